@@ -1,0 +1,14 @@
+// Source -> Ast. The only place of the compiler, with parse.cpp, that knows ANTLR (in parse.cpp alone).
+#pragma once
+#include <optional>
+
+#include "compiler/ast/ast.h"
+#include "compiler/support/diagnostic.h"
+
+namespace lehr {
+
+/// Parses one model file. Syntax errors (several in one run) go to `diagnostics`, each saying what was
+/// expected; the Ast is returned only when there were none. Never throws, whatever the bytes.
+std::optional<ast::Ast> parse(const Source& source, Diagnostics& diagnostics);
+
+}  // namespace lehr

@@ -1,0 +1,145 @@
+// Loops: what the generated code does, as explicit loops over flat arrays. Both the interpreter (slow,
+// obvious, the oracle) and the LLVM lowering read exactly this.
+//
+// Semantics.
+// * A Program owns buffers, sizes and functions. A buffer is a dense array with a fixed order of axes; the
+//   extent of an axis is a Size: a constant of the model or a number known when the data are (never in the code).
+//   A buffer with `ragged` axes is packed: see Buffer.
+// * Expressions are pure; types are f64, i64 and bool (a bool is produced by comparisons and consumed by
+//   `if`, `select`, and/or/not only). Integer arithmetic does not overflow in a valid program. Division by zero
+//   in f64 follows IEEE. `log(0)` is -inf; the generator uses kLogZero where a finite value is needed.
+// * `select(c, a, b)` may evaluate both sides; `if` evaluates one.
+// * Floating-point sums may be reassociated and multiply-adds contracted by the native code; nothing else of
+//   IEEE may be relaxed (NaN and infinity keep their meaning).
+// * Different buffers never overlap in memory. Reading an element that nothing stored gives 0 for buffers of
+//   role scratch, statistic and natural at function entry of the *first* call, and otherwise what was left.
+// * `fail(code)` ends the function at once with that status; a function that runs to its end returns 0.
+// * A function is re-entrant: all its memory is in the buffers it is passed and its own local arrays.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/support/ids.h"
+
+namespace lehr::loops {
+
+using BufferId = Id<struct BufferTag>;
+using SizeId = Id<struct SizeTag>;
+using ScalarId = Id<struct ScalarTag>;      // a loop index, a let, a mutable local or a parameter
+using ExprId = Id<struct LoopsExprTag>;
+
+/// Stands for log 0 in exponents: exp gives 0 and sums of it stay finite.
+inline constexpr double kLogZero = -1e300;
+
+enum class Type { f64, i64, boolean };
+
+/// An extent. `constant >= 0`: known to the code; otherwise read at run time from the table of sizes at `slot`.
+struct Size {
+  std::string name;
+  std::int64_t constant = -1;
+  std::int32_t slot = -1;
+};
+
+enum class Role {
+  data,         // bound by the user, read only
+  parameter,    // of the variational factors; kept between calls
+  natural,      // natural parameters under construction
+  expectation,  // expected statistics of the factors; kept between calls
+  table,        // values derived from expectations, recomputed by the code
+  statistic,    // sums over items; one copy per worker, added up in fixed order
+  scratch,      // no meaning between calls; one copy per worker
+  output        // scalars handed back to the caller
+};
+
+/// Axes in memory order (the last is contiguous). A buffer whose axis `a` is ragged is indexed by
+/// (i_0 .. i_a ..) where the element (i_{a-1}, i_a) sits at row offsets[i_{a-1}] + i_a of axis a: the two axes
+/// (a-1, a) are stored as one packed axis whose length is offsets[extent(a-1)]. At most one ragged axis.
+struct Buffer {
+  std::string name;  // unique in the program: "beta.concentration", "E.beta.log", "S0", "w"
+  Type element = Type::f64;
+  Role role = Role::scratch;
+  std::vector<SizeId> axes;
+  std::int32_t ragged_axis = -1;  // position in `axes`, or -1
+  BufferId offsets;               // i64 buffer of length extent(ragged_axis - 1) + 1, when ragged
+};
+
+// ---- expressions ----
+struct ConstF { double value = 0; };
+struct ConstI { std::int64_t value = 0; };
+struct Get { ScalarId scalar; };          // value of a loop index, let, local or parameter
+struct Extent { SizeId size; };           // i64
+struct Load { BufferId buffer; std::vector<ExprId> indices; };
+
+enum class UnaryOp { negate, logical_not, to_f64, exp, log, log1p, sqrt, digamma, trigamma, lgamma, abs, is_nan };
+struct Unary { UnaryOp op = UnaryOp::negate; ExprId operand; };
+
+enum class BinaryOp { add, subtract, multiply, divide, minimum, maximum,   // f64 x f64 or i64 x i64 (divide: f64 only)
+                      equal, not_equal, less, less_equal,                  // -> bool
+                      logical_and, logical_or };
+struct Binary { BinaryOp op = BinaryOp::add; ExprId left, right; };
+struct Select { ExprId condition, if_true, if_false; };
+
+struct Expr {
+  Type type = Type::f64;
+  std::variant<ConstF, ConstI, Get, Extent, Load, Unary, Binary, Select> node;
+};
+
+// ---- statements ----
+struct Stmt;
+using Block = std::vector<Stmt>;
+
+/// for (index = begin; index < end; ++index) body. Iterations may run in any order only when `independent`
+/// (no iteration reads what another stores, except accumulating stores); the native code may then vectorise freely.
+struct For { ScalarId index; ExprId begin, end; Block body; bool independent = false; };
+/// Declares an immutable scalar for the rest of the enclosing block.
+struct Let { ScalarId scalar; ExprId value; };
+/// Declares a mutable scalar for the rest of the enclosing block.
+struct Local { ScalarId scalar; ExprId initial; };
+struct Assign { ScalarId scalar; ExprId value; };
+/// scalar += value, a reduction the native code may reassociate.
+struct Accumulate { ScalarId scalar; ExprId value; };
+/// buffer[indices] = value, or += when `accumulate`.
+struct Store { BufferId buffer; std::vector<ExprId> indices; ExprId value; bool accumulate = false; };
+/// buffer[...] = value for every element.
+struct Fill { BufferId buffer; ExprId value; };
+struct If { ExprId condition; Block then_block, else_block; };
+/// Leaves the innermost `for`.
+struct BreakIf { ExprId condition; };
+/// Returns `code` (> 0) to the caller at once.
+struct Fail { std::int32_t code = 1; };
+/// Printed by the printer, no meaning: the source line or the formula a group of statements came from.
+struct Comment { std::string text; };
+
+struct Stmt {
+  std::variant<For, Let, Local, Assign, Accumulate, Store, Fill, If, BreakIf, Fail, Comment> node;
+};
+
+struct Scalar {
+  std::string name;
+  Type type = Type::f64;
+};
+
+/// status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order.
+struct Function {
+  std::string name;
+  std::vector<ScalarId> parameters;
+  std::vector<BufferId> local_arrays;  // role scratch, constant extents: on the stack of the call, uninitialised
+  Block body;
+};
+
+struct Program {
+  std::vector<Size> sizes;
+  std::vector<Buffer> buffers;
+  std::vector<Scalar> scalars;
+  std::vector<Expr> exprs;
+  std::vector<Function> functions;
+
+  const Size& operator[](SizeId id) const { return sizes[id.index()]; }
+  const Buffer& operator[](BufferId id) const { return buffers[id.index()]; }
+  const Scalar& operator[](ScalarId id) const { return scalars[id.index()]; }
+  const Expr& operator[](ExprId id) const { return exprs[id.index()]; }
+};
+
+}  // namespace lehr::loops

@@ -1,0 +1,47 @@
+// Named arrays as read from the user's files, before they are matched with a model.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/result.h"
+
+namespace lehr {
+
+/// One named array, row-major. Numbers of every file type arrive as double (integers up to 2^53 exact).
+/// A ragged array has shape {rows, longest row}, `row_offsets` of size rows + 1, and `values` packed row
+/// after row without padding. Missing entries (empty CSV field, NA, NaN, JSON null) are NaN.
+struct DataArray {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;
+  std::vector<std::int64_t> row_offsets;      // empty unless ragged
+  std::vector<double> multiplicity;           // LDA-C: copies of each element of `values`; empty otherwise
+  std::vector<std::string> levels;            // text column: values are positions in this sorted list
+  std::vector<std::string> axis_labels;       // CSV columns bound as the last axis: their names
+  bool integral = false;                      // every present value is an integer
+  bool has_missing = false;                   // some value is NaN
+  std::string source;                         // for messages: "points.csv, column 'x'"
+
+  bool ragged() const { return !row_offsets.empty(); }
+};
+
+using Dataset = std::map<std::string, DataArray>;
+
+/// Reads one `--data` binding:
+///   `x=points.npy` · `file.npz` and `file.json` (by name; JSON as Stan's: scalars, nested arrays) ·
+///   `file.csv` (columns by name) · `x=file.csv:a,b,c` (columns as the last axis; one column gives a vector) ·
+///   `x=file.csv` (all numeric columns as the last axis) · `x=file.npz:member` · `w=corpus.ldac[.gz]`.
+/// A missing file, a syntax error, an unknown column, text where a number is needed, ragged CSV rows or an
+/// empty file are errors of ExitCode::data that name file, line and cure; a malformed binding is ExitCode::usage.
+Result<Dataset> read_binding(const std::string& binding);
+
+/// Reads all bindings; a name that two bindings give is an error that names both sources.
+Result<Dataset> read_bindings(const std::vector<std::string>& bindings);
+
+/// One label a line (`--labels term=vocab.txt`; blank lines at the end are dropped); also for plate sizes.
+Result<std::vector<std::string>> read_labels(const std::string& path);
+
+}  // namespace lehr
