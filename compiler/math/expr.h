@@ -1,0 +1,96 @@
+// Formulas of the family table: scalar expressions over named quantities with index notation.
+// One formula serves the numeric evaluator (tests, initial values), the derivation (log densities are
+// expanded into terms) and the code generator (parameter maps and moments become loops).
+//
+// A vector or matrix quantity is only ever mentioned by component: `mean[j]`, `precision[j,l]`. The event
+// indices of a family are kFirst (j) and kSecond (l); sums bind further ones. Every event index runs over the
+// family's event axis, whose size is `extent()`.
+#pragma once
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lehr::math {
+
+struct Index {
+  int id = 0;                                   // kFirst, kSecond, or one bound by a sum
+  bool operator==(const Index&) const = default;
+};
+inline constexpr Index kFirst{0};
+inline constexpr Index kSecond{1};
+
+/// log1m(x) = log(1 - x); multigamma terms are written out as sums.
+enum class Function { log, exp, sqrt, reciprocal, lgamma, digamma, trigamma, log1m, tanh, log_cosh };
+
+struct Node;
+
+/// An immutable formula; copying is cheap. Built with the operators below.
+class Expr {
+ public:
+  Expr(double value);  // NOLINT: numbers stand for themselves in formulas
+  explicit Expr(Node node);
+  const Node& operator*() const { return *node_; }
+  const Node* operator->() const { return node_.get(); }
+
+ private:
+  std::shared_ptr<const Node> node_;
+};
+
+struct Number { double value; };
+/// A parameter, a natural parameter, a statistic or the value itself ("x"), at the given event indices.
+struct Symbol { std::string name; std::vector<Index> indices; };
+/// `p[x]`: the component of a vector at the value of the category-valued x. Log densities only.
+struct AtValue { std::string vector; std::string value; };
+struct Add { Expr left, right; };
+struct Multiply { Expr left, right; };
+struct Apply { Function function; Expr argument; };
+/// Sum over the whole event axis.
+struct Sum { Index index; Expr body; };
+/// 1 when the indices are equal, otherwise 0.
+struct Delta { Index left, right; };
+/// The size of the event axis as a number.
+struct ExtentValue {};
+/// An index as a number, 0-based.
+struct IndexValue { Index index; };
+/// Component of the inverse of the symmetric positive definite matrix named `matrix`.
+struct InverseEntry { std::string matrix; Index row, column; };
+/// log determinant of the symmetric positive definite matrix named `matrix`.
+struct LogDet { std::string matrix; };
+
+struct Node {
+  std::variant<Number, Symbol, AtValue, Add, Multiply, Apply, Sum, Delta, ExtentValue, IndexValue, InverseEntry,
+               LogDet>
+      form;
+};
+
+Expr operator+(Expr a, Expr b);
+Expr operator-(Expr a, Expr b);
+Expr operator-(Expr a);
+Expr operator*(Expr a, Expr b);
+Expr operator/(Expr a, Expr b);  // a * reciprocal(b)
+Expr log(Expr a);
+Expr exp(Expr a);
+Expr sqrt(Expr a);
+Expr lgamma(Expr a);
+Expr digamma(Expr a);
+Expr log1m(Expr a);
+Expr tanh(Expr a);
+Expr log_cosh(Expr a);
+Expr square(Expr a);
+Expr reciprocal(Expr a);
+Expr symbol(std::string name);
+Expr symbol(std::string name, Index i);
+Expr symbol(std::string name, Index i, Index j);
+Expr at_value(std::string vector, std::string value);
+Expr sum(Index index, Expr body);
+Expr delta(Index a, Index b);
+Expr extent();
+Expr index_value(Index i);
+Expr inverse(std::string matrix, Index i, Index j);
+Expr logdet(std::string matrix);
+
+/// In the notation of the docs: "0.5*log(precision) - 0.5*precision*(x - mean)^2".
+std::string print(const Expr& e);
+
+}  // namespace lehr::math
