@@ -1,0 +1,174 @@
+// Model: the file with every name resolved and every expression typed by plates.
+//
+// Invariants of a Model that was returned without errors:
+// * every index is typed: in `mu[z[n]]` the first axis of mu ranges over the same set as the values of z;
+// * every parameter of a distribution has the shape its family row asks for (a scalar stands for a vector or,
+//   times the identity, for a matrix where one is needed: the shapes here are those written);
+// * `let` names are substituted; aliases of plates are resolved to the set they range over (Plate::set);
+// * constants stay symbolic (their values may be replaced by --set, and may use sizes).
+#pragma once
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/ast/ast.h"
+#include "compiler/math/family.h"
+#include "compiler/support/diagnostic.h"
+#include "compiler/support/ids.h"
+
+namespace lehr::model {
+
+using PlateId = Id<struct PlateTag>;
+using ConstantId = Id<struct ConstantTag>;
+using GivenId = Id<struct GivenTag>;
+using VariableId = Id<struct VariableTag>;
+using StatementId = Id<struct StatementTag>;
+using BoundId = Id<struct BoundTag>;
+using ExprId = Id<struct ModelExprTag>;
+
+struct Plate {
+  std::string name;               // anonymous plates: "stick(s)"
+  Span span;
+  PlateId set;                    // itself, or what it is an alias of
+  std::optional<PlateId> parent;  // `in`: its size depends on the element of the parent
+  bool ordered = false;
+  std::optional<ExprId> size;     // `= K` (constants and sizes only)
+  std::optional<GivenId> times;   // multiplicity of an element
+  std::optional<PlateId> stick;   // anonymous: one element more than this plate (stick_breaking)
+};
+
+/// A scalar constant. `value` is absent for `const K;`, which --set must give.
+struct Constant {
+  std::string name;
+  Span span;
+  std::optional<ExprId> value;
+};
+
+enum class GivenType { real, count, category, vector, matrix, simplex };
+
+/// Data that no statement generates: covariates, hyperparameter arrays, lookups, multiplicities.
+struct Given {
+  std::string name;
+  Span span;
+  std::vector<PlateId> axes;            // declared indices
+  std::vector<PlateId> event;           // vector, simplex: 1; matrix: 2
+  GivenType type = GivenType::real;
+  std::optional<PlateId> value_plate;   // category: whose elements the values are
+  bool constant = false;                // declared by `const a0[topic];`
+};
+
+/// A random variable, latent or observed.
+struct Variable {
+  std::string name;
+  Span span;
+  std::vector<PlateId> axes;
+  std::vector<PlateId> event;           // `over`; (d, d) for a matrix
+  math::Support support = math::Support::real;
+  std::optional<PlateId> value_plate;   // category
+  bool observed = false;
+  StatementId statement;
+};
+
+/// A bound index: an axis of a statement or of a sum, written with the plate's name.
+struct Bound {
+  std::string name;
+  PlateId plate;
+  std::optional<BoundId> parent;        // the bound that selects the row of a nested plate
+};
+
+/// One index: a bound, possibly shifted (`t-1`), a constant, or the value of a category (`z[n]`, `user[e]`).
+struct Index {
+  struct Constant { std::int64_t value; };
+  struct Shifted { BoundId bound; std::int64_t offset = 0; };   // offset 0: the bound itself
+  struct Lookup { ExprId category; };                           // a Reference to a category-valued name
+  std::variant<Constant, Shifted, Lookup> form;
+  PlateId set;                                                  // what it ranges over, aliases resolved
+  Span span;
+};
+
+struct Number { double value; };
+struct ConstantRef { ConstantId constant; };
+/// A given or a variable with its leading axes (plates first, then event axes) indexed; what is left of them is the shape.
+struct GivenRef { GivenId given; std::vector<Index> indices; };
+struct VariableRef { VariableId variable; std::vector<Index> indices; };
+struct SizeOf { PlateId plate; std::vector<BoundId> row; };     // row: the parents' bounds of a nested plate
+struct Negate { ExprId operand; };
+enum class BinaryOp { add, subtract, multiply, divide };         // scalar with scalar; scalar with vector or matrix
+struct Binary { BinaryOp op = BinaryOp::add; ExprId left, right; };
+struct MatrixVector { ExprId matrix, vector; };                  // `A * h`
+struct Dot { ExprId left, right; };
+struct SumOver { std::vector<BoundId> bounds; ExprId body; };
+struct Diag { ExprId vector; };
+struct StickBreaking { ExprId fractions; };
+enum class Function { log, exp, sqrt, logistic };
+struct Apply { Function function; ExprId argument; };
+
+struct Expr {
+  std::variant<Number, ConstantRef, GivenRef, VariableRef, SizeOf, Negate, Binary, MatrixVector, Dot, SumOver, Diag,
+               StickBreaking, Apply>
+      node;
+  std::vector<PlateId> shape;            // sets of the missing trailing axes: (), (P), (P, Q)
+  std::optional<PlateId> value_plate;    // category-valued
+  Span span;
+};
+
+struct Parameter {
+  const math::Spelling* spelling = nullptr;
+  ExprId value;
+};
+
+struct Distribution {
+  const math::FamilyRow* family = nullptr;
+  std::vector<Parameter> parameters;     // in the row's order of canonical parameters; optional ones may be absent
+  Span span;
+};
+
+struct Statement {
+  VariableId variable;
+  std::vector<BoundId> bounds;           // one an axis of the variable
+  Distribution main;
+  std::optional<Distribution> start;     // chains: for the first element of the ordered axis
+  Span span;
+};
+
+struct Potential {
+  std::vector<BoundId> bounds;
+  ExprId value;
+  Span span;
+};
+
+struct Guide {
+  std::vector<std::vector<VariableId>> joint;
+  std::vector<VariableId> point, independent, order;
+};
+
+struct Model {
+  std::string name;
+  std::vector<Plate> plates;
+  std::vector<Constant> constants;
+  std::vector<Given> givens;
+  std::vector<Variable> variables;       // in order of declaration
+  std::vector<Statement> statements;     // in order of declaration
+  std::vector<Potential> potentials;
+  std::vector<Bound> bounds;
+  std::vector<Expr> exprs;
+  Guide guide;
+
+  const Plate& operator[](PlateId id) const { return plates[id.index()]; }
+  const Constant& operator[](ConstantId id) const { return constants[id.index()]; }
+  const Given& operator[](GivenId id) const { return givens[id.index()]; }
+  const Variable& operator[](VariableId id) const { return variables[id.index()]; }
+  const Statement& operator[](StatementId id) const { return statements[id.index()]; }
+  const Bound& operator[](BoundId id) const { return bounds[id.index()]; }
+  const Expr& operator[](ExprId id) const { return exprs[id.index()]; }
+};
+
+}  // namespace lehr::model
+
+namespace lehr {
+
+/// Ast -> Model: names, plates, shapes, supports. Errors go to `diagnostics`; the Model is returned when there are none.
+std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostics);
+
+}  // namespace lehr
