@@ -1,0 +1,394 @@
+// Hash-consing by a key of integers per node, constant folding, and the stack of open blocks.
+#include "compiler/loops/builder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace lehr::loops {
+namespace {
+
+void require(bool condition, const char* what) {
+  if (!condition) throw std::logic_error(std::string("loops::Builder: ") + what);
+}
+
+/// One key per node: the alternative, the type, then its fields.
+struct KeyMaker {
+  std::vector<std::int64_t> key;
+
+  void operator()(const ConstF& n) { key.push_back(std::bit_cast<std::int64_t>(n.value)); }
+  void operator()(const ConstI& n) { key.push_back(n.value); }
+  void operator()(const Get& n) { key.push_back(n.scalar.value); }
+  void operator()(const Extent& n) { key.push_back(n.size.value); }
+  void operator()(const Load& n) {
+    key.push_back(n.buffer.value);
+    for (ExprId index : n.indices) key.push_back(index.value);
+  }
+  void operator()(const Unary& n) { key.insert(key.end(), {static_cast<std::int64_t>(n.op), n.operand.value}); }
+  void operator()(const Binary& n) {
+    key.insert(key.end(), {static_cast<std::int64_t>(n.op), n.left.value, n.right.value});
+  }
+  void operator()(const Select& n) { key.insert(key.end(), {n.condition.value, n.if_true.value, n.if_false.value}); }
+};
+
+bool is_comparison(BinaryOp op) {
+  return op == BinaryOp::equal || op == BinaryOp::not_equal || op == BinaryOp::less || op == BinaryOp::less_equal;
+}
+
+bool is_logical(BinaryOp op) { return op == BinaryOp::logical_and || op == BinaryOp::logical_or; }
+
+template <class T>
+bool compare(BinaryOp op, T a, T b) {
+  switch (op) {
+    case BinaryOp::equal: return a == b;
+    case BinaryOp::not_equal: return a != b;
+    case BinaryOp::less: return a < b;
+    default: return a <= b;
+  }
+}
+
+}  // namespace
+
+SizeId Builder::constant_size(std::string name, std::int64_t value) { return size({std::move(name), value, -1}); }
+
+SizeId Builder::runtime_size(std::string name) { return size({std::move(name), -1, slots_}); }
+
+SizeId Builder::size(Size size) {
+  slots_ = std::max(slots_, size.slot + 1);
+  program_.sizes.push_back(std::move(size));
+  return SizeId(program_.sizes.size() - 1);
+}
+
+BufferId Builder::buffer(std::string name, Role role, std::vector<SizeId> axes, Type element) {
+  return ragged_buffer(std::move(name), role, std::move(axes), -1, BufferId{}, element);
+}
+
+BufferId Builder::ragged_buffer(std::string name, Role role, std::vector<SizeId> axes, std::int32_t ragged_axis,
+                                BufferId offsets, Type element) {
+  program_.buffers.push_back({std::move(name), element, role, std::move(axes), ragged_axis, offsets});
+  return BufferId(program_.buffers.size() - 1);
+}
+
+ScalarId Builder::scalar(std::string name, Type type) {
+  program_.scalars.push_back({std::move(name), type});
+  mutable_.push_back(false);
+  return ScalarId(program_.scalars.size() - 1);
+}
+
+ExprId Builder::intern(Type type, decltype(Expr::node) node) {
+  KeyMaker maker;
+  maker.key = {static_cast<std::int64_t>(node.index()), static_cast<std::int64_t>(type)};
+  std::visit(maker, node);
+  auto [it, inserted] = interned_.try_emplace(std::move(maker.key), ExprId(program_.exprs.size()));
+  if (inserted) program_.exprs.push_back({type, std::move(node)});
+  return it->second;
+}
+
+ExprId Builder::f(double value) { return intern(Type::f64, ConstF{value}); }
+ExprId Builder::i(std::int64_t value) { return intern(Type::i64, ConstI{value}); }
+ExprId Builder::boolean(bool value) { return intern(Type::boolean, ConstI{value}); }
+ExprId Builder::get(ScalarId scalar) { return intern(program_[scalar].type, Get{scalar}); }
+
+ExprId Builder::extent(SizeId size) {
+  if (program_[size].constant >= 0) return i(program_[size].constant);
+  return intern(Type::i64, Extent{size});
+}
+
+ExprId Builder::load(BufferId buffer, Indices indices) {
+  require(indices.size() == program_[buffer].axes.size(), "load: one index per axis");
+  return intern(program_[buffer].element, Load{buffer, std::move(indices)});
+}
+
+bool Builder::constant(ExprId e, double& value) const {
+  if (const auto* real = std::get_if<ConstF>(&program_[e].node)) value = real->value;
+  else if (const auto* integer = std::get_if<ConstI>(&program_[e].node)) value = static_cast<double>(integer->value);
+  else return false;
+  return true;
+}
+
+bool Builder::is_literal(ExprId e, double value) const {
+  double literal = 0;
+  return constant(e, literal) && literal == value;
+}
+
+/// Invalid when there is nothing to fold.
+ExprId Builder::fold_unary(UnaryOp op, ExprId operand) {
+  const Expr& inner = program_[operand];
+  if (op == UnaryOp::to_f64 && inner.type == Type::f64) return operand;
+  if (op == UnaryOp::negate || op == UnaryOp::logical_not) {
+    if (const auto* twice = std::get_if<Unary>(&inner.node); twice && twice->op == op) return twice->operand;
+  }
+  if (const auto* integer = std::get_if<ConstI>(&inner.node)) {
+    if (op == UnaryOp::negate) return i(-integer->value);
+    if (op == UnaryOp::abs) return i(std::abs(integer->value));
+    if (op == UnaryOp::to_f64) return f(static_cast<double>(integer->value));
+    if (op == UnaryOp::logical_not) return boolean(integer->value == 0);
+  }
+  if (const auto* real = std::get_if<ConstF>(&inner.node)) {
+    const double x = real->value;
+    switch (op) {
+      case UnaryOp::negate: return f(-x);
+      case UnaryOp::exp: return f(std::exp(x));
+      case UnaryOp::log: return f(std::log(x));
+      case UnaryOp::log1p: return f(std::log1p(x));
+      case UnaryOp::sqrt: return f(std::sqrt(x));
+      case UnaryOp::lgamma: return f(std::lgamma(x));
+      case UnaryOp::abs: return f(std::abs(x));
+      case UnaryOp::is_nan: return boolean(std::isnan(x));
+      case UnaryOp::to_f64:
+      case UnaryOp::digamma:
+      case UnaryOp::trigamma:
+      case UnaryOp::logical_not: break;
+    }
+  }
+  return {};
+}
+
+ExprId Builder::unary(UnaryOp op, ExprId operand) {
+  const Type in = type(operand);
+  switch (op) {
+    case UnaryOp::logical_not: require(in == Type::boolean, "logical_not of a number"); break;
+    case UnaryOp::to_f64: require(in != Type::boolean, "to_f64 of a bool"); break;
+    case UnaryOp::negate:
+    case UnaryOp::abs: require(in != Type::boolean, "arithmetic on a bool"); break;
+    case UnaryOp::exp:
+    case UnaryOp::log:
+    case UnaryOp::log1p:
+    case UnaryOp::sqrt:
+    case UnaryOp::digamma:
+    case UnaryOp::trigamma:
+    case UnaryOp::lgamma:
+    case UnaryOp::is_nan: require(in == Type::f64, "a real function of something that is not f64"); break;
+  }
+  if (ExprId folded = fold_unary(op, operand); folded.valid()) return folded;
+  const bool keeps_type = op == UnaryOp::negate || op == UnaryOp::abs;
+  const bool gives_bool = op == UnaryOp::logical_not || op == UnaryOp::is_nan;
+  return intern(gives_bool ? Type::boolean : keeps_type ? in : Type::f64, Unary{op, operand});
+}
+
+/// Invalid when there is nothing to fold.
+ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
+  const auto* il = std::get_if<ConstI>(&program_[left].node);
+  const auto* ir = std::get_if<ConstI>(&program_[right].node);
+  if (is_logical(op)) {
+    const bool neutral = op == BinaryOp::logical_and;
+    if (il) return (il->value != 0) == neutral ? right : left;
+    if (ir) return (ir->value != 0) == neutral ? left : right;
+    return left == right ? left : ExprId{};
+  }
+  if (il && ir) {
+    const std::int64_t a = il->value, b = ir->value;
+    switch (op) {
+      case BinaryOp::add: return i(a + b);
+      case BinaryOp::subtract: return i(a - b);
+      case BinaryOp::multiply: return i(a * b);
+      case BinaryOp::minimum: return i(std::min(a, b));
+      case BinaryOp::maximum: return i(std::max(a, b));
+      default: return boolean(compare(op, a, b));
+    }
+  }
+  const auto* fl = std::get_if<ConstF>(&program_[left].node);
+  const auto* fr = std::get_if<ConstF>(&program_[right].node);
+  if (fl && fr) {
+    const double a = fl->value, b = fr->value;
+    switch (op) {
+      case BinaryOp::add: return f(a + b);
+      case BinaryOp::subtract: return f(a - b);
+      case BinaryOp::multiply: return f(a * b);
+      case BinaryOp::divide: return f(a / b);
+      case BinaryOp::minimum: return f(std::fmin(a, b));
+      case BinaryOp::maximum: return f(std::fmax(a, b));
+      default: return boolean(compare(op, a, b));
+    }
+  }
+  const bool integer = type(left) == Type::i64;
+  switch (op) {
+    case BinaryOp::add:
+      if (is_literal(left, 0)) return right;
+      if (is_literal(right, 0)) return left;
+      break;
+    case BinaryOp::subtract:
+      if (is_literal(right, 0)) return left;
+      if (integer && left == right) return i(0);
+      if (!integer && is_literal(left, 0)) return neg(right);
+      break;
+    case BinaryOp::multiply:
+      if (is_literal(left, 1)) return right;
+      if (is_literal(right, 1)) return left;
+      if (is_literal(left, -1)) return neg(right);
+      if (is_literal(right, -1)) return neg(left);
+      if (integer && (is_literal(left, 0) || is_literal(right, 0))) return i(0);
+      break;
+    case BinaryOp::divide:
+      if (is_literal(right, 1)) return left;
+      break;
+    case BinaryOp::minimum:
+    case BinaryOp::maximum:
+      if (left == right) return left;
+      break;
+    default:
+      if (integer && left == right) return boolean(op == BinaryOp::equal || op == BinaryOp::less_equal);
+      break;
+  }
+  return {};
+}
+
+ExprId Builder::binary(BinaryOp op, ExprId left, ExprId right) {
+  const Type in = type(left);
+  require(in == type(right), "operands of different types");
+  require((in == Type::boolean) == is_logical(op), "a logical operation needs bools, the others numbers");
+  require(op != BinaryOp::divide || in == Type::f64, "division is f64 only");
+  if (ExprId folded = fold_binary(op, left, right); folded.valid()) return folded;
+  return intern(is_comparison(op) ? Type::boolean : in, Binary{op, left, right});
+}
+
+ExprId Builder::select(ExprId condition, ExprId if_true, ExprId if_false) {
+  require(type(condition) == Type::boolean, "select on a number");
+  require(type(if_true) == type(if_false), "select between different types");
+  if (const auto* known = std::get_if<ConstI>(&program_[condition].node)) return known->value ? if_true : if_false;
+  if (if_true == if_false) return if_true;
+  return intern(type(if_true), Select{condition, if_true, if_false});
+}
+
+Block Builder::collect(const Body& body) {
+  open_.emplace_back();
+  body();
+  Block block = std::move(open_.back());
+  open_.pop_back();
+  return block;
+}
+
+void Builder::statement(Stmt statement) {
+  require(!open_.empty(), "a statement outside a function");
+  open_.back().push_back(std::move(statement));
+}
+
+std::size_t Builder::function(std::string name, const std::vector<Parameter>& parameters,
+                              const std::function<void(const Indices& parameters)>& body) {
+  require(open_.empty(), "a function inside a function");
+  Function result;
+  result.name = std::move(name);
+  Indices values;
+  for (const Parameter& p : parameters) {
+    result.parameters.push_back(scalar(p.name, p.type));
+    values.push_back(get(result.parameters.back()));
+  }
+  local_arrays_.clear();
+  result.body = collect([&] { body(values); });
+  result.local_arrays = std::exchange(local_arrays_, {});
+  program_.functions.push_back(std::move(result));
+  return program_.functions.size() - 1;
+}
+
+std::size_t Builder::function(std::string name, const Body& body) {
+  return function(std::move(name), {}, [&](const Indices&) { body(); });
+}
+
+BufferId Builder::local_array(std::string name, std::vector<SizeId> axes, Type element) {
+  require(!open_.empty(), "a local array outside a function");
+  for (SizeId axis : axes) require(program_[axis].constant >= 0, "a local array with a size known only at run time");
+  local_arrays_.push_back(buffer(std::move(name), Role::scratch, std::move(axes), element));
+  return local_arrays_.back();
+}
+
+BufferId Builder::local_array(std::string name, const std::vector<std::int64_t>& extents, Type element) {
+  std::vector<SizeId> axes;
+  for (std::int64_t extent : extents) {
+    const auto same = std::find_if(program_.sizes.begin(), program_.sizes.end(),
+                                   [&](const Size& s) { return s.constant == extent; });
+    axes.push_back(same != program_.sizes.end() ? SizeId(static_cast<std::size_t>(same - program_.sizes.begin()))
+                                                : constant_size(std::to_string(extent), extent));
+  }
+  return local_array(std::move(name), std::move(axes), element);
+}
+
+void Builder::for_loop(std::string index, ExprId begin, ExprId end, const LoopBody& body, bool independent) {
+  require(type(begin) == Type::i64 && type(end) == Type::i64, "bounds of a loop are i64");
+  const ScalarId scalar_index = scalar(std::move(index), Type::i64);
+  Block block = collect([&] { body(get(scalar_index)); });
+  statement({For{scalar_index, begin, end, std::move(block), independent}});
+}
+
+void Builder::for_each(std::string index, SizeId size, const LoopBody& body, bool independent) {
+  for_loop(std::move(index), i(0), extent(size), body, independent);
+}
+
+ExprId Builder::let(std::string name, ExprId value) {
+  double literal = 0;
+  if (constant(value, literal)) return value;
+  const auto* plain = std::get_if<Get>(&program_[value].node);
+  if (plain && !mutable_[plain->scalar.index()]) return value;
+  const ScalarId result = scalar(std::move(name), type(value));
+  statement({Let{result, value}});
+  return get(result);
+}
+
+ScalarId Builder::local(std::string name, ExprId initial) {
+  const ScalarId result = scalar(std::move(name), type(initial));
+  mutable_[result.index()] = true;
+  statement({Local{result, initial}});
+  return result;
+}
+
+void Builder::assign(ScalarId target, ExprId value) {
+  require(type(value) == program_[target].type, "assign: types differ");
+  statement({Assign{target, value}});
+}
+
+void Builder::accumulate(ScalarId target, ExprId value) {
+  require(type(value) == program_[target].type, "accumulate: types differ");
+  statement({Accumulate{target, value}});
+}
+
+void Builder::write_store(BufferId buffer, Indices indices, ExprId value, bool accumulate) {
+  require(indices.size() == program_[buffer].axes.size(), "store: one index per axis");
+  require(type(value) == program_[buffer].element, "store: type of the element");
+  statement({Store{buffer, std::move(indices), value, accumulate}});
+}
+
+void Builder::store(BufferId buffer, Indices indices, ExprId value) {
+  write_store(buffer, std::move(indices), value, false);
+}
+
+void Builder::add_to(BufferId buffer, Indices indices, ExprId value) {
+  write_store(buffer, std::move(indices), value, true);
+}
+
+void Builder::fill(BufferId buffer, ExprId value) {
+  require(type(value) == program_[buffer].element, "fill: type of the element");
+  statement({Fill{buffer, value}});
+}
+
+void Builder::if_then(ExprId condition, const Body& then_body) { if_else(condition, then_body, [] {}); }
+
+void Builder::if_else(ExprId condition, const Body& then_body, const Body& else_body) {
+  require(type(condition) == Type::boolean, "if on a number");
+  if (const auto* known = std::get_if<ConstI>(&program_[condition].node)) {
+    (known->value ? then_body : else_body)();
+    return;
+  }
+  Block then_block = collect(then_body);
+  Block else_block = collect(else_body);
+  if (then_block.empty() && else_block.empty()) return;
+  statement({If{condition, std::move(then_block), std::move(else_block)}});
+}
+
+void Builder::break_if(ExprId condition) {
+  require(type(condition) == Type::boolean, "break on a number");
+  statement({BreakIf{condition}});
+}
+
+void Builder::fail(std::int32_t code) { statement({Fail{code}}); }
+
+void Builder::fail_if(ExprId condition, std::int32_t code) {
+  if_then(condition, [&] { fail(code); });
+}
+
+void Builder::comment(std::string text) { statement({Comment{std::move(text)}}); }
+
+Program Builder::take() { return std::exchange(*this, Builder()).program_; }
+
+}  // namespace lehr::loops
