@@ -3,7 +3,7 @@
 // expanded into terms) and the code generator (parameter maps and moments become loops).
 //
 // A vector or matrix quantity is only ever mentioned by component: `mean[j]`, `precision[j,l]`. The event
-// indices of a family are kFirst (j) and kSecond (l); sums bind further ones. Every event index runs over the
+// indices of a family are kFirst (j) and kSecond (l); sums bind further ones, never these two. Every event index runs over the
 // family's event axis, whose size is `extent()`.
 #pragma once
 #include <memory>
@@ -20,8 +20,9 @@ struct Index {
 inline constexpr Index kFirst{0};
 inline constexpr Index kSecond{1};
 
-/// log1m(x) = log(1 - x); multigamma terms are written out as sums.
-enum class Function { log, exp, sqrt, reciprocal, lgamma, digamma, trigamma, log1m, tanh, log_cosh };
+/// log1m(x) = log(1 - x); xlogx(x) = x log x with xlogx(0) = 0 (entropies of discrete factors only); multigamma
+/// terms are written out as sums.
+enum class Function { log, exp, sqrt, reciprocal, lgamma, digamma, trigamma, log1m, tanh, log_cosh, xlogx };
 
 struct Node;
 
@@ -64,6 +65,8 @@ struct Node {
       form;
 };
 
+// The operators fold numbers (0 + a, 1 * a, 2 * (3 * a), log of a number) and keep a number on the left of a
+// product; they do not expand. `square(a)` is a product whose sides share one node.
 Expr operator+(Expr a, Expr b);
 Expr operator-(Expr a, Expr b);
 Expr operator-(Expr a);
@@ -75,6 +78,7 @@ Expr sqrt(Expr a);
 Expr lgamma(Expr a);
 Expr digamma(Expr a);
 Expr log1m(Expr a);
+Expr xlogx(Expr a);
 Expr tanh(Expr a);
 Expr log_cosh(Expr a);
 Expr square(Expr a);
@@ -90,7 +94,11 @@ Expr index_value(Index i);
 Expr inverse(std::string matrix, Index i, Index j);
 Expr logdet(std::string matrix);
 
-/// In the notation of the docs: "0.5*log(precision) - 0.5*precision*(x - mean)^2".
+/// 2 when kSecond occurs free in the formula, else 1 when kFirst does, else 0.
+int free_event_rank(const Expr& e);
+
+/// In the notation of the docs: "0.5*log(precision) - 0.5*precision*(x - mean)^2". Event indices print as j, l,
+/// k, m, ...: the free ones as j and l, bound ones by the next unused letter.
 std::string print(const Expr& e);
 
 }  // namespace lehr::math

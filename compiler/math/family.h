@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "compiler/math/expr.h"
-#include "runtime/rng.h"
+
+namespace lehr {
+class Rng;  // runtime/rng.h
+}
 
 namespace lehr::math {
 
@@ -28,14 +31,18 @@ std::string_view name_of(Support s);   // "real", "positive real", ... as messag
 ///   entry        X_jl           logdet    log det X
 /// and of the joint families over (mean m, precision t or matrix L):
 ///   weighted     t m or (L m)_j        weighted_square  t m^2 or m' L m
+/// There value is t, log is log t, entry is L_jl and logdet is log det L.
 enum class Stat { value, square, log, inverse, log1m, indicator, log_comp, comp, comp2, entry, logdet, weighted,
                   weighted_square };
 
-int event_rank(Stat s);                // number of event indices the statistic carries
+int event_rank(Stat s);                // number of event indices it carries; weighted: 1, but 0 in NormalGamma
 std::string_view name_of(Stat s);      // "x", "x^2", "log x", ...
+std::string natural_name(Stat s);      // "n_value", "n_square", ...: the symbol of its natural parameter
 
-/// One sufficient statistic of a family as a variational factor. Formulas are over the factor's parameters
-/// (by name, at the event indices kFirst, kSecond as far as the statistic carries them).
+/// One sufficient statistic of a family as a variational factor. Formulas are over the factor's exported
+/// parameters (by name, at the event indices kFirst, kSecond as far as the statistic carries them).
+/// A statistic with two event indices contributes the full double sum over j and l of natural_jl * statistic_jl,
+/// and natural_jl is symmetric.
 struct StatisticRow {
   Stat stat;
   Expr expectation;  // E_q[statistic]
@@ -43,10 +50,17 @@ struct StatisticRow {
 };
 
 /// One parameter of the factor: the posterior writes it as `variable.name`.
+/// `from_natural` is over natural symbols and over parameters that stand earlier in the same list, exported or not
+/// (Wishart: df, rate = -2 n_entry, scale = inverse("rate")). A parameter with exported = false is an intermediate of
+/// those formulas: it is not written to the posterior and no other formula of the factor mentions it.
+/// `from_density` gives the parameter of the factor that equals the density, over the canonical density parameters;
+/// none: the parameter of the same name (of no meaning where exported = false).
 struct FactorParameter {
   std::string name;
   int event_rank = 0;
-  Expr from_natural;  // over symbols named by the statistics' symbols ("n_square", ...): see natural_symbol
+  Expr from_natural;
+  bool exported = true;
+  std::optional<Expr> from_density = {};
 };
 
 /// A family as a variational factor. Discrete `indicator` factors (Categorical) have `probs` = softmax of the
@@ -55,9 +69,17 @@ struct Factor {
   std::vector<FactorParameter> parameters;
   std::vector<StatisticRow> statistics;
   Expr log_normaliser = 0.0;  // A(eta), over the parameters
-  Expr entropy = 0.0;         // of q, in nats, over the parameters
-  bool softmax = false;       // Categorical: probs from naturals by softmax
-  std::vector<Expr> valid;    // each must be > 0 for the factor to be proper (shape, rate, ...); matrices: checked by Cholesky
+  Expr entropy = 0.0;         // of q, in nats, over the parameters; finite also where a probability is 0 or 1
+  /// Categorical: probs from naturals by softmax, and A = log sum exp of the naturals (log_normaliser is that of the
+  /// naturals log probs, 0). from_natural is the softmax without the shift that keeps it from overflowing.
+  bool softmax = false;
+  /// Each must be > 0 for the factor to be proper (shape, rate, ...), at every kFirst where that is free; that matrices
+  /// are positive definite is checked by their Cholesky factorisation.
+  std::vector<Expr> valid;
+  /// Mode of the density with respect to Lebesgue measure, at kFirst, kSecond as the support has them: what a point
+  /// factor takes. Absent for discrete and joint families (discrete: the largest natural). On the boundary of the
+  /// domain (Gamma with shape < 1) the formula leaves the support, and no interior mode exists.
+  std::optional<Expr> mode;
 };
 
 /// The natural parameter that belongs to a statistic, in FactorParameter::from_natural.
@@ -69,7 +91,7 @@ Expr natural_symbol(Stat s, Index i, Index j);    // symmetrised by the caller: 
 struct Spelling {
   std::string name;             // what the user types
   std::string canonical;        // the parameter of the log density it gives
-  std::optional<Expr> convert;  // canonical in terms of symbol(name) (component-wise); none: it is the canonical one
+  std::optional<Expr> convert = {};  // canonical in terms of symbol(name) (component-wise); none: it is the canonical one
   int event_rank = 0;           // rank of the argument: 0 scalar, 1 vector over the event axis, 2 matrix
   bool optional = false;        // Multinomial's n
 };
@@ -78,24 +100,37 @@ struct FamilyRow {
   std::string name;
   std::string summary;              // one line for `lehr families`
   Support support;
-  std::vector<Spelling> spellings;  // in positional order; alternatives of one canonical parameter are adjacent
+  std::vector<Spelling> spellings = {};  // in positional order; alternatives of one canonical parameter are adjacent
   bool positional = false;          // positional arguments allowed: only one parameterisation exists
   /// Complete log density over symbol("x"...), and the canonical parameters. All constants, base measure included.
+  /// Joint families: symbol("x"...) is the mean and symbol("x_precision"...) the precision.
   Expr log_density = 0.0;
   bool improper = false;            // Flat, Jeffreys
-  std::optional<Factor> factor;     // when the family can be a variational factor
+  std::optional<Factor> factor = {};     // when the family can be a variational factor
   /// For a joint family: the supports of its members (mean, precision); `support` is then that of the mean.
-  std::optional<Support> joint_precision;
+  std::optional<Support> joint_precision = {};
   /// One draw. `parameters`: the canonical density parameters concatenated in row order (matrices row-major),
   /// `extent`: size of the event axis (1 for scalars); the draw has extent^rank numbers (joint: mean then precision).
-  std::function<std::vector<double>(std::span<const double> parameters, std::size_t extent, Rng& rng)> draw;
+  /// Multinomial needs its n here, though its density does not mention it. Empty for improper families.
+  std::function<std::vector<double>(std::span<const double> parameters, std::size_t extent, Rng& rng)> draw = {};
+  /// log of the integral of p(x | parameters)^(1/temperature), parameters as for `draw`. Only where the natural maps of
+  /// `factor` do not give it: no factor in this row, or a base measure that is not constant.
+  std::function<double(std::span<const double> parameters, std::size_t extent, double temperature)> tempered = {};
 };
+
+/// The canonical density parameters in row order: name and event rank.
+struct DensityParameter {
+  std::string name;
+  int event_rank = 0;
+};
+std::vector<DensityParameter> density_parameters(const FamilyRow& row);
 
 /// All rows, in the order of `lehr families`.
 const std::vector<FamilyRow>& families();
 const FamilyRow* find_family(std::string_view name);
 
-/// Families that can be the factor of a latent on `support` and whose statistics contain all of `needed`.
+/// Families that can be the factor of a latent on `support` and whose statistics contain all of `needed`, in table
+/// order. Joint families are not offered: they are asked for by name.
 std::vector<const FamilyRow*> factors_for(Support support, std::span<const Stat> needed);
 
 }  // namespace lehr::math

@@ -1,0 +1,293 @@
+// A recursive interpreter of formulas. Inverses and log determinants are factorised once per call of a public function.
+#include "compiler/math/evaluate.h"
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "compiler/math/special.h"
+
+namespace lehr::math {
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kMaxIndices = 8;
+
+struct Factorised {
+  Eigen::MatrixXd inverse;
+  double logdet = kNaN;
+};
+
+double apply(Function function, double x) {
+  switch (function) {
+    case Function::log: return std::log(x);
+    case Function::exp: return std::exp(x);
+    case Function::sqrt: return std::sqrt(x);
+    case Function::reciprocal: return 1.0 / x;
+    case Function::lgamma: return std::lgamma(x);
+    case Function::digamma: return digamma_value(x);
+    case Function::trigamma: return trigamma_value(x);
+    case Function::log1m: return std::log1p(-x);
+    case Function::tanh: return std::tanh(x);
+    case Function::log_cosh: return std::abs(x) + std::log1p(std::exp(-2.0 * std::abs(x))) - std::numbers::ln2;
+    case Function::xlogx: return x == 0.0 ? 0.0 : x * std::log(x);
+  }
+  return kNaN;
+}
+
+class Evaluator {
+ public:
+  explicit Evaluator(const Environment& environment) : environment_(environment) {}
+
+  double at(const Expr& e, std::size_t first, std::size_t second) {
+    indices_[static_cast<std::size_t>(kFirst.id)] = first;
+    indices_[static_cast<std::size_t>(kSecond.id)] = second;
+    return value(e);
+  }
+
+  /// All components of a formula with `rank` free event indices.
+  Quantity quantity(const Expr& e, int rank) {
+    Quantity result{rank, {}};
+    const std::size_t rows = rank >= 1 ? environment_.extent : 1, columns = rank >= 2 ? environment_.extent : 1;
+    for (std::size_t j = 0; j < rows; ++j) {
+      for (std::size_t l = 0; l < columns; ++l) result.values.push_back(at(e, j, l));
+    }
+    return result;
+  }
+
+  double operator()(const Number& n) { return n.value; }
+
+  double operator()(const Symbol& s) {
+    const Quantity* q = find(s.name);
+    if (!q) return kNaN;
+    return s.indices.empty()       ? q->values[0]
+           : s.indices.size() == 1 ? component(*q, bound(s.indices[0]))
+                                   : entry(*q, bound(s.indices[0]), bound(s.indices[1]));
+  }
+
+  double operator()(const AtValue& v) {
+    const Quantity *vector = find(v.vector), *x = find(v.value);
+    return vector && x ? component(*vector, static_cast<std::size_t>(x->values[0])) : kNaN;
+  }
+
+  double operator()(const Add& a) { return value(a.left) + value(a.right); }
+  double operator()(const Multiply& m) { return value(m.left) * value(m.right); }
+  double operator()(const Apply& a) { return apply(a.function, value(a.argument)); }
+
+  double operator()(const Sum& s) {
+    std::size_t& index = indices_.at(static_cast<std::size_t>(s.index.id));
+    double total = 0.0;
+    for (std::size_t i = 0; i < environment_.extent; ++i) {
+      index = i;
+      total += value(s.body);
+    }
+    return total;
+  }
+
+  double operator()(const Delta& d) { return bound(d.left) == bound(d.right) ? 1.0 : 0.0; }
+  double operator()(const ExtentValue&) { return static_cast<double>(environment_.extent); }
+  double operator()(const IndexValue& v) { return static_cast<double>(bound(v.index)); }
+  double operator()(const LogDet& l) { return factorised(l.matrix).logdet; }
+  double operator()(const InverseEntry& e) {
+    const Factorised& f = factorised(e.matrix);
+    if (f.inverse.size() == 0) return kNaN;
+    return f.inverse(static_cast<Eigen::Index>(bound(e.row)), static_cast<Eigen::Index>(bound(e.column)));
+  }
+
+ private:
+  double value(const Expr& e) { return std::visit(*this, e->form); }
+  std::size_t bound(Index i) const { return indices_.at(static_cast<std::size_t>(i.id)); }
+
+  const Quantity* find(const std::string& name) const {
+    const auto found = environment_.symbols.find(name);
+    return found == environment_.symbols.end() ? nullptr : &found->second;
+  }
+
+  /// A scalar stands for a constant vector.
+  static double component(const Quantity& q, std::size_t j) {
+    return q.rank == 0 ? q.values[0] : q.values.at(j);
+  }
+
+  /// A scalar stands for a multiple of the identity.
+  double entry(const Quantity& q, std::size_t j, std::size_t l) const {
+    if (q.rank == 0) return j == l ? q.values[0] : 0.0;
+    return q.values.at(j * environment_.extent + l);
+  }
+
+  const Factorised& factorised(const std::string& matrix) {
+    const auto known = factorised_.find(matrix);
+    if (known != factorised_.end()) return known->second;
+    Factorised& result = factorised_[matrix];
+    const Quantity* q = find(matrix);
+    if (!q) return result;
+    const auto n = static_cast<Eigen::Index>(environment_.extent);
+    Eigen::MatrixXd m(n, n);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      for (Eigen::Index l = 0; l < n; ++l) m(j, l) = entry(*q, static_cast<std::size_t>(j), static_cast<std::size_t>(l));
+    }
+    const Eigen::LLT<Eigen::MatrixXd> cholesky(m);
+    if (cholesky.info() != Eigen::Success) return result;
+    result.inverse = cholesky.solve(Eigen::MatrixXd::Identity(n, n));
+    result.logdet = 2.0 * cholesky.matrixLLT().diagonal().array().log().sum();
+    return result;
+  }
+
+  const Environment& environment_;
+  std::array<std::size_t, kMaxIndices> indices_{};
+  std::map<std::string, Factorised> factorised_;
+};
+
+/// Softmax of the only natural parameter.
+std::vector<double> softmax(const std::vector<double>& naturals) {
+  const double high = *std::max_element(naturals.begin(), naturals.end());
+  std::vector<double> result;
+  double total = 0.0;
+  for (double n : naturals) total += result.emplace_back(std::exp(n - high));
+  for (double& r : result) r /= total;
+  return result;
+}
+
+/// log of the sum over x = 0, 1, 2, ... of exp(f(x)) for concave f that falls off.
+template <class F>
+double log_sum_over_counts(const F& f) {
+  const auto falls = [&](double x) { return !(f(x + 1.0) > f(x)); };
+  double high = 1.0;
+  while (!falls(high)) high *= 2.0;
+  double low = -1.0;  // the mode is the first x that falls
+  while (high - low > 1.0) {
+    const double middle = std::floor(0.5 * (low + high));
+    (falls(middle) ? high : low) = middle;
+  }
+  const double top = f(high);
+  double total = 1.0;
+  for (const double step : {1.0, -1.0}) {
+    for (double x = high + step; x >= 0.0; x += step) {
+      const double term = std::exp(f(x) - top);
+      total += term;
+      if (!(term > 1e-18 * total)) break;
+    }
+  }
+  return top + std::log(total);
+}
+
+using Quantities = std::map<std::string, Quantity>;
+
+Expr component_symbol(const std::string& name, int rank) {
+  return rank == 0 ? symbol(name) : rank == 1 ? symbol(name, kFirst) : symbol(name, kFirst, kSecond);
+}
+
+double tempered_count_sum(const FamilyRow& row, Environment environment, double temperature) {
+  const auto log_term = [&](double x) {
+    environment.symbols["x"] = {0, {x}};
+    return evaluate(row.log_density, environment) / temperature;
+  };
+  return log_sum_over_counts(log_term);
+}
+
+}  // namespace
+
+double evaluate(const Expr& e, const Environment& environment, std::size_t first, std::size_t second) {
+  return Evaluator(environment).at(e, first, second);
+}
+
+Quantity evaluate_all(const Expr& e, const Environment& environment, int rank) {
+  return Evaluator(environment).quantity(e, rank);
+}
+
+bool is_proper(const Factor& factor, const Environment& parameters) {
+  Evaluator evaluator(parameters);
+  for (const Expr& condition : factor.valid) {
+    for (double v : evaluator.quantity(condition, free_event_rank(condition)).values) {
+      if (!(v > 0.0)) return false;
+    }
+  }
+  for (const FactorParameter& p : factor.parameters) {
+    if (p.event_rank == 2 && p.exported && !std::isfinite(evaluator.at(logdet(p.name), 0, 0))) return false;
+  }
+  return true;
+}
+
+Quantities canonical_parameters(const FamilyRow& row, const Environment& spelled) {
+  Quantities result;
+  for (const Spelling& s : row.spellings) {
+    if (!spelled.symbols.contains(s.name)) continue;
+    const Expr value = s.convert ? *s.convert : component_symbol(s.name, s.event_rank);
+    result[s.canonical] = evaluate_all(value, spelled, s.event_rank);
+  }
+  return result;
+}
+
+std::vector<double> flatten_parameters(const FamilyRow& row, const Environment& parameters) {
+  std::vector<double> flat;
+  for (const DensityParameter& p : density_parameters(row)) {
+    const Quantity q = evaluate_all(component_symbol(p.name, p.event_rank), parameters, p.event_rank);
+    flat.insert(flat.end(), q.values.begin(), q.values.end());
+  }
+  return flat;
+}
+
+Quantities parameters_from_density(const Factor& factor, const Environment& density) {
+  Quantities result;
+  for (const FactorParameter& p : factor.parameters) {
+    if (!p.exported) continue;
+    result[p.name] =
+        evaluate_all(p.from_density ? *p.from_density : component_symbol(p.name, p.event_rank), density, p.event_rank);
+  }
+  return result;
+}
+
+Quantities parameters_from_natural(const Factor& factor, const Environment& natural) {
+  Environment known = natural;
+  Quantities result;
+  for (const FactorParameter& p : factor.parameters) {
+    Quantity q = factor.softmax ? Quantity{1, softmax(natural.symbols.begin()->second.values)}
+                                : evaluate_all(p.from_natural, known, p.event_rank);
+    known.symbols[p.name] = q;
+    if (p.exported) result[p.name] = std::move(q);
+  }
+  return result;
+}
+
+Quantities natural_from_parameters(const Factor& factor, const Environment& parameters) {
+  Quantities result;
+  Evaluator evaluator(parameters);
+  for (const StatisticRow& s : factor.statistics)
+    result[natural_name(s.stat)] = evaluator.quantity(s.natural, free_event_rank(s.natural));
+  return result;
+}
+
+double log_normaliser(const Factor& factor, const Environment& natural) {
+  if (factor.softmax) {
+    const auto& n = natural.symbols.begin()->second.values;
+    const double high = *std::max_element(n.begin(), n.end());
+    double total = 0.0;
+    for (double v : n) total += std::exp(v - high);
+    return high + std::log(total);
+  }
+  const Environment parameters{natural.extent, parameters_from_natural(factor, natural)};
+  return is_proper(factor, parameters) ? evaluate(factor.log_normaliser, parameters)
+                                       : std::numeric_limits<double>::infinity();
+}
+
+double tempered_log_normaliser(const FamilyRow& row, const Environment& parameters, double temperature) {
+  if (row.improper) return kNaN;
+  if (row.tempered) return row.tempered(flatten_parameters(row, parameters), parameters.extent, temperature);
+  if (!row.factor) return tempered_count_sum(row, parameters, temperature);
+
+  // Factors have base measure 1: the integral of exp((eta.t - A(eta)) / T) is exp(A(eta / T) - A(eta) / T).
+  const Factor& factor = *row.factor;
+  const Environment ordinary{parameters.extent, parameters_from_density(factor, parameters)};
+  Environment natural{parameters.extent, natural_from_parameters(factor, ordinary)};
+  const double cold = log_normaliser(factor, natural);
+  for (auto& [name, quantity] : natural.symbols) {
+    for (double& v : quantity.values) v /= temperature;
+  }
+  return log_normaliser(factor, natural) - cold / temperature;
+}
+
+}  // namespace lehr::math

@@ -1,0 +1,196 @@
+// Rows of discrete distributions. Formulas: Bishop (2006), appendix B. Only those whose base measure is constant can be
+// variational factors: for the others (Poisson, Binomial, Multinomial) eta.t(x) - A(eta) is not the whole log q.
+#include "compiler/math/rows.h"
+
+namespace lehr::math {
+
+using namespace rows;
+
+namespace {
+
+/// Index drawn with probabilities proportional to `weights`.
+std::size_t draw_index(std::span<const double> weights, Rng& rng) {
+  double total = 0.0;
+  for (double w : weights) total += w;
+  double left = rng.uniform() * total;
+  std::size_t last = 0;
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    if (weights[k] <= 0.0) continue;
+    last = k;
+    left -= weights[k];
+    if (left < 0.0) break;
+  }
+  return last;
+}
+
+FamilyRow bernoulli() {
+  const Expr x = symbol("x"), p = symbol("p"), n_value = natural_symbol(Stat::value);
+  FamilyRow row{.name = "Bernoulli", .summary = "0 or 1, probability p of 1", .support = Support::bit};
+  row.spellings = {canonical("p")};
+  row.positional = true;
+  row.log_density = x * log(p) + (1.0 - x) * log1m(p);
+
+  Factor f;
+  f.parameters = {parameter("p", 0, reciprocal(1.0 + exp(-n_value)))};
+  f.statistics = {{Stat::value, p, log(p) - log1m(p)}};
+  f.log_normaliser = -log1m(p);
+  f.entropy = -xlogx(p) - xlogx(1.0 - p);
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
+    return std::vector<double>{rng.uniform() < q[0] ? 1.0 : 0.0};
+  };
+  return row;
+}
+
+FamilyRow spin() {
+  const Expr mean = symbol("mean");
+  FamilyRow row{.name = "Spin", .summary = "uniform on -1 and +1", .support = Support::spin};
+  row.positional = true;
+  row.log_density = -kLog2;
+
+  // q(x) proportional to exp(h x): E[x] = tanh(h), A = log(2 cosh h).
+  Factor f;
+  f.parameters = {parameter("mean", 0, tanh(natural_symbol(Stat::value)))};
+  f.parameters[0].from_density = 0.0;
+  f.statistics = {{Stat::value, mean, 0.5 * log(1.0 + mean) - 0.5 * log1m(mean)}};
+  f.log_normaliser = kLog2 - 0.5 * log(1.0 + mean) - 0.5 * log1m(mean);
+  f.entropy = -xlogx(0.5 * (1.0 + mean)) - xlogx(0.5 * (1.0 - mean));
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double>, std::size_t, Rng& rng) {
+    return std::vector<double>{rng.uniform() < 0.5 ? -1.0 : 1.0};
+  };
+  return row;
+}
+
+FamilyRow binomial() {
+  const Expr x = symbol("x"), n = symbol("n"), p = symbol("p");
+  FamilyRow row{.name = "Binomial", .summary = "successes in n trials", .support = Support::count};
+  row.spellings = {canonical("n"), canonical("p")};
+  row.positional = true;
+  row.log_density =
+      lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + x * log(p) + (n - x) * log1m(p);
+  row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
+    double successes = 0.0;
+    for (double trial = 0.0; trial < q[0]; ++trial) successes += rng.uniform() < q[1];
+    return std::vector<double>{successes};
+  };
+  return row;
+}
+
+FamilyRow geometric() {
+  const Expr x = symbol("x"), p = symbol("p");
+  FamilyRow row{.name = "Geometric", .summary = "failures before the first success", .support = Support::count};
+  row.spellings = {canonical("p")};
+  row.positional = true;
+  row.log_density = x * log1m(p) + log(p);
+
+  Factor f;
+  f.parameters = {parameter("p", 0, 1.0 - exp(natural_symbol(Stat::value)))};
+  f.statistics = {{Stat::value, (1.0 - p) / p, log1m(p)}};
+  f.log_normaliser = -log(p);
+  f.entropy = -(xlogx(p) + xlogx(1.0 - p)) / p;
+  f.valid = {p};
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
+    if (q[0] >= 1.0) return std::vector<double>{0.0};
+    return std::vector<double>{std::floor(std::log1p(-rng.uniform()) / std::log1p(-q[0]))};
+  };
+  return row;
+}
+
+FamilyRow poisson() {
+  const Expr x = symbol("x"), rate = symbol("rate");
+  FamilyRow row{.name = "Poisson", .summary = "counts with mean rate", .support = Support::count};
+  row.spellings = {canonical("rate")};
+  row.positional = true;
+  row.log_density = x * log(rate) - rate - lgamma(x + 1.0);
+  // Halving: of m points of a unit-rate process the m-th lies at Gamma(m), and the points before it are binomial
+  // (Ahrens & Dieter 1974); the rest by multiplication of uniforms.
+  row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
+    double rate_left = q[0], count = 0.0;
+    while (rate_left > 30.0) {
+      const double m = std::floor(0.875 * rate_left);
+      const double at = rng.gamma(m);
+      if (at > rate_left) {
+        for (double point = 1.0; point < m; ++point) count += rng.uniform() * at < rate_left;
+        return std::vector<double>{count};
+      }
+      count += m;
+      rate_left -= at;
+    }
+    for (double product = rng.uniform(); product > std::exp(-rate_left); product *= rng.uniform()) count += 1.0;
+    return std::vector<double>{count};
+  };
+  return row;
+}
+
+FamilyRow categorical() {
+  const Expr probs = symbol("probs", kFirst);
+  FamilyRow row{.name = "Categorical", .summary = "an element of a plate", .support = Support::category};
+  row.spellings = {canonical("p", 1)};
+  row.positional = true;
+  row.log_density = log(at_value("p", "x"));
+
+  Factor f;
+  f.parameters = {parameter("probs", 1,
+                            exp(natural_symbol(Stat::indicator, kFirst)) /
+                                sum(kA, exp(natural_symbol(Stat::indicator, kA))))};
+  f.parameters[0].from_density = symbol("p", kFirst);
+  f.statistics = {{Stat::indicator, probs, log(probs)}};
+  f.log_normaliser = 0.0;
+  f.entropy = -sum(kA, xlogx(symbol("probs", kA)));
+  f.softmax = true;
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
+    return std::vector<double>{static_cast<double>(draw_index(p, rng))};
+  };
+  return row;
+}
+
+/// log of the tempered mass: n!^b times the coefficient of s^n in the product over j of sum_x (p_j^x / x!)^b s^x.
+double multinomial_tempered(double n, std::span<const double> p, double inverse_temperature) {
+  const auto count = static_cast<std::size_t>(n);
+  std::vector<double> log_sums(count + 1, -HUGE_VAL);
+  log_sums[0] = 0.0;
+  for (double p_j : p) {
+    std::vector<double> next(count + 1, -HUGE_VAL);
+    for (std::size_t total = 0; total <= count; ++total) {
+      for (std::size_t x = 0; x <= total; ++x) {
+        const double power = x == 0 ? 0.0 : static_cast<double>(x) * std::log(p_j);
+        const double term =
+            log_sums[total - x] + inverse_temperature * (power - std::lgamma(static_cast<double>(x) + 1.0));
+        const double high = std::max(next[total], term);
+        if (high > -HUGE_VAL) next[total] = high + std::log(std::exp(next[total] - high) + std::exp(term - high));
+      }
+    }
+    log_sums = std::move(next);
+  }
+  return log_sums[count] + inverse_temperature * std::lgamma(n + 1.0);
+}
+
+/// n stands in the density only as the sum of x, so that it may be left out where x is observed.
+FamilyRow multinomial() {
+  const Expr x = symbol("x", kA), p = symbol("p", kA);
+  FamilyRow row{.name = "Multinomial", .summary = "counts of n categories", .support = Support::counts};
+  row.spellings = {canonical("n"), canonical("p", 1)};
+  row.spellings[0].optional = true;
+  row.positional = true;
+  row.log_density = lgamma(sum(kA, x) + 1.0) - sum(kA, lgamma(x + 1.0)) + sum(kA, x * log(p));
+  row.draw = [](std::span<const double> q, std::size_t size, Rng& rng) {
+    std::vector<double> counts(size, 0.0);
+    for (double trial = 0.0; trial < q[0]; ++trial) counts[draw_index(q.subspan(1, size), rng)] += 1.0;
+    return counts;
+  };
+  row.tempered = [](std::span<const double> q, std::size_t size, double temperature) {
+    return multinomial_tempered(q[0], q.subspan(1, size), 1.0 / temperature);
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<FamilyRow> discrete_families() {
+  return {bernoulli(), spin(), categorical(), multinomial(), binomial(), geometric(), poisson()};
+}
+
+}  // namespace lehr::math

@@ -1,0 +1,143 @@
+// Rows of continuous distributions on the line. Formulas: Bishop (2006), appendix B; Johnson, Kotz & Balakrishnan
+// (1994) for the inverse gamma.
+#include "compiler/math/rows.h"
+
+namespace lehr::math {
+
+using namespace rows;
+
+namespace {
+
+FamilyRow normal() {
+  const Expr x = symbol("x"), mean = symbol("mean"), precision = symbol("precision");
+  FamilyRow row{.name = "Normal", .summary = "Gaussian on the reals", .support = Support::real};
+  row.spellings = {canonical("mean"), canonical("precision"),
+                   alternative("variance", "precision", reciprocal(symbol("variance"))),
+                   alternative("sd", "precision", reciprocal(square(symbol("sd"))))};
+  row.log_density = -0.5 * kLog2Pi + 0.5 * log(precision) - 0.5 * precision * square(x - mean);
+
+  Factor f;
+  f.parameters = {parameter("precision", 0, -2.0 * natural_symbol(Stat::square)),
+                  parameter("mean", 0, natural_symbol(Stat::value) / precision)};
+  f.statistics = {{Stat::value, mean, precision * mean},
+                  {Stat::square, square(mean) + reciprocal(precision), -0.5 * precision}};
+  f.log_normaliser = 0.5 * precision * square(mean) - 0.5 * log(precision) + 0.5 * kLog2Pi;
+  f.entropy = 0.5 * (1.0 + kLog2Pi) - 0.5 * log(precision);
+  f.valid = {precision};
+  f.mode = mean;
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
+    return std::vector<double>{p[0] + rng.normal() / std::sqrt(p[1])};
+  };
+  return row;
+}
+
+FamilyRow gamma() {
+  const Expr x = symbol("x"), shape = symbol("shape"), rate = symbol("rate");
+  FamilyRow row{.name = "Gamma", .summary = "positive reals, mean shape / rate", .support = Support::positive};
+  row.spellings = {canonical("shape"), canonical("rate"),
+                   alternative("scale", "rate", reciprocal(symbol("scale")))};
+  row.log_density = shape * log(rate) - lgamma(shape) + (shape - 1.0) * log(x) - rate * x;
+
+  Factor f;
+  f.parameters = {parameter("shape", 0, natural_symbol(Stat::log) + 1.0),
+                  parameter("rate", 0, -natural_symbol(Stat::value))};
+  f.statistics = {{Stat::value, shape / rate, -rate}, {Stat::log, digamma(shape) - log(rate), shape - 1.0}};
+  f.log_normaliser = lgamma(shape) - shape * log(rate);
+  f.entropy = shape - log(rate) + lgamma(shape) + (1.0 - shape) * digamma(shape);
+  f.valid = {shape, rate};
+  f.mode = (shape - 1.0) / rate;
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
+    return std::vector<double>{rng.gamma(p[0]) / p[1]};
+  };
+  return row;
+}
+
+FamilyRow inverse_gamma() {
+  const Expr x = symbol("x"), shape = symbol("shape"), scale = symbol("scale");
+  FamilyRow row{.name = "InverseGamma", .summary = "1 / Gamma(shape, rate = scale)", .support = Support::positive};
+  row.spellings = {canonical("shape"), canonical("scale")};
+  row.log_density = shape * log(scale) - lgamma(shape) - (shape + 1.0) * log(x) - scale * reciprocal(x);
+
+  Factor f;
+  f.parameters = {parameter("shape", 0, -natural_symbol(Stat::log) - 1.0),
+                  parameter("scale", 0, -natural_symbol(Stat::inverse))};
+  f.statistics = {{Stat::inverse, shape / scale, -scale}, {Stat::log, log(scale) - digamma(shape), -(shape + 1.0)}};
+  f.log_normaliser = lgamma(shape) - shape * log(scale);
+  f.entropy = shape + log(scale) + lgamma(shape) - (shape + 1.0) * digamma(shape);
+  f.valid = {shape, scale};
+  f.mode = scale / (shape + 1.0);
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
+    return std::vector<double>{p[1] / rng.gamma(p[0])};
+  };
+  return row;
+}
+
+/// A latent with this prior gets a Gamma factor.
+FamilyRow exponential() {
+  const Expr x = symbol("x"), rate = symbol("rate");
+  FamilyRow row{.name = "Exponential", .summary = "Gamma with shape 1", .support = Support::positive};
+  row.spellings = {canonical("rate")};
+  row.positional = true;
+  row.log_density = log(rate) - rate * x;
+  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
+    return std::vector<double>{-std::log1p(-rng.uniform()) / p[0]};
+  };
+  row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
+    return std::log(p[0]) / temperature - std::log(p[0] / temperature);
+  };
+  return row;
+}
+
+FamilyRow beta() {
+  const Expr x = symbol("x"), a = symbol("a"), b = symbol("b");
+  FamilyRow row{.name = "Beta", .summary = "probabilities, mean a / (a + b)", .support = Support::unit};
+  row.spellings = {canonical("a"), canonical("b")};
+  row.positional = true;
+  row.log_density = lgamma(a + b) - lgamma(a) - lgamma(b) + (a - 1.0) * log(x) + (b - 1.0) * log1m(x);
+
+  Factor f;
+  f.parameters = {parameter("a", 0, natural_symbol(Stat::log) + 1.0),
+                  parameter("b", 0, natural_symbol(Stat::log1m) + 1.0)};
+  f.statistics = {{Stat::log, digamma(a) - digamma(a + b), a - 1.0},
+                  {Stat::log1m, digamma(b) - digamma(a + b), b - 1.0}};
+  f.log_normaliser = lgamma(a) + lgamma(b) - lgamma(a + b);
+  f.entropy = lgamma(a) + lgamma(b) - lgamma(a + b) + (1.0 - a) * digamma(a) + (1.0 - b) * digamma(b) +
+              (a + b - 2.0) * digamma(a + b);
+  f.valid = {a, b};
+  f.mode = (a - 1.0) / (a + b - 2.0);
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
+    const double first = rng.gamma(p[0]), second = rng.gamma(p[1]);
+    return std::vector<double>{first / (first + second)};
+  };
+  return row;
+}
+
+/// A latent with this prior gets a Normal factor.
+FamilyRow flat() {
+  FamilyRow row{.name = "Flat", .summary = "improper, constant on the reals", .support = Support::real};
+  row.positional = true;
+  row.improper = true;
+  row.log_density = 0.0;
+  return row;
+}
+
+/// A latent with this prior gets a Gamma factor.
+FamilyRow jeffreys() {
+  FamilyRow row{.name = "Jeffreys", .summary = "improper, 1/x on the positive reals", .support = Support::positive};
+  row.positional = true;
+  row.improper = true;
+  row.log_density = -log(symbol("x"));
+  return row;
+}
+
+}  // namespace
+
+std::vector<FamilyRow> scalar_families() {
+  return {normal(), gamma(), inverse_gamma(), exponential(), beta(), flat(), jeffreys()};
+}
+
+}  // namespace lehr::math

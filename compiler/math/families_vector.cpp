@@ -1,0 +1,231 @@
+// Rows with an event axis of size D: MvNormal, Wishart, Dirichlet, and the joint families of a mean and its precision.
+// Formulas: Bishop (2006), appendix B; Wishart with E[X] = df * scale, rate = inverse(scale).
+#include <Eigen/Dense>
+
+#include "compiler/math/rows.h"
+
+namespace lehr::math {
+
+using namespace rows;
+
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const Matrix> as_matrix(std::span<const double> values, std::size_t size) {
+  const auto n = static_cast<Eigen::Index>(size);
+  return {values.data(), n, n};
+}
+
+std::vector<double> draw_mv_normal(std::span<const double> mean, const Matrix& precision, Rng& rng) {
+  const auto size = static_cast<Eigen::Index>(mean.size());
+  Eigen::VectorXd z(size);
+  for (Eigen::Index j = 0; j < size; ++j) z[j] = rng.normal();
+  Eigen::LLT<Matrix>(precision).matrixU().solveInPlace(z);
+  for (Eigen::Index j = 0; j < size; ++j) z[j] += mean[static_cast<std::size_t>(j)];
+  return {z.data(), z.data() + size};
+}
+
+/// Bartlett (1933): X = F B B' F' with F F' = inverse(rate) and B lower triangular.
+Matrix draw_wishart(double df, const Matrix& rate, Rng& rng) {
+  const Eigen::Index size = rate.rows();
+  Matrix b = Matrix::Zero(size, size);
+  for (Eigen::Index j = 0; j < size; ++j) {
+    b(j, j) = std::sqrt(2.0 * rng.gamma(0.5 * (df - static_cast<double>(j))));
+    for (Eigen::Index l = 0; l < j; ++l) b(j, l) = rng.normal();
+  }
+  Eigen::LLT<Matrix>(rate).matrixU().solveInPlace(b);
+  return b * b.transpose();
+}
+
+/// log of the multivariate gamma function of dimension D at df / 2.
+Expr multigamma(const Expr& df) {
+  return 0.25 * std::log(std::numbers::pi) * extent() * (extent() - 1.0) +
+         sum(kA, lgamma(0.5 * (df - index_value(kA))));
+}
+
+/// The log density of a Wishart at the symmetric matrix named `x`.
+Expr wishart_density(const Expr& df, const std::string& x) {
+  return 0.5 * df * logdet("rate") - 0.5 * kLog2 * df * extent() - multigamma(df) +
+         0.5 * (df - extent() - 1.0) * logdet(x) - 0.5 * sum(kA, sum(kB, symbol("rate", kA, kB) * symbol(x, kA, kB)));
+}
+
+/// E[log det X] for X ~ Wishart(df, scale).
+Expr expected_logdet(const Expr& df) {
+  return sum(kA, digamma(0.5 * (df - index_value(kA)))) + kLog2 * extent() + logdet("scale");
+}
+
+Expr wishart_normaliser(const Expr& df) {
+  return 0.5 * df * logdet("scale") + 0.5 * kLog2 * df * extent() + multigamma(df);
+}
+
+/// -E[log q] with the normaliser for E[...] of the constant part, and E[logdet] in its coefficient.
+Expr wishart_entropy(const Expr& df) {
+  return wishart_normaliser(df) - 0.5 * (df - extent() - 1.0) * expected_logdet(df) + 0.5 * df * extent();
+}
+
+FamilyRow mv_normal() {
+  const auto centred = [](Index i) { return symbol("x", i) - symbol("mean", i); };
+  const Expr mean_j = symbol("mean", kFirst), precision_jl = symbol("precision", kFirst, kSecond);
+  FamilyRow row{.name = "MvNormal", .summary = "Gaussian vectors", .support = Support::vector};
+  row.spellings = {canonical("mean", 1), canonical("precision", 2),
+                   alternative("covariance", "precision", inverse("covariance", kFirst, kSecond), 2)};
+  row.log_density = -0.5 * kLog2Pi * extent() + 0.5 * logdet("precision") -
+                    0.5 * sum(kA, sum(kB, symbol("precision", kA, kB) * centred(kA) * centred(kB)));
+
+  Factor f;
+  f.parameters = {
+      parameter("precision", 2, -2.0 * natural_symbol(Stat::comp2, kFirst, kSecond)),
+      parameter("mean", 1, sum(kA, inverse("precision", kFirst, kA) * natural_symbol(Stat::comp, kA)))};
+  f.statistics = {
+      {Stat::comp, mean_j, sum(kA, symbol("precision", kFirst, kA) * symbol("mean", kA))},
+      {Stat::comp2, mean_j * symbol("mean", kSecond) + inverse("precision", kFirst, kSecond), -0.5 * precision_jl}};
+  f.log_normaliser =
+      0.5 * sum(kA, sum(kB, symbol("precision", kA, kB) * symbol("mean", kA) * symbol("mean", kB))) -
+      0.5 * logdet("precision") + 0.5 * kLog2Pi * extent();
+  f.entropy = 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * logdet("precision");
+  f.mode = mean_j;
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
+    return draw_mv_normal(p.first(size), as_matrix(p.subspan(size), size), rng);
+  };
+  return row;
+}
+
+FamilyRow wishart() {
+  const Expr df = symbol("df"), scale_jl = symbol("scale", kFirst, kSecond);
+  FamilyRow row{.name = "Wishart", .summary = "positive definite matrices, mean df * scale",
+                .support = Support::spd_matrix};
+  row.spellings = {canonical("df"), alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2),
+                   canonical("rate", 2)};
+  row.log_density = wishart_density(df, "x");
+
+  Factor f;
+  f.parameters = {parameter("df", 0, 2.0 * natural_symbol(Stat::logdet) + extent() + 1.0),
+                  parameter("rate", 2, -2.0 * natural_symbol(Stat::entry, kFirst, kSecond)),
+                  parameter("scale", 2, inverse("rate", kFirst, kSecond))};
+  f.parameters[1].exported = false;
+  f.parameters[2].from_density = inverse("rate", kFirst, kSecond);
+  f.statistics = {{Stat::entry, df * scale_jl, -0.5 * inverse("scale", kFirst, kSecond)},
+                  {Stat::logdet, expected_logdet(df), 0.5 * (df - extent() - 1.0)}};
+  f.log_normaliser = wishart_normaliser(df);
+  f.entropy = wishart_entropy(df);
+  f.valid = {df - extent() + 1.0};
+  f.mode = (df - extent() - 1.0) * scale_jl;
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
+    const Matrix x = draw_wishart(p[0], as_matrix(p.subspan(1), size), rng);
+    return std::vector<double>(x.data(), x.data() + x.size());
+  };
+  return row;
+}
+
+FamilyRow dirichlet() {
+  const Expr c_a = symbol("concentration", kA), c_j = symbol("concentration", kFirst);
+  const Expr total = sum(kA, c_a);
+  FamilyRow row{.name = "Dirichlet", .summary = "probability vectors", .support = Support::simplex};
+  row.spellings = {canonical("concentration", 1)};
+  row.positional = true;
+  row.log_density = lgamma(total) - sum(kA, lgamma(c_a)) + sum(kA, (c_a - 1.0) * log(symbol("x", kA)));
+
+  Factor f;
+  f.parameters = {parameter("concentration", 1, natural_symbol(Stat::log_comp, kFirst) + 1.0)};
+  f.statistics = {{Stat::log_comp, digamma(c_j) - digamma(total), c_j - 1.0}};
+  f.log_normaliser = sum(kA, lgamma(c_a)) - lgamma(total);
+  f.entropy = sum(kA, lgamma(c_a)) - lgamma(total) + (total - extent()) * digamma(total) -
+              sum(kA, (c_a - 1.0) * digamma(c_a));
+  f.valid = {c_j};
+  f.mode = (c_j - 1.0) / (total - extent());
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
+    std::vector<double> x(size);
+    double sum_x = 0.0;
+    for (std::size_t j = 0; j < size; ++j) sum_x += x[j] = rng.gamma(p[j]);
+    for (double& x_j : x) x_j /= sum_x;
+    return x;
+  };
+  return row;
+}
+
+/// mu given tau is Normal(mean, precision = precision_scale * tau), tau is Gamma(shape, rate).
+FamilyRow normal_gamma() {
+  const Expr mu = symbol("x"), tau = symbol("x_precision");
+  const Expr mean = symbol("mean"), k = symbol("precision_scale"), shape = symbol("shape"), rate = symbol("rate");
+  FamilyRow row{.name = "NormalGamma", .summary = "a mean and its precision", .support = Support::real};
+  row.joint_precision = Support::positive;
+  row.spellings = {canonical("mean"), canonical("precision_scale"), canonical("shape"), canonical("rate")};
+  row.log_density = -0.5 * kLog2Pi + 0.5 * log(k) + 0.5 * log(tau) - 0.5 * k * tau * square(mu - mean) +
+                    shape * log(rate) - lgamma(shape) + (shape - 1.0) * log(tau) - rate * tau;
+
+  Factor f;
+  f.parameters = {parameter("precision_scale", 0, -2.0 * natural_symbol(Stat::weighted_square)),
+                  parameter("mean", 0, natural_symbol(Stat::weighted) / k),
+                  parameter("shape", 0, natural_symbol(Stat::log) + 0.5),
+                  parameter("rate", 0, -natural_symbol(Stat::value) - 0.5 * k * square(mean))};
+  f.statistics = {{Stat::value, shape / rate, -rate - 0.5 * k * square(mean)},
+                  {Stat::log, digamma(shape) - log(rate), shape - 0.5},
+                  {Stat::weighted, mean * shape / rate, k * mean},
+                  {Stat::weighted_square, reciprocal(k) + square(mean) * shape / rate, -0.5 * k}};
+  f.log_normaliser = lgamma(shape) - shape * log(rate) - 0.5 * log(k) + 0.5 * kLog2Pi;
+  f.entropy = shape - log(rate) + lgamma(shape) + (1.0 - shape) * digamma(shape) + 0.5 * (1.0 + kLog2Pi) -
+              0.5 * log(k) - 0.5 * (digamma(shape) - log(rate));
+  f.valid = {k, shape, rate};
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
+    const double precision = rng.gamma(p[2]) / p[3];
+    return std::vector<double>{p[0] + rng.normal() / std::sqrt(p[1] * precision), precision};
+  };
+  return row;
+}
+
+/// mu given L is MvNormal(mean, precision = precision_scale * L), L is Wishart(df, scale).
+FamilyRow normal_wishart() {
+  const Expr k = symbol("precision_scale"), df = symbol("df");
+  const auto mean = [](Index i) { return symbol("mean", i); };
+  const auto centred = [](Index i) { return symbol("x", i) - symbol("mean", i); };
+  FamilyRow row{.name = "NormalWishart", .summary = "a mean vector and its precision matrix",
+                .support = Support::vector};
+  row.joint_precision = Support::spd_matrix;
+  row.spellings = {canonical("mean", 1), canonical("precision_scale"), canonical("df"),
+                   alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2), canonical("rate", 2)};
+  row.log_density = -0.5 * kLog2Pi * extent() + 0.5 * extent() * log(k) + 0.5 * logdet("x_precision") -
+                    0.5 * k * sum(kA, sum(kB, symbol("x_precision", kA, kB) * centred(kA) * centred(kB))) +
+                    wishart_density(df, "x_precision");
+
+  Factor f;
+  f.parameters = {
+      parameter("precision_scale", 0, -2.0 * natural_symbol(Stat::weighted_square)),
+      parameter("mean", 1, natural_symbol(Stat::weighted, kFirst) / k),
+      parameter("df", 0, 2.0 * natural_symbol(Stat::logdet) + extent()),
+      parameter("rate", 2, -2.0 * natural_symbol(Stat::entry, kFirst, kSecond) - k * mean(kFirst) * mean(kSecond)),
+      parameter("scale", 2, inverse("rate", kFirst, kSecond))};
+  f.parameters[3].exported = false;
+  f.parameters[4].from_density = inverse("rate", kFirst, kSecond);
+  f.statistics = {
+      {Stat::entry, df * symbol("scale", kFirst, kSecond),
+       -0.5 * inverse("scale", kFirst, kSecond) - 0.5 * k * mean(kFirst) * mean(kSecond)},
+      {Stat::logdet, expected_logdet(df), 0.5 * (df - extent())},
+      {Stat::weighted, df * sum(kA, symbol("scale", kFirst, kA) * mean(kA)), k * mean(kFirst)},
+      {Stat::weighted_square,
+       extent() / k + df * sum(kA, sum(kB, symbol("scale", kA, kB) * mean(kA) * mean(kB))), -0.5 * k}};
+  f.log_normaliser = wishart_normaliser(df) - 0.5 * extent() * log(k) + 0.5 * kLog2Pi * extent();
+  f.entropy = wishart_entropy(df) + 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * extent() * log(k) -
+              0.5 * expected_logdet(df);
+  f.valid = {k, df - extent() + 1.0};
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
+    const Matrix precision = draw_wishart(p[size + 1], as_matrix(p.subspan(size + 2), size), rng);
+    std::vector<double> x = draw_mv_normal(p.first(size), p[size] * precision, rng);
+    x.insert(x.end(), precision.data(), precision.data() + precision.size());
+    return x;
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<FamilyRow> vector_families() {
+  return {mv_normal(), wishart(), dirichlet(), normal_gamma(), normal_wishart()};
+}
+
+}  // namespace lehr::math

@@ -1,0 +1,56 @@
+// See print_families.h. All text comes from the rows.
+#include "compiler/math/print_families.h"
+
+#include <fmt/format.h>
+
+#include "compiler/math/family.h"
+
+namespace lehr::math {
+
+namespace {
+
+/// "mean, precision | variance | sd", with optional arguments in brackets.
+std::string signature(const FamilyRow& row) {
+  std::string text;
+  const Spelling* previous = nullptr;
+  for (const Spelling& s : row.spellings) {
+    if (previous) text += previous->canonical == s.canonical ? " | " : ", ";
+    text += s.optional ? fmt::format("[{}]", s.name) : s.name;
+    previous = &s;
+  }
+  return text;
+}
+
+std::string support_text(const FamilyRow& row) {
+  if (!row.joint_precision) return std::string(name_of(row.support));
+  return fmt::format("{} and {}", name_of(row.support), name_of(*row.joint_precision));
+}
+
+std::string factor_text(const FamilyRow& row) {
+  std::string statistics, parameters;
+  for (const StatisticRow& s : row.factor->statistics)
+    statistics += fmt::format("{}{}", statistics.empty() ? "" : ", ", name_of(s.stat));
+  for (const FactorParameter& p : row.factor->parameters) {
+    if (p.exported) parameters += fmt::format("{}{}", parameters.empty() ? "" : ", ", p.name);
+  }
+  return fmt::format("  posterior   {}; from terms in {}\n", parameters, statistics);
+}
+
+}  // namespace
+
+std::string print_families() {
+  std::string text = "D is the size of the event axis; positional arguments where all of them are unambiguous.\n";
+  for (const FamilyRow& row : families()) {
+    text += fmt::format("\n{}({}){}\n", row.name, signature(row), row.positional ? "" : "  named arguments only");
+    text += fmt::format("  {}\n", row.summary);
+    text += fmt::format("  support     {}\n", support_text(row));
+    for (const Spelling& s : row.spellings) {
+      if (s.convert) text += fmt::format("  {:<11} {} = {}\n", s.name, s.canonical, print(*s.convert));
+    }
+    text += fmt::format("  log density {}\n", print(row.log_density));
+    if (row.factor) text += factor_text(row);
+  }
+  return text;
+}
+
+}  // namespace lehr::math

@@ -1,0 +1,38 @@
+// The groups of rows that families.cpp joins, and the notation they share. Included by the rows only.
+#pragma once
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "compiler/math/family.h"
+#include "runtime/rng.h"
+
+namespace lehr::math {
+
+std::vector<FamilyRow> scalar_families();    // Normal, Gamma, InverseGamma, Exponential, Beta, Flat, Jeffreys
+std::vector<FamilyRow> discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Multinomial, Spin
+std::vector<FamilyRow> vector_families();    // MvNormal, Wishart, Dirichlet, NormalGamma, NormalWishart
+
+namespace rows {
+
+inline const double kLog2 = std::numbers::ln2;
+inline const double kLog2Pi = std::log(2.0 * std::numbers::pi);
+
+// Bound indices of the sums in formulas; free ones are kFirst (j) and kSecond (l).
+inline constexpr Index kA{2};
+inline constexpr Index kB{3};
+
+inline Spelling canonical(std::string name, int event_rank = 0) {
+  return {.name = name, .canonical = name, .event_rank = event_rank};
+}
+inline Spelling alternative(std::string name, std::string of, Expr convert, int event_rank = 0) {
+  return {.name = std::move(name), .canonical = std::move(of), .convert = std::move(convert), .event_rank = event_rank};
+}
+inline FactorParameter parameter(std::string name, int event_rank, Expr from_natural) {
+  return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(from_natural)};
+}
+
+}  // namespace rows
+
+}  // namespace lehr::math
