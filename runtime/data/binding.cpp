@@ -1,0 +1,232 @@
+// `--data` bindings: what to read, under which name, and which part of it.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <new>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "runtime/data/readers.h"
+#include "runtime/data/text.h"
+#include "runtime/output/atomic_file.h"
+#include "runtime/output/npy.h"
+#include "runtime/output/zip.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::string_view kFormats[] = {".csv", ".npy", ".npz", ".json", ".ldac"};
+constexpr const char* kForms =
+    "bindings are `x=a.npy`, `a.npz`, `x=a.npz:member`, `a.json`, `a.csv`, `x=a.csv:column,...`, "
+    "`w=a.ldac[.gz]`";
+
+/// NAME=PATH:SELECTION in parts; `format` is one of kFormats or empty.
+struct Binding {
+  std::string name, path, selection;
+  std::string_view format;
+  bool compressed = false;
+};
+
+Error usage_error(const std::string& binding, std::string text, std::vector<std::string> notes = {kForms}) {
+  return {ExitCode::usage, fmt::format("--data {}", binding), std::move(text), std::move(notes)};
+}
+
+/// Letters (any of Unicode's), digits and underscores, not starting with a digit.
+bool is_name(std::string_view text) {
+  const auto letter = [](char c) {
+    return c == '_' || (c & 0x80) || std::isalpha(static_cast<unsigned char>(c));
+  };
+  return !text.empty() && letter(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+/// Sets format and compression when the path ends as a known type does.
+bool classify(std::string_view path, Binding& binding) {
+  std::string lower(path);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  std::string_view rest = lower;
+  binding.compressed = rest.ends_with(".gz");
+  if (binding.compressed) rest.remove_suffix(3);
+  for (const std::string_view format : kFormats)
+    if (rest.ends_with(format) && rest.size() > format.size()) {
+      binding.format = format;
+      return true;
+    }
+  return false;
+}
+
+Result<Binding> parse_binding(const std::string& text) {
+  Binding binding;
+  std::string_view rest = text;
+  if (const std::size_t equals = rest.find('='); equals != std::string_view::npos) {
+    const std::string_view name = rest.substr(0, equals);
+    if (is_name(name)) {
+      binding.name = name;
+      rest.remove_prefix(equals + 1);
+    } else if (name.find_first_of("./:") == std::string_view::npos) {
+      return usage_error(text, fmt::format("'{}' is not a name", name));
+    }
+  }
+  if (rest.empty()) return usage_error(text, "there is no file");
+  binding.path = rest;
+  if (classify(rest, binding)) return binding;
+  for (std::size_t colon = rest.find(':'); colon != std::string_view::npos;
+       colon = rest.find(':', colon + 1)) {
+    if (!classify(rest.substr(0, colon), binding)) continue;
+    binding.path = rest.substr(0, colon);
+    binding.selection = rest.substr(colon + 1);
+    if (binding.selection.empty()) return usage_error(text, "there is nothing after the `:`");
+    return binding;
+  }
+  return usage_error(text,
+                     "the type of the file is unknown: its name must end in .csv, .npy, .npz, .json or .ldac"
+                     " (each also with .gz)");
+}
+
+/// A missing file's error, with the nearest name in its directory.
+Error missing_file(const std::string& path, Error error) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path wanted(path);
+  if (fs::exists(wanted, ignored)) return error;
+  const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, ignored)) {
+    error.notes.push_back(fmt::format("there is no directory '{}'", folder.string()));
+    return error;
+  }
+  std::vector<std::string> names;
+  constexpr std::size_t kMostNames = 2000;
+  for (fs::directory_iterator entry(folder, ignored), end; entry != end && names.size() < kMostNames;
+       entry.increment(ignored))
+    names.push_back(entry->path().filename().string());
+  const std::string suggestion = suggest(wanted.filename().string(), names);
+  if (suggestion.starts_with("did you")) error.notes.push_back(suggestion);
+  return error;
+}
+
+Result<std::string> read_bytes(const std::string& path, bool compressed) {
+  Result<std::string> bytes = read_file(path);
+  if (!bytes) return missing_file(path, bytes.error());
+  if (!compressed) return bytes;
+  if (bytes->empty()) return data_error(path, "the file is empty");
+  return gunzip(*bytes, path);
+}
+
+DataArray from_npy(NpyArray array, const std::string& source) {
+  DataArray data;
+  data.name = array.name;
+  data.shape = std::move(array.shape);
+  data.values = std::move(array.values);
+  data.source = source;
+  set_flags(data);
+  return data;
+}
+
+/// The array of a file of named ones that `x=file` or `x=file:member` means.
+Result<Dataset> pick(Dataset all, const Binding& binding, const std::string& text) {
+  std::vector<std::string> names;
+  for (const auto& [name, array] : all) names.push_back(name);
+  std::string wanted = binding.selection;
+  if (wanted.empty() && binding.name.empty()) {
+    if (all.contains(""))
+      return usage_error(text, "the file holds one array without a name", {"name it: `x=" + text + "`"});
+    return all;
+  }
+  if (wanted.empty()) {
+    if (all.size() != 1)
+      return usage_error(text, fmt::format("the file holds {} arrays", all.size()),
+                         {suggest("", names), fmt::format("take one with `{}:member`", text)});
+    wanted = names.front();
+  }
+  auto found = all.extract(wanted);
+  if (found.empty())
+    return data_error(binding.path, fmt::format("there is no array '{}'", wanted), {suggest(wanted, names)});
+  Dataset one;
+  DataArray& array = one[binding.name.empty() ? wanted : binding.name] = std::move(found.mapped());
+  array.name = one.begin()->first;
+  return one;
+}
+
+Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, const std::string& text) {
+  if (binding.format == ".csv") {
+    const std::vector<std::string> columns =
+        binding.selection.empty() ? std::vector<std::string>() : split_fields(binding.selection);
+    if (!binding.selection.empty() && columns.empty())
+      return usage_error(text, "the list of columns is malformed");
+    return parse_csv(bytes, binding.path, binding.name, columns);
+  }
+  Dataset dataset;
+  if (binding.format == ".json") {
+    Result<Dataset> members = parse_json(bytes, binding.path);
+    if (!members) return members;
+    return pick(std::move(*members), binding, text);
+  }
+  if (binding.format == ".npz") {
+    Result<std::vector<NpyArray>> members = parse_npz(bytes, binding.path);
+    if (!members) return members.error();
+    if (members->empty()) return data_error(binding.path, "the archive holds no arrays");
+    for (NpyArray& member : *members) {
+      const std::string name = member.name;
+      dataset[name] = from_npy(std::move(member), fmt::format("{}, '{}'", binding.path, name));
+    }
+    return pick(std::move(dataset), binding, text);
+  }
+  if (!binding.selection.empty())
+    return usage_error(text, fmt::format("a {} file has no parts", binding.format));
+  if (binding.name.empty()) return usage_error(text, "the array needs a name", {"name it: `x=" + text + "`"});
+  if (binding.format == ".npy") {
+    Result<NpyArray> array = parse_npy(bytes, binding.path);
+    if (!array) return array.error();
+    dataset[binding.name] = from_npy(std::move(*array), binding.path);
+  } else {
+    Result<DataArray> corpus = parse_ldac(bytes, binding.path);
+    if (!corpus) return corpus.error();
+    dataset[binding.name] = std::move(*corpus);
+  }
+  dataset[binding.name].name = binding.name;
+  return dataset;
+}
+
+}  // namespace
+
+Result<Dataset> read_binding(const std::string& text) {
+  const Result<Binding> binding = parse_binding(text);
+  if (!binding) return binding.error();
+  try {
+    const Result<std::string> bytes = read_bytes(binding->path, binding->compressed);
+    if (!bytes) return bytes.error();
+    return parse_bytes(*bytes, *binding, text);
+  } catch (const std::bad_alloc&) {
+    return data_error(binding->path, "the file does not fit into memory");
+  } catch (const std::length_error&) {
+    return data_error(binding->path, "the file does not fit into memory");
+  }
+}
+
+Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
+  Dataset all;
+  for (const std::string& text : bindings) {
+    Result<Dataset> part = read_binding(text);
+    if (!part) return part.error();
+    for (auto& [name, array] : *part) {
+      const auto found = all.find(name);
+      if (found != all.end())
+        return data_error(
+            fmt::format("--data {}", text), fmt::format("'{}' is given twice", name),
+            {fmt::format("first by {}", found->second.source), fmt::format("then by {}", array.source),
+             "choose what to read from a file: `x=file.csv:a,b`, `x=file.npz:member`"});
+      all.emplace(name, std::move(array));
+    }
+  }
+  return all;
+}
+
+Result<std::vector<std::string>> read_labels(const std::string& path) {
+  const Result<std::string> bytes = read_bytes(path, path.ends_with(".gz"));
+  if (!bytes) return bytes.error();
+  return parse_labels(*bytes, path);
+}
+
+}  // namespace lehr

@@ -1,0 +1,285 @@
+// CSV tables. Cells are views into the file; a column becomes numbers when every cell present is a number,
+// and sorted levels otherwise.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "runtime/data/readers.h"
+#include "runtime/data/text.h"
+
+namespace lehr {
+namespace {
+
+/// The text of a field, without the quotes around it; `escaped` when it still holds doubled quotes.
+struct Cell {
+  std::string_view text;
+  bool escaped = false;
+};
+
+struct Table {
+  std::string path;
+  std::string_view bytes;
+  std::vector<std::string> names;
+  std::vector<Cell> cells;  // row-major, without the header
+  std::size_t columns() const { return names.size(); }
+  std::size_t rows() const { return cells.size() / names.size(); }
+  const Cell& cell(std::size_t row, std::size_t column) const { return cells[row * names.size() + column]; }
+  std::string place_of(const Cell& cell) const {
+    return place(path, bytes, static_cast<std::size_t>(cell.text.data() - bytes.data()));
+  }
+};
+
+std::string text_of(const Cell& cell) {
+  std::string text(cell.text);
+  if (cell.escaped)
+    for (std::size_t i = text.find("\"\""); i != std::string::npos; i = text.find("\"\"", i + 1))
+      text.erase(i, 1);
+  return text;
+}
+
+/// Whatever can be wrong inside a record.
+struct Fault {
+  std::size_t offset;
+  const char* text;
+  const char* note;
+};
+
+/// Appends the fields of the record at `at` and moves past its line end; ends at `bytes.size()`.
+std::optional<Fault> read_record(std::string_view bytes, std::size_t& at, std::vector<Cell>& cells) {
+  for (;;) {
+    std::size_t start = at;
+    while (start < bytes.size() && (bytes[start] == ' ' || bytes[start] == '\t')) ++start;
+    if (start < bytes.size() && bytes[start] == '"') {
+      Cell cell;
+      std::size_t end = start + 1;
+      for (;; ++end) {
+        end = bytes.find('"', end);
+        if (end == std::string_view::npos)
+          return Fault{start, "this quote is never closed", "a quote inside a quoted field is written twice"};
+        if (end + 1 >= bytes.size() || bytes[end + 1] != '"') break;
+        cell.escaped = true;
+        ++end;
+      }
+      cell.text = bytes.substr(start + 1, end - start - 1);
+      cells.push_back(cell);
+      at = end + 1;
+      while (at < bytes.size() && (bytes[at] == ' ' || bytes[at] == '\t')) ++at;
+      if (at < bytes.size() && bytes[at] != ',' && bytes[at] != '\n' && bytes[at] != '\r')
+        return Fault{at, "text after the closing quote", "a quote inside a quoted field is written twice"};
+    } else {
+      at = std::min(bytes.find_first_of(",\r\n", start), bytes.size());
+      cells.push_back({trimmed(bytes.substr(start, at - start)), false});
+      if (cells.back().text.empty()) cells.back().text = bytes.substr(start, 0);
+    }
+    if (at >= bytes.size()) return std::nullopt;
+    if (bytes[at] == ',') {
+      ++at;
+      continue;
+    }
+    if (bytes[at] == '\r') ++at;
+    if (at < bytes.size() && bytes[at] == '\n') ++at;
+    return std::nullopt;
+  }
+}
+
+Result<Table> read_table(std::string_view bytes, const std::string& path) {
+  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
+    return data_error(path, "the file is UTF-16", {"save it as UTF-8"});
+  Table table{path, without_bom(bytes), {}, {}};
+  bytes = table.bytes;
+  while (!bytes.empty() && bytes.find_last_of("\r\n") == bytes.size() - 1) bytes.remove_suffix(1);
+  table.bytes = bytes;
+  std::size_t at = bytes.find_first_not_of("\r\n \t");
+  if (at == std::string_view::npos)
+    return data_error(path, "the file is empty", {"the first line names the columns"});
+  while (at > 0 && bytes[at - 1] != '\n' && bytes[at - 1] != '\r') --at;
+
+  const auto fail = [&](const Fault& fault) {
+    return data_error(place(path, bytes, fault.offset), fault.text, {fault.note});
+  };
+  std::vector<Cell> header;
+  if (const auto fault = read_record(bytes, at, header)) return fail(*fault);
+  std::unordered_set<std::string> seen;
+  for (const Cell& cell : header) {
+    table.names.push_back(text_of(cell));
+    if (!cell.text.empty() && !seen.insert(table.names.back()).second)
+      return data_error(table.place_of(cell), fmt::format("two columns are named '{}'", table.names.back()));
+  }
+  if (header.size() == 1)
+    for (const char separator : {';', '\t'})
+      if (header[0].text.find(separator) != std::string_view::npos)
+        return data_error(table.place_of(header[0]),
+                          fmt::format("the columns are separated by {}", separator == ';' ? "';'" : "tabs"),
+                          {"Lehr reads fields separated by commas, with `.` in numbers"});
+
+  const std::size_t columns = header.size();
+  while (at < bytes.size()) {
+    const std::size_t start = at, before = table.cells.size();
+    if (const auto fault = read_record(bytes, at, table.cells)) return fail(*fault);
+    const std::size_t fields = table.cells.size() - before;
+    // A blank line is nothing in a table of several columns and a missing value in a table of one.
+    if (fields == 1 && columns > 1 && table.cells.back().text.empty()) {
+      table.cells.pop_back();
+    } else if (fields != columns) {
+      return data_error(place(path, bytes, start),
+                        fmt::format("the row has {} {} and the header {}", fields,
+                                    fields == 1 ? "field" : "fields", columns),
+                        {"a field that contains a comma must be quoted"});
+    }
+  }
+  if (table.cells.empty()) return data_error(path, "the file has a header and no rows");
+  return table;
+}
+
+/// A column's values; a text column gets levels.
+DataArray read_column(const Table& table, std::size_t column) {
+  DataArray array;
+  array.name = table.names[column];
+  array.shape = {static_cast<std::int64_t>(table.rows())};
+  array.source = fmt::format("{}, column '{}'", table.path, array.name);
+  array.values.reserve(table.rows());
+  const Cell* text = nullptr;
+  bool some_number = false;
+  for (std::size_t row = 0; row < table.rows() && !(text && some_number); ++row) {
+    const Cell& cell = table.cell(row, column);
+    if (is_missing(cell.text)) {
+      array.values.push_back(std::numeric_limits<double>::quiet_NaN());
+    } else if (const auto number = parse_number(trimmed(cell.text))) {
+      some_number = true;
+      array.values.push_back(*number);
+    } else if (!text) {
+      text = &cell;
+    }
+  }
+  if (text) {
+    std::vector<std::optional<std::string>> texts(table.rows());
+    for (std::size_t row = 0; row < table.rows(); ++row)
+      if (const Cell& cell = table.cell(row, column); !is_missing(cell.text)) texts[row] = text_of(cell);
+    set_levels(array, texts);
+    if (some_number)
+      array.source += fmt::format(" (numbers, but '{}' at {})", text_of(*text), table.place_of(*text));
+  }
+  set_flags(array);
+  return array;
+}
+
+bool header_is_numbers(const Table& table) {
+  return std::all_of(
+             table.names.begin(), table.names.end(),
+             [](const std::string& name) { return parse_number(trimmed(name)) || is_missing(name); }) &&
+         std::any_of(table.names.begin(), table.names.end(),
+                     [](const std::string& name) { return !name.empty(); });
+}
+
+/// The positions of the columns listed, or of all that have a name (R writes row names under an empty one).
+Result<std::vector<std::size_t>> select(const Table& table, const std::vector<std::string>& wanted) {
+  std::vector<std::size_t> picked;
+  if (wanted.empty()) {
+    if (header_is_numbers(table))
+      return data_error(table.path + ":1:1",
+                        "the first line holds numbers instead of the names of the columns",
+                        {"add a line of names, or list the columns after the file: `x=file.csv:a,b`"});
+    for (std::size_t j = 0; j < table.columns(); ++j)
+      if (!table.names[j].empty()) picked.push_back(j);
+    if (picked.empty()) return data_error(table.path + ":1:1", "no column has a name");
+    return picked;
+  }
+  for (const std::string& name : wanted) {
+    const auto found = std::find(table.names.begin(), table.names.end(), name);
+    if (found == table.names.end() || name.empty())
+      return data_error(table.path, fmt::format("there is no column '{}'", name),
+                        {suggest(name, table.names)});
+    picked.push_back(static_cast<std::size_t>(found - table.names.begin()));
+  }
+  return picked;
+}
+
+/// Several numeric columns as the last axis of one array.
+Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t>& columns) {
+  DataArray array;
+  const std::size_t width = columns.size();
+  array.shape = {static_cast<std::int64_t>(table.rows()), static_cast<std::int64_t>(width)};
+  array.values.resize(table.rows() * width);
+  for (std::size_t j = 0; j < width; ++j) {
+    array.axis_labels.push_back(table.names[columns[j]]);
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      const Cell& cell = table.cell(row, columns[j]);
+      double& value = array.values[row * width + j];
+      if (is_missing(cell.text)) {
+        value = std::numeric_limits<double>::quiet_NaN();
+      } else if (const auto number = parse_number(trimmed(cell.text))) {
+        value = *number;
+      } else {
+        return data_error(
+            table.place_of(cell),
+            fmt::format("'{}' is not a number, in column '{}'", text_of(cell), array.axis_labels[j]),
+            {"a missing value is an empty field, NA or NaN; a text column is bound alone: "
+             "`x=file.csv:column`"});
+      }
+    }
+  }
+  set_flags(array);
+  return array;
+}
+
+std::vector<std::size_t> numeric_only(const Table& table, const std::vector<std::size_t>& columns) {
+  std::vector<std::size_t> numeric;
+  for (const std::size_t j : columns) {
+    bool is_number = true;
+    for (std::size_t row = 0; row < table.rows() && is_number; ++row) {
+      const std::string_view text = table.cell(row, j).text;
+      is_number = is_missing(text) || parse_number(trimmed(text));
+    }
+    if (is_number) numeric.push_back(j);
+  }
+  return numeric;
+}
+
+}  // namespace
+
+std::vector<std::string> split_fields(std::string_view line) {
+  std::vector<Cell> cells;
+  std::size_t at = 0;
+  std::vector<std::string> fields;
+  if (read_record(line, at, cells)) return fields;
+  for (const Cell& cell : cells) fields.push_back(text_of(cell));
+  return fields;
+}
+
+Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
+                          const std::vector<std::string>& wanted) {
+  const Result<Table> table = read_table(bytes, path);
+  if (!table) return table.error();
+  Result<std::vector<std::size_t>> columns = select(*table, wanted);
+  if (!columns) return columns.error();
+
+  Dataset dataset;
+  if (name.empty()) {
+    for (const std::size_t j : *columns) dataset[table->names[j]] = read_column(*table, j);
+    return dataset;
+  }
+  if (wanted.empty() && columns->size() > 1) {
+    *columns = numeric_only(*table, *columns);
+    if (columns->empty())
+      return data_error(path, "no column holds numbers",
+                        {"bind a text column alone: `" + name + "=file.csv:column`"});
+  }
+  if (columns->size() == 1) {
+    DataArray array = read_column(*table, columns->front());
+    array.name = name;
+    dataset[name] = std::move(array);
+    return dataset;
+  }
+  Result<DataArray> array = join_columns(*table, *columns);
+  if (!array) return array.error();
+  array->name = name;
+  array->source = wanted.empty() ? path + ", its numeric columns"
+                                 : path + ", columns " + fmt::format("{}", fmt::join(wanted, ", "));
+  dataset[name] = std::move(*array);
+  return dataset;
+}
+
+}  // namespace lehr

@@ -1,0 +1,36 @@
+// One function per file type, from the bytes of a file; `path` is only for messages. All errors are of
+// ExitCode::data and name file, line and cure. None of them allocates more than a small multiple of the
+// input.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/data/dataset.h"
+#include "runtime/result.h"
+
+namespace lehr {
+
+/// A CSV table (RFC 4180, first line the names of the columns). With an empty `name`, one array a column,
+/// named by the header: the columns listed, or all that have a name. Otherwise one array `name` whose last
+/// axis is the listed columns (or all numeric ones); a single column gives a vector, and may be text.
+Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
+                          const std::vector<std::string>& columns);
+
+/// Splits one line of comma-separated, possibly quoted fields (the `a,b,c` of a binding).
+std::vector<std::string> split_fields(std::string_view line);
+
+/// Stan's JSON: an object of scalars and nested arrays, by name; or one unnamed array or scalar, under the
+/// name "". Numbers, booleans (0 and 1), null (missing), "NaN", "Inf", "-Inf"; lists of strings become
+/// levels. Nested arrays are rectangular, or of two levels with rows of different lengths (ragged). Python's
+/// bare NaN and Infinity are read too.
+Result<Dataset> parse_json(std::string_view bytes, const std::string& path);
+
+/// LDA-C: a line a document, `M term:count term:count ...` with M pairs. Gives the ragged array of term ids
+/// with the counts as multiplicity.
+Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path);
+
+/// One label a line; a byte order mark, carriage returns and blank lines at the end are dropped.
+Result<std::vector<std::string>> parse_labels(std::string_view bytes, const std::string& path);
+
+}  // namespace lehr

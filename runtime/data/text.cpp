@@ -1,0 +1,126 @@
+// Numbers, places and suggestions for the readers of text files; independent of the locale.
+#include "runtime/data/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace lehr {
+namespace {
+
+bool equals_ignoring_case(std::string_view a, std::string_view lower) {
+  return std::equal(a.begin(), a.end(), lower.begin(), lower.end(),
+                    [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x - 'A' + 'a' : x) == y; });
+}
+
+/// Levenshtein distance in bytes.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  if (!text.empty() && text[0] == '+') {
+    text.remove_prefix(1);
+    if (!text.empty() && text[0] == '-') return std::nullopt;
+  }
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  if (failure == std::errc::invalid_argument || stop != end || std::isnan(value)) return std::nullopt;
+  if (failure == std::errc::result_out_of_range) return std::strtod(std::string(text).c_str(), nullptr);
+  return value;
+}
+
+bool is_missing(std::string_view text) {
+  return text.empty() || text == "NA" || equals_ignoring_case(text, "nan");
+}
+
+std::string place(const std::string& path, std::string_view bytes, std::size_t offset) {
+  offset = std::min(offset, bytes.size());
+  const std::string_view before = bytes.substr(0, offset);
+  const std::size_t newline = before.rfind('\n');
+  const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
+  const auto characters = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
+  return fmt::format("{}:{}:{}", path, std::count(before.begin(), before.end(), '\n') + 1, characters + 1);
+}
+
+std::string_view without_bom(std::string_view bytes) {
+  return bytes.starts_with("\xEF\xBB\xBF") ? bytes.substr(3) : bytes;
+}
+
+Error data_error(std::string where, std::string text, std::vector<std::string> notes) {
+  return {ExitCode::data, std::move(where), std::move(text), std::move(notes)};
+}
+
+std::string suggest(std::string_view wanted, const std::vector<std::string>& names) {
+  constexpr std::size_t kLongestCompared = 100;
+  const std::string* nearest = nullptr;
+  std::size_t least = std::max<std::size_t>(1, wanted.size() / 3) + 1;
+  for (const std::string& name : names) {
+    if (std::max(name.size(), wanted.size()) > kLongestCompared) continue;
+    const std::size_t distance = edits(wanted, name);
+    if (distance < least && distance < std::max(name.size(), wanted.size())) {
+      least = distance;
+      nearest = &name;
+    }
+  }
+  if (nearest) return fmt::format("did you mean '{}'?", *nearest);
+  if (names.empty()) return "there are no names to choose from";
+  constexpr std::size_t kListed = 12;
+  std::string list = "there are:";
+  for (std::size_t i = 0; i < std::min(names.size(), kListed); ++i)
+    list += fmt::format("{} {}", i ? "," : "", names[i]);
+  if (names.size() > kListed) list += fmt::format(", and {} more", names.size() - kListed);
+  return list;
+}
+
+void set_levels(DataArray& array, const std::vector<std::optional<std::string>>& texts) {
+  std::unordered_map<std::string, double> position;
+  for (const auto& text : texts)
+    if (text) position.emplace(*text, 0);
+  for (const auto& [level, unused] : position) array.levels.push_back(level);
+  std::sort(array.levels.begin(), array.levels.end());
+  for (std::size_t i = 0; i < array.levels.size(); ++i) position[array.levels[i]] = static_cast<double>(i);
+  array.values.clear();
+  array.values.reserve(texts.size());
+  for (const auto& text : texts)
+    array.values.push_back(text ? position[*text] : std::numeric_limits<double>::quiet_NaN());
+}
+
+void set_flags(DataArray& array) {
+  array.integral = true;
+  array.has_missing = false;
+  for (const double value : array.values) {
+    if (std::isnan(value))
+      array.has_missing = true;
+    else if (value != std::trunc(value) || std::isinf(value))
+      array.integral = false;
+  }
+}
+
+}  // namespace lehr

@@ -1,0 +1,283 @@
+// NPY headers are a Python dictionary with three known keys; the data follow, as they lie in memory.
+#include "runtime/output/npy.h"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runtime/output/atomic_file.h"
+#include "runtime/output/zip.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kMostAxes = 32;
+
+Error npy_error(const std::string& path, std::string text, std::vector<std::string> notes = {}) {
+  return {ExitCode::data, path, std::move(text), std::move(notes)};
+}
+
+struct Header {
+  std::string descr;
+  bool fortran = false;
+  std::vector<std::int64_t> shape;
+};
+
+/// What follows `'key':`, without the spaces; empty when there is none.
+std::string_view after_key(std::string_view text, std::string_view key) {
+  for (const char quote : {'\'', '"'}) {
+    const std::string quoted = fmt::format("{0}{1}{0}", quote, key);
+    const std::size_t found = text.find(quoted);
+    if (found == std::string_view::npos) continue;
+    std::size_t at = text.find_first_not_of(' ', found + quoted.size());
+    if (at == std::string_view::npos || text[at] != ':') return {};
+    at = text.find_first_not_of(' ', at + 1);
+    return at == std::string_view::npos ? std::string_view() : text.substr(at);
+  }
+  return {};
+}
+
+std::optional<std::vector<std::int64_t>> parse_shape(std::string_view text) {
+  std::vector<std::int64_t> shape;
+  if (text.empty() || text[0] != '(') return std::nullopt;
+  text.remove_prefix(1);
+  for (;;) {
+    const std::size_t start = text.find_first_not_of(" ,L");
+    if (start == std::string_view::npos) return std::nullopt;
+    text.remove_prefix(start);
+    if (text[0] == ')') return shape;
+    std::int64_t extent = 0;
+    const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), extent);
+    if (failure != std::errc() || extent < 0 || shape.size() == kMostAxes) return std::nullopt;
+    shape.push_back(extent);
+    text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  }
+}
+
+std::optional<Header> parse_header(std::string_view text) {
+  Header header;
+  const std::string_view descr = after_key(text, "descr"), order = after_key(text, "fortran_order");
+  const auto shape = parse_shape(after_key(text, "shape"));
+  if (descr.empty() || !shape) return std::nullopt;
+  const bool quoted = descr[0] == '\'' || descr[0] == '"';
+  const std::size_t end = quoted ? descr.find(descr[0], 1) : descr.find(']');
+  if (end == std::string_view::npos) return std::nullopt;
+  header.descr = quoted ? descr.substr(1, end - 1) : descr.substr(0, end + 1);
+  if (!order.starts_with("True") && !order.starts_with("False")) return std::nullopt;
+  header.fortran = order.starts_with("True");
+  header.shape = *shape;
+  return header;
+}
+
+/// The number of elements, or nothing when it does not fit.
+std::optional<std::uint64_t> count_of(const std::vector<std::int64_t>& shape) {
+  std::uint64_t count = 1;
+  for (const std::int64_t extent : shape)
+    if (extent == 0) return 0;
+  for (const std::int64_t extent : shape) {
+    if (count > std::numeric_limits<std::uint64_t>::max() / static_cast<std::uint64_t>(extent))
+      return std::nullopt;
+    count *= static_cast<std::uint64_t>(extent);
+  }
+  return count;
+}
+
+double half(std::uint16_t bits) {
+  const int exponent = (bits >> 10) & 31, fraction = bits & 1023;
+  double size = std::ldexp(fraction, -24);
+  if (exponent == 31)
+    size = fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  else if (exponent > 0)
+    size = std::ldexp(fraction + 1024, exponent - 25);
+  return bits & 0x8000 ? -size : size;
+}
+
+template <class T>
+T load(const char* from, bool swapped) {
+  char bytes[sizeof(T)];
+  if (swapped)
+    for (std::size_t i = 0; i < sizeof(T); ++i) bytes[i] = from[sizeof(T) - 1 - i];
+  else
+    std::memcpy(bytes, from, sizeof(T));
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+template <class T>
+void load_all(std::vector<double>& values, const char* from, bool swapped) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<double>(load<T>(from + i * sizeof(T), swapped));
+}
+
+/// Fills `values`; false when the type is not one that has numbers.
+bool load_values(std::vector<double>& values, const char* from, char kind, std::size_t size, bool swapped) {
+  switch (kind) {
+    case 'b':
+      if (size == 1)
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = from[i] != 0;
+      return size == 1;
+    case 'i':
+      if (size == 1) return load_all<std::int8_t>(values, from, swapped), true;
+      if (size == 2) return load_all<std::int16_t>(values, from, swapped), true;
+      if (size == 4) return load_all<std::int32_t>(values, from, swapped), true;
+      if (size == 8) return load_all<std::int64_t>(values, from, swapped), true;
+      return false;
+    case 'u':
+      if (size == 1) return load_all<std::uint8_t>(values, from, swapped), true;
+      if (size == 2) return load_all<std::uint16_t>(values, from, swapped), true;
+      if (size == 4) return load_all<std::uint32_t>(values, from, swapped), true;
+      if (size == 8) return load_all<std::uint64_t>(values, from, swapped), true;
+      return false;
+    case 'f':
+      if (size == 4) return load_all<float>(values, from, swapped), true;
+      if (size == 8) return load_all<double>(values, from, swapped), true;
+      if (size == 2)
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = half(load<std::uint16_t>(from + 2 * i, swapped));
+      return size == 2;
+    default:
+      return false;
+  }
+}
+
+/// From first axis fastest to last axis fastest.
+std::vector<double> row_major(const std::vector<double>& values, const std::vector<std::int64_t>& shape) {
+  std::vector<double> out(values.size());
+  std::vector<std::int64_t> index(shape.size(), 0);
+  std::vector<std::size_t> stride(shape.size(), 1);
+  for (std::size_t axis = 1; axis < shape.size(); ++axis)
+    stride[axis] = stride[axis - 1] * static_cast<std::size_t>(shape[axis - 1]);
+  std::size_t from = 0;
+  for (double& value : out) {
+    value = values[from];
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      from += stride[axis];
+      if (++index[axis] < shape[axis]) break;
+      from -= stride[axis] * static_cast<std::size_t>(shape[axis]);
+      index[axis] = 0;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<NpyArray> parse_npy(std::string_view bytes, const std::string& path) {
+  if (bytes.empty()) return npy_error(path, "the file is empty");
+  if (!bytes.starts_with(kMagic) || bytes.size() < 12) return npy_error(path, "not an NPY file");
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
+  };
+  const std::size_t version = byte(6);
+  if (version < 1 || version > 3) return npy_error(path, fmt::format("NPY version {} is unknown", version));
+  const std::size_t start = version == 1 ? 10 : 12;
+  const std::size_t length =
+      version == 1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
+  if (bytes.size() - start < length) return npy_error(path, "the header is cut off");
+  const std::optional<Header> header = parse_header(bytes.substr(start, length));
+  if (!header) return npy_error(path, "the header is damaged");
+  const std::string_view body = bytes.substr(start + length);
+
+  // `descr` is an order sign, a kind and a size: "<f8", "|b1", ">i4".
+  const std::string& descr = header->descr;
+  const char sign = descr.empty() ? '?' : descr[0];
+  const bool has_sign = sign == '<' || sign == '>' || sign == '|' || sign == '=';
+  const std::string_view type = std::string_view(descr).substr(has_sign ? 1 : 0);
+  const std::size_t size =
+      type.size() == 2 && type[1] >= '1' && type[1] <= '8' ? static_cast<std::size_t>(type[1] - '0') : 0;
+  std::vector<double> probe;
+  if (size == 0 || !load_values(probe, body.data(), type[0], size, false))
+    return npy_error(
+        path, fmt::format("dtype '{}' is not numeric", descr),
+        {"bool, integers and floats of 2, 4 and 8 bytes are read; convert with `array.astype(float)`"});
+  const std::optional<std::uint64_t> count = count_of(header->shape);
+  if (!count || *count > body.size() / size)
+    return npy_error(path, fmt::format("shape ({}) of '{}' needs more than the {} bytes there are",
+                                       fmt::join(header->shape, ", "), descr, body.size()));
+  NpyArray array;
+  array.shape = header->shape;
+  array.integer = type[0] != 'f';
+  array.values.resize(*count);
+  const bool big = std::endian::native == std::endian::big;
+  load_values(array.values, body.data(), type[0], size, sign == (big ? '<' : '>'));
+  if (header->fortran && array.shape.size() > 1) array.values = row_major(array.values, array.shape);
+  return array;
+}
+
+std::string format_npy(const NpyArray& array) {
+  std::string shape;
+  for (const std::int64_t extent : array.shape) shape += fmt::format("{}, ", extent);
+  if (array.shape.size() > 1) shape.resize(shape.size() - 2);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", array.integer ? "<i8" : "<f8",
+                  array.shape.size() == 1 ? shape.substr(0, shape.size() - 1) : shape);
+  constexpr std::size_t kPrefix = 10, kAlignment = 64;
+  header.append(kAlignment - 1 - (kPrefix + header.size()) % kAlignment, ' ');
+  header += '\n';
+  std::string out(kMagic);
+  out += '\x01';
+  out += '\0';
+  out += static_cast<char>(header.size() & 0xFF);
+  out += static_cast<char>(header.size() >> 8);
+  out += header;
+  const std::size_t start = out.size();
+  out.resize(start + 8 * array.values.size());
+  for (std::size_t i = 0; i < array.values.size(); ++i) {
+    const std::uint64_t bits = array.integer ? static_cast<std::uint64_t>(std::llround(array.values[i]))
+                                             : std::bit_cast<std::uint64_t>(array.values[i]);
+    for (std::size_t b = 0; b < 8; ++b) out[start + 8 * i + b] = static_cast<char>(bits >> (8 * b));
+  }
+  return out;
+}
+
+Result<std::vector<NpyArray>> parse_npz(std::string_view bytes, const std::string& path) {
+  if (bytes.empty()) return npy_error(path, "the file is empty");
+  const Result<std::vector<ZipMember>> members = read_zip(bytes, path);
+  if (!members) return members.error();
+  std::vector<NpyArray> arrays;
+  for (const ZipMember& member : *members) {
+    if (!member.name.ends_with(".npy")) continue;
+    const std::string name = member.name.substr(0, member.name.size() - 4);
+    Result<NpyArray> array = parse_npy(member.bytes, path + ":" + name);
+    if (!array) return array.error();
+    array->name = name;
+    arrays.push_back(std::move(*array));
+  }
+  return arrays;
+}
+
+Result<NpyArray> read_npy(const std::string& path) {
+  const Result<std::string> bytes = read_file(path);
+  if (!bytes) return bytes.error();
+  return parse_npy(*bytes, path);
+}
+
+Result<std::vector<NpyArray>> read_npz(const std::string& path) {
+  const Result<std::string> bytes = read_file(path);
+  if (!bytes) return bytes.error();
+  return parse_npz(*bytes, path);
+}
+
+Result<bool> write_npz(const std::string& path, const std::vector<NpyArray>& members) {
+  std::vector<ZipMember> files;
+  for (const NpyArray& member : members) {
+    if (count_of(member.shape) != member.values.size())
+      return Error{ExitCode::internal,
+                   path,
+                   fmt::format("'{}' has {} values for shape ({})", member.name, member.values.size(),
+                               fmt::join(member.shape, ", ")),
+                   {}};
+    files.push_back({member.name + ".npy", format_npy(member)});
+  }
+  return write_file(path, write_zip(files));
+}
+
+}  // namespace lehr

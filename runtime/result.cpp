@@ -1,0 +1,13 @@
+// How a runtime error is printed.
+#include "runtime/result.h"
+
+namespace lehr {
+
+std::string render(const Error& error) {
+  std::string out = error.where.empty() ? "error: " : error.where + ": error: ";
+  out += error.text;
+  for (const std::string& note : error.notes) out += "\n  note: " + note;
+  return out;
+}
+
+}  // namespace lehr
