@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
 #include <stdexcept>
 #include <utility>
+
+#include "compiler/loops/special.h"
 
 namespace lehr::loops {
 namespace {
@@ -135,12 +136,12 @@ ExprId Builder::fold_unary(UnaryOp op, ExprId operand) {
       case UnaryOp::log: return f(std::log(x));
       case UnaryOp::log1p: return f(std::log1p(x));
       case UnaryOp::sqrt: return f(std::sqrt(x));
-      case UnaryOp::lgamma: return f(std::lgamma(x));
+      case UnaryOp::digamma: return f(lehr::loops::digamma(x));
+      case UnaryOp::trigamma: return f(lehr::loops::trigamma(x));
+      case UnaryOp::lgamma: return f(log_gamma(x));
       case UnaryOp::abs: return f(std::abs(x));
       case UnaryOp::is_nan: return boolean(std::isnan(x));
       case UnaryOp::to_f64:
-      case UnaryOp::digamma:
-      case UnaryOp::trigamma:
       case UnaryOp::logical_not: break;
     }
   }
@@ -199,8 +200,8 @@ ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
       case BinaryOp::subtract: return f(a - b);
       case BinaryOp::multiply: return f(a * b);
       case BinaryOp::divide: return f(a / b);
-      case BinaryOp::minimum: return f(std::fmin(a, b));
-      case BinaryOp::maximum: return f(std::fmax(a, b));
+      case BinaryOp::minimum: return f(std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b));
+      case BinaryOp::maximum: return f(std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b));
       default: return boolean(compare(op, a, b));
     }
   }

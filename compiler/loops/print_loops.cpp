@@ -1,0 +1,241 @@
+// Prints a program with as few parentheses as its operators need; blocks are indented, nothing is closed.
+#include "compiler/loops/print_loops.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <utility>
+
+namespace lehr::loops {
+namespace {
+
+/// How tightly an operator binds; atoms and calls bind tightest.
+enum Precedence { kOr = 1, kAnd, kCompare, kSum, kProduct, kPrefix, kAtom };
+
+bool is_infix(BinaryOp op) { return op != BinaryOp::minimum && op != BinaryOp::maximum; }
+
+Precedence precedence(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::logical_or: return kOr;
+    case BinaryOp::logical_and: return kAnd;
+    case BinaryOp::equal:
+    case BinaryOp::not_equal:
+    case BinaryOp::less:
+    case BinaryOp::less_equal: return kCompare;
+    case BinaryOp::add:
+    case BinaryOp::subtract: return kSum;
+    case BinaryOp::multiply:
+    case BinaryOp::divide: return kProduct;
+    case BinaryOp::minimum:
+    case BinaryOp::maximum: return kAtom;
+  }
+  return kAtom;
+}
+
+class Printer {
+ public:
+  explicit Printer(const Program& program) : program_(program) {}
+
+  std::string program() {
+    if (!program_.sizes.empty()) line("sizes");
+    for (const Size& size : program_.sizes) {
+      line(size.constant >= 0 ? fmt::format("  {} = {}", size.name, size.constant)
+                              : fmt::format("  {} = slot {}", size.name, size.slot));
+    }
+    if (!program_.buffers.empty()) line("buffers");
+    for (const Buffer& buffer : program_.buffers) line("  " + declaration(buffer));
+    for (const Function& function : program_.functions) print_function(function);
+    return std::move(text_);
+  }
+
+  std::string expr(ExprId id, int outer = 0) {
+    const Expr& e = program_[id];
+    auto [text, inner] = std::visit([&](const auto& node) { return node_text(e, node); }, e.node);
+    return inner < outer ? "(" + text + ")" : text;
+  }
+
+ private:
+  using Text = std::pair<std::string, int>;
+
+  Text node_text(const Expr&, const ConstF& n) { return {fmt::format("{:.6g}", n.value), n.value < 0 ? kPrefix : kAtom}; }
+  Text node_text(const Expr& e, const ConstI& n) {
+    if (e.type == Type::boolean) return {n.value ? "true" : "false", kAtom};
+    return {fmt::format("{}", n.value), n.value < 0 ? kPrefix : kAtom};
+  }
+  Text node_text(const Expr&, const Get& n) { return {name(n.scalar), kAtom}; }
+  Text node_text(const Expr&, const Extent& n) { return {program_[n.size].name, kAtom}; }
+  Text node_text(const Expr&, const Load& n) { return {element(n.buffer, n.indices), kAtom}; }
+  Text node_text(const Expr&, const Unary& n) {
+    if (n.op == UnaryOp::negate) return {"-" + expr(n.operand, kPrefix), kPrefix};
+    if (n.op == UnaryOp::logical_not) return {"not " + expr(n.operand, kPrefix), kPrefix};
+    return {fmt::format("{}({})", name_of(n.op), expr(n.operand)), kAtom};
+  }
+  Text node_text(const Expr&, const Binary& n) {
+    if (!is_infix(n.op)) return {fmt::format("{}({}, {})", name_of(n.op), expr(n.left), expr(n.right)), kAtom};
+    const Precedence own = precedence(n.op);
+    return {fmt::format("{} {} {}", expr(n.left, own), name_of(n.op), expr(n.right, own + 1)), own};
+  }
+  Text node_text(const Expr&, const Select& n) {
+    return {fmt::format("select({}, {}, {})", expr(n.condition), expr(n.if_true), expr(n.if_false)), kAtom};
+  }
+
+  std::string element(BufferId buffer, const std::vector<ExprId>& indices) {
+    std::string result = program_[buffer].name;
+    if (indices.empty()) return result;
+    for (std::size_t axis = 0; axis < indices.size(); ++axis) result += (axis ? ", " : "[") + expr(indices[axis]);
+    return result + "]";
+  }
+
+  std::string declaration(const Buffer& buffer) {
+    std::string result = buffer.name;
+    for (std::size_t axis = 0; axis < buffer.axes.size(); ++axis) {
+      result += (axis ? ", " : "[") + program_[buffer.axes[axis]].name;
+      if (static_cast<std::int32_t>(axis) == buffer.ragged_axis) result += " by " + program_[buffer.offsets].name;
+    }
+    if (!buffer.axes.empty()) result += "]";
+    return fmt::format("{} : {} {}", result, name_of(buffer.element), name_of(buffer.role));
+  }
+
+  void print_function(const Function& function) {
+    std::string parameters;
+    for (ScalarId p : function.parameters) {
+      parameters += fmt::format("{}{}: {}", parameters.empty() ? "" : ", ", declare(p), name_of(program_[p].type));
+    }
+    line(fmt::format("function {}({})", function.name, parameters));
+    for (BufferId local : function.local_arrays) line("  array " + declaration(program_[local]));
+    block(function.body);
+    for (ScalarId p : function.parameters) retire(p);
+  }
+
+  void block(const Block& statements) {
+    ++depth_;
+    std::vector<ScalarId> declared;
+    for (const Stmt& s : statements) std::visit([&](const auto& node) { statement(node, declared); }, s.node);
+    for (ScalarId scalar : declared) retire(scalar);
+    --depth_;
+  }
+
+  using Declared = std::vector<ScalarId>;
+  void statement(const For& n, Declared&) {
+    const std::string bounds = fmt::format("{} .. {}", expr(n.begin, kSum), expr(n.end, kSum));
+    line(fmt::format("for {} in {}{}", declare(n.index), bounds, n.independent ? " independent" : ""));
+    block(n.body);
+    retire(n.index);
+  }
+  void statement(const Let& n, Declared& declared) { declaration("let", n.scalar, n.value, declared); }
+  void statement(const Local& n, Declared& declared) { declaration("var", n.scalar, n.initial, declared); }
+  void statement(const Assign& n, Declared&) { line(fmt::format("{} = {}", name(n.scalar), expr(n.value))); }
+  void statement(const Accumulate& n, Declared&) { line(fmt::format("{} += {}", name(n.scalar), expr(n.value))); }
+  void statement(const Store& n, Declared&) {
+    line(fmt::format("{} {} {}", element(n.buffer, n.indices), n.accumulate ? "+=" : "=", expr(n.value)));
+  }
+  void statement(const Fill& n, Declared&) {
+    line(fmt::format("fill {} = {}", program_[n.buffer].name, expr(n.value)));
+  }
+  void statement(const If& n, Declared&) {
+    line("if " + expr(n.condition));
+    block(n.then_block);
+    if (n.else_block.empty()) return;
+    line("else");
+    block(n.else_block);
+  }
+  void statement(const BreakIf& n, Declared&) { line("break if " + expr(n.condition)); }
+  void statement(const Fail& n, Declared&) { line(fmt::format("fail {}", n.code)); }
+  void statement(const Comment& n, Declared&) { line("// " + n.text); }
+
+  void declaration(std::string_view word, ScalarId scalar, ExprId value, Declared& declared) {
+    const std::string text = expr(value);  // before the name comes into scope
+    line(fmt::format("{} {} = {}", word, declare(scalar), text));
+    declared.push_back(scalar);
+  }
+
+  std::string declare(ScalarId scalar) {
+    const std::string& plain = program_[scalar].name;
+    const int count = ++in_scope_[plain];
+    names_[scalar] = count == 1 ? plain : fmt::format("{}_{}", plain, count);
+    return names_[scalar];
+  }
+  void retire(ScalarId scalar) {
+    --in_scope_[program_[scalar].name];
+    names_.erase(scalar);
+  }
+  std::string name(ScalarId scalar) const {
+    const auto it = names_.find(scalar);
+    return it == names_.end() ? program_[scalar].name : it->second;
+  }
+
+  void line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
+
+  const Program& program_;
+  std::string text_;
+  std::size_t depth_ = 0;
+  std::unordered_map<std::string, int> in_scope_;
+  std::unordered_map<ScalarId, std::string> names_;
+};
+
+}  // namespace
+
+std::string print(const Program& program) { return Printer(program).program(); }
+
+std::string print(const Program& program, ExprId expr) { return Printer(program).expr(expr); }
+
+std::string_view name_of(Type type) {
+  switch (type) {
+    case Type::f64: return "f64";
+    case Type::i64: return "i64";
+    case Type::boolean: return "bool";
+  }
+  return "?";
+}
+
+std::string_view name_of(Role role) {
+  switch (role) {
+    case Role::data: return "data";
+    case Role::parameter: return "parameter";
+    case Role::natural: return "natural";
+    case Role::expectation: return "expectation";
+    case Role::table: return "table";
+    case Role::statistic: return "statistic";
+    case Role::scratch: return "scratch";
+    case Role::output: return "output";
+  }
+  return "?";
+}
+
+std::string_view name_of(UnaryOp op) {
+  switch (op) {
+    case UnaryOp::negate: return "-";
+    case UnaryOp::logical_not: return "not";
+    case UnaryOp::to_f64: return "f64";
+    case UnaryOp::exp: return "exp";
+    case UnaryOp::log: return "log";
+    case UnaryOp::log1p: return "log1p";
+    case UnaryOp::sqrt: return "sqrt";
+    case UnaryOp::digamma: return "digamma";
+    case UnaryOp::trigamma: return "trigamma";
+    case UnaryOp::lgamma: return "lgamma";
+    case UnaryOp::abs: return "abs";
+    case UnaryOp::is_nan: return "is_nan";
+  }
+  return "?";
+}
+
+std::string_view name_of(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::add: return "+";
+    case BinaryOp::subtract: return "-";
+    case BinaryOp::multiply: return "*";
+    case BinaryOp::divide: return "/";
+    case BinaryOp::minimum: return "min";
+    case BinaryOp::maximum: return "max";
+    case BinaryOp::equal: return "==";
+    case BinaryOp::not_equal: return "!=";
+    case BinaryOp::less: return "<";
+    case BinaryOp::less_equal: return "<=";
+    case BinaryOp::logical_and: return "and";
+    case BinaryOp::logical_or: return "or";
+  }
+  return "?";
+}
+
+}  // namespace lehr::loops

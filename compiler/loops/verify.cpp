@@ -1,0 +1,211 @@
+// One walk per function with the set of scalars in scope; types are recomputed from the operands.
+#include "compiler/loops/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/loops/print_loops.h"
+
+namespace lehr::loops {
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(const Program& program) : program_(program), is_local_array_(program.buffers.size(), false) {}
+
+  std::vector<std::string> run() {
+    where_ = "declarations";
+    check_buffers();
+    for (const Function& function : program_.functions) {
+      for (BufferId local : function.local_arrays) is_local_array_[local.index()] = true;
+    }
+    for (const Function& function : program_.functions) check_function(function);
+    return std::move(problems_);
+  }
+
+ private:
+  template <class... Args>
+  void check(bool condition, fmt::format_string<Args...> text, Args&&... args) {
+    if (!condition) problems_.push_back(fmt::format("{}: {}", where_, fmt::format(text, std::forward<Args>(args)...)));
+  }
+
+  void check_buffers() {
+    std::set<std::string> names;
+    for (const Buffer& b : program_.buffers) {
+      check(names.insert(b.name).second, "two buffers are called `{}`", b.name);
+      check(b.element != Type::boolean, "buffer `{}` has bool elements", b.name);
+      check(b.ragged_axis < static_cast<std::int32_t>(b.axes.size()) && b.ragged_axis != 0 && b.ragged_axis >= -1,
+            "buffer `{}` has no axis before its ragged one", b.name);
+      if (b.ragged_axis < 0) continue;
+      check(b.offsets.valid() && program_[b.offsets].element == Type::i64 && program_[b.offsets].axes.size() == 1,
+            "the offsets of `{}` are not a row of integers", b.name);
+    }
+    for (const Size& s : program_.sizes) check(s.constant >= 0 || s.slot >= 0, "size `{}` is nowhere", s.name);
+  }
+
+  void check_function(const Function& function) {
+    where_ = function.name;
+    in_scope_.clear();
+    mutable_.clear();
+    owned_.clear();
+    for (BufferId local : function.local_arrays) {
+      owned_.insert(local);
+      for (SizeId axis : program_[local].axes) {
+        check(program_[axis].constant >= 0, "local array `{}` has no constant size", program_[local].name);
+      }
+      check(program_[local].ragged_axis < 0, "local array `{}` is ragged", program_[local].name);
+    }
+    for (ScalarId p : function.parameters) {
+      check(program_[p].type != Type::boolean, "parameter `{}` is a bool", program_[p].name);
+      in_scope_.insert(p);
+    }
+    block(function.body, 0);
+  }
+
+  // ---- expressions ----
+  void expect(ExprId id, Type wanted, std::string_view what) {
+    if (!id.valid() || id.index() >= program_.exprs.size()) return check(false, "{} is missing", what);
+    const Type type = visit_expr(id);
+    check(type == wanted, "{} `{}` is {}, not {}", what, print(program_, id), name_of(type), name_of(wanted));
+  }
+
+  Type visit_expr(ExprId id) {
+    const Expr& e = program_[id];
+    const Type type = std::visit([&](const auto& node) { return type_of(e, node); }, e.node);
+    check(type == e.type, "`{}` says it is {} but is {}", print(program_, id), name_of(e.type), name_of(type));
+    return type;
+  }
+
+  Type type_of(const Expr&, const ConstF&) { return Type::f64; }
+  Type type_of(const Expr& e, const ConstI&) { return e.type == Type::boolean ? Type::boolean : Type::i64; }
+  Type type_of(const Expr&, const Get& n) {
+    check(in_scope_.contains(n.scalar), "`{}` is used outside its block", program_[n.scalar].name);
+    return program_[n.scalar].type;
+  }
+  Type type_of(const Expr&, const Extent&) { return Type::i64; }
+  Type type_of(const Expr&, const Load& n) {
+    element(n.buffer, n.indices);
+    return program_[n.buffer].element;
+  }
+  Type type_of(const Expr& e, const Unary& n) {
+    const Type in = visit_expr(n.operand);
+    switch (n.op) {
+      case UnaryOp::negate:
+      case UnaryOp::abs: check(in != Type::boolean, "arithmetic on the bool `{}`", print(program_, n.operand)); return in;
+      case UnaryOp::logical_not: expect(n.operand, Type::boolean, "operand"); return Type::boolean;
+      case UnaryOp::to_f64: check(in != Type::boolean, "f64 of the bool `{}`", print(program_, n.operand)); return Type::f64;
+      case UnaryOp::is_nan: expect(n.operand, Type::f64, "operand"); return Type::boolean;
+      case UnaryOp::exp:
+      case UnaryOp::log:
+      case UnaryOp::log1p:
+      case UnaryOp::sqrt:
+      case UnaryOp::digamma:
+      case UnaryOp::trigamma:
+      case UnaryOp::lgamma: expect(n.operand, Type::f64, "operand"); return Type::f64;
+    }
+    return e.type;
+  }
+  Type type_of(const Expr& e, const Binary& n) {
+    const Type in = visit_expr(n.left);
+    expect(n.right, in, "right operand");
+    const bool logical = n.op == BinaryOp::logical_and || n.op == BinaryOp::logical_or;
+    check((in == Type::boolean) == logical, "operator {} on {}", name_of(n.op), name_of(in));
+    switch (n.op) {
+      case BinaryOp::divide: check(in == Type::f64, "division of integers"); return in;
+      case BinaryOp::equal:
+      case BinaryOp::not_equal:
+      case BinaryOp::less:
+      case BinaryOp::less_equal: return Type::boolean;
+      case BinaryOp::add:
+      case BinaryOp::subtract:
+      case BinaryOp::multiply:
+      case BinaryOp::minimum:
+      case BinaryOp::maximum:
+      case BinaryOp::logical_and:
+      case BinaryOp::logical_or: return in;
+    }
+    return e.type;
+  }
+  Type type_of(const Expr&, const Select& n) {
+    expect(n.condition, Type::boolean, "condition");
+    const Type type = visit_expr(n.if_true);
+    expect(n.if_false, type, "other side of select");
+    return type;
+  }
+
+  void element(BufferId buffer, const std::vector<ExprId>& indices) {
+    const Buffer& b = program_[buffer];
+    check(indices.size() == b.axes.size(), "`{}` has {} axes, not {}", b.name, b.axes.size(), indices.size());
+    check(!is_local_array_[buffer.index()] || owned_.contains(buffer), "local array `{}` of another function", b.name);
+    for (ExprId index : indices) expect(index, Type::i64, "index");
+  }
+
+  // ---- statements ----
+  void block(const Block& statements, int loops) {
+    const std::set<ScalarId> outer = in_scope_;
+    for (const Stmt& s : statements) std::visit([&](const auto& node) { statement(node, loops); }, s.node);
+    in_scope_ = outer;
+  }
+  void statement(const For& n, int loops) {
+    expect(n.begin, Type::i64, "bound");
+    expect(n.end, Type::i64, "bound");
+    check(program_[n.index].type == Type::i64, "loop index `{}` is not i64", program_[n.index].name);
+    in_scope_.insert(n.index);
+    block(n.body, loops + 1);
+    in_scope_.erase(n.index);
+  }
+  void statement(const Let& n, int) { declare(n.scalar, n.value); }
+  void statement(const Local& n, int) {
+    declare(n.scalar, n.initial);
+    mutable_.insert(n.scalar);
+  }
+  void statement(const Assign& n, int) { change(n.scalar, n.value); }
+  void statement(const Accumulate& n, int) {
+    check(program_[n.scalar].type != Type::boolean, "accumulation in the bool `{}`", program_[n.scalar].name);
+    change(n.scalar, n.value);
+  }
+  void statement(const Store& n, int) {
+    element(n.buffer, n.indices);
+    check(program_[n.buffer].role != Role::data, "store to the data `{}`", program_[n.buffer].name);
+    expect(n.value, program_[n.buffer].element, "stored value");
+  }
+  void statement(const Fill& n, int) {
+    check(program_[n.buffer].role != Role::data, "store to the data `{}`", program_[n.buffer].name);
+    expect(n.value, program_[n.buffer].element, "stored value");
+  }
+  void statement(const If& n, int loops) {
+    expect(n.condition, Type::boolean, "condition");
+    block(n.then_block, loops);
+    block(n.else_block, loops);
+  }
+  void statement(const BreakIf& n, int loops) {
+    expect(n.condition, Type::boolean, "condition");
+    check(loops > 0, "break outside a loop");
+  }
+  void statement(const Fail& n, int) { check(n.code > 0, "status {} of a failure is not positive", n.code); }
+  void statement(const Comment&, int) {}
+
+  void declare(ScalarId scalar, ExprId value) {
+    expect(value, program_[scalar].type, "value");
+    check(in_scope_.insert(scalar).second, "`{}` is declared twice", program_[scalar].name);
+  }
+  void change(ScalarId scalar, ExprId value) {
+    check(in_scope_.contains(scalar) && mutable_.contains(scalar), "`{}` cannot be assigned here", program_[scalar].name);
+    expect(value, program_[scalar].type, "value");
+  }
+
+  const Program& program_;
+  std::vector<std::string> problems_;
+  std::string where_;
+  std::vector<bool> is_local_array_;
+  std::set<ScalarId> in_scope_, mutable_;
+  std::set<BufferId> owned_;
+};
+
+}  // namespace
+
+std::vector<std::string> verify(const Program& program) { return Verifier(program).run(); }
+
+}  // namespace lehr::loops
