@@ -1,0 +1,271 @@
+// One function a grammar rule; children are made before parents. Operator chains are folded iteratively, and
+// the height of every expression is bounded, so that later rungs may recurse over it.
+#include "compiler/ast/build_ast.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace lehr {
+namespace {
+
+using grammar::LehrParser;
+using namespace ast;
+
+constexpr int kMaxHeight = 1000;
+
+class Builder {
+ public:
+  Builder(const Text& text, Diagnostics& diagnostics) : text_(text), diagnostics_(diagnostics) {}
+
+  Ast build(LehrParser::FileContext& file) {
+    ast_.model = name(file.header()->name());
+    for (LehrParser::DeclarationContext* d : file.declaration()) {
+      ast_.decls.push_back({span(d), declaration(*d)});
+    }
+    return std::move(ast_);
+  }
+
+ private:
+  Span span(const antlr4::Token* first, const antlr4::Token* last) const {
+    return text_.span(first->getStartIndex(), last->getStopIndex() + 1);
+  }
+  Span span(const antlr4::ParserRuleContext* rule) const { return span(rule->start, rule->stop); }
+  Span span(antlr4::tree::TerminalNode* leaf) const { return span(leaf->getSymbol(), leaf->getSymbol()); }
+  Span span(ExprId id) const { return ast_[id].span; }
+
+  void syntax_error(Span where, const std::string& message) {
+    diagnostics_.add(DiagnosticKind::syntax, where, message);
+  }
+
+  decltype(Decl::node) declaration(LehrParser::DeclarationContext& d) {
+    if (auto* r = d.constant()) {
+      std::optional<ExprId> value;
+      if (r->expression()) value = expression(r->expression());
+      return ConstDecl{name(r->name()), axes(r->axes()), value};
+    }
+    if (auto* r = d.plate()) return plate(*r);
+    if (auto* r = d.dataset()) return DataDecl{name(r->name()), axes(r->axes()), type(*r->type())};
+    if (auto* r = d.definition()) return LetDecl{name(r->name()), axes(r->axes()), expression(r->expression())};
+    if (auto* r = d.statement()) return statement(*r);
+    if (auto* r = d.potential()) return Potential{axes(r->axes()), expression(r->expression())};
+    return guide(*d.guide());
+  }
+
+  PlateDecl plate(LehrParser::PlateContext& rule) {
+    PlateDecl plate;
+    plate.name = name(rule.name());
+    for (LehrParser::PlateClauseContext* clause : rule.plateClause()) {
+      const auto once = [&](bool given) {
+        if (given) syntax_error(span(clause), fmt::format("'{}' is given twice", clause->start->getText()));
+      };
+      if (clause->In()) {
+        once(plate.parent.has_value());
+        plate.parent = name(clause->name());
+      } else if (clause->Ordered()) {
+        once(plate.ordered);
+        plate.ordered = true;
+      } else if (clause->Times()) {
+        once(plate.times.has_value());
+        plate.times = name(clause->name());
+      } else {
+        once(plate.size.has_value());
+        plate.size = expression(clause->expression());
+      }
+    }
+    return plate;
+  }
+
+  TypeSpec type(LehrParser::TypeContext& rule) {
+    return {name(rule.name()), rule.names() ? names(*rule.names()) : std::vector<Name>{}, span(&rule)};
+  }
+
+  Tilde statement(LehrParser::StatementContext& rule) {
+    Tilde tilde;
+    tilde.observed = rule.Observe() != nullptr;
+    tilde.name = name(rule.name());
+    tilde.axes = axes(rule.axes());
+    tilde.distribution = distribution(*rule.distribution());
+    for (LehrParser::StatementClauseContext* clause : rule.statementClause()) {
+      const bool given = clause->Start() ? tilde.start.has_value() : !tilde.over.empty();
+      if (given) syntax_error(span(clause), fmt::format("'{}' is given twice", clause->start->getText()));
+      if (clause->Start()) {
+        tilde.start = distribution(*clause->distribution());
+      } else {
+        tilde.over = names(*clause->names());
+      }
+    }
+    return tilde;
+  }
+
+  ExprId distribution(LehrParser::DistributionContext& rule) {
+    return call(*rule.name(), *rule.arguments(), span(&rule));
+  }
+
+  Guide guide(LehrParser::GuideContext& rule) {
+    GuideKind kind = GuideKind::order;
+    if (rule.guideKind()->Joint()) kind = GuideKind::joint;
+    if (rule.guideKind()->Point()) kind = GuideKind::point;
+    if (rule.guideKind()->Independent()) kind = GuideKind::independent;
+    return {kind, names(*rule.names())};
+  }
+
+  Name name(LehrParser::NameContext* rule) { return {rule->getText(), span(rule)}; }
+
+  std::vector<Name> names(LehrParser::NamesContext& rule) {
+    std::vector<Name> out;
+    for (LehrParser::NameContext* n : rule.name()) out.push_back(name(n));
+    return out;
+  }
+
+  std::vector<Name> axes(LehrParser::AxesContext* rule) {
+    return rule ? names(*rule->names()) : std::vector<Name>{};
+  }
+
+  /// Adds a node over `children`; the first node that is too high is reported, once a declaration or so.
+  ExprId add(Span where, decltype(Expr::node) node, std::initializer_list<ExprId> children = {}) {
+    int height = 1;
+    for (ExprId child : children) height = std::max(height, heights_[child.index()] + 1);
+    return add(where, std::move(node), height);
+  }
+
+  ExprId add(Span where, decltype(Expr::node) node, int height) {
+    if (height > kMaxHeight) {
+      diagnostics_.add(DiagnosticKind::too_deep, where,
+                       fmt::format("this expression has more than {} operations in a row", kMaxHeight));
+      height = 1;
+    }
+    ast_.exprs.push_back({where, std::move(node)});
+    heights_.push_back(height);
+    return ExprId(ast_.exprs.size() - 1);
+  }
+
+  ExprId binary(BinaryOp op, ExprId left, ExprId right) {
+    return add(cover(span(left), span(right)), Binary{op, left, right}, {left, right});
+  }
+
+  ExprId expression(LehrParser::ExpressionContext* rule) {
+    ExprId result = product(*rule->product(0));
+    for (std::size_t i = 1; i < rule->product().size(); ++i) {
+      auto* sign = dynamic_cast<antlr4::tree::TerminalNode*>(rule->children[2 * i - 1]);
+      const bool plus = sign->getSymbol()->getType() == LehrParser::Plus;
+      result = binary(plus ? BinaryOp::add : BinaryOp::subtract, result, product(*rule->product(i)));
+    }
+    return result;
+  }
+
+  /// Folds `f0 op f1 op ...` from the left. A factor that carries a `sum` opens a body that reaches to the
+  /// end of the product, so the pieces between sums are folded from the last one back.
+  ExprId product(LehrParser::ProductContext& rule) {
+    const std::vector<LehrParser::FactorContext*> factors = rule.factor();
+    const auto op_before = [&](std::size_t i) {
+      auto* sign = dynamic_cast<antlr4::tree::TerminalNode*>(rule.children[2 * i - 1]);
+      return sign->getSymbol()->getType() == LehrParser::Star ? BinaryOp::multiply : BinaryOp::divide;
+    };
+    const auto is_sum = [](LehrParser::PrefixContext* p) { return p->Sum() != nullptr; };
+
+    std::size_t end = factors.size();
+    std::optional<ExprId> tail;
+    const auto chain = [&](ExprId first, std::size_t begin) {
+      for (std::size_t i = begin + 1; i < end; ++i) first = binary(op_before(i), first, negated(*factors[i], 0));
+      return tail ? binary(op_before(end), first, *tail) : first;
+    };
+    for (std::size_t i = factors.size(); i-- > 0;) {
+      const std::vector<LehrParser::PrefixContext*> prefixes = factors[i]->prefix();
+      const auto last_sum = std::find_if(prefixes.rbegin(), prefixes.rend(), is_sum);
+      if (last_sum == prefixes.rend()) continue;
+      const auto bound = static_cast<std::size_t>(prefixes.rend() - last_sum);
+      ExprId body = chain(negated(*factors[i], bound), i);
+      for (std::size_t j = bound; j-- > 0;) body = prefixed(*prefixes[j], body);
+      tail = body;
+      end = i;
+    }
+    return end == 0 ? *tail : chain(negated(*factors[0], 0), 0);
+  }
+
+  ExprId prefixed(LehrParser::PrefixContext& prefix, ExprId operand) {
+    const Span where = cover(span(&prefix), span(operand));
+    if (prefix.Sum()) return add(where, Sum{names(*prefix.names()), operand}, {operand});
+    return add(where, Negate{operand}, {operand});
+  }
+
+  /// The primary of a factor under its prefixes from `first` on, all of them minus signs.
+  ExprId negated(LehrParser::FactorContext& factor, std::size_t first) {
+    ExprId result = primary(*factor.primary());
+    const std::vector<LehrParser::PrefixContext*> prefixes = factor.prefix();
+    for (std::size_t i = prefixes.size(); i-- > first;) result = prefixed(*prefixes[i], result);
+    return result;
+  }
+
+  ExprId primary(LehrParser::PrimaryContext& rule) {
+    if (rule.Number()) return number(rule.Number());
+    if (rule.expression()) {
+      const ExprId inner = expression(rule.expression());
+      return add(span(&rule), Parenthesised{inner}, {inner});
+    }
+    if (rule.arguments()) return call(*rule.name(), *rule.arguments(), span(&rule));
+    Reference reference{name(rule.name()), {}};
+    int height = 1;
+    if (rule.indices()) {
+      for (LehrParser::ExpressionContext* index : rule.indices()->expression()) {
+        reference.indices.push_back(expression(index));
+        height = std::max(height, heights_[reference.indices.back().index()] + 1);
+      }
+    }
+    return add(span(&rule), std::move(reference), height);
+  }
+
+  ExprId call(LehrParser::NameContext& function, LehrParser::ArgumentsContext& arguments, Span where) {
+    Call call{name(&function), {}};
+    int height = 1;
+    for (LehrParser::ArgumentContext* a : arguments.argument()) {
+      const std::vector<LehrParser::ExpressionContext*> sides = a->expression();
+      Argument argument;
+      if (sides.size() == 2) argument.name = argument_name(*sides[0]);
+      argument.value = expression(sides.back());
+      height = std::max(height, heights_[argument.value.index()] + 1);
+      call.arguments.push_back(std::move(argument));
+    }
+    return add(where, std::move(call), height);
+  }
+
+  /// The plain name that is the whole of `rule`; anything else is reported, and its text taken.
+  Name argument_name(LehrParser::ExpressionContext& rule) {
+    const Span where = span(&rule);
+    if (rule.product().size() == 1 && rule.product(0)->factor().size() == 1) {
+      LehrParser::FactorContext& factor = *rule.product(0)->factor(0);
+      LehrParser::PrimaryContext& primary = *factor.primary();
+      if (factor.prefix().empty() && primary.name() && !primary.arguments() && !primary.indices()) {
+        return name(primary.name());
+      }
+    }
+    syntax_error(where, "only the name of a parameter can stand before '='");
+    return {"", where};
+  }
+
+  ExprId number(antlr4::tree::TerminalNode* leaf) {
+    Number number{0, leaf->getText()};
+    const char* end = number.spelling.data() + number.spelling.size();
+    const auto [rest, status] = std::from_chars(number.spelling.data(), end, number.value);
+    if (status != std::errc{} || rest != end) {
+      syntax_error(span(leaf), fmt::format("the number {} is out of range", shortened(number.spelling)));
+    }
+    return add(span(leaf), std::move(number));
+  }
+
+  static std::string shortened(const std::string& digits) {
+    return digits.size() <= 30 ? digits : digits.substr(0, 27) + "...";
+  }
+
+  const Text& text_;
+  Diagnostics& diagnostics_;
+  Ast ast_;
+  std::vector<int> heights_;  // of ast_.exprs
+};
+
+}  // namespace
+
+Ast build_ast(LehrParser::FileContext& file, const Text& text, Diagnostics& diagnostics) {
+  return Builder(text, diagnostics).build(file);
+}
+
+}  // namespace lehr

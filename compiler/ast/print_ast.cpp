@@ -1,0 +1,160 @@
+// One node a line, children indented below their parent, each with the line:column where it begins.
+#include "compiler/ast/print_ast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace lehr {
+namespace {
+
+using namespace ast;
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+std::string_view symbol(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::add: return "+";
+    case BinaryOp::subtract: return "-";
+    case BinaryOp::multiply: return "*";
+    case BinaryOp::divide: return "/";
+  }
+  return "?";
+}
+
+std::string_view word(GuideKind kind) {
+  switch (kind) {
+    case GuideKind::joint: return "joint";
+    case GuideKind::point: return "point";
+    case GuideKind::independent: return "independent";
+    case GuideKind::order: return "order";
+  }
+  return "?";
+}
+
+std::string list(const std::vector<Name>& names) {
+  std::string out;
+  for (const Name& n : names) out += fmt::format("{}{}", out.empty() ? "" : ", ", n.text);
+  return out;
+}
+
+std::string bracketed(const std::vector<Name>& axes) { return axes.empty() ? "" : fmt::format("[{}]", list(axes)); }
+
+class Printer {
+ public:
+  Printer(const Ast& ast, const Source& source) : ast_(ast) {
+    for (std::size_t i = 0; i < source.text.size(); ++i) {
+      if (source.text[i] == '\n') line_starts_.push_back(i + 1);
+    }
+    text_ = source.text;
+  }
+
+  std::string print() {
+    line(0, "model " + ast_.model.text, ast_.model.span);
+    for (const Decl& d : ast_.decls) declaration(d);
+    return std::move(out_);
+  }
+
+ private:
+  /// position_of() walks from the start of the file; a printer asks for every node.
+  std::string position(Span span) const {
+    const auto after = std::upper_bound(line_starts_.begin(), line_starts_.end(), span.begin);
+    const std::size_t start = *std::prev(after);
+    const Source line{"", std::string(text_.substr(start, span.begin - start))};
+    return fmt::format("{}:{}", after - line_starts_.begin(),
+                       position_of(line, static_cast<std::uint32_t>(line.text.size())).column);
+  }
+
+  void line(int depth, const std::string& text, Span span) {
+    out_ += fmt::format("{:{}}{} @{}\n", "", 2 * depth, text, position(span));
+  }
+
+  void declaration(const Decl& d) {
+    const auto head = [&](const std::string& text) { line(1, text, d.span); };
+    std::visit(Overloaded{
+                   [&](const ConstDecl& n) {
+                     head(fmt::format("const {}{}", n.name.text, bracketed(n.axes)));
+                     if (n.value) expression(2, *n.value);
+                   },
+                   [&](const PlateDecl& n) {
+                     std::string text = "plate " + n.name.text;
+                     if (n.parent) text += " in " + n.parent->text;
+                     if (n.ordered) text += " ordered";
+                     if (n.times) text += " times " + n.times->text;
+                     head(text);
+                     if (n.size) expression(2, *n.size);
+                   },
+                   [&](const DataDecl& n) {
+                     const std::string over = n.type.over.empty() ? "" : " over " + list(n.type.over);
+                     head(fmt::format("data {}{} : {}{}", n.name.text, bracketed(n.axes), n.type.name.text, over));
+                   },
+                   [&](const LetDecl& n) {
+                     head(fmt::format("let {}{}", n.name.text, bracketed(n.axes)));
+                     expression(2, n.value);
+                   },
+                   [&](const Tilde& n) {
+                     head(fmt::format("{} {}{}{}", n.observed ? "observe" : "draw", n.name.text, bracketed(n.axes),
+                                      n.over.empty() ? "" : " over " + list(n.over)));
+                     expression(2, n.distribution);
+                     if (n.start) expression(2, *n.start, "start ");
+                   },
+                   [&](const Potential& n) {
+                     head("potential " + bracketed(n.axes));
+                     expression(2, n.value);
+                   },
+                   [&](const Guide& n) { head(fmt::format("guide {}({})", word(n.kind), list(n.names))); },
+               },
+               d.node);
+  }
+
+  void expression(int depth, ExprId id, const std::string& label = "") {
+    const Span span = ast_[id].span;
+    const auto head = [&](const std::string& text) { line(depth, label + text, span); };
+    std::visit(Overloaded{
+                   [&](const Number& n) { head("number " + n.spelling); },
+                   [&](const Reference& n) {
+                     head("name " + n.name.text);
+                     for (ExprId index : n.indices) expression(depth + 1, index, "index ");
+                   },
+                   [&](const Negate& n) {
+                     head("negate");
+                     expression(depth + 1, n.operand);
+                   },
+                   [&](const Binary& n) {
+                     head(fmt::format("binary {}", symbol(n.op)));
+                     expression(depth + 1, n.left);
+                     expression(depth + 1, n.right);
+                   },
+                   [&](const Call& n) {
+                     head("call " + n.function.text);
+                     for (const Argument& a : n.arguments) {
+                       expression(depth + 1, a.value, a.name ? a.name->text + " = " : "");
+                     }
+                   },
+                   [&](const Sum& n) {
+                     head("sum over " + list(n.plates));
+                     expression(depth + 1, n.body);
+                   },
+                   [&](const Parenthesised& n) {
+                     head("parentheses");
+                     expression(depth + 1, n.inner);
+                   },
+               },
+               ast_[id].node);
+  }
+
+  const Ast& ast_;
+  std::string_view text_;
+  std::vector<std::size_t> line_starts_{0};
+  std::string out_;
+};
+
+}  // namespace
+
+std::string print(const Ast& ast, const Source& source) { return Printer(ast, source).print(); }
+
+}  // namespace lehr

@@ -1,0 +1,98 @@
+// The generated rules throw at an error and catch in every rule; the strategy lets the error pass up to the
+// declaration (or the file's header), where it skips to the next one.
+#include "compiler/ast/syntax_errors.h"
+
+#include "compiler/ast/syntax_message.h"
+
+namespace lehr {
+namespace {
+
+using antlr4::Parser;
+using antlr4::Token;
+using grammar::LehrParser;
+
+bool at_end(Parser& parser) { return parser.getCurrentToken()->getType() == Token::EOF; }
+
+std::size_t rule(Parser& parser) { return parser.getContext()->getRuleIndex(); }
+
+/// Skips to behind the next `;`, or to a token that begins a declaration or closes the model.
+void skip_declaration(Parser& parser) {
+  while (!at_end(parser)) {
+    const std::size_t type = parser.getCurrentToken()->getType();
+    if (begins_declaration(type) || type == LehrParser::RightBrace) return;
+    parser.consume();
+    if (type == LehrParser::Semicolon) return;
+  }
+}
+
+/// Skips behind the `{` when it stands before any declaration.
+void skip_header(Parser& parser) {
+  while (!at_end(parser)) {
+    const std::size_t type = parser.getCurrentToken()->getType();
+    if (begins_declaration(type) || type == LehrParser::Semicolon || type == LehrParser::RightBrace) return;
+    parser.consume();
+    if (type == LehrParser::LeftBrace) return;
+  }
+}
+
+/// A `;` was left out, surely: the next token begins a declaration, or a `name ~` or `name[` on its own line.
+bool semicolon_was_forgotten(Parser& parser) {
+  if (!parser.getExpectedTokens().contains(static_cast<std::size_t>(LehrParser::Semicolon))) return false;
+  const Token* next = parser.getCurrentToken();
+  const std::size_t type = next->getType();
+  if (begins_declaration(type) || type == LehrParser::RightBrace || type == Token::EOF) return true;
+  const Token* previous = parser.getTokenStream()->LT(-1);
+  if (!is_name(type) || !previous || previous->getLine() == next->getLine()) return false;
+  const std::size_t after = parser.getTokenStream()->LA(2);
+  return after == LehrParser::Tilde || after == LehrParser::LeftBracket;
+}
+
+}  // namespace
+
+Token* ErrorStrategy::recoverInline(Parser* parser) {
+  report(*parser);
+  if (semicolon_was_forgotten(*parser)) {
+    reported_ = false;
+    return parser->getCurrentToken();
+  }
+  throw antlr4::InputMismatchException(parser);
+}
+
+void ErrorStrategy::recover(Parser* parser, std::exception_ptr error) {
+  switch (rule(*parser)) {
+    case LehrParser::RuleDeclaration: skip_declaration(*parser); break;
+    case LehrParser::RuleHeader: skip_header(*parser); break;
+    case LehrParser::RuleFile: break;
+    default: std::rethrow_exception(error);
+  }
+  reported_ = false;
+}
+
+void ErrorStrategy::sync(Parser* parser) {
+  if (rule(*parser) != LehrParser::RuleFile) return;
+  while (true) {
+    const std::size_t type = parser->getCurrentToken()->getType();
+    if (begins_declaration(type) || is_name(type) || type == LehrParser::RightBrace || type == Token::EOF) return;
+    report(*parser);
+    reported_ = false;
+    parser->consume();
+    if (type != LehrParser::Semicolon) skip_declaration(*parser);
+  }
+}
+
+void ErrorStrategy::report(Parser& parser) {
+  if (reported_) return;
+  reported_ = true;
+  if (parser.getCurrentToken()->getTokenIndex() >= end_) return;
+  SyntaxMessage message = syntax_message(parser, text_);
+  diagnostics_.add(DiagnosticKind::syntax, message.span, message.text).notes = std::move(message.notes);
+}
+
+void ErrorStrategy::report_too_deep(Parser& parser, const std::string& text) {
+  if (reported_) return;
+  reported_ = true;
+  const Token* token = parser.getCurrentToken();
+  diagnostics_.add(DiagnosticKind::too_deep, text_.span(token->getStartIndex(), token->getStopIndex() + 1), text);
+}
+
+}  // namespace lehr

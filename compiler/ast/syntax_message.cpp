@@ -1,0 +1,335 @@
+// Messages are tried from the most telling to the general one: a character that is in no rule, the usual slips
+// of people who know other languages, what the surrounding rule wants, and at last "expected X, found Y".
+#include "compiler/ast/syntax_message.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace lehr {
+namespace {
+
+using antlr4::Token;
+using grammar::LehrParser;
+
+constexpr std::array kBeginners = {LehrParser::Const,   LehrParser::Plate,     LehrParser::Data, LehrParser::Let,
+                                   LehrParser::Observe, LehrParser::Potential, LehrParser::Guide};
+constexpr std::array<std::string_view, 7> kBeginnerWords = {"const",   "plate",     "data", "let",
+                                                            "observe", "potential", "guide"};
+
+/// Characters of no rule that have a known cure.
+constexpr std::pair<std::string_view, std::string_view> kCures[] = {
+    {"^", "there is no power operator: write x * x"},
+    {"#", "a comment begins with '//'"},
+    {"%", "a comment begins with '//'"},
+    {"\"", "a model has no strings"},
+    {"'", "a model has no strings"},
+    {"<", "a random variable is written `x ~ ...`, a deterministic one `let x = ...`"},
+    {"\u2212", "write '-'"},
+    {"\u2013", "write '-'"},
+    {"\u00B7", "write '*'"},
+    {"\u00D7", "write '*'"},
+    {"\u223C", "write '~'"},
+};
+
+std::string shortened(const std::string& text) {
+  if (text.size() <= 40) return text;
+  std::size_t end = 37;
+  while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+std::string quoted(const Token* token) {
+  return token->getType() == Token::EOF ? "the end of the file" : fmt::format("'{}'", shortened(token->getText()));
+}
+
+/// The number of letters to change, insert or leave out to make `b` of `a`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({replaced, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row[b.size()];
+}
+
+/// The word that begins a declaration and looks like `word`, or nothing.
+std::string_view similar_beginner(const std::string& word) {
+  if (word.size() > 20) return {};
+  for (std::string_view known : kBeginnerWords) {
+    const bool abbreviated = word.size() >= 3 && known.starts_with(word);
+    const bool extended = known.size() >= 4 && std::string_view(word).starts_with(known);
+    const std::size_t allowed = known.size() <= 4 ? 1 : 2;
+    if (abbreviated || extended || edit_distance(word, known) <= allowed) return known;
+  }
+  return {};
+}
+
+class Writer {
+ public:
+  Writer(antlr4::Parser& parser, const Text& text)
+      : parser_(parser),
+        text_(text),
+        found_(parser.getCurrentToken()),
+        previous_(parser.getTokenStream()->LT(-1)),
+        type_(found_->getType()),
+        context_(parser.getContext()),
+        expected_(parser.getExpectedTokens()) {}
+
+  SyntaxMessage write() {
+    if (type_ == LehrParser::Other) return foreign_character();
+    switch (context_->getRuleIndex()) {
+      case LehrParser::RuleFile: return in_file();
+      case LehrParser::RuleHeader: return in_header();
+      default: break;
+    }
+    if (const std::size_t rule = enclosing(); rule == LehrParser::RuleHeader) return in_header();
+    if (const std::string slip = familiar_slip(); !slip.empty()) return here(slip);
+    if (context_->getRuleIndex() == LehrParser::RuleStatement && expects(LehrParser::Tilde)) return no_tilde();
+    if (expects(LehrParser::Semicolon)) return no_semicolon();
+    if (expects(LehrParser::RightParen) || expects(LehrParser::RightBracket)) return no_closer();
+    if (reserved_word()) return here(quoted(found_) + " is a reserved word and cannot be a name");
+    return here(fmt::format("expected {}, found {}", wanted(), quoted(found_)));
+  }
+
+ private:
+  Span span(const Token* token) const {
+    const std::size_t end = text_.byte_offset.size() - 1;
+    if (token->getType() == Token::EOF) return text_.span(end, end);
+    return text_.span(token->getStartIndex(), token->getStopIndex() + 1);
+  }
+
+  SyntaxMessage here(std::string text) const {
+    return {type_ == Token::EOF ? behind_previous() : span(found_), std::move(text), {}};
+  }
+  Span behind_previous() const {
+    if (!previous_) return span(found_);
+    const std::uint32_t end = span(previous_).end;
+    return {end, end};
+  }
+
+  /// The only token that would do, where the grammar names one: `expects(Semicolon)`.
+  bool expects(std::size_t token_type) const {
+    return expected_.size() == 1 && expected_.contains(token_type);
+  }
+  bool new_line() const { return previous_ && previous_->getLine() != found_->getLine(); }
+  std::size_t enclosing() const {
+    auto* parent = dynamic_cast<antlr4::ParserRuleContext*>(context_->parent);
+    return parent ? parent->getRuleIndex() : INVALID_INDEX;
+  }
+  bool reserved_word() const {
+    return (begins_declaration(type_) || type_ == LehrParser::Model || type_ == LehrParser::Sum) && !new_line();
+  }
+  std::size_t previous_type() const { return previous_ ? previous_->getType() : INVALID_INDEX; }
+  bool adjacent() const { return previous_ && previous_->getStopIndex() + 1 == found_->getStartIndex(); }
+
+  SyntaxMessage foreign_character() {
+    const std::string character = found_->getText();
+    SyntaxMessage message = here(fmt::format("'{}' has no meaning here", character));
+    for (const auto& [known, cure] : kCures) {
+      if (character == known) message.notes.push_back({std::string(cure), std::nullopt});
+    }
+    return message;
+  }
+
+  SyntaxMessage in_header() {
+    if (parser_.getTokenStream()->index() == 0 && type_ == Token::EOF) {
+      return {{0, 0}, "the file is empty: a model file is `model NAME { ... }`", {}};
+    }
+    if (expects(LehrParser::Model)) {
+      return here(fmt::format("a model file begins with `model NAME {{`, not with {}", quoted(found_)));
+    }
+    if (expects(LehrParser::LeftBrace)) {
+      return here(fmt::format("expected '{{' after the model's name, found {}", quoted(found_)));
+    }
+    if (reserved_word()) return here(quoted(found_) + " is a reserved word and cannot be a name");
+    return here(fmt::format("expected the model's name after 'model', found {}", quoted(found_)));
+  }
+
+  SyntaxMessage in_file() {
+    if (expects(Token::EOF)) {
+      const bool model = type_ == LehrParser::Model;
+      return here(model ? "a file holds one model" : "nothing may follow the '}' that closes the model");
+    }
+    if (type_ == Token::EOF) {
+      SyntaxMessage message = here("expected '}' to close the model, found the end of the file");
+      if (const Token* open = opening(LehrParser::LeftBrace)) {
+        message.notes.push_back({"it was opened here", span(open)});
+      }
+      return message;
+    }
+    if (type_ == LehrParser::Semicolon) return here("this ';' ends no declaration");
+    if (type_ == LehrParser::Model) return here("a file holds one model");
+    SyntaxMessage message = here(fmt::format("expected a declaration, found {}", quoted(found_)));
+    message.notes.push_back({kDeclarations, std::nullopt});
+    return message;
+  }
+
+  /// What people write who come from other languages; empty when it is none of it.
+  std::string familiar_slip() const {
+    if (type_ == LehrParser::Star && previous_type() == LehrParser::Star && adjacent()) {
+      return "there is no power operator: write x * x";
+    }
+    if (type_ == LehrParser::Equals && previous_type() == LehrParser::Equals && adjacent()) {
+      return "there is no comparison: write one '='";
+    }
+    if (type_ == LehrParser::RightBracket && previous_type() == LehrParser::LeftBracket) {
+      return "expected an index between '[' and ']'; without indices the brackets are left out";
+    }
+    if (context_->getRuleIndex() == LehrParser::RuleGuideKind) {
+      return "expected joint, point, independent or order after 'guide'";
+    }
+    if (context_->getRuleIndex() == LehrParser::RuleArguments && enclosing() == LehrParser::RuleDistribution) {
+      if (expects(LehrParser::LeftParen)) {
+        return fmt::format("expected a distribution such as Normal(mean = 0, sd = 1), but {} has no arguments",
+                           quoted(previous_));
+      }
+    }
+    if (context_->getRuleIndex() == LehrParser::RuleName && enclosing() == LehrParser::RuleDistribution) {
+      return fmt::format("expected a distribution after {}, found {}", quoted(previous_), quoted(found_));
+    }
+    const bool in_axes = context_->getRuleIndex() == LehrParser::RuleAxes || within(LehrParser::RuleAxes);
+    if (in_axes && type_ != Token::EOF && !is_name(type_) && !begins_declaration(type_) &&
+        type_ != LehrParser::Semicolon) {
+      return fmt::format("only names of plates stand in the brackets of a declared name, found {}", quoted(found_));
+    }
+    return "";
+  }
+
+  bool within(std::size_t rule) const {
+    for (auto* c = context_; c; c = dynamic_cast<antlr4::ParserRuleContext*>(c->parent)) {
+      if (c->getRuleIndex() == rule) return true;
+      if (c->getRuleIndex() == LehrParser::RuleExpression) return false;
+    }
+    return false;
+  }
+
+  /// A statement that stops being one: `plat doc;`, `x = 1;`, `x[n] : real;`.
+  SyntaxMessage no_tilde() {
+    const Token* first = context_->start;
+    const std::string word = first->getText();
+    if (first->getType() != LehrParser::Observe) {
+      if (type_ == LehrParser::Equals) {
+        SyntaxMessage message = here(fmt::format("'{}' is declared without a word before it", shortened(word)));
+        message.notes.push_back({fmt::format("write `let {0} = ...` for a deterministic name, `const {0} = ...` for "
+                                             "a constant, `{0} ~ ...` for a random variable",
+                                             shortened(word)),
+                                 std::nullopt});
+        return message;
+      }
+      if (type_ == LehrParser::Colon) {
+        return here(fmt::format("data are declared with 'data': write `data {} : ...`", shortened(word)));
+      }
+      const std::string_view similar = similar_beginner(word);
+      if (!similar.empty() || (previous_ == first && is_name(type_) && !new_line())) {
+        SyntaxMessage message{span(first), fmt::format("'{}' does not begin a declaration", shortened(word)), {}};
+        if (similar.empty()) {
+          message.notes.push_back({kDeclarations, std::nullopt});
+        } else {
+          message.text += fmt::format("; did you mean '{}'?", similar);
+        }
+        return message;
+      }
+    }
+    return here(fmt::format("expected '~' and a distribution, found {}", quoted(found_)));
+  }
+
+  SyntaxMessage no_semicolon() {
+    const bool ended =
+        new_line() || begins_declaration(type_) || type_ == LehrParser::RightBrace || type_ == Token::EOF;
+    if (ended) return {behind_previous(), fmt::format("expected ';' after {}", quoted(previous_)), {}};
+    return here(fmt::format("expected {}, found {}", alternatives_to_semicolon(), quoted(found_)));
+  }
+
+  std::string alternatives_to_semicolon() const {
+    switch (context_->getRuleIndex()) {
+      case LehrParser::RuleStatement: return "'over', 'start' or ';'";
+      case LehrParser::RulePlate: return "'in', 'ordered', 'times', '=' or ';'";
+      case LehrParser::RuleConstant:
+        return context_->getRuleContext<LehrParser::ExpressionContext>(0) ? "an operator or ';'" : "'=' or ';'";
+      case LehrParser::RuleDefinition:
+      case LehrParser::RulePotential: return "an operator or ';'";
+      default: return "';'";
+    }
+  }
+
+  SyntaxMessage no_closer() {
+    const bool paren = expects(LehrParser::RightParen);
+    const std::string closer = paren ? "')'" : "']'";
+    const bool list = context_->getRuleIndex() != LehrParser::RulePrimary || !paren;
+    SyntaxMessage message =
+        here(fmt::format("expected {}{}, found {}", list ? "',' or " : "", closer, quoted(found_)));
+    if (new_line()) message.span = behind_previous();
+    const Token* open = opening(paren ? LehrParser::LeftParen : LehrParser::LeftBracket);
+    if (open && open->getLine() != previous_->getLine()) {
+      message.notes.push_back({"to close what was opened here", span(open)});
+    }
+    return message;
+  }
+
+  /// The last token of a type directly below the current rule (or the header, for the model's brace).
+  const Token* opening(std::size_t token_type) const {
+    antlr4::ParserRuleContext* from = context_;
+    if (from->getRuleIndex() == LehrParser::RuleFile) {
+      from = from->getRuleContext<LehrParser::HeaderContext>(0);
+    }
+    const Token* open = nullptr;
+    for (antlr4::tree::ParseTree* child : from->children) {
+      auto* leaf = dynamic_cast<antlr4::tree::TerminalNode*>(child);
+      if (leaf && leaf->getSymbol()->getType() == token_type) open = leaf->getSymbol();
+    }
+    return open;
+  }
+
+  /// The expected tokens in words; an expression stands for all that can begin one.
+  std::string wanted() const {
+    const auto has = [&](std::size_t t) { return expected_.contains(t); };
+    if (has(LehrParser::Number) && has(LehrParser::Identifier)) {
+      return previous_ ? "an expression after " + quoted(previous_) : "an expression";
+    }
+    if (has(LehrParser::Identifier)) {
+      const bool axis = within(LehrParser::RuleAxes);
+      return (axis ? "the name of a plate after " : "a name after ") + quoted(previous_);
+    }
+    std::vector<std::string> words;
+    for (const antlr4::misc::Interval& interval : expected_.getIntervals()) {
+      for (ssize_t t = interval.a; t <= interval.b; ++t) {
+        words.push_back(parser_.getVocabulary().getDisplayName(static_cast<std::size_t>(t)));
+      }
+    }
+    std::string out;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      out += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    }
+    return out;
+  }
+
+  static constexpr const char* kDeclarations =
+      "a declaration begins with const, plate, data, let, observe, potential or guide, or is `name ~ distribution;`";
+
+  antlr4::Parser& parser_;
+  const Text& text_;
+  Token* found_;
+  Token* previous_;
+  std::size_t type_;
+  antlr4::ParserRuleContext* context_;
+  antlr4::misc::IntervalSet expected_;
+};
+
+}  // namespace
+
+bool begins_declaration(std::size_t token_type) {
+  return std::any_of(kBeginners.begin(), kBeginners.end(), [&](std::size_t t) { return t == token_type; });
+}
+
+bool is_name(std::size_t token_type) {
+  return token_type == LehrParser::Identifier || (token_type >= LehrParser::In && token_type <= LehrParser::Simplex);
+}
+
+SyntaxMessage syntax_message(antlr4::Parser& parser, const Text& text) { return Writer(parser, text).write(); }
+
+}  // namespace lehr
