@@ -1,0 +1,249 @@
+// Hash-consing, folding and substitution of index and coefficient expressions.
+#include "compiler/density/algebra.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/support/overloaded.h"
+
+namespace lehr::density {
+namespace {
+
+double evaluate(CoefFunction f, double x) {
+  switch (f) {
+    case CoefFunction::log: return std::log(x);
+    case CoefFunction::log1m: return std::log1p(-x);
+    case CoefFunction::exp: return std::exp(x);
+    case CoefFunction::sqrt: return std::sqrt(x);
+    case CoefFunction::reciprocal: return 1 / x;
+    case CoefFunction::lgamma: return std::lgamma(x);
+    case CoefFunction::digamma: return std::nan("");
+  }
+  return std::nan("");
+}
+
+}  // namespace
+
+BoundId Algebra::bound(Bound b) {
+  bounds_.push_back(std::move(b));
+  return BoundId(bounds_.size() - 1);
+}
+
+BoundId Algebra::fresh_like(BoundId b, std::optional<IndexId> parent) {
+  Bound copy = bounds_[b.index()];
+  copy.parent = parent;
+  return bound(std::move(copy));
+}
+
+IndexId Algebra::index(IndexNode node) {
+  auto [it, inserted] = index_ids_.try_emplace(node, IndexId(indices_.size()));
+  if (inserted) indices_.push_back(std::move(node));
+  return it->second;
+}
+
+CoefId Algebra::coef(CoefNode node) {
+  auto [it, inserted] = coef_ids_.try_emplace(node, CoefId(coefs_.size()));
+  if (inserted) coefs_.push_back(std::move(node));
+  return it->second;
+}
+
+std::optional<double> Algebra::literal(CoefId c) const {
+  if (const auto* n = std::get_if<CoefNumber>(&coefs_[c.index()])) return n->value;
+  return std::nullopt;
+}
+
+std::vector<CoefId> Algebra::factors(CoefId c) const {
+  if (const auto* m = std::get_if<CoefMultiply>(&coefs_[c.index()])) return m->parts;
+  return {c};
+}
+
+CoefId Algebra::add(CoefId a, CoefId b) {
+  // Parts are kept as (number, rest) so that `x - x` vanishes and `2*x + x` is `3*x`.
+  std::vector<std::pair<CoefId, double>> parts;  // symbolic part (1 as literal for numbers) and its factor
+  const CoefId one = number(1);
+  auto insert = [&](CoefId part) {
+    double scale = 1;
+    std::vector<CoefId> rest;
+    for (CoefId f : factors(part)) {
+      if (auto v = literal(f)) scale *= *v;
+      else rest.push_back(f);
+    }
+    CoefId key = rest.empty() ? one : rest.size() == 1 ? rest[0] : coef(CoefMultiply{rest});
+    for (auto& [k, s] : parts) {
+      if (k == key) {
+        s += scale;
+        return;
+      }
+    }
+    parts.emplace_back(key, scale);
+  };
+  for (CoefId c : {a, b}) {
+    if (const auto* sum = std::get_if<CoefAdd>(&coefs_[c.index()])) {
+      for (CoefId p : std::vector<CoefId>(sum->parts)) insert(p);
+    } else {
+      insert(c);
+    }
+  }
+  std::vector<CoefId> out;
+  for (auto& [key, scale] : parts) {
+    if (scale != 0) out.push_back(multiply(number(scale), key));
+  }
+  if (out.empty()) return number(0);
+  if (out.size() == 1) return out[0];
+  std::sort(out.begin(), out.end());
+  return coef(CoefAdd{out});
+}
+
+CoefId Algebra::multiply(CoefId a, CoefId b) {
+  double scale = 1;
+  std::vector<CoefId> rest;
+  for (CoefId c : {a, b}) {
+    for (CoefId f : factors(c)) {
+      if (auto v = literal(f)) scale *= *v;
+      else rest.push_back(f);
+    }
+  }
+  if (scale == 0) return number(0);
+  if (rest.empty()) return number(scale);
+  std::sort(rest.begin(), rest.end());
+  if (scale != 1) rest.insert(rest.begin(), number(scale));
+  return rest.size() == 1 ? rest[0] : coef(CoefMultiply{rest});
+}
+
+CoefId Algebra::apply(CoefFunction f, CoefId a) {
+  if (auto v = literal(a); v && f != CoefFunction::digamma) {
+    const double value = evaluate(f, *v);
+    if (std::isfinite(value)) return number(value);
+  }
+  const CoefNode node = coefs_[a.index()];
+  if (const auto* inner = std::get_if<CoefApply>(&node)) {
+    if (f == CoefFunction::reciprocal && inner->function == CoefFunction::reciprocal) return inner->argument;
+    if (f == CoefFunction::log && inner->function == CoefFunction::exp) return inner->argument;
+    if (f == CoefFunction::log && inner->function == CoefFunction::reciprocal) {
+      return multiply(number(-1), apply(f, inner->argument));
+    }
+  }
+  if (f == CoefFunction::reciprocal && std::holds_alternative<CoefMultiply>(node)) {
+    CoefId out = number(1);
+    for (CoefId p : std::get<CoefMultiply>(node).parts) out = multiply(out, apply(f, p));
+    return out;
+  }
+  return coef(CoefApply{f, a});
+}
+
+void Algebra::collect(IndexId i, std::set<BoundId>& out) const {
+  std::visit(Overloaded{[&](const IndexBound& b) { out.insert(b.bound); }, [](const IndexConstant&) {},
+                        [&](const IndexLookup& l) {
+                          for (IndexId k : l.indices) collect(k, out);
+                        }},
+             indices_[i.index()]);
+}
+
+void Algebra::collect(CoefId c, std::set<BoundId>& out) const {
+  auto all = [&](const std::vector<IndexId>& v) {
+    for (IndexId i : v) collect(i, out);
+  };
+  std::visit(Overloaded{[](const CoefNumber&) {}, [](const CoefConstant&) {},
+                        [&](const CoefData& d) { all(d.indices); }, [&](const CoefArray& d) { all(d.indices); },
+                        [&](const CoefExtent& e) {
+                          if (e.row) collect(*e.row, out);
+                        },
+                        [&](const CoefIndexValue& v) { collect(v.index, out); },
+                        [&](const CoefAdd& a) {
+                          for (CoefId p : a.parts) collect(p, out);
+                        },
+                        [&](const CoefMultiply& m) {
+                          for (CoefId p : m.parts) collect(p, out);
+                        },
+                        [&](const CoefApply& a) { collect(a.argument, out); },
+                        [&](const CoefSum& s) {
+                          std::set<BoundId> inner;
+                          collect(s.body, inner);
+                          inner.erase(s.bound);
+                          if (bounds_[s.bound.index()].parent) collect(*bounds_[s.bound.index()].parent, inner);
+                          out.insert(inner.begin(), inner.end());
+                        },
+                        [&](const CoefInverse& m) {
+                          all(m.lead);
+                          collect(m.row, out);
+                          collect(m.column, out);
+                        },
+                        [&](const CoefLogDet& m) { all(m.lead); }},
+             coefs_[c.index()]);
+}
+
+bool Algebra::mentions(IndexId i, BoundId b) const {
+  std::set<BoundId> found;
+  collect(i, found);
+  return found.contains(b);
+}
+
+bool Algebra::mentions(CoefId c, BoundId b) const {
+  std::set<BoundId> found;
+  collect(c, found);
+  return found.contains(b);
+}
+
+Algebra::Substitution Algebra::replace(BoundId b, IndexId by) {
+  return [this, b, by](IndexId i) -> std::optional<IndexId> {
+    const auto* bound = std::get_if<IndexBound>(&indices_[i.index()]);
+    if (!bound || bound->bound != b) return std::nullopt;
+    if (bound->offset == 0) return by;
+    const IndexNode target = indices_[by.index()];
+    if (const auto* t = std::get_if<IndexBound>(&target)) return index(t->bound, t->offset + bound->offset);
+    if (const auto* t = std::get_if<IndexConstant>(&target)) return index(IndexConstant{t->value + bound->offset});
+    return std::nullopt;
+  };
+}
+
+IndexId Algebra::substitute(IndexId i, const Substitution& s) {
+  if (auto r = s(i)) return *r;
+  const IndexNode node = indices_[i.index()];
+  const auto* lookup = std::get_if<IndexLookup>(&node);
+  if (!lookup) return i;
+  IndexLookup out = *lookup;
+  for (IndexId& k : out.indices) k = substitute(k, s);
+  return index(out);
+}
+
+CoefId Algebra::substitute(CoefId c, const Substitution& s) {
+  auto all = [&](std::vector<IndexId> v) {
+    for (IndexId& i : v) i = substitute(i, s);
+    return v;
+  };
+  const CoefNode node = coefs_[c.index()];
+  return std::visit(
+      Overloaded{[&](const CoefNumber&) { return c; }, [&](const CoefConstant&) { return c; },
+                 [&](const CoefData& d) { return coef(CoefData{d.source, all(d.indices)}); },
+                 [&](const CoefArray& d) { return coef(CoefArray{d.array, all(d.indices)}); },
+                 [&](const CoefExtent& e) {
+                   return e.row ? coef(CoefExtent{e.plate, substitute(*e.row, s)}) : c;
+                 },
+                 [&](const CoefIndexValue& v) { return coef(CoefIndexValue{substitute(v.index, s)}); },
+                 [&](const CoefAdd& a) {
+                   CoefId out = number(0);
+                   for (CoefId p : a.parts) out = add(out, substitute(p, s));
+                   return out;
+                 },
+                 [&](const CoefMultiply& m) {
+                   CoefId out = number(1);
+                   for (CoefId p : m.parts) out = multiply(out, substitute(p, s));
+                   return out;
+                 },
+                 [&](const CoefApply& a) { return apply(a.function, substitute(a.argument, s)); },
+                 [&](const CoefSum& sum) {
+                   const Bound inner = bounds_[sum.bound.index()];
+                   if (!inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
+                   const IndexId parent = substitute(*inner.parent, s);
+                   if (parent == *inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
+                   const BoundId b = fresh_like(sum.bound, parent);
+                   return coef(CoefSum{b, substitute(substitute(sum.body, replace(sum.bound, index(b))), s)});
+                 },
+                 [&](const CoefInverse& m) {
+                   return coef(CoefInverse{m.matrix, all(m.lead), substitute(m.row, s), substitute(m.column, s)});
+                 },
+                 [&](const CoefLogDet& m) { return coef(CoefLogDet{m.matrix, all(m.lead)}); }},
+      node);
+}
+
+}  // namespace lehr::density

@@ -1,0 +1,85 @@
+// Density: the log joint as a sum of terms, each a coefficient times statistics of single elements.
+//
+// Term = coef * product(mult) * product(atoms), summed over `bounds` where all guards hold. In the normal form
+// that expand() returns, every element of a variable stands in at most one atom of a term, so the log joint is
+// affine in the statistics of every single element, and two atoms of a term belong to different elements.
+// Latent indices are gone: `mu[z[n]]` is sum_k [z[n] = k] mu[k], k a selector bound.
+#pragma once
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/density/algebra.h"
+
+namespace lehr::density {
+
+/// A statistic of one element: mu[k]'s comp(j), z[n]'s indicator(k). `opaque` is set where the function is no
+/// statistic of any family ("lgamma(alpha)"): the conditional of that variable has no closed form.
+struct Atom {
+  model::VariableId variable;           // joint blocks: the precision member
+  std::vector<IndexId> axes;
+  math::Stat stat = math::Stat::value;
+  std::vector<IndexId> event;
+  std::string opaque;
+  bool operator==(const Atom&) const = default;
+};
+
+enum class Relation { equal, not_equal, less, greater_equal };
+/// An index relation, or "this observed element is present".
+struct Guard {
+  Relation relation = Relation::equal;
+  IndexId left, right;
+  std::optional<model::VariableId> present;
+  std::vector<IndexId> element;
+  bool operator==(const Guard&) const = default;
+};
+
+/// A multiplicity: it counts for every variable except those that live on the copies themselves (`times`).
+struct Multiplicity {
+  model::PlateId plate;
+  CoefId count;
+  bool operator==(const Multiplicity&) const = default;
+};
+
+/// Where a term came from: the statement (or potential) of the model, for messages and for annealing.
+struct Origin {
+  std::optional<model::StatementId> statement;
+  std::optional<std::size_t> potential;
+  Span span;
+  bool observed = false;
+};
+
+struct Term {
+  CoefId coef;
+  std::vector<Multiplicity> multiplicities;
+  std::vector<Atom> atoms;
+  std::vector<BoundId> bounds;
+  std::vector<Guard> guards;
+  std::size_t origin = 0;               // index into Density::origins
+};
+
+struct Density {
+  Algebra algebra;
+  std::vector<Origin> origins;
+  std::vector<Term> terms;              // normal form, like terms of one origin merged
+};
+
+/// What the data decide about the shape of the density.
+struct ExpandOptions {
+  std::vector<bool> may_be_missing;     // by VariableId: observed variables with missing values
+};
+
+/// Bounds that the term's guards make certainly different, offsets and constants included.
+bool certainly_different(const Density& d, const Term& t, IndexId a, IndexId b);
+
+}  // namespace lehr::density
+
+namespace lehr {
+
+/// Model -> Density. What has no expansion (the log of a sum of random things, ...) is reported with the place,
+/// the reason and the cure; nothing is returned then.
+std::optional<density::Density> expand(const model::Model& model, const density::ExpandOptions& options,
+                                       Diagnostics& diagnostics);
+
+}  // namespace lehr

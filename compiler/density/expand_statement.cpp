@@ -1,0 +1,193 @@
+// Log densities: a family row's formula over the value and the parameters of one statement.
+#include <cmath>
+
+#include "compiler/density/expander.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::density {
+
+Poly Expander::value(std::vector<IndexId> at) {
+  std::vector<IndexId> all = own_;
+  all.insert(all.end(), at.begin(), at.end());
+  return variable(m_[*statement_].variable, std::move(all));
+}
+
+Poly Expander::argument(const Argument& arg, std::vector<IndexId> at) {
+  if (!arg.spelling->convert) return component(arg.value, std::move(at));
+  // Another spelling of the parameter: its formula over the parameter as typed.
+  std::map<int, IndexId> event;
+  if (!at.empty()) event[math::kFirst.id] = at[0];
+  if (at.size() > 1) event[math::kSecond.id] = at[1];
+  const Arguments typed{{arg.spelling->name, {nullptr, arg.value}}};
+  return density(*arg.spelling->convert, typed, event);
+}
+
+Poly Expander::argument_logdet(const Argument& arg) {
+  if (!arg.spelling || !arg.spelling->convert) return logdet(arg.value);
+  return scale(a_, a_.number(-1), logdet(arg.value));  // the only other spelling of a matrix is its inverse
+}
+
+Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map<int, IndexId>& event) {
+  const auto at = [&](math::Index i) { return event.at(i.id); };
+  const auto rec = [&](const math::Expr& x) { return density(x, arguments, event); };
+  const model::Variable& var = m_[m_[*statement_].variable];
+  const auto plate = [&] { return m_[var.event.at(0)].set; };
+  return std::visit(
+      Overloaded{
+          [&](const math::Number& n) { return constant(a_, n.value); },
+          [&](const math::Symbol& s) {
+            std::vector<IndexId> idx;
+            for (math::Index i : s.indices) idx.push_back(at(i));
+            if (auto it = arguments.find(s.name); it != arguments.end()) {
+              return it->second.spelling ? argument(it->second, std::move(idx)) : component(it->second.value, std::move(idx));
+            }
+            if (s.name == "x") return value(std::move(idx));
+            // An optional parameter that was left out: Multinomial's n is the observed sum.
+            const BoundId j = a_.bound({m_[plate()].name, plate(), std::nullopt, false});
+            return with_bound(value({a_.index(j)}), j);
+          },
+          [&](const math::AtValue&) { return fail("a probability vector at a value must stand below a logarithm"); },
+          [&](const math::Add& n) { return add(rec(n.left), rec(n.right)); },
+          [&](const math::Multiply& n) { return multiply(a_, rec(n.left), rec(n.right)); },
+          [&](const math::Apply& f) {
+            const auto* symbol = std::get_if<math::Symbol>(&f.argument->form);
+            const auto* at_value = std::get_if<math::AtValue>(&f.argument->form);
+            if (f.function == math::Function::log && at_value) {
+              const model::VariableId v = m_[*statement_].variable;
+              const IndexId k = var.observed ? a_.index(IndexLookup{v, own_}) : selector(v, own_);
+              return log_component(arguments.at(at_value->vector).value, {k});
+            }
+            if (f.function == math::Function::log && symbol && arguments.contains(symbol->name) &&
+                symbol->indices.size() == 1 && arguments.at(symbol->name).spelling &&
+                !arguments.at(symbol->name).spelling->convert) {
+              return log_component(arguments.at(symbol->name).value, {at(symbol->indices[0])});
+            }
+            const Poly p = rec(f.argument);
+            switch (f.function) {
+              case math::Function::log: return log(p);
+              case math::Function::log1m: return log1m(p);
+              case math::Function::reciprocal: return reciprocal(p);
+              case math::Function::exp: return apply(CoefFunction::exp, "exp", p);
+              case math::Function::sqrt: return apply(CoefFunction::sqrt, "sqrt", p);
+              case math::Function::lgamma: return apply(CoefFunction::lgamma, "lgamma", p);
+              case math::Function::digamma: return apply(CoefFunction::digamma, "digamma", p);
+              case math::Function::xlogx:
+              case math::Function::trigamma:
+              case math::Function::tanh:
+              case math::Function::log_cosh: break;
+            }
+            return fail("a log density with this function cannot be expanded");
+          },
+          [&](const math::Sum& s) {
+            const BoundId b = a_.bound({m_[plate()].name, plate(), std::nullopt, false});
+            const auto outer = event;
+            event[s.index.id] = a_.index(b);
+            Poly p = with_bound(rec(s.body), b);
+            event = outer;
+            return p;
+          },
+          [&](const math::Delta& d) {
+            return with_guard(constant(a_, 1), {Relation::equal, at(d.left), at(d.right), std::nullopt, {}});
+          },
+          [&](const math::ExtentValue&) { return constant(a_.coef(CoefExtent{plate(), std::nullopt})); },
+          [&](const math::IndexValue& v) { return constant(a_.coef(CoefIndexValue{at(v.index)})); },
+          [&](const math::InverseEntry& m) { return matrix_inverse(arguments.at(m.matrix).value, at(m.row), at(m.column)); },
+          [&](const math::LogDet& l) {
+            if (l.matrix != "x") return argument_logdet(arguments.at(l.matrix));
+            if (var.observed) return constant(a_.coef(CoefLogDet{m_[*statement_].variable, own_}));
+            Poly p = constant(a_, 1);
+            p[0].atoms.push_back({m_[*statement_].variable, own_, math::Stat::logdet, {}, ""});
+            return p;
+          }},
+      e->form);
+}
+
+Poly Expander::distribution(const model::Distribution& d) {
+  Arguments arguments;
+  for (const model::Parameter& p : d.parameters) arguments[p.spelling->canonical] = {p.spelling, p.value};
+  std::map<int, IndexId> event;
+  return density(d.family->log_density, arguments, event);
+}
+
+void Expander::finish(Poly p, const Origin& origin) {
+  out_.origins.push_back(origin);
+  std::vector<Term> terms;
+  for (Term& raw : p) {
+    for (Term& t : normalise(a_, m_, std::move(raw))) {
+      t.origin = out_.origins.size() - 1;
+      terms.push_back(std::move(t));
+    }
+  }
+  for (Term& t : merge_like_terms(a_, m_, std::move(terms))) out_.terms.push_back(std::move(t));
+}
+
+void Expander::statement(model::StatementId id) {
+  const model::Statement& s = m_[id];
+  const model::Variable& var = m_[s.variable];
+  statement_ = id;
+  span_ = s.span;
+  const auto part = [&](const model::Distribution& d, bool first_only, bool rest_only) {
+    span_ = d.span;
+    bound_.clear();
+    scopes_.assign(1, {});
+    std::vector<BoundId> bounds;
+    own_.clear();
+    for (model::BoundId b : s.bounds) {
+      bounds.push_back(open_bound(b));
+      own_.push_back(a_.index(bounds.back()));
+    }
+    Poly p = close_scope(distribution(d));
+    for (Term& t : p) {
+      t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
+      for (std::size_t k = 0; k < bounds.size(); ++k) {
+        const model::PlateId plate = m_[s.bounds[k]].plate;
+        if (!m_[plate].times) continue;
+        std::vector<IndexId> at;
+        for (std::size_t j = 0; j < m_[*m_[plate].times].axes.size(); ++j) {
+          at.push_back(own_[k + 1 - m_[*m_[plate].times].axes.size() + j]);
+        }
+        t.multiplicities.push_back({plate, a_.coef(CoefData{*m_[plate].times, std::move(at)})});
+      }
+      if (var.observed && s.variable.index() < options_.may_be_missing.size() &&
+          options_.may_be_missing[s.variable.index()]) {
+        t.guards.push_back({Relation::equal, {}, {}, s.variable, own_});
+      }
+      const IndexId last = own_.empty() ? IndexId() : own_.back();
+      if (first_only) t.guards.push_back({Relation::equal, last, a_.index(IndexConstant{0}), std::nullopt, {}});
+      if (rest_only) t.guards.push_back({Relation::greater_equal, last, a_.index(IndexConstant{1}), std::nullopt, {}});
+    }
+    return p;
+  };
+  Poly p = part(s.main, false, s.start.has_value());
+  if (s.start) p = add(std::move(p), part(*s.start, true, false));
+  finish(std::move(p), {id, std::nullopt, s.span, var.observed});
+}
+
+void Expander::potential(std::size_t k) {
+  const model::Potential& s = m_.potentials[k];
+  statement_.reset();
+  span_ = s.span;
+  bound_.clear();
+  scopes_.assign(1, {});
+  std::vector<BoundId> bounds;
+  for (model::BoundId b : s.bounds) bounds.push_back(open_bound(b));
+  Poly p = close_scope(scalar(s.value));
+  for (Term& t : p) t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
+  finish(std::move(p), {std::nullopt, k, s.span, true});
+}
+
+}  // namespace lehr::density
+
+namespace lehr {
+
+std::optional<density::Density> expand(const model::Model& model, const density::ExpandOptions& options,
+                                       Diagnostics& diagnostics) {
+  density::Density out;
+  density::Expander expander(model, out, options, diagnostics);
+  for (std::size_t k = 0; k < model.statements.size(); ++k) expander.statement(model::StatementId(k));
+  for (std::size_t k = 0; k < model.potentials.size(); ++k) expander.potential(k);
+  if (diagnostics.has_errors()) return std::nullopt;
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,193 @@
+// Expressions of the model, one component at a time.
+#include "compiler/density/expander.h"
+#include "compiler/model/print_model.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::density {
+namespace {
+
+Guard equal(IndexId l, IndexId r) { return {Relation::equal, l, r, std::nullopt, {}}; }
+
+}  // namespace
+
+Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
+  const model::Variable& var = m_[v];
+  if (var.observed) return constant(a_.coef(CoefData{v, std::move(all)}));
+  const auto n = static_cast<std::ptrdiff_t>(var.axes.size());
+  Atom atom{v, {all.begin(), all.begin() + n}, math::Stat::value, {all.begin() + n, all.end()}, ""};
+  switch (var.support) {
+    case math::Support::vector:
+    case math::Support::simplex:
+    case math::Support::counts: atom.stat = math::Stat::comp; break;
+    case math::Support::spd_matrix: atom.stat = math::Stat::entry; break;
+    case math::Support::category:
+      return fail("'" + var.name + "' is a latent category and cannot be used as a number");
+    case math::Support::real:
+    case math::Support::positive:
+    case math::Support::unit:
+    case math::Support::count:
+    case math::Support::bit:
+    case math::Support::spin: break;
+  }
+  Poly p = constant(a_, 1);
+  p[0].atoms.push_back(std::move(atom));
+  return p;
+}
+
+Poly Expander::given(model::GivenId g, std::vector<IndexId> all) {
+  return constant(a_.coef(CoefData{g, std::move(all)}));
+}
+
+Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
+  const model::Expr& e = m_[id];
+  // A scalar where a vector is wanted stands for every component, where a matrix is wanted for a multiple of the identity.
+  if (e.shape.empty() && !at.empty()) {
+    Poly p = component(id, {});
+    return at.size() == 2 ? with_guard(std::move(p), equal(at[0], at[1])) : p;
+  }
+  const auto append = [&](std::vector<IndexId> lead) {
+    lead.insert(lead.end(), at.begin(), at.end());
+    return lead;
+  };
+  return std::visit(
+      Overloaded{
+          [&](const model::Number& n) { return constant(a_, n.value); },
+          [&](const model::ConstantRef& c) { return constant(a_.coef(CoefConstant{c.constant})); },
+          [&](const model::GivenRef& g) { return given(g.given, append(indices(g.indices))); },
+          [&](const model::VariableRef& v) { return variable(v.variable, append(indices(v.indices))); },
+          [&](const model::SizeOf& s) {
+            std::optional<IndexId> row;
+            if (!s.row.empty()) row = bound_.at(s.row.back());
+            return constant(a_.coef(CoefExtent{m_[s.plate].set, row}));
+          },
+          [&](const model::Negate& n) { return scale(a_, a_.number(-1), component(n.operand, at)); },
+          [&](const model::Binary& b) {
+            switch (b.op) {
+              case model::BinaryOp::add: return add(component(b.left, at), component(b.right, at));
+              case model::BinaryOp::subtract:
+                return add(component(b.left, at), scale(a_, a_.number(-1), component(b.right, at)));
+              case model::BinaryOp::multiply: {
+                // scalar times anything: the scalar has no components
+                const auto side = [&](model::ExprId s) {
+                  return component(s, m_[s].shape.empty() ? std::vector<IndexId>{} : at);
+                };
+                return multiply(a_, side(b.left), side(b.right));
+              }
+              case model::BinaryOp::divide: return multiply(a_, component(b.left, at), reciprocal(scalar(b.right)));
+            }
+            return Poly{};
+          },
+          [&](const model::MatrixVector& mv) {
+            const model::PlateId plate = m_[mv.vector].shape[0];
+            const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
+            return with_bound(multiply(a_, component(mv.matrix, {at[0], a_.index(j)}), component(mv.vector, {a_.index(j)})),
+                              j);
+          },
+          [&](const model::Dot& d) {
+            const model::PlateId plate = m_[d.left].shape[0];
+            const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
+            return with_bound(multiply(a_, component(d.left, {a_.index(j)}), component(d.right, {a_.index(j)})), j);
+          },
+          [&](const model::SumOver& s) {
+            scopes_.emplace_back();
+            std::vector<BoundId> opened;
+            for (model::BoundId b : s.bounds) opened.push_back(open_bound(b));
+            Poly p = close_scope(component(s.body, at));
+            for (BoundId b : opened) p = with_bound(std::move(p), b);
+            return p;
+          },
+          [&](const model::Diag& d) { return with_guard(component(d.vector, {at[0]}), equal(at[0], at[1])); },
+          [&](const model::StickBreaking&) {
+            return fail("a component of stick_breaking(...) can only be used as the probabilities of a Categorical");
+          },
+          [&](const model::Apply& f) {
+            const Poly p = component(f.argument, at);
+            switch (f.function) {
+              case model::Function::log: return log(p);
+              case model::Function::exp: return apply(CoefFunction::exp, "exp", p);
+              case model::Function::sqrt: return apply(CoefFunction::sqrt, "sqrt", p);
+              case model::Function::logistic: break;
+            }
+            return fail("logistic(...) of random variables has no closed form",
+                        {"it can stand only as the probability of a Bernoulli"});
+          }},
+      e.node);
+}
+
+Poly Expander::log_component(model::ExprId id, std::vector<IndexId> at) {
+  const auto* stick = std::get_if<model::StickBreaking>(&m_[id].node);
+  if (!stick) return log(component(id, std::move(at)));
+  // log p[k] = [k < S] log v[k] + sum_s [s < k] log(1 - v[s])
+  const model::PlateId plate = m_[stick->fractions].shape[0];
+  const BoundId own = a_.bound({m_[plate].name, plate, std::nullopt, false});
+  Poly last = with_guard(log(component(stick->fractions, {a_.index(own)})), equal(a_.index(own), at[0]));
+  const BoundId before = a_.bound({m_[plate].name, plate, std::nullopt, false});
+  Poly rest = with_guard(log1m(component(stick->fractions, {a_.index(before)})),
+                         {Relation::less, a_.index(before), at[0], std::nullopt, {}});
+  return add(with_bound(std::move(last), own), with_bound(std::move(rest), before));
+}
+
+Poly Expander::logdet(model::ExprId id) {
+  const model::Expr& e = m_[id];
+  const auto times_extent = [&](const Poly& log_scale, model::PlateId plate) {
+    return scale(a_, a_.coef(CoefExtent{plate, std::nullopt}), log_scale);
+  };
+  if (const auto* d = std::get_if<model::Diag>(&e.node)) {
+    const model::PlateId plate = m_[d->vector].shape[0];
+    const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
+    return with_bound(log(component(d->vector, {a_.index(j)})), j);
+  }
+  if (const auto* v = std::get_if<model::VariableRef>(&e.node); v && e.shape.size() == 2) {
+    const model::Variable& var = m_[v->variable];
+    std::vector<IndexId> lead = indices(v->indices);
+    if (var.support != math::Support::spd_matrix) return fail("the log determinant of '" + var.name + "' has no closed form");
+    if (var.observed) return constant(a_.coef(CoefLogDet{v->variable, std::move(lead)}));
+    Poly p = constant(a_, 1);
+    p[0].atoms.push_back({v->variable, std::move(lead), math::Stat::logdet, {}, ""});
+    return p;
+  }
+  if (const auto* g = std::get_if<model::GivenRef>(&e.node); g && e.shape.size() == 2) {
+    return constant(a_.coef(CoefLogDet{g->given, indices(g->indices)}));
+  }
+  if (const auto* b = std::get_if<model::Binary>(&e.node); b && e.shape.size() == 2) {
+    const bool left_scalar = m_[b->left].shape.empty(), right_scalar = m_[b->right].shape.empty();
+    if (b->op == model::BinaryOp::multiply && left_scalar) {
+      return add(times_extent(log(scalar(b->left)), e.shape[0]), logdet(b->right));
+    }
+    if ((b->op == model::BinaryOp::multiply || b->op == model::BinaryOp::divide) && right_scalar) {
+      const Poly l = times_extent(log(scalar(b->right)), e.shape[0]);
+      return add(logdet(b->left), b->op == model::BinaryOp::divide ? scale(a_, a_.number(-1), l) : l);
+    }
+  }
+  return fail("the log determinant of `" + print(m_, id) + "` has no closed form",
+              {"a precision can be a scalar, diag(v), a Wishart variable, a data matrix, or a scalar times one of these"});
+}
+
+Poly Expander::matrix_inverse(model::ExprId id, IndexId row, IndexId column) {
+  const model::Expr& e = m_[id];
+  if (const auto* d = std::get_if<model::Diag>(&e.node)) {
+    return with_guard(reciprocal(component(d->vector, {row})), equal(row, column));
+  }
+  if (e.shape.empty()) return with_guard(reciprocal(scalar(id)), equal(row, column));
+  if (const auto* g = std::get_if<model::GivenRef>(&e.node)) {
+    return constant(a_.coef(CoefInverse{g->given, indices(g->indices), row, column}));
+  }
+  if (const auto* v = std::get_if<model::VariableRef>(&e.node); v && m_[v->variable].observed) {
+    return constant(a_.coef(CoefInverse{v->variable, indices(v->indices), row, column}));
+  }
+  if (const auto* b = std::get_if<model::Binary>(&e.node)) {
+    if (b->op == model::BinaryOp::multiply && m_[b->left].shape.empty()) {
+      return multiply(a_, reciprocal(scalar(b->left)), matrix_inverse(b->right, row, column));
+    }
+    if (b->op == model::BinaryOp::multiply && m_[b->right].shape.empty()) {
+      return multiply(a_, reciprocal(scalar(b->right)), matrix_inverse(b->left, row, column));
+    }
+    if (b->op == model::BinaryOp::divide && m_[b->right].shape.empty()) {
+      return multiply(a_, scalar(b->right), matrix_inverse(b->left, row, column));
+    }
+  }
+  return fail("the inverse of `" + print(m_, id) + "` has no closed form",
+              {"a covariance must be data, a scalar or diag(v); for a random one use precision = with a Wishart prior"});
+}
+
+}  // namespace lehr::density

@@ -1,0 +1,121 @@
+// Functions of polynomials: exact on monomials and on data, opaque (or refused) otherwise.
+#include "compiler/density/expander.h"
+#include "compiler/density/print_density.h"
+
+namespace lehr::density {
+namespace {
+
+using math::Stat;
+
+bool is_plain(const Term& t) { return t.bounds.empty() && t.guards.empty(); }
+
+std::optional<Stat> log_of(Stat s, const model::Variable& v) {
+  if (s == Stat::value && (v.support == math::Support::positive || v.support == math::Support::unit)) return Stat::log;
+  if (s == Stat::comp && v.support == math::Support::simplex) return Stat::log_comp;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string Expander::text(const Poly& p) const { return print_poly(m_, out_, p); }
+
+Poly Expander::fail(std::string why, std::vector<std::string> notes) {
+  Diagnostic& d = diagnostics_.add(DiagnosticKind::no_closed_form, span_, why);
+  for (std::string& n : notes) d.note(std::move(n));
+  return {};
+}
+
+Poly Expander::log(const Poly& p) {
+  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(CoefFunction::log, *c));
+  // log(1 - x) with x on (0, 1)
+  if (p.size() == 2) {
+    for (int k = 0; k < 2; ++k) {
+      const Term &one = p[static_cast<std::size_t>(k)], &x = p[static_cast<std::size_t>(1 - k)];
+      if (is_plain(one) && one.atoms.empty() && a_.literal(one.coef) == 1.0 && is_plain(x) && x.atoms.size() == 1 &&
+          a_.literal(x.coef) == -1.0) {
+        Term t = x;
+        t.coef = a_.number(1);
+        return log1m({t});
+      }
+    }
+  }
+  if (p.size() != 1 || !p[0].bounds.empty()) {
+    return fail("no closed form: log of the sum " + text(p),
+                {"the logarithm of a sum that contains random variables does not expand",
+                 "write the sum as a mixture with a latent category, or give each summand its own variable"});
+  }
+  const Term& t = p[0];
+  Poly out = constant(a_.apply(CoefFunction::log, t.coef));
+  for (const Atom& atom : t.atoms) {
+    Term s{a_.number(1), {}, {atom}, {}, {}, 0};
+    Atom& x = s.atoms[0];
+    if (!x.opaque.empty()) {
+      x.opaque = "log(" + x.opaque + ")";
+    } else if (x.stat == Stat::inverse) {
+      x.stat = Stat::log;
+      s.coef = a_.number(-1);
+    } else if (auto l = log_of(x.stat, m_[x.variable])) {
+      x.stat = *l;
+    } else {
+      x.opaque = "log " + std::string(math::name_of(x.stat));
+    }
+    out.push_back(std::move(s));
+  }
+  // [j = l] guards: the logarithm of a diagonal entry, where the guard holds.
+  for (Term& s : out) s.guards = t.guards;
+  std::erase_if(out, [&](const Term& s) { return a_.literal(s.coef) == 0.0; });
+  return out;
+}
+
+Poly Expander::log1m(const Poly& p) {
+  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(CoefFunction::log1m, *c));
+  if (p.size() == 1 && p[0].bounds.empty() && p[0].atoms.size() == 1 && a_.literal(p[0].coef) == 1.0) {
+    Poly out = p;
+    Atom& x = out[0].atoms[0];
+    if (x.opaque.empty() && x.stat == Stat::value && m_[x.variable].support == math::Support::unit) {
+      x.stat = Stat::log1m;
+    } else {
+      x.opaque = "log(1 - " + (x.opaque.empty() ? std::string(math::name_of(x.stat)) : x.opaque) + ")";
+    }
+    return out;
+  }
+  // 1 - (1 - x) = x
+  if (p.size() == 2) {
+    for (int k = 0; k < 2; ++k) {
+      const Term &one = p[static_cast<std::size_t>(k)], &x = p[static_cast<std::size_t>(1 - k)];
+      if (is_plain(one) && one.atoms.empty() && a_.literal(one.coef) == 1.0 && is_plain(x) &&
+          a_.literal(x.coef) == -1.0) {
+        return log(scale(a_, a_.number(-1), {x}));
+      }
+    }
+  }
+  return fail("no closed form: log of 1 - (" + text(p) + ")");
+}
+
+Poly Expander::reciprocal(const Poly& p) {
+  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(CoefFunction::reciprocal, *c));
+  if (p.size() != 1 || !p[0].bounds.empty()) return fail("no closed form: division by the sum " + text(p));
+  Poly out = p;
+  out[0].coef = a_.apply(CoefFunction::reciprocal, p[0].coef);
+  for (Atom& x : out[0].atoms) {
+    if (x.opaque.empty() && x.stat == Stat::value) x.stat = Stat::inverse;
+    else if (x.opaque.empty() && x.stat == Stat::inverse) x.stat = Stat::value;
+    else x.opaque = "1/(" + (x.opaque.empty() ? std::string(math::name_of(x.stat)) : x.opaque) + ")";
+  }
+  return out;
+}
+
+Poly Expander::apply(CoefFunction f, const char* name, const Poly& p) {
+  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(f, *c));
+  for (const Term& t : p) {
+    if (t.atoms.empty()) continue;
+    Atom x = t.atoms[0];
+    x.opaque = std::string(name) + "(" + text(p) + ")";
+    Poly out = constant(a_, 1);
+    out[0].atoms.push_back(std::move(x));
+    return out;
+  }
+  return {};
+}
+
+}  // namespace lehr::density

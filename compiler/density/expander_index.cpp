@@ -1,0 +1,76 @@
+// Bounds, index expressions, scopes and selectors.
+#include "compiler/density/expander.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::density {
+
+BoundId Expander::open_bound(model::BoundId id) {
+  const model::Bound& b = m_[id];
+  std::optional<IndexId> parent;
+  if (b.parent) parent = bound_.at(*b.parent);
+  const BoundId fresh = a_.bound({b.name, b.plate, parent, false});
+  bound_[id] = a_.index(fresh);
+  scopes_.back().bounds.insert(fresh);
+  return fresh;
+}
+
+IndexId Expander::index(const model::Index& i) {
+  return std::visit(
+      Overloaded{[&](const model::Index::Constant& c) { return a_.index(IndexConstant{c.value}); },
+                 [&](const model::Index::Shifted& s) {
+                   const auto base = std::get<IndexBound>(a_[bound_.at(s.bound)]);
+                   return a_.index(base.bound, base.offset + s.offset);
+                 },
+                 [&](const model::Index::Lookup& l) {
+                   const auto& node = m_[l.category].node;
+                   if (const auto* g = std::get_if<model::GivenRef>(&node)) {
+                     return a_.index(IndexLookup{g->given, indices(g->indices)});
+                   }
+                   const auto& v = std::get<model::VariableRef>(node);
+                   std::vector<IndexId> axes = indices(v.indices);
+                   if (m_[v.variable].observed) return a_.index(IndexLookup{v.variable, std::move(axes)});
+                   return selector(v.variable, std::move(axes));
+                 }},
+      i.form);
+}
+
+std::vector<IndexId> Expander::indices(const std::vector<model::Index>& list) {
+  std::vector<IndexId> out;
+  for (const model::Index& i : list) out.push_back(index(i));
+  return out;
+}
+
+IndexId Expander::selector(model::VariableId v, std::vector<IndexId> axes) {
+  for (const Scope& s : scopes_) {
+    for (const Selector& known : s.selectors) {
+      if (known.variable == v && known.axes == axes) return a_.index(known.bound);
+    }
+  }
+  std::set<BoundId> mentioned;
+  for (IndexId i : axes) a_.collect(i, mentioned);
+  std::size_t home = 0;
+  for (std::size_t s = 0; s < scopes_.size(); ++s) {
+    for (BoundId b : mentioned) {
+      if (scopes_[s].bounds.contains(b)) home = s;
+    }
+  }
+  const model::PlateId plate = m_[*m_[v].value_plate].set;
+  const BoundId k = a_.bound({m_[plate].name, plate, std::nullopt, true});
+  scopes_[home].bounds.insert(k);
+  scopes_[home].selectors.push_back({v, std::move(axes), k});
+  return a_.index(k);
+}
+
+Poly Expander::close_scope(Poly p) {
+  for (const Selector& s : scopes_.back().selectors) {
+    const Atom atom{s.variable, s.axes, math::Stat::indicator, {a_.index(s.bound)}, ""};
+    for (Term& t : p) {
+      t.atoms.push_back(atom);
+      t.bounds.push_back(s.bound);
+    }
+  }
+  scopes_.pop_back();
+  return p;
+}
+
+}  // namespace lehr::density

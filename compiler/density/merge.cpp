@@ -1,0 +1,158 @@
+// Like terms: equal up to the names of bounds. Each term gets a key from its atoms, bounds and guards with the
+// bounds numbered in order of appearance; symmetric statistics are tried both ways and the smallest key taken.
+#include <algorithm>
+#include <map>
+
+#include "compiler/density/poly.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::density {
+namespace {
+
+using Numbering = std::map<BoundId, int>;
+
+class KeyBuilder {
+ public:
+  KeyBuilder(const Algebra& a, const Term& t) : a_(a), bounds_(t.bounds.begin(), t.bounds.end()) {}
+
+  void index(IndexId i) {
+    std::visit(Overloaded{[&](const IndexBound& b) {
+                            if (!bounds_.contains(b.bound)) {
+                              key += 'f' + std::to_string(b.bound.value);
+                            } else {
+                              key += 'b' + std::to_string(number(b.bound));
+                            }
+                            key += '+' + std::to_string(b.offset) + ';';
+                          },
+                          [&](const IndexConstant& c) { key += 'c' + std::to_string(c.value) + ';'; },
+                          [&](const IndexLookup& l) {
+                            key += l.source.index() == 0 ? 'g' : 'o';
+                            std::visit([&](auto id) { key += std::to_string(id.value); }, l.source);
+                            key += '(';
+                            for (IndexId k : l.indices) index(k);
+                            key += ')';
+                          }},
+               a_[i]);
+  }
+
+  int number(BoundId b) {
+    auto [it, inserted] = numbering.try_emplace(b, static_cast<int>(numbering.size()));
+    if (inserted) key += 'p' + std::to_string(a_[b].plate.value) + '=';
+    return it->second;
+  }
+
+  std::string key;
+  Numbering numbering;
+
+ private:
+  const Algebra& a_;
+  std::set<BoundId> bounds_;
+};
+
+bool symmetric(const Atom& atom) {
+  return atom.event.size() == 2 && (atom.stat == math::Stat::comp2 || atom.stat == math::Stat::entry);
+}
+
+std::string sort_key(const Atom& atom) {
+  return std::to_string(atom.variable.value) + '/' + std::to_string(static_cast<int>(atom.stat)) + '/' + atom.opaque;
+}
+
+/// Key of the term with the atoms in the given order.
+std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const std::vector<Atom>& atoms) {
+  KeyBuilder k(a, t);
+  for (const Atom& atom : atoms) {
+    k.key += 'A' + sort_key(atom) + '[';
+    for (IndexId i : atom.axes) k.index(i);
+    k.key += '|';
+    for (IndexId i : atom.event) k.index(i);
+    k.key += ']';
+  }
+  std::vector<BoundId> rest;
+  for (BoundId b : t.bounds) {
+    if (!k.numbering.contains(b)) rest.push_back(b);
+  }
+  std::stable_sort(rest.begin(), rest.end(), [&](BoundId x, BoundId y) { return a[x].plate < a[y].plate; });
+  for (BoundId b : rest) k.number(b);
+  std::vector<std::string> guards;
+  for (const Guard& g : t.guards) {
+    KeyBuilder part(a, t);
+    part.numbering = k.numbering;
+    part.key = g.present ? 'P' + std::to_string(g.present->value) : 'R' + std::to_string(static_cast<int>(g.relation));
+    if (g.present) {
+      for (IndexId i : g.element) part.index(i);
+    } else {
+      KeyBuilder l = part, r = part;
+      l.key.clear();
+      r.key.clear();
+      l.index(g.left);
+      r.index(g.right);
+      const bool swap = (g.relation == Relation::equal || g.relation == Relation::not_equal) && r.key < l.key;
+      part.key += swap ? r.key + l.key : l.key + r.key;
+    }
+    guards.push_back(part.key);
+  }
+  std::sort(guards.begin(), guards.end());
+  for (const std::string& g : guards) k.key += g;
+  for (const Multiplicity& m : t.multiplicities) k.key += 'M' + std::to_string(m.plate.value);
+  return {k.key, k.numbering};
+}
+
+struct Canonical {
+  std::string key;
+  Numbering numbering;
+};
+
+Canonical canonical(const Algebra& a, const Term& t) {
+  std::vector<Atom> atoms = t.atoms;
+  std::stable_sort(atoms.begin(), atoms.end(), [](const Atom& x, const Atom& y) { return sort_key(x) < sort_key(y); });
+  std::vector<std::size_t> flips;
+  for (std::size_t i = 0; i < atoms.size(); ++i) {
+    if (symmetric(atoms[i])) flips.push_back(i);
+  }
+  Canonical best;
+  const std::size_t variants = std::size_t{1} << std::min<std::size_t>(flips.size(), 4);
+  for (std::size_t mask = 0; mask < variants; ++mask) {
+    std::vector<Atom> flipped = atoms;
+    for (std::size_t f = 0; f < flips.size() && f < 4; ++f) {
+      if (mask >> f & 1) std::swap(flipped[flips[f]].event[0], flipped[flips[f]].event[1]);
+    }
+    auto [key, numbering] = key_of(a, t, flipped);
+    if (best.key.empty() || key < best.key) best = {std::move(key), std::move(numbering)};
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<Term> merge_like_terms(Algebra& a, const model::Model& m, std::vector<Term> terms) {
+  (void)m;
+  std::vector<Term> out;
+  std::vector<Numbering> numberings;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> seen;
+  for (Term& t : terms) {
+    Canonical c = canonical(a, t);
+    auto [it, inserted] = seen.try_emplace({t.origin, c.key}, out.size());
+    if (inserted) {
+      out.push_back(std::move(t));
+      numberings.push_back(std::move(c.numbering));
+      continue;
+    }
+    Term& into = out[it->second];
+    std::map<BoundId, BoundId> renaming;
+    for (const auto& [mine, number] : c.numbering) {
+      for (const auto& [theirs, n] : numberings[it->second]) {
+        if (n == number) renaming[mine] = theirs;
+      }
+    }
+    const auto s = [&](IndexId i) -> std::optional<IndexId> {
+      const auto* b = std::get_if<IndexBound>(&a[i]);
+      if (!b || !renaming.contains(b->bound)) return std::nullopt;
+      return a.index(renaming.at(b->bound), b->offset);
+    };
+    into.coef = a.add(into.coef, a.substitute(t.coef, s));
+  }
+  std::erase_if(out, [&](const Term& t) { return a.literal(t.coef) == 0.0; });
+  return out;
+}
+
+}  // namespace lehr::density

@@ -1,0 +1,265 @@
+// The normal form of a term: index equalities substituted, unused selectors dropped, atoms of one element merged,
+// and atoms that may or may not be of one element split into both cases. Terminates: every split decides one pair.
+#include <algorithm>
+#include <deque>
+
+#include "compiler/density/poly.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::density {
+namespace {
+
+using math::Stat;
+
+/// The base of an index as bound plus offset, for comparing `t` with `t-1`.
+std::optional<IndexBound> as_bound(const Algebra& a, IndexId i) {
+  if (const auto* b = std::get_if<IndexBound>(&a[i])) return *b;
+  return std::nullopt;
+}
+
+bool differ(const Algebra& a, const Term& t, IndexId l, IndexId r) {
+  for (const Guard& g : t.guards) {
+    if (g.present || (g.relation != Relation::not_equal && g.relation != Relation::less)) continue;
+    if ((g.left == l && g.right == r) || (g.left == r && g.right == l)) return true;
+  }
+  const auto* cl = std::get_if<IndexConstant>(&a[l]);
+  const auto* cr = std::get_if<IndexConstant>(&a[r]);
+  if (cl && cr) return cl->value != cr->value;
+  const auto bl = as_bound(a, l), br = as_bound(a, r);
+  return bl && br && bl->bound == br->bound && bl->offset != br->offset;
+}
+
+bool used_elsewhere(const Algebra& a, const Term& t, BoundId b, const Atom* except) {
+  if (a.mentions(t.coef, b)) return true;
+  for (const Multiplicity& m : t.multiplicities) {
+    if (a.mentions(m.count, b)) return true;
+  }
+  for (const Guard& g : t.guards) {
+    if (g.present) {
+      for (IndexId i : g.element) {
+        if (a.mentions(i, b)) return true;
+      }
+    } else if (a.mentions(g.left, b) || a.mentions(g.right, b)) {
+      return true;
+    }
+  }
+  for (BoundId other : t.bounds) {
+    if (a[other].parent && a.mentions(*a[other].parent, b)) return true;
+  }
+  for (const Atom& atom : t.atoms) {
+    for (IndexId i : atom.axes) {
+      if (a.mentions(i, b)) return true;
+    }
+    if (&atom == except) continue;
+    for (IndexId i : atom.event) {
+      if (a.mentions(i, b)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether every element `e` can be is one the bound's plate has, so that b := e loses nothing.
+bool ranges_over(const Algebra& a, const model::Model& m, BoundId b, IndexId e) {
+  const auto other = as_bound(a, e);
+  if (!other) return true;
+  const model::PlateId pb = a[b].plate, pe = a[other->bound].plate;
+  return m[pb].set == m[pe].set || (m[pb].stick && m[*m[pb].stick].set == m[pe].set) || !m[pe].stick;
+}
+
+bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, BoundId& which) {
+  const auto b = as_bound(a, bound);
+  if (!b || b->offset != 0 || a[b->bound].parent || a.mentions(by, b->bound)) return false;
+  if (std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) return false;
+  const auto other = as_bound(a, by);
+  if (other && (other->offset != 0 || a[other->bound].parent)) return false;
+  if (!ranges_over(a, m, b->bound, by)) return false;
+  which = b->bound;
+  return true;
+}
+
+enum class Step { none, changed, zero };
+
+/// Dissolves one guard if possible.
+Step guards(Algebra& a, const model::Model& m, Term& t) {
+  for (std::size_t k = 0; k < t.guards.size(); ++k) {
+    const Guard g = t.guards[k];
+    if (std::find(t.guards.begin(), t.guards.begin() + static_cast<std::ptrdiff_t>(k), g) !=
+        t.guards.begin() + static_cast<std::ptrdiff_t>(k)) {
+      t.guards.erase(t.guards.begin() + static_cast<std::ptrdiff_t>(k));
+      return Step::changed;
+    }
+    if (g.present) continue;
+    const auto* cl = std::get_if<IndexConstant>(&a[g.left]);
+    const auto* cr = std::get_if<IndexConstant>(&a[g.right]);
+    std::optional<bool> known;
+    if (cl && cr) {
+      switch (g.relation) {
+        case Relation::equal: known = cl->value == cr->value; break;
+        case Relation::not_equal: known = cl->value != cr->value; break;
+        case Relation::less: known = cl->value < cr->value; break;
+        case Relation::greater_equal: known = cl->value >= cr->value; break;
+      }
+    } else if (g.left == g.right) {
+      known = g.relation == Relation::equal || g.relation == Relation::greater_equal;
+    } else if (g.relation == Relation::equal) {
+      Term rest = t;
+      rest.guards.erase(rest.guards.begin() + static_cast<std::ptrdiff_t>(k));
+      if (differ(a, rest, g.left, g.right)) known = false;
+    }
+    if (known) {
+      if (!*known) return Step::zero;
+      t.guards.erase(t.guards.begin() + static_cast<std::ptrdiff_t>(k));
+      return Step::changed;
+    }
+    if (g.relation != Relation::equal) continue;
+    BoundId b;
+    IndexId by = g.right;
+    bool ok = can_replace(a, m, t, g.left, g.right, b);
+    BoundId other;
+    const bool swapped = can_replace(a, m, t, g.right, g.left, other);
+    // Prefer to drop a selector or an event index: the statement's own plates stay.
+    if (swapped && (!ok || (!a[b].selector && a[other].selector))) {
+      ok = true;
+      b = other;
+      by = g.left;
+    }
+    if (ok) {
+      t.guards.erase(t.guards.begin() + static_cast<std::ptrdiff_t>(k));
+      t = substitute(a, std::move(t), b, by);
+      return Step::changed;
+    }
+    // Kept: the atoms mention one side only, so that equal elements are recognised.
+    const IndexId keep = std::min(g.left, g.right), drop = std::max(g.left, g.right);
+    bool rewrote = false;
+    const auto s = [&](IndexId i) -> std::optional<IndexId> {
+      if (i != drop) return std::nullopt;
+      rewrote = true;
+      return keep;
+    };
+    for (Atom& atom : t.atoms) {
+      for (IndexId& i : atom.axes) i = a.substitute(i, s);
+      for (IndexId& i : atom.event) i = a.substitute(i, s);
+    }
+    if (rewrote) return Step::changed;
+  }
+  return Step::none;
+}
+
+Step drop_unused_selector(Algebra& a, Term& t) {
+  for (std::size_t k = 0; k < t.atoms.size(); ++k) {
+    const Atom& atom = t.atoms[k];
+    if (atom.stat != Stat::indicator || !atom.opaque.empty()) continue;
+    const auto b = as_bound(a, atom.event[0]);
+    if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) continue;
+    if (used_elsewhere(a, t, b->bound, &atom)) continue;
+    std::erase(t.bounds, b->bound);
+    t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(k));
+    return Step::changed;
+  }
+  return Step::none;
+}
+
+/// The product of two statistics of one element, replacing both.
+void merge_pair(Algebra& a, const model::Model& m, Term& t, std::size_t i, std::size_t j) {
+  const Atom l = t.atoms[i], r = t.atoms[j];
+  t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(j));
+  Atom& out = t.atoms[i];
+  const auto is = [&](Stat x, Stat y) { return (l.stat == x && r.stat == y) || (l.stat == y && r.stat == x); };
+  const math::Support support = m[l.variable].support;
+  (void)a;
+  if (l.opaque.empty() && r.opaque.empty()) {
+    if (is(Stat::indicator, Stat::indicator)) {
+      t.guards.push_back({Relation::equal, l.event[0], r.event[0], std::nullopt, {}});
+      return;
+    }
+    if (is(Stat::value, Stat::value)) {
+      if (support == math::Support::bit) return;
+      if (support == math::Support::spin) {
+        t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(i));
+        return;
+      }
+      out.stat = Stat::square;
+      return;
+    }
+    if (is(Stat::value, Stat::inverse)) {
+      t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(i));
+      return;
+    }
+    if (is(Stat::comp, Stat::comp) && support == math::Support::vector) {
+      out.stat = Stat::comp2;
+      out.event = {l.event[0], r.event[0]};
+      return;
+    }
+  }
+  const auto text = [&](const Atom& x) { return x.opaque.empty() ? std::string(math::name_of(x.stat)) : x.opaque; };
+  out.opaque = text(l) + " * " + text(r);
+}
+
+Step merge_atoms(Algebra& a, const model::Model& m, Term& t) {
+  for (std::size_t i = 0; i < t.atoms.size(); ++i) {
+    for (std::size_t j = i + 1; j < t.atoms.size(); ++j) {
+      if (t.atoms[i].variable == t.atoms[j].variable && t.atoms[i].axes == t.atoms[j].axes) {
+        merge_pair(a, m, t, i, j);
+        return Step::changed;
+      }
+    }
+  }
+  return Step::none;
+}
+
+/// Two atoms of one variable that may or may not be of one element: the term where the first undecided axis
+/// agrees is returned, and `t` becomes the one where it does not.
+std::optional<Term> split(const Algebra& a, Term& t) {
+  for (std::size_t i = 0; i < t.atoms.size(); ++i) {
+    for (std::size_t j = i + 1; j < t.atoms.size(); ++j) {
+      const Atom &l = t.atoms[i], &r = t.atoms[j];
+      if (l.variable != r.variable) continue;
+      std::optional<std::size_t> axis;
+      bool apart = false;
+      for (std::size_t x = 0; x < l.axes.size() && !apart; ++x) {
+        if (l.axes[x] == r.axes[x]) continue;
+        if (differ(a, t, l.axes[x], r.axes[x])) apart = true;
+        else if (!axis) axis = x;
+      }
+      if (apart || !axis) continue;
+      Term equal = t;
+      const Guard g{Relation::equal, l.axes[*axis], r.axes[*axis], std::nullopt, {}};
+      equal.guards.push_back(g);
+      Guard unequal = g;
+      unequal.relation = Relation::not_equal;
+      t.guards.push_back(unequal);
+      return equal;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool certainly_different(const Density& d, const Term& t, IndexId l, IndexId r) {
+  return differ(d.algebra, t, l, r);
+}
+
+std::vector<Term> normalise(Algebra& a, const model::Model& m, Term term) {
+  std::vector<Term> out;
+  std::deque<Term> work{std::move(term)};
+  while (!work.empty()) {
+    Term t = std::move(work.front());
+    work.pop_front();
+    bool zero = a.literal(t.coef) == 0.0;
+    while (!zero) {
+      Step s = guards(a, m, t);
+      if (s == Step::none) s = drop_unused_selector(a, t);
+      if (s == Step::none) s = merge_atoms(a, m, t);
+      if (s == Step::zero) zero = true;
+      if (s != Step::none) continue;
+      std::optional<Term> equal = split(a, t);
+      if (!equal) break;
+      work.push_back(std::move(*equal));
+    }
+    if (!zero) out.push_back(std::move(t));
+  }
+  return out;
+}
+
+}  // namespace lehr::density

@@ -1,0 +1,123 @@
+// Sums, products, renaming and substitution of terms.
+#include "compiler/density/poly.h"
+
+#include <algorithm>
+
+namespace lehr::density {
+namespace {
+
+Term apply(Algebra& a, Term t, const Algebra::Substitution& s) {
+  t.coef = a.substitute(t.coef, s);
+  for (Multiplicity& m : t.multiplicities) m.count = a.substitute(m.count, s);
+  for (Atom& atom : t.atoms) {
+    for (IndexId& i : atom.axes) i = a.substitute(i, s);
+    for (IndexId& i : atom.event) i = a.substitute(i, s);
+  }
+  for (Guard& g : t.guards) {
+    if (g.present) {
+      for (IndexId& i : g.element) i = a.substitute(i, s);
+    } else {
+      g.left = a.substitute(g.left, s);
+      g.right = a.substitute(g.right, s);
+    }
+  }
+  return t;
+}
+
+/// Bounds whose parent changed under `s` get a fresh name with the new parent, everywhere in the term.
+Term follow_parents(Algebra& a, Term t, const Algebra::Substitution& s) {
+  for (std::size_t k = 0; k < t.bounds.size(); ++k) {
+    const BoundId b = t.bounds[k];
+    const std::optional<IndexId> parent = a[b].parent;
+    if (!parent) continue;
+    const IndexId moved = a.substitute(*parent, s);
+    if (moved == *parent) continue;
+    const BoundId fresh = a.fresh_like(b, moved);
+    t.bounds[k] = fresh;
+    const auto to_fresh = a.replace(b, a.index(fresh));
+    t = apply(a, std::move(t), to_fresh);
+    t = follow_parents(a, std::move(t), to_fresh);
+  }
+  return t;
+}
+
+}  // namespace
+
+Poly constant(CoefId c) { return {Term{c, {}, {}, {}, {}, 0}}; }
+Poly constant(Algebra& a, double v) { return v == 0 ? Poly{} : constant(a.number(v)); }
+
+Poly add(Poly a, const Poly& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Poly scale(Algebra& a, CoefId c, Poly p) {
+  for (Term& t : p) t.coef = a.multiply(c, t.coef);
+  std::erase_if(p, [&](const Term& t) { return a.literal(t.coef) == 0.0; });
+  return p;
+}
+
+Term substitute(Algebra& a, Term t, BoundId b, IndexId by) {
+  std::erase(t.bounds, b);
+  const auto s = a.replace(b, by);
+  t = apply(a, std::move(t), s);
+  return follow_parents(a, std::move(t), s);
+}
+
+Term rename_bounds(Algebra& a, Term t) {
+  // Parents first: following renames children, which are then renamed once more on their own turn.
+  for (std::size_t k = 0; k < t.bounds.size(); ++k) {
+    const BoundId b = t.bounds[k];
+    const BoundId fresh = a.fresh_like(b, a[b].parent);
+    t.bounds[k] = fresh;
+    const auto s = a.replace(b, a.index(fresh));
+    t = follow_parents(a, apply(a, std::move(t), s), s);
+  }
+  return t;
+}
+
+Poly multiply(Algebra& a, const Poly& p, const Poly& q) {
+  Poly out;
+  for (const Term& l : p) {
+    for (const Term& right : q) {
+      const bool clash = std::any_of(right.bounds.begin(), right.bounds.end(), [&](BoundId b) {
+        return std::find(l.bounds.begin(), l.bounds.end(), b) != l.bounds.end();
+      });
+      const Term r = clash ? rename_bounds(a, right) : right;
+      Term t = l;
+      t.coef = a.multiply(l.coef, r.coef);
+      if (a.literal(t.coef) == 0.0) continue;
+      t.multiplicities.insert(t.multiplicities.end(), r.multiplicities.begin(), r.multiplicities.end());
+      t.atoms.insert(t.atoms.end(), r.atoms.begin(), r.atoms.end());
+      t.bounds.insert(t.bounds.end(), r.bounds.begin(), r.bounds.end());
+      t.guards.insert(t.guards.end(), r.guards.begin(), r.guards.end());
+      out.push_back(std::move(t));
+    }
+  }
+  return out;
+}
+
+Poly with_bound(Poly p, BoundId b) {
+  for (Term& t : p) t.bounds.push_back(b);
+  return p;
+}
+
+Poly with_guard(Poly p, const Guard& g) {
+  for (Term& t : p) t.guards.push_back(g);
+  return p;
+}
+
+std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Poly& p) {
+  CoefId total = a.number(0);
+  for (const Term& raw : p) {
+    for (const Term& t : normalise(a, m, raw)) {
+      if (!t.atoms.empty() || !t.guards.empty()) return std::nullopt;
+      CoefId c = t.coef;
+      for (auto b = t.bounds.rbegin(); b != t.bounds.rend(); ++b) c = a.coef(CoefSum{*b, c});
+      total = a.add(total, c);
+    }
+  }
+  return total;
+}
+
+}  // namespace lehr::density
