@@ -1,0 +1,61 @@
+// Conditionals: per block of the guide, the family of its factor and the terms its natural parameters come from.
+//
+// Every use (term, atom) adds to the natural parameter of the atom's statistic, at the element the atom names:
+//   coef * product(mult not owned by the block) * product over the other atoms of E[atom].
+// That is all there is to a complete conditional here: conjugacy means that the statistics found in the log joint
+// are among the sufficient statistics of one family on the block's support. There is no table of pairs.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/density/density.h"
+
+namespace lehr::conditionals {
+
+using BlockId = Id<struct BlockTag>;
+
+/// density.terms[term].atoms[atom]
+struct Use {
+  std::size_t term = 0;
+  std::size_t atom = 0;
+};
+
+struct Block {
+  model::VariableId variable;             // the one atoms name; of a joint block, the precision
+  std::optional<model::VariableId> mean;  // the other member of a joint block
+  const math::FamilyRow* family = nullptr;
+  bool point = false;                     // delta factor at the mode
+  std::vector<Use> uses;
+  std::vector<bool> sequential;           // by axis: elements that differ there must be updated one after another
+  bool coupled() const;                   // some term holds two elements of the block
+};
+
+struct Conditionals {
+  density::Density density;               // joint blocks contracted
+  std::vector<Block> blocks;              // latent variables in order of declaration
+  std::vector<BlockId> block_of;          // by VariableId; invalid for observed variables
+
+  const Block& operator[](BlockId id) const { return blocks[id.index()]; }
+};
+
+/// Axes that must be sequential so that no two elements of `v` that share a term are updated together: a smallest
+/// set that hits, for every pair of atoms of `v` in one term, the axes on which they certainly differ.
+std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v);
+
+/// The terms of a joint block (mean, precision) rewritten in the statistics of NormalGamma or NormalWishart.
+void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean, model::VariableId precision);
+
+/// Reports why `v` has no conditional in closed form: the term, its line, the statistics found and needed, the
+/// family that would be conjugate.
+void explain(const model::Model& m, const density::Density& d, model::VariableId v, const math::FamilyRow& prior,
+             const std::vector<Use>& uses, Diagnostics& diagnostics);
+
+}  // namespace lehr::conditionals
+
+namespace lehr {
+
+/// Density -> Conditionals; a block that is not conjugate is explained in `diagnostics`, and nothing returned.
+std::optional<conditionals::Conditionals> derive(const model::Model& model, density::Density density,
+                                                 Diagnostics& diagnostics);
+
+}  // namespace lehr

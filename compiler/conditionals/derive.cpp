@@ -1,0 +1,119 @@
+// Conditionals by collection: for each latent variable, the statistics of it that stand in the log joint.
+#include <algorithm>
+
+#include "compiler/conditionals/conditionals.h"
+#include "compiler/density/poly.h"
+
+namespace lehr::conditionals {
+
+bool Block::coupled() const { return std::find(sequential.begin(), sequential.end(), true) != sequential.end(); }
+
+std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v) {
+  std::vector<std::vector<std::size_t>> pairs;
+  for (const density::Term& t : d.terms) {
+    for (std::size_t i = 0; i < t.atoms.size(); ++i) {
+      for (std::size_t j = i + 1; j < t.atoms.size(); ++j) {
+        if (t.atoms[i].variable != v || t.atoms[j].variable != v) continue;
+        std::vector<std::size_t> axes;
+        for (std::size_t x = 0; x < var.axes.size(); ++x) {
+          if (density::certainly_different(d, t, t.atoms[i].axes[x], t.atoms[j].axes[x])) axes.push_back(x);
+        }
+        pairs.push_back(std::move(axes));
+      }
+    }
+  }
+  const std::size_t n = var.axes.size();
+  std::vector<bool> best(n, true);
+  std::size_t best_count = n + 1;
+  for (std::size_t mask = 0; mask < (std::size_t{1} << n); ++mask) {
+    const auto count = static_cast<std::size_t>(__builtin_popcountll(mask));
+    const bool hits = std::all_of(pairs.begin(), pairs.end(), [&](const auto& axes) {
+      return std::any_of(axes.begin(), axes.end(), [&](std::size_t x) { return mask >> x & 1; });
+    });
+    if (!hits || count >= best_count) continue;
+    best_count = count;
+    for (std::size_t x = 0; x < n; ++x) best[x] = mask >> x & 1;
+  }
+  return best;
+}
+
+namespace {
+
+std::vector<Use> uses_of(const density::Density& d, model::VariableId v) {
+  std::vector<Use> out;
+  for (std::size_t t = 0; t < d.terms.size(); ++t) {
+    for (std::size_t a = 0; a < d.terms[t].atoms.size(); ++a) {
+      if (d.terms[t].atoms[a].variable == v) out.push_back({t, a});
+    }
+  }
+  return out;
+}
+
+/// The factor's family: one whose statistics contain all that were found; the prior's own when it is among them.
+const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support support, const density::Density& d,
+                                     const std::vector<Use>& uses) {
+  std::vector<math::Stat> needed;
+  for (const Use& u : uses) {
+    const density::Atom& atom = d.terms[u.term].atoms[u.atom];
+    if (!atom.opaque.empty()) return nullptr;
+    needed.push_back(atom.stat);
+  }
+  const std::vector<const math::FamilyRow*> fitting = math::factors_for(support, needed);
+  if (fitting.empty()) return nullptr;
+  const auto own = std::find(fitting.begin(), fitting.end(), &prior);
+  return own != fitting.end() ? *own : fitting.front();
+}
+
+}  // namespace
+}  // namespace lehr::conditionals
+
+namespace lehr {
+
+std::optional<conditionals::Conditionals> derive(const model::Model& m, density::Density density,
+                                                 Diagnostics& diagnostics) {
+  using namespace conditionals;
+  Conditionals out;
+  out.density = std::move(density);
+  out.block_of.resize(m.variables.size());
+  std::vector<std::optional<model::VariableId>> mean_of(m.variables.size());
+  std::vector<bool> is_mean(m.variables.size());
+  for (const std::vector<model::VariableId>& joint : m.guide.joint) {
+    model::VariableId mean = joint.at(0), precision = joint.at(1);
+    const auto is_precision = [&](model::VariableId v) {
+      return m[v].support == math::Support::positive || m[v].support == math::Support::spd_matrix;
+    };
+    if (is_precision(mean)) std::swap(mean, precision);
+    contract_joint(out.density, m, mean, precision);
+    mean_of[precision.index()] = mean;
+    is_mean[mean.index()] = true;
+  }
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const model::VariableId v(k);
+    if (m[v].observed || is_mean[k]) continue;
+    Block b;
+    b.variable = v;
+    b.mean = mean_of[k];
+    b.point = std::find(m.guide.point.begin(), m.guide.point.end(), v) != m.guide.point.end();
+    b.uses = uses_of(out.density, v);
+    const math::FamilyRow& prior = *m[m[v].statement].main.family;
+    if (b.mean) {
+      b.family = math::find_family(m[v].support == math::Support::spd_matrix ? "NormalWishart" : "NormalGamma");
+      const std::vector<Use> stray = uses_of(out.density, *b.mean);
+      const bool opaque = std::any_of(b.uses.begin(), b.uses.end(), [&](const Use& u) {
+        return !out.density.terms[u.term].atoms[u.atom].opaque.empty();
+      });
+      if (!stray.empty() || opaque) explain(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray, diagnostics);
+    } else {
+      b.family = factor_family(prior, m[v].support, out.density, b.uses);
+      if (!b.family) explain(m, out.density, v, prior, b.uses, diagnostics);
+    }
+    b.sequential = sequential_axes(out.density, m[v], v);
+    out.block_of[k] = BlockId(out.blocks.size());
+    if (b.mean) out.block_of[b.mean->index()] = out.block_of[k];
+    out.blocks.push_back(std::move(b));
+  }
+  if (diagnostics.has_errors()) return std::nullopt;
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,85 @@
+// "No closed form, because ...": the first-class explanation of a conditional that does not exist.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/conditionals/conditionals.h"
+#include "compiler/density/print_density.h"
+
+namespace lehr::conditionals {
+namespace {
+
+using math::Stat;
+
+std::string show(const density::Atom& a, const std::string& v) {
+  std::string s = a.opaque.empty() ? std::string(math::name_of(a.stat)) : a.opaque;
+  // Rows speak of x; messages speak of the variable.
+  std::string out;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const auto letter = [&](std::size_t k) { return k < s.size() && (std::isalnum(static_cast<unsigned char>(s[k])) || s[k] == '['); };
+    const bool alone = s[i] == 'x' && (i == 0 || !std::isalnum(static_cast<unsigned char>(s[i - 1]))) && !letter(i + 1);
+    if (a.opaque.empty() && alone) out += v;
+    else out += s[i];
+  }
+  return out;
+}
+
+std::string statistics_of(const math::FamilyRow& f) {
+  std::vector<std::string> names;
+  for (const math::StatisticRow& s : f.factor->statistics) names.emplace_back(math::name_of(s.stat));
+  return fmt::format("{} {{{}}}", f.name, fmt::join(names, ", "));
+}
+
+}  // namespace
+
+void explain(const model::Model& m, const density::Density& d, model::VariableId v, const math::FamilyRow& prior,
+             const std::vector<Use>& uses, Diagnostics& diagnostics) {
+  const std::string& name = m[v].name;
+  std::set<Stat> prior_stats;
+  const bool joint = !m.guide.joint.empty() &&
+                     std::any_of(m.guide.joint.begin(), m.guide.joint.end(), [&](const auto& j) {
+                       return std::find(j.begin(), j.end(), v) != j.end();
+                     });
+  if (prior.factor) {
+    for (const math::StatisticRow& s : prior.factor->statistics) prior_stats.insert(s.stat);
+  }
+  // The offender: a statistic that the prior's family does not have, preferably from another statement.
+  std::vector<math::Stat> likelihood;
+  const Use* offender = nullptr;
+  bool any_opaque = false;
+  for (const Use& u : uses) {
+    const density::Term& t = d.terms[u.term];
+    const density::Atom& a = t.atoms[u.atom];
+    const bool own = d.origins[t.origin].statement == m[v].statement;
+    if (!own && a.opaque.empty()) likelihood.push_back(a.stat);
+    any_opaque = any_opaque || !a.opaque.empty();
+    const bool bad = !a.opaque.empty() || !prior_stats.contains(a.stat) || joint;
+    if (!bad) continue;
+    const bool better = !offender || (d.origins[d.terms[offender->term].origin].statement == m[v].statement && !own);
+    if (better) offender = &u;
+  }
+  if (!offender) offender = uses.empty() ? nullptr : &uses.front();
+  if (!offender) return;
+  const density::Term& t = d.terms[offender->term];
+  const density::Atom& a = t.atoms[offender->atom];
+  Diagnostic& diag = diagnostics.add(DiagnosticKind::not_conjugate, d.origins[t.origin].span, "'" + name + "'",
+                                     fmt::format("the term {} needs {}", density::print(m, d.algebra, t), show(a, name)));
+  if (joint) {
+    diag.note("a joint block needs the mean's precision to be a known multiple of the block's own precision, "
+              "as in mean ~ Normal(mean = m0, precision = k0 * tau)");
+    return;
+  }
+  std::vector<std::string> rows;
+  for (const math::FamilyRow* f : math::factors_for(m[v].support, {})) rows.push_back(statistics_of(*f));
+  diag.note(fmt::format("the prior {} was declared here; families on its support: {}", prior.name, fmt::join(rows, ", ")),
+            m[v].span);
+  if (!any_opaque) {
+    for (const math::FamilyRow* f : math::factors_for(m[v].support, likelihood)) {
+      if (f != &prior) diag.note(fmt::format("{} would be conjugate: declare {} ~ {}(...)", f->name, name, f->name));
+    }
+  }
+}
+
+}  // namespace lehr::conditionals
