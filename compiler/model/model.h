@@ -4,7 +4,8 @@
 // * every index is typed: in `mu[z[n]]` the first axis of mu ranges over the same set as the values of z;
 // * every parameter of a distribution has the shape its family row asks for (a scalar stands for a vector or,
 //   times the identity, for a matrix where one is needed: the shapes here are those written);
-// * `let` names are substituted; aliases of plates are resolved to the set they range over (Plate::set);
+// * `let` names are substituted; wherever a PlateId stands it is a set, never an alias (a Bound keeps the name that was
+//   written); aliases and unified stick-breaking plates only remain in Model::plates, with Plate::set != themselves;
 // * constants stay symbolic (their values may be replaced by --set, and may use sizes).
 #pragma once
 #include <optional>
@@ -94,7 +95,8 @@ struct GivenRef { GivenId given; std::vector<Index> indices; };
 struct VariableRef { VariableId variable; std::vector<Index> indices; };
 struct SizeOf { PlateId plate; std::vector<BoundId> row; };     // row: the parents' bounds of a nested plate
 struct Negate { ExprId operand; };
-enum class BinaryOp { add, subtract, multiply, divide };         // scalar with scalar; scalar with vector or matrix
+/// add, subtract: equal shapes; multiply: one side scalar (matrix with vector is MatrixVector); divide: by a scalar.
+enum class BinaryOp { add, subtract, multiply, divide };
 struct Binary { BinaryOp op = BinaryOp::add; ExprId left, right; };
 struct MatrixVector { ExprId matrix, vector; };                  // `A * h`
 struct Dot { ExprId left, right; };

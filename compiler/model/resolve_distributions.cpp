@@ -1,0 +1,359 @@
+// Statements: families, their parameters by any spelling, event axes, chains; and potentials.
+#include <algorithm>
+
+#include "compiler/model/resolver.h"
+
+namespace lehr::model {
+namespace {
+
+std::string counted(std::size_t n, const char* one, const char* many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
+
+std::string joined(const std::vector<std::string>& words, const char* last) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    out += i == 0 ? "" : i + 1 == words.size() ? fmt::format(" {} ", last) : std::string(", ");
+    out += words[i];
+  }
+  return out;
+}
+
+/// Canonical parameters in the row's order, each with its spellings.
+std::vector<std::vector<const math::Spelling*>> canonical_groups(const math::FamilyRow& row) {
+  std::vector<std::vector<const math::Spelling*>> groups;
+  for (const math::Spelling& s : row.spellings) {
+    if (groups.empty() || groups.back().front()->canonical != s.canonical) groups.emplace_back();
+    groups.back().push_back(&s);
+  }
+  return groups;
+}
+
+std::vector<std::string> spelling_names(const std::vector<const math::Spelling*>& group) {
+  std::vector<std::string> out;
+  for (const math::Spelling* s : group) out.push_back("'" + s->name + "'");
+  return out;
+}
+
+/// "Normal(mean = ..., precision = ...) or Normal(mean = ..., sd = ...)".
+std::string named_forms(const math::FamilyRow& row) {
+  std::vector<std::string> forms = {""};
+  for (const auto& group : canonical_groups(row)) {
+    std::vector<std::string> next;
+    for (const std::string& form : forms) {
+      for (const math::Spelling* s : group) next.push_back(form + (form.empty() ? "" : ", ") + s->name + " = ...");
+    }
+    forms = std::move(next);
+  }
+  for (std::string& form : forms) form = fmt::format("{}({})", row.name, form);
+  return joined(forms, "or");
+}
+
+class Reporter {
+ public:
+  explicit Reporter(Diagnostics* diagnostics) : diagnostics_(diagnostics) {}
+  template <class... Slots>
+  Diagnostic* add(DiagnosticKind kind, Span span, const Slots&... slots) {
+    failed = true;
+    return diagnostics_ ? &diagnostics_->add(kind, span, slots...) : nullptr;
+  }
+  bool failed = false;
+
+ private:
+  Diagnostics* diagnostics_;
+};
+
+struct Axes {
+  std::optional<PlateId> event;        // event axis, or the value plate of a category
+  std::string variable;
+};
+
+/// One parameter with the shape its spelling asks for; a scalar stands for a vector or a multiple of the identity.
+std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const MatchedArgument& argument, const Axes& axes,
+                                           const math::FamilyRow& row) {
+  const math::Spelling& s = *argument.spelling;
+  const std::string what = fmt::format("{} of {}", s.name, row.name);
+  const auto value = resolve_expr(r, c, argument.value);
+  if (!value || !check_number(r, *value)) return std::nullopt;
+  const std::vector<PlateId> shape = r.model[*value].shape;
+  const Span span = r.ast[argument.value].span;
+  const auto rank = static_cast<std::size_t>(s.event_rank);
+  if (rank == 0 && !shape.empty()) {
+    r.diagnostics.add(DiagnosticKind::scalar_needed, span, what, describe(r.model, r.model[*value]))
+        .note("a name with fewer indices than axes is a vector or matrix over the missing ones");
+    return std::nullopt;
+  }
+  if (!shape.empty() && shape.size() != rank) {
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::shape_needed, span, what,
+                                      rank == 1 ? "a vector or a number" : "a matrix or a number",
+                                      describe(r.model, r.model[*value]));
+    if (rank == 2 && shape.size() == 1) d.note("for a diagonal matrix write diag(...)");
+    return std::nullopt;
+  }
+  for (const PlateId axis : shape) {
+    if (!axes.event || unify(r, axis, *axes.event)) continue;
+    r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable,
+                      r.model[set_of(r.model, *axes.event)].name, s.name, r.model[set_of(r.model, axis)].name);
+    return std::nullopt;
+  }
+  return Parameter{&s, *value};
+}
+
+std::optional<Distribution> resolve_distribution(Resolver& r, Context& c, ast::ExprId id, const Axes& axes) {
+  const auto [call, row] = family_of(r.ast, id, &r.diagnostics);
+  if (!row) return std::nullopt;
+  const auto arguments = match_arguments(*call, *row, r.ast[id].span, &r.diagnostics);
+  if (!arguments) {
+    // Errors inside the arguments are independent of their names.
+    for (const ast::Argument& a : call->arguments) resolve_expr(r, c, a.value);
+    return std::nullopt;
+  }
+  Distribution out{row, {}, r.ast[id].span};
+  bool ok = true;
+  for (const MatchedArgument& a : *arguments) {
+    const auto parameter = resolve_parameter(r, c, a, axes, *row);
+    ok = ok && parameter;
+    if (parameter) out.parameters.push_back(*parameter);
+  }
+  if (!ok) return std::nullopt;
+  return out;
+}
+
+void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row) {
+  if (tilde.over.empty()) return;
+  bool ok = true;
+  std::vector<PlateId> plates;
+  for (const ast::Name& name : tilde.over) {
+    const auto plate = plate_named(r, name);
+    ok = ok && plate;
+    if (plate) plates.push_back(set_of(r.model, *plate));
+  }
+  if (!ok) return;
+  const bool category = row.support == math::Support::category;
+  const std::size_t rank = category ? 1 : static_cast<std::size_t>(math::event_rank(row.support));
+  const Span span = cover(tilde.over.front().span, tilde.over.back().span);
+  if (rank == 0) {
+    r.diagnostics.add(DiagnosticKind::misplaced_over, span, row.name, tilde.name.text)
+        .note(fmt::format("for one number an element of '{0}' write {1}[..., {0}]", tilde.over[0].text, tilde.name.text));
+    return;
+  }
+  if (plates.size() > rank || (plates.size() == 2 && plates[0] != plates[1])) {
+    r.diagnostics.add(DiagnosticKind::over_count, span,
+                      rank == 1 ? "one plate" : "one plate (the matrix is square)", row.name);
+    return;
+  }
+  if (r.model[plates[0]].parent) {
+    const PlateId parent = set_of(r.model, *r.model[plates[0]].parent);
+    r.diagnostics.add(DiagnosticKind::nested_value, span, r.model[plates[0]].name, r.model[parent].name)
+        .note("an event axis has one size for all elements");
+  }
+}
+
+void check_chain(Resolver& r, const ast::Tilde& tilde, const std::set<BoundId>& lagged) {
+  if (tilde.start && lagged.empty()) {
+    r.diagnostics.add(DiagnosticKind::start_without_lag, r.ast[*tilde.start].span, tilde.name.text)
+        .note("name the previous element with `t-1`, t being the ordered plate");
+  }
+  if (lagged.size() > 1) {
+    r.diagnostics.add(DiagnosticKind::lag_two_axes, r.ast[tilde.distribution].span,
+                      r.model[*lagged.begin()].name, r.model[*std::next(lagged.begin())].name);
+  }
+}
+
+/// What an observed value implies (a Multinomial's n) must be given for a latent one.
+void check_latent_parameters(Resolver& r, const Distribution& d) {
+  for (const math::Spelling& s : d.family->spellings) {
+    const bool given = std::any_of(d.parameters.begin(), d.parameters.end(),
+                                   [&](const Parameter& p) { return p.spelling->canonical == s.canonical; });
+    if (!s.optional || given) continue;
+    r.diagnostics.add(DiagnosticKind::missing_parameter, d.span, d.family->name,
+                      fmt::format("'{}' where it is not observed", s.name));
+  }
+}
+
+void resolve_statement(Resolver& r, VariableId id) {
+  const ast::Tilde& tilde = *r.tildes[id.index()];
+  Context c;
+  if (r.variable_ok[id.index()]) c.statement_bounds = open_bounds(r, c, tilde.axes, r.model[id].axes);
+  const auto [call, row] = family_of(r.ast, tilde.distribution, nullptr);
+  if (row) check_over(r, tilde, *row);
+  if (!r.variable_ok[id.index()]) return;   // its indices are unknown: every use of them would be an error
+
+  Axes axes{std::nullopt, tilde.name.text};
+  if (r.headers[id.index()] == HeaderState::done && row) {
+    const Variable& v = r.model[id];
+    if (v.value_plate) axes.event = v.value_plate;
+    if (!v.event.empty()) axes.event = v.event.front();
+  }
+  std::set<BoundId> lagged;
+  c.lagged = &lagged;
+  c.lag = tilde.start ? LagRule::main_with_start : LagRule::main_without_start;
+  const std::size_t errors_before = r.diagnostics.all().size();
+  auto main = resolve_distribution(r, c, tilde.distribution, axes);
+  std::optional<Distribution> start;
+  if (tilde.start) {
+    c.lag = LagRule::start;
+    start = resolve_distribution(r, c, *tilde.start, axes);
+    if (start && main && start->family->support != main->family->support) {
+      r.diagnostics.add(DiagnosticKind::shape_needed, start->span, "the start distribution",
+                        fmt::format("of the support of {}", main->family->name), std::string(start->family->name));
+    }
+  }
+  if (r.diagnostics.all().size() == errors_before) check_chain(r, tilde, lagged);
+  if (!main || (tilde.start && !start)) return;
+  if (!tilde.observed) check_latent_parameters(r, *main);
+  const StatementId statement(r.model.statements.size());
+  r.model.statements.push_back({id, c.statement_bounds, std::move(*main), std::move(start),
+                                cover(tilde.name.span, r.ast[tilde.start ? *tilde.start : tilde.distribution].span)});
+  r.model.variables[id.index()].statement = statement;
+}
+
+void resolve_potential(Resolver& r, const ast::Potential& potential, Span span) {
+  const auto axes = resolve_axes(r, potential.axes, "potential");
+  if (!axes) return;
+  Context c;
+  c.statement_bounds = open_bounds(r, c, potential.axes, *axes);
+  const auto value = resolve_scalar(r, c, potential.value, "a potential");
+  if (value) r.model.potentials.push_back({c.statement_bounds, *value, span});
+}
+
+/// A `let` is checked once on its own, so that errors show where it is written even when it is not used.
+void resolve_let(Resolver& r, std::size_t index) {
+  if (!r.lets[index].ok) return;
+  const std::size_t bounds = r.model.bounds.size(), exprs = r.model.exprs.size();
+  const ast::LetDecl& decl = *r.lets[index].decl;
+  Context c;
+  c.lag = LagRule::let_body;
+  const std::vector<PlateId> axes = r.lets[index].axes;
+  open_bounds(r, c, decl.axes, axes);
+  r.lets[index].open = true;
+  const auto body = resolve_expr(r, c, decl.value);
+  r.lets[index].open = false;
+  if (!body) r.lets[index].ok = false;
+  r.model.bounds.resize(bounds);
+  r.model.exprs.resize(exprs);
+}
+
+}  // namespace
+
+std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& ast, ast::ExprId id,
+                                                              Diagnostics* diagnostics) {
+  Reporter report(diagnostics);
+  const ast::Expr& expr = bare(ast, id);
+  const auto* call = std::get_if<ast::Call>(&expr.node);
+  if (!call) {
+    report.add(DiagnosticKind::unknown_distribution, expr.span, "this");
+    return {nullptr, nullptr};
+  }
+  const math::FamilyRow* row = math::find_family(call->function.text);
+  if (!row) {
+    Diagnostic* d = report.add(DiagnosticKind::unknown_distribution, call->function.span, call->function.text);
+    if (d) {
+      std::vector<std::string> known;
+      for (const math::FamilyRow& f : math::families()) known.push_back(f.name);
+      suggest(*d, call->function.text, known);
+      d->note("`lehr families` lists the distributions");
+    }
+    return {call, nullptr};
+  }
+  if (row->joint_precision) {
+    Diagnostic* d = report.add(DiagnosticKind::factor_only, call->function.span, row->name);
+    if (d) d->note("draw the mean and the precision by two statements, and join them: `guide joint(mu, tau);`");
+    return {call, nullptr};
+  }
+  return {call, row};
+}
+
+std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& call, const math::FamilyRow& row,
+                                                            Span span, Diagnostics* diagnostics) {
+  Reporter report(diagnostics);
+  const auto groups = canonical_groups(row);
+  std::vector<std::optional<MatchedArgument>> chosen(groups.size());
+  std::size_t positional = 0;
+  for (const ast::Argument& a : call.arguments) positional += a.name ? 0 : 1;
+  if (positional > 0 && !row.positional) {
+    report.add(DiagnosticKind::positional_parameters, span, row.name, named_forms(row));
+    return std::nullopt;
+  }
+  if (call.arguments.size() > groups.size() && positional > 0) {
+    report.add(DiagnosticKind::too_many_parameters, span, row.name, counted(groups.size(), "parameter", "parameters"),
+               counted(call.arguments.size(), "is", "are"));
+    return std::nullopt;
+  }
+  // Optional parameters are skipped by positional arguments unless all are given: Multinomial(p), Multinomial(n, p).
+  std::size_t next = 0;
+  bool named_seen = false;
+  for (const ast::Argument& a : call.arguments) {
+    std::size_t group = groups.size();
+    const math::Spelling* spelling = nullptr;
+    if (a.name) {
+      named_seen = true;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        for (const math::Spelling* s : groups[g]) {
+          if (s->name == a.name->text) group = g, spelling = s;
+        }
+      }
+      if (!spelling) {
+        Diagnostic* d = report.add(DiagnosticKind::unknown_parameter, a.name->span, row.name, a.name->text);
+        if (d) {
+          std::vector<std::string> known;
+          for (const math::Spelling& s : row.spellings) known.push_back(s.name);
+          suggest(*d, a.name->text, known);
+          d->note(fmt::format("it is written {}", named_forms(row)));
+        }
+        continue;
+      }
+    } else {
+      const bool skip_optional = call.arguments.size() < groups.size();
+      while (next < groups.size() && skip_optional && groups[next].front()->optional) ++next;
+      if (next >= groups.size() || named_seen) {
+        report.add(DiagnosticKind::positional_parameters, span, row.name, named_forms(row));
+        return std::nullopt;
+      }
+      group = next++;
+      spelling = groups[group].front();
+    }
+    if (chosen[group]) {
+      const Span at = a.name ? a.name->span : span;
+      if (chosen[group]->spelling == spelling) {
+        report.add(DiagnosticKind::repeated_parameter, at, spelling->name);
+      } else {
+        report.add(DiagnosticKind::conflicting_parameters, at, chosen[group]->spelling->name, spelling->name);
+      }
+      continue;
+    }
+    chosen[group] = MatchedArgument{spelling, a.value};
+  }
+  std::vector<MatchedArgument> out;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (chosen[g]) {
+      out.push_back(*chosen[g]);
+    } else if (!groups[g].front()->optional && !report.failed) {
+      report.add(DiagnosticKind::missing_parameter, span, row.name, joined(spelling_names(groups[g]), "or"));
+    }
+  }
+  if (report.failed) return std::nullopt;
+  return out;
+}
+
+std::vector<BoundId> open_bounds(Resolver& r, Context& c, const std::vector<ast::Name>& names,
+                                 const std::vector<PlateId>& axes) {
+  std::vector<BoundId> out;
+  for (std::size_t i = 0; i < names.size() && i < axes.size(); ++i) {
+    Bound bound{names[i].text, axes[i], std::nullopt};
+    if (r.model[axes[i]].parent && i > 0) bound.parent = out[i - 1];
+    const BoundId id(r.model.bounds.size());
+    r.model.bounds.push_back(bound);
+    out.push_back(id);
+    c.scope.push_back({names[i].text, Index{Index::Shifted{id, 0}, axes[i], names[i].span}});
+  }
+  return out;
+}
+
+void resolve_statements(Resolver& r) {
+  for (std::size_t i = 0; i < r.lets.size(); ++i) resolve_let(r, i);
+  for (std::size_t i = 0; i < r.model.variables.size(); ++i) resolve_statement(r, VariableId(i));
+  for (const ast::Decl& decl : r.ast.decls) {
+    if (const auto* potential = std::get_if<ast::Potential>(&decl.node)) resolve_potential(r, *potential, decl.span);
+  }
+}
+
+}  // namespace lehr::model

@@ -1,0 +1,309 @@
+// References: names with their indices, each index typed by the plate of its axis; `let` names substituted.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/model/resolver.h"
+
+namespace lehr::model {
+namespace {
+
+std::string counted(std::size_t n, const char* one, const char* many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
+
+const ScopeEntry* entry_of(const Context& c, const std::string& name) {
+  for (auto it = c.scope.rbegin(); it != c.scope.rend(); ++it) {
+    if (it->name == name) return &*it;
+  }
+  return nullptr;
+}
+
+/// How an index is called in messages: `z`, or the plate it was written with.
+std::string text_of(const Resolver& r, const Index& index) {
+  if (const auto* shifted = std::get_if<Index::Shifted>(&index.form)) return "'" + r.model[shifted->bound].name + "'";
+  if (const auto* lookup = std::get_if<Index::Lookup>(&index.form)) {
+    const Expr& e = r.model[lookup->category];
+    if (const auto* v = std::get_if<VariableRef>(&e.node)) return r.model[v->variable].name;
+    if (const auto* g = std::get_if<GivenRef>(&e.node)) return r.model[g->given].name;
+  }
+  return "this";
+}
+
+/// `t - 1`: legal for an ordered axis of a statement with a `start`, in its main distribution.
+bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
+  const auto& shifted = std::get<Index::Shifted>(index.form);
+  const Bound& bound = r.model[shifted.bound];
+  if (shifted.offset == 0) return true;
+  if (shifted.offset != -1) {
+    const std::string text = fmt::format("{} {} {}", bound.name, shifted.offset < 0 ? "-" : "+", std::abs(shifted.offset));
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::lag_too_long, span, text);
+    if (shifted.offset > 0) d.note("write the chain forwards: each element given the previous one");
+    return false;
+  }
+  if (!r.model[set_of(r.model, bound.plate)].ordered) {
+    r.diagnostics.add(DiagnosticKind::lag_unordered, span, bound.name)
+        .note(fmt::format("declare `plate {} ordered;`", r.model[set_of(r.model, bound.plate)].name));
+    return false;
+  }
+  if (c.lag == LagRule::let_body) return true;
+  const auto& own = c.statement_bounds;
+  const bool of_statement = std::find(own.begin(), own.end(), shifted.bound) != own.end();
+  if (c.lag != LagRule::main_with_start || !of_statement) {
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::lag_without_start, span, bound.name, bound.name);
+    if (c.lag == LagRule::start) {
+      d.note("`start` is the distribution of the first element: it has no previous one");
+    } else if (c.lag == LagRule::main_without_start) {
+      d.note("add `start` and the distribution of the first element");
+    } else {
+      d.note("a previous element can be named in a statement `x[t] ~ ... start ...;` over its own axes only");
+    }
+    return false;
+  }
+  if (c.lagged) c.lagged->insert(shifted.bound);
+  return true;
+}
+
+/// The bound index `name`, or `name - 1`.
+std::optional<Index> bound_index(Resolver& r, Context& c, const ast::Name& name, std::int64_t offset, Span span) {
+  const ScopeEntry* entry = entry_of(c, name.text);
+  if (!entry) {
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::free_index, name.span, name.text);
+    std::string have;
+    for (const ScopeEntry& e : c.scope) have += fmt::format("{}'{}'", have.empty() ? "" : ", ", e.name);
+    d.note(have.empty() ? "there is no index here" : "the indices here are " + have);
+    return std::nullopt;
+  }
+  Index index = entry->index;
+  index.span = span;
+  if (offset == 0) return index;
+  auto* shifted = std::get_if<Index::Shifted>(&index.form);
+  if (!shifted) {
+    r.diagnostics.add(DiagnosticKind::bad_index, span).note("only an index of the statement can be shifted");
+    return std::nullopt;
+  }
+  shifted->offset += offset;
+  if (!check_lag(r, c, index, span)) return std::nullopt;
+  return index;
+}
+
+std::optional<Index> lookup_index(Resolver& r, Context& c, ast::ExprId id) {
+  const auto value = resolve_expr(r, c, id);
+  if (!value) return std::nullopt;
+  const Expr& e = r.model[*value];
+  const Span span = r.ast[id].span;
+  const bool is_reference = std::holds_alternative<VariableRef>(e.node) || std::holds_alternative<GivenRef>(e.node);
+  if (!is_reference) {
+    r.diagnostics.add(DiagnosticKind::bad_index, span)
+        .note("an index is a plate, `plate - 1`, a whole number, or a name whose values are elements of a plate");
+    return std::nullopt;
+  }
+  if (!e.value_plate) {
+    const auto* v = std::get_if<VariableRef>(&e.node);
+    const std::string what = v ? r.model[v->variable].name : r.model[std::get<GivenRef>(e.node).given].name;
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::number_as_index, span, what);
+    if (v && r.model[v->variable].support == math::Support::bit) {
+      d.note("draw it from Categorical over a plate of two elements instead");
+    } else if (!v) {
+      d.note(fmt::format("declare it as `data {} : P;` where P is the plate of its values", what));
+    }
+    return std::nullopt;
+  }
+  if (!e.shape.empty()) {
+    r.diagnostics.add(DiagnosticKind::shape_needed, span, "an index", "one element", describe(r.model, e));
+    return std::nullopt;
+  }
+  return Index{Index::Lookup{*value}, set_of(r.model, *e.value_plate), span};
+}
+
+/// Resolves all indices of a name and types them by its axes.
+std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const ast::Name& name,
+                                                  const std::vector<ast::ExprId>& indices,
+                                                  const std::vector<PlateId>& axes, Span span) {
+  if (indices.size() > axes.size()) {
+    r.diagnostics.add(DiagnosticKind::too_many_indices, span, name.text,
+                      axes.empty() ? "no index" : "at most " + counted(axes.size(), "index", "indices"),
+                      counted(indices.size(), "is", "are"));
+    return std::nullopt;
+  }
+  std::vector<Index> out;
+  bool ok = true;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    auto index = resolve_index(r, c, indices[i], axes[i]);
+    if (!index) {
+      ok = false;
+      out.push_back(Index{Index::Constant{0}, axes[i], span});
+      continue;
+    }
+    if (!unify(r, index->set, axes[i])) {
+      r.diagnostics.add(DiagnosticKind::wrong_plate, index->span, name.text, i, r.model[set_of(r.model, axes[i])].name,
+                        text_of(r, *index), r.model[set_of(r.model, index->set)].name);
+      ok = false;
+    } else if (r.model[set_of(r.model, axes[i])].parent && i > 0 && ok) {
+      const auto* own = std::get_if<Index::Shifted>(&index->form);
+      const auto* row = std::get_if<Index::Shifted>(&out[i - 1].form);
+      const bool constant = std::holds_alternative<Index::Constant>(index->form);
+      const bool attached = own && row && row->offset == 0 && r.model[own->bound].parent == row->bound;
+      if (!constant && !attached) {
+        const PlateId parent = set_of(r.model, *r.model[set_of(r.model, axes[i])].parent);
+        r.diagnostics.add(DiagnosticKind::detached_index, index->span, r.model[set_of(r.model, axes[i])].name,
+                          r.model[parent].name);
+        ok = false;
+      }
+    }
+    out.push_back(*index);
+  }
+  if (!ok) return std::nullopt;
+  return out;
+}
+
+/// Shape left after indexing; at most two axes, none of them ragged.
+std::optional<std::vector<PlateId>> trailing_shape(Resolver& r, const ast::Name& name, const std::vector<PlateId>& axes,
+                                                   std::size_t indexed, Span span) {
+  std::vector<PlateId> shape(axes.begin() + static_cast<std::ptrdiff_t>(indexed), axes.end());
+  for (const PlateId p : shape) {
+    if (!r.model[set_of(r.model, p)].parent) continue;
+    r.diagnostics.add(DiagnosticKind::ragged_axis, span, name.text, r.model[set_of(r.model, p)].name)
+        .note(fmt::format("write the sum over it: sum({}) ...", r.model[set_of(r.model, p)].name));
+    return std::nullopt;
+  }
+  if (shape.size() > 2) {
+    r.diagnostics.add(DiagnosticKind::shape_needed, span, name.text, "a number, a vector or a matrix",
+                      fmt::format("over {} axes", shape.size()));
+    return std::nullopt;
+  }
+  return shape;
+}
+
+std::optional<ExprId> expand_let(Resolver& r, Context& c, const ast::Reference& reference, std::size_t index,
+                                 Span span) {
+  if (!r.lets[index].ok) return std::nullopt;
+  const ast::LetDecl& decl = *r.lets[index].decl;
+  const std::vector<PlateId> axes = r.lets[index].axes;
+  if (r.lets[index].open) {
+    r.diagnostics.add(DiagnosticKind::cyclic_let, decl.name.span, decl.name.text);
+    r.lets[index].ok = false;
+    return std::nullopt;
+  }
+  if (reference.indices.size() < axes.size()) {
+    r.diagnostics.add(DiagnosticKind::let_indices, span, decl.name.text, counted(axes.size(), "index", "indices"));
+    return std::nullopt;
+  }
+  const auto split = reference.indices.begin() + static_cast<std::ptrdiff_t>(axes.size());
+  const std::vector<ast::ExprId> own(reference.indices.begin(), split), further(split, reference.indices.end());
+  const auto indices = resolve_indices(r, c, reference.name, own, axes, span);
+  if (!indices) return std::nullopt;
+  Context inner = c;
+  inner.scope.clear();
+  for (std::size_t i = 0; i < axes.size(); ++i) inner.scope.push_back({decl.axes[i].text, (*indices)[i]});
+  r.lets[index].open = true;
+  const auto body = resolve_expr(r, inner, decl.value);
+  r.lets[index].open = false;
+  if (!body || further.empty()) return body;
+
+  // Further indices go to the axes of the name that the body consists of.
+  Expr expr = r.model[*body];
+  auto* variable = std::get_if<VariableRef>(&expr.node);
+  auto* given = std::get_if<GivenRef>(&expr.node);
+  if (!variable && !given) {
+    r.diagnostics.add(DiagnosticKind::too_many_indices, span, reference.name.text,
+                      axes.empty() ? "no index" : counted(axes.size(), "index", "indices"),
+                      counted(reference.indices.size(), "is", "are"));
+    return std::nullopt;
+  }
+  const auto rest = resolve_indices(r, c, reference.name, further, expr.shape, span);
+  if (!rest) return std::nullopt;
+  std::vector<Index>& all = variable ? variable->indices : given->indices;
+  all.insert(all.end(), rest->begin(), rest->end());
+  expr.shape.erase(expr.shape.begin(), expr.shape.begin() + static_cast<std::ptrdiff_t>(further.size()));
+  expr.span = span;
+  return make(r, std::move(expr));
+}
+
+}  // namespace
+
+std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId id, PlateId axis) {
+  const ast::Expr& expr = bare(r.ast, id);
+  const auto is_plate = [&](const ast::Expr& e) -> const ast::Name* {
+    const auto* reference = std::get_if<ast::Reference>(&e.node);
+    if (!reference || !reference->indices.empty()) return nullptr;
+    const auto it = r.names.find(reference->name.text);
+    return it != r.names.end() && it->second.kind == SymbolKind::plate ? &reference->name : nullptr;
+  };
+  if (const ast::Name* name = is_plate(expr)) return bound_index(r, c, *name, 0, expr.span);
+  if (const auto* number = std::get_if<ast::Number>(&expr.node)) {
+    if (number->value < 0 || number->value > 1e15 || number->value != std::floor(number->value)) {
+      r.diagnostics.add(DiagnosticKind::bad_index, expr.span).note("indices are whole numbers from 0");
+      return std::nullopt;
+    }
+    return Index{Index::Constant{static_cast<std::int64_t>(number->value)}, set_of(r.model, axis), expr.span};
+  }
+  if (const auto* binary = std::get_if<ast::Binary>(&expr.node)) {
+    const bool shift = binary->op == ast::BinaryOp::add || binary->op == ast::BinaryOp::subtract;
+    const ast::Name* name = is_plate(bare(r.ast, binary->left));
+    const auto* number = std::get_if<ast::Number>(&bare(r.ast, binary->right).node);
+    if (shift && name && number && number->value == std::floor(number->value) && number->value < 1e9) {
+      const auto offset = static_cast<std::int64_t>(number->value);
+      return bound_index(r, c, *name, binary->op == ast::BinaryOp::add ? offset : -offset, expr.span);
+    }
+  }
+  if (std::holds_alternative<ast::Reference>(expr.node)) return lookup_index(r, c, id);
+  r.diagnostics.add(DiagnosticKind::bad_index, expr.span)
+      .note("an index is a plate, `plate - 1`, a whole number, or a name whose values are elements of a plate");
+  return std::nullopt;
+}
+
+std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr& expr,
+                                        const ast::Reference& reference) {
+  const std::string& name = reference.name.text;
+  const Symbol* symbol = find(r, name);
+  if (!symbol) {
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::unknown_name, reference.name.span, name);
+    suggest(d, name, names_of(r));
+    return std::nullopt;
+  }
+  if (c.constants_only && symbol->kind != SymbolKind::constant && symbol->kind != SymbolKind::plate) {
+    r.diagnostics.add(DiagnosticKind::not_constant, expr.span, "'" + name + "'")
+        .note("constants and sizes of plates may use numbers, constants and size(plate) only");
+    return std::nullopt;
+  }
+  switch (symbol->kind) {
+    case SymbolKind::plate: {
+      Diagnostic& d = r.diagnostics.add(DiagnosticKind::index_as_number, expr.span, name);
+      d.note(fmt::format("for its size write size({})", name));
+      if (!c.constants_only) d.note(fmt::format("for its position as a number bind `data time[{}] : real;`", name));
+      return std::nullopt;
+    }
+    case SymbolKind::constant: {
+      if (!reference.indices.empty()) {
+        r.diagnostics.add(DiagnosticKind::too_many_indices, expr.span, name, "no index",
+                          counted(reference.indices.size(), "is", "are"));
+        return std::nullopt;
+      }
+      return make(r, {ConstantRef{ConstantId(symbol->index)}, {}, std::nullopt, expr.span});
+    }
+    case SymbolKind::given: {
+      const GivenId id(symbol->index);
+      if (!r.given_ok[id.index()]) return std::nullopt;
+      std::vector<PlateId> axes = r.model[id].axes;
+      axes.insert(axes.end(), r.model[id].event.begin(), r.model[id].event.end());
+      auto indices = resolve_indices(r, c, reference.name, reference.indices, axes, expr.span);
+      if (!indices) return std::nullopt;
+      auto shape = trailing_shape(r, reference.name, axes, indices->size(), expr.span);
+      if (!shape) return std::nullopt;
+      return make(r, {GivenRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
+    }
+    case SymbolKind::variable: {
+      const VariableId id(symbol->index);
+      if (!r.variable_ok[id.index()] || !infer_header(r, id)) return std::nullopt;
+      std::vector<PlateId> axes = r.model[id].axes;
+      axes.insert(axes.end(), r.model[id].event.begin(), r.model[id].event.end());
+      auto indices = resolve_indices(r, c, reference.name, reference.indices, axes, expr.span);
+      if (!indices) return std::nullopt;
+      auto shape = trailing_shape(r, reference.name, axes, indices->size(), expr.span);
+      if (!shape) return std::nullopt;
+      return make(r, {VariableRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
+    }
+    case SymbolKind::let: return expand_let(r, c, reference, symbol->index, expr.span);
+  }
+  return std::nullopt;
+}
+
+}  // namespace lehr::model

@@ -1,0 +1,71 @@
+// Visiting expressions: one place knows where each node keeps its children.
+#include "compiler/model/walk.h"
+
+#include <type_traits>
+
+namespace lehr::model {
+namespace {
+
+std::vector<ExprId> lookups(const std::vector<Index>& indices) {
+  std::vector<ExprId> out;
+  for (const Index& index : indices) {
+    if (const auto* lookup = std::get_if<Index::Lookup>(&index.form)) out.push_back(lookup->category);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<ExprId> children_of(const Expr& expr) {
+  return std::visit(
+      [](const auto& node) -> std::vector<ExprId> {
+        using T = std::decay_t<decltype(node)>;
+        if constexpr (std::is_same_v<T, GivenRef> || std::is_same_v<T, VariableRef>) {
+          return lookups(node.indices);
+        } else if constexpr (std::is_same_v<T, Negate>) {
+          return {node.operand};
+        } else if constexpr (std::is_same_v<T, Binary> || std::is_same_v<T, Dot>) {
+          return {node.left, node.right};
+        } else if constexpr (std::is_same_v<T, MatrixVector>) {
+          return {node.matrix, node.vector};
+        } else if constexpr (std::is_same_v<T, SumOver>) {
+          return {node.body};
+        } else if constexpr (std::is_same_v<T, Diag>) {
+          return {node.vector};
+        } else if constexpr (std::is_same_v<T, StickBreaking>) {
+          return {node.fractions};
+        } else if constexpr (std::is_same_v<T, Apply>) {
+          return {node.argument};
+        } else {
+          static_assert(std::is_same_v<T, Number> || std::is_same_v<T, ConstantRef> || std::is_same_v<T, SizeOf>);
+          return {};
+        }
+      },
+      expr.node);
+}
+
+std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& roots) {
+  std::vector<ExprId> out, stack(roots.rbegin(), roots.rend());
+  std::vector<bool> seen(model.exprs.size(), false);
+  while (!stack.empty()) {
+    const ExprId id = stack.back();
+    stack.pop_back();
+    if (!id.valid() || seen[id.index()]) continue;
+    seen[id.index()] = true;
+    out.push_back(id);
+    const std::vector<ExprId> children = children_of(model[id]);
+    stack.insert(stack.end(), children.rbegin(), children.rend());
+  }
+  return out;
+}
+
+std::vector<ExprId> roots_of(const Statement& statement) {
+  std::vector<ExprId> out;
+  for (const Parameter& p : statement.main.parameters) out.push_back(p.value);
+  if (statement.start) {
+    for (const Parameter& p : statement.start->parameters) out.push_back(p.value);
+  }
+  return out;
+}
+
+}  // namespace lehr::model
