@@ -1,5 +1,7 @@
 // Rows of discrete distributions. Formulas: Bishop (2006), appendix B. Only those whose base measure is constant can be
 // variational factors: for the others (Poisson, Binomial, Multinomial) eta.t(x) - A(eta) is not the whole log q.
+#include <algorithm>
+
 #include "compiler/math/rows.h"
 
 namespace lehr::math {
@@ -7,21 +9,6 @@ namespace lehr::math {
 using namespace rows;
 
 namespace {
-
-/// Index drawn with probabilities proportional to `weights`.
-std::size_t draw_index(std::span<const double> weights, Rng& rng) {
-  double total = 0.0;
-  for (double w : weights) total += w;
-  double left = rng.uniform() * total;
-  std::size_t last = 0;
-  for (std::size_t k = 0; k < weights.size(); ++k) {
-    if (weights[k] <= 0.0) continue;
-    last = k;
-    left -= weights[k];
-    if (left < 0.0) break;
-  }
-  return last;
-}
 
 FamilyRow bernoulli() {
   const Expr x = symbol("x"), p = symbol("p"), n_value = natural_symbol(Stat::value);
@@ -37,7 +24,7 @@ FamilyRow bernoulli() {
   f.entropy = -xlogx(p) - xlogx(1.0 - p);
   row.factor = std::move(f);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
-    return std::vector<double>{rng.uniform() < q[0] ? 1.0 : 0.0};
+    return std::vector<double>{draw_uniform(rng) < q[0] ? 1.0 : 0.0};
   };
   return row;
 }
@@ -57,7 +44,7 @@ FamilyRow spin() {
   f.entropy = -xlogx(0.5 * (1.0 + mean)) - xlogx(0.5 * (1.0 - mean));
   row.factor = std::move(f);
   row.draw = [](std::span<const double>, std::size_t, Rng& rng) {
-    return std::vector<double>{rng.uniform() < 0.5 ? -1.0 : 1.0};
+    return std::vector<double>{draw_uniform(rng) < 0.5 ? -1.0 : 1.0};
   };
   return row;
 }
@@ -70,9 +57,8 @@ FamilyRow binomial() {
   row.log_density =
       lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + x * log(p) + (n - x) * log1m(p);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
-    double successes = 0.0;
-    for (double trial = 0.0; trial < q[0]; ++trial) successes += rng.uniform() < q[1];
-    return std::vector<double>{successes};
+    const auto n_trials = static_cast<std::int64_t>(q[0]);
+    return std::vector<double>{static_cast<double>(draw_binomial(rng, n_trials, q[1]))};
   };
   return row;
 }
@@ -93,7 +79,7 @@ FamilyRow geometric() {
   row.factor = std::move(f);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     if (q[0] >= 1.0) return std::vector<double>{0.0};
-    return std::vector<double>{std::floor(std::log1p(-rng.uniform()) / std::log1p(-q[0]))};
+    return std::vector<double>{std::floor(draw_exponential(rng) / -std::log1p(-q[0]))};
   };
   return row;
 }
@@ -104,22 +90,8 @@ FamilyRow poisson() {
   row.spellings = {canonical("rate")};
   row.positional = true;
   row.log_density = x * log(rate) - rate - lgamma(x + 1.0);
-  // Halving: of m points of a unit-rate process the m-th lies at Gamma(m), and the points before it are binomial
-  // (Ahrens & Dieter 1974); the rest by multiplication of uniforms.
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
-    double rate_left = q[0], count = 0.0;
-    while (rate_left > 30.0) {
-      const double m = std::floor(0.875 * rate_left);
-      const double at = rng.gamma(m);
-      if (at > rate_left) {
-        for (double point = 1.0; point < m; ++point) count += rng.uniform() * at < rate_left;
-        return std::vector<double>{count};
-      }
-      count += m;
-      rate_left -= at;
-    }
-    for (double product = rng.uniform(); product > std::exp(-rate_left); product *= rng.uniform()) count += 1.0;
-    return std::vector<double>{count};
+    return std::vector<double>{static_cast<double>(draw_poisson(rng, q[0]))};
   };
   return row;
 }
@@ -142,7 +114,7 @@ FamilyRow categorical() {
   f.softmax = true;
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{static_cast<double>(draw_index(p, rng))};
+    return std::vector<double>{static_cast<double>(draw_categorical(rng, p))};
   };
   return row;
 }
@@ -178,7 +150,15 @@ FamilyRow multinomial() {
   row.log_density = lgamma(sum(kA, x) + 1.0) - sum(kA, lgamma(x + 1.0)) + sum(kA, x * log(p));
   row.draw = [](std::span<const double> q, std::size_t size, Rng& rng) {
     std::vector<double> counts(size, 0.0);
-    for (double trial = 0.0; trial < q[0]; ++trial) counts[draw_index(q.subspan(1, size), rng)] += 1.0;
+    auto left = static_cast<std::int64_t>(q[0]);
+    double mass_left = 1.0;
+    for (std::size_t j = 0; j + 1 < size && left > 0 && mass_left > 0.0; ++j) {
+      const std::int64_t count = draw_binomial(rng, left, std::min(1.0, q[1 + j] / mass_left));
+      counts[j] = static_cast<double>(count);
+      left -= count;
+      mass_left -= q[1 + j];
+    }
+    counts[size - 1] += static_cast<double>(left);
     return counts;
   };
   row.tempered = [](std::span<const double> q, std::size_t size, double temperature) {

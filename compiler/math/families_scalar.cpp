@@ -27,7 +27,7 @@ FamilyRow normal() {
   f.mode = mean;
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{p[0] + rng.normal() / std::sqrt(p[1])};
+    return std::vector<double>{p[0] + draw_normal(rng) / std::sqrt(p[1])};
   };
   return row;
 }
@@ -49,7 +49,7 @@ FamilyRow gamma() {
   f.mode = (shape - 1.0) / rate;
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{rng.gamma(p[0]) / p[1]};
+    return std::vector<double>{draw_gamma(rng, p[0]) / p[1]};
   };
   return row;
 }
@@ -70,7 +70,7 @@ FamilyRow inverse_gamma() {
   f.mode = scale / (shape + 1.0);
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{p[1] / rng.gamma(p[0])};
+    return std::vector<double>{p[1] / draw_gamma(rng, p[0])};
   };
   return row;
 }
@@ -83,7 +83,7 @@ FamilyRow exponential() {
   row.positional = true;
   row.log_density = log(rate) - rate * x;
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{-std::log1p(-rng.uniform()) / p[0]};
+    return std::vector<double>{draw_exponential(rng) / p[0]};
   };
   row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
     return std::log(p[0]) / temperature - std::log(p[0] / temperature);
@@ -110,8 +110,7 @@ FamilyRow beta() {
   f.mode = (a - 1.0) / (a + b - 2.0);
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    const double first = rng.gamma(p[0]), second = rng.gamma(p[1]);
-    return std::vector<double>{first / (first + second)};
+    return std::vector<double>{draw_beta(rng, p[0], p[1])};
   };
   return row;
 }

@@ -20,7 +20,7 @@ Eigen::Map<const Matrix> as_matrix(std::span<const double> values, std::size_t s
 std::vector<double> draw_mv_normal(std::span<const double> mean, const Matrix& precision, Rng& rng) {
   const auto size = static_cast<Eigen::Index>(mean.size());
   Eigen::VectorXd z(size);
-  for (Eigen::Index j = 0; j < size; ++j) z[j] = rng.normal();
+  for (Eigen::Index j = 0; j < size; ++j) z[j] = draw_normal(rng);
   Eigen::LLT<Matrix>(precision).matrixU().solveInPlace(z);
   for (Eigen::Index j = 0; j < size; ++j) z[j] += mean[static_cast<std::size_t>(j)];
   return {z.data(), z.data() + size};
@@ -31,8 +31,8 @@ Matrix draw_wishart(double df, const Matrix& rate, Rng& rng) {
   const Eigen::Index size = rate.rows();
   Matrix b = Matrix::Zero(size, size);
   for (Eigen::Index j = 0; j < size; ++j) {
-    b(j, j) = std::sqrt(2.0 * rng.gamma(0.5 * (df - static_cast<double>(j))));
-    for (Eigen::Index l = 0; l < j; ++l) b(j, l) = rng.normal();
+    b(j, j) = std::sqrt(2.0 * draw_gamma(rng, 0.5 * (df - static_cast<double>(j))));
+    for (Eigen::Index l = 0; l < j; ++l) b(j, l) = draw_normal(rng);
   }
   Eigen::LLT<Matrix>(rate).matrixU().solveInPlace(b);
   return b * b.transpose();
@@ -139,9 +139,7 @@ FamilyRow dirichlet() {
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     std::vector<double> x(size);
-    double sum_x = 0.0;
-    for (std::size_t j = 0; j < size; ++j) sum_x += x[j] = rng.gamma(p[j]);
-    for (double& x_j : x) x_j /= sum_x;
+    draw_dirichlet(rng, p.first(size), x);
     return x;
   };
   return row;
@@ -172,8 +170,8 @@ FamilyRow normal_gamma() {
   f.valid = {k, shape, rate};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    const double precision = rng.gamma(p[2]) / p[3];
-    return std::vector<double>{p[0] + rng.normal() / std::sqrt(p[1] * precision), precision};
+    const double precision = draw_gamma(rng, p[2]) / p[3];
+    return std::vector<double>{p[0] + draw_normal(rng) / std::sqrt(p[1] * precision), precision};
   };
   return row;
 }

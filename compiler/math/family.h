@@ -11,7 +11,7 @@
 #include "compiler/math/expr.h"
 
 namespace lehr {
-class Rng;  // runtime/rng.h
+struct Rng;  // runtime/rng.h
 }
 
 namespace lehr::math {
@@ -77,8 +77,9 @@ struct Factor {
   /// are positive definite is checked by their Cholesky factorisation.
   std::vector<Expr> valid;
   /// Mode of the density with respect to Lebesgue measure, at kFirst, kSecond as the support has them: what a point
-  /// factor takes. Absent for discrete and joint families (discrete: the largest natural). On the boundary of the
-  /// domain (Gamma with shape < 1) the formula leaves the support, and no interior mode exists.
+  /// factor takes. Absent for discrete and joint families (discrete: the largest natural). It is the mode only where
+  /// the natural parameters of log, log1m, log_comp and logdet are not negative (shapes and concentrations >= 1, Wishart
+  /// df >= D + 1; InverseGamma: always): below, the density has its supremum on the boundary.
   std::optional<Expr> mode;
 };
 

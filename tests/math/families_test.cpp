@@ -1,0 +1,342 @@
+// Properties that every row of the family table must have, each as one loop over the rows. The mass is computed without
+// the row's own normaliser: a density that forgot a constant would otherwise agree with itself.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <numeric>
+
+#include "compiler/math/print_families.h"
+#include "tests/math/integrate.h"
+#include "tests/math/samples.h"
+
+using namespace lehr;
+using namespace lehr::math;
+using namespace lehr::math::test;
+
+namespace {
+
+/// f(row, parameters) for every proper row and parameter set.
+template <class F>
+void for_all_rows(const F& f) {
+  for (const FamilyRow& row : families()) {
+    for (int set = 0; set < kParameterSets && !row.improper; ++set) {
+      INFO(row.name << ", parameter set " << set);
+      f(row, sample_parameters(row, set));
+    }
+  }
+}
+
+/// f(row, parameters of the factor) likewise, away from the symmetric point where a density has only one (Spin).
+template <class F>
+void for_all_factors(const F& f) {
+  for_all_rows([&](const FamilyRow& row, const Environment& density) {
+    if (!row.factor) return;
+    const Environment start{density.extent, parameters_from_density(*row.factor, density)};
+    Environment natural{density.extent, natural_from_parameters(*row.factor, start)};
+    for (auto& [name, q] : natural.symbols) {
+      for (double& v : q.values) v = 1.05 * v + (q.rank < 2 && v >= 0.0 ? 0.1 : 0.0);
+    }
+    const Environment parameters{density.extent, parameters_from_natural(*row.factor, natural)};
+    REQUIRE(is_proper(*row.factor, parameters));
+    f(row, parameters);
+  });
+}
+
+Environment natural_environment(const Factor& factor, const Environment& parameters) {
+  return {parameters.extent, natural_from_parameters(factor, parameters)};
+}
+
+/// Running mean and standard error.
+struct Average {
+  double count = 0.0, mean = 0.0, scatter = 0.0;
+  void add(double x) {
+    count += 1.0;
+    const double off = x - mean;
+    mean += off / count;
+    scatter += off * (x - mean);
+  }
+  double error() const { return std::sqrt(scatter / count / (count - 1.0)); }
+};
+
+double bounded(double x) { return x / (1.0 + std::abs(x)); }
+
+/// All numbers of a value, squashed into (-1, 1) so that every moment exists.
+std::vector<double> squashed(const std::map<std::string, Quantity>& value) {
+  std::vector<double> result;
+  for (const char* name : {"x", "x_precision"}) {
+    const auto found = value.find(name);
+    if (found == value.end()) continue;
+    for (double v : found->second.values) result.push_back(bounded(v));
+  }
+  return result;
+}
+
+std::vector<double> expectations(const StatisticRow& s, const Environment& parameters) {
+  return evaluate_all(s.expectation, parameters, free_event_rank(s.natural)).values;
+}
+
+/// The condition that Factor::mode states.
+bool has_interior_mode(const Factor& factor, const Environment& parameters) {
+  bool interior = true;
+  for (const StatisticRow& s : factor.statistics) {
+    if (s.stat == Stat::inverse) return true;
+    if (s.stat != Stat::log && s.stat != Stat::log1m && s.stat != Stat::log_comp && s.stat != Stat::logdet) continue;
+    for (double n : evaluate_all(s.natural, parameters, free_event_rank(s.natural)).values) interior = interior && n > 0.0;
+  }
+  return interior;
+}
+
+}  // namespace
+
+TEST_CASE("densities have mass one") {
+  for_all_rows([](const FamilyRow& row, const Environment& parameters) {
+    const Estimate mass = integrate(row, parameters, 1.0, [](const Environment&) { return 1.0; });
+    CHECK(mass.error < 0.02);
+    CHECK(std::abs(mass.value - 1.0) < 5.0 * mass.error);
+  });
+}
+
+TEST_CASE("draws follow the density") {
+  for_all_rows([](const FamilyRow& row, const Environment& parameters) {
+    Rng rng(3);
+    const std::size_t numbers = squashed(draw_value(row, parameters, rng)).size();
+    std::vector<Average> first(numbers), second(numbers);
+    for (int i = 0; i < 20000; ++i) {
+      const std::vector<double> x = squashed(draw_value(row, parameters, rng));
+      for (std::size_t j = 0; j < numbers; ++j) first[j].add(x[j]), second[j].add(x[j] * x[j]);
+    }
+    for (std::size_t j = 0; j < numbers; ++j) {
+      INFO("component " << j);
+      const auto moment = [&](int power) {
+        return integrate(row, parameters, 1.0,
+                         [&](const Environment& e) { return std::pow(squashed(e.symbols)[j], power); });
+      };
+      const Estimate mean = moment(1), square = moment(2);
+      CHECK(std::abs(first[j].mean - mean.value) < 5.0 * std::hypot(first[j].error(), mean.error));
+      CHECK(std::abs(second[j].mean - square.value) < 5.0 * std::hypot(second[j].error(), square.error));
+    }
+  });
+}
+
+TEST_CASE("draws match the expected statistics") {
+  for_all_rows([](const FamilyRow& row, const Environment& density) {
+    if (!row.factor) return;
+    const Environment parameters{density.extent, parameters_from_density(*row.factor, density)};
+    for (const StatisticRow& s : row.factor->statistics) {
+      INFO(name_of(s.stat));
+      const std::vector<double> expected = expectations(s, parameters);
+      std::vector<Average> averages(expected.size());
+      Rng rng(5);
+      for (int i = 0; i < 20000; ++i) {
+        const std::vector<double> t = statistic(s.stat, draw_value(row, density, rng), density.extent);
+        REQUIRE(t.size() == expected.size());
+        for (std::size_t j = 0; j < t.size(); ++j) averages[j].add(t[j]);
+      }
+      for (std::size_t j = 0; j < expected.size(); ++j)
+        CHECK(std::abs(averages[j].mean - expected[j]) < 5.0 * averages[j].error() + 1e-12);
+    }
+  });
+}
+
+TEST_CASE("the log density is natural times statistic minus the log normaliser") {
+  for_all_rows([](const FamilyRow& row, const Environment& density) {
+    if (!row.factor) return;
+    const Environment parameters{density.extent, parameters_from_density(*row.factor, density)};
+    const Environment natural = natural_environment(*row.factor, parameters);
+    Rng rng(13);
+    for (int i = 0; i < 20; ++i) {
+      const auto x = draw_value(row, density, rng);
+      double expected = -log_normaliser(*row.factor, natural);
+      for (const StatisticRow& s : row.factor->statistics) {
+        const std::vector<double>& n = natural.symbols.at(natural_name(s.stat)).values;
+        const std::vector<double> t = statistic(s.stat, x, density.extent);
+        expected = std::inner_product(n.begin(), n.end(), t.begin(), expected);
+      }
+      Environment at = density;
+      at.symbols.insert(x.begin(), x.end());
+      CHECK(evaluate(row.log_density, at) == Approx(expected).epsilon(1e-10).margin(1e-10));
+    }
+  });
+}
+
+TEST_CASE("expected statistics are the gradient of the log normaliser") {
+  for_all_factors([](const FamilyRow& row, const Environment& parameters) {
+    const Environment natural = natural_environment(*row.factor, parameters);
+    for (const StatisticRow& s : row.factor->statistics) {
+      INFO(name_of(s.stat));
+      const std::string name = natural_name(s.stat);
+      const std::vector<double> expected = expectations(s, parameters);
+      const std::size_t extent = parameters.extent;
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const bool matrix = natural.symbols.at(name).rank == 2;
+        const std::size_t mirror = matrix ? (i % extent) * extent + i / extent : i;
+        const auto shifted = [&](double by) {
+          Environment moved = natural;
+          moved.symbols[name].values[i] += by;
+          if (mirror != i) moved.symbols[name].values[mirror] += by;
+          return log_normaliser(*row.factor, moved);
+        };
+        constexpr double kStep = 1e-4;
+        const double gradient =
+            (8.0 * (shifted(kStep) - shifted(-kStep)) - (shifted(2 * kStep) - shifted(-2 * kStep))) / (12.0 * kStep);
+        CHECK(gradient == Approx(mirror == i ? expected[i] : expected[i] + expected[mirror]).epsilon(1e-7).margin(1e-8));
+      }
+    }
+  });
+}
+
+TEST_CASE("natural and ordinary parameters are inverse maps") {
+  for_all_factors([](const FamilyRow& row, const Environment& parameters) {
+    const Environment natural = natural_environment(*row.factor, parameters);
+    const auto back = parameters_from_natural(*row.factor, natural);
+    REQUIRE(back.size() == parameters.symbols.size());
+    for (const auto& [name, q] : parameters.symbols) {
+      INFO(name);
+      REQUIRE(back.at(name).values.size() == q.values.size());
+      for (std::size_t i = 0; i < q.values.size(); ++i)
+        CHECK(back.at(name).values[i] == Approx(q.values[i]).epsilon(1e-10).margin(1e-12));
+    }
+    for (const StatisticRow& s : row.factor->statistics) {
+      const Quantity& n = natural.symbols.at(natural_name(s.stat));
+      CHECK(n.rank == (s.stat == Stat::weighted ? event_rank(row.support) : event_rank(s.stat)));
+    }
+  });
+}
+
+TEST_CASE("entropy is the log normaliser minus natural times expectation") {
+  for_all_factors([](const FamilyRow& row, const Environment& parameters) {
+    const Environment natural = natural_environment(*row.factor, parameters);
+    double expected = log_normaliser(*row.factor, natural);
+    for (const StatisticRow& s : row.factor->statistics) {
+      const std::vector<double>& n = natural.symbols.at(natural_name(s.stat)).values;
+      const std::vector<double> t = expectations(s, parameters);
+      REQUIRE(n.size() == t.size());
+      for (std::size_t i = 0; i < n.size(); ++i) expected -= n[i] * t[i];
+    }
+    CHECK(evaluate(row.factor->entropy, parameters) == Approx(expected).epsilon(1e-10).margin(1e-10));
+    if (!row.factor->softmax)
+      CHECK(evaluate(row.factor->log_normaliser, parameters) == Approx(log_normaliser(*row.factor, natural)));
+  });
+}
+
+TEST_CASE("entropy is minus the mean log density of draws") {
+  for_all_rows([](const FamilyRow& row, const Environment& density) {
+    if (!row.factor) return;
+    const Environment parameters{density.extent, parameters_from_density(*row.factor, density)};
+    Rng rng(17);
+    Average surprise;
+    for (int i = 0; i < 20000; ++i) {
+      Environment at = density;
+      at.symbols.merge(draw_value(row, density, rng));
+      surprise.add(-evaluate(row.log_density, at));
+    }
+    CHECK(std::abs(evaluate(row.factor->entropy, parameters) - surprise.mean) < 5.0 * surprise.error() + 1e-12);
+  });
+}
+
+TEST_CASE("tempered normalisers are integrals of the tempered density") {
+  for (const double temperature : {0.8, 1.0, 1.4, 3.0}) {
+    for_all_rows([&](const FamilyRow& row, const Environment& parameters) {
+      INFO("temperature " << temperature);
+      const double claimed = tempered_log_normaliser(row, parameters, temperature);
+      if (claimed == HUGE_VAL) return;
+      const Estimate mass = integrate(row, parameters, temperature, [](const Environment&) { return 1.0; });
+      CHECK(std::abs(claimed - std::log(mass.value)) < 5.0 * mass.error / mass.value + 1e-9);
+    });
+  }
+}
+
+TEST_CASE("every spelling means what its name says") {
+  // The law p(s x | s mean, s^power v) = p(x | mean, v) / s^dim, and v = 1 stands for a canonical 1.
+  const std::map<std::string, double> power{{"sd", 1},    {"variance", 2}, {"covariance", 2}, {"precision", -2},
+                                            {"scale", 1}, {"rate", -1}};
+  for_all_rows([&](const FamilyRow& row, const Environment& parameters) {
+    for (const Spelling& s : row.spellings) {
+      if (s.convert) {
+        const Environment unit{parameters.extent, {{s.name, {0, {1.0}}}}};
+        for (std::size_t j = 0; j < (s.event_rank == 2 ? parameters.extent : 1); ++j)
+          CHECK(evaluate(*s.convert, unit, j, j) == 1.0);
+      }
+      const bool continuous = row.support == Support::real || row.support == Support::positive ||
+                              row.support == Support::vector || row.support == Support::spd_matrix;
+      if (!power.contains(s.name) || !continuous || row.joint_precision) continue;
+      INFO(s.name);
+      constexpr double kFactor = 1.7;
+      Rng rng(19);
+      const auto x = draw_value(row, parameters, rng);
+      const auto log_density = [&](double factor) {
+        Environment spelled = parameters;
+        spelled.symbols.erase(s.canonical);
+        spelled.symbols[s.name] = sample_parameters(row, 0).symbols.at(s.canonical);
+        for (double& v : spelled.symbols[s.name].values) v *= std::pow(factor, power.at(s.name));
+        if (spelled.symbols.contains("mean")) for (double& v : spelled.symbols["mean"].values) v *= factor;
+        Environment at{parameters.extent, canonical_parameters(row, spelled)};
+        at.symbols["x"] = x.at("x");
+        for (double& v : at.symbols["x"].values) v *= factor;
+        return evaluate(row.log_density, at);
+      };
+      const double extent = static_cast<double>(parameters.extent);
+      const double dimensions = row.support == Support::spd_matrix ? 0.5 * extent * (extent + 1.0)
+                                : row.support == Support::vector   ? extent
+                                                                   : 1.0;
+      CHECK(log_density(kFactor) == Approx(log_density(1.0) - dimensions * std::log(kFactor)));
+    }
+  });
+}
+
+TEST_CASE("the mode is a maximum of the density") {
+  for_all_rows([](const FamilyRow& row, const Environment& density) {
+    if (!row.factor || !row.factor->mode) return;
+    const Environment parameters{density.extent, parameters_from_density(*row.factor, density)};
+    Environment at = density;
+    const int rank = event_rank(row.support);
+    at.symbols["x"] = evaluate_all(*row.factor->mode, parameters, rank);
+    const double top = evaluate(row.log_density, at);
+    if (!has_interior_mode(*row.factor, parameters)) return;
+    const std::vector<double> mode = at.symbols["x"].values;
+    const std::size_t extent = density.extent;
+    for (std::size_t i = 0; i < mode.size(); ++i) {
+      for (const double step : {1e-3, -1e-3}) {
+        std::vector<double> x = mode;
+        x[i] += step;
+        if (row.support == Support::simplex) x[(i + 1) % extent] -= step;
+        if (rank == 2 && i / extent != i % extent) x[(i % extent) * extent + i / extent] += step;
+        at.symbols["x"].values = x;
+        const double there = evaluate(row.log_density, at);
+        CHECK((there <= top || std::isnan(there)));
+      }
+    }
+  });
+}
+
+TEST_CASE("factors are found by support and statistics") {
+  const auto names = [](Support support, std::vector<Stat> needed) {
+    std::vector<std::string> result;
+    for (const FamilyRow* row : factors_for(support, needed)) result.push_back(row->name);
+    return result;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(names(Support::real, {}) == Names{"Normal"});
+  CHECK(names(Support::positive, {Stat::log}) == Names{"Gamma", "InverseGamma"});
+  CHECK(names(Support::positive, {Stat::log, Stat::value}) == Names{"Gamma"});
+  CHECK(names(Support::positive, {Stat::inverse}) == Names{"InverseGamma"});
+  CHECK(names(Support::positive, {Stat::square}).empty());
+  CHECK(names(Support::count, {Stat::value}) == Names{"Geometric"});
+  CHECK(names(Support::counts, {}).empty());
+  CHECK(names(Support::spd_matrix, {Stat::entry, Stat::logdet}) == Names{"Wishart"});
+}
+
+TEST_CASE("the table is well-formed and printed whole") {
+  const std::string text = print_families();
+  for (const FamilyRow& row : families()) {
+    INFO(row.name);
+    CHECK(find_family(row.name) == &row);
+    CHECK(text.find("\n" + row.name + "(") != std::string::npos);
+    CHECK(row.improper == !row.draw);
+    for (const Spelling& s : row.spellings) {
+      CHECK(s.convert.has_value() == (s.name != s.canonical));
+      if (s.convert) CHECK(free_event_rank(*s.convert) == s.event_rank);
+    }
+  }
+  CHECK(find_family("Cauchy") == nullptr);
+}
