@@ -66,8 +66,8 @@ class Printer {
   Text node_text(const Expr&, const Extent& n) { return {program_[n.size].name, kAtom}; }
   Text node_text(const Expr&, const Load& n) { return {element(n.buffer, n.indices), kAtom}; }
   Text node_text(const Expr&, const Unary& n) {
-    if (n.op == UnaryOp::negate) return {"-" + expr(n.operand, kPrefix), kPrefix};
-    if (n.op == UnaryOp::logical_not) return {"not " + expr(n.operand, kPrefix), kPrefix};
+    if (n.op == UnaryOp::negate) return {fmt::format("-{}", expr(n.operand, kPrefix)), kPrefix};
+    if (n.op == UnaryOp::logical_not) return {fmt::format("not {}", expr(n.operand, kPrefix)), kPrefix};
     return {fmt::format("{}({})", name_of(n.op), expr(n.operand)), kAtom};
   }
   Text node_text(const Expr&, const Binary& n) {

@@ -1,0 +1,100 @@
+// State of the lowering of one function; its members are implemented by subject in lower.cpp (entry and memory),
+// lower_expressions.cpp and lower_statements.cpp.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/loops/loops.h"
+#include "compiler/native/loop_shape.h"
+
+namespace llvm {
+class BasicBlock;
+class Function;
+class IRBuilderBase;
+class Instruction;
+class MDNode;
+class Module;
+class Type;
+class Value;
+}  // namespace llvm
+
+namespace lehr::native {
+
+class FunctionLowering {
+ public:
+  /// `builder` stands in the entry block of `function`; `lanes` is the number of reals in a vector of the target.
+  FunctionLowering(const loops::Program& program, const loops::Function& source, llvm::Function& function,
+                   llvm::IRBuilderBase& builder, int lanes);
+
+  void run();
+
+ private:
+  // ---- entry and memory (lower.cpp) ----
+  llvm::Type* type(loops::Type type) const;
+  void bind_parameters();
+  void bind_buffers();
+  void bind_sizes();
+  llvm::Value* entry_load(llvm::Value* table, std::size_t index, llvm::Type* type);
+  llvm::Value* stack_slot(llvm::Type* type, std::int64_t count, const std::string& name);
+  llvm::Value* extent(loops::SizeId size);
+  llvm::Value* element_count(loops::BufferId buffer);
+  llvm::Value* row_offset(const loops::Buffer& buffer, llvm::Value* row);
+  llvm::Value* address(loops::BufferId buffer, const std::vector<loops::ExprId>& indices);
+  llvm::Value* load(loops::BufferId buffer, llvm::Value* address);
+  void store(loops::BufferId buffer, llvm::Value* address, llvm::Value* value);
+  void annotate(loops::BufferId buffer, llvm::Instruction& access);
+
+  // ---- expressions (lower_expressions.cpp) ----
+  llvm::Value* eval(loops::ExprId expr);
+  llvm::Value* lower(const loops::Expr& expr, const loops::ConstF& node);
+  llvm::Value* lower(const loops::Expr& expr, const loops::ConstI& node);
+  llvm::Value* lower(const loops::Expr& expr, const loops::Get& node);
+  llvm::Value* lower(const loops::Expr& expr, const loops::Extent& node);
+  llvm::Value* lower(const loops::Expr& expr, const loops::Load& node);
+  llvm::Value* lower(const loops::Expr& expr, const loops::Unary& node);
+  llvm::Value* lower(const loops::Expr& expr, const loops::Binary& node);
+  llvm::Value* lower(const loops::Expr& expr, const loops::Select& node);
+  llvm::Value* on_reals(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
+  llvm::Value* on_integers(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
+  llvm::Value* on_bools(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
+  llvm::Value* exp_of_digamma(loops::ExprId exponent);
+  llvm::Value* sum(llvm::Value* a, llvm::Value* b);
+
+  // ---- statements (lower_statements.cpp) ----
+  void lower(const loops::Block& block);
+  void lower(const loops::For& node);
+  void lower(const loops::Let& node);
+  void lower(const loops::Local& node);
+  void lower(const loops::Assign& node);
+  void lower(const loops::Accumulate& node);
+  void lower(const loops::Store& node);
+  void lower(const loops::Fill& node);
+  void lower(const loops::If& node);
+  void lower(const loops::BreakIf& node);
+  void lower(const loops::Fail& node);
+  void lower(const loops::Comment&) {}
+  template <class Body>
+  void emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body);
+  void emit_unrolled(const loops::For& node, std::int64_t begin, std::int64_t trips);
+  llvm::MDNode* loop_hints(const LoopShape& shape, llvm::MDNode* access_group);
+  llvm::BasicBlock* new_block(const char* name);
+
+  const loops::Program& program_;
+  const loops::Function& source_;
+  llvm::Function& function_;
+  llvm::IRBuilderBase& b_;
+  llvm::Module& module_;
+  int lanes_;
+
+  std::vector<llvm::Value*> values_;  // by scalar: its value, or the slot of a mutable one
+  std::vector<bool> is_slot_;
+  std::vector<llvm::Value*> buffers_;        // by buffer: address of the first element; null when unused
+  std::vector<llvm::Value*> sizes_;          // by size: its value when read at run time
+  std::vector<llvm::MDNode*> own_scope_;     // by buffer
+  std::vector<llvm::MDNode*> other_scopes_;  // by buffer: those of all others
+  std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // within one statement
+  llvm::BasicBlock* loop_exit_ = nullptr;                      // of the innermost loop
+  llvm::MDNode* access_group_ = nullptr;                       // of the innermost parallel loop
+};
+
+}  // namespace lehr::native

@@ -1,0 +1,195 @@
+// Sizes are counted in expression nodes, a good enough stand-in for instructions.
+#include "compiler/native/loop_shape.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace lehr::native {
+namespace {
+
+using namespace loops;
+
+// A loop of few trips is unrolled at once if that makes at most this many nodes.
+constexpr std::int64_t kUnrollNowNodes = 400;
+// After vectorisation a nest is unrolled if that makes at most this many nodes.
+constexpr std::int64_t kUnrollLaterNodes = 1500;
+
+std::optional<std::int64_t> literal(const Program& program, ExprId id) {
+  const auto* constant = std::get_if<ConstI>(&program[id].node);
+  return constant ? std::optional(constant->value) : std::nullopt;
+}
+
+std::optional<std::int64_t> trip_count(const Program& program, const For& loop) {
+  const auto begin = literal(program, loop.begin), end = literal(program, loop.end);
+  if (!begin || !end) return std::nullopt;
+  return std::max<std::int64_t>(0, *end - *begin);
+}
+
+/// Calls `on_expr(ExprId)` for every expression a statement evaluates itself and `on_buffer(BufferId, bool stored)`.
+template <class OnExpr, class OnBuffer>
+struct Walk {
+  const Program& program;
+  OnExpr on_expr;
+  OnBuffer on_buffer;
+
+  void expr(ExprId id) {
+    on_expr(id);
+    std::visit([&](const auto& node) { children(node); }, program[id].node);
+  }
+  void children(const ConstF&) {}
+  void children(const ConstI&) {}
+  void children(const Get&) {}
+  void children(const Extent&) {}
+  void children(const Load& n) { element(n.buffer, n.indices, false); }
+  void children(const Unary& n) { expr(n.operand); }
+  void children(const Binary& n) {
+    expr(n.left);
+    expr(n.right);
+  }
+  void children(const Select& n) {
+    expr(n.condition);
+    expr(n.if_true);
+    expr(n.if_false);
+  }
+  void element(BufferId buffer, const std::vector<ExprId>& indices, bool stored) {
+    on_buffer(buffer, stored);
+    for (ExprId index : indices) expr(index);
+  }
+
+  void block(const Block& statements) {
+    for (const Stmt& s : statements) std::visit([&](const auto& node) { statement(node); }, s.node);
+  }
+  void statement(const For& n) {
+    expr(n.begin);
+    expr(n.end);
+    block(n.body);
+  }
+  void statement(const Let& n) { expr(n.value); }
+  void statement(const Local& n) { expr(n.initial); }
+  void statement(const Assign& n) { expr(n.value); }
+  void statement(const Accumulate& n) { expr(n.value); }
+  void statement(const Store& n) {
+    element(n.buffer, n.indices, true);
+    expr(n.value);
+  }
+  void statement(const Fill& n) {
+    on_buffer(n.buffer, true);
+    expr(n.value);
+  }
+  void statement(const If& n) {
+    expr(n.condition);
+    block(n.then_block);
+    block(n.else_block);
+  }
+  void statement(const BreakIf& n) { expr(n.condition); }
+  void statement(const Fail&) {}
+  void statement(const Comment&) {}
+};
+
+template <class OnExpr, class OnBuffer>
+Walk(const Program&, OnExpr, OnBuffer) -> Walk<OnExpr, OnBuffer>;
+
+std::int64_t own_nodes(const Program& program, ExprId id) {
+  const auto* call = std::get_if<Unary>(&program[id].node);
+  if (!call) return 1;
+  switch (call->op) {
+    case UnaryOp::exp: return 25;
+    case UnaryOp::log: return 35;
+    case UnaryOp::log1p: return 45;
+    case UnaryOp::digamma:
+    case UnaryOp::trigamma: return 70;
+    case UnaryOp::lgamma: return 90;
+    case UnaryOp::negate:
+    case UnaryOp::logical_not:
+    case UnaryOp::to_f64:
+    case UnaryOp::sqrt:
+    case UnaryOp::abs:
+    case UnaryOp::is_nan: return 1;
+  }
+  return 1;
+}
+
+/// What a nest comes to when its constant loops are unrolled and the innermost ones run `lanes` trips at a time.
+struct Measure {
+  std::int64_t nodes = 0;
+  bool constant = true;  // no loop with bounds known only at run time
+  bool has_loop = false;
+  bool has_break = false;
+  bool accumulates = false;
+};
+
+Measure measure(const Program& program, const Block& block, int lanes);
+
+void add_statement(const Program& program, const Stmt& statement, int lanes, Measure& total) {
+  if (const auto* loop = std::get_if<For>(&statement.node)) {
+    const Measure inner = measure(program, loop->body, lanes);
+    const auto trips = trip_count(program, *loop);
+    const std::int64_t rounds = inner.has_loop ? trips.value_or(1) : (trips.value_or(1) + lanes - 1) / lanes;
+    total.nodes += inner.nodes * std::max<std::int64_t>(1, rounds);
+    total.constant = total.constant && trips && inner.constant;
+    total.has_loop = true;
+    total.accumulates = total.accumulates || inner.accumulates;
+    return;
+  }
+  if (const auto* branch = std::get_if<If>(&statement.node)) {
+    for (const Block* side : {&branch->then_block, &branch->else_block}) {
+      const Measure inner = measure(program, *side, lanes);
+      total.nodes += inner.nodes + 1;
+      total.constant = total.constant && inner.constant;
+      total.has_loop = total.has_loop || inner.has_loop;
+      total.has_break = total.has_break || inner.has_break;
+      total.accumulates = total.accumulates || inner.accumulates;
+    }
+    Walk{program, [&](ExprId id) { total.nodes += own_nodes(program, id); }, [](BufferId, bool) {}}.expr(branch->condition);
+    return;
+  }
+  if (std::holds_alternative<BreakIf>(statement.node)) total.has_break = true;
+  if (const auto* store = std::get_if<Store>(&statement.node); store && store->accumulate) total.accumulates = true;
+  Walk walk{program, [&](ExprId id) { total.nodes += own_nodes(program, id); }, [](BufferId, bool) {}};
+  std::visit([&](const auto& node) { walk.statement(node); }, statement.node);
+}
+
+Measure measure(const Program& program, const Block& block, int lanes) {
+  Measure total;
+  for (const Stmt& statement : block) add_statement(program, statement, lanes, total);
+  return total;
+}
+
+bool stores_to_scratch_array(const Program& program, const Block& block) {
+  bool found = false;
+  const auto on_buffer = [&](BufferId buffer, bool stored) {
+    found = found || (stored && program[buffer].role == Role::scratch);
+  };
+  Walk{program, [](ExprId) {}, on_buffer}.block(block);
+  return found;
+}
+
+}  // namespace
+
+LoopShape shape_of(const Program& program, const For& loop, int lanes) {
+  LoopShape shape;
+  shape.trips = trip_count(program, loop);
+  const Measure body = measure(program, loop.body, lanes);
+  shape.innermost = !body.has_loop;
+  // Scratch may be reused by every iteration, which is independence only after it has been made private.
+  shape.parallel = loop.independent && shape.innermost && !body.accumulates && !stores_to_scratch_array(program, loop.body);
+  if (!shape.trips || !body.constant) return shape;
+  const std::int64_t trips = *shape.trips;
+  const bool few = trips <= (shape.innermost ? lanes / 2 : 4);
+  shape.unroll_now = trips <= 1 || (few && trips * body.nodes <= kUnrollNowNodes);
+  const std::int64_t rounds = shape.innermost ? (trips + lanes - 1) / lanes : trips;
+  shape.unroll_later = !shape.unroll_now && !body.has_break && rounds * body.nodes <= kUnrollLaterNodes;
+  return shape;
+}
+
+std::vector<bool> used_buffers(const Program& program, const Function& function) {
+  std::vector<bool> used(program.buffers.size(), false);
+  const auto on_buffer = [&](BufferId buffer, bool) {
+    used[buffer.index()] = true;
+    if (program[buffer].ragged_axis >= 0) used[program[buffer].offsets.index()] = true;
+  };
+  Walk{program, [](ExprId) {}, on_buffer}.block(function.body);
+  return used;
+}
+
+}  // namespace lehr::native

@@ -1,0 +1,20 @@
+// Lowers a Loops program into an LLVM module, before any optimisation. What makes the optimiser effective is said
+// here: buffers and sizes are loaded once at entry, each buffer is its own alias scope, loops are emitted
+// rotated, with hints, and short constant ones unrolled at once.
+#pragma once
+#include <string>
+
+#include "compiler/loops/loops.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace lehr::native {
+
+/// Fills `module`, whose data layout and triple are those of `target`.
+void lower(const loops::Program& program, const std::string& prefix, const llvm::TargetMachine& target,
+           llvm::Module& module);
+
+}  // namespace lehr::native

@@ -1,0 +1,158 @@
+// Expressions. Values are shared within a statement; across statements the optimiser finds them.
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <stdexcept>
+
+#include "compiler/native/function_lowering.h"
+#include "compiler/native/special_functions.h"
+
+namespace lehr::native {
+
+using loops::BinaryOp;
+using loops::UnaryOp;
+
+llvm::Value* FunctionLowering::eval(loops::ExprId id) {
+  if (const auto known = evaluated_.find(id); known != evaluated_.end()) return known->second;
+  const loops::Expr& expr = program_[id];
+  llvm::Value* value = std::visit([&](const auto& node) { return lower(expr, node); }, expr.node);
+  evaluated_.emplace(id, value);
+  return value;
+}
+
+llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::ConstF& node) {
+  return llvm::ConstantFP::get(b_.getDoubleTy(), node.value);
+}
+
+llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::ConstI& node) {
+  return llvm::ConstantInt::getSigned(type(expr.type), node.value);
+}
+
+llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Get& node) {
+  llvm::Value* value = values_[node.scalar.index()];
+  return is_slot_[node.scalar.index()] ? b_.CreateLoad(type(expr.type), value) : value;
+}
+
+llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& node) { return extent(node.size); }
+
+llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Load& node) {
+  return load(node.buffer, address(node.buffer, node.indices));
+}
+
+/// exp(digamma(x)), exp(digamma(x) + c) and exp(digamma(x) - c) as one function; null when it is none of them.
+llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
+  const auto argument = [&](loops::ExprId id) {
+    const auto* call = std::get_if<loops::Unary>(&program_[id].node);
+    return call && call->op == UnaryOp::digamma ? call->operand : loops::ExprId{};
+  };
+  loops::ExprId x = argument(exponent);
+  llvm::Value* shift = nullptr;
+  if (x.valid()) {
+    shift = llvm::ConstantFP::get(b_.getDoubleTy(), 0);
+  } else if (const auto* sum = std::get_if<loops::Binary>(&program_[exponent].node)) {
+    const bool plus = sum->op == BinaryOp::add;
+    if (!plus && sum->op != BinaryOp::subtract) return nullptr;
+    x = argument(sum->left);
+    loops::ExprId other = sum->right;
+    if (!x.valid() && plus) {
+      x = argument(sum->right);
+      other = sum->left;
+    }
+    if (!x.valid()) return nullptr;
+    shift = plus ? eval(other) : b_.CreateFNeg(eval(other));
+  } else {
+    return nullptr;
+  }
+  return b_.CreateCall(exp_digamma_function(module_), {eval(x), shift});
+}
+
+llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Unary& node) {
+  if (node.op == UnaryOp::exp) {
+    if (llvm::Value* fused = exp_of_digamma(node.operand)) return fused;
+  }
+  llvm::Value* x = eval(node.operand);
+  const bool real = program_[node.operand].type == loops::Type::f64;
+  switch (node.op) {
+    case UnaryOp::negate: return real ? b_.CreateFNeg(x) : b_.CreateNSWNeg(x);
+    case UnaryOp::logical_not: return b_.CreateNot(x);
+    case UnaryOp::to_f64: return real ? x : b_.CreateSIToFP(x, b_.getDoubleTy());
+    case UnaryOp::sqrt: return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+    case UnaryOp::abs:
+      return real ? b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x)
+                  : b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b_.getTrue());
+    case UnaryOp::is_nan: return b_.CreateFCmpUNO(x, x);
+    case UnaryOp::exp:
+    case UnaryOp::log:
+    case UnaryOp::log1p:
+    case UnaryOp::digamma:
+    case UnaryOp::trigamma:
+    case UnaryOp::lgamma: return b_.CreateCall(special_function(module_, node.op), {x});
+  }
+  throw std::logic_error("native: unknown unary operation");
+}
+
+llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Binary& node) {
+  llvm::Value* a = eval(node.left);
+  llvm::Value* b = eval(node.right);
+  switch (program_[node.left].type) {
+    case loops::Type::f64: return on_reals(node.op, a, b);
+    case loops::Type::i64: return on_integers(node.op, a, b);
+    case loops::Type::boolean: return on_bools(node.op, a, b);
+  }
+  return nullptr;
+}
+
+llvm::Value* FunctionLowering::on_reals(BinaryOp op, llvm::Value* a, llvm::Value* b) {
+  switch (op) {
+    case BinaryOp::add: return b_.CreateFAdd(a, b);
+    case BinaryOp::subtract: return b_.CreateFSub(a, b);
+    case BinaryOp::multiply: return b_.CreateFMul(a, b);
+    case BinaryOp::divide: return b_.CreateFDiv(a, b);
+    // These two propagate NaN, as IEEE 754-2019 minimum and maximum do.
+    case BinaryOp::minimum: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
+    case BinaryOp::maximum: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
+    case BinaryOp::equal: return b_.CreateFCmpOEQ(a, b);
+    case BinaryOp::not_equal: return b_.CreateFCmpUNE(a, b);
+    case BinaryOp::less: return b_.CreateFCmpOLT(a, b);
+    case BinaryOp::less_equal: return b_.CreateFCmpOLE(a, b);
+    case BinaryOp::logical_and:
+    case BinaryOp::logical_or: break;
+  }
+  throw std::logic_error("native: logical operation on reals");
+}
+
+llvm::Value* FunctionLowering::on_integers(BinaryOp op, llvm::Value* a, llvm::Value* b) {
+  switch (op) {
+    case BinaryOp::add: return b_.CreateNSWAdd(a, b);
+    case BinaryOp::subtract: return b_.CreateNSWSub(a, b);
+    case BinaryOp::multiply: return b_.CreateNSWMul(a, b);
+    case BinaryOp::minimum: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+    case BinaryOp::maximum: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
+    case BinaryOp::equal: return b_.CreateICmpEQ(a, b);
+    case BinaryOp::not_equal: return b_.CreateICmpNE(a, b);
+    case BinaryOp::less: return b_.CreateICmpSLT(a, b);
+    case BinaryOp::less_equal: return b_.CreateICmpSLE(a, b);
+    case BinaryOp::divide:
+    case BinaryOp::logical_and:
+    case BinaryOp::logical_or: break;
+  }
+  throw std::logic_error("native: operation undefined on integers");
+}
+
+llvm::Value* FunctionLowering::on_bools(BinaryOp op, llvm::Value* a, llvm::Value* b) {
+  if (op == BinaryOp::logical_and) return b_.CreateAnd(a, b);
+  if (op == BinaryOp::logical_or) return b_.CreateOr(a, b);
+  throw std::logic_error("native: arithmetic on bools");
+}
+
+llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Select& node) {
+  llvm::Value* condition = eval(node.condition);
+  llvm::Value* if_true = eval(node.if_true);
+  return b_.CreateSelect(condition, if_true, eval(node.if_false));
+}
+
+llvm::Value* FunctionLowering::sum(llvm::Value* a, llvm::Value* b) {
+  return a->getType()->isDoubleTy() ? b_.CreateFAdd(a, b) : b_.CreateNSWAdd(a, b);
+}
+
+}  // namespace lehr::native

@@ -1,0 +1,172 @@
+// Statements. Loops are emitted rotated: a guard, the body, the test at its end.
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <utility>
+
+#include "compiler/native/function_lowering.h"
+
+namespace lehr::native {
+
+llvm::BasicBlock* FunctionLowering::new_block(const char* name) {
+  return llvm::BasicBlock::Create(b_.getContext(), name, &function_);
+}
+
+void FunctionLowering::lower(const loops::Block& block) {
+  for (const loops::Stmt& statement : block) {
+    evaluated_.clear();
+    std::visit([&](const auto& node) { lower(node); }, statement.node);
+  }
+  evaluated_.clear();
+}
+
+llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode* access_group) {
+  llvm::LLVMContext& context = b_.getContext();
+  llvm::SmallVector<llvm::Metadata*, 6> hints = {nullptr};  // the loop's own identity
+  const auto flag = [&](const char* name) {
+    hints.push_back(llvm::MDNode::get(context, llvm::MDString::get(context, name)));
+  };
+  const auto setting = [&](const char* name, llvm::Constant* value) {
+    hints.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)}));
+  };
+  flag("llvm.loop.mustprogress");
+  if (shape.unroll_later) flag("llvm.loop.unroll.full");
+  else flag("llvm.loop.unroll.disable");
+  if (shape.innermost && shape.trips && *shape.trips % lanes_ != 0) {
+    setting("llvm.loop.vectorize.predicate.enable", b_.getTrue());
+  }
+  if (access_group) {
+    hints.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), access_group}));
+  }
+  llvm::MDNode* result = llvm::MDNode::getDistinct(context, hints);
+  result->replaceOperandWith(0, result);
+  return result;
+}
+
+template <class Body>
+void FunctionLowering::emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body) {
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* loop = new_block("loop");
+  llvm::BasicBlock* after = new_block("after");
+  if (shape.trips) b_.CreateBr(loop);
+  else b_.CreateCondBr(b_.CreateICmpSLT(begin, end), loop, after);
+  b_.SetInsertPoint(loop);
+  llvm::PHINode* index = b_.CreatePHI(b_.getInt64Ty(), 2);
+  index->addIncoming(begin, before);
+  llvm::MDNode* group = shape.parallel ? llvm::MDNode::getDistinct(b_.getContext(), {}) : nullptr;
+
+  llvm::BasicBlock* outer_exit = std::exchange(loop_exit_, after);
+  llvm::MDNode* outer_group = std::exchange(access_group_, group);
+  body(index);
+  access_group_ = outer_group;
+  loop_exit_ = outer_exit;
+
+  llvm::Value* next = b_.CreateNSWAdd(index, b_.getInt64(1));
+  index->addIncoming(next, b_.GetInsertBlock());
+  llvm::BranchInst* back = b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
+  back->setMetadata(llvm::LLVMContext::MD_loop, loop_hints(shape, group));
+  b_.SetInsertPoint(after);
+}
+
+void FunctionLowering::emit_unrolled(const loops::For& node, std::int64_t begin, std::int64_t trips) {
+  llvm::BasicBlock* after = new_block("after");
+  llvm::BasicBlock* outer_exit = std::exchange(loop_exit_, after);
+  for (std::int64_t k = 0; k < trips; ++k) {
+    values_[node.index.index()] = b_.getInt64(static_cast<std::uint64_t>(begin + k));
+    lower(node.body);
+  }
+  loop_exit_ = outer_exit;
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+void FunctionLowering::lower(const loops::For& node) {
+  const LoopShape shape = shape_of(program_, node, lanes_);
+  if (shape.unroll_now) {
+    const auto begin = std::get<loops::ConstI>(program_[node.begin].node).value;
+    if (*shape.trips > 0) emit_unrolled(node, begin, *shape.trips);
+    return;
+  }
+  llvm::Value* begin = eval(node.begin);
+  emit_loop(begin, eval(node.end), shape, [&](llvm::Value* index) {
+    index->setName(program_[node.index].name);
+    values_[node.index.index()] = index;
+    lower(node.body);
+  });
+}
+
+void FunctionLowering::lower(const loops::Let& node) { values_[node.scalar.index()] = eval(node.value); }
+
+void FunctionLowering::lower(const loops::Local& node) {
+  llvm::Value* initial = eval(node.initial);
+  llvm::Value* slot = stack_slot(initial->getType(), 1, program_[node.scalar].name);
+  b_.CreateStore(initial, slot);
+  values_[node.scalar.index()] = slot;
+  is_slot_[node.scalar.index()] = true;
+}
+
+void FunctionLowering::lower(const loops::Assign& node) {
+  b_.CreateStore(eval(node.value), values_[node.scalar.index()]);
+}
+
+void FunctionLowering::lower(const loops::Accumulate& node) {
+  llvm::Value* value = eval(node.value);
+  llvm::Value* slot = values_[node.scalar.index()];
+  b_.CreateStore(sum(b_.CreateLoad(value->getType(), slot), value), slot);
+}
+
+void FunctionLowering::lower(const loops::Store& node) {
+  llvm::Value* value = eval(node.value);
+  llvm::Value* at = address(node.buffer, node.indices);
+  store(node.buffer, at, node.accumulate ? sum(load(node.buffer, at), value) : value);
+}
+
+void FunctionLowering::lower(const loops::Fill& node) {
+  llvm::Value* value = eval(node.value);
+  llvm::Value* count = element_count(node.buffer);
+  llvm::Value* base = buffers_[node.buffer.index()];
+  const auto* known_count = llvm::dyn_cast<llvm::ConstantInt>(count);
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  // Past a few vectors the library's way of clearing memory is the fastest.
+  if (constant && constant->isNullValue() && (!known_count || known_count->getSExtValue() > 32 * lanes_)) {
+    llvm::Value* bytes = b_.CreateNSWMul(count, b_.getInt64(8));
+    annotate(node.buffer, *b_.CreateMemSet(base, b_.getInt8(0), bytes, llvm::Align(64)));
+    return;
+  }
+  LoopShape shape;
+  if (known_count) shape.trips = known_count->getSExtValue();
+  if (shape.trips == 0) return;
+  shape.unroll_later = shape.trips && *shape.trips <= 32 * lanes_;
+  emit_loop(b_.getInt64(0), count, shape, [&](llvm::Value* index) {
+    store(node.buffer, b_.CreateInBoundsGEP(value->getType(), base, index), value);
+  });
+}
+
+void FunctionLowering::lower(const loops::If& node) {
+  llvm::BasicBlock* then_block = new_block("then");
+  llvm::BasicBlock* else_block = node.else_block.empty() ? nullptr : new_block("else");
+  llvm::BasicBlock* after = new_block("after");
+  b_.CreateCondBr(eval(node.condition), then_block, else_block ? else_block : after);
+  b_.SetInsertPoint(then_block);
+  lower(node.then_block);
+  b_.CreateBr(after);
+  if (else_block) {
+    b_.SetInsertPoint(else_block);
+    lower(node.else_block);
+    b_.CreateBr(after);
+  }
+  b_.SetInsertPoint(after);
+}
+
+void FunctionLowering::lower(const loops::BreakIf& node) {
+  llvm::BasicBlock* next = new_block("next");
+  b_.CreateCondBr(eval(node.condition), loop_exit_, next);
+  b_.SetInsertPoint(next);
+}
+
+void FunctionLowering::lower(const loops::Fail& node) {
+  b_.CreateRet(b_.getInt32(static_cast<std::uint32_t>(node.code)));
+  b_.SetInsertPoint(new_block("dead"));
+}
+
+}  // namespace lehr::native

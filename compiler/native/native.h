@@ -1,0 +1,50 @@
+// Loops -> machine code through LLVM. The only door to this rung: no LLVM type appears here.
+// Every function of a program becomes one C function of type lehr_function (runtime/abi.h), re-entrant, that
+// calls nothing but memset. Errors here are errors of the compiler and throw std::runtime_error.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "compiler/loops/loops.h"
+#include "runtime/abi.h"
+
+namespace lehr::native {
+
+struct Options {
+  std::string cpu = {};      // LLVM's name ("x86-64-v3", "skylake-avx512"); empty: this machine
+  std::string triple = {};   // empty: this machine
+  int level = 3;        // 0: no optimisation at all, for debugging; otherwise the full pipeline
+  std::string prefix = {};   // put before the name of every function
+};
+
+/// LLVM's text of the program, after optimisation unless `level` is 0.
+std::string llvm_text(const loops::Program& program, const Options& options = {});
+
+/// Assembly of the target.
+std::string assembly(const loops::Program& program, const Options& options = {});
+
+/// The bytes of a relocatable, position independent object file.
+std::string emit_object(const loops::Program& program, const Options& options = {});
+
+/// A program compiled into this process; its code lives as long as this object. Any number of threads may call it.
+class Jit {
+ public:
+  explicit Jit(const loops::Program& program, const Options& options = {});
+  ~Jit();
+  Jit(Jit&&) noexcept;
+  Jit& operator=(Jit&&) noexcept;
+
+  /// By the name in the program (without prefix); nullptr when there is none.
+  lehr_function function(const std::string& name) const;
+
+  /// CPU seconds this thread spent in the optimiser and in code generation.
+  double optimise_seconds() const;
+  double codegen_seconds() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lehr::native

@@ -1,0 +1,98 @@
+// A pipeline of our own, a third of LLVM's default one: the lowering already emits rotated loops, hoisted pointers
+// and no calls. The special functions stay calls, which are cheap to hoist and to share, until just before
+// vectorisation.
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/IndVarSimplify.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Vectorize/LoopVectorize.h>
+#include <llvm/Transforms/Vectorize/SLPVectorizer.h>
+#include <llvm/Transforms/Vectorize/VectorCombine.h>
+
+#include <stdexcept>
+
+#include "compiler/native/target.h"
+
+namespace lehr::native {
+namespace {
+
+/// Hoists what does not change and keeps accumulators in registers.
+auto hoist() {
+  llvm::LoopPassManager loop;
+  loop.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  return llvm::createFunctionToLoopPassAdaptor(std::move(loop), /*UseMemorySSA=*/true);
+}
+
+llvm::FunctionPassManager simplification() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(hoist());
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(hoist());
+  return passes;
+}
+
+llvm::FunctionPassManager vectorisation() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(hoist());
+  passes.addPass(llvm::LoopVectorizePass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::LoopUnrollPass(
+      llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true).setPartial(false).setRuntime(false)));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::SLPVectorizerPass());
+  passes.addPass(llvm::VectorCombinePass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(hoist());
+  passes.addPass(llvm::DSEPass());
+  passes.addPass(llvm::ADCEPass());
+  passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true).sinkCommonInsts(true)));
+  return passes;
+}
+
+}  // namespace
+
+void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
+#ifndef NDEBUG
+  if (llvm::verifyModule(module, nullptr)) throw std::runtime_error("native: the lowered module is not well formed");
+#endif
+  llvm::PassBuilder builder(&target);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (level > 0) passes.addPass(llvm::createModuleToFunctionPassAdaptor(simplification()));
+  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+  passes.addPass(llvm::GlobalDCEPass());
+  if (level > 0) passes.addPass(llvm::createModuleToFunctionPassAdaptor(vectorisation()));
+  passes.run(module, modules);
+}
+
+}  // namespace lehr::native

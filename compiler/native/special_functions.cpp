@@ -1,0 +1,256 @@
+// Formulas: exp by Cody-Waite reduction and a polynomial; log after fdlibm's e_log.c; the gamma family by the
+// recurrence to x + 8 folded into one rational function, then the asymptotic series (DLMF 5.11.1, 5.11.2, 5.15.8).
+// No fast-math flag is set: the reductions depend on the order of operations.
+#include "compiler/native/special_functions.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <initializer_list>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace lehr::native {
+namespace {
+
+using llvm::Value;
+
+/// A value with arithmetic, so that formulas look like formulas.
+struct Real {
+  llvm::IRBuilder<>* b;
+  Value* v;
+
+  Real constant(double x) const { return {b, llvm::ConstantFP::get(b->getDoubleTy(), x)}; }
+};
+
+Real operator+(Real x, Real y) { return {x.b, x.b->CreateFAdd(x.v, y.v)}; }
+Real operator-(Real x, Real y) { return {x.b, x.b->CreateFSub(x.v, y.v)}; }
+Real operator*(Real x, Real y) { return {x.b, x.b->CreateFMul(x.v, y.v)}; }
+Real operator/(Real x, Real y) { return {x.b, x.b->CreateFDiv(x.v, y.v)}; }
+Real operator+(Real x, double y) { return x + x.constant(y); }
+Real operator-(Real x, double y) { return x - x.constant(y); }
+Real operator*(Real x, double y) { return x * x.constant(y); }
+Real operator+(double x, Real y) { return y.constant(x) + y; }
+Real operator*(double x, Real y) { return y.constant(x) * y; }
+Real operator/(double x, Real y) { return y.constant(x) / y; }
+
+/// x * y + z, fused where the machine can.
+Real fma(Real x, Real y, Real z) {
+  return {x.b, x.b->CreateIntrinsic(x.b->getDoubleTy(), llvm::Intrinsic::fmuladd, {x.v, y.v, z.v})};
+}
+Real fma(Real x, double y, Real z) { return fma(x, x.constant(y), z); }
+Real fma(Real x, Real y, double z) { return fma(x, y, x.constant(z)); }
+
+Value* less(Real x, double y) { return x.b->CreateFCmpOLT(x.v, x.constant(y).v); }
+Value* greater(Real x, double y) { return x.b->CreateFCmpOGT(x.v, x.constant(y).v); }
+Real select(Value* condition, Real yes, Real no) { return {yes.b, yes.b->CreateSelect(condition, yes.v, no.v)}; }
+Real select(Value* condition, double yes, Real no) { return select(condition, no.constant(yes), no); }
+
+Value* bits(Real x) { return x.b->CreateBitCast(x.v, x.b->getInt64Ty()); }
+Real from_bits(llvm::IRBuilder<>& b, Value* i) { return {&b, b.CreateBitCast(i, b.getDoubleTy())}; }
+
+/// c0 + c1 x + c2 x^2 ..., as two interleaved chains to halve the latency.
+Real polynomial(Real x, std::initializer_list<double> c) {
+  const auto chain = [&](Real z, std::size_t first) {
+    std::size_t last = first;
+    while (last + 2 < c.size()) last += 2;
+    Real sum = x.constant(c.begin()[last]);
+    for (std::size_t k = last; k > first;) sum = fma(sum, z, c.begin()[k -= 2]);
+    return sum;
+  };
+  const Real square = x * x;
+  return fma(chain(square, 1), x, chain(square, 0));
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
+constexpr double kRound = 0x1.8p52;  // added and taken away, rounds to an integer held in the low bits
+
+/// x = n ln 2 + r, |r| <= ln 2 / 2; exp(r) = 1 + r + r^2/2 + r^3 q(r) with q fitted at Chebyshev nodes (error 3e-17).
+Real exp_of(Real x) {
+  auto& b = *x.b;
+  // The low 12 bits of `shifted` hold n + 1022: the exponent of 2^(n-1).
+  const Real shifted = fma(x, 1.4426950408889634074, x.constant(kRound + 1022));
+  const Real n = shifted - (kRound + 1022);
+  const Real r = fma(n, -kLn2Low, fma(n, -kLn2High, x));
+  const Real q = polynomial(r, {0.16666666666666666, 0.04166666666665134, 0.008333333333332155, 0.0013888888905891745,
+                                0.00019841269854346458, 2.480153636831133e-05, 2.7557280051344567e-06,
+                                2.761381816969184e-07, 2.5095563373394485e-08});
+  const Real r2 = r * r;
+  const Real p = r + fma(r2 * r, q, 0.5 * r2);
+  const Real half_scale = from_bits(b, b.CreateShl(bits(shifted), 52));
+  const Real y = fma(p, 2, x.constant(2)) * half_scale;
+  return select(less(x, -708), 0, select(greater(x, 709.782712893384), kInfinity, y));
+}
+
+/// log of x > 0 that is normal and finite: x = 2^e m, m in [sqrt(1/2), sqrt(2)), f = m - 1, s = f / (2 + f).
+/// `bias` is subtracted from e.
+Real log_of_normal(Real x, Real bias) {
+  auto& b = *x.b;
+  Value* ix = bits(x);
+  Value* shifted = b.CreateSub(ix, b.getInt64(0x3fe6a09e667f3bcd));
+  Value* e = b.CreateAShr(shifted, 52);
+  const Real f = from_bits(b, b.CreateSub(ix, b.CreateShl(e, 52))) - 1;
+  // e as a real: e plus the bits of 1.5 * 2^52 is 1.5 * 2^52 + e.
+  const Real whole = from_bits(b, b.CreateAdd(e, b.getInt64(0x4338000000000000))) - kRound - bias;
+  const Real s = f / (2 + f), z = s * s, half = 0.5 * f * f;
+  const Real series = z * polynomial(z, {6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
+                                         2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
+                                         1.479819860510658591e-01});
+  const Real low = fma(s, half + series, whole * kLn2Low);
+  return fma(whole, kLn2High, f - (half - low));
+}
+
+Real log_of(Real x) {
+  constexpr double kSmallest = 0x1p-1022;
+  Value* subnormal = less(x, kSmallest);
+  const Real scaled = select(subnormal, x * 0x1p54, x);
+  const Real y = log_of_normal(scaled, select(subnormal, 54, x.constant(0)));
+  Value* regular = x.b->CreateAnd(greater(x, 0), less(x, kInfinity));
+  Value* zero = x.b->CreateFCmpOEQ(x.v, x.constant(0).v);
+  // Otherwise 0 gives -infinity, +infinity itself, NaN and negative numbers NaN.
+  return select(regular, y, select(zero, -kInfinity, select(greater(x, 0), x, x.constant(kNaN))));
+}
+
+/// log(u) with u = 1 + x rounded, plus what the rounding lost.
+Real log1p_of(Real x, Real log_u) {
+  const Real u = 1 + x;
+  const Real lost = (x - (u - 1)) / u;
+  Value* regular = x.b->CreateAnd(greater(u, 0), less(u, kInfinity));
+  return select(regular, log_u + lost, log_u);
+}
+
+/// The recurrence from x < 8 to x + 8, with u = (x)(x+7): x+i and x+7-i multiply to u + i(7-i), i = 0..3.
+struct Shift {
+  Value* far;  // x >= 8: nothing to shift
+  Real y;      // where the series is evaluated
+  Real a[4];   // (x+i)(x+7-i)
+  Real du;     // 2x + 7, the sum of each pair
+};
+
+Shift shift_of(Real x) {
+  Value* far = x.b->CreateFCmpOGE(x.v, x.constant(8).v);
+  const Real near = select(far, 8, x);
+  const Real u = near * (near + 7);
+  return {far, select(far, x, x + 8), {u, u + 6, u + 10, u + 12}, fma(near, 2, x.constant(7))};
+}
+
+/// NaN outside x > 0, and the given value at infinity.
+Real on_positive(Real x, double at_infinity, Real y) {
+  const Real finite = select(less(x, kInfinity), y, x.constant(at_infinity));
+  return select(greater(x, 0), finite, x.constant(kNaN));
+}
+
+/// log(y) - digamma(x) with y of `shift`: 1/(2y) + sum B_2k/(2k y^2k) + sum_i 1/(x+i); one division for all.
+Real digamma_rest(const Shift& s) {
+  const Real ab = s.a[0] * s.a[1], cd = s.a[2] * s.a[3], product = ab * cd;
+  const Real inverse = 1.0 / (product * s.y);
+  const Real pairs = fma(s.a[0] + s.a[1], cd, (s.a[2] + s.a[3]) * ab);
+  const Real recurrence = select(s.far, 0, s.du * pairs * (s.y * inverse));
+  const Real iy = product * inverse, z = iy * iy;
+  const Real series = z * polynomial(z, {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12});
+  return fma(iy, 0.5, series) + recurrence;
+}
+
+Real digamma_of(Real x, const Shift& s, Real log_y) { return on_positive(x, kInfinity, log_y - digamma_rest(s)); }
+
+/// 1/(x+i)^2 + 1/(x+7-i)^2 = (du^2 - 2 a_i) / a_i^2; four of them over one denominator.
+Real trigamma_of(Real x) {
+  const Shift s = shift_of(x);
+  const Real square = s.du * s.du;
+  const auto top = [&](int i) { return fma(s.a[i], -2, square); };
+  const auto bottom = [&](int i) { return s.a[i] * s.a[i]; };
+  const Real left = fma(top(0), bottom(1), top(1) * bottom(0)), right = fma(top(2), bottom(3), top(3) * bottom(2));
+  const Real ab = bottom(0) * bottom(1), cd = bottom(2) * bottom(3);
+  const Real recurrence = select(s.far, 0, fma(left, cd, right * ab) / (ab * cd));
+  const Real iy = 1.0 / s.y, z = iy * iy;
+  const Real series =
+      polynomial(z, {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510});
+  return on_positive(x, 0, recurrence + (iy + fma(z * iy, series, 0.5 * z)));
+}
+
+/// (y - 1/2)(log y - 1) - 1/2 + log(2 pi)/2 + sum B_2k/(2k(2k-1) y^(2k-1)) - log(x (x+1) ... (x+7)).
+Real lgamma_of(Real x, const Shift& s, Real log_y, Real log_product) {
+  constexpr double kHalfLogTwoPi = 0.91893853320467274178;
+  const Real iy = 1.0 / s.y, z = iy * iy;
+  const Real series = iy * polynomial(z, {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188, -691.0 / 360360,
+                                          1.0 / 156});
+  const Real main = fma(s.y - 0.5, log_y - 1, series + (kHalfLogTwoPi - 0.5));
+  return on_positive(x, kInfinity, main - select(s.far, 0, log_product));
+}
+
+const char* symbol(loops::UnaryOp op) {
+  switch (op) {
+    case loops::UnaryOp::exp: return "lehr.exp";
+    case loops::UnaryOp::log: return "lehr.log";
+    case loops::UnaryOp::log1p: return "lehr.log1p";
+    case loops::UnaryOp::digamma: return "lehr.digamma";
+    case loops::UnaryOp::trigamma: return "lehr.trigamma";
+    case loops::UnaryOp::lgamma: return "lehr.lgamma";
+    default: return nullptr;
+  }
+}
+
+/// An empty pure function of `arity` reals; the builder is placed in its entry block.
+llvm::Function* declare(llvm::Module& module, const std::string& name, unsigned arity, llvm::IRBuilder<>& b) {
+  const std::vector<llvm::Type*> parameters(arity, b.getDoubleTy());
+  auto* type = llvm::FunctionType::get(b.getDoubleTy(), parameters, false);
+  auto* function = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, module);
+  for (auto attribute : {llvm::Attribute::AlwaysInline, llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn,
+                         llvm::Attribute::Speculatable, llvm::Attribute::NoSync, llvm::Attribute::NoFree}) {
+    function->addFnAttr(attribute);
+  }
+  function->setDoesNotAccessMemory();
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", function));
+  return function;
+}
+
+}  // namespace
+
+llvm::Function* special_function(llvm::Module& module, loops::UnaryOp op) {
+  const char* name = symbol(op);
+  if (!name) throw std::logic_error("native: not a special function");
+  if (llvm::Function* known = module.getFunction(name)) return known;
+  llvm::IRBuilder<> b(module.getContext());
+  llvm::Function* function = declare(module, name, 1, b);
+  const Real x{&b, function->getArg(0)};
+  const auto log_call = [&](Real y) {
+    return Real{&b, b.CreateCall(special_function(module, loops::UnaryOp::log), {y.v})};
+  };
+  Real result = x;
+  if (op == loops::UnaryOp::exp) {
+    result = exp_of(x);
+  } else if (op == loops::UnaryOp::log) {
+    result = log_of(x);
+  } else if (op == loops::UnaryOp::log1p) {
+    result = log1p_of(x, log_call(1 + x));
+  } else if (op == loops::UnaryOp::trigamma) {
+    result = trigamma_of(x);
+  } else {
+    const Shift s = shift_of(x);
+    const Real log_y = log_of_normal(s.y, x.constant(0));  // y >= 8; what is not a number is dealt with at the end
+    if (op == loops::UnaryOp::digamma) {
+      result = digamma_of(x, s, log_y);
+    } else {
+      result = lgamma_of(x, s, log_y, log_of_normal((s.a[0] * s.a[1]) * (s.a[2] * s.a[3]), x.constant(0)));
+    }
+  }
+  b.CreateRet(result.v);
+  return function;
+}
+
+llvm::Function* exp_digamma_function(llvm::Module& module) {
+  constexpr const char* kName = "lehr.exp_digamma";
+  if (llvm::Function* known = module.getFunction(kName)) return known;
+  llvm::IRBuilder<> b(module.getContext());
+  llvm::Function* function = declare(module, kName, 2, b);
+  const Real x{&b, function->getArg(0)}, c{&b, function->getArg(1)};
+  const Shift s = shift_of(x);
+  const Real exponent = c - digamma_rest(s);
+  b.CreateRet(on_positive(x, kInfinity, s.y * exp_of(exponent)).v);
+  return function;
+}
+
+}  // namespace lehr::native

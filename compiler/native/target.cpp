@@ -1,0 +1,98 @@
+// Target machines, and text, assembly and objects made with them.
+#include "compiler/native/target.h"
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/SubtargetFeature.h>
+
+#include <stdexcept>
+
+#include "compiler/native/lower.h"
+
+namespace lehr::native {
+namespace {
+
+void initialise_llvm() {
+  static const bool done = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)done;
+}
+
+std::string host_features() {
+  llvm::SubtargetFeatures features;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.AddFeature(feature.first(), feature.second);
+  return features.getString();
+}
+
+std::string emit(const loops::Program& program, const Options& options, llvm::CodeGenFileType kind) {
+  const auto target = make_target(options);
+  llvm::LLVMContext context;
+  const auto module = make_module(program, options, *target, context);
+  optimise(*module, *target, options.level);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  if (target->addPassesToEmitFile(passes, out, nullptr, kind)) {
+    throw std::runtime_error("native: this target cannot write that kind of file");
+  }
+  passes.run(*module);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::TargetMachine> make_target(const Options& options) {
+  initialise_llvm();
+  const std::string triple = options.triple.empty() ? llvm::sys::getProcessTriple() : options.triple;
+  std::string message;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target) throw std::runtime_error("native: " + message);
+  const bool host = options.cpu.empty();
+  const std::string cpu = host ? llvm::sys::getHostCPUName().str() : options.cpu;
+  llvm::TargetOptions target_options;
+  target_options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  const auto level = options.level == 0 ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, cpu, host ? host_features() : "", target_options, llvm::Reloc::PIC_, std::nullopt, level));
+  if (!machine) throw std::runtime_error("native: LLVM makes no code for " + triple);
+  return machine;
+}
+
+std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const Options& options,
+                                          const llvm::TargetMachine& target, llvm::LLVMContext& context) {
+  auto module = std::make_unique<llvm::Module>("lehr", context);
+  module->setDataLayout(target.createDataLayout());
+  module->setTargetTriple(target.getTargetTriple().str());
+  module->setPICLevel(llvm::PICLevel::BigPIC);
+  lower(program, options.prefix, target, *module);
+  return module;
+}
+
+std::string llvm_text(const loops::Program& program, const Options& options) {
+  const auto target = make_target(options);
+  llvm::LLVMContext context;
+  const auto module = make_module(program, options, *target, context);
+  if (options.level > 0) optimise(*module, *target, options.level);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module->print(out, nullptr);
+  return text;
+}
+
+std::string assembly(const loops::Program& program, const Options& options) {
+  return emit(program, options, llvm::CodeGenFileType::AssemblyFile);
+}
+
+std::string emit_object(const loops::Program& program, const Options& options) {
+  return emit(program, options, llvm::CodeGenFileType::ObjectFile);
+}
+
+}  // namespace lehr::native

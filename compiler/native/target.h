@@ -1,0 +1,25 @@
+// The machine code is made for, and the optimiser pipeline.
+#pragma once
+#include <memory>
+
+#include "compiler/native/native.h"
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace lehr::native {
+
+/// Throws std::runtime_error when LLVM does not know the machine.
+std::unique_ptr<llvm::TargetMachine> make_target(const Options& options);
+
+/// A module with the program lowered, not yet optimised.
+std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const Options& options,
+                                          const llvm::TargetMachine& target, llvm::LLVMContext& context);
+
+/// Runs the pipeline; level 0 only makes the special functions disappear.
+void optimise(llvm::Module& module, llvm::TargetMachine& target, int level);
+
+}  // namespace lehr::native

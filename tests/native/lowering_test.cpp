@@ -1,0 +1,237 @@
+// Small programs, one idea each: the interpreter and the native code must agree.
+#include "tests/native/harness.h"
+
+using namespace lehr;
+using loops::BinaryOp;
+using loops::Builder;
+using loops::ExprId;
+using loops::Role;
+using loops::Type;
+using loops::UnaryOp;
+using test::Memory;
+using test::run_both;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_CASE("Every operation on reals") {
+  const std::vector<double> inputs = {0.5, 1.0, 2.5, 7.75, 30, 1e-5, 1e5, 3.25, 12};
+  const std::vector<UnaryOp> unary = {UnaryOp::negate, UnaryOp::exp,     UnaryOp::log,      UnaryOp::log1p, UnaryOp::sqrt,
+                                      UnaryOp::abs,    UnaryOp::digamma, UnaryOp::trigamma, UnaryOp::lgamma};
+  const std::vector<BinaryOp> binary = {BinaryOp::add,    BinaryOp::subtract, BinaryOp::multiply,
+                                        BinaryOp::divide, BinaryOp::minimum,  BinaryOp::maximum};
+  Builder b;
+  const auto n = b.constant_size("N", static_cast<std::int64_t>(inputs.size()));
+  const auto ops = b.constant_size("ops", static_cast<std::int64_t>(unary.size() + binary.size()));
+  const auto x = b.buffer("x", Role::data, {n});
+  const auto y = b.buffer("y", Role::table, {n, ops});
+  b.function("f", [&] {
+    b.for_each("n", n, [&](ExprId i) {
+      std::int64_t at = 0;
+      for (UnaryOp op : unary) b.store(y, {i, b.i(at++)}, b.unary(op, b.load(x, {i})));
+      for (BinaryOp op : binary) b.store(y, {i, b.i(at++)}, b.binary(op, b.load(x, {i}), b.load(x, {b.i(2)})));
+    });
+  });
+  Memory memory({inputs.size(), inputs.size() * (unary.size() + binary.size())});
+  std::copy(inputs.begin(), inputs.end(), memory.reals(x));
+  run_both(b.program(), memory);
+  memory.reals(x)[2] = kNaN;
+  run_both(b.program(), memory);
+  memory.reals(x)[2] = -kInfinity;
+  run_both(b.program(), memory);
+}
+
+TEST_CASE("Every operation on integers and bools") {
+  Builder b;
+  const auto n = b.runtime_size("N");
+  const auto width = b.constant_size("width", 16);
+  const auto x = b.buffer("x", Role::data, {n}, Type::i64);
+  const auto y = b.buffer("y", Role::table, {n, width}, Type::i64);
+  const auto z = b.buffer("z", Role::table, {n});
+  b.function("f", [&] {
+    b.for_each("n", n, [&](ExprId i) {
+      std::int64_t at = 0;
+      const ExprId v = b.load(x, {i});
+      const auto put = [&](ExprId e) { b.store(y, {i, b.i(at++)}, e); };
+      const auto test = [&](ExprId c) { put(b.select(c, b.i(1), b.i(0))); };
+      put(b.add(v, i)), put(b.sub(v, i)), put(b.mul(v, i)), put(b.min(v, i)), put(b.max(v, i)), put(b.neg(v));
+      put(b.abs(v)), put(b.extent(n));
+      test(b.less(v, i)), test(b.less_equal(v, i)), test(b.equal(v, i)), test(b.not_equal(v, i));
+      test(b.logical_and(b.less(v, i), b.less(i, b.i(5)))), test(b.logical_or(b.less(v, i), b.less(i, b.i(5))));
+      test(b.logical_not(b.less(v, i)));
+      const ExprId real = b.to_f64(v);
+      test(b.logical_or(b.is_nan(b.div(real, real)), b.equal(real, b.f(3))));
+      b.store(z, {i}, b.select(b.less(real, b.f(2)), b.mul(real, b.f(0.5)), real));
+    });
+  });
+  Memory memory({20, 20 * 16, 20});
+  for (int k = 0; k < 20; ++k) memory.integers(x)[k] = (k * 7) % 11 - 4;
+  run_both(b.program(), memory, {20});
+  run_both(b.program(), memory, {0});
+  run_both(b.program(), memory, {1});
+}
+
+TEST_CASE("Reductions over constant and run-time extents") {
+  for (const std::int64_t length : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 32, 64, 100, 127, 200, 1000}) {
+    for (const bool constant : {true, false}) {
+      Builder b;
+      const auto n = constant ? b.constant_size("N", length) : b.runtime_size("N");
+      const auto one = b.constant_size("four", 4);
+      const auto x = b.buffer("x", Role::data, {n});
+      const auto y = b.buffer("y", Role::output, {one});
+      const auto p = b.buffer("p", Role::scratch, {n});
+      b.function("f", [&] {
+        const auto sum = b.local("sum", b.f(0));
+        const auto top = b.local("top", b.f(-1e300));
+        const auto last = b.local("last", b.f(0));
+        b.for_each("k", n, [&](ExprId k) {
+          b.accumulate(sum, b.mul(b.load(x, {k}), b.load(x, {k})));
+          b.assign(top, b.max(b.get(top), b.load(x, {k})));
+        });
+        b.for_each("k", n, [&](ExprId k) {
+          b.store(p, {k}, b.exp(b.sub(b.load(x, {k}), b.get(top))));
+          b.accumulate(last, b.load(p, {k}));
+        });
+        b.for_each("k", n, [&](ExprId k) { b.store(p, {k}, b.div(b.load(p, {k}), b.get(last))); });
+        b.store(y, {b.i(0)}, b.get(sum)), b.store(y, {b.i(1)}, b.get(top)), b.store(y, {b.i(2)}, b.get(last));
+      });
+      Memory memory({static_cast<std::size_t>(length), 4, static_cast<std::size_t>(length)});
+      for (int k = 0; k < length; ++k) memory.reals(x)[k] = std::sin(k) * 3;
+      run_both(b.program(), memory, {length});
+    }
+  }
+}
+
+TEST_CASE("Ragged buffers, with axes before and after the packed pair") {
+  Builder b;
+  const auto copies = b.constant_size("copies", 2);
+  const auto docs = b.runtime_size("docs");
+  const auto tokens = b.runtime_size("tokens");
+  const auto offsets_size = b.runtime_size("docs1");
+  const auto k = b.constant_size("K", 5);
+  const auto offsets = b.buffer("offsets", Role::data, {offsets_size}, Type::i64);
+  const auto w = b.ragged_buffer("w", Role::data, {docs, tokens}, 1, offsets, Type::i64);
+  const auto phi = b.ragged_buffer("phi", Role::scratch, {copies, docs, tokens, k}, 2, offsets);
+  const auto counts = b.buffer("counts", Role::statistic, {k});
+  b.function("f", [&] {
+    b.fill(phi, b.f(0.25));
+    b.for_each("c", copies, [&](ExprId c) {
+      b.for_each("d", docs, [&](ExprId d) {
+        const ExprId length = b.let("length", b.sub(b.load(offsets, {b.add(d, b.i(1))}), b.load(offsets, {d})));
+        b.for_loop("n", b.i(0), length, [&](ExprId n) {
+          b.for_each("k", k, [&](ExprId j) {
+            b.add_to(phi, {c, d, n, j}, b.to_f64(b.add(b.mul(b.i(10), b.load(w, {d, n})), j)));
+          });
+          b.add_to(counts, {b.load(w, {d, n})}, b.f(1));
+        });
+      });
+    });
+  });
+  Memory memory({5, 9, 2 * 9 * 5, 5});
+  const std::int64_t rows[] = {0, 3, 3, 8, 9};
+  std::copy(rows, rows + 5, memory.integers(offsets));
+  for (int n = 0; n < 9; ++n) memory.integers(w)[n] = (n * n) % 5;
+  run_both(b.program(), memory, {4, 0, 5});
+}
+
+TEST_CASE("Break, fail, if and parameters") {
+  Builder b;
+  const auto n = b.runtime_size("N");
+  const auto x = b.buffer("x", Role::data, {n});
+  const auto y = b.buffer("y", Role::table, {n});
+  b.function("f", {{"limit", Type::f64}, {"skip", Type::i64}, {"scale", Type::f64}}, [&](const auto& p) {
+    const auto total = b.local("total", b.f(0));
+    b.for_each("n", n, [&](ExprId i) {
+      b.if_else(b.equal(i, p[1]), [&] { b.store(y, {i}, b.f(-1)); },
+                [&] {
+                  b.accumulate(total, b.mul(p[2], b.load(x, {i})));
+                  b.store(y, {i}, b.get(total));
+                });
+      b.fail_if(b.is_nan(b.load(x, {i})), 7);
+      b.break_if(b.less(p[0], b.get(total)));
+    });
+    b.for_loop("k", b.i(0), b.i(3), [&](ExprId k) {
+      b.break_if(b.equal(k, p[1]));
+      b.if_then(b.less(k, b.extent(n)), [&] { b.add_to(y, {k}, b.f(100)); });
+    });
+    b.fail_if(b.less(b.get(total), b.f(0)), 9);
+  });
+  Memory memory({40, 40});
+  for (int k = 0; k < 40; ++k) memory.reals(x)[k] = 0.5 + k % 3;
+  run_both(b.program(), memory, {40}, {3}, {1e9, 2});
+  run_both(b.program(), memory, {40}, {1}, {11, 2});
+  run_both(b.program(), memory, {40}, {50}, {1e9, -1});
+  run_both(b.program(), memory, {2}, {2}, {1e9, 1});
+  memory.reals(x)[20] = kNaN;
+  run_both(b.program(), memory, {40}, {3}, {1e9, 2});
+}
+
+TEST_CASE("Local arrays, scatter and guarded accumulation") {
+  for (const std::int64_t components : {2, 3, 4, 6, 8, 10, 20, 32, 33}) {
+    Builder b;
+    const auto n = b.runtime_size("N");
+    const auto k = b.constant_size("K", components);
+    const auto x = b.buffer("x", Role::data, {n});
+    const auto z = b.buffer("z", Role::data, {n}, Type::i64);
+    const auto s = b.buffer("S", Role::statistic, {k, k});
+    const auto r = b.buffer("r", Role::table, {n, k});
+    b.function("f", [&] {
+      const auto nat = b.local_array("nat", {k});
+      const auto count = b.local_array("count", {k}, Type::i64);
+      b.fill(count, b.i(0));
+      b.for_each("n", n, [&](ExprId i) {
+        b.fill(nat, b.f(0));
+        b.for_each("j", k, [&](ExprId j) {
+          b.for_each("k", k, [&](ExprId c) { b.add_to(nat, {c}, b.mul(b.load(x, {i}), b.to_f64(b.add(j, c)))); });
+        });
+        const auto sum = b.local("sum", b.f(0));
+        b.for_each("k", k, [&](ExprId c) {
+          b.store(nat, {c}, b.exp(b.mul(b.f(-0.01), b.load(nat, {c}))));
+          b.accumulate(sum, b.load(nat, {c}));
+        });
+        b.for_each("k", k, [&](ExprId c) {
+          b.store(r, {i, c}, b.div(b.load(nat, {c}), b.get(sum)));
+          b.add_to(s, {b.load(z, {i}), c}, b.load(r, {i, c}));
+          b.if_then(b.equal(c, b.load(z, {i})), [&] { b.add_to(s, {c, b.i(0)}, b.f(1)); });
+        });
+        b.add_to(count, {b.load(z, {i})}, b.i(1));
+      });
+      b.for_each("k", k, [&](ExprId c) { b.add_to(s, {b.i(0), c}, b.to_f64(b.load(count, {c}))); });
+    });
+    const auto kk = static_cast<std::size_t>(components);
+    // Local arrays have an entry in the table too, which is not looked at.
+    Memory memory({50, 50, kk * kk, 50 * kk, 0, 0});
+    for (int i = 0; i < 50; ++i) memory.reals(x)[i] = 0.1 * i, memory.integers(z)[i] = (i * 3) % components;
+    run_both(b.program(), memory, {50});
+  }
+}
+
+TEST_CASE("Several functions share memory, and names may have any character") {
+  Builder b;
+  const auto n = b.constant_size("N", 33);
+  const auto x = b.buffer("E.beta.log", Role::table, {n});
+  b.function("update beta'", [&] { b.for_each("n", n, [&](ExprId i) { b.add_to(x, {i}, b.to_f64(i)); }); });
+  b.function("elbo", [&] { b.fail(3); });
+  const native::Jit jit(b.program(), {.prefix = "m_"});
+  Memory memory({33});
+  CHECK(jit.function("update beta'")(memory.table(), nullptr, nullptr, nullptr) == 0);
+  CHECK(jit.function("update beta'")(memory.table(), nullptr, nullptr, nullptr) == 0);
+  CHECK(memory.reals(x)[32] == 64);
+  CHECK(jit.function("elbo")(memory.table(), nullptr, nullptr, nullptr) == 3);
+  CHECK(jit.function("m_elbo") == nullptr);
+  CHECK(native::assembly(b.program(), {.prefix = "m_"}).find("m_elbo:") != std::string::npos);
+  CHECK(native::emit_object(b.program(), {.cpu = "x86-64-v3"}).substr(1, 3) == "ELF");
+}
+
+TEST_CASE("Unoptimised code means the same") {
+  Builder b;
+  const auto n = b.constant_size("N", 21);
+  const auto x = b.buffer("x", Role::table, {n});
+  b.function("f", [&] { b.for_each("n", n, [&](ExprId i) { b.store(x, {i}, b.digamma(b.to_f64(b.add(i, b.i(1))))); }); });
+  run_both(b.program(), Memory({21}), {}, {}, {}, 1e-13, {.level = 0});
+  run_both(b.program(), Memory({21}), {}, {}, {}, 1e-13, {.cpu = "x86-64"});
+}
