@@ -121,7 +121,7 @@ class Builder {
     return rule ? names(*rule->names()) : std::vector<Name>{};
   }
 
-  /// Adds a node over `children`; the first node that is too high is reported, once a declaration or so.
+  /// Adds a node over `children`.
   ExprId add(Span where, decltype(Expr::node) node, std::initializer_list<ExprId> children = {}) {
     int height = 1;
     for (ExprId child : children) height = std::max(height, heights_[child.index()] + 1);
@@ -129,10 +129,10 @@ class Builder {
   }
 
   ExprId add(Span where, decltype(Expr::node) node, int height) {
-    if (height > kMaxHeight) {
+    if (height == kMaxHeight + 1 && ast_.decls.size() >= too_high_) {
+      too_high_ = ast_.decls.size() + 1;
       diagnostics_.add(DiagnosticKind::too_deep, where,
                        fmt::format("this expression has more than {} operations in a row", kMaxHeight));
-      height = 1;
     }
     ast_.exprs.push_back({where, std::move(node)});
     heights_.push_back(height);
@@ -260,6 +260,7 @@ class Builder {
   Diagnostics& diagnostics_;
   Ast ast_;
   std::vector<int> heights_;  // of ast_.exprs
+  std::size_t too_high_ = 0;  // declarations before this one need no further complaint of their height
 };
 
 }  // namespace

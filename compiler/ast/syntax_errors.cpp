@@ -15,6 +15,13 @@ bool at_end(Parser& parser) { return parser.getCurrentToken()->getType() == Toke
 
 std::size_t rule(Parser& parser) { return parser.getContext()->getRuleIndex(); }
 
+/// A word like `data` in the middle of a line is a misused name, not the next declaration.
+bool follows_on_line(Parser& parser) {
+  const Token* previous = parser.getTokenStream()->LT(-1);
+  const Token* current = parser.getCurrentToken();
+  return begins_declaration(current->getType()) && previous && previous->getLine() == current->getLine();
+}
+
 /// Skips to behind the next `;`, or to a token that begins a declaration or closes the model.
 void skip_declaration(Parser& parser) {
   while (!at_end(parser)) {
@@ -60,8 +67,14 @@ Token* ErrorStrategy::recoverInline(Parser* parser) {
 
 void ErrorStrategy::recover(Parser* parser, std::exception_ptr error) {
   switch (rule(*parser)) {
-    case LehrParser::RuleDeclaration: skip_declaration(*parser); break;
-    case LehrParser::RuleHeader: skip_header(*parser); break;
+    case LehrParser::RuleDeclaration:
+      if (follows_on_line(*parser)) parser->consume();
+      skip_declaration(*parser);
+      break;
+    case LehrParser::RuleHeader:
+      headless_ = true;
+      skip_header(*parser);
+      break;
     case LehrParser::RuleFile: break;
     default: std::rethrow_exception(error);
   }
@@ -84,6 +97,7 @@ void ErrorStrategy::report(Parser& parser) {
   if (reported_) return;
   reported_ = true;
   if (parser.getCurrentToken()->getTokenIndex() >= end_) return;
+  if (headless_ && rule(parser) == LehrParser::RuleFile) return;
   SyntaxMessage message = syntax_message(parser, text_);
   diagnostics_.add(DiagnosticKind::syntax, message.span, message.text).notes = std::move(message.notes);
 }

@@ -30,6 +30,7 @@ class ErrorStrategy final : public antlr4::ANTLRErrorStrategy {
   Diagnostics& diagnostics_;
   std::size_t end_;
   bool reported_ = false;  // the error being unwound
+  bool headless_ = false;  // without a header nothing is said about the braces
 };
 
 }  // namespace lehr

@@ -89,6 +89,7 @@ class Writer {
     }
     if (const std::size_t rule = enclosing(); rule == LehrParser::RuleHeader) return in_header();
     if (const std::string slip = familiar_slip(); !slip.empty()) return here(slip);
+    if (expects(LehrParser::LeftParen) && enclosing() == LehrParser::RuleDistribution) return no_distribution();
     if (context_->getRuleIndex() == LehrParser::RuleStatement && expects(LehrParser::Tilde)) return no_tilde();
     if (expects(LehrParser::Semicolon)) return no_semicolon();
     if (expects(LehrParser::RightParen) || expects(LehrParser::RightBracket)) return no_closer();
@@ -174,20 +175,17 @@ class Writer {
     if (type_ == LehrParser::Star && previous_type() == LehrParser::Star && adjacent()) {
       return "there is no power operator: write x * x";
     }
-    if (type_ == LehrParser::Equals && previous_type() == LehrParser::Equals && adjacent()) {
-      return "there is no comparison: write one '='";
+    const bool doubled = parser_.getTokenStream()->LA(2) == LehrParser::Equals ||
+                         (previous_type() == LehrParser::Equals && adjacent());
+    if (type_ == LehrParser::Equals && doubled) return "there is no comparison: write one '='";
+    if (expects(LehrParser::LeftParen) && previous_type() == LehrParser::Sum) {
+      return fmt::format("expected '(' after 'sum', as in `sum(f) a[f] * b[f]`, found {}", quoted(found_));
     }
     if (type_ == LehrParser::RightBracket && previous_type() == LehrParser::LeftBracket) {
       return "expected an index between '[' and ']'; without indices the brackets are left out";
     }
     if (context_->getRuleIndex() == LehrParser::RuleGuideKind) {
       return "expected joint, point, independent or order after 'guide'";
-    }
-    if (context_->getRuleIndex() == LehrParser::RuleArguments && enclosing() == LehrParser::RuleDistribution) {
-      if (expects(LehrParser::LeftParen)) {
-        return fmt::format("expected a distribution such as Normal(mean = 0, sd = 1), but {} has no arguments",
-                           quoted(previous_));
-      }
     }
     if (context_->getRuleIndex() == LehrParser::RuleName && enclosing() == LehrParser::RuleDistribution) {
       return fmt::format("expected a distribution after {}, found {}", quoted(previous_), quoted(found_));
@@ -208,15 +206,23 @@ class Writer {
     return false;
   }
 
+  SyntaxMessage no_distribution() {
+    return {span(previous_),
+            fmt::format("expected a distribution such as Normal(mean = 0, sd = 1), but {} has no arguments",
+                        quoted(previous_)),
+            {}};
+  }
+
   /// A statement that stops being one: `plat doc;`, `x = 1;`, `x[n] : real;`.
   SyntaxMessage no_tilde() {
     const Token* first = context_->start;
     const std::string word = first->getText();
     if (first->getType() != LehrParser::Observe) {
-      if (type_ == LehrParser::Equals) {
-        SyntaxMessage message = here(fmt::format("'{}' is declared without a word before it", shortened(word)));
-        message.notes.push_back({fmt::format("write `let {0} = ...` for a deterministic name, `const {0} = ...` for "
-                                             "a constant, `{0} ~ ...` for a random variable",
+      const bool assigned = type_ == LehrParser::Colon && parser_.getTokenStream()->LA(2) == LehrParser::Equals;
+      if (type_ == LehrParser::Equals || assigned) {
+        SyntaxMessage message = here("a declaration with '=' begins with 'let' or 'const'");
+        message.notes.push_back({fmt::format("`let {0} = ...` is a deterministic name, `const {0} = ...` a constant, "
+                                             "`{0} ~ ...` a random variable",
                                              shortened(word)),
                                  std::nullopt});
         return message;

@@ -1,0 +1,160 @@
+// Spacing looks at the token before and at the bracket around: indices are tight (`s[t-1]`), all else is airy.
+// Lines are filled; a break comes rather after a comma, or before `start` and `over`, than before a sign.
+#include "compiler/ast/layout.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lehr {
+namespace {
+
+constexpr std::array<std::string_view, 8> kReserved = {"model",   "const",     "plate", "data", "let",
+                                                       "observe", "potential", "guide"};
+
+bool is_comment(const Piece& p) { return p.kind == TokenKind::line_comment || p.kind == TokenKind::block_comment; }
+
+bool is_reserved(const Piece& p) {
+  return std::find(kReserved.begin(), kReserved.end(), p.text) != kReserved.end();
+}
+
+bool is_operator(std::string_view text) { return text == "+" || text == "-" || text == "*" || text == "/"; }
+
+/// How a piece joins the one before: with a blank or not, and whether a line may break there.
+struct Joint {
+  bool space = false;
+  int level = 0;  // 0: no break; 1: a good place; 2: only when the piece up to the next good place is too long
+  bool forced = false;
+};
+
+class Joiner {
+ public:
+  explicit Joiner(const std::vector<Piece>& pieces) : pieces_(pieces) {}
+
+  std::vector<Joint> join() {
+    std::vector<Joint> joints;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      Joint joint;
+      if (!is_comment(pieces_[i])) joint = code(pieces_[i]);
+      if (i > 0) {
+        const Piece& before = pieces_[i - 1];
+        if (is_comment(pieces_[i])) joint = {true, 1, false};
+        if (is_comment(before)) joint.space = pieces_[i].text != ";" && pieces_[i].text != ",";
+        joint.forced = before.ends_line || pieces_[i].own_line;
+      }
+      joints.push_back(joint);
+    }
+    return joints;
+  }
+
+ private:
+  Joint code(const Piece& piece) {
+    const std::string& text = piece.text;
+    const bool operand_before = ends_operand_;
+    const bool sign = is_operator(text);
+    const bool prefix = sign && !operand_before;
+    const bool in_index = !open_.empty() && open_.back() == '[';
+    const bool tight = in_index && sign && !prefix;
+
+    Joint joint{space_before(piece), 0, false};
+    if (tight || tight_) joint.space = false;
+    if (before_ == ",") joint.level = 1;
+    if (open_.empty() && tilde_ && (text == "start" || text == "over")) joint.level = 1;
+    if (sign && !prefix && !in_index && (text == "+" || text == "-")) joint.level = 2;
+
+    tight_ = tight || prefix;
+    ends_operand_ = piece.kind == TokenKind::number || (piece.kind == TokenKind::word && !is_reserved(piece));
+    if (text == "(" || text == "[") {
+      const bool head = before_ == "sum" || before_ == "potential";
+      open_.push_back(text[0]);
+      opens_head_.push_back(head);
+    } else if ((text == ")" || text == "]") && !open_.empty()) {
+      ends_operand_ = !opens_head_.back();
+      open_.pop_back();
+      opens_head_.pop_back();
+    }
+    tilde_ = tilde_ || text == "~";
+    after_word_ = piece.kind == TokenKind::word && (!is_reserved(piece) || text == "potential");
+    before_ = text;
+    return joint;
+  }
+
+  bool space_before(const Piece& piece) const {
+    const std::string& text = piece.text;
+    if (before_.empty() || before_ == "(" || before_ == "[") return false;
+    if (text == ")" || text == "]" || text == "," || text == ";") return false;
+    if (text == "(") return !after_word_ || before_ == "potential";
+    if (text == "[") return !after_word_;
+    return true;
+  }
+
+  const std::vector<Piece>& pieces_;
+  std::string before_;            // the last piece that is no comment
+  bool after_word_ = false;       // ... is a word that takes brackets without a blank
+  bool ends_operand_ = false;     // ... ends an operand, so that a sign is binary
+  bool tight_ = false;            // ... is a sign that clings to what follows
+  bool tilde_ = false;
+  std::string open_;
+  std::vector<bool> opens_head_;  // brackets of `sum(f)` and `potential[e]`: a sign behind them is a prefix
+};
+
+/// Columns from piece `i` up to the next place of at most `level` (1: good places only), with the spaces inside.
+int width_to_break(const std::vector<Piece>& pieces, const std::vector<Joint>& joints, std::size_t i, int level) {
+  int width = columns(pieces[i].text);
+  for (std::size_t j = i + 1; j < pieces.size(); ++j) {
+    if (joints[j].forced || (joints[j].level > 0 && joints[j].level <= level)) break;
+    width += joints[j].space + columns(pieces[j].text);
+  }
+  return width;
+}
+
+}  // namespace
+
+int columns(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(),
+                                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+int separator(const std::vector<Piece>& pieces) {
+  if (pieces.empty() || std::any_of(pieces.begin(), pieces.end(), is_comment)) return -1;
+  const std::string& first = pieces[0].text;
+  std::string_view wanted = "~";
+  if (first == "const" || first == "let") wanted = "=";
+  if (first == "data") wanted = ":";
+  if (first == "model" || first == "plate" || first == "potential" || first == "guide") return -1;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].text == wanted) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::string lay_out(const std::vector<Piece>& pieces, int indent, int pad) {
+  const std::vector<Joint> joints = Joiner(pieces).join();
+  const int aligned = pad > 0 ? separator(pieces) : -1;
+  const std::string blanks(static_cast<std::size_t>(indent) + 4, ' ');
+  std::string out;
+  int column = indent;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Joint& joint = joints[i];
+    if (static_cast<int>(i) == aligned) {
+      const int fill = std::max(0, pad - (column - indent));
+      out.append(static_cast<std::size_t>(fill), ' ');
+      column += fill;
+    }
+    const int needed = joint.space + width_to_break(pieces, joints, i, joint.level);
+    if (joint.forced || (joint.level > 0 && column + needed > kLineWidth)) {
+      out += '\n';
+      out += blanks;
+      column = indent + 4;
+    } else if (joint.space) {
+      out += ' ';
+      ++column;
+    }
+    out += pieces[i].text;
+    const std::size_t last_line = pieces[i].text.rfind('\n');
+    column = last_line == std::string::npos ? column + columns(pieces[i].text)
+                                            : columns(std::string_view(pieces[i].text).substr(last_line + 1));
+  }
+  return out;
+}
+
+}  // namespace lehr
