@@ -1,0 +1,130 @@
+// CSV: values, missing ones, levels, and the place of everything that is wrong.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "runtime/data/readers.h"
+
+using namespace lehr;
+using Values = std::vector<double>;
+using Strings = std::vector<std::string>;
+
+namespace {
+
+Dataset read(std::string_view bytes, const std::string& name = "", const Strings& columns = {}) {
+  const Result<Dataset> dataset = parse_csv(bytes, "t.csv", name, columns);
+  if (!dataset) FAIL(render(dataset.error()));
+  return *dataset;
+}
+
+std::string complaint(std::string_view bytes, const std::string& name = "", const Strings& columns = {}) {
+  const Result<Dataset> dataset = parse_csv(bytes, "t.csv", name, columns);
+  REQUIRE_FALSE(dataset);
+  CHECK(dataset.error().code == ExitCode::data);
+  return render(dataset.error());
+}
+
+}  // namespace
+
+TEST_CASE("columns by name") {
+  Dataset table = read("a,b\n1,2.5\n-3e2,+4\n");
+  CHECK(table.size() == 2);
+  CHECK(table["a"].values == Values{1, -300});
+  CHECK(table["a"].integral);
+  CHECK(table["b"].values == Values{2.5, 4});
+  CHECK_FALSE(table["b"].integral);
+  CHECK(table["b"].shape == std::vector<std::int64_t>{2});
+  CHECK(table["b"].source == "t.csv, column 'b'");
+}
+
+TEST_CASE("byte order mark, CRLF, no newline at the end, spaces, blank lines") {
+  for (const char* bytes : {"\xEF\xBB\xBF"
+                            "a,b\r\n1,2\r\n3,4\r\n",
+                            "a,b\n1,2\n3,4", " a , b\n 1 ,2\n\n3,\t4\n\n\n", "\n\na,b\r1,2\r3,4\r"}) {
+    Dataset table = read(bytes);
+    CHECK(table["a"].values == Values{1, 3});
+    CHECK(table["b"].values == Values{2, 4});
+  }
+}
+
+TEST_CASE("quotes") {
+  Dataset table = read("\"a,1\",b\n\"say \"\"hi\"\"\",\"two\nlines\"\n\"\"\"\",x\n");
+  CHECK(table["a,1"].levels == Strings{"\"", "say \"hi\""});
+  CHECK(table["a,1"].values == Values{1, 0});
+  CHECK(table["b"].levels == Strings{"two\nlines", "x"});
+  CHECK(read("a\n\"12\"\n")["a"].values == Values{12});
+}
+
+TEST_CASE("missing values are NaN") {
+  Dataset table = read("a,s\n1,x\n,\nNA,NA\nNaN,nan\n5,y\n");
+  const DataArray& a = table["a"];
+  REQUIRE(a.values.size() == 5);
+  CHECK(a.has_missing);
+  CHECK(a.integral);
+  CHECK(std::isnan(a.values[1]));
+  CHECK(std::isnan(a.values[3]));
+  CHECK(a.values[4] == 5);
+  CHECK(table["s"].levels == Strings{"x", "y"});
+  CHECK(std::isnan(table["s"].values[2]));
+  // In a table of one column a blank line inside is a missing value.
+  CHECK(read("a\n1\n\n3\n\n")["a"].values.size() == 3);
+  CHECK(std::isnan(read("a,b\n1,2\n3,")["b"].values[1]));
+}
+
+TEST_CASE("levels are sorted, and say where the first text is") {
+  Dataset table = read("a,b\nz,1\nb,2\nz,o\n");
+  CHECK(table["a"].levels == Strings{"b", "z"});
+  CHECK(table["a"].values == Values{1, 0, 1});
+  CHECK(table["b"].levels == Strings{"1", "2", "o"});
+  CHECK(table["b"].source == "t.csv, column 'b' (numbers, but 'o' at t.csv:4:3)");
+}
+
+TEST_CASE("columns as the last axis") {
+  DataArray x = read("a,s,b\n1,u,2\n3,v,\n", "x").at("x");
+  CHECK(x.shape == std::vector<std::int64_t>{2, 2});
+  CHECK(x.axis_labels == Strings{"a", "b"});
+  CHECK(x.values[2] == 3);
+  CHECK(std::isnan(x.values[3]));
+  x = read("a,s,b\n1,u,2\n3,v,4\n", "x", {"b", "a"}).at("x");
+  CHECK(x.values == Values{2, 1, 4, 3});
+  x = read("a,s\n1,u\n3,v\n", "x", {"s"}).at("x");
+  CHECK(x.shape == std::vector<std::int64_t>{2});
+  CHECK(x.levels == Strings{"u", "v"});
+  CHECK(read("a\n7\n8\n", "x").at("x").shape == std::vector<std::int64_t>{2});
+  // R's row names stand under an empty name.
+  CHECK(read("\"\",a\n1,7\n2,8\n", "x").at("x").values == Values{7, 8});
+}
+
+TEST_CASE("numbers at the edge") {
+  DataArray x = read("a\n1e400\n-1e400\n1e-400\nInf\n-inf\n9007199254740992\n").at("a");
+  CHECK(std::isinf(x.values[0]));
+  CHECK(x.values[1] < 0);
+  CHECK(x.values[2] == 0);
+  CHECK(x.values[4] < 0);
+  CHECK(x.values[5] == 9007199254740992.0);
+  CHECK(read("a\n0x10\n").at("a").levels == Strings{"0x10"});
+}
+
+TEST_CASE("what is wrong, and where") {
+  CHECK(complaint("a,b\n1,2\n1,äö x,3\n") ==
+        "t.csv:3:1: error: the row has 3 fields and the header 2\n  note: a field that contains a comma must "
+        "be quoted");
+  CHECK_THAT(complaint("a,b\n1,ä\n1,2\n", "x", {"a", "b"}),
+             Catch::StartsWith("t.csv:2:3: error: 'ä' is not a number, in column 'b'"));
+  CHECK_THAT(complaint("a,b\nä,\"x\n"), Catch::StartsWith("t.csv:2:3: error: this quote is never closed"));
+  CHECK_THAT(complaint("a,b\n\"x\"y,2\n"),
+             Catch::StartsWith("t.csv:2:4: error: text after the closing quote"));
+  CHECK_THAT(complaint("weight,height\n1,2\n", "x", {"wieght"}), Catch::Contains("did you mean 'weight'?"));
+  CHECK_THAT(complaint("a,b\n1,2\n", "x", {"length"}), Catch::Contains("there are: a, b"));
+  CHECK_THAT(complaint("a,b,a\n1,2,3\n"), Catch::StartsWith("t.csv:1:5: error: two columns are named 'a'"));
+  CHECK_THAT(complaint("a;b\n1;2\n"), Catch::Contains("separated by ';'"));
+  CHECK_THAT(complaint("1,2\n3,4\n", "x"), Catch::Contains("the first line holds numbers"));
+  CHECK_THAT(complaint("s\nu\n", "x", {"t"}), Catch::Contains("there is no column 't'"));
+  CHECK_THAT(complaint("s,t\nu,v\n", "x"), Catch::Contains("no column holds numbers"));
+  CHECK(complaint("a,b\n") == "t.csv: error: the file has a header and no rows");
+  CHECK_THAT(complaint(""), Catch::Contains("the file is empty"));
+  CHECK_THAT(complaint(" \n\r\n"), Catch::Contains("the file is empty"));
+  CHECK_THAT(complaint("\xFF\xFE"
+                       "a"),
+             Catch::Contains("UTF-16"));
+}
