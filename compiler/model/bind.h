@@ -39,10 +39,14 @@ struct BoundData {
 /// sizes and where each came from), expands or keeps multiplicities (`times`, LDA-C), checks supports (a category
 /// outside its plate, a negative count, a value outside (0, 1), NaN where no missing value is allowed, a simplex that
 /// does not sum to 1) and reports unset constants, unbound data and names the model does not have.
-/// All problems found are reported together, as notes of one Error or as several.
+/// All problems found are reported together: the first is the Error, the others are its notes.
+/// An array named like a nested plate gives the lengths of its rows; data over that plate may then be joined end to
+/// end (frames of sequences). Names that the model does not have are ignored: files by name carry more than one
+/// model needs; they are mentioned when something is unbound. A number named like `const K;` gives its value.
 Result<BoundData> bind(const model::Model& model, const Dataset& data, const Settings& settings);
 
-/// Sizes and constants without data (`emit`, `build`): plates that nothing sizes keep -1.
+/// Sizes and constants without data (`emit`, `build`): plates that nothing sizes keep -1, constants without a value
+/// are NaN, `givens` and `observed` are empty arrays.
 Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings);
 
 }  // namespace lehr

@@ -1,0 +1,93 @@
+// Model + data -> BoundData: the order of the steps, and how problems become one Error.
+#include "compiler/model/bind.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "compiler/model/binder.h"
+
+namespace lehr {
+namespace model {
+
+Error& problem(Binder& b, ExitCode code, std::string where, std::string text) {
+  b.problems.push_back({code, std::move(where), std::move(text), {}});
+  return b.problems.back();
+}
+
+std::string signature(const Binder& b, const Slot& slot) {
+  std::string plates, event;
+  for (std::size_t i = 0; i < slot.axes.size(); ++i) {
+    std::string& list = i + slot.event_rank < slot.axes.size() ? plates : event;
+    list += (list.empty() ? "" : ", ") + b.model[slot.axes[i]].name;
+  }
+  return slot.name + (plates.empty() ? "" : "[" + plates + "]") + (event.empty() ? "" : " over " + event);
+}
+
+namespace {
+
+constexpr std::size_t kMostProblems = 20;
+
+Binder make_binder(const Model& model, const Settings& settings, const Dataset* data) {
+  Binder b{model, settings, data, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  b.constants.resize(model.constants.size());
+  b.constants_done.assign(model.constants.size(), false);
+  b.out.givens.resize(model.givens.size());
+  b.out.observed.resize(model.variables.size());
+  for (std::size_t i = 0; i < model.givens.size(); ++i) {
+    const Given& g = model.givens[i];
+    Slot slot{g.name, g.axes, g.event.size(), g.value_plate, GivenId(i), std::nullopt};
+    slot.axes.insert(slot.axes.end(), g.event.begin(), g.event.end());
+    b.slots.push_back(std::move(slot));
+  }
+  for (std::size_t i = 0; i < model.variables.size(); ++i) {
+    const Variable& v = model.variables[i];
+    if (!v.observed) continue;
+    Slot slot{v.name, v.axes, v.event.size(), v.value_plate, std::nullopt, VariableId(i)};
+    slot.axes.insert(slot.axes.end(), v.event.begin(), v.event.end());
+    b.slots.push_back(std::move(slot));
+  }
+  return b;
+}
+
+Error merged(std::vector<Error> problems) {
+  Error first = std::move(problems.front());
+  for (std::size_t i = 1; i < problems.size(); ++i) {
+    if (i == kMostProblems) {
+      first.notes.push_back(fmt::format("and {} more problems", problems.size() - i));
+      break;
+    }
+    const Error& e = problems[i];
+    first.notes.push_back(fmt::format("also: {}{}{}", e.where, e.where.empty() ? "" : ": ", e.text));
+    for (const std::string& note : e.notes) first.notes.push_back("  " + note);
+  }
+  return first;
+}
+
+Result<BoundData> finish(Binder& b) {
+  if (!b.problems.empty()) return merged(std::move(b.problems));
+  return std::move(b.out);
+}
+
+}  // namespace
+}  // namespace model
+
+Result<BoundData> bind(const model::Model& model, const Dataset& data, const Settings& settings) {
+  model::Binder b = model::make_binder(model, settings, &data);
+  model::read_settings(b);
+  model::match_arrays(b);
+  model::claim_shapes(b);
+  model::claim_values(b);
+  model::settle_sizes(b);
+  if (b.problems.empty()) model::store_values(b);
+  return model::finish(b);
+}
+
+Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings) {
+  model::Binder b = model::make_binder(model, settings, nullptr);
+  model::read_settings(b);
+  model::settle_sizes(b);
+  return model::finish(b);
+}
+
+}  // namespace lehr

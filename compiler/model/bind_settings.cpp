@@ -1,0 +1,154 @@
+// What the command line gives: constants, sizes, labels; and the arithmetic of constants.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "compiler/model/binder.h"
+#include "compiler/model/resolver.h"
+
+namespace lehr::model {
+namespace {
+
+std::optional<PlateId> plate_of(const Model& m, const std::string& name) {
+  for (std::size_t i = 0; i < m.plates.size(); ++i) {
+    if (m.plates[i].name == name && !m.plates[i].stick) return m.plates[i].set;
+  }
+  return std::nullopt;
+}
+
+void add_nearest(Error& e, const std::string& name, const std::vector<std::string>& candidates) {
+  if (const auto near = nearest(name, candidates)) {
+    e.notes.push_back(fmt::format("did you mean '{}'?", *near));
+  } else if (!candidates.empty()) {
+    std::string all;
+    for (const std::string& c : candidates) all += (all.empty() ? "" : ", ") + c;
+    e.notes.push_back("the model has: " + all);
+  }
+}
+
+std::optional<double> apply(BinaryOp op, double a, double c) {
+  switch (op) {
+    case BinaryOp::add: return a + c;
+    case BinaryOp::subtract: return a - c;
+    case BinaryOp::multiply: return a * c;
+    case BinaryOp::divide: return a / c;
+  }
+  return std::nullopt;
+}
+
+double apply(Function f, double x) {
+  switch (f) {
+    case Function::log: return std::log(x);
+    case Function::exp: return std::exp(x);
+    case Function::sqrt: return std::sqrt(x);
+    case Function::logistic: return 1 / (1 + std::exp(-x));
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+void read_settings(Binder& b) {
+  const Model& m = b.model;
+  std::vector<std::string> constants, plates;
+  for (const Constant& c : m.constants) constants.push_back(c.name);
+  for (const Plate& p : m.plates) {
+    if (!p.stick) plates.push_back(p.name);
+  }
+  for (const auto& [name, value] : b.settings.constants) {
+    bool found = false;
+    for (std::size_t i = 0; i < m.constants.size(); ++i) {
+      if (m.constants[i].name != name) continue;
+      found = true;
+      b.constants[i] = value;
+      b.constants_done[i] = true;
+      if (!std::isfinite(value)) problem(b, ExitCode::usage, "--set " + name, "the value is not a finite number");
+    }
+    if (found) continue;
+    Error& e = problem(b, ExitCode::usage, "--set " + name, fmt::format("the model has no constant '{}'", name));
+    if (plate_of(m, name)) {
+      e.notes.push_back(fmt::format("'{0}' is a plate: give its size with --sizes {0}=...", name));
+    } else {
+      add_nearest(e, name, constants);
+    }
+  }
+  for (const auto& [name, size] : b.settings.sizes) {
+    const auto plate = plate_of(m, name);
+    if (!plate) {
+      add_nearest(problem(b, ExitCode::usage, "--sizes " + name, fmt::format("the model has no plate '{}'", name)),
+                  name, plates);
+    } else if (size < 1) {
+      problem(b, ExitCode::usage, "--sizes " + name, fmt::format("plate '{}' needs at least one element", name));
+    } else if (!m[*plate].parent) {   // of a nested plate: the length of every row
+      b.claims[*plate].push_back({size, "--sizes " + name});
+    }
+  }
+  for (const auto& [name, labels] : b.settings.labels) {
+    const auto plate = plate_of(m, name);
+    if (!plate) {
+      add_nearest(problem(b, ExitCode::usage, "--labels " + name, fmt::format("the model has no plate '{}'", name)),
+                  name, plates);
+    } else if (m[*plate].parent) {
+      problem(b, ExitCode::usage, "--labels " + name,
+              fmt::format("plate '{}' is nested: its elements cannot have labels", name));
+    } else {
+      b.claims[*plate].push_back({static_cast<std::int64_t>(labels.size()), "--labels " + name});
+    }
+  }
+}
+
+std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
+  if (b.constants_done[id.index()]) return b.constants[id.index()];
+  b.constants_done[id.index()] = true;
+  const Constant& c = b.model[id];
+  if (c.value) {
+    b.constants[id.index()] = evaluate(b, *c.value);
+    const auto& value = b.constants[id.index()];
+    if (value && !std::isfinite(*value)) {
+      problem(b, ExitCode::usage, "--set", fmt::format("the value of constant '{}' is not a finite number", c.name));
+    }
+    return value;
+  }
+  if (b.data) {
+    const auto it = b.data->find(c.name);
+    if (it != b.data->end() && it->second.values.size() == 1 && it->second.levels.empty()) {
+      b.constants[id.index()] = it->second.values.front();
+      return b.constants[id.index()];
+    }
+  }
+  if (!b.data) return std::nullopt;
+  problem(b, ExitCode::usage, "--set", fmt::format("constant '{}' has no value", c.name))
+      .notes.push_back(fmt::format("give it with --set {}=...", c.name));
+  return std::nullopt;
+}
+
+std::optional<double> evaluate(Binder& b, ExprId id) {
+  return std::visit(
+      [&](const auto& node) -> std::optional<double> {
+        using T = std::decay_t<decltype(node)>;
+        if constexpr (std::is_same_v<T, Number>) {
+          return node.value;
+        } else if constexpr (std::is_same_v<T, ConstantRef>) {
+          return evaluate_constant(b, node.constant);
+        } else if constexpr (std::is_same_v<T, SizeOf>) {
+          const auto size = size_of(b, node.plate);
+          return size ? std::optional<double>(static_cast<double>(*size)) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, Negate>) {
+          const auto value = evaluate(b, node.operand);
+          return value ? std::optional<double>(-*value) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, Binary>) {
+          const auto left = evaluate(b, node.left), right = evaluate(b, node.right);
+          return left && right ? apply(node.op, *left, *right) : std::nullopt;
+        } else if constexpr (std::is_same_v<T, Apply>) {
+          const auto value = evaluate(b, node.argument);
+          return value ? std::optional<double>(apply(node.function, *value)) : std::nullopt;
+        } else {
+          return std::nullopt;   // resolve() admits nothing else in constants
+        }
+      },
+      b.model[id].node);
+}
+
+}  // namespace lehr::model

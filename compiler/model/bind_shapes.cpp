@@ -1,0 +1,250 @@
+// Arrays and axes: which array belongs to which name, what its shape says about the sizes of plates.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/model/binder.h"
+#include "compiler/model/resolver.h"
+
+namespace lehr::model {
+namespace {
+
+std::string shape_text(const DataArray& a) {
+  if (a.ragged()) return fmt::format("{} rows of different lengths", a.shape.empty() ? 0 : a.shape[0]);
+  std::string out;
+  for (const std::int64_t n : a.shape) out += (out.empty() ? "" : " x ") + fmt::format("{}", n);
+  return out.empty() ? "a single number" : out;
+}
+
+std::string source_of(const Slot& slot, const DataArray& a) { return fmt::format("{} ({})", slot.name, a.source); }
+
+/// The plate whose multiplicity an LDA-C array of this slot would give: its innermost plate with `times`.
+std::optional<GivenId> times_of(const Binder& b, const Slot& slot) {
+  for (const PlateId p : slot.axes) {
+    if (b.model[p].times) return b.model[p].times;
+  }
+  return std::nullopt;
+}
+
+/// LDA-C without `times`: every copy becomes an element of its own.
+void expand_copies(DataArray& a) {
+  std::vector<double> values;
+  std::vector<std::int64_t> offsets = {0};
+  std::int64_t longest = 0;
+  for (std::size_t row = 0; row + 1 < a.row_offsets.size(); ++row) {
+    for (auto i = static_cast<std::size_t>(a.row_offsets[row]); i < static_cast<std::size_t>(a.row_offsets[row + 1]); ++i) {
+      values.insert(values.end(), static_cast<std::size_t>(a.multiplicity[i]), a.values[i]);
+    }
+    offsets.push_back(static_cast<std::int64_t>(values.size()));
+    longest = std::max(longest, offsets.back() - offsets[row]);
+  }
+  a.values = std::move(values);
+  a.row_offsets = std::move(offsets);
+  a.shape = {static_cast<std::int64_t>(a.row_offsets.size()) - 1, longest};
+  a.multiplicity.clear();
+}
+
+/// LDA-C bound to counts over terms: one dense row of counts a document.
+void make_dense(Binder& b, DataArray& a, PlateId term) {
+  double largest = -1;
+  for (const double v : a.values) largest = std::max(largest, v);
+  std::int64_t width = static_cast<std::int64_t>(largest) + 1;
+  const auto& claims = b.claims[term];
+  if (!claims.empty()) width = std::max(width, claims.front().size);
+  const std::int64_t rows = static_cast<std::int64_t>(a.row_offsets.size()) - 1;
+  std::vector<double> dense(static_cast<std::size_t>(rows * width), 0.0);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (auto i = a.row_offsets[static_cast<std::size_t>(row)]; i < a.row_offsets[static_cast<std::size_t>(row) + 1]; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      dense[static_cast<std::size_t>(row * width) + static_cast<std::size_t>(a.values[at])] += a.multiplicity[at];
+    }
+  }
+  a.values = std::move(dense);
+  a.shape = {rows, width};
+  a.row_offsets.clear();
+  a.multiplicity.clear();
+}
+
+/// Arrays named after nested plates give the lengths of their rows.
+void claim_lengths(Binder& b) {
+  for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
+    const Plate& p = b.model.plates[i];
+    const auto it = b.data->find(p.name);
+    if (it == b.data->end() || p.stick) continue;
+    const DataArray& a = it->second;
+    if (!b.model[p.set].parent) {
+      problem(b, ExitCode::data, a.source, fmt::format("'{}' is a plate: only lengths of the rows of a nested plate can be bound", p.name))
+          .notes.push_back(fmt::format("its size is given by --sizes {}=..., or by data over it", p.name));
+      continue;
+    }
+    std::vector<std::int64_t> offsets = {0};
+    for (const double v : a.values) {
+      if (!(v >= 0) || v != std::floor(v) || v > 1e15) {
+        problem(b, ExitCode::data, a.source, fmt::format("the lengths of '{}' must be whole numbers from 0", p.name));
+        return;
+      }
+      offsets.push_back(offsets.back() + static_cast<std::int64_t>(v));
+    }
+    b.offset_claims[p.set].push_back({std::move(offsets), fmt::format("{} ({})", p.name, a.source)});
+  }
+}
+
+/// One group of axes: a plate that stands alone, or a nested plate with the plates it is nested in.
+struct Group {
+  std::size_t first, count;
+};
+
+std::vector<Group> groups_of(const Binder& b, const Slot& slot) {
+  std::vector<Group> out;
+  for (std::size_t i = 0; i < slot.axes.size(); ++i) {
+    if (b.model[slot.axes[i]].parent && !out.empty()) {
+      ++out.back().count;
+    } else {
+      out.push_back({i, 1});
+    }
+  }
+  return out;
+}
+
+void wrong_axes(Binder& b, const Slot& slot, const DataArray& a) {
+  Error& e = problem(b, ExitCode::data, a.source,
+                     fmt::format("'{}' has {} {} here ({}), but {} has {}", slot.name, a.shape.size(),
+                                 a.shape.size() == 1 ? "axis" : "axes", shape_text(a), signature(b, slot), slot.axes.size()));
+  for (const PlateId p : slot.axes) {
+    if (b.model[p].parent && a.shape.size() + 1 == slot.axes.size()) {
+      e.notes.push_back(fmt::format("for rows joined end to end bind the lengths of the rows too: {}=lengths.npy", b.model[p].name));
+    }
+  }
+}
+
+void claim_rows(Binder& b, PlateId plate, std::vector<std::int64_t> offsets, const std::string& source) {
+  b.offset_claims[plate].push_back({std::move(offsets), source});
+}
+
+/// Offsets of `rows` rows of equal length.
+std::vector<std::int64_t> equal_rows(std::int64_t rows, std::int64_t length) {
+  std::vector<std::int64_t> out = {0};
+  for (std::int64_t i = 0; i < rows; ++i) out.push_back(out.back() + length);
+  return out;
+}
+
+void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
+  const std::string source = source_of(slot, a);
+  const std::vector<Group> groups = groups_of(b, slot);
+  if (slot.axes.empty()) {
+    if (a.values.size() != 1) wrong_axes(b, slot, a);
+    return;
+  }
+  if (a.ragged()) {
+    if (slot.axes.size() != 2 || groups.size() != 1) {
+      wrong_axes(b, slot, a);
+      return;
+    }
+    b.claims[slot.axes[0]].push_back({static_cast<std::int64_t>(a.row_offsets.size()) - 1, source});
+    claim_rows(b, slot.axes[1], a.row_offsets, source);
+    return;
+  }
+  std::vector<std::int64_t> shape = a.shape;
+  if (shape.size() == slot.axes.size() + 1 && shape.back() == 1) shape.pop_back();   // a column
+  if (shape.size() == slot.axes.size()) {
+    std::size_t at = 0;
+    for (const Group& g : groups) {
+      b.claims[slot.axes[g.first]].push_back({shape[at], source});
+      std::int64_t rows = shape[at++];
+      for (std::size_t j = 1; j < g.count; ++j, ++at) {
+        claim_rows(b, slot.axes[g.first + j], equal_rows(rows, shape[at]), source);
+        rows *= shape[at];
+      }
+    }
+    return;
+  }
+  // Nested plates joined end to end: the lengths of their rows must be bound.
+  if (shape.size() == groups.size()) {
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const PlateId leaf = slot.axes[groups[i].first + groups[i].count - 1];
+      if (groups[i].count == 1) {
+        b.claims[leaf].push_back({shape[i], source});
+      } else if (b.offset_claims[leaf].empty()) {
+        wrong_axes(b, slot, a);
+        return;
+      } else if (b.offset_claims[leaf].front().offsets.back() != shape[i]) {
+        problem(b, ExitCode::data, a.source,
+                fmt::format("'{}' has {} elements here, but the lengths of '{}' add up to {}", slot.name, shape[i],
+                            b.model[leaf].name, b.offset_claims[leaf].front().offsets.back()));
+        return;
+      }
+    }
+    return;
+  }
+  wrong_axes(b, slot, a);
+}
+
+void take_copies(Binder& b, const Slot& slot, DataArray& a) {
+  if (a.multiplicity.empty()) return;
+  if (slot.axes.size() == 2 && slot.event_rank == 1) {
+    make_dense(b, a, slot.axes[1]);
+    return;
+  }
+  const auto times = times_of(b, slot);
+  if (!times) {
+    expand_copies(a);
+    return;
+  }
+  const std::string& name = b.model[*times].name;
+  if (b.data->contains(name)) {
+    a.multiplicity.clear();
+    return;
+  }
+  DataArray counts;
+  counts.name = name;
+  counts.shape = a.shape;
+  counts.values = std::move(a.multiplicity);
+  counts.row_offsets = a.row_offsets;
+  counts.integral = true;
+  counts.source = a.source;
+  b.arrays.insert_or_assign(name, std::move(counts));
+  a.multiplicity.clear();
+}
+
+}  // namespace
+
+void match_arrays(Binder& b) {
+  for (const Slot& slot : b.slots) {
+    const auto it = b.data->find(slot.name);
+    if (it == b.data->end()) continue;
+    DataArray copy = it->second;
+    take_copies(b, slot, copy);
+    b.arrays.insert_or_assign(slot.name, std::move(copy));
+  }
+  std::vector<std::string> bound;
+  for (const auto& [name, array] : *b.data) bound.push_back(name);
+  for (const Slot& slot : b.slots) {
+    if (b.arrays.contains(slot.name)) continue;
+    Error& e = problem(b, ExitCode::data, "--data", fmt::format("nothing is bound to {}", signature(b, slot)));
+    bool multiplicity = false;
+    for (const Plate& p : b.model.plates) multiplicity = multiplicity || (p.times && p.times == slot.given);
+    if (multiplicity) {
+      e.notes.push_back(fmt::format("it is the number of copies of each element: bind {}=..., or bind the data over it "
+                                    "to an LDA-C file, or delete `times {}` from the model", slot.name, slot.name));
+    } else if (const auto near = nearest(slot.name, bound)) {
+      e.notes.push_back(fmt::format("the data have '{}'", *near));
+    } else if (bound.empty()) {
+      e.notes.push_back(fmt::format("bind it with --data {}=FILE", slot.name));
+    } else {
+      std::string all;
+      for (std::size_t i = 0; i < bound.size() && i < 12; ++i) all += (all.empty() ? "" : ", ") + bound[i];
+      e.notes.push_back("the data have: " + all + (bound.size() > 12 ? ", ..." : ""));
+    }
+  }
+}
+
+void claim_shapes(Binder& b) {
+  claim_lengths(b);
+  for (const Slot& slot : b.slots) {
+    const auto it = b.arrays.find(slot.name);
+    if (it != b.arrays.end()) claim_shape(b, slot, it->second);
+  }
+}
+
+}  // namespace lehr::model

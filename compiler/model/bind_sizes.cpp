@@ -1,0 +1,178 @@
+// Sizes of plates: one number from all claims, offsets of nested plates, and who disagrees with whom.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/model/binder.h"
+
+namespace lehr::model {
+namespace {
+
+/// The value of `= K`, a whole number from 1.
+std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
+  const Plate& p = b.model[plate];
+  if (!p.size) return std::nullopt;
+  const auto value = evaluate(b, *p.size);
+  if (!value) return std::nullopt;
+  const double whole = std::round(*value);
+  if (!(std::abs(*value - whole) <= 1e-9 * std::max(1.0, std::abs(whole))) || whole < 1 || whole > 1e15) {
+    problem(b, ExitCode::usage, "", fmt::format("the size of plate '{}' is {:.6g}: it must be a whole number from 1",
+                                                p.name, *value));
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(whole);
+}
+
+void disagreement(Binder& b, PlateId plate, const Claim& first, const Claim& second) {
+  Error& e = problem(b, ExitCode::data, second.source,
+                     fmt::format("plate '{}' has {} elements in {}, but {} in {}", b.model[plate].name, first.size,
+                                 first.source, second.size, second.source));
+  if (b.model[plate].size) e.notes.push_back("a size that the model fixes can be changed by --set");
+}
+
+std::optional<std::int64_t> fixed_row_length(Binder& b, PlateId plate) {
+  for (const auto& [name, size] : b.settings.sizes) {
+    if (b.model[plate].name == name) return size;
+  }
+  return declared_size(b, plate);
+}
+
+/// Offsets of a nested plate from its claims, or from equal rows.
+std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate) {
+  const auto rows = size_of(b, *b.model[plate].parent);
+  const auto& claims = b.offset_claims[plate];
+  const auto length = fixed_row_length(b, plate);
+  if (claims.empty()) {
+    if (!rows || !length) return std::nullopt;
+    std::vector<std::int64_t> out = {0};
+    for (std::int64_t i = 0; i < *rows; ++i) out.push_back(out.back() + *length);
+    return out;
+  }
+  const OffsetsClaim& first = claims.front();
+  const auto row_count = static_cast<std::int64_t>(first.offsets.size()) - 1;
+  const std::string& name = b.model[plate].name;
+  if (rows && *rows != row_count) {
+    problem(b, ExitCode::data, first.source,
+            fmt::format("'{}' has {} rows here, but plate '{}' has {} elements", name, row_count,
+                        b.model[*b.model[plate].parent].name, *rows));
+    return std::nullopt;
+  }
+  for (std::size_t c = 1; c < claims.size(); ++c) {
+    if (claims[c].offsets == first.offsets || claims[c].offsets.size() != first.offsets.size()) continue;
+    std::size_t row = 0;
+    while (claims[c].offsets[row + 1] == first.offsets[row + 1]) ++row;
+    const auto length_in = [&](const OffsetsClaim& o) { return o.offsets[row + 1] - o.offsets[row]; };
+    problem(b, ExitCode::data, claims[c].source,
+            fmt::format("row {} of plate '{}' has {} elements in {}, but {} in {}", row, name, length_in(first),
+                        first.source, length_in(claims[c]), claims[c].source));
+  }
+  for (std::size_t row = 0; length && row + 1 < first.offsets.size(); ++row) {
+    if (first.offsets[row + 1] - first.offsets[row] == *length) continue;
+    problem(b, ExitCode::data, first.source,
+            fmt::format("row {} of plate '{}' has {} elements here, but its size is {}", row, name,
+                        first.offsets[row + 1] - first.offsets[row], *length));
+    break;
+  }
+  return first.offsets;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
+  plate = b.model[plate].set;
+  const auto known = b.known_sizes.find(plate);
+  if (known != b.known_sizes.end()) return known->second;
+  b.known_sizes[plate] = std::nullopt;   // resolve() refused cycles; nothing recurses here
+  const Plate& p = b.model[plate];
+  std::optional<std::int64_t> size;
+  if (p.parent) {
+    const auto offsets = settle_offsets(b, plate);
+    if (offsets) size = offsets->back();
+    if (offsets) b.out.offsets[plate.index()] = *offsets;
+  } else {
+    std::vector<Claim>& claims = b.claims[plate];
+    if (const auto declared = declared_size(b, plate)) claims.insert(claims.begin(), {*declared, "the model"});
+    for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
+      const Plate& stick = b.model.plates[i];
+      if (!stick.stick || stick.set != plate) continue;
+      if (const auto base = size_of(b, *stick.stick)) {
+        claims.push_back({*base + 1, fmt::format("stick_breaking over '{}'", b.model[*stick.stick].name)});
+      }
+    }
+    if (!claims.empty()) {
+      size = claims.front().size;
+      for (const Claim& c : claims) {
+        if (c.size == *size) continue;
+        disagreement(b, plate, claims.front(), c);
+        break;
+      }
+    } else if (b.largest.contains(plate)) {
+      size = b.largest[plate];
+    }
+  }
+  b.known_sizes[plate] = size;
+  return size;
+}
+
+void settle_sizes(Binder& b) {
+  const Model& m = b.model;
+  b.out.sizes.assign(m.plates.size(), -1);
+  b.out.sized_by_data.assign(m.plates.size(), true);
+  b.out.offsets.resize(m.plates.size());
+  b.out.labels.resize(m.plates.size());
+  for (std::size_t i = 0; i < m.constants.size(); ++i) evaluate_constant(b, ConstantId(i));
+  for (std::size_t i = 0; i < m.plates.size(); ++i) {
+    const PlateId set = m.plates[i].set;
+    const auto size = size_of(b, set);
+    if (!size) {
+      if (b.data && set == PlateId(i) && b.problems.empty()) {
+        problem(b, ExitCode::data, "--sizes", fmt::format("nothing gives the size of plate '{}'", m[set].name))
+            .notes.push_back(fmt::format("give it with --sizes {}=..., or bind data over it", m[set].name));
+      }
+      continue;
+    }
+    b.out.sizes[i] = *size;
+    if (*size < 1 && set == PlateId(i)) {
+      problem(b, ExitCode::data, "--data", fmt::format("plate '{}' has no elements", m[set].name));
+    }
+  }
+  const std::function<bool(PlateId)> by_data = [&](PlateId p) -> bool {
+    const Plate& plate = m[m[p].set];
+    if (plate.stick) return by_data(*plate.stick);
+    if (!plate.size) {
+      // A plate that only stick breaking sizes is as fixed as the plate of the sticks.
+      const auto& claims = b.claims[m[p].set];
+      for (std::size_t i = 0; i < m.plates.size() && claims.size() == 1; ++i) {
+        if (m.plates[i].stick && m.plates[i].set == m[p].set) return by_data(*m.plates[i].stick);
+      }
+      return true;
+    }
+    return plate.parent && by_data(*plate.parent);
+  };
+  for (std::size_t i = 0; i < m.plates.size(); ++i) {
+    const PlateId set = m.plates[i].set;
+    b.out.sized_by_data[i] = by_data(set);
+    b.out.offsets[i] = b.out.offsets[set.index()];
+  }
+  b.out.constants.clear();
+  for (const auto& value : b.constants) b.out.constants.push_back(value.value_or(std::nan("")));
+  // Values of categories must lie inside a plate whose size something else gave.
+  for (const auto& [plate, largest] : b.largest) {
+    const std::int64_t size = b.out.sizes[plate.index()];
+    if (size < 1 || largest <= size) continue;
+    Error& e = problem(b, ExitCode::data, b.largest_source[plate],
+                       fmt::format("element {} is outside plate '{}', which has {} elements", largest - 1,
+                                   m[plate].name, size));
+    e.notes.push_back("indices are 0-based: the last one is the size minus one");
+  }
+  for (const auto& [name, labels] : b.settings.labels) {
+    for (std::size_t i = 0; i < m.plates.size(); ++i) {
+      if (m.plates[i].name == name) b.out.labels[m.plates[i].set.index()] = labels;
+    }
+  }
+  for (std::size_t i = 0; i < m.plates.size(); ++i) {
+    if (m.plates[i].set != PlateId(i)) b.out.labels[i] = b.out.labels[m.plates[i].set.index()];
+  }
+}
+
+}  // namespace lehr::model

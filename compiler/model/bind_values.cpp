@@ -1,0 +1,315 @@
+// Values: names of categories become numbers, and every value is checked against what the model says it is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/model/binder.h"
+#include "compiler/model/walk.h"
+
+namespace lehr::model {
+namespace {
+
+constexpr double kSimplexTolerance = 1e-4;   // rows stored in single precision pass
+
+/// "x[3, 1]": the element of a slot at a position of its packed values.
+std::string element_name(const Binder& b, const Slot& slot, std::size_t position) {
+  std::vector<std::int64_t> index(slot.axes.size());
+  auto rest = static_cast<std::int64_t>(position);
+  for (std::size_t i = slot.axes.size(); i-- > 0;) {
+    const PlateId leaf = slot.axes[i];
+    std::int64_t at = rest % std::max<std::int64_t>(1, b.out.sizes[leaf.index()]);
+    rest /= std::max<std::int64_t>(1, b.out.sizes[leaf.index()]);
+    while (i > 0 && b.model[slot.axes[i]].parent) {
+      const auto& offsets = b.out.offsets[slot.axes[i].index()];
+      const auto row = std::upper_bound(offsets.begin(), offsets.end(), at) - offsets.begin() - 1;
+      index[i--] = at - offsets[static_cast<std::size_t>(row)];
+      at = row;
+    }
+    index[i] = at;
+  }
+  std::string out;
+  for (const std::int64_t i : index) out += (out.empty() ? "" : ", ") + fmt::format("{}", i);
+  return out.empty() ? slot.name : fmt::format("{}[{}]", slot.name, out);
+}
+
+bool whole(double v) { return v == std::floor(v); }
+
+struct Rule {
+  bool (*holds)(double);
+  const char* wanted;
+};
+
+Rule rule_for(math::Support support) {
+  switch (support) {
+    case math::Support::positive: return {[](double v) { return v > 0 && std::isfinite(v); }, "positive"};
+    case math::Support::unit: return {[](double v) { return v > 0 && v < 1; }, "between 0 and 1"};
+    case math::Support::count:
+    case math::Support::counts: return {[](double v) { return v >= 0 && whole(v) && std::isfinite(v); }, "a count (0, 1, 2, ...)"};
+    case math::Support::bit: return {[](double v) { return v == 0 || v == 1; }, "0 or 1"};
+    case math::Support::spin: return {[](double v) { return v == -1 || v == 1; }, "-1 or +1"};
+    case math::Support::category: return {[](double v) { return v >= 0 && whole(v) && v < 1e15; }, "the position of an element (0, 1, 2, ...)"};
+    case math::Support::simplex: return {[](double v) { return v > 0 && v <= 1 + kSimplexTolerance; }, "positive, as an entry of a simplex"};
+    case math::Support::real:
+    case math::Support::vector:
+    case math::Support::spd_matrix: break;
+  }
+  return {[](double v) { return std::isfinite(v); }, "a finite number"};
+}
+
+Rule rule_for(const Binder& b, const Slot& slot) {
+  if (slot.variable) return rule_for(b.model[*slot.variable].support);
+  switch (b.model[*slot.given].type) {
+    case GivenType::count: return rule_for(math::Support::count);
+    case GivenType::category: return rule_for(math::Support::category);
+    case GivenType::simplex: return {[](double v) { return v >= 0 && v <= 1 + kSimplexTolerance; }, "between 0 and 1, as an entry of a simplex"};
+    case GivenType::real:
+    case GivenType::vector:
+    case GivenType::matrix: break;
+  }
+  return rule_for(math::Support::real);
+}
+
+bool is_simplex(const Binder& b, const Slot& slot) {
+  if (slot.variable) return b.model[*slot.variable].support == math::Support::simplex;
+  return b.model[*slot.given].type == GivenType::simplex;
+}
+
+/// Whether the model uses the variable elsewhere than as the value of its own statement.
+bool is_parent(const Model& m, VariableId variable) {
+  std::vector<ExprId> roots;
+  for (const Statement& s : m.statements) {
+    const auto own = roots_of(s);
+    roots.insert(roots.end(), own.begin(), own.end());
+  }
+  for (const Potential& p : m.potentials) roots.push_back(p.value);
+  const auto nodes = nodes_under(m, roots);
+  return std::any_of(nodes.begin(), nodes.end(), [&](ExprId id) {
+    const auto* ref = std::get_if<VariableRef>(&m[id].node);
+    return ref && ref->variable == variable;
+  });
+}
+
+/// Positions of missing values: legal where the likelihood of a whole element can be left out.
+void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t first) {
+  const std::string name = element_name(b, slot, first);
+  if (slot.given) {
+    problem(b, ExitCode::data, a.source, fmt::format("{} is missing, but {} is data that nothing generates", name, slot.name))
+        .notes.push_back("only observed variables (`observe ... ~ ...`) may have missing values");
+    return;
+  }
+  if (is_parent(b.model, *slot.variable)) {
+    problem(b, ExitCode::data, a.source,
+            fmt::format("{} is missing, but other variables depend on {}", name, slot.name))
+        .notes.push_back("leave these elements out, or give them a value");
+    return;
+  }
+  if (slot.event_rank == 0) return;
+  std::size_t width = 1;
+  for (std::size_t i = slot.axes.size() - slot.event_rank; i < slot.axes.size(); ++i) {
+    width *= static_cast<std::size_t>(b.out.sizes[slot.axes[i].index()]);
+  }
+  for (std::size_t row = 0; row + width <= a.values.size(); row += width) {
+    const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>(row);
+    const auto missing = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(width), [](double v) { return std::isnan(v); });
+    if (missing == 0 || missing == static_cast<std::ptrdiff_t>(width)) continue;
+    problem(b, ExitCode::data, a.source, fmt::format("{} is missing, but other entries of the same vector are not", name))
+        .notes.push_back("a vector can be missing as a whole only; for single entries make its axis a plate "
+                         "with a scalar distribution: x[n, d] ~ Normal(...)");
+    return;
+  }
+}
+
+void check_simplex(Binder& b, const Slot& slot, const DataArray& a) {
+  const auto width = static_cast<std::size_t>(b.out.sizes[slot.axes.back().index()]);
+  for (std::size_t row = 0; row + width <= a.values.size(); row += width) {
+    double total = 0;
+    for (std::size_t i = 0; i < width; ++i) total += a.values[row + i];
+    if (std::isnan(total) || std::abs(total - 1) <= kSimplexTolerance) continue;
+    problem(b, ExitCode::data, a.source,
+            fmt::format("the entries from {} on sum to {:.6g}: a simplex sums to 1", element_name(b, slot, row), total));
+    return;
+  }
+}
+
+void check_symmetric(Binder& b, const Slot& slot, const DataArray& a) {
+  if (!slot.variable || b.model[*slot.variable].support != math::Support::spd_matrix) return;
+  const auto width = static_cast<std::size_t>(b.out.sizes[slot.axes.back().index()]);
+  for (std::size_t m = 0; m + width * width <= a.values.size(); m += width * width) {
+    // Cholesky: a symmetric matrix is positive definite if and only if every pivot is positive.
+    std::vector<double> l(a.values.begin() + static_cast<std::ptrdiff_t>(m),
+                          a.values.begin() + static_cast<std::ptrdiff_t>(m + width * width));
+    bool good = true;
+    for (std::size_t i = 0; i < width; ++i) {
+      for (std::size_t j = 0; j < i; ++j) good = good && std::abs(l[i * width + j] - l[j * width + i]) <= 1e-8 * (std::abs(l[i * width + j]) + 1);
+    }
+    for (std::size_t j = 0; j < width && good; ++j) {
+      for (std::size_t k = 0; k < j; ++k) l[j * width + j] -= l[j * width + k] * l[j * width + k];
+      good = l[j * width + j] > 0;
+      if (!good) break;
+      l[j * width + j] = std::sqrt(l[j * width + j]);
+      for (std::size_t i = j + 1; i < width; ++i) {
+        for (std::size_t k = 0; k < j; ++k) l[i * width + j] -= l[i * width + k] * l[j * width + k];
+        l[i * width + j] /= l[j * width + j];
+      }
+    }
+    if (good) continue;
+    problem(b, ExitCode::data, a.source,
+            fmt::format("the matrix at {} is not symmetric and positive definite", element_name(b, slot, m)));
+    return;
+  }
+}
+
+/// Number of values that the sizes of a slot's axes call for.
+std::size_t expected_count(const Binder& b, const Slot& slot) {
+  std::size_t out = 1;
+  for (std::size_t i = 0; i < slot.axes.size(); ++i) {
+    const bool has_child = i + 1 < slot.axes.size() && b.model[slot.axes[i + 1]].parent;
+    if (!has_child) out *= static_cast<std::size_t>(b.out.sizes[slot.axes[i].index()]);
+  }
+  return out;
+}
+
+void store(Binder& b, const Slot& slot, DataArray& a) {
+  if (!a.levels.empty() && !slot.value_plate) {
+    problem(b, ExitCode::data, a.source, fmt::format("'{}' is text here ('{}', ...), but it must be a number", slot.name, a.levels.front()));
+    return;
+  }
+  if (a.values.size() != expected_count(b, slot)) {
+    problem(b, ExitCode::data, a.source, fmt::format("{} has {} values, but {} are needed", signature(b, slot),
+                                                     a.values.size(), expected_count(b, slot)));
+    return;
+  }
+  const Rule rule = rule_for(b, slot);
+  std::optional<std::size_t> bad, missing;
+  for (std::size_t i = 0; i < a.values.size() && !bad; ++i) {
+    if (std::isnan(a.values[i])) {
+      if (!missing) missing = i;
+    } else if (!rule.holds(a.values[i])) {
+      bad = i;
+    }
+  }
+  if (bad) {
+    Error& e = problem(b, ExitCode::data, a.source, fmt::format("{} is {:.10g}, but it must be {}", element_name(b, slot, *bad),
+                                                               a.values[*bad], rule.wanted));
+    if (slot.variable) {
+      const StatementId s = b.model[*slot.variable].statement;
+      e.notes.push_back(fmt::format("{} is drawn from {}", slot.name, b.model[s].main.family->name));
+    }
+    return;
+  }
+  if (missing) check_missing(b, slot, a, *missing);
+  if (is_simplex(b, slot)) check_simplex(b, slot, a);
+  check_symmetric(b, slot, a);
+  BoundArray& out = slot.given ? b.out.givens[slot.given->index()] : b.out.observed[slot.variable->index()];
+  out.has_missing = missing.has_value();
+  out.values = std::move(a.values);
+}
+
+/// Text levels of all columns over one plate become its labels, unless --labels named them already.
+void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& columns) {
+  std::vector<std::string> names;
+  for (const auto& [name, labels] : b.settings.labels) {
+    for (const Plate& p : b.model.plates) {
+      if (p.name == name && p.set == plate) names = labels;
+    }
+  }
+  const bool given = !names.empty();
+  if (!given) {
+    std::set<std::string> all;
+    for (const DataArray* a : columns) all.insert(a->levels.begin(), a->levels.end());
+    names.assign(all.begin(), all.end());
+    b.out.labels[plate.index()] = names;
+  }
+  std::map<std::string, double> position;
+  for (std::size_t i = 0; i < names.size(); ++i) position.emplace(names[i], static_cast<double>(i));
+  for (DataArray* a : columns) {
+    std::vector<double> codes;
+    for (const std::string& level : a->levels) {
+      const auto it = position.find(level);
+      if (it == position.end()) {
+        problem(b, ExitCode::data, a->source, fmt::format("'{}' is not among the labels of plate '{}'", level, b.model[plate].name));
+        return;
+      }
+      codes.push_back(it->second);
+    }
+    for (double& v : a->values) {
+      if (!std::isnan(v)) v = codes[static_cast<std::size_t>(v)];
+    }
+  }
+  auto& largest = b.largest[plate];
+  if (static_cast<std::int64_t>(names.size()) > largest && !given) {
+    largest = static_cast<std::int64_t>(names.size());
+    b.largest_source[plate] = columns.front()->source;
+  }
+}
+
+void check_constant_indices(Binder& b) {
+  for (const Expr& e : b.model.exprs) {
+    const auto* given = std::get_if<GivenRef>(&e.node);
+    const auto* variable = std::get_if<VariableRef>(&e.node);
+    if (!given && !variable) continue;
+    for (const Index& index : given ? given->indices : variable->indices) {
+      const auto* constant = std::get_if<Index::Constant>(&index.form);
+      if (!constant) continue;
+      std::int64_t size = b.out.sizes[index.set.index()];
+      const auto& offsets = b.out.offsets[index.set.index()];
+      for (std::size_t row = 0; row + 1 < offsets.size(); ++row) size = std::min(size, offsets[row + 1] - offsets[row]);
+      if (size < 0 || constant->value < size) continue;
+      problem(b, ExitCode::data, "--data",
+              fmt::format("{} is indexed by {}, but plate '{}' has {} elements",
+                          given ? b.model[given->given].name : b.model[variable->variable].name, constant->value,
+                          b.model[index.set].name, size));
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void claim_values(Binder& b) {
+  b.out.labels.resize(b.model.plates.size());
+  std::map<PlateId, std::vector<DataArray*>> text;
+  for (const Slot& slot : b.slots) {
+    const auto it = b.arrays.find(slot.name);
+    if (it == b.arrays.end()) continue;
+    DataArray& a = it->second;
+    if (!a.axis_labels.empty() && !slot.axes.empty() && a.shape.size() == slot.axes.size() &&
+        b.out.labels[slot.axes.back().index()].empty()) {
+      b.out.labels[slot.axes.back().index()] = a.axis_labels;
+    }
+    if (!slot.value_plate) continue;
+    if (!a.levels.empty()) {
+      text[*slot.value_plate].push_back(&a);
+      continue;
+    }
+    double largest = -1;
+    for (const double v : a.values) {
+      if (v > largest && v < 1e15) largest = v;
+    }
+    auto& seen = b.largest[*slot.value_plate];
+    if (static_cast<std::int64_t>(largest) + 1 > seen) {
+      seen = static_cast<std::int64_t>(largest) + 1;
+      b.largest_source[*slot.value_plate] = fmt::format("{} ({})", slot.name, a.source);
+    }
+  }
+  for (auto& [plate, columns] : text) number_levels(b, plate, columns);
+}
+
+void store_values(Binder& b) {
+  check_constant_indices(b);
+  for (const Slot& slot : b.slots) {
+    const auto it = b.arrays.find(slot.name);
+    if (it != b.arrays.end()) store(b, slot, it->second);
+  }
+  for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
+    auto& labels = b.out.labels[i];
+    // Fewer names than elements: the others are called by their positions.
+    while (!labels.empty() && static_cast<std::int64_t>(labels.size()) < b.out.sizes[i]) {
+      labels.push_back(fmt::format("{}", labels.size()));
+    }
+  }
+}
+
+}  // namespace lehr::model

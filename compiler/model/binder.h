@@ -1,0 +1,84 @@
+// What the files of the bind pass share: the data on their way to the model, and every claim about a size with
+// its source. Only bind*.cpp include this.
+//
+// Steps, each over all arrays: settings, shapes (which claim sizes), values of categories (which claim what is left),
+// sizes, supports. Problems are collected; the first one becomes the Error, the others its notes.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/model/bind.h"
+
+namespace lehr::model {
+
+struct Claim {
+  std::int64_t size = 0;
+  std::string source;      // "x (points.npy)", "--labels term"
+};
+
+struct OffsetsClaim {
+  std::vector<std::int64_t> offsets;
+  std::string source;
+};
+
+/// One array of the model: a given or an observed variable.
+struct Slot {
+  std::string name;
+  std::vector<PlateId> axes;           // plates and event axes, as stored
+  std::size_t event_rank = 0;
+  std::optional<PlateId> value_plate;
+  std::optional<GivenId> given;
+  std::optional<VariableId> variable;
+};
+
+struct Binder {
+  const Model& model;
+  const Settings& settings;
+  const Dataset* data = nullptr;               // absent: bind_sizes
+  BoundData out;
+  std::vector<Error> problems;
+  std::map<PlateId, std::vector<Claim>> claims;
+  std::map<PlateId, std::vector<OffsetsClaim>> offset_claims;
+  std::map<PlateId, std::int64_t> largest;     // by value plate: largest value seen plus one
+  std::map<PlateId, std::string> largest_source;
+  std::map<PlateId, std::optional<std::int64_t>> known_sizes;
+  std::vector<std::optional<double>> constants;
+  std::vector<bool> constants_done;
+  std::vector<Slot> slots;
+  std::map<std::string, DataArray> arrays;     // by slot name: as bound, tokens expanded, counts made dense
+};
+
+/// Adds a problem; `where` is the data's source or an option.
+Error& problem(Binder& b, ExitCode code, std::string where, std::string text);
+/// "n, d" of a slot's axes, as messages show them: "x[n, d]".
+std::string signature(const Binder& b, const Slot& slot);
+
+// bind_settings.cpp
+/// Checks names in --set, --sizes, --labels; labels and sizes become claims.
+void read_settings(Binder& b);
+/// Value of a constant or of a size expression; nothing when it is not known (reported once unless in bind_sizes).
+std::optional<double> evaluate_constant(Binder& b, ConstantId id);
+std::optional<double> evaluate(Binder& b, ExprId id);
+
+// bind_shapes.cpp
+/// Finds every slot's array; lengths of nested plates, then shapes, become claims.
+void match_arrays(Binder& b);
+void claim_shapes(Binder& b);
+
+// bind_sizes.cpp
+/// Number of elements of a set; nested plates: of all rows together. Nothing when no source gives it.
+std::optional<std::int64_t> size_of(Binder& b, PlateId plate);
+/// Sizes and offsets of all plates, all claims compared.
+void settle_sizes(Binder& b);
+
+// bind_values.cpp
+/// Largest values and names of categories.
+void claim_values(Binder& b);
+/// Moves values into BoundData in the model's order and checks them against their supports.
+void store_values(Binder& b);
+
+}  // namespace lehr::model
