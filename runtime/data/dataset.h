@@ -34,6 +34,8 @@ using Dataset = std::map<std::string, DataArray>;
 ///   `x=points.npy` · `file.npz` and `file.json` (by name; JSON as Stan's: scalars, nested arrays) ·
 ///   `file.csv` (columns by name) · `x=file.csv:a,b,c` (columns as the last axis; one column gives a vector) ·
 ///   `x=file.csv` (all numeric columns as the last axis) · `x=file.npz:member` · `w=corpus.ldac[.gz]`.
+/// Every type may be compressed (`.gz`). CSV columns without a name are passed over; text, in CSV or JSON, becomes
+/// levels; an NPZ or JSON file of one array needs no `:member`, and an LDA-C file gives `multiplicity` with its array.
 /// A missing file, a syntax error, an unknown column, text where a number is needed, ragged CSV rows or an
 /// empty file are errors of ExitCode::data that name file, line and cure; a malformed binding is ExitCode::usage.
 Result<Dataset> read_binding(const std::string& binding);

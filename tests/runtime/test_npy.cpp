@@ -8,6 +8,7 @@
 #include "runtime/output/atomic_file.h"
 #include "runtime/output/npy.h"
 #include "runtime/output/npz.h"
+#include "runtime/output/zip.h"
 #include "tests/runtime/folder.h"
 
 using namespace lehr;
@@ -132,6 +133,26 @@ with np.load(path) as f:
                skipped));
   CHECK_FALSE(write_npz(folder / "bad.npz", {{"x", {3}, {1}, false}}));
   CHECK_FALSE(std::filesystem::exists(folder / "bad.npz"));
+}
+
+TEST_CASE("an archive too large for the old directory") {
+  std::vector<ZipMember> members;
+  for (int i = 0; i < 70000; ++i) members.push_back({std::to_string(i), std::to_string(-i)});
+  const std::string bytes = write_zip(members);
+  const auto back = read_zip(bytes, "t.zip");
+  REQUIRE(back);
+  REQUIRE(back->size() == members.size());
+  CHECK(back->back().name == "69999");
+  CHECK(back->back().bytes == "-69999");
+  const Folder folder;
+  folder.put("many.zip", bytes);
+  bool skipped = false;
+  CHECK(python(folder, R"(
+import sys, zipfile
+archive = zipfile.ZipFile(sys.argv[1] + '/many.zip')
+assert len(archive.namelist()) == 70000 and archive.read('69999') == b'-69999'
+)",
+               skipped));
 }
 
 TEST_CASE("headers that lie are errors") {
