@@ -1,4 +1,5 @@
-// A recursive interpreter of formulas. Inverses and log determinants are factorised once per call of a public function.
+// A recursive interpreter of formulas. Inverses and log determinants are factorised once per call of a public
+// function.
 #include "compiler/math/evaluate.h"
 
 #include <Eigen/Dense>
@@ -25,17 +26,28 @@ struct Factorised {
 
 double apply(Function function, double x) {
   switch (function) {
-    case Function::log: return std::log(x);
-    case Function::exp: return std::exp(x);
-    case Function::sqrt: return std::sqrt(x);
-    case Function::reciprocal: return 1.0 / x;
-    case Function::lgamma: return std::lgamma(x);
-    case Function::digamma: return digamma_value(x);
-    case Function::trigamma: return trigamma_value(x);
-    case Function::log1m: return std::log1p(-x);
-    case Function::tanh: return std::tanh(x);
-    case Function::log_cosh: return std::abs(x) + std::log1p(std::exp(-2.0 * std::abs(x))) - std::numbers::ln2;
-    case Function::xlogx: return x == 0.0 ? 0.0 : x * std::log(x);
+    case Function::log:
+      return std::log(x);
+    case Function::exp:
+      return std::exp(x);
+    case Function::sqrt:
+      return std::sqrt(x);
+    case Function::reciprocal:
+      return 1.0 / x;
+    case Function::lgamma:
+      return std::lgamma(x);
+    case Function::digamma:
+      return digamma_value(x);
+    case Function::trigamma:
+      return trigamma_value(x);
+    case Function::log1m:
+      return std::log1p(-x);
+    case Function::tanh:
+      return std::tanh(x);
+    case Function::log_cosh:
+      return std::abs(x) + std::log1p(std::exp(-2.0 * std::abs(x))) - std::numbers::ln2;
+    case Function::xlogx:
+      return x == 0.0 ? 0.0 : x * std::log(x);
   }
   return kNaN;
 }
@@ -53,7 +65,8 @@ class Evaluator {
   /// All components of a formula with `rank` free event indices.
   Quantity quantity(const Expr& e, int rank) {
     Quantity result{rank, {}};
-    const std::size_t rows = rank >= 1 ? environment_.extent : 1, columns = rank >= 2 ? environment_.extent : 1;
+    const std::size_t rows = rank >= 1 ? environment_.extent : 1,
+                      columns = rank >= 2 ? environment_.extent : 1;
     for (std::size_t j = 0; j < rows; ++j) {
       for (std::size_t l = 0; l < columns; ++l) result.values.push_back(at(e, j, l));
     }
@@ -128,7 +141,8 @@ class Evaluator {
     const auto n = static_cast<Eigen::Index>(environment_.extent);
     Eigen::MatrixXd m(n, n);
     for (Eigen::Index j = 0; j < n; ++j) {
-      for (Eigen::Index l = 0; l < n; ++l) m(j, l) = entry(*q, static_cast<std::size_t>(j), static_cast<std::size_t>(l));
+      for (Eigen::Index l = 0; l < n; ++l)
+        m(j, l) = entry(*q, static_cast<std::size_t>(j), static_cast<std::size_t>(l));
     }
     const Eigen::LLT<Eigen::MatrixXd> cholesky(m);
     if (cholesky.info() != Eigen::Success) return result;
@@ -235,8 +249,8 @@ Quantities parameters_from_density(const Factor& factor, const Environment& dens
   Quantities result;
   for (const FactorParameter& p : factor.parameters) {
     if (!p.exported) continue;
-    result[p.name] =
-        evaluate_all(p.from_density ? *p.from_density : component_symbol(p.name, p.event_rank), density, p.event_rank);
+    result[p.name] = evaluate_all(p.from_density ? *p.from_density : component_symbol(p.name, p.event_rank),
+                                  density, p.event_rank);
   }
   return result;
 }

@@ -25,8 +25,8 @@ struct Environment {
 /// InverseEntry and LogDet use a Cholesky factorisation; NaN when the matrix is not positive definite.
 double evaluate(const Expr& e, const Environment& environment, std::size_t first = 0, std::size_t second = 0);
 
-/// All components of a formula with `rank` free event indices. (A scalar symbol stands for a constant vector or a
-/// multiple of the identity wherever a formula asks for components.)
+/// All components of a formula with `rank` free event indices. (A scalar symbol stands for a constant vector
+/// or a multiple of the identity wherever a formula asks for components.)
 Quantity evaluate_all(const Expr& e, const Environment& environment, int rank);
 
 /// Canonical density parameters from those the user spelled (`sd` gives `precision`).
@@ -34,8 +34,8 @@ std::map<std::string, Quantity> canonical_parameters(const FamilyRow& row, const
 /// The canonical parameters in row order, matrices row-major: the argument of FamilyRow::draw and ::tempered.
 std::vector<double> flatten_parameters(const FamilyRow& row, const Environment& parameters);
 
-/// Parameters of a factor from its natural parameters, and back, or from those of the density it is to equal; keys as
-/// in the row, exported parameters only (natural: natural_name(stat)).
+/// Parameters of a factor from its natural parameters, and back, or from those of the density it is to equal;
+/// keys as in the row, exported parameters only (natural: natural_name(stat)).
 std::map<std::string, Quantity> parameters_from_natural(const Factor& factor, const Environment& natural);
 std::map<std::string, Quantity> natural_from_parameters(const Factor& factor, const Environment& parameters);
 std::map<std::string, Quantity> parameters_from_density(const Factor& factor, const Environment& density);
@@ -46,9 +46,9 @@ bool is_proper(const Factor& factor, const Environment& parameters);
 /// A(eta); infinite outside the domain.
 double log_normaliser(const Factor& factor, const Environment& natural);
 
-/// log of the integral (sum) of p(x | parameters)^(1/temperature): the tempered normaliser, base measure included.
-/// By the natural maps where the row has a factor, by the row's own function, or by summation over counts. Infinite
-/// where the integral is, NaN for improper families.
+/// log of the integral (sum) of p(x | parameters)^(1/temperature): the tempered normaliser, base measure
+/// included. By the natural maps where the row has a factor, by the row's own function, or by summation over
+/// counts. Infinite where the integral is, NaN for improper families.
 double tempered_log_normaliser(const FamilyRow& row, const Environment& parameters, double temperature);
 
 }  // namespace lehr::math

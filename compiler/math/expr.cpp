@@ -1,4 +1,5 @@
-// Builders of formulas. They fold numbers and nothing else, so that a formula prints the way its row spells it.
+// Builders of formulas. They fold numbers and nothing else, so that a formula prints the way its row spells
+// it.
 #include "compiler/math/expr.h"
 
 #include <algorithm>
@@ -23,17 +24,27 @@ std::optional<double> number(const Expr& e) {
 /// Value of a function at a number, where folding is wanted: digamma and trigamma never meet one.
 std::optional<double> fold(Function function, double x) {
   switch (function) {
-    case Function::log: return std::log(x);
-    case Function::exp: return std::exp(x);
-    case Function::sqrt: return std::sqrt(x);
-    case Function::reciprocal: return 1.0 / x;
-    case Function::lgamma: return std::lgamma(x);
-    case Function::log1m: return std::log1p(-x);
-    case Function::tanh: return std::tanh(x);
-    case Function::log_cosh: return std::abs(x) + std::log1p(std::exp(-2.0 * std::abs(x))) - std::log(2.0);
-    case Function::xlogx: return x == 0.0 ? 0.0 : x * std::log(x);
+    case Function::log:
+      return std::log(x);
+    case Function::exp:
+      return std::exp(x);
+    case Function::sqrt:
+      return std::sqrt(x);
+    case Function::reciprocal:
+      return 1.0 / x;
+    case Function::lgamma:
+      return std::lgamma(x);
+    case Function::log1m:
+      return std::log1p(-x);
+    case Function::tanh:
+      return std::tanh(x);
+    case Function::log_cosh:
+      return std::abs(x) + std::log1p(std::exp(-2.0 * std::abs(x))) - std::log(2.0);
+    case Function::xlogx:
+      return x == 0.0 ? 0.0 : x * std::log(x);
     case Function::digamma:
-    case Function::trigamma: return std::nullopt;
+    case Function::trigamma:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -58,7 +69,9 @@ struct FreeRank {
   int operator()(const Apply& a) const { return free_event_rank(a.argument); }
   int operator()(const Sum& s) const { return free_event_rank(s.body); }
   int operator()(const Add& a) const { return std::max(free_event_rank(a.left), free_event_rank(a.right)); }
-  int operator()(const Multiply& m) const { return std::max(free_event_rank(m.left), free_event_rank(m.right)); }
+  int operator()(const Multiply& m) const {
+    return std::max(free_event_rank(m.left), free_event_rank(m.right));
+  }
   int operator()(const Symbol& s) const {
     int rank = 0;
     for (Index i : s.indices) rank = std::max(rank, rank_of(i));
@@ -114,7 +127,9 @@ Expr square(Expr a) { return a * a; }
 Expr symbol(std::string name) { return make(Symbol{std::move(name), {}}); }
 Expr symbol(std::string name, Index i) { return make(Symbol{std::move(name), {i}}); }
 Expr symbol(std::string name, Index i, Index j) { return make(Symbol{std::move(name), {i, j}}); }
-Expr at_value(std::string vector, std::string value) { return make(AtValue{std::move(vector), std::move(value)}); }
+Expr at_value(std::string vector, std::string value) {
+  return make(AtValue{std::move(vector), std::move(value)});
+}
 Expr sum(Index index, Expr body) { return make(Sum{index, std::move(body)}); }
 Expr delta(Index a, Index b) { return a == b ? Expr(1.0) : make(Delta{a, b}); }
 Expr extent() { return make(ExtentValue{}); }

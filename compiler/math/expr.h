@@ -3,8 +3,8 @@
 // expanded into terms) and the code generator (parameter maps and moments become loops).
 //
 // A vector or matrix quantity is only ever mentioned by component: `mean[j]`, `precision[j,l]`. The event
-// indices of a family are kFirst (j) and kSecond (l); sums bind further ones, never these two. Every event index runs over the
-// family's event axis, whose size is `extent()`.
+// indices of a family are kFirst (j) and kSecond (l); sums bind further ones, never these two. Every event
+// index runs over the family's event axis, whose size is `extent()`.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,5 +1,6 @@
-// Rows of discrete distributions. Formulas: Bishop (2006), appendix B. Only those whose base measure is constant can be
-// variational factors: for the others (Poisson, Binomial, Multinomial) eta.t(x) - A(eta) is not the whole log q.
+// Rows of discrete distributions. Formulas: Bishop (2006), appendix B. Only those whose base measure is
+// constant can be variational factors: for the others (Poisson, Binomial, Multinomial) eta.t(x) - A(eta) is
+// not the whole log q.
 #include <algorithm>
 
 #include "compiler/math/rows.h"
@@ -54,8 +55,7 @@ FamilyRow binomial() {
   FamilyRow row{.name = "Binomial", .summary = "successes in n trials", .support = Support::count};
   row.spellings = {canonical("n"), canonical("p")};
   row.positional = true;
-  row.log_density =
-      lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + x * log(p) + (n - x) * log1m(p);
+  row.log_density = lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + x * log(p) + (n - x) * log1m(p);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     const auto n_trials = static_cast<std::int64_t>(q[0]);
     return std::vector<double>{static_cast<double>(draw_binomial(rng, n_trials, q[1]))};
@@ -65,7 +65,8 @@ FamilyRow binomial() {
 
 FamilyRow geometric() {
   const Expr x = symbol("x"), p = symbol("p");
-  FamilyRow row{.name = "Geometric", .summary = "failures before the first success", .support = Support::count};
+  FamilyRow row{
+      .name = "Geometric", .summary = "failures before the first success", .support = Support::count};
   row.spellings = {canonical("p")};
   row.positional = true;
   row.log_density = x * log1m(p) + log(p);
@@ -104,9 +105,9 @@ FamilyRow categorical() {
   row.log_density = log(at_value("p", "x"));
 
   Factor f;
-  f.parameters = {parameter("probs", 1,
-                            exp(natural_symbol(Stat::indicator, kFirst)) /
-                                sum(kA, exp(natural_symbol(Stat::indicator, kA))))};
+  f.parameters = {parameter(
+      "probs", 1,
+      exp(natural_symbol(Stat::indicator, kFirst)) / sum(kA, exp(natural_symbol(Stat::indicator, kA))))};
   f.parameters[0].from_density = symbol("p", kFirst);
   f.statistics = {{Stat::indicator, probs, log(probs)}};
   f.log_normaliser = 0.0;
@@ -119,7 +120,8 @@ FamilyRow categorical() {
   return row;
 }
 
-/// log of the tempered mass: n!^b times the coefficient of s^n in the product over j of sum_x (p_j^x / x!)^b s^x.
+/// log of the tempered mass: n!^b times the coefficient of s^n in the product over j of sum_x (p_j^x / x!)^b
+/// s^x.
 double multinomial_tempered(double n, std::span<const double> p, double inverse_temperature) {
   const auto count = static_cast<std::size_t>(n);
   std::vector<double> log_sums(count + 1, -HUGE_VAL);
@@ -132,7 +134,8 @@ double multinomial_tempered(double n, std::span<const double> p, double inverse_
         const double term =
             log_sums[total - x] + inverse_temperature * (power - std::lgamma(static_cast<double>(x) + 1.0));
         const double high = std::max(next[total], term);
-        if (high > -HUGE_VAL) next[total] = high + std::log(std::exp(next[total] - high) + std::exp(term - high));
+        if (high > -HUGE_VAL)
+          next[total] = high + std::log(std::exp(next[total] - high) + std::exp(term - high));
       }
     }
     log_sums = std::move(next);

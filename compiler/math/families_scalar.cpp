@@ -1,5 +1,5 @@
-// Rows of continuous distributions on the line. Formulas: Bishop (2006), appendix B; Johnson, Kotz & Balakrishnan
-// (1994) for the inverse gamma.
+// Rows of continuous distributions on the line. Formulas: Bishop (2006), appendix B; Johnson, Kotz &
+// Balakrishnan (1994) for the inverse gamma.
 #include "compiler/math/rows.h"
 
 namespace lehr::math {
@@ -34,7 +34,8 @@ FamilyRow normal() {
 
 FamilyRow gamma() {
   const Expr x = symbol("x"), shape = symbol("shape"), rate = symbol("rate");
-  FamilyRow row{.name = "Gamma", .summary = "positive reals, mean shape / rate", .support = Support::positive};
+  FamilyRow row{
+      .name = "Gamma", .summary = "positive reals, mean shape / rate", .support = Support::positive};
   row.spellings = {canonical("shape"), canonical("rate"),
                    alternative("scale", "rate", reciprocal(symbol("scale")))};
   row.log_density = shape * log(rate) - lgamma(shape) + (shape - 1.0) * log(x) - rate * x;
@@ -56,14 +57,16 @@ FamilyRow gamma() {
 
 FamilyRow inverse_gamma() {
   const Expr x = symbol("x"), shape = symbol("shape"), scale = symbol("scale");
-  FamilyRow row{.name = "InverseGamma", .summary = "1 / Gamma(shape, rate = scale)", .support = Support::positive};
+  FamilyRow row{
+      .name = "InverseGamma", .summary = "1 / Gamma(shape, rate = scale)", .support = Support::positive};
   row.spellings = {canonical("shape"), canonical("scale")};
   row.log_density = shape * log(scale) - lgamma(shape) - (shape + 1.0) * log(x) - scale * reciprocal(x);
 
   Factor f;
   f.parameters = {parameter("shape", 0, -natural_symbol(Stat::log) - 1.0),
                   parameter("scale", 0, -natural_symbol(Stat::inverse))};
-  f.statistics = {{Stat::inverse, shape / scale, -scale}, {Stat::log, log(scale) - digamma(shape), -(shape + 1.0)}};
+  f.statistics = {{Stat::inverse, shape / scale, -scale},
+                  {Stat::log, log(scale) - digamma(shape), -(shape + 1.0)}};
   f.log_normaliser = lgamma(shape) - shape * log(scale);
   f.entropy = shape + log(scale) + lgamma(shape) - (shape + 1.0) * digamma(shape);
   f.valid = {shape, scale};
@@ -126,7 +129,8 @@ FamilyRow flat() {
 
 /// A latent with this prior gets a Gamma factor.
 FamilyRow jeffreys() {
-  FamilyRow row{.name = "Jeffreys", .summary = "improper, 1/x on the positive reals", .support = Support::positive};
+  FamilyRow row{
+      .name = "Jeffreys", .summary = "improper, 1/x on the positive reals", .support = Support::positive};
   row.positional = true;
   row.improper = true;
   row.log_density = -log(symbol("x"));

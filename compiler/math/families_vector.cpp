@@ -1,5 +1,5 @@
-// Rows with an event axis of size D: MvNormal, Wishart, Dirichlet, and the joint families of a mean and its precision.
-// Formulas: Bishop (2006), appendix B; Wishart with E[X] = df * scale, rate = inverse(scale).
+// Rows with an event axis of size D: MvNormal, Wishart, Dirichlet, and the joint families of a mean and its
+// precision. Formulas: Bishop (2006), appendix B; Wishart with E[X] = df * scale, rate = inverse(scale).
 #include <Eigen/Dense>
 
 #include "compiler/math/rows.h"
@@ -47,7 +47,8 @@ Expr multigamma(const Expr& df) {
 /// The log density of a Wishart at the symmetric matrix named `x`.
 Expr wishart_density(const Expr& df, const std::string& x) {
   return 0.5 * df * logdet("rate") - 0.5 * kLog2 * df * extent() - multigamma(df) +
-         0.5 * (df - extent() - 1.0) * logdet(x) - 0.5 * sum(kA, sum(kB, symbol("rate", kA, kB) * symbol(x, kA, kB)));
+         0.5 * (df - extent() - 1.0) * logdet(x) -
+         0.5 * sum(kA, sum(kB, symbol("rate", kA, kB) * symbol(x, kA, kB)));
 }
 
 /// E[log det X] for X ~ Wishart(df, scale).
@@ -77,9 +78,9 @@ FamilyRow mv_normal() {
   f.parameters = {
       parameter("precision", 2, -2.0 * natural_symbol(Stat::comp2, kFirst, kSecond)),
       parameter("mean", 1, sum(kA, inverse("precision", kFirst, kA) * natural_symbol(Stat::comp, kA)))};
-  f.statistics = {
-      {Stat::comp, mean_j, sum(kA, symbol("precision", kFirst, kA) * symbol("mean", kA))},
-      {Stat::comp2, mean_j * symbol("mean", kSecond) + inverse("precision", kFirst, kSecond), -0.5 * precision_jl}};
+  f.statistics = {{Stat::comp, mean_j, sum(kA, symbol("precision", kFirst, kA) * symbol("mean", kA))},
+                  {Stat::comp2, mean_j * symbol("mean", kSecond) + inverse("precision", kFirst, kSecond),
+                   -0.5 * precision_jl}};
   f.log_normaliser =
       0.5 * sum(kA, sum(kB, symbol("precision", kA, kB) * symbol("mean", kA) * symbol("mean", kB))) -
       0.5 * logdet("precision") + 0.5 * kLog2Pi * extent();
@@ -94,7 +95,8 @@ FamilyRow mv_normal() {
 
 FamilyRow wishart() {
   const Expr df = symbol("df"), scale_jl = symbol("scale", kFirst, kSecond);
-  FamilyRow row{.name = "Wishart", .summary = "positive definite matrices, mean df * scale",
+  FamilyRow row{.name = "Wishart",
+                .summary = "positive definite matrices, mean df * scale",
                 .support = Support::spd_matrix};
   row.spellings = {canonical("df"), alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2),
                    canonical("rate", 2)};
@@ -148,7 +150,8 @@ FamilyRow dirichlet() {
 /// mu given tau is Normal(mean, precision = precision_scale * tau), tau is Gamma(shape, rate).
 FamilyRow normal_gamma() {
   const Expr mu = symbol("x"), tau = symbol("x_precision");
-  const Expr mean = symbol("mean"), k = symbol("precision_scale"), shape = symbol("shape"), rate = symbol("rate");
+  const Expr mean = symbol("mean"), k = symbol("precision_scale"), shape = symbol("shape"),
+             rate = symbol("rate");
   FamilyRow row{.name = "NormalGamma", .summary = "a mean and its precision", .support = Support::real};
   row.joint_precision = Support::positive;
   row.spellings = {canonical("mean"), canonical("precision_scale"), canonical("shape"), canonical("rate")};
@@ -160,6 +163,7 @@ FamilyRow normal_gamma() {
                   parameter("mean", 0, natural_symbol(Stat::weighted) / k),
                   parameter("shape", 0, natural_symbol(Stat::log) + 0.5),
                   parameter("rate", 0, -natural_symbol(Stat::value) - 0.5 * k * square(mean))};
+  f.parameters[0].of_mean = f.parameters[1].of_mean = true;
   f.statistics = {{Stat::value, shape / rate, -rate - 0.5 * k * square(mean)},
                   {Stat::log, digamma(shape) - log(rate), shape - 0.5},
                   {Stat::weighted, mean * shape / rate, k * mean},
@@ -181,7 +185,8 @@ FamilyRow normal_wishart() {
   const Expr k = symbol("precision_scale"), df = symbol("df");
   const auto mean = [](Index i) { return symbol("mean", i); };
   const auto centred = [](Index i) { return symbol("x", i) - symbol("mean", i); };
-  FamilyRow row{.name = "NormalWishart", .summary = "a mean vector and its precision matrix",
+  FamilyRow row{.name = "NormalWishart",
+                .summary = "a mean vector and its precision matrix",
                 .support = Support::vector};
   row.joint_precision = Support::spd_matrix;
   row.spellings = {canonical("mean", 1), canonical("precision_scale"), canonical("df"),
@@ -195,8 +200,10 @@ FamilyRow normal_wishart() {
       parameter("precision_scale", 0, -2.0 * natural_symbol(Stat::weighted_square)),
       parameter("mean", 1, natural_symbol(Stat::weighted, kFirst) / k),
       parameter("df", 0, 2.0 * natural_symbol(Stat::logdet) + extent()),
-      parameter("rate", 2, -2.0 * natural_symbol(Stat::entry, kFirst, kSecond) - k * mean(kFirst) * mean(kSecond)),
+      parameter("rate", 2,
+                -2.0 * natural_symbol(Stat::entry, kFirst, kSecond) - k * mean(kFirst) * mean(kSecond)),
       parameter("scale", 2, inverse("rate", kFirst, kSecond))};
+  f.parameters[0].of_mean = f.parameters[1].of_mean = true;
   f.parameters[3].exported = false;
   f.parameters[4].from_density = inverse("rate", kFirst, kSecond);
   f.statistics = {

@@ -60,6 +60,7 @@ struct FactorParameter {
   int event_rank = 0;
   Expr from_natural;
   bool exported = true;
+  bool of_mean = false;       // joint families: written under the name of the mean
   std::optional<Expr> from_density = {};
 };
 
@@ -73,13 +74,13 @@ struct Factor {
   /// Categorical: probs from naturals by softmax, and A = log sum exp of the naturals (log_normaliser is that of the
   /// naturals log probs, 0). from_natural is the softmax without the shift that keeps it from overflowing.
   bool softmax = false;
-  /// Each must be > 0 for the factor to be proper (shape, rate, ...), at every kFirst where that is free; that matrices
-  /// are positive definite is checked by their Cholesky factorisation.
+  /// Each must be > 0 for the factor to be proper (shape, rate, ...), at every kFirst where that is free; that
+  /// matrices are positive definite is checked by their Cholesky factorisation.
   std::vector<Expr> valid;
-  /// Mode of the density with respect to Lebesgue measure, at kFirst, kSecond as the support has them: what a point
-  /// factor takes. Absent for discrete and joint families (discrete: the largest natural). It is the mode only where
-  /// the natural parameters of log, log1m, log_comp and logdet are not negative (shapes and concentrations >= 1, Wishart
-  /// df >= D + 1; InverseGamma: always): below, the density has its supremum on the boundary.
+  /// Mode of the density with respect to Lebesgue measure, at kFirst, kSecond as the support has them: what a
+  /// point factor takes. Absent for discrete and joint families (discrete: the largest natural). It is the mode
+  /// only where the natural parameters of log, log1m, log_comp and logdet are not negative (shapes and
+  /// concentrations >= 1, Wishart df >= D + 1; InverseGamma: always): below, the supremum is on the boundary.
   std::optional<Expr> mode;
 };
 
@@ -92,7 +93,7 @@ Expr natural_symbol(Stat s, Index i, Index j);    // symmetrised by the caller: 
 struct Spelling {
   std::string name;             // what the user types
   std::string canonical;        // the parameter of the log density it gives
-  std::optional<Expr> convert = {};  // canonical in terms of symbol(name) (component-wise); none: it is the canonical one
+  std::optional<Expr> convert = {};  // canonical, component-wise in symbol(name); none: it is the canonical one
   int event_rank = 0;           // rank of the argument: 0 scalar, 1 vector over the event axis, 2 matrix
   bool optional = false;        // Multinomial's n
 };
@@ -114,8 +115,8 @@ struct FamilyRow {
   /// `extent`: size of the event axis (1 for scalars); the draw has extent^rank numbers (joint: mean then precision).
   /// Multinomial needs its n here, though its density does not mention it. Empty for improper families.
   std::function<std::vector<double>(std::span<const double> parameters, std::size_t extent, Rng& rng)> draw = {};
-  /// log of the integral of p(x | parameters)^(1/temperature), parameters as for `draw`. Only where the natural maps of
-  /// `factor` do not give it: no factor in this row, or a base measure that is not constant.
+  /// log of the integral of p(x | parameters)^(1/temperature), parameters as for `draw`. Only where the natural
+  /// maps of `factor` do not give it: no factor in this row, or a base measure that is not constant.
   std::function<double(std::span<const double> parameters, std::size_t extent, double temperature)> tempered = {};
 };
 

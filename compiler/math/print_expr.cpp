@@ -1,4 +1,5 @@
-// Text of formulas in the notation of the docs. Numbers are %.6g, except the constants of log densities, which print by name.
+// Text of formulas in the notation of the docs. Numbers are %.6g, except the constants of log densities,
+// which print by name.
 #include <fmt/format.h>
 
 #include <array>
@@ -20,17 +21,28 @@ enum Precedence { kSumLevel, kTermLevel, kProductLevel, kPowerLevel };
 
 std::string_view name_of(Function function) {
   switch (function) {
-    case Function::log: return "log";
-    case Function::exp: return "exp";
-    case Function::sqrt: return "sqrt";
-    case Function::reciprocal: return "1/";
-    case Function::lgamma: return "lgamma";
-    case Function::digamma: return "digamma";
-    case Function::trigamma: return "trigamma";
-    case Function::log1m: return "log1m";
-    case Function::tanh: return "tanh";
-    case Function::log_cosh: return "log_cosh";
-    case Function::xlogx: return "xlogx";
+    case Function::log:
+      return "log";
+    case Function::exp:
+      return "exp";
+    case Function::sqrt:
+      return "sqrt";
+    case Function::reciprocal:
+      return "1/";
+    case Function::lgamma:
+      return "lgamma";
+    case Function::digamma:
+      return "digamma";
+    case Function::trigamma:
+      return "trigamma";
+    case Function::log1m:
+      return "log1m";
+    case Function::tanh:
+      return "tanh";
+    case Function::log_cosh:
+      return "log_cosh";
+    case Function::xlogx:
+      return "xlogx";
   }
   return "?";
 }
@@ -130,7 +142,8 @@ class Printer {
   }
 
   std::string form_text(const Apply& a, Precedence at_least) {
-    if (a.function == Function::reciprocal) return wrap("1/" + text(a.argument, kPowerLevel), kProductLevel, at_least);
+    if (a.function == Function::reciprocal)
+      return wrap("1/" + text(a.argument, kPowerLevel), kProductLevel, at_least);
     return fmt::format("{}({})", name_of(a.function), text(a.argument, kSumLevel));
   }
 
@@ -144,7 +157,9 @@ class Printer {
     return wrap(fmt::format("sum({}) {}", indices, text(*body, kProductLevel)), kTermLevel, at_least);
   }
 
-  std::string form_text(const Delta& d, Precedence) { return fmt::format("[{} = {}]", name(d.left), name(d.right)); }
+  std::string form_text(const Delta& d, Precedence) {
+    return fmt::format("[{} = {}]", name(d.left), name(d.right));
+  }
   std::string form_text(const ExtentValue&, Precedence) { return "D"; }
   std::string form_text(const IndexValue& v, Precedence) { return name(v.index); }
   std::string form_text(const InverseEntry& i, Precedence) {

@@ -10,9 +10,10 @@
 
 namespace lehr::math {
 
-std::vector<FamilyRow> scalar_families();    // Normal, Gamma, InverseGamma, Exponential, Beta, Flat, Jeffreys
-std::vector<FamilyRow> discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Multinomial, Spin
-std::vector<FamilyRow> vector_families();    // MvNormal, Wishart, Dirichlet, NormalGamma, NormalWishart
+std::vector<FamilyRow> scalar_families();  // Normal, Gamma, InverseGamma, Exponential, Beta, Flat, Jeffreys
+std::vector<FamilyRow>
+discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Multinomial, Spin
+std::vector<FamilyRow> vector_families();  // MvNormal, Wishart, Dirichlet, NormalGamma, NormalWishart
 
 namespace rows {
 
@@ -27,7 +28,10 @@ inline Spelling canonical(std::string name, int event_rank = 0) {
   return {.name = name, .canonical = name, .event_rank = event_rank};
 }
 inline Spelling alternative(std::string name, std::string of, Expr convert, int event_rank = 0) {
-  return {.name = std::move(name), .canonical = std::move(of), .convert = std::move(convert), .event_rank = event_rank};
+  return {.name = std::move(name),
+          .canonical = std::move(of),
+          .convert = std::move(convert),
+          .event_rank = event_rank};
 }
 inline FactorParameter parameter(std::string name, int event_rank, Expr from_natural) {
   return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(from_natural)};

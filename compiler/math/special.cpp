@@ -12,7 +12,9 @@ double digamma_value(double x) {
   for (; x < 10.0; x += 1.0) shift -= 1.0 / x;
   const double s = 1.0 / (x * x);
   const double series =
-      s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132 - s * (691.0 / 32760 - s / 12))))));
+      s *
+      (1.0 / 12 -
+       s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132 - s * (691.0 / 32760 - s / 12))))));
   return shift + std::log(x) - 0.5 / x - series;
 }
 
@@ -22,7 +24,9 @@ double trigamma_value(double x) {
   for (; x < 10.0; x += 1.0) shift += 1.0 / (x * x);
   const double s = 1.0 / (x * x);
   const double series =
-      s * (1.0 / 6 - s * (1.0 / 30 - s * (1.0 / 42 - s * (1.0 / 30 - s * (5.0 / 66 - s * (691.0 / 2730 - s * 7.0 / 6))))));
+      s *
+      (1.0 / 6 -
+       s * (1.0 / 30 - s * (1.0 / 42 - s * (1.0 / 30 - s * (5.0 / 66 - s * (691.0 / 2730 - s * 7.0 / 6))))));
   return shift + (1.0 + 0.5 / x + series) / x;
 }
 

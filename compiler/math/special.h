@@ -1,6 +1,6 @@
-// Digamma and trigamma on the positive reals for the numeric evaluator; generated code has its own, vectorised ones.
-// Recurrence up to x >= 10, then the asymptotic series (Abramowitz & Stegun 6.3.18, 6.4.12): relative error near 1e-15
-// away from the zero of digamma, NaN for x <= 0.
+// Digamma and trigamma on the positive reals for the numeric evaluator; generated code has its own,
+// vectorised ones. Recurrence up to x >= 10, then the asymptotic series (Abramowitz & Stegun 6.3.18, 6.4.12):
+// relative error near 1e-15 away from the zero of digamma, NaN for x <= 0.
 #pragma once
 
 namespace lehr::math {

@@ -1,5 +1,6 @@
-// Properties that every row of the family table must have, each as one loop over the rows. The mass is computed without
-// the row's own normaliser: a density that forgot a constant would otherwise agree with itself.
+// Properties that every row of the family table must have, each as one loop over the rows. The mass is
+// computed without the row's own normaliser: a density that forgot a constant would otherwise agree with
+// itself.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -26,7 +27,8 @@ void for_all_rows(const F& f) {
   }
 }
 
-/// f(row, parameters of the factor) likewise, away from the symmetric point where a density has only one (Spin).
+/// f(row, parameters of the factor) likewise, away from the symmetric point where a density has only one
+/// (Spin).
 template <class F>
 void for_all_factors(const F& f) {
   for_all_rows([&](const FamilyRow& row, const Environment& density) {
@@ -80,8 +82,10 @@ bool has_interior_mode(const Factor& factor, const Environment& parameters) {
   bool interior = true;
   for (const StatisticRow& s : factor.statistics) {
     if (s.stat == Stat::inverse) return true;
-    if (s.stat != Stat::log && s.stat != Stat::log1m && s.stat != Stat::log_comp && s.stat != Stat::logdet) continue;
-    for (double n : evaluate_all(s.natural, parameters, free_event_rank(s.natural)).values) interior = interior && n > 0.0;
+    if (s.stat != Stat::log && s.stat != Stat::log1m && s.stat != Stat::log_comp && s.stat != Stat::logdet)
+      continue;
+    for (double n : evaluate_all(s.natural, parameters, free_event_rank(s.natural)).values)
+      interior = interior && n > 0.0;
   }
   return interior;
 }
@@ -178,8 +182,10 @@ TEST_CASE("expected statistics are the gradient of the log normaliser") {
         };
         constexpr double kStep = 1e-4;
         const double gradient =
-            (8.0 * (shifted(kStep) - shifted(-kStep)) - (shifted(2 * kStep) - shifted(-2 * kStep))) / (12.0 * kStep);
-        CHECK(gradient == Approx(mirror == i ? expected[i] : expected[i] + expected[mirror]).epsilon(1e-7).margin(1e-8));
+            (8.0 * (shifted(kStep) - shifted(-kStep)) - (shifted(2 * kStep) - shifted(-2 * kStep))) /
+            (12.0 * kStep);
+        CHECK(gradient ==
+              Approx(mirror == i ? expected[i] : expected[i] + expected[mirror]).epsilon(1e-7).margin(1e-8));
       }
     }
   });
@@ -230,7 +236,8 @@ TEST_CASE("entropy is minus the mean log density of draws") {
       at.symbols.merge(draw_value(row, density, rng));
       surprise.add(-evaluate(row.log_density, at));
     }
-    CHECK(std::abs(evaluate(row.factor->entropy, parameters) - surprise.mean) < 5.0 * surprise.error() + 1e-12);
+    CHECK(std::abs(evaluate(row.factor->entropy, parameters) - surprise.mean) <
+          5.0 * surprise.error() + 1e-12);
   });
 }
 
@@ -248,8 +255,8 @@ TEST_CASE("tempered normalisers are integrals of the tempered density") {
 
 TEST_CASE("every spelling means what its name says") {
   // The law p(s x | s mean, s^power v) = p(x | mean, v) / s^dim, and v = 1 stands for a canonical 1.
-  const std::map<std::string, double> power{{"sd", 1},    {"variance", 2}, {"covariance", 2}, {"precision", -2},
-                                            {"scale", 1}, {"rate", -1}};
+  const std::map<std::string, double> power{{"sd", 1},         {"variance", 2}, {"covariance", 2},
+                                            {"precision", -2}, {"scale", 1},    {"rate", -1}};
   for_all_rows([&](const FamilyRow& row, const Environment& parameters) {
     for (const Spelling& s : row.spellings) {
       if (s.convert) {
@@ -269,7 +276,8 @@ TEST_CASE("every spelling means what its name says") {
         spelled.symbols.erase(s.canonical);
         spelled.symbols[s.name] = sample_parameters(row, 0).symbols.at(s.canonical);
         for (double& v : spelled.symbols[s.name].values) v *= std::pow(factor, power.at(s.name));
-        if (spelled.symbols.contains("mean")) for (double& v : spelled.symbols["mean"].values) v *= factor;
+        if (spelled.symbols.contains("mean"))
+          for (double& v : spelled.symbols["mean"].values) v *= factor;
         Environment at{parameters.extent, canonical_parameters(row, spelled)};
         at.symbols["x"] = x.at("x");
         for (double& v : at.symbols["x"].values) v *= factor;

@@ -1,5 +1,5 @@
-// See integrate.h. Coordinates u: real x = sinh u; positive x = exp u; unit x = logistic u; simplex by stick breaking;
-// positive definite X = L L' with L's diagonal exp u and the rest sinh u.
+// See integrate.h. Coordinates u: real x = sinh u; positive x = exp u; unit x = logistic u; simplex by stick
+// breaking; positive definite X = L L' with L's diagonal exp u and the rest sinh u.
 #include "tests/math/integrate.h"
 
 #include <Eigen/Dense>
@@ -19,10 +19,14 @@ double logistic(double u) { return 1.0 / (1.0 + std::exp(-u)); }
 
 std::size_t dimension(Support s, std::size_t extent) {
   switch (s) {
-    case Support::simplex: return extent - 1;
-    case Support::vector: return extent;
-    case Support::spd_matrix: return extent * (extent + 1) / 2;
-    default: return 1;
+    case Support::simplex:
+      return extent - 1;
+    case Support::vector:
+      return extent;
+    case Support::spd_matrix:
+      return extent * (extent + 1) / 2;
+    default:
+      return 1;
   }
 }
 
@@ -30,7 +34,9 @@ std::size_t dimension(Support s, std::size_t extent) {
 double place(Support s, std::size_t extent, const double* u, std::vector<double>& x) {
   double log_volume = 0.0;
   switch (s) {
-    case Support::positive: x.push_back(std::exp(*u)); return *u;
+    case Support::positive:
+      x.push_back(std::exp(*u));
+      return *u;
     case Support::unit:
       x.push_back(logistic(*u));
       if (std::abs(*u) > 36.0) return -HUGE_VAL;  // x would round to 1
@@ -73,8 +79,12 @@ double place(Support s, std::size_t extent, const double* u, std::vector<double>
 
 void unplace(Support s, std::size_t extent, const double* x, std::vector<double>& u) {
   switch (s) {
-    case Support::positive: u.push_back(std::log(*x)); return;
-    case Support::unit: u.push_back(std::log(*x) - std::log1p(-*x)); return;
+    case Support::positive:
+      u.push_back(std::log(*x));
+      return;
+    case Support::unit:
+      u.push_back(std::log(*x) - std::log1p(-*x));
+      return;
     case Support::simplex: {
       double rest = 1.0;
       for (std::size_t j = 0; j + 1 < extent; ++j) {
@@ -209,7 +219,8 @@ Estimate importance(Pullback& f, const Box& box, double widening, std::size_t di
 }
 
 /// Calls f with every x of a discrete support (counts: up to 600; vectors of counts: those whose sum is n).
-void enumerate(const FamilyRow& row, const Environment& parameters, const std::function<void(std::vector<double>)>& f) {
+void enumerate(const FamilyRow& row, const Environment& parameters,
+               const std::function<void(std::vector<double>)>& f) {
   const auto up_to = [&](double first, double last, double step) {
     for (double x = first; x <= last; x += step) f({x});
   };
@@ -235,7 +246,8 @@ bool is_discrete(Support s) {
 
 }  // namespace
 
-Estimate integrate(const FamilyRow& row, const Environment& parameters, double temperature, const Integrand& g) {
+Estimate integrate(const FamilyRow& row, const Environment& parameters, double temperature,
+                   const Integrand& g) {
   if (is_discrete(row.support)) {
     Environment environment = parameters;
     double total = 0.0;

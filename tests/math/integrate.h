@@ -1,5 +1,6 @@
-// Integrals and sums of a row's density that use nothing of the row but the density: products of trapezoidal rules in
-// unconstrained coordinates up to three dimensions, importance sampling above, enumeration for discrete supports.
+// Integrals and sums of a row's density that use nothing of the row but the density: products of trapezoidal
+// rules in unconstrained coordinates up to three dimensions, importance sampling above, enumeration for
+// discrete supports.
 #pragma once
 #include <functional>
 
@@ -12,7 +13,8 @@ struct Estimate {
   double error = 0.0;  // tolerance of the rule, or one standard error of the importance sampler
 };
 
-/// Integral of g(x) p(x | parameters)^(1/temperature); g sees the parameters and x. The row's draws only place the grid.
+/// Integral of g(x) p(x | parameters)^(1/temperature); g sees the parameters and x. The row's draws only
+/// place the grid.
 Estimate integrate(const FamilyRow& row, const Environment& parameters, double temperature,
                    const std::function<double(const Environment&)>& g);
 

@@ -85,18 +85,25 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
     return result;
   };
   switch (stat) {
-    case Stat::value: return x.values;
-    case Stat::square: return {x.values[0] * x.values[0]};
-    case Stat::log: return {std::log(x.values[0])};
-    case Stat::inverse: return {1.0 / x.values[0]};
-    case Stat::log1m: return {std::log1p(-x.values[0])};
+    case Stat::value:
+      return x.values;
+    case Stat::square:
+      return {x.values[0] * x.values[0]};
+    case Stat::log:
+      return {std::log(x.values[0])};
+    case Stat::inverse:
+      return {1.0 / x.values[0]};
+    case Stat::log1m:
+      return {std::log1p(-x.values[0])};
     case Stat::indicator: {
       std::vector<double> one_hot(extent, 0.0);
       one_hot.at(static_cast<std::size_t>(x.values[0])) = 1.0;
       return one_hot;
     }
-    case Stat::log_comp: return map_of(x, [](double v) { return std::log(v); });
-    case Stat::comp: return x.values;
+    case Stat::log_comp:
+      return map_of(x, [](double v) { return std::log(v); });
+    case Stat::comp:
+      return x.values;
     case Stat::comp2: {
       std::vector<double> products;
       for (double a : x.values) {
@@ -104,12 +111,16 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
       }
       return products;
     }
-    case Stat::entry: return x.values;
-    case Stat::logdet: return {std::log(symmetric(x, extent).determinant())};
+    case Stat::entry:
+      return x.values;
+    case Stat::logdet:
+      return {std::log(symmetric(x, extent).determinant())};
     case Stat::weighted:
     case Stat::weighted_square: {
-      const Eigen::Map<const Eigen::VectorXd> m(mean.values.data(), static_cast<Eigen::Index>(mean.values.size()));
-      const Eigen::VectorXd weighted = x.rank == 0 ? Eigen::VectorXd(x.values[0] * m) : symmetric(x, extent) * m;
+      const Eigen::Map<const Eigen::VectorXd> m(mean.values.data(),
+                                                static_cast<Eigen::Index>(mean.values.size()));
+      const Eigen::VectorXd weighted =
+          x.rank == 0 ? Eigen::VectorXd(x.values[0] * m) : symmetric(x, extent) * m;
       if (stat == Stat::weighted_square) return {m.dot(weighted)};
       return {weighted.data(), weighted.data() + weighted.size()};
     }

@@ -7,12 +7,13 @@
 
 namespace lehr::math::test {
 
-/// Size of the event axis the tests use for this row: 1 for scalars, 3 for vectors without a matrix, otherwise 2.
+/// Size of the event axis the tests use for this row: 1 for scalars, 3 for vectors without a matrix,
+/// otherwise 2.
 std::size_t test_extent(const FamilyRow& row);
 
-/// Canonical density parameters, random within their domain, which the name tells: `mean` is any real, `p` a probability
-/// or a simplex, `n` a count, `df` exceeds the extent, everything else is positive. Sets 0 and 1 have positive values
-/// above and around 1.
+/// Canonical density parameters, random within their domain, which the name tells: `mean` is any real, `p` a
+/// probability or a simplex, `n` a count, `df` exceeds the extent, everything else is positive. Sets 0 and 1
+/// have positive values above and around 1.
 inline constexpr int kParameterSets = 2;
 Environment sample_parameters(const FamilyRow& row, int set);
 
