@@ -8,6 +8,7 @@
 #include "compiler/native/loop_shape.h"
 
 namespace llvm {
+class AllocaInst;
 class BasicBlock;
 class Function;
 class IRBuilderBase;
@@ -35,8 +36,10 @@ class FunctionLowering {
   void bind_buffers();
   void bind_sizes();
   llvm::Value* entry_load(llvm::Value* table, std::size_t index, llvm::Type* type);
-  llvm::Value* stack_slot(llvm::Type* type, std::int64_t count, const std::string& name);
+  llvm::Value* bind_local_array(const loops::Buffer& array);
+  llvm::AllocaInst* stack_slot(llvm::Type* type, std::int64_t count, const std::string& name);
   llvm::Value* extent(loops::SizeId size);
+  llvm::Value* stored_extent(loops::BufferId buffer, std::size_t axis);
   llvm::Value* element_count(loops::BufferId buffer);
   llvm::Value* row_offset(const loops::Buffer& buffer, llvm::Value* row);
   llvm::Value* address(loops::BufferId buffer, const std::vector<loops::ExprId>& indices);
@@ -90,6 +93,7 @@ class FunctionLowering {
   std::vector<bool> is_slot_;
   std::vector<llvm::Value*> buffers_;        // by buffer: address of the first element; null when unused
   std::vector<llvm::Value*> sizes_;          // by size: its value when read at run time
+  std::vector<bool> is_local_array_;         // by buffer
   std::vector<llvm::MDNode*> own_scope_;     // by buffer
   std::vector<llvm::MDNode*> other_scopes_;  // by buffer: those of all others
   std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // within one statement

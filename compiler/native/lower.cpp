@@ -8,6 +8,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "compiler/native/function_lowering.h"
+#include "compiler/native/padded_arrays.h"
 
 namespace lehr::native {
 namespace {
@@ -79,6 +80,7 @@ FunctionLowering::FunctionLowering(const loops::Program& program, const loops::F
       is_slot_(program.scalars.size()),
       buffers_(program.buffers.size()),
       sizes_(program.sizes.size()),
+      is_local_array_(program.buffers.size()),
       own_scope_(program.buffers.size()),
       other_scopes_(program.buffers.size()) {}
 
@@ -129,12 +131,24 @@ void FunctionLowering::bind_sizes() {
   }
 }
 
-llvm::Value* FunctionLowering::stack_slot(llvm::Type* type, std::int64_t count, const std::string& name) {
+llvm::AllocaInst* FunctionLowering::stack_slot(llvm::Type* type, std::int64_t count, const std::string& name) {
   llvm::BasicBlock& entry = function_.getEntryBlock();
   llvm::IRBuilder<> at_entry(&entry, entry.begin());
   if (count == 1) return at_entry.CreateAlloca(type, nullptr, name);
   llvm::AllocaInst* slot = at_entry.CreateAlloca(llvm::ArrayType::get(type, static_cast<std::uint64_t>(count)), nullptr, name);
   slot->setAlignment(llvm::Align(kBufferAlignment));
+  return slot;
+}
+
+llvm::Value* FunctionLowering::bind_local_array(const loops::Buffer& array) {
+  std::int64_t rows = 1, extent = 1;
+  for (SizeId axis : array.axes) {
+    rows *= extent;
+    extent = program_[axis].constant;
+  }
+  const std::int64_t stride = row_stride(extent, lanes_);
+  llvm::AllocaInst* slot = stack_slot(type(array.element), rows * stride, array.name);
+  if (stride != extent) mark_rows(*slot, extent, stride);
   return slot;
 }
 
@@ -155,10 +169,9 @@ void FunctionLowering::bind_buffers() {
   }
   for (BufferId local : source_.local_arrays) {
     if (!used[local.index()]) continue;
-    std::int64_t count = 1;
-    for (SizeId axis : program_[local].axes) count *= program_[axis].constant;
     llvm::Value* unused = buffers_[local.index()];
-    buffers_[local.index()] = stack_slot(type(program_[local].element), count, program_[local].name);
+    buffers_[local.index()] = bind_local_array(program_[local]);
+    is_local_array_[local.index()] = true;
     llvm::cast<llvm::Instruction>(unused)->eraseFromParent();
   }
   for (std::size_t k = 0; k < used.size(); ++k) {
@@ -196,6 +209,14 @@ llvm::Value* FunctionLowering::extent(SizeId size) {
   return s.constant >= 0 ? b_.getInt64(static_cast<std::uint64_t>(s.constant)) : sizes_[size.index()];
 }
 
+llvm::Value* FunctionLowering::stored_extent(BufferId id, std::size_t axis) {
+  const loops::Buffer& buffer = program_[id];
+  if (is_local_array_[id.index()] && axis + 1 == buffer.axes.size()) {
+    return b_.getInt64(static_cast<std::uint64_t>(row_stride(program_[buffer.axes[axis]].constant, lanes_)));
+  }
+  return extent(buffer.axes[axis]);
+}
+
 llvm::Value* FunctionLowering::row_offset(const loops::Buffer& buffer, llvm::Value* row) {
   return load(buffer.offsets, b_.CreateInBoundsGEP(b_.getInt64Ty(), buffers_[buffer.offsets.index()], row));
 }
@@ -207,7 +228,7 @@ llvm::Value* FunctionLowering::element_count(BufferId id) {
     const auto position = static_cast<std::int32_t>(axis);
     if (position + 1 == buffer.ragged_axis) continue;
     llvm::Value* length =
-        position == buffer.ragged_axis ? row_offset(buffer, extent(buffer.axes[axis - 1])) : extent(buffer.axes[axis]);
+        position == buffer.ragged_axis ? row_offset(buffer, extent(buffer.axes[axis - 1])) : stored_extent(id, axis);
     count = b_.CreateNSWMul(count, length);
   }
   return count;
@@ -229,7 +250,7 @@ llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::Exp
       index = b_.CreateAdd(row_offset(buffer, row), index, "", true, true);
       if (at) length = row_offset(buffer, extent(buffer.axes[axis - 1]));
     } else if (at) {
-      length = extent(buffer.axes[axis]);
+      length = stored_extent(id, axis);
     }
     at = at ? b_.CreateAdd(b_.CreateMul(at, length, "", true, true), index, "", true, true) : index;
   }

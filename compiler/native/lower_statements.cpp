@@ -99,7 +99,7 @@ void FunctionLowering::lower(const loops::Let& node) { values_[node.scalar.index
 
 void FunctionLowering::lower(const loops::Local& node) {
   llvm::Value* initial = eval(node.initial);
-  llvm::Value* slot = stack_slot(initial->getType(), 1, program_[node.scalar].name);
+  llvm::AllocaInst* slot = stack_slot(initial->getType(), 1, program_[node.scalar].name);
   b_.CreateStore(initial, slot);
   values_[node.scalar.index()] = slot;
   is_slot_[node.scalar.index()] = true;

@@ -25,6 +25,7 @@
 
 #include <stdexcept>
 
+#include "compiler/native/padded_arrays.h"
 #include "compiler/native/target.h"
 
 namespace lehr::native {
@@ -49,6 +50,15 @@ llvm::FunctionPassManager simplification() {
   return passes;
 }
 
+struct UnmaskAccesses : llvm::PassInfoMixin<UnmaskAccesses> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    if (!unmask_accesses(function)) return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses preserved;
+    preserved.preserveSet<llvm::CFGAnalyses>();
+    return preserved;
+  }
+};
+
 llvm::FunctionPassManager vectorisation() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
@@ -58,13 +68,16 @@ llvm::FunctionPassManager vectorisation() {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::LoopUnrollPass(
       llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true).setPartial(false).setRuntime(false)));
+  passes.addPass(llvm::EarlyCSEPass());  // makes masks of unrolled loops constant
+  passes.addPass(UnmaskAccesses());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SLPVectorizerPass());
   passes.addPass(llvm::VectorCombinePass());
-  passes.addPass(llvm::InstCombinePass());
   passes.addPass(hoist());
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::DSEPass());
   passes.addPass(llvm::ADCEPass());
   passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true).sinkCommonInsts(true)));

@@ -1,0 +1,100 @@
+// The promise about rows travels as metadata of the alloca.
+#include "compiler/native/padded_arrays.h"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+
+#include <optional>
+
+namespace lehr::native {
+namespace {
+
+constexpr const char* kKind = "lehr.rows";
+constexpr std::int64_t kElementBytes = 8;
+
+struct Rows {
+  std::int64_t extent, stride, elements;
+};
+
+std::optional<Rows> rows_of(const llvm::AllocaInst& array) {
+  const llvm::MDNode* node = array.getMetadata(kKind);
+  if (!node) return std::nullopt;
+  const auto number = [&](unsigned k) { return llvm::mdconst::extract<llvm::ConstantInt>(node->getOperand(k))->getSExtValue(); };
+  return Rows{number(0), number(1), static_cast<std::int64_t>(array.getAllocatedType()->getArrayNumElements())};
+}
+
+/// Whether an access of `lanes` elements at `address` under `mask` may touch all its lanes.
+bool harmless(llvm::Value* address, llvm::Value* mask, std::int64_t lanes, const llvm::DataLayout& layout) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
+  if (!constant) return false;
+  llvm::APInt offset(64, 0);
+  const auto* array = llvm::dyn_cast<llvm::AllocaInst>(
+      address->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true));
+  const auto rows = array ? rows_of(*array) : std::nullopt;
+  const std::int64_t bytes = offset.getSExtValue();
+  if (!rows || bytes < 0 || bytes % kElementBytes != 0) return false;
+  const std::int64_t first = bytes / kElementBytes;
+  if (first + lanes > rows->elements) return false;
+  for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    const llvm::Constant* on = constant->getAggregateElement(static_cast<unsigned>(lane));
+    if (!on) return false;
+    const bool padding = (first + lane) % rows->stride >= rows->extent;
+    if (!on->isOneValue() && !padding) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::int64_t row_stride(std::int64_t extent, int lanes) {
+  // Short rows are unrolled rather than vectorised.
+  return extent <= lanes / 2 ? extent : (extent + lanes - 1) / lanes * lanes;
+}
+
+void mark_rows(llvm::AllocaInst& array, std::int64_t extent, std::int64_t stride) {
+  llvm::LLVMContext& context = array.getContext();
+  const auto number = [&](std::int64_t n) {
+    return llvm::ConstantAsMetadata::get(llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(context), n));
+  };
+  array.setMetadata(kKind, llvm::MDNode::get(context, {number(extent), number(stride)}));
+}
+
+bool unmask_accesses(llvm::Function& function) {
+  const llvm::DataLayout& layout = function.getParent()->getDataLayout();
+  bool changed = false;
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (!call) continue;
+    llvm::IRBuilder<> builder(call);
+    const auto lanes = [](llvm::Type* type) {
+      return static_cast<std::int64_t>(llvm::cast<llvm::FixedVectorType>(type)->getNumElements());
+    };
+    if (call->getIntrinsicID() == llvm::Intrinsic::masked_store) {
+      llvm::Value* value = call->getArgOperand(0);
+      llvm::Value* address = call->getArgOperand(1);
+      if (!harmless(address, call->getArgOperand(3), lanes(value->getType()), layout)) continue;
+      builder.CreateAlignedStore(value, address, llvm::Align(8))->copyMetadata(*call);
+    } else if (call->getIntrinsicID() == llvm::Intrinsic::masked_load) {
+      llvm::Value* address = call->getArgOperand(0);
+      llvm::Value* mask = call->getArgOperand(2);
+      llvm::Value* otherwise = call->getArgOperand(3);
+      if (!harmless(address, mask, lanes(call->getType()), layout)) continue;
+      llvm::LoadInst* loaded = builder.CreateAlignedLoad(call->getType(), address, llvm::Align(8));
+      loaded->copyMetadata(*call);
+      llvm::Value* result = loaded;
+      if (!llvm::isa<llvm::UndefValue>(otherwise)) result = builder.CreateSelect(mask, loaded, otherwise);
+      call->replaceAllUsesWith(result);
+    } else {
+      continue;
+    }
+    call->eraseFromParent();
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace lehr::native
