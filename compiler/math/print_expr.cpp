@@ -98,13 +98,13 @@ class Printer {
     for (const char* letter : {"j", "l", "k", "m", "n", "p", "q"}) {
       bool taken = false;
       for (const auto& [id, used] : names_) taken = taken || used == letter;
-      if (!taken) return names_[i.id] = letter;
+      if (!taken) return names_.emplace(i.id, letter).first->second;
     }
     return fmt::format("i{}", i.id);
   }
 
   static std::string wrap(std::string text, Precedence own, Precedence at_least) {
-    return own < at_least ? "(" + text + ")" : text;
+    return own < at_least ? fmt::format("({})", text) : text;
   }
 
   std::string form_text(const Number& n, Precedence at_least) {
@@ -115,7 +115,7 @@ class Printer {
 
   std::string form_text(const Symbol& s, Precedence) {
     std::string text = s.name;
-    for (std::size_t i = 0; i < s.indices.size(); ++i) text += (i ? "," : "[") + name(s.indices[i]);
+    for (std::size_t i = 0; i < s.indices.size(); ++i) text += fmt::format("{}{}", i ? "," : "[", name(s.indices[i]));
     return s.indices.empty() ? text : text + "]";
   }
 
@@ -124,14 +124,15 @@ class Printer {
   std::string form_text(const Add& a, Precedence at_least) {
     const std::string left = text(a.left, kSumLevel);
     const auto minus = negated(a.right);
-    const std::string right = minus ? " - " + text(*minus, kTermLevel) : " + " + text(a.right, kSumLevel);
+    const std::string right =
+        minus ? fmt::format(" - {}", text(*minus, kTermLevel)) : fmt::format(" + {}", text(a.right, kSumLevel));
     return wrap(left + right, kSumLevel, at_least);
   }
 
   std::string form_text(const Multiply& m, Precedence at_least) {
     if (&*m.left == &*m.right) return text(m.left, kPowerLevel) + "^2";
     if (const auto* n = std::get_if<Number>(&m.left->form); n && n->value == -1.0)
-      return wrap("-" + text(m.right, kTermLevel), kSumLevel, at_least);
+      return wrap(fmt::format("-{}", text(m.right, kTermLevel)), kSumLevel, at_least);
     if (is_reciprocal(m.right)) {
       const Expr& divisor = std::get<Apply>(m.right->form).argument;
       return wrap(text(m.left, kProductLevel) + "/" + text(divisor, kPowerLevel), kProductLevel, at_least);
@@ -143,7 +144,7 @@ class Printer {
 
   std::string form_text(const Apply& a, Precedence at_least) {
     if (a.function == Function::reciprocal)
-      return wrap("1/" + text(a.argument, kPowerLevel), kProductLevel, at_least);
+      return wrap(fmt::format("1/{}", text(a.argument, kPowerLevel)), kProductLevel, at_least);
     return fmt::format("{}({})", name_of(a.function), text(a.argument, kSumLevel));
   }
 
