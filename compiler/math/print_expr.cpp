@@ -83,8 +83,8 @@ class Printer {
   /// Free event indices keep the letters j and l; everything bound takes what is left.
   explicit Printer(const Expr& e) {
     const int rank = free_event_rank(e);
-    if (rank >= 1) names_[kFirst.id] = "j";
-    if (rank >= 2) names_[kSecond.id] = "l";
+    if (rank >= 1) names_.emplace(kFirst.id, "j");
+    if (rank >= 2) names_.emplace(kSecond.id, "l");
   }
 
   std::string text(const Expr& e, Precedence at_least) {
@@ -152,7 +152,7 @@ class Printer {
     std::string indices = name(s.index);
     const Expr* body = &s.body;
     while (const auto* inner = std::get_if<Sum>(&(*body)->form)) {
-      indices += "," + name(inner->index);
+      indices += fmt::format(",{}", name(inner->index));
       body = &inner->body;
     }
     return wrap(fmt::format("sum({}) {}", indices, text(*body, kProductLevel)), kTermLevel, at_least);
