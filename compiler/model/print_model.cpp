@@ -78,7 +78,7 @@ Printed render(const Model& m, ExprId id) {
         } else if constexpr (std::is_same_v<T, SizeOf>) {
           return {fmt::format("size({})", m[node.plate].name), kPrimary};
         } else if constexpr (std::is_same_v<T, Negate>) {
-          return {"-" + within(m, node.operand, kUnary), kUnary};
+          return {fmt::format("-{}", within(m, node.operand, kPrimary)), kUnary};
         } else if constexpr (std::is_same_v<T, Binary>) {
           return render(m, node);
         } else if constexpr (std::is_same_v<T, MatrixVector>) {

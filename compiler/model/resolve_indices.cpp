@@ -16,14 +16,13 @@ const ScopeEntry* entry_of(const Context& c, const std::string& name) {
   return nullptr;
 }
 
-/// How an index is called in messages: `z`, or the plate it was written with.
-std::string text_of(const Resolver& r, const Index& index) {
-  if (const auto* shifted = std::get_if<Index::Shifted>(&index.form)) return "'" + r.model[shifted->bound].name + "'";
-  if (const auto* lookup = std::get_if<Index::Lookup>(&index.form)) {
-    const Expr& e = r.model[lookup->category];
-    if (const auto* v = std::get_if<VariableRef>(&e.node)) return r.model[v->variable].name;
-    if (const auto* g = std::get_if<GivenRef>(&e.node)) return r.model[g->given].name;
-  }
+/// The category that an index looks up, as messages call it.
+std::string lookup_name(const Resolver& r, const Index& index) {
+  const auto* lookup = std::get_if<Index::Lookup>(&index.form);
+  if (!lookup) return "this";
+  const Expr& e = r.model[lookup->category];
+  if (const auto* v = std::get_if<VariableRef>(&e.node)) return r.model[v->variable].name;
+  if (const auto* g = std::get_if<GivenRef>(&e.node)) return r.model[g->given].name;
   return "this";
 }
 
@@ -133,8 +132,15 @@ std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const
       continue;
     }
     if (!unify(r, index->set, axes[i])) {
+      if (const auto* shifted = std::get_if<Index::Shifted>(&index->form)) {
+        r.diagnostics.add(DiagnosticKind::wrong_index, index->span, name.text, i,
+                          r.model[set_of(r.model, axes[i])].name, r.model[shifted->bound].name);
+        ok = false;
+        out.push_back(*index);
+        continue;
+      }
       r.diagnostics.add(DiagnosticKind::wrong_plate, index->span, name.text, i, r.model[set_of(r.model, axes[i])].name,
-                        text_of(r, *index), r.model[set_of(r.model, index->set)].name);
+                        lookup_name(r, *index), r.model[set_of(r.model, index->set)].name);
       ok = false;
     } else if (r.model[set_of(r.model, axes[i])].parent && i > 0 && ok) {
       const auto* own = std::get_if<Index::Shifted>(&index->form);

@@ -120,6 +120,7 @@ void declare_plates(Resolver& r) {
     PlateId end(i);
     for (std::size_t steps = 0; alias[end.index()]; ++steps) {
       if (steps > count) {
+        alias[i].reset();   // one report a cycle
         r.diagnostics.add(DiagnosticKind::cyclic_plate, m.plates[i].span, m.plates[i].name);
         end = PlateId(i);
         break;
