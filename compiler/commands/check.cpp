@@ -1,0 +1,23 @@
+// lehr check MODEL: everything up to the conditionals; silent when well.
+#include "compiler/commands/commands.h"
+#include "compiler/pipeline.h"
+
+namespace lehr::commands {
+
+void add_check(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("check", "Parse, type-check and derive; print nothing when all is well");
+  auto path = std::make_shared<std::string>();
+  command->add_option("MODEL", *path, "model file (*.lehr)")->required();
+  command->footer("Example:\n  lehr check models/lda.lehr");
+  command->callback([&action, path] {
+    action = [path] {
+      const std::optional<Source> source = read_model(*path);
+      if (!source) return kUsage;
+      Diagnostics diagnostics;
+      analyse(*source, {}, diagnostics);
+      return report(diagnostics, *source);
+    };
+  });
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,33 @@
+// lehr emit MODEL --as RUNG: any rung of the compiler as text.
+#include <fmt/format.h>
+
+#include "compiler/commands/commands.h"
+#include "compiler/pipeline.h"
+
+namespace lehr::commands {
+
+void add_emit(CLI::App& app, Action& action) {
+  struct Options {
+    std::string path, rung;
+  };
+  CLI::App* command = app.add_subcommand("emit", "Print one of the compiler's intermediate forms");
+  auto o = std::make_shared<Options>();
+  std::vector<std::string> names;
+  for (std::string_view rung : rungs()) names.emplace_back(rung);
+  command->add_option("MODEL", o->path, "model file (*.lehr)")->required();
+  command->add_option("--as", o->rung, "which form")->required()->check(CLI::IsMember(names));
+  command->footer("Example:\n  lehr emit models/lda.lehr --as density");
+  command->callback([&action, o] {
+    action = [o] {
+      const std::optional<Source> source = read_model(o->path);
+      if (!source) return kUsage;
+      Diagnostics diagnostics;
+      const std::optional<std::string> text = emit(*source, o->rung, diagnostics);
+      const ExitCode code = report(diagnostics, *source);
+      if (text) fmt::print("{}", *text);
+      return code;
+    };
+  });
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,20 @@
+// lehr families: the distributions, from their rows.
+#include <fmt/format.h>
+
+#include "compiler/commands/commands.h"
+#include "compiler/math/print_families.h"
+
+namespace lehr::commands {
+
+void add_families(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("families", "List the distributions: parameters, densities, statistics");
+  command->footer("Example:\n  lehr families | less");
+  command->callback([&action] {
+    action = [] {
+      fmt::print("{}", math::print_families());
+      return kDone;
+    };
+  });
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,64 @@
+// lehr format MODEL... [--check]: rewrites model files in the one formatting, each atomically.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "compiler/ast/format.h"
+#include "compiler/commands/commands.h"
+
+namespace lehr::commands {
+namespace {
+
+bool replace_file(const std::string& path, const std::string& text) {
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path), temporary = target.string() + ".tmp";
+  std::ofstream file(temporary, std::ios::binary);
+  file << text;
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::permissions(temporary, std::filesystem::status(target).permissions(), error);
+  if (file && !error) std::filesystem::rename(temporary, target, error);
+  if (file && !error) return true;
+  std::filesystem::remove(temporary, error);
+  fmt::print(stderr, "lehr: cannot write {}\n", path);
+  return false;
+}
+
+ExitCode format_one(const std::string& path, bool check) {
+  const std::optional<Source> source = read_model(path);
+  if (!source) return kUsage;
+  Diagnostics diagnostics;
+  const std::optional<std::string> text = format(*source, diagnostics);
+  if (!text) return report(diagnostics, *source);
+  if (*text == source->text) return kDone;
+  if (check) {
+    fmt::print(stderr, "{}: not in the one formatting; run lehr format {}\n", path, path);
+    return kModel;
+  }
+  return replace_file(path, *text) ? kDone : kModel;
+}
+
+}  // namespace
+
+void add_format(CLI::App& app, Action& action) {
+  struct Options {
+    std::vector<std::string> paths;
+    bool check = false;
+  };
+  CLI::App* command = app.add_subcommand("format", "Rewrite model files in the one formatting");
+  auto o = std::make_shared<Options>();
+  command->add_option("MODEL", o->paths, "model files (*.lehr)")->required();
+  command->add_flag("--check", o->check, "only say which files would change; exit code 3 when there are any");
+  command->footer("Examples:\n  lehr format models/*.lehr\n  lehr format --check models/*.lehr");
+  command->callback([&action, o] {
+    action = [o] {
+      ExitCode worst = kDone;
+      for (const std::string& path : o->paths) worst = std::max(worst, format_one(path, o->check));
+      return worst;
+    };
+  });
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,27 @@
+// Reading a model file and reporting what is wrong with it.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "compiler/commands/commands.h"
+
+namespace lehr::commands {
+
+std::optional<Source> read_model(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  Source source{path, std::string(std::istreambuf_iterator<char>(file), {})};
+  if (file && !file.bad()) return source;
+  fmt::print(stderr, "lehr: cannot read {}: {}\n", path, errno ? std::strerror(errno) : "not a file");
+  return std::nullopt;
+}
+
+ExitCode report(const Diagnostics& diagnostics, const Source& source) {
+  fmt::print(stderr, "{}", render(diagnostics, source));
+  return diagnostics.has_errors() ? kModel : kDone;
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,311 @@
+// From natural to ordinary parameters by the family row's own formulas: what is affine in the naturals is written
+// as a sum with its lines, and the few other shapes (a quotient by an earlier parameter, the inverse of a matrix, a
+// softmax) by the linear quantity they contain.
+#include "compiler/conditionals/derivation.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/conditionals/formula_writer.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::conditionals {
+namespace {
+
+using density::CoefId;
+
+struct Places {
+  const density::Density& density;
+  const Source& source;
+
+  int line(std::size_t origin) const { return position_of(source, density.origins[origin].span.begin).line; }
+  std::vector<int> lines(const std::vector<std::size_t>& origins) const {
+    std::set<int> out;
+    for (std::size_t o : origins) out.insert(line(o));
+    return {out.begin(), out.end()};
+  }
+};
+
+FormulaFunction function_of(math::Function f) {
+  switch (f) {
+    case math::Function::log: return FormulaFunction::log;
+    case math::Function::exp: return FormulaFunction::exp;
+    case math::Function::sqrt: return FormulaFunction::sqrt;
+    case math::Function::reciprocal: return FormulaFunction::reciprocal;
+    case math::Function::lgamma: return FormulaFunction::lgamma;
+    case math::Function::digamma: return FormulaFunction::digamma;
+    case math::Function::trigamma: return FormulaFunction::trigamma;
+    case math::Function::log1m: return FormulaFunction::log1m;
+    case math::Function::tanh: return FormulaFunction::tanh;
+    case math::Function::log_cosh: return FormulaFunction::log_cosh;
+    case math::Function::xlogx: return FormulaFunction::xlogx;
+  }
+  return FormulaFunction::log;
+}
+
+void flatten(const math::Expr& e, std::vector<math::Expr>& out) {
+  if (const auto* a = std::get_if<math::Add>(&e->form)) {
+    flatten(a->left, out);
+    flatten(a->right, out);
+  } else {
+    out.push_back(e);
+  }
+}
+
+/// A number times a sum as a sum, so that 1 + D + 2 * 0.5 * (df - D - 1) folds to df.
+CoefId multiplied_out(density::Algebra& a, CoefId c) {
+  double scale = 1;
+  std::vector<CoefId> rest;
+  for (CoefId f : a.factors(c)) {
+    if (const auto n = a.literal(f)) scale *= *n;
+    else rest.push_back(f);
+  }
+  if (rest.size() != 1) return c;
+  const density::CoefNode node = a[rest[0]];
+  const auto* sum = std::get_if<density::CoefAdd>(&node);
+  if (!sum) return c;
+  CoefId out = a.number(0);
+  for (CoefId part : sum->parts) out = a.add(out, multiplied_out(a, a.multiply(a.number(scale), part)));
+  return out;
+}
+
+/// The parameters of one block's family in one mode.
+class ParameterWriter {
+ public:
+  ParameterWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b,
+                  const Element& e, const std::map<math::Stat, Affine>& naturals, Mode mode, const Places& places)
+      : a_(a), b_(b), e_(e), naturals_(naturals), places_(places), m_(m), writer_(m, c, a, mode) {
+    for (density::BoundId x : e.axes) writer_.bound(x);
+    for (density::BoundId x : e.event) writer_.bound(x);
+  }
+
+  FormulaSymbol element(model::VariableId v) {
+    FormulaSymbol out{m_[v].name, {}, {}};
+    for (density::BoundId x : e_.axes) out.axes.push_back({writer_.bound(x)});
+    return out;
+  }
+
+  std::vector<Equation> equations() {
+    const math::Factor& f = *b_.family->factor;
+    std::vector<Equation> out;
+    std::map<std::string, std::string> inverse_of;   // rate -> scale
+    for (const math::FactorParameter& p : f.parameters) {
+      if (const auto* i = std::get_if<math::InverseEntry>(&p.from_natural->form)) inverse_of[i->matrix] = p.name;
+    }
+    for (const math::FactorParameter& p : f.parameters) {
+      if (std::holds_alternative<math::InverseEntry>(p.from_natural->form)) continue;
+      std::vector<math::Index> indices{math::kFirst, math::kSecond};
+      indices.resize(static_cast<std::size_t>(p.event_rank));
+      Equation q{"", parameter({p.name, std::move(indices)}), {}, std::nullopt};
+      if (inverse_of.contains(p.name)) {
+        q.before = "inverse ";
+        q.left.name = inverse_of[p.name];
+      }
+      if (f.softmax) {
+        q.left.name = "log odds";
+        q.parts = parts(math::natural_symbol(math::Stat::indicator, math::kFirst));
+      } else if (const auto odds = log_odds(p.from_natural)) {
+        q.left.name = "log odds";
+        q.parts = parts(*odds);
+      } else if (const auto linear = solved(p.from_natural)) {
+        // P^-1 n: the line says P * mean = n.
+        q.before = linear->first + " * ";
+        q.parts = parts(linear->second);
+      } else if (const auto* m = std::get_if<math::Multiply>(&p.from_natural->form);
+                 m && !affine(p.from_natural) && divisor(m->right)) {
+        q.divisor = formula(*divisor(m->right));
+        q.parts = parts(m->left);
+      } else {
+        q.parts = parts(p.from_natural);
+      }
+      out.push_back(std::move(q));
+    }
+    return out;
+  }
+
+ private:
+  /// kFirst and kSecond are the element's event indices.
+  FormulaSymbol parameter(const math::Symbol& s) {
+    FormulaSymbol out{s.name, {}, {}};
+    for (math::Index i : s.indices) out.event.push_back({writer_.bound(e_.event.at(static_cast<std::size_t>(i.id)))});
+    return out;
+  }
+
+  /// n of 1 / (1 + exp(-n)).
+  std::optional<math::Expr> log_odds(const math::Expr& e) const {
+    const auto* r = std::get_if<math::Apply>(&e->form);
+    const auto* sum = r ? std::get_if<math::Add>(&r->argument->form) : nullptr;
+    const auto* exp = sum ? std::get_if<math::Apply>(&sum->right->form) : nullptr;
+    const auto* one = sum ? std::get_if<math::Number>(&sum->left->form) : nullptr;
+    const auto* minus = exp ? std::get_if<math::Multiply>(&exp->argument->form) : nullptr;
+    if (!minus || !one || one->value != 1 || r->function != math::Function::reciprocal) return std::nullopt;
+    const auto* sign = std::get_if<math::Number>(&minus->left->form);
+    if (exp->function != math::Function::exp || !sign || sign->value != -1) return std::nullopt;
+    return minus->right;
+  }
+
+  /// (P, n) of sum_a inverse(P)[j,a] n[a]; n is taken at the first event index.
+  std::optional<std::pair<std::string, math::Expr>> solved(const math::Expr& e) const {
+    const auto* sum = std::get_if<math::Sum>(&e->form);
+    const auto* m = sum ? std::get_if<math::Multiply>(&sum->body->form) : nullptr;
+    const auto* inverse = m ? std::get_if<math::InverseEntry>(&m->left->form) : nullptr;
+    const auto* n = m ? std::get_if<math::Symbol>(&m->right->form) : nullptr;
+    if (!inverse || !n) return std::nullopt;
+    return std::pair{inverse->matrix, math::symbol(n->name, math::kFirst)};
+  }
+
+  std::optional<math::Expr> divisor(const math::Expr& e) const {
+    const auto* r = std::get_if<math::Apply>(&e->form);
+    if (!r || r->function != math::Function::reciprocal) return std::nullopt;
+    return r->argument;
+  }
+
+  /// The formula as an affine function of the naturals, where it is one.
+  std::optional<Affine> affine(const math::Expr& e) {
+    return std::visit(
+        Overloaded{[&](const math::Number& n) { return std::optional(Affine{a_.number(n.value), {}, {}}); },
+                   [&](const math::ExtentValue&) {
+                     const model::PlateId p = a_[e_.event.at(0)].plate;
+                     return std::optional(Affine{a_.coef(density::CoefExtent{p, std::nullopt}), {}, {}});
+                   },
+                   [&](const math::Symbol& s) -> std::optional<Affine> {
+                     for (const math::StatisticRow& row : b_.family->factor->statistics) {
+                       if (math::natural_name(row.stat) != s.name) continue;
+                       const auto it = naturals_.find(row.stat);
+                       return it == naturals_.end() ? Affine{a_.number(0), {}, {}} : it->second;
+                     }
+                     return std::nullopt;
+                   },
+                   [&](const math::Add& s) -> std::optional<Affine> {
+                     std::optional<Affine> l = affine(s.left), r = affine(s.right);
+                     if (!l || !r) return std::nullopt;
+                     return plus(*l, *r);
+                   },
+                   [&](const math::Multiply& p) -> std::optional<Affine> {
+                     std::optional<Affine> l = affine(p.left), r = affine(p.right);
+                     if (!l || !r || !(l->summands.empty() || r->summands.empty())) return std::nullopt;
+                     return l->summands.empty() ? times(*l, *r) : times(*r, *l);
+                   },
+                   [](const auto&) -> std::optional<Affine> { return std::nullopt; }},
+        e->form);
+  }
+
+  Affine plus(Affine l, const Affine& r) {
+    l.constant = a_.add(l.constant, r.constant);
+    l.constant_origins.insert(l.constant_origins.end(), r.constant_origins.begin(), r.constant_origins.end());
+    l.summands.insert(l.summands.end(), r.summands.begin(), r.summands.end());
+    return l;
+  }
+
+  Affine times(const Affine& scale, Affine x) {
+    x.constant = multiplied_out(a_, a_.multiply(scale.constant, x.constant));
+    x.constant_origins.insert(x.constant_origins.end(), scale.constant_origins.begin(), scale.constant_origins.end());
+    for (Summand& s : x.summands) s.term.coef = a_.multiply(scale.constant, s.term.coef);
+    return x;
+  }
+
+  /// The summands of a formula: affine ones folded into one, the rest (products of parameters) behind them.
+  std::vector<DerivedPart> parts(const math::Expr& e) {
+    std::vector<math::Expr> all;
+    flatten(e, all);
+    Affine sum{a_.number(0), {}, {}};
+    Formulas rest;
+    for (const math::Expr& part : all) {
+      if (const auto x = affine(part)) sum = plus(sum, *x);
+      else rest.push_back(formula(part));
+    }
+    std::vector<DerivedPart> out;
+    if (a_.literal(sum.constant) != 0.0) out.push_back({writer_.coef(sum.constant), places_.lines(sum.constant_origins)});
+    for (const Summand& s : sum.summands) out.push_back({writer_.summand(s), places_.lines({s.term.origin})});
+    for (Formula& f : rest) out.push_back({std::move(f), {}});
+    return out;
+  }
+
+  /// Any formula over parameters and naturals.
+  Formula formula(const math::Expr& e) {
+    if (affine(e)) {
+      FormulaAdd sum;
+      for (DerivedPart& p : parts(e)) sum.parts.push_back(std::move(p.formula));
+      if (sum.parts.size() == 1) return std::move(sum.parts[0]);
+      return {std::move(sum)};
+    }
+    return std::visit(
+        Overloaded{[&](const math::Symbol& s) { return Formula{parameter(s)}; },
+                   [&](const math::Add& s) { return Formula{FormulaAdd{{formula(s.left), formula(s.right)}}}; },
+                   [&](const math::Multiply& p) {
+                     if (&*p.left == &*p.right) return Formula{FormulaSquare{{formula(p.left)}}};
+                     return product({formula(p.left), formula(p.right)});
+                   },
+                   [&](const math::Apply& f) { return Formula{FormulaApply{function_of(f.function), {formula(f.argument)}}}; },
+                   [&](const auto&) { return Formula{FormulaSymbol{math::print(e), {}, {}}}; }},
+        e->form);
+  }
+
+  density::Algebra& a_;
+  const Block& b_;
+  const Element& e_;
+  const std::map<math::Stat, Affine>& naturals_;
+  const Places& places_;
+  const model::Model& m_;
+  FormulaWriter writer_;
+};
+
+DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b,
+                    const Source& source) {
+  const Element e = name_element(a, m, b);
+  FormulaWriter writer(m, c, a, Mode::expected);
+  FormulaSum sum;
+  FormulaSymbol v{m[b.variable].name, {}, {}};
+  Formulas factors;
+  for (std::size_t k = 0; k < e.axes.size(); ++k) {
+    const FormulaIndex i = writer.bound(e.axes[k]);
+    sum.bounds.push_back(i.bound);
+    v.axes.push_back({i});
+    const model::Plate& plate = m[m[b.variable].axes[k]];
+    if (!plate.times) continue;
+    // An element of the plate stands for `times` copies, each with its own factor.
+    const std::size_t axes = m[*plate.times].axes.size();
+    factors.push_back({FormulaSymbol{m[*plate.times].name, Formulas(v.axes.end() - static_cast<std::ptrdiff_t>(axes), v.axes.end()), {}}});
+  }
+  Formulas elements{{v}};
+  if (b.mean) elements.insert(elements.begin(), {FormulaSymbol{m[*b.mean].name, v.axes, {}}});
+  factors.push_back({FormulaEntropy{std::move(elements)}});
+  Formula body = product(std::move(factors));
+  if (!sum.bounds.empty()) {
+    sum.body.push_back(std::move(body));
+    body = {std::move(sum)};
+  }
+  return {std::move(body), {position_of(source, m[m[b.variable].statement].span.begin).line}};
+}
+
+}  // namespace
+
+Derivation write_out(const model::Model& m, const Conditionals& c, const Source& source) {
+  Derivation out{m.name, source.name, {}, {}, {}};
+  density::Algebra a = c.density.algebra;
+  const Places places{c.density, source};
+  for (const Block& b : c.blocks) {
+    const Element e = name_element(a, m, b);
+    const std::map<math::Stat, Affine> naturals = natural_parameters(a, m, c, b, e);
+    DerivedBlock d;
+    d.family = b.family->name;
+    d.point = b.point;
+    for (std::size_t x = 0; x < b.sequential.size(); ++x) {
+      if (b.sequential[x]) d.sequential.push_back(m[m[b.variable].axes[x]].name);
+    }
+    ParameterWriter conditional(m, c, a, b, e, naturals, Mode::conditional, places);
+    if (b.mean) d.elements.push_back({conditional.element(*b.mean)});
+    d.elements.push_back({conditional.element(b.variable)});
+    d.conditional = conditional.equations();
+    d.update = ParameterWriter(m, c, a, b, e, naturals, Mode::expected, places).equations();
+    out.blocks.push_back(std::move(d));
+    if (!b.point) out.entropies.push_back(entropy(m, c, a, b, source));
+  }
+  for (const density::Term& t : c.density.terms) {
+    FormulaWriter writer(m, c, a, Mode::expected);
+    out.elbo.push_back({writer.term(t), {places.line(t.origin)}});
+  }
+  return out;
+}
+
+}  // namespace lehr::conditionals

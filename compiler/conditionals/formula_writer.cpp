@@ -1,0 +1,190 @@
+// See formula_writer.h.
+#include "compiler/conditionals/formula_writer.h"
+
+#include <algorithm>
+
+#include "compiler/support/overloaded.h"
+
+namespace lehr::conditionals {
+
+using density::BoundId;
+using density::CoefId;
+using density::IndexId;
+using math::Stat;
+
+Formulas FormulaWriter::indices(const std::vector<IndexId>& list) {
+  Formulas out;
+  for (IndexId i : list) out.push_back(index(i));
+  return out;
+}
+
+Formula FormulaWriter::source(const density::DataSource& s, const std::vector<IndexId>& list) {
+  const std::size_t axes = std::visit([&](auto id) { return m_[id].axes.size(); }, s);
+  FormulaSymbol out{std::visit([&](auto id) { return m_[id].name; }, s), {}, {}};
+  for (std::size_t k = 0; k < list.size(); ++k) (k < axes ? out.axes : out.event).push_back(index(list[k]));
+  return {std::move(out)};
+}
+
+Formula FormulaWriter::extent(model::PlateId plate, std::optional<IndexId> row) {
+  FormulaSize out{m_[plate].name, {}};
+  if (row) out.row.push_back(index(*row));
+  return {std::move(out)};
+}
+
+Formula FormulaWriter::index(IndexId i) {
+  return std::visit(Overloaded{[&](const density::IndexBound& b) {
+                                 FormulaIndex out = bound(b.bound);
+                                 out.offset = b.offset;
+                                 return Formula{std::move(out)};
+                               },
+                               [](const density::IndexConstant& c) { return Formula{FormulaNumber{double(c.value)}}; },
+                               [&](const density::IndexLookup& l) { return source(l.source, l.indices); }},
+                    a_[i]);
+}
+
+Formula FormulaWriter::coef(CoefId c) {
+  using density::CoefFunction;
+  const auto function = [](CoefFunction f) {
+    switch (f) {
+      case CoefFunction::log: return FormulaFunction::log;
+      case CoefFunction::log1m: return FormulaFunction::log1m;
+      case CoefFunction::exp: return FormulaFunction::exp;
+      case CoefFunction::sqrt: return FormulaFunction::sqrt;
+      case CoefFunction::reciprocal: return FormulaFunction::reciprocal;
+      case CoefFunction::lgamma: return FormulaFunction::lgamma;
+      case CoefFunction::digamma: return FormulaFunction::digamma;
+    }
+    return FormulaFunction::log;
+  };
+  const density::CoefNode node = a_[c];
+  return std::visit(
+      Overloaded{
+          [](const density::CoefNumber& n) { return Formula{FormulaNumber{n.value}}; },
+          [&](const density::CoefConstant& k) { return Formula{FormulaSymbol{m_[k.constant].name, {}, {}}}; },
+          [&](const density::CoefData& d) { return source(d.source, d.indices); },
+          [&](const density::CoefArray& d) {
+            return Formula{FormulaSymbol{"array" + std::to_string(d.array.value), indices(d.indices), {}}};
+          },
+          [&](const density::CoefExtent& e) { return extent(e.plate, e.row); },
+          [&](const density::CoefIndexValue& v) { return index(v.index); },
+          [&](const density::CoefAdd& s) {
+            // Literal numbers last: `eta - 1`.
+            FormulaAdd out;
+            for (bool literal : {false, true}) {
+              for (CoefId p : s.parts) {
+                if (a_.literal(p).has_value() == literal) out.parts.push_back(coef(p));
+              }
+            }
+            return Formula{std::move(out)};
+          },
+          [&](const density::CoefMultiply& p) {
+            Formulas factors;
+            for (std::size_t k = 0; k < p.parts.size(); ++k) {
+              const bool twice = k + 1 < p.parts.size() && p.parts[k] == p.parts[k + 1];
+              factors.push_back(twice ? Formula{FormulaSquare{{coef(p.parts[k])}}} : coef(p.parts[k]));
+              if (twice) ++k;
+            }
+            return product(std::move(factors));
+          },
+          [&](const density::CoefApply& f) { return Formula{FormulaApply{function(f.function), {coef(f.argument)}}}; },
+          [&](const density::CoefSum& s) {
+            const std::string b = bound(s.bound).bound;
+            return Formula{FormulaSum{{b}, {}, {coef(s.body)}}};
+          },
+          [&](const density::CoefInverse& x) {
+            return Formula{FormulaInverse{{source(x.matrix, x.lead)}, {index(x.row), index(x.column)}}};
+          },
+          [&](const density::CoefLogDet& x) {
+            return Formula{FormulaApply{FormulaFunction::logdet, {source(x.matrix, x.lead)}}};
+          }},
+      node);
+}
+
+Formula FormulaWriter::atom(const density::Atom& x) {
+  const FormulaSymbol v{m_[x.variable].name, indices(x.axes), {}};
+  const Formulas event = indices(x.event);
+  const auto with_event = [&](const Formula& e) { return Formula{FormulaSymbol{v.name, v.axes, {e}}}; };
+  const auto statistic = [&]() -> Formula {
+    switch (x.stat) {
+      case Stat::value: return {v};
+      case Stat::square: return {FormulaSquare{{{v}}}};
+      case Stat::log: return {FormulaApply{FormulaFunction::log, {{v}}}};
+      case Stat::inverse: return {FormulaApply{FormulaFunction::reciprocal, {{v}}}};
+      case Stat::log1m: return {FormulaApply{FormulaFunction::log1m, {{v}}}};
+      case Stat::indicator: return {FormulaRelation{{{v}, event[0]}, "="}};
+      case Stat::log_comp: return {FormulaApply{FormulaFunction::log, {with_event(event[0])}}};
+      case Stat::comp: return with_event(event[0]);
+      case Stat::comp2:
+        if (x.event[0] == x.event[1]) return {FormulaSquare{{with_event(event[0])}}};
+        return {FormulaMultiply{{with_event(event[0]), with_event(event[1])}}};
+      case Stat::entry: return {FormulaSymbol{v.name, v.axes, event}};
+      case Stat::logdet: return {FormulaApply{FormulaFunction::logdet, {{v}}}};
+      case Stat::weighted:
+      case Stat::weighted_square: {
+        const model::VariableId mean = *c_[c_.block_of[x.variable.index()]].mean;
+        return {FormulaQuadratic{{{v}}, {{FormulaSymbol{m_[mean].name, v.axes, {}}}}, event,
+                                 x.stat == Stat::weighted_square}};
+      }
+    }
+    return {v};
+  };
+  if (mode_ == Mode::conditional) return statistic();
+  return {FormulaExpectation{{statistic()}}};
+}
+
+Formula FormulaWriter::guard(const density::Guard& g) {
+  if (g.present) return {FormulaPresent{{source(*g.present, g.element)}}};
+  const char* sign[] = {"=", "!=", "<", ">="};
+  return {FormulaRelation{{index(g.left), index(g.right)}, sign[static_cast<int>(g.relation)]}};
+}
+
+Formula FormulaWriter::term(const density::Term& t) { return term_with(t, {}); }
+
+Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
+  FormulaWriter inner(*this);   // names of the term's own bounds are free again outside
+  FormulaSum sum;
+  for (BoundId b : t.bounds) sum.bounds.push_back(inner.bound(b).bound);
+  Formulas outer, factors;
+  const auto add_coef = [&](CoefId c) {
+    if (const auto n = a_.literal(c)) outer.push_back({FormulaNumber{*n}});
+    else factors.push_back(inner.coef(c));
+  };
+  for (const density::Multiplicity& x : t.multiplicities) factors.push_back(inner.coef(x.count));
+  // Numbers stand before the sum, and equal factors become squares.
+  const std::vector<CoefId> parts = a_.factors(t.coef);
+  CoefId rest = a_.number(1);
+  for (CoefId c : parts) {
+    if (a_.literal(c)) add_coef(c);
+    else rest = a_.multiply(rest, c);
+  }
+  if (!a_.literal(rest)) factors.push_back(inner.coef(rest));
+  for (const density::Atom& x : t.atoms) factors.push_back(inner.atom(x));
+  for (const density::Guard& g : t.guards) {
+    // Solved indices ([w[doc, token] = term]) are indicators; what only limits the sum stands with its bounds.
+    const auto inside = [&](IndexId i) {
+      return std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(i, b); });
+    };
+    const bool limits = g.present ? std::any_of(g.element.begin(), g.element.end(), inside)
+                        : g.relation == density::Relation::equal ? inside(g.left) && inside(g.right)
+                                                                 : inside(g.left) || inside(g.right);
+    (limits ? sum.conditions : factors).push_back(inner.guard(g));
+  }
+  for (Formula& f : extra) factors.push_back(std::move(f));
+  Formula body = product(std::move(factors));
+  if (sum.bounds.empty()) {
+    outer.push_back(std::move(body));
+  } else {
+    sum.body.push_back(std::move(body));
+    outer.push_back({std::move(sum)});
+  }
+  return product(std::move(outer));
+}
+
+Formula FormulaWriter::summand(const Summand& s) {
+  if (!s.in_range) return term(s.term);
+  const auto& moved = std::get<density::IndexBound>(a_[*s.in_range]);
+  const density::Bound& b = a_[moved.bound];
+  return term_with(s.term, {{FormulaRelation{{index(*s.in_range), extent(b.plate, b.parent)}, "<"}}});
+}
+
+}  // namespace lehr::conditionals

@@ -1,0 +1,179 @@
+// Solving the indices of atoms for one element, and adding up what does not depend on a sum.
+#include "compiler/conditionals/gather.h"
+
+#include <algorithm>
+
+namespace lehr::conditionals {
+namespace {
+
+using density::Algebra;
+using density::BoundId;
+using density::IndexId;
+using density::Term;
+
+class Gatherer {
+ public:
+  Gatherer(Algebra& a, const model::Model& m, Term t, std::size_t atom) : a_(a), m_(m), atom_(atom) {
+    summand_.term = std::move(t);
+  }
+
+  void solve_axis(std::size_t x, BoundId target) {
+    solve([&]() -> IndexId { return term().atoms[atom_].axes[x]; }, target);
+  }
+  void solve_event(std::size_t x, BoundId target) {
+    solve([&]() -> IndexId { return term().atoms[atom_].event[x]; }, target);
+  }
+
+  /// The summand without the atom; sums over bounds that nothing mentions become factors.
+  Summand finish() {
+    term().atoms.erase(term().atoms.begin() + static_cast<std::ptrdiff_t>(atom_));
+    std::erase_if(term().guards, [&](const density::Guard& g) { return always_true(g); });
+    for (std::size_t k = term().bounds.size(); k-- > 0;) {
+      const BoundId b = term().bounds[k];
+      if (mentioned(b)) continue;
+      std::optional<IndexId> row;
+      if (a_[b].parent) row = a_[b].parent;
+      term().bounds.erase(term().bounds.begin() + static_cast<std::ptrdiff_t>(k));
+      term().coef = a_.multiply(term().coef, a_.coef(density::CoefExtent{a_[b].plate, row}));
+    }
+    return std::move(summand_);
+  }
+
+ private:
+  Term& term() { return summand_.term; }
+
+  template <class Entry>
+  void solve(Entry entry, BoundId target) {
+    const IndexId wanted = a_.index(target);
+    const auto* b = std::get_if<density::IndexBound>(&a_[entry()]);
+    const bool own = b && std::find(term().bounds.begin(), term().bounds.end(), b->bound) != term().bounds.end();
+    if (own && m_[a_[b->bound].plate].set == m_[a_[target].plate].set) {
+      const density::IndexBound solved = *b;
+      const IndexId by = a_.index(target, -solved.offset);
+      term() = density::substitute(a_, std::move(term()), solved.bound, by);
+      if (solved.offset < 0) summand_.in_range = by;
+    } else if (entry() != wanted) {
+      term().guards.push_back({density::Relation::equal, entry(), wanted, std::nullopt, {}});
+    }
+  }
+
+  bool always_true(const density::Guard& g) const {
+    if (g.present || g.relation != density::Relation::greater_equal) return false;
+    const auto* l = std::get_if<density::IndexBound>(&a_[g.left]);
+    const auto* r = std::get_if<density::IndexConstant>(&a_[g.right]);
+    return l && r && l->offset >= r->value;
+  }
+
+  bool mentioned(BoundId b) const {
+    const Term& t = summand_.term;
+    const auto in = [&](const auto& list) {
+      return std::any_of(list.begin(), list.end(), [&](auto i) { return a_.mentions(i, b); });
+    };
+    if (a_.mentions(t.coef, b)) return true;
+    for (const density::Multiplicity& x : t.multiplicities) {
+      if (a_.mentions(x.count, b)) return true;
+    }
+    for (const density::Atom& x : t.atoms) {
+      if (in(x.axes) || in(x.event)) return true;
+    }
+    for (const density::Guard& g : t.guards) {
+      if (g.present ? in(g.element) : a_.mentions(g.left, b) || a_.mentions(g.right, b)) return true;
+    }
+    return std::any_of(t.bounds.begin(), t.bounds.end(),
+                       [&](BoundId o) { return a_[o].parent && a_.mentions(*a_[o].parent, b); });
+  }
+
+  Algebra& a_;
+  const model::Model& m_;
+  std::size_t atom_;
+  Summand summand_;
+};
+
+bool owns(const model::Model& m, const model::Variable& v, model::PlateId plate) {
+  return std::any_of(v.axes.begin(), v.axes.end(), [&](model::PlateId p) { return m[p].set == m[plate].set; });
+}
+
+Summand swapped(Algebra& a, Summand s, const Element& e) {
+  const IndexId first = a.index(e.event[0]), second = a.index(e.event[1]);
+  const auto swap = [&](IndexId i) -> std::optional<IndexId> {
+    if (i == first) return second;
+    if (i == second) return first;
+    return std::nullopt;
+  };
+  s.term.coef = a.substitute(s.term.coef, swap);
+  for (density::Atom& x : s.term.atoms) {
+    for (IndexId& i : x.axes) i = a.substitute(i, swap);
+    for (IndexId& i : x.event) i = a.substitute(i, swap);
+  }
+  for (density::Guard& g : s.term.guards) {
+    if (g.present) continue;
+    g.left = a.substitute(g.left, swap);
+    g.right = a.substitute(g.right, swap);
+    if (g.relation == density::Relation::equal && g.right < g.left) std::swap(g.left, g.right);
+  }
+  return s;
+}
+
+bool is_constant(const Summand& s) {
+  return s.term.bounds.empty() && s.term.guards.empty() && s.term.atoms.empty() && s.term.multiplicities.empty();
+}
+
+}  // namespace
+
+Element name_element(Algebra& a, const model::Model& m, const Block& b) {
+  Element out;
+  const model::Variable& v = m[b.variable];
+  for (model::PlateId p : v.axes) {
+    std::optional<IndexId> parent;
+    if (m[p].parent && !out.axes.empty()) parent = a.index(out.axes.back());
+    out.axes.push_back(a.bound({m[p].name, p, parent, false}));
+  }
+  std::vector<model::PlateId> event = v.event;
+  if (v.value_plate) event = {*v.value_plate};
+  // A vector's statistics have up to two indices over its one axis.
+  if (event.size() == 1) event.push_back(event[0]);
+  for (model::PlateId p : event) out.event.push_back(a.bound({m[p].name, p, std::nullopt, false}));
+  return out;
+}
+
+std::map<math::Stat, Affine> natural_parameters(Algebra& a, const model::Model& m, const Conditionals& c,
+                                                const Block& b, const Element& element) {
+  std::map<math::Stat, std::vector<Summand>> found;
+  for (const Use& u : b.uses) {
+    Term t = c.density.terms[u.term];
+    const math::Stat stat = t.atoms[u.atom].stat;
+    const std::size_t rank = t.atoms[u.atom].event.size();
+    std::erase_if(t.multiplicities, [&](const auto& x) { return owns(m, m[b.variable], x.plate); });
+    Gatherer g(a, m, std::move(t), u.atom);
+    for (std::size_t x = 0; x < element.axes.size(); ++x) g.solve_axis(x, element.axes[x]);
+    for (std::size_t x = 0; x < rank; ++x) g.solve_event(x, element.event[x]);
+    Summand s = g.finish();
+    if (rank == 2) {
+      s.term.coef = a.multiply(a.number(0.5), s.term.coef);
+      found[stat].push_back(swapped(a, s, element));
+    }
+    found[stat].push_back(std::move(s));
+  }
+  std::map<math::Stat, Affine> out;
+  for (auto& [stat, summands] : found) {
+    Affine& affine = out[stat];
+    affine.constant = a.number(0);
+    std::vector<Term> plain;
+    for (Summand& s : summands) {
+      if (s.in_range) {
+        affine.summands.push_back(std::move(s));
+      } else if (is_constant(s)) {
+        affine.constant = a.add(affine.constant, s.term.coef);
+        affine.constant_origins.push_back(s.term.origin);
+      } else {
+        plain.push_back(std::move(s.term));
+      }
+    }
+    std::vector<Summand> merged;
+    for (Term& t : density::merge_like_terms(a, m, std::move(plain))) merged.push_back({std::move(t), std::nullopt});
+    affine.summands.insert(affine.summands.begin(), merged.begin(), merged.end());
+  }
+  return out;
+}
+
+}  // namespace lehr::conditionals

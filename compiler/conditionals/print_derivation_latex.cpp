@@ -1,0 +1,111 @@
+// A derivation as a LaTeX document: one align* for each equation, one summand a row where a sum is long.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "compiler/conditionals/print_derivation.h"
+
+namespace lehr::conditionals {
+namespace {
+
+constexpr std::size_t kRow = 110;   // characters of source, a rough measure of the printed width
+
+std::string escape(const std::string& s) {
+  std::string out;
+  for (char c : s) {
+    if (std::string_view("_%&#${}").find(c) != std::string_view::npos) out += '\\';
+    if (c == '\\' || c == '~' || c == '^') out += "\\char`\\";
+    out += c;
+  }
+  return out;
+}
+
+std::string lines_latex(const std::vector<int>& lines) {
+  if (lines.empty()) return "";
+  return fmt::format(" && \\text{{\\footnotesize {} {}}}", lines.size() == 1 ? "line" : "lines", fmt::join(lines, ", "));
+}
+
+std::string rows(const std::vector<DerivedPart>& parts, bool leading) {
+  std::string out;
+  for (const DerivedPart& p : parts) {
+    Formula f = p.formula;
+    const bool minus = take_minus(f);
+    const std::string sign = leading ? (minus ? "-" : "") : minus ? "{} - " : "{} + ";
+    out += fmt::format("{}{}{}{}", leading ? "" : " \\\\\n  &\\quad ", sign, latex(f), lines_latex(p.lines));
+    leading = false;
+  }
+  return out;
+}
+
+std::string align(const std::string& body) { return "\\begin{align*}\n  " + body + "\n\\end{align*}\n"; }
+
+std::string left_latex(const Equation& q) {
+  // Parameters are words of the family, not names of the model.
+  FormulaSymbol base = q.left;
+  std::string left = base.name == "log odds" ? "\\text{log odds}" : "\\text{" + escape(base.name) + "}";
+  if (!base.event.empty()) {
+    std::vector<std::string> event;
+    for (const Formula& f : base.event) event.push_back(latex(f));
+    left = fmt::format("{{{}}}_{{{}}}", left, fmt::join(event, ","));
+  }
+  if (q.before == "inverse ") return "\\text{inverse }" + left;
+  if (q.before.ends_with(" * ")) return fmt::format("\\text{{{}}} \\cdot {}", escape(q.before.substr(0, q.before.size() - 3)), left);
+  return left;
+}
+
+std::string equation_latex(const Equation& q) {
+  std::string left = left_latex(q);
+  if (q.divisor) left = latex(*q.divisor) + " \\cdot " + left;
+  if (q.parts.empty()) return align(left + " &= 0");
+  std::size_t length = 0;
+  FormulaAdd sum;
+  std::vector<int> lines;
+  for (const DerivedPart& p : q.parts) {
+    length += latex(p.formula).size();
+    sum.parts.push_back(p.formula);
+    for (int l : p.lines) {
+      if (std::find(lines.begin(), lines.end(), l) == lines.end()) lines.push_back(l);
+    }
+  }
+  if (length > kRow && q.parts.size() > 1) return align(left + " &= " + rows(q.parts, true));
+  std::sort(lines.begin(), lines.end());
+  return align(left + " &= " + latex({std::move(sum)}) + lines_latex(lines));
+}
+
+std::string block_latex(const DerivedBlock& b) {
+  std::vector<std::string> elements;
+  for (const Formula& f : b.elements) elements.push_back(latex(f));
+  const std::string v = fmt::format("{}", fmt::join(elements, ", "));
+  std::string out = fmt::format("\\subsection*{{$ {} $}}\nComplete conditional: $ {} \\mid \\text{{rest}} \\sim "
+                                "\\mathrm{{{}}} $ with\n", v, v, b.family);
+  for (const Equation& q : b.conditional) out += equation_latex(q);
+  out += b.point ? fmt::format("Update: the mode of $ \\mathrm{{{}}} $ with\n", b.family)
+                 : fmt::format("Update: $ q({}) = \\mathrm{{{}}} $ with\n", v, b.family);
+  for (const Equation& q : b.update) out += equation_latex(q);
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string print_latex(const Derivation& d) {
+  std::string out =
+      "\\documentclass{article}\n"
+      "\\usepackage[utf8]{inputenc}\n"
+      "\\usepackage[T1]{fontenc}\n"
+      "\\usepackage[margin=2cm]{geometry}\n"
+      "\\usepackage{amsmath,amssymb}\n"
+      "\\allowdisplaybreaks\n"
+      "\\begin{document}\n";
+  out += fmt::format("\\section*{{The model \\texttt{{{}}}}}\n", escape(d.model));
+  out += fmt::format("Line numbers are those of \\texttt{{{}}}. $[a = b]$ is 1 where it holds, else 0.\n\n", escape(d.file));
+  for (const DerivedBlock& b : d.blocks) out += block_latex(b);
+  out += "\\subsection*{Evidence lower bound}\n";
+  std::vector<DerivedPart> all = d.elbo;
+  all.insert(all.end(), d.entropies.begin(), d.entropies.end());
+  out += align("\\mathrm{ELBO} &= " + rows(all, true));
+  return out + "\\end{document}\n";
+}
+
+}  // namespace lehr::conditionals
