@@ -86,7 +86,10 @@ void claim_lengths(Binder& b) {
       }
       offsets.push_back(offsets.back() + static_cast<std::int64_t>(v));
     }
-    b.offset_claims[p.set].push_back({std::move(offsets), fmt::format("{} ({})", p.name, a.source)});
+    const std::string source = fmt::format("{} ({})", p.name, a.source);
+    const PlateId parent = *b.model[p.set].parent;
+    if (!b.model[parent].parent) b.claims[parent].push_back({static_cast<std::int64_t>(a.values.size()), source});
+    b.offset_claims[p.set].push_back({std::move(offsets), source});
   }
 }
 

@@ -1,0 +1,162 @@
+// Data meet models: sizes, offsets, copies, labels, values in the model's order.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/model/text.h"
+
+using namespace lehr;
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+BoundData bound(const model::Model& m, const std::vector<DataArray>& arrays, const Settings& settings = {}) {
+  auto b = lehr::bind(m, dataset_of(arrays), settings);
+  if (!b) FAIL(render(b.error()));
+  return *b;
+}
+
+std::int64_t size(const model::Model& m, const BoundData& b, const std::string& plate) {
+  for (std::size_t i = 0; i < m.plates.size(); ++i) {
+    if (m.plates[i].name == plate) return b.sizes[i];
+  }
+  return -2;
+}
+
+const char* kCorpus = R"(
+    const K = 3; plate doc; plate token in doc times count; plate topic = K; plate term;
+    beta[topic] ~ Dirichlet(concentration = 1) over term; theta[doc] ~ Dirichlet(concentration = 1) over topic;
+    z[doc, token] ~ Categorical(theta[doc]); observe w[doc, token] ~ Categorical(beta[z[doc, token]]);)";
+const char* kTokens = R"(
+    plate doc; plate token in doc; plate term; p ~ Dirichlet(concentration = 1) over term;
+    observe w[doc, token] ~ Categorical(p);)";
+
+DataArray ldac() {
+  DataArray w = ragged_of("w", {{0, 4}, {}, {2}});
+  w.multiplicity = {2, 1, 3};
+  return w;
+}
+
+}  // namespace
+
+TEST_CASE("sizes come from constants, data and values") {
+  const auto m = model_of(kCorpus);
+  Settings settings;
+  settings.constants["K"] = 7;
+  const BoundData b = bound(m, {ldac()}, settings);
+  CHECK(size(m, b, "doc") == 3);
+  CHECK(size(m, b, "token") == 3);
+  CHECK(size(m, b, "topic") == 7);
+  CHECK(size(m, b, "term") == 5);
+  CHECK(b.offsets[1] == std::vector<std::int64_t>{0, 2, 2, 3});
+  CHECK(b.sized_by_data == std::vector<bool>{true, true, false, true});
+  CHECK(b.constants == std::vector<double>{7});
+  CHECK(b.givens[0].values == std::vector<double>{2, 1, 3});
+  CHECK(b.observed[3].values == std::vector<double>{0, 4, 2});
+}
+
+TEST_CASE("without times every copy is an element") {
+  const auto m = model_of(kTokens);
+  const BoundData b = bound(m, {ldac()});
+  CHECK(size(m, b, "token") == 6);
+  CHECK(b.offsets[1] == std::vector<std::int64_t>{0, 3, 3, 6});
+  CHECK(b.observed[1].values == std::vector<double>{0, 0, 4, 2, 2, 2});
+}
+
+TEST_CASE("a bag of words bound to counts becomes dense rows") {
+  const auto m = model_of("plate doc; plate term; p ~ Dirichlet(concentration = 1) over term; observe w[doc] ~ Multinomial(p);");
+  const BoundData b = bound(m, {ldac()});
+  CHECK(b.observed[1].values == std::vector<double>{2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0});
+}
+
+TEST_CASE("multiplicities may be bound by name") {
+  const auto m = model_of(kCorpus);
+  const BoundData b = bound(m, {ragged_of("w", {{0, 4}, {2}}), ragged_of("count", {{1, 2}, {3}})});
+  CHECK(b.givens[0].values == std::vector<double>{1, 2, 3});
+}
+
+TEST_CASE("labels size a plate, and shorter data are no contradiction") {
+  const auto m = model_of(kCorpus);
+  Settings settings;
+  settings.labels["term"] = {"a", "b", "c", "d", "e", "f", "g"};
+  const BoundData b = bound(m, {ldac()}, settings);
+  CHECK(size(m, b, "term") == 7);
+  CHECK(b.labels[3].size() == 7);
+}
+
+TEST_CASE("text columns become elements with names") {
+  const auto m = model_of("plate n; plate k; plate l; mu[k, l] ~ Normal(mean = 0, sd = 1); data a[n] : k; data b[n] : k; data c[n] : l;"
+                          "observe x[n] ~ Normal(mean = mu[a[n], c[n]] + mu[b[n], c[n]], sd = 1);");
+  DataArray a = array_of("a", {3}, {0, 1, 0}), b = array_of("b", {3}, {1, 0, 0}), c = array_of("c", {3}, {0, 1, 2});
+  a.levels = {"cat", "dog"};
+  b.levels = {"ant", "cat"};
+  const auto x = array_of("x", {3}, {1, 2, 3});
+  const BoundData d = bound(m, {a, b, c, x});
+  CHECK(d.labels[1] == std::vector<std::string>{"ant", "cat", "dog"});
+  CHECK(d.givens[0].values == std::vector<double>{1, 2, 1});
+  CHECK(d.givens[1].values == std::vector<double>{1, 0, 0});
+  Settings settings;
+  settings.labels["k"] = {"dog", "cat", "ant", "eel"};
+  const BoundData e = bound(m, {a, b, c, x}, settings);
+  CHECK(e.givens[0].values == std::vector<double>{1, 0, 1});
+  CHECK(size(m, e, "k") == 4);
+}
+
+TEST_CASE("rectangular arrays bind nested plates as equal rows, and sequences of vectors bind with lengths") {
+  const auto m = model_of("plate s; plate t in s; plate d; observe x[s, t] ~ MvNormal(mean = 0, precision = 1) over d;");
+  const BoundData b = bound(m, {array_of("x", {2, 3, 1}, {1, 2, 3, 4, 5, 6})});
+  CHECK(b.offsets[1] == std::vector<std::int64_t>{0, 3, 6});
+  const BoundData c = bound(m, {array_of("x", {3, 2}, {1, 2, 3, 4, 5, 6}), array_of("t", {2}, {1, 2})});
+  CHECK(c.offsets[1] == std::vector<std::int64_t>{0, 1, 3});
+  CHECK(size(m, c, "s") == 2);
+  CHECK(size(m, c, "d") == 2);
+}
+
+TEST_CASE("scalars, array constants and matrices") {
+  const auto m = model_of("plate n; plate d; const a0[d]; const s; data P : matrix over d, d;"
+                          "mu ~ MvNormal(mean = a0, precision = P); observe x[n] ~ MvNormal(mean = mu, precision = s);");
+  const BoundData b = bound(m, {array_of("a0", {2}, {1, 2}), array_of("s", {}, {4}), array_of("P", {2, 2}, {1, 0, 0, 1}),
+                                array_of("x", {1, 2}, {0, 0})});
+  CHECK(b.constants == std::vector<double>{4});
+  CHECK(b.givens[0].values == std::vector<double>{1, 2});
+}
+
+TEST_CASE("missing values of an observed variable are kept as missing") {
+  const auto m = model_of("plate n; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1);");
+  const BoundData b = bound(m, {array_of("x", {3}, {1, kNan, 2})});
+  CHECK(b.observed[1].has_missing);
+  const auto v = model_of("plate n; plate d; observe x[n] ~ MvNormal(mean = 0, precision = 1) over d;");
+  CHECK(bound(v, {array_of("x", {2, 2}, {1, 2, kNan, kNan})}).observed[0].has_missing);
+}
+
+TEST_CASE("a stick has one element more") {
+  const auto m = model_of("plate n; plate s = 4; plate t; v[s] ~ Beta(1, 2); l[t] ~ Gamma(shape = 1, rate = 1);"
+                          "z[n] ~ Categorical(stick_breaking(v)); observe x[n] ~ Poisson(l[z[n]]);");
+  const BoundData b = bound(m, {array_of("x", {2}, {1, 2})});
+  CHECK(size(m, b, "t") == 5);
+  CHECK_FALSE(b.sized_by_data[2]);
+}
+
+TEST_CASE("sizes of plates may use other sizes") {
+  const auto m = model_of("const K = size(n) / 2; plate n; plate k = K; p ~ Dirichlet(concentration = 1) over k;"
+                          "observe x[n] ~ Categorical(p);");
+  const BoundData b = bound(m, {array_of("x", {6}, {0, 1, 2, 0, 1, 2})});
+  CHECK(size(m, b, "k") == 3);
+}
+
+TEST_CASE("bind_sizes needs no data") {
+  const auto m = model_of(kCorpus);
+  Settings settings;
+  settings.sizes = {{"doc", 2}, {"token", 5}};
+  const auto b = bind_sizes(m, settings);
+  REQUIRE(b);
+  CHECK(b->sizes == std::vector<std::int64_t>{2, 10, 3, -1});
+  CHECK(b->offsets[1] == std::vector<std::int64_t>{0, 5, 10});
+}
+
+TEST_CASE("columns name the elements of the last axis") {
+  const auto m = model_of("plate n; plate d; observe x[n, d] ~ Normal(mean = 0, sd = 1);");
+  DataArray x = array_of("x", {1, 2}, {1, 2});
+  x.axis_labels = {"height", "weight"};
+  CHECK(bound(m, {x}).labels[1] == std::vector<std::string>{"height", "weight"});
+}

@@ -1,0 +1,67 @@
+// Every model of models/: it resolves without a diagnostic, and the command line of its head comment binds.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/model/text.h"
+
+using namespace lehr;
+
+namespace {
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// The words of the `lehr fit` command in the head comment, continuation lines joined.
+std::vector<std::string> command_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::stringstream lines(text.substr(text.find("lehr fit")));
+  for (std::string line; std::getline(lines, line);) {
+    std::stringstream in(line);
+    bool more = false;
+    for (std::string word; in >> word;) {
+      more = word == "\\";
+      if (word != "//" && word != "\\") words.push_back(word);
+    }
+    if (!more) break;
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("models/ resolves and binds as its comments say") {
+  std::size_t seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("models")) {
+    if (entry.path().extension() != ".lehr") continue;
+    ++seen;
+    const std::string text = read(entry.path());
+    INFO(entry.path());
+    const Resolved r = resolve_text(text);
+    CHECK(r.diagnostics == "");
+    REQUIRE(r.model);
+    CHECK(r.model->name == entry.path().stem());
+    std::vector<std::string> bindings;
+    Settings settings;
+    const std::vector<std::string> words = command_of(text);
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+      const std::string& value = words[i + 1];
+      const std::string name = value.substr(0, value.find('=')), rest = value.substr(value.find('=') + 1);
+      if (words[i] == "--data") bindings.push_back(value);
+      if (words[i] == "--set") settings.constants[name] = std::stod(rest);
+      if (words[i] == "--sizes") settings.sizes[name] = std::stoll(rest);
+      if (words[i] == "--labels") settings.labels[name] = *read_labels(rest);
+    }
+    REQUIRE_FALSE(bindings.empty());
+    const auto data = read_bindings(bindings);
+    REQUIRE(data);
+    const auto bound = lehr::bind(*r.model, *data, settings);
+    if (!bound) FAIL_CHECK(render(bound.error()));
+  }
+  CHECK(seen >= 13);
+}
