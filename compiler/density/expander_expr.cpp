@@ -132,6 +132,10 @@ Poly Expander::logdet(model::ExprId id) {
   const auto times_extent = [&](const Poly& log_scale, model::PlateId plate) {
     return scale(a_, a_.coef(CoefExtent{plate, std::nullopt}), log_scale);
   };
+  if (e.shape.empty()) {
+    const model::Variable& own = m_[m_[*statement_].variable];
+    return times_extent(log(scalar(id)), m_[own.event.at(0)].set);
+  }
   if (const auto* d = std::get_if<model::Diag>(&e.node)) {
     const model::PlateId plate = m_[d->vector].shape[0];
     const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
