@@ -144,11 +144,12 @@ class Builder {
   }
 
   ExprId expression(LehrParser::ExpressionContext* rule) {
-    ExprId result = product(*rule->product(0));
-    for (std::size_t i = 1; i < rule->product().size(); ++i) {
+    const std::vector<LehrParser::ProductContext*> products = rule->product();
+    ExprId result = product(*products[0]);
+    for (std::size_t i = 1; i < products.size(); ++i) {
       auto* sign = dynamic_cast<antlr4::tree::TerminalNode*>(rule->children[2 * i - 1]);
       const bool plus = sign->getSymbol()->getType() == LehrParser::Plus;
-      result = binary(plus ? BinaryOp::add : BinaryOp::subtract, result, product(*rule->product(i)));
+      result = binary(plus ? BinaryOp::add : BinaryOp::subtract, result, product(*products[i]));
     }
     return result;
   }

@@ -10,6 +10,8 @@
 namespace lehr {
 namespace {
 
+constexpr int kCommentGap = 3;
+
 struct Unit {
   std::vector<Piece> pieces;
   std::vector<Piece> trailing;  // comments behind it on its last line
@@ -137,7 +139,7 @@ class Cutter {
 /// What neighbours must share to be aligned at their separators.
 std::string_view kind_of(const Unit& unit) {
   const std::string_view first = unit.pieces[0].text;
-  return first == "const" || first == "let" || first == "data" ? first : "~";
+  return first == "const" || first == "let" ? first : "~";
 }
 
 int head_width(const Unit& unit) {
@@ -165,7 +167,7 @@ std::vector<int> paddings(const std::vector<Unit>& units) {
   return pads;
 }
 
-/// The column at which the trailing comments of each unit stand: two behind the longest of its run.
+/// The column at which the trailing comments of each unit stand: kCommentGap behind the longest of its run.
 std::vector<int> comment_columns(const std::vector<Unit>& units, const std::vector<std::string>& laid_out) {
   std::vector<int> out(units.size(), 0);
   std::size_t begin = 0;
@@ -176,7 +178,7 @@ std::vector<int> comment_columns(const std::vector<Unit>& units, const std::vect
     };
     int widest = 0;
     for (std::size_t j = begin; j < i; ++j) {
-      if (aligned(j)) widest = std::max(widest, columns(laid_out[j]) + 2);
+      if (aligned(j)) widest = std::max(widest, columns(laid_out[j]) + kCommentGap);
     }
     for (std::size_t j = begin; j < i; ++j) out[j] = aligned(j) ? widest : 0;
     begin = i;
@@ -195,7 +197,7 @@ std::string write(const std::vector<Unit>& units) {
   for (std::size_t i = 0; i < units.size(); ++i) {
     if (units[i].blank_before) out += "\n";
     out += std::string(static_cast<std::size_t>(units[i].indent), ' ') + laid_out[i];
-    int gap = std::max(2, comments[i] - columns(laid_out[i]));
+    int gap = std::max(kCommentGap, comments[i] - columns(laid_out[i]));
     for (const Piece& comment : units[i].trailing) {
       out += std::string(static_cast<std::size_t>(gap), ' ') + comment.text;
       gap = 1;

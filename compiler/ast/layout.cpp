@@ -1,5 +1,6 @@
 // Spacing looks at the token before and at the bracket around: indices are tight (`s[t-1]`), all else is airy.
-// Lines are filled; a break comes rather after a comma, or before `start` and `over`, than before a sign.
+// Lines are filled; a break comes rather before `start` and `over` than after a comma, and rather there than
+// before a sign.
 #include "compiler/ast/layout.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ bool is_operator(std::string_view text) { return text == "+" || text == "-" || t
 /// How a piece joins the one before: with a blank or not, and whether a line may break there.
 struct Joint {
   bool space = false;
-  int level = 0;  // 0: no break; 1: a good place; 2: only when the piece up to the next good place is too long
+  int level = 0;  // 0: no break; 1 to 3: from the best place to the last resort
   bool forced = false;
 };
 
@@ -37,7 +38,7 @@ class Joiner {
       if (!is_comment(pieces_[i])) joint = code(pieces_[i]);
       if (i > 0) {
         const Piece& before = pieces_[i - 1];
-        if (is_comment(pieces_[i])) joint = {true, 1, false};
+        if (is_comment(pieces_[i])) joint = {true, before_.empty() ? 0 : 2, false};
         if (is_comment(before)) joint.space = pieces_[i].text != ";" && pieces_[i].text != ",";
         joint.forced = before.ends_line || pieces_[i].own_line;
       }
@@ -57,14 +58,14 @@ class Joiner {
 
     Joint joint{space_before(piece), 0, false};
     if (tight || tight_) joint.space = false;
-    if (before_ == ",") joint.level = 1;
+    if (before_ == ",") joint.level = 2;
     if (open_.empty() && tilde_ && (text == "start" || text == "over")) joint.level = 1;
-    if (sign && !prefix && !in_index && (text == "+" || text == "-")) joint.level = 2;
+    if (sign && !prefix && !in_index && (text == "+" || text == "-")) joint.level = 3;
 
     tight_ = tight || prefix;
     ends_operand_ = piece.kind == TokenKind::number || (piece.kind == TokenKind::word && !is_reserved(piece));
     if (text == "(" || text == "[") {
-      const bool head = before_ == "sum" || before_ == "potential";
+      const bool head = before_ == (text == "(" ? "sum" : "potential");
       open_.push_back(text[0]);
       opens_head_.push_back(head);
     } else if ((text == ")" || text == "]") && !open_.empty()) {
@@ -97,7 +98,7 @@ class Joiner {
   std::vector<bool> opens_head_;  // brackets of `sum(f)` and `potential[e]`: a sign behind them is a prefix
 };
 
-/// Columns from piece `i` up to the next place of at most `level` (1: good places only), with the spaces inside.
+/// Columns from piece `i` up to the next place that is as good as `level`, with the spaces inside.
 int width_to_break(const std::vector<Piece>& pieces, const std::vector<Joint>& joints, std::size_t i, int level) {
   int width = columns(pieces[i].text);
   for (std::size_t j = i + 1; j < pieces.size(); ++j) {
@@ -119,8 +120,7 @@ int separator(const std::vector<Piece>& pieces) {
   const std::string& first = pieces[0].text;
   std::string_view wanted = "~";
   if (first == "const" || first == "let") wanted = "=";
-  if (first == "data") wanted = ":";
-  if (first == "model" || first == "plate" || first == "potential" || first == "guide") return -1;
+  if (first != "observe" && wanted == "~" && is_reserved(pieces[0])) return -1;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (pieces[i].text == wanted) return static_cast<int>(i);
   }

@@ -17,7 +17,7 @@ struct Piece {
   bool ends_line = false;  // a line comment, or a comment on a line of its own
 };
 
-/// Index of the piece at which declarations of one kind are aligned (`=` of const and let, `:` of data, `~`), or -1.
+/// Index of the piece at which declarations of one kind are aligned (`=` of const and let, `~`), or -1.
 int separator(const std::vector<Piece>& pieces);
 
 /// The pieces as text, without indentation of the first line; further lines are indented by `indent` + 4. With

@@ -1,4 +1,5 @@
-// Source -> Ast. The only place of the compiler, with parse.cpp, that knows ANTLR (in parse.cpp alone).
+// Source -> Ast. ANTLR is known to the .cpp files that work on its tokens and trees, and to no header but theirs:
+// build_ast, syntax_errors, syntax_message and tokens, all of this folder.
 #pragma once
 #include <optional>
 
