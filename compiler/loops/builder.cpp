@@ -28,15 +28,20 @@ struct KeyMaker {
     key.push_back(n.buffer.value);
     for (ExprId index : n.indices) key.push_back(index.value);
   }
-  void operator()(const Unary& n) { key.insert(key.end(), {static_cast<std::int64_t>(n.op), n.operand.value}); }
+  void operator()(const Unary& n) {
+    key.insert(key.end(), {static_cast<std::int64_t>(n.op), n.operand.value});
+  }
   void operator()(const Binary& n) {
     key.insert(key.end(), {static_cast<std::int64_t>(n.op), n.left.value, n.right.value});
   }
-  void operator()(const Select& n) { key.insert(key.end(), {n.condition.value, n.if_true.value, n.if_false.value}); }
+  void operator()(const Select& n) {
+    key.insert(key.end(), {n.condition.value, n.if_true.value, n.if_false.value});
+  }
 };
 
 bool is_comparison(BinaryOp op) {
-  return op == BinaryOp::equal || op == BinaryOp::not_equal || op == BinaryOp::less || op == BinaryOp::less_equal;
+  return op == BinaryOp::equal || op == BinaryOp::not_equal || op == BinaryOp::less ||
+         op == BinaryOp::less_equal;
 }
 
 bool is_logical(BinaryOp op) { return op == BinaryOp::logical_and || op == BinaryOp::logical_or; }
@@ -53,7 +58,9 @@ bool compare(BinaryOp op, T a, T b) {
 
 }  // namespace
 
-SizeId Builder::constant_size(std::string name, std::int64_t value) { return size({std::move(name), value, -1}); }
+SizeId Builder::constant_size(std::string name, std::int64_t value) {
+  return size({std::move(name), value, -1});
+}
 
 SizeId Builder::runtime_size(std::string name) { return size({std::move(name), -1, slots_}); }
 
@@ -67,8 +74,8 @@ BufferId Builder::buffer(std::string name, Role role, std::vector<SizeId> axes, 
   return ragged_buffer(std::move(name), role, std::move(axes), -1, BufferId{}, element);
 }
 
-BufferId Builder::ragged_buffer(std::string name, Role role, std::vector<SizeId> axes, std::int32_t ragged_axis,
-                                BufferId offsets, Type element) {
+BufferId Builder::ragged_buffer(std::string name, Role role, std::vector<SizeId> axes,
+                                std::int32_t ragged_axis, BufferId offsets, Type element) {
   program_.buffers.push_back({std::move(name), element, role, std::move(axes), ragged_axis, offsets});
   return BufferId(program_.buffers.size() - 1);
 }
@@ -104,9 +111,12 @@ ExprId Builder::load(BufferId buffer, Indices indices) {
 }
 
 bool Builder::constant(ExprId e, double& value) const {
-  if (const auto* real = std::get_if<ConstF>(&program_[e].node)) value = real->value;
-  else if (const auto* integer = std::get_if<ConstI>(&program_[e].node)) value = static_cast<double>(integer->value);
-  else return false;
+  if (const auto* real = std::get_if<ConstF>(&program_[e].node))
+    value = real->value;
+  else if (const auto* integer = std::get_if<ConstI>(&program_[e].node))
+    value = static_cast<double>(integer->value);
+  else
+    return false;
   return true;
 }
 
@@ -249,7 +259,8 @@ ExprId Builder::binary(BinaryOp op, ExprId left, ExprId right) {
 ExprId Builder::select(ExprId condition, ExprId if_true, ExprId if_false) {
   require(type(condition) == Type::boolean, "select on a number");
   require(type(if_true) == type(if_false), "select between different types");
-  if (const auto* known = std::get_if<ConstI>(&program_[condition].node)) return known->value ? if_true : if_false;
+  if (const auto* known = std::get_if<ConstI>(&program_[condition].node))
+    return known->value ? if_true : if_false;
   if (if_true == if_false) return if_true;
   return intern(type(if_true), Select{condition, if_true, if_false});
 }
@@ -290,7 +301,8 @@ std::size_t Builder::function(std::string name, const Body& body) {
 
 BufferId Builder::local_array(std::string name, std::vector<SizeId> axes, Type element) {
   require(!open_.empty(), "a local array outside a function");
-  for (SizeId axis : axes) require(program_[axis].constant >= 0, "a local array with a size known only at run time");
+  for (SizeId axis : axes)
+    require(program_[axis].constant >= 0, "a local array with a size known only at run time");
   local_arrays_.push_back(buffer(std::move(name), Role::scratch, std::move(axes), element));
   return local_arrays_.back();
 }
@@ -300,8 +312,9 @@ BufferId Builder::local_array(std::string name, const std::vector<std::int64_t>&
   for (std::int64_t extent : extents) {
     const auto same = std::find_if(program_.sizes.begin(), program_.sizes.end(),
                                    [&](const Size& s) { return s.constant == extent; });
-    axes.push_back(same != program_.sizes.end() ? SizeId(static_cast<std::size_t>(same - program_.sizes.begin()))
-                                                : constant_size(std::to_string(extent), extent));
+    axes.push_back(same != program_.sizes.end()
+                       ? SizeId(static_cast<std::size_t>(same - program_.sizes.begin()))
+                       : constant_size(std::to_string(extent), extent));
   }
   return local_array(std::move(name), std::move(axes), element);
 }
@@ -363,7 +376,9 @@ void Builder::fill(BufferId buffer, ExprId value) {
   statement({Fill{buffer, value}});
 }
 
-void Builder::if_then(ExprId condition, const Body& then_body) { if_else(condition, then_body, [] {}); }
+void Builder::if_then(ExprId condition, const Body& then_body) {
+  if_else(condition, then_body, [] {});
+}
 
 void Builder::if_else(ExprId condition, const Body& then_body, const Body& else_body) {
   require(type(condition) == Type::boolean, "if on a number");

@@ -1,7 +1,7 @@
-// A convenience layer that writes Loops programs: expressions are hash-consed and lightly folded, statements go
-// to the innermost open block. Folding never drops an operand that could be NaN or infinite (0 * x stays).
-// Misuse (operands of different types, a statement outside a function) throws std::logic_error: it is a mistake
-// of the compiler, never of the user.
+// A convenience layer that writes Loops programs: expressions are hash-consed and lightly folded, statements
+// go to the innermost open block. Folding never drops an operand that could be NaN or infinite (0 * x stays).
+// Misuse (operands of different types, a statement outside a function) throws std::logic_error: it is a
+// mistake of the compiler, never of the user.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -31,10 +31,12 @@ class Builder {
   SizeId runtime_size(std::string name);
   SizeId size(Size size);
   BufferId buffer(std::string name, Role role, std::vector<SizeId> axes, Type element = Type::f64);
-  /// `axes[ragged_axis]` is packed by the rows of `axes[ragged_axis - 1]`; `offsets` has one entry more than that axis.
-  BufferId ragged_buffer(std::string name, Role role, std::vector<SizeId> axes, std::int32_t ragged_axis, BufferId offsets,
-                         Type element = Type::f64);
-  /// A scalar without a statement that declares it; `let`, `local`, `for_loop` and `function` call this themselves.
+  /// `axes[ragged_axis]` is packed by the rows of `axes[ragged_axis - 1]`; `offsets` has one entry more than
+  /// that axis.
+  BufferId ragged_buffer(std::string name, Role role, std::vector<SizeId> axes, std::int32_t ragged_axis,
+                         BufferId offsets, Type element = Type::f64);
+  /// A scalar without a statement that declares it; `let`, `local`, `for_loop` and `function` call this
+  /// themselves.
   ScalarId scalar(std::string name, Type type = Type::f64);
 
   // ---- expressions ----
@@ -82,7 +84,8 @@ class Builder {
   bool constant(ExprId e, double& value) const;
 
   // ---- functions and statements ----
-  /// Opens a function; `body` receives the parameters as expressions, in order. Returns its position in the program.
+  /// Opens a function; `body` receives the parameters as expressions, in order. Returns its position in the
+  /// program.
   std::size_t function(std::string name, const std::vector<Parameter>& parameters,
                        const std::function<void(const Indices& parameters)>& body);
   std::size_t function(std::string name, const Body& body);

@@ -40,8 +40,9 @@ class Interpreter {
     }
     std::vector<std::vector<Value>> storage;
     for (BufferId local : function.local_arrays) {
-      const Value initial = program_[local].element == Type::f64 ? real(std::numeric_limits<double>::quiet_NaN())
-                                                                 : integer(kPoison);
+      const Value initial = program_[local].element == Type::f64
+                                ? real(std::numeric_limits<double>::quiet_NaN())
+                                : integer(kPoison);
       storage.emplace_back(static_cast<std::size_t>(element_count(local)), initial);
       buffers_[local.index()] = storage.back().data();
     }
@@ -49,7 +50,8 @@ class Interpreter {
   }
 
  private:
-  [[noreturn]] void violation(BufferId buffer, std::size_t axis, std::int64_t index, std::int64_t extent) const {
+  [[noreturn]] void violation(BufferId buffer, std::size_t axis, std::int64_t index,
+                              std::int64_t extent) const {
     throw std::logic_error(fmt::format("loops: index {} of axis {} of `{}` is outside [0, {})", index, axis,
                                        program_[buffer].name, extent));
   }
@@ -65,7 +67,8 @@ class Interpreter {
 
   void* data(BufferId buffer) const {
     void* pointer = buffers_[buffer.index()];
-    if (!pointer) throw std::logic_error(fmt::format("loops: no memory for buffer `{}`", program_[buffer].name));
+    if (!pointer)
+      throw std::logic_error(fmt::format("loops: no memory for buffer `{}`", program_[buffer].name));
     return pointer;
   }
 
@@ -201,7 +204,8 @@ class Interpreter {
   Flow run(const Assign& n) { return set(n.scalar, eval(n.value)); }
   Flow run(const Accumulate& n) {
     const Value value = eval(n.value), old = scalars_[n.scalar.index()];
-    return set(n.scalar, program_[n.scalar].type == Type::f64 ? real(old.f + value.f) : integer(old.i + value.i));
+    return set(n.scalar,
+               program_[n.scalar].type == Type::f64 ? real(old.f + value.f) : integer(old.i + value.i));
   }
   Flow run(const Store& n) {
     const std::int64_t at = position(n.buffer, n.indices);

@@ -57,7 +57,9 @@ class Printer {
  private:
   using Text = std::pair<std::string, int>;
 
-  Text node_text(const Expr&, const ConstF& n) { return {fmt::format("{:.6g}", n.value), n.value < 0 ? kPrefix : kAtom}; }
+  Text node_text(const Expr&, const ConstF& n) {
+    return {fmt::format("{:.6g}", n.value), n.value < 0 ? kPrefix : kAtom};
+  }
   Text node_text(const Expr& e, const ConstI& n) {
     if (e.type == Type::boolean) return {n.value ? "true" : "false", kAtom};
     return {fmt::format("{}", n.value), n.value < 0 ? kPrefix : kAtom};
@@ -71,7 +73,8 @@ class Printer {
     return {fmt::format("{}({})", name_of(n.op), expr(n.operand)), kAtom};
   }
   Text node_text(const Expr&, const Binary& n) {
-    if (!is_infix(n.op)) return {fmt::format("{}({}, {})", name_of(n.op), expr(n.left), expr(n.right)), kAtom};
+    if (!is_infix(n.op))
+      return {fmt::format("{}({}, {})", name_of(n.op), expr(n.left), expr(n.right)), kAtom};
     const Precedence own = precedence(n.op);
     return {fmt::format("{} {} {}", expr(n.left, own), name_of(n.op), expr(n.right, own + 1)), own};
   }
@@ -82,7 +85,8 @@ class Printer {
   std::string element(BufferId buffer, const std::vector<ExprId>& indices) {
     std::string result = program_[buffer].name;
     if (indices.empty()) return result;
-    for (std::size_t axis = 0; axis < indices.size(); ++axis) result += (axis ? ", " : "[") + expr(indices[axis]);
+    for (std::size_t axis = 0; axis < indices.size(); ++axis)
+      result += (axis ? ", " : "[") + expr(indices[axis]);
     return result + "]";
   }
 
@@ -90,7 +94,8 @@ class Printer {
     std::string result = buffer.name;
     for (std::size_t axis = 0; axis < buffer.axes.size(); ++axis) {
       result += (axis ? ", " : "[") + program_[buffer.axes[axis]].name;
-      if (static_cast<std::int32_t>(axis) == buffer.ragged_axis) result += " by " + program_[buffer.offsets].name;
+      if (static_cast<std::int32_t>(axis) == buffer.ragged_axis)
+        result += " by " + program_[buffer.offsets].name;
     }
     if (!buffer.axes.empty()) result += "]";
     return fmt::format("{} : {} {}", result, name_of(buffer.element), name_of(buffer.role));
@@ -99,7 +104,8 @@ class Printer {
   void print_function(const Function& function) {
     std::string parameters;
     for (ScalarId p : function.parameters) {
-      parameters += fmt::format("{}{}: {}", parameters.empty() ? "" : ", ", declare(p), name_of(program_[p].type));
+      parameters +=
+          fmt::format("{}{}: {}", parameters.empty() ? "" : ", ", declare(p), name_of(program_[p].type));
     }
     line(fmt::format("function {}({})", function.name, parameters));
     for (BufferId local : function.local_arrays) line("  array " + declaration(program_[local]));
@@ -125,7 +131,9 @@ class Printer {
   void statement(const Let& n, Declared& declared) { declaration("let", n.scalar, n.value, declared); }
   void statement(const Local& n, Declared& declared) { declaration("var", n.scalar, n.initial, declared); }
   void statement(const Assign& n, Declared&) { line(fmt::format("{} = {}", name(n.scalar), expr(n.value))); }
-  void statement(const Accumulate& n, Declared&) { line(fmt::format("{} += {}", name(n.scalar), expr(n.value))); }
+  void statement(const Accumulate& n, Declared&) {
+    line(fmt::format("{} += {}", name(n.scalar), expr(n.value)));
+  }
   void statement(const Store& n, Declared&) {
     line(fmt::format("{} {} {}", element(n.buffer, n.indices), n.accumulate ? "+=" : "=", expr(n.value)));
   }

@@ -9,8 +9,9 @@ namespace {
 
 constexpr long double kShiftTo = 24.0L;
 // Bernoulli numbers B_2, B_4, ... B_20.
-constexpr long double kBernoulli[] = {1.0L / 6,       -1.0L / 30,  1.0L / 42,       -1.0L / 30,     5.0L / 66,
-                                      -691.0L / 2730, 7.0L / 6,    -3617.0L / 510,  43867.0L / 798, -174611.0L / 330};
+constexpr long double kBernoulli[] = {1.0L / 6,       -1.0L / 30,      1.0L / 42, -1.0L / 30,
+                                      5.0L / 66,      -691.0L / 2730,  7.0L / 6,  -3617.0L / 510,
+                                      43867.0L / 798, -174611.0L / 330};
 constexpr long double kHalfLogTwoPi = 0.918938533204672741780329736405617640L;
 
 }  // namespace

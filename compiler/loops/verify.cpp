@@ -13,7 +13,8 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Program& program) : program_(program), is_local_array_(program.buffers.size(), false) {}
+  explicit Verifier(const Program& program)
+      : program_(program), is_local_array_(program.buffers.size(), false) {}
 
   std::vector<std::string> run() {
     where_ = "declarations";
@@ -28,7 +29,8 @@ class Verifier {
  private:
   template <class... Args>
   void check(bool condition, fmt::format_string<Args...> text, Args&&... args) {
-    if (!condition) problems_.push_back(fmt::format("{}: {}", where_, fmt::format(text, std::forward<Args>(args)...)));
+    if (!condition)
+      problems_.push_back(fmt::format("{}: {}", where_, fmt::format(text, std::forward<Args>(args)...)));
   }
 
   void check_buffers() {
@@ -36,13 +38,16 @@ class Verifier {
     for (const Buffer& b : program_.buffers) {
       check(names.insert(b.name).second, "two buffers are called `{}`", b.name);
       check(b.element != Type::boolean, "buffer `{}` has bool elements", b.name);
-      check(b.ragged_axis < static_cast<std::int32_t>(b.axes.size()) && b.ragged_axis != 0 && b.ragged_axis >= -1,
+      check(b.ragged_axis < static_cast<std::int32_t>(b.axes.size()) && b.ragged_axis != 0 &&
+                b.ragged_axis >= -1,
             "buffer `{}` has no axis before its ragged one", b.name);
       if (b.ragged_axis < 0) continue;
-      check(b.offsets.valid() && program_[b.offsets].element == Type::i64 && program_[b.offsets].axes.size() == 1,
+      check(b.offsets.valid() && program_[b.offsets].element == Type::i64 &&
+                program_[b.offsets].axes.size() == 1,
             "the offsets of `{}` are not a row of integers", b.name);
     }
-    for (const Size& s : program_.sizes) check(s.constant >= 0 || s.slot >= 0, "size `{}` is nowhere", s.name);
+    for (const Size& s : program_.sizes)
+      check(s.constant >= 0 || s.slot >= 0, "size `{}` is nowhere", s.name);
   }
 
   void check_function(const Function& function) {
@@ -74,7 +79,8 @@ class Verifier {
   Type visit_expr(ExprId id) {
     const Expr& e = program_[id];
     const Type type = std::visit([&](const auto& node) { return type_of(e, node); }, e.node);
-    check(type == e.type, "`{}` says it is {} but is {}", print(program_, id), name_of(e.type), name_of(type));
+    check(type == e.type, "`{}` says it is {} but is {}", print(program_, id), name_of(e.type),
+          name_of(type));
     return type;
   }
 
@@ -93,9 +99,13 @@ class Verifier {
     const Type in = visit_expr(n.operand);
     switch (n.op) {
       case UnaryOp::negate:
-      case UnaryOp::abs: check(in != Type::boolean, "arithmetic on the bool `{}`", print(program_, n.operand)); return in;
+      case UnaryOp::abs:
+        check(in != Type::boolean, "arithmetic on the bool `{}`", print(program_, n.operand));
+        return in;
       case UnaryOp::logical_not: expect(n.operand, Type::boolean, "operand"); return Type::boolean;
-      case UnaryOp::to_f64: check(in != Type::boolean, "f64 of the bool `{}`", print(program_, n.operand)); return Type::f64;
+      case UnaryOp::to_f64:
+        check(in != Type::boolean, "f64 of the bool `{}`", print(program_, n.operand));
+        return Type::f64;
       case UnaryOp::is_nan: expect(n.operand, Type::f64, "operand"); return Type::boolean;
       case UnaryOp::exp:
       case UnaryOp::log:
@@ -138,7 +148,8 @@ class Verifier {
   void element(BufferId buffer, const std::vector<ExprId>& indices) {
     const Buffer& b = program_[buffer];
     check(indices.size() == b.axes.size(), "`{}` has {} axes, not {}", b.name, b.axes.size(), indices.size());
-    check(!is_local_array_[buffer.index()] || owned_.contains(buffer), "local array `{}` of another function", b.name);
+    check(!is_local_array_[buffer.index()] || owned_.contains(buffer), "local array `{}` of another function",
+          b.name);
     for (ExprId index : indices) expect(index, Type::i64, "index");
   }
 
@@ -192,7 +203,8 @@ class Verifier {
     check(in_scope_.insert(scalar).second, "`{}` is declared twice", program_[scalar].name);
   }
   void change(ScalarId scalar, ExprId value) {
-    check(in_scope_.contains(scalar) && mutable_.contains(scalar), "`{}` cannot be assigned here", program_[scalar].name);
+    check(in_scope_.contains(scalar) && mutable_.contains(scalar), "`{}` cannot be assigned here",
+          program_[scalar].name);
     expect(value, program_[scalar].type, "value");
   }
 

@@ -1,5 +1,5 @@
-// State of the lowering of one function; its members are implemented by subject in lower.cpp (entry and memory),
-// lower_expressions.cpp and lower_statements.cpp.
+// State of the lowering of one function; its members are implemented by subject in lower.cpp (entry and
+// memory), lower_expressions.cpp and lower_statements.cpp.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -23,7 +23,8 @@ namespace lehr::native {
 
 class FunctionLowering {
  public:
-  /// `builder` stands in the entry block of `function`; `lanes` is the number of reals in a vector of the target.
+  /// `builder` stands in the entry block of `function`; `lanes` is the number of reals in a vector of the
+  /// target.
   FunctionLowering(const loops::Program& program, const loops::Function& source, llvm::Function& function,
                    llvm::IRBuilderBase& builder, int lanes);
 

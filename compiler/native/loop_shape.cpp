@@ -11,6 +11,9 @@ using namespace loops;
 
 // A loop of few trips is unrolled at once if that makes at most this many nodes.
 constexpr std::int64_t kUnrollNowNodes = 400;
+// More vectors than this do not fit in registers, and unrolling would spill the accumulators of every loop
+// around.
+constexpr std::int64_t kUnrolledVectors = 16;
 // After vectorisation a nest is unrolled if that makes at most this many nodes.
 constexpr std::int64_t kUnrollLaterNodes = 1500;
 
@@ -25,7 +28,8 @@ std::optional<std::int64_t> trip_count(const Program& program, const For& loop) 
   return std::max<std::int64_t>(0, *end - *begin);
 }
 
-/// Calls `on_expr(ExprId)` for every expression a statement evaluates itself and `on_buffer(BufferId, bool stored)`.
+/// Calls `on_expr(ExprId)` for every expression a statement evaluates itself and `on_buffer(BufferId, bool
+/// stored)`.
 template <class OnExpr, class OnBuffer>
 struct Walk {
   const Program& program;
@@ -109,7 +113,8 @@ std::int64_t own_nodes(const Program& program, ExprId id) {
   return 1;
 }
 
-/// What a nest comes to when its constant loops are unrolled and the innermost ones run `lanes` trips at a time.
+/// What a nest comes to when its constant loops are unrolled and the innermost ones run `lanes` trips at a
+/// time.
 struct Measure {
   std::int64_t nodes = 0;
   bool constant = true;  // no loop with bounds known only at run time
@@ -140,11 +145,13 @@ void add_statement(const Program& program, const Stmt& statement, int lanes, Mea
       total.has_break = total.has_break || inner.has_break;
       total.accumulates = total.accumulates || inner.accumulates;
     }
-    Walk{program, [&](ExprId id) { total.nodes += own_nodes(program, id); }, [](BufferId, bool) {}}.expr(branch->condition);
+    Walk{program, [&](ExprId id) { total.nodes += own_nodes(program, id); }, [](BufferId, bool) {}}.expr(
+        branch->condition);
     return;
   }
   if (std::holds_alternative<BreakIf>(statement.node)) total.has_break = true;
-  if (const auto* store = std::get_if<Store>(&statement.node); store && store->accumulate) total.accumulates = true;
+  if (const auto* store = std::get_if<Store>(&statement.node); store && store->accumulate)
+    total.accumulates = true;
   Walk walk{program, [&](ExprId id) { total.nodes += own_nodes(program, id); }, [](BufferId, bool) {}};
   std::visit([&](const auto& node) { walk.statement(node); }, statement.node);
 }
@@ -172,13 +179,28 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes) {
   const Measure body = measure(program, loop.body, lanes);
   shape.innermost = !body.has_loop;
   // Scratch may be reused by every iteration, which is independence only after it has been made private.
-  shape.parallel = loop.independent && shape.innermost && !body.accumulates && !stores_to_scratch_array(program, loop.body);
+  shape.parallel = loop.independent && shape.innermost && !body.accumulates &&
+                   !stores_to_scratch_array(program, loop.body);
   if (!shape.trips || !body.constant) return shape;
   const std::int64_t trips = *shape.trips;
   const bool few = trips <= (shape.innermost ? lanes / 2 : 4);
   shape.unroll_now = trips <= 1 || (few && trips * body.nodes <= kUnrollNowNodes);
   const std::int64_t rounds = shape.innermost ? (trips + lanes - 1) / lanes : trips;
-  shape.unroll_later = !shape.unroll_now && !body.has_break && rounds * body.nodes <= kUnrollLaterNodes;
+  const bool fits = !shape.innermost || rounds <= kUnrolledVectors;
+  shape.unroll_later =
+      !shape.unroll_now && !body.has_break && fits && rounds * body.nodes <= kUnrollLaterNodes;
+  if (shape.innermost && !fits && !body.has_break) shape.tail = trips % (4 * lanes);
+  return shape;
+}
+
+LoopShape main_part(LoopShape shape) {
+  shape.trips = *shape.trips - shape.tail;
+  return shape;
+}
+
+LoopShape tail_part(LoopShape shape) {
+  shape.trips = shape.tail;
+  shape.unroll_later = true;
   return shape;
 }
 

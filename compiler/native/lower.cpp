@@ -23,12 +23,14 @@ llvm::MDNode* integer_node(llvm::LLVMContext& context, std::uint64_t value) {
   return llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(constant));
 }
 
-llvm::Function* declare(const loops::Function& function, const std::string& prefix, const llvm::TargetMachine& target,
-                        llvm::Module& module) {
+llvm::Function* declare(const loops::Function& function, const std::string& prefix,
+                        const llvm::TargetMachine& target, llvm::Module& module) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
-  auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer, pointer, pointer, pointer}, false);
-  auto* result = llvm::Function::Create(type, llvm::Function::ExternalLinkage, prefix + function.name, module);
+  auto* type =
+      llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer, pointer, pointer, pointer}, false);
+  auto* result =
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage, prefix + function.name, module);
   for (const auto& [index, name] : {std::pair(0, "buffers"), {1, "sizes"}, {2, "integers"}, {3, "reals"}}) {
     result->getArg(static_cast<unsigned>(index))->setName(name);
     for (auto attribute : {llvm::Attribute::NoAlias, llvm::Attribute::ReadOnly, llvm::Attribute::NoCapture}) {
@@ -113,29 +115,34 @@ void FunctionLowering::bind_parameters() {
   std::size_t integers = 0, reals = 0;
   for (loops::ScalarId p : source_.parameters) {
     const bool real = program_[p].type == loops::Type::f64;
-    llvm::Value* value = entry_load(function_.getArg(real ? 3 : 2), real ? reals++ : integers++, type(program_[p].type));
+    llvm::Value* value =
+        entry_load(function_.getArg(real ? 3 : 2), real ? reals++ : integers++, type(program_[p].type));
     value->setName(program_[p].name);
     values_[p.index()] = value;
   }
 }
 
 void FunctionLowering::bind_sizes() {
-  llvm::MDNode* range = llvm::MDBuilder(b_.getContext()).createRange(llvm::APInt(64, 0), llvm::APInt(64, 1ULL << 48));
+  llvm::MDNode* range =
+      llvm::MDBuilder(b_.getContext()).createRange(llvm::APInt(64, 0), llvm::APInt(64, 1ULL << 48));
   for (std::size_t s = 0; s < program_.sizes.size(); ++s) {
     const loops::Size& size = program_.sizes[s];
     if (size.constant >= 0) continue;
-    llvm::Value* value = entry_load(function_.getArg(1), static_cast<std::size_t>(size.slot), b_.getInt64Ty());
+    llvm::Value* value =
+        entry_load(function_.getArg(1), static_cast<std::size_t>(size.slot), b_.getInt64Ty());
     llvm::cast<llvm::Instruction>(value)->setMetadata(llvm::LLVMContext::MD_range, range);
     value->setName(size.name);
     sizes_[s] = value;
   }
 }
 
-llvm::AllocaInst* FunctionLowering::stack_slot(llvm::Type* type, std::int64_t count, const std::string& name) {
+llvm::AllocaInst* FunctionLowering::stack_slot(llvm::Type* type, std::int64_t count,
+                                               const std::string& name) {
   llvm::BasicBlock& entry = function_.getEntryBlock();
   llvm::IRBuilder<> at_entry(&entry, entry.begin());
   if (count == 1) return at_entry.CreateAlloca(type, nullptr, name);
-  llvm::AllocaInst* slot = at_entry.CreateAlloca(llvm::ArrayType::get(type, static_cast<std::uint64_t>(count)), nullptr, name);
+  llvm::AllocaInst* slot =
+      at_entry.CreateAlloca(llvm::ArrayType::get(type, static_cast<std::uint64_t>(count)), nullptr, name);
   slot->setAlignment(llvm::Align(kBufferAlignment));
   return slot;
 }
@@ -227,8 +234,8 @@ llvm::Value* FunctionLowering::element_count(BufferId id) {
   for (std::size_t axis = 0; axis < buffer.axes.size(); ++axis) {
     const auto position = static_cast<std::int32_t>(axis);
     if (position + 1 == buffer.ragged_axis) continue;
-    llvm::Value* length =
-        position == buffer.ragged_axis ? row_offset(buffer, extent(buffer.axes[axis - 1])) : stored_extent(id, axis);
+    llvm::Value* length = position == buffer.ragged_axis ? row_offset(buffer, extent(buffer.axes[axis - 1]))
+                                                         : stored_extent(id, axis);
     count = b_.CreateNSWMul(count, length);
   }
   return count;

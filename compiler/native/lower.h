@@ -1,6 +1,6 @@
-// Lowers a Loops program into an LLVM module, before any optimisation. What makes the optimiser effective is said
-// here: buffers and sizes are loaded once at entry, each buffer is its own alias scope, loops are emitted
-// rotated, with hints, and short constant ones unrolled at once.
+// Lowers a Loops program into an LLVM module, before any optimisation. What makes the optimiser effective is
+// said here: buffers and sizes are loaded once at entry, each buffer is its own alias scope, loops are
+// emitted rotated, with hints, and short constant ones unrolled at once.
 #pragma once
 #include <string>
 

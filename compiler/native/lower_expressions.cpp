@@ -33,13 +33,16 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Get& 
   return is_slot_[node.scalar.index()] ? b_.CreateLoad(type(expr.type), value) : value;
 }
 
-llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& node) { return extent(node.size); }
+llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& node) {
+  return extent(node.size);
+}
 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Load& node) {
   return load(node.buffer, address(node.buffer, node.indices));
 }
 
-/// exp(digamma(x)), exp(digamma(x) + c) and exp(digamma(x) - c) as one function; null when it is none of them.
+/// exp(digamma(x)), exp(digamma(x) + c) and exp(digamma(x) - c) as one function; null when it is none of
+/// them.
 llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
   const auto argument = [&](loops::ExprId id) {
     const auto* call = std::get_if<loops::Unary>(&program_[id].node);

@@ -27,16 +27,17 @@ llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode*
     hints.push_back(llvm::MDNode::get(context, llvm::MDString::get(context, name)));
   };
   const auto setting = [&](const char* name, llvm::Constant* value) {
-    hints.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)}));
+    hints.push_back(llvm::MDNode::get(
+        context, {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)}));
   };
   flag("llvm.loop.mustprogress");
   if (shape.unroll_later) flag("llvm.loop.unroll.full");
-  else flag("llvm.loop.unroll.disable");
-  if (shape.innermost && shape.trips && *shape.trips % lanes_ != 0) {
+  if (shape.innermost && shape.unroll_later && *shape.trips % lanes_ != 0) {
     setting("llvm.loop.vectorize.predicate.enable", b_.getTrue());
   }
   if (access_group) {
-    hints.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), access_group}));
+    hints.push_back(llvm::MDNode::get(
+        context, {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), access_group}));
   }
   llvm::MDNode* result = llvm::MDNode::getDistinct(context, hints);
   result->replaceOperandWith(0, result);
@@ -44,12 +45,15 @@ llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode*
 }
 
 template <class Body>
-void FunctionLowering::emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body) {
+void FunctionLowering::emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape,
+                                 const Body& body) {
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::BasicBlock* loop = new_block("loop");
   llvm::BasicBlock* after = new_block("after");
-  if (shape.trips) b_.CreateBr(loop);
-  else b_.CreateCondBr(b_.CreateICmpSLT(begin, end), loop, after);
+  if (shape.trips)
+    b_.CreateBr(loop);
+  else
+    b_.CreateCondBr(b_.CreateICmpSLT(begin, end), loop, after);
   b_.SetInsertPoint(loop);
   llvm::PHINode* index = b_.CreatePHI(b_.getInt64Ty(), 2);
   index->addIncoming(begin, before);
@@ -87,12 +91,17 @@ void FunctionLowering::lower(const loops::For& node) {
     if (*shape.trips > 0) emit_unrolled(node, begin, *shape.trips);
     return;
   }
-  llvm::Value* begin = eval(node.begin);
-  emit_loop(begin, eval(node.end), shape, [&](llvm::Value* index) {
+  const auto body = [&](llvm::Value* index) {
     index->setName(program_[node.index].name);
     values_[node.index.index()] = index;
     lower(node.body);
-  });
+  };
+  llvm::Value* begin = eval(node.begin);
+  llvm::Value* end = eval(node.end);
+  if (shape.tail == 0) return emit_loop(begin, end, shape, body);
+  llvm::Value* middle = b_.CreateSub(end, b_.getInt64(static_cast<std::uint64_t>(shape.tail)));
+  emit_loop(begin, middle, main_part(shape), body);
+  emit_loop(middle, end, tail_part(shape), body);
 }
 
 void FunctionLowering::lower(const loops::Let& node) { values_[node.scalar.index()] = eval(node.value); }

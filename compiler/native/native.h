@@ -12,10 +12,10 @@
 namespace lehr::native {
 
 struct Options {
-  std::string cpu = {};      // LLVM's name ("x86-64-v3", "skylake-avx512"); empty: this machine
-  std::string triple = {};   // empty: this machine
-  int level = 3;        // 0: no optimisation at all, for debugging; otherwise the full pipeline
-  std::string prefix = {};   // put before the name of every function
+  std::string cpu = {};     // LLVM's name ("x86-64-v3", "skylake-avx512"); empty: this machine
+  std::string triple = {};  // empty: this machine
+  int level = 3;            // 0: no optimisation at all, for debugging; otherwise the full pipeline
+  std::string prefix = {};  // put before the name of every function
 };
 
 /// LLVM's text of the program, after optimisation unless `level` is 0.
@@ -27,7 +27,8 @@ std::string assembly(const loops::Program& program, const Options& options = {})
 /// The bytes of a relocatable, position independent object file.
 std::string emit_object(const loops::Program& program, const Options& options = {});
 
-/// A program compiled into this process; its code lives as long as this object. Any number of threads may call it.
+/// A program compiled into this process; its code lives as long as this object. Any number of threads may
+/// call it.
 class Jit {
  public:
   explicit Jit(const loops::Program& program, const Options& options = {});

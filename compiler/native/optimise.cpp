@@ -1,6 +1,6 @@
-// A pipeline of our own, a third of LLVM's default one: the lowering already emits rotated loops, hoisted pointers
-// and no calls. The special functions stay calls, which are cheap to hoist and to share, until just before
-// vectorisation.
+// A pipeline of our own, a third of LLVM's default one: the lowering already emits rotated loops, hoisted
+// pointers and no calls. The special functions stay calls, which are cheap to hoist and to share, until just
+// before vectorisation.
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -80,7 +80,8 @@ llvm::FunctionPassManager vectorisation() {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::DSEPass());
   passes.addPass(llvm::ADCEPass());
-  passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true).sinkCommonInsts(true)));
+  passes.addPass(
+      llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true).sinkCommonInsts(true)));
   return passes;
 }
 
@@ -88,7 +89,8 @@ llvm::FunctionPassManager vectorisation() {
 
 void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
 #ifndef NDEBUG
-  if (llvm::verifyModule(module, nullptr)) throw std::runtime_error("native: the lowered module is not well formed");
+  if (llvm::verifyModule(module, nullptr))
+    throw std::runtime_error("native: the lowered module is not well formed");
 #endif
   llvm::PassBuilder builder(&target);
   llvm::LoopAnalysisManager loops;

@@ -1,6 +1,7 @@
-// exp, log, log1p, digamma, trigamma and lgamma as branch-free LLVM functions inside the module, so that the loop
-// vectoriser sees plain arithmetic. Accurate to 2e-15 relative (exp, log, log1p; results of exp below 1e-307 are 0)
-// and 1e-13 relative, absolute near the zeros (digamma, trigamma, lgamma on x > 0; NaN elsewhere).
+// exp, log, log1p, digamma, trigamma and lgamma as branch-free LLVM functions inside the module, so that the
+// loop vectoriser sees plain arithmetic. Accurate to 2e-15 relative (exp, log, log1p; results of exp below
+// 1e-307 are 0) and 1e-13 relative, absolute near the zeros (digamma, trigamma, lgamma on x > 0; NaN
+// elsewhere).
 #pragma once
 #include "compiler/loops/loops.h"
 
@@ -11,10 +12,12 @@ class Module;
 
 namespace lehr::native {
 
-/// The function for `op`, created on first use (internal, alwaysinline, pure). Only for the six operations above.
+/// The function for `op`, created on first use (internal, alwaysinline, pure). Only for the six operations
+/// above.
 llvm::Function* special_function(llvm::Module& module, loops::UnaryOp op);
 
-/// exp(digamma(x) + c): the logarithm cancels, and one division is left. Same accuracy, absolute in the exponent.
+/// exp(digamma(x) + c): the logarithm cancels, and one division is left. Same accuracy, absolute in the
+/// exponent.
 llvm::Function* exp_digamma_function(llvm::Module& module);
 
 }  // namespace lehr::native

@@ -1,12 +1,13 @@
 // Random well-formed programs: interpreter and native code must agree. Decisions depend on data and indices
-// only, and stored values are squashed and maps are mostly contractions, so that rounding cannot grow into a difference.
+// only, and stored values are squashed and maps are mostly contractions, so that rounding cannot grow into a
+// difference.
 #include <random>
 
 #include "tests/native/harness.h"
 
 using namespace lehr;
-using loops::Builder;
 using loops::BufferId;
+using loops::Builder;
 using loops::ExprId;
 using loops::Role;
 using loops::ScalarId;
@@ -136,7 +137,8 @@ class ProgramMaker {
       case 12: return squash(b_.digamma(positive(1.5)));
       case 13: return squash(b_.trigamma(positive(1.5)));
       case 14: return squash(b_.lgamma(positive(1.5)));
-      case 15: return b_.exp(b_.sub(b_.digamma(positive(1.5)), b_.add(b_.f(2), b_.abs(squash(expr(depth + 1))))));
+      case 15:
+        return b_.exp(b_.sub(b_.digamma(positive(1.5)), b_.add(b_.f(2), b_.abs(squash(expr(depth + 1))))));
       default: return b_.neg(a);
     }
   }
@@ -189,7 +191,8 @@ class ProgramMaker {
     if (what == 4 && depth > 0) return b_.break_if(condition());
     if (what == 5 && depth < 4) {
       if (pick(2)) return b_.if_then(condition(), [&] { body(depth + 1); });
-      return b_.if_else(condition(), [&] { body(depth + 1); }, [&] { body(depth + 1); });
+      return b_.if_else(
+          condition(), [&] { body(depth + 1); }, [&] { body(depth + 1); });
     }
     if (what == 6) return b_.accumulate(accumulator_, squash(expr(0)));
     if (what == 7 && pick(6) == 0) return b_.fail_if(b_.logical_and(condition(), condition()), 1 + pick(5));

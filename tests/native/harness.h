@@ -1,4 +1,5 @@
-// Runs one function of a program both ways, on equal copies of the same memory, and compares everything it wrote.
+// Runs one function of a program both ways, on equal copies of the same memory, and compares everything it
+// wrote.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -30,7 +31,8 @@ class Memory {
     }
   }
   Memory(const Memory& other) : Memory(other.lengths_) {
-    for (std::size_t b = 0; b < lengths_.size(); ++b) std::memcpy(table_[b], other.table_[b], 8 * lengths_[b]);
+    for (std::size_t b = 0; b < lengths_.size(); ++b)
+      std::memcpy(table_[b], other.table_[b], 8 * lengths_[b]);
   }
 
   lehr_buffer const* table() const { return table_.data(); }
@@ -50,8 +52,10 @@ inline bool close(double a, double b, double tolerance) {
   return std::abs(a - b) <= tolerance * (1 + std::max(std::abs(a), std::abs(b)));
 }
 
-/// Calls function 0 both ways on copies of `memory` and returns the native result; sums may differ by `tolerance`.
-inline Memory run_both(const loops::Program& program, const Memory& memory, const std::vector<std::int64_t>& sizes = {},
+/// Calls function 0 both ways on copies of `memory` and returns the native result; sums may differ by
+/// `tolerance`.
+inline Memory run_both(const loops::Program& program, const Memory& memory,
+                       const std::vector<std::int64_t>& sizes = {},
                        const std::vector<std::int64_t>& integers = {}, const std::vector<double>& reals = {},
                        double tolerance = 1e-11, const native::Options& options = {}) {
   INFO(loops::print(program));
@@ -62,7 +66,8 @@ inline Memory run_both(const loops::Program& program, const Memory& memory, cons
   const native::Jit jit(program, options);
   const auto compiled = jit.function(program.functions.at(0).name);
   REQUIRE(compiled != nullptr);
-  const auto expected = loops::interpret(program, 0, slow.table(), sizes.data(), integers.data(), reals.data());
+  const auto expected =
+      loops::interpret(program, 0, slow.table(), sizes.data(), integers.data(), reals.data());
   const auto status = compiled(fast.table(), sizes.data(), integers.data(), reals.data());
   REQUIRE(status == expected);
   for (std::size_t k = 0; k < program.buffers.size(); ++k) {

@@ -20,8 +20,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST_CASE("Every operation on reals") {
   const std::vector<double> inputs = {0.5, 1.0, 2.5, 7.75, 30, 1e-5, 1e5, 3.25, 12};
-  const std::vector<UnaryOp> unary = {UnaryOp::negate, UnaryOp::exp,     UnaryOp::log,      UnaryOp::log1p, UnaryOp::sqrt,
-                                      UnaryOp::abs,    UnaryOp::digamma, UnaryOp::trigamma, UnaryOp::lgamma};
+  const std::vector<UnaryOp> unary = {UnaryOp::negate,  UnaryOp::exp,      UnaryOp::log,
+                                      UnaryOp::log1p,   UnaryOp::sqrt,     UnaryOp::abs,
+                                      UnaryOp::digamma, UnaryOp::trigamma, UnaryOp::lgamma};
   const std::vector<BinaryOp> binary = {BinaryOp::add,    BinaryOp::subtract, BinaryOp::multiply,
                                         BinaryOp::divide, BinaryOp::minimum,  BinaryOp::maximum};
   Builder b;
@@ -33,7 +34,8 @@ TEST_CASE("Every operation on reals") {
     b.for_each("n", n, [&](ExprId i) {
       std::int64_t at = 0;
       for (UnaryOp op : unary) b.store(y, {i, b.i(at++)}, b.unary(op, b.load(x, {i})));
-      for (BinaryOp op : binary) b.store(y, {i, b.i(at++)}, b.binary(op, b.load(x, {i}), b.load(x, {b.i(2)})));
+      for (BinaryOp op : binary)
+        b.store(y, {i, b.i(at++)}, b.binary(op, b.load(x, {i}), b.load(x, {b.i(2)})));
     });
   });
   Memory memory({inputs.size(), inputs.size() * (unary.size() + binary.size())});
@@ -61,7 +63,8 @@ TEST_CASE("Every operation on integers and bools") {
       put(b.add(v, i)), put(b.sub(v, i)), put(b.mul(v, i)), put(b.min(v, i)), put(b.max(v, i)), put(b.neg(v));
       put(b.abs(v)), put(b.extent(n));
       test(b.less(v, i)), test(b.less_equal(v, i)), test(b.equal(v, i)), test(b.not_equal(v, i));
-      test(b.logical_and(b.less(v, i), b.less(i, b.i(5)))), test(b.logical_or(b.less(v, i), b.less(i, b.i(5))));
+      test(b.logical_and(b.less(v, i), b.less(i, b.i(5)))),
+          test(b.logical_or(b.less(v, i), b.less(i, b.i(5))));
       test(b.logical_not(b.less(v, i)));
       const ExprId real = b.to_f64(v);
       test(b.logical_or(b.is_nan(b.div(real, real)), b.equal(real, b.f(3))));
@@ -76,7 +79,8 @@ TEST_CASE("Every operation on integers and bools") {
 }
 
 TEST_CASE("Reductions over constant and run-time extents") {
-  for (const std::int64_t length : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 32, 64, 100, 127, 200, 1000}) {
+  for (const std::int64_t length :
+       {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 32, 64, 100, 127, 200, 1000}) {
     for (const bool constant : {true, false}) {
       Builder b;
       const auto n = constant ? b.constant_size("N", length) : b.runtime_size("N");
@@ -121,7 +125,8 @@ TEST_CASE("Ragged buffers, with axes before and after the packed pair") {
     b.fill(phi, b.f(0.25));
     b.for_each("c", copies, [&](ExprId c) {
       b.for_each("d", docs, [&](ExprId d) {
-        const ExprId length = b.let("length", b.sub(b.load(offsets, {b.add(d, b.i(1))}), b.load(offsets, {d})));
+        const ExprId length =
+            b.let("length", b.sub(b.load(offsets, {b.add(d, b.i(1))}), b.load(offsets, {d})));
         b.for_loop("n", b.i(0), length, [&](ExprId n) {
           b.for_each("k", k, [&](ExprId j) {
             b.add_to(phi, {c, d, n, j}, b.to_f64(b.add(b.mul(b.i(10), b.load(w, {d, n})), j)));
@@ -146,11 +151,12 @@ TEST_CASE("Break, fail, if and parameters") {
   b.function("f", {{"limit", Type::f64}, {"skip", Type::i64}, {"scale", Type::f64}}, [&](const auto& p) {
     const auto total = b.local("total", b.f(0));
     b.for_each("n", n, [&](ExprId i) {
-      b.if_else(b.equal(i, p[1]), [&] { b.store(y, {i}, b.f(-1)); },
-                [&] {
-                  b.accumulate(total, b.mul(p[2], b.load(x, {i})));
-                  b.store(y, {i}, b.get(total));
-                });
+      b.if_else(
+          b.equal(i, p[1]), [&] { b.store(y, {i}, b.f(-1)); },
+          [&] {
+            b.accumulate(total, b.mul(p[2], b.load(x, {i})));
+            b.store(y, {i}, b.get(total));
+          });
       b.fail_if(b.is_nan(b.load(x, {i})), 7);
       b.break_if(b.less(p[0], b.get(total)));
     });
@@ -186,7 +192,8 @@ TEST_CASE("Local arrays, scatter and guarded accumulation") {
       b.for_each("n", n, [&](ExprId i) {
         b.fill(nat, b.f(0));
         b.for_each("j", k, [&](ExprId j) {
-          b.for_each("k", k, [&](ExprId c) { b.add_to(nat, {c}, b.mul(b.load(x, {i}), b.to_f64(b.add(j, c)))); });
+          b.for_each("k", k,
+                     [&](ExprId c) { b.add_to(nat, {c}, b.mul(b.load(x, {i}), b.to_f64(b.add(j, c)))); });
         });
         const auto sum = b.local("sum", b.f(0));
         b.for_each("k", k, [&](ExprId c) {
@@ -231,7 +238,9 @@ TEST_CASE("Unoptimised code means the same") {
   Builder b;
   const auto n = b.constant_size("N", 21);
   const auto x = b.buffer("x", Role::table, {n});
-  b.function("f", [&] { b.for_each("n", n, [&](ExprId i) { b.store(x, {i}, b.digamma(b.to_f64(b.add(i, b.i(1))))); }); });
+  b.function("f", [&] {
+    b.for_each("n", n, [&](ExprId i) { b.store(x, {i}, b.digamma(b.to_f64(b.add(i, b.i(1))))); });
+  });
   run_both(b.program(), Memory({21}), {}, {}, {}, 1e-13, {.level = 0});
   run_both(b.program(), Memory({21}), {}, {}, {}, 1e-13, {.cpu = "x86-64"});
 }

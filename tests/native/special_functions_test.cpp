@@ -1,4 +1,5 @@
-// Accuracy of the generated special functions against long double libm and recurrences, over their whole domain.
+// Accuracy of the generated special functions against long double libm and recurrences, over their whole
+// domain.
 #include <random>
 
 #include "compiler/loops/special.h"
@@ -47,7 +48,8 @@ double worst(UnaryOp op, const std::vector<double>& in, double floor, Exact exac
   double result = 0, at = 0;
   for (std::size_t k = 0; k < in.size(); ++k) {
     const long double want = exact(in[k]);
-    const auto error = static_cast<double>(std::abs(want - out[k]) / std::max<long double>(std::abs(want), floor));
+    const auto error =
+        static_cast<double>(std::abs(want - out[k]) / std::max<long double>(std::abs(want), floor));
     if (!(error <= result)) result = error, at = in[k];
   }
   UNSCOPED_INFO("worst at " << at << ": " << result);
@@ -79,8 +81,8 @@ TEST_CASE("log and log1p are accurate to 2e-15") {
 }
 
 TEST_CASE("digamma, trigamma and lgamma are accurate to 1e-13") {
-  for (const auto& points : {log_uniform(1e-300, 1e15, 100000), uniform(0.5, 12, 100000), uniform(7.9, 8.1, 10000),
-                             log_uniform(1e-8, 1e-3, 10000)}) {
+  for (const auto& points : {log_uniform(1e-300, 1e15, 100000), uniform(0.5, 12, 100000),
+                             uniform(7.9, 8.1, 10000), log_uniform(1e-8, 1e-3, 10000)}) {
     CHECK(worst(UnaryOp::digamma, points, 1, loops::digamma) < 1e-14);
     CHECK(worst(UnaryOp::lgamma, points, 1, loops::log_gamma) < 2e-14);
   }
@@ -94,7 +96,8 @@ TEST_CASE("The reference functions agree with known values") {
   CHECK(loops::digamma(1) == Approx(-0.57721566490153286061).epsilon(1e-15));
   CHECK(loops::trigamma(1) == Approx(1.6449340668482264365).epsilon(1e-15));
   CHECK(loops::log_gamma(0.5) == Approx(0.57236494292470008707).epsilon(1e-15));
-  for (double x : {1e-8, 0.3, 2.5, 40.0, 1e9}) CHECK(loops::log_gamma(x) == Approx(std::lgamma(x)).epsilon(1e-14));
+  for (double x : {1e-8, 0.3, 2.5, 40.0, 1e9})
+    CHECK(loops::log_gamma(x) == Approx(std::lgamma(x)).epsilon(1e-14));
 }
 
 TEST_CASE("Special values") {
@@ -108,10 +111,12 @@ TEST_CASE("Special values") {
   is(UnaryOp::exp, -708.5, 0), is(UnaryOp::exp, 1e300, kInfinity);
   is(UnaryOp::log, 0, -kInfinity), is(UnaryOp::log, kInfinity, kInfinity), is(UnaryOp::log, -1, kNaN);
   is(UnaryOp::log, kNaN, kNaN), is(UnaryOp::log, 1, 0), is(UnaryOp::log, -kInfinity, kNaN);
-  is(UnaryOp::log1p, -1, -kInfinity), is(UnaryOp::log1p, kInfinity, kInfinity), is(UnaryOp::log1p, kNaN, kNaN);
+  is(UnaryOp::log1p, -1, -kInfinity), is(UnaryOp::log1p, kInfinity, kInfinity),
+      is(UnaryOp::log1p, kNaN, kNaN);
   is(UnaryOp::log1p, -2, kNaN), is(UnaryOp::log1p, 0, 0);
   for (auto op : {UnaryOp::digamma, UnaryOp::lgamma}) {
-    is(op, kInfinity, kInfinity), is(op, kNaN, kNaN), is(op, 0, kNaN), is(op, -0.5, kNaN), is(op, -kInfinity, kNaN);
+    is(op, kInfinity, kInfinity), is(op, kNaN, kNaN), is(op, 0, kNaN), is(op, -0.5, kNaN),
+        is(op, -kInfinity, kNaN);
   }
   is(UnaryOp::trigamma, kInfinity, 0), is(UnaryOp::trigamma, kNaN, kNaN), is(UnaryOp::trigamma, -1, kNaN);
 }
@@ -124,9 +129,7 @@ TEST_CASE("exp(digamma(x) - c) is fused and accurate") {
     const auto x = b.buffer("x", loops::Role::data, {n});
     const auto y = b.buffer("y", loops::Role::table, {n});
     b.function("f", [&] {
-      b.for_each("n", n, [&](auto i) {
-        b.store(y, {i}, b.exp(b.sub(b.digamma(b.load(x, {i})), b.f(c))));
-      });
+      b.for_each("n", n, [&](auto i) { b.store(y, {i}, b.exp(b.sub(b.digamma(b.load(x, {i})), b.f(c)))); });
     });
     CHECK(native::llvm_text(b.program(), {.level = 0}).find("lehr.exp_digamma") != std::string::npos);
     const native::Jit jit(b.program());
@@ -139,7 +142,8 @@ TEST_CASE("exp(digamma(x) - c) is fused and accurate") {
       const double psi = loops::digamma(points[k]), exponent = psi - c;
       if (exponent > 700 || exponent < -700) continue;
       const long double want = std::exp(static_cast<long double>(exponent));
-      const auto error = static_cast<double>(std::abs(memory.reals(y)[k] / want - 1) / (1 + std::abs(psi) + std::abs(c)));
+      const auto error =
+          static_cast<double>(std::abs(memory.reals(y)[k] / want - 1) / (1 + std::abs(psi) + std::abs(c)));
       worst_error = std::max(worst_error, error);
     }
     CHECK(worst_error < 2e-15);
@@ -148,11 +152,13 @@ TEST_CASE("exp(digamma(x) - c) is fused and accurate") {
 
 TEST_CASE("Older machines get the same accuracy") {
   const auto points = uniform(-50, 50, 1000);
-  const auto wide = evaluate(UnaryOp::exp, points), narrow = evaluate(UnaryOp::exp, points, {.cpu = "x86-64"});
+  const auto wide = evaluate(UnaryOp::exp, points),
+             narrow = evaluate(UnaryOp::exp, points, {.cpu = "x86-64"});
   for (std::size_t k = 0; k < points.size(); ++k) CHECK(narrow[k] == Approx(wide[k]).epsilon(1e-15));
   const auto positive = log_uniform(1e-10, 1e10, 1000);
   for (auto op : {UnaryOp::digamma, UnaryOp::lgamma, UnaryOp::log}) {
     const auto a = evaluate(op, positive), c = evaluate(op, positive, {.cpu = "x86-64-v3"});
-    for (std::size_t k = 0; k < positive.size(); ++k) CHECK(c[k] == Approx(a[k]).epsilon(1e-13).margin(1e-14));
+    for (std::size_t k = 0; k < positive.size(); ++k)
+      CHECK(c[k] == Approx(a[k]).epsilon(1e-13).margin(1e-14));
   }
 }

@@ -1,0 +1,162 @@
+// Builder, printer, verifier and interpreter of Loops, without any native code.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <stdexcept>
+
+#include "compiler/loops/builder.h"
+#include "compiler/loops/interpret.h"
+#include "compiler/loops/print_loops.h"
+#include "compiler/loops/verify.h"
+
+using namespace lehr;
+using loops::Builder;
+using loops::ExprId;
+using loops::Role;
+using loops::Type;
+
+TEST_CASE("Expressions are shared and lightly folded") {
+  Builder b;
+  const auto n = b.runtime_size("N");
+  const auto k = b.constant_size("K", 3);
+  const auto x = b.get(b.scalar("x"));
+  const auto i = b.get(b.scalar("i", Type::i64));
+  CHECK(b.add(x, b.f(1)) == b.add(x, b.f(1)));
+  CHECK(b.mul(x, b.f(1)) == x);
+  CHECK(b.add(b.f(0), x) == x);
+  CHECK(b.mul(b.f(2), b.f(3)) == b.f(6));
+  CHECK(b.mul(b.f(0), x) != b.f(0));  // x may be NaN
+  CHECK(b.mul(b.i(0), i) == b.i(0));
+  CHECK(b.sub(i, i) == b.i(0));
+  CHECK(b.neg(b.neg(x)) == x);
+  CHECK(b.to_f64(b.i(4)) == b.f(4));
+  CHECK(b.to_f64(x) == x);
+  CHECK(b.extent(k) == b.i(3));
+  CHECK(b.extent(n) != b.i(3));
+  CHECK(b.select(b.less(b.i(1), b.i(2)), x, b.f(0)) == x);
+  CHECK(b.logical_and(b.boolean(true), b.less(x, b.f(0))) == b.less(x, b.f(0)));
+  CHECK(b.exp(b.f(0)) == b.f(1));
+  double value = 0;
+  CHECK(b.constant(b.digamma(b.f(1)), value));
+  CHECK(value == Approx(-0.5772156649015329));
+  CHECK_THROWS_AS(b.add(x, i), std::logic_error);
+  CHECK_THROWS_AS(b.comment("outside"), std::logic_error);
+}
+
+TEST_CASE("The text of a program") {
+  Builder b;
+  const auto docs = b.runtime_size("doc"), rows = b.runtime_size("doc + 1"), tokens = b.runtime_size("token");
+  const auto k = b.constant_size("K", 4);
+  const auto offsets = b.buffer("offsets", Role::data, {rows}, Type::i64);
+  const auto w = b.ragged_buffer("w", Role::data, {docs, tokens}, 1, offsets, Type::i64);
+  const auto s = b.buffer("S", Role::statistic, {k});
+  b.function("estep", {{"T", Type::f64}, {"from", Type::i64}}, [&](const auto& p) {
+    const auto local = b.local_array("p", {k});
+    b.comment("one pass");
+    b.fill(local, b.f(0.5));
+    b.for_loop("d", p[1], b.extent(docs), [&](ExprId d) {
+      const auto total = b.local("total", b.f(0));
+      const ExprId first = b.let("first", b.load(w, {d, b.i(0)}));
+      b.for_each(
+          "k", k,
+          [&](ExprId j) {
+            b.accumulate(total,
+                         b.mul(b.sub(b.load(local, {j}), b.f(1)), b.neg(b.exp(b.div(b.get(total), p[0])))));
+            b.for_each("k", k, [&](ExprId other) {
+              b.store(local, {other}, b.to_f64(b.sub(j, b.sub(other, first))));
+            });
+          },
+          true);
+      b.if_else(
+          b.logical_and(b.less(p[0], b.f(0)), b.logical_not(b.is_nan(b.get(total)))), [&] { b.fail(2); },
+          [&] {
+            b.add_to(s, {first}, b.select(b.equal(first, b.i(1)), b.f(1e-9), b.max(p[0], b.get(total))));
+          });
+      b.break_if(b.less_equal(b.i(9), d));
+      b.assign(total, b.f(-2));
+    });
+  });
+  CHECK(loops::verify(b.program()).empty());
+  CHECK(loops::print(b.program()) == R"(sizes
+  doc = slot 0
+  doc + 1 = slot 1
+  token = slot 2
+  K = 4
+buffers
+  offsets[doc + 1] : i64 data
+  w[doc, token by offsets] : i64 data
+  S[K] : f64 statistic
+  p[K] : f64 scratch
+function estep(T: f64, from: i64)
+  array p[K] : f64 scratch
+  // one pass
+  fill p = 0.5
+  for d in from .. doc
+    var total = 0
+    let first = w[d, 0]
+    for k in 0 .. 4 independent
+      total += (p[k] - 1) * -exp(total / T)
+      for k_2 in 0 .. 4
+        p[k_2] = f64(k - (k_2 - first))
+    if T < 0 and not is_nan(total)
+      fail 2
+    else
+      S[first] += select(first == 1, 1e-09, max(T, total))
+    break if 9 <= d
+    total = -2
+)");
+}
+
+TEST_CASE("The verifier names what is wrong") {
+  Builder b;
+  const auto n = b.constant_size("N", 2), run_time = b.runtime_size("M");
+  const auto x = b.buffer("x", Role::data, {n});
+  const auto y = b.buffer("x", Role::table, {run_time});
+  const auto stray = b.get(b.scalar("stray"));
+  b.function("f", [&] {
+    b.statement({loops::Store{x, {b.i(0)}, b.f(1)}});
+    b.statement({loops::Store{y, {}, b.f(1)}});
+    b.statement({loops::Store{y, {b.f(1)}, stray}});
+    const ExprId v = b.let("v", b.load(x, {b.i(1)}));
+    b.statement({loops::Assign{std::get<loops::Get>(b.program()[v].node).scalar, b.f(0)}});
+    b.break_if(b.less(v, b.f(0)));
+    b.fail(0);
+  });
+  std::string all;
+  for (const auto& problem : loops::verify(b.program())) all += problem + "\n";
+  INFO(all);
+  for (const char* expected :
+       {"two buffers are called `x`", "store to the data `x`", "`x` has 1 axes, not 0",
+        "index `1` is f64, not i64", "`stray` is used outside its block", "`v` cannot be assigned here",
+        "break outside a loop", "status 0 of a failure"}) {
+    CHECK(all.find(expected) != std::string::npos);
+  }
+}
+
+TEST_CASE("The interpreter checks every index") {
+  Builder b;
+  const auto docs = b.constant_size("docs", 2), rows = b.constant_size("rows", 3),
+             tokens = b.runtime_size("tokens");
+  const auto offsets = b.buffer("offsets", Role::data, {rows}, Type::i64);
+  const auto w = b.ragged_buffer("w", Role::table, {docs, tokens}, 1, offsets);
+  b.function("f", {{"d", Type::i64}, {"n", Type::i64}}, [&](const auto& p) {
+    b.store(w, {p[0], p[1]}, b.f(1));
+  });
+  b.function("g", [&] {
+    const auto local = b.local_array("local", {docs}, Type::i64);
+    b.store(w, {b.load(local, {b.i(0)}), b.i(0)}, b.f(1));
+  });
+  std::int64_t offset_values[] = {0, 1, 3};
+  double values[3] = {};
+  void* buffers[] = {offset_values, values, nullptr};
+  const std::int64_t sizes[] = {0};
+  const auto call = [&](std::int64_t d, std::int64_t n) {
+    const std::int64_t integers[] = {d, n};
+    return loops::interpret(b.program(), 0, buffers, sizes, integers, nullptr);
+  };
+  CHECK(call(1, 1) == 0);
+  CHECK(values[2] == 1);
+  CHECK_THROWS_AS(call(0, 1), std::logic_error);  // row 0 has one element
+  CHECK_THROWS_AS(call(2, 0), std::logic_error);
+  CHECK_THROWS_AS(call(1, -1), std::logic_error);
+  CHECK_THROWS_AS(loops::interpret(b.program(), 1, buffers, sizes, nullptr, nullptr), std::logic_error);
+}
