@@ -78,6 +78,7 @@ class Verifier {
 
   Type visit_expr(ExprId id) {
     const Expr& e = program_[id];
+    if (!seen_.insert(id).second) return e.type;
     const Type type = std::visit([&](const auto& node) { return type_of(e, node); }, e.node);
     check(type == e.type, "`{}` says it is {} but is {}", print(program_, id), name_of(e.type),
           name_of(type));
@@ -156,7 +157,10 @@ class Verifier {
   // ---- statements ----
   void block(const Block& statements, int loops) {
     const std::set<ScalarId> outer = in_scope_;
-    for (const Stmt& s : statements) std::visit([&](const auto& node) { statement(node, loops); }, s.node);
+    for (const Stmt& s : statements) {
+      seen_.clear();
+      std::visit([&](const auto& node) { statement(node, loops); }, s.node);
+    }
     in_scope_ = outer;
   }
   void statement(const For& n, int loops) {
@@ -214,6 +218,7 @@ class Verifier {
   std::vector<bool> is_local_array_;
   std::set<ScalarId> in_scope_, mutable_;
   std::set<BufferId> owned_;
+  std::set<ExprId> seen_;  // in this statement
 };
 
 }  // namespace

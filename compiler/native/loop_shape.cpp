@@ -2,6 +2,7 @@
 #include "compiler/native/loop_shape.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <variant>
 
 namespace lehr::native {
@@ -14,8 +15,10 @@ constexpr std::int64_t kUnrollNowNodes = 400;
 // More vectors than this do not fit in registers, and unrolling would spill the accumulators of every loop
 // around.
 constexpr std::int64_t kUnrolledVectors = 16;
+// The vectoriser works on up to four vectors at a time, on one where there is much to do for each.
+constexpr std::int64_t kLongBodyNodes = 40;
 // After vectorisation a nest is unrolled if that makes at most this many nodes.
-constexpr std::int64_t kUnrollLaterNodes = 1500;
+constexpr std::int64_t kUnrollLaterNodes = 600;
 
 std::optional<std::int64_t> literal(const Program& program, ExprId id) {
   const auto* constant = std::get_if<ConstI>(&program[id].node);
@@ -28,15 +31,17 @@ std::optional<std::int64_t> trip_count(const Program& program, const For& loop) 
   return std::max<std::int64_t>(0, *end - *begin);
 }
 
-/// Calls `on_expr(ExprId)` for every expression a statement evaluates itself and `on_buffer(BufferId, bool
-/// stored)`.
+/// Calls `on_expr(ExprId)` once for every expression below a statement or block, and `on_buffer(BufferId,
+/// bool stored)`.
 template <class OnExpr, class OnBuffer>
 struct Walk {
   const Program& program;
   OnExpr on_expr;
   OnBuffer on_buffer;
+  std::unordered_set<ExprId> seen = {};
 
   void expr(ExprId id) {
+    if (!seen.insert(id).second) return;
     on_expr(id);
     std::visit([&](const auto& node) { children(node); }, program[id].node);
   }
@@ -189,7 +194,9 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes) {
   const bool fits = !shape.innermost || rounds <= kUnrolledVectors;
   shape.unroll_later =
       !shape.unroll_now && !body.has_break && fits && rounds * body.nodes <= kUnrollLaterNodes;
-  if (shape.innermost && !fits && !body.has_break) shape.tail = trips % (4 * lanes);
+  if (shape.innermost && !shape.unroll_now && !shape.unroll_later && !body.has_break) {
+    shape.tail = trips % (body.nodes >= kLongBodyNodes ? lanes : 4 * lanes);
+  }
   return shape;
 }
 
