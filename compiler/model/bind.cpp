@@ -3,12 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/model/binder.h"
 
 namespace lehr {
 namespace model {
+
+bool is_multiplicity(const Binder& b, const Slot& slot) {
+  return slot.given && std::any_of(b.model.plates.begin(), b.model.plates.end(),
+                                   [&](const Plate& p) { return p.times == slot.given; });
+}
 
 Error& problem(Binder& b, ExitCode code, std::string where, std::string text) {
   b.problems.push_back({code, std::move(where), std::move(text), {}});
@@ -29,7 +35,7 @@ namespace {
 constexpr std::size_t kMostProblems = 20;
 
 Binder make_binder(const Model& model, const Settings& settings, const Dataset* data) {
-  Binder b{model, settings, data, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  Binder b{model, settings, data, true, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   b.constants.resize(model.constants.size());
   b.constants_done.assign(model.constants.size(), false);
   b.out.givens.resize(model.givens.size());
@@ -72,8 +78,9 @@ Result<BoundData> finish(Binder& b) {
 }  // namespace
 }  // namespace model
 
-Result<BoundData> bind(const model::Model& model, const Dataset& data, const Settings& settings) {
-  model::Binder b = model::make_binder(model, settings, &data);
+namespace {
+
+Result<BoundData> bind_arrays(model::Binder b) {
   model::read_settings(b);
   model::match_arrays(b);
   model::claim_shapes(b);
@@ -81,6 +88,18 @@ Result<BoundData> bind(const model::Model& model, const Dataset& data, const Set
   model::settle_sizes(b);
   if (b.problems.empty()) model::store_values(b);
   return model::finish(b);
+}
+
+}  // namespace
+
+Result<BoundData> bind(const model::Model& model, const Dataset& data, const Settings& settings) {
+  return bind_arrays(model::make_binder(model, settings, &data));
+}
+
+Result<BoundData> bind_givens(const model::Model& model, const Dataset& data, const Settings& settings) {
+  model::Binder b = model::make_binder(model, settings, &data);
+  b.observed_needed = false;
+  return bind_arrays(std::move(b));
 }
 
 Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings) {

@@ -13,40 +13,44 @@ namespace lehr {
 
 /// What the command line gives besides data.
 struct Settings {
-  std::map<std::string, double> constants;                        // --set K=50
-  std::map<std::string, std::int64_t> sizes;                      // --sizes topic=100
-  std::map<std::string, std::vector<std::string>> labels;         // --labels term=vocab.txt, already read
+  std::map<std::string, double> constants;                 // --set K=50
+  std::map<std::string, std::int64_t> sizes;               // --sizes topic=100
+  std::map<std::string, std::vector<std::string>> labels;  // --labels term=vocab.txt, already read
 };
 
 /// An array of the model, packed: row-major over its axes in the model's order (plates, then event axes).
 /// A nested plate (`token in doc`) and its parent are one packed axis, row after row (BoundData::offsets).
 struct BoundArray {
   std::vector<double> values;
-  bool has_missing = false;      // some value is NaN (observed variables only)
+  bool has_missing = false;  // some value is NaN (observed variables only)
 };
 
 struct BoundData {
-  std::vector<double> constants;                        // by ConstantId
-  std::vector<std::int64_t> sizes;                      // by PlateId: elements; nested plates: elements of all rows together
-  std::vector<bool> sized_by_data;                      // by PlateId: the size came from data, labels or --sizes, not from `= K`
-  std::vector<std::vector<std::int64_t>> offsets;       // by PlateId: nested plates, size(parent) + 1 positions
-  std::vector<BoundArray> givens;                       // by GivenId
-  std::vector<BoundArray> observed;                     // by VariableId; empty for latents
-  std::vector<std::vector<std::string>> labels;         // by PlateId; empty when the elements have no names
+  std::vector<double> constants;    // by ConstantId
+  std::vector<std::int64_t> sizes;  // by PlateId: elements; nested plates: elements of all rows together
+  std::vector<bool> sized_by_data;  // by PlateId: the size came from data, labels or --sizes, not from `= K`
+  std::vector<std::vector<std::int64_t>> offsets;  // by PlateId: nested plates, size(parent) + 1 positions
+  std::vector<BoundArray> givens;                  // by GivenId
+  std::vector<BoundArray> observed;                // by VariableId; empty for latents
+  std::vector<std::vector<std::string>> labels;    // by PlateId; empty when the elements have no names
 };
 
-/// Matches names, infers and cross-checks sizes (two sources that disagree: an error that names the plate, both
-/// sizes and where each came from), expands or keeps multiplicities (`times`, LDA-C), checks supports (a category
-/// outside its plate, a negative count, a value outside (0, 1), NaN where no missing value is allowed, a simplex that
-/// does not sum to 1) and reports unset constants, unbound data and names the model does not have.
-/// All problems found are reported together: the first is the Error, the others are its notes.
-/// An array named like a nested plate gives the lengths of its rows; data over that plate may then be joined end to
-/// end (frames of sequences). Names that the model does not have are ignored: files by name carry more than one
-/// model needs; they are mentioned when something is unbound. A number named like `const K;` gives its value.
+/// Matches names, infers and cross-checks sizes (two sources that disagree: an error that names the plate,
+/// both sizes and where each came from), expands or keeps multiplicities (`times`, LDA-C), checks supports (a
+/// category outside its plate, a negative count, a value outside (0, 1), NaN where no missing value is
+/// allowed, a simplex that does not sum to 1) and reports unset constants and unbound data. All problems found are reported together: the first is the Error, the others are its notes.
+/// An array named like a nested plate gives the lengths of its rows; data over that plate may then be joined
+/// end to end (frames of sequences). Names that the model does not have are ignored: files by name carry more
+/// than one model needs; they are mentioned when something is unbound. A number named like `const K;` gives
+/// its value. Call it as lehr::bind: a Dataset is a std::map, so that the bare name finds std::bind as well.
 Result<BoundData> bind(const model::Model& model, const Dataset& data, const Settings& settings);
 
-/// Sizes and constants without data (`emit`, `build`): plates that nothing sizes keep -1, constants without a value
-/// are NaN, `givens` and `observed` are empty arrays.
+/// As bind, for drawing from the model: observed variables need not be bound (those bound still give sizes),
+/// a multiplicity that is not bound is 1, and every plate must have a size.
+Result<BoundData> bind_givens(const model::Model& model, const Dataset& data, const Settings& settings);
+
+/// Sizes and constants without data (`emit`, `build`): plates that nothing sizes keep -1, constants without a
+/// value are NaN, `givens` and `observed` are empty arrays.
 Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings);
 
 }  // namespace lehr

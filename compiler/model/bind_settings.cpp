@@ -30,20 +30,28 @@ void add_nearest(Error& e, const std::string& name, const std::vector<std::strin
 
 std::optional<double> apply(BinaryOp op, double a, double c) {
   switch (op) {
-    case BinaryOp::add: return a + c;
-    case BinaryOp::subtract: return a - c;
-    case BinaryOp::multiply: return a * c;
-    case BinaryOp::divide: return a / c;
+    case BinaryOp::add:
+      return a + c;
+    case BinaryOp::subtract:
+      return a - c;
+    case BinaryOp::multiply:
+      return a * c;
+    case BinaryOp::divide:
+      return a / c;
   }
   return std::nullopt;
 }
 
 double apply(Function f, double x) {
   switch (f) {
-    case Function::log: return std::log(x);
-    case Function::exp: return std::exp(x);
-    case Function::sqrt: return std::sqrt(x);
-    case Function::logistic: return 1 / (1 + std::exp(-x));
+    case Function::log:
+      return std::log(x);
+    case Function::exp:
+      return std::exp(x);
+    case Function::sqrt:
+      return std::sqrt(x);
+    case Function::logistic:
+      return 1 / (1 + std::exp(-x));
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -64,10 +72,12 @@ void read_settings(Binder& b) {
       found = true;
       b.constants[i] = value;
       b.constants_done[i] = true;
-      if (!std::isfinite(value)) problem(b, ExitCode::usage, "--set " + name, "the value is not a finite number");
+      if (!std::isfinite(value))
+        problem(b, ExitCode::usage, "--set " + name, "the value is not a finite number");
     }
     if (found) continue;
-    Error& e = problem(b, ExitCode::usage, "--set " + name, fmt::format("the model has no constant '{}'", name));
+    Error& e =
+        problem(b, ExitCode::usage, "--set " + name, fmt::format("the model has no constant '{}'", name));
     if (plate_of(m, name)) {
       e.notes.push_back(fmt::format("'{0}' is a plate: give its size with --sizes {0}=...", name));
     } else {
@@ -77,19 +87,22 @@ void read_settings(Binder& b) {
   for (const auto& [name, size] : b.settings.sizes) {
     const auto plate = plate_of(m, name);
     if (!plate) {
-      add_nearest(problem(b, ExitCode::usage, "--sizes " + name, fmt::format("the model has no plate '{}'", name)),
-                  name, plates);
+      add_nearest(
+          problem(b, ExitCode::usage, "--sizes " + name, fmt::format("the model has no plate '{}'", name)),
+          name, plates);
     } else if (size < 1) {
-      problem(b, ExitCode::usage, "--sizes " + name, fmt::format("plate '{}' needs at least one element", name));
-    } else if (!m[*plate].parent) {   // of a nested plate: the length of every row
+      problem(b, ExitCode::usage, "--sizes " + name,
+              fmt::format("plate '{}' needs at least one element", name));
+    } else if (!m[*plate].parent) {  // of a nested plate: the length of every row
       b.claims[*plate].push_back({size, "--sizes " + name});
     }
   }
   for (const auto& [name, labels] : b.settings.labels) {
     const auto plate = plate_of(m, name);
     if (!plate) {
-      add_nearest(problem(b, ExitCode::usage, "--labels " + name, fmt::format("the model has no plate '{}'", name)),
-                  name, plates);
+      add_nearest(
+          problem(b, ExitCode::usage, "--labels " + name, fmt::format("the model has no plate '{}'", name)),
+          name, plates);
     } else if (m[*plate].parent) {
       problem(b, ExitCode::usage, "--labels " + name,
               fmt::format("plate '{}' is nested: its elements cannot have labels", name));
@@ -107,7 +120,8 @@ std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
     b.constants[id.index()] = evaluate(b, *c.value);
     const auto& value = b.constants[id.index()];
     if (value && !std::isfinite(*value)) {
-      problem(b, ExitCode::usage, "--set", fmt::format("the value of constant '{}' is not a finite number", c.name));
+      problem(b, ExitCode::usage, "--set",
+              fmt::format("the value of constant '{}' is not a finite number", c.name));
     }
     return value;
   }
@@ -145,7 +159,7 @@ std::optional<double> evaluate(Binder& b, ExprId id) {
           const auto value = evaluate(b, node.argument);
           return value ? std::optional<double>(apply(node.function, *value)) : std::nullopt;
         } else {
-          return std::nullopt;   // resolve() admits nothing else in constants
+          return std::nullopt;  // resolve() admits nothing else in constants
         }
       },
       b.model[id].node);

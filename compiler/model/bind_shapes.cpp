@@ -17,7 +17,9 @@ std::string shape_text(const DataArray& a) {
   return out.empty() ? "a single number" : out;
 }
 
-std::string source_of(const Slot& slot, const DataArray& a) { return fmt::format("{} ({})", slot.name, a.source); }
+std::string source_of(const Slot& slot, const DataArray& a) {
+  return fmt::format("{} ({})", slot.name, a.source);
+}
 
 /// The plate whose multiplicity an LDA-C array of this slot would give: its innermost plate with `times`.
 std::optional<GivenId> times_of(const Binder& b, const Slot& slot) {
@@ -33,7 +35,8 @@ void expand_copies(DataArray& a) {
   std::vector<std::int64_t> offsets = {0};
   std::int64_t longest = 0;
   for (std::size_t row = 0; row + 1 < a.row_offsets.size(); ++row) {
-    for (auto i = static_cast<std::size_t>(a.row_offsets[row]); i < static_cast<std::size_t>(a.row_offsets[row + 1]); ++i) {
+    for (auto i = static_cast<std::size_t>(a.row_offsets[row]);
+         i < static_cast<std::size_t>(a.row_offsets[row + 1]); ++i) {
       values.insert(values.end(), static_cast<std::size_t>(a.multiplicity[i]), a.values[i]);
     }
     offsets.push_back(static_cast<std::int64_t>(values.size()));
@@ -55,9 +58,11 @@ void make_dense(Binder& b, DataArray& a, PlateId term) {
   const std::int64_t rows = static_cast<std::int64_t>(a.row_offsets.size()) - 1;
   std::vector<double> dense(static_cast<std::size_t>(rows * width), 0.0);
   for (std::int64_t row = 0; row < rows; ++row) {
-    for (auto i = a.row_offsets[static_cast<std::size_t>(row)]; i < a.row_offsets[static_cast<std::size_t>(row) + 1]; ++i) {
+    for (auto i = a.row_offsets[static_cast<std::size_t>(row)];
+         i < a.row_offsets[static_cast<std::size_t>(row) + 1]; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      dense[static_cast<std::size_t>(row * width) + static_cast<std::size_t>(a.values[at])] += a.multiplicity[at];
+      dense[static_cast<std::size_t>(row * width) + static_cast<std::size_t>(a.values[at])] +=
+          a.multiplicity[at];
     }
   }
   a.values = std::move(dense);
@@ -74,21 +79,24 @@ void claim_lengths(Binder& b) {
     if (it == b.data->end() || p.stick) continue;
     const DataArray& a = it->second;
     if (!b.model[p.set].parent) {
-      problem(b, ExitCode::data, a.source, fmt::format("'{}' is a plate: only lengths of the rows of a nested plate can be bound", p.name))
+      problem(b, ExitCode::data, a.source,
+              fmt::format("'{}' is a plate: only lengths of the rows of a nested plate can be bound", p.name))
           .notes.push_back(fmt::format("its size is given by --sizes {}=..., or by data over it", p.name));
       continue;
     }
     std::vector<std::int64_t> offsets = {0};
     for (const double v : a.values) {
       if (!(v >= 0) || v != std::floor(v) || v > 1e15) {
-        problem(b, ExitCode::data, a.source, fmt::format("the lengths of '{}' must be whole numbers from 0", p.name));
+        problem(b, ExitCode::data, a.source,
+                fmt::format("the lengths of '{}' must be whole numbers from 0", p.name));
         return;
       }
       offsets.push_back(offsets.back() + static_cast<std::int64_t>(v));
     }
     const std::string source = fmt::format("{} ({})", p.name, a.source);
     const PlateId parent = *b.model[p.set].parent;
-    if (!b.model[parent].parent) b.claims[parent].push_back({static_cast<std::int64_t>(a.values.size()), source});
+    if (!b.model[parent].parent)
+      b.claims[parent].push_back({static_cast<std::int64_t>(a.values.size()), source});
     b.offset_claims[p.set].push_back({std::move(offsets), source});
   }
 }
@@ -113,10 +121,12 @@ std::vector<Group> groups_of(const Binder& b, const Slot& slot) {
 void wrong_axes(Binder& b, const Slot& slot, const DataArray& a) {
   Error& e = problem(b, ExitCode::data, a.source,
                      fmt::format("'{}' has {} {} here ({}), but {} has {}", slot.name, a.shape.size(),
-                                 a.shape.size() == 1 ? "axis" : "axes", shape_text(a), signature(b, slot), slot.axes.size()));
+                                 a.shape.size() == 1 ? "axis" : "axes", shape_text(a), signature(b, slot),
+                                 slot.axes.size()));
   for (const PlateId p : slot.axes) {
     if (b.model[p].parent && a.shape.size() + 1 == slot.axes.size()) {
-      e.notes.push_back(fmt::format("for rows joined end to end bind the lengths of the rows too: {}=lengths.npy", b.model[p].name));
+      e.notes.push_back(fmt::format(
+          "for rows joined end to end bind the lengths of the rows too: {}=lengths.npy", b.model[p].name));
     }
   }
 }
@@ -149,7 +159,7 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
     return;
   }
   std::vector<std::int64_t> shape = a.shape;
-  if (shape.size() == slot.axes.size() + 1 && shape.back() == 1) shape.pop_back();   // a column
+  if (shape.size() == slot.axes.size() + 1 && shape.back() == 1) shape.pop_back();  // a column
   if (shape.size() == slot.axes.size()) {
     std::size_t at = 0;
     for (const Group& g : groups) {
@@ -173,8 +183,8 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
         return;
       } else if (b.offset_claims[leaf].front().offsets.back() != shape[i]) {
         problem(b, ExitCode::data, a.source,
-                fmt::format("'{}' has {} elements here, but the lengths of '{}' add up to {}", slot.name, shape[i],
-                            b.model[leaf].name, b.offset_claims[leaf].front().offsets.back()));
+                fmt::format("'{}' has {} elements here, but the lengths of '{}' add up to {}", slot.name,
+                            shape[i], b.model[leaf].name, b.offset_claims[leaf].front().offsets.back()));
         return;
       }
     }
@@ -224,12 +234,15 @@ void match_arrays(Binder& b) {
   for (const auto& [name, array] : *b.data) bound.push_back(name);
   for (const Slot& slot : b.slots) {
     if (b.arrays.contains(slot.name)) continue;
-    Error& e = problem(b, ExitCode::data, "--data", fmt::format("nothing is bound to {}", signature(b, slot)));
-    bool multiplicity = false;
-    for (const Plate& p : b.model.plates) multiplicity = multiplicity || (p.times && p.times == slot.given);
+    const bool multiplicity = is_multiplicity(b, slot);
+    if (!b.observed_needed && (slot.variable || multiplicity)) continue;
+    Error& e =
+        problem(b, ExitCode::data, "--data", fmt::format("nothing is bound to {}", signature(b, slot)));
     if (multiplicity) {
-      e.notes.push_back(fmt::format("it is the number of copies of each element: bind {}=..., or bind the data over it "
-                                    "to an LDA-C file, or delete `times {}` from the model", slot.name, slot.name));
+      e.notes.push_back(
+          fmt::format("it is the number of copies of each element: bind {}=..., or bind the data over it "
+                      "to an LDA-C file, or delete `times {}` from the model",
+                      slot.name, slot.name));
     } else if (const auto near = nearest(slot.name, bound)) {
       e.notes.push_back(fmt::format("the data have '{}'", *near));
     } else if (bound.empty()) {

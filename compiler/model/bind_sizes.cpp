@@ -16,8 +16,9 @@ std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
   if (!value) return std::nullopt;
   const double whole = std::round(*value);
   if (!(std::abs(*value - whole) <= 1e-9 * std::max(1.0, std::abs(whole))) || whole < 1 || whole > 1e15) {
-    problem(b, ExitCode::usage, "", fmt::format("the size of plate '{}' is {:.6g}: it must be a whole number from 1",
-                                                p.name, *value));
+    problem(
+        b, ExitCode::usage, "",
+        fmt::format("the size of plate '{}' is {:.6g}: it must be a whole number from 1", p.name, *value));
     return std::nullopt;
   }
   return static_cast<std::int64_t>(whole);
@@ -25,8 +26,8 @@ std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
 
 void disagreement(Binder& b, PlateId plate, const Claim& first, const Claim& second) {
   Error& e = problem(b, ExitCode::data, second.source,
-                     fmt::format("plate '{}' has {} elements in {}, but {} in {}", b.model[plate].name, first.size,
-                                 first.source, second.size, second.source));
+                     fmt::format("plate '{}' has {} elements in {}, but {} in {}", b.model[plate].name,
+                                 first.size, first.source, second.size, second.source));
   if (b.model[plate].size) e.notes.push_back("a size that the model fixes can be changed by --set");
 }
 
@@ -63,8 +64,8 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
     while (claims[c].offsets[row + 1] == first.offsets[row + 1]) ++row;
     const auto length_in = [&](const OffsetsClaim& o) { return o.offsets[row + 1] - o.offsets[row]; };
     problem(b, ExitCode::data, claims[c].source,
-            fmt::format("row {} of plate '{}' has {} elements in {}, but {} in {}", row, name, length_in(first),
-                        first.source, length_in(claims[c]), claims[c].source));
+            fmt::format("row {} of plate '{}' has {} elements in {}, but {} in {}", row, name,
+                        length_in(first), first.source, length_in(claims[c]), claims[c].source));
   }
   for (std::size_t row = 0; length && row + 1 < first.offsets.size(); ++row) {
     if (first.offsets[row + 1] - first.offsets[row] == *length) continue;
@@ -82,7 +83,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
   plate = b.model[plate].set;
   const auto known = b.known_sizes.find(plate);
   if (known != b.known_sizes.end()) return known->second;
-  b.known_sizes[plate] = std::nullopt;   // resolve() refused cycles; nothing recurses here
+  b.known_sizes[plate] = std::nullopt;  // resolve() refused cycles; nothing recurses here
   const Plate& p = b.model[plate];
   std::optional<std::int64_t> size;
   if (p.parent) {
@@ -91,7 +92,8 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
     if (offsets) b.out.offsets[plate.index()] = *offsets;
   } else {
     std::vector<Claim>& claims = b.claims[plate];
-    if (const auto declared = declared_size(b, plate)) claims.insert(claims.begin(), {*declared, "the model"});
+    if (const auto declared = declared_size(b, plate))
+      claims.insert(claims.begin(), {*declared, "the model"});
     for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
       const Plate& stick = b.model.plates[i];
       if (!stick.stick || stick.set != plate) continue;
@@ -126,7 +128,8 @@ void settle_sizes(Binder& b) {
     const auto size = size_of(b, set);
     if (!size) {
       if (b.data && set == PlateId(i) && b.problems.empty()) {
-        problem(b, ExitCode::data, "--sizes", fmt::format("nothing gives the size of plate '{}'", m[set].name))
+        problem(b, ExitCode::data, "--sizes",
+                fmt::format("nothing gives the size of plate '{}'", m[set].name))
             .notes.push_back(fmt::format("give it with --sizes {}=..., or bind data over it", m[set].name));
       }
       continue;

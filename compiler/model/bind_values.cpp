@@ -11,7 +11,7 @@
 namespace lehr::model {
 namespace {
 
-constexpr double kSimplexTolerance = 1e-4;   // rows stored in single precision pass
+constexpr double kSimplexTolerance = 1e-4;  // rows stored in single precision pass
 
 /// "x[3, 1]": the element of a slot at a position of its packed values.
 std::string element_name(const Binder& b, const Slot& slot, std::size_t position) {
@@ -43,17 +43,27 @@ struct Rule {
 
 Rule rule_for(math::Support support) {
   switch (support) {
-    case math::Support::positive: return {[](double v) { return v > 0 && std::isfinite(v); }, "positive"};
-    case math::Support::unit: return {[](double v) { return v > 0 && v < 1; }, "between 0 and 1"};
+    case math::Support::positive:
+      return {[](double v) { return v > 0 && std::isfinite(v); }, "positive"};
+    case math::Support::unit:
+      return {[](double v) { return v > 0 && v < 1; }, "between 0 and 1"};
     case math::Support::count:
-    case math::Support::counts: return {[](double v) { return v >= 0 && whole(v) && std::isfinite(v); }, "a count (0, 1, 2, ...)"};
-    case math::Support::bit: return {[](double v) { return v == 0 || v == 1; }, "0 or 1"};
-    case math::Support::spin: return {[](double v) { return v == -1 || v == 1; }, "-1 or +1"};
-    case math::Support::category: return {[](double v) { return v >= 0 && whole(v) && v < 1e15; }, "the position of an element (0, 1, 2, ...)"};
-    case math::Support::simplex: return {[](double v) { return v > 0 && v <= 1 + kSimplexTolerance; }, "positive, as an entry of a simplex"};
+    case math::Support::counts:
+      return {[](double v) { return v >= 0 && whole(v) && std::isfinite(v); }, "a count (0, 1, 2, ...)"};
+    case math::Support::bit:
+      return {[](double v) { return v == 0 || v == 1; }, "0 or 1"};
+    case math::Support::spin:
+      return {[](double v) { return v == -1 || v == 1; }, "-1 or +1"};
+    case math::Support::category:
+      return {[](double v) { return v >= 0 && whole(v) && v < 1e15; },
+              "the position of an element (0, 1, 2, ...)"};
+    case math::Support::simplex:
+      return {[](double v) { return v > 0 && v <= 1 + kSimplexTolerance; },
+              "positive, as an entry of a simplex"};
     case math::Support::real:
     case math::Support::vector:
-    case math::Support::spd_matrix: break;
+    case math::Support::spd_matrix:
+      break;
   }
   return {[](double v) { return std::isfinite(v); }, "a finite number"};
 }
@@ -61,12 +71,17 @@ Rule rule_for(math::Support support) {
 Rule rule_for(const Binder& b, const Slot& slot) {
   if (slot.variable) return rule_for(b.model[*slot.variable].support);
   switch (b.model[*slot.given].type) {
-    case GivenType::count: return rule_for(math::Support::count);
-    case GivenType::category: return rule_for(math::Support::category);
-    case GivenType::simplex: return {[](double v) { return v >= 0 && v <= 1 + kSimplexTolerance; }, "between 0 and 1, as an entry of a simplex"};
+    case GivenType::count:
+      return rule_for(math::Support::count);
+    case GivenType::category:
+      return rule_for(math::Support::category);
+    case GivenType::simplex:
+      return {[](double v) { return v >= 0 && v <= 1 + kSimplexTolerance; },
+              "between 0 and 1, as an entry of a simplex"};
     case GivenType::real:
     case GivenType::vector:
-    case GivenType::matrix: break;
+    case GivenType::matrix:
+      break;
   }
   return rule_for(math::Support::real);
 }
@@ -95,7 +110,8 @@ bool is_parent(const Model& m, VariableId variable) {
 void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t first) {
   const std::string name = element_name(b, slot, first);
   if (slot.given) {
-    problem(b, ExitCode::data, a.source, fmt::format("{} is missing, but {} is data that nothing generates", name, slot.name))
+    problem(b, ExitCode::data, a.source,
+            fmt::format("{} is missing, but {} is data that nothing generates", name, slot.name))
         .notes.push_back("only observed variables (`observe ... ~ ...`) may have missing values");
     return;
   }
@@ -112,11 +128,14 @@ void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t 
   }
   for (std::size_t row = 0; row + width <= a.values.size(); row += width) {
     const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>(row);
-    const auto missing = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(width), [](double v) { return std::isnan(v); });
+    const auto missing = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(width),
+                                       [](double v) { return std::isnan(v); });
     if (missing == 0 || missing == static_cast<std::ptrdiff_t>(width)) continue;
-    problem(b, ExitCode::data, a.source, fmt::format("{} is missing, but other entries of the same vector are not", name))
-        .notes.push_back("a vector can be missing as a whole only; for single entries make its axis a plate "
-                         "with a scalar distribution: x[n, d] ~ Normal(...)");
+    problem(b, ExitCode::data, a.source,
+            fmt::format("{} is missing, but other entries of the same vector are not", name))
+        .notes.push_back(
+            "a vector can be missing as a whole only; for single entries make its axis a plate "
+            "with a scalar distribution: x[n, d] ~ Normal(...)");
     return;
   }
 }
@@ -128,7 +147,8 @@ void check_simplex(Binder& b, const Slot& slot, const DataArray& a) {
     for (std::size_t i = 0; i < width; ++i) total += a.values[row + i];
     if (std::isnan(total) || std::abs(total - 1) <= kSimplexTolerance) continue;
     problem(b, ExitCode::data, a.source,
-            fmt::format("the entries from {} on sum to {:.6g}: a simplex sums to 1", element_name(b, slot, row), total));
+            fmt::format("the entries from {} on sum to {:.6g}: a simplex sums to 1",
+                        element_name(b, slot, row), total));
     return;
   }
 }
@@ -142,7 +162,9 @@ void check_symmetric(Binder& b, const Slot& slot, const DataArray& a) {
                           a.values.begin() + static_cast<std::ptrdiff_t>(m + width * width));
     bool good = true;
     for (std::size_t i = 0; i < width; ++i) {
-      for (std::size_t j = 0; j < i; ++j) good = good && std::abs(l[i * width + j] - l[j * width + i]) <= 1e-8 * (std::abs(l[i * width + j]) + 1);
+      for (std::size_t j = 0; j < i; ++j)
+        good =
+            good && std::abs(l[i * width + j] - l[j * width + i]) <= 1e-8 * (std::abs(l[i * width + j]) + 1);
     }
     for (std::size_t j = 0; j < width && good; ++j) {
       for (std::size_t k = 0; k < j; ++k) l[j * width + j] -= l[j * width + k] * l[j * width + k];
@@ -173,12 +195,15 @@ std::size_t expected_count(const Binder& b, const Slot& slot) {
 
 void store(Binder& b, const Slot& slot, DataArray& a) {
   if (!a.levels.empty() && !slot.value_plate) {
-    problem(b, ExitCode::data, a.source, fmt::format("'{}' is text here ('{}', ...), but it must be a number", slot.name, a.levels.front()));
+    problem(
+        b, ExitCode::data, a.source,
+        fmt::format("'{}' is text here ('{}', ...), but it must be a number", slot.name, a.levels.front()));
     return;
   }
   if (a.values.size() != expected_count(b, slot)) {
-    problem(b, ExitCode::data, a.source, fmt::format("{} has {} values, but {} are needed", signature(b, slot),
-                                                     a.values.size(), expected_count(b, slot)));
+    problem(b, ExitCode::data, a.source,
+            fmt::format("{} has {} values, but {} are needed", signature(b, slot), a.values.size(),
+                        expected_count(b, slot)));
     return;
   }
   const Rule rule = rule_for(b, slot);
@@ -191,8 +216,9 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     }
   }
   if (bad) {
-    Error& e = problem(b, ExitCode::data, a.source, fmt::format("{} is {:.10g}, but it must be {}", element_name(b, slot, *bad),
-                                                               a.values[*bad], rule.wanted));
+    Error& e = problem(b, ExitCode::data, a.source,
+                       fmt::format("{} is {:.10g}, but it must be {}", element_name(b, slot, *bad),
+                                   a.values[*bad], rule.wanted));
     if (slot.variable) {
       const StatementId s = b.model[*slot.variable].statement;
       e.notes.push_back(fmt::format("{} is drawn from {}", slot.name, b.model[s].main.family->name));
@@ -229,7 +255,8 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
     for (const std::string& level : a->levels) {
       const auto it = position.find(level);
       if (it == position.end()) {
-        problem(b, ExitCode::data, a->source, fmt::format("'{}' is not among the labels of plate '{}'", level, b.model[plate].name));
+        problem(b, ExitCode::data, a->source,
+                fmt::format("'{}' is not among the labels of plate '{}'", level, b.model[plate].name));
         return;
       }
       codes.push_back(it->second);
@@ -255,12 +282,13 @@ void check_constant_indices(Binder& b) {
       if (!constant) continue;
       std::int64_t size = b.out.sizes[index.set.index()];
       const auto& offsets = b.out.offsets[index.set.index()];
-      for (std::size_t row = 0; row + 1 < offsets.size(); ++row) size = std::min(size, offsets[row + 1] - offsets[row]);
+      for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
+        size = std::min(size, offsets[row + 1] - offsets[row]);
       if (size < 0 || constant->value < size) continue;
       problem(b, ExitCode::data, "--data",
               fmt::format("{} is indexed by {}, but plate '{}' has {} elements",
-                          given ? b.model[given->given].name : b.model[variable->variable].name, constant->value,
-                          b.model[index.set].name, size));
+                          given ? b.model[given->given].name : b.model[variable->variable].name,
+                          constant->value, b.model[index.set].name, size));
       return;
     }
   }
@@ -301,7 +329,11 @@ void store_values(Binder& b) {
   check_constant_indices(b);
   for (const Slot& slot : b.slots) {
     const auto it = b.arrays.find(slot.name);
-    if (it != b.arrays.end()) store(b, slot, it->second);
+    if (it != b.arrays.end()) {
+      store(b, slot, it->second);
+    } else if (is_multiplicity(b, slot)) {
+      b.out.givens[slot.given->index()].values.assign(expected_count(b, slot), 1.0);
+    }
   }
   for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
     auto& labels = b.out.labels[i];

@@ -1,8 +1,8 @@
-// What the files of the bind pass share: the data on their way to the model, and every claim about a size with
-// its source. Only bind*.cpp include this.
+// What the files of the bind pass share: the data on their way to the model, and every claim about a size
+// with its source. Only bind*.cpp include this.
 //
-// Steps, each over all arrays: settings, shapes (which claim sizes), values of categories (which claim what is left),
-// sizes, supports. Problems are collected; the first one becomes the Error, the others its notes.
+// Steps, each over all arrays: settings, shapes (which claim sizes), values of categories (which claim what
+// is left), sizes, supports. Problems are collected; the first one becomes the Error, the others its notes.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,7 +17,7 @@ namespace lehr::model {
 
 struct Claim {
   std::int64_t size = 0;
-  std::string source;      // "x (points.npy)", "--labels term"
+  std::string source;  // "x (points.npy)", "--labels term"
 };
 
 struct OffsetsClaim {
@@ -28,7 +28,7 @@ struct OffsetsClaim {
 /// One array of the model: a given or an observed variable.
 struct Slot {
   std::string name;
-  std::vector<PlateId> axes;           // plates and event axes, as stored
+  std::vector<PlateId> axes;  // plates and event axes, as stored
   std::size_t event_rank = 0;
   std::optional<PlateId> value_plate;
   std::optional<GivenId> given;
@@ -38,18 +38,19 @@ struct Slot {
 struct Binder {
   const Model& model;
   const Settings& settings;
-  const Dataset* data = nullptr;               // absent: bind_sizes
+  const Dataset* data = nullptr;  // absent: bind_sizes
+  bool observed_needed = true;    // false: bind_givens
   BoundData out;
   std::vector<Error> problems;
   std::map<PlateId, std::vector<Claim>> claims;
   std::map<PlateId, std::vector<OffsetsClaim>> offset_claims;
-  std::map<PlateId, std::int64_t> largest;     // by value plate: largest value seen plus one
+  std::map<PlateId, std::int64_t> largest;  // by value plate: largest value seen plus one
   std::map<PlateId, std::string> largest_source;
   std::map<PlateId, std::optional<std::int64_t>> known_sizes;
   std::vector<std::optional<double>> constants;
   std::vector<bool> constants_done;
   std::vector<Slot> slots;
-  std::map<std::string, DataArray> arrays;     // by slot name: as bound, tokens expanded, counts made dense
+  std::map<std::string, DataArray> arrays;  // by slot name: as bound, tokens expanded, counts made dense
 };
 
 /// Adds a problem; `where` is the data's source or an option.
@@ -60,9 +61,13 @@ std::string signature(const Binder& b, const Slot& slot);
 // bind_settings.cpp
 /// Checks names in --set, --sizes, --labels; labels and sizes become claims.
 void read_settings(Binder& b);
-/// Value of a constant or of a size expression; nothing when it is not known (reported once unless in bind_sizes).
+/// Value of a constant or of a size expression; nothing when it is not known (reported once unless in
+/// bind_sizes).
 std::optional<double> evaluate_constant(Binder& b, ConstantId id);
 std::optional<double> evaluate(Binder& b, ExprId id);
+
+/// Whether a slot is the multiplicity of a plate.
+bool is_multiplicity(const Binder& b, const Slot& slot);
 
 // bind_shapes.cpp
 /// Finds every slot's array; lengths of nested plates, then shapes, become claims.

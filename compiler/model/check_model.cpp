@@ -34,7 +34,9 @@ std::vector<Use> uses_under(const Model& m, const std::vector<ExprId>& roots) {
 void check_cycles(Resolver& r, const std::vector<std::vector<Use>>& uses) {
   enum class Mark { white, grey, black };
   std::vector<Mark> marks(uses.size(), Mark::white);
-  struct Frame { std::size_t variable, next; };
+  struct Frame {
+    std::size_t variable, next;
+  };
   for (std::size_t root = 0; root < uses.size(); ++root) {
     if (marks[root] != Mark::white) continue;
     std::vector<Frame> stack = {{root, 0}};
@@ -85,7 +87,8 @@ void check_reached(Resolver& r, const std::vector<std::vector<Use>>& uses) {
     for (const Use& use : uses[v]) reach(use.parent.index());
   }
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
-    if (!reached[v]) r.diagnostics.add(DiagnosticKind::unreached_latent, m.variables[v].span, m.variables[v].name);
+    if (!reached[v])
+      r.diagnostics.add(DiagnosticKind::unreached_latent, m.variables[v].span, m.variables[v].name);
   }
 }
 
@@ -93,11 +96,20 @@ void check_unused(Resolver& r) {
   for (const auto& [name, symbol] : r.names) {
     if (symbol.used) continue;
     switch (symbol.kind) {
-      case SymbolKind::plate: r.diagnostics.add(DiagnosticKind::unused_name, symbol.span, "plate", name); break;
-      case SymbolKind::constant: r.diagnostics.add(DiagnosticKind::unused_name, symbol.span, "constant", name); break;
-      case SymbolKind::given: r.diagnostics.add(DiagnosticKind::unused_name, symbol.span, "data", name); break;
-      case SymbolKind::let: r.diagnostics.add(DiagnosticKind::unused_name, symbol.span, "`let`", name); break;
-      case SymbolKind::variable: break;
+      case SymbolKind::plate:
+        r.diagnostics.add(DiagnosticKind::unused_name, symbol.span, "plate", name);
+        break;
+      case SymbolKind::constant:
+        r.diagnostics.add(DiagnosticKind::unused_name, symbol.span, "constant", name);
+        break;
+      case SymbolKind::given:
+        r.diagnostics.add(DiagnosticKind::unused_name, symbol.span, "data", name);
+        break;
+      case SymbolKind::let:
+        r.diagnostics.add(DiagnosticKind::unused_name, symbol.span, "`let`", name);
+        break;
+      case SymbolKind::variable:
+        break;
     }
   }
 }
@@ -109,7 +121,8 @@ void check_model(Resolver& r) {
   std::vector<std::vector<Use>> uses(m.variables.size());
   for (const Statement& s : m.statements) uses[s.variable.index()] = uses_under(m, roots_of(s));
   check_cycles(r, uses);
-  const bool observes = std::any_of(m.variables.begin(), m.variables.end(), [](const Variable& v) { return v.observed; });
+  const bool observes =
+      std::any_of(m.variables.begin(), m.variables.end(), [](const Variable& v) { return v.observed; });
   if (observes || !m.potentials.empty()) {
     check_reached(r, uses);
   } else {

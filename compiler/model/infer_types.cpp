@@ -1,5 +1,6 @@
-// Event axes and value plates of variables, before any statement is resolved: from `over`, or from the shape of a
-// parameter. Indices are not looked at here (only counted), so chains and mutual references are no obstacle.
+// Event axes and value plates of variables, before any statement is resolved: from `over`, or from the shape
+// of a parameter. Indices are not looked at here (only counted), so chains and mutual references are no
+// obstacle.
 #include "compiler/model/resolver.h"
 
 namespace lehr::model {
@@ -22,7 +23,8 @@ std::optional<Shape> shape_of_reference(Resolver& r, const ast::Reference& refer
   const std::size_t index = it->second.index;
   switch (it->second.kind) {
     case SymbolKind::plate:
-    case SymbolKind::constant: return Shape{};
+    case SymbolKind::constant:
+      return Shape{};
     case SymbolKind::given: {
       if (!r.given_ok[index]) return std::nullopt;
       Shape axes = r.model.givens[index].axes;
@@ -31,7 +33,6 @@ std::optional<Shape> shape_of_reference(Resolver& r, const ast::Reference& refer
     }
     case SymbolKind::variable: {
       if (!r.variable_ok[index]) return std::nullopt;
-      // With all its indices, a name of a scalar family needs no header.
       if (!infer_header(r, VariableId(index))) return std::nullopt;
       Shape axes = r.model.variables[index].axes;
       axes.insert(axes.end(), r.model.variables[index].event.begin(), r.model.variables[index].event.end());
@@ -62,7 +63,8 @@ std::optional<Shape> shape_of_call(Resolver& r, ast::ExprId id, const ast::Call&
   return Shape{stick_plate(r, id, (*argument)[0])};
 }
 
-/// The shape an expression will have; nothing when it has an error or depends on a header that is being inferred.
+/// The shape an expression will have; nothing when it has an error or depends on a header that is being
+/// inferred.
 std::optional<Shape> infer_shape(Resolver& r, ast::ExprId id, int depth) {
   if (depth > kMaxDepth) return std::nullopt;
   const auto& node = r.ast[id].node;
@@ -75,15 +77,21 @@ std::optional<Shape> infer_shape(Resolver& r, ast::ExprId id, int depth) {
   const auto& binary = std::get<ast::Binary>(node);
   const auto left = infer_shape(r, binary.left, depth + 1);
   const auto right = infer_shape(r, binary.right, depth + 1);
-  if (!left || !right) return left ? (left->empty() ? std::nullopt : left) : (right && right->empty() ? std::nullopt : right);
-  if (binary.op == ast::BinaryOp::multiply && left->size() == 2 && right->size() == 1) return Shape{(*left)[0]};
+  if (left && !right && left->size() == 2 && binary.op == ast::BinaryOp::multiply) return Shape{(*left)[0]};
+  if (!left || !right) {
+    // One side is still open (a chain's own previous element): the other decides, unless it is a number.
+    const auto& known = left ? left : right;
+    return known && !known->empty() ? known : std::nullopt;
+  }
+  if (binary.op == ast::BinaryOp::multiply && left->size() == 2 && right->size() == 1)
+    return Shape{(*left)[0]};
   return left->size() >= right->size() ? left : right;
 }
 
 /// The event axis that the parameters of one distribution call imply.
 struct Implied {
   std::optional<PlateId> axis;
-  bool unknown = false;   // a parameter has an error of its own, or is being inferred
+  bool unknown = false;  // a parameter has an error of its own, or is being inferred
 };
 
 Implied implied_axis(Resolver& r, const std::vector<MatchedArgument>& arguments) {
@@ -130,7 +138,8 @@ bool infer(Resolver& r, VariableId id) {
       if (implied.axis && !axis) axis = implied.axis;
     }
     if (!axis) {
-      if (!unknown) r.diagnostics.add(DiagnosticKind::missing_over, r.ast[tilde.distribution].span, tilde.name.text);
+      if (!unknown)
+        r.diagnostics.add(DiagnosticKind::missing_over, r.ast[tilde.distribution].span, tilde.name.text);
       return false;
     }
   }

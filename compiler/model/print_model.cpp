@@ -9,7 +9,7 @@ namespace lehr {
 namespace model {
 namespace {
 
-constexpr int kSum = 1, kProduct = 2, kUnary = 3, kPrimary = 4;   // binding strength of operators
+constexpr int kSum = 1, kProduct = 2, kUnary = 3, kPrimary = 4;  // binding strength of operators
 
 struct Printed {
   std::string text;
@@ -45,20 +45,28 @@ std::string indexed(const Model& m, const std::string& name, const std::vector<I
 
 const char* name_of(Function f) {
   switch (f) {
-    case Function::log: return "log";
-    case Function::exp: return "exp";
-    case Function::sqrt: return "sqrt";
-    case Function::logistic: return "logistic";
+    case Function::log:
+      return "log";
+    case Function::exp:
+      return "exp";
+    case Function::sqrt:
+      return "sqrt";
+    case Function::logistic:
+      return "logistic";
   }
   return "?";
 }
 
 Printed render(const Model& m, const Binary& b) {
   switch (b.op) {
-    case BinaryOp::add: return {within(m, b.left, kSum) + " + " + within(m, b.right, kProduct), kSum};
-    case BinaryOp::subtract: return {within(m, b.left, kSum) + " - " + within(m, b.right, kProduct), kSum};
-    case BinaryOp::multiply: return {within(m, b.left, kProduct) + " * " + within(m, b.right, kUnary), kProduct};
-    case BinaryOp::divide: return {within(m, b.left, kProduct) + " / " + within(m, b.right, kUnary), kProduct};
+    case BinaryOp::add:
+      return {within(m, b.left, kSum) + " + " + within(m, b.right, kProduct), kSum};
+    case BinaryOp::subtract:
+      return {within(m, b.left, kSum) + " - " + within(m, b.right, kProduct), kSum};
+    case BinaryOp::multiply:
+      return {within(m, b.left, kProduct) + " * " + within(m, b.right, kUnary), kProduct};
+    case BinaryOp::divide:
+      return {within(m, b.left, kProduct) + " / " + within(m, b.right, kUnary), kProduct};
   }
   return {"?", kPrimary};
 }
@@ -84,7 +92,8 @@ Printed render(const Model& m, ExprId id) {
         } else if constexpr (std::is_same_v<T, MatrixVector>) {
           return {within(m, node.matrix, kProduct) + " * " + within(m, node.vector, kUnary), kProduct};
         } else if constexpr (std::is_same_v<T, Dot>) {
-          return {fmt::format("dot({}, {})", render(m, node.left).text, render(m, node.right).text), kPrimary};
+          return {fmt::format("dot({}, {})", render(m, node.left).text, render(m, node.right).text),
+                  kPrimary};
         } else if constexpr (std::is_same_v<T, SumOver>) {
           return {fmt::format("sum({}) {}", names(m, node.bounds), within(m, node.body, kProduct)), kSum};
         } else if constexpr (std::is_same_v<T, Diag>) {
@@ -113,12 +122,18 @@ std::string print_plate(const Model& m, std::size_t i) {
 
 std::string print_type(const Model& m, const Given& g) {
   switch (g.type) {
-    case GivenType::real: return "real";
-    case GivenType::count: return "count";
-    case GivenType::category: return m[*g.value_plate].name;
-    case GivenType::vector: return "vector over " + names(m, g.event);
-    case GivenType::matrix: return "matrix over " + names(m, g.event);
-    case GivenType::simplex: return "simplex over " + names(m, g.event);
+    case GivenType::real:
+      return "real";
+    case GivenType::count:
+      return "count";
+    case GivenType::category:
+      return m[*g.value_plate].name;
+    case GivenType::vector:
+      return "vector over " + names(m, g.event);
+    case GivenType::matrix:
+      return "matrix over " + names(m, g.event);
+    case GivenType::simplex:
+      return "simplex over " + names(m, g.event);
   }
   return "?";
 }
@@ -165,11 +180,13 @@ std::string print_guide(const Model& m) {
 std::string print(const model::Model& m, model::ExprId expr) { return model::render(m, expr).text; }
 
 std::string print(const model::Model& m, const model::Index& index) {
-  if (const auto* constant = std::get_if<model::Index::Constant>(&index.form)) return fmt::format("{}", constant->value);
+  if (const auto* constant = std::get_if<model::Index::Constant>(&index.form))
+    return fmt::format("{}", constant->value);
   if (const auto* lookup = std::get_if<model::Index::Lookup>(&index.form)) return print(m, lookup->category);
   const auto& shifted = std::get<model::Index::Shifted>(index.form);
   if (shifted.offset == 0) return m[shifted.bound].name;
-  return fmt::format("{}{}{}", m[shifted.bound].name, shifted.offset < 0 ? "-" : "+", std::abs(shifted.offset));
+  return fmt::format("{}{}{}", m[shifted.bound].name, shifted.offset < 0 ? "-" : "+",
+                     std::abs(shifted.offset));
 }
 
 std::string print(const model::Model& m) {

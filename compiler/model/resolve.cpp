@@ -59,8 +59,9 @@ void declare_names(Resolver& r) {
 /// `real`, `vector over P`, ..., or a plate whose elements the values are.
 bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
   const std::map<std::string, std::pair<GivenType, std::size_t>> types = {
-      {"real", {GivenType::real, 0}},     {"count", {GivenType::count, 0}},     {"vector", {GivenType::vector, 1}},
-      {"matrix", {GivenType::matrix, 2}}, {"simplex", {GivenType::simplex, 1}},
+      {"real", {GivenType::real, 0}},       {"count", {GivenType::count, 0}},
+      {"vector", {GivenType::vector, 1}},   {"matrix", {GivenType::matrix, 2}},
+      {"simplex", {GivenType::simplex, 1}},
   };
   const auto it = types.find(type.name.text);
   if (it == types.end()) {
@@ -90,7 +91,9 @@ bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
   const auto [kind, rank] = it->second;
   if (type.over.size() != rank) {
     r.diagnostics.add(DiagnosticKind::type_axes, type.span, type.name.text,
-                      rank == 0 ? "no `over`" : rank == 1 ? "`over` and one plate" : "`over` and two plates");
+                      rank == 0   ? "no `over`"
+                      : rank == 1 ? "`over` and one plate"
+                                  : "`over` and two plates");
     return false;
   }
   given.type = kind;
@@ -103,8 +106,9 @@ bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
     }
     const PlateId set = set_of(r.model, *plate);
     if (r.model[set].parent) {
-      r.diagnostics.add(DiagnosticKind::nested_value, name.span, r.model[set].name,
-                        r.model[set_of(r.model, *r.model[set].parent)].name)
+      r.diagnostics
+          .add(DiagnosticKind::nested_value, name.span, r.model[set].name,
+               r.model[set_of(r.model, *r.model[set].parent)].name)
           .note("an event axis has one size for all elements");
       ok = false;
     }
@@ -143,7 +147,8 @@ void resolve_declared_axes(Resolver& r) {
             } else {
               bool ok = axes.has_value();
               if (axes) m.givens[index].axes = *axes;
-              if constexpr (std::is_same_v<T, ast::DataDecl>) ok = resolve_type(r, m.givens[index], d.type) && ok;
+              if constexpr (std::is_same_v<T, ast::DataDecl>)
+                ok = resolve_type(r, m.givens[index], d.type) && ok;
               r.given_ok[index] = ok;
             }
           }

@@ -6,7 +6,9 @@
 namespace lehr::model {
 namespace {
 
-std::string counted(std::size_t n, const char* one, const char* many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
+std::string counted(std::size_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
 
 std::string joined(const std::vector<std::string>& words, const char* last) {
   std::string out;
@@ -39,7 +41,8 @@ std::string named_forms(const math::FamilyRow& row) {
   for (const auto& group : canonical_groups(row)) {
     std::vector<std::string> next;
     for (const std::string& form : forms) {
-      for (const math::Spelling* s : group) next.push_back(form + (form.empty() ? "" : ", ") + s->name + " = ...");
+      for (const math::Spelling* s : group)
+        next.push_back(form + (form.empty() ? "" : ", ") + s->name + " = ...");
     }
     forms = std::move(next);
   }
@@ -62,13 +65,14 @@ class Reporter {
 };
 
 struct Axes {
-  std::optional<PlateId> event;        // event axis, or the value plate of a category
+  std::optional<PlateId> event;  // event axis, or the value plate of a category
   std::string variable;
 };
 
-/// One parameter with the shape its spelling asks for; a scalar stands for a vector or a multiple of the identity.
-std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const MatchedArgument& argument, const Axes& axes,
-                                           const math::FamilyRow& row) {
+/// One parameter with the shape its spelling asks for; a scalar stands for a vector or a multiple of the
+/// identity.
+std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const MatchedArgument& argument,
+                                           const Axes& axes, const math::FamilyRow& row) {
   const math::Spelling& s = *argument.spelling;
   const std::string what = fmt::format("{} of {}", s.name, row.name);
   const auto value = resolve_expr(r, c, argument.value);
@@ -91,7 +95,8 @@ std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const Matche
   for (const PlateId axis : shape) {
     if (!axes.event || unify(r, axis, *axes.event)) continue;
     r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable,
-                      r.model[set_of(r.model, *axes.event)].name, s.name, r.model[set_of(r.model, axis)].name);
+                      r.model[set_of(r.model, *axes.event)].name, s.name,
+                      r.model[set_of(r.model, axis)].name);
     return std::nullopt;
   }
   return Parameter{&s, *value};
@@ -132,7 +137,8 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
   const Span span = cover(tilde.over.front().span, tilde.over.back().span);
   if (rank == 0) {
     r.diagnostics.add(DiagnosticKind::misplaced_over, span, row.name, tilde.name.text)
-        .note(fmt::format("for one number an element of '{0}' write {1}[..., {0}]", tilde.over[0].text, tilde.name.text));
+        .note(fmt::format("for one number an element of '{0}' write {1}[..., {0}]", tilde.over[0].text,
+                          tilde.name.text));
     return;
   }
   if (plates.size() > rank || (plates.size() == 2 && plates[0] != plates[1])) {
@@ -175,7 +181,7 @@ void resolve_statement(Resolver& r, VariableId id) {
   if (r.variable_ok[id.index()]) c.statement_bounds = open_bounds(r, c, tilde.axes, r.model[id].axes);
   const auto [call, row] = family_of(r.ast, tilde.distribution, nullptr);
   if (row) check_over(r, tilde, *row);
-  if (!r.variable_ok[id.index()]) return;   // its indices are unknown: every use of them would be an error
+  if (!r.variable_ok[id.index()]) return;  // its indices are unknown: every use of them would be an error
 
   Axes axes{std::nullopt, tilde.name.text};
   if (r.headers[id.index()] == HeaderState::done && row) {
@@ -194,15 +200,17 @@ void resolve_statement(Resolver& r, VariableId id) {
     start = resolve_distribution(r, c, *tilde.start, axes);
     if (start && main && start->family->support != main->family->support) {
       r.diagnostics.add(DiagnosticKind::shape_needed, start->span, "the start distribution",
-                        fmt::format("of the support of {}", main->family->name), std::string(start->family->name));
+                        fmt::format("of the support of {}", main->family->name),
+                        std::string(start->family->name));
     }
   }
   if (r.diagnostics.all().size() == errors_before) check_chain(r, tilde, lagged);
   if (!main || (tilde.start && !start)) return;
   if (!tilde.observed) check_latent_parameters(r, *main);
   const StatementId statement(r.model.statements.size());
-  r.model.statements.push_back({id, c.statement_bounds, std::move(*main), std::move(start),
-                                cover(tilde.name.span, r.ast[tilde.start ? *tilde.start : tilde.distribution].span)});
+  r.model.statements.push_back(
+      {id, c.statement_bounds, std::move(*main), std::move(start),
+       cover(tilde.name.span, r.ast[tilde.start ? *tilde.start : tilde.distribution].span)});
   r.model.variables[id.index()].statement = statement;
 }
 
@@ -245,7 +253,8 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
   }
   const math::FamilyRow* row = math::find_family(call->function.text);
   if (!row) {
-    Diagnostic* d = report.add(DiagnosticKind::unknown_distribution, call->function.span, call->function.text);
+    Diagnostic* d =
+        report.add(DiagnosticKind::unknown_distribution, call->function.span, call->function.text);
     if (d) {
       std::vector<std::string> known;
       for (const math::FamilyRow& f : math::families()) known.push_back(f.name);
@@ -256,7 +265,8 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
   }
   if (row->joint_precision) {
     Diagnostic* d = report.add(DiagnosticKind::factor_only, call->function.span, row->name);
-    if (d) d->note("draw the mean and the precision by two statements, and join them: `guide joint(mu, tau);`");
+    if (d)
+      d->note("draw the mean and the precision by two statements, and join them: `guide joint(mu, tau);`");
     return {call, nullptr};
   }
   return {call, row};
@@ -274,11 +284,13 @@ std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& cal
     return std::nullopt;
   }
   if (call.arguments.size() > groups.size() && positional > 0) {
-    report.add(DiagnosticKind::too_many_parameters, span, row.name, counted(groups.size(), "parameter", "parameters"),
+    report.add(DiagnosticKind::too_many_parameters, span, row.name,
+               counted(groups.size(), "parameter", "parameters"),
                counted(call.arguments.size(), "is", "are"));
     return std::nullopt;
   }
-  // Optional parameters are skipped by positional arguments unless all are given: Multinomial(p), Multinomial(n, p).
+  // Optional parameters are skipped by positional arguments unless all are given: Multinomial(p),
+  // Multinomial(n, p).
   std::size_t next = 0;
   bool named_seen = false;
   for (const ast::Argument& a : call.arguments) {
@@ -352,7 +364,8 @@ void resolve_statements(Resolver& r) {
   for (std::size_t i = 0; i < r.lets.size(); ++i) resolve_let(r, i);
   for (std::size_t i = 0; i < r.model.variables.size(); ++i) resolve_statement(r, VariableId(i));
   for (const ast::Decl& decl : r.ast.decls) {
-    if (const auto* potential = std::get_if<ast::Potential>(&decl.node)) resolve_potential(r, *potential, decl.span);
+    if (const auto* potential = std::get_if<ast::Potential>(&decl.node))
+      resolve_potential(r, *potential, decl.span);
   }
 }
 

@@ -1,4 +1,5 @@
-// Expressions: operators, functions and sums, each node with its shape (the sets of its missing trailing axes).
+// Expressions: operators, functions and sums, each node with its shape (the sets of its missing trailing
+// axes).
 #include <algorithm>
 
 #include "compiler/model/resolver.h"
@@ -11,7 +12,8 @@ constexpr std::size_t kMaxNodes = 200000;
 
 std::string quoted_shape(const Model& model, const std::vector<PlateId>& shape) {
   std::string out;
-  for (const PlateId p : shape) out += fmt::format("{}'{}'", out.empty() ? "" : ", ", model[set_of(model, p)].name);
+  for (const PlateId p : shape)
+    out += fmt::format("{}'{}'", out.empty() ? "" : ", ", model[set_of(model, p)].name);
   return out;
 }
 
@@ -25,15 +27,20 @@ bool same_shape(Resolver& r, const std::vector<PlateId>& a, const std::vector<Pl
 
 const char* symbol_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::add: return "+";
-    case BinaryOp::subtract: return "-";
-    case BinaryOp::multiply: return "*";
-    case BinaryOp::divide: return "/";
+    case BinaryOp::add:
+      return "+";
+    case BinaryOp::subtract:
+      return "-";
+    case BinaryOp::multiply:
+      return "*";
+    case BinaryOp::divide:
+      return "/";
   }
   return "?";
 }
 
-std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& expr, const ast::Binary& binary) {
+std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& expr,
+                                     const ast::Binary& binary) {
   const auto left = resolve_expr(r, c, binary.left);
   const auto right = resolve_expr(r, c, binary.right);
   if (!left || !right) return std::nullopt;
@@ -49,7 +56,8 @@ std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& e
   switch (op) {
     case BinaryOp::add:
     case BinaryOp::subtract:
-      if (!same_shape(r, a, b)) return refuse(a.size() == b.size() ? "" : "both sides must have the same shape");
+      if (!same_shape(r, a, b))
+        return refuse(a.size() == b.size() ? "" : "both sides must have the same shape");
       return make(r, {Binary{op, *left, *right}, a, std::nullopt, expr.span});
     case BinaryOp::multiply:
       if (a.empty() || b.empty()) {
@@ -80,11 +88,13 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
     const auto plate = plate_named(r, name);
     if (!plate) return std::nullopt;
     const auto entry_of = [&](const std::string& n) {
-      return std::find_if(inner.scope.begin(), inner.scope.end(), [&](const ScopeEntry& e) { return e.name == n; });
+      return std::find_if(inner.scope.begin(), inner.scope.end(),
+                          [&](const ScopeEntry& e) { return e.name == n; });
     };
     if (entry_of(name.text) != inner.scope.end()) {
       r.diagnostics.add(DiagnosticKind::bound_twice, name.span, name.text)
-          .note(fmt::format("for a second index over the same set declare an alias: `plate {0}2 = {0};`", name.text));
+          .note(fmt::format("for a second index over the same set declare an alias: `plate {0}2 = {0};`",
+                            name.text));
       return std::nullopt;
     }
     const PlateId set = set_of(r.model, *plate);
@@ -93,7 +103,8 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
       const PlateId parent_set = set_of(r.model, *parent);
       for (const ScopeEntry& e : inner.scope) {
         const auto* shifted = std::get_if<Index::Shifted>(&e.index.form);
-        if (shifted && shifted->offset == 0 && set_of(r.model, e.index.set) == parent_set) bound.parent = shifted->bound;
+        if (shifted && shifted->offset == 0 && set_of(r.model, e.index.set) == parent_set)
+          bound.parent = shifted->bound;
       }
       if (!bound.parent) {
         const std::string& parent_name = r.model[parent_set].name;
@@ -144,7 +155,8 @@ std::optional<ExprId> resolve_vector(Resolver& r, Context& c, ast::ExprId id, co
   const auto value = resolve_expr(r, c, id);
   if (!value || !check_number(r, *value)) return std::nullopt;
   if (r.model[*value].shape.size() == 1) return value;
-  r.diagnostics.add(DiagnosticKind::shape_needed, r.ast[id].span, what, "a vector", describe(r.model, r.model[*value]));
+  r.diagnostics.add(DiagnosticKind::shape_needed, r.ast[id].span, what, "a vector",
+                    describe(r.model, r.model[*value]));
   return std::nullopt;
 }
 
@@ -164,7 +176,8 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
     return std::nullopt;
   }
   const std::size_t arity = name == "dot" ? 2 : 1;
-  const bool named = std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& a) { return a.name; });
+  const bool named =
+      std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& a) { return a.name; });
   if (named || call.arguments.size() != arity) {
     r.diagnostics.add(DiagnosticKind::function_arguments, expr.span, name,
                       arity == 1 ? "one unnamed argument" : "two unnamed arguments");
@@ -178,8 +191,8 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
     if (!left || !right) return std::nullopt;
     const PlateId a = r.model[*left].shape[0], b = r.model[*right].shape[0];
     if (!unify(r, a, b)) {
-      r.diagnostics.add(DiagnosticKind::plate_mismatch, expr.span, "the first argument of dot", r.model[a].name,
-                        "the second", r.model[b].name);
+      r.diagnostics.add(DiagnosticKind::plate_mismatch, expr.span, "the first argument of dot",
+                        r.model[a].name, "the second", r.model[b].name);
       return std::nullopt;
     }
     return make(r, {Dot{*left, *right}, {}, std::nullopt, expr.span});
@@ -208,8 +221,8 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
 }  // namespace
 
 const std::vector<std::string>& function_names() {
-  static const std::vector<std::string> names = {"diag", "dot", "exp", "log", "logistic", "size", "sqrt",
-                                                 "stick_breaking"};
+  static const std::vector<std::string> names = {"diag",     "dot",  "exp",  "log",
+                                                 "logistic", "size", "sqrt", "stick_breaking"};
   return names;
 }
 

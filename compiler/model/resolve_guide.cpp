@@ -8,21 +8,30 @@ namespace {
 
 const char* name_of_kind(ast::GuideKind kind) {
   switch (kind) {
-    case ast::GuideKind::joint: return "the joint blocks";
-    case ast::GuideKind::point: return "guide point";
-    case ast::GuideKind::independent: return "guide independent";
-    case ast::GuideKind::order: return "guide order";
+    case ast::GuideKind::joint:
+      return "the joint blocks";
+    case ast::GuideKind::point:
+      return "guide point";
+    case ast::GuideKind::independent:
+      return "guide independent";
+    case ast::GuideKind::order:
+      return "guide order";
   }
   return "the guide";
 }
 
 const char* kind_of(SymbolKind kind) {
   switch (kind) {
-    case SymbolKind::plate: return "a plate";
-    case SymbolKind::constant: return "a constant";
-    case SymbolKind::given: return "data";
-    case SymbolKind::variable: return "observed";
-    case SymbolKind::let: return "a deterministic name";
+    case SymbolKind::plate:
+      return "a plate";
+    case SymbolKind::constant:
+      return "a constant";
+    case SymbolKind::given:
+      return "data";
+    case SymbolKind::variable:
+      return "observed";
+    case SymbolKind::let:
+      return "a deterministic name";
   }
   return "something else";
 }
@@ -34,7 +43,8 @@ std::optional<VariableId> latent_named(Resolver& r, const ast::Name& name) {
     suggest(d, name.text, names_of(r, SymbolKind::variable));
     return std::nullopt;
   }
-  if (symbol->kind == SymbolKind::variable && !r.model.variables[symbol->index].observed) return VariableId(symbol->index);
+  if (symbol->kind == SymbolKind::variable && !r.model.variables[symbol->index].observed)
+    return VariableId(symbol->index);
   r.diagnostics.add(DiagnosticKind::guide_not_latent, name.span, name.text, kind_of(symbol->kind));
   return std::nullopt;
 }
@@ -66,12 +76,18 @@ void resolve_guide(Resolver& r) {
     }
     Guide& out = r.model.guide;
     switch (guide->kind) {
-      case ast::GuideKind::joint: out.joint.push_back(block); break;
-      case ast::GuideKind::point: out.point.insert(out.point.end(), block.begin(), block.end()); break;
+      case ast::GuideKind::joint:
+        out.joint.push_back(block);
+        break;
+      case ast::GuideKind::point:
+        out.point.insert(out.point.end(), block.begin(), block.end());
+        break;
       case ast::GuideKind::independent:
         out.independent.insert(out.independent.end(), block.begin(), block.end());
         break;
-      case ast::GuideKind::order: out.order.insert(out.order.end(), block.begin(), block.end()); break;
+      case ast::GuideKind::order:
+        out.order.insert(out.order.end(), block.begin(), block.end());
+        break;
     }
   }
 }

@@ -7,7 +7,9 @@
 namespace lehr::model {
 namespace {
 
-std::string counted(std::size_t n, const char* one, const char* many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
+std::string counted(std::size_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
 
 const ScopeEntry* entry_of(const Context& c, const std::string& name) {
   for (auto it = c.scope.rbegin(); it != c.scope.rend(); ++it) {
@@ -32,7 +34,8 @@ bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
   const Bound& bound = r.model[shifted.bound];
   if (shifted.offset == 0) return true;
   if (shifted.offset != -1) {
-    const std::string text = fmt::format("{} {} {}", bound.name, shifted.offset < 0 ? "-" : "+", std::abs(shifted.offset));
+    const std::string text =
+        fmt::format("{} {} {}", bound.name, shifted.offset < 0 ? "-" : "+", std::abs(shifted.offset));
     Diagnostic& d = r.diagnostics.add(DiagnosticKind::lag_too_long, span, text);
     if (shifted.offset > 0) d.note("write the chain forwards: each element given the previous one");
     return false;
@@ -61,7 +64,8 @@ bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
 }
 
 /// The bound index `name`, or `name - 1`.
-std::optional<Index> bound_index(Resolver& r, Context& c, const ast::Name& name, std::int64_t offset, Span span) {
+std::optional<Index> bound_index(Resolver& r, Context& c, const ast::Name& name, std::int64_t offset,
+                                 Span span) {
   const ScopeEntry* entry = entry_of(c, name.text);
   if (!entry) {
     Diagnostic& d = r.diagnostics.add(DiagnosticKind::free_index, name.span, name.text);
@@ -88,10 +92,13 @@ std::optional<Index> lookup_index(Resolver& r, Context& c, ast::ExprId id) {
   if (!value) return std::nullopt;
   const Expr& e = r.model[*value];
   const Span span = r.ast[id].span;
-  const bool is_reference = std::holds_alternative<VariableRef>(e.node) || std::holds_alternative<GivenRef>(e.node);
+  const bool is_reference =
+      std::holds_alternative<VariableRef>(e.node) || std::holds_alternative<GivenRef>(e.node);
   if (!is_reference) {
     r.diagnostics.add(DiagnosticKind::bad_index, span)
-        .note("an index is a plate, `plate - 1`, a whole number, or a name whose values are elements of a plate");
+        .note(
+            "an index is a plate, `plate - 1`, a whole number, or a name whose values are elements of a "
+            "plate");
     return std::nullopt;
   }
   if (!e.value_plate) {
@@ -139,8 +146,9 @@ std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const
         out.push_back(*index);
         continue;
       }
-      r.diagnostics.add(DiagnosticKind::wrong_plate, index->span, name.text, i, r.model[set_of(r.model, axes[i])].name,
-                        lookup_name(r, *index), r.model[set_of(r.model, index->set)].name);
+      r.diagnostics.add(DiagnosticKind::wrong_plate, index->span, name.text, i,
+                        r.model[set_of(r.model, axes[i])].name, lookup_name(r, *index),
+                        r.model[set_of(r.model, index->set)].name);
       ok = false;
     } else if (r.model[set_of(r.model, axes[i])].parent && i > 0 && ok) {
       const auto* own = std::get_if<Index::Shifted>(&index->form);
@@ -161,8 +169,9 @@ std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const
 }
 
 /// Shape left after indexing; at most two axes, none of them ragged.
-std::optional<std::vector<PlateId>> trailing_shape(Resolver& r, const ast::Name& name, const std::vector<PlateId>& axes,
-                                                   std::size_t indexed, Span span) {
+std::optional<std::vector<PlateId>> trailing_shape(Resolver& r, const ast::Name& name,
+                                                   const std::vector<PlateId>& axes, std::size_t indexed,
+                                                   Span span) {
   std::vector<PlateId> shape(axes.begin() + static_cast<std::ptrdiff_t>(indexed), axes.end());
   for (const PlateId p : shape) {
     if (!r.model[set_of(r.model, p)].parent) continue;
@@ -189,11 +198,13 @@ std::optional<ExprId> expand_let(Resolver& r, Context& c, const ast::Reference& 
     return std::nullopt;
   }
   if (reference.indices.size() < axes.size()) {
-    r.diagnostics.add(DiagnosticKind::let_indices, span, decl.name.text, counted(axes.size(), "index", "indices"));
+    r.diagnostics.add(DiagnosticKind::let_indices, span, decl.name.text,
+                      counted(axes.size(), "index", "indices"));
     return std::nullopt;
   }
   const auto split = reference.indices.begin() + static_cast<std::ptrdiff_t>(axes.size());
-  const std::vector<ast::ExprId> own(reference.indices.begin(), split), further(split, reference.indices.end());
+  const std::vector<ast::ExprId> own(reference.indices.begin(), split),
+      further(split, reference.indices.end());
   const auto indices = resolve_indices(r, c, reference.name, own, axes, span);
   if (!indices) return std::nullopt;
   Context inner = c;
@@ -252,7 +263,8 @@ std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId id, Plat
   }
   if (std::holds_alternative<ast::Reference>(expr.node)) return lookup_index(r, c, id);
   r.diagnostics.add(DiagnosticKind::bad_index, expr.span)
-      .note("an index is a plate, `plate - 1`, a whole number, or a name whose values are elements of a plate");
+      .note(
+          "an index is a plate, `plate - 1`, a whole number, or a name whose values are elements of a plate");
   return std::nullopt;
 }
 
@@ -274,7 +286,8 @@ std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr
     case SymbolKind::plate: {
       Diagnostic& d = r.diagnostics.add(DiagnosticKind::index_as_number, expr.span, name);
       d.note(fmt::format("for its size write size({})", name));
-      if (!c.constants_only) d.note(fmt::format("for its position as a number bind `data time[{}] : real;`", name));
+      if (!c.constants_only)
+        d.note(fmt::format("for its position as a number bind `data time[{}] : real;`", name));
       return std::nullopt;
     }
     case SymbolKind::constant: {
@@ -294,7 +307,8 @@ std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr
       if (!indices) return std::nullopt;
       auto shape = trailing_shape(r, reference.name, axes, indices->size(), expr.span);
       if (!shape) return std::nullopt;
-      return make(r, {GivenRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
+      return make(r,
+                  {GivenRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
     }
     case SymbolKind::variable: {
       const VariableId id(symbol->index);
@@ -305,9 +319,11 @@ std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr
       if (!indices) return std::nullopt;
       auto shape = trailing_shape(r, reference.name, axes, indices->size(), expr.span);
       if (!shape) return std::nullopt;
-      return make(r, {VariableRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
+      return make(
+          r, {VariableRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
     }
-    case SymbolKind::let: return expand_let(r, c, reference, symbol->index, expr.span);
+    case SymbolKind::let:
+      return expand_let(r, c, reference, symbol->index, expr.span);
   }
   return std::nullopt;
 }

@@ -16,7 +16,8 @@ std::size_t distance(const std::string& a, const std::string& b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
   return d[a.size()][b.size()];
@@ -100,7 +101,8 @@ std::optional<std::vector<PlateId>> resolve_axes(Resolver& r, const std::vector<
     for (std::size_t j = 0; j < i; ++j) {
       if (axes[j].text != axes[i].text) continue;
       r.diagnostics.add(DiagnosticKind::repeated_axis, axes[i].span, axes[i].text, owner)
-          .note(fmt::format("for two indices over one set declare an alias: `plate {0}2 = {0};`", axes[i].text));
+          .note(fmt::format("for two indices over one set declare an alias: `plate {0}2 = {0};`",
+                            axes[i].text));
       ok = false;
       break;
     }

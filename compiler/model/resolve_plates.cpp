@@ -31,7 +31,8 @@ void check_definition_cycles(Resolver& r) {
     if (!expr) return;
     for (const ExprId id : nodes_under(m, {*expr})) {
       if (const auto* c = std::get_if<ConstantRef>(&m[id].node)) uses[node].push_back(c->constant.index());
-      if (const auto* s = std::get_if<SizeOf>(&m[id].node)) uses[node].push_back(constants + s->plate.index());
+      if (const auto* s = std::get_if<SizeOf>(&m[id].node))
+        uses[node].push_back(constants + s->plate.index());
     }
   };
   for (std::size_t i = 0; i < constants; ++i) collect(i, m.constants[i].value);
@@ -53,7 +54,8 @@ void check_definition_cycles(Resolver& r) {
     if (i < constants) {
       r.diagnostics.add(DiagnosticKind::cyclic_constant, m.constants[i].span, m.constants[i].name);
     } else {
-      r.diagnostics.add(DiagnosticKind::cyclic_plate, m.plates[i - constants].span, m.plates[i - constants].name);
+      r.diagnostics.add(DiagnosticKind::cyclic_plate, m.plates[i - constants].span,
+                        m.plates[i - constants].name);
     }
   }
 }
@@ -120,7 +122,7 @@ void declare_plates(Resolver& r) {
     PlateId end(i);
     for (std::size_t steps = 0; alias[end.index()]; ++steps) {
       if (steps > count) {
-        alias[i].reset();   // one report a cycle
+        alias[i].reset();  // one report a cycle
         r.diagnostics.add(DiagnosticKind::cyclic_plate, m.plates[i].span, m.plates[i].name);
         end = PlateId(i);
         break;
@@ -151,13 +153,15 @@ void resolve_sizes(Resolver& r) {
   for (std::size_t i = 0; i < r.constant_decls.size(); ++i) {
     const ast::ConstDecl& decl = *r.constant_decls[i];
     if (!decl.value) continue;
-    r.model.constants[i].value = resolve_scalar(r, c, *decl.value, fmt::format("constant '{}'", decl.name.text));
+    r.model.constants[i].value =
+        resolve_scalar(r, c, *decl.value, fmt::format("constant '{}'", decl.name.text));
   }
   for (std::size_t i = 0; i < r.model.plates.size(); ++i) {
     if (r.model.plates[i].stick || r.model.plates[i].set != PlateId(i)) continue;
     const ast::PlateDecl* decl = decl_of(r, PlateId(i));
     if (!decl || !decl->size || alias_target(r, *decl)) continue;
-    r.model.plates[i].size = resolve_scalar(r, c, *decl->size, fmt::format("the size of plate '{}'", decl->name.text));
+    r.model.plates[i].size =
+        resolve_scalar(r, c, *decl->size, fmt::format("the size of plate '{}'", decl->name.text));
   }
   check_definition_cycles(r);
 }
@@ -185,7 +189,8 @@ void resolve_times(Resolver& r) {
     }
     const bool is_given = symbol->kind == SymbolKind::given;
     if (is_given && !r.given_ok[symbol->index]) continue;
-    if (is_given && m.givens[symbol->index].type == GivenType::count && m.givens[symbol->index].axes == axes) {
+    if (is_given && m.givens[symbol->index].type == GivenType::count &&
+        m.givens[symbol->index].axes == axes) {
       m.plates[i].times = GivenId(symbol->index);
       continue;
     }

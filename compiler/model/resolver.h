@@ -1,8 +1,8 @@
 // What the files of the resolve pass share: the model under construction, its names, and where an expression
 // stands. Only resolve*.cpp, infer_types.cpp and check_model.cpp include this.
 //
-// A part that fails yields nothing after its diagnostic was added; whoever needed it stays silent, so that one
-// mistake is reported once.
+// A part that fails yields nothing after its diagnostic was added; whoever needed it stays silent, so that
+// one mistake is reported once.
 #pragma once
 #include <map>
 #include <optional>
@@ -19,7 +19,7 @@ enum class SymbolKind { plate, constant, given, variable, let };
 
 struct Symbol {
   SymbolKind kind;
-  std::size_t index;   // into the Model's vector of the kind; lets: into Resolver::lets
+  std::size_t index;  // into the Model's vector of the kind; lets: into Resolver::lets
   Span span;
   bool used = false;
 };
@@ -28,10 +28,11 @@ struct Let {
   const ast::LetDecl* decl;
   std::vector<PlateId> axes;
   bool ok = false;
-  bool open = false;             // being expanded: meeting it again is a cycle
+  bool open = false;  // being expanded: meeting it again is a cycle
 };
 
-/// A plate's name in scope stands for an index: the bound of a statement or sum, or what a `let` was applied to.
+/// A plate's name in scope stands for an index: the bound of a statement or sum, or what a `let` was applied
+/// to.
 struct ScopeEntry {
   std::string name;
   Index index;
@@ -44,9 +45,9 @@ struct Context {
   std::vector<ScopeEntry> scope;
   LagRule lag = LagRule::none;
   std::vector<BoundId> statement_bounds;
-  std::set<BoundId>* lagged = nullptr;   // collects the bounds that were shifted
+  std::set<BoundId>* lagged = nullptr;  // collects the bounds that were shifted
   int depth = 0;
-  bool constants_only = false;           // values of constants, sizes of plates
+  bool constants_only = false;  // values of constants, sizes of plates
 };
 
 /// Event axes and values of a variable, found before its statement is resolved.
@@ -61,10 +62,10 @@ struct Resolver {
   std::vector<const ast::PlateDecl*> plate_decls;     // by PlateId; anonymous plates have none
   std::vector<const ast::ConstDecl*> constant_decls;  // by ConstantId
   std::vector<const ast::Tilde*> tildes;              // by VariableId
-  std::vector<bool> given_ok, variable_ok;       // axes and type known; variable_ok: axes known
-  std::vector<HeaderState> headers;              // by VariableId
-  std::map<ast::ExprId, PlateId> sticks;         // stick_breaking calls
-  std::size_t expansion = 0;                     // nodes made, against runaway `let`s
+  std::vector<bool> given_ok, variable_ok;            // axes and type known; variable_ok: axes known
+  std::vector<HeaderState> headers;                   // by VariableId
+  std::map<ast::ExprId, PlateId> sticks;              // stick_breaking calls
+  std::size_t expansion = 0;                          // nodes made, against runaway `let`s
   bool too_complex = false;
 };
 
@@ -79,7 +80,8 @@ Symbol* find(Resolver& r, const std::string& name);
 bool declare(Resolver& r, const ast::Name& name, SymbolKind kind, std::size_t index);
 /// The plate of that name; reports when there is none.
 std::optional<PlateId> plate_named(Resolver& r, const ast::Name& name);
-/// Declared axes -> sets; reports unknown plates, repeated axes and nested plates without their parent before them.
+/// Declared axes -> sets; reports unknown plates, repeated axes and nested plates without their parent before
+/// them.
 std::optional<std::vector<PlateId>> resolve_axes(Resolver& r, const std::vector<ast::Name>& axes,
                                                  const std::string& owner);
 
@@ -88,7 +90,8 @@ std::optional<std::vector<PlateId>> resolve_axes(Resolver& r, const std::vector<
 void declare_plates(Resolver& r);
 void resolve_sizes(Resolver& r);
 void resolve_times(Resolver& r);
-/// The set a plate ranges over: itself, the end of its chain of aliases, or what an anonymous plate was unified with.
+/// The set a plate ranges over: itself, the end of its chain of aliases, or what an anonymous plate was
+/// unified with.
 PlateId set_of(const Model& model, PlateId plate);
 /// Whether two plates are one set; an anonymous plate becomes the other.
 bool unify(Resolver& r, PlateId a, PlateId b);
@@ -102,7 +105,8 @@ void infer_headers(Resolver& r);
 bool infer_header(Resolver& r, VariableId variable);
 
 // resolve_indices.cpp
-std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr& expr, const ast::Reference& reference);
+std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr& expr,
+                                        const ast::Reference& reference);
 std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId expr, PlateId axis);
 
 // resolve_expressions.cpp
@@ -123,13 +127,15 @@ struct MatchedArgument {
   const math::Spelling* spelling;
   ast::ExprId value;
 };
-/// Arguments of a distribution call in the row's order of canonical parameters; reports unless `diagnostics` is null.
+/// Arguments of a distribution call in the row's order of canonical parameters; reports unless `diagnostics`
+/// is null.
 std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& call, const math::FamilyRow& row,
                                                             Span span, Diagnostics* diagnostics);
 /// The distribution's call and row; reports what is no distribution unless `diagnostics` is null.
 std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& ast, ast::ExprId id,
                                                               Diagnostics* diagnostics);
-/// Fresh bounds for the axes of a statement, a potential or a `let`, entered into the scope under their names.
+/// Fresh bounds for the axes of a statement, a potential or a `let`, entered into the scope under their
+/// names.
 std::vector<BoundId> open_bounds(Resolver& r, Context& c, const std::vector<ast::Name>& names,
                                  const std::vector<PlateId>& axes);
 void resolve_statements(Resolver& r);

@@ -37,7 +37,8 @@ std::vector<ExprId> children_of(const Expr& expr) {
         } else if constexpr (std::is_same_v<T, Apply>) {
           return {node.argument};
         } else {
-          static_assert(std::is_same_v<T, Number> || std::is_same_v<T, ConstantRef> || std::is_same_v<T, SizeOf>);
+          static_assert(std::is_same_v<T, Number> || std::is_same_v<T, ConstantRef> ||
+                        std::is_same_v<T, SizeOf>);
           return {};
         }
       },

@@ -64,7 +64,8 @@ TEST_CASE("without times every copy is an element") {
 }
 
 TEST_CASE("a bag of words bound to counts becomes dense rows") {
-  const auto m = model_of("plate doc; plate term; p ~ Dirichlet(concentration = 1) over term; observe w[doc] ~ Multinomial(p);");
+  const auto m = model_of(
+      "plate doc; plate term; p ~ Dirichlet(concentration = 1) over term; observe w[doc] ~ Multinomial(p);");
   const BoundData b = bound(m, {ldac()});
   CHECK(b.observed[1].values == std::vector<double>{2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0});
 }
@@ -85,9 +86,12 @@ TEST_CASE("labels size a plate, and shorter data are no contradiction") {
 }
 
 TEST_CASE("text columns become elements with names") {
-  const auto m = model_of("plate n; plate k; plate l; mu[k, l] ~ Normal(mean = 0, sd = 1); data a[n] : k; data b[n] : k; data c[n] : l;"
-                          "observe x[n] ~ Normal(mean = mu[a[n], c[n]] + mu[b[n], c[n]], sd = 1);");
-  DataArray a = array_of("a", {3}, {0, 1, 0}), b = array_of("b", {3}, {1, 0, 0}), c = array_of("c", {3}, {0, 1, 2});
+  const auto m = model_of(
+      "plate n; plate k; plate l; mu[k, l] ~ Normal(mean = 0, sd = 1); data a[n] : k; data b[n] : k; data "
+      "c[n] : l;"
+      "observe x[n] ~ Normal(mean = mu[a[n], c[n]] + mu[b[n], c[n]], sd = 1);");
+  DataArray a = array_of("a", {3}, {0, 1, 0}), b = array_of("b", {3}, {1, 0, 0}),
+            c = array_of("c", {3}, {0, 1, 2});
   a.levels = {"cat", "dog"};
   b.levels = {"ant", "cat"};
   const auto x = array_of("x", {3}, {1, 2, 3});
@@ -103,7 +107,8 @@ TEST_CASE("text columns become elements with names") {
 }
 
 TEST_CASE("rectangular arrays bind nested plates as equal rows, and sequences of vectors bind with lengths") {
-  const auto m = model_of("plate s; plate t in s; plate d; observe x[s, t] ~ MvNormal(mean = 0, precision = 1) over d;");
+  const auto m =
+      model_of("plate s; plate t in s; plate d; observe x[s, t] ~ MvNormal(mean = 0, precision = 1) over d;");
   const BoundData b = bound(m, {array_of("x", {2, 3, 1}, {1, 2, 3, 4, 5, 6})});
   CHECK(b.offsets[1] == std::vector<std::int64_t>{0, 3, 6});
   const BoundData c = bound(m, {array_of("x", {3, 2}, {1, 2, 3, 4, 5, 6}), array_of("t", {2}, {1, 2})});
@@ -113,16 +118,18 @@ TEST_CASE("rectangular arrays bind nested plates as equal rows, and sequences of
 }
 
 TEST_CASE("scalars, array constants and matrices") {
-  const auto m = model_of("plate n; plate d; const a0[d]; const s; data P : matrix over d, d;"
-                          "mu ~ MvNormal(mean = a0, precision = P); observe x[n] ~ MvNormal(mean = mu, precision = s);");
-  const BoundData b = bound(m, {array_of("a0", {2}, {1, 2}), array_of("s", {}, {4}), array_of("P", {2, 2}, {1, 0, 0, 1}),
-                                array_of("x", {1, 2}, {0, 0})});
+  const auto m = model_of(
+      "plate n; plate d; const a0[d]; const s; data P : matrix over d, d;"
+      "mu ~ MvNormal(mean = a0, precision = P); observe x[n] ~ MvNormal(mean = mu, precision = s);");
+  const BoundData b = bound(m, {array_of("a0", {2}, {1, 2}), array_of("s", {}, {4}),
+                                array_of("P", {2, 2}, {1, 0, 0, 1}), array_of("x", {1, 2}, {0, 0})});
   CHECK(b.constants == std::vector<double>{4});
   CHECK(b.givens[0].values == std::vector<double>{1, 2});
 }
 
 TEST_CASE("missing values of an observed variable are kept as missing") {
-  const auto m = model_of("plate n; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1);");
+  const auto m =
+      model_of("plate n; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1);");
   const BoundData b = bound(m, {array_of("x", {3}, {1, kNan, 2})});
   CHECK(b.observed[1].has_missing);
   const auto v = model_of("plate n; plate d; observe x[n] ~ MvNormal(mean = 0, precision = 1) over d;");
@@ -130,16 +137,18 @@ TEST_CASE("missing values of an observed variable are kept as missing") {
 }
 
 TEST_CASE("a stick has one element more") {
-  const auto m = model_of("plate n; plate s = 4; plate t; v[s] ~ Beta(1, 2); l[t] ~ Gamma(shape = 1, rate = 1);"
-                          "z[n] ~ Categorical(stick_breaking(v)); observe x[n] ~ Poisson(l[z[n]]);");
+  const auto m = model_of(
+      "plate n; plate s = 4; plate t; v[s] ~ Beta(1, 2); l[t] ~ Gamma(shape = 1, rate = 1);"
+      "z[n] ~ Categorical(stick_breaking(v)); observe x[n] ~ Poisson(l[z[n]]);");
   const BoundData b = bound(m, {array_of("x", {2}, {1, 2})});
   CHECK(size(m, b, "t") == 5);
   CHECK_FALSE(b.sized_by_data[2]);
 }
 
 TEST_CASE("sizes of plates may use other sizes") {
-  const auto m = model_of("const K = size(n) / 2; plate n; plate k = K; p ~ Dirichlet(concentration = 1) over k;"
-                          "observe x[n] ~ Categorical(p);");
+  const auto m = model_of(
+      "const K = size(n) / 2; plate n; plate k = K; p ~ Dirichlet(concentration = 1) over k;"
+      "observe x[n] ~ Categorical(p);");
   const BoundData b = bound(m, {array_of("x", {6}, {0, 1, 2, 0, 1, 2})});
   CHECK(size(m, b, "k") == 3);
 }
@@ -159,4 +168,15 @@ TEST_CASE("columns name the elements of the last axis") {
   DataArray x = array_of("x", {1, 2}, {1, 2});
   x.axis_labels = {"height", "weight"};
   CHECK(bound(m, {x}).labels[1] == std::vector<std::string>{"height", "weight"});
+}
+
+TEST_CASE("bind_givens needs no observations") {
+  const auto m = model_of(kCorpus);
+  Settings settings;
+  settings.sizes = {{"doc", 2}, {"token", 5}, {"term", 4}};
+  const auto b = bind_givens(m, {}, settings);
+  if (!b) FAIL(render(b.error()));
+  CHECK(b->sizes == std::vector<std::int64_t>{2, 10, 3, 4});
+  CHECK(b->givens[0].values == std::vector<double>(10, 1.0));
+  CHECK(b->observed[3].values.empty());
 }

@@ -17,10 +17,14 @@ std::vector<std::string> tokens_of(const std::string& text) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end = i + 1;
-    const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; };
+    const auto word = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+    };
     if (word(text[i])) {
       const bool number = std::isdigit(static_cast<unsigned char>(text[i]));
-      const auto sign = [&] { return number && (text[end] == '-' || text[end] == '+') && text[end - 1] == 'e'; };
+      const auto sign = [&] {
+        return number && (text[end] == '-' || text[end] == '+') && text[end - 1] == 'e';
+      };
       while (end < text.size() && (word(text[end]) || sign())) ++end;
     } else if (text.compare(i, 2, "//") == 0) {
       while (end < text.size() && text[end] != '\n') ++end;
@@ -74,11 +78,21 @@ TEST_CASE("mutated models never crash the front end") {
     for (std::size_t edits = 1 + below(3); edits > 0 && t.size() > 4; --edits) {
       const std::size_t at = 3 + below(t.size() - 4);
       switch (below(5)) {
-        case 0: t.erase(t.begin() + static_cast<std::ptrdiff_t>(at)); break;
-        case 1: t[at] = t[below(t.size())]; break;
-        case 2: t[at] = other[below(other.size())]; break;
-        case 3: std::swap(t[at], t[3 + below(t.size() - 4)]); break;
-        default: t.insert(t.begin() + static_cast<std::ptrdiff_t>(at), other[below(other.size())]); break;
+        case 0:
+          t.erase(t.begin() + static_cast<std::ptrdiff_t>(at));
+          break;
+        case 1:
+          t[at] = t[below(t.size())];
+          break;
+        case 2:
+          t[at] = other[below(other.size())];
+          break;
+        case 3:
+          std::swap(t[at], t[3 + below(t.size() - 4)]);
+          break;
+        default:
+          t.insert(t.begin() + static_cast<std::ptrdiff_t>(at), other[below(other.size())]);
+          break;
       }
     }
     std::string text;

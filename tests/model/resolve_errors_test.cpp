@@ -33,9 +33,13 @@ TEST_CASE("a wrong plate names both plates") {
 
 TEST_CASE("one mistake is one error") {
   CHECK(count(errors_of("plate n; z[n] ~ Categorical(pi); mu[k] ~ Normal(mean = 0, sd = 1);"
-                        "observe x[n] ~ Normal(mean = mu[z[n]], sd = 1);"), "error:") == 2);   // pi, k
-  CHECK(count(errors_of("plate n; let f[n] = q[n]; observe x[n] ~ Normal(mean = f[n] + f[n], sd = 1);"), "error:") == 1);
-  CHECK(count(errors_of("plate n; observe x[n] ~ Nrmal(mean = 0, sd = 1); y[n] ~ Normal(mean = x[n], sd = 1);"), "error:") == 1);
+                        "observe x[n] ~ Normal(mean = mu[z[n]], sd = 1);"),
+              "error:") == 2);  // pi, k
+  CHECK(count(errors_of("plate n; let f[n] = q[n]; observe x[n] ~ Normal(mean = f[n] + f[n], sd = 1);"),
+              "error:") == 1);
+  CHECK(
+      count(errors_of("plate n; observe x[n] ~ Nrmal(mean = 0, sd = 1); y[n] ~ Normal(mean = x[n], sd = 1);"),
+            "error:") == 1);
 }
 
 TEST_CASE("errors in the arguments show even when a parameter is misspelt") {
@@ -45,14 +49,17 @@ TEST_CASE("errors in the arguments show even when a parameter is misspelt") {
 }
 
 TEST_CASE("the model's name is in no namespace") {
-  const Resolved r = resolve_text("model pump { plate pump; l[pump] ~ Gamma(shape = 1, rate = 1);"
-                                  "observe x[pump] ~ Poisson(l[pump]); }");
+  const Resolved r = resolve_text(
+      "model pump { plate pump; l[pump] ~ Gamma(shape = 1, rate = 1);"
+      "observe x[pump] ~ Poisson(l[pump]); }");
   CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("a latent Multinomial needs its total") {
-  CHECK_THAT(errors_of("plate n; plate k = 2; x[n] ~ Multinomial(1 / 2) over k; observe y[n] ~ Normal(mean = 0, sd = 1);"),
-             Catch::Contains("Multinomial needs 'n' where it is not observed"));
+  CHECK_THAT(
+      errors_of(
+          "plate n; plate k = 2; x[n] ~ Multinomial(1 / 2) over k; observe y[n] ~ Normal(mean = 0, sd = 1);"),
+      Catch::Contains("Multinomial needs 'n' where it is not observed"));
 }
 
 TEST_CASE("two sticks of different plates do not unify") {
@@ -66,8 +73,10 @@ TEST_CASE("two sticks of different plates do not unify") {
 
 TEST_CASE("the previous element is legal in another variable's statement, given a start") {
   CHECK(resolve_text("model m { plate t ordered; h[t] ~ Normal(mean = 0, sd = 1);"
-                     "observe x[t] ~ Normal(mean = h[t-1], sd = 1) start Normal(mean = 0, sd = 1); }").diagnostics.empty());
-  CHECK_THAT(errors_of("plate t ordered; h[t] ~ Normal(mean = 0, sd = 1); observe x ~ Normal(mean = sum(t) h[t-1], sd = 1);"),
+                     "observe x[t] ~ Normal(mean = h[t-1], sd = 1) start Normal(mean = 0, sd = 1); }")
+            .diagnostics.empty());
+  CHECK_THAT(errors_of("plate t ordered; h[t] ~ Normal(mean = 0, sd = 1); observe x ~ Normal(mean = sum(t) "
+                       "h[t-1], sd = 1);"),
              Catch::Contains("does not exist for the first 't'"));
   CHECK_THAT(errors_of("plate t ordered; h[t] ~ Normal(mean = 0, sd = 1);"
                        "observe x[t] ~ Normal(mean = h[t+1], sd = 1) start Normal(mean = 0, sd = 1);"),
@@ -75,12 +84,15 @@ TEST_CASE("the previous element is legal in another variable's statement, given 
 }
 
 TEST_CASE("mutual dependence through the previous element is no cycle") {
-  CHECK(resolve_text("model m { plate t ordered; a[t] ~ Normal(mean = b[t-1], sd = 1) start Normal(mean = 0, sd = 1);"
-                     "b[t] ~ Normal(mean = a[t], sd = 1); observe x[t] ~ Normal(mean = b[t], sd = 1); }").diagnostics.empty());
+  CHECK(resolve_text(
+            "model m { plate t ordered; a[t] ~ Normal(mean = b[t-1], sd = 1) start Normal(mean = 0, sd = 1);"
+            "b[t] ~ Normal(mean = a[t], sd = 1); observe x[t] ~ Normal(mean = b[t], sd = 1); }")
+            .diagnostics.empty());
 }
 
 TEST_CASE("a cycle through lookups is refused") {
-  CHECK_THAT(errors_of("plate n; data up[n] : n; h[n] ~ Normal(mean = h[up[n]], sd = 1); observe x[n] ~ Normal(mean = h[n], sd = 1);"),
+  CHECK_THAT(errors_of("plate n; data up[n] : n; h[n] ~ Normal(mean = h[up[n]], sd = 1); observe x[n] ~ "
+                       "Normal(mean = h[n], sd = 1);"),
              Catch::Contains("h depends on itself"));
 }
 
@@ -91,6 +103,8 @@ TEST_CASE("deep nesting and wide substitution are errors, not crashes") {
   for (int i = 0; i < 3000; ++i) deep += ")";
   errors_of(deep + ", sd = 1);");
   std::string wide = "plate n; let a0 = 1;";
-  for (int i = 1; i < 60; ++i) wide += "let a" + std::to_string(i) + " = a" + std::to_string(i - 1) + " + a" + std::to_string(i - 1) + ";";
+  for (int i = 1; i < 60; ++i)
+    wide +=
+        "let a" + std::to_string(i) + " = a" + std::to_string(i - 1) + " + a" + std::to_string(i - 1) + ";";
   CHECK_THAT(errors_of(wide + "observe x[n] ~ Normal(mean = a59, sd = 1);"), Catch::Contains("too large"));
 }

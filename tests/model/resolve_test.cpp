@@ -74,8 +74,9 @@ TEST_CASE("aliases are one set, under names of their own") {
 }
 
 TEST_CASE("a size that is a constant is no alias") {
-  const auto m = model_of("const K = 3; plate k = K; p ~ Dirichlet(concentration = 1) over k; plate n;"
-                          "observe x[n] ~ Categorical(p);");
+  const auto m = model_of(
+      "const K = 3; plate k = K; p ~ Dirichlet(concentration = 1) over k; plate n;"
+      "observe x[n] ~ Categorical(p);");
   CHECK(m.plates[0].set == model::PlateId(0));
   CHECK(m.plates[0].size);
 }
@@ -88,7 +89,8 @@ TEST_CASE("let is substitution with renaming") {
     b[user] ~ Normal(mean = 0, sd = 1);
     let f[user] = dot(w, x[user]) + b[user];
     observe y[rating] ~ Normal(mean = f[who[rating]], sd = 1);)");
-  CHECK(statement_text(m, "y[") == "observe y[rating] ~ Normal(mean = dot(w, x[who[rating]]) + b[who[rating]], sd = 1);  // real");
+  CHECK(statement_text(m, "y[") ==
+        "observe y[rating] ~ Normal(mean = dot(w, x[who[rating]]) + b[who[rating]], sd = 1);  // real");
 }
 
 TEST_CASE("a let that is a name takes further indices") {
@@ -122,7 +124,8 @@ TEST_CASE("a matrix is a name with two axes missing") {
   CHECK(std::holds_alternative<model::MatrixVector>(m[h.main.parameters[0].value].node));
 }
 
-TEST_CASE("stick breaking makes a plate with one element more, which unifies with the plate that it indexes") {
+TEST_CASE(
+    "stick breaking makes a plate with one element more, which unifies with the plate that it indexes") {
   const auto m = model_of(R"(
     plate n; plate s = 9; plate t;
     v[s] ~ Beta(1, 2);
@@ -135,25 +138,29 @@ TEST_CASE("stick breaking makes a plate with one element more, which unifies wit
 }
 
 TEST_CASE("times may name undeclared data") {
-  const auto m = model_of("plate doc; plate token in doc times count; p ~ Beta(1, 1);"
-                          "observe w[doc, token] ~ Bernoulli(p);");
+  const auto m = model_of(
+      "plate doc; plate token in doc times count; p ~ Beta(1, 1);"
+      "observe w[doc, token] ~ Bernoulli(p);");
   REQUIRE(m.plates[1].times);
   CHECK(m[*m.plates[1].times].name == "count");
   CHECK(m[*m.plates[1].times].axes.size() == 2);
 }
 
 TEST_CASE("an optional leading parameter is skipped by position") {
-  const auto one = model_of("plate n; plate k; p ~ Dirichlet(concentration = 1) over k; observe x[n] ~ Multinomial(p);");
+  const auto one =
+      model_of("plate n; plate k; p ~ Dirichlet(concentration = 1) over k; observe x[n] ~ Multinomial(p);");
   CHECK(one.statements.back().main.parameters.size() == 1);
-  const auto two = model_of("plate n; plate k; data c[n] : count; p ~ Dirichlet(concentration = 1) over k;"
-                            "observe x[n] ~ Multinomial(c[n], p);");
+  const auto two = model_of(
+      "plate n; plate k; data c[n] : count; p ~ Dirichlet(concentration = 1) over k;"
+      "observe x[n] ~ Multinomial(c[n], p);");
   REQUIRE(two.statements.back().main.parameters.size() == 2);
   CHECK(two.statements.back().main.parameters[0].spelling->name == "n");
 }
 
 TEST_CASE("a model of potentials alone is a model") {
-  const auto m = model_of("plate site; plate edge; data a[edge] : site; data b[edge] : site; s[site] ~ Spin();"
-                          "potential[edge] 0.3 * s[a[edge]] * s[b[edge]];");
+  const auto m = model_of(
+      "plate site; plate edge; data a[edge] : site; data b[edge] : site; s[site] ~ Spin();"
+      "potential[edge] 0.3 * s[a[edge]] * s[b[edge]];");
   REQUIRE(m.potentials.size() == 1);
   CHECK(print(m, m.potentials[0].value) == "0.3 * s[a[edge]] * s[b[edge]]");
 }
