@@ -1,0 +1,31 @@
+// The subcommands: each adds its options to the command line and says what to do when it is the one that was
+// given. A command prints its result to stdout and its complaints to stderr, and returns an exit code.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "compiler/support/diagnostic.h"
+
+namespace lehr::commands {
+
+enum ExitCode { kDone = 0, kInternal = 1, kUsage = 2, kModel = 3, kData = 4, kNumerical = 5 };
+
+/// Set by a subcommand's callback; run after the whole command line is parsed.
+using Action = std::function<ExitCode()>;
+
+void add_check(CLI::App& app, Action& action);
+void add_derive(CLI::App& app, Action& action);
+void add_emit(CLI::App& app, Action& action);
+void add_format(CLI::App& app, Action& action);
+void add_families(CLI::App& app, Action& action);
+void add_fit(CLI::App& app, Action& action);
+
+/// The model file, or nothing and a complaint on stderr.
+std::optional<Source> read_model(const std::string& path);
+
+/// Prints warnings and errors to stderr; kModel when there are errors, else kDone.
+ExitCode report(const Diagnostics& diagnostics, const Source& source);
+
+}  // namespace lehr::commands

@@ -1,0 +1,87 @@
+// Schedule -> Loops: the program of one model at the sizes of one data set, and what a driver needs to run it.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/loops/loops.h"
+#include "compiler/model/bind.h"
+#include "compiler/schedule/schedule.h"
+
+namespace lehr::loops {
+
+/// One array of the posterior: `variable.parameter`, over the variable's axes and event axes.
+struct ParameterSlot {
+  std::string name;                      // "beta.concentration"
+  model::VariableId variable;            // whose axes it has
+  conditionals::BlockId block;
+  std::string parameter;                 // name in the family row
+  int event_rank = 0;
+  BufferId buffer;
+  std::vector<model::PlateId> axes;      // plates, then event axes (a category's probabilities: its plate)
+  bool local = false;                    // lives on the items of the data: written with --save-locals only
+  bool streamed = false;                 // written by the code, never read back
+};
+
+/// The functions of one item stage; all take (begin, end) of the items.
+struct StageFunctions {
+  model::PlateId item;
+  std::size_t tables = 0;                // (): tables from the current expectations
+  std::size_t update = 0;                // (begin, end, iterations; tolerance): local blocks, statistics added up
+  std::optional<std::size_t> seed;       // (begin, end): categories set to the picks of the driver, statistics added up
+  std::optional<std::size_t> sum;        // (begin, end): statistics of the stored factors, nothing updated
+  std::vector<BufferId> statistics;      // to be zero before, one copy a worker
+  std::vector<BufferId> picks;           // i64 [item]: value of each category block at `seed`, or -1 to leave the item out
+  std::vector<std::int64_t> pick_sizes;  // number of values of each
+};
+
+struct UpdateFunction {
+  conditionals::BlockId block;
+  std::size_t function = 0;              // ()
+};
+
+/// What a driver calls, in order.
+struct Interface {
+  std::size_t prepare = 0;               // (): sums and inverses of the data alone, once
+  std::size_t initialise = 0;            // (): every stored factor from its prior, parents first
+  std::size_t expectations = 0;          // (): expected statistics from parameters
+  std::size_t elbo = 0;                  // (): fills `elbo_value`
+  std::vector<std::variant<StageFunctions, UpdateFunction>> steps;  // one sweep
+  std::vector<ParameterSlot> parameters;
+  BufferId elbo_value;                   // [1]
+};
+
+/// Where the data go: buffers by given, observed variable and nested plate (offsets).
+struct DataBuffers {
+  std::vector<BufferId> givens, observed, offsets;
+  std::vector<SizeId> sizes;             // by PlateId (set)
+};
+
+struct Lowered {
+  Program program;
+  Interface interface;
+  DataBuffers data;
+  std::vector<std::int64_t> size_values;  // by slot of Program::sizes; -1 where no data gave the size
+};
+
+struct LowerOptions {
+  bool save_locals = false;              // streamed factors are written as they are used
+};
+
+/// status codes of the generated functions: kFailBlock + BlockId when that block's factor is not proper.
+inline constexpr std::int32_t kFailBlock = 100;
+/// A data matrix that must be positive definite is not: kFailData + GivenId.
+inline constexpr std::int32_t kFailData = 10000;
+
+}  // namespace lehr::loops
+
+namespace lehr {
+
+/// `data` gives sizes and constants (BoundData::values are not read). Plates sized by `= K` and event axes become
+/// constants of the code; item plates, what is nested in them and plates without a size are read at run time.
+loops::Lowered lower(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
+                     const loops::LowerOptions& options);
+
+}  // namespace lehr

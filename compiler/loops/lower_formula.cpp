@@ -1,0 +1,196 @@
+// Family formulas as loops: parameter maps, moments, entropies, and the small matrix kernels they need.
+#include "compiler/loops/lowering.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::loops {
+namespace {
+
+bool costly(const math::Expr& e) {
+  return std::visit(Overloaded{[](const math::Add& n) { return costly(n.left) || costly(n.right); },
+                               [](const math::Multiply& n) { return costly(n.left) || costly(n.right); },
+                               [](const math::Apply&) { return true; }, [](const math::Sum&) { return true; },
+                               [](const auto&) { return false; }},
+                    e->form);
+}
+
+/// Largest subformulas that do not depend on event indices of rank above `rank` and are worth keeping.
+void invariant(const math::Expr& e, int rank, std::vector<math::Expr>& out) {
+  if (math::free_event_rank(e) <= rank) {
+    if (costly(e)) out.push_back(e);
+    return;
+  }
+  std::visit(Overloaded{[&](const math::Add& n) {
+                          invariant(n.left, rank, out);
+                          invariant(n.right, rank, out);
+                        },
+                        [&](const math::Multiply& n) {
+                          invariant(n.left, rank, out);
+                          invariant(n.right, rank, out);
+                        },
+                        [&](const math::Apply& n) { invariant(n.argument, rank, out); }, [](const auto&) {}},
+             e->form);
+}
+
+void matrices(const math::Expr& e, std::set<std::string>& out) {
+  std::visit(Overloaded{[&](const math::Add& n) {
+                          matrices(n.left, out);
+                          matrices(n.right, out);
+                        },
+                        [&](const math::Multiply& n) {
+                          matrices(n.left, out);
+                          matrices(n.right, out);
+                        },
+                        [&](const math::Apply& n) { matrices(n.argument, out); },
+                        [&](const math::Sum& n) { matrices(n.body, out); },
+                        [&](const math::InverseEntry& n) { out.insert(n.matrix); },
+                        [&](const math::LogDet& n) { out.insert(n.matrix); }, [](const auto&) {}},
+             e->form);
+}
+
+}  // namespace
+
+ExprId Lowering::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event) {
+  if (auto it = f.hoisted.find(&*e); it != f.hoisted.end()) return it->second;
+  const auto rec = [&](const math::Expr& x) { return formula(x, f, event); };
+  const auto list = [&](const std::vector<math::Index>& indices) {
+    std::vector<ExprId> out;
+    for (math::Index i : indices) out.push_back(event.at(i.id));
+    return out;
+  };
+  return std::visit(
+      Overloaded{
+          [&](const math::Number& n) { return b_.f(n.value); },
+          [&](const math::Symbol& s) { return f.quantities.at(s.name)(list(s.indices)); },
+          [&](const math::AtValue&) -> ExprId { return b_.f(0); },
+          [&](const math::Add& n) { return b_.add(rec(n.left), rec(n.right)); },
+          [&](const math::Multiply& n) { return b_.mul(rec(n.left), rec(n.right)); },
+          [&](const math::Apply& n) {
+            const ExprId x = rec(n.argument);
+            switch (n.function) {
+              case math::Function::log: return b_.log(x);
+              case math::Function::exp: return b_.exp(x);
+              case math::Function::sqrt: return b_.sqrt(x);
+              case math::Function::reciprocal: return b_.div(b_.f(1), x);
+              case math::Function::lgamma: return b_.lgamma(x);
+              case math::Function::digamma: return b_.digamma(x);
+              case math::Function::trigamma: return b_.trigamma(x);
+              case math::Function::log1m: return b_.log1p(b_.neg(x));
+              case math::Function::tanh:
+                return b_.sub(b_.f(1), b_.div(b_.f(2), b_.add(b_.exp(b_.mul(b_.f(2), x)), b_.f(1))));
+              case math::Function::log_cosh: {
+                const ExprId y = b_.abs(x);
+                return b_.sub(b_.add(y, b_.log1p(b_.exp(b_.mul(b_.f(-2), y)))), b_.f(0.69314718055994530942));
+              }
+              case math::Function::xlogx: {
+                const ExprId positive = b_.greater(x, b_.f(0));
+                return b_.select(positive, b_.mul(x, b_.log(b_.select(positive, x, b_.f(1)))), b_.f(0));
+              }
+            }
+            return x;
+          },
+          [&](const math::Sum& s) {
+            const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+            for_range("e", b_.i(0), b_.extent(f.extent), [&](ExprId i) {
+              std::map<int, ExprId> inner = event;
+              inner[s.index.id] = i;
+              b_.accumulate(sum, formula(s.body, f, inner));
+            });
+            return b_.get(sum);
+          },
+          [&](const math::Delta& d) {
+            return b_.select(b_.equal(event.at(d.left.id), event.at(d.right.id)), b_.f(1), b_.f(0));
+          },
+          [&](const math::ExtentValue&) { return b_.to_f64(b_.extent(f.extent)); },
+          [&](const math::IndexValue& v) { return b_.to_f64(event.at(v.index.id)); },
+          [&](const math::InverseEntry& x) {
+            return b_.load(f.inverses.at(x.matrix).first, {event.at(x.row.id), event.at(x.column.id)});
+          },
+          [&](const math::LogDet& x) { return f.inverses.at(x.matrix).second; }},
+      e->form);
+}
+
+void Lowering::components(const math::Expr& e, int rank, Formulas& f,
+                          const std::function<void(std::vector<ExprId>, ExprId)>& leaf) {
+  prepare_matrices(e, f);
+  const auto hoist = [&](int level, const std::map<int, ExprId>& event) {
+    std::vector<math::Expr> found;
+    invariant(e, level, found);
+    for (const math::Expr& x : found) {
+      if (!f.hoisted.contains(&*x)) f.hoisted[&*x] = b_.let("h" + std::to_string(names_++), formula(x, f, event));
+    }
+  };
+  const auto outside = f.hoisted;
+  if (rank == 0) {
+    leaf({}, formula(e, f, {}));
+  } else {
+    hoist(0, {});
+    for_range("j", b_.i(0), b_.extent(f.extent), [&](ExprId j) {
+      const auto before = f.hoisted;
+      if (rank == 1) {
+        leaf({j}, formula(e, f, {{math::kFirst.id, j}}));
+      } else {
+        hoist(1, {{math::kFirst.id, j}});
+        for_range("l", b_.i(0), b_.extent(f.extent), [&](ExprId l) {
+          leaf({j, l}, formula(e, f, {{math::kFirst.id, j}, {math::kSecond.id, l}}));
+        });
+      }
+      f.hoisted = before;
+    });
+  }
+  f.hoisted = outside;
+}
+
+void Lowering::prepare_matrices(const math::Expr& e, Formulas& f) {
+  std::set<std::string> names;
+  matrices(e, names);
+  for (const std::string& name : names) {
+    if (!f.inverses.contains(name)) f.inverses[name] = spd_inverse(name, f.quantities.at(name), f.extent, f.fail_code);
+  }
+}
+
+std::pair<BufferId, ExprId> Lowering::spd_inverse(const std::string& name, const Quantity& entry, SizeId extent,
+                                                  std::int32_t code) {
+  const std::string tag = name + std::to_string(names_++);
+  const BufferId chol = work_array("chol." + tag, {extent, extent});
+  const BufferId root = work_array("root." + tag, {extent, extent});
+  const BufferId inv = work_array("inverse." + tag, {extent, extent});
+  const ScalarId logdet = b_.local("logdet." + tag, b_.f(0));
+  const ExprId n = b_.extent(extent), one = b_.i(1);
+  b_.comment("Cholesky factor, inverse and log determinant of " + name);
+  for_range("j", b_.i(0), n, [&](ExprId j) {
+    const ScalarId d = b_.local("d" + std::to_string(names_++), entry({j, j}));
+    for_range("k", b_.i(0), j, [&](ExprId k) {
+      const ExprId x = b_.load(chol, {j, k});
+      b_.accumulate(d, b_.neg(b_.mul(x, x)));
+    });
+    if (!tolerant_) b_.fail_if(b_.logical_not(b_.greater(b_.get(d), b_.f(0))), code);
+    const ExprId diag = b_.let("diag" + std::to_string(names_++), b_.sqrt(b_.get(d)));
+    b_.accumulate(logdet, b_.log(b_.get(d)));
+    b_.store(chol, {j, j}, diag);
+    for_range("i", b_.add(j, one), n, [&](ExprId i) {
+      const ScalarId s = b_.local("s" + std::to_string(names_++), entry({i, j}));
+      for_range("k", b_.i(0), j, [&](ExprId k) { b_.accumulate(s, b_.neg(b_.mul(b_.load(chol, {i, k}), b_.load(chol, {j, k})))); });
+      b_.store(chol, {i, j}, b_.div(b_.get(s), diag));
+    });
+  });
+  // root = inverse of the factor (lower triangular), by columns
+  for_range("j", b_.i(0), n, [&](ExprId j) {
+    b_.store(root, {j, j}, b_.div(b_.f(1), b_.load(chol, {j, j})));
+    for_range("i", b_.add(j, one), n, [&](ExprId i) {
+      const ScalarId s = b_.local("s" + std::to_string(names_++), b_.f(0));
+      for_range("k", j, i, [&](ExprId k) { b_.accumulate(s, b_.mul(b_.load(chol, {i, k}), b_.load(root, {k, j}))); });
+      b_.store(root, {i, j}, b_.neg(b_.div(b_.get(s), b_.load(chol, {i, i}))));
+    });
+  });
+  for_range("i", b_.i(0), n, [&](ExprId i) {
+    for_range("j", b_.i(0), b_.add(i, one), [&](ExprId j) {
+      const ScalarId s = b_.local("s" + std::to_string(names_++), b_.f(0));
+      for_range("k", i, n, [&](ExprId k) { b_.accumulate(s, b_.mul(b_.load(root, {k, i}), b_.load(root, {k, j}))); });
+      b_.store(inv, {i, j}, b_.get(s));
+      b_.store(inv, {j, i}, b_.get(s));
+    });
+  });
+  return {inv, b_.get(logdet)};
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,381 @@
+// Sizes, buffers and the functions outside the sweep.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/loops/stream.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::loops {
+
+using schedule::BlockUpdate;
+using schedule::ItemStage;
+using schedule::Statistic;
+
+namespace {
+
+/// Small arrays live on the stack of the function, others in scratch buffers.
+constexpr std::int64_t kStackEntries = 4096;
+
+void data_matrices(const Algebra& a, CoefId c, std::set<density::DataSource>& out) {
+  std::visit(Overloaded{[&](const density::CoefInverse& x) { out.insert(x.matrix); },
+                        [&](const density::CoefLogDet& x) { out.insert(x.matrix); },
+                        [&](const density::CoefAdd& x) {
+                          for (CoefId p : x.parts) data_matrices(a, p, out);
+                        },
+                        [&](const density::CoefMultiply& x) {
+                          for (CoefId p : x.parts) data_matrices(a, p, out);
+                        },
+                        [&](const density::CoefApply& x) { data_matrices(a, x.argument, out); },
+                        [&](const density::CoefSum& x) { data_matrices(a, x.body, out); }, [](const auto&) {}},
+             a[c]);
+}
+
+}  // namespace
+
+Lowering::Lowering(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const LowerOptions& options)
+    : m_(m), s_(s), data_(data), options_(options), a_(s.conditionals.density.algebra) {}
+
+std::vector<model::PlateId> Lowering::event_axes(const model::Variable& v, int rank) const {
+  if (rank == 0) return {};
+  if (v.value_plate) return {*v.value_plate};
+  if (v.event.empty()) return {};
+  std::vector<model::PlateId> out{v.event[0]};
+  if (rank == 2) out.push_back(v.event.back());
+  return out;
+}
+
+SizeId Lowering::runtime_size(const std::string& name, std::int64_t value) {
+  size_values_.push_back(value);
+  return b_.runtime_size(name);
+}
+
+bool Lowering::is_constant(model::PlateId set) const {
+  if (m_[set].parent || data_.sizes[set.index()] < 0) return false;
+  return std::none_of(m_.variables.begin(), m_.variables.end(), [&](const model::Variable& v) {
+    return v.observed && !v.axes.empty() && m_[v.axes[0]].set == set;
+  });
+}
+
+void Lowering::declare_sizes() {
+  size_.resize(m_.plates.size());
+  for (std::size_t k = 0; k < m_.plates.size(); ++k) {
+    const model::PlateId p(k);
+    if (m_[p].set != p) continue;
+    size_[k] = is_constant(p) ? b_.constant_size(m_[p].name, data_.sizes[k]) : runtime_size(m_[p].name, data_.sizes[k]);
+  }
+  for (std::size_t k = 0; k < m_.plates.size(); ++k) size_[k] = size_[m_.plates[k].set.index()];
+}
+
+std::vector<SizeId> Lowering::packed(const std::vector<model::PlateId>& plates) const {
+  std::vector<SizeId> out;
+  for (std::size_t k = 0; k < plates.size(); ++k) {
+    const model::PlateId set = m_[plates[k]].set;
+    if (m_[set].parent && k > 0) out.back() = size_[set.index()];
+    else out.push_back(size_[set.index()]);
+  }
+  return out;
+}
+
+BufferId Lowering::work_array(const std::string& name, const std::vector<SizeId>& sizes) {
+  std::int64_t entries = 1;
+  bool constant = true;
+  for (SizeId s : sizes) {
+    const std::int64_t n = b_.program()[s].constant;
+    constant = constant && n >= 0;
+    entries *= std::max<std::int64_t>(n, 1);
+  }
+  const std::string unique = fmt::format("{}.{}", name, names_++);
+  if (constant && entries <= kStackEntries) return b_.local_array(unique, sizes);
+  return b_.buffer(unique, Role::scratch, sizes);
+}
+
+void Lowering::declare_data() {
+  buffers_.offsets.resize(m_.plates.size());
+  for (std::size_t k = 0; k < m_.plates.size(); ++k) {
+    const model::PlateId p(k);
+    if (m_[p].set != p || !m_[p].parent) continue;
+    const std::int64_t rows = data_.sizes[m_[*m_[p].parent].set.index()];
+    buffers_.offsets[k] = b_.buffer("offsets." + m_[p].name, Role::data,
+                                    {runtime_size("rows." + m_[p].name, rows < 0 ? -1 : rows + 1)}, Type::i64);
+  }
+  for (std::size_t k = 0; k < m_.plates.size(); ++k) buffers_.offsets[k] = buffers_.offsets[m_.plates[k].set.index()];
+  const auto declare = [&](const std::string& name, std::vector<model::PlateId> axes,
+                           const std::vector<model::PlateId>& event, bool category) {
+    axes.insert(axes.end(), event.begin(), event.end());
+    return b_.buffer(name, Role::data, packed(axes), category ? Type::i64 : Type::f64);
+  };
+  for (const model::Given& g : m_.givens) {
+    buffers_.givens.push_back(declare(g.name, g.axes, g.event, g.type == model::GivenType::category));
+  }
+  buffers_.observed.resize(m_.variables.size());
+  for (std::size_t k = 0; k < m_.variables.size(); ++k) {
+    const model::Variable& v = m_.variables[k];
+    if (v.observed) buffers_.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
+  }
+  buffers_.sizes = size_;
+}
+
+void Lowering::declare_blocks() {
+  std::set<std::pair<BlockId, math::Stat>> used;
+  for (const Term& t : s_.conditionals.density.terms) {
+    for (const Atom& x : t.atoms) used.insert({s_.conditionals.block_of[x.variable.index()], x.stat});
+  }
+  for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
+    const BlockId b(k);
+    const conditionals::Block& block = s_.conditionals[b];
+    const model::Variable& var = m_[block.variable];
+    const auto with_axes = [&](int rank) {
+      std::vector<model::PlateId> axes = var.axes;
+      const auto event = event_axes(var, rank);
+      axes.insert(axes.end(), event.begin(), event.end());
+      return axes;
+    };
+    for (const math::FactorParameter& p : block.family->factor->parameters) {
+      if (!p.exported || (!stored(b) && !options_.save_locals)) continue;
+      const model::VariableId owner = block.mean && p.of_mean ? *block.mean : block.variable;
+      ParameterSlot slot;
+      slot.name = m_[owner].name + "." + p.name;
+      slot.variable = owner;
+      slot.block = b;
+      slot.parameter = p.name;
+      slot.event_rank = p.event_rank;
+      slot.axes = with_axes(p.event_rank);
+      slot.buffer = b_.buffer(slot.name, Role::parameter, packed(slot.axes));
+      slot.local = s_.stage_of[k].has_value();
+      slot.streamed = !stored(b);
+      parameter_[{b, p.name}] = slot.buffer;
+      interface_.parameters.push_back(std::move(slot));
+    }
+    if (!stored(b)) continue;
+    for (const math::StatisticRow& row : block.family->factor->statistics) {
+      if (!used.contains({b, row.stat})) continue;
+      if (row.stat == math::Stat::indicator) {
+        expectation_[{b, row.stat}] = parameter_.at({b, "probs"});
+        continue;
+      }
+      const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
+      expectation_[{b, row.stat}] = b_.buffer(fmt::format("E.{}.{}", var.name, math::natural_name(row.stat).substr(2)),
+                                              Role::expectation, packed(with_axes(rank)));
+    }
+  }
+}
+
+std::vector<model::PlateId> Lowering::statistic_order(const Statistic& s) const {
+  std::vector<model::PlateId> out;
+  for (std::size_t k = 0; k < s.axes.size(); ++k) {
+    if (k != s.contiguous) out.push_back(s.axes[k]);
+  }
+  if (!s.axes.empty()) out.push_back(s.axes[s.contiguous]);
+  return out;
+}
+
+void Lowering::declare_arrays() {
+  for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
+    const Statistic& s = s_.statistics[k];
+    std::vector<SizeId> sizes;
+    for (model::PlateId p : statistic_order(s)) sizes.push_back(size_[p.index()]);
+    statistic_[s.sums] = statistic_[s.table] = &s;
+    array_[s.sums] = b_.buffer(fmt::format("S{}", k), s.stage ? Role::statistic : Role::table, sizes);
+    if (s.stage) array_[s.table] = b_.buffer(fmt::format("G{}", k), Role::table, sizes);
+  }
+  for (const schedule::Step& step : s_.steps) {
+    const auto* stage = std::get_if<ItemStage>(&step);
+    if (!stage) continue;
+    for (BlockId b : stage->blocks) {
+      const model::Variable& var = m_[s_.conditionals[b].variable];
+      if (var.value_plate) {
+        picks_[b] = b_.buffer("pick." + var.name, Role::data, {size_[stage->item.index()]}, Type::i64);
+      }
+      if (stored(b)) continue;
+      const Stream stream = plan_stream(*stage, b);
+      for (const StreamUse& u : stream.uses) {
+        if (!stream.factored || u.kind != StreamUse::Kind::table) continue;
+        const Statistic& s = s_.statistics[*u.term->statistic];
+        std::vector<SizeId> sizes;
+        for (model::PlateId p : statistic_order(s)) sizes.push_back(size_[p.index()]);
+        exp_table_[s.table] = b_.buffer(fmt::format("exp.G{}", *u.term->statistic), Role::table, sizes);
+        sizes.pop_back();
+        exp_shift_[s.table] = b_.buffer(fmt::format("shift.G{}", *u.term->statistic), Role::table, sizes);
+      }
+    }
+  }
+  const SizeId one = b_.constant_size("one", 1);
+  for (std::size_t k = 0; k < s_.steps.size(); ++k) {
+    if (!std::holds_alternative<ItemStage>(s_.steps[k])) continue;
+    local_sums_[k] = {b_.buffer(fmt::format("energy{}", k), Role::statistic, {one}),
+                      b_.buffer(fmt::format("entropy{}", k), Role::statistic, {one})};
+  }
+  interface_.elbo_value = b_.buffer("elbo", Role::output, {one});
+}
+
+void Lowering::emit_prepare() {
+  std::set<density::DataSource> matrices;
+  for (const Term& t : s_.conditionals.density.terms) data_matrices(a_, t.coef, matrices);
+  for (const density::DataSource& source : matrices) {
+    const auto declare = [&](const std::string& name, const std::vector<model::PlateId>& axes,
+                             const std::vector<model::PlateId>& event) {
+      std::vector<model::PlateId> all = axes;
+      all.insert(all.end(), event.begin(), event.end());
+      data_inverse_[name] = {b_.buffer("inverse." + name, Role::table, packed(all)),
+                             b_.buffer("logdet." + name, Role::table, packed(axes))};
+    };
+    std::visit([&](auto id) { declare(m_[id].name, m_[id].axes, m_[id].event); }, source);
+  }
+  interface_.prepare = b_.function("prepare", [&] {
+    for (const density::DataSource& source : matrices) {
+      std::visit(
+          [&](auto id) {
+            const auto& x = m_[id];
+            BufferId data;
+            std::int32_t code = kFailData;
+            if constexpr (std::is_same_v<decltype(id), model::GivenId>) {
+              data = buffers_.givens[id.index()];
+              code += id.value;
+            } else {
+              data = buffers_.observed[id.index()];
+            }
+            const SizeId extent = size_[m_[x.event[0]].set.index()];
+            for_elements(x.axes, [&](std::vector<ExprId> lead) {
+              const std::vector<ExprId> at = address(x.axes, lead);
+              const auto entry = [&](const std::vector<ExprId>& jl) {
+                std::vector<ExprId> all = at;
+                all.insert(all.end(), jl.begin(), jl.end());
+                return all;
+              };
+              const auto [inv, logdet] = spd_inverse(x.name, [&](const std::vector<ExprId>& jl) { return b_.load(data, entry(jl)); }, extent, code);
+              b_.store(data_inverse_.at(x.name).second, at, logdet);
+              for_range("j", b_.i(0), b_.extent(extent), [&, inv = inv](ExprId j) {
+                for_range("l", b_.i(0), b_.extent(extent), [&](ExprId l) {
+                  b_.store(data_inverse_.at(x.name).first, entry({j, l}), b_.load(inv, {j, l}));
+                });
+              });
+            });
+          },
+          source);
+    }
+    for (const Statistic& s : s_.statistics) {
+      if (s.stage) continue;
+      b_.fill(array_.at(s.sums), b_.f(0));
+      emit(s.inner, factors({&s.inner, std::nullopt, nullptr}, {}, nullptr), {}, {}, std::nullopt,
+           [&](ExprId value, const Env& env) { b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, env), value); });
+    }
+  });
+}
+
+std::vector<BlockId> Lowering::parents_first() const {
+  // A block waits for the latent parents that the terms of its own statement mention.
+  const conditionals::Conditionals& c = s_.conditionals;
+  std::vector<BlockId> out;
+  std::vector<bool> done(c.blocks.size());
+  while (out.size() < c.blocks.size()) {
+    std::size_t next = c.blocks.size();
+    for (std::size_t k = 0; k < c.blocks.size() && next == c.blocks.size(); ++k) {
+      if (done[k]) continue;
+      bool ready = true;
+      for (const Term& t : c.density.terms) {
+        if (c.density.origins[t.origin].statement != m_[c.blocks[k].variable].statement) continue;
+        for (const Atom& x : t.atoms) {
+          const BlockId parent = c.block_of[x.variable.index()];
+          ready = ready && (parent == BlockId(k) || done[parent.index()]);
+        }
+      }
+      if (ready) next = k;
+    }
+    if (next == c.blocks.size()) next = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
+    done[next] = true;
+    out.push_back(BlockId(next));
+  }
+  return out;
+}
+
+void Lowering::emit_initialise() {
+  interface_.initialise = b_.function("initialise", [&] {
+    tolerant_ = true;
+    const density::Density& d = s_.conditionals.density;
+    for (BlockId b : parents_first()) {
+      if (!stored(b)) continue;
+      const conditionals::Block& block = s_.conditionals[b];
+      std::vector<std::pair<ArrayTerm, std::size_t>> uses;
+      for (const conditionals::Use& u : block.uses) {
+        const Term& t = d.terms[u.term];
+        const auto origin = d.origins[t.origin].statement;
+        const bool own = origin == m_[block.variable].statement || (block.mean && origin == m_[*block.mean].statement);
+        const bool readable = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
+          return stored(s_.conditionals.block_of[x.variable.index()]);
+        });
+        if (own && readable) uses.push_back({{&t, std::nullopt, nullptr}, u.atom});
+      }
+      update(b, uses, {});
+    }
+    tolerant_ = false;
+  });
+}
+
+void Lowering::emit_expectations() {
+  interface_.expectations = b_.function("expectations", [&] {
+    for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
+      const BlockId b(k);
+      if (!stored(b)) continue;
+      for_elements(m_[s_.conditionals[b].variable].axes, [&](std::vector<ExprId> element) {
+        Formulas f = parameter_formulas(b, element);
+        expectations_from_parameters(b, element, f);
+      });
+    }
+  });
+}
+
+void Lowering::emit_elbo() {
+  interface_.elbo = b_.function("elbo", [&] {
+    const ScalarId total = b_.local("total", b_.f(0));
+    for (const auto& [step, sums] : local_sums_) {
+      b_.accumulate(total, b_.add(b_.load(sums.first, {b_.i(0)}), b_.load(sums.second, {b_.i(0)})));
+    }
+    for (const schedule::OuterTerm& t : s_.outer) {
+      ArrayTerm term{&t.term, std::nullopt, &t.at};
+      if (t.statistic) term.array = s_.statistics[*t.statistic].sums;
+      emit(t.term, factors(term, {}, nullptr), {}, {}, std::nullopt,
+           [&](ExprId value, const Env&) { b_.accumulate(total, value); });
+    }
+    for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
+      const BlockId b(k);
+      if (s_.stage_of[k] || s_.conditionals[b].point) continue;
+      for_elements(m_[s_.conditionals[b].variable].axes,
+                   [&](std::vector<ExprId> element) { b_.accumulate(total, entropy(b, element)); });
+    }
+    b_.store(interface_.elbo_value, {b_.i(0)}, b_.get(total));
+  });
+}
+
+Lowered Lowering::run() {
+  declare_sizes();
+  declare_data();
+  declare_blocks();
+  declare_arrays();
+  emit_prepare();
+  emit_initialise();
+  emit_expectations();
+  for (std::size_t k = 0; k < s_.steps.size(); ++k) {
+    if (std::holds_alternative<ItemStage>(s_.steps[k])) {
+      interface_.steps.emplace_back(emit_stage(k));
+      continue;
+    }
+    const BlockId b = std::get<BlockUpdate>(s_.steps[k]).block;
+    UpdateFunction f{b, 0};
+    f.function = b_.function("update_" + m_[s_.conditionals[b].variable].name, [&] { update(b, outer_uses(b), {}); });
+    interface_.steps.emplace_back(f);
+  }
+  emit_elbo();
+  return {b_.take(), std::move(interface_), std::move(buffers_), std::move(size_values_)};
+}
+
+}  // namespace lehr::loops
+
+namespace lehr {
+
+loops::Lowered lower(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
+                     const loops::LowerOptions& options) {
+  return loops::Lowering(model, schedule, data, options).run();
+}
+
+}  // namespace lehr

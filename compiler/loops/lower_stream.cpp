@@ -1,0 +1,267 @@
+// Streamed categories: the probabilities of one element are formed in a work array, added to whatever needs them,
+// and forgotten. Where all log odds are table rows or vectors of the item (LDA), no exponential is taken per element.
+#include <algorithm>
+
+#include "compiler/loops/stream.h"
+
+namespace lehr::loops {
+
+using schedule::ItemStage;
+
+namespace {
+
+/// Products of exponentials below this are computed again from log odds.
+constexpr double kUnderflow = 1e-200;
+
+}  // namespace
+
+Lowering::Stream Lowering::plan_stream(const ItemStage& stage, BlockId z) const {
+  Stream s;
+  s.block = z;
+  s.stage = &stage;
+  const model::Variable& var = m_[s_.conditionals[z].variable];
+  s.values = size_[m_[*var.value_plate].set.index()];
+  bool all_factor = var.axes.size() > 1;
+  for (const ItemStage::LocalTerm& t : stage.terms) {
+    for (std::size_t k = 0; k < t.term.atoms.size(); ++k) {
+      if (t.term.atoms[k].variable != s_.conditionals[z].variable) continue;
+      StreamUse u;
+      u.term = &t;
+      u.atom = k;
+      u.value = std::get<density::IndexBound>(a_[t.term.atoms[k].event[0]]).bound;
+      for (std::size_t j = 0; j < t.term.atoms.size(); ++j) {
+        if (j != k) u.partner = j;
+      }
+      // All bounds are the element's own or the value; no data among the factors.
+      std::set<BoundId> known{u.value};
+      for (IndexId i : t.term.atoms[k].axes) a_.collect(i, known);
+      const bool plain = a_.literal(t.term.coef) == 1.0 && t.term.guards.empty() &&
+                         std::all_of(t.term.bounds.begin(), t.term.bounds.end(), [&](BoundId b) { return known.contains(b); });
+      const bool indexed_by_value = [&] {
+        if (t.statistic) {
+          const schedule::Statistic& st = s_.statistics[*t.statistic];
+          if (st.at.empty()) return false;
+          const auto* b = std::get_if<density::IndexBound>(&a_[st.at[st.contiguous]]);
+          return b && b->bound == u.value;
+        }
+        if (!u.partner) return false;
+        const Atom& p = t.term.atoms[*u.partner];
+        if (p.event.size() != 1) return false;
+        const auto* b = std::get_if<density::IndexBound>(&a_[p.event[0]]);
+        return b && b->bound == u.value;
+      }();
+      if (plain && indexed_by_value) u.kind = t.statistic ? StreamUse::Kind::table : StreamUse::Kind::vector;
+      all_factor = all_factor && u.kind != StreamUse::Kind::general;
+      s.uses.push_back(u);
+    }
+  }
+  s.factored = all_factor;
+  return s;
+}
+
+void Lowering::stream_arrays(Stream& s) {
+  const std::string& name = m_[s_.conditionals[s.block].variable].name;
+  s.probs = work_array("probs." + name, {s.values});
+  s.odds = work_array("odds." + name, {s.values});
+  s.item_odds = work_array("item_odds." + name, {s.values});
+  s.item_exp = work_array("item_exp." + name, {s.values});
+}
+
+Env Lowering::stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const {
+  const StreamUse& u = s.uses[use];
+  const Atom& own = u.term->term.atoms[u.atom];
+  Env env;
+  for (std::size_t x = 0; x < own.axes.size() && x < element.size(); ++x) {
+    env[std::get<density::IndexBound>(a_[own.axes[x]]).bound] = element[x];
+  }
+  return env;
+}
+
+void Lowering::exp_table(ArrayId table) {
+  const schedule::Statistic& s = *statistic_.at(table);
+  const BufferId from = array_.at(table), to = exp_table_.at(table), shift = exp_shift_.at(table);
+  std::vector<model::PlateId> rows;
+  for (std::size_t k = 0; k < s.axes.size(); ++k) {
+    if (k != s.contiguous) rows.push_back(s.axes[k]);
+  }
+  const ExprId values = b_.extent(size_[s.axes[s.contiguous].index()]);
+  for_elements(rows, [&](std::vector<ExprId> row) {
+    const auto at = [&](ExprId k) {
+      std::vector<ExprId> all = row;
+      all.push_back(k);
+      return all;
+    };
+    const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
+    for_range("k", b_.i(0), values, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(from, at(k)))); });
+    b_.store(shift, row, b_.get(top));
+    for_range("k", b_.i(0), values,
+              [&](ExprId k) { b_.store(to, at(k), b_.exp(b_.sub(b_.load(from, at(k)), b_.get(top)))); });
+  });
+}
+
+void Lowering::stream_item_setup(const Stream& s, ExprId item) {
+  for (const StreamUse& u : s.uses) {
+    if (!u.partner) continue;
+    const Atom& p = u.term->term.atoms[*u.partner];
+    const BlockId b = s_.conditionals.block_of[p.variable.index()];
+    b_.fill(streamed_into_.at({b, p.stat}), b_.f(0));
+  }
+  if (!s.factored) return;
+  // Vectors of the item: their sum, and its exponential shifted by the largest entry.
+  const ExprId values = b_.extent(s.values);
+  b_.fill(s.item_odds, b_.f(0));
+  for (std::size_t k = 0; k < s.uses.size(); ++k) {
+    const StreamUse& u = s.uses[k];
+    if (u.kind != StreamUse::Kind::vector) continue;
+    const Atom& p = u.term->term.atoms[*u.partner];
+    Env env = stream_env(s, k, {item});
+    for_range("k", b_.i(0), values, [&](ExprId v) {
+      env[u.value] = v;
+      b_.add_to(s.item_odds, {v}, expectation(p, env));
+    });
+  }
+  const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
+  for_range("k", b_.i(0), values, [&](ExprId v) { b_.assign(top, b_.max(b_.get(top), b_.load(s.item_odds, {v}))); });
+  for_range("k", b_.i(0), values,
+            [&](ExprId v) { b_.store(s.item_exp, {v}, b_.exp(b_.sub(b_.load(s.item_odds, {v}), b_.get(top)))); });
+  item_shift_ = b_.get(top);
+}
+
+void Lowering::stream_elements(const Stream& s, ExprId item, bool final, StageMode mode) {
+  for_inner_elements(m_[s_.conditionals[s.block].variable], item,
+                     [&](const std::vector<ExprId>& element) { stream_element(s, element, final, mode); });
+}
+
+void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& element, bool final, StageMode mode) {
+  const model::Variable& var = m_[s_.conditionals[s.block].variable];
+  const ExprId values = b_.extent(s.values);
+  const auto each = [&](const std::function<void(ExprId)>& body) { for_range("k", b_.i(0), values, body); };
+  std::vector<Env> envs;
+  for (std::size_t k = 0; k < s.uses.size(); ++k) envs.push_back(stream_env(s, k, element));
+  const auto table_of = [&](const StreamUse& u) { return s_.statistics[*u.term->statistic].table; };
+  const auto row_of = [&](std::size_t k) {
+    const schedule::Statistic& st = s_.statistics[*s.uses[k].term->statistic];
+    std::vector<ExprId> row;
+    for (std::size_t x = 0; x < st.at.size(); ++x) {
+      if (x != st.contiguous) row.push_back(b_.let("row" + std::to_string(names_++), index(st.at[x], envs[k])));
+    }
+    return row;
+  };
+  std::vector<std::vector<ExprId>> rows(s.uses.size());
+  for (std::size_t k = 0; k < s.uses.size(); ++k) {
+    if (s.uses[k].kind == StreamUse::Kind::table) rows[k] = row_of(k);
+  }
+  const auto at = [](std::vector<ExprId> row, ExprId k) {
+    row.push_back(k);
+    return row;
+  };
+
+  const ScalarId total = b_.local("total" + std::to_string(names_++), b_.f(0));
+  const ScalarId shift = b_.local("shift" + std::to_string(names_++), b_.f(0));
+  // Log odds into `odds`, exponentials of them into `probs`, their sum into `total`.
+  const auto from_odds = [&] {
+    b_.fill(s.odds, b_.f(0));
+    for (std::size_t k = 0; k < s.uses.size(); ++k) {
+      const StreamUse& u = s.uses[k];
+      ArrayTerm t{&u.term->term, std::nullopt, &u.term->at};
+      if (u.term->statistic) t.array = table_of(u);
+      emit(u.term->term, factors(t, {u.atom}, &var), {}, envs[k], u.value,
+           [&](ExprId value, const Env& e) { b_.add_to(s.odds, {e.at(u.value)}, value); });
+    }
+    const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
+    each([&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(s.odds, {k}))); });
+    b_.assign(shift, b_.get(top));
+    const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+    each([&](ExprId k) {
+      const ExprId e = b_.let("e" + std::to_string(names_++), b_.exp(b_.sub(b_.load(s.odds, {k}), b_.get(top))));
+      b_.store(s.probs, {k}, e);
+      b_.accumulate(sum, e);
+    });
+    b_.assign(total, b_.get(sum));
+  };
+  if (mode == StageMode::seed) {
+    each([&](ExprId k) {
+      b_.store(s.probs, {k}, b_.select(b_.equal(k, b_.load(picks_.at(s.block), {element[0]})), b_.f(1), b_.f(0)));
+    });
+    b_.assign(total, b_.f(1));
+  } else if (s.factored) {
+    b_.assign(shift, item_shift_);
+    for (std::size_t k = 0; k < s.uses.size(); ++k) {
+      if (s.uses[k].kind == StreamUse::Kind::table && final) {
+        b_.assign(shift, b_.add(b_.get(shift), b_.load(exp_shift_.at(table_of(s.uses[k])), rows[k])));
+      }
+    }
+    const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+    each([&](ExprId k) {
+      ExprId p = b_.load(s.item_exp, {k});
+      for (std::size_t j = 0; j < s.uses.size(); ++j) {
+        if (s.uses[j].kind == StreamUse::Kind::table) p = b_.mul(p, b_.load(exp_table_.at(table_of(s.uses[j])), at(rows[j], k)));
+      }
+      const ExprId e = b_.let("p" + std::to_string(names_++), p);
+      b_.store(s.probs, {k}, e);
+      b_.accumulate(sum, e);
+    });
+    b_.assign(total, b_.get(sum));
+    b_.if_then(b_.less(b_.get(sum), b_.f(kUnderflow)), from_odds);
+  } else {
+    from_odds();
+  }
+  const ExprId scale = b_.let("scale" + std::to_string(names_++), b_.div(b_.f(1), b_.get(total)));
+  const auto prob = [&](ExprId k) { return b_.load(s.probs, {k}); };
+
+  for (std::size_t k = 0; k < s.uses.size(); ++k) {
+    const StreamUse& u = s.uses[k];
+    const Term& t = u.term->term;
+    if (u.partner) {
+      // To the naturals of the one other local block; its own element comes later.
+      const Atom& p = t.atoms[*u.partner];
+      const BlockId b = s_.conditionals.block_of[p.variable.index()];
+      const model::Variable& other = m_[p.variable];
+      const BufferId into = streamed_into_.at({b, p.stat});
+      std::vector<Factor> fs = factors({&t, std::nullopt, nullptr}, {u.atom, *u.partner}, &other);
+      fs.push_back({{}, [scale](const Env&) { return scale; }});
+      fs.push_back({{u.value}, [&](const Env& e) { return prob(e.at(u.value)); }});
+      emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
+        std::vector<IndexId> inner(p.axes.begin() + 1, p.axes.end());
+        std::vector<ExprId> to = address({other.axes.begin() + 1, other.axes.end()}, inner, e);
+        for (IndexId i : p.event) to.push_back(index(i, e));
+        b_.add_to(into, to, value);
+      });
+      continue;
+    }
+    if (!final) continue;
+    // Statistics, or the energy of a term with the category alone.
+    std::vector<Factor> fs = factors({&t, std::nullopt, nullptr}, {u.atom}, nullptr);
+    fs.push_back({{}, [scale](const Env&) { return scale; }});
+    fs.push_back({{u.value}, [&](const Env& e) { return prob(e.at(u.value)); }});
+    emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
+      if (u.term->statistic) {
+        const schedule::Statistic& st = s_.statistics[*u.term->statistic];
+        b_.add_to(array_.at(st.sums), array_indices(st.sums, st.at, e), value);
+      } else {
+        b_.add_to(local_energy_, {b_.i(0)}, value);
+      }
+    });
+  }
+  if (!final || mode == StageMode::seed) return;
+  // H = log Z - sum_k p_k * log odds_k, times the copies of the element
+  const ScalarId mean = b_.local("mean" + std::to_string(names_++), b_.f(0));
+  each([&](ExprId k) {
+    ExprId odds = b_.load(s.odds, {k});
+    if (s.factored) {
+      odds = b_.load(s.item_odds, {k});
+      for (std::size_t j = 0; j < s.uses.size(); ++j) {
+        if (s.uses[j].kind == StreamUse::Kind::table) odds = b_.add(odds, b_.load(array_.at(table_of(s.uses[j])), at(rows[j], k)));
+      }
+    }
+    b_.accumulate(mean, b_.mul(prob(k), odds));
+  });
+  const ExprId h = b_.sub(b_.add(b_.log(b_.get(total)), b_.get(shift)), b_.mul(scale, b_.get(mean)));
+  b_.add_to(local_entropy_, {b_.i(0)}, b_.mul(owned_multiplicity(var, element), h));
+  if (options_.save_locals) {
+    const BufferId out = parameter_.at({s.block, "probs"});
+    each([&](ExprId k) { b_.store(out, parameter_address(s.block, element, {k}), b_.mul(scale, prob(k))); });
+  }
+}
+
+}  // namespace lehr::loops

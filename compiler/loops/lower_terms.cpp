@@ -1,0 +1,310 @@
+// Index and coefficient expressions, and the loop nest of one term.
+#include <algorithm>
+
+#include "compiler/loops/lowering.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::loops {
+namespace {
+
+std::set<BoundId> mentioned(const Algebra& a, const std::vector<IndexId>& indices) {
+  std::set<BoundId> out;
+  for (IndexId i : indices) a.collect(i, out);
+  return out;
+}
+
+bool open(const std::set<BoundId>& bounds, const Env& env) {
+  return std::all_of(bounds.begin(), bounds.end(), [&](BoundId b) { return env.contains(b); });
+}
+
+}  // namespace
+
+ExprId Lowering::index(IndexId i, const Env& env) {
+  return std::visit(Overloaded{[&](const density::IndexBound& b) {
+                                 const ExprId base = env.at(b.bound);
+                                 return b.offset == 0 ? base : b_.add(base, b_.i(b.offset));
+                               },
+                               [&](const density::IndexConstant& c) { return b_.i(c.value); },
+                               [&](const density::IndexLookup& l) { return data_value(l.source, l.indices, env); }},
+                    a_[i]);
+}
+
+std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices) {
+  std::vector<ExprId> out;
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const model::PlateId set = m_[plates[k]].set;
+    if (m_[set].parent && k > 0) {
+      out.back() = b_.add(b_.load(buffers_.offsets[set.index()], {out.back()}), indices[k]);
+    } else {
+      out.push_back(indices[k]);
+    }
+  }
+  return out;
+}
+
+std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
+                                      const Env& env) {
+  std::vector<ExprId> values;
+  for (IndexId i : indices) values.push_back(index(i, env));
+  return address(plates, values);
+}
+
+ExprId Lowering::data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env) {
+  const auto plates = [&](const auto& x) {
+    std::vector<model::PlateId> all = x.axes;
+    all.insert(all.end(), x.event.begin(), x.event.end());
+    return all;
+  };
+  return std::visit(Overloaded{[&](model::GivenId g) {
+                                 return b_.load(buffers_.givens[g.index()], address(plates(m_[g]), indices, env));
+                               },
+                               [&](model::VariableId v) {
+                                 return b_.load(buffers_.observed[v.index()], address(plates(m_[v]), indices, env));
+                               }},
+                    source);
+}
+
+ExprId Lowering::coef(CoefId c, const Env& env) {
+  const auto matrix = [&](const density::DataSource& source) {
+    return data_inverse_.at(source.index() == 0 ? m_[std::get<0>(source)].name : m_[std::get<1>(source)].name);
+  };
+  const auto lead_plates = [&](const density::DataSource& source) {
+    return source.index() == 0 ? m_[std::get<0>(source)].axes : m_[std::get<1>(source)].axes;
+  };
+  return std::visit(
+      Overloaded{
+          [&](const density::CoefNumber& n) { return b_.f(n.value); },
+          [&](const density::CoefConstant& k) { return b_.f(data_.constants.at(k.constant.index())); },
+          [&](const density::CoefData& d) { return b_.to_f64(data_value(d.source, d.indices, env)); },
+          [&](const density::CoefArray& d) { return array_value(d.array, d.indices, env); },
+          [&](const density::CoefExtent& e) {
+            if (!e.row) return b_.to_f64(b_.extent(size_[e.plate.index()]));
+            const ExprId row = index(*e.row, env);
+            const BufferId off = buffers_.offsets[e.plate.index()];
+            return b_.to_f64(b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row})));
+          },
+          [&](const density::CoefIndexValue& v) { return b_.to_f64(index(v.index, env)); },
+          [&](const density::CoefAdd& s) {
+            ExprId out = coef(s.parts[0], env);
+            for (std::size_t k = 1; k < s.parts.size(); ++k) out = b_.add(out, coef(s.parts[k], env));
+            return out;
+          },
+          [&](const density::CoefMultiply& p) {
+            ExprId out = coef(p.parts[0], env);
+            for (std::size_t k = 1; k < p.parts.size(); ++k) out = b_.mul(out, coef(p.parts[k], env));
+            return out;
+          },
+          [&](const density::CoefApply& f) {
+            const ExprId x = coef(f.argument, env);
+            switch (f.function) {
+              // log 0 times an indicator that is never 1 must stay finite (simplex data with zeros)
+              case density::CoefFunction::log: return b_.max(b_.log(x), b_.f(kLogZero));
+              case density::CoefFunction::log1m: return b_.max(b_.log1p(b_.neg(x)), b_.f(kLogZero));
+              case density::CoefFunction::exp: return b_.exp(x);
+              case density::CoefFunction::sqrt: return b_.sqrt(x);
+              case density::CoefFunction::reciprocal: return b_.div(b_.f(1), x);
+              case density::CoefFunction::lgamma: return b_.lgamma(x);
+              case density::CoefFunction::digamma: return b_.digamma(x);
+            }
+            return x;
+          },
+          [&](const density::CoefSum& s) {
+            const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+            const auto [begin, end] = range(s.bound, env);
+            for_range(a_[s.bound].name, begin, end, [&](ExprId i) {
+              Env inner = env;
+              inner[s.bound] = i;
+              b_.accumulate(sum, coef(s.body, inner));
+            });
+            return b_.get(sum);
+          },
+          [&](const density::CoefInverse& x) {
+            std::vector<ExprId> at = address(lead_plates(x.matrix), x.lead, env);
+            at.push_back(index(x.row, env));
+            at.push_back(index(x.column, env));
+            return b_.load(matrix(x.matrix).first, at);
+          },
+          [&](const density::CoefLogDet& x) {
+            return b_.load(matrix(x.matrix).second, address(lead_plates(x.matrix), x.lead, env));
+          }},
+      a_[c]);
+}
+
+ExprId Lowering::guard(const Guard& g, const Env& env) {
+  if (g.present) {
+    const model::Variable& v = m_[*g.present];
+    std::vector<ExprId> at = address(v.axes, g.element, env);
+    for (std::size_t k = 0; k < v.event.size(); ++k) at.push_back(b_.i(0));
+    const ExprId x = b_.load(buffers_.observed[g.present->index()], at);
+    return b_.type(x) == Type::f64 ? b_.logical_not(b_.is_nan(x)) : b_.greater_equal(x, b_.i(0));
+  }
+  const ExprId l = index(g.left, env), r = index(g.right, env);
+  switch (g.relation) {
+    case density::Relation::equal: return b_.equal(l, r);
+    case density::Relation::not_equal: return b_.not_equal(l, r);
+    case density::Relation::less: return b_.less(l, r);
+    case density::Relation::greater_equal: return b_.greater_equal(l, r);
+  }
+  return b_.boolean(true);
+}
+
+ExprId Lowering::expectation(const Atom& a, const Env& env) {
+  const BlockId block = s_.conditionals.block_of[a.variable.index()];
+  std::vector<ExprId> at = address(m_[a.variable].axes, a.axes, env);
+  for (IndexId e : a.event) at.push_back(index(e, env));
+  return b_.load(expectation_.at({block, a.stat}), at);
+}
+
+std::vector<ExprId> Lowering::array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
+  const schedule::Statistic& s = *statistic_.at(array);
+  std::vector<ExprId> out;
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    if (k != s.contiguous) out.push_back(index(at[k], env));
+  }
+  if (!at.empty()) out.push_back(index(at[s.contiguous], env));
+  return out;
+}
+
+ExprId Lowering::array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
+  return b_.load(array_.at(array), array_indices(array, at, env));
+}
+
+std::pair<ExprId, ExprId> Lowering::range(BoundId b, const Env& env) {
+  const model::PlateId set = m_[a_[b].plate].set;
+  if (!a_[b].parent) return {b_.i(0), b_.extent(size_[set.index()])};
+  const ExprId row = index(*a_[b].parent, env);
+  const BufferId off = buffers_.offsets[set.index()];
+  return {b_.i(0), b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}))};
+}
+
+std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
+                                      const model::Variable* owner) {
+  std::vector<Factor> out;
+  for (CoefId c : a_.factors(t.term->coef)) {
+    if (a_.literal(c) == 1.0) continue;
+    std::set<BoundId> bounds;
+    a_.collect(c, bounds);
+    out.push_back({bounds, [this, c](const Env& env) { return coef(c, env); }});
+  }
+  for (const density::Multiplicity& x : t.term->multiplicities) {
+    if (owner && std::find(owner->axes.begin(), owner->axes.end(), x.plate) != owner->axes.end()) continue;
+    std::set<BoundId> bounds;
+    a_.collect(x.count, bounds);
+    out.push_back({bounds, [this, c = x.count](const Env& env) { return coef(c, env); }});
+  }
+  for (std::size_t k = 0; k < t.term->atoms.size(); ++k) {
+    if (std::find(without.begin(), without.end(), k) != without.end()) continue;
+    const Atom& atom = t.term->atoms[k];
+    std::set<BoundId> bounds = mentioned(a_, atom.axes);
+    bounds.merge(mentioned(a_, atom.event));
+    out.push_back({bounds, [this, &atom](const Env& env) { return expectation(atom, env); }});
+  }
+  if (t.array) {
+    out.push_back({mentioned(a_, *t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});
+  }
+  return out;
+}
+
+void Lowering::for_range(const std::string& name, ExprId begin, ExprId end, const std::function<void(ExprId)>& body) {
+  b_.for_loop(name + std::to_string(names_++), begin, end, body);
+}
+
+void Lowering::for_elements(const std::vector<model::PlateId>& plates, const std::function<void(std::vector<ExprId>)>& body) {
+  std::vector<ExprId> at;
+  const std::function<void(std::size_t)> level = [&](std::size_t k) {
+    if (k == plates.size()) {
+      body(at);
+      return;
+    }
+    const model::PlateId set = m_[plates[k]].set;
+    ExprId begin = b_.i(0), end = b_.extent(size_[set.index()]);
+    if (m_[set].parent && k > 0) {
+      const std::vector<ExprId> rows =
+          address({plates.begin(), plates.begin() + static_cast<std::ptrdiff_t>(k)}, {at.begin(), at.end()});
+      const BufferId off = buffers_.offsets[set.index()];
+      end = b_.sub(b_.load(off, {b_.add(rows.back(), b_.i(1))}), b_.load(off, {rows.back()}));
+    }
+    for_range(m_[plates[k]].name, begin, end, [&](ExprId i) {
+      at.push_back(i);
+      level(k + 1);
+      at.pop_back();
+    });
+  };
+  level(0);
+}
+
+struct Lowering::Nest {
+  std::vector<BoundId> order;                // bounds still to open, outermost first
+  std::vector<Factor> factors, conditions;   // not used yet
+  const std::function<void(ExprId, const Env&)>& leaf;
+};
+
+void Lowering::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
+                    std::optional<BoundId> innermost, const std::function<void(ExprId, const Env&)>& leaf) {
+  for (const Guard& g : t.guards) {
+    std::set<BoundId> bounds = g.present ? mentioned(a_, g.element) : mentioned(a_, {g.left, g.right});
+    conditions.push_back({bounds, [this, &g](const Env& e) { return guard(g, e); }});
+  }
+  std::vector<BoundId> left;
+  for (BoundId b : t.bounds) {
+    if (!env.contains(b) && b != innermost) left.push_back(b);
+  }
+  if (innermost && !env.contains(*innermost)) left.push_back(*innermost);
+  // A nested bound opens after the bounds its row mentions.
+  std::vector<BoundId> order;
+  std::set<BoundId> known;
+  for (const auto& [b, e] : env) known.insert(b);
+  while (!left.empty()) {
+    const auto ready = std::find_if(left.begin(), left.end(), [&](BoundId b) {
+      if (!a_[b].parent) return true;
+      const std::set<BoundId> needs = mentioned(a_, {*a_[b].parent});
+      return std::includes(known.begin(), known.end(), needs.begin(), needs.end());
+    });
+    order.push_back(*ready);
+    known.insert(*ready);
+    left.erase(ready);
+  }
+  Nest nest{std::move(order), std::move(factors), std::move(conditions), leaf};
+  emit_level(nest, std::move(env), ExprId());
+}
+
+void Lowering::emit_level(Nest& nest, Env env, ExprId product) {
+  const auto take = [&](std::vector<Factor>& from) {
+    std::vector<Factor> ready;
+    for (auto f = from.begin(); f != from.end();) {
+      if (open(f->bounds, env)) {
+        ready.push_back(std::move(*f));
+        f = from.erase(f);
+      } else {
+        ++f;
+      }
+    }
+    return ready;
+  };
+  const std::vector<Factor> conditions = take(nest.conditions);
+  if (!conditions.empty()) {
+    ExprId all = conditions[0].value(env);
+    for (std::size_t k = 1; k < conditions.size(); ++k) all = b_.logical_and(all, conditions[k].value(env));
+    b_.if_then(all, [&] { emit_level(nest, env, product); });
+    return;
+  }
+  for (const Factor& f : take(nest.factors)) {
+    const ExprId v = f.value(env);
+    product = product.valid() ? b_.mul(product, v) : v;
+  }
+  if (nest.order.empty()) {
+    nest.leaf(product.valid() ? product : b_.f(1), env);
+    return;
+  }
+  if (product.valid()) product = b_.let("c" + std::to_string(names_++), product);
+  const BoundId next = nest.order.front();
+  nest.order.erase(nest.order.begin());
+  const auto [begin, end] = range(next, env);
+  for_range(a_[next].name, begin, end, [&](ExprId i) {
+    Env inner = env;
+    inner[next] = i;
+    emit_level(nest, std::move(inner), product);
+  });
+}
+
+}  // namespace lehr::loops

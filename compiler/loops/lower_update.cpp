@@ -1,0 +1,283 @@
+// The update of one stored block: natural parameters gathered or scattered from the terms, then parameters, then
+// expected statistics. Axes that every use names by a plain index are fixed: the element is known and its loops
+// vanish (gather). The others are scattered into an array over them. Coupled axes are always fixed, so that the
+// next element sees the factors just updated.
+#include <algorithm>
+
+#include "compiler/loops/lowering.h"
+
+namespace lehr::loops {
+
+std::vector<bool> Lowering::gather_axes(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const {
+  const conditionals::Block& block = s_.conditionals[b];
+  std::vector<bool> fixed(m_[block.variable].axes.size(), true);
+  for (std::size_t x = 0; x < fixed.size(); ++x) {
+    for (const auto& [t, atom] : uses) {
+      if (std::holds_alternative<density::IndexLookup>(a_[t.term->atoms[atom].axes[x]])) fixed[x] = block.sequential[x];
+    }
+    // A row can only be known when what it is nested in is.
+    if (x > 0 && m_[m_[m_[block.variable].axes[x]].set].parent && !fixed[x - 1]) fixed[x] = false;
+  }
+  return fixed;
+}
+
+std::vector<std::pair<ArrayTerm, std::size_t>> Lowering::outer_uses(BlockId b) const {
+  std::vector<std::pair<ArrayTerm, std::size_t>> out;
+  const conditionals::Block& block = s_.conditionals[b];
+  for (const schedule::OuterTerm& t : s_.outer) {
+    for (std::size_t k = 0; k < t.term.atoms.size(); ++k) {
+      if (t.term.atoms[k].variable != block.variable) continue;
+      ArrayTerm term{&t.term, std::nullopt, &t.at};
+      if (t.statistic) term.array = s_.statistics[*t.statistic].sums;
+      out.emplace_back(term, k);
+    }
+  }
+  return out;
+}
+
+Lowering::NaturalTarget Lowering::natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix) {
+  const conditionals::Block& block = s_.conditionals[b];
+  const model::Variable& var = m_[block.variable];
+  NaturalTarget out;
+  std::vector<model::PlateId> kept;
+  for (std::size_t x = 0; x < var.axes.size(); ++x) {
+    // A nested axis is packed with the rows it is nested in.
+    const bool row_of_free = x + 1 < var.axes.size() && !fixed[x + 1] && m_[m_[var.axes[x + 1]].set].parent;
+    if (fixed[x] && !row_of_free) continue;
+    out.free_axes.push_back(x);
+    kept.push_back(var.axes[x]);
+  }
+  for (const math::StatisticRow& row : block.family->factor->statistics) {
+    std::vector<model::PlateId> plates = kept;
+    const std::vector<model::PlateId> event = event_axes(var, var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat));
+    plates.insert(plates.end(), event.begin(), event.end());
+    out.buffers[row.stat] = work_array(prefix + math::natural_name(row.stat) + "." + var.name, packed(plates));
+  }
+  return out;
+}
+
+void Lowering::clear(const NaturalTarget& n) {
+  for (const auto& [stat, buffer] : n.buffers) b_.fill(buffer, b_.f(0));
+}
+
+void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const std::vector<bool>& fixed,
+                          const std::vector<ExprId>& element, const NaturalTarget& n, Env env) {
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  const Atom& atom = t.term->atoms[use];
+  std::vector<Factor> conditions;
+  for (std::size_t x = 0; x < fixed.size(); ++x) {
+    if (!fixed[x]) continue;
+    const IndexId i = atom.axes[x];
+    const auto* bound = std::get_if<density::IndexBound>(&a_[i]);
+    if (bound && !env.contains(bound->bound)) {
+      const ExprId value = bound->offset == 0 ? element[x] : b_.sub(element[x], b_.i(bound->offset));
+      env[bound->bound] = value;
+      if (bound->offset == 0) continue;
+      // t - 1 = i: t must exist
+      conditions.push_back({{}, [this, value, id = bound->bound](const Env& e) {
+                              const auto [begin, end] = range(id, e);
+                              return b_.logical_and(b_.less_equal(begin, value), b_.less(value, end));
+                            }});
+      std::set<BoundId>& needs = conditions.back().bounds;
+      if (a_[bound->bound].parent) a_.collect(*a_[bound->bound].parent, needs);
+      continue;
+    }
+    std::set<BoundId> bounds;
+    a_.collect(i, bounds);
+    conditions.push_back({bounds, [this, i, want = element[x]](const Env& e) { return b_.equal(index(i, e), want); }});
+  }
+  std::optional<BoundId> innermost;
+  if (!atom.event.empty()) {
+    if (const auto* bound = std::get_if<density::IndexBound>(&a_[atom.event.back()])) {
+      if (!env.contains(bound->bound)) innermost = bound->bound;
+    }
+  }
+  emit(*t.term, factors(t, {use}, &var), std::move(conditions), env, innermost, [&](ExprId value, const Env& e) {
+    std::vector<model::PlateId> plates;
+    std::vector<ExprId> kept;
+    for (std::size_t x : n.free_axes) {
+      plates.push_back(var.axes[x]);
+      kept.push_back(fixed[x] ? element[x] : index(atom.axes[x], e));
+    }
+    std::vector<ExprId> at = address(plates, kept);
+    for (IndexId i : atom.event) at.push_back(index(i, e));
+    b_.add_to(n.buffers.at(atom.stat), at, value);
+  });
+}
+
+std::vector<ExprId> Lowering::parameter_address(BlockId b, const std::vector<ExprId>& element,
+                                                const std::vector<ExprId>& event) {
+  std::vector<ExprId> at = address(m_[s_.conditionals[b].variable].axes, element);
+  at.insert(at.end(), event.begin(), event.end());
+  return at;
+}
+
+std::vector<ExprId> Lowering::natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
+                                              const std::vector<ExprId>& event) {
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  std::vector<model::PlateId> plates;
+  std::vector<ExprId> kept;
+  for (std::size_t x : n.free_axes) {
+    plates.push_back(var.axes[x]);
+    kept.push_back(element[x]);
+  }
+  std::vector<ExprId> at = address(plates, kept);
+  at.insert(at.end(), event.begin(), event.end());
+  return at;
+}
+
+Formulas Lowering::parameter_formulas(BlockId b, const std::vector<ExprId>& element) {
+  const conditionals::Block& block = s_.conditionals[b];
+  const model::Variable& var = m_[block.variable];
+  Formulas f;
+  f.fail_code = kFailBlock + static_cast<std::int32_t>(b.index());
+  if (const auto axes = event_axes(var, 1); !axes.empty()) f.extent = size_[m_[axes[0]].set.index()];
+  for (const math::FactorParameter& p : block.family->factor->parameters) {
+    if (!p.exported) continue;
+    const BufferId buffer = parameter_.at({b, p.name});
+    f.quantities[p.name] = [this, b, buffer, element](const std::vector<ExprId>& event) {
+      return b_.load(buffer, parameter_address(b, element, event));
+    };
+  }
+  return f;
+}
+
+void Lowering::softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
+  const BufferId natural = n.buffers.at(math::Stat::indicator), probs = parameter_.at({b, "probs"});
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  const ExprId size = b_.extent(size_[m_[event_axes(var, 1)[0]].set.index()]);
+  const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };
+  const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
+  for_range("k", b_.i(0), size, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), nat(k))); });
+  const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+  for_range("k", b_.i(0), size, [&](ExprId k) {
+    const ExprId e = b_.let("e" + std::to_string(names_++), b_.exp(b_.sub(nat(k), b_.get(top))));
+    b_.store(probs, parameter_address(b, element, {k}), e);
+    b_.accumulate(sum, e);
+  });
+  const ExprId scale = b_.let("scale" + std::to_string(names_++), b_.div(b_.f(1), b_.get(sum)));
+  for_range("k", b_.i(0), size, [&](ExprId k) {
+    const auto at = parameter_address(b, element, {k});
+    b_.store(probs, at, b_.mul(b_.load(probs, at), scale));
+  });
+}
+
+void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
+  const math::Factor& factor = *s_.conditionals[b].family->factor;
+  if (factor.softmax) {
+    softmax(b, element, n);
+    return;
+  }
+  Formulas f = parameter_formulas(b, element);
+  for (const auto& [stat, buffer] : n.buffers) {
+    f.quantities[math::natural_name(stat)] = [this, b, buffer = buffer, element, &n](const std::vector<ExprId>& event) {
+      const ExprId x = b_.load(buffer, natural_address(b, element, n, event));
+      if (event.size() < 2) return x;
+      // the coefficient of x_j x_l and of x_l x_j together
+      return b_.mul(b_.f(0.5), b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]}))));
+    };
+  }
+  for (const math::FactorParameter& p : factor.parameters) {
+    BufferId buffer;
+    if (p.exported) {
+      buffer = parameter_.at({b, p.name});
+    } else {
+      buffer = work_array(p.name + "." + m_[s_.conditionals[b].variable].name,
+                          std::vector<SizeId>(static_cast<std::size_t>(p.event_rank), f.extent));
+      f.quantities[p.name] = [this, buffer](const std::vector<ExprId>& event) { return b_.load(buffer, event); };
+    }
+    components(p.from_natural, p.event_rank, f, [&](std::vector<ExprId> event, ExprId value) {
+      b_.store(buffer, p.exported ? parameter_address(b, element, event) : event, value);
+    });
+  }
+  if (!tolerant_) {
+    for (const math::Expr& v : factor.valid) {
+      const ScalarId bad = b_.local("bad" + std::to_string(names_++), b_.f(0));
+      components(v, math::free_event_rank(v), f, [&](const std::vector<ExprId>&, ExprId value) {
+        b_.accumulate(bad, b_.select(b_.greater(value, b_.f(0)), b_.f(0), b_.f(1)));
+      });
+      b_.fail_if(b_.greater(b_.get(bad), b_.f(0)), f.fail_code);
+    }
+  }
+  expectations_from_parameters(b, element, f);
+}
+
+void Lowering::expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
+  const conditionals::Block& block = s_.conditionals[b];
+  const model::Variable& var = m_[block.variable];
+  for (const math::StatisticRow& row : block.family->factor->statistics) {
+    const auto it = expectation_.find({b, row.stat});
+    if (it == expectation_.end() || row.stat == math::Stat::indicator) continue;  // probabilities are their own expectation
+    const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
+    components(row.expectation, rank, f, [&](std::vector<ExprId> event, ExprId value) {
+      b_.store(it->second, parameter_address(b, element, event), value);
+    });
+  }
+}
+
+ExprId Lowering::entropy(BlockId b, const std::vector<ExprId>& element) {
+  Formulas f = parameter_formulas(b, element);
+  ExprId out = b_.f(0);
+  components(s_.conditionals[b].family->factor->entropy, 0, f,
+             [&](const std::vector<ExprId>&, ExprId value) { out = value; });
+  return b_.mul(owned_multiplicity(m_[s_.conditionals[b].variable], element), out);
+}
+
+ExprId Lowering::owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element) {
+  ExprId out = b_.f(1);
+  for (std::size_t x = 0; x < v.axes.size(); ++x) {
+    const auto& times = m_[m_[v.axes[x]].set].times;
+    if (!times) continue;
+    const model::Given& g = m_[*times];
+    const auto first = static_cast<std::ptrdiff_t>(x + 1 - g.axes.size());
+    const std::vector<ExprId> at(element.begin() + first, element.begin() + static_cast<std::ptrdiff_t>(x + 1));
+    out = b_.mul(out, b_.load(buffers_.givens[times->index()], address(g.axes, at)));
+  }
+  return out;
+}
+
+void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
+                      const std::vector<ExprId>& lead,
+                      const std::function<void(const std::vector<ExprId>&, const NaturalTarget&)>& before,
+                      const std::function<void(const std::vector<ExprId>&)>& after) {
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  const std::vector<bool> fixed = gather_axes(b, uses);
+  const NaturalTarget n = natural_buffers(b, fixed, "");
+  std::vector<ExprId> element = lead;
+  element.resize(var.axes.size());
+  const auto row_range = [&](std::size_t x) -> std::pair<ExprId, ExprId> {
+    const model::PlateId set = m_[var.axes[x]].set;
+    if (!m_[set].parent || x == 0) return {b_.i(0), b_.extent(size_[set.index()])};
+    const std::vector<model::PlateId> plates(var.axes.begin(), var.axes.begin() + static_cast<std::ptrdiff_t>(x));
+    const std::vector<ExprId> at(element.begin(), element.begin() + static_cast<std::ptrdiff_t>(x));
+    const ExprId row = address(plates, at).back();
+    const BufferId off = buffers_.offsets[set.index()];
+    return {b_.i(0), b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}))};
+  };
+  // Loops over the axes for which `wanted` holds; the element is complete inside.
+  const std::function<void(std::size_t, bool, const std::function<void()>&)> loops =
+      [&](std::size_t x, bool wanted, const std::function<void()>& body) {
+        if (x == var.axes.size()) {
+          body();
+        } else if (x < lead.size() || fixed[x] != wanted) {
+          loops(x + 1, wanted, body);
+        } else {
+          const auto [begin, end] = row_range(x);
+          for_range(m_[var.axes[x]].name, begin, end, [&](ExprId i) {
+            element[x] = i;
+            loops(x + 1, wanted, body);
+          });
+        }
+      };
+  loops(0, true, [&] {
+    clear(n);
+    for (const auto& [t, atom] : uses) contribute(b, t, atom, fixed, element, n, {});
+    loops(0, false, [&] {
+      if (before) before(element, n);
+      from_naturals(b, element, n);
+      if (after) after(element);
+    });
+  });
+}
+
+}  // namespace lehr::loops

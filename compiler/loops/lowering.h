@@ -1,0 +1,182 @@
+// The state of one lowering: buffers of the program, and the emitters shared by its parts.
+#pragma once
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/loops/builder.h"
+#include "compiler/loops/lower.h"
+
+namespace lehr::loops {
+
+using conditionals::BlockId;
+using density::Algebra;
+using density::ArrayId;
+using density::Atom;
+using density::BoundId;
+using density::CoefId;
+using density::Guard;
+using density::IndexId;
+using density::Term;
+
+/// Values of the bounds that are open.
+using Env = std::map<BoundId, ExprId>;
+
+/// A term with a derived array among its factors.
+struct ArrayTerm {
+  const Term* term = nullptr;
+  std::optional<ArrayId> array;
+  const std::vector<IndexId>* at = nullptr;
+};
+
+/// One factor of a product: computed as soon as its bounds are open.
+struct Factor {
+  std::set<BoundId> bounds;
+  std::function<ExprId(const Env&)> value;
+};
+
+/// A named quantity of a family formula: its value at event indices.
+using Quantity = std::function<ExprId(const std::vector<ExprId>&)>;
+struct Formulas {
+  std::map<std::string, Quantity> quantities;
+  std::map<std::string, std::pair<BufferId, ExprId>> inverses;  // inverse and log determinant, once computed
+  std::map<const math::Node*, ExprId> hoisted;                  // subformulas evaluated before the loops over components
+  SizeId extent;                                                // of the event axis; invalid for scalars
+  std::int32_t fail_code = 0;                                   // of a matrix that is not positive definite
+};
+
+class Lowering {
+ public:
+  Lowering(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const LowerOptions& options);
+  Lowered run();
+
+ private:
+  // ---- lower_program.cpp: sizes, buffers, functions
+  void declare_sizes();
+  void declare_data();
+  void declare_blocks();
+  void declare_arrays();
+  void emit_prepare();
+  void emit_initialise();
+  void emit_expectations();
+  void emit_elbo();
+  std::vector<SizeId> packed(const std::vector<model::PlateId>& plates) const;
+  SizeId runtime_size(const std::string& name, std::int64_t value);
+  bool stored(BlockId b) const { return s_.storage[b.index()] == schedule::Storage::stored; }
+  std::vector<model::PlateId> statistic_order(const schedule::Statistic& s) const;
+  std::vector<BlockId> parents_first() const;
+  bool is_constant(model::PlateId set) const;
+  std::vector<model::PlateId> event_axes(const model::Variable& v, int rank) const;
+  BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);
+
+  // ---- lower_terms.cpp: index and coefficient expressions, loops over the bounds of a term
+  ExprId index(IndexId i, const Env& env);
+  std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
+  std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices, const Env& env);
+  ExprId coef(CoefId c, const Env& env);
+  ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);
+  ExprId guard(const Guard& g, const Env& env);
+  ExprId expectation(const Atom& a, const Env& env);
+  ExprId array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env);
+  std::vector<ExprId> array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env);
+  std::pair<ExprId, ExprId> range(BoundId b, const Env& env);
+  /// The factors of a term except the atoms at `without` and the multiplicities on plates of `owner`.
+  std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without, const model::Variable* owner);
+  /// Loops over the bounds of `t` not in `env`, its guards and `conditions`, and `leaf` with the product of `factors`
+  /// inside; `innermost` becomes the inner loop.
+  struct Nest;
+  void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
+            std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf);
+  void emit_level(Nest& nest, Env env, ExprId product);
+  void for_elements(const std::vector<model::PlateId>& plates, const std::function<void(std::vector<ExprId>)>& body);
+  void for_range(const std::string& name, ExprId begin, ExprId end, const std::function<void(ExprId)>& body);
+
+  // ---- lower_formula.cpp: family formulas
+  ExprId formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event);
+  void components(const math::Expr& e, int rank, Formulas& f, const std::function<void(std::vector<ExprId>, ExprId)>& leaf);
+  void prepare_matrices(const math::Expr& e, Formulas& f);
+  /// Inverse and log determinant of the matrix `entry`; fails with `code` when it is not positive definite.
+  std::pair<BufferId, ExprId> spd_inverse(const std::string& name, const Quantity& entry, SizeId extent, std::int32_t code);
+
+  // ---- lower_update.cpp: naturals -> parameters -> expectations of one block
+  struct NaturalTarget {
+    std::map<math::Stat, BufferId> buffers;
+    std::vector<std::size_t> free_axes;     // axes of the variable that the buffers keep
+  };
+  NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix);
+  void clear(const NaturalTarget& n);
+  /// Adds the contribution of one use to the naturals of the elements whose fixed axes have the given values.
+  void contribute(BlockId b, const ArrayTerm& t, std::size_t atom, const std::vector<bool>& fixed,
+                  const std::vector<ExprId>& element, const NaturalTarget& n, Env env);
+  void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  void softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
+                                      const std::vector<ExprId>& event);
+  void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f);
+  ExprId entropy(BlockId b, const std::vector<ExprId>& element);
+  Formulas parameter_formulas(BlockId b, const std::vector<ExprId>& element);
+  std::vector<bool> gather_axes(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const;
+  /// One pass over all elements (or those with the leading `element` values) of a stored block.
+  void update(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses, const std::vector<ExprId>& element,
+              const std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)>& before = {},
+              const std::function<void(const std::vector<ExprId>& element)>& after = {});
+  ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
+  std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event);
+  std::vector<std::pair<ArrayTerm, std::size_t>> outer_uses(BlockId b) const;
+
+  // ---- lower_stage.cpp, lower_stream.cpp: local blocks, item by item
+  enum class StageMode { update, seed, sum };
+  StageFunctions emit_stage(std::size_t step);
+  std::size_t emit_tables(std::size_t step);
+  std::size_t emit_items(std::size_t step, StageMode mode);
+  void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, ExprId iterations, ExprId tolerance);
+  void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode);
+  bool has_streamed_atom(const Term& t) const;
+  void declare_item_arrays(const schedule::ItemStage& stage);
+  void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);
+  void for_inner_elements(const model::Variable& var, ExprId item,
+                          const std::function<void(const std::vector<ExprId>&)>& body);
+  /// The position of an element of a later block in the naturals that streams add up (per item).
+  std::vector<ExprId> streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
+                                       const std::vector<ExprId>& event);
+  void seed_stored(BlockId b, ExprId item);
+
+  struct Stream;                             // the plan of one streamed block
+  Stream plan_stream(const schedule::ItemStage& stage, BlockId z) const;
+  void stream_arrays(Stream& s);
+  void stream_item_setup(const Stream& s, ExprId item);
+  void stream_elements(const Stream& s, ExprId item, bool final, StageMode mode);
+  void stream_element(const Stream& s, const std::vector<ExprId>& element, bool final, StageMode mode);
+  Env stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const;
+  void exp_table(ArrayId table);
+
+  const model::Model& m_;
+  const schedule::Schedule& s_;
+  const BoundData& data_;
+  const LowerOptions& options_;
+  const Algebra& a_;
+  Builder b_;
+
+  std::vector<SizeId> size_;                 // by plate set
+  DataBuffers buffers_;
+  std::map<std::pair<BlockId, std::string>, BufferId> parameter_;
+  std::map<std::pair<BlockId, math::Stat>, BufferId> expectation_;
+  std::map<ArrayId, BufferId> array_;
+  std::map<ArrayId, BufferId> exp_table_, exp_shift_;  // of tables read by factored streams
+  std::map<ArrayId, const schedule::Statistic*> statistic_;
+  std::map<std::pair<BlockId, math::Stat>, BufferId> streamed_into_;  // naturals that streams add up for a later block
+  std::map<std::pair<BlockId, std::string>, BufferId> previous_;  // parameters of one element before its update
+  std::map<BlockId, BufferId> picks_;
+  ExprId item_shift_;                        // of the factored stream being emitted
+  std::map<std::string, std::pair<BufferId, BufferId>> data_inverse_;  // of data matrices: inverse, log determinant
+  std::vector<std::int64_t> size_values_;    // by slot
+  std::map<std::size_t, std::pair<BufferId, BufferId>> local_sums_;  // by item stage: energy of local terms, entropies
+  BufferId local_energy_, local_entropy_;    // of the stage being emitted
+  Interface interface_;
+  std::int32_t names_ = 0;
+  bool tolerant_ = false;                    // improper factors give NaN instead of a failure (initial values)
+};
+
+}  // namespace lehr::loops

@@ -1,0 +1,262 @@
+// From a lowered program and bound data to an engine, and from the engine's buffers to the posterior.
+#include "compiler/program/instance.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <map>
+
+#include "compiler/loops/interpret.h"
+#include "compiler/native/native.h"
+#include "runtime/engine/cavi.h"
+#include "runtime/rng.h"
+
+namespace lehr {
+namespace {
+
+using loops::ParameterSlot;
+
+std::size_t length(const loops::Program& p, const std::vector<std::int64_t>& sizes, const loops::Buffer& b) {
+  std::size_t n = 1;
+  for (loops::SizeId s : b.axes) {
+    const loops::Size& size = p[s];
+    n *= static_cast<std::size_t>(size.constant >= 0 ? size.constant : sizes.at(static_cast<std::size_t>(size.slot)));
+  }
+  return n;
+}
+
+/// A factor nobody knows anything about: 0 for means, the identity for matrices, 1 otherwise.
+double standard(const ParameterSlot& slot, std::size_t entry, std::size_t extent) {
+  if (slot.parameter == "mean") return 0;
+  if (slot.parameter == "df") return static_cast<double>(extent) + 1;
+  if (slot.parameter == "probs") return 1 / static_cast<double>(extent);
+  if (slot.parameter == "p") return 0.5;
+  if (slot.event_rank == 2) return (entry / extent) % extent == entry % extent ? 1 : 0;
+  return 1;
+}
+
+}  // namespace
+
+Instance::Instance(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
+                   const loops::LowerOptions& options, Backend backend)
+    : model_(model), schedule_(schedule), plate_sizes_(data.sizes), lowered_(lower(model, schedule, data, options)) {
+  const loops::Program& p = lowered_.program;
+  engine_.sizes = lowered_.size_values;
+  std::vector<std::size_t> lengths;
+  for (const loops::Buffer& b : p.buffers) lengths.push_back(length(p, engine_.sizes, b));
+  engine_.memory = Memory(lengths);
+  std::function<Generated(std::size_t)> function;
+  if (backend == Backend::native) {
+    const auto jit = std::make_shared<native::Jit>(p);
+    code_ = jit;
+    function = [jit, &p](std::size_t f) -> Generated { return jit->function(p.functions[f].name); };
+  } else {
+    function = [&p](std::size_t f) -> Generated {
+      return [&p, f](lehr_buffer const* buffers, const std::int64_t* sizes, const std::int64_t* integers,
+                     const double* reals) { return loops::interpret(p, f, buffers, sizes, integers, reals); };
+    };
+  }
+  const loops::Interface& io = lowered_.interface;
+  engine_.prepare = function(io.prepare);
+  engine_.initialise = function(io.initialise);
+  engine_.expectations = function(io.expectations);
+  engine_.elbo = function(io.elbo);
+  engine_.elbo_buffer = io.elbo_value.index();
+  for (const auto& step : io.steps) {
+    if (const auto* s = std::get_if<loops::StageFunctions>(&step)) {
+      EngineStage out;
+      out.items = data.sizes[s->item.index()];
+      out.tables = function(s->tables);
+      out.update = function(s->update);
+      if (s->seed) out.seed = function(*s->seed);
+      if (s->sum) out.sum = function(*s->sum);
+      for (loops::BufferId b : s->statistics) out.statistics.push_back(b.index());
+      for (loops::BufferId b : s->picks) out.picks.push_back(b.index());
+      out.pick_sizes = s->pick_sizes;
+      engine_.steps.emplace_back(std::move(out));
+    } else {
+      const auto& u = std::get<loops::UpdateFunction>(step);
+      engine_.steps.emplace_back(EngineUpdate{model[schedule.conditionals[u.block].variable].name, function(u.function)});
+    }
+  }
+  for (const ParameterSlot& slot : io.parameters) {
+    if (!slot.local) engine_.settled.push_back(slot.buffer.index());
+  }
+  engine_.describe = [this](std::int32_t status) {
+    if (status >= loops::kFailData) {
+      return fmt::format("the data matrix '{}' is not positive definite",
+                         model_[model::GivenId(static_cast<std::size_t>(status - loops::kFailData))].name);
+    }
+    const conditionals::BlockId b(static_cast<std::size_t>(status - loops::kFailBlock));
+    return fmt::format("the posterior of '{}' is not a proper {} (a parameter left its domain)",
+                       model_[schedule_.conditionals[b].variable].name, schedule_.conditionals[b].family->name);
+  };
+  place_data(data);
+}
+
+void Instance::place_data(const BoundData& data) {
+  const auto copy = [&](loops::BufferId b, const std::vector<double>& values) {
+    if (!b.valid() || values.empty()) return;
+    if (lowered_.program[b].element == loops::Type::i64) {
+      const auto to = engine_.memory.integers(b.index());
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::isnan(values[i]) ? -1 : static_cast<std::int64_t>(values[i]);
+    } else {
+      const auto to = engine_.memory.reals(b.index());
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] = values[i];
+    }
+  };
+  for (std::size_t k = 0; k < model_.givens.size(); ++k) copy(lowered_.data.givens[k], data.givens[k].values);
+  for (std::size_t k = 0; k < model_.variables.size(); ++k) {
+    if (model_.variables[k].observed) copy(lowered_.data.observed[k], data.observed[k].values);
+  }
+  for (std::size_t k = 0; k < model_.plates.size(); ++k) {
+    const loops::BufferId b = lowered_.data.offsets[k];
+    if (!b.valid() || model_.plates[k].set != model::PlateId(k)) continue;
+    const auto to = engine_.memory.integers(b.index());
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = data.offsets[k].at(i);
+  }
+}
+
+std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
+  std::vector<std::int64_t> out;
+  for (loops::SizeId s : lowered_.program[slot.buffer].axes) {
+    const loops::Size& size = lowered_.program[s];
+    out.push_back(size.constant >= 0 ? size.constant : engine_.sizes[static_cast<std::size_t>(size.slot)]);
+  }
+  return out;
+}
+
+void Instance::repair(const ParameterSlot& slot) {
+  const std::vector<std::int64_t> dims = shape(slot);
+  std::size_t extent = 1, per_element = 1;
+  const model::Variable& var = model_[slot.variable];
+  if (slot.event_rank > 0) {
+    extent = static_cast<std::size_t>(dims.back());
+    per_element = slot.event_rank == 2 ? extent * extent : extent;
+  } else if (!var.event.empty()) {
+    extent = static_cast<std::size_t>(plate_sizes_[model_[var.event[0]].set.index()]);
+  }
+  const std::span<double> x = engine_.memory.reals(slot.buffer.index());
+  for (std::size_t e = 0; e + per_element <= x.size(); e += per_element) {
+    bool proper = true;
+    for (std::size_t i = 0; i < per_element; ++i) {
+      const double v = x[e + i];
+      const bool diagonal = slot.event_rank != 2 || i % (extent + 1) == 0;
+      proper = proper && std::isfinite(v) && (slot.parameter == "mean" || !diagonal || v > 0);
+    }
+    if (proper) continue;
+    for (std::size_t i = 0; i < per_element; ++i) x[e + i] = standard(slot, i, extent);
+  }
+}
+
+Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
+  const auto failed = [&](std::int32_t status) { return Error{ExitCode::numerical, "", engine_.describe(status), {}}; };
+  if (const std::int32_t s = engine_.call(engine_.prepare)) return failed(s);
+  if (const std::int32_t s = engine_.call(engine_.initialise)) return failed(s);
+  Rng rng(seed, restart);
+  std::map<std::pair<model::VariableId, std::string>, const ParameterSlot*> slots;
+  for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    if (slot.streamed) continue;
+    repair(slot);
+    slots[{slot.variable, slot.parameter}] = &slot;
+  }
+  // A random displacement of the size of the factor's own spread, at most 1.
+  for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    if (slot.streamed || slot.local) continue;
+    const std::span<double> x = engine_.memory.reals(slot.buffer.index());
+    if (slot.parameter == "mean" && model_[slot.variable].support == math::Support::spin) {
+      for (double& v : x) v = 0.5 * (2 * draw_uniform(rng) - 1);
+    } else if (slot.parameter == "mean") {
+      const ParameterSlot* precision = slots.contains({slot.variable, "precision"}) ? slots[{slot.variable, "precision"}] : nullptr;
+      const std::size_t extent = slot.event_rank == 1 ? static_cast<std::size_t>(shape(slot).back()) : 1;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        double sd = 1;
+        if (precision) {
+          const std::size_t at = slot.event_rank == 1 ? (i / extent) * extent * extent + (i % extent) * (extent + 1) : i;
+          sd = 1 / std::sqrt(engine_.memory.reals(precision->buffer.index())[at]);
+        }
+        x[i] += std::min(1.0, sd) * draw_normal(rng);
+      }
+    } else if (slot.parameter == "rate" || (slot.parameter == "scale" && slot.event_rank == 0)) {
+      for (double& v : x) v *= std::exp(0.3 * draw_normal(rng));
+    } else if (slot.parameter == "concentration" || slot.parameter == "a" || slot.parameter == "b") {
+      for (double& v : x) v += draw_exponential(rng);
+    } else if (slot.parameter == "p") {
+      for (double& v : x) v = 0.25 + 0.5 * draw_uniform(rng);
+    } else if (slot.parameter == "probs") {
+      const auto n = static_cast<std::size_t>(shape(slot).back());
+      const std::vector<double> ones(n, 1.0);
+      for (std::size_t i = 0; i + n <= x.size(); i += n) draw_dirichlet(rng, ones, x.subspan(i, n));
+    }
+  }
+  if (const std::int32_t s = engine_.call(engine_.expectations)) return failed(s);
+  bool seeded = false;
+  for (const auto& step : engine_.steps) {
+    const auto* stage = std::get_if<EngineStage>(&step);
+    if (!stage || !stage->seed) continue;
+    seeded = true;
+    std::vector<std::int64_t> order(static_cast<std::size_t>(stage->items));
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
+    shuffle(rng, order);
+    for (std::size_t k = 0; k < stage->picks.size(); ++k) {
+      const std::span<std::int64_t> picks = engine_.memory.integers(stage->picks[k]);
+      const std::int64_t values = stage->pick_sizes[k];
+      constexpr std::int64_t kItemsPerValue = 3;
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const auto rank = static_cast<std::int64_t>(i);
+        const bool in = rank < kItemsPerValue * stage->pick_sizes[0];
+        picks[static_cast<std::size_t>(order[i])] =
+            !in ? -1 : k == 0 ? rank % values : static_cast<std::int64_t>(draw_below(rng, static_cast<std::uint64_t>(values)));
+      }
+    }
+  }
+  if (!seeded) return true;
+  if (const std::int32_t s = seed_statistics(engine_)) return failed(s);
+  if (const std::int32_t s = update_globals(engine_)) return failed(s);
+  return true;
+}
+
+Result<bool> Instance::set(const std::vector<NpyArray>& arrays, const std::string& source) {
+  for (const NpyArray& a : arrays) {
+    const ParameterSlot* slot = nullptr;
+    std::vector<std::string> known;
+    for (const ParameterSlot& s : lowered_.interface.parameters) {
+      known.push_back(s.name);
+      if (s.name == a.name) slot = &s;
+    }
+    if (!slot) {
+      // probabilities of a category that is formed where it is used: nothing reads a start value
+      const std::size_t dot = a.name.find('.');
+      bool overwritten = false;
+      for (const model::Variable& v : model_.variables) {
+        overwritten = overwritten || (!v.observed && v.value_plate && a.name == v.name + ".probs");
+      }
+      if (overwritten && dot != std::string::npos) continue;
+      return Error{ExitCode::data, source, fmt::format("'{}' is not a parameter of the posterior of this model", a.name),
+                   {fmt::format("parameters: {}", fmt::join(known, ", "))}};
+    }
+    const std::span<double> x = engine_.memory.reals(slot->buffer.index());
+    if (x.size() != a.values.size()) {
+      return Error{ExitCode::data, source,
+                   fmt::format("'{}' has shape ({}), the model needs ({})", a.name, fmt::join(a.shape, ", "), fmt::join(shape(*slot), ", ")), {}};
+    }
+    std::copy(a.values.begin(), a.values.end(), x.begin());
+  }
+  if (const std::int32_t s = engine_.call(engine_.expectations)) {
+    return Error{ExitCode::data, source, engine_.describe(s), {}};
+  }
+  return true;
+}
+
+std::vector<NpyArray> Instance::posterior(bool locals) const {
+  std::vector<NpyArray> out;
+  for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    if (slot.local && !locals) continue;
+    const std::span<double> x = engine_.memory.reals(slot.buffer.index());
+    out.push_back({slot.name, shape(slot), {x.begin(), x.end()}, false});
+  }
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,48 @@
+// A model, compiled for one data set, with its data in place: what `fit` runs.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/loops/lower.h"
+#include "runtime/engine/engine.h"
+#include "runtime/output/npz.h"
+
+namespace lehr {
+
+enum class Backend { native, interpreter };
+
+/// Start values and posterior of one compiled model. The model and the schedule must outlive it.
+class Instance {
+ public:
+  Instance(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
+           const loops::LowerOptions& options, Backend backend);
+
+  Engine& engine() { return engine_; }
+
+  /// Start of a run: every factor at its prior, improper priors at a standard factor, random displacement so that
+  /// exchangeable components differ; where there are local categories, each value takes a few random items.
+  /// Deterministic in (seed, restart).
+  Result<bool> start(std::uint64_t seed, std::uint64_t restart);
+
+  /// Replaces factors by the arrays of `--init`, named as in posterior.npz; unknown names and wrong shapes are errors.
+  /// Arrays of factors that are overwritten before they are read (streamed categories) are accepted.
+  Result<bool> set(const std::vector<NpyArray>& arrays, const std::string& source);
+
+  /// `variable.parameter` arrays; local ones only with `locals`.
+  std::vector<NpyArray> posterior(bool locals) const;
+
+ private:
+  void place_data(const BoundData& data);
+  std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
+  void repair(const loops::ParameterSlot& slot);
+
+  const model::Model& model_;
+  const schedule::Schedule& schedule_;
+  std::vector<std::int64_t> plate_sizes_;
+  loops::Lowered lowered_;
+  std::shared_ptr<const void> code_;  // keeps JIT memory alive
+  Engine engine_;
+};
+
+}  // namespace lehr

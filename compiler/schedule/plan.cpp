@@ -1,0 +1,234 @@
+// The order of updates, and which blocks are updated item by item.
+#include <algorithm>
+
+#include "compiler/schedule/regroup.h"
+
+namespace lehr::schedule {
+namespace {
+
+using conditionals::Block;
+using conditionals::Use;
+
+/// Plates that the data size: axes of observed statements and whatever is nested in them.
+std::vector<bool> data_plates(const model::Model& m) {
+  std::vector<bool> out(m.plates.size());
+  for (const model::Variable& v : m.variables) {
+    if (!v.observed) continue;
+    for (model::PlateId p : v.axes) {
+      if (!m[m[p].set].size) out[m[p].set.index()] = true;
+    }
+  }
+  // A plate that an index of data ranges over is data-sized too (`node` of src[pair], dst[pair]).
+  for (const model::Given& g : m.givens) {
+    if (g.value_plate && !m[m[*g.value_plate].set].size) out[m[*g.value_plate].set.index()] = true;
+  }
+  return out;
+}
+
+std::vector<bool> item_plates(const model::Model& m) {
+  std::vector<bool> out(m.plates.size());
+  for (const model::Variable& v : m.variables) {
+    if (v.observed && !v.axes.empty()) out[m[v.axes[0]].set.index()] = true;
+  }
+  return out;
+}
+
+bool discrete(math::Support s) {
+  return s == math::Support::category || s == math::Support::bit || s == math::Support::spin;
+}
+
+/// 0: latent discrete on a plate sized by data; 1: other variables on an item plate; 2: the rest.
+int rank_of(const model::Model& m, const model::Variable& v, const std::vector<bool>& data, const std::vector<bool>& item) {
+  const auto on = [&](const std::vector<bool>& set) {
+    return std::any_of(v.axes.begin(), v.axes.end(), [&](model::PlateId p) { return set[m[p].set.index()]; });
+  };
+  if (discrete(v.support) && on(data)) return 0;
+  if (!v.axes.empty() && item[m[v.axes[0]].set.index()]) return 1;
+  return 2;
+}
+
+std::vector<BlockId> update_order(const model::Model& m, const conditionals::Conditionals& c,
+                                  const std::vector<int>& rank) {
+  std::vector<BlockId> out;
+  for (model::VariableId v : m.guide.order) {
+    const BlockId b = c.block_of[v.index()];
+    if (b.valid() && std::find(out.begin(), out.end(), b) == out.end()) out.push_back(b);
+  }
+  std::vector<BlockId> rest;
+  for (std::size_t k = 0; k < c.blocks.size(); ++k) {
+    if (std::find(out.begin(), out.end(), BlockId(k)) == out.end()) rest.push_back(BlockId(k));
+  }
+  std::stable_sort(rest.begin(), rest.end(), [&](BlockId a, BlockId b) { return rank[a.index()] < rank[b.index()]; });
+  out.insert(out.end(), rest.begin(), rest.end());
+  return out;
+}
+
+/// The term's bound that is the item of `atom`, when it is a plain bound over `item`.
+std::optional<density::BoundId> item_bound(const model::Model& m, const density::Density& d, const Term& t,
+                                           const density::Atom& atom, model::PlateId item) {
+  if (atom.axes.empty()) return std::nullopt;
+  const auto* b = std::get_if<density::IndexBound>(&d.algebra[atom.axes[0]]);
+  if (!b || b->offset != 0 || d.algebra[b->bound].parent) return std::nullopt;
+  if (m[d.algebra[b->bound].plate].set != item) return std::nullopt;
+  if (std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) return std::nullopt;
+  return b->bound;
+}
+
+/// Whether the items of these blocks are independent given everything else.
+bool separable(const model::Model& m, const conditionals::Conditionals& c, const std::vector<BlockId>& blocks,
+               model::PlateId item) {
+  const density::Density& d = c.density;
+  const auto local = [&](const density::Atom& a) {
+    return std::find(blocks.begin(), blocks.end(), c.block_of[a.variable.index()]) != blocks.end();
+  };
+  for (BlockId id : blocks) {
+    for (const Use& u : c[id].uses) {
+      const Term& t = d.terms[u.term];
+      const auto own = item_bound(m, d, t, t.atoms[u.atom], item);
+      if (!own) return false;
+      for (const density::Atom& other : t.atoms) {
+        if (local(other) && item_bound(m, d, t, other, item) != own) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Local categories that need not be stored: uncoupled, and every term that holds one has either no other local atom
+/// or exactly one, of a stored block updated later that does not depend on the category's own inner indices.
+bool can_stream(const model::Model& m, const Schedule& s, const ItemStage& stage, std::size_t position) {
+  const conditionals::Conditionals& c = s.conditionals;
+  const Block& z = c[stage.blocks[position]];
+  const density::Algebra& a = c.density.algebra;
+  if (m[z.variable].support != math::Support::category || z.coupled() || z.point) return false;
+  const std::size_t axes = m[z.variable].axes.size();
+  for (const Use& u : z.uses) {
+    const Term& t = c.density.terms[u.term];
+    const density::Atom& own = t.atoms[u.atom];
+    // The element must be named by bounds of its own, one an axis.
+    std::set<density::BoundId> element, inner;
+    for (std::size_t x = 0; x < axes; ++x) {
+      const auto* b = std::get_if<density::IndexBound>(&a[own.axes[x]]);
+      if (!b || b->offset != 0 || !element.insert(b->bound).second) return false;
+      if (x > 0) inner.insert(b->bound);
+    }
+    const auto* k = std::get_if<density::IndexBound>(&a[own.event[0]]);
+    if (!k || k->offset != 0) return false;
+    std::size_t locals = 0, outers = 0;
+    for (const density::Atom& other : t.atoms) {
+      if (&other == &own) continue;
+      const BlockId b = c.block_of[other.variable.index()];
+      const auto at = std::find(stage.blocks.begin(), stage.blocks.end(), b);
+      if (at == stage.blocks.end()) {
+        ++outers;
+        continue;
+      }
+      ++locals;
+      if (at - stage.blocks.begin() <= static_cast<std::ptrdiff_t>(position)) return false;
+      if (s.storage[b.index()] == Storage::streamed) return false;
+      for (std::size_t x = 1; x < m[other.variable].axes.size(); ++x) {
+        if (m[m[m[other.variable].axes[x]].set].parent) return false;
+      }
+      for (density::IndexId i : other.axes) {
+        std::set<density::BoundId> mentioned;
+        a.collect(i, mentioned);
+        for (density::BoundId x : inner) {
+          if (mentioned.contains(x)) return false;
+        }
+      }
+    }
+    if (locals > 1 || (locals == 1 && outers > 0)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace lehr::schedule
+
+namespace lehr {
+
+schedule::Schedule plan(const model::Model& m, conditionals::Conditionals conditionals) {
+  using namespace schedule;
+  Schedule s;
+  s.conditionals = std::move(conditionals);
+  const conditionals::Conditionals& c = s.conditionals;
+  const std::vector<bool> data = data_plates(m), item = item_plates(m);
+  std::vector<int> rank;
+  for (const conditionals::Block& b : c.blocks) rank.push_back(rank_of(m, m[b.variable], data, item));
+  s.storage.assign(c.blocks.size(), Storage::stored);
+  s.stage_of.assign(c.blocks.size(), std::nullopt);
+
+  for (BlockId b : update_order(m, c, rank)) {
+    const model::Variable& v = m[c[b].variable];
+    const bool local = rank[b.index()] < 2 && !v.axes.empty() && item[m[v.axes[0]].set.index()] && !c[b].mean;
+    const model::PlateId plate = v.axes.empty() ? model::PlateId() : m[v.axes[0]].set;
+    if (local && !s.steps.empty()) {
+      if (auto* stage = std::get_if<ItemStage>(&s.steps.back()); stage && stage->item == plate) {
+        std::vector<BlockId> joined = stage->blocks;
+        joined.push_back(b);
+        if (separable(m, c, joined, plate)) {
+          stage->blocks = std::move(joined);
+          s.stage_of[b.index()] = s.steps.size() - 1;
+          continue;
+        }
+      }
+    }
+    if (local && separable(m, c, {b}, plate)) {
+      s.steps.push_back(ItemStage{plate, {b}, false, {}});
+      s.stage_of[b.index()] = s.steps.size() - 1;
+    } else {
+      s.steps.push_back(BlockUpdate{b});
+    }
+  }
+
+  // A term may hold atoms of one item stage only; blocks of a second stage that share a term with the first are
+  // updated one after another instead.
+  for (const Term& t : c.density.terms) {
+    std::optional<std::size_t> first;
+    for (const density::Atom& a : t.atoms) {
+      const auto stage = s.stage_of[c.block_of[a.variable.index()].index()];
+      if (!stage) continue;
+      if (!first) first = stage;
+      if (*stage == *first) continue;
+      auto& later = std::get<ItemStage>(s.steps[std::max(*stage, *first)]);
+      for (BlockId b : later.blocks) s.stage_of[b.index()].reset();
+    }
+  }
+  std::vector<Step> steps;
+  std::vector<std::optional<std::size_t>> moved(s.steps.size());
+  for (std::size_t k = 0; k < s.steps.size(); ++k) {
+    auto* stage = std::get_if<ItemStage>(&s.steps[k]);
+    if (stage && !s.stage_of[stage->blocks[0].index()]) {
+      for (BlockId b : stage->blocks) steps.push_back(BlockUpdate{b});
+      continue;
+    }
+    moved[k] = steps.size();
+    steps.push_back(std::move(s.steps[k]));
+  }
+  s.steps = std::move(steps);
+  for (auto& at : s.stage_of) {
+    if (at) at = moved[*at];
+  }
+
+  for (std::size_t k = 0; k < s.steps.size(); ++k) {
+    auto* stage = std::get_if<ItemStage>(&s.steps[k]);
+    if (!stage) continue;
+    // A consumer that is updated before the stage needs the statistics of stored factors at the start.
+    const bool first = k == 0;
+    for (std::size_t p = stage->blocks.size(); p-- > 0;) {
+      if (first && can_stream(m, s, *stage, p)) s.storage[stage->blocks[p].index()] = Storage::streamed;
+    }
+    for (const Term& t : c.density.terms) {
+      std::set<BlockId> locals;
+      for (const density::Atom& a : t.atoms) {
+        const BlockId b = c.block_of[a.variable.index()];
+        if (s.stage_of[b.index()] == k) locals.insert(b);
+      }
+      if (locals.size() > 1 && m.guide.order.empty()) stage->iterate = true;
+    }
+  }
+  regroup(m, s);
+  return s;
+}
+
+}  // namespace lehr

@@ -1,0 +1,339 @@
+// Splitting each term into an inner part (summed over items) and an outer part.
+//
+// A factor of the term is inner when it mentions the item or something nested in it, or is an atom of a local block.
+// Index expressions of the outer part that depend on the item (`beta[z[d,n]].log(w[d,n])`: the value of w) become
+// axes of the statistic, as do the bounds that both parts mention.
+#include "compiler/schedule/regroup.h"
+
+#include <algorithm>
+
+#include "compiler/density/poly.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::schedule {
+namespace {
+
+using density::Algebra;
+using density::Atom;
+using density::BoundId;
+using density::CoefId;
+using density::Guard;
+using density::IndexId;
+using conditionals::Conditionals;
+
+class Splitter {
+ public:
+  Splitter(const model::Model& m, Schedule& s) : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
+
+  void term(const Term& t) {
+    std::optional<std::size_t> stage;
+    std::optional<BoundId> item;
+    for (const Atom& atom : t.atoms) {
+      const auto at = s_.stage_of[c_.block_of[atom.variable.index()].index()];
+      if (!at) continue;
+      stage = at;
+      item = std::get<density::IndexBound>(a_[atom.axes[0]]).bound;
+    }
+    if (stage) {
+      local(t, *stage, *item);
+      return;
+    }
+    const std::set<BoundId> items = data_items(t);
+    if (items.empty() || !split(t, items, std::nullopt, BoundId())) s_.outer.push_back({t, std::nullopt, {}});
+  }
+
+ private:
+  bool is_local(const Atom& a) const { return s_.stage_of[c_.block_of[a.variable.index()].index()].has_value(); }
+
+  /// The bound and all bounds nested in it.
+  std::set<BoundId> closure(const Term& t, std::set<BoundId> roots) const {
+    bool grew = true;
+    while (grew) {
+      grew = false;
+      for (BoundId b : t.bounds) {
+        if (roots.contains(b) || !a_[b].parent) continue;
+        std::set<BoundId> mentioned;
+        a_.collect(*a_[b].parent, mentioned);
+        for (BoundId r : mentioned) {
+          if (roots.contains(r)) grew = roots.insert(b).second || grew;
+        }
+      }
+    }
+    return roots;
+  }
+
+  /// Bounds that no atom mentions, though the data do: a sum of data alone may take them.
+  std::set<BoundId> data_items(const Term& t) const {
+    std::set<BoundId> mentioned;
+    for (const Atom& x : t.atoms) {
+      for (IndexId i : x.axes) direct(i, mentioned);
+      for (IndexId i : x.event) direct(i, mentioned);
+    }
+    std::set<BoundId> out;
+    for (BoundId b : t.bounds) {
+      if (!mentioned.contains(b) && !a_[b].selector) out.insert(b);
+    }
+    // A nested bound is summed together with its parent or not at all.
+    for (BoundId b : t.bounds) {
+      if (!a_[b].parent || out.contains(b)) continue;
+      std::set<BoundId> parents;
+      a_.collect(*a_[b].parent, parents);
+      for (BoundId p : parents) out.erase(p);
+    }
+    // Nothing but numbers: no data to visit.
+    bool reads_data = !t.multiplicities.empty();
+    for (const Guard& g : t.guards) reads_data = reads_data || g.present.has_value();
+    for (BoundId b : out) {
+      reads_data = reads_data || a_.mentions(t.coef, b) || a_[b].parent;
+      for (const Atom& x : t.atoms) {
+        for (IndexId i : x.axes) reads_data = reads_data || a_.mentions(i, b);
+        for (IndexId i : x.event) reads_data = reads_data || a_.mentions(i, b);
+      }
+    }
+    return reads_data ? out : std::set<BoundId>{};
+  }
+
+  /// Bounds that stand as an index themselves (not inside a lookup).
+  void direct(IndexId i, std::set<BoundId>& out) const {
+    if (const auto* b = std::get_if<density::IndexBound>(&a_[i])) out.insert(b->bound);
+  }
+
+  void local(const Term& t, std::size_t stage, BoundId item) {
+    auto& step = std::get<ItemStage>(s_.steps[stage]);
+    const bool alone = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) { return is_local(a); });
+    if (!alone && split(t, {item}, stage, item)) return;
+    step.terms.push_back({t, std::nullopt, {}, item, !alone});
+    if (alone) return;
+    s_.outer.push_back({t, std::nullopt, {}});
+    for (const Atom& x : t.atoms) s_.storage[c_.block_of[x.variable.index()].index()] = Storage::stored;
+  }
+
+  /// The split of `t` at `items`; false when it does not pay (too many data-indexed axes, or nothing summed).
+  bool split(const Term& t, std::set<BoundId> items, std::optional<std::size_t> stage, BoundId item) {
+    const std::set<BoundId> inside = closure(t, std::move(items));
+    const auto depends = [&](const std::set<BoundId>& mentioned) {
+      return std::any_of(mentioned.begin(), mentioned.end(), [&](BoundId b) { return inside.contains(b); });
+    };
+    const auto index_depends = [&](IndexId i) {
+      std::set<BoundId> mentioned;
+      a_.collect(i, mentioned);
+      return depends(mentioned);
+    };
+    Term inner, outer;
+    inner.origin = outer.origin = t.origin;
+    inner.coef = outer.coef = a_.number(1);
+    inner.multiplicities = t.multiplicities;
+    for (CoefId f : a_.factors(t.coef)) {
+      std::set<BoundId> mentioned;
+      a_.collect(f, mentioned);
+      CoefId& part = depends(mentioned) ? inner.coef : outer.coef;
+      part = a_.multiply(part, f);
+    }
+    for (const Guard& g : t.guards) {
+      std::set<BoundId> mentioned;
+      if (g.present) {
+        for (IndexId i : g.element) a_.collect(i, mentioned);
+      } else {
+        a_.collect(g.left, mentioned);
+        a_.collect(g.right, mentioned);
+      }
+      (depends(mentioned) ? inner : outer).guards.push_back(g);
+    }
+    for (const Atom& x : t.atoms) (stage && is_local(x) ? inner : outer).atoms.push_back(x);
+
+    // Item-dependent index expressions of the outer atoms become axes.
+    Statistic stat;
+    std::vector<IndexId> outer_at;
+    std::size_t lookups = 0;
+    const auto axis_for = [&](IndexId i, model::PlateId plate) {
+      for (std::size_t k = 0; k < stat.at.size(); ++k) {
+        if (stat.at[k] == i) return outer_at[k];
+      }
+      const BoundId fresh = a_.bound({m_[m_[plate].set].name, m_[plate].set, std::nullopt, false});
+      stat.at.push_back(i);
+      stat.axes.push_back(m_[plate].set);
+      outer_at.push_back(a_.index(fresh));
+      outer.bounds.push_back(fresh);
+      if (std::holds_alternative<density::IndexLookup>(a_[i])) ++lookups;
+      return outer_at.back();
+    };
+    for (Atom& x : outer.atoms) {
+      const model::Variable& var = m_[x.variable];
+      for (std::size_t k = 0; k < x.axes.size(); ++k) {
+        if (index_depends(x.axes[k])) {
+          if (m_[var.axes[k]].parent) return false;  // a nested plate of an outer block: keep the term whole
+          x.axes[k] = axis_for(x.axes[k], var.axes[k]);
+        }
+      }
+      const std::vector<model::PlateId> event = event_plates(x);
+      for (std::size_t k = 0; k < x.event.size(); ++k) {
+        if (index_depends(x.event[k])) x.event[k] = axis_for(x.event[k], event[k]);
+      }
+    }
+    // Bounds: inside ones are summed in the inner part; the others go where they are mentioned, and are axes when both do.
+    std::set<BoundId> in_inner, in_outer;
+    collect(inner, in_inner);
+    collect(outer, in_outer);
+    for (IndexId i : stat.at) a_.collect(i, in_inner);
+    bool summed = false;
+    for (BoundId b : t.bounds) {
+      if (inside.contains(b) || (in_inner.contains(b) && !in_outer.contains(b))) {
+        if (in_outer.contains(b)) return false;
+        inner.bounds.push_back(b);
+        summed = true;
+      } else if (in_inner.contains(b)) {
+        if (a_[b].parent) return false;
+        const BoundId fresh = a_.fresh_like(b, std::nullopt);
+        outer = density::substitute(a_, std::move(outer), b, a_.index(fresh));
+        for (IndexId& i : outer_at) i = a_.substitute(i, a_.replace(b, a_.index(fresh)));
+        outer.bounds.push_back(fresh);
+        inner.bounds.push_back(b);
+        stat.at.push_back(a_.index(b));
+        stat.axes.push_back(m_[a_[b].plate].set);
+        outer_at.push_back(a_.index(fresh));
+      } else {
+        outer.bounds.push_back(b);
+      }
+    }
+    if (!summed || lookups > 1) return false;
+    add(std::move(stat), std::move(inner), std::move(outer), std::move(outer_at), stage, item);
+    return true;
+  }
+
+  std::vector<model::PlateId> event_plates(const Atom& x) const {
+    const model::Variable& var = m_[x.variable];
+    if (x.stat == math::Stat::indicator) return {*var.value_plate};
+    std::vector<model::PlateId> out = var.event;
+    if (x.event.size() == 2 && out.size() == 1) out.push_back(out[0]);
+    return out;
+  }
+
+  void collect(const Term& t, std::set<BoundId>& out) const {
+    a_.collect(t.coef, out);
+    for (const density::Multiplicity& x : t.multiplicities) a_.collect(x.count, out);
+    for (const Guard& g : t.guards) {
+      for (IndexId i : g.element) a_.collect(i, out);
+      if (g.present) continue;
+      a_.collect(g.left, out);
+      a_.collect(g.right, out);
+    }
+    for (const Atom& x : t.atoms) {
+      for (IndexId i : x.axes) a_.collect(i, out);
+      for (IndexId i : x.event) a_.collect(i, out);
+    }
+  }
+
+  /// Registers the split; statistics with the same inner part are one.
+  void add(Statistic stat, Term inner, Term outer, std::vector<IndexId> outer_at, std::optional<std::size_t> stage,
+           BoundId item) {
+    for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
+      const Statistic& known = s_.statistics[k];
+      if (known.stage != stage || known.axes.size() != stat.axes.size()) continue;
+      // Two inner parts are one when they become one like term; the renaming carries the axes along.
+      if (auto order = same(known, inner, stat)) {
+        std::vector<IndexId> at(outer_at.size());
+        for (std::size_t x = 0; x < at.size(); ++x) at[x] = outer_at[(*order)[x]];
+        s_.outer.push_back({std::move(outer), k, std::move(at)});
+        return;
+      }
+    }
+    stat.stage = stage;
+    stat.sums = ArrayId(s_.arrays++);
+    stat.table = ArrayId(s_.arrays++);
+    stat.inner = std::move(inner);
+    // The axis that is the value of a local category is contiguous in memory: the innermost loops run along it.
+    stat.contiguous = stat.axes.empty() ? 0 : stat.axes.size() - 1;
+    for (std::size_t x = 0; x < stat.at.size(); ++x) {
+      for (const Atom& atom : stat.inner.atoms) {
+        if (atom.stat == math::Stat::indicator && atom.event[0] == stat.at[x]) stat.contiguous = x;
+      }
+    }
+    if (stage) {
+      auto& step = std::get<ItemStage>(s_.steps[*stage]);
+      step.terms.push_back({stat.inner, s_.statistics.size(), stat.at, item, false});
+    }
+    s_.outer.push_back({std::move(outer), s_.statistics.size(), std::move(outer_at)});
+    s_.statistics.push_back(std::move(stat));
+  }
+
+  /// The permutation of axes under which `inner` (with axes of `stat`) is the inner part of `known`.
+  std::optional<std::vector<std::size_t>> same(const Statistic& known, const Term& inner, const Statistic& stat) {
+    if (known.inner.bounds.size() != inner.bounds.size() || known.inner.atoms.size() != inner.atoms.size()) {
+      return std::nullopt;
+    }
+    // Match the bounds plate by plate; few bounds, so all assignments can be tried.
+    std::vector<std::size_t> image(inner.bounds.size());
+    for (std::size_t k = 0; k < image.size(); ++k) image[k] = k;
+    std::size_t tries = 0;
+    do {
+      if (++tries > 120) return std::nullopt;
+      bool plates = true;
+      for (std::size_t k = 0; k < image.size() && plates; ++k) {
+        plates = a_[inner.bounds[k]].plate == a_[known.inner.bounds[image[k]]].plate;
+      }
+      if (!plates) continue;
+      const auto rename = [&](IndexId i) -> std::optional<IndexId> {
+        const auto* b = std::get_if<density::IndexBound>(&a_[i]);
+        if (!b) return std::nullopt;
+        for (std::size_t k = 0; k < image.size(); ++k) {
+          if (inner.bounds[k] == b->bound) return a_.index(known.inner.bounds[image[k]], b->offset);
+        }
+        return std::nullopt;
+      };
+      if (a_.substitute(inner.coef, rename) != known.inner.coef) continue;
+      if (!equal_parts(inner, known.inner, rename)) continue;
+      std::vector<std::size_t> order(stat.at.size());
+      bool matched = true;
+      for (std::size_t x = 0; x < known.at.size() && matched; ++x) {
+        matched = false;
+        for (std::size_t y = 0; y < stat.at.size(); ++y) {
+          if (a_.substitute(stat.at[y], rename) == known.at[x] && stat.axes[y] == known.axes[x]) {
+            order[x] = y;
+            matched = true;
+            break;
+          }
+        }
+      }
+      if (matched) return order;
+    } while (std::next_permutation(image.begin(), image.end()));
+    return std::nullopt;
+  }
+
+  bool equal_parts(const Term& x, const Term& y, const Algebra::Substitution& rename) {
+    if (x.guards.size() != y.guards.size() || x.multiplicities.size() != y.multiplicities.size()) return false;
+    for (std::size_t k = 0; k < x.multiplicities.size(); ++k) {
+      if (a_.substitute(x.multiplicities[k].count, rename) != y.multiplicities[k].count) return false;
+    }
+    for (std::size_t k = 0; k < x.guards.size(); ++k) {
+      Guard g = x.guards[k];
+      for (IndexId& i : g.element) i = a_.substitute(i, rename);
+      if (!g.present) {
+        g.left = a_.substitute(g.left, rename);
+        g.right = a_.substitute(g.right, rename);
+      }
+      if (!(g == y.guards[k])) return false;
+    }
+    for (std::size_t k = 0; k < x.atoms.size(); ++k) {
+      Atom p = x.atoms[k];
+      for (IndexId& i : p.axes) i = a_.substitute(i, rename);
+      for (IndexId& i : p.event) i = a_.substitute(i, rename);
+      if (!(p == y.atoms[k])) return false;
+    }
+    return true;
+  }
+
+  const model::Model& m_;
+  Schedule& s_;
+  const Conditionals& c_;
+  Algebra& a_;
+};
+
+}  // namespace
+
+void regroup(const model::Model& m, Schedule& s) {
+  Splitter splitter(m, s);
+  const std::vector<Term> terms = s.conditionals.density.terms;
+  for (const Term& t : terms) splitter.term(t);
+}
+
+}  // namespace lehr::schedule

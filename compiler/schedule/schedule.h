@@ -1,0 +1,87 @@
+// Schedule: which blocks are updated together per item of the data, which one after another, and what is summed
+// over items once instead of at every use.
+//
+// The log joint, a sum of terms, is regrouped. For an item stage with local blocks (theta[doc], z[doc, token]),
+// each term is (inner part: data and local atoms) * (outer part: the other atoms), and
+//     log joint = sum over statistics s, over its axes: S_s[axes] * G_s[axes]   + local terms + outer terms,
+//     S_s[axes] = sum over items of the inner part      (expected sufficient statistics)
+//     G_s[axes] = sum over outer-only bounds of the outer part under q   (table: expected natural parameters).
+// So the item stage reads tables and adds up statistics, and everything outside it reads statistics: the data are
+// visited once a sweep. A statistic without local atoms is a sum of data alone and is computed once.
+#pragma once
+#include <variant>
+#include <vector>
+
+#include "compiler/conditionals/conditionals.h"
+
+namespace lehr::schedule {
+
+using conditionals::BlockId;
+using density::ArrayId;
+using density::Term;
+
+/// How a block's factors are kept.
+enum class Storage {
+  stored,    // parameters and expected statistics in memory
+  streamed   // a local category: its probabilities are formed where they are used and never stored
+};
+
+/// A sum over items of data and local atoms, and the table of what it is multiplied by.
+struct Statistic {
+  ArrayId sums, table;                        // S and G: same axes
+  std::vector<model::PlateId> axes;           // logical order
+  std::size_t contiguous = 0;                 // position in `axes` of the axis that is last in memory
+  std::optional<std::size_t> stage;           // item stage that accumulates it; none: data alone
+  Term inner;                                 // atoms: local blocks only; bounds: summed here, and the axes' own
+  std::vector<density::IndexId> at;           // where the inner part adds up, one an axis
+};
+
+/// outer.coef * S_statistic[at] * atoms: one summand of the log joint after the items are summed.
+struct OuterTerm {
+  Term term;                                  // coefficient without the statistic; atoms of outer blocks
+  std::optional<std::size_t> statistic;
+  std::vector<density::IndexId> at;           // index into the statistic, one an axis
+};
+
+struct ItemStage {
+  model::PlateId item;
+  std::vector<BlockId> blocks;                // in order of update
+  bool iterate = false;                       // until --local-tol or --local-iters
+  /// Local terms: inner parts times tables, and terms with local atoms alone. `bounds` include the item's.
+  struct LocalTerm {
+    Term term;                                // coefficient without the table
+    std::optional<std::size_t> statistic;     // multiplied by its table at `at`
+    std::vector<density::IndexId> at;
+    density::BoundId item;                    // the bound of `term` that is the item
+    bool whole = false;                       // could not be split: it stands among the outer terms too
+  };
+  std::vector<LocalTerm> terms;
+};
+
+struct BlockUpdate {
+  BlockId block;
+};
+
+using Step = std::variant<ItemStage, BlockUpdate>;
+
+struct Schedule {
+  conditionals::Conditionals conditionals;
+  std::vector<Storage> storage;               // by BlockId
+  std::vector<std::optional<std::size_t>> stage_of;  // by BlockId: the step (item stage) that updates it
+  std::vector<Step> steps;                    // one sweep, in order
+  std::vector<Statistic> statistics;
+  std::vector<OuterTerm> outer;               // every term of the log joint that is not a local term
+  std::size_t arrays = 0;                     // ids 0 .. arrays - 1 are in use
+};
+
+}  // namespace lehr::schedule
+
+namespace lehr {
+
+/// Conditionals -> Schedule. Never fails: what has no faster form is updated term by term.
+schedule::Schedule plan(const model::Model& model, conditionals::Conditionals conditionals);
+
+/// `lehr emit --as schedule`
+std::string print(const model::Model& model, const schedule::Schedule& schedule);
+
+}  // namespace lehr

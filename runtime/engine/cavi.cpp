@@ -1,0 +1,137 @@
+// The sweep and the stopping rule.
+#include "runtime/engine/cavi.h"
+
+#include <cmath>
+
+namespace lehr {
+namespace {
+
+void clear(Engine& e, const EngineStage& stage) {
+  for (std::size_t b : stage.statistics) {
+    for (double& x : e.memory.reals(b)) x = 0;
+  }
+}
+
+std::int32_t run_items(Engine& e, const EngineStage& stage, const Generated& f, const CaviOptions* options) {
+  clear(e, stage);
+  const std::int64_t integers[] = {0, stage.items, options ? options->local_iterations : 1};
+  const double reals[] = {options ? options->local_tolerance : 0};
+  return f(e.memory.table(), e.sizes.data(), integers, reals);
+}
+
+std::int32_t sweep(Engine& e, const CaviOptions& options) {
+  for (const auto& step : e.steps) {
+    std::int32_t status = 0;
+    if (const auto* stage = std::get_if<EngineStage>(&step)) {
+      status = e.call(stage->tables);
+      if (status == 0) status = run_items(e, *stage, stage->update, &options);
+    } else {
+      status = e.call(std::get<EngineUpdate>(step).function);
+    }
+    if (status != 0) return status;
+  }
+  return 0;
+}
+
+using Snapshot = std::vector<std::vector<double>>;
+
+/// Largest, over the arrays, of the mean absolute change relative to the mean absolute value; remembers the new values.
+double movement(const Engine& e, Snapshot& before) {
+  double largest = before.empty() ? INFINITY : 0;
+  before.resize(e.settled.size());
+  for (std::size_t k = 0; k < e.settled.size(); ++k) {
+    const std::span<const double> now = e.memory.reals(e.settled[k]);
+    double moved = 0, size = 0;
+    before[k].resize(now.size());
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      moved += std::abs(now[i] - before[k][i]);
+      size += std::abs(now[i]);
+      before[k][i] = now[i];
+    }
+    if (moved > 0) largest = std::max(largest, moved / (size + 1e-12 * static_cast<double>(now.size())));
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::string_view name_of(Status s) {
+  switch (s) {
+    case Status::converged: return "converged";
+    case Status::max_iter: return "max_iter";
+    case Status::numerical_failure: return "numerical_failure";
+    case Status::interrupted: return "interrupted";
+  }
+  return "";
+}
+
+std::int32_t sum_statistics(Engine& e) {
+  for (const auto& step : e.steps) {
+    const auto* stage = std::get_if<EngineStage>(&step);
+    if (!stage || !stage->sum) continue;
+    if (const std::int32_t status = run_items(e, *stage, stage->sum, nullptr)) return status;
+  }
+  return 0;
+}
+
+std::int32_t seed_statistics(Engine& e) {
+  for (const auto& step : e.steps) {
+    const auto* stage = std::get_if<EngineStage>(&step);
+    if (!stage || !stage->seed) continue;
+    if (const std::int32_t status = run_items(e, *stage, stage->seed, nullptr)) return status;
+  }
+  return 0;
+}
+
+std::int32_t update_globals(Engine& e) {
+  for (const auto& step : e.steps) {
+    const auto* update = std::get_if<EngineUpdate>(&step);
+    if (!update) continue;
+    if (const std::int32_t status = e.call(update->function)) return status;
+  }
+  return 0;
+}
+
+Outcome run_cavi(Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
+  Outcome out;
+  const auto failed = [&](std::int32_t status) {
+    out.status = Status::numerical_failure;
+    out.failure = e.describe(status);
+    return out;
+  };
+  // A global block that comes before the items reads the statistics of the factors as they start.
+  if (!e.steps.empty() && std::holds_alternative<EngineUpdate>(e.steps.front())) {
+    if (const std::int32_t status = sum_statistics(e)) return failed(status);
+  }
+  Snapshot snapshot;
+  movement(e, snapshot);
+  double previous = -INFINITY;
+  while (out.iterations < options.max_iterations) {
+    if (const std::int32_t status = sweep(e, options)) return failed(status);
+    if (const std::int32_t status = e.call(e.elbo)) return failed(status);
+    ++out.iterations;
+    out.elbo = e.memory.reals(e.elbo_buffer)[0];
+    if (!std::isfinite(out.elbo)) {
+      out.status = Status::numerical_failure;
+      out.failure = "the ELBO is not finite";
+      return out;
+    }
+    if (out.elbo < previous - 1e-9 * (1 + std::abs(out.elbo))) ++out.decreases;
+    const double moved = movement(e, snapshot);
+    const bool keep = on_sweep(out.iterations, out.elbo);
+    if (std::abs(out.elbo - previous) <= options.tolerance * (1 + std::abs(out.elbo)) &&
+        moved <= std::sqrt(options.tolerance)) {
+      out.status = Status::converged;
+      return out;
+    }
+    previous = out.elbo;
+    if (!keep) {
+      out.status = Status::interrupted;
+      return out;
+    }
+  }
+  out.status = Status::max_iter;
+  return out;
+}
+
+}  // namespace lehr
