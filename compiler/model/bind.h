@@ -38,11 +38,12 @@ struct BoundData {
 /// Matches names, infers and cross-checks sizes (two sources that disagree: an error that names the plate,
 /// both sizes and where each came from), expands or keeps multiplicities (`times`, LDA-C), checks supports (a
 /// category outside its plate, a negative count, a value outside (0, 1), NaN where no missing value is
-/// allowed, a simplex that does not sum to 1) and reports unset constants and unbound data. All problems found are reported together: the first is the Error, the others are its notes.
-/// An array named like a nested plate gives the lengths of its rows; data over that plate may then be joined
-/// end to end (frames of sequences). Names that the model does not have are ignored: files by name carry more
-/// than one model needs; they are mentioned when something is unbound. A number named like `const K;` gives
-/// its value. Call it as lehr::bind: a Dataset is a std::map, so that the bare name finds std::bind as well.
+/// allowed, a simplex that does not sum to 1) and reports unset constants and unbound data. All problems
+/// found are reported together: the first is the Error, the others are its notes. An array named like a
+/// nested plate gives the lengths of its rows; data over that plate may then be joined end to end (frames of
+/// sequences). Names that the model does not have are ignored: files by name carry more than one model needs;
+/// they are mentioned when something is unbound. A number named like `const K;` gives its value. Call it as
+/// lehr::bind: a Dataset is a std::map, so that the bare name finds std::bind as well.
 Result<BoundData> bind(const model::Model& model, const Dataset& data, const Settings& settings);
 
 /// As bind, for drawing from the model: observed variables need not be bound (those bound still give sizes),
