@@ -19,6 +19,13 @@ struct Places {
   const Source& source;
 
   int line(std::size_t origin) const { return position_of(source, density.origins[origin].span.begin).line; }
+  std::vector<std::size_t> of(model::StatementId statement) const {
+    std::vector<std::size_t> out;
+    for (std::size_t o = 0; o < density.origins.size(); ++o) {
+      if (density.origins[o].statement == statement) out.push_back(o);
+    }
+    return out;
+  }
   std::vector<int> lines(const std::vector<std::size_t>& origins) const {
     std::set<int> out;
     for (std::size_t o : origins) out.insert(line(o));
@@ -96,20 +103,26 @@ class ParameterWriter {
       if (std::holds_alternative<math::InverseEntry>(p.from_natural->form)) continue;
       std::vector<math::Index> indices{math::kFirst, math::kSecond};
       indices.resize(static_cast<std::size_t>(p.event_rank));
-      Equation q{"", parameter({p.name, std::move(indices)}), {}, std::nullopt};
-      if (inverse_of.contains(p.name)) {
-        q.before = "inverse ";
-        q.left.name = inverse_of[p.name];
-      }
+      FormulaSymbol left = parameter({p.name, std::move(indices)});
+      // `p.a = a + ...` where the model has an `a` of its own.
+      if (is_name(p.name)) left.name = m_[b_.variable].name + "." + p.name;
+      Equation q{inverse_of.contains(p.name), {left}, {}, std::nullopt};
+      if (q.inverse) left.name = inverse_of[p.name];
       if (f.softmax) {
-        q.left.name = "log odds";
+        left.name = "log odds";
         q.parts = parts(math::natural_symbol(math::Stat::indicator, math::kFirst));
       } else if (const auto odds = log_odds(p.from_natural)) {
-        q.left.name = "log odds";
+        left.name = "log odds";
         q.parts = parts(*odds);
-      } else if (const auto linear = solved(p.from_natural)) {
+      }
+      q.left = {left};
+      if (!q.parts.empty()) {
+        out.push_back(std::move(q));
+        continue;
+      }
+      if (const auto linear = solved(p.from_natural)) {
         // P^-1 n: the line says P * mean = n.
-        q.before = linear->first + " * ";
+        q.left = {FormulaQuadratic{{{FormulaSymbol{linear->first, {}, {}}}}, {{FormulaSymbol{left.name, {}, {}}}}, left.event}};
         q.parts = parts(linear->second);
       } else if (const auto* m = std::get_if<math::Multiply>(&p.from_natural->form);
                  m && !affine(p.from_natural) && divisor(m->right)) {
@@ -129,6 +142,13 @@ class ParameterWriter {
     FormulaSymbol out{s.name, {}, {}};
     for (math::Index i : s.indices) out.event.push_back({writer_.bound(e_.event.at(static_cast<std::size_t>(i.id)))});
     return out;
+  }
+
+  bool is_name(const std::string& name) const {
+    const auto in = [&](const auto& list) {
+      return std::any_of(list.begin(), list.end(), [&](const auto& x) { return x.name == name; });
+    };
+    return in(m_.constants) || in(m_.givens) || in(m_.variables);
   }
 
   /// n of 1 / (1 + exp(-n)).
@@ -200,7 +220,8 @@ class ParameterWriter {
   Affine times(const Affine& scale, Affine x) {
     x.constant = multiplied_out(a_, a_.multiply(scale.constant, x.constant));
     x.constant_origins.insert(x.constant_origins.end(), scale.constant_origins.begin(), scale.constant_origins.end());
-    for (Summand& s : x.summands) s.term.coef = a_.multiply(scale.constant, s.term.coef);
+    if (a_.literal(scale.constant) == 1.0) return x;
+    for (Summand& s : x.summands) s.term.coef = multiplied_out(a_, a_.multiply(scale.constant, s.term.coef));
     return x;
   }
 
@@ -215,6 +236,8 @@ class ParameterWriter {
       else rest.push_back(formula(part));
     }
     std::vector<DerivedPart> out;
+    // What the family's own formula adds (1 + ...) belongs to the prior.
+    if (sum.constant_origins.empty()) sum.constant_origins = places_.of(m_[b_.variable].statement);
     if (a_.literal(sum.constant) != 0.0) out.push_back({writer_.coef(sum.constant), places_.lines(sum.constant_origins)});
     for (const Summand& s : sum.summands) out.push_back({writer_.summand(s), places_.lines({s.term.origin})});
     for (Formula& f : rest) out.push_back({std::move(f), {}});
@@ -301,7 +324,8 @@ Derivation write_out(const model::Model& m, const Conditionals& c, const Source&
     out.blocks.push_back(std::move(d));
     if (!b.point) out.entropies.push_back(entropy(m, c, a, b, source));
   }
-  for (const density::Term& t : c.density.terms) {
+  for (density::Term t : c.density.terms) {
+    count_unused_bounds(a, t);
     FormulaWriter writer(m, c, a, Mode::expected);
     out.elbo.push_back({writer.term(t), {places.line(t.origin)}});
   }

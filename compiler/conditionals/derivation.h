@@ -17,10 +17,10 @@ struct DerivedPart {
 };
 
 /// left = (sum of the parts) / divisor. `left` is a parameter, or what of it is linear in the natural parameters:
-/// "inverse scale", "precision * mean", "log odds".
+/// inverse scale, (precision * mean), log odds.
 struct Equation {
-  std::string before;                    // "inverse ", "precision * ", or empty
-  FormulaSymbol left;
+  bool inverse = false;                  // the left side is the inverse of the matrix `left`
+  Formula left;
   std::vector<DerivedPart> parts;        // none: 0
   std::optional<Formula> divisor;
 };

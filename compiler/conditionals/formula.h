@@ -43,6 +43,9 @@ struct Formula {
 
 /// A product with its numbers multiplied in front; 1 is left out, and so is a product around a single factor.
 Formula product(Formulas factors);
+/// A summand as it stands behind a sign: a sum in brackets.
+std::string summand_text(const Formula& f);
+std::string summand_latex(const Formula& f);
 /// `f` without its leading minus, when it has one.
 bool take_minus(Formula& f);
 

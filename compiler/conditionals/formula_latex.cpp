@@ -160,6 +160,8 @@ std::string latex_name(const std::string& name) {
   return (number.empty() ? out : fmt::format("{}_{{{}}}", out, number)) + primes;
 }
 
+std::string summand_latex(const Formula& f) { return at_level(f, kProduct); }
+
 std::string latex(const Formula& f) {
   return std::visit(
       Overloaded{

@@ -42,6 +42,8 @@ std::string_view name_of(FormulaFunction f) {
 /// Inside other brackets a relation needs none of its own.
 std::string bare(const Formula& f) {
   const auto* r = std::get_if<FormulaRelation>(&f.form);
+  const auto* q = std::get_if<FormulaQuadratic>(&f.form);
+  if (q && q->square) return text(f).substr(1, text(f).size() - 2);
   return r ? fmt::format("{} {} {}", text(r->sides[0]), r->sign, text(r->sides[1])) : text(f);
 }
 
@@ -86,6 +88,8 @@ std::string at_level(const Formula& f, Level needed) {
 }
 
 }  // namespace
+
+std::string summand_text(const Formula& f) { return at_level(f, kProduct); }
 
 std::string text(const Formula& f) {
   return std::visit(

@@ -2,6 +2,7 @@
 #include "compiler/conditionals/formula_writer.h"
 
 #include <algorithm>
+#include <array>
 
 #include "compiler/support/overloaded.h"
 
@@ -11,6 +12,25 @@ using density::BoundId;
 using density::CoefId;
 using density::IndexId;
 using math::Stat;
+
+namespace {
+
+/// f^2; of 1/x, 1/x^2.
+Formula squared(Formula f) {
+  const auto* a = std::get_if<FormulaApply>(&f.form);
+  if (!a || a->function != FormulaFunction::reciprocal) return {FormulaSquare{{std::move(f)}}};
+  return {FormulaApply{FormulaFunction::reciprocal, {{FormulaSquare{a->argument}}}}};
+}
+
+/// The order of summands that are all positive: names before numbers, alphabetical.
+bool stands_before(const Formula& l, const Formula& r) {
+  const std::string a = text(l), b = text(r);
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (digit(a[0]) != digit(b[0])) return digit(b[0]);
+  return a < b;
+}
+
+}  // namespace
 
 Formulas FormulaWriter::indices(const std::vector<IndexId>& list) {
   Formulas out;
@@ -68,31 +88,43 @@ Formula FormulaWriter::coef(CoefId c) {
           [&](const density::CoefExtent& e) { return extent(e.plate, e.row); },
           [&](const density::CoefIndexValue& v) { return index(v.index); },
           [&](const density::CoefAdd& s) {
-            // Literal numbers last: `eta - 1`.
-            FormulaAdd out;
-            for (bool literal : {false, true}) {
-              for (CoefId p : s.parts) {
-                if (a_.literal(p).has_value() == literal) out.parts.push_back(coef(p));
-              }
+            // What is positive first, literal numbers last: `eta - 1`, `1 - x`.
+            std::array<Formulas, 4> ranks;
+            for (CoefId p : s.parts) {
+              Formula f = coef(p);
+              Formula rest = f;
+              const bool minus = take_minus(rest);
+              ranks[a_.literal(p) ? (minus ? 3 : 2) : minus ? 1 : 0].push_back(std::move(f));
             }
+            if (ranks[0].empty()) std::swap(ranks[0], ranks[2]);
+            std::stable_sort(ranks[0].begin(), ranks[0].end(), stands_before);
+            FormulaAdd out;
+            for (std::size_t r : {0, 1, 2, 3}) out.parts.insert(out.parts.end(), ranks[r].begin(), ranks[r].end());
             return Formula{std::move(out)};
           },
           [&](const density::CoefMultiply& p) {
             Formulas factors;
             for (std::size_t k = 0; k < p.parts.size(); ++k) {
               const bool twice = k + 1 < p.parts.size() && p.parts[k] == p.parts[k + 1];
-              factors.push_back(twice ? Formula{FormulaSquare{{coef(p.parts[k])}}} : coef(p.parts[k]));
+              factors.push_back(twice ? squared(coef(p.parts[k])) : coef(p.parts[k]));
               if (twice) ++k;
             }
+            std::stable_partition(factors.begin(), factors.end(), [](const Formula& f) {
+              return std::holds_alternative<FormulaNumber>(f.form) || std::holds_alternative<FormulaSize>(f.form);
+            });
             return product(std::move(factors));
           },
           [&](const density::CoefApply& f) { return Formula{FormulaApply{function(f.function), {coef(f.argument)}}}; },
           [&](const density::CoefSum& s) {
-            const std::string b = bound(s.bound).bound;
-            return Formula{FormulaSum{{b}, {}, {coef(s.body)}}};
+            const density::Bound b = a_[s.bound];
+            if (!a_.mentions(s.body, s.bound)) return product({extent(b.plate, b.parent), coef(s.body)});
+            const std::string name = bound(s.bound).bound;
+            return Formula{FormulaSum{{name}, {}, {coef(s.body)}}};
           },
           [&](const density::CoefInverse& x) {
-            return Formula{FormulaInverse{{source(x.matrix, x.lead)}, {index(x.row), index(x.column)}}};
+            Formulas at{index(x.row), index(x.column)};
+            if (text(at[1]) < text(at[0])) std::swap(at[0], at[1]);
+            return Formula{FormulaInverse{{source(x.matrix, x.lead)}, std::move(at)}};
           },
           [&](const density::CoefLogDet& x) {
             return Formula{FormulaApply{FormulaFunction::logdet, {source(x.matrix, x.lead)}}};
@@ -102,7 +134,9 @@ Formula FormulaWriter::coef(CoefId c) {
 
 Formula FormulaWriter::atom(const density::Atom& x) {
   const FormulaSymbol v{m_[x.variable].name, indices(x.axes), {}};
-  const Formulas event = indices(x.event);
+  Formulas event = indices(x.event);
+  const bool symmetric = x.stat == Stat::entry || x.stat == Stat::comp2;
+  if (symmetric && text(event[1]) < text(event[0])) std::swap(event[0], event[1]);
   const auto with_event = [&](const Formula& e) { return Formula{FormulaSymbol{v.name, v.axes, {e}}}; };
   const auto statistic = [&]() -> Formula {
     switch (x.stat) {
@@ -145,20 +179,22 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
   FormulaSum sum;
   for (BoundId b : t.bounds) sum.bounds.push_back(inner.bound(b).bound);
   Formulas outer, factors;
-  const auto add_coef = [&](CoefId c) {
-    if (const auto n = a_.literal(c)) outer.push_back({FormulaNumber{*n}});
-    else factors.push_back(inner.coef(c));
-  };
   for (const density::Multiplicity& x : t.multiplicities) factors.push_back(inner.coef(x.count));
-  // Numbers stand before the sum, and equal factors become squares.
-  const std::vector<CoefId> parts = a_.factors(t.coef);
-  CoefId rest = a_.number(1);
-  for (CoefId c : parts) {
-    if (a_.literal(c)) add_coef(c);
-    else rest = a_.multiply(rest, c);
+  // Numbers and sizes stand before the sum; equal factors become squares.
+  CoefId before = a_.number(1), rest = a_.number(1);
+  for (CoefId c : a_.factors(t.coef)) {
+    const bool own = std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(c, b); });
+    const bool size = std::holds_alternative<density::CoefExtent>(a_[c]);
+    CoefId& side = a_.literal(c) || (size && !own) ? before : rest;
+    side = a_.multiply(side, c);
   }
+  outer.push_back(inner.coef(before));
   if (!a_.literal(rest)) factors.push_back(inner.coef(rest));
-  for (const density::Atom& x : t.atoms) factors.push_back(inner.atom(x));
+  for (bool indicators : {true, false}) {
+    for (const density::Atom& x : t.atoms) {
+      if ((x.stat == Stat::indicator) == indicators) factors.push_back(inner.atom(x));
+    }
+  }
   for (const density::Guard& g : t.guards) {
     // Solved indices ([w[doc, token] = term]) are indicators; what only limits the sum stands with its bounds.
     const auto inside = [&](IndexId i) {

@@ -11,6 +11,24 @@ using density::BoundId;
 using density::IndexId;
 using density::Term;
 
+bool mentioned(const Algebra& a, const Term& t, BoundId b) {
+  const auto in = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(), [&](auto i) { return a.mentions(i, b); });
+  };
+  if (a.mentions(t.coef, b)) return true;
+  for (const density::Multiplicity& x : t.multiplicities) {
+    if (a.mentions(x.count, b)) return true;
+  }
+  for (const density::Atom& x : t.atoms) {
+    if (in(x.axes) || in(x.event)) return true;
+  }
+  for (const density::Guard& g : t.guards) {
+    if (g.present ? in(g.element) : a.mentions(g.left, b) || a.mentions(g.right, b)) return true;
+  }
+  return std::any_of(t.bounds.begin(), t.bounds.end(),
+                     [&](BoundId o) { return a[o].parent && a.mentions(*a[o].parent, b); });
+}
+
 class Gatherer {
  public:
   Gatherer(Algebra& a, const model::Model& m, Term t, std::size_t atom) : a_(a), m_(m), atom_(atom) {
@@ -28,14 +46,7 @@ class Gatherer {
   Summand finish() {
     term().atoms.erase(term().atoms.begin() + static_cast<std::ptrdiff_t>(atom_));
     std::erase_if(term().guards, [&](const density::Guard& g) { return always_true(g); });
-    for (std::size_t k = term().bounds.size(); k-- > 0;) {
-      const BoundId b = term().bounds[k];
-      if (mentioned(b)) continue;
-      std::optional<IndexId> row;
-      if (a_[b].parent) row = a_[b].parent;
-      term().bounds.erase(term().bounds.begin() + static_cast<std::ptrdiff_t>(k));
-      term().coef = a_.multiply(term().coef, a_.coef(density::CoefExtent{a_[b].plate, row}));
-    }
+    count_unused_bounds(a_, term());
     return std::move(summand_);
   }
 
@@ -62,25 +73,6 @@ class Gatherer {
     const auto* l = std::get_if<density::IndexBound>(&a_[g.left]);
     const auto* r = std::get_if<density::IndexConstant>(&a_[g.right]);
     return l && r && l->offset >= r->value;
-  }
-
-  bool mentioned(BoundId b) const {
-    const Term& t = summand_.term;
-    const auto in = [&](const auto& list) {
-      return std::any_of(list.begin(), list.end(), [&](auto i) { return a_.mentions(i, b); });
-    };
-    if (a_.mentions(t.coef, b)) return true;
-    for (const density::Multiplicity& x : t.multiplicities) {
-      if (a_.mentions(x.count, b)) return true;
-    }
-    for (const density::Atom& x : t.atoms) {
-      if (in(x.axes) || in(x.event)) return true;
-    }
-    for (const density::Guard& g : t.guards) {
-      if (g.present ? in(g.element) : a_.mentions(g.left, b) || a_.mentions(g.right, b)) return true;
-    }
-    return std::any_of(t.bounds.begin(), t.bounds.end(),
-                       [&](BoundId o) { return a_[o].parent && a_.mentions(*a_[o].parent, b); });
   }
 
   Algebra& a_;
@@ -120,6 +112,17 @@ bool is_constant(const Summand& s) {
 
 }  // namespace
 
+void count_unused_bounds(Algebra& a, Term& t) {
+  for (std::size_t k = t.bounds.size(); k-- > 0;) {
+    const BoundId b = t.bounds[k];
+    if (mentioned(a, t, b)) continue;
+    const std::optional<IndexId> row = a[b].parent;
+    const model::PlateId plate = a[b].plate;
+    t.bounds.erase(t.bounds.begin() + static_cast<std::ptrdiff_t>(k));
+    t.coef = a.multiply(t.coef, a.coef(density::CoefExtent{plate, row}));
+  }
+}
+
 Element name_element(Algebra& a, const model::Model& m, const Block& b) {
   Element out;
   const model::Variable& v = m[b.variable];
@@ -148,7 +151,11 @@ std::map<math::Stat, Affine> natural_parameters(Algebra& a, const model::Model& 
     for (std::size_t x = 0; x < element.axes.size(); ++x) g.solve_axis(x, element.axes[x]);
     for (std::size_t x = 0; x < rank; ++x) g.solve_event(x, element.event[x]);
     Summand s = g.finish();
-    if (rank == 2) {
+    const bool diagonal = rank == 2 && std::any_of(s.term.guards.begin(), s.term.guards.end(), [&](const auto& x) {
+      return !x.present && x.relation == density::Relation::equal && x.left == a.index(element.event[0]) &&
+             x.right == a.index(element.event[1]);
+    });
+    if (rank == 2 && !diagonal) {
       s.term.coef = a.multiply(a.number(0.5), s.term.coef);
       found[stat].push_back(swapped(a, s, element));
     }

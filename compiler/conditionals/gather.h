@@ -32,6 +32,9 @@ struct Affine {
   std::vector<Summand> summands;
 };
 
+/// Sums over bounds that nothing in the term mentions become factors: the sizes of their plates.
+void count_unused_bounds(density::Algebra& a, density::Term& t);
+
 /// Fresh bounds for an element of `b`, named by the plates of its axes.
 Element name_element(density::Algebra& a, const model::Model& m, const Block& b);
 

@@ -1,4 +1,4 @@
-// One paragraph a block: family, sequential axes, and each use as `statistic <- term`.
+// One paragraph a block: family, sequential axes, and each use as `atom <- term`.
 #include "compiler/conditionals/print_conditionals.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,10 @@ std::string print(const model::Model& m, const conditionals::Conditionals& c, co
     for (const conditionals::Use& u : b.uses) {
       const density::Term& t = c.density.terms[u.term];
       const density::Atom& atom = t.atoms[u.atom];
-      out += fmt::format("  {} <- line {}: {}\n", math::name_of(atom.stat),
+      // Named in the order of the term's own text, so that both say the same.
+      density::Names names(m, c.density.algebra);
+      for (density::BoundId bound : t.bounds) names(bound);
+      out += fmt::format("  {} <- line {}: {}\n", density::print(m, c.density.algebra, names, atom),
                          position_of(source, c.density.origins[t.origin].span.begin).line,
                          density::print(m, c.density.algebra, t));
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -11,11 +12,6 @@ namespace lehr::conditionals {
 namespace {
 
 constexpr std::size_t kWidth = 100;
-
-std::string lines_text(const std::vector<int>& lines) {
-  if (lines.empty()) return "";
-  return fmt::format("    ({} {})", lines.size() == 1 ? "line" : "lines", fmt::join(lines, ", "));
-}
 
 std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
   std::set<int> out;
@@ -37,27 +33,58 @@ Formula right_side(const Equation& q) {
   return product({std::move(sum), {FormulaApply{FormulaFunction::reciprocal, {*q.divisor}}}});
 }
 
-std::string left_text(const Equation& q) { return q.before + text({q.left}); }
+std::string left_text(const Equation& q) { return (q.inverse ? "inverse " : "") + text(q.left); }
 
-/// `  + part    (line 3)`, the first with `first` in place of the sign.
-std::string part_line(const DerivedPart& p, const std::string& indent, const std::string& first, bool leading) {
-  Formula f = p.formula;
-  const bool minus = take_minus(f);
-  const std::string sign = leading ? first + (minus ? "-" : "") : minus ? "- " : "+ ";
-  return fmt::format("{}{}{}{}\n", indent, sign, text(f), lines_text(p.lines));
+/// One line of text and the lines of the model that stand in a column beside it.
+struct Row {
+  std::string left;
+  std::vector<int> lines;
+};
+
+std::size_t width(const std::string& s) {
+  return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string equation_text(const Equation& q) {
+std::string rows_text(const std::vector<Row>& rows) {
+  std::size_t column = 0;
+  for (const Row& r : rows) column = std::max(column, std::min(width(r.left), kWidth));
+  std::string out;
+  for (const Row& r : rows) {
+    if (r.lines.empty()) {
+      out += r.left + "\n";
+      continue;
+    }
+    const std::string padding(column > width(r.left) ? column - width(r.left) : 0, ' ');
+    out += fmt::format("{}{}    ({} {})\n", r.left, padding, r.lines.size() == 1 ? "line" : "lines", fmt::join(r.lines, ", "));
+  }
+  return out;
+}
+
+/// `+ part`, or `first` in place of the sign.
+Row part_row(const DerivedPart& p, const std::string& first, bool leading) {
+  Formula f = p.formula;
+  const bool minus = take_minus(f);
+  return {first + (leading ? (minus ? "-" : "") : minus ? "- " : "+ ") + (leading ? text(f) : summand_text(f)), p.lines};
+}
+
+void add_rows(const Equation& q, std::vector<Row>& out) {
   const std::string left = "    " + left_text(q) + " = ";
   const std::string one_line = left + text(right_side(q));
-  if (one_line.size() <= kWidth || q.parts.size() < 2) return one_line + lines_text(all_lines(q.parts)) + "\n";
-  std::string out;
-  const std::string indent(left.size() - 2, ' ');
-  for (std::size_t k = 0; k < q.parts.size(); ++k) {
-    out += part_line(q.parts[k], k == 0 ? "" : indent, left + (q.divisor ? "(" : ""), k == 0);
+  if (width(one_line) <= kWidth || q.parts.size() < 2) {
+    out.push_back({one_line, all_lines(q.parts)});
+    return;
   }
-  if (q.divisor) out += indent + ") / " + text(*q.divisor) + "\n";
-  return out;
+  const std::string indent(width(left) - 2, ' ');
+  for (std::size_t k = 0; k < q.parts.size(); ++k) {
+    out.push_back(part_row(q.parts[k], k == 0 ? left + (q.divisor ? "(" : "") : indent, k == 0));
+  }
+  if (q.divisor) out.push_back({indent + ") / " + text(*q.divisor), {}});
+}
+
+std::string equations_text(const std::vector<Equation>& equations) {
+  std::vector<Row> rows;
+  for (const Equation& q : equations) add_rows(q, rows);
+  return rows_text(rows);
 }
 
 std::string names(const Formulas& elements) {
@@ -69,9 +96,9 @@ std::string names(const Formulas& elements) {
 std::string block_text(const DerivedBlock& b) {
   const std::string v = names(b.elements);
   std::string out = fmt::format("{} | rest ~ {}\n", v, b.family);
-  for (const Equation& q : b.conditional) out += equation_text(q);
+  out += equations_text(b.conditional);
   out += b.point ? fmt::format("{} := mode of {}\n", v, b.family) : fmt::format("q({}) = {}\n", v, b.family);
-  for (const Equation& q : b.update) out += equation_text(q);
+  out += equations_text(b.update);
   if (!b.sequential.empty()) {
     out += fmt::format("  updated one {} after another: elements that differ there share a term\n",
                        fmt::join(b.sequential, ", one "));
@@ -100,14 +127,11 @@ std::string print_text(const Derivation& d) {
   out += "\nComplete conditionals and mean-field updates. [a = b] is 1 where it holds, else 0.\n";
   for (const DerivedBlock& b : d.blocks) out += "\n" + block_text(b);
   out += "\nELBO\n";
-  bool leading = true;
+  std::vector<Row> rows;
   for (const std::vector<DerivedPart>* parts : {&d.elbo, &d.entropies}) {
-    for (const DerivedPart& p : *parts) {
-      out += part_line(p, "    ", "  ", leading);
-      leading = false;
-    }
+    for (const DerivedPart& p : *parts) rows.push_back(part_row(p, rows.empty() ? "      " : "    ", rows.empty()));
   }
-  return out;
+  return out + rows_text(rows);
 }
 
 std::string print_json(const Derivation& d) {

@@ -33,7 +33,7 @@ std::string rows(const std::vector<DerivedPart>& parts, bool leading) {
     Formula f = p.formula;
     const bool minus = take_minus(f);
     const std::string sign = leading ? (minus ? "-" : "") : minus ? "{} - " : "{} + ";
-    out += fmt::format("{}{}{}{}", leading ? "" : " \\\\\n  &\\quad ", sign, latex(f), lines_latex(p.lines));
+    out += fmt::format("{}{}{}{}", leading ? "" : " \\\\\n  &\\quad ", sign, summand_latex(f), lines_latex(p.lines));
     leading = false;
   }
   return out;
@@ -41,19 +41,7 @@ std::string rows(const std::vector<DerivedPart>& parts, bool leading) {
 
 std::string align(const std::string& body) { return "\\begin{align*}\n  " + body + "\n\\end{align*}\n"; }
 
-std::string left_latex(const Equation& q) {
-  // Parameters are words of the family, not names of the model.
-  FormulaSymbol base = q.left;
-  std::string left = base.name == "log odds" ? "\\text{log odds}" : "\\text{" + escape(base.name) + "}";
-  if (!base.event.empty()) {
-    std::vector<std::string> event;
-    for (const Formula& f : base.event) event.push_back(latex(f));
-    left = fmt::format("{{{}}}_{{{}}}", left, fmt::join(event, ","));
-  }
-  if (q.before == "inverse ") return "\\text{inverse }" + left;
-  if (q.before.ends_with(" * ")) return fmt::format("\\text{{{}}} \\cdot {}", escape(q.before.substr(0, q.before.size() - 3)), left);
-  return left;
-}
+std::string left_latex(const Equation& q) { return (q.inverse ? "\\text{inverse } " : "") + latex(q.left); }
 
 std::string equation_latex(const Equation& q) {
   std::string left = left_latex(q);
@@ -93,7 +81,6 @@ std::string print_latex(const Derivation& d) {
   std::string out =
       "\\documentclass{article}\n"
       "\\usepackage[utf8]{inputenc}\n"
-      "\\usepackage[T1]{fontenc}\n"
       "\\usepackage[margin=2cm]{geometry}\n"
       "\\usepackage{amsmath,amssymb}\n"
       "\\allowdisplaybreaks\n"

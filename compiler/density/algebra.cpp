@@ -42,6 +42,8 @@ IndexId Algebra::index(IndexNode node) {
 }
 
 CoefId Algebra::coef(CoefNode node) {
+  // Inverses are of symmetric matrices: one entry for both orders of its indices.
+  if (auto* x = std::get_if<CoefInverse>(&node); x && x->column < x->row) std::swap(x->row, x->column);
   auto [it, inserted] = coef_ids_.try_emplace(node, CoefId(coefs_.size()));
   if (inserted) coefs_.push_back(std::move(node));
   return it->second;
