@@ -42,14 +42,16 @@ void skip_header(Parser& parser) {
   }
 }
 
-/// A `;` was left out, surely: the next token begins a declaration, or a `name ~` or `name[` on its own line.
+/// A `;` was left out, surely: the next token begins a declaration by its word, or by standing on a line of its own
+/// that is no further indented than the declaration before, or by the `~` or `[` behind it.
 bool semicolon_was_forgotten(Parser& parser) {
   if (!parser.getExpectedTokens().contains(static_cast<std::size_t>(LehrParser::Semicolon))) return false;
-  const Token* next = parser.getCurrentToken();
+  Token* next = parser.getCurrentToken();
   const std::size_t type = next->getType();
   if (begins_declaration(type) || type == LehrParser::RightBrace || type == Token::EOF) return true;
   const Token* previous = parser.getTokenStream()->LT(-1);
   if (!is_name(type) || !previous || previous->getLine() == next->getLine()) return false;
+  if (next->getCharPositionInLine() <= parser.getContext()->start->getCharPositionInLine()) return true;
   const std::size_t after = parser.getTokenStream()->LA(2);
   return after == LehrParser::Tilde || after == LehrParser::LeftBracket;
 }
