@@ -195,7 +195,8 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes) {
   shape.unroll_later =
       !shape.unroll_now && !body.has_break && fits && rounds * body.nodes <= kUnrollLaterNodes;
   if (shape.innermost && !shape.unroll_now && !shape.unroll_later && !body.has_break) {
-    shape.tail = trips % (body.nodes >= kLongBodyNodes ? lanes : 4 * lanes);
+    const std::int64_t round = body.nodes >= kLongBodyNodes ? lanes : 4 * lanes;
+    shape.tail = trips > round ? trips % round : 0;
   }
   return shape;
 }
