@@ -45,7 +45,8 @@ class Builder {
     }
     if (auto* r = d.plate()) return plate(*r);
     if (auto* r = d.dataset()) return DataDecl{name(r->name()), axes(r->axes()), type(*r->type())};
-    if (auto* r = d.definition()) return LetDecl{name(r->name()), axes(r->axes()), expression(r->expression())};
+    if (auto* r = d.definition())
+      return LetDecl{name(r->name()), axes(r->axes()), expression(r->expression())};
     if (auto* r = d.statement()) return statement(*r);
     if (auto* r = d.potential()) return Potential{axes(r->axes()), expression(r->expression())};
     return guide(*d.guide());
@@ -167,7 +168,8 @@ class Builder {
     std::size_t end = factors.size();
     std::optional<ExprId> tail;
     const auto chain = [&](ExprId first, std::size_t begin) {
-      for (std::size_t i = begin + 1; i < end; ++i) first = binary(op_before(i), first, negated(*factors[i], 0));
+      for (std::size_t i = begin + 1; i < end; ++i)
+        first = binary(op_before(i), first, negated(*factors[i], 0));
       return tail ? binary(op_before(end), first, *tail) : first;
     };
     for (std::size_t i = factors.size(); i-- > 0;) {

@@ -1,8 +1,8 @@
 // Parse tree -> Ast. Beside the parser itself the only place that includes ANTLR.
 #pragma once
-#include "grammar/LehrParser.h"
 #include "compiler/ast/ast.h"
 #include "compiler/ast/text.h"
+#include "grammar/LehrParser.h"
 
 namespace lehr {
 

@@ -1,5 +1,5 @@
-// Works on tokens, not on the Ast, so that nothing typed can get lost: the file is cut into units (a comment, the
-// header, a declaration, the closing brace), each is laid out, neighbours are aligned.
+// Works on tokens, not on the Ast, so that nothing typed can get lost: the file is cut into units (a comment,
+// the header, a declaration, the closing brace), each is laid out, neighbours are aligned.
 #include "compiler/ast/format.h"
 
 #include <algorithm>
@@ -79,7 +79,9 @@ class Cutter {
   }
 
  private:
-  std::string_view text_of(const Token& t) const { return text_.substr(t.span.begin, t.span.end - t.span.begin); }
+  std::string_view text_of(const Token& t) const {
+    return text_.substr(t.span.begin, t.span.end - t.span.begin);
+  }
 
   /// Line ends between token i and the one before; many at the ends of the file.
   int lines_before(std::size_t i) const {
@@ -147,7 +149,8 @@ int head_width(const Unit& unit) {
   return columns(lay_out({unit.pieces.begin(), end}, unit.indent, 0));
 }
 
-/// The columns to which each unit's head is filled: the widest head of its run (no blank line inside, one kind).
+/// The columns to which each unit's head is filled: the widest head of its run (no blank line inside, one
+/// kind).
 std::vector<int> paddings(const std::vector<Unit>& units) {
   std::vector<int> pads(units.size(), 0);
   std::vector<std::size_t> run;
@@ -172,7 +175,8 @@ std::vector<int> comment_columns(const std::vector<Unit>& units, const std::vect
   std::vector<int> out(units.size(), 0);
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= units.size(); ++i) {
-    if (i < units.size() && !units[i].blank_before && (i == 0 || units[i].indent == units[i - 1].indent)) continue;
+    if (i < units.size() && !units[i].blank_before && (i == 0 || units[i].indent == units[i - 1].indent))
+      continue;
     const auto aligned = [&](std::size_t j) {
       return !units[j].trailing.empty() && laid_out[j].find('\n') == std::string::npos;
     };

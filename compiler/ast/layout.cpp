@@ -1,6 +1,6 @@
-// Spacing looks at the token before and at the bracket around: indices are tight (`s[t-1]`), all else is airy.
-// Lines are filled; a break comes rather before `start` and `over` than after a comma, and rather there than
-// before a sign.
+// Spacing looks at the token before and at the bracket around: indices are tight (`s[t-1]`), all else is
+// airy. Lines are filled; a break comes rather before `start` and `over` than after a comma, and rather there
+// than before a sign.
 #include "compiler/ast/layout.h"
 
 #include <algorithm>
@@ -9,10 +9,12 @@
 namespace lehr {
 namespace {
 
-constexpr std::array<std::string_view, 8> kReserved = {"model",   "const",     "plate", "data", "let",
-                                                       "observe", "potential", "guide"};
+constexpr std::array<std::string_view, 8> kReserved = {"model", "const",   "plate",     "data",
+                                                       "let",   "observe", "potential", "guide"};
 
-bool is_comment(const Piece& p) { return p.kind == TokenKind::line_comment || p.kind == TokenKind::block_comment; }
+bool is_comment(const Piece& p) {
+  return p.kind == TokenKind::line_comment || p.kind == TokenKind::block_comment;
+}
 
 bool is_reserved(const Piece& p) {
   return std::find(kReserved.begin(), kReserved.end(), p.text) != kReserved.end();
@@ -89,17 +91,18 @@ class Joiner {
   }
 
   const std::vector<Piece>& pieces_;
-  std::string before_;            // the last piece that is no comment
-  bool after_word_ = false;       // ... is a word that takes brackets without a blank
-  bool ends_operand_ = false;     // ... ends an operand, so that a sign is binary
-  bool tight_ = false;            // ... is a sign that clings to what follows
+  std::string before_;         // the last piece that is no comment
+  bool after_word_ = false;    // ... is a word that takes brackets without a blank
+  bool ends_operand_ = false;  // ... ends an operand, so that a sign is binary
+  bool tight_ = false;         // ... is a sign that clings to what follows
   bool tilde_ = false;
   std::string open_;
   std::vector<bool> opens_head_;  // brackets of `sum(f)` and `potential[e]`: a sign behind them is a prefix
 };
 
 /// Columns from piece `i` up to the next place that is as good as `level`, with the spaces inside.
-int width_to_break(const std::vector<Piece>& pieces, const std::vector<Joint>& joints, std::size_t i, int level) {
+int width_to_break(const std::vector<Piece>& pieces, const std::vector<Joint>& joints, std::size_t i,
+                   int level) {
   int width = columns(pieces[i].text);
   for (std::size_t j = i + 1; j < pieces.size(); ++j) {
     if (joints[j].forced || (joints[j].level > 0 && joints[j].level <= level)) break;
@@ -111,8 +114,8 @@ int width_to_break(const std::vector<Piece>& pieces, const std::vector<Joint>& j
 }  // namespace
 
 int columns(std::string_view text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(),
-                                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<int>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 int separator(const std::vector<Piece>& pieces) {

@@ -1,4 +1,5 @@
-// One declaration (or comment, or brace) of a formatted file: its tokens with spaces, broken where it is too long.
+// One declaration (or comment, or brace) of a formatted file: its tokens with spaces, broken where it is too
+// long.
 #pragma once
 #include <string>
 #include <vector>
@@ -20,8 +21,8 @@ struct Piece {
 /// Index of the piece at which declarations of one kind are aligned (`=` of const and let, `~`), or -1.
 int separator(const std::vector<Piece>& pieces);
 
-/// The pieces as text, without indentation of the first line; further lines are indented by `indent` + 4. With
-/// `pad` > 0 the text before the separator is filled up to that many columns.
+/// The pieces as text, without indentation of the first line; further lines are indented by `indent` + 4.
+/// With `pad` > 0 the text before the separator is filled up to that many columns.
 std::string lay_out(const std::vector<Piece>& pieces, int indent, int pad);
 
 /// Columns that the text takes, in code points.

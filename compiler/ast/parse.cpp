@@ -1,9 +1,9 @@
 // Bytes -> code points -> tokens -> tree -> Ast. ANTLR stays behind this file and the ones it includes.
 #include "compiler/ast/parse.h"
 
-#include "grammar/LehrLexer.h"
 #include "compiler/ast/build_ast.h"
 #include "compiler/ast/syntax_errors.h"
+#include "grammar/LehrLexer.h"
 
 namespace lehr {
 namespace {
@@ -68,7 +68,8 @@ std::optional<ast::Ast> parse(const Source& source, Diagnostics& diagnostics) {
   const std::size_t end = first_open_comment(tokens);
   if (end < tokens.size()) {
     const std::size_t at = tokens[end]->getStartIndex();
-    diagnostics.add(DiagnosticKind::syntax, text->span(at, at + 2), "this comment is not closed: '*/' is missing");
+    diagnostics.add(DiagnosticKind::syntax, text->span(at, at + 2),
+                    "this comment is not closed: '*/' is missing");
   }
   BoundedParser parser(&stream, std::make_shared<ErrorStrategy>(*text, diagnostics, end));
   LehrParser::FileContext* file = parser.file();

@@ -18,20 +18,28 @@ struct Overloaded : F... {
 
 std::string_view symbol(BinaryOp op) {
   switch (op) {
-    case BinaryOp::add: return "+";
-    case BinaryOp::subtract: return "-";
-    case BinaryOp::multiply: return "*";
-    case BinaryOp::divide: return "/";
+    case BinaryOp::add:
+      return "+";
+    case BinaryOp::subtract:
+      return "-";
+    case BinaryOp::multiply:
+      return "*";
+    case BinaryOp::divide:
+      return "/";
   }
   return "?";
 }
 
 std::string_view word(GuideKind kind) {
   switch (kind) {
-    case GuideKind::joint: return "joint";
-    case GuideKind::point: return "point";
-    case GuideKind::independent: return "independent";
-    case GuideKind::order: return "order";
+    case GuideKind::joint:
+      return "joint";
+    case GuideKind::point:
+      return "point";
+    case GuideKind::independent:
+      return "independent";
+    case GuideKind::order:
+      return "order";
   }
   return "?";
 }
@@ -42,7 +50,9 @@ std::string list(const std::vector<Name>& names) {
   return out;
 }
 
-std::string bracketed(const std::vector<Name>& axes) { return axes.empty() ? "" : fmt::format("[{}]", list(axes)); }
+std::string bracketed(const std::vector<Name>& axes) {
+  return axes.empty() ? "" : fmt::format("[{}]", list(axes));
+}
 
 class Printer {
  public:
@@ -75,40 +85,41 @@ class Printer {
 
   void declaration(const Decl& d) {
     const auto head = [&](const std::string& text) { line(1, text, d.span); };
-    std::visit(Overloaded{
-                   [&](const ConstDecl& n) {
-                     head(fmt::format("const {}{}", n.name.text, bracketed(n.axes)));
-                     if (n.value) expression(2, *n.value);
-                   },
-                   [&](const PlateDecl& n) {
-                     std::string text = "plate " + n.name.text;
-                     if (n.parent) text += " in " + n.parent->text;
-                     if (n.ordered) text += " ordered";
-                     if (n.times) text += " times " + n.times->text;
-                     head(text);
-                     if (n.size) expression(2, *n.size);
-                   },
-                   [&](const DataDecl& n) {
-                     const std::string over = n.type.over.empty() ? "" : " over " + list(n.type.over);
-                     head(fmt::format("data {}{} : {}{}", n.name.text, bracketed(n.axes), n.type.name.text, over));
-                   },
-                   [&](const LetDecl& n) {
-                     head(fmt::format("let {}{}", n.name.text, bracketed(n.axes)));
-                     expression(2, n.value);
-                   },
-                   [&](const Tilde& n) {
-                     head(fmt::format("{} {}{}{}", n.observed ? "observe" : "draw", n.name.text, bracketed(n.axes),
-                                      n.over.empty() ? "" : " over " + list(n.over)));
-                     expression(2, n.distribution);
-                     if (n.start) expression(2, *n.start, "start ");
-                   },
-                   [&](const Potential& n) {
-                     head("potential " + bracketed(n.axes));
-                     expression(2, n.value);
-                   },
-                   [&](const Guide& n) { head(fmt::format("guide {}({})", word(n.kind), list(n.names))); },
-               },
-               d.node);
+    std::visit(
+        Overloaded{
+            [&](const ConstDecl& n) {
+              head(fmt::format("const {}{}", n.name.text, bracketed(n.axes)));
+              if (n.value) expression(2, *n.value);
+            },
+            [&](const PlateDecl& n) {
+              std::string text = "plate " + n.name.text;
+              if (n.parent) text += " in " + n.parent->text;
+              if (n.ordered) text += " ordered";
+              if (n.times) text += " times " + n.times->text;
+              head(text);
+              if (n.size) expression(2, *n.size);
+            },
+            [&](const DataDecl& n) {
+              const std::string over = n.type.over.empty() ? "" : " over " + list(n.type.over);
+              head(fmt::format("data {}{} : {}{}", n.name.text, bracketed(n.axes), n.type.name.text, over));
+            },
+            [&](const LetDecl& n) {
+              head(fmt::format("let {}{}", n.name.text, bracketed(n.axes)));
+              expression(2, n.value);
+            },
+            [&](const Tilde& n) {
+              head(fmt::format("{} {}{}{}", n.observed ? "observe" : "draw", n.name.text, bracketed(n.axes),
+                               n.over.empty() ? "" : " over " + list(n.over)));
+              expression(2, n.distribution);
+              if (n.start) expression(2, *n.start, "start ");
+            },
+            [&](const Potential& n) {
+              head("potential " + bracketed(n.axes));
+              expression(2, n.value);
+            },
+            [&](const Guide& n) { head(fmt::format("guide {}({})", word(n.kind), list(n.names))); },
+        },
+        d.node);
   }
 
   void expression(int depth, ExprId id, const std::string& label = "") {

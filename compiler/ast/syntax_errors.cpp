@@ -42,8 +42,8 @@ void skip_header(Parser& parser) {
   }
 }
 
-/// A `;` was left out, surely: the next token begins a declaration by its word, or by standing on a line of its own
-/// that is no further indented than the declaration before, or by the `~` or `[` behind it.
+/// A `;` was left out, surely: the next token begins a declaration by its word, or by standing on a line of
+/// its own that is no further indented than the declaration before, or by the `~` or `[` behind it.
 bool semicolon_was_forgotten(Parser& parser) {
   if (!parser.getExpectedTokens().contains(static_cast<std::size_t>(LehrParser::Semicolon))) return false;
   Token* next = parser.getCurrentToken();
@@ -77,8 +77,10 @@ void ErrorStrategy::recover(Parser* parser, std::exception_ptr error) {
       headless_ = true;
       skip_header(*parser);
       break;
-    case LehrParser::RuleFile: break;
-    default: std::rethrow_exception(error);
+    case LehrParser::RuleFile:
+      break;
+    default:
+      std::rethrow_exception(error);
   }
   reported_ = false;
 }
@@ -87,7 +89,8 @@ void ErrorStrategy::sync(Parser* parser) {
   if (rule(*parser) != LehrParser::RuleFile) return;
   while (true) {
     const std::size_t type = parser->getCurrentToken()->getType();
-    if (begins_declaration(type) || is_name(type) || type == LehrParser::RightBrace || type == Token::EOF) return;
+    if (begins_declaration(type) || is_name(type) || type == LehrParser::RightBrace || type == Token::EOF)
+      return;
     report(*parser);
     reported_ = false;
     parser->consume();
@@ -108,7 +111,8 @@ void ErrorStrategy::report_too_deep(Parser& parser, const std::string& text) {
   if (reported_) return;
   reported_ = true;
   const Token* token = parser.getCurrentToken();
-  diagnostics_.add(DiagnosticKind::too_deep, text_.span(token->getStartIndex(), token->getStopIndex() + 1), text);
+  diagnostics_.add(DiagnosticKind::too_deep, text_.span(token->getStartIndex(), token->getStopIndex() + 1),
+                   text);
 }
 
 }  // namespace lehr

@@ -1,8 +1,8 @@
-// What happens at a token that the grammar does not accept: one error in the user's words, then the parse goes
-// on behind the declaration it stands in. A declaration yields at most one error.
+// What happens at a token that the grammar does not accept: one error in the user's words, then the parse
+// goes on behind the declaration it stands in. A declaration yields at most one error.
 #pragma once
-#include "grammar/LehrParser.h"
 #include "compiler/ast/text.h"
+#include "grammar/LehrParser.h"
 
 namespace lehr {
 

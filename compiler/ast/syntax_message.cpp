@@ -1,5 +1,6 @@
-// Messages are tried from the most telling to the general one: a character that is in no rule, the usual slips
-// of people who know other languages, what the surrounding rule wants, and at last "expected X, found Y".
+// Messages are tried from the most telling to the general one: a character that is in no rule, the usual
+// slips of people who know other languages, what the surrounding rule wants, and at last "expected X, found
+// Y".
 #include "compiler/ast/syntax_message.h"
 
 #include <algorithm>
@@ -12,8 +13,9 @@ namespace {
 using antlr4::Token;
 using grammar::LehrParser;
 
-constexpr std::array kBeginners = {LehrParser::Const,   LehrParser::Plate,     LehrParser::Data, LehrParser::Let,
-                                   LehrParser::Observe, LehrParser::Potential, LehrParser::Guide};
+constexpr std::array kBeginners = {LehrParser::Const, LehrParser::Plate,   LehrParser::Data,
+                                   LehrParser::Let,   LehrParser::Observe, LehrParser::Potential,
+                                   LehrParser::Guide};
 constexpr std::array<std::string_view, 7> kBeginnerWords = {"const",   "plate",     "data", "let",
                                                             "observe", "potential", "guide"};
 
@@ -40,7 +42,8 @@ std::string shortened(const std::string& text) {
 }
 
 std::string quoted(const Token* token) {
-  return token->getType() == Token::EOF ? "the end of the file" : fmt::format("'{}'", shortened(token->getText()));
+  return token->getType() == Token::EOF ? "the end of the file"
+                                        : fmt::format("'{}'", shortened(token->getText()));
 }
 
 /// The number of letters to change, insert or leave out to make `b` of `a`.
@@ -83,14 +86,19 @@ class Writer {
   SyntaxMessage write() {
     if (type_ == LehrParser::Other) return foreign_character();
     switch (context_->getRuleIndex()) {
-      case LehrParser::RuleFile: return in_file();
-      case LehrParser::RuleHeader: return in_header();
-      default: break;
+      case LehrParser::RuleFile:
+        return in_file();
+      case LehrParser::RuleHeader:
+        return in_header();
+      default:
+        break;
     }
     if (const std::size_t rule = enclosing(); rule == LehrParser::RuleHeader) return in_header();
     if (const std::string slip = familiar_slip(); !slip.empty()) return here(slip);
-    if (expects(LehrParser::LeftParen) && enclosing() == LehrParser::RuleDistribution) return no_distribution();
-    if (context_->getRuleIndex() == LehrParser::RuleStatement && expects(LehrParser::Tilde)) return no_tilde();
+    if (expects(LehrParser::LeftParen) && enclosing() == LehrParser::RuleDistribution)
+      return no_distribution();
+    if (context_->getRuleIndex() == LehrParser::RuleStatement && expects(LehrParser::Tilde))
+      return no_tilde();
     if (expects(LehrParser::Semicolon)) return no_semicolon();
     if (expects(LehrParser::RightParen) || expects(LehrParser::RightBracket)) return no_closer();
     if (reserved_word()) return here(quoted(found_) + " is a reserved word and cannot be a name");
@@ -123,7 +131,8 @@ class Writer {
     return parent ? parent->getRuleIndex() : INVALID_INDEX;
   }
   bool reserved_word() const {
-    return (begins_declaration(type_) || type_ == LehrParser::Model || type_ == LehrParser::Sum) && !new_line();
+    return (begins_declaration(type_) || type_ == LehrParser::Model || type_ == LehrParser::Sum) &&
+           !new_line();
   }
   std::size_t previous_type() const { return previous_ ? previous_->getType() : INVALID_INDEX; }
   bool adjacent() const { return previous_ && previous_->getStopIndex() + 1 == found_->getStartIndex(); }
@@ -193,7 +202,8 @@ class Writer {
     const bool in_axes = context_->getRuleIndex() == LehrParser::RuleAxes || within(LehrParser::RuleAxes);
     if (in_axes && type_ != Token::EOF && !is_name(type_) && !begins_declaration(type_) &&
         type_ != LehrParser::Semicolon) {
-      return fmt::format("only names of plates stand in the brackets of a declared name, found {}", quoted(found_));
+      return fmt::format("only names of plates stand in the brackets of a declared name, found {}",
+                         quoted(found_));
     }
     return "";
   }
@@ -218,13 +228,15 @@ class Writer {
     const Token* first = context_->start;
     const std::string word = first->getText();
     if (first->getType() != LehrParser::Observe) {
-      const bool assigned = type_ == LehrParser::Colon && parser_.getTokenStream()->LA(2) == LehrParser::Equals;
+      const bool assigned =
+          type_ == LehrParser::Colon && parser_.getTokenStream()->LA(2) == LehrParser::Equals;
       if (type_ == LehrParser::Equals || assigned) {
         SyntaxMessage message = here("a declaration with '=' begins with 'let' or 'const'");
-        message.notes.push_back({fmt::format("`let {0} = ...` is a deterministic name, `const {0} = ...` a constant, "
-                                             "`{0} ~ ...` a random variable",
-                                             shortened(word)),
-                                 std::nullopt});
+        message.notes.push_back(
+            {fmt::format("`let {0} = ...` is a deterministic name, `const {0} = ...` a constant, "
+                         "`{0} ~ ...` a random variable",
+                         shortened(word)),
+             std::nullopt});
         return message;
       }
       if (type_ == LehrParser::Colon) {
@@ -232,7 +244,8 @@ class Writer {
       }
       const std::string_view similar = similar_beginner(word);
       if (!similar.empty() || (previous_ == first && is_name(type_) && !new_line())) {
-        SyntaxMessage message{span(first), fmt::format("'{}' does not begin a declaration", shortened(word)), {}};
+        SyntaxMessage message{
+            span(first), fmt::format("'{}' does not begin a declaration", shortened(word)), {}};
         if (similar.empty()) {
           message.notes.push_back({kDeclarations, std::nullopt});
         } else {
@@ -253,13 +266,18 @@ class Writer {
 
   std::string alternatives_to_semicolon() const {
     switch (context_->getRuleIndex()) {
-      case LehrParser::RuleStatement: return "'over', 'start' or ';'";
-      case LehrParser::RulePlate: return "'in', 'ordered', 'times', '=' or ';'";
+      case LehrParser::RuleStatement:
+        return "'over', 'start' or ';'";
+      case LehrParser::RulePlate:
+        return "'in', 'ordered', 'times', '=' or ';'";
       case LehrParser::RuleConstant:
-        return context_->getRuleContext<LehrParser::ExpressionContext>(0) ? "an operator or ';'" : "'=' or ';'";
+        return context_->getRuleContext<LehrParser::ExpressionContext>(0) ? "an operator or ';'"
+                                                                          : "'=' or ';'";
       case LehrParser::RuleDefinition:
-      case LehrParser::RulePotential: return "an operator or ';'";
-      default: return "';'";
+      case LehrParser::RulePotential:
+        return "an operator or ';'";
+      default:
+        return "';'";
     }
   }
 
@@ -315,7 +333,8 @@ class Writer {
   }
 
   static constexpr const char* kDeclarations =
-      "a declaration begins with const, plate, data, let, observe, potential or guide, or is `name ~ distribution;`";
+      "a declaration begins with const, plate, data, let, observe, potential or guide, or is `name ~ "
+      "distribution;`";
 
   antlr4::Parser& parser_;
   const Text& text_;
@@ -333,9 +352,12 @@ bool begins_declaration(std::size_t token_type) {
 }
 
 bool is_name(std::size_t token_type) {
-  return token_type == LehrParser::Identifier || (token_type >= LehrParser::In && token_type <= LehrParser::Simplex);
+  return token_type == LehrParser::Identifier ||
+         (token_type >= LehrParser::In && token_type <= LehrParser::Simplex);
 }
 
-SyntaxMessage syntax_message(antlr4::Parser& parser, const Text& text) { return Writer(parser, text).write(); }
+SyntaxMessage syntax_message(antlr4::Parser& parser, const Text& text) {
+  return Writer(parser, text).write();
+}
 
 }  // namespace lehr

@@ -1,7 +1,7 @@
 // The wording of a syntax error from the state of the parser at the token it does not accept.
 #pragma once
-#include "grammar/LehrParser.h"
 #include "compiler/ast/text.h"
+#include "grammar/LehrParser.h"
 
 namespace lehr {
 

@@ -1,4 +1,5 @@
-// Checks UTF-8 by the table of the Unicode standard (3-7): no overlong forms, no surrogates, nothing above 10FFFF.
+// Checks UTF-8 by the table of the Unicode standard (3-7): no overlong forms, no surrogates, nothing above
+// 10FFFF.
 #include "compiler/ast/text.h"
 
 #include <string_view>
@@ -34,8 +35,9 @@ std::size_t sequence_length(std::string_view s) {
 std::optional<Text> decode(const Source& source, Diagnostics& diagnostics) {
   const std::string_view bytes = source.text;
   if (bytes.size() > kMaxBytes) {
-    diagnostics.add(DiagnosticKind::not_text, Span{0, 0},
-                    fmt::format("this file has {} bytes; a model file has at most {}", bytes.size(), kMaxBytes));
+    diagnostics.add(
+        DiagnosticKind::not_text, Span{0, 0},
+        fmt::format("this file has {} bytes; a model file has at most {}", bytes.size(), kMaxBytes));
     return std::nullopt;
   }
   Text text;
@@ -48,8 +50,9 @@ std::optional<Text> decode(const Source& source, Diagnostics& diagnostics) {
     const auto offset = static_cast<std::uint32_t>(i);
     if (length == 0) {
       const unsigned byte = static_cast<unsigned char>(bytes[i]);
-      diagnostics.add(DiagnosticKind::not_text, Span{offset, offset + 1},
-                      fmt::format("the byte 0x{:02X} does not belong in a text; a model file is UTF-8", byte));
+      diagnostics.add(
+          DiagnosticKind::not_text, Span{offset, offset + 1},
+          fmt::format("the byte 0x{:02X} does not belong in a text; a model file is UTF-8", byte));
       return std::nullopt;
     }
     text.byte_offset.push_back(offset);

@@ -11,7 +11,7 @@
 namespace lehr {
 
 struct Text {
-  std::string utf8;                       // the source without its byte order mark
+  std::string utf8;                        // the source without its byte order mark
   std::vector<std::uint32_t> byte_offset;  // of each code point of utf8 in Source::text, and of its end
 
   /// The bytes of code points [begin, end).

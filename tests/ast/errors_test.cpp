@@ -1,7 +1,6 @@
 // Syntax errors as the user sees them: errors/NAME.lehr and what is printed for it, errors/NAME.diag.
 // LEHR_UPDATE_GOLDENS=1 rewrites the latter.
 #include <catch2/catch.hpp>
-
 #include <cstdlib>
 
 #include "tests/ast/ast_testing.h"

@@ -1,9 +1,9 @@
 // format(): the one formatting, its fixed point, and that the tree stays.
-#include <catch2/catch.hpp>
+#include "compiler/ast/format.h"
 
+#include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "compiler/ast/format.h"
 #include "tests/ast/ast_testing.h"
 
 using namespace lehr;

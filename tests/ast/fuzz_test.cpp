@@ -1,7 +1,6 @@
-// Mutated models and random bytes through parse() and format(): nothing is thrown, what fails says why, spans lie
-// in the file, formatting is idempotent and keeps the tree. Deterministic.
+// Mutated models and random bytes through parse() and format(): nothing is thrown, what fails says why, spans
+// lie in the file, formatting is idempotent and keeps the tree. Deterministic.
 #include <catch2/catch.hpp>
-
 #include <random>
 
 #include "compiler/ast/format.h"
@@ -11,11 +10,50 @@ using namespace lehr;
 
 namespace {
 
-constexpr const char* kPieces[] = {
-    ";", "{",   "}",    "(",     ")",    "[",       "]",       "~",         "=",     "+",     "-",      "*",
-    "/", ",",   ":",    "//",    "/*",   "*/",      "\n",      "\r",        " ",     "sum(f) ", "sum",  "in ",
-    "1", "1e3", "x",    "const ", "plate ", "data ", "let ",    "observe ",  "guide ", "over ", "start ", "potential ",
-    "μ", "\xFF", "model ", "order", "\xEF\xBB\xBF", "\t", "// c\n", "/* a\n b */"};
+constexpr const char* kPieces[] = {";",
+                                   "{",
+                                   "}",
+                                   "(",
+                                   ")",
+                                   "[",
+                                   "]",
+                                   "~",
+                                   "=",
+                                   "+",
+                                   "-",
+                                   "*",
+                                   "/",
+                                   ",",
+                                   ":",
+                                   "//",
+                                   "/*",
+                                   "*/",
+                                   "\n",
+                                   "\r",
+                                   " ",
+                                   "sum(f) ",
+                                   "sum",
+                                   "in ",
+                                   "1",
+                                   "1e3",
+                                   "x",
+                                   "const ",
+                                   "plate ",
+                                   "data ",
+                                   "let ",
+                                   "observe ",
+                                   "guide ",
+                                   "over ",
+                                   "start ",
+                                   "potential ",
+                                   "μ",
+                                   "\xFF",
+                                   "model ",
+                                   "order",
+                                   "\xEF\xBB\xBF",
+                                   "\t",
+                                   "// c\n",
+                                   "/* a\n b */"};
 
 class Mutator {
  public:
@@ -26,11 +64,20 @@ class Mutator {
       const std::size_t at = below(text.size() + 1);
       const std::size_t length = std::min(below(12), text.size() - at);
       switch (below(5)) {
-        case 0: text.erase(at, length); break;
-        case 1: text.insert(at, kPieces[below(std::size(kPieces))]); break;
-        case 2: text.replace(at, length, kPieces[below(std::size(kPieces))]); break;
-        case 3: text.insert(below(text.size() + 1), text.substr(at, 3 * length)); break;
-        default: text.insert(at, 1, static_cast<char>(below(256)));
+        case 0:
+          text.erase(at, length);
+          break;
+        case 1:
+          text.insert(at, kPieces[below(std::size(kPieces))]);
+          break;
+        case 2:
+          text.replace(at, length, kPieces[below(std::size(kPieces))]);
+          break;
+        case 3:
+          text.insert(below(text.size() + 1), text.substr(at, 3 * length));
+          break;
+        default:
+          text.insert(at, 1, static_cast<char>(below(256)));
       }
     }
     return text;
@@ -54,7 +101,9 @@ class Mutator {
   std::mt19937 random_;
 };
 
-bool inside(Span span, const Source& source) { return span.begin <= span.end && span.end <= source.text.size(); }
+bool inside(Span span, const Source& source) {
+  return span.begin <= span.end && span.end <= source.text.size();
+}
 
 /// Empty when all is well.
 std::string complaint(const Source& source) {
@@ -93,7 +142,8 @@ TEST_CASE("mutated models") {
 
 TEST_CASE("comments and line ends anywhere between tokens") {
   Mutator mutator(2);
-  const char* kSpaces[] = {"// c\n", "/* d */", "\n", "\n\n\n", " ", "\r\n", "/* e\n   f */", "\n  // g\n", "\t"};
+  const char* kSpaces[] = {"// c\n", "/* d */",       "\n",         "\n\n\n", " ",
+                           "\r\n",   "/* e\n   f */", "\n  // g\n", "\t"};
   for (const Source& source : read_sources("tests/ast/inputs")) {
     for (int i = 0; i < 100; ++i) {
       std::string text = source.text;
