@@ -19,13 +19,13 @@ std::int32_t run_items(Engine& e, const EngineStage& stage, const Generated& f, 
   return f(e.memory.table(), e.sizes.data(), integers, reals);
 }
 
-std::int32_t sweep(Engine& e, const CaviOptions& options) {
+std::int32_t sweep(Engine& e, const CaviOptions& options, bool locals_only = false) {
   for (const auto& step : e.steps) {
     std::int32_t status = 0;
     if (const auto* stage = std::get_if<EngineStage>(&step)) {
       status = e.call(stage->tables);
       if (status == 0) status = run_items(e, *stage, stage->update, &options);
-    } else {
+    } else if (!locals_only) {
       status = e.call(std::get<EngineUpdate>(step).function);
     }
     if (status != 0) return status;
@@ -89,6 +89,13 @@ std::int32_t update_globals(Engine& e) {
     if (!update) continue;
     if (const std::int32_t status = e.call(update->function)) return status;
   }
+  return 0;
+}
+
+std::int32_t evaluate(Engine& e, const CaviOptions& options, double& elbo) {
+  if (const std::int32_t status = sweep(e, options, true)) return status;
+  if (const std::int32_t status = e.call(e.elbo)) return status;
+  elbo = e.memory.reals(e.elbo_buffer)[0];
   return 0;
 }
 

@@ -32,11 +32,15 @@ struct Outcome {
 /// Called after each sweep with (iteration from 1, ELBO); false stops the run (interrupted).
 using OnSweep = std::function<bool(std::int64_t iteration, double elbo)>;
 
-/// Local blocks of every stage once, then the ELBO of the start is known: statistics of the stored local factors.
+/// Statistics of the stored local factors as they are, nothing updated.
 std::int32_t sum_statistics(Engine& engine);
 /// Items take the values of the pick buffers; statistics are those of the items with picks.
 std::int32_t seed_statistics(Engine& engine);
 std::int32_t update_globals(Engine& engine);
+
+/// The ELBO of the global factors as they are, every local factor at its optimum: items updated, nothing else.
+/// Nonzero: a status of the generated code.
+std::int32_t evaluate(Engine& engine, const CaviOptions& options, double& elbo);
 
 Outcome run_cavi(Engine& engine, const CaviOptions& options, const OnSweep& on_sweep);
 

@@ -1,0 +1,186 @@
+// Every model of models/, on the data its own head comment names: the ELBO never falls, the interpreter and the
+// native code agree, and the fixed point is a maximum of the ELBO in every global parameter.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/pipeline.h"
+#include "compiler/program/instance.h"
+#include "runtime/engine/cavi.h"
+
+namespace {
+
+using namespace lehr;
+
+struct Command {
+  std::vector<std::string> data;
+  Settings settings;
+};
+
+/// The options of the `lehr fit` line in the model's head comment.
+Command documented_command(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line, joined;
+  bool inside = false;
+  while (std::getline(lines, line) && line.starts_with("//")) {
+    inside = inside || line.find("lehr fit") != std::string::npos;
+    if (!inside) continue;
+    joined += line.substr(2);
+    if (!line.ends_with("\\")) break;
+    joined.back() = ' ';
+  }
+  Command out;
+  std::istringstream words(joined);
+  std::string word, option;
+  while (words >> word) {
+    if (word.starts_with("--")) {
+      option = word;
+      continue;
+    }
+    const std::size_t at = word.find('=');
+    if (option == "--data") out.data.push_back(word);
+    if (option == "--set") out.settings.constants[word.substr(0, at)] = std::stod(word.substr(at + 1));
+  }
+  return out;
+}
+
+/// A corpus is cut to its first documents: the interpreter is slow.
+void shorten(Dataset& data, std::size_t rows) {
+  for (auto& [name, a] : data) {
+    if (!a.ragged() || a.row_offsets.size() <= rows + 1) continue;
+    a.row_offsets.resize(rows + 1);
+    a.shape[0] = static_cast<std::int64_t>(rows);
+    a.values.resize(static_cast<std::size_t>(a.row_offsets.back()));
+    if (!a.multiplicity.empty()) a.multiplicity.resize(a.values.size());
+  }
+}
+
+struct Prepared {
+  FrontEnd front;
+  BoundData data;
+  schedule::Schedule schedule;
+};
+
+std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  const Source source{path.string(), text.str()};
+  Diagnostics diagnostics;
+  std::optional<FrontEnd> front = analyse(source, {}, diagnostics);
+  INFO(render(diagnostics, source));
+  REQUIRE(front);
+  const Command command = documented_command(source.text);
+  Result<Dataset> dataset = read_bindings(command.data);
+  REQUIRE(dataset);
+  shorten(*dataset, 25);
+  Result<BoundData> data = lehr::bind(front->model, *dataset, command.settings);
+  if (!data) FAIL(render(data.error()));
+  auto out = std::make_unique<Prepared>(Prepared{std::move(*front), std::move(*data), {}});
+  out->schedule = plan(out->front.model, out->front.conditionals);
+  return out;
+}
+
+Outcome run(Instance& instance, const CaviOptions& options, std::vector<double>& elbos) {
+  return run_cavi(instance.engine(), options, [&](std::int64_t, double elbo) {
+    elbos.push_back(elbo);
+    return true;
+  });
+}
+
+double worst_difference(const std::vector<NpyArray>& a, const std::vector<NpyArray>& b) {
+  double worst = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    double size = 0;
+    for (double v : b[k].values) size = std::max(size, std::abs(v));
+    for (std::size_t i = 0; i < a[k].values.size(); ++i) {
+      const double scale = std::max(std::abs(b[k].values[i]), 1e-3 * size) + 1e-300;
+      worst = std::max(worst, std::abs(a[k].values[i] - b[k].values[i]) / scale);
+    }
+  }
+  return worst;
+}
+
+std::vector<std::filesystem::path> models() {
+  std::vector<std::filesystem::path> out;
+  for (const auto& entry : std::filesystem::directory_iterator("models")) {
+    if (entry.path().extension() == ".lehr") out.push_back(entry.path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed point") {
+  const auto all = models();
+  REQUIRE(all.size() >= 13);
+  for (const auto& path : all) {
+    DYNAMIC_SECTION(path.stem().string()) {
+      const auto p = prepare(path);
+      Instance native(p->front.model, p->schedule, p->data, {true}, Backend::native);
+      Instance slow(p->front.model, p->schedule, p->data, {true}, Backend::interpreter);
+
+      // the same few sweeps in both
+      CaviOptions few;
+      few.max_iterations = 3;
+      few.local_iterations = 5;
+      std::vector<double> a, b;
+      REQUIRE(native.start(7, 0));
+      REQUIRE(slow.start(7, 0));
+      REQUIRE(run(native, few, a).status != Status::numerical_failure);
+      REQUIRE(run(slow, few, b).status != Status::numerical_failure);
+      REQUIRE(a.size() == b.size());
+      for (std::size_t k = 0; k < a.size(); ++k) CHECK(a[k] == Approx(b[k]).epsilon(1e-10));
+      CHECK(worst_difference(native.posterior(true), slow.posterior(true)) < 1e-10);
+
+      // to the fixed point
+      CaviOptions tight;
+      tight.max_iterations = 20000;
+      tight.tolerance = 1e-22;
+      tight.local_iterations = 1000;
+      tight.local_tolerance = 1e-13;
+      std::vector<double> elbos;
+      const Outcome outcome = run(native, tight, elbos);
+      REQUIRE(outcome.status != Status::numerical_failure);
+      for (std::size_t k = 1; k < elbos.size(); ++k) CHECK(elbos[k] >= elbos[k - 1] - 1e-9 * (1 + std::abs(elbos[k])));
+
+      double top = 0;
+      REQUIRE(evaluate(native.engine(), tight, top) == 0);
+      for (const NpyArray& array : native.posterior(false)) {
+        if (array.name.ends_with(".probs")) continue;
+        const bool matrix = array.name.ends_with(".scale") || array.name.ends_with(".precision");
+        const std::size_t d = array.shape.empty() ? 1 : static_cast<std::size_t>(array.shape.back());
+        const bool square = matrix && array.shape.size() >= 2 && array.shape[array.shape.size() - 2] == array.shape.back();
+        const std::size_t stride = std::max<std::size_t>(1, array.values.size() / 5);
+        for (std::size_t i = 0; i < array.values.size(); i += stride) {
+          const double h = 1e-4 * std::max(std::abs(array.values[i]), 1e-3);
+          const auto at = [&](double delta) {
+            NpyArray moved = array;
+            moved.values[i] += delta;
+            if (square) {
+              const std::size_t row = i / d % d, column = i % d, base = i - row * d - column;
+              moved.values[base + column * d + row] = moved.values[i];
+            }
+            double value = NAN;
+            if (!native.set({moved}, "test") || evaluate(native.engine(), tight, value) != 0) value = NAN;
+            return value;
+          };
+          const double up = at(h), down = at(-h);
+          REQUIRE(native.set({array}, "test"));
+          const double slope = (up - down) / (2 * h), curvature = (up - 2 * top + down) / (h * h);
+          const double noise = 1e-11 * (1 + std::abs(top));
+          INFO(array.name << "[" << i << "] = " << array.values[i] << " slope " << slope << " curvature " << curvature);
+          CHECK(up <= top + noise);
+          CHECK(down <= top + noise);
+          // what is left of the way to the maximum, where the curvature can be told from rounding
+          if (-curvature * h * h > 1e3 * noise) CHECK(std::abs(slope / curvature) < 0.1 * h + 1e-9);
+          else CHECK(std::abs(slope) * h < 1e2 * noise);
+        }
+      }
+    }
+  }
+}
