@@ -237,7 +237,7 @@ class ParameterWriter {
     }
     std::vector<DerivedPart> out;
     // What the family's own formula adds (1 + ...) belongs to the prior.
-    if (sum.constant_origins.empty()) sum.constant_origins = places_.of(m_[b_.variable].statement);
+    for (std::size_t o : places_.of(m_[b_.variable].statement)) sum.constant_origins.push_back(o);
     if (a_.literal(sum.constant) != 0.0) out.push_back({writer_.coef(sum.constant), places_.lines(sum.constant_origins)});
     for (const Summand& s : sum.summands) out.push_back({writer_.summand(s), places_.lines({s.term.origin})});
     for (Formula& f : rest) out.push_back({std::move(f), {}});

@@ -13,19 +13,6 @@ namespace {
 
 using math::Stat;
 
-std::string show(const density::Atom& a, const std::string& v) {
-  std::string s = a.opaque.empty() ? std::string(math::name_of(a.stat)) : a.opaque;
-  // Rows speak of x; messages speak of the variable.
-  std::string out;
-  for (std::size_t i = 0; i < s.size(); ++i) {
-    const auto letter = [&](std::size_t k) { return k < s.size() && (std::isalnum(static_cast<unsigned char>(s[k])) || s[k] == '['); };
-    const bool alone = s[i] == 'x' && (i == 0 || !std::isalnum(static_cast<unsigned char>(s[i - 1]))) && !letter(i + 1);
-    if (a.opaque.empty() && alone) out += v;
-    else out += s[i];
-  }
-  return out;
-}
-
 std::string statistics_of(const math::FamilyRow& f) {
   std::vector<std::string> names;
   for (const math::StatisticRow& s : f.factor->statistics) names.emplace_back(math::name_of(s.stat));
@@ -65,7 +52,7 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
   const density::Term& t = d.terms[offender->term];
   const density::Atom& a = t.atoms[offender->atom];
   Diagnostic& diag = diagnostics.add(DiagnosticKind::not_conjugate, d.origins[t.origin].span, "'" + name + "'",
-                                     fmt::format("the term {} needs {}", density::print(m, d.algebra, t), show(a, name)));
+                                     fmt::format("the term {} needs {}", density::print(m, d.algebra, t), density::print_statistic(m, a)));
   if (joint) {
     diag.note("a joint block needs the mean's precision to be a known multiple of the block's own precision, "
               "as in mean ~ Normal(mean = m0, precision = k0 * tau)");

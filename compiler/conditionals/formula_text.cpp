@@ -43,7 +43,7 @@ std::string_view name_of(FormulaFunction f) {
 std::string bare(const Formula& f) {
   const auto* r = std::get_if<FormulaRelation>(&f.form);
   const auto* q = std::get_if<FormulaQuadratic>(&f.form);
-  if (q && q->square) return text(f).substr(1, text(f).size() - 2);
+  if (q && q->event.empty()) return text(f).substr(1, text(f).size() - 2);
   return r ? fmt::format("{} {} {}", text(r->sides[0]), r->sign, text(r->sides[1])) : text(f);
 }
 

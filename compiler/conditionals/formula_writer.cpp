@@ -169,6 +169,10 @@ Formula FormulaWriter::atom(const density::Atom& x) {
 Formula FormulaWriter::guard(const density::Guard& g) {
   if (g.present) return {FormulaPresent{{source(*g.present, g.element)}}};
   const char* sign[] = {"=", "!=", "<", ">="};
+  const bool symmetric = g.relation == density::Relation::equal || g.relation == density::Relation::not_equal;
+  if (symmetric && std::holds_alternative<density::IndexConstant>(a_[g.left])) {
+    return {FormulaRelation{{index(g.right), index(g.left)}, sign[static_cast<int>(g.relation)]}};
+  }
   return {FormulaRelation{{index(g.left), index(g.right)}, sign[static_cast<int>(g.relation)]}};
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/conditionals/gather.h"
 
 #include <algorithm>
+#include <set>
 
 namespace lehr::conditionals {
 namespace {
@@ -47,6 +48,18 @@ class Gatherer {
     term().atoms.erase(term().atoms.begin() + static_cast<std::ptrdiff_t>(atom_));
     std::erase_if(term().guards, [&](const density::Guard& g) { return always_true(g); });
     count_unused_bounds(a_, term());
+    // What is free of the sums first, so that mirrored pairs become like terms.
+    const auto summed = [&](const density::Atom& x) {
+      std::set<BoundId> bounds;
+      for (IndexId i : x.axes) a_.collect(i, bounds);
+      return std::count_if(bounds.begin(), bounds.end(), [&](BoundId b) {
+        return std::find(term().bounds.begin(), term().bounds.end(), b) != term().bounds.end();
+      });
+    };
+    std::stable_sort(term().atoms.begin(), term().atoms.end(), [&](const auto& l, const auto& r) {
+      if (l.variable != r.variable) return l.variable < r.variable;
+      return l.stat != r.stat ? l.stat < r.stat : summed(l) < summed(r);
+    });
     return std::move(summand_);
   }
 

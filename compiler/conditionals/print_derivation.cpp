@@ -21,7 +21,13 @@ std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
 
 Formula whole(const std::vector<DerivedPart>& parts) {
   FormulaAdd sum;
-  for (const DerivedPart& p : parts) sum.parts.push_back(p.formula);
+  for (const DerivedPart& p : parts) {
+    if (const auto* inner = std::get_if<FormulaAdd>(&p.formula.form)) {
+      sum.parts.insert(sum.parts.end(), inner->parts.begin(), inner->parts.end());
+    } else {
+      sum.parts.push_back(p.formula);
+    }
+  }
   if (sum.parts.size() == 1) return sum.parts[0];
   return {std::move(sum)};
 }

@@ -57,7 +57,7 @@ Poly Expander::log(const Poly& p) {
     } else if (auto l = log_of(x.stat, m_[x.variable])) {
       x.stat = *l;
     } else {
-      x.opaque = "log " + std::string(math::name_of(x.stat));
+      x.opaque = "log " + print_statistic(m_, x);
     }
     out.push_back(std::move(s));
   }
@@ -75,7 +75,7 @@ Poly Expander::log1m(const Poly& p) {
     if (x.opaque.empty() && x.stat == Stat::value && m_[x.variable].support == math::Support::unit) {
       x.stat = Stat::log1m;
     } else {
-      x.opaque = "log(1 - " + (x.opaque.empty() ? std::string(math::name_of(x.stat)) : x.opaque) + ")";
+      x.opaque = "log(1 - " + print_statistic(m_, x) + ")";
     }
     return out;
   }
@@ -100,7 +100,7 @@ Poly Expander::reciprocal(const Poly& p) {
   for (Atom& x : out[0].atoms) {
     if (x.opaque.empty() && x.stat == Stat::value) x.stat = Stat::inverse;
     else if (x.opaque.empty() && x.stat == Stat::inverse) x.stat = Stat::value;
-    else x.opaque = "1/(" + (x.opaque.empty() ? std::string(math::name_of(x.stat)) : x.opaque) + ")";
+    else x.opaque = "1/(" + print_statistic(m_, x) + ")";
   }
   return out;
 }

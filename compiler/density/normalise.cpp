@@ -1,9 +1,12 @@
 // The normal form of a term: index equalities substituted, unused selectors dropped, atoms of one element merged,
 // and atoms that may or may not be of one element split into both cases. Terminates: every split decides one pair.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 
 #include "compiler/density/poly.h"
+#include "compiler/density/print_density.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::density {
@@ -159,6 +162,19 @@ Step drop_unused_selector(Algebra& a, Term& t) {
   return Step::none;
 }
 
+/// The power of the variable that a scalar's statistic is: 1 for x, 2 for x^2, 4 for an opaque "mu^4".
+std::optional<int> degree(const model::Model& m, const Atom& x) {
+  if (x.opaque.empty()) {
+    if (x.stat == Stat::value) return 1;
+    return x.stat == Stat::square ? std::optional(2) : std::nullopt;
+  }
+  const std::string power = m[x.variable].name + "^";
+  if (!x.opaque.starts_with(power) || x.opaque.find_first_not_of("0123456789", power.size()) != std::string::npos) {
+    return std::nullopt;
+  }
+  return std::stoi(x.opaque.substr(power.size()));
+}
+
 /// The product of two statistics of one element, replacing both.
 void merge_pair(Algebra& a, const model::Model& m, Term& t, std::size_t i, std::size_t j) {
   const Atom l = t.atoms[i], r = t.atoms[j];
@@ -191,8 +207,9 @@ void merge_pair(Algebra& a, const model::Model& m, Term& t, std::size_t i, std::
       return;
     }
   }
-  const auto text = [&](const Atom& x) { return x.opaque.empty() ? std::string(math::name_of(x.stat)) : x.opaque; };
-  out.opaque = text(l) + " * " + text(r);
+  const std::optional<int> dl = degree(m, l), dr = degree(m, r);
+  out.opaque = dl && dr ? fmt::format("{}^{}", m[l.variable].name, *dl + *dr)
+                        : print_statistic(m, l) + " * " + print_statistic(m, r);
 }
 
 Step merge_atoms(Algebra& a, const model::Model& m, Term& t) {

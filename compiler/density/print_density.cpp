@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "compiler/support/overloaded.h"
 
@@ -81,12 +82,16 @@ std::string print(const model::Model& m, const Algebra& a, Names& names, CoefId 
           },
           [&](const CoefIndexValue& v) { return print(m, a, names, v.index); },
           [&](const CoefAdd& s) {
-            // Literal numbers last: `eta - 1`.
-            std::vector<CoefId> parts = s.parts;
-            std::stable_partition(parts.begin(), parts.end(), [&](CoefId p) { return !a.literal(p); });
+            // Literal numbers last, `eta - 1`, but not behind a minus: `1 - x`.
+            std::vector<std::string> parts;
+            for (bool literal : {false, true}) {
+              for (CoefId p : s.parts) {
+                if (a.literal(p).has_value() == literal) parts.push_back(print(m, a, names, p));
+              }
+            }
+            if (parts.front().starts_with("-")) std::rotate(parts.begin(), parts.end() - 1, parts.end());
             std::string out;
-            for (CoefId p : parts) {
-              const std::string t = print(m, a, names, p);
+            for (const std::string& t : parts) {
               if (out.empty()) out = t;
               else if (t.starts_with("-")) out += " - " + t.substr(1);
               else out += " + " + t;
@@ -95,14 +100,17 @@ std::string print(const model::Model& m, const Algebra& a, Names& names, CoefId 
           },
           [&](const CoefMultiply& p) {
             std::string numerator, denominator;
-            for (CoefId x : p.parts) {
+            for (std::size_t k = 0; k < p.parts.size(); ++k) {
+              const CoefId x = p.parts[k];
               const auto* f = std::get_if<CoefApply>(&a[x]);
               if (f && f->function == CoefFunction::reciprocal) {
                 denominator += " / " + factor(f->argument);
               } else if (a.literal(x) == -1.0 && p.parts.size() > 1) {
                 numerator += "-";
               } else {
-                numerator += (numerator.empty() || numerator == "-" ? "" : " * ") + factor(x);
+                const bool twice = k + 1 < p.parts.size() && p.parts[k + 1] == x;
+                numerator += (numerator.empty() || numerator == "-" ? "" : " * ") + factor(x) + (twice ? "^2" : "");
+                if (twice) ++k;
               }
             }
             if (numerator.empty() || numerator == "-") numerator += "1";
@@ -129,7 +137,7 @@ std::string print(const model::Model& m, const Algebra& a, Names& names, CoefId 
 std::string print(const model::Model& m, const Algebra& a, Names& names, const Atom& atom) {
   const std::string v = m[atom.variable].name + brackets(list(m, a, names, atom.axes));
   const std::vector<std::string> event = list(m, a, names, atom.event);
-  if (!atom.opaque.empty()) return fmt::format("{{{} of {}}}", atom.opaque, v);
+  if (!atom.opaque.empty()) return atom.opaque;
   switch (atom.stat) {
     case math::Stat::value: return v;
     case math::Stat::square: return v + "^2";
@@ -146,6 +154,19 @@ std::string print(const model::Model& m, const Algebra& a, Names& names, const A
     case math::Stat::weighted_square: return fmt::format("(mean' * {} * mean)", v);
   }
   return v;
+}
+
+std::string print_statistic(const model::Model& m, const Atom& atom) {
+  if (!atom.opaque.empty()) return atom.opaque;
+  // Rows speak of x and X; people speak of the variable.
+  const std::string_view row = math::name_of(atom.stat);
+  const auto letter = [&](std::size_t k) { return k < row.size() && std::isalpha(static_cast<unsigned char>(row[k])); };
+  std::string out;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const bool alone = (row[i] == 'x' || row[i] == 'X') && !letter(i + 1) && (i == 0 || !letter(i - 1));
+    out += alone ? m[atom.variable].name : std::string(1, row[i]);
+  }
+  return out;
 }
 
 std::string print(const model::Model& m, const Algebra& a, Names& names, const Guard& g) {
@@ -170,6 +191,10 @@ std::string print(const model::Model& m, const Algebra& a, const Term& t) {
   const bool unit = a.literal(t.coef) == 1.0 && (!factors.empty() || !t.atoms.empty());
   if (!unit) factors.push_back(is_sum(a, t.coef) ? "(" + print(m, a, names, t.coef) + ")" : print(m, a, names, t.coef));
   for (const Atom& x : t.atoms) factors.push_back(print(m, a, names, x));
+  if (factors.size() > 1 && factors[0] == "-1") {
+    factors.erase(factors.begin());
+    factors[0].insert(0, "-");
+  }
   return out + fmt::format("{}", fmt::join(factors, " * "));
 }
 

@@ -24,6 +24,8 @@ std::string print(const model::Model& m, const Algebra& a, Names& names, IndexId
 std::string print(const model::Model& m, const Algebra& a, Names& names, CoefId c);
 std::string print(const model::Model& m, const Algebra& a, Names& names, const Atom& atom);
 std::string print(const model::Model& m, const Algebra& a, Names& names, const Guard& g);
+/// The statistic in the words of its variable, without indices: "log theta[k]", "mu^2", "lgamma(shape)".
+std::string print_statistic(const model::Model& m, const Atom& atom);
 /// `sum(doc, token) count[doc,token] * [z[doc,token] = topic] * log theta[doc][topic]`
 std::string print(const model::Model& m, const Algebra& a, const Term& t);
 std::string print_poly(const model::Model& m, const Density& d, const Poly& p);

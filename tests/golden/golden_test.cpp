@@ -1,0 +1,71 @@
+// tests/golden/NAME.lehr against its siblings: every rung whose file exists (NAME.ast ... NAME.conditionals), the
+// derivation (NAME.derive, NAME.json, NAME.tex) and the diagnostics (NAME.diag). A name starts with bad_ if and only
+// if there is an error, with warn_ if and only if there are warnings alone.
+#include "compiler/conditionals/print_derivation.h"
+#include "compiler/pipeline.h"
+#include "tests/golden/goldens.h"
+
+using namespace lehr;
+using namespace lehr::golden;
+
+namespace {
+
+std::string derived(const Source& source, const std::string& form) {
+  Diagnostics diagnostics;
+  const std::optional<FrontEnd> front = analyse(source, {}, diagnostics);
+  if (!front) return render(diagnostics, source);
+  const conditionals::Derivation d = conditionals::write_out(front->model, front->conditionals, source);
+  if (form == ".json") return conditionals::print_json(d);
+  return form == ".tex" ? conditionals::print_latex(d) : conditionals::print_text(d);
+}
+
+bool starts_with(const fs::path& path, const char* prefix) { return path.filename().string().starts_with(prefix); }
+
+}  // namespace
+
+TEST_CASE("diagnostics of goldens, and the meaning of their names") {
+  for (const fs::path& path : models_in("tests/golden")) {
+    DYNAMIC_SECTION(path.generic_string()) {
+      const Source source = read(path);
+      Diagnostics diagnostics;
+      analyse(source, {}, diagnostics);
+      CHECK(starts_with(path, "bad_") == diagnostics.has_errors());
+      CHECK(starts_with(path, "warn_") == (!diagnostics.has_errors() && !diagnostics.all().empty()));
+      const fs::path diag = fs::path(path).replace_extension(".diag");
+      if (diagnostics.all().empty()) CHECK_FALSE(fs::exists(diag));
+      else compare(render(diagnostics, source), diag);
+    }
+  }
+}
+
+TEST_CASE("rungs of goldens") {
+  for (const fs::path& path : models_in("tests/golden")) {
+    for (std::string_view rung : rungs()) {
+      const fs::path file = fs::path(path).replace_extension(std::string(rung));
+      if (!fs::exists(file)) continue;
+      DYNAMIC_SECTION(file.generic_string()) {
+        Diagnostics diagnostics;
+        const Source source = read(path);
+        compare(emit(source, rung, diagnostics).value_or(render(diagnostics, source)), file);
+      }
+    }
+  }
+}
+
+TEST_CASE("derivations of goldens") {
+  for (const fs::path& path : models_in("tests/golden")) {
+    for (const char* form : {".derive", ".json", ".tex"}) {
+      const fs::path file = fs::path(path).replace_extension(form);
+      if (!fs::exists(file)) continue;
+      DYNAMIC_SECTION(file.generic_string()) { compare(derived(read(path), form), file); }
+    }
+  }
+}
+
+TEST_CASE("derivations of models/") {
+  for (const fs::path& path : models_in("models")) {
+    DYNAMIC_SECTION(path.generic_string()) {
+      compare(derived(read(path), ".derive"), "tests/golden/models" / path.stem().replace_extension(".derive"));
+    }
+  }
+}
