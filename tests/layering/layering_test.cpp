@@ -1,0 +1,125 @@
+// The dependency rule, read from the includes: a folder may include itself, what stands left of it on the ladder,
+// and the listed parts of the runtime. LLVM, ANTLR and the runtime's independence are checked the same way.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Include {
+  std::string file;   // relative to the root, as is what it includes
+  int line;
+  std::string target;
+};
+
+const std::vector<std::string> kLadder{"support",  "math",  "ast",    "model",   "density", "conditionals",
+                                       "schedule", "loops", "native", "program", "commands"};
+
+/// What a rung may use of the runtime: values and formats, never the loops around generated code.
+const std::map<std::string, std::vector<std::string>> kRuntime{
+    {"math", {"runtime/rng.h"}},
+    {"model", {"runtime/data/", "runtime/result.h"}},
+    {"loops", {"runtime/abi.h"}},
+    {"native", {"runtime/abi.h"}},
+    {"program", {"runtime/"}},
+    {"commands", {"runtime/"}},
+};
+
+std::vector<Include> includes_of(const fs::path& folder) {
+  static const std::regex kInclude(R"(^\s*#\s*include\s*["<]([^">]+)[">])");
+  std::vector<Include> out;
+  for (const fs::directory_entry& e : fs::recursive_directory_iterator(folder)) {
+    const std::string extension = e.path().extension().string();
+    if (extension != ".h" && extension != ".cpp") continue;
+    std::ifstream file(e.path());
+    std::string text;
+    for (int line = 1; std::getline(file, text); ++line) {
+      std::smatch found;
+      if (std::regex_search(text, found, kInclude)) out.push_back({e.path().generic_string(), line, found[1]});
+    }
+  }
+  return out;
+}
+
+/// The second part of `compiler/model/bind.h`; empty for files of compiler/ itself.
+std::string rung_of(const std::string& path) {
+  const std::size_t begin = std::string("compiler/").size(), end = path.find('/', begin);
+  return end == std::string::npos ? "" : path.substr(begin, end - begin);
+}
+
+std::size_t height(const std::string& rung) {
+  return static_cast<std::size_t>(std::find(kLadder.begin(), kLadder.end(), rung) - kLadder.begin());
+}
+
+bool starts_with_one_of(const std::string& s, const std::vector<std::string>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return s.starts_with(p); });
+}
+
+bool allowed_in_compiler(const Include& i) {
+  const std::string own = rung_of(i.file);
+  if (own.empty()) return true;   // main and the pipeline see everything
+  if (i.target.starts_with("compiler/")) {
+    const std::string other = rung_of(i.target);
+    return other.empty() ? own == "commands" || own == "program" : height(other) <= height(own);
+  }
+  if (i.target.starts_with("runtime/")) {
+    const auto it = kRuntime.find(own);
+    return it != kRuntime.end() && starts_with_one_of(i.target, it->second);
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("every folder of compiler/ is on the ladder") {
+  for (const fs::directory_entry& e : fs::directory_iterator("compiler")) {
+    if (!e.is_directory()) continue;
+    INFO(e.path().generic_string());
+    CHECK(height(e.path().filename().string()) < kLadder.size());
+  }
+}
+
+TEST_CASE("rungs include only what is below them") {
+  const std::vector<Include> all = includes_of("compiler");
+  REQUIRE(all.size() > 100);
+  for (const Include& i : all) {
+    if (allowed_in_compiler(i)) continue;
+    FAIL_CHECK(i.file << ":" << i.line << ": must not include " << i.target);
+  }
+}
+
+TEST_CASE("the runtime knows nothing of the compiler, LLVM or ANTLR") {
+  for (const Include& i : includes_of("runtime")) {
+    if (!starts_with_one_of(i.target, {"compiler/", "llvm", "antlr4", "grammar/"})) continue;
+    FAIL_CHECK(i.file << ":" << i.line << ": must not include " << i.target);
+  }
+}
+
+TEST_CASE("LLVM only in compiler/native/*.cpp") {
+  for (const Include& i : includes_of("compiler")) {
+    if (!i.target.starts_with("llvm")) continue;
+    INFO(i.file << ":" << i.line << ": " << i.target);
+    CHECK((i.file.starts_with("compiler/native/") && i.file.ends_with(".cpp")));
+  }
+}
+
+TEST_CASE("ANTLR only in compiler/ast, and in no header that others include") {
+  const std::vector<Include> all = includes_of("compiler");
+  for (const Include& i : all) {
+    if (!starts_with_one_of(i.target, {"antlr4", "grammar/"})) continue;
+    INFO(i.file << ":" << i.line << ": " << i.target);
+    CHECK(i.file.starts_with("compiler/ast/"));
+    for (const Include& user : all) {
+      if (user.target != i.file) continue;
+      INFO("included by " << user.file);
+      CHECK(user.file.starts_with("compiler/ast/"));
+    }
+  }
+}
