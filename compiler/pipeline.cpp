@@ -5,7 +5,11 @@
 #include "compiler/ast/print_ast.h"
 #include "compiler/conditionals/print_conditionals.h"
 #include "compiler/density/print_density.h"
+#include "compiler/loops/lower.h"
+#include "compiler/loops/print_loops.h"
 #include "compiler/model/print_model.h"
+#include "compiler/native/native.h"
+#include "compiler/schedule/schedule.h"
 
 namespace lehr {
 
@@ -30,24 +34,38 @@ std::optional<FrontEnd> analyse(const Source& source, const density::ExpandOptio
   return FrontEnd{std::move(*ast), std::move(*model), std::move(*conditionals)};
 }
 
-std::vector<std::string_view> rungs() { return {"ast", "model", "density", "conditionals"}; }
+std::vector<std::string_view> rungs() {
+  return {"ast", "model", "density", "conditionals", "schedule", "loops", "llvm", "asm"};
+}
 
-std::optional<std::string> emit(const Source& source, std::string_view rung, Diagnostics& diagnostics) {
+Result<std::optional<std::string>> emit(const Source& source, std::string_view rung, const Settings& settings,
+                                        Diagnostics& diagnostics) {
+  using Text = std::optional<std::string>;
   const std::optional<ast::Ast> ast = parse(source, diagnostics);
-  if (!ast) return std::nullopt;
-  if (rung == "ast") return print(*ast, source);
+  if (!ast) return Text();
+  if (rung == "ast") return Text(print(*ast, source));
 
   const std::optional<model::Model> model = resolve(*ast, diagnostics);
-  if (!model) return std::nullopt;
-  if (rung == "model") return print(*model);
+  if (!model) return Text();
+  if (rung == "model") return Text(print(*model));
 
   std::optional<density::Density> density = expand(*model, {}, diagnostics);
-  if (!density) return std::nullopt;
-  if (rung == "density") return print(*model, *density, source);
+  if (!density) return Text();
+  if (rung == "density") return Text(print(*model, *density, source));
 
-  const std::optional<conditionals::Conditionals> conditionals = derive(*model, std::move(*density), diagnostics);
-  if (!conditionals) return std::nullopt;
-  return print(*model, *conditionals, source);
+  std::optional<conditionals::Conditionals> conditionals = derive(*model, std::move(*density), diagnostics);
+  if (!conditionals) return Text();
+  if (rung == "conditionals") return Text(print(*model, *conditionals, source));
+
+  const schedule::Schedule schedule = plan(*model, std::move(*conditionals));
+  if (rung == "schedule") return Text(print(*model, schedule));
+
+  const Result<BoundData> sizes = bind_sizes(*model, settings);
+  if (!sizes) return sizes.error();
+  const loops::Lowered lowered = lower(*model, schedule, *sizes, {});
+  if (rung == "loops") return Text(print(lowered.program));
+
+  return Text(rung == "llvm" ? native::llvm_text(lowered.program) : native::assembly(lowered.program));
 }
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The ladder from a model file to its conditionals: Ast -> Model -> Density -> Conditionals. Each stage is a free
+// The ladder: Ast -> Model -> Density -> Conditionals -> Schedule -> Loops -> LLVM. Each stage is a free
 // function of the rung it makes; the pipeline stops between rungs when a stage reported an error.
 #pragma once
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "compiler/ast/ast.h"
 #include "compiler/conditionals/conditionals.h"
+#include "compiler/model/bind.h"
 #include "compiler/model/model.h"
 #include "compiler/support/diagnostic.h"
 
@@ -28,7 +29,9 @@ std::optional<FrontEnd> analyse(const Source& source, const density::ExpandOptio
 std::vector<std::string_view> rungs();
 
 /// The text form of one rung; no later stage runs, so that a model that is not conjugate still has a density.
-/// Nothing when a stage up to it reported an error. `rung` is one of rungs().
-std::optional<std::string> emit(const Source& source, std::string_view rung, Diagnostics& diagnostics);
+/// Nothing when a stage up to it reported an error. `rung` is one of rungs(); the rungs of code (loops, llvm, asm)
+/// need the sizes of `settings`, those above ignore them: a malformed setting is an Error.
+Result<std::optional<std::string>> emit(const Source& source, std::string_view rung, const Settings& settings,
+                                        Diagnostics& diagnostics);
 
 }  // namespace lehr

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/settings.h"
 #include "compiler/pipeline.h"
 
 namespace lehr::commands {
@@ -9,6 +10,7 @@ namespace lehr::commands {
 void add_emit(CLI::App& app, Action& action) {
   struct Options {
     std::string path, rung;
+    SettingTexts settings;
   };
   CLI::App* command = app.add_subcommand("emit", "Print one of the compiler's intermediate forms");
   auto o = std::make_shared<Options>();
@@ -16,15 +18,21 @@ void add_emit(CLI::App& app, Action& action) {
   for (std::string_view rung : rungs()) names.emplace_back(rung);
   command->add_option("MODEL", o->path, "model file (*.lehr)")->required();
   command->add_option("--as", o->rung, "which form")->required()->check(CLI::IsMember(names));
-  command->footer("Example:\n  lehr emit models/lda.lehr --as density");
+  add_settings(*command, o->settings);
+  command->footer(
+      "Examples:\n  lehr emit models/lda.lehr --as density\n"
+      "  lehr emit models/lda.lehr --as loops --set K=10 --sizes term=6906");
   command->callback([&action, o] {
     action = [o] {
       const std::optional<Source> source = read_model(o->path);
       if (!source) return kUsage;
       Diagnostics diagnostics;
-      const std::optional<std::string> text = emit(*source, o->rung, diagnostics);
+      const Result<Settings> settings = read_settings(o->settings);
+      if (!settings) return complain(settings.error());
+      const Result<std::optional<std::string>> text = emit(*source, o->rung, *settings, diagnostics);
       const ExitCode code = report(diagnostics, *source);
-      if (text) fmt::print("{}", *text);
+      if (!text) return complain(text.error());
+      if (*text) fmt::print("{}", **text);
       return code;
     };
   });

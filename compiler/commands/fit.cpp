@@ -27,11 +27,6 @@ void on_interrupt(int) { interrupted = 1; }
 
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
-ExitCode complain(const Error& e) {
-  std::cerr << render(e) << std::flush;
-  return static_cast<ExitCode>(static_cast<int>(e.code));
-}
-
 struct Run {
   Outcome outcome;
   std::vector<NpyArray> posterior;
@@ -118,7 +113,7 @@ ExitCode fit(const FitOptions& o) {
 
   Result<Dataset> dataset = read_bindings(o.data);
   if (!dataset) return complain(dataset.error());
-  Result<Settings> settings = read_settings(o);
+  Result<Settings> settings = read_settings(o.settings);
   if (!settings) return complain(settings.error());
 
   // The model without data first: its types decide how the data are read.

@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "compiler/model/bind.h"
+#include "compiler/commands/settings.h"
 #include "runtime/engine/cavi.h"
 
 namespace lehr::commands {
 
 struct FitOptions {
   std::string model, out, init, method = "cavi", command;
-  std::vector<std::string> data, set, sizes, labels;
+  std::vector<std::string> data;
+  SettingTexts settings;
   CaviOptions cavi;
   std::uint64_t seed = 1;
   std::int64_t restarts = 1;
@@ -19,8 +20,5 @@ struct FitOptions {
 };
 
 void add_fit_options(CLI::App& command, FitOptions& o);
-
-/// NAME=VALUE lists and label files; a malformed one is ExitCode::usage.
-Result<Settings> read_settings(const FitOptions& o);
 
 }  // namespace lehr::commands

@@ -89,6 +89,8 @@ class Builder {
   std::size_t function(std::string name, const std::vector<Parameter>& parameters,
                        const std::function<void(const Indices& parameters)>& body);
   std::size_t function(std::string name, const Body& body);
+  /// The function at `position` runs once a fit.
+  void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
   /// An array of the open function, uninitialised at entry; its extents must be constants.
   BufferId local_array(std::string name, std::vector<SizeId> axes, Type element = Type::f64);
   BufferId local_array(std::string name, const std::vector<std::int64_t>& extents, Type element = Type::f64);

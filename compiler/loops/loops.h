@@ -127,6 +127,7 @@ struct Function {
   std::vector<ScalarId> parameters;
   std::vector<BufferId> local_arrays;  // role scratch, constant extents: on the stack of the call, uninitialised
   Block body;
+  bool cold = false;                   // runs once a fit: compile it small and quickly
 };
 
 struct Program {

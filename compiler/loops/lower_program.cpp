@@ -366,6 +366,12 @@ Lowered Lowering::run() {
     interface_.steps.emplace_back(f);
   }
   emit_elbo();
+  for (std::size_t f : {interface_.prepare, interface_.initialise, interface_.expectations}) b_.mark_cold(f);
+  for (const auto& step : interface_.steps) {
+    const auto* stage = std::get_if<StageFunctions>(&step);
+    if (stage && stage->seed) b_.mark_cold(*stage->seed);
+    if (stage && stage->sum) b_.mark_cold(*stage->sum);
+  }
   return {b_.take(), std::move(interface_), std::move(buffers_), std::move(size_values_)};
 }
 

@@ -41,6 +41,11 @@ llvm::Function* declare(const loops::Function& function, const std::string& pref
                          llvm::Attribute::MustProgress}) {
     result->addFnAttr(attribute);
   }
+  if (function.cold) {
+    result->addFnAttr(llvm::Attribute::Cold);
+    result->addFnAttr(llvm::Attribute::MinSize);
+    result->addFnAttr(llvm::Attribute::OptimizeForSize);
+  }
   result->addFnAttr("target-cpu", target.getTargetCPU());
   result->addFnAttr("target-features", target.getTargetFeatureString());
   return result;

@@ -1,0 +1,67 @@
+// NAME=VALUE options and their small parsers.
+#include "compiler/commands/settings.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <iostream>
+
+namespace lehr::commands {
+namespace {
+
+std::optional<std::pair<std::string, std::string>> name_and_value(const std::string& text) {
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) return std::nullopt;
+  return std::make_pair(text.substr(0, at), text.substr(at + 1));
+}
+
+Error malformed(const char* option, const std::string& text, const char* example) {
+  return {lehr::ExitCode::usage, option, fmt::format("'{}' is not NAME=VALUE", text), {fmt::format("for example {} {}", option, example)}};
+}
+
+}  // namespace
+
+void add_settings(CLI::App& c, SettingTexts& t) {
+  c.add_option("--set", t.set, "value of a constant: K=50")->take_all()->delimiter(',');
+  c.add_option("--sizes", t.sizes, "size of a plate: topic=100")->take_all()->delimiter(',');
+  c.add_option("--labels", t.labels, "names of a plate's elements, one a line: term=vocab.txt")->take_all();
+}
+
+Result<Settings> read_settings(const SettingTexts& o) {
+  Settings out;
+  for (const std::string& text : o.set) {
+    const auto nv = name_and_value(text);
+    if (!nv) return malformed("--set", text, "K=50");
+    double v = 0;
+    const auto [end, ec] = std::from_chars(nv->second.data(), nv->second.data() + nv->second.size(), v);
+    if (ec != std::errc() || end != nv->second.data() + nv->second.size()) {
+      return Error{lehr::ExitCode::usage, "--set", fmt::format("'{}' is not a number", nv->second), {}};
+    }
+    out.constants[nv->first] = v;
+  }
+  for (const std::string& text : o.sizes) {
+    const auto nv = name_and_value(text);
+    if (!nv) return malformed("--sizes", text, "topic=100");
+    std::int64_t v = 0;
+    const auto [end, ec] = std::from_chars(nv->second.data(), nv->second.data() + nv->second.size(), v);
+    if (ec != std::errc() || end != nv->second.data() + nv->second.size() || v < 0) {
+      return Error{lehr::ExitCode::usage, "--sizes", fmt::format("'{}' is not a size", nv->second), {}};
+    }
+    out.sizes[nv->first] = v;
+  }
+  for (const std::string& text : o.labels) {
+    const auto nv = name_and_value(text);
+    if (!nv) return malformed("--labels", text, "term=vocab.txt");
+    Result<std::vector<std::string>> labels = read_labels(nv->second);
+    if (!labels) return labels.error();
+    out.labels[nv->first] = std::move(*labels);
+  }
+  return out;
+}
+
+ExitCode complain(const Error& e) {
+  std::cerr << render(e) << std::flush;
+  return static_cast<ExitCode>(static_cast<int>(e.code));
+}
+
+}  // namespace lehr::commands
