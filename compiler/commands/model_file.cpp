@@ -3,19 +3,26 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "compiler/commands/commands.h"
 
 namespace lehr::commands {
 
 std::optional<Source> read_model(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    fmt::print(stderr, "lehr: cannot read {}: it is a directory\n", path);
+    return std::nullopt;
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   Source source{path, std::string(std::istreambuf_iterator<char>(file), {})};
   if (file && !file.bad()) return source;
-  fmt::print(stderr, "lehr: cannot read {}: {}\n", path, errno ? std::strerror(errno) : "not a file");
+  fmt::print(stderr, "lehr: cannot read {}: {}\n", path, std::strerror(errno));
   return std::nullopt;
 }
 

@@ -1,0 +1,105 @@
+// The command line from outside. tests/cli/NAME.test is one case:
+//
+//   $ lehr check models/coin.lehr        the arguments; {tmp} is a fresh directory
+//   exit 0                               the exit code
+//   == stdout                            what is printed, compared exactly; a block that is missing is not compared
+//   == stderr
+//
+// LEHR_UPDATE_GOLDENS=1 rewrites the exit code and the blocks that are there.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Case {
+  std::string comment, arguments;
+  int exit_code = 0;
+  std::optional<std::string> out, err;
+};
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+Case parse(const fs::path& path) {
+  std::istringstream lines(read(path));
+  Case c;
+  std::optional<std::string>* block = nullptr;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "== stdout" || line == "== stderr") {
+      block = line == "== stdout" ? &c.out : &c.err;
+      *block = "";
+    } else if (block) {
+      **block += line + "\n";
+    } else if (line.starts_with("$ lehr ")) {
+      c.arguments = line.substr(7);
+    } else if (line.starts_with("exit ")) {
+      c.exit_code = std::stoi(line.substr(5));
+    } else {
+      c.comment += line + "\n";
+    }
+  }
+  return c;
+}
+
+std::string print(const Case& c) {
+  std::string out = fmt::format("{}$ lehr {}\nexit {}\n", c.comment, c.arguments, c.exit_code);
+  if (c.out) out += "== stdout\n" + *c.out;
+  if (c.err) out += "== stderr\n" + *c.err;
+  return out;
+}
+
+std::string replaced(std::string s, const std::string& what, const std::string& by) {
+  for (std::size_t at = s.find(what); at != std::string::npos; at = s.find(what, at + by.size())) s.replace(at, what.size(), by);
+  return s;
+}
+
+/// Runs the case's command; the blocks of the result are those of the case.
+Case run(const Case& c) {
+  const fs::path tmp = fs::temp_directory_path() / fmt::format("lehr_cli_{}", ::getpid());
+  fs::remove_all(tmp);
+  fs::create_directories(tmp);
+  const std::string command = fmt::format("{} {} >{}/stdout 2>{}/stderr </dev/null", LEHR_PROGRAM,
+                                          replaced(c.arguments, "{tmp}", tmp.string()), tmp.string(), tmp.string());
+  const int status = std::system(command.c_str());
+  Case result = c;
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  if (c.out) result.out = replaced(read(tmp / "stdout"), tmp.string(), "{tmp}");
+  if (c.err) result.err = replaced(read(tmp / "stderr"), tmp.string(), "{tmp}");
+  fs::remove_all(tmp);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("commands") {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& e : fs::directory_iterator("tests/cli")) {
+    if (e.path().extension() == ".test") files.push_back(e.path());
+  }
+  std::sort(files.begin(), files.end());
+  REQUIRE(!files.empty());
+  for (const fs::path& file : files) {
+    DYNAMIC_SECTION(file.generic_string()) {
+      const std::string printed = print(run(parse(file)));
+      INFO("scripts/update-goldens accepts what is printed now");
+      if (std::getenv("LEHR_UPDATE_GOLDENS")) std::ofstream(file, std::ios::binary) << printed;
+      CHECK(printed == read(file));
+    }
+  }
+}
