@@ -60,7 +60,7 @@ Result<Settings> read_settings(const SettingTexts& o) {
 }
 
 ExitCode complain(const Error& e) {
-  std::cerr << render(e) << std::flush;
+  std::cerr << render(e) << std::endl;
   return static_cast<ExitCode>(static_cast<int>(e.code));
 }
 

@@ -1,4 +1,7 @@
 // Conditionals by collection: for each latent variable, the statistics of it that stand in the log joint.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "compiler/conditionals/conditionals.h"
@@ -64,6 +67,18 @@ const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support
   return own != fitting.end() ? *own : fitting.front();
 }
 
+bool is_precision(const model::Variable& v) {
+  return v.support == math::Support::positive || v.support == math::Support::spd_matrix;
+}
+
+bool is_mean_and_precision(const model::Model& m, model::VariableId mean, model::VariableId precision) {
+  const math::Support x = m[mean].support, y = m[precision].support;
+  const bool supports = (x == math::Support::real && y == math::Support::positive) ||
+                        (x == math::Support::vector && y == math::Support::spd_matrix);
+  return supports && std::equal(m[mean].axes.begin(), m[mean].axes.end(), m[precision].axes.begin(), m[precision].axes.end(),
+                                [&](model::PlateId a, model::PlateId b) { return m[a].set == m[b].set; });
+}
+
 }  // namespace
 }  // namespace lehr::conditionals
 
@@ -79,10 +94,14 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
   std::vector<bool> is_mean(m.variables.size());
   for (const std::vector<model::VariableId>& joint : m.guide.joint) {
     model::VariableId mean = joint.at(0), precision = joint.at(1);
-    const auto is_precision = [&](model::VariableId v) {
-      return m[v].support == math::Support::positive || m[v].support == math::Support::spd_matrix;
-    };
-    if (is_precision(mean)) std::swap(mean, precision);
+    if (is_precision(m[mean])) std::swap(mean, precision);
+    if (joint.size() != 2 || !is_mean_and_precision(m, mean, precision)) {
+      std::vector<std::string> names;
+      for (model::VariableId v : joint) names.push_back("'" + m[v].name + "'");
+      diagnostics.add(DiagnosticKind::joint_members, m[joint[0]].span, fmt::format("{}", fmt::join(names, " and ")))
+          .note("joint blocks are NormalGamma (Normal and Gamma) and NormalWishart (MvNormal and Wishart)");
+      return std::nullopt;
+    }
     contract_joint(out.density, m, mean, precision);
     mean_of[precision.index()] = mean;
     is_mean[mean.index()] = true;
@@ -108,6 +127,12 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
       if (!b.family) explain(m, out.density, v, prior, b.uses, diagnostics);
     }
     b.sequential = sequential_axes(out.density, m[v], v);
+    if (b.point) diagnostics.add(DiagnosticKind::point_guide, m[v].span, m[v].name);
+    const bool independent = std::find(m.guide.independent.begin(), m.guide.independent.end(), v) != m.guide.independent.end();
+    if (m[m[v].statement].start && b.coupled() && !independent) {
+      diagnostics.add(DiagnosticKind::chain_factored, m[m[v].statement].span, m[v].name)
+          .note("`guide independent(" + m[v].name + ");` asks for this and silences the warning");
+    }
     out.block_of[k] = BlockId(out.blocks.size());
     if (b.mean) out.block_of[b.mean->index()] = out.block_of[k];
     out.blocks.push_back(std::move(b));
