@@ -11,7 +11,8 @@
 namespace lehr::conditionals {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kWidth = 100;    // of an equation on one line
+constexpr std::size_t kColumn = 114;   // where the line numbers stand at most
 
 std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
   std::set<int> out;
@@ -53,7 +54,7 @@ std::size_t width(const std::string& s) {
 
 std::string rows_text(const std::vector<Row>& rows) {
   std::size_t column = 0;
-  for (const Row& r : rows) column = std::max(column, std::min(width(r.left), kWidth));
+  for (const Row& r : rows) column = std::max(column, std::min(width(r.left), kColumn));
   std::string out;
   for (const Row& r : rows) {
     if (r.lines.empty()) {
