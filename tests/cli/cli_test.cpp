@@ -94,6 +94,7 @@ TEST_CASE("commands") {
   }
   std::sort(files.begin(), files.end());
   REQUIRE(!files.empty());
+  REQUIRE(fs::exists(LEHR_PROGRAM));
   for (const fs::path& file : files) {
     DYNAMIC_SECTION(file.generic_string()) {
       const std::string printed = print(run(parse(file)));
