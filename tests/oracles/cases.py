@@ -206,3 +206,35 @@ def factorial_mixture(o):
                 {"x": o["data"]["x"]},
                 {"pi1.concentration": "al1", "pi2.concentration": "al2", "mu1.mean": "m1", "mu1.precision": "p1",
                  "mu2.mean": "m2", "mu2.precision": "p2", "z1.probs": "r1", "z2.probs": "r2"})
+
+
+@oracle
+def unknown_gaussian_improper(o):
+    v = o["values"]
+    return {
+        "model": """model m { plate n; mu ~ Flat(); beta ~ Jeffreys();
+      observe x[n] ~ Normal(mean = mu, precision = beta); guide order(mu, beta); }""",
+        "data": {"x": v["x"]},
+        "init": {"beta.shape": 2.5, "beta.rate": 2.5 / v["beta0"]},
+        "after_1": {"mu.mean": v["xbar"], "beta.shape": 2.5, "beta.rate": 2.5 / v["beta_after_1"]},
+        "converged": {"mu.mean": v["xbar"], "mu.precision": v["q_mu_sd"] ** -2, "beta.shape": v["q_beta_shape"],
+                      "beta.rate": v["q_beta_rate"]},
+    }
+
+
+@oracle
+def mean_field_spins_3x3(o):
+    v = o["values"]
+    base = 9 * np.log(2)  # Spin() is uniform: the ELBO is -beta F - 9 log 2
+    return {
+        "model": """model m { plate i; plate j = i; data J[i, j] : real; data h[i] : real;
+      s[i] ~ Spin();
+      potential[i, j] 0.5 * J[i, j] * s[i] * s[j];
+      potential[i] h[i] * s[i]; }""",
+        "data": {"J": v["J"], "h": v["h"]},
+        "init": {"s.mean": np.tanh(v["a_init"]).tolist()},
+        "after_1": {"s.mean": np.tanh(v["a_after_1_sweep"]).tolist()},
+        "elbo_1": -v["bF_after_1"] - base,
+        "converged": {"s.mean": np.tanh(v["a_conv"]).tolist()},
+        "elbo_converged": -v["bF_conv"] - base,
+    }
