@@ -1,0 +1,99 @@
+"""Fits through the real command line, for the tests of this folder.
+
+`fit` writes a model and its data to a temporary folder, runs `lehr fit` and returns what it wrote. Every fit is
+checked for an ELBO that falls, by fit.json and by trace.csv. `finish` prints the verdict of a test program.
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+@dataclass
+class Fit:
+    posterior: dict  # name -> array
+    report: dict  # fit.json
+    elbo: float
+    trace: list  # ELBO after each sweep
+
+
+def lehr():
+    if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
+        sys.exit(f"usage: {sys.argv[0]} LEHR")
+    return os.path.abspath(sys.argv[1])
+
+
+def plain(value):
+    """`value` as JSON: arrays as lists, NaN as null."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and value != value:
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def falls(trace):
+    """The largest fall of the ELBO from one sweep to the next, relative to its size."""
+    return max([(a - b) / (1 + abs(a)) for a, b in zip(trace, trace[1:])], default=0.0)
+
+
+def fit(model, data, *arguments, init=None, monotone=True):
+    """`model` is a path or a text; `data` a dictionary, or a list of command line bindings."""
+    with tempfile.TemporaryDirectory() as directory:
+        at = lambda name: os.path.join(directory, name)
+        if not os.path.exists(model):
+            with open(at("model.lehr"), "w") as f:
+                f.write(model)
+            model = at("model.lehr")
+        if isinstance(data, dict):
+            with open(at("data.json"), "w") as f:
+                json.dump({k: plain(v) for k, v in data.items()}, f)
+            data = [at("data.json")]
+        command = [lehr(), "fit", model, "--out", at("out"), "--save-locals", "--quiet"]
+        command += [a for d in data for a in ("--data", d)] + [str(a) for a in arguments]
+        if init is not None:
+            np.savez(at("init.npz"), **{k: np.asarray(v, dtype=float) for k, v in init.items()})
+            command += ["--init", at("init.npz")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"exit {done.returncode}: {done.stderr}")
+        with np.load(at("out/posterior.npz")) as z:
+            posterior = {k: z[k] for k in z.files}
+        with open(at("out/fit.json")) as f:
+            report = json.load(f)
+        with open(at("out/trace.csv")) as f:
+            trace = [float(row["elbo"]) for row in csv.DictReader(f)]
+    if monotone and report["elbo_decreases"] != 0:
+        raise AssertionError(f"the ELBO fell {report['elbo_decreases']} times")
+    if monotone and falls(trace) > 1e-9:
+        raise AssertionError(f"the ELBO fell by {falls(trace):.1e}, relatively")
+    return Fit(posterior, report, report["elbo"], trace)
+
+
+def relative(got, want):
+    """The largest difference, relative to each number but not to those far below the largest."""
+    got, want = np.asarray(got, dtype=float), np.asarray(want, dtype=float)
+    scale = np.maximum(np.abs(want), 1e-3 * np.max(np.abs(want)) + 1e-300)
+    return float(np.max(np.abs(got.reshape(want.shape) - want) / scale))
+
+
+def finish(checks):
+    """Runs named checks (functions that return a line about what held, or raise); exits 1 when one fails."""
+    failed = 0
+    for name, check in checks.items():
+        try:
+            print(f"ok     {name}: {check()}", flush=True)
+        except Exception as e:  # a check that cannot run has failed
+            failed += 1
+            print(f"FAILED {name}: {type(e).__name__}: {e}", flush=True)
+    print(f"{len(checks) - failed} of {len(checks)} hold")
+    sys.exit(1 if failed or not checks else 0)
