@@ -143,7 +143,7 @@ def main():
     parser.add_argument("--corpus")
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     options.lehr = os.path.abspath(options.lehr)
     large = os.path.join(ROOT, "../shared/data/corpora/nyt.ldac")
     small = os.path.join(ROOT, "models/data/kos.ldac.gz")
