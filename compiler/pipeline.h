@@ -21,7 +21,8 @@ struct FrontEnd {
   conditionals::Conditionals conditionals;
 };
 
-/// All stages in order. `options` is what the data decide about the density; without data, nothing is missing.
+/// All stages in order. `options` is what the data decide about the density; without data, nothing is
+/// missing.
 std::optional<FrontEnd> analyse(const Source& source, const density::ExpandOptions& options,
                                 Diagnostics& diagnostics);
 
@@ -29,8 +30,8 @@ std::optional<FrontEnd> analyse(const Source& source, const density::ExpandOptio
 std::vector<std::string_view> rungs();
 
 /// The text form of one rung; no later stage runs, so that a model that is not conjugate still has a density.
-/// Nothing when a stage up to it reported an error. `rung` is one of rungs(); the rungs of code (loops, llvm, asm)
-/// need the sizes of `settings`, those above ignore them: a malformed setting is an Error.
+/// Nothing when a stage up to it reported an error. `rung` is one of rungs(); the rungs of code (loops, llvm,
+/// asm) need the sizes of `settings`, those above ignore them: a malformed setting is an Error.
 Result<std::optional<std::string>> emit(const Source& source, std::string_view rung, const Settings& settings,
                                         Diagnostics& diagnostics);
 

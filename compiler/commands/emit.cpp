@@ -15,7 +15,8 @@ void add_emit(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("emit", "Print one of the compiler's intermediate forms");
   auto o = std::make_shared<Options>();
   std::vector<std::string> names;
-  for (std::string_view rung : rungs()) names.emplace_back(rung);
+  for (std::string_view rung : rungs())
+    names.emplace_back(rung);
   command->add_option("MODEL", o->path, "model file (*.lehr)")->required();
   command->add_option("--as", o->rung, "which form")->required()->check(CLI::IsMember(names));
   add_settings(*command, o->settings);

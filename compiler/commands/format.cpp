@@ -13,7 +13,8 @@ namespace lehr::commands {
 namespace {
 
 bool replace_file(const std::string& path, const std::string& text) {
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path), temporary = target.string() + ".tmp";
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path),
+                              temporary = target.string() + ".tmp";
   std::ofstream file(temporary, std::ios::binary);
   file << text;
   file.close();
@@ -55,7 +56,8 @@ void add_format(CLI::App& app, Action& action) {
   command->callback([&action, o] {
     action = [o] {
       ExitCode worst = kDone;
-      for (const std::string& path : o->paths) worst = std::max(worst, format_one(path, o->check));
+      for (const std::string& path : o->paths)
+        worst = std::max(worst, format_one(path, o->check));
       return worst;
     };
   });

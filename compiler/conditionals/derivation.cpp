@@ -1,6 +1,6 @@
-// From natural to ordinary parameters by the family row's own formulas: what is affine in the naturals is written
-// as a sum with its lines, and the few other shapes (a quotient by an earlier parameter, the inverse of a matrix, a
-// softmax) by the linear quantity they contain.
+// From natural to ordinary parameters by the family row's own formulas: what is affine in the naturals is
+// written as a sum with its lines, and the few other shapes (a quotient by an earlier parameter, the inverse
+// of a matrix, a softmax) by the linear quantity they contain.
 #include "compiler/conditionals/derivation.h"
 
 #include <algorithm>
@@ -28,24 +28,36 @@ struct Places {
   }
   std::vector<int> lines(const std::vector<std::size_t>& origins) const {
     std::set<int> out;
-    for (std::size_t o : origins) out.insert(line(o));
+    for (std::size_t o : origins)
+      out.insert(line(o));
     return {out.begin(), out.end()};
   }
 };
 
 FormulaFunction function_of(math::Function f) {
   switch (f) {
-    case math::Function::log: return FormulaFunction::log;
-    case math::Function::exp: return FormulaFunction::exp;
-    case math::Function::sqrt: return FormulaFunction::sqrt;
-    case math::Function::reciprocal: return FormulaFunction::reciprocal;
-    case math::Function::lgamma: return FormulaFunction::lgamma;
-    case math::Function::digamma: return FormulaFunction::digamma;
-    case math::Function::trigamma: return FormulaFunction::trigamma;
-    case math::Function::log1m: return FormulaFunction::log1m;
-    case math::Function::tanh: return FormulaFunction::tanh;
-    case math::Function::log_cosh: return FormulaFunction::log_cosh;
-    case math::Function::xlogx: return FormulaFunction::xlogx;
+    case math::Function::log:
+      return FormulaFunction::log;
+    case math::Function::exp:
+      return FormulaFunction::exp;
+    case math::Function::sqrt:
+      return FormulaFunction::sqrt;
+    case math::Function::reciprocal:
+      return FormulaFunction::reciprocal;
+    case math::Function::lgamma:
+      return FormulaFunction::lgamma;
+    case math::Function::digamma:
+      return FormulaFunction::digamma;
+    case math::Function::trigamma:
+      return FormulaFunction::trigamma;
+    case math::Function::log1m:
+      return FormulaFunction::log1m;
+    case math::Function::tanh:
+      return FormulaFunction::tanh;
+    case math::Function::log_cosh:
+      return FormulaFunction::log_cosh;
+    case math::Function::xlogx:
+      return FormulaFunction::xlogx;
   }
   return FormulaFunction::log;
 }
@@ -72,7 +84,8 @@ CoefId multiplied_out(density::Algebra& a, CoefId c) {
   const auto* sum = std::get_if<density::CoefAdd>(&node);
   if (!sum) return c;
   CoefId out = a.number(0);
-  for (CoefId part : sum->parts) out = a.add(out, multiplied_out(a, a.multiply(a.number(scale), part)));
+  for (CoefId part : sum->parts)
+    out = a.add(out, multiplied_out(a, a.multiply(a.number(scale), part)));
   return out;
 }
 
@@ -80,24 +93,29 @@ CoefId multiplied_out(density::Algebra& a, CoefId c) {
 class ParameterWriter {
  public:
   ParameterWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b,
-                  const Element& e, const std::map<math::Stat, Affine>& naturals, Mode mode, const Places& places)
+                  const Element& e, const std::map<math::Stat, Affine>& naturals, Mode mode,
+                  const Places& places)
       : a_(a), b_(b), e_(e), naturals_(naturals), places_(places), m_(m), writer_(m, c, a, mode) {
-    for (density::BoundId x : e.axes) writer_.bound(x);
-    for (density::BoundId x : e.event) writer_.bound(x);
+    for (density::BoundId x : e.axes)
+      writer_.bound(x);
+    for (density::BoundId x : e.event)
+      writer_.bound(x);
   }
 
   FormulaSymbol element(model::VariableId v) {
     FormulaSymbol out{m_[v].name, {}, {}};
-    for (density::BoundId x : e_.axes) out.axes.push_back({writer_.bound(x)});
+    for (density::BoundId x : e_.axes)
+      out.axes.push_back({writer_.bound(x)});
     return out;
   }
 
   std::vector<Equation> equations() {
     const math::Factor& f = *b_.family->factor;
     std::vector<Equation> out;
-    std::map<std::string, std::string> inverse_of;   // rate -> scale
+    std::map<std::string, std::string> inverse_of;  // rate -> scale
     for (const math::FactorParameter& p : f.parameters) {
-      if (const auto* i = std::get_if<math::InverseEntry>(&p.from_natural->form)) inverse_of[i->matrix] = p.name;
+      if (const auto* i = std::get_if<math::InverseEntry>(&p.from_natural->form))
+        inverse_of[i->matrix] = p.name;
     }
     for (const math::FactorParameter& p : f.parameters) {
       if (std::holds_alternative<math::InverseEntry>(p.from_natural->form)) continue;
@@ -122,7 +140,8 @@ class ParameterWriter {
       }
       if (const auto linear = solved(p.from_natural)) {
         // P^-1 n: the line says P * mean = n.
-        q.left = {FormulaQuadratic{{{FormulaSymbol{linear->first, {}, {}}}}, {{FormulaSymbol{left.name, {}, {}}}}, left.event}};
+        q.left = {FormulaQuadratic{
+            {{FormulaSymbol{linear->first, {}, {}}}}, {{FormulaSymbol{left.name, {}, {}}}}, left.event}};
         q.parts = parts(linear->second);
       } else if (const auto* m = std::get_if<math::Multiply>(&p.from_natural->form);
                  m && !affine(p.from_natural) && divisor(m->right)) {
@@ -140,7 +159,8 @@ class ParameterWriter {
   /// kFirst and kSecond are the element's event indices.
   FormulaSymbol parameter(const math::Symbol& s) {
     FormulaSymbol out{s.name, {}, {}};
-    for (math::Index i : s.indices) out.event.push_back({writer_.bound(e_.event.at(static_cast<std::size_t>(i.id)))});
+    for (math::Index i : s.indices)
+      out.event.push_back({writer_.bound(e_.event.at(static_cast<std::size_t>(i.id)))});
     return out;
   }
 
@@ -183,7 +203,9 @@ class ParameterWriter {
   /// The formula as an affine function of the naturals, where it is one.
   std::optional<Affine> affine(const math::Expr& e) {
     return std::visit(
-        Overloaded{[&](const math::Number& n) { return std::optional(Affine{a_.number(n.value), {}, {}}); },
+        Overloaded{[&](const math::Number& n) {
+                     return std::optional(Affine{a_.number(n.value), {}, {}});
+                   },
                    [&](const math::ExtentValue&) {
                      const model::PlateId p = a_[e_.event.at(0)].plate;
                      return std::optional(Affine{a_.coef(density::CoefExtent{p, std::nullopt}), {}, {}});
@@ -219,9 +241,11 @@ class ParameterWriter {
 
   Affine times(const Affine& scale, Affine x) {
     x.constant = multiplied_out(a_, a_.multiply(scale.constant, x.constant));
-    x.constant_origins.insert(x.constant_origins.end(), scale.constant_origins.begin(), scale.constant_origins.end());
+    x.constant_origins.insert(x.constant_origins.end(), scale.constant_origins.begin(),
+                              scale.constant_origins.end());
     if (a_.literal(scale.constant) == 1.0) return x;
-    for (Summand& s : x.summands) s.term.coef = multiplied_out(a_, a_.multiply(scale.constant, s.term.coef));
+    for (Summand& s : x.summands)
+      s.term.coef = multiplied_out(a_, a_.multiply(scale.constant, s.term.coef));
     return x;
   }
 
@@ -237,10 +261,14 @@ class ParameterWriter {
     }
     std::vector<DerivedPart> out;
     // What the family's own formula adds (1 + ...) belongs to the prior.
-    for (std::size_t o : places_.of(m_[b_.variable].statement)) sum.constant_origins.push_back(o);
-    if (a_.literal(sum.constant) != 0.0) out.push_back({writer_.coef(sum.constant), places_.lines(sum.constant_origins)});
-    for (const Summand& s : sum.summands) out.push_back({writer_.summand(s), places_.lines({s.term.origin})});
-    for (Formula& f : rest) out.push_back({std::move(f), {}});
+    for (std::size_t o : places_.of(m_[b_.variable].statement))
+      sum.constant_origins.push_back(o);
+    if (a_.literal(sum.constant) != 0.0)
+      out.push_back({writer_.coef(sum.constant), places_.lines(sum.constant_origins)});
+    for (const Summand& s : sum.summands)
+      out.push_back({writer_.summand(s), places_.lines({s.term.origin})});
+    for (Formula& f : rest)
+      out.push_back({std::move(f), {}});
     return out;
   }
 
@@ -248,19 +276,26 @@ class ParameterWriter {
   Formula formula(const math::Expr& e) {
     if (affine(e)) {
       FormulaAdd sum;
-      for (DerivedPart& p : parts(e)) sum.parts.push_back(std::move(p.formula));
+      for (DerivedPart& p : parts(e))
+        sum.parts.push_back(std::move(p.formula));
       if (sum.parts.size() == 1) return std::move(sum.parts[0]);
       return {std::move(sum)};
     }
     return std::visit(
         Overloaded{[&](const math::Symbol& s) { return Formula{parameter(s)}; },
-                   [&](const math::Add& s) { return Formula{FormulaAdd{{formula(s.left), formula(s.right)}}}; },
+                   [&](const math::Add& s) {
+                     return Formula{FormulaAdd{{formula(s.left), formula(s.right)}}};
+                   },
                    [&](const math::Multiply& p) {
                      if (&*p.left == &*p.right) return Formula{FormulaSquare{{formula(p.left)}}};
                      return product({formula(p.left), formula(p.right)});
                    },
-                   [&](const math::Apply& f) { return Formula{FormulaApply{function_of(f.function), {formula(f.argument)}}}; },
-                   [&](const auto&) { return Formula{FormulaSymbol{math::print(e), {}, {}}}; }},
+                   [&](const math::Apply& f) {
+                     return Formula{FormulaApply{function_of(f.function), {formula(f.argument)}}};
+                   },
+                   [&](const auto&) {
+                     return Formula{FormulaSymbol{math::print(e), {}, {}}};
+                   }},
         e->form);
   }
 
@@ -288,7 +323,8 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
     if (!plate.times) continue;
     // An element of the plate stands for `times` copies, each with its own factor.
     const std::size_t axes = m[*plate.times].axes.size();
-    factors.push_back({FormulaSymbol{m[*plate.times].name, Formulas(v.axes.end() - static_cast<std::ptrdiff_t>(axes), v.axes.end()), {}}});
+    factors.push_back({FormulaSymbol{
+        m[*plate.times].name, Formulas(v.axes.end() - static_cast<std::ptrdiff_t>(axes), v.axes.end()), {}}});
   }
   Formulas elements{{v}};
   if (b.mean) elements.insert(elements.begin(), {FormulaSymbol{m[*b.mean].name, v.axes, {}}});

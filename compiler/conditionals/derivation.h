@@ -1,5 +1,6 @@
-// The derivation written out: for every block its complete conditional and its mean-field update in the ordinary
-// parameters of its family, and the terms of the ELBO, each with the lines of the model it came from.
+// The derivation written out: for every block its complete conditional and its mean-field update in the
+// ordinary parameters of its family, and the terms of the ELBO, each with the lines of the model it came
+// from.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,28 +17,28 @@ struct DerivedPart {
   std::vector<int> lines;
 };
 
-/// left = (sum of the parts) / divisor. `left` is a parameter, or what of it is linear in the natural parameters:
-/// inverse scale, (precision * mean), log odds.
+/// left = (sum of the parts) / divisor. `left` is a parameter, or what of it is linear in the natural
+/// parameters: inverse scale, (precision * mean), log odds.
 struct Equation {
-  bool inverse = false;                  // the left side is the inverse of the matrix `left`
+  bool inverse = false;  // the left side is the inverse of the matrix `left`
   Formula left;
-  std::vector<DerivedPart> parts;        // none: 0
+  std::vector<DerivedPart> parts;  // none: 0
   std::optional<Formula> divisor;
 };
 
 struct DerivedBlock {
-  Formulas elements;                     // theta[doc]; of a joint block the mean and the precision
+  Formulas elements;  // theta[doc]; of a joint block the mean and the precision
   std::string family;
-  bool point = false;                    // the update takes the mode
-  std::vector<std::string> sequential;   // plates whose elements are updated one after another
+  bool point = false;                   // the update takes the mode
+  std::vector<std::string> sequential;  // plates whose elements are updated one after another
   std::vector<Equation> conditional, update;
 };
 
 struct Derivation {
   std::string model, file;
   std::vector<DerivedBlock> blocks;
-  std::vector<DerivedPart> elbo;         // expected terms of the log joint
-  std::vector<DerivedPart> entropies;    // of the blocks that are not points
+  std::vector<DerivedPart> elbo;       // expected terms of the log joint
+  std::vector<DerivedPart> entropies;  // of the blocks that are not points
 };
 
 Derivation write_out(const model::Model& model, const Conditionals& conditionals, const Source& source);

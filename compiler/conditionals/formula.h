@@ -10,34 +10,86 @@ namespace lehr::conditionals {
 struct Formula;
 using Formulas = std::vector<Formula>;
 
-struct FormulaNumber { double value = 0; };
+struct FormulaNumber {
+  double value = 0;
+};
 /// A name of the model or of a family with plate indices and event indices: `theta[doc][topic]`.
-struct FormulaSymbol { std::string name; Formulas axes, event; };
+struct FormulaSymbol {
+  std::string name;
+  Formulas axes, event;
+};
 /// `t`, `t-1`: a bound index, which may have been moved.
-struct FormulaIndex { std::string bound; std::int64_t offset = 0; };
-struct FormulaAdd { Formulas parts; };
+struct FormulaIndex {
+  std::string bound;
+  std::int64_t offset = 0;
+};
+struct FormulaAdd {
+  Formulas parts;
+};
 /// A product; factors that are reciprocals stand below the line.
-struct FormulaMultiply { Formulas factors; };
-enum class FormulaFunction { log, log1m, exp, sqrt, reciprocal, lgamma, digamma, trigamma, tanh, log_cosh, xlogx, logdet };
-struct FormulaApply { FormulaFunction function; Formulas argument; };   // one
-struct FormulaSquare { Formulas base; };                                // one
+struct FormulaMultiply {
+  Formulas factors;
+};
+enum class FormulaFunction {
+  log,
+  log1m,
+  exp,
+  sqrt,
+  reciprocal,
+  lgamma,
+  digamma,
+  trigamma,
+  tanh,
+  log_cosh,
+  xlogx,
+  logdet
+};
+struct FormulaApply {
+  FormulaFunction function;
+  Formulas argument;
+};  // one
+struct FormulaSquare {
+  Formulas base;
+};  // one
 /// Sum over `bounds` where all `conditions` hold; binds one product.
-struct FormulaSum { std::vector<std::string> bounds; Formulas conditions; Formulas body; };
+struct FormulaSum {
+  std::vector<std::string> bounds;
+  Formulas conditions;
+  Formulas body;
+};
 /// `left sign right`: 1 where it holds, else 0, when it stands as a factor.
-struct FormulaRelation { Formulas sides; std::string sign; };           // two
+struct FormulaRelation {
+  Formulas sides;
+  std::string sign;
+};  // two
 /// present(x[n]): 1 where the value was observed.
-struct FormulaPresent { Formulas element; };
-struct FormulaExpectation { Formulas body; };
-struct FormulaEntropy { Formulas elements; };
-struct FormulaSize { std::string plate; Formulas row; };                // row: none or one
-struct FormulaInverse { Formulas matrix; Formulas indices; };           // one, two
+struct FormulaPresent {
+  Formulas element;
+};
+struct FormulaExpectation {
+  Formulas body;
+};
+struct FormulaEntropy {
+  Formulas elements;
+};
+struct FormulaSize {
+  std::string plate;
+  Formulas row;
+};  // row: none or one
+struct FormulaInverse {
+  Formulas matrix;
+  Formulas indices;
+};  // one, two
 /// mean' * precision * mean and precision * mean of a joint block.
-struct FormulaQuadratic { Formulas precision, mean, event; bool square = false; };
+struct FormulaQuadratic {
+  Formulas precision, mean, event;
+  bool square = false;
+};
 
 struct Formula {
-  std::variant<FormulaNumber, FormulaSymbol, FormulaIndex, FormulaAdd, FormulaMultiply, FormulaApply, FormulaSquare,
-               FormulaSum, FormulaRelation, FormulaPresent, FormulaExpectation, FormulaEntropy, FormulaSize,
-               FormulaInverse, FormulaQuadratic>
+  std::variant<FormulaNumber, FormulaSymbol, FormulaIndex, FormulaAdd, FormulaMultiply, FormulaApply,
+               FormulaSquare, FormulaSum, FormulaRelation, FormulaPresent, FormulaExpectation, FormulaEntropy,
+               FormulaSize, FormulaInverse, FormulaQuadratic>
       form;
 };
 

@@ -13,15 +13,16 @@ namespace lehr::conditionals {
 namespace {
 
 constexpr std::array<std::string_view, 33> kGreek{
-    "alpha", "beta",  "gamma", "delta",  "epsilon", "zeta",  "eta",   "theta", "iota",  "kappa",   "lambda",
-    "mu",    "nu",    "xi",    "pi",     "rho",     "sigma", "tau",   "phi",   "chi",   "psi",     "omega",
-    "Gamma", "Delta", "Theta", "Lambda", "Xi",      "Pi",    "Sigma", "Phi",   "Psi",   "Upsilon", "Omega"};
+    "alpha", "beta",  "gamma", "delta",  "epsilon", "zeta",  "eta",   "theta", "iota", "kappa",   "lambda",
+    "mu",    "nu",    "xi",    "pi",     "rho",     "sigma", "tau",   "phi",   "chi",  "psi",     "omega",
+    "Gamma", "Delta", "Theta", "Lambda", "Xi",      "Pi",    "Sigma", "Phi",   "Psi",  "Upsilon", "Omega"};
 
 enum Level { kSum, kProduct, kAtom };
 
 Level level_of(const Formula& f) {
   if (std::holds_alternative<FormulaAdd>(f.form)) return kSum;
-  if (std::holds_alternative<FormulaMultiply>(f.form) || std::holds_alternative<FormulaSum>(f.form)) return kProduct;
+  if (std::holds_alternative<FormulaMultiply>(f.form) || std::holds_alternative<FormulaSum>(f.form))
+    return kProduct;
   const auto* number = std::get_if<FormulaNumber>(&f.form);
   return number && number->value < 0 ? kProduct : kAtom;
 }
@@ -32,7 +33,8 @@ std::string at_level(const Formula& f, Level needed) {
 
 std::string list(const Formulas& all) {
   std::vector<std::string> out;
-  for (const Formula& f : all) out.push_back(latex(f));
+  for (const Formula& f : all)
+    out.push_back(latex(f));
   return fmt::format("{}", fmt::join(out, ","));
 }
 
@@ -71,17 +73,28 @@ std::string apply(const FormulaApply& a) {
   switch (a.function) {
     case FormulaFunction::log:
       return std::holds_alternative<FormulaSymbol>(x.form) ? "\\log " + latex(x) : "\\log " + in_brackets;
-    case FormulaFunction::log1m: return "\\log\\left(1 - " + at_level(x, kProduct) + "\\right)";
-    case FormulaFunction::exp: return "\\exp " + in_brackets;
-    case FormulaFunction::sqrt: return "\\sqrt{" + latex(x) + "}";
-    case FormulaFunction::reciprocal: return "\\frac{1}{" + latex(x) + "}";
-    case FormulaFunction::lgamma: return "\\log\\Gamma " + in_brackets;
-    case FormulaFunction::digamma: return "\\psi " + in_brackets;
-    case FormulaFunction::trigamma: return "\\psi_1 " + in_brackets;
-    case FormulaFunction::tanh: return "\\tanh " + in_brackets;
-    case FormulaFunction::log_cosh: return "\\log\\cosh " + in_brackets;
-    case FormulaFunction::xlogx: return in_brackets + "\\log " + in_brackets;
-    case FormulaFunction::logdet: return "\\log\\left|" + latex(x) + "\\right|";
+    case FormulaFunction::log1m:
+      return "\\log\\left(1 - " + at_level(x, kProduct) + "\\right)";
+    case FormulaFunction::exp:
+      return "\\exp " + in_brackets;
+    case FormulaFunction::sqrt:
+      return "\\sqrt{" + latex(x) + "}";
+    case FormulaFunction::reciprocal:
+      return "\\frac{1}{" + latex(x) + "}";
+    case FormulaFunction::lgamma:
+      return "\\log\\Gamma " + in_brackets;
+    case FormulaFunction::digamma:
+      return "\\psi " + in_brackets;
+    case FormulaFunction::trigamma:
+      return "\\psi_1 " + in_brackets;
+    case FormulaFunction::tanh:
+      return "\\tanh " + in_brackets;
+    case FormulaFunction::log_cosh:
+      return "\\log\\cosh " + in_brackets;
+    case FormulaFunction::xlogx:
+      return in_brackets + "\\log " + in_brackets;
+    case FormulaFunction::logdet:
+      return "\\log\\left|" + latex(x) + "\\right|";
   }
   return "";
 }
@@ -98,7 +111,8 @@ std::string product_latex(const FormulaMultiply& p) {
       numerator = "-";
     } else {
       const bool open = k + 1 == p.factors.size() && std::holds_alternative<FormulaSum>(f.form);
-      numerator += (numerator.empty() || numerator == "-" ? "" : " \\, ") + (open ? latex(f) : at_level(f, kAtom));
+      numerator +=
+          (numerator.empty() || numerator == "-" ? "" : " \\, ") + (open ? latex(f) : at_level(f, kAtom));
     }
   }
   if (numerator.empty() || numerator == "-") numerator += "1";
@@ -107,9 +121,11 @@ std::string product_latex(const FormulaMultiply& p) {
 
 std::string sum_latex(const FormulaSum& s) {
   std::vector<std::string> bounds;
-  for (const std::string& b : s.bounds) bounds.push_back(latex_name(b));
+  for (const std::string& b : s.bounds)
+    bounds.push_back(latex_name(b));
   std::string below = fmt::format("{}", fmt::join(bounds, ","));
-  for (const Formula& c : s.conditions) below += " \\\\ " + bare(c);
+  for (const Formula& c : s.conditions)
+    below += " \\\\ " + bare(c);
   if (!s.conditions.empty()) below = "\\substack{" + below + "}";
   return fmt::format("\\sum_{{{}}} {}", below, at_level(s.body[0], kProduct));
 }
@@ -130,8 +146,9 @@ std::string beyond_ascii(const std::string& s) {
     else if (code >= 0xC0 && code < 0x180) out += s.substr(i, length);
     else if (code >= 0x3B1 && code <= 0x3C9 && code != 0x3BF && code != 0x3C2) {
       constexpr std::array<std::string_view, 25> kLetters{
-          "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu",
-          "xi", "o", "pi", "rho", "varsigma", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"};
+          "alpha", "beta",   "gamma",   "delta", "epsilon", "zeta", "eta",  "theta", "iota",
+          "kappa", "lambda", "mu",      "nu",    "xi",      "o",    "pi",   "rho",   "varsigma",
+          "sigma", "tau",    "upsilon", "phi",   "chi",     "psi",  "omega"};
       out += fmt::format("$\\{}$", kLetters[code - 0x3B1]);
     } else {
       out += fmt::format("U+{:04X}", code);
@@ -150,7 +167,8 @@ std::string latex_name(const std::string& name) {
     primes += '\'';
   }
   std::size_t digits = base.size();
-  while (digits > 0 && base[digits - 1] >= '0' && base[digits - 1] <= '9') --digits;
+  while (digits > 0 && base[digits - 1] >= '0' && base[digits - 1] <= '9')
+    --digits;
   const std::string stem = base.substr(0, digits), number = base.substr(digits);
   const bool ascii = std::all_of(stem.begin(), stem.end(), is_letter);
   std::string out;
@@ -191,8 +209,12 @@ std::string latex(const Formula& f) {
           [&](const FormulaRelation&) { return "\\left[" + bare(f) + "\\right]"; },
           [](const FormulaPresent& p) { return fmt::format("{} \\text{{ present}}", latex(p.element[0])); },
           [](const FormulaExpectation& e) { return "\\mathbb{E}\\left[" + bare(e.body[0]) + "\\right]"; },
-          [](const FormulaEntropy& e) { return fmt::format("\\mathbb{{H}}\\left[q({})\\right]", list(e.elements)); },
-          [](const FormulaSize& s) { return subscripted("\\left|" + latex_name(s.plate) + "\\right|", list(s.row)); },
+          [](const FormulaEntropy& e) {
+            return fmt::format("\\mathbb{{H}}\\left[q({})\\right]", list(e.elements));
+          },
+          [](const FormulaSize& s) {
+            return subscripted("\\left|" + latex_name(s.plate) + "\\right|", list(s.row));
+          },
           [](const FormulaInverse& i) {
             return subscripted("\\left(" + latex(i.matrix[0]) + "\\right)^{-1}", list(i.indices));
           },

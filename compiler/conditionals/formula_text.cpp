@@ -8,14 +8,16 @@
 namespace lehr::conditionals {
 namespace {
 
-/// How tightly a text binds: a + b, a * b, everything else. A sum over indices swallows the product to its right.
+/// How tightly a text binds: a + b, a * b, everything else. A sum over indices swallows the product to its
+/// right.
 enum Level { kSum, kProduct, kAtom };
 
 std::string at_level(const Formula& f, Level needed);
 
 std::string list(const Formulas& all) {
   std::vector<std::string> out;
-  for (const Formula& f : all) out.push_back(text(f));
+  for (const Formula& f : all)
+    out.push_back(text(f));
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
@@ -23,18 +25,30 @@ std::string brackets(const Formulas& all) { return all.empty() ? "" : "[" + list
 
 std::string_view name_of(FormulaFunction f) {
   switch (f) {
-    case FormulaFunction::log: return "log";
-    case FormulaFunction::log1m: return "log1m";
-    case FormulaFunction::exp: return "exp";
-    case FormulaFunction::sqrt: return "sqrt";
-    case FormulaFunction::reciprocal: return "1/";
-    case FormulaFunction::lgamma: return "lgamma";
-    case FormulaFunction::digamma: return "digamma";
-    case FormulaFunction::trigamma: return "trigamma";
-    case FormulaFunction::tanh: return "tanh";
-    case FormulaFunction::log_cosh: return "log_cosh";
-    case FormulaFunction::xlogx: return "xlogx";
-    case FormulaFunction::logdet: return "logdet";
+    case FormulaFunction::log:
+      return "log";
+    case FormulaFunction::log1m:
+      return "log1m";
+    case FormulaFunction::exp:
+      return "exp";
+    case FormulaFunction::sqrt:
+      return "sqrt";
+    case FormulaFunction::reciprocal:
+      return "1/";
+    case FormulaFunction::lgamma:
+      return "lgamma";
+    case FormulaFunction::digamma:
+      return "digamma";
+    case FormulaFunction::trigamma:
+      return "trigamma";
+    case FormulaFunction::tanh:
+      return "tanh";
+    case FormulaFunction::log_cosh:
+      return "log_cosh";
+    case FormulaFunction::xlogx:
+      return "xlogx";
+    case FormulaFunction::logdet:
+      return "logdet";
   }
   return "";
 }
@@ -49,7 +63,8 @@ std::string bare(const Formula& f) {
 
 std::string sum_text(const FormulaSum& s) {
   std::vector<std::string> conditions;
-  for (const Formula& c : s.conditions) conditions.push_back(bare(c));
+  for (const Formula& c : s.conditions)
+    conditions.push_back(bare(c));
   return fmt::format("sum({}{}{}) {}", fmt::join(s.bounds, ", "), conditions.empty() ? "" : " | ",
                      fmt::join(conditions, ", "), at_level(s.body[0], kProduct));
 }
@@ -67,7 +82,8 @@ std::string product_text(const FormulaMultiply& p) {
     } else {
       const bool last = k + 1 == p.factors.size();
       const bool open = last && std::holds_alternative<FormulaSum>(f.form);
-      numerator += (numerator.empty() || numerator == "-" ? "" : " * ") + (open ? text(f) : at_level(f, kAtom));
+      numerator +=
+          (numerator.empty() || numerator == "-" ? "" : " * ") + (open ? text(f) : at_level(f, kAtom));
     }
   }
   if (numerator.empty() || numerator == "-") numerator += "1";
@@ -76,7 +92,8 @@ std::string product_text(const FormulaMultiply& p) {
 
 Level level_of(const Formula& f) {
   if (std::holds_alternative<FormulaAdd>(f.form)) return kSum;
-  if (std::holds_alternative<FormulaMultiply>(f.form) || std::holds_alternative<FormulaSum>(f.form)) return kProduct;
+  if (std::holds_alternative<FormulaMultiply>(f.form) || std::holds_alternative<FormulaSum>(f.form))
+    return kProduct;
   const auto* apply = std::get_if<FormulaApply>(&f.form);
   if (apply && apply->function == FormulaFunction::reciprocal) return kProduct;
   const auto* number = std::get_if<FormulaNumber>(&f.form);
@@ -93,44 +110,51 @@ std::string summand_text(const Formula& f) { return at_level(f, kProduct); }
 
 std::string text(const Formula& f) {
   return std::visit(
-      Overloaded{
-          [](const FormulaNumber& n) { return fmt::format("{:.6g}", n.value); },
-          [](const FormulaSymbol& s) { return s.name + brackets(s.axes) + brackets(s.event); },
-          [](const FormulaIndex& i) { return i.offset == 0 ? i.bound : fmt::format("{}{:+}", i.bound, i.offset); },
-          [](const FormulaAdd& a) {
-            std::string out;
-            for (Formula part : a.parts) {
-              const bool minus = take_minus(part);
-              if (!out.empty()) out += minus ? " - " : " + ";
-              else if (minus) out += "-";
-              out += at_level(part, kProduct);
-            }
-            return out.empty() ? std::string("0") : out;
-          },
-          [](const FormulaMultiply& p) { return product_text(p); },
-          [](const FormulaApply& a) {
-            if (a.function == FormulaFunction::reciprocal) return "1 / " + at_level(a.argument[0], kAtom);
-            if (a.function == FormulaFunction::log1m) return fmt::format("log(1 - {})", at_level(a.argument[0], kProduct));
-            const bool plain = std::holds_alternative<FormulaSymbol>(a.argument[0].form);
-            const bool juxtaposed =
-                plain && (a.function == FormulaFunction::log || a.function == FormulaFunction::logdet);
-            return juxtaposed ? fmt::format("{} {}", name_of(a.function), text(a.argument[0]))
-                              : fmt::format("{}({})", name_of(a.function), text(a.argument[0]));
-          },
-          [](const FormulaSquare& s) { return at_level(s.base[0], kAtom) + "^2"; },
-          [](const FormulaSum& s) { return sum_text(s); },
-          [&](const FormulaRelation&) { return "[" + bare(f) + "]"; },
-          [](const FormulaPresent& p) { return fmt::format("present({})", text(p.element[0])); },
-          [](const FormulaExpectation& e) { return "E[" + bare(e.body[0]) + "]"; },
-          [](const FormulaEntropy& e) { return fmt::format("H[q({})]", list(e.elements)); },
-          [](const FormulaSize& s) {
-            return s.row.empty() ? fmt::format("size({})", s.plate) : fmt::format("size({}[{}])", s.plate, text(s.row[0]));
-          },
-          [](const FormulaInverse& i) { return fmt::format("inverse({}){}", text(i.matrix[0]), brackets(i.indices)); },
-          [](const FormulaQuadratic& q) {
-            const std::string p = text(q.precision[0]), mean = text(q.mean[0]);
-            return q.square ? fmt::format("({}' * {} * {})", mean, p, mean) : fmt::format("({} * {}){}", p, mean, brackets(q.event));
-          }},
+      Overloaded{[](const FormulaNumber& n) { return fmt::format("{:.6g}", n.value); },
+                 [](const FormulaSymbol& s) { return s.name + brackets(s.axes) + brackets(s.event); },
+                 [](const FormulaIndex& i) {
+                   return i.offset == 0 ? i.bound : fmt::format("{}{:+}", i.bound, i.offset);
+                 },
+                 [](const FormulaAdd& a) {
+                   std::string out;
+                   for (Formula part : a.parts) {
+                     const bool minus = take_minus(part);
+                     if (!out.empty()) out += minus ? " - " : " + ";
+                     else if (minus) out += "-";
+                     out += at_level(part, kProduct);
+                   }
+                   return out.empty() ? std::string("0") : out;
+                 },
+                 [](const FormulaMultiply& p) { return product_text(p); },
+                 [](const FormulaApply& a) {
+                   if (a.function == FormulaFunction::reciprocal)
+                     return "1 / " + at_level(a.argument[0], kAtom);
+                   if (a.function == FormulaFunction::log1m)
+                     return fmt::format("log(1 - {})", at_level(a.argument[0], kProduct));
+                   const bool plain = std::holds_alternative<FormulaSymbol>(a.argument[0].form);
+                   const bool juxtaposed =
+                       plain && (a.function == FormulaFunction::log || a.function == FormulaFunction::logdet);
+                   return juxtaposed ? fmt::format("{} {}", name_of(a.function), text(a.argument[0]))
+                                     : fmt::format("{}({})", name_of(a.function), text(a.argument[0]));
+                 },
+                 [](const FormulaSquare& s) { return at_level(s.base[0], kAtom) + "^2"; },
+                 [](const FormulaSum& s) { return sum_text(s); },
+                 [&](const FormulaRelation&) { return "[" + bare(f) + "]"; },
+                 [](const FormulaPresent& p) { return fmt::format("present({})", text(p.element[0])); },
+                 [](const FormulaExpectation& e) { return "E[" + bare(e.body[0]) + "]"; },
+                 [](const FormulaEntropy& e) { return fmt::format("H[q({})]", list(e.elements)); },
+                 [](const FormulaSize& s) {
+                   return s.row.empty() ? fmt::format("size({})", s.plate)
+                                        : fmt::format("size({}[{}])", s.plate, text(s.row[0]));
+                 },
+                 [](const FormulaInverse& i) {
+                   return fmt::format("inverse({}){}", text(i.matrix[0]), brackets(i.indices));
+                 },
+                 [](const FormulaQuadratic& q) {
+                   const std::string p = text(q.precision[0]), mean = text(q.mean[0]);
+                   return q.square ? fmt::format("({}' * {} * {})", mean, p, mean)
+                                   : fmt::format("({} * {}){}", p, mean, brackets(q.event));
+                 }},
       f.form);
 }
 

@@ -34,14 +34,16 @@ bool stands_before(const Formula& l, const Formula& r) {
 
 Formulas FormulaWriter::indices(const std::vector<IndexId>& list) {
   Formulas out;
-  for (IndexId i : list) out.push_back(index(i));
+  for (IndexId i : list)
+    out.push_back(index(i));
   return out;
 }
 
 Formula FormulaWriter::source(const density::DataSource& s, const std::vector<IndexId>& list) {
   const std::size_t axes = std::visit([&](auto id) { return m_[id].axes.size(); }, s);
   FormulaSymbol out{std::visit([&](auto id) { return m_[id].name; }, s), {}, {}};
-  for (std::size_t k = 0; k < list.size(); ++k) (k < axes ? out.axes : out.event).push_back(index(list[k]));
+  for (std::size_t k = 0; k < list.size(); ++k)
+    (k < axes ? out.axes : out.event).push_back(index(list[k]));
   return {std::move(out)};
 }
 
@@ -52,27 +54,35 @@ Formula FormulaWriter::extent(model::PlateId plate, std::optional<IndexId> row) 
 }
 
 Formula FormulaWriter::index(IndexId i) {
-  return std::visit(Overloaded{[&](const density::IndexBound& b) {
-                                 FormulaIndex out = bound(b.bound);
-                                 out.offset = b.offset;
-                                 return Formula{std::move(out)};
-                               },
-                               [](const density::IndexConstant& c) { return Formula{FormulaNumber{double(c.value)}}; },
-                               [&](const density::IndexLookup& l) { return source(l.source, l.indices); }},
-                    a_[i]);
+  return std::visit(
+      Overloaded{[&](const density::IndexBound& b) {
+                   FormulaIndex out = bound(b.bound);
+                   out.offset = b.offset;
+                   return Formula{std::move(out)};
+                 },
+                 [](const density::IndexConstant& c) { return Formula{FormulaNumber{double(c.value)}}; },
+                 [&](const density::IndexLookup& l) { return source(l.source, l.indices); }},
+      a_[i]);
 }
 
 Formula FormulaWriter::coef(CoefId c) {
   using density::CoefFunction;
   const auto function = [](CoefFunction f) {
     switch (f) {
-      case CoefFunction::log: return FormulaFunction::log;
-      case CoefFunction::log1m: return FormulaFunction::log1m;
-      case CoefFunction::exp: return FormulaFunction::exp;
-      case CoefFunction::sqrt: return FormulaFunction::sqrt;
-      case CoefFunction::reciprocal: return FormulaFunction::reciprocal;
-      case CoefFunction::lgamma: return FormulaFunction::lgamma;
-      case CoefFunction::digamma: return FormulaFunction::digamma;
+      case CoefFunction::log:
+        return FormulaFunction::log;
+      case CoefFunction::log1m:
+        return FormulaFunction::log1m;
+      case CoefFunction::exp:
+        return FormulaFunction::exp;
+      case CoefFunction::sqrt:
+        return FormulaFunction::sqrt;
+      case CoefFunction::reciprocal:
+        return FormulaFunction::reciprocal;
+      case CoefFunction::lgamma:
+        return FormulaFunction::lgamma;
+      case CoefFunction::digamma:
+        return FormulaFunction::digamma;
     }
     return FormulaFunction::log;
   };
@@ -80,7 +90,9 @@ Formula FormulaWriter::coef(CoefId c) {
   return std::visit(
       Overloaded{
           [](const density::CoefNumber& n) { return Formula{FormulaNumber{n.value}}; },
-          [&](const density::CoefConstant& k) { return Formula{FormulaSymbol{m_[k.constant].name, {}, {}}}; },
+          [&](const density::CoefConstant& k) {
+            return Formula{FormulaSymbol{m_[k.constant].name, {}, {}}};
+          },
           [&](const density::CoefData& d) { return source(d.source, d.indices); },
           [&](const density::CoefArray& d) {
             return Formula{FormulaSymbol{"array" + std::to_string(d.array.value), indices(d.indices), {}}};
@@ -99,7 +111,8 @@ Formula FormulaWriter::coef(CoefId c) {
             if (ranks[0].empty()) std::swap(ranks[0], ranks[2]);
             std::stable_sort(ranks[0].begin(), ranks[0].end(), stands_before);
             FormulaAdd out;
-            for (std::size_t r : {0, 1, 2, 3}) out.parts.insert(out.parts.end(), ranks[r].begin(), ranks[r].end());
+            for (std::size_t r : {0, 1, 2, 3})
+              out.parts.insert(out.parts.end(), ranks[r].begin(), ranks[r].end());
             return Formula{std::move(out)};
           },
           [&](const density::CoefMultiply& p) {
@@ -110,11 +123,14 @@ Formula FormulaWriter::coef(CoefId c) {
               if (twice) ++k;
             }
             std::stable_partition(factors.begin(), factors.end(), [](const Formula& f) {
-              return std::holds_alternative<FormulaNumber>(f.form) || std::holds_alternative<FormulaSize>(f.form);
+              return std::holds_alternative<FormulaNumber>(f.form) ||
+                     std::holds_alternative<FormulaSize>(f.form);
             });
             return product(std::move(factors));
           },
-          [&](const density::CoefApply& f) { return Formula{FormulaApply{function(f.function), {coef(f.argument)}}}; },
+          [&](const density::CoefApply& f) {
+            return Formula{FormulaApply{function(f.function), {coef(f.argument)}}};
+          },
           [&](const density::CoefSum& s) {
             const density::Bound b = a_[s.bound];
             if (!a_.mentions(s.body, s.bound)) return product({extent(b.plate, b.parent), coef(s.body)});
@@ -140,24 +156,34 @@ Formula FormulaWriter::atom(const density::Atom& x) {
   const auto with_event = [&](const Formula& e) { return Formula{FormulaSymbol{v.name, v.axes, {e}}}; };
   const auto statistic = [&]() -> Formula {
     switch (x.stat) {
-      case Stat::value: return {v};
-      case Stat::square: return {FormulaSquare{{{v}}}};
-      case Stat::log: return {FormulaApply{FormulaFunction::log, {{v}}}};
-      case Stat::inverse: return {FormulaApply{FormulaFunction::reciprocal, {{v}}}};
-      case Stat::log1m: return {FormulaApply{FormulaFunction::log1m, {{v}}}};
-      case Stat::indicator: return {FormulaRelation{{{v}, event[0]}, "="}};
-      case Stat::log_comp: return {FormulaApply{FormulaFunction::log, {with_event(event[0])}}};
-      case Stat::comp: return with_event(event[0]);
+      case Stat::value:
+        return {v};
+      case Stat::square:
+        return {FormulaSquare{{{v}}}};
+      case Stat::log:
+        return {FormulaApply{FormulaFunction::log, {{v}}}};
+      case Stat::inverse:
+        return {FormulaApply{FormulaFunction::reciprocal, {{v}}}};
+      case Stat::log1m:
+        return {FormulaApply{FormulaFunction::log1m, {{v}}}};
+      case Stat::indicator:
+        return {FormulaRelation{{{v}, event[0]}, "="}};
+      case Stat::log_comp:
+        return {FormulaApply{FormulaFunction::log, {with_event(event[0])}}};
+      case Stat::comp:
+        return with_event(event[0]);
       case Stat::comp2:
         if (x.event[0] == x.event[1]) return {FormulaSquare{{with_event(event[0])}}};
         return {FormulaMultiply{{with_event(event[0]), with_event(event[1])}}};
-      case Stat::entry: return {FormulaSymbol{v.name, v.axes, event}};
-      case Stat::logdet: return {FormulaApply{FormulaFunction::logdet, {{v}}}};
+      case Stat::entry:
+        return {FormulaSymbol{v.name, v.axes, event}};
+      case Stat::logdet:
+        return {FormulaApply{FormulaFunction::logdet, {{v}}}};
       case Stat::weighted:
       case Stat::weighted_square: {
         const model::VariableId mean = *c_[c_.block_of[x.variable.index()]].mean;
-        return {FormulaQuadratic{{{v}}, {{FormulaSymbol{m_[mean].name, v.axes, {}}}}, event,
-                                 x.stat == Stat::weighted_square}};
+        return {FormulaQuadratic{
+            {{v}}, {{FormulaSymbol{m_[mean].name, v.axes, {}}}}, event, x.stat == Stat::weighted_square}};
       }
     }
     return {v};
@@ -179,15 +205,18 @@ Formula FormulaWriter::guard(const density::Guard& g) {
 Formula FormulaWriter::term(const density::Term& t) { return term_with(t, {}); }
 
 Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
-  FormulaWriter inner(*this);   // names of the term's own bounds are free again outside
+  FormulaWriter inner(*this);  // names of the term's own bounds are free again outside
   FormulaSum sum;
-  for (BoundId b : t.bounds) sum.bounds.push_back(inner.bound(b).bound);
+  for (BoundId b : t.bounds)
+    sum.bounds.push_back(inner.bound(b).bound);
   Formulas outer, factors;
-  for (const density::Multiplicity& x : t.multiplicities) factors.push_back(inner.coef(x.count));
+  for (const density::Multiplicity& x : t.multiplicities)
+    factors.push_back(inner.coef(x.count));
   // Numbers and sizes stand before the sum; equal factors become squares.
   CoefId before = a_.number(1), rest = a_.number(1);
   for (CoefId c : a_.factors(t.coef)) {
-    const bool own = std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(c, b); });
+    const bool own =
+        std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(c, b); });
     const bool size = std::holds_alternative<density::CoefExtent>(a_[c]);
     CoefId& side = a_.literal(c) || (size && !own) ? before : rest;
     side = a_.multiply(side, c);
@@ -200,7 +229,8 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
     }
   }
   for (const density::Guard& g : t.guards) {
-    // Solved indices ([w[doc, token] = term]) are indicators; what only limits the sum stands with its bounds.
+    // Solved indices ([w[doc, token] = term]) are indicators; what only limits the sum stands with its
+    // bounds.
     const auto inside = [&](IndexId i) {
       return std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(i, b); });
     };
@@ -209,7 +239,8 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
                                                                  : inside(g.left) || inside(g.right);
     (limits ? sum.conditions : factors).push_back(inner.guard(g));
   }
-  for (Formula& f : extra) factors.push_back(std::move(f));
+  for (Formula& f : extra)
+    factors.push_back(std::move(f));
   Formula body = product(std::move(factors));
   if (sum.bounds.empty()) {
     outer.push_back(std::move(body));

@@ -51,7 +51,8 @@ class Gatherer {
     // What is free of the sums first, so that mirrored pairs become like terms.
     const auto summed = [&](const density::Atom& x) {
       std::set<BoundId> bounds;
-      for (IndexId i : x.axes) a_.collect(i, bounds);
+      for (IndexId i : x.axes)
+        a_.collect(i, bounds);
       return std::count_if(bounds.begin(), bounds.end(), [&](BoundId b) {
         return std::find(term().bounds.begin(), term().bounds.end(), b) != term().bounds.end();
       });
@@ -70,7 +71,8 @@ class Gatherer {
   void solve(Entry entry, BoundId target) {
     const IndexId wanted = a_.index(target);
     const auto* b = std::get_if<density::IndexBound>(&a_[entry()]);
-    const bool own = b && std::find(term().bounds.begin(), term().bounds.end(), b->bound) != term().bounds.end();
+    const bool own =
+        b && std::find(term().bounds.begin(), term().bounds.end(), b->bound) != term().bounds.end();
     if (own && m_[a_[b->bound].plate].set == m_[a_[target].plate].set) {
       const density::IndexBound solved = *b;
       const IndexId by = a_.index(target, -solved.offset);
@@ -95,7 +97,8 @@ class Gatherer {
 };
 
 bool owns(const model::Model& m, const model::Variable& v, model::PlateId plate) {
-  return std::any_of(v.axes.begin(), v.axes.end(), [&](model::PlateId p) { return m[p].set == m[plate].set; });
+  return std::any_of(v.axes.begin(), v.axes.end(),
+                     [&](model::PlateId p) { return m[p].set == m[plate].set; });
 }
 
 Summand swapped(Algebra& a, Summand s, const Element& e) {
@@ -107,8 +110,10 @@ Summand swapped(Algebra& a, Summand s, const Element& e) {
   };
   s.term.coef = a.substitute(s.term.coef, swap);
   for (density::Atom& x : s.term.atoms) {
-    for (IndexId& i : x.axes) i = a.substitute(i, swap);
-    for (IndexId& i : x.event) i = a.substitute(i, swap);
+    for (IndexId& i : x.axes)
+      i = a.substitute(i, swap);
+    for (IndexId& i : x.event)
+      i = a.substitute(i, swap);
   }
   for (density::Guard& g : s.term.guards) {
     if (g.present) continue;
@@ -120,7 +125,8 @@ Summand swapped(Algebra& a, Summand s, const Element& e) {
 }
 
 bool is_constant(const Summand& s) {
-  return s.term.bounds.empty() && s.term.guards.empty() && s.term.atoms.empty() && s.term.multiplicities.empty();
+  return s.term.bounds.empty() && s.term.guards.empty() && s.term.atoms.empty() &&
+         s.term.multiplicities.empty();
 }
 
 }  // namespace
@@ -148,7 +154,8 @@ Element name_element(Algebra& a, const model::Model& m, const Block& b) {
   if (v.value_plate) event = {*v.value_plate};
   // A vector's statistics have up to two indices over its one axis.
   if (event.size() == 1) event.push_back(event[0]);
-  for (model::PlateId p : event) out.event.push_back(a.bound({m[p].name, p, std::nullopt, false}));
+  for (model::PlateId p : event)
+    out.event.push_back(a.bound({m[p].name, p, std::nullopt, false}));
   return out;
 }
 
@@ -161,13 +168,16 @@ std::map<math::Stat, Affine> natural_parameters(Algebra& a, const model::Model& 
     const std::size_t rank = t.atoms[u.atom].event.size();
     std::erase_if(t.multiplicities, [&](const auto& x) { return owns(m, m[b.variable], x.plate); });
     Gatherer g(a, m, std::move(t), u.atom);
-    for (std::size_t x = 0; x < element.axes.size(); ++x) g.solve_axis(x, element.axes[x]);
-    for (std::size_t x = 0; x < rank; ++x) g.solve_event(x, element.event[x]);
+    for (std::size_t x = 0; x < element.axes.size(); ++x)
+      g.solve_axis(x, element.axes[x]);
+    for (std::size_t x = 0; x < rank; ++x)
+      g.solve_event(x, element.event[x]);
     Summand s = g.finish();
-    const bool diagonal = rank == 2 && std::any_of(s.term.guards.begin(), s.term.guards.end(), [&](const auto& x) {
-      return !x.present && x.relation == density::Relation::equal && x.left == a.index(element.event[0]) &&
-             x.right == a.index(element.event[1]);
-    });
+    const bool diagonal =
+        rank == 2 && std::any_of(s.term.guards.begin(), s.term.guards.end(), [&](const auto& x) {
+          return !x.present && x.relation == density::Relation::equal &&
+                 x.left == a.index(element.event[0]) && x.right == a.index(element.event[1]);
+        });
     if (rank == 2 && !diagonal) {
       s.term.coef = a.multiply(a.number(0.5), s.term.coef);
       found[stat].push_back(swapped(a, s, element));
@@ -190,7 +200,8 @@ std::map<math::Stat, Affine> natural_parameters(Algebra& a, const model::Model& 
       }
     }
     std::vector<Summand> merged;
-    for (Term& t : density::merge_like_terms(a, m, std::move(plain))) merged.push_back({std::move(t), std::nullopt});
+    for (Term& t : density::merge_like_terms(a, m, std::move(plain)))
+      merged.push_back({std::move(t), std::nullopt});
     affine.summands.insert(affine.summands.begin(), merged.begin(), merged.end());
   }
   return out;

@@ -18,8 +18,8 @@ std::string print(const model::Model& m, const conditionals::Conditionals& c, co
       if (b.sequential[x]) sequential.push_back(m[v.axes[x]].name);
     }
     const std::string brackets = axes.empty() ? "" : fmt::format("[{}]", fmt::join(axes, ", "));
-    out += fmt::format("{}block {}{}{}: {}", out.empty() ? "" : "\n", b.mean ? m[*b.mean].name + brackets + ", " : "",
-                       v.name, brackets, b.family->name);
+    out += fmt::format("{}block {}{}{}: {}", out.empty() ? "" : "\n",
+                       b.mean ? m[*b.mean].name + brackets + ", " : "", v.name, brackets, b.family->name);
     if (b.point) out += ", point";
     if (!sequential.empty()) out += fmt::format(", sequential over {}", fmt::join(sequential, ", "));
     out += "\n";
@@ -28,7 +28,8 @@ std::string print(const model::Model& m, const conditionals::Conditionals& c, co
       const density::Atom& atom = t.atoms[u.atom];
       // Named in the order of the term's own text, so that both say the same.
       density::Names names(m, c.density.algebra);
-      for (density::BoundId bound : t.bounds) names(bound);
+      for (density::BoundId bound : t.bounds)
+        names(bound);
       out += fmt::format("  {} <- line {}: {}\n", density::print(m, c.density.algebra, names, atom),
                          position_of(source, c.density.origins[t.origin].span.begin).line,
                          density::print(m, c.density.algebra, t));

@@ -11,12 +11,13 @@
 namespace lehr::conditionals {
 namespace {
 
-constexpr std::size_t kWidth = 100;    // of an equation on one line
-constexpr std::size_t kColumn = 114;   // where the line numbers stand at most
+constexpr std::size_t kWidth = 100;   // of an equation on one line
+constexpr std::size_t kColumn = 114;  // where the line numbers stand at most
 
 std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
   std::set<int> out;
-  for (const DerivedPart& p : parts) out.insert(p.lines.begin(), p.lines.end());
+  for (const DerivedPart& p : parts)
+    out.insert(p.lines.begin(), p.lines.end());
   return {out.begin(), out.end()};
 }
 
@@ -49,12 +50,14 @@ struct Row {
 };
 
 std::size_t width(const std::string& s) {
-  return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string rows_text(const std::vector<Row>& rows) {
   std::size_t column = 0;
-  for (const Row& r : rows) column = std::max(column, std::min(width(r.left), kColumn));
+  for (const Row& r : rows)
+    column = std::max(column, std::min(width(r.left), kColumn));
   std::string out;
   for (const Row& r : rows) {
     if (r.lines.empty()) {
@@ -62,7 +65,8 @@ std::string rows_text(const std::vector<Row>& rows) {
       continue;
     }
     const std::string padding(column > width(r.left) ? column - width(r.left) : 0, ' ');
-    out += fmt::format("{}{}    ({} {})\n", r.left, padding, r.lines.size() == 1 ? "line" : "lines", fmt::join(r.lines, ", "));
+    out += fmt::format("{}{}    ({} {})\n", r.left, padding, r.lines.size() == 1 ? "line" : "lines",
+                       fmt::join(r.lines, ", "));
   }
   return out;
 }
@@ -71,7 +75,12 @@ std::string rows_text(const std::vector<Row>& rows) {
 Row part_row(const DerivedPart& p, const std::string& first, bool leading) {
   Formula f = p.formula;
   const bool minus = take_minus(f);
-  return {first + (leading ? (minus ? "-" : "") : minus ? "- " : "+ ") + (leading ? text(f) : summand_text(f)), p.lines};
+  return {first +
+              (leading ? (minus ? "-" : "")
+               : minus ? "- "
+                       : "+ ") +
+              (leading ? text(f) : summand_text(f)),
+          p.lines};
 }
 
 void add_rows(const Equation& q, std::vector<Row>& out) {
@@ -90,13 +99,15 @@ void add_rows(const Equation& q, std::vector<Row>& out) {
 
 std::string equations_text(const std::vector<Equation>& equations) {
   std::vector<Row> rows;
-  for (const Equation& q : equations) add_rows(q, rows);
+  for (const Equation& q : equations)
+    add_rows(q, rows);
   return rows_text(rows);
 }
 
 std::string names(const Formulas& elements) {
   std::vector<std::string> out;
-  for (const Formula& f : elements) out.push_back(text(f));
+  for (const Formula& f : elements)
+    out.push_back(text(f));
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
@@ -115,14 +126,16 @@ std::string block_text(const DerivedBlock& b) {
 
 nlohmann::ordered_json json_of(const std::vector<DerivedPart>& parts) {
   auto out = nlohmann::ordered_json::array();
-  for (const DerivedPart& p : parts) out.push_back({{"expression", text(p.formula)}, {"lines", p.lines}});
+  for (const DerivedPart& p : parts)
+    out.push_back({{"expression", text(p.formula)}, {"lines", p.lines}});
   return out;
 }
 
 nlohmann::ordered_json json_of(const std::vector<Equation>& equations) {
   auto out = nlohmann::ordered_json::array();
   for (const Equation& q : equations) {
-    out.push_back({{"parameter", left_text(q)}, {"expression", text(right_side(q))}, {"lines", all_lines(q.parts)}});
+    out.push_back(
+        {{"parameter", left_text(q)}, {"expression", text(right_side(q))}, {"lines", all_lines(q.parts)}});
   }
   return out;
 }
@@ -132,17 +145,20 @@ nlohmann::ordered_json json_of(const std::vector<Equation>& equations) {
 std::string print_text(const Derivation& d) {
   std::string out = fmt::format("model {} ({})\n", d.model, d.file);
   out += "\nComplete conditionals and mean-field updates. [a = b] is 1 where it holds, else 0.\n";
-  for (const DerivedBlock& b : d.blocks) out += "\n" + block_text(b);
+  for (const DerivedBlock& b : d.blocks)
+    out += "\n" + block_text(b);
   out += "\nELBO\n";
   std::vector<Row> rows;
   for (const std::vector<DerivedPart>* parts : {&d.elbo, &d.entropies}) {
-    for (const DerivedPart& p : *parts) rows.push_back(part_row(p, rows.empty() ? "      " : "    ", rows.empty()));
+    for (const DerivedPart& p : *parts)
+      rows.push_back(part_row(p, rows.empty() ? "      " : "    ", rows.empty()));
   }
   return out + rows_text(rows);
 }
 
 std::string print_json(const Derivation& d) {
-  nlohmann::ordered_json out{{"model", d.model}, {"file", d.file}, {"blocks", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json out{
+      {"model", d.model}, {"file", d.file}, {"blocks", nlohmann::ordered_json::array()}};
   for (const DerivedBlock& b : d.blocks) {
     out["blocks"].push_back({{"variable", names(b.elements)},
                              {"family", b.family},

@@ -10,7 +10,7 @@
 namespace lehr::conditionals {
 namespace {
 
-constexpr std::size_t kRow = 110;   // characters of source, a rough measure of the printed width
+constexpr std::size_t kRow = 110;  // characters of source, a rough measure of the printed width
 
 std::string escape(const std::string& s) {
   std::string out;
@@ -24,7 +24,8 @@ std::string escape(const std::string& s) {
 
 std::string lines_latex(const std::vector<int>& lines) {
   if (lines.empty()) return "";
-  return fmt::format(" && \\text{{\\footnotesize {} {}}}", lines.size() == 1 ? "line" : "lines", fmt::join(lines, ", "));
+  return fmt::format(" && \\text{{\\footnotesize {} {}}}", lines.size() == 1 ? "line" : "lines",
+                     fmt::join(lines, ", "));
 }
 
 std::string rows(const std::vector<DerivedPart>& parts, bool leading) {
@@ -33,7 +34,8 @@ std::string rows(const std::vector<DerivedPart>& parts, bool leading) {
     Formula f = p.formula;
     const bool minus = take_minus(f);
     const std::string sign = leading ? (minus ? "-" : "") : minus ? "{} - " : "{} + ";
-    out += fmt::format("{}{}{}{}", leading ? "" : " \\\\\n  &\\quad ", sign, summand_latex(f), lines_latex(p.lines));
+    out += fmt::format("{}{}{}{}", leading ? "" : " \\\\\n  &\\quad ", sign, summand_latex(f),
+                       lines_latex(p.lines));
     leading = false;
   }
   return out;
@@ -64,14 +66,19 @@ std::string equation_latex(const Equation& q) {
 
 std::string block_latex(const DerivedBlock& b) {
   std::vector<std::string> elements;
-  for (const Formula& f : b.elements) elements.push_back(latex(f));
+  for (const Formula& f : b.elements)
+    elements.push_back(latex(f));
   const std::string v = fmt::format("{}", fmt::join(elements, ", "));
-  std::string out = fmt::format("\\subsection*{{$ {} $}}\nComplete conditional: $ {} \\mid \\text{{rest}} \\sim "
-                                "\\mathrm{{{}}} $ with\n", v, v, b.family);
-  for (const Equation& q : b.conditional) out += equation_latex(q);
+  std::string out = fmt::format(
+      "\\subsection*{{$ {} $}}\nComplete conditional: $ {} \\mid \\text{{rest}} \\sim "
+      "\\mathrm{{{}}} $ with\n",
+      v, v, b.family);
+  for (const Equation& q : b.conditional)
+    out += equation_latex(q);
   out += b.point ? fmt::format("Update: the mode of $ \\mathrm{{{}}} $ with\n", b.family)
                  : fmt::format("Update: $ q({}) = \\mathrm{{{}}} $ with\n", v, b.family);
-  for (const Equation& q : b.update) out += equation_latex(q);
+  for (const Equation& q : b.update)
+    out += equation_latex(q);
   return out + "\n";
 }
 
@@ -86,8 +93,10 @@ std::string print_latex(const Derivation& d) {
       "\\allowdisplaybreaks\n"
       "\\begin{document}\n";
   out += fmt::format("\\section*{{The model \\texttt{{{}}}}}\n", escape(d.model));
-  out += fmt::format("Line numbers are those of \\texttt{{{}}}. $[a = b]$ is 1 where it holds, else 0.\n\n", escape(d.file));
-  for (const DerivedBlock& b : d.blocks) out += block_latex(b);
+  out += fmt::format("Line numbers are those of \\texttt{{{}}}. $[a = b]$ is 1 where it holds, else 0.\n\n",
+                     escape(d.file));
+  for (const DerivedBlock& b : d.blocks)
+    out += block_latex(b);
   out += "\\subsection*{Evidence lower bound}\n";
   std::vector<DerivedPart> all = d.elbo;
   all.insert(all.end(), d.entropies.begin(), d.entropies.end());

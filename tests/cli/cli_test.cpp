@@ -2,7 +2,8 @@
 //
 //   $ lehr check models/coin.lehr        the arguments; {tmp} is a fresh directory
 //   exit 0                               the exit code
-//   == stdout                            what is printed, compared exactly; a block that is missing is not compared
+//   == stdout                            what is printed, compared exactly; a block that is missing is not
+//   compared
 //   == stderr
 //
 // LEHR_UPDATE_GOLDENS=1 rewrites the exit code and the blocks that are there.
@@ -65,7 +66,8 @@ std::string print(const Case& c) {
 }
 
 std::string replaced(std::string s, const std::string& what, const std::string& by) {
-  for (std::size_t at = s.find(what); at != std::string::npos; at = s.find(what, at + by.size())) s.replace(at, what.size(), by);
+  for (std::size_t at = s.find(what); at != std::string::npos; at = s.find(what, at + by.size()))
+    s.replace(at, what.size(), by);
   return s;
 }
 
@@ -74,8 +76,9 @@ Case run(const Case& c) {
   const fs::path tmp = fs::temp_directory_path() / fmt::format("lehr_cli_{}", ::getpid());
   fs::remove_all(tmp);
   fs::create_directories(tmp);
-  const std::string command = fmt::format("{} {} >{}/stdout 2>{}/stderr </dev/null", LEHR_PROGRAM,
-                                          replaced(c.arguments, "{tmp}", tmp.string()), tmp.string(), tmp.string());
+  const std::string command =
+      fmt::format("{} {} >{}/stdout 2>{}/stderr </dev/null", LEHR_PROGRAM,
+                  replaced(c.arguments, "{tmp}", tmp.string()), tmp.string(), tmp.string());
   const int status = std::system(command.c_str());
   Case result = c;
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

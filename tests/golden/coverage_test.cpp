@@ -1,4 +1,5 @@
-// Every kind of diagnostic is shown by a golden: one that can no longer be produced, or was never tried, fails here.
+// Every kind of diagnostic is shown by a golden: one that can no longer be produced, or was never tried,
+// fails here.
 #include <set>
 
 #include "compiler/pipeline.h"
@@ -13,12 +14,13 @@ TEST_CASE("every kind of diagnostic has a golden") {
     for (const fs::path& path : models_in(folder)) {
       Diagnostics diagnostics;
       analyse(read(path), {}, diagnostics);
-      for (const Diagnostic& d : diagnostics.all()) seen.insert(d.kind);
+      for (const Diagnostic& d : diagnostics.all())
+        seen.insert(d.kind);
     }
   }
-#define LEHR_DIAGNOSTIC(name, severity, text) \
-  {                                           \
-    INFO("no golden shows " #name);           \
+#define LEHR_DIAGNOSTIC(name, severity, text)   \
+  {                                             \
+    INFO("no golden shows " #name);             \
     CHECK(seen.contains(DiagnosticKind::name)); \
   }
 #include "compiler/support/diagnostics.def"

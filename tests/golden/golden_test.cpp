@@ -1,6 +1,6 @@
-// tests/golden/NAME.lehr against its siblings: every rung whose file exists (NAME.ast ... NAME.conditionals), the
-// derivation (NAME.derive, NAME.json, NAME.tex) and the diagnostics (NAME.diag). A name starts with bad_ if and only
-// if there is an error, with warn_ if and only if there are warnings alone.
+// tests/golden/NAME.lehr against its siblings: every rung whose file exists (NAME.ast ... NAME.conditionals),
+// the derivation (NAME.derive, NAME.json, NAME.tex) and the diagnostics (NAME.diag). A name starts with bad_
+// if and only if there is an error, with warn_ if and only if there are warnings alone.
 #include "compiler/conditionals/print_derivation.h"
 #include "compiler/pipeline.h"
 #include "tests/golden/goldens.h"
@@ -19,7 +19,9 @@ std::string derived(const Source& source, const std::string& form) {
   return form == ".tex" ? conditionals::print_latex(d) : conditionals::print_text(d);
 }
 
-bool starts_with(const fs::path& path, const char* prefix) { return path.filename().string().starts_with(prefix); }
+bool starts_with(const fs::path& path, const char* prefix) {
+  return path.filename().string().starts_with(prefix);
+}
 
 }  // namespace
 
@@ -67,7 +69,8 @@ TEST_CASE("derivations of goldens") {
 TEST_CASE("derivations of models/") {
   for (const fs::path& path : models_in("models")) {
     DYNAMIC_SECTION(path.generic_string()) {
-      compare(derived(read(path), ".derive"), "tests/golden/models" / path.stem().replace_extension(".derive"));
+      compare(derived(read(path), ".derive"),
+              "tests/golden/models" / path.stem().replace_extension(".derive"));
     }
   }
 }

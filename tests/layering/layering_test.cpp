@@ -1,5 +1,6 @@
-// The dependency rule, read from the includes: a folder may include itself, what stands left of it on the ladder,
-// and the listed parts of the runtime. LLVM, ANTLR and the runtime's independence are checked the same way.
+// The dependency rule, read from the includes: a folder may include itself, what stands left of it on the
+// ladder, and the listed parts of the runtime. LLVM, ANTLR and the runtime's independence are checked the
+// same way.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Include {
-  std::string file;   // relative to the root, as is what it includes
+  std::string file;  // relative to the root, as is what it includes
   int line;
   std::string target;
 };
@@ -24,12 +25,9 @@ const std::vector<std::string> kLadder{"support",  "math",  "ast",    "model",  
 
 /// What a rung may use of the runtime: values and formats, never the loops around generated code.
 const std::map<std::string, std::vector<std::string>> kRuntime{
-    {"math", {"runtime/rng.h"}},
-    {"model", {"runtime/data/", "runtime/result.h"}},
-    {"loops", {"runtime/abi.h"}},
-    {"native", {"runtime/abi.h"}},
-    {"program", {"runtime/"}},
-    {"commands", {"runtime/"}},
+    {"math", {"runtime/rng.h"}},  {"model", {"runtime/data/", "runtime/result.h"}},
+    {"loops", {"runtime/abi.h"}}, {"native", {"runtime/abi.h"}},
+    {"program", {"runtime/"}},    {"commands", {"runtime/"}},
 };
 
 std::vector<Include> includes_of(const fs::path& folder) {
@@ -42,7 +40,8 @@ std::vector<Include> includes_of(const fs::path& folder) {
     std::string text;
     for (int line = 1; std::getline(file, text); ++line) {
       std::smatch found;
-      if (std::regex_search(text, found, kInclude)) out.push_back({e.path().generic_string(), line, found[1]});
+      if (std::regex_search(text, found, kInclude))
+        out.push_back({e.path().generic_string(), line, found[1]});
     }
   }
   return out;
@@ -59,12 +58,13 @@ std::size_t height(const std::string& rung) {
 }
 
 bool starts_with_one_of(const std::string& s, const std::vector<std::string>& prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return s.starts_with(p); });
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const std::string& p) { return s.starts_with(p); });
 }
 
 bool allowed_in_compiler(const Include& i) {
   const std::string own = rung_of(i.file);
-  if (own.empty()) return true;   // main and the pipeline see everything
+  if (own.empty()) return true;  // main and the pipeline see everything
   if (i.target.starts_with("compiler/")) {
     const std::string other = rung_of(i.target);
     return other.empty() ? own == "commands" || own == "program" : height(other) <= height(own);
