@@ -1,0 +1,47 @@
+// A directory written by `lehr fit`, read back: fit.json, posterior.npz, trace.csv.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/output/npz.h"
+#include "runtime/result.h"
+
+namespace lehr {
+
+struct SavedVariable {
+  std::string name;
+  std::vector<std::string> axes, event;  // plates; of a nested plate's parent no array has an axis of its own
+  std::string family;                    // of the factor; may be empty
+  std::string joint;                     // the other member of a joint factor, or empty
+  std::vector<NpyArray> parameters;      // named without the variable: "mean", "precision"; empty: not written
+
+  /// The parameter of that name, or null.
+  const NpyArray* find(const std::string& parameter) const;
+};
+
+struct SavedRestart {
+  std::int64_t restart = 0, iterations = 0;
+  double elbo = 0;  // NaN after a numerical failure
+  std::string status;
+};
+
+struct SavedFit {
+  std::string directory, model, model_file, command, version, method, status;
+  std::int64_t seed = 0, restart = 0, iterations = 0;
+  double elbo = 0;
+  std::vector<SavedRestart> restarts;
+  std::map<std::string, std::int64_t> sizes;                // by plate
+  std::map<std::string, std::vector<double>> constants;     // a number is an array of one
+  std::map<std::string, std::vector<std::string>> labels;   // by plate; only plates that have them
+  std::vector<SavedVariable> variables;                     // as in posterior.npz, then those without arrays
+  std::vector<double> elbo_trace;                           // empty when there is no trace.csv
+
+  const SavedVariable* find(const std::string& variable) const;
+};
+
+/// ExitCode::data when the directory is not that of a fit or a file of it is damaged.
+Result<SavedFit> read_fit(const std::string& directory);
+
+}  // namespace lehr
