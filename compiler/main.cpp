@@ -21,7 +21,8 @@ int run(int argc, char** argv) {
   add_emit(app, action);
   add_format(app, action);
   add_families(app, action);
-  add_fit(app, action);
+  add_fit(app, action, command_line(argc, argv));
+  add_show(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

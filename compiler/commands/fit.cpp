@@ -1,14 +1,21 @@
-// `lehr fit`: model + data -> posterior.npz, trace.csv, fit.json.
+// `lehr fit`: model + data -> posterior.npz, trace.csv, fit.json. Whatever ends a run (convergence, a number that is not
+// finite, an interrupt), what there is by then is written; the trace is on disk after every sweep.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
-#include <iostream>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <variant>
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
+#include "compiler/commands/fit_summary.h"
 #include "compiler/pipeline.h"
 #include "compiler/program/instance.h"
 #include "compiler/schedule/schedule.h"
@@ -22,144 +29,224 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int) { interrupted = 1; }
-
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
-struct Run {
-  Outcome outcome;
-  std::vector<NpyArray> posterior;
-  std::vector<std::pair<double, double>> trace;  // seconds, ELBO
-  std::uint64_t restart = 0;
-};
+volatile std::sig_atomic_t interrupted = 0;
 
-Result<Run> run_once(Instance& instance, const FitOptions& o, std::uint64_t restart, Clock::time_point begin) {
-  if (Result<bool> started = instance.start(o.seed, restart); !started) return started.error();
-  if (!o.init.empty()) {
-    Result<std::vector<NpyArray>> arrays = read_npz(o.init);
-    if (!arrays) return arrays.error();
-    if (Result<bool> set = instance.set(*arrays, o.init); !set) return set.error();
+/// The sweep is finished and everything written; a second signal ends the program at once.
+void on_interrupt(int signal) {
+  interrupted = 1;
+  std::signal(signal, SIG_DFL);
+}
+
+/// Makes the directory and sees whether files can be made in it, without touching those that are there.
+Result<bool> prepare_directory(const std::string& path) {
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (failure) return Error{lehr::ExitCode::usage, path, "cannot make the directory: " + failure.message(), {}};
+  if (::access(path.c_str(), W_OK | X_OK) != 0) {
+    return Error{lehr::ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
   }
-  Run run;
+  return true;
+}
+
+Error numerical_error(const FitOptions& o, std::string text) {
+  return {lehr::ExitCode::numerical, o.model, std::move(text),
+          {"another start may do: --seed, --restarts or --init",
+           "if every start fails: a narrower prior, or data in units of the size of 1"}};
+}
+
+/// What failed, in which sweep, and the first parameter that is not a number by then.
+std::string describe_failure(const FitRun& run) {
+  const std::int64_t sweep = run.trace.empty() ? 1 : run.trace.back().iteration + 1;
+  std::string text = fmt::format("numerical failure in sweep {}: {}", sweep, run.outcome.failure);
+  for (const NpyArray& a : run.posterior) {
+    const auto finite = [](double x) { return std::isfinite(x); };
+    if (!std::all_of(a.values.begin(), a.values.end(), finite)) return text + fmt::format("; {} is not finite", a.name);
+  }
+  return text;
+}
+
+Outcome evaluate_start(Engine& engine, const CaviOptions& options) {
+  Outcome out;
+  if (const std::int32_t status = evaluate(engine, options, out.elbo); status != 0) {
+    out.status = Status::numerical_failure;
+    out.failure = engine.describe(status);
+  } else if (!std::isfinite(out.elbo)) {
+    out.status = Status::numerical_failure;
+    out.failure = "the ELBO is not finite";
+  }
+  return out;
+}
+
+/// One run from one start; its trace replaces that of an earlier one.
+Result<FitRun> run_once(Instance& instance, const FitOptions& o, const std::vector<NpyArray>& init, std::uint64_t restart,
+                        Clock::time_point begin) {
+  Result<bool> started = instance.start(o.seed, restart);
+  if (!started) return numerical_error(o, "the start: " + started.error().text);
+  if (!init.empty()) {
+    if (Result<bool> set = instance.set(init, o.init); !set) return set.error();
+  }
+
+  Result<Trace> trace = Trace::open(o.out);
+  if (!trace) return trace.error();
+  const bool several = o.restarts > 1;
+  ProgressOptions progress_options = progress_for(stderr, o.quiet);
+  if (several && !progress_options.bar) progress_options.quiet = true;
+  Progress progress(stderr, progress_options, o.cavi.max_iterations);
+
+  FitRun run;
   run.restart = restart;
-  Progress progress(stderr, progress_for(stderr, o.quiet), o.cavi.max_iterations);
-  run.outcome = run_cavi(instance.engine(), o.cavi, [&](std::int64_t iteration, double elbo) {
+  Result<bool> written = true;
+  const auto record = [&](std::int64_t iteration, double elbo) {
     const double seconds = seconds_since(begin);
-    run.trace.emplace_back(seconds, elbo);
+    run.trace.push_back({iteration, seconds, elbo});
+    written = trace->append(iteration, seconds, elbo, 1);
     progress.update({iteration, seconds, elbo, 1.0});
-    return interrupted == 0;
-  });
-  progress.finish(fmt::format("{} after {} iterations, ELBO {:.6f}", name_of(run.outcome.status), run.outcome.iterations,
-                              run.outcome.elbo));
+    return interrupted == 0 && written;
+  };
+  if (o.cavi.max_iterations > 0) {
+    run.outcome = run_cavi(instance.engine(), o.cavi, record);
+  } else {
+    run.outcome = evaluate_start(instance.engine(), o.cavi);
+    if (run.outcome.status != Status::numerical_failure) record(0, run.outcome.elbo);
+  }
+  if (!written) return written.error();
   run.posterior = instance.posterior(o.save_locals);
+  progress.finish();
+  if (several && !o.quiet) {
+    fmt::print(stderr, "restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.restarts,
+               name_of(run.outcome.status), run.outcome.iterations, run.outcome.elbo);
+  }
   return run;
 }
 
-nlohmann::json summary(const FitOptions& o, const model::Model& m, const BoundData& data, const Run& run, double compile_seconds,
-                       double seconds) {
-  nlohmann::json sizes = nlohmann::json::object(), constants = nlohmann::json::object(), labels = nlohmann::json::object();
-  nlohmann::json variables = nlohmann::json::object();
-  for (std::size_t k = 0; k < m.plates.size(); ++k) {
-    if (m.plates[k].set != model::PlateId(k)) continue;
-    sizes[m.plates[k].name] = data.sizes[k];
-    if (!data.labels[k].empty()) labels[m.plates[k].name] = data.labels[k];
+/// The trace on disk is that of the last run: the best one's takes its place.
+Result<bool> rewrite_trace(const FitOptions& o, const FitRun& run) {
+  Result<Trace> trace = Trace::open(o.out);
+  if (!trace) return trace.error();
+  for (const TraceRow& row : run.trace) {
+    if (Result<bool> r = trace->append(row.iteration, row.seconds, row.elbo, 1); !r) return r;
   }
-  for (std::size_t k = 0; k < m.constants.size(); ++k) constants[m.constants[k].name] = data.constants[k];
-  for (const model::Variable& v : m.variables) {
-    if (v.observed) continue;
-    nlohmann::json axes = nlohmann::json::array(), event = nlohmann::json::array();
-    for (model::PlateId p : v.axes) axes.push_back(m[m[p].set].name);
-    for (model::PlateId p : v.event) event.push_back(m[m[p].set].name);
-    if (v.value_plate) event.push_back(m[m[*v.value_plate].set].name);
-    variables[v.name] = {{"axes", axes}, {"event", event}};
-  }
-  return {{"model", m.name},
-          {"model_file", o.model},
-          {"command", o.command},
-          {"version", LEHR_VERSION},
-          {"method", o.method},
-          {"seed", o.seed},
-          {"restart", run.restart},
-          {"status", name_of(run.outcome.status)},
-          {"iterations", run.outcome.iterations},
-          {"elbo", run.outcome.elbo},
-          {"elbo_decreases", run.outcome.decreases},
-          {"sizes", sizes},
-          {"constants", constants},
-          {"labels", labels},
-          {"variables", variables},
-          {"seconds", {{"compile", compile_seconds}, {"total", seconds}}}};
+  return true;
 }
 
-Result<bool> write(const FitOptions& o, const model::Model& m, const BoundData& data, const Run& run, double compile_seconds,
-                   double seconds) {
-  std::error_code ec;
-  std::filesystem::create_directories(o.out, ec);
-  if (ec) return Error{lehr::ExitCode::usage, o.out, "cannot create the directory: " + ec.message(), {}};
-  if (Result<bool> r = write_npz(o.out + "/posterior.npz", run.posterior); !r) return r;
-  std::string trace = "iteration,seconds,elbo,temperature\n";
-  for (std::size_t k = 0; k < run.trace.size(); ++k) {
-    trace += fmt::format("{},{:.6f},{:.17g},1\n", k + 1, run.trace[k].first, run.trace[k].second);
+/// Both analyses of a model: the first without data, for its types decide how the data are read.
+struct Bound {
+  FrontEnd front;
+  BoundData data;
+};
+
+/// The model and its data, or the exit code after a complaint. Warnings are shown once.
+std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source) {
+  Diagnostics first, second;
+  const std::optional<FrontEnd> untied = analyse(source, {}, first);
+  if (!untied) return report(first, source);
+  const auto fail = [&](const Error& e) {
+    report(first, source);
+    return complain(e);
+  };
+  if (Result<bool> r = prepare_directory(o.out); !r) return fail(r.error());
+  Result<Dataset> dataset = read_bindings(o.data);
+  if (!dataset) return fail(dataset.error());
+  Result<Settings> settings = read_settings(o.settings);
+  if (!settings) return fail(settings.error());
+  Result<BoundData> data = lehr::bind(untied->model, *dataset, *settings);
+  if (!data) return fail(data.error());
+
+  density::ExpandOptions expand_options;
+  for (const BoundArray& a : data->observed) expand_options.may_be_missing.push_back(a.has_missing);
+  std::optional<FrontEnd> front = analyse(source, expand_options, second);
+  const ExitCode code = report(second, source);
+  if (!front) return code;
+  return Bound{std::move(*front), std::move(*data)};
+}
+
+/// The runs and the best of them.
+struct Runs {
+  std::vector<FitRun> all;
+  std::size_t best = 0;
+};
+
+Result<Runs> run_all(Instance& instance, const FitOptions& o, const std::vector<NpyArray>& init, Clock::time_point begin) {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  Runs runs;
+  for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(o.restarts); ++r) {
+    Result<FitRun> run = run_once(instance, o, init, r, begin);
+    if (!run) return run.error();
+    runs.all.push_back(std::move(*run));
+    if (r > 0) {
+      const bool won = better(runs.all[r], runs.all[runs.best]);
+      runs.all[won ? runs.best : r].posterior.clear();
+      if (won) runs.best = r;
+    }
+    if (interrupted) break;
   }
-  if (Result<bool> r = write_file(o.out + "/trace.csv", trace); !r) return r;
-  return write_file(o.out + "/fit.json", summary(o, m, data, run, compile_seconds, seconds).dump(2) + "\n");
+  return runs;
+}
+
+/// The user ended the fit before it was done.
+bool cut_short(const FitOptions& o, const Runs& runs) {
+  return interrupted && (runs.all.back().outcome.status == Status::interrupted ||
+                         runs.all.size() < static_cast<std::size_t>(o.restarts));
+}
+
+ExitCode conclude(const FitOptions& o, const model::Model& m, const Runs& runs) {
+  const FitRun& best = runs.all[runs.best];
+  const Outcome& outcome = best.outcome;
+  if (outcome.decreases > 0) {
+    fmt::print(stderr,
+               "{}: warning: the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do: please report this model\n",
+               o.model, outcome.decreases, outcome.iterations);
+  }
+  if (outcome.status == Status::numerical_failure) return complain(numerical_error(o, describe_failure(best)));
+  if (cut_short(o, runs)) {
+    fmt::print(stderr, "{}: interrupted after {} iterations; what was found by then is in {}\n", o.model,
+               outcome.iterations, o.out);
+  } else if (!o.quiet) {
+    fmt::print("{}: {} after {} iterations, ELBO {:.6f}; posterior in {}/posterior.npz\n", m.name,
+               name_of(outcome.status), outcome.iterations, outcome.elbo, o.out);
+  }
+  return kDone;
 }
 
 ExitCode fit(const FitOptions& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return kUsage;
   const Clock::time_point begin = Clock::now();
-
-  Result<Dataset> dataset = read_bindings(o.data);
-  if (!dataset) return complain(dataset.error());
-  Result<Settings> settings = read_settings(o.settings);
-  if (!settings) return complain(settings.error());
-
-  // The model without data first: its types decide how the data are read.
-  Diagnostics first;
-  const std::optional<FrontEnd> untied = analyse(*source, {}, first);
-  if (const ExitCode code = report(first, *source); code != kDone) return code;
-  Result<BoundData> data = lehr::bind(untied->model, *dataset, *settings);
-  if (!data) return complain(data.error());
-  density::ExpandOptions expand_options;
-  for (const BoundArray& a : data->observed) expand_options.may_be_missing.push_back(a.has_missing);
-  Diagnostics second;
-  std::optional<FrontEnd> front = analyse(*source, expand_options, second);
-  if (!front) return report(second, *source);
+  std::variant<Bound, ExitCode> read = read_all(o, *source);
+  if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
+  auto& [front, data] = std::get<Bound>(read);
+  Result<std::vector<NpyArray>> init = std::vector<NpyArray>();
+  if (!o.init.empty()) init = read_npz(o.init);
+  if (!init) return complain(init.error());
 
   const Clock::time_point compile_begin = Clock::now();
-  const schedule::Schedule schedule = plan(front->model, std::move(front->conditionals));
-  Instance instance(front->model, schedule, *data, {o.save_locals}, o.interpret ? Backend::interpreter : Backend::native);
-  const double compile_seconds = seconds_since(compile_begin);
+  const schedule::Schedule schedule = plan(front.model, std::move(front.conditionals));
+  Instance instance(front.model, schedule, data, {o.save_locals}, o.interpret ? Backend::interpreter : Backend::native);
+  FitTimes times;
+  times.compile = seconds_since(compile_begin);
 
-  std::signal(SIGINT, on_interrupt);
-  std::optional<Run> best;
-  for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(o.restarts) && !interrupted; ++r) {
-    Result<Run> run = run_once(instance, o, r, begin);
-    if (!run) return complain(run.error());
-    if (run->outcome.status == Status::numerical_failure && o.restarts > 1 && (best || r + 1 < static_cast<std::uint64_t>(o.restarts))) continue;
-    if (!best || run->outcome.elbo > best->outcome.elbo) best = std::move(*run);
+  const Result<Runs> runs = run_all(instance, o, *init, begin);
+  if (!runs) return complain(runs.error());
+  const FitRun& best = runs->all[runs->best];
+  times.total = seconds_since(begin);
+  const nlohmann::json summary = fit_summary(o, front.model, schedule.conditionals, data, best, runs->all,
+                                             cut_short(o, *runs), times);
+  if (runs->best + 1 != runs->all.size()) {
+    if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }
-  if (Result<bool> w = write(o, front->model, *data, *best, compile_seconds, seconds_since(begin)); !w) return complain(w.error());
-  if (best->outcome.decreases > 0) {
-    std::cerr << fmt::format("{}: warning: the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do: please report this model\n",
-                             o.model, best->outcome.decreases, best->outcome.iterations);
-  }
-  if (best->outcome.status == Status::numerical_failure) {
-    return complain(Error{lehr::ExitCode::numerical, o.model, best->outcome.failure, {"try another --seed, or a proper prior"}});
-  }
-  if (!o.quiet) {
-    fmt::print("{}: {} after {} iterations, ELBO {:.6f}; posterior in {}/posterior.npz\n", front->model.name,
-               name_of(best->outcome.status), best->outcome.iterations, best->outcome.elbo, o.out);
-  }
-  return kDone;
+  if (Result<bool> r = write_npz(o.out + "/posterior.npz", best.posterior); !r) return complain(r.error());
+  if (Result<bool> r = write_file(o.out + "/fit.json", summary.dump(2) + "\n"); !r) return complain(r.error());
+  return conclude(o, front.model, *runs);
 }
 
 }  // namespace
 
-void add_fit(CLI::App& app, Action& action) {
+void add_fit(CLI::App& app, Action& action, const std::string& command) {
   const auto o = std::make_shared<FitOptions>();
+  o->command = command;
   CLI::App* c = app.add_subcommand("fit", "Fit a model to data by variational inference");
   add_fit_options(*c, *o);
   c->callback([o, &action] { action = [o] { return fit(*o); }; });

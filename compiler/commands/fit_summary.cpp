@@ -1,0 +1,75 @@
+// The contents of fit.json. Numbers that are not finite become null.
+#include "compiler/commands/fit_summary.h"
+
+#include <cmath>
+
+namespace lehr::commands {
+namespace {
+
+using nlohmann::json;
+
+/// Axes and event axes by plate, the family of the factor, and the other member of a joint factor.
+json variables(const model::Model& m, const conditionals::Conditionals& c) {
+  json out = json::object();
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const model::Variable& v = m.variables[k];
+    if (v.observed) continue;
+    json axes = json::array(), event = json::array();
+    for (model::PlateId p : v.axes) axes.push_back(m[m[p].set].name);
+    for (model::PlateId p : v.event) event.push_back(m[m[p].set].name);
+    if (v.value_plate) event.push_back(m[m[*v.value_plate].set].name);
+    json entry = {{"axes", axes}, {"event", event}};
+    if (const conditionals::BlockId b = c.block_of[k]; b.valid()) {
+      const conditionals::Block& block = c[b];
+      entry["family"] = block.family->name;
+      if (block.mean) entry["joint"] = m[*block.mean == model::VariableId(k) ? block.variable : *block.mean].name;
+    }
+    out[v.name] = entry;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool better(const FitRun& a, const FitRun& b) {
+  const bool a_failed = a.outcome.status == Status::numerical_failure;
+  const bool b_failed = b.outcome.status == Status::numerical_failure;
+  if (a_failed != b_failed) return b_failed;
+  return a.outcome.elbo > b.outcome.elbo;
+}
+
+json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c, const BoundData& data,
+                 const FitRun& best, const std::vector<FitRun>& runs, bool interrupted, FitTimes times) {
+  json sizes = json::object(), constants = json::object(), labels = json::object(), restarts = json::array();
+  for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    if (m.plates[k].set != model::PlateId(k)) continue;
+    sizes[m.plates[k].name] = data.sizes[k];
+    if (!data.labels[k].empty()) labels[m.plates[k].name] = data.labels[k];
+  }
+  for (std::size_t k = 0; k < m.constants.size(); ++k) constants[m.constants[k].name] = data.constants[k];
+  for (const FitRun& run : runs) {
+    restarts.push_back({{"restart", run.restart},
+                        {"elbo", run.outcome.elbo},
+                        {"iterations", run.outcome.iterations},
+                        {"status", name_of(run.outcome.status)}});
+  }
+  return {{"model", m.name},
+          {"model_file", o.model},
+          {"command", o.command},
+          {"version", LEHR_VERSION},
+          {"method", o.method},
+          {"seed", o.seed},
+          {"restart", best.restart},
+          {"restarts", restarts},
+          {"status", name_of(interrupted ? Status::interrupted : best.outcome.status)},
+          {"iterations", best.outcome.iterations},
+          {"elbo", best.outcome.elbo},
+          {"elbo_decreases", best.outcome.decreases},
+          {"sizes", sizes},
+          {"constants", constants},
+          {"labels", labels},
+          {"variables", variables(m, c)},
+          {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,41 @@
+// fit.json: what was fitted, how, and what came of it.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "compiler/commands/fit_options.h"
+#include "compiler/conditionals/conditionals.h"
+#include "compiler/model/bind.h"
+#include "runtime/engine/cavi.h"
+#include "runtime/output/npz.h"
+
+namespace lehr::commands {
+
+/// A row of trace.csv; iteration 0 is the start.
+struct TraceRow {
+  std::int64_t iteration = 0;
+  double seconds = 0, elbo = 0;
+};
+
+/// One run from one start.
+struct FitRun {
+  std::uint64_t restart = 0;
+  Outcome outcome;
+  std::vector<TraceRow> trace;
+  std::vector<NpyArray> posterior;
+};
+
+struct FitTimes {
+  double compile = 0, total = 0;  // seconds
+};
+
+/// A run that failed loses to one that did not; otherwise the higher ELBO wins.
+bool better(const FitRun& a, const FitRun& b);
+
+/// `best` is one of `runs`, whose posteriors are not looked at; `interrupted`: the user ended the fit early.
+nlohmann::json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c,
+                           const BoundData& data, const FitRun& best, const std::vector<FitRun>& runs, bool interrupted,
+                           FitTimes times);
+
+}  // namespace lehr::commands
