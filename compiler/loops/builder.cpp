@@ -71,12 +71,7 @@ SizeId Builder::size(Size size) {
 }
 
 BufferId Builder::buffer(std::string name, Role role, std::vector<SizeId> axes, Type element) {
-  return ragged_buffer(std::move(name), role, std::move(axes), -1, BufferId{}, element);
-}
-
-BufferId Builder::ragged_buffer(std::string name, Role role, std::vector<SizeId> axes,
-                                std::int32_t ragged_axis, BufferId offsets, Type element) {
-  program_.buffers.push_back({std::move(name), element, role, std::move(axes), ragged_axis, offsets});
+  program_.buffers.push_back({std::move(name), element, role, std::move(axes)});
   return BufferId(program_.buffers.size() - 1);
 }
 

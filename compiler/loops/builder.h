@@ -31,10 +31,6 @@ class Builder {
   SizeId runtime_size(std::string name);
   SizeId size(Size size);
   BufferId buffer(std::string name, Role role, std::vector<SizeId> axes, Type element = Type::f64);
-  /// `axes[ragged_axis]` is packed by the rows of `axes[ragged_axis - 1]`; `offsets` has one entry more than
-  /// that axis.
-  BufferId ragged_buffer(std::string name, Role role, std::vector<SizeId> axes, std::int32_t ragged_axis,
-                         BufferId offsets, Type element = Type::f64);
   /// A scalar without a statement that declares it; `let`, `local`, `for_loop` and `function` call this
   /// themselves.
   ScalarId scalar(std::string name, Type type = Type::f64);

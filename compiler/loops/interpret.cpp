@@ -61,10 +61,6 @@ class Interpreter {
     return s.constant >= 0 ? s.constant : sizes_[s.slot];
   }
 
-  std::int64_t offset_entry(const Buffer& buffer, std::int64_t row) const {
-    return static_cast<const std::int64_t*>(data(buffer.offsets))[row];
-  }
-
   void* data(BufferId buffer) const {
     void* pointer = buffers_[buffer.index()];
     if (!pointer)
@@ -73,32 +69,19 @@ class Interpreter {
   }
 
   std::int64_t element_count(BufferId id) const {
-    const Buffer& buffer = program_[id];
     std::int64_t count = 1;
-    for (std::size_t axis = 0; axis < buffer.axes.size(); ++axis) {
-      const bool packed = static_cast<std::int32_t>(axis) + 1 == buffer.ragged_axis;
-      const bool ragged = static_cast<std::int32_t>(axis) == buffer.ragged_axis;
-      if (packed) continue;
-      count *= ragged ? offset_entry(buffer, extent(buffer.axes[axis - 1])) : extent(buffer.axes[axis]);
-    }
+    for (SizeId axis : program_[id].axes) count *= extent(axis);
     return count;
   }
 
   /// Position of an element, after checking each index against its own extent.
   std::int64_t position(BufferId id, const std::vector<ExprId>& indices) {
-    const Buffer& buffer = program_[id];
-    std::int64_t at = 0, row = 0;
+    std::int64_t at = 0;
     for (std::size_t axis = 0; axis < indices.size(); ++axis) {
       const std::int64_t index = eval(indices[axis]).i;
-      const bool ragged = static_cast<std::int32_t>(axis) == buffer.ragged_axis;
-      const std::int64_t begin = ragged ? offset_entry(buffer, row) : 0;
-      const std::int64_t length = ragged ? offset_entry(buffer, row + 1) - begin : extent(buffer.axes[axis]);
+      const std::int64_t length = extent(program_[id].axes[axis]);
       if (index < 0 || index >= length) violation(id, axis, index, length);
-      if (static_cast<std::int32_t>(axis) + 1 == buffer.ragged_axis) {
-        row = index;
-      } else {
-        at = at * (ragged ? offset_entry(buffer, extent(buffer.axes[axis - 1])) : length) + begin + index;
-      }
+      at = at * length + index;
     }
     return at;
   }

@@ -9,10 +9,9 @@
 namespace lehr::loops {
 
 /// Calls `program.functions[function]` with the arguments of a lehr_function (runtime/abi.h) and returns its
-/// status. Every index is checked against its extent (ragged rows against their own length); a violation, a
-/// missing buffer or a read of an element of a local array that nothing stored (i64) throws std::logic_error,
-/// because a program of the compiler never does it. Local arrays start as NaN (f64) or as an index that no
-/// check lets pass (i64).
+/// status. Every index is checked against the extent of its own axis; a violation, a missing buffer or a read
+/// of an element of a local array that nothing stored (i64) throws std::logic_error, because a program of the
+/// compiler never does it. Local arrays start as NaN (f64) or as an index that no check lets pass (i64).
 std::int32_t interpret(const Program& program, std::size_t function, lehr_buffer const* buffers,
                        const std::int64_t* sizes, const std::int64_t* integers, const double* reals);
 

@@ -4,7 +4,8 @@
 // Semantics.
 // * A Program owns buffers, sizes and functions. A buffer is a dense array with a fixed order of axes; the
 //   extent of an axis is a Size: a constant of the model or a number known when the data are (never in the code).
-//   A buffer with `ragged` axes is packed: see Buffer.
+//   Rows of different lengths share one packed axis: element i of row r is at index offsets[r] + i, where
+//   `offsets` is an ordinary buffer of integers and the sum an ordinary expression.
 // * Expressions are pure; types are f64, i64 and bool (a bool is produced by comparisons and consumed by
 //   `if`, `select`, and/or/not only). Integer arithmetic does not overflow in a valid program. Division by zero
 //   in f64 follows IEEE. `log(0)` is -inf; the generator uses kLogZero where a finite value is needed.
@@ -53,16 +54,12 @@ enum class Role {
   output        // scalars handed back to the caller
 };
 
-/// Axes in memory order (the last is contiguous). A buffer whose axis `a` is ragged is indexed by
-/// (i_0 .. i_a ..) where the element (i_{a-1}, i_a) sits at row offsets[i_{a-1}] + i_a of axis a: the two axes
-/// (a-1, a) are stored as one packed axis whose length is offsets[extent(a-1)]. At most one ragged axis.
+/// Axes in memory order (the last is contiguous).
 struct Buffer {
   std::string name;  // unique in the program: "beta.concentration", "E.beta.log", "S0", "w"
   Type element = Type::f64;
   Role role = Role::scratch;
   std::vector<SizeId> axes;
-  std::int32_t ragged_axis = -1;  // position in `axes`, or -1
-  BufferId offsets;               // i64 buffer of length extent(ragged_axis - 1) + 1, when ragged
 };
 
 // ---- expressions ----

@@ -92,11 +92,8 @@ class Printer {
 
   std::string declaration(const Buffer& buffer) {
     std::string result = buffer.name;
-    for (std::size_t axis = 0; axis < buffer.axes.size(); ++axis) {
+    for (std::size_t axis = 0; axis < buffer.axes.size(); ++axis)
       result += (axis ? ", " : "[") + program_[buffer.axes[axis]].name;
-      if (static_cast<std::int32_t>(axis) == buffer.ragged_axis)
-        result += " by " + program_[buffer.offsets].name;
-    }
     if (!buffer.axes.empty()) result += "]";
     return fmt::format("{} : {} {}", result, name_of(buffer.element), name_of(buffer.role));
   }

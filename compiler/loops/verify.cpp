@@ -38,13 +38,6 @@ class Verifier {
     for (const Buffer& b : program_.buffers) {
       check(names.insert(b.name).second, "two buffers are called `{}`", b.name);
       check(b.element != Type::boolean, "buffer `{}` has bool elements", b.name);
-      check(b.ragged_axis < static_cast<std::int32_t>(b.axes.size()) && b.ragged_axis != 0 &&
-                b.ragged_axis >= -1,
-            "buffer `{}` has no axis before its ragged one", b.name);
-      if (b.ragged_axis < 0) continue;
-      check(b.offsets.valid() && program_[b.offsets].element == Type::i64 &&
-                program_[b.offsets].axes.size() == 1,
-            "the offsets of `{}` are not a row of integers", b.name);
     }
     for (const Size& s : program_.sizes)
       check(s.constant >= 0 || s.slot >= 0, "size `{}` is nowhere", s.name);
@@ -60,7 +53,6 @@ class Verifier {
       for (SizeId axis : program_[local].axes) {
         check(program_[axis].constant >= 0, "local array `{}` has no constant size", program_[local].name);
       }
-      check(program_[local].ragged_axis < 0, "local array `{}` is ragged", program_[local].name);
     }
     for (ScalarId p : function.parameters) {
       check(program_[p].type != Type::boolean, "parameter `{}` is a bool", program_[p].name);

@@ -214,10 +214,7 @@ LoopShape tail_part(LoopShape shape) {
 
 std::vector<bool> used_buffers(const Program& program, const Function& function) {
   std::vector<bool> used(program.buffers.size(), false);
-  const auto on_buffer = [&](BufferId buffer, bool) {
-    used[buffer.index()] = true;
-    if (program[buffer].ragged_axis >= 0) used[program[buffer].offsets.index()] = true;
-  };
+  const auto on_buffer = [&](BufferId buffer, bool) { used[buffer.index()] = true; };
   Walk{program, [](ExprId) {}, on_buffer}.block(function.body);
   return used;
 }

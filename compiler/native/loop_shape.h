@@ -25,7 +25,7 @@ LoopShape shape_of(const loops::Program& program, const loops::For& loop, int la
 LoopShape main_part(LoopShape shape);
 LoopShape tail_part(LoopShape shape);
 
-/// By buffer: whether the function loads from it or stores to it, offsets of ragged buffers included.
+/// By buffer: whether the function loads from it or stores to it.
 std::vector<bool> used_buffers(const loops::Program& program, const loops::Function& function);
 
 }  // namespace lehr::native

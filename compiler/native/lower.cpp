@@ -229,45 +229,22 @@ llvm::Value* FunctionLowering::stored_extent(BufferId id, std::size_t axis) {
   return extent(buffer.axes[axis]);
 }
 
-llvm::Value* FunctionLowering::row_offset(const loops::Buffer& buffer, llvm::Value* row) {
-  return load(buffer.offsets, b_.CreateInBoundsGEP(b_.getInt64Ty(), buffers_[buffer.offsets.index()], row));
-}
-
 llvm::Value* FunctionLowering::element_count(BufferId id) {
-  const loops::Buffer& buffer = program_[id];
   llvm::Value* count = b_.getInt64(1);
-  for (std::size_t axis = 0; axis < buffer.axes.size(); ++axis) {
-    const auto position = static_cast<std::int32_t>(axis);
-    if (position + 1 == buffer.ragged_axis) continue;
-    llvm::Value* length = position == buffer.ragged_axis ? row_offset(buffer, extent(buffer.axes[axis - 1]))
-                                                         : stored_extent(id, axis);
-    count = b_.CreateNSWMul(count, length);
-  }
+  for (std::size_t axis = 0; axis < program_[id].axes.size(); ++axis)
+    count = b_.CreateNSWMul(count, stored_extent(id, axis));
   return count;
 }
 
 llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::ExprId>& indices) {
-  const loops::Buffer& buffer = program_[id];
   llvm::Value* at = nullptr;
-  llvm::Value* row = nullptr;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
-    const auto position = static_cast<std::int32_t>(axis);
     llvm::Value* index = eval(indices[axis]);
-    if (position + 1 == buffer.ragged_axis) {
-      row = index;
-      continue;
-    }
-    llvm::Value* length = nullptr;
-    if (position == buffer.ragged_axis) {
-      index = b_.CreateAdd(row_offset(buffer, row), index, "", true, true);
-      if (at) length = row_offset(buffer, extent(buffer.axes[axis - 1]));
-    } else if (at) {
-      length = stored_extent(id, axis);
-    }
-    at = at ? b_.CreateAdd(b_.CreateMul(at, length, "", true, true), index, "", true, true) : index;
+    if (at) at = b_.CreateMul(at, stored_extent(id, axis), "", true, true);
+    at = at ? b_.CreateAdd(at, index, "", true, true) : index;
   }
   llvm::Value* base = buffers_[id.index()];
-  return at ? b_.CreateInBoundsGEP(type(buffer.element), base, at) : base;
+  return at ? b_.CreateInBoundsGEP(type(program_[id].element), base, at) : base;
 }
 
 }  // namespace lehr::native

@@ -24,16 +24,16 @@ class ProgramMaker {
     n_ = b_.runtime_size("N");
     rows_ = b_.runtime_size("N1");
     m_ = b_.runtime_size("M");
-    extents_ = {{k_, b_.program()[k_].constant}, {n_, 1 + pick(40)}, {m_, 0}};
+    extents_ = {{k_, b_.program()[k_].constant}, {n_, 1 + pick(40)}};
     x_ = b_.buffer("x", Role::data, {n_, k_});
     z_ = b_.buffer("z", Role::data, {n_}, Type::i64);
     offsets_ = b_.buffer("offsets", Role::data, {rows_}, Type::i64);
-    w_ = b_.ragged_buffer("w", Role::data, {n_, m_}, 1, offsets_);
+    w_ = b_.buffer("w", Role::data, {m_});
     t_ = b_.buffer("T", Role::table, {n_, k_});
     s_ = b_.buffer("S", Role::statistic, {k_});
     q_ = b_.buffer("Q", Role::parameter, {k_, k_});
     c_ = b_.buffer("C", Role::statistic, {k_}, Type::i64);
-    r_ = b_.ragged_buffer("R", Role::table, {n_, m_}, 1, offsets_);
+    r_ = b_.buffer("R", Role::table, {m_});
   }
 
   void run() {
@@ -58,19 +58,22 @@ class ProgramMaker {
     std::copy(rows.begin(), rows.end(), memory.integers(offsets_));
     if (pick(4) == 0) memory.reals(x_)[0] = std::numeric_limits<double>::quiet_NaN();
     const auto size = static_cast<std::int64_t>(n);
-    test::run_both(b_.program(), memory, {size, size + 1, 0}, {pick(5)}, {value(random_)}, 1e-9);
+    test::run_both(b_.program(), memory, {size, size + 1, rows.back()}, {pick(5)}, {value(random_)}, 1e-9);
   }
 
  private:
   struct Index {
     ExprId value;
     SizeId extent;
-    ExprId row;  // of a ragged axis
+    ExprId row;  // of a position within a row of the packed axis m, else invalid
   };
 
   int pick(int count) { return static_cast<int>(random_() % static_cast<std::uint64_t>(count)); }
 
   ExprId squash(ExprId e) { return b_.div(e, b_.add(b_.f(1), b_.abs(e))); }
+
+  /// Where the position `i` within its row is on the packed axis.
+  ExprId packed(const Index& i) { return b_.add(b_.load(offsets_, {i.row}), i.value); }
 
   /// An index valid for `extent`: one in scope, a datum, or zero.
   ExprId index(SizeId extent) {
@@ -85,7 +88,7 @@ class ProgramMaker {
 
   ExprId element() {
     for (const Index& i : scope_) {
-      if (i.row.valid() && pick(3) == 0) return b_.load(pick(2) ? w_ : r_, {i.row, i.value});
+      if (i.row.valid() && pick(3) == 0) return b_.load(pick(2) ? w_ : r_, {packed(i)});
     }
     switch (pick(6)) {
       case 0: return b_.load(x_, {index(n_), index(k_)});
@@ -147,7 +150,7 @@ class ProgramMaker {
     const ExprId value = b_.mul(b_.f(0.25), squash(expr(0)));
     for (const Index& i : scope_) {
       if (!i.row.valid() || pick(3) != 0) continue;
-      return pick(2) ? b_.store(r_, {i.row, i.value}, value) : b_.add_to(r_, {i.row, i.value}, value);
+      return pick(2) ? b_.store(r_, {packed(i)}, value) : b_.add_to(r_, {packed(i)}, value);
     }
     const bool add = pick(2) == 0;
     const auto put = [&](BufferId buffer, std::vector<ExprId> at) {
