@@ -79,7 +79,7 @@ ExprId Lowering::coef(CoefId c, const Env& env) {
           [&](const density::CoefArray& d) { return array_value(d.array, d.indices, env); },
           [&](const density::CoefExtent& e) {
             if (!e.row) return b_.to_f64(b_.extent(size_[e.plate.index()]));
-            const ExprId row = index(*e.row, env);
+            const ExprId row = packed_row(*e.row, env);
             const BufferId off = buffers_.offsets[e.plate.index()];
             return b_.to_f64(b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row})));
           },
@@ -169,10 +169,17 @@ ExprId Lowering::array_value(ArrayId array, const std::vector<IndexId>& at, cons
   return b_.load(array_.at(array), array_indices(array, at, env));
 }
 
+ExprId Lowering::packed_row(IndexId row, const Env& env) {
+  const ExprId within = index(row, env);
+  const auto* b = std::get_if<density::IndexBound>(&a_[row]);
+  if (!b || !a_[b->bound].parent) return within;
+  return b_.add(b_.load(buffers_.offsets[a_[b->bound].plate.index()], {packed_row(*a_[b->bound].parent, env)}), within);
+}
+
 std::pair<ExprId, ExprId> Lowering::range(BoundId b, const Env& env) {
   const model::PlateId set = m_[a_[b].plate].set;
   if (!a_[b].parent) return {b_.i(0), b_.extent(size_[set.index()])};
-  const ExprId row = index(*a_[b].parent, env);
+  const ExprId row = packed_row(*a_[b].parent, env);
   const BufferId off = buffers_.offsets[set.index()];
   return {b_.i(0), b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}))};
 }

@@ -81,6 +81,8 @@ class Lowering {
   ExprId expectation(const Atom& a, const Env& env);
   ExprId array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env);
   std::vector<ExprId> array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env);
+  /// The position, among all rows, of the row that a nested plate hangs on.
+  ExprId packed_row(IndexId row, const Env& env);
   std::pair<ExprId, ExprId> range(BoundId b, const Env& env);
   /// The factors of a term except the atoms at `without` and the multiplicities on plates of `owner`.
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without, const model::Variable* owner);
