@@ -6,15 +6,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/support/overloaded.h"
+
 namespace lehr {
 namespace {
 
 using namespace ast;
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 std::string_view symbol(BinaryOp op) {
   switch (op) {
