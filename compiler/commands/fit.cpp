@@ -1,5 +1,6 @@
-// `lehr fit`: model + data -> posterior.npz, trace.csv, fit.json. Whatever ends a run (convergence, a number that is not
-// finite, an interrupt), what there is by then is written; the trace is on disk after every sweep.
+// `lehr fit`: model + data -> posterior.npz, trace.csv, fit.json. Whatever ends a run (convergence, a number
+// that is not finite, an interrupt), what there is by then is written; the trace is on disk after every
+// sweep.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -43,15 +44,21 @@ void on_interrupt(int signal) {
 Result<bool> prepare_directory(const std::string& path) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
-  if (failure) return Error{lehr::ExitCode::usage, path, "cannot make the directory: " + failure.message(), {}};
+  if (failure)
+    return Error{lehr::ExitCode::usage, path, "cannot make the directory: " + failure.message(), {}};
   if (::access(path.c_str(), W_OK | X_OK) != 0) {
-    return Error{lehr::ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
+    return Error{lehr::ExitCode::usage,
+                 path,
+                 fmt::format("cannot write to the directory: {}", std::strerror(errno)),
+                 {}};
   }
   return true;
 }
 
 Error numerical_error(const FitOptions& o, std::string text) {
-  return {lehr::ExitCode::numerical, o.model, std::move(text),
+  return {lehr::ExitCode::numerical,
+          o.model,
+          std::move(text),
           {"another start may do: --seed, --restarts or --init",
            "if every start fails: a narrower prior, or data in units of the size of 1"}};
 }
@@ -62,7 +69,8 @@ std::string describe_failure(const FitRun& run) {
   std::string text = fmt::format("numerical failure in sweep {}: {}", sweep, run.outcome.failure);
   for (const NpyArray& a : run.posterior) {
     const auto finite = [](double x) { return std::isfinite(x); };
-    if (!std::all_of(a.values.begin(), a.values.end(), finite)) return text + fmt::format("; {} is not finite", a.name);
+    if (!std::all_of(a.values.begin(), a.values.end(), finite))
+      return text + fmt::format("; {} is not finite", a.name);
   }
   return text;
 }
@@ -80,8 +88,8 @@ Outcome evaluate_start(Engine& engine, const CaviOptions& options) {
 }
 
 /// One run from one start; its trace replaces that of an earlier one.
-Result<FitRun> run_once(Instance& instance, const FitOptions& o, const std::vector<NpyArray>& init, std::uint64_t restart,
-                        Clock::time_point begin) {
+Result<FitRun> run_once(Instance& instance, const FitOptions& o, const std::vector<NpyArray>& init,
+                        std::uint64_t restart, Clock::time_point begin) {
   Result<bool> started = instance.start(o.seed, restart);
   if (!started) return numerical_error(o, "the start: " + started.error().text);
   if (!init.empty()) {
@@ -155,7 +163,8 @@ std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source
   if (!data) return fail(data.error());
 
   density::ExpandOptions expand_options;
-  for (const BoundArray& a : data->observed) expand_options.may_be_missing.push_back(a.has_missing);
+  for (const BoundArray& a : data->observed)
+    expand_options.may_be_missing.push_back(a.has_missing);
   std::optional<FrontEnd> front = analyse(source, expand_options, second);
   const ExitCode code = report(second, source);
   if (!front) return code;
@@ -168,7 +177,8 @@ struct Runs {
   std::size_t best = 0;
 };
 
-Result<Runs> run_all(Instance& instance, const FitOptions& o, const std::vector<NpyArray>& init, Clock::time_point begin) {
+Result<Runs> run_all(Instance& instance, const FitOptions& o, const std::vector<NpyArray>& init,
+                     Clock::time_point begin) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   Runs runs;
@@ -197,10 +207,12 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const Runs& runs) 
   const Outcome& outcome = best.outcome;
   if (outcome.decreases > 0) {
     fmt::print(stderr,
-               "{}: warning: the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do: please report this model\n",
+               "{}: warning: the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do: please "
+               "report this model\n",
                o.model, outcome.decreases, outcome.iterations);
   }
-  if (outcome.status == Status::numerical_failure) return complain(numerical_error(o, describe_failure(best)));
+  if (outcome.status == Status::numerical_failure)
+    return complain(numerical_error(o, describe_failure(best)));
   if (cut_short(o, runs)) {
     fmt::print(stderr, "{}: interrupted after {} iterations; what was found by then is in {}\n", o.model,
                outcome.iterations, o.out);
@@ -224,7 +236,8 @@ ExitCode fit(const FitOptions& o) {
 
   const Clock::time_point compile_begin = Clock::now();
   const schedule::Schedule schedule = plan(front.model, std::move(front.conditionals));
-  Instance instance(front.model, schedule, data, {o.save_locals}, o.interpret ? Backend::interpreter : Backend::native);
+  Instance instance(front.model, schedule, data, {o.save_locals},
+                    o.interpret ? Backend::interpreter : Backend::native);
   FitTimes times;
   times.compile = seconds_since(compile_begin);
 
@@ -232,13 +245,14 @@ ExitCode fit(const FitOptions& o) {
   if (!runs) return complain(runs.error());
   const FitRun& best = runs->all[runs->best];
   times.total = seconds_since(begin);
-  const nlohmann::json summary = fit_summary(o, front.model, schedule.conditionals, data, best, runs->all,
-                                             cut_short(o, *runs), times);
+  const nlohmann::json summary =
+      fit_summary(o, front.model, schedule.conditionals, data, best, runs->all, cut_short(o, *runs), times);
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }
   if (Result<bool> r = write_npz(o.out + "/posterior.npz", best.posterior); !r) return complain(r.error());
-  if (Result<bool> r = write_file(o.out + "/fit.json", summary.dump(2) + "\n"); !r) return complain(r.error());
+  if (Result<bool> r = write_file(o.out + "/fit.json", summary.dump(2) + "\n"); !r)
+    return complain(r.error());
   return conclude(o, front.model, *runs);
 }
 

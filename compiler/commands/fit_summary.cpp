@@ -15,14 +15,17 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
     const model::Variable& v = m.variables[k];
     if (v.observed) continue;
     json axes = json::array(), event = json::array();
-    for (model::PlateId p : v.axes) axes.push_back(m[m[p].set].name);
-    for (model::PlateId p : v.event) event.push_back(m[m[p].set].name);
+    for (model::PlateId p : v.axes)
+      axes.push_back(m[m[p].set].name);
+    for (model::PlateId p : v.event)
+      event.push_back(m[m[p].set].name);
     if (v.value_plate) event.push_back(m[m[*v.value_plate].set].name);
     json entry = {{"axes", axes}, {"event", event}};
     if (const conditionals::BlockId b = c.block_of[k]; b.valid()) {
       const conditionals::Block& block = c[b];
       entry["family"] = block.family->name;
-      if (block.mean) entry["joint"] = m[*block.mean == model::VariableId(k) ? block.variable : *block.mean].name;
+      if (block.mean)
+        entry["joint"] = m[*block.mean == model::VariableId(k) ? block.variable : *block.mean].name;
     }
     out[v.name] = entry;
   }
@@ -38,15 +41,17 @@ bool better(const FitRun& a, const FitRun& b) {
   return a.outcome.elbo > b.outcome.elbo;
 }
 
-json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c, const BoundData& data,
-                 const FitRun& best, const std::vector<FitRun>& runs, bool interrupted, FitTimes times) {
+json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c,
+                 const BoundData& data, const FitRun& best, const std::vector<FitRun>& runs, bool interrupted,
+                 FitTimes times) {
   json sizes = json::object(), constants = json::object(), labels = json::object(), restarts = json::array();
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
     if (m.plates[k].set != model::PlateId(k)) continue;
     sizes[m.plates[k].name] = data.sizes[k];
     if (!data.labels[k].empty()) labels[m.plates[k].name] = data.labels[k];
   }
-  for (std::size_t k = 0; k < m.constants.size(); ++k) constants[m.constants[k].name] = data.constants[k];
+  for (std::size_t k = 0; k < m.constants.size(); ++k)
+    constants[m.constants[k].name] = data.constants[k];
   for (const FitRun& run : runs) {
     restarts.push_back({{"restart", run.restart},
                         {"elbo", run.outcome.elbo},

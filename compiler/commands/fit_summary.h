@@ -35,7 +35,7 @@ bool better(const FitRun& a, const FitRun& b);
 
 /// `best` is one of `runs`, whose posteriors are not looked at; `interrupted`: the user ended the fit early.
 nlohmann::json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c,
-                           const BoundData& data, const FitRun& best, const std::vector<FitRun>& runs, bool interrupted,
-                           FitTimes times);
+                           const BoundData& data, const FitRun& best, const std::vector<FitRun>& runs,
+                           bool interrupted, FitTimes times);
 
 }  // namespace lehr::commands

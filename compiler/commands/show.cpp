@@ -24,7 +24,8 @@ ExitCode show(const ShowOptions& o) {
   if (!fit) return complain(fit.error());
   if (o.variable.empty()) {
     fmt::print("{}", describe(*fit));
-    for (const SavedVariable& v : fit->variables) fmt::print("\n{}", describe(*fit, v, {o.top, kFewRows}));
+    for (const SavedVariable& v : fit->variables)
+      fmt::print("\n{}", describe(*fit, v, {o.top, kFewRows}));
     return kDone;
   }
   if (const SavedVariable* v = fit->find(o.variable)) {
@@ -32,8 +33,11 @@ ExitCode show(const ShowOptions& o) {
     return kDone;
   }
   std::vector<std::string> known;
-  for (const SavedVariable& v : fit->variables) known.push_back(v.name);
-  return complain(Error{lehr::ExitCode::usage, o.directory, fmt::format("'{}' is not a variable of this fit", o.variable),
+  for (const SavedVariable& v : fit->variables)
+    known.push_back(v.name);
+  return complain(Error{lehr::ExitCode::usage,
+                        o.directory,
+                        fmt::format("'{}' is not a variable of this fit", o.variable),
                         {fmt::format("variables: {}", fmt::join(known, ", "))}});
 }
 

@@ -1,5 +1,5 @@
-// Layout: numbers on one line; vectors without axes as a column; everything else one row an element, one column a
-// component of the event.
+// Layout: numbers on one line; vectors without axes as a column; everything else one row an element, one
+// column a component of the event.
 #include "runtime/output/describe.h"
 
 #include <algorithm>
@@ -17,13 +17,14 @@ namespace {
 
 constexpr std::size_t kLargeSimplex = 20;  // longer ones are shown by their most probable elements
 constexpr std::size_t kColumns = 8;
-constexpr std::size_t kMatrix = 6;         // larger matrices are shown by their diagonal
+constexpr std::size_t kMatrix = 6;  // larger matrices are shown by their diagonal
 
 using Row = std::vector<std::string>;
 
 /// Characters of UTF-8 text.
 std::size_t width(const std::string& s) {
-  return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 /// Names on the left, numbers on the right of their columns.
@@ -31,7 +32,8 @@ std::string table(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c)
+      widths[c] = std::max(widths[c], width(row[c]));
   }
   std::string out;
   for (const Row& row : rows) {
@@ -47,6 +49,7 @@ std::string table(const std::vector<Row>& rows) {
 }
 
 std::string cell(const Moments& m, std::size_t at) {
+  if (m.simplex && m.sd.empty()) return fmt::format("{:.4f}", m.mean[at]);
   if (m.sd.empty()) return fmt::format("{:.4g}", m.mean[at]);
   return fmt::format("{:.4g} ({:.2g})", m.mean[at], m.sd[at]);
 }
@@ -67,8 +70,8 @@ std::string element(const SavedFit& fit, const std::string& plate, std::size_t i
 }
 
 /// The element at a row-major position, one name an axis.
-std::string element(const SavedFit& fit, const std::vector<std::string>& plates, const std::vector<std::int64_t>& extents,
-                    std::size_t position) {
+std::string element(const SavedFit& fit, const std::vector<std::string>& plates,
+                    const std::vector<std::int64_t>& extents, std::size_t position) {
   Row names(extents.size());
   for (std::size_t k = extents.size(); k-- > 0;) {
     const auto extent = static_cast<std::size_t>(extents[k]);
@@ -78,7 +81,8 @@ std::string element(const SavedFit& fit, const std::vector<std::string>& plates,
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Weights of the elements of a plate: the mean of the only Dirichlet over it, averaged over that one's own elements.
+/// Weights of the elements of a plate: the mean of the only Dirichlet over it, averaged over that one's own
+/// elements.
 std::vector<double> weights_of(const SavedFit& fit, const std::string& plate) {
   const SavedVariable* found = nullptr;
   for (const SavedVariable& v : fit.variables) {
@@ -91,7 +95,8 @@ std::vector<double> weights_of(const SavedFit& fit, const std::string& plate) {
   if (!m) return {};
   const auto k = static_cast<std::size_t>(m->event[0]);
   std::vector<double> out(k, 0.0);
-  for (std::size_t i = 0; i < m->mean.size(); ++i) out[i % k] += m->mean[i] * static_cast<double>(k) / static_cast<double>(m->mean.size());
+  for (std::size_t i = 0; i < m->mean.size(); ++i)
+    out[i % k] += m->mean[i] * static_cast<double>(k) / static_cast<double>(m->mean.size());
   return out;
 }
 
@@ -101,10 +106,12 @@ struct Rows {
   std::vector<std::string> names;  // by position, not by order
 };
 
-Rows name_rows(const SavedFit& fit, const std::vector<std::string>& plates, const std::vector<std::int64_t>& extents,
-               const std::vector<double>& totals, std::size_t limit) {
+Rows name_rows(const SavedFit& fit, const std::vector<std::string>& plates,
+               const std::vector<std::int64_t>& extents, const std::vector<double>& totals,
+               std::size_t limit) {
   std::size_t n = 1;
-  for (const std::int64_t e : extents) n *= static_cast<std::size_t>(e);
+  for (const std::int64_t e : extents)
+    n *= static_cast<std::size_t>(e);
   Rows rows;
   rows.order.resize(n);
   std::iota(rows.order.begin(), rows.order.end(), std::size_t{0});
@@ -112,7 +119,8 @@ Rows name_rows(const SavedFit& fit, const std::vector<std::string>& plates, cons
   if (weights.empty() && extents.size() == 1) {
     weights = totals;
     const double sum = std::accumulate(totals.begin(), totals.end(), 0.0);
-    for (double& w : weights) w /= sum;
+    for (double& w : weights)
+      w /= sum;
   }
   const bool weighted = weights.size() == n && n > 1;
   if (weighted) {
@@ -140,7 +148,8 @@ std::string list_probable(const SavedFit& fit, const Moments& m, const Rows& row
     std::partial_sort(by_size.begin(), by_size.begin() + static_cast<std::ptrdiff_t>(top), by_size.end(),
                       [&](std::size_t a, std::size_t b) { return p[a] != p[b] ? p[a] > p[b] : a < b; });
     Row words;
-    for (std::size_t i = 0; i < top; ++i) words.push_back(fmt::format("{} {:.2g}", element(fit, plate, by_size[i]), p[by_size[i]]));
+    for (std::size_t i = 0; i < top; ++i)
+      words.push_back(fmt::format("{} {:.2g}", element(fit, plate, by_size[i]), p[by_size[i]]));
     const std::string& name = rows.names[rows.order[r]];
     out += fmt::format("  {}{}{}\n", name, name.empty() ? "" : ": ", fmt::join(words, ", "));
   }
@@ -154,10 +163,12 @@ std::string show_matrices(const SavedFit& fit, const Moments& m, const Rows& row
   std::string out;
   for (std::size_t r = 0; r < shown; ++r) {
     std::vector<Row> lines(1, Row{rows.names[rows.order[r]]});
-    for (std::size_t j = 0; j < d; ++j) lines[0].push_back(element(fit, plate, j));
+    for (std::size_t j = 0; j < d; ++j)
+      lines[0].push_back(element(fit, plate, j));
     for (std::size_t i = 0; i < d; ++i) {
       Row& line = lines.emplace_back(1, "  " + element(fit, plate, i));
-      for (std::size_t j = 0; j < d; ++j) line.push_back(cell(m, rows.order[r] * d * d + i * d + j));
+      for (std::size_t j = 0; j < d; ++j)
+        line.push_back(cell(m, rows.order[r] * d * d + i * d + j));
     }
     out += table(lines);
   }
@@ -179,18 +190,20 @@ Moments diagonal(const Moments& m) {
   return out;
 }
 
-std::string show_table(const SavedFit& fit, const Moments& m, const Rows& rows, std::size_t columns, const std::string& plate,
-                       const DescribeOptions& o) {
+std::string show_table(const SavedFit& fit, const Moments& m, const Rows& rows, std::size_t columns,
+                       const std::string& plate, const DescribeOptions& o) {
   std::vector<Row> lines;
   const std::size_t shown_columns = std::min(columns, kColumns);
   if (columns > 1) {
     Row& header = lines.emplace_back(1, "");
-    for (std::size_t c = 0; c < shown_columns; ++c) header.push_back(element(fit, plate, c));
+    for (std::size_t c = 0; c < shown_columns; ++c)
+      header.push_back(element(fit, plate, c));
     if (columns > shown_columns) header.push_back(fmt::format("... and {} more", columns - shown_columns));
   }
   for (std::size_t r = 0; r < std::min(o.rows, rows.order.size()); ++r) {
     Row& line = lines.emplace_back(1, rows.names[rows.order[r]]);
-    for (std::size_t c = 0; c < shown_columns; ++c) line.push_back(cell(m, rows.order[r] * columns + c));
+    for (std::size_t c = 0; c < shown_columns; ++c)
+      line.push_back(cell(m, rows.order[r] * columns + c));
   }
   return table(lines) + more(rows.order.size(), o.rows);
 }
@@ -210,30 +223,35 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
   std::optional<Moments> m = moments(v, v.joint.empty() ? nullptr : fit.find(v.joint));
   if (!m) {
     out += "its parameters stand in posterior.npz\n";
-    for (const NpyArray& a : v.parameters) out += fmt::format("  {}.{} ({})\n", v.name, a.name, fmt::join(a.shape, ", "));
+    for (const NpyArray& a : v.parameters)
+      out += fmt::format("  {}.{} ({})\n", v.name, a.name, fmt::join(a.shape, ", "));
     return out;
   }
   if (m->mean.empty()) return out + "no elements\n";
   const std::string what = m->simplex ? "probability" : "mean";
   if (m->mean.size() == 1) {
-    return out + fmt::format("{} {:.6g}", what, m->mean[0]) + (m->sd.empty() ? "" : fmt::format(", sd {:.4g}", m->sd[0])) + "\n";
+    return out + fmt::format("{} {:.6g}", what, m->mean[0]) +
+           (m->sd.empty() ? "" : fmt::format(", sd {:.4g}", m->sd[0])) + "\n";
   }
 
   std::vector<std::string> plates(v.axes);
-  plates.erase(plates.begin(), plates.begin() + std::max<std::ptrdiff_t>(0, std::ssize(plates) - std::ssize(m->elements)));
+  plates.erase(plates.begin(),
+               plates.begin() + std::max<std::ptrdiff_t>(0, std::ssize(plates) - std::ssize(m->elements)));
   plates.resize(m->elements.size());
   std::string event_plate = v.event.empty() ? "" : v.event.back();
   if (m->event.size() == 1) {
     const auto k = static_cast<std::size_t>(m->event[0]);
     if (m->simplex && (k > kLargeSimplex || find_label(fit, event_plate, 0))) {
       out += fmt::format("the {} most probable of {}\n", std::min(o.top, k), k);
-      return out + list_probable(fit, *m, name_rows(fit, plates, m->elements, m->total, o.rows), event_plate, o);
+      return out +
+             list_probable(fit, *m, name_rows(fit, plates, m->elements, m->total, o.rows), event_plate, o);
     }
   }
   out += what + (m->sd.empty() ? "" : " (sd)");
   if (m->event.size() == 2) {
     if (static_cast<std::size_t>(m->event[0]) <= kMatrix) {
-      return out + "\n" + show_matrices(fit, *m, name_rows(fit, plates, m->elements, {}, o.rows), event_plate, o);
+      return out + "\n" +
+             show_matrices(fit, *m, name_rows(fit, plates, m->elements, {}, o.rows), event_plate, o);
     }
     out += " of the diagonal";
     m = diagonal(*m);
@@ -258,7 +276,8 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
   Rows rows = name_rows(fit, plates, extents, {}, own_weights ? 0 : o.rows);
   if (own_weights) {
     std::sort(rows.order.begin(), rows.order.end());
-    for (std::size_t k : rows.order) rows.names[k] = element(fit, plates[0], k);
+    for (std::size_t k : rows.order)
+      rows.names[k] = element(fit, plates[0], k);
   }
   return out + "\n" + show_table(fit, *m, rows, columns, column_plate, o);
 }
@@ -266,26 +285,28 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
 std::string describe(const SavedFit& fit) {
   std::string came = fit.status == "max_iter" ? "stopped at --max-iter" : fit.status;
   std::replace(came.begin(), came.end(), '_', ' ');
-  std::string out = fmt::format("{} ({}): {} after {} iterations, ELBO {:.6f}\n", fit.model, fit.model_file, came,
-                                fit.iterations, fit.elbo);
+  std::string out = fmt::format("{} ({}): {} after {} iterations, ELBO {:.6f}\n", fit.model, fit.model_file,
+                                came, fit.iterations, fit.elbo);
   if (fit.restarts.size() > 1) {
     double low = fit.elbo, high = fit.elbo;
     for (const SavedRestart& r : fit.restarts) {
       low = std::fmin(low, r.elbo);
       high = std::fmax(high, r.elbo);
     }
-    out += fmt::format("seed {}, restart {} of {}, which ended between {:.6g} and {:.6g}\n", fit.seed, fit.restart + 1,
-                       fit.restarts.size(), low, high);
+    out += fmt::format("seed {}, restart {} of {}, which ended between {:.6g} and {:.6g}\n", fit.seed,
+                       fit.restart + 1, fit.restarts.size(), low, high);
   } else {
     out += fmt::format("seed {}\n", fit.seed);
   }
   Row sizes;
-  for (const auto& [plate, size] : fit.sizes) sizes.push_back(fmt::format("{} {}", plate, size));
+  for (const auto& [plate, size] : fit.sizes)
+    sizes.push_back(fmt::format("{} {}", plate, size));
   if (!sizes.empty()) out += fmt::format("sizes: {}\n", fmt::join(sizes, ", "));
   constexpr int kWidth = 64, kHeight = 8;
   const auto [low, high] = std::minmax_element(fit.elbo_trace.begin(), fit.elbo_trace.end());
   const bool moved = low != high && *high - *low > 1e-9 * (1 + std::abs(*high));
-  if (moved) out += "\n" + text_plot(fit.elbo_trace, kWidth, kHeight, "ELBO, sweep by sweep", terminal_style());
+  if (moved)
+    out += "\n" + text_plot(fit.elbo_trace, kWidth, kHeight, "ELBO, sweep by sweep", terminal_style());
   return out;
 }
 

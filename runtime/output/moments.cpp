@@ -1,8 +1,11 @@
 // One function a kind of factor; the kind is decided by which parameters there are.
 #include "runtime/output/moments.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -17,7 +20,8 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 std::size_t size_of(const Shape& shape) {
   std::size_t n = 1;
-  for (const std::int64_t d : shape) n *= static_cast<std::size_t>(d);
+  for (const std::int64_t d : shape)
+    n *= static_cast<std::size_t>(d);
   return n;
 }
 
@@ -34,7 +38,8 @@ Moments shaped(const Shape& shape, std::size_t event_rank) {
 
 /// Vectors over the last axis of `a`, and a square matrix for each of them in `b`.
 bool vectors_and_matrices(const NpyArray& a, const NpyArray& b) {
-  if (a.shape.empty() || b.shape.size() != a.shape.size() + 1 || b.shape.back() != a.shape.back()) return false;
+  if (a.shape.empty() || b.shape.size() != a.shape.size() + 1 || b.shape.back() != a.shape.back())
+    return false;
   return std::equal(a.shape.begin(), a.shape.end(), b.shape.begin());
 }
 
@@ -58,7 +63,8 @@ std::optional<Moments> simplex(const NpyArray& a, bool dirichlet) {
   }
   for (std::size_t e = 0; e < a.values.size(); e += k) {
     double total = 0;
-    for (std::size_t i = e; i < e + k; ++i) total += a.values[i];
+    for (std::size_t i = e; i < e + k; ++i)
+      total += a.values[i];
     for (std::size_t i = e; i < e + k; ++i) {
       m.mean[i] = a.values[i] / total;
       m.sd[i] = std::sqrt(m.mean[i] * (1 - m.mean[i]) / (total + 1));
@@ -81,13 +87,15 @@ std::optional<Moments> normal(const NpyArray& mean, const NpyArray& precision) {
       continue;
     }
     const Eigen::VectorXd variance = inverse_diagonal(&precision.values[e * d], d);
-    for (std::size_t i = 0; i < d; ++i) m.sd[e + i] = std::sqrt(variance[static_cast<Eigen::Index>(i)]);
+    for (std::size_t i = 0; i < d; ++i)
+      m.sd[e + i] = std::sqrt(variance[static_cast<Eigen::Index>(i)]);
   }
   return m;
 }
 
 /// The mean of a NormalGamma or NormalWishart factor: Student's t once the precision is integrated out.
-std::optional<Moments> joint_mean(const NpyArray& mean, const NpyArray& precision_scale, const SavedVariable* partner) {
+std::optional<Moments> joint_mean(const NpyArray& mean, const NpyArray& precision_scale,
+                                  const SavedVariable* partner) {
   const std::size_t rank = mean.shape.size(), elements = precision_scale.shape.size();
   if (rank < elements || rank > elements + 1) return std::nullopt;
   Moments m = shaped(mean.shape, rank - elements);
@@ -113,8 +121,10 @@ std::optional<Moments> joint_mean(const NpyArray& mean, const NpyArray& precisio
       const Eigen::VectorXd inverse = inverse_diagonal(&scale->values[e * d * d], d);
       const double freedom = df->values[e] - static_cast<double>(d) - 1;
       for (std::size_t i = 0; i < d; ++i) {
-        m.sd[e * d + i] = freedom > 0 ? std::sqrt(inverse[static_cast<Eigen::Index>(i)] / (freedom * precision_scale.values[e]))
-                                      : kInfinite;
+        m.sd[e * d + i] =
+            freedom > 0
+                ? std::sqrt(inverse[static_cast<Eigen::Index>(i)] / (freedom * precision_scale.values[e]))
+                : kInfinite;
       }
     }
     return m;
@@ -125,7 +135,8 @@ std::optional<Moments> joint_mean(const NpyArray& mean, const NpyArray& precisio
 
 /// Mean df * V, variance df * (V_ij^2 + V_ii V_jj).
 std::optional<Moments> wishart(const NpyArray& df, const NpyArray& scale) {
-  if (scale.shape.size() != df.shape.size() + 2 || scale.shape.back() != scale.shape[df.shape.size()]) return std::nullopt;
+  if (scale.shape.size() != df.shape.size() + 2 || scale.shape.back() != scale.shape[df.shape.size()])
+    return std::nullopt;
   if (!std::equal(df.shape.begin(), df.shape.end(), scale.shape.begin())) return std::nullopt;
   Moments m = shaped(scale.shape, 2);
   const auto d = static_cast<std::size_t>(scale.shape.back());
@@ -147,7 +158,8 @@ template <class F>
 std::optional<Moments> numbers(const NpyArray& a, const NpyArray& b, F f) {
   if (a.shape != b.shape) return std::nullopt;
   Moments m = shaped(a.shape, 0);
-  for (std::size_t e = 0; e < a.values.size(); ++e) std::tie(m.mean[e], m.sd[e]) = f(a.values[e], b.values[e]);
+  for (std::size_t e = 0; e < a.values.size(); ++e)
+    std::tie(m.mean[e], m.sd[e]) = f(a.values[e], b.values[e]);
   return m;
 }
 

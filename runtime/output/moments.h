@@ -1,4 +1,5 @@
-// Means and standard deviations of posterior factors, found from the names and shapes of their parameters alone.
+// Means and standard deviations of posterior factors, found from the names and shapes of their parameters
+// alone.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,13 +14,14 @@ struct Moments {
   std::vector<std::int64_t> elements;  // extents of the axes (a nested plate and its parent are one)
   std::vector<std::int64_t> event;     // () number, (d) vector, (d, d) matrix
   std::vector<double> mean;
-  std::vector<double> sd;              // as `mean`, or empty: probabilities of single outcomes have none worth showing
-  bool simplex = false;                // the mean is one along the event
-  std::vector<double> total;           // Dirichlet: the sum of the concentrations, by element; otherwise empty
+  std::vector<double> sd;     // as `mean`, or empty: probabilities of single outcomes have none worth showing
+  bool simplex = false;       // the mean is one along the event
+  std::vector<double> total;  // Dirichlet: the sum of the concentrations, by element; otherwise empty
 };
 
-/// `joint`: the other member of a joint factor or null, which leaves the sd of a mean empty. Moments that do not
-/// exist are infinite. Nothing when the parameters are of no known kind, or their shapes do not belong together.
+/// `joint`: the other member of a joint factor or null, which leaves the sd of a mean empty. Moments that do
+/// not exist are infinite. Nothing when the parameters are of no known kind, or their shapes do not belong
+/// together.
 std::optional<Moments> moments(const SavedVariable& v, const SavedVariable* joint);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// fit.json by way of nlohmann's parser; whatever is missing from it keeps its default, whatever has another type is an
-// error.
+// fit.json by way of nlohmann's parser; whatever is missing from it keeps its default, whatever has another
+// type is an error.
 #include "runtime/output/saved_fit.h"
 
 #include <algorithm>
@@ -19,7 +19,9 @@ namespace {
 using nlohmann::json;
 
 /// JSON has no NaN: fit.json has null instead.
-double number(const json& j) { return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>(); }
+double number(const json& j) {
+  return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>();
+}
 
 template <class T>
 void get(const json& j, const char* name, T& to) {
@@ -51,7 +53,9 @@ void read_summary(const json& j, SavedFit& fit) {
   for (const auto& [name, value] : constants.items()) {
     std::vector<double>& to = fit.constants[name];
     if (!value.is_array()) to.push_back(number(value));
-    else for (const json& x : value) to.push_back(number(x));
+    else
+      for (const json& x : value)
+        to.push_back(number(x));
   }
   for (const auto& [name, value] : variables.items()) {
     SavedVariable& v = fit.variables.emplace_back();
@@ -66,7 +70,9 @@ void read_summary(const json& j, SavedFit& fit) {
 /// Gives each array to its variable, and puts the variables into the order of the arrays.
 void distribute(std::vector<NpyArray> arrays, SavedFit& fit) {
   std::vector<SavedVariable> ordered;
-  const auto by_name = [](const std::string& name) { return [&name](const SavedVariable& v) { return v.name == name; }; };
+  const auto by_name = [](const std::string& name) {
+    return [&name](const SavedVariable& v) { return v.name == name; };
+  };
   for (NpyArray& a : arrays) {
     const std::size_t dot = a.name.rfind('.');
     if (dot == std::string::npos) continue;
@@ -141,7 +147,8 @@ Result<SavedFit> read_fit(const std::string& directory) {
   Result<std::vector<NpyArray>> arrays = read_npz((base / "posterior.npz").string());
   if (!arrays) return Error{ExitCode::data, arrays.error().where, arrays.error().text, arrays.error().notes};
   distribute(std::move(*arrays), fit);
-  if (const Result<std::string> trace = read_file((base / "trace.csv").string())) fit.elbo_trace = read_elbos(*trace);
+  if (const Result<std::string> trace = read_file((base / "trace.csv").string()))
+    fit.elbo_trace = read_elbos(*trace);
   return fit;
 }
 

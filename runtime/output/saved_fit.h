@@ -15,7 +15,7 @@ struct SavedVariable {
   std::vector<std::string> axes, event;  // plates; of a nested plate's parent no array has an axis of its own
   std::string family;                    // of the factor; may be empty
   std::string joint;                     // the other member of a joint factor, or empty
-  std::vector<NpyArray> parameters;      // named without the variable: "mean", "precision"; empty: not written
+  std::vector<NpyArray> parameters;  // named without the variable: "mean", "precision"; empty: not written
 
   /// The parameter of that name, or null.
   const NpyArray* find(const std::string& parameter) const;
@@ -32,11 +32,11 @@ struct SavedFit {
   std::int64_t seed = 0, restart = 0, iterations = 0;
   double elbo = 0;
   std::vector<SavedRestart> restarts;
-  std::map<std::string, std::int64_t> sizes;                // by plate
-  std::map<std::string, std::vector<double>> constants;     // a number is an array of one
-  std::map<std::string, std::vector<std::string>> labels;   // by plate; only plates that have them
-  std::vector<SavedVariable> variables;                     // as in posterior.npz, then those without arrays
-  std::vector<double> elbo_trace;                           // empty when there is no trace.csv
+  std::map<std::string, std::int64_t> sizes;               // by plate
+  std::map<std::string, std::vector<double>> constants;    // a number is an array of one
+  std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
+  std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays
+  std::vector<double> elbo_trace;                          // empty when there is no trace.csv
 
   const SavedVariable* find(const std::string& variable) const;
 };

@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+import numpy
+
 LEHR = sys.argv[1]
 DATA = "models/data/"
 KOS = ["models/lda.lehr", "--data", f"w={DATA}kos.ldac.gz", "--labels", f"term={DATA}kos.vocab.txt"]
@@ -99,6 +101,30 @@ def interrupted(out, number):
     assert "interrupted after" in lehr("show", out).stdout
 
 
+def warned_once(out):
+    os.makedirs(out)
+    with open("models/coin.lehr") as model, open(f"{out}/model.lehr", "w") as file:
+        file.write(model.read().replace("plate throw;", "plate throw; const unused = 1;"))
+    done = lehr("fit", f"{out}/model.lehr", "--data", f"{DATA}coin.csv", "--quiet", "--out", out)
+    assert done.stderr.count("warning") == 1, done.stderr
+    unbound = lehr("fit", f"{out}/model.lehr", "--quiet", "--out", out, code=4)
+    assert unbound.stderr.count("warning") == 1, unbound.stderr
+
+
+def failure(out):
+    """A posterior that is not proper: everything is written, and the message says what, when and the cure."""
+    os.makedirs(out)
+    with open(f"{out}/model.lehr", "w") as file:
+        file.write("model m { plate n; mu ~ Flat(); tau ~ Jeffreys();\n"
+                   "observe x[n] ~ Normal(mean = mu, precision = tau); }\n")
+    with open(f"{out}/equal.json", "w") as file:
+        json.dump({"x": [3, 3, 3, 3]}, file)
+    done = lehr("fit", f"{out}/model.lehr", "--data", f"{out}/equal.json", "--quiet", "--out", out, code=5)
+    assert "in sweep" in done.stderr and "'tau'" in done.stderr and "--seed" in done.stderr, done.stderr
+    assert summary(out)["status"] == "numerical_failure" and len(trace(out)) == summary(out)["iterations"]
+    assert "numerical failure after" in lehr("show", out).stdout
+
+
 def mistakes(out):
     lehr("fit", "models/coin.lehr", "--data", f"{DATA}coin.csv", "--quiet", "--out", out)
     unknown = lehr("show", out, "mu", code=2)
@@ -112,12 +138,62 @@ def mistakes(out):
     lehr("show", out, code=4)
 
 
+def formulas(out):
+    """Standard deviations of a made-up posterior, against numpy."""
+    os.makedirs(out)
+    random = numpy.random.default_rng(1)
+    square = random.normal(size=(2, 3, 3))
+    positive = square @ square.transpose(0, 2, 1) + numpy.eye(3)
+    large = numpy.arange(1.0, 31.0)
+    arrays = {
+        "m.mean": random.normal(size=(2, 3)), "m.precision": positive,
+        "nw.mean": random.normal(size=(2, 3)), "nw.precision_scale": numpy.array([2.0, 5.0]),
+        "L.df": numpy.array([7.0, 4.0]), "L.scale": positive,
+        "ng.mean": numpy.array(1.5), "ng.precision_scale": numpy.array(4.0),
+        "t.shape": numpy.array(3.0), "t.rate": numpy.array(6.0),
+        "v.shape": numpy.array(4.0), "v.scale": numpy.array(6.0),
+        "s.concentration": large, "odd.thing": numpy.zeros((2, 2)), "r.mean": numpy.zeros((2, 3)), "r.precision": numpy.ones(3)}
+    numpy.savez(f"{out}/posterior.npz", **arrays)
+    axes = {"m": (["k"], ["d"]), "nw": (["k"], ["d"]), "L": (["k"], ["d", "d"]), "s": ([], ["w"])}
+    variables = {name: {"axes": a, "event": e} for name, (a, e) in axes.items()}
+    variables.setdefault("nw", {})["joint"] = "L"
+    variables["ng"] = {"joint": "t"}
+    with open(f"{out}/fit.json", "w") as file:
+        json.dump({"model": "made_up", "status": "converged", "variables": variables, "elbo": None}, file)
+
+    def rows(name):
+        return [line for line in lehr("show", out, name).stdout.splitlines()[1:]]
+
+    def cells(line):
+        return [float(word.strip("()")) for word in line.split()[2:]]
+
+    def same(line, mean, sd):
+        numpy.testing.assert_allclose(cells(line), numpy.stack([mean, sd], 1).ravel(), rtol=0.06)
+
+    for k in range(2):
+        same(rows("m")[1 + k], arrays["m.mean"][k], numpy.sqrt(numpy.diag(numpy.linalg.inv(positive[k]))))
+    variance = numpy.diag(numpy.linalg.inv(positive[0])) / (2.0 * (7 - 3 - 1))
+    same(rows("nw")[1], arrays["nw.mean"][0], numpy.sqrt(variance))
+    assert rows("nw")[2].count("(inf)") == 3  # four degrees of freedom in three dimensions: no variance
+    v = positive[0]
+    same(rows("L")[2], 7 * v[1], numpy.sqrt(7 * (v[1] ** 2 + v[1, 1] * numpy.diag(v))))
+    assert lehr("show", out, "ng").stdout == "ng: mean 1.5, sd 0.866\n"  # sqrt(6 / (2 * 4))
+    assert lehr("show", out, "v").stdout == "v: mean 2, sd 1.414\n"
+    assert rows("s") == ["  " + ", ".join(f"w {w} {(w + 1) / large.sum():.2g}" for w in range(29, 19, -1))], rows("s")
+    for name in ["odd", "r"]:
+        assert "stand in posterior.npz" in lehr("show", out, name).stdout
+    lehr("show", out)
+
+
 with tempfile.TemporaryDirectory() as tmp:
+    formulas(f"{tmp}/formulas")
     coin(f"{tmp}/it's a coin")
     topics(f"{tmp}/lda")
     components(f"{tmp}/gmm")
     start_only(f"{tmp}/start")
     interrupted(f"{tmp}/int", signal.SIGINT)
     interrupted(f"{tmp}/term", signal.SIGTERM)
+    warned_once(f"{tmp}/warned")
+    failure(f"{tmp}/failure")
     mistakes(f"{tmp}/mistakes")
 print("all well")
