@@ -1,7 +1,7 @@
 // The command line from outside. tests/cli/NAME.test is one case:
 //
-//   $ lehr check models/coin.lehr        the arguments; {tmp} is a fresh directory
-//   exit 0                               the exit code
+//   $ lehr check models/coin.lehr        the arguments; {tmp} is a fresh directory. Several lines run in
+//   order exit 0                               the exit code of the last one
 //   == stdout                            what is printed, compared exactly; a block that is missing is not
 //   compared
 //   == stderr
@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Case {
-  std::string comment, arguments;
+  std::string comment;
+  std::vector<std::string> commands;  // the arguments of each
   int exit_code = 0;
   std::optional<std::string> out, err;
 };
@@ -48,7 +49,7 @@ Case parse(const fs::path& path) {
     } else if (block) {
       **block += line + "\n";
     } else if (line.starts_with("$ lehr ")) {
-      c.arguments = line.substr(7);
+      c.commands.push_back(line.substr(7));
     } else if (line.starts_with("exit ")) {
       c.exit_code = std::stoi(line.substr(5));
     } else {
@@ -59,7 +60,10 @@ Case parse(const fs::path& path) {
 }
 
 std::string print(const Case& c) {
-  std::string out = fmt::format("{}$ lehr {}\nexit {}\n", c.comment, c.arguments, c.exit_code);
+  std::string out = c.comment;
+  for (const std::string& arguments : c.commands)
+    out += "$ lehr " + arguments + "\n";
+  out += fmt::format("exit {}\n", c.exit_code);
   if (c.out) out += "== stdout\n" + *c.out;
   if (c.err) out += "== stderr\n" + *c.err;
   return out;
@@ -71,17 +75,19 @@ std::string replaced(std::string s, const std::string& what, const std::string& 
   return s;
 }
 
-/// Runs the case's command; the blocks of the result are those of the case.
+/// Runs the case's commands; the blocks of the result are those of the case.
 Case run(const Case& c) {
   const fs::path tmp = fs::temp_directory_path() / fmt::format("lehr_cli_{}", ::getpid());
   fs::remove_all(tmp);
   fs::create_directories(tmp);
-  const std::string command =
-      fmt::format("{} {} >{}/stdout 2>{}/stderr </dev/null", LEHR_PROGRAM,
-                  replaced(c.arguments, "{tmp}", tmp.string()), tmp.string(), tmp.string());
-  const int status = std::system(command.c_str());
   Case result = c;
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  for (const std::string& arguments : c.commands) {
+    const std::string command =
+        fmt::format("{} {} >>{}/stdout 2>>{}/stderr </dev/null", LEHR_PROGRAM,
+                    replaced(arguments, "{tmp}", tmp.string()), tmp.string(), tmp.string());
+    const int status = std::system(command.c_str());
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
   if (c.out) result.out = replaced(read(tmp / "stdout"), tmp.string(), "{tmp}");
   if (c.err) result.err = replaced(read(tmp / "stderr"), tmp.string(), "{tmp}");
   fs::remove_all(tmp);
