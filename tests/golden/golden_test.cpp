@@ -1,6 +1,8 @@
 // tests/golden/NAME.lehr against its siblings: every rung whose file exists (NAME.ast ... NAME.conditionals),
 // the derivation (NAME.derive, NAME.json, NAME.tex) and the diagnostics (NAME.diag). A name starts with bad_
 // if and only if there is an error, with warn_ if and only if there are warnings alone.
+#include <sstream>
+
 #include "compiler/conditionals/print_derivation.h"
 #include "compiler/pipeline.h"
 #include "tests/golden/goldens.h"
@@ -71,6 +73,18 @@ TEST_CASE("derivations of models/") {
     DYNAMIC_SECTION(path.generic_string()) {
       compare(derived(read(path), ".derive"),
               "tests/golden/models" / path.stem().replace_extension(".derive"));
+    }
+  }
+}
+
+TEST_CASE("equations quoted in the documentation are those of lehr derive") {
+  const std::string now = derived(read("models/lda.lehr"), ".derive");
+  for (const char* page : {"README.md", "docs/derivation.md"}) {
+    std::istringstream lines(read(page).text);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.ends_with(")") || line.find("    (line") == std::string::npos) continue;
+      INFO(page << ": " << line);
+      CHECK(now.find(line.substr(line.find_first_not_of(' '))) != std::string::npos);
     }
   }
 }
