@@ -25,6 +25,7 @@ struct Block {
   std::optional<model::VariableId> mean;  // the other member of a joint block
   const math::FamilyRow* family = nullptr;
   bool point = false;                     // delta factor at the mode
+  bool chain = false;                     // categories along an ordered last axis: one factor for the whole sequence
   std::vector<Use> uses;
   std::vector<bool> sequential;           // by axis: elements that differ there must be updated one after another
   bool coupled() const;                   // some term holds two elements of the block
@@ -41,6 +42,10 @@ struct Conditionals {
 /// Axes that must be sequential so that no two elements of `v` that share a term are updated together: a smallest
 /// set that hits, for every pair of atoms of `v` in one term, the axes on which they certainly differ.
 std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v);
+
+/// Whether all pairs of elements of `v` in one term are (t - 1, t) of its last axis, an ordered plate, and agree on the
+/// other axes.
+bool is_chain(const density::Density& d, const model::Model& m, model::VariableId v);
 
 /// The terms of a joint block (mean, precision) rewritten in the statistics of NormalGamma or NormalWishart.
 void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean, model::VariableId precision);

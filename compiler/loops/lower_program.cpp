@@ -152,6 +152,7 @@ void Lowering::declare_blocks() {
       if (!used.contains({b, row.stat})) continue;
       if (row.stat == math::Stat::indicator) {
         expectation_[{b, row.stat}] = parameter_.at({b, "probs"});
+        if (block.chain) declare_chain(b);
         continue;
       }
       const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
@@ -295,6 +296,7 @@ void Lowering::emit_initialise() {
     const density::Density& d = s_.conditionals.density;
     for (BlockId b : parents_first()) {
       if (!stored(b)) continue;
+      local_chain(b);
       const conditionals::Block& block = s_.conditionals[b];
       std::vector<std::pair<ArrayTerm, std::size_t>> uses;
       for (const conditionals::Use& u : block.uses) {
@@ -317,6 +319,11 @@ void Lowering::emit_expectations() {
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);
       if (!stored(b)) continue;
+      if (chains_.contains(b)) {
+        if (chains_.at(b).local) continue;
+        for_sequences(m_[s_.conditionals[b].variable], {}, [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
+        continue;
+      }
       for_elements(m_[s_.conditionals[b].variable].axes, [&](std::vector<ExprId> element) {
         Formulas f = parameter_formulas(b, element);
         expectations_from_parameters(b, element, f);
@@ -340,6 +347,11 @@ void Lowering::emit_elbo() {
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);
       if (s_.stage_of[k] || s_.conditionals[b].point) continue;
+      if (chains_.contains(b)) {
+        for_sequences(m_[s_.conditionals[b].variable], {},
+                      [&](const std::vector<ExprId>& q) { b_.accumulate(total, chain_entropy(b, q)); });
+        continue;
+      }
       for_elements(m_[s_.conditionals[b].variable].axes,
                    [&](std::vector<ExprId> element) { b_.accumulate(total, entropy(b, element)); });
     }

@@ -55,6 +55,7 @@ std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
       if (mode == StageMode::update) {
         emit_item(stage, item, mode, p[2], p[3]);
       } else if (mode == StageMode::sum) {
+        start_chains(stage, item);
         emit_item_sums(stage, item, mode);
       } else {
         ExprId in = b_.boolean(true);
@@ -65,6 +66,13 @@ std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
       }
     });
   });
+}
+
+void Lowering::start_chains(const ItemStage& stage, ExprId item) {
+  for (BlockId b : stage.blocks) {
+    if (!chains_.contains(b)) continue;
+    for_sequences(m_[s_.conditionals[b].variable], {item}, [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
+  }
 }
 
 std::vector<ExprId> Lowering::streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
@@ -79,6 +87,7 @@ void Lowering::declare_item_arrays(const ItemStage& stage) {
   previous_.clear();
   for (BlockId b : stage.blocks) {
     if (stored(b)) {
+      local_chain(b);
       const model::Variable& var = m_[s_.conditionals[b].variable];
       for (const math::FactorParameter& p : s_.conditionals[b].family->factor->parameters) {
         if (p.exported) previous_[{b, p.name}] = work_array("previous." + p.name, packed(event_axes(var, p.event_rank)));
@@ -171,8 +180,10 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
       update(b, stored_uses(b), {item}, finish, after);
     }
   };
+  if (stage.iterate) start_chains(stage, item);
   if (!stage.iterate || mode == StageMode::seed) {
     pass(true, std::nullopt);
+    if (mode == StageMode::seed) start_chains(stage, item);
   } else {
     const ScalarId settled = b_.local("settled" + std::to_string(names_++), b_.i(0));
     b_.for_loop("pass" + std::to_string(names_++), b_.i(0), iterations, [&](ExprId i) {
@@ -282,6 +293,11 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
   const ScalarId entropies = b_.local("entropies" + std::to_string(names_++), b_.f(0));
   for (BlockId b : stage.blocks) {
     if (s_.storage[b.index()] == Storage::streamed || s_.conditionals[b].point) continue;
+    if (chains_.contains(b)) {
+      for_sequences(m_[s_.conditionals[b].variable], {item},
+                    [&](const std::vector<ExprId>& q) { b_.accumulate(entropies, chain_entropy(b, q)); });
+      continue;
+    }
     for_inner_elements(m_[s_.conditionals[b].variable], item,
                        [&](const std::vector<ExprId>& element) { b_.accumulate(entropies, entropy(b, element)); });
   }

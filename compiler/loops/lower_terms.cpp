@@ -204,6 +204,18 @@ std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std:
     const Atom& atom = t.term->atoms[k];
     std::set<BoundId> bounds = mentioned(a_, atom.axes);
     bounds.merge(mentioned(a_, atom.event));
+    // Two elements of one chain: the expectation of the pair, once.
+    if (chains_.contains(s_.conditionals.block_of[atom.variable.index()])) {
+      const auto other = std::find_if(t.term->atoms.begin(), t.term->atoms.end(), [&](const Atom& x) {
+        return &x != &atom && x.variable == atom.variable;
+      });
+      if (other != t.term->atoms.end()) {
+        if (&*other < &atom) continue;
+        bounds.merge(mentioned(a_, other->event));
+        out.push_back({bounds, [this, &atom, &second = *other](const Env& env) { return pair_expectation(atom, second, env); }});
+        continue;
+      }
+    }
     out.push_back({bounds, [this, &atom](const Env& env) { return expectation(atom, env); }});
   }
   if (t.array) {

@@ -240,6 +240,10 @@ void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::siz
                       const std::vector<ExprId>& lead,
                       const std::function<void(const std::vector<ExprId>&, const NaturalTarget&)>& before,
                       const std::function<void(const std::vector<ExprId>&)>& after) {
+  if (chains_.contains(b)) {
+    update_chain(b, uses, lead);
+    return;
+  }
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const std::vector<bool> fixed = gather_axes(b, uses);
   const NaturalTarget n = natural_buffers(b, fixed, "");

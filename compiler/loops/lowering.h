@@ -128,6 +128,27 @@ class Lowering {
   std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event);
   std::vector<std::pair<ArrayTerm, std::size_t>> outer_uses(BlockId b) const;
 
+  // ---- lower_chain.cpp: one factor over a sequence of categories
+  struct Chain {
+    BufferId pairs;                          // [t][j][k] of the sequence, or the block's own array over all of them
+    bool local = false;                      // `pairs` hold the sequence of the current item only
+    BufferId entropy;                        // [1] of the current item, or over the leading axes
+  };
+  void declare_chain(BlockId b);
+  void local_chain(BlockId b);
+  SizeId longest(const model::Variable& var);
+  void update_chain(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses, const std::vector<ExprId>& lead);
+  void update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
+                       const std::vector<ExprId>& sequence);
+  /// Pairs as if the elements were independent: for start values.
+  void independent_pairs(BlockId b, const std::vector<ExprId>& sequence);
+  std::vector<ExprId> pair_address(BlockId b, const std::vector<ExprId>& element, ExprId j, ExprId k);
+  void for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
+                     const std::function<void(const std::vector<ExprId>&)>& body);
+  ExprId length(const model::Variable& var, const std::vector<ExprId>& sequence);
+  ExprId pair_expectation(const Atom& x, const Atom& y, const Env& env);
+  ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
+
   // ---- lower_stage.cpp, lower_stream.cpp: local blocks, item by item
   enum class StageMode { update, seed, sum };
   StageFunctions emit_stage(std::size_t step);
@@ -136,6 +157,7 @@ class Lowering {
   void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, ExprId iterations, ExprId tolerance);
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   bool has_streamed_atom(const Term& t) const;
+  void start_chains(const schedule::ItemStage& stage, ExprId item);
   void declare_item_arrays(const schedule::ItemStage& stage);
   void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);
   void for_inner_elements(const model::Variable& var, ExprId item,
@@ -171,6 +193,7 @@ class Lowering {
   std::map<std::pair<BlockId, math::Stat>, BufferId> streamed_into_;  // naturals that streams add up for a later block
   std::map<std::pair<BlockId, std::string>, BufferId> previous_;  // parameters of one element before its update
   std::map<BlockId, BufferId> picks_;
+  std::map<BlockId, Chain> chains_;
   ExprId item_shift_;                        // of the factored stream being emitted
   std::map<std::string, std::pair<BufferId, BufferId>> data_inverse_;  // of data matrices: inverse, log determinant
   std::vector<std::int64_t> size_values_;    // by slot

@@ -238,3 +238,19 @@ def mean_field_spins_3x3(o):
         "converged": {"s.mean": np.tanh(v["a_conv"]).tolist()},
         "elbo_converged": -v["bF_conv"] - base,
     }
+
+
+@oracle
+def hmm_discrete(o):
+    c = case(o, """model m { plate seq; plate t in seq ordered; plate k = 2; plate v = 2;
+      pi ~ Dirichlet(concentration = 0.5) over k;
+      A[k] ~ Dirichlet(concentration = 0.5) over k;
+      B[k] ~ Dirichlet(concentration = 1) over v;
+      s[seq, t] ~ Categorical(A[s[seq, t-1]]) start Categorical(pi);
+      observe y[seq, t] ~ Categorical(B[s[seq, t]]); guide order(s, pi, A, B); }""",
+             {"y": o["data"]["seqs"]}, {"pi.concentration": "pi", "A.concentration": "A", "B.concentration": "B"})
+    # the oracle's ELBO after one sweep has the chain refreshed, ours is that of the chain used in the sweep
+    c["elbo_1"], c["elbo_refreshed"] = None, o["elbo_after_1"]
+    gamma = o["chain_posterior_initial"]["gamma_seq0_state0"]
+    c["first_probs"] = {"s.probs": [[g, 1 - g] for g in gamma]}
+    return c

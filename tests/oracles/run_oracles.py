@@ -71,6 +71,14 @@ def check(lehr, name, extra):
         if oracle.get("exact"):
             error = abs(report["elbo"] - oracle["log_evidence"]) / (1 + abs(oracle["log_evidence"]))
             want(error <= 1e-10, f"log evidence: {report['elbo']!r}, not {oracle['log_evidence']!r}")
+        for key, value in case.get("first_probs", {}).items():
+            ok, worst, where = compare({key: one[key][: len(value)]}, {key: value}, 1e-9)
+            want(ok, f"local factors of the first sweep: {where} off by {worst:.2e}")
+        if "elbo_refreshed" in case:
+            after = {k: v for k, v in one.items() if not k.endswith(".probs")}
+            _, again = fit(lehr, directory, name, case, ["--max-iter", "0"] + extra, after)
+            error = abs(again["elbo"] - case["elbo_refreshed"]) / (1 + abs(case["elbo_refreshed"]))
+            want(error <= 1e-9, f"ELBO with the local factors refreshed: {again['elbo']!r}, not {case['elbo_refreshed']!r}")
         last, report = fit(lehr, directory, name, case, ["--max-iter", "20000", "--tol", "1e-20"] + extra, case["init"])
         ok, worst, where = compare(last, case["converged"], 1e-6)
         want(ok, f"converged: {where} off by {worst:.2e}")
