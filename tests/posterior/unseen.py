@@ -522,6 +522,42 @@ def latent_categories_as_data_of_another(rng):
       observe x[n] ~ Normal(mean = mu[a[n]], precision = 1); observe y[n] ~ Poisson(l[b[n]]); }""", {"x": x, "y": y}, log_joint
 
 
+@case
+def two_languages(rng):
+    # the tokens of both languages are drawn from the same topics of the document
+    x, y = [[0, 1, 1], [2], [0, 0, 2, 1]], [[0, 1], [3, 2, 2], [1]]
+    dx, dy = np.repeat(np.arange(3), [3, 1, 4]), np.repeat(np.arange(3), [2, 3, 1])
+    X, Y = np.concatenate(x), np.concatenate(y)
+
+    def log_joint(v):
+        return total(log_dirichlet(v["theta"], 0.5), log_dirichlet(v["a"], 0.4), log_dirichlet(v["b"], 0.3),
+                     log_categorical(v["z"], v["theta"][:, dx]), log_categorical(v["s"], v["theta"][:, dy]),
+                     log_categorical(X, pick(v["a"], v["z"])), log_categorical(Y, pick(v["b"], v["s"])))
+
+    return """model m { plate doc; plate t in doc; plate u in doc; plate k = 2; plate v; plate w;
+      theta[doc] ~ Dirichlet(concentration = 0.5) over k;
+      a[k] ~ Dirichlet(concentration = 0.4) over v; b[k] ~ Dirichlet(concentration = 0.3) over w;
+      z[doc, t] ~ Categorical(theta[doc]); s[doc, u] ~ Categorical(theta[doc]);
+      observe x[doc, t] ~ Categorical(a[z[doc, t]]); observe y[doc, u] ~ Categorical(b[s[doc, u]]); }""", {
+        "x": x, "y": y}, log_joint
+
+
+@case
+def members_of_looked_up_groups(rng):
+    # a global by group, a local by member: only the groups' sizes join some of the terms
+    rows, group = [[1, 2], [], [0, 1, 2]], np.array([0, 2, 1, 0])
+    y, g, x = np.concatenate(rows), np.repeat(np.arange(3), [2, 0, 3]), np.array([1, 2, 3, 4])
+
+    def log_joint(v):
+        return total(log_gamma(v["a"], 1, 1), log_gamma(v["u"], 1.6, v["a"][:, g]), log_poisson(y, v["u"]),
+                     log_poisson(x, v["a"][:, group]))
+
+    return """model m { plate g; plate i in g; plate n; data group[n] : g;
+      a[g] ~ Gamma(shape = 1, rate = 1); u[g, i] ~ Gamma(shape = 1.6, rate = a[g]);
+      observe y[g, i] ~ Poisson(u[g, i]); observe x[n] ~ Poisson(a[group[n]]); }""", {
+        "y": rows, "x": x, "group": group}, log_joint
+
+
 def merged_tokens():
     """A token that stands for c copies is c tokens: same posterior, same ELBO."""
     rng = np.random.default_rng(4)
