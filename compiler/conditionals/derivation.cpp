@@ -98,8 +98,14 @@ class ParameterWriter {
       : a_(a), b_(b), e_(e), naturals_(naturals), places_(places), m_(m), writer_(m, c, a, mode) {
     for (density::BoundId x : e.axes)
       writer_.bound(x);
-    for (density::BoundId x : e.event)
-      writer_.bound(x);
+    // The second event index is named where something mentions it, so that sums can have its name elsewhere.
+    const auto& statistics = b.family->factor->statistics;
+    const bool second = (b.chain && mode == Mode::expected) ||
+                        std::any_of(statistics.begin(), statistics.end(), [](const math::StatisticRow& s) {
+                          return math::event_rank(s.stat) == 2;
+                        });
+    for (std::size_t k = 0; k < std::min<std::size_t>(e.event.size(), second ? 2 : 1); ++k)
+      writer_.bound(e.event[k]);
   }
 
   FormulaSymbol element(model::VariableId v) {
@@ -107,6 +113,12 @@ class ParameterWriter {
     for (density::BoundId x : e_.axes)
       out.axes.push_back({writer_.bound(x)});
     return out;
+  }
+
+  std::vector<Equation> potentials(const ChainPotentials& p) {
+    const Formula now{writer_.bound(e_.event[0])}, before{writer_.bound(e_.event[1])};
+    return {{false, {FormulaSymbol{"log potential", {}, {now}}}, parts(p.unary), std::nullopt},
+            {false, {FormulaSymbol{"log potential", {}, {before, now}}}, parts(p.pair), std::nullopt}};
   }
 
   std::vector<Equation> equations() {
@@ -259,16 +271,21 @@ class ParameterWriter {
       if (const auto x = affine(part)) sum = plus(sum, *x);
       else rest.push_back(formula(part));
     }
-    std::vector<DerivedPart> out;
     // What the family's own formula adds (1 + ...) belongs to the prior.
     for (std::size_t o : places_.of(m_[b_.variable].statement))
       sum.constant_origins.push_back(o);
+    std::vector<DerivedPart> out = parts(sum);
+    for (Formula& f : rest)
+      out.push_back({std::move(f), {}});
+    return out;
+  }
+
+  std::vector<DerivedPart> parts(const Affine& sum) {
+    std::vector<DerivedPart> out;
     if (a_.literal(sum.constant) != 0.0)
       out.push_back({writer_.coef(sum.constant), places_.lines(sum.constant_origins)});
     for (const Summand& s : sum.summands)
       out.push_back({writer_.summand(s), places_.lines({s.term.origin})});
-    for (Formula& f : rest)
-      out.push_back({std::move(f), {}});
     return out;
   }
 
@@ -316,6 +333,7 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
   FormulaSymbol v{m[b.variable].name, {}, {}};
   Formulas factors;
   for (std::size_t k = 0; k < e.axes.size(); ++k) {
+    if (b.chain && k + 1 == e.axes.size()) break;  // one factor for all elements of the last axis
     const FormulaIndex i = writer.bound(e.axes[k]);
     sum.bounds.push_back(i.bound);
     v.axes.push_back({i});
@@ -349,14 +367,23 @@ Derivation write_out(const model::Model& m, const Conditionals& c, const Source&
     DerivedBlock d;
     d.family = b.family->name;
     d.point = b.point;
+    if (b.chain) d.chain = m[m[b.variable].axes.back()].name;
     for (std::size_t x = 0; x < b.sequential.size(); ++x) {
-      if (b.sequential[x]) d.sequential.push_back(m[m[b.variable].axes[x]].name);
+      if (b.sequential[x] && !b.chain) d.sequential.push_back(m[m[b.variable].axes[x]].name);
     }
     ParameterWriter conditional(m, c, a, b, e, naturals, Mode::conditional, places);
     if (b.mean) d.elements.push_back({conditional.element(*b.mean)});
     d.elements.push_back({conditional.element(b.variable)});
     d.conditional = conditional.equations();
-    d.update = ParameterWriter(m, c, a, b, e, naturals, Mode::expected, places).equations();
+    ParameterWriter update(m, c, a, b, e, naturals, Mode::expected, places);
+    if (b.chain) {
+      FormulaSymbol chain = update.element(b.variable);
+      chain.axes.pop_back();
+      d.chains.push_back({std::move(chain)});
+      d.update = update.potentials(chain_potentials(a, m, c, b, e));
+    } else {
+      d.update = update.equations();
+    }
     out.blocks.push_back(std::move(d));
     if (!b.point) out.entropies.push_back(entropy(m, c, a, b, source));
   }

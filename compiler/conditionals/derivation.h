@@ -30,6 +30,8 @@ struct DerivedBlock {
   Formulas elements;  // theta[doc]; of a joint block the mean and the precision
   std::string family;
   bool point = false;                   // the update takes the mode
+  std::optional<std::string> chain;     // the ordered plate along which one factor holds all elements
+  Formulas chains;                      // what that factor is of: h[seq] where the element is h[seq, t]
   std::vector<std::string> sequential;  // plates whose elements are updated one after another
   std::vector<Equation> conditional, update;
 };

@@ -66,6 +66,7 @@ struct FormulaRelation {
 struct FormulaPresent {
   Formulas element;
 };
+/// Of a product; several relations together are the probability that all of them hold.
 struct FormulaExpectation {
   Formulas body;
 };

@@ -208,7 +208,12 @@ std::string latex(const Formula& f) {
           [](const FormulaSum& s) { return sum_latex(s); },
           [&](const FormulaRelation&) { return "\\left[" + bare(f) + "\\right]"; },
           [](const FormulaPresent& p) { return fmt::format("{} \\text{{ present}}", latex(p.element[0])); },
-          [](const FormulaExpectation& e) { return "\\mathbb{E}\\left[" + bare(e.body[0]) + "\\right]"; },
+          [](const FormulaExpectation& e) {
+            std::vector<std::string> all;
+            for (const Formula& x : e.body)
+              all.push_back(bare(x));
+            return fmt::format("\\mathbb{{E}}\\left[{}\\right]", fmt::join(all, ", "));
+          },
           [](const FormulaEntropy& e) {
             return fmt::format("\\mathbb{{H}}\\left[q({})\\right]", list(e.elements));
           },

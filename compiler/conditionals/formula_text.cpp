@@ -141,7 +141,12 @@ std::string text(const Formula& f) {
                  [](const FormulaSum& s) { return sum_text(s); },
                  [&](const FormulaRelation&) { return "[" + bare(f) + "]"; },
                  [](const FormulaPresent& p) { return fmt::format("present({})", text(p.element[0])); },
-                 [](const FormulaExpectation& e) { return "E[" + bare(e.body[0]) + "]"; },
+                 [](const FormulaExpectation& e) {
+                   std::vector<std::string> all;
+                   for (const Formula& x : e.body)
+                     all.push_back(bare(x));
+                   return fmt::format("E[{}]", fmt::join(all, ", "));
+                 },
                  [](const FormulaEntropy& e) { return fmt::format("H[q({})]", list(e.elements)); },
                  [](const FormulaSize& s) {
                    return s.row.empty() ? fmt::format("size({})", s.plate)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "compiler/support/overloaded.h"
 
@@ -223,9 +224,25 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
   }
   outer.push_back(inner.coef(before));
   if (!a_.literal(rest)) factors.push_back(inner.coef(rest));
+  std::map<BlockId, std::size_t> of_chain;
   for (bool indicators : {true, false}) {
     for (const density::Atom& x : t.atoms) {
-      if ((x.stat == Stat::indicator) == indicators) factors.push_back(inner.atom(x));
+      if ((x.stat == Stat::indicator) != indicators) continue;
+      Formula f = inner.atom(x);
+      auto* e = std::get_if<FormulaExpectation>(&f.form);
+      const BlockId block = c_.block_of[x.variable.index()];
+      if (!e || !c_[block].chain) {
+        factors.push_back(std::move(f));
+        continue;
+      }
+      // Elements of one chain are not independent under q: one expectation of them all.
+      if (!of_chain.contains(block)) {
+        of_chain[block] = factors.size();
+        factors.push_back(std::move(f));
+      } else {
+        Formulas& body = std::get<FormulaExpectation>(factors[of_chain[block]].form).body;
+        body.insert(body.end(), e->body.begin(), e->body.end());
+      }
     }
   }
   for (const density::Guard& g : t.guards) {

@@ -39,8 +39,14 @@ class Gatherer {
   void solve_axis(std::size_t x, BoundId target) {
     solve([&]() -> IndexId { return term().atoms[atom_].axes[x]; }, target);
   }
-  void solve_event(std::size_t x, BoundId target) {
-    solve([&]() -> IndexId { return term().atoms[atom_].event[x]; }, target);
+  void solve_event(std::size_t x, BoundId target) { solve_event_of(atom_, x, target); }
+  void solve_event_of(std::size_t atom, std::size_t x, BoundId target) {
+    solve([&]() -> IndexId { return term().atoms[atom].event[x]; }, target);
+  }
+  /// Leaves another atom out of the summand too.
+  void drop(std::size_t atom) {
+    term().atoms.erase(term().atoms.begin() + static_cast<std::ptrdiff_t>(atom));
+    if (atom < atom_) --atom_;
   }
 
   /// The summand without the atom; sums over bounds that nothing mentions become factors.
@@ -129,6 +135,35 @@ bool is_constant(const Summand& s) {
          s.term.multiplicities.empty();
 }
 
+/// Constants added up, like terms merged.
+Affine folded(Algebra& a, const model::Model& m, std::vector<Summand> summands) {
+  Affine affine{a.number(0), {}, {}};
+  std::vector<Term> plain;
+  for (Summand& s : summands) {
+    if (s.in_range) {
+      affine.summands.push_back(std::move(s));
+    } else if (is_constant(s)) {
+      affine.constant = a.add(affine.constant, s.term.coef);
+      affine.constant_origins.push_back(s.term.origin);
+    } else {
+      plain.push_back(std::move(s.term));
+    }
+  }
+  std::vector<Summand> merged;
+  for (Term& t : density::merge_like_terms(a, m, std::move(plain)))
+    merged.push_back({std::move(t), std::nullopt});
+  affine.summands.insert(affine.summands.begin(), merged.begin(), merged.end());
+  return affine;
+}
+
+/// The other atom of the block in the term.
+std::optional<std::size_t> partner(const Term& t, std::size_t atom) {
+  for (std::size_t k = 0; k < t.atoms.size(); ++k) {
+    if (k != atom && t.atoms[k].variable == t.atoms[atom].variable) return k;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void count_unused_bounds(Algebra& a, Term& t) {
@@ -185,26 +220,33 @@ std::map<math::Stat, Affine> natural_parameters(Algebra& a, const model::Model& 
     found[stat].push_back(std::move(s));
   }
   std::map<math::Stat, Affine> out;
-  for (auto& [stat, summands] : found) {
-    Affine& affine = out[stat];
-    affine.constant = a.number(0);
-    std::vector<Term> plain;
-    for (Summand& s : summands) {
-      if (s.in_range) {
-        affine.summands.push_back(std::move(s));
-      } else if (is_constant(s)) {
-        affine.constant = a.add(affine.constant, s.term.coef);
-        affine.constant_origins.push_back(s.term.origin);
-      } else {
-        plain.push_back(std::move(s.term));
-      }
-    }
-    std::vector<Summand> merged;
-    for (Term& t : density::merge_like_terms(a, m, std::move(plain)))
-      merged.push_back({std::move(t), std::nullopt});
-    affine.summands.insert(affine.summands.begin(), merged.begin(), merged.end());
-  }
+  for (auto& [stat, summands] : found)
+    out[stat] = folded(a, m, std::move(summands));
   return out;
+}
+
+ChainPotentials chain_potentials(Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
+                                 const Element& element) {
+  std::vector<Summand> unary, pair;
+  for (const Use& u : b.uses) {
+    Term t = c.density.terms[u.term];
+    const std::optional<std::size_t> other = partner(t, u.atom);
+    const auto offset = [&](std::size_t atom) {
+      return std::get<density::IndexBound>(a[t.atoms[atom].axes.back()]).offset;
+    };
+    if (other && offset(*other) > offset(u.atom)) continue;  // the pair is written for its later element
+    std::erase_if(t.multiplicities, [&](const auto& x) { return owns(m, m[b.variable], x.plate); });
+    Gatherer g(a, m, std::move(t), u.atom);
+    for (std::size_t x = 0; x < element.axes.size(); ++x)
+      g.solve_axis(x, element.axes[x]);
+    g.solve_event(0, element.event[0]);
+    if (other) {
+      g.solve_event_of(*other, 0, element.event[1]);
+      g.drop(*other);
+    }
+    (other ? pair : unary).push_back(g.finish());
+  }
+  return {folded(a, m, std::move(unary)), folded(a, m, std::move(pair))};
 }
 
 }  // namespace lehr::conditionals

@@ -45,4 +45,12 @@ std::map<math::Stat, Affine> natural_parameters(density::Algebra& a, const model
                                                 const Conditionals& c, const Block& b,
                                                 const Element& element);
 
+/// Log potentials of a chain: of element.event[0] at one element, and of element.event[1] at the element
+/// before it together with element.event[0] at the element.
+struct ChainPotentials {
+  Affine unary, pair;
+};
+ChainPotentials chain_potentials(density::Algebra& a, const model::Model& m, const Conditionals& c,
+                                 const Block& b, const Element& element);
+
 }  // namespace lehr::conditionals

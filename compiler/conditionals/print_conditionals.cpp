@@ -21,7 +21,8 @@ std::string print(const model::Model& m, const conditionals::Conditionals& c, co
     out += fmt::format("{}block {}{}{}: {}", out.empty() ? "" : "\n",
                        b.mean ? m[*b.mean].name + brackets + ", " : "", v.name, brackets, b.family->name);
     if (b.point) out += ", point";
-    if (!sequential.empty()) out += fmt::format(", sequential over {}", fmt::join(sequential, ", "));
+    if (b.chain) out += fmt::format(", chain over {}", axes.back());
+    else if (!sequential.empty()) out += fmt::format(", sequential over {}", fmt::join(sequential, ", "));
     out += "\n";
     for (const conditionals::Use& u : b.uses) {
       const density::Term& t = c.density.terms[u.term];

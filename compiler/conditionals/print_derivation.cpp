@@ -115,6 +115,11 @@ std::string block_text(const DerivedBlock& b) {
   const std::string v = names(b.elements);
   std::string out = fmt::format("{} | rest ~ {}\n", v, b.family);
   out += equations_text(b.conditional);
+  if (b.chain) {
+    out +=
+        fmt::format("q({}) = {} chain over {}, by forward-backward\n", names(b.chains), b.family, *b.chain);
+    return out + equations_text(b.update);
+  }
   out += b.point ? fmt::format("{} := mode of {}\n", v, b.family) : fmt::format("q({}) = {}\n", v, b.family);
   out += equations_text(b.update);
   if (!b.sequential.empty()) {
@@ -163,6 +168,7 @@ std::string print_json(const Derivation& d) {
     out["blocks"].push_back({{"variable", names(b.elements)},
                              {"family", b.family},
                              {"point", b.point},
+                             {"chain", b.chain ? nlohmann::ordered_json(*b.chain) : nlohmann::ordered_json()},
                              {"sequential", b.sequential},
                              {"conditional", json_of(b.conditional)},
                              {"update", json_of(b.update)}});

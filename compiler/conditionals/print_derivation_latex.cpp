@@ -75,8 +75,15 @@ std::string block_latex(const DerivedBlock& b) {
       v, v, b.family);
   for (const Equation& q : b.conditional)
     out += equation_latex(q);
-  out += b.point ? fmt::format("Update: the mode of $ \\mathrm{{{}}} $ with\n", b.family)
-                 : fmt::format("Update: $ q({}) = \\mathrm{{{}}} $ with\n", v, b.family);
+  if (b.chain) {
+    out +=
+        fmt::format("Update: $ q({}) $, a $ \\mathrm{{{}}} $ chain over $ {} $, by forward-backward, with\n",
+                    latex(b.chains[0]), b.family, latex_name(*b.chain));
+  } else if (b.point) {
+    out += fmt::format("Update: the mode of $ \\mathrm{{{}}} $ with\n", b.family);
+  } else {
+    out += fmt::format("Update: $ q({}) = \\mathrm{{{}}} $ with\n", v, b.family);
+  }
   for (const Equation& q : b.update)
     out += equation_latex(q);
   return out + "\n";
