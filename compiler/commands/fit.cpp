@@ -207,8 +207,9 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const Runs& runs) 
   const Outcome& outcome = best.outcome;
   if (outcome.decreases > 0) {
     fmt::print(stderr,
-               "{}: warning: the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do: please "
-               "report this model\n",
+               "{}: warning: the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do\n"
+               "    note: data far from zero in units of their spread lose digits: centre and scale them\n"
+               "    note: if they are centred, please report this model\n",
                o.model, outcome.decreases, outcome.iterations);
   }
   if (outcome.status == Status::numerical_failure)

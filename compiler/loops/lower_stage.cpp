@@ -132,6 +132,8 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
   };
   // One pass over the local blocks; `change` collects the mean relative change of stored parameters.
   const auto pass = [&](bool final, const std::optional<std::pair<ScalarId, ScalarId>>& change) {
+    // Streams come before the blocks that read what they add up, so one clearing a pass is right for all of them.
+    for (const auto& [into, buffer] : streamed_into_) b_.fill(buffer, b_.f(0));
     std::size_t stream = 0;
     for (BlockId b : stage.blocks) {
       const model::Variable& var = m_[s_.conditionals[b].variable];

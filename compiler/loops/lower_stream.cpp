@@ -100,12 +100,6 @@ void Lowering::exp_table(ArrayId table) {
 }
 
 void Lowering::stream_item_setup(const Stream& s, ExprId item) {
-  for (const StreamUse& u : s.uses) {
-    if (!u.partner) continue;
-    const Atom& p = u.term->term.atoms[*u.partner];
-    const BlockId b = s_.conditionals.block_of[p.variable.index()];
-    b_.fill(streamed_into_.at({b, p.stat}), b_.f(0));
-  }
   if (!s.factored) return;
   // Vectors of the item: their sum, and its exponential shifted by the largest entry.
   const ExprId values = b_.extent(s.values);

@@ -1,5 +1,6 @@
 // Index and coefficient expressions, and the loop nest of one term.
 #include <algorithm>
+#include <stdexcept>
 
 #include "compiler/loops/lowering.h"
 #include "compiler/support/overloaded.h"
@@ -279,6 +280,7 @@ void Lowering::emit(const Term& t, std::vector<Factor> factors, std::vector<Fact
       const std::set<BoundId> needs = mentioned(a_, {*a_[b].parent});
       return std::includes(known.begin(), known.end(), needs.begin(), needs.end());
     });
+    if (ready == left.end()) throw std::logic_error("a nested bound is summed without the row it hangs on");
     order.push_back(*ready);
     known.insert(*ready);
     left.erase(ready);

@@ -175,6 +175,15 @@ class Splitter {
     collect(inner, in_inner);
     collect(outer, in_outer);
     for (IndexId i : stat.at) a_.collect(i, in_inner);
+    // A nested bound that is summed inside needs its row there: sum(i in g) 1 is a statistic over g.
+    for (bool grew = true; grew;) {
+      const std::size_t before = in_inner.size();
+      for (BoundId b : t.bounds) {
+        const bool inner_only = inside.contains(b) || (in_inner.contains(b) && !in_outer.contains(b));
+        if (inner_only && a_[b].parent) a_.collect(*a_[b].parent, in_inner);
+      }
+      grew = in_inner.size() != before;
+    }
     bool summed = false;
     for (BoundId b : t.bounds) {
       if (inside.contains(b) || (in_inner.contains(b) && !in_outer.contains(b))) {
