@@ -59,7 +59,9 @@ Error numerical_error(const FitOptions& o, std::string text) {
   return {lehr::ExitCode::numerical,
           o.model,
           std::move(text),
-          {"another start may do: --seed, --restarts or --init",
+          {"every constant and datum must be in its parameter's domain: precisions, rates, shapes and concentrations above 0, "
+           "probabilities in [0, 1], degrees of freedom above the dimension minus 1",
+           "another start may do: --seed, --restarts or --init",
            "if every start fails: a narrower prior, or data in units of the size of 1"}};
 }
 
@@ -161,6 +163,11 @@ std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source
   if (!settings) return fail(settings.error());
   Result<BoundData> data = lehr::bind(untied->model, *dataset, *settings);
   if (!data) return fail(data.error());
+  for (const model::Variable& v : untied->model.variables) {
+    if (v.observed || !dataset->contains(v.name)) continue;
+    fmt::print(stderr, "{}: warning: the data for '{}' are not used: the model does not observe it\n"
+               "    note: `observe {} ~ ...` makes it data\n", o.model, v.name, v.name);
+  }
 
   density::ExpandOptions expand_options;
   for (const BoundArray& a : data->observed)
@@ -224,19 +231,23 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const Runs& runs) 
   return kDone;
 }
 
-ExitCode fit(const FitOptions& o) {
-  const std::optional<Source> source = read_model(o.model);
+ExitCode fit(const FitOptions& given) {
+  const std::optional<Source> source = read_model(given.model);
   if (!source) return kUsage;
   const Clock::time_point begin = Clock::now();
-  std::variant<Bound, ExitCode> read = read_all(o, *source);
+  std::variant<Bound, ExitCode> read = read_all(given, *source);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   auto& [front, data] = std::get<Bound>(read);
   Result<std::vector<NpyArray>> init = std::vector<NpyArray>();
-  if (!o.init.empty()) init = read_npz(o.init);
+  if (!given.init.empty()) init = read_npz(given.init);
   if (!init) return complain(init.error());
 
   const Clock::time_point compile_begin = Clock::now();
   const schedule::Schedule schedule = plan(front.model, std::move(front.conditionals));
+  // A model of local variables alone has no other posterior to write.
+  FitOptions o = given;
+  const bool all_local = std::all_of(schedule.stage_of.begin(), schedule.stage_of.end(), [](const auto& s) { return s.has_value(); });
+  o.save_locals = o.save_locals || all_local;
   Instance instance(front.model, schedule, data, {o.save_locals},
                     o.interpret ? Backend::interpreter : Backend::native);
   FitTimes times;

@@ -109,7 +109,7 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
               case model::Function::logistic: break;
             }
             return fail("logistic(...) of random variables has no closed form",
-                        {"it can stand only as the probability of a Bernoulli"});
+                        {"the bound for a Bernoulli with a logistic link is not supported in this version"});
           }},
       e.node);
 }

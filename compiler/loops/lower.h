@@ -63,6 +63,7 @@ struct Lowered {
   Program program;
   Interface interface;
   DataBuffers data;
+  std::vector<model::GivenId> definite;   // data matrices that must be symmetric positive definite
   std::vector<std::int64_t> size_values;  // by slot of Program::sizes; -1 where no data gave the size
 };
 

@@ -222,6 +222,7 @@ void Lowering::emit_prepare() {
                              b_.buffer("logdet." + name, Role::table, packed(axes))};
     };
     std::visit([&](auto id) { declare(m_[id].name, m_[id].axes, m_[id].event); }, source);
+    if (const auto* given = std::get_if<model::GivenId>(&source)) definite_.push_back(*given);
   }
   interface_.prepare = b_.function("prepare", [&] {
     for (const density::DataSource& source : matrices) {
@@ -384,7 +385,7 @@ Lowered Lowering::run() {
     if (stage && stage->seed) b_.mark_cold(*stage->seed);
     if (stage && stage->sum) b_.mark_cold(*stage->sum);
   }
-  return {b_.take(), std::move(interface_), std::move(buffers_), std::move(size_values_)};
+  return {b_.take(), std::move(interface_), std::move(buffers_), std::move(definite_), std::move(size_values_)};
 }
 
 }  // namespace lehr::loops

@@ -197,6 +197,7 @@ class Lowering {
   ExprId item_shift_;                        // of the factored stream being emitted
   std::map<std::string, std::pair<BufferId, BufferId>> data_inverse_;  // of data matrices: inverse, log determinant
   std::vector<std::int64_t> size_values_;    // by slot
+  std::vector<model::GivenId> definite_;
   std::map<std::size_t, std::pair<BufferId, BufferId>> local_sums_;  // by item stage: energy of local terms, entropies
   BufferId local_energy_, local_entropy_;    // of the stage being emitted
   Interface interface_;

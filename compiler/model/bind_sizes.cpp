@@ -8,6 +8,9 @@
 namespace lehr::model {
 namespace {
 
+/// More elements than this come from `= K`, shapes or --sizes, not from the largest value of an index.
+constexpr std::int64_t kLargestImplied = 20'000'000;
+
 /// The value of `= K`, a whole number from 1.
 std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
   const Plate& p = b.model[plate];
@@ -110,6 +113,12 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
       }
     } else if (b.largest.contains(plate)) {
       size = b.largest[plate];
+      if (*size > kLargestImplied) {
+        problem(b, ExitCode::data, b.largest_source[plate],
+                fmt::format("element {} would give plate '{}' {} elements", *size - 1, b.model[plate].name, *size))
+            .notes = {"number the elements 0, 1, 2, ..., or give the size with --sizes"};
+        size = 1;
+      }
     }
   }
   b.known_sizes[plate] = size;

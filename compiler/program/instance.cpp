@@ -118,6 +118,24 @@ void Instance::place_data(const BoundData& data) {
   }
 }
 
+std::optional<Error> Instance::asymmetric_matrix() const {
+  for (model::GivenId id : lowered_.definite) {
+    const model::Given& g = model_[id];
+    const auto n = static_cast<std::size_t>(plate_sizes_[model_[g.event[0]].set.index()]);
+    const std::span<double> x = engine_.memory.reals(lowered_.data.givens[id.index()].index());
+    for (std::size_t i = 0; n > 0 && i < x.size(); ++i) {
+      const std::size_t matrix = i / (n * n) * n * n, row = i / n % n, column = i % n;
+      const double other = x[matrix + column * n + row];
+      if (std::abs(x[i] - other) <= 1e-9 * (std::abs(x[i]) + std::abs(other))) continue;
+      return Error{ExitCode::data, "--data",
+                   fmt::format("the matrix '{}' is not symmetric: its entries [{}, {}] and [{}, {}] are {} and {}", g.name,
+                               row, column, column, row, x[i], other),
+                   {"a precision, covariance, scale or rate matrix must be symmetric positive definite"}};
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
   std::vector<std::int64_t> out;
   for (loops::SizeId s : lowered_.program[slot.buffer].axes) {
@@ -151,7 +169,11 @@ void Instance::repair(const ParameterSlot& slot) {
 }
 
 Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
-  const auto failed = [&](std::int32_t status) { return Error{ExitCode::numerical, "", engine_.describe(status), {}}; };
+  const auto failed = [&](std::int32_t status) {
+    const bool data = status >= loops::kFailData;
+    return Error{data ? ExitCode::data : ExitCode::numerical, data ? "--data" : "", engine_.describe(status), {}};
+  };
+  if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine_.call(engine_.prepare)) return failed(s);
   if (const std::int32_t s = engine_.call(engine_.initialise)) return failed(s);
   Rng rng(seed, restart);

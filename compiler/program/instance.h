@@ -1,6 +1,7 @@
 // A model, compiled for one data set, with its data in place: what `fit` runs.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ class Instance {
 
  private:
   void place_data(const BoundData& data);
+  std::optional<Error> asymmetric_matrix() const;
   std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
   void repair(const loops::ParameterSlot& slot);
 

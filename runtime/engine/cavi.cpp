@@ -2,6 +2,7 @@
 #include "runtime/engine/cavi.h"
 
 #include <cmath>
+#include <optional>
 
 namespace lehr {
 namespace {
@@ -36,8 +37,11 @@ std::int32_t sweep(Engine& e, const CaviOptions& options, bool locals_only = fal
 using Snapshot = std::vector<std::vector<double>>;
 
 /// Largest, over the arrays, of the mean absolute change relative to the mean absolute value; remembers the new values.
-double movement(const Engine& e, Snapshot& before) {
-  double largest = before.empty() ? INFINITY : 0;
+/// Infinite the first time; 0 when there is nothing but local factors.
+double movement(const Engine& e, std::optional<Snapshot>& snapshot) {
+  double largest = snapshot ? 0 : INFINITY;
+  if (!snapshot) snapshot.emplace();
+  Snapshot& before = *snapshot;
   before.resize(e.settled.size());
   for (std::size_t k = 0; k < e.settled.size(); ++k) {
     const std::span<const double> now = e.memory.reals(e.settled[k]);
@@ -110,7 +114,7 @@ Outcome run_cavi(Engine& e, const CaviOptions& options, const OnSweep& on_sweep)
   if (!e.steps.empty() && std::holds_alternative<EngineUpdate>(e.steps.front())) {
     if (const std::int32_t status = sum_statistics(e)) return failed(status);
   }
-  Snapshot snapshot;
+  std::optional<Snapshot> snapshot;
   movement(e, snapshot);
   double previous = -INFINITY;
   while (out.iterations < options.max_iterations) {
@@ -118,9 +122,11 @@ Outcome run_cavi(Engine& e, const CaviOptions& options, const OnSweep& on_sweep)
     if (const std::int32_t status = e.call(e.elbo)) return failed(status);
     ++out.iterations;
     out.elbo = e.memory.reals(e.elbo_buffer)[0];
-    if (!std::isfinite(out.elbo)) {
+    // Logarithms of 0 stand as a huge negative number: data that no value of the variables could have given.
+    constexpr double kImpossible = -1e200;
+    if (!std::isfinite(out.elbo) || out.elbo < kImpossible) {
       out.status = Status::numerical_failure;
-      out.failure = "the ELBO is not finite";
+      out.failure = std::isfinite(out.elbo) ? "the data have probability 0 under the model" : "the ELBO is not finite";
       return out;
     }
     if (out.elbo < previous - 1e-9 * (1 + std::abs(out.elbo))) ++out.decreases;
