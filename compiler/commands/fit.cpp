@@ -93,6 +93,7 @@ Outcome evaluate_start(Engine& engine, const CaviOptions& options) {
 Result<FitRun> run_once(Instance& instance, const FitOptions& o, const std::vector<NpyArray>& init,
                         std::uint64_t restart, Clock::time_point begin) {
   Result<bool> started = instance.start(o.seed, restart);
+  if (!started && started.error().code == lehr::ExitCode::data) return started.error();
   if (!started) return numerical_error(o, "the start: " + started.error().text);
   if (!init.empty()) {
     if (Result<bool> set = instance.set(init, o.init); !set) return set.error();
