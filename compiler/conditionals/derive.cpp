@@ -10,9 +10,12 @@
 
 namespace lehr::conditionals {
 
-bool Block::coupled() const { return std::find(sequential.begin(), sequential.end(), true) != sequential.end(); }
+bool Block::coupled() const {
+  return std::find(sequential.begin(), sequential.end(), true) != sequential.end();
+}
 
-std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v) {
+std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var,
+                                  model::VariableId v) {
   std::vector<std::vector<std::size_t>> pairs;
   for (const density::Term& t : d.terms) {
     for (std::size_t i = 0; i < t.atoms.size(); ++i) {
@@ -36,7 +39,8 @@ std::vector<bool> sequential_axes(const density::Density& d, const model::Variab
     });
     if (!hits || count >= best_count) continue;
     best_count = count;
-    for (std::size_t x = 0; x < n; ++x) best[x] = mask >> x & 1;
+    for (std::size_t x = 0; x < n; ++x)
+      best[x] = mask >> x & 1;
   }
   return best;
 }
@@ -52,8 +56,10 @@ bool is_chain(const density::Density& d, const model::Model& m, model::VariableI
     const std::size_t last = m[v].axes.size() - 1;
     const auto* x = std::get_if<density::IndexBound>(&d.algebra[own[0]->axes[last]]);
     const auto* y = std::get_if<density::IndexBound>(&d.algebra[own[1]->axes[last]]);
-    const bool neighbours = own.size() == 2 && x && y && x->bound == y->bound && std::abs(x->offset - y->offset) == 1;
-    if (!neighbours || !std::equal(own[0]->axes.begin(), own[0]->axes.end() - 1, own[1]->axes.begin())) return false;
+    const bool neighbours =
+        own.size() == 2 && x && y && x->bound == y->bound && std::abs(x->offset - y->offset) == 1;
+    if (!neighbours || !std::equal(own[0]->axes.begin(), own[0]->axes.end() - 1, own[1]->axes.begin()))
+      return false;
   }
   return true;
 }
@@ -70,9 +76,10 @@ std::vector<Use> uses_of(const density::Density& d, model::VariableId v) {
   return out;
 }
 
-/// The factor's family: one whose statistics contain all that were found; the prior's own when it is among them.
-const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support support, const density::Density& d,
-                                     const std::vector<Use>& uses) {
+/// The factor's family: one whose statistics contain all that were found; the prior's own when it is among
+/// them.
+const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support support,
+                                     const density::Density& d, const std::vector<Use>& uses) {
   std::vector<math::Stat> needed;
   for (const Use& u : uses) {
     const density::Atom& atom = d.terms[u.term].atoms[u.atom];
@@ -93,7 +100,8 @@ bool is_mean_and_precision(const model::Model& m, model::VariableId mean, model:
   const math::Support x = m[mean].support, y = m[precision].support;
   const bool supports = (x == math::Support::real && y == math::Support::positive) ||
                         (x == math::Support::vector && y == math::Support::spd_matrix);
-  return supports && std::equal(m[mean].axes.begin(), m[mean].axes.end(), m[precision].axes.begin(), m[precision].axes.end(),
+  return supports && std::equal(m[mean].axes.begin(), m[mean].axes.end(), m[precision].axes.begin(),
+                                m[precision].axes.end(),
                                 [&](model::PlateId a, model::PlateId b) { return m[a].set == m[b].set; });
 }
 
@@ -115,8 +123,10 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     if (is_precision(m[mean])) std::swap(mean, precision);
     if (joint.size() != 2 || !is_mean_and_precision(m, mean, precision)) {
       std::vector<std::string> names;
-      for (model::VariableId v : joint) names.push_back("'" + m[v].name + "'");
-      diagnostics.add(DiagnosticKind::joint_members, m[joint[0]].span, fmt::format("{}", fmt::join(names, " and ")))
+      for (model::VariableId v : joint)
+        names.push_back("'" + m[v].name + "'");
+      diagnostics
+          .add(DiagnosticKind::joint_members, m[joint[0]].span, fmt::format("{}", fmt::join(names, " and ")))
           .note("joint blocks are NormalGamma (Normal and Gamma) and NormalWishart (MvNormal and Wishart)");
       return std::nullopt;
     }
@@ -134,20 +144,25 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     b.uses = uses_of(out.density, v);
     const math::FamilyRow& prior = *m[m[v].statement].main.family;
     if (b.mean) {
-      b.family = math::find_family(m[v].support == math::Support::spd_matrix ? "NormalWishart" : "NormalGamma");
+      b.family =
+          math::find_family(m[v].support == math::Support::spd_matrix ? "NormalWishart" : "NormalGamma");
       const std::vector<Use> stray = uses_of(out.density, *b.mean);
       const bool opaque = std::any_of(b.uses.begin(), b.uses.end(), [&](const Use& u) {
         return !out.density.terms[u.term].atoms[u.atom].opaque.empty();
       });
-      if (!stray.empty() || opaque) explain(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray, diagnostics);
+      if (!stray.empty() || opaque)
+        explain(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray,
+                diagnostics);
     } else {
       b.family = factor_family(prior, m[v].support, out.density, b.uses);
       if (!b.family) explain(m, out.density, v, prior, b.uses, diagnostics);
     }
     b.sequential = sequential_axes(out.density, m[v], v);
     if (b.point) diagnostics.add(DiagnosticKind::point_guide, m[v].span, m[v].name);
-    const bool independent = std::find(m.guide.independent.begin(), m.guide.independent.end(), v) != m.guide.independent.end();
-    b.chain = b.coupled() && !independent && m[v].support == math::Support::category && is_chain(out.density, m, v);
+    const bool independent =
+        std::find(m.guide.independent.begin(), m.guide.independent.end(), v) != m.guide.independent.end();
+    b.chain =
+        b.coupled() && !independent && m[v].support == math::Support::category && is_chain(out.density, m, v);
     if (m[m[v].statement].start && b.coupled() && !b.chain && !independent) {
       diagnostics.add(DiagnosticKind::chain_factored, m[m[v].statement].span, m[v].name)
           .note("`guide independent(" + m[v].name + ");` asks for this and silences the warning");

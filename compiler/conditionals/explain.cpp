@@ -15,22 +15,23 @@ using math::Stat;
 
 std::string statistics_of(const math::FamilyRow& f) {
   std::vector<std::string> names;
-  for (const math::StatisticRow& s : f.factor->statistics) names.emplace_back(math::name_of(s.stat));
+  for (const math::StatisticRow& s : f.factor->statistics)
+    names.emplace_back(math::name_of(s.stat));
   return fmt::format("{} {{{}}}", f.name, fmt::join(names, ", "));
 }
 
 }  // namespace
 
-void explain(const model::Model& m, const density::Density& d, model::VariableId v, const math::FamilyRow& prior,
-             const std::vector<Use>& uses, Diagnostics& diagnostics) {
+void explain(const model::Model& m, const density::Density& d, model::VariableId v,
+             const math::FamilyRow& prior, const std::vector<Use>& uses, Diagnostics& diagnostics) {
   const std::string& name = m[v].name;
   std::set<Stat> prior_stats;
   const bool joint = !m.guide.joint.empty() &&
-                     std::any_of(m.guide.joint.begin(), m.guide.joint.end(), [&](const auto& j) {
-                       return std::find(j.begin(), j.end(), v) != j.end();
-                     });
+                     std::any_of(m.guide.joint.begin(), m.guide.joint.end(),
+                                 [&](const auto& j) { return std::find(j.begin(), j.end(), v) != j.end(); });
   if (prior.factor) {
-    for (const math::StatisticRow& s : prior.factor->statistics) prior_stats.insert(s.stat);
+    for (const math::StatisticRow& s : prior.factor->statistics)
+      prior_stats.insert(s.stat);
   }
   // The offender: a statistic that the prior's family does not have, preferably from another statement.
   std::vector<math::Stat> likelihood;
@@ -44,27 +45,33 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
     any_opaque = any_opaque || !a.opaque.empty();
     const bool bad = !a.opaque.empty() || !prior_stats.contains(a.stat) || joint;
     if (!bad) continue;
-    const bool better = !offender || (d.origins[d.terms[offender->term].origin].statement == m[v].statement && !own);
+    const bool better =
+        !offender || (d.origins[d.terms[offender->term].origin].statement == m[v].statement && !own);
     if (better) offender = &u;
   }
   if (!offender) offender = uses.empty() ? nullptr : &uses.front();
   if (!offender) return;
   const density::Term& t = d.terms[offender->term];
   const density::Atom& a = t.atoms[offender->atom];
-  Diagnostic& diag = diagnostics.add(DiagnosticKind::not_conjugate, d.origins[t.origin].span, "'" + name + "'",
-                                     fmt::format("the term {} needs {}", density::print(m, d.algebra, t), density::print_statistic(m, a)));
+  Diagnostic& diag = diagnostics.add(
+      DiagnosticKind::not_conjugate, d.origins[t.origin].span, "'" + name + "'",
+      fmt::format("the term {} needs {}", density::print(m, d.algebra, t), density::print_statistic(m, a)));
   if (joint) {
-    diag.note("a joint block needs the mean's precision to be a known multiple of the block's own precision, "
-              "as in mean ~ Normal(mean = m0, precision = k0 * tau)");
+    diag.note(
+        "a joint block needs the mean's precision to be a known multiple of the block's own precision, "
+        "as in mean ~ Normal(mean = m0, precision = k0 * tau)");
     return;
   }
   std::vector<std::string> rows;
-  for (const math::FamilyRow* f : math::factors_for(m[v].support, {})) rows.push_back(statistics_of(*f));
-  diag.note(fmt::format("the prior {} was declared here; families on its support: {}", prior.name, fmt::join(rows, ", ")),
+  for (const math::FamilyRow* f : math::factors_for(m[v].support, {}))
+    rows.push_back(statistics_of(*f));
+  diag.note(fmt::format("the prior {} was declared here; families on its support: {}", prior.name,
+                        fmt::join(rows, ", ")),
             m[v].span);
   if (!any_opaque) {
     for (const math::FamilyRow* f : math::factors_for(m[v].support, likelihood)) {
-      if (f != &prior) diag.note(fmt::format("{} would be conjugate: declare {} ~ {}(...)", f->name, name, f->name));
+      if (f != &prior)
+        diag.note(fmt::format("{} would be conjugate: declare {} ~ {}(...)", f->name, name, f->name));
     }
   }
 }

@@ -16,9 +16,11 @@ using density::Term;
 using math::Stat;
 
 /// Whether `i` is a bound of the term that nothing mentions but atoms `x` and `y`.
-std::optional<BoundId> private_bound(const density::Algebra& a, const Term& t, IndexId i, std::size_t x, std::size_t y) {
+std::optional<BoundId> private_bound(const density::Algebra& a, const Term& t, IndexId i, std::size_t x,
+                                     std::size_t y) {
   const auto* b = std::get_if<density::IndexBound>(&a[i]);
-  if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) return std::nullopt;
+  if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end())
+    return std::nullopt;
   if (a.mentions(t.coef, b->bound)) return std::nullopt;
   for (const density::Guard& g : t.guards) {
     if (!g.present && (a.mentions(g.left, b->bound) || a.mentions(g.right, b->bound))) return std::nullopt;
@@ -35,7 +37,8 @@ std::optional<BoundId> private_bound(const density::Algebra& a, const Term& t, I
   return b->bound;
 }
 
-/// One pair (atom p of the precision, atom q of the mean, same element) into one atom; false when it has no such form.
+/// One pair (atom p of the precision, atom q of the mean, same element) into one atom; false when it has no
+/// such form.
 bool contract(const density::Algebra& a, Term& t, std::size_t p, std::size_t q) {
   Atom& precision = t.atoms[p];
   const Atom mean = t.atoms[q];
@@ -71,7 +74,8 @@ bool contract(const density::Algebra& a, Term& t, std::size_t p, std::size_t q) 
 
 }  // namespace
 
-void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean, model::VariableId precision) {
+void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean,
+                    model::VariableId precision) {
   for (Term& t : d.terms) {
     bool again = true;
     while (again) {

@@ -11,13 +11,20 @@ namespace {
 
 double evaluate(CoefFunction f, double x) {
   switch (f) {
-    case CoefFunction::log: return std::log(x);
-    case CoefFunction::log1m: return std::log1p(-x);
-    case CoefFunction::exp: return std::exp(x);
-    case CoefFunction::sqrt: return std::sqrt(x);
-    case CoefFunction::reciprocal: return 1 / x;
-    case CoefFunction::lgamma: return std::lgamma(x);
-    case CoefFunction::digamma: return std::nan("");
+    case CoefFunction::log:
+      return std::log(x);
+    case CoefFunction::log1m:
+      return std::log1p(-x);
+    case CoefFunction::exp:
+      return std::exp(x);
+    case CoefFunction::sqrt:
+      return std::sqrt(x);
+    case CoefFunction::reciprocal:
+      return 1 / x;
+    case CoefFunction::lgamma:
+      return std::lgamma(x);
+    case CoefFunction::digamma:
+      return std::nan("");
   }
   return std::nan("");
 }
@@ -81,7 +88,8 @@ CoefId Algebra::add(CoefId a, CoefId b) {
   };
   for (CoefId c : {a, b}) {
     if (const auto* sum = std::get_if<CoefAdd>(&coefs_[c.index()])) {
-      for (CoefId p : std::vector<CoefId>(sum->parts)) insert(p);
+      for (CoefId p : std::vector<CoefId>(sum->parts))
+        insert(p);
     } else {
       insert(c);
     }
@@ -127,7 +135,8 @@ CoefId Algebra::apply(CoefFunction f, CoefId a) {
   }
   if (f == CoefFunction::reciprocal && std::holds_alternative<CoefMultiply>(node)) {
     CoefId out = number(1);
-    for (CoefId p : std::get<CoefMultiply>(node).parts) out = multiply(out, apply(f, p));
+    for (CoefId p : std::get<CoefMultiply>(node).parts)
+      out = multiply(out, apply(f, p));
     return out;
   }
   return coef(CoefApply{f, a});
@@ -136,42 +145,47 @@ CoefId Algebra::apply(CoefFunction f, CoefId a) {
 void Algebra::collect(IndexId i, std::set<BoundId>& out) const {
   std::visit(Overloaded{[&](const IndexBound& b) { out.insert(b.bound); }, [](const IndexConstant&) {},
                         [&](const IndexLookup& l) {
-                          for (IndexId k : l.indices) collect(k, out);
+                          for (IndexId k : l.indices)
+                            collect(k, out);
                         }},
              indices_[i.index()]);
 }
 
 void Algebra::collect(CoefId c, std::set<BoundId>& out) const {
   auto all = [&](const std::vector<IndexId>& v) {
-    for (IndexId i : v) collect(i, out);
+    for (IndexId i : v)
+      collect(i, out);
   };
-  std::visit(Overloaded{[](const CoefNumber&) {}, [](const CoefConstant&) {},
-                        [&](const CoefData& d) { all(d.indices); }, [&](const CoefArray& d) { all(d.indices); },
-                        [&](const CoefExtent& e) {
-                          if (e.row) collect(*e.row, out);
-                        },
-                        [&](const CoefIndexValue& v) { collect(v.index, out); },
-                        [&](const CoefAdd& a) {
-                          for (CoefId p : a.parts) collect(p, out);
-                        },
-                        [&](const CoefMultiply& m) {
-                          for (CoefId p : m.parts) collect(p, out);
-                        },
-                        [&](const CoefApply& a) { collect(a.argument, out); },
-                        [&](const CoefSum& s) {
-                          std::set<BoundId> inner;
-                          collect(s.body, inner);
-                          inner.erase(s.bound);
-                          if (bounds_[s.bound.index()].parent) collect(*bounds_[s.bound.index()].parent, inner);
-                          out.insert(inner.begin(), inner.end());
-                        },
-                        [&](const CoefInverse& m) {
-                          all(m.lead);
-                          collect(m.row, out);
-                          collect(m.column, out);
-                        },
-                        [&](const CoefLogDet& m) { all(m.lead); }},
-             coefs_[c.index()]);
+  std::visit(
+      Overloaded{[](const CoefNumber&) {}, [](const CoefConstant&) {},
+                 [&](const CoefData& d) { all(d.indices); }, [&](const CoefArray& d) { all(d.indices); },
+                 [&](const CoefExtent& e) {
+                   if (e.row) collect(*e.row, out);
+                 },
+                 [&](const CoefIndexValue& v) { collect(v.index, out); },
+                 [&](const CoefAdd& a) {
+                   for (CoefId p : a.parts)
+                     collect(p, out);
+                 },
+                 [&](const CoefMultiply& m) {
+                   for (CoefId p : m.parts)
+                     collect(p, out);
+                 },
+                 [&](const CoefApply& a) { collect(a.argument, out); },
+                 [&](const CoefSum& s) {
+                   std::set<BoundId> inner;
+                   collect(s.body, inner);
+                   inner.erase(s.bound);
+                   if (bounds_[s.bound.index()].parent) collect(*bounds_[s.bound.index()].parent, inner);
+                   out.insert(inner.begin(), inner.end());
+                 },
+                 [&](const CoefInverse& m) {
+                   all(m.lead);
+                   collect(m.row, out);
+                   collect(m.column, out);
+                 },
+                 [&](const CoefLogDet& m) { all(m.lead); }},
+      coefs_[c.index()]);
 }
 
 bool Algebra::mentions(IndexId i, BoundId b) const {
@@ -193,7 +207,8 @@ Algebra::Substitution Algebra::replace(BoundId b, IndexId by) {
     if (bound->offset == 0) return by;
     const IndexNode target = indices_[by.index()];
     if (const auto* t = std::get_if<IndexBound>(&target)) return index(t->bound, t->offset + bound->offset);
-    if (const auto* t = std::get_if<IndexConstant>(&target)) return index(IndexConstant{t->value + bound->offset});
+    if (const auto* t = std::get_if<IndexConstant>(&target))
+      return index(IndexConstant{t->value + bound->offset});
     return std::nullopt;
   };
 }
@@ -204,47 +219,58 @@ IndexId Algebra::substitute(IndexId i, const Substitution& s) {
   const auto* lookup = std::get_if<IndexLookup>(&node);
   if (!lookup) return i;
   IndexLookup out = *lookup;
-  for (IndexId& k : out.indices) k = substitute(k, s);
+  for (IndexId& k : out.indices)
+    k = substitute(k, s);
   return index(out);
 }
 
 CoefId Algebra::substitute(CoefId c, const Substitution& s) {
   auto all = [&](std::vector<IndexId> v) {
-    for (IndexId& i : v) i = substitute(i, s);
+    for (IndexId& i : v)
+      i = substitute(i, s);
     return v;
   };
   const CoefNode node = coefs_[c.index()];
   return std::visit(
-      Overloaded{[&](const CoefNumber&) { return c; }, [&](const CoefConstant&) { return c; },
-                 [&](const CoefData& d) { return coef(CoefData{d.source, all(d.indices)}); },
-                 [&](const CoefArray& d) { return coef(CoefArray{d.array, all(d.indices)}); },
-                 [&](const CoefExtent& e) {
-                   return e.row ? coef(CoefExtent{e.plate, substitute(*e.row, s)}) : c;
-                 },
-                 [&](const CoefIndexValue& v) { return coef(CoefIndexValue{substitute(v.index, s)}); },
-                 [&](const CoefAdd& a) {
-                   CoefId out = number(0);
-                   for (CoefId p : a.parts) out = add(out, substitute(p, s));
-                   return out;
-                 },
-                 [&](const CoefMultiply& m) {
-                   CoefId out = number(1);
-                   for (CoefId p : m.parts) out = multiply(out, substitute(p, s));
-                   return out;
-                 },
-                 [&](const CoefApply& a) { return apply(a.function, substitute(a.argument, s)); },
-                 [&](const CoefSum& sum) {
-                   const Bound inner = bounds_[sum.bound.index()];
-                   if (!inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
-                   const IndexId parent = substitute(*inner.parent, s);
-                   if (parent == *inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
-                   const BoundId b = fresh_like(sum.bound, parent);
-                   return coef(CoefSum{b, substitute(substitute(sum.body, replace(sum.bound, index(b))), s)});
-                 },
-                 [&](const CoefInverse& m) {
-                   return coef(CoefInverse{m.matrix, all(m.lead), substitute(m.row, s), substitute(m.column, s)});
-                 },
-                 [&](const CoefLogDet& m) { return coef(CoefLogDet{m.matrix, all(m.lead)}); }},
+      Overloaded{
+          [&](const CoefNumber&) { return c; }, [&](const CoefConstant&) { return c; },
+          [&](const CoefData& d) {
+            return coef(CoefData{d.source, all(d.indices)});
+          },
+          [&](const CoefArray& d) {
+            return coef(CoefArray{d.array, all(d.indices)});
+          },
+          [&](const CoefExtent& e) {
+            return e.row ? coef(CoefExtent{e.plate, substitute(*e.row, s)}) : c;
+          },
+          [&](const CoefIndexValue& v) { return coef(CoefIndexValue{substitute(v.index, s)}); },
+          [&](const CoefAdd& a) {
+            CoefId out = number(0);
+            for (CoefId p : a.parts)
+              out = add(out, substitute(p, s));
+            return out;
+          },
+          [&](const CoefMultiply& m) {
+            CoefId out = number(1);
+            for (CoefId p : m.parts)
+              out = multiply(out, substitute(p, s));
+            return out;
+          },
+          [&](const CoefApply& a) { return apply(a.function, substitute(a.argument, s)); },
+          [&](const CoefSum& sum) {
+            const Bound inner = bounds_[sum.bound.index()];
+            if (!inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
+            const IndexId parent = substitute(*inner.parent, s);
+            if (parent == *inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
+            const BoundId b = fresh_like(sum.bound, parent);
+            return coef(CoefSum{b, substitute(substitute(sum.body, replace(sum.bound, index(b))), s)});
+          },
+          [&](const CoefInverse& m) {
+            return coef(CoefInverse{m.matrix, all(m.lead), substitute(m.row, s), substitute(m.column, s)});
+          },
+          [&](const CoefLogDet& m) {
+            return coef(CoefLogDet{m.matrix, all(m.lead)});
+          }},
       node);
 }
 

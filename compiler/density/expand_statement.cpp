@@ -37,16 +37,20 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
           [&](const math::Number& n) { return constant(a_, n.value); },
           [&](const math::Symbol& s) {
             std::vector<IndexId> idx;
-            for (math::Index i : s.indices) idx.push_back(at(i));
+            for (math::Index i : s.indices)
+              idx.push_back(at(i));
             if (auto it = arguments.find(s.name); it != arguments.end()) {
-              return it->second.spelling ? argument(it->second, std::move(idx)) : component(it->second.value, std::move(idx));
+              return it->second.spelling ? argument(it->second, std::move(idx))
+                                         : component(it->second.value, std::move(idx));
             }
             if (s.name == "x") return value(std::move(idx));
             // An optional parameter that was left out: Multinomial's n is the observed sum.
             const BoundId j = a_.bound({m_[plate()].name, plate(), std::nullopt, false});
             return with_bound(value({a_.index(j)}), j);
           },
-          [&](const math::AtValue&) { return fail("a probability vector at a value must stand below a logarithm"); },
+          [&](const math::AtValue&) {
+            return fail("a probability vector at a value must stand below a logarithm");
+          },
           [&](const math::Add& n) { return add(rec(n.left), rec(n.right)); },
           [&](const math::Multiply& n) { return multiply(a_, rec(n.left), rec(n.right)); },
           [&](const math::Apply& f) {
@@ -64,17 +68,25 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
             }
             const Poly p = rec(f.argument);
             switch (f.function) {
-              case math::Function::log: return log(p);
-              case math::Function::log1m: return log1m(p);
-              case math::Function::reciprocal: return reciprocal(p);
-              case math::Function::exp: return apply(CoefFunction::exp, "exp", p);
-              case math::Function::sqrt: return apply(CoefFunction::sqrt, "sqrt", p);
-              case math::Function::lgamma: return apply(CoefFunction::lgamma, "lgamma", p);
-              case math::Function::digamma: return apply(CoefFunction::digamma, "digamma", p);
+              case math::Function::log:
+                return log(p);
+              case math::Function::log1m:
+                return log1m(p);
+              case math::Function::reciprocal:
+                return reciprocal(p);
+              case math::Function::exp:
+                return apply(CoefFunction::exp, "exp", p);
+              case math::Function::sqrt:
+                return apply(CoefFunction::sqrt, "sqrt", p);
+              case math::Function::lgamma:
+                return apply(CoefFunction::lgamma, "lgamma", p);
+              case math::Function::digamma:
+                return apply(CoefFunction::digamma, "digamma", p);
               case math::Function::xlogx:
               case math::Function::trigamma:
               case math::Function::tanh:
-              case math::Function::log_cosh: break;
+              case math::Function::log_cosh:
+                break;
             }
             return fail("a log density with this function cannot be expanded");
           },
@@ -89,9 +101,13 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
           [&](const math::Delta& d) {
             return with_guard(constant(a_, 1), {Relation::equal, at(d.left), at(d.right), std::nullopt, {}});
           },
-          [&](const math::ExtentValue&) { return constant(a_.coef(CoefExtent{plate(), std::nullopt})); },
+          [&](const math::ExtentValue&) {
+            return constant(a_.coef(CoefExtent{plate(), std::nullopt}));
+          },
           [&](const math::IndexValue& v) { return constant(a_.coef(CoefIndexValue{at(v.index)})); },
-          [&](const math::InverseEntry& m) { return matrix_inverse(arguments.at(m.matrix).value, at(m.row), at(m.column)); },
+          [&](const math::InverseEntry& m) {
+            return matrix_inverse(arguments.at(m.matrix).value, at(m.row), at(m.column));
+          },
           [&](const math::LogDet& l) {
             if (l.matrix != "x") return argument_logdet(arguments.at(l.matrix));
             if (var.observed) return constant(a_.coef(CoefLogDet{m_[*statement_].variable, own_}));
@@ -104,7 +120,8 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
 
 Poly Expander::distribution(const model::Distribution& d) {
   Arguments arguments;
-  for (const model::Parameter& p : d.parameters) arguments[p.spelling->canonical] = {p.spelling, p.value};
+  for (const model::Parameter& p : d.parameters)
+    arguments[p.spelling->canonical] = {p.spelling, p.value};
   std::map<int, IndexId> event;
   return density(d.family->log_density, arguments, event);
 }
@@ -118,7 +135,8 @@ void Expander::finish(Poly p, const Origin& origin) {
       terms.push_back(std::move(t));
     }
   }
-  for (Term& t : merge_like_terms(a_, m_, std::move(terms))) out_.terms.push_back(std::move(t));
+  for (Term& t : merge_like_terms(a_, m_, std::move(terms)))
+    out_.terms.push_back(std::move(t));
 }
 
 void Expander::statement(model::StatementId id) {
@@ -153,8 +171,10 @@ void Expander::statement(model::StatementId id) {
         t.guards.push_back({Relation::equal, {}, {}, s.variable, own_});
       }
       const IndexId last = own_.empty() ? IndexId() : own_.back();
-      if (first_only) t.guards.push_back({Relation::equal, last, a_.index(IndexConstant{0}), std::nullopt, {}});
-      if (rest_only) t.guards.push_back({Relation::greater_equal, last, a_.index(IndexConstant{1}), std::nullopt, {}});
+      if (first_only)
+        t.guards.push_back({Relation::equal, last, a_.index(IndexConstant{0}), std::nullopt, {}});
+      if (rest_only)
+        t.guards.push_back({Relation::greater_equal, last, a_.index(IndexConstant{1}), std::nullopt, {}});
     }
     return p;
   };
@@ -170,9 +190,11 @@ void Expander::potential(std::size_t k) {
   bound_.clear();
   scopes_.assign(1, {});
   std::vector<BoundId> bounds;
-  for (model::BoundId b : s.bounds) bounds.push_back(open_bound(b));
+  for (model::BoundId b : s.bounds)
+    bounds.push_back(open_bound(b));
   Poly p = close_scope(scalar(s.value));
-  for (Term& t : p) t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
+  for (Term& t : p)
+    t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
   finish(std::move(p), {std::nullopt, k, s.span, true});
 }
 
@@ -184,8 +206,10 @@ std::optional<density::Density> expand(const model::Model& model, const density:
                                        Diagnostics& diagnostics) {
   density::Density out;
   density::Expander expander(model, out, options, diagnostics);
-  for (std::size_t k = 0; k < model.statements.size(); ++k) expander.statement(model::StatementId(k));
-  for (std::size_t k = 0; k < model.potentials.size(); ++k) expander.potential(k);
+  for (std::size_t k = 0; k < model.statements.size(); ++k)
+    expander.statement(model::StatementId(k));
+  for (std::size_t k = 0; k < model.potentials.size(); ++k)
+    expander.potential(k);
   if (diagnostics.has_errors()) return std::nullopt;
   return out;
 }

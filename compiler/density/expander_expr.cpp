@@ -18,8 +18,12 @@ Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
   switch (var.support) {
     case math::Support::vector:
     case math::Support::simplex:
-    case math::Support::counts: atom.stat = math::Stat::comp; break;
-    case math::Support::spd_matrix: atom.stat = math::Stat::entry; break;
+    case math::Support::counts:
+      atom.stat = math::Stat::comp;
+      break;
+    case math::Support::spd_matrix:
+      atom.stat = math::Stat::entry;
+      break;
     case math::Support::category:
       return fail("'" + var.name + "' is a latent category and cannot be used as a number");
     case math::Support::real:
@@ -27,7 +31,8 @@ Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
     case math::Support::unit:
     case math::Support::count:
     case math::Support::bit:
-    case math::Support::spin: break;
+    case math::Support::spin:
+      break;
   }
   Poly p = constant(a_, 1);
   p[0].atoms.push_back(std::move(atom));
@@ -40,7 +45,8 @@ Poly Expander::given(model::GivenId g, std::vector<IndexId> all) {
 
 Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
   const model::Expr& e = m_[id];
-  // A scalar where a vector is wanted stands for every component, where a matrix is wanted for a multiple of the identity.
+  // A scalar where a vector is wanted stands for every component, where a matrix is wanted for a multiple of
+  // the identity.
   if (e.shape.empty() && !at.empty()) {
     Poly p = component(id, {});
     return at.size() == 2 ? with_guard(std::move(p), equal(at[0], at[1])) : p;
@@ -63,7 +69,8 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
           [&](const model::Negate& n) { return scale(a_, a_.number(-1), component(n.operand, at)); },
           [&](const model::Binary& b) {
             switch (b.op) {
-              case model::BinaryOp::add: return add(component(b.left, at), component(b.right, at));
+              case model::BinaryOp::add:
+                return add(component(b.left, at), component(b.right, at));
               case model::BinaryOp::subtract:
                 return add(component(b.left, at), scale(a_, a_.number(-1), component(b.right, at)));
               case model::BinaryOp::multiply: {
@@ -73,40 +80,50 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
                 };
                 return multiply(a_, side(b.left), side(b.right));
               }
-              case model::BinaryOp::divide: return multiply(a_, component(b.left, at), reciprocal(scalar(b.right)));
+              case model::BinaryOp::divide:
+                return multiply(a_, component(b.left, at), reciprocal(scalar(b.right)));
             }
             return Poly{};
           },
           [&](const model::MatrixVector& mv) {
             const model::PlateId plate = m_[mv.vector].shape[0];
             const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
-            return with_bound(multiply(a_, component(mv.matrix, {at[0], a_.index(j)}), component(mv.vector, {a_.index(j)})),
-                              j);
+            return with_bound(
+                multiply(a_, component(mv.matrix, {at[0], a_.index(j)}), component(mv.vector, {a_.index(j)})),
+                j);
           },
           [&](const model::Dot& d) {
             const model::PlateId plate = m_[d.left].shape[0];
             const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
-            return with_bound(multiply(a_, component(d.left, {a_.index(j)}), component(d.right, {a_.index(j)})), j);
+            return with_bound(
+                multiply(a_, component(d.left, {a_.index(j)}), component(d.right, {a_.index(j)})), j);
           },
           [&](const model::SumOver& s) {
             scopes_.emplace_back();
             std::vector<BoundId> opened;
-            for (model::BoundId b : s.bounds) opened.push_back(open_bound(b));
+            for (model::BoundId b : s.bounds)
+              opened.push_back(open_bound(b));
             Poly p = close_scope(component(s.body, at));
-            for (BoundId b : opened) p = with_bound(std::move(p), b);
+            for (BoundId b : opened)
+              p = with_bound(std::move(p), b);
             return p;
           },
           [&](const model::Diag& d) { return with_guard(component(d.vector, {at[0]}), equal(at[0], at[1])); },
           [&](const model::StickBreaking&) {
-            return fail("a component of stick_breaking(...) can only be used as the probabilities of a Categorical");
+            return fail(
+                "a component of stick_breaking(...) can only be used as the probabilities of a Categorical");
           },
           [&](const model::Apply& f) {
             const Poly p = component(f.argument, at);
             switch (f.function) {
-              case model::Function::log: return log(p);
-              case model::Function::exp: return apply(CoefFunction::exp, "exp", p);
-              case model::Function::sqrt: return apply(CoefFunction::sqrt, "sqrt", p);
-              case model::Function::logistic: break;
+              case model::Function::log:
+                return log(p);
+              case model::Function::exp:
+                return apply(CoefFunction::exp, "exp", p);
+              case model::Function::sqrt:
+                return apply(CoefFunction::sqrt, "sqrt", p);
+              case model::Function::logistic:
+                break;
             }
             return fail("logistic(...) of random variables has no closed form",
                         {"the bound for a Bernoulli with a logistic link is not supported in this version"});
@@ -144,7 +161,8 @@ Poly Expander::logdet(model::ExprId id) {
   if (const auto* v = std::get_if<model::VariableRef>(&e.node); v && e.shape.size() == 2) {
     const model::Variable& var = m_[v->variable];
     std::vector<IndexId> lead = indices(v->indices);
-    if (var.support != math::Support::spd_matrix) return fail("the log determinant of '" + var.name + "' has no closed form");
+    if (var.support != math::Support::spd_matrix)
+      return fail("the log determinant of '" + var.name + "' has no closed form");
     if (var.observed) return constant(a_.coef(CoefLogDet{v->variable, std::move(lead)}));
     Poly p = constant(a_, 1);
     p[0].atoms.push_back({v->variable, std::move(lead), math::Stat::logdet, {}, ""});
@@ -164,7 +182,8 @@ Poly Expander::logdet(model::ExprId id) {
     }
   }
   return fail("the log determinant of `" + print(m_, id) + "` has no closed form",
-              {"a precision can be a scalar, diag(v), a Wishart variable, a data matrix, or a scalar times one of these"});
+              {"a precision can be a scalar, diag(v), a Wishart variable, a data matrix, or a scalar times "
+               "one of these"});
 }
 
 Poly Expander::matrix_inverse(model::ExprId id, IndexId row, IndexId column) {
@@ -191,7 +210,8 @@ Poly Expander::matrix_inverse(model::ExprId id, IndexId row, IndexId column) {
     }
   }
   return fail("the inverse of `" + print(m_, id) + "` has no closed form",
-              {"a covariance must be data, a scalar or diag(v); for a random one use precision = with a Wishart prior"});
+              {"a covariance must be data, a scalar or diag(v); for a random one use precision = with a "
+               "Wishart prior"});
 }
 
 }  // namespace lehr::density

@@ -10,7 +10,8 @@ using math::Stat;
 bool is_plain(const Term& t) { return t.bounds.empty() && t.guards.empty(); }
 
 std::optional<Stat> log_of(Stat s, const model::Variable& v) {
-  if (s == Stat::value && (v.support == math::Support::positive || v.support == math::Support::unit)) return Stat::log;
+  if (s == Stat::value && (v.support == math::Support::positive || v.support == math::Support::unit))
+    return Stat::log;
   if (s == Stat::comp && v.support == math::Support::simplex) return Stat::log_comp;
   return std::nullopt;
 }
@@ -21,7 +22,8 @@ std::string Expander::text(const Poly& p) const { return print_poly(m_, out_, p)
 
 Poly Expander::fail(std::string why, std::vector<std::string> notes) {
   Diagnostic& d = diagnostics_.add(DiagnosticKind::no_closed_form, span_, why);
-  for (std::string& n : notes) d.note(std::move(n));
+  for (std::string& n : notes)
+    d.note(std::move(n));
   return {};
 }
 
@@ -31,8 +33,8 @@ Poly Expander::log(const Poly& p) {
   if (p.size() == 2) {
     for (int k = 0; k < 2; ++k) {
       const Term &one = p[static_cast<std::size_t>(k)], &x = p[static_cast<std::size_t>(1 - k)];
-      if (is_plain(one) && one.atoms.empty() && a_.literal(one.coef) == 1.0 && is_plain(x) && x.atoms.size() == 1 &&
-          a_.literal(x.coef) == -1.0) {
+      if (is_plain(one) && one.atoms.empty() && a_.literal(one.coef) == 1.0 && is_plain(x) &&
+          x.atoms.size() == 1 && a_.literal(x.coef) == -1.0) {
         Term t = x;
         t.coef = a_.number(1);
         return log1m({t});
@@ -62,7 +64,8 @@ Poly Expander::log(const Poly& p) {
     out.push_back(std::move(s));
   }
   // [j = l] guards: the logarithm of a diagonal entry, where the guard holds.
-  for (Term& s : out) s.guards = t.guards;
+  for (Term& s : out)
+    s.guards = t.guards;
   std::erase_if(out, [&](const Term& s) { return a_.literal(s.coef) == 0.0; });
   return out;
 }

@@ -36,7 +36,8 @@ IndexId Expander::index(const model::Index& i) {
 
 std::vector<IndexId> Expander::indices(const std::vector<model::Index>& list) {
   std::vector<IndexId> out;
-  for (const model::Index& i : list) out.push_back(index(i));
+  for (const model::Index& i : list)
+    out.push_back(index(i));
   return out;
 }
 
@@ -47,7 +48,8 @@ IndexId Expander::selector(model::VariableId v, std::vector<IndexId> axes) {
     }
   }
   std::set<BoundId> mentioned;
-  for (IndexId i : axes) a_.collect(i, mentioned);
+  for (IndexId i : axes)
+    a_.collect(i, mentioned);
   std::size_t home = 0;
   for (std::size_t s = 0; s < scopes_.size(); ++s) {
     for (BoundId b : mentioned) {

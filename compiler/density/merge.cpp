@@ -1,5 +1,6 @@
-// Like terms: equal up to the names of bounds. Each term gets a key from its atoms, bounds and guards with the
-// bounds numbered in order of appearance; symmetric statistics are tried both ways and the smallest key taken.
+// Like terms: equal up to the names of bounds. Each term gets a key from its atoms, bounds and guards with
+// the bounds numbered in order of appearance; symmetric statistics are tried both ways and the smallest key
+// taken.
 #include <algorithm>
 #include <map>
 
@@ -29,7 +30,8 @@ class KeyBuilder {
                             key += l.source.index() == 0 ? 'g' : 'o';
                             std::visit([&](auto id) { key += std::to_string(id.value); }, l.source);
                             key += '(';
-                            for (IndexId k : l.indices) index(k);
+                            for (IndexId k : l.indices)
+                              index(k);
                             key += ')';
                           }},
                a_[i]);
@@ -54,7 +56,8 @@ bool symmetric(const Atom& atom) {
 }
 
 std::string sort_key(const Atom& atom) {
-  return std::to_string(atom.variable.value) + '/' + std::to_string(static_cast<int>(atom.stat)) + '/' + atom.opaque;
+  return std::to_string(atom.variable.value) + '/' + std::to_string(static_cast<int>(atom.stat)) + '/' +
+         atom.opaque;
 }
 
 /// Key of the term with the atoms in the given order.
@@ -62,9 +65,11 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
   KeyBuilder k(a, t);
   for (const Atom& atom : atoms) {
     k.key += 'A' + sort_key(atom) + '[';
-    for (IndexId i : atom.axes) k.index(i);
+    for (IndexId i : atom.axes)
+      k.index(i);
     k.key += '|';
-    for (IndexId i : atom.event) k.index(i);
+    for (IndexId i : atom.event)
+      k.index(i);
     k.key += ']';
   }
   std::vector<BoundId> rest;
@@ -72,14 +77,17 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
     if (!k.numbering.contains(b)) rest.push_back(b);
   }
   std::stable_sort(rest.begin(), rest.end(), [&](BoundId x, BoundId y) { return a[x].plate < a[y].plate; });
-  for (BoundId b : rest) k.number(b);
+  for (BoundId b : rest)
+    k.number(b);
   std::vector<std::string> guards;
   for (const Guard& g : t.guards) {
     KeyBuilder part(a, t);
     part.numbering = k.numbering;
-    part.key = g.present ? 'P' + std::to_string(g.present->value) : 'R' + std::to_string(static_cast<int>(g.relation));
+    part.key = g.present ? 'P' + std::to_string(g.present->value)
+                         : 'R' + std::to_string(static_cast<int>(g.relation));
     if (g.present) {
-      for (IndexId i : g.element) part.index(i);
+      for (IndexId i : g.element)
+        part.index(i);
     } else {
       KeyBuilder l = part, r = part;
       l.key.clear();
@@ -92,8 +100,10 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
     guards.push_back(part.key);
   }
   std::sort(guards.begin(), guards.end());
-  for (const std::string& g : guards) k.key += g;
-  for (const Multiplicity& m : t.multiplicities) k.key += 'M' + std::to_string(m.plate.value);
+  for (const std::string& g : guards)
+    k.key += g;
+  for (const Multiplicity& m : t.multiplicities)
+    k.key += 'M' + std::to_string(m.plate.value);
   return {k.key, k.numbering};
 }
 
@@ -104,7 +114,8 @@ struct Canonical {
 
 Canonical canonical(const Algebra& a, const Term& t) {
   std::vector<Atom> atoms = t.atoms;
-  std::stable_sort(atoms.begin(), atoms.end(), [](const Atom& x, const Atom& y) { return sort_key(x) < sort_key(y); });
+  std::stable_sort(atoms.begin(), atoms.end(),
+                   [](const Atom& x, const Atom& y) { return sort_key(x) < sort_key(y); });
   std::vector<std::size_t> flips;
   for (std::size_t i = 0; i < atoms.size(); ++i) {
     if (symmetric(atoms[i])) flips.push_back(i);

@@ -1,5 +1,6 @@
-// The normal form of a term: index equalities substituted, unused selectors dropped, atoms of one element merged,
-// and atoms that may or may not be of one element split into both cases. Terminates: every split decides one pair.
+// The normal form of a term: index equalities substituted, unused selectors dropped, atoms of one element
+// merged, and atoms that may or may not be of one element split into both cases. Terminates: every split
+// decides one pair.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +70,8 @@ bool ranges_over(const Algebra& a, const model::Model& m, BoundId b, IndexId e) 
   return m[pb].set == m[pe].set || (m[pb].stick && m[*m[pb].stick].set == m[pe].set) || !m[pe].stick;
 }
 
-bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, BoundId& which) {
+bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by,
+                 BoundId& which) {
   const auto b = as_bound(a, bound);
   if (!b || b->offset != 0 || a[b->bound].parent || a.mentions(by, b->bound)) return false;
   if (std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) return false;
@@ -97,10 +99,18 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
     std::optional<bool> known;
     if (cl && cr) {
       switch (g.relation) {
-        case Relation::equal: known = cl->value == cr->value; break;
-        case Relation::not_equal: known = cl->value != cr->value; break;
-        case Relation::less: known = cl->value < cr->value; break;
-        case Relation::greater_equal: known = cl->value >= cr->value; break;
+        case Relation::equal:
+          known = cl->value == cr->value;
+          break;
+        case Relation::not_equal:
+          known = cl->value != cr->value;
+          break;
+        case Relation::less:
+          known = cl->value < cr->value;
+          break;
+        case Relation::greater_equal:
+          known = cl->value >= cr->value;
+          break;
       }
     } else if (g.left == g.right) {
       known = g.relation == Relation::equal || g.relation == Relation::greater_equal;
@@ -140,8 +150,10 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
       return keep;
     };
     for (Atom& atom : t.atoms) {
-      for (IndexId& i : atom.axes) i = a.substitute(i, s);
-      for (IndexId& i : atom.event) i = a.substitute(i, s);
+      for (IndexId& i : atom.axes)
+        i = a.substitute(i, s);
+      for (IndexId& i : atom.event)
+        i = a.substitute(i, s);
     }
     if (rewrote) return Step::changed;
   }
@@ -153,7 +165,8 @@ Step drop_unused_selector(Algebra& a, Term& t) {
     const Atom& atom = t.atoms[k];
     if (atom.stat != Stat::indicator || !atom.opaque.empty()) continue;
     const auto b = as_bound(a, atom.event[0]);
-    if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) continue;
+    if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end())
+      continue;
     if (used_elsewhere(a, t, b->bound, &atom)) continue;
     std::erase(t.bounds, b->bound);
     t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(k));
@@ -169,7 +182,8 @@ std::optional<int> degree(const model::Model& m, const Atom& x) {
     return x.stat == Stat::square ? std::optional(2) : std::nullopt;
   }
   const std::string power = m[x.variable].name + "^";
-  if (!x.opaque.starts_with(power) || x.opaque.find_first_not_of("0123456789", power.size()) != std::string::npos) {
+  if (!x.opaque.starts_with(power) ||
+      x.opaque.find_first_not_of("0123456789", power.size()) != std::string::npos) {
     return std::nullopt;
   }
   return std::stoi(x.opaque.substr(power.size()));
@@ -180,7 +194,9 @@ void merge_pair(Algebra& a, const model::Model& m, Term& t, std::size_t i, std::
   const Atom l = t.atoms[i], r = t.atoms[j];
   t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(j));
   Atom& out = t.atoms[i];
-  const auto is = [&](Stat x, Stat y) { return (l.stat == x && r.stat == y) || (l.stat == y && r.stat == x); };
+  const auto is = [&](Stat x, Stat y) {
+    return (l.stat == x && r.stat == y) || (l.stat == y && r.stat == x);
+  };
   const math::Support support = m[l.variable].support;
   (void)a;
   if (l.opaque.empty() && r.opaque.empty()) {

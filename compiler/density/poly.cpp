@@ -8,14 +8,18 @@ namespace {
 
 Term apply(Algebra& a, Term t, const Algebra::Substitution& s) {
   t.coef = a.substitute(t.coef, s);
-  for (Multiplicity& m : t.multiplicities) m.count = a.substitute(m.count, s);
+  for (Multiplicity& m : t.multiplicities)
+    m.count = a.substitute(m.count, s);
   for (Atom& atom : t.atoms) {
-    for (IndexId& i : atom.axes) i = a.substitute(i, s);
-    for (IndexId& i : atom.event) i = a.substitute(i, s);
+    for (IndexId& i : atom.axes)
+      i = a.substitute(i, s);
+    for (IndexId& i : atom.event)
+      i = a.substitute(i, s);
   }
   for (Guard& g : t.guards) {
     if (g.present) {
-      for (IndexId& i : g.element) i = a.substitute(i, s);
+      for (IndexId& i : g.element)
+        i = a.substitute(i, s);
     } else {
       g.left = a.substitute(g.left, s);
       g.right = a.substitute(g.right, s);
@@ -52,7 +56,8 @@ Poly add(Poly a, const Poly& b) {
 }
 
 Poly scale(Algebra& a, CoefId c, Poly p) {
-  for (Term& t : p) t.coef = a.multiply(c, t.coef);
+  for (Term& t : p)
+    t.coef = a.multiply(c, t.coef);
   std::erase_if(p, [&](const Term& t) { return a.literal(t.coef) == 0.0; });
   return p;
 }
@@ -98,12 +103,14 @@ Poly multiply(Algebra& a, const Poly& p, const Poly& q) {
 }
 
 Poly with_bound(Poly p, BoundId b) {
-  for (Term& t : p) t.bounds.push_back(b);
+  for (Term& t : p)
+    t.bounds.push_back(b);
   return p;
 }
 
 Poly with_guard(Poly p, const Guard& g) {
-  for (Term& t : p) t.guards.push_back(g);
+  for (Term& t : p)
+    t.guards.push_back(g);
   return p;
 }
 
@@ -113,7 +120,8 @@ std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Po
     for (const Term& t : normalise(a, m, raw)) {
       if (!t.atoms.empty() || !t.guards.empty()) return std::nullopt;
       CoefId c = t.coef;
-      for (auto b = t.bounds.rbegin(); b != t.bounds.rend(); ++b) c = a.coef(CoefSum{*b, c});
+      for (auto b = t.bounds.rbegin(); b != t.bounds.rend(); ++b)
+        c = a.coef(CoefSum{*b, c});
       total = a.add(total, c);
     }
   }

@@ -1,8 +1,9 @@
 // Chains of categories: one factor over a whole sequence, by forward-backward in logarithms.
 //
-// With unary potentials U[t][k] and pair potentials W[t][j][k] (both expectations of the other factors' statistics),
-// q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Messages are normalised at every step, so
-// that sequences of any length and potentials near log 0 stay finite. Rabiner (1989), section III, in logarithms.
+// With unary potentials U[t][k] and pair potentials W[t][j][k] (both expectations of the other factors'
+// statistics), q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Messages are normalised
+// at every step, so that sequences of any length and potentials near log 0 stay finite. Rabiner (1989),
+// section III, in logarithms.
 #include <algorithm>
 
 #include "compiler/loops/lowering.h"
@@ -14,7 +15,8 @@ SizeId Lowering::longest(const model::Variable& var) {
   if (!m_[set].parent) return size_[set.index()];
   std::int64_t longest = -1;
   const std::vector<std::int64_t>& offsets = data_.offsets[set.index()];
-  for (std::size_t r = 0; r + 1 < offsets.size(); ++r) longest = std::max(longest, offsets[r + 1] - offsets[r]);
+  for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+    longest = std::max(longest, offsets[r + 1] - offsets[r]);
   return runtime_size("longest." + m_[set].name, longest);
 }
 
@@ -27,7 +29,8 @@ void Lowering::declare_chain(BlockId b) {
     axes.push_back(*var.value_plate);
     axes.push_back(*var.value_plate);
     chain.pairs = b_.buffer("E." + var.name + ".pair", Role::expectation, packed(axes));
-    chain.entropy = b_.buffer("H." + var.name, Role::expectation, packed({var.axes.begin(), var.axes.end() - 1}));
+    chain.entropy =
+        b_.buffer("H." + var.name, Role::expectation, packed({var.axes.begin(), var.axes.end() - 1}));
   }
   chains_[b] = chain;
 }
@@ -60,7 +63,8 @@ void Lowering::for_sequences(const model::Variable& var, const std::vector<ExprI
     const model::PlateId set = m_[var.axes[x]].set;
     ExprId end = b_.extent(size_[set.index()]);
     if (m_[set].parent && x > 0) {
-      const ExprId row = address({var.axes.begin(), var.axes.begin() + static_cast<std::ptrdiff_t>(x)}, sequence).back();
+      const ExprId row =
+          address({var.axes.begin(), var.axes.begin() + static_cast<std::ptrdiff_t>(x)}, sequence).back();
       const BufferId off = buffers_.offsets[set.index()];
       end = b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}));
     }
@@ -73,7 +77,8 @@ void Lowering::for_sequences(const model::Variable& var, const std::vector<ExprI
   level(lead.size());
 }
 
-std::vector<ExprId> Lowering::pair_address(BlockId b, const std::vector<ExprId>& element, ExprId j, ExprId k) {
+std::vector<ExprId> Lowering::pair_address(BlockId b, const std::vector<ExprId>& element, ExprId j,
+                                           ExprId k) {
   if (chains_.at(b).local) return {element.back(), j, k};
   std::vector<ExprId> at = address(m_[s_.conditionals[b].variable].axes, element);
   at.push_back(j);
@@ -87,8 +92,10 @@ ExprId Lowering::pair_expectation(const Atom& x, const Atom& y, const Env& env) 
   const Atom& later = offset(x) > offset(y) ? x : y;
   const Atom& earlier = offset(x) > offset(y) ? y : x;
   std::vector<ExprId> element;
-  for (IndexId i : later.axes) element.push_back(index(i, env));
-  return b_.load(chains_.at(b).pairs, pair_address(b, element, index(earlier.event[0], env), index(later.event[0], env)));
+  for (IndexId i : later.axes)
+    element.push_back(index(i, env));
+  return b_.load(chains_.at(b).pairs,
+                 pair_address(b, element, index(earlier.event[0], env), index(later.event[0], env)));
 }
 
 ExprId Lowering::chain_entropy(BlockId b, const std::vector<ExprId>& sequence) {
@@ -108,7 +115,8 @@ void Lowering::independent_pairs(BlockId b, const std::vector<ExprId>& sequence)
     for_range("j", b_.i(0), values, [&](ExprId j) {
       for_range("k", b_.i(0), values, [&](ExprId k) {
         b_.store(chains_.at(b).pairs, pair_address(b, now, j, k),
-                 b_.mul(b_.load(probs, parameter_address(b, before, {j})), b_.load(probs, parameter_address(b, now, {k}))));
+                 b_.mul(b_.load(probs, parameter_address(b, before, {j})),
+                        b_.load(probs, parameter_address(b, now, {k}))));
       });
     });
   });
@@ -133,7 +141,9 @@ void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm,
   const BufferId backward = work_array("backward." + var.name, {size});
   const BufferId message = work_array("message." + var.name, {size});
   const BufferId probs = parameter_.at({b, "probs"}), pairs = chains_.at(b).pairs;
-  const auto each = [&](const char* name, const std::function<void(ExprId)>& body) { for_range(name, zero, values, body); };
+  const auto each = [&](const char* name, const std::function<void(ExprId)>& body) {
+    for_range(name, zero, values, body);
+  };
   const auto element = [&](ExprId t) {
     std::vector<ExprId> at = sequence;
     at.push_back(t);
@@ -164,7 +174,9 @@ void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm,
       continue;
     }
     if (*other < use) continue;  // a pair is one use
-    const auto offset = [&](const Atom& a) { return std::get<density::IndexBound>(a_[a.axes.back()]).offset; };
+    const auto offset = [&](const Atom& a) {
+      return std::get<density::IndexBound>(a_[a.axes.back()]).offset;
+    };
     const bool own_later = offset(own) > offset(t.term->atoms[*other]);
     const Atom& later = own_later ? own : t.term->atoms[*other];
     const Atom& earlier = own_later ? t.term->atoms[*other] : own;
@@ -182,9 +194,12 @@ void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm,
                               return b_.equal(index(i, e), want);
                             }});
     }
-    emit(*t.term, factors(t, {use, *other}, &var), std::move(conditions), env, std::nullopt, [&](ExprId value, const Env& e) {
-      b_.add_to(pair, {index(later.axes.back(), e), index(earlier.event[0], e), index(later.event[0], e)}, value);
-    });
+    emit(*t.term, factors(t, {use, *other}, &var), std::move(conditions), env, std::nullopt,
+         [&](ExprId value, const Env& e) {
+           b_.add_to(pair,
+                     {index(later.axes.back(), e), index(earlier.event[0], e), index(later.event[0], e)},
+                     value);
+         });
   }
 
   // log sum exp of `term(k)` over the values of the category
@@ -197,15 +212,19 @@ void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm,
   };
   const ScalarId entropy = b_.local("entropy" + std::to_string(names_++), b_.f(0));  // log Z - <U> - <W>
   for_range("t", zero, end, [&](ExprId t) {
-    b_.if_else(b_.equal(t, zero), [&] { each("k", [&](ExprId k) { b_.store(message, {k}, b_.load(unary, {t, k})); }); },
-               [&] {
-                 each("k", [&](ExprId k) {
-                   const ExprId in = log_sum([&](ExprId j) {
-                     return b_.add(b_.load(forward, {b_.sub(t, one), j}), b_.load(pair, {t, j, k}));
-                   });
-                   b_.store(message, {k}, b_.add(in, b_.load(unary, {t, k})));
-                 });
-               });
+    b_.if_else(
+        b_.equal(t, zero),
+        [&] { each("k", [&](ExprId k) {
+                b_.store(message, {k}, b_.load(unary, {t, k}));
+              }); },
+        [&] {
+          each("k", [&](ExprId k) {
+            const ExprId in = log_sum([&](ExprId j) {
+              return b_.add(b_.load(forward, {b_.sub(t, one), j}), b_.load(pair, {t, j, k}));
+            });
+            b_.store(message, {k}, b_.add(in, b_.load(unary, {t, k})));
+          });
+        });
     const ExprId z = log_sum([&](ExprId k) { return b_.load(message, {k}); });
     b_.store(scale, {t}, z);
     b_.accumulate(entropy, z);
@@ -215,7 +234,8 @@ void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm,
   for_range("back", zero, end, [&](ExprId back) {
     const ExprId t = b_.let("t" + std::to_string(names_++), b_.sub(b_.sub(end, one), back));
     each("k", [&](ExprId k) {
-      const ExprId p = b_.let("p" + std::to_string(names_++), b_.exp(b_.add(b_.load(forward, {t, k}), b_.load(backward, {k}))));
+      const ExprId p = b_.let("p" + std::to_string(names_++),
+                              b_.exp(b_.add(b_.load(forward, {t, k}), b_.load(backward, {k}))));
       b_.store(probs, parameter_address(b, element(t), {k}), p);
       b_.accumulate(entropy, b_.neg(b_.mul(p, b_.load(unary, {t, k}))));
     });
@@ -223,11 +243,13 @@ void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm,
       const ExprId before = b_.sub(t, one), z = b_.load(scale, {t});
       each("j", [&](ExprId j) {
         const auto onward = [&](ExprId k) {
-          return b_.sub(b_.add(b_.add(b_.load(pair, {t, j, k}), b_.load(unary, {t, k})), b_.load(backward, {k})), z);
+          return b_.sub(
+              b_.add(b_.add(b_.load(pair, {t, j, k}), b_.load(unary, {t, k})), b_.load(backward, {k})), z);
         };
         b_.store(message, {j}, log_sum(onward));
         each("k", [&](ExprId k) {
-          const ExprId p = b_.let("p" + std::to_string(names_++), b_.exp(b_.add(b_.load(forward, {before, j}), onward(k))));
+          const ExprId p = b_.let("p" + std::to_string(names_++),
+                                  b_.exp(b_.add(b_.load(forward, {before, j}), onward(k))));
           b_.store(pairs, pair_address(b, element(t), j, k), p);
           b_.accumulate(entropy, b_.neg(b_.mul(p, b_.load(pair, {t, j, k}))));
         });

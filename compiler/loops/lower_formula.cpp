@@ -54,7 +54,8 @@ ExprId Lowering::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId>
   const auto rec = [&](const math::Expr& x) { return formula(x, f, event); };
   const auto list = [&](const std::vector<math::Index>& indices) {
     std::vector<ExprId> out;
-    for (math::Index i : indices) out.push_back(event.at(i.id));
+    for (math::Index i : indices)
+      out.push_back(event.at(i.id));
     return out;
   };
   return std::visit(
@@ -67,14 +68,22 @@ ExprId Lowering::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId>
           [&](const math::Apply& n) {
             const ExprId x = rec(n.argument);
             switch (n.function) {
-              case math::Function::log: return b_.log(x);
-              case math::Function::exp: return b_.exp(x);
-              case math::Function::sqrt: return b_.sqrt(x);
-              case math::Function::reciprocal: return b_.div(b_.f(1), x);
-              case math::Function::lgamma: return b_.lgamma(x);
-              case math::Function::digamma: return b_.digamma(x);
-              case math::Function::trigamma: return b_.trigamma(x);
-              case math::Function::log1m: return b_.log1p(b_.neg(x));
+              case math::Function::log:
+                return b_.log(x);
+              case math::Function::exp:
+                return b_.exp(x);
+              case math::Function::sqrt:
+                return b_.sqrt(x);
+              case math::Function::reciprocal:
+                return b_.div(b_.f(1), x);
+              case math::Function::lgamma:
+                return b_.lgamma(x);
+              case math::Function::digamma:
+                return b_.digamma(x);
+              case math::Function::trigamma:
+                return b_.trigamma(x);
+              case math::Function::log1m:
+                return b_.log1p(b_.neg(x));
               case math::Function::tanh:
                 return b_.sub(b_.f(1), b_.div(b_.f(2), b_.add(b_.exp(b_.mul(b_.f(2), x)), b_.f(1))));
               case math::Function::log_cosh: {
@@ -116,7 +125,8 @@ void Lowering::components(const math::Expr& e, int rank, Formulas& f,
     std::vector<math::Expr> found;
     invariant(e, level, found);
     for (const math::Expr& x : found) {
-      if (!f.hoisted.contains(&*x)) f.hoisted[&*x] = b_.let("h" + std::to_string(names_++), formula(x, f, event));
+      if (!f.hoisted.contains(&*x))
+        f.hoisted[&*x] = b_.let("h" + std::to_string(names_++), formula(x, f, event));
     }
   };
   const auto outside = f.hoisted;
@@ -144,12 +154,13 @@ void Lowering::prepare_matrices(const math::Expr& e, Formulas& f) {
   std::set<std::string> names;
   matrices(e, names);
   for (const std::string& name : names) {
-    if (!f.inverses.contains(name)) f.inverses[name] = spd_inverse(name, f.quantities.at(name), f.extent, f.fail_code);
+    if (!f.inverses.contains(name))
+      f.inverses[name] = spd_inverse(name, f.quantities.at(name), f.extent, f.fail_code);
   }
 }
 
-std::pair<BufferId, ExprId> Lowering::spd_inverse(const std::string& name, const Quantity& entry, SizeId extent,
-                                                  std::int32_t code) {
+std::pair<BufferId, ExprId> Lowering::spd_inverse(const std::string& name, const Quantity& entry,
+                                                  SizeId extent, std::int32_t code) {
   const std::string tag = name + std::to_string(names_++);
   const BufferId chol = work_array("chol." + tag, {extent, extent});
   const BufferId root = work_array("root." + tag, {extent, extent});
@@ -169,7 +180,9 @@ std::pair<BufferId, ExprId> Lowering::spd_inverse(const std::string& name, const
     b_.store(chol, {j, j}, diag);
     for_range("i", b_.add(j, one), n, [&](ExprId i) {
       const ScalarId s = b_.local("s" + std::to_string(names_++), entry({i, j}));
-      for_range("k", b_.i(0), j, [&](ExprId k) { b_.accumulate(s, b_.neg(b_.mul(b_.load(chol, {i, k}), b_.load(chol, {j, k})))); });
+      for_range("k", b_.i(0), j, [&](ExprId k) {
+        b_.accumulate(s, b_.neg(b_.mul(b_.load(chol, {i, k}), b_.load(chol, {j, k}))));
+      });
       b_.store(chol, {i, j}, b_.div(b_.get(s), diag));
     });
   });
@@ -178,14 +191,18 @@ std::pair<BufferId, ExprId> Lowering::spd_inverse(const std::string& name, const
     b_.store(root, {j, j}, b_.div(b_.f(1), b_.load(chol, {j, j})));
     for_range("i", b_.add(j, one), n, [&](ExprId i) {
       const ScalarId s = b_.local("s" + std::to_string(names_++), b_.f(0));
-      for_range("k", j, i, [&](ExprId k) { b_.accumulate(s, b_.mul(b_.load(chol, {i, k}), b_.load(root, {k, j}))); });
+      for_range("k", j, i, [&](ExprId k) {
+        b_.accumulate(s, b_.mul(b_.load(chol, {i, k}), b_.load(root, {k, j})));
+      });
       b_.store(root, {i, j}, b_.neg(b_.div(b_.get(s), b_.load(chol, {i, i}))));
     });
   });
   for_range("i", b_.i(0), n, [&](ExprId i) {
     for_range("j", b_.i(0), b_.add(i, one), [&](ExprId j) {
       const ScalarId s = b_.local("s" + std::to_string(names_++), b_.f(0));
-      for_range("k", i, n, [&](ExprId k) { b_.accumulate(s, b_.mul(b_.load(root, {k, i}), b_.load(root, {k, j}))); });
+      for_range("k", i, n, [&](ExprId k) {
+        b_.accumulate(s, b_.mul(b_.load(root, {k, i}), b_.load(root, {k, j})));
+      });
       b_.store(inv, {i, j}, b_.get(s));
       b_.store(inv, {j, i}, b_.get(s));
     });

@@ -18,22 +18,26 @@ namespace {
 constexpr std::int64_t kStackEntries = 4096;
 
 void data_matrices(const Algebra& a, CoefId c, std::set<density::DataSource>& out) {
-  std::visit(Overloaded{[&](const density::CoefInverse& x) { out.insert(x.matrix); },
-                        [&](const density::CoefLogDet& x) { out.insert(x.matrix); },
-                        [&](const density::CoefAdd& x) {
-                          for (CoefId p : x.parts) data_matrices(a, p, out);
-                        },
-                        [&](const density::CoefMultiply& x) {
-                          for (CoefId p : x.parts) data_matrices(a, p, out);
-                        },
-                        [&](const density::CoefApply& x) { data_matrices(a, x.argument, out); },
-                        [&](const density::CoefSum& x) { data_matrices(a, x.body, out); }, [](const auto&) {}},
-             a[c]);
+  std::visit(
+      Overloaded{[&](const density::CoefInverse& x) { out.insert(x.matrix); },
+                 [&](const density::CoefLogDet& x) { out.insert(x.matrix); },
+                 [&](const density::CoefAdd& x) {
+                   for (CoefId p : x.parts)
+                     data_matrices(a, p, out);
+                 },
+                 [&](const density::CoefMultiply& x) {
+                   for (CoefId p : x.parts)
+                     data_matrices(a, p, out);
+                 },
+                 [&](const density::CoefApply& x) { data_matrices(a, x.argument, out); },
+                 [&](const density::CoefSum& x) { data_matrices(a, x.body, out); }, [](const auto&) {}},
+      a[c]);
 }
 
 }  // namespace
 
-Lowering::Lowering(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const LowerOptions& options)
+Lowering::Lowering(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
+                   const LowerOptions& options)
     : m_(m), s_(s), data_(data), options_(options), a_(s.conditionals.density.algebra) {}
 
 std::vector<model::PlateId> Lowering::event_axes(const model::Variable& v, int rank) const {
@@ -62,9 +66,11 @@ void Lowering::declare_sizes() {
   for (std::size_t k = 0; k < m_.plates.size(); ++k) {
     const model::PlateId p(k);
     if (m_[p].set != p) continue;
-    size_[k] = is_constant(p) ? b_.constant_size(m_[p].name, data_.sizes[k]) : runtime_size(m_[p].name, data_.sizes[k]);
+    size_[k] = is_constant(p) ? b_.constant_size(m_[p].name, data_.sizes[k])
+                              : runtime_size(m_[p].name, data_.sizes[k]);
   }
-  for (std::size_t k = 0; k < m_.plates.size(); ++k) size_[k] = size_[m_.plates[k].set.index()];
+  for (std::size_t k = 0; k < m_.plates.size(); ++k)
+    size_[k] = size_[m_.plates[k].set.index()];
 }
 
 std::vector<SizeId> Lowering::packed(const std::vector<model::PlateId>& plates) const {
@@ -96,10 +102,12 @@ void Lowering::declare_data() {
     const model::PlateId p(k);
     if (m_[p].set != p || !m_[p].parent) continue;
     const std::int64_t rows = data_.sizes[m_[*m_[p].parent].set.index()];
-    buffers_.offsets[k] = b_.buffer("offsets." + m_[p].name, Role::data,
-                                    {runtime_size("rows." + m_[p].name, rows < 0 ? -1 : rows + 1)}, Type::i64);
+    buffers_.offsets[k] =
+        b_.buffer("offsets." + m_[p].name, Role::data,
+                  {runtime_size("rows." + m_[p].name, rows < 0 ? -1 : rows + 1)}, Type::i64);
   }
-  for (std::size_t k = 0; k < m_.plates.size(); ++k) buffers_.offsets[k] = buffers_.offsets[m_.plates[k].set.index()];
+  for (std::size_t k = 0; k < m_.plates.size(); ++k)
+    buffers_.offsets[k] = buffers_.offsets[m_.plates[k].set.index()];
   const auto declare = [&](const std::string& name, std::vector<model::PlateId> axes,
                            const std::vector<model::PlateId>& event, bool category) {
     axes.insert(axes.end(), event.begin(), event.end());
@@ -111,7 +119,8 @@ void Lowering::declare_data() {
   buffers_.observed.resize(m_.variables.size());
   for (std::size_t k = 0; k < m_.variables.size(); ++k) {
     const model::Variable& v = m_.variables[k];
-    if (v.observed) buffers_.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
+    if (v.observed)
+      buffers_.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
   }
   buffers_.sizes = size_;
 }
@@ -119,7 +128,8 @@ void Lowering::declare_data() {
 void Lowering::declare_blocks() {
   std::set<std::pair<BlockId, math::Stat>> used;
   for (const Term& t : s_.conditionals.density.terms) {
-    for (const Atom& x : t.atoms) used.insert({s_.conditionals.block_of[x.variable.index()], x.stat});
+    for (const Atom& x : t.atoms)
+      used.insert({s_.conditionals.block_of[x.variable.index()], x.stat});
   }
   for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
     const BlockId b(k);
@@ -156,8 +166,9 @@ void Lowering::declare_blocks() {
         continue;
       }
       const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
-      expectation_[{b, row.stat}] = b_.buffer(fmt::format("E.{}.{}", var.name, math::natural_name(row.stat).substr(2)),
-                                              Role::expectation, packed(with_axes(rank)));
+      expectation_[{b, row.stat}] =
+          b_.buffer(fmt::format("E.{}.{}", var.name, math::natural_name(row.stat).substr(2)),
+                    Role::expectation, packed(with_axes(rank)));
     }
   }
 }
@@ -175,7 +186,8 @@ void Lowering::declare_arrays() {
   for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
     const Statistic& s = s_.statistics[k];
     std::vector<SizeId> sizes;
-    for (model::PlateId p : statistic_order(s)) sizes.push_back(size_[p.index()]);
+    for (model::PlateId p : statistic_order(s))
+      sizes.push_back(size_[p.index()]);
     statistic_[s.sums] = statistic_[s.table] = &s;
     array_[s.sums] = b_.buffer(fmt::format("S{}", k), s.stage ? Role::statistic : Role::table, sizes);
     if (s.stage) array_[s.table] = b_.buffer(fmt::format("G{}", k), Role::table, sizes);
@@ -194,7 +206,8 @@ void Lowering::declare_arrays() {
         if (!stream.factored || u.kind != StreamUse::Kind::table) continue;
         const Statistic& s = s_.statistics[*u.term->statistic];
         std::vector<SizeId> sizes;
-        for (model::PlateId p : statistic_order(s)) sizes.push_back(size_[p.index()]);
+        for (model::PlateId p : statistic_order(s))
+          sizes.push_back(size_[p.index()]);
         exp_table_[s.table] = b_.buffer(fmt::format("exp.G{}", *u.term->statistic), Role::table, sizes);
         sizes.pop_back();
         exp_shift_[s.table] = b_.buffer(fmt::format("shift.G{}", *u.term->statistic), Role::table, sizes);
@@ -212,7 +225,8 @@ void Lowering::declare_arrays() {
 
 void Lowering::emit_prepare() {
   std::set<density::DataSource> matrices;
-  for (const Term& t : s_.conditionals.density.terms) data_matrices(a_, t.coef, matrices);
+  for (const Term& t : s_.conditionals.density.terms)
+    data_matrices(a_, t.coef, matrices);
   for (const density::DataSource& source : matrices) {
     const auto declare = [&](const std::string& name, const std::vector<model::PlateId>& axes,
                              const std::vector<model::PlateId>& event) {
@@ -245,7 +259,9 @@ void Lowering::emit_prepare() {
                 all.insert(all.end(), jl.begin(), jl.end());
                 return all;
               };
-              const auto [inv, logdet] = spd_inverse(x.name, [&](const std::vector<ExprId>& jl) { return b_.load(data, entry(jl)); }, extent, code);
+              const auto [inv, logdet] = spd_inverse(
+                  x.name, [&](const std::vector<ExprId>& jl) { return b_.load(data, entry(jl)); }, extent,
+                  code);
               b_.store(data_inverse_.at(x.name).second, at, logdet);
               for_range("j", b_.i(0), b_.extent(extent), [&, inv = inv](ExprId j) {
                 for_range("l", b_.i(0), b_.extent(extent), [&](ExprId l) {
@@ -260,7 +276,9 @@ void Lowering::emit_prepare() {
       if (s.stage) continue;
       b_.fill(array_.at(s.sums), b_.f(0));
       emit(s.inner, factors({&s.inner, std::nullopt, nullptr}, {}, nullptr), {}, {}, std::nullopt,
-           [&](ExprId value, const Env& env) { b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, env), value); });
+           [&](ExprId value, const Env& env) {
+             b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, env), value);
+           });
     }
   });
 }
@@ -284,7 +302,8 @@ std::vector<BlockId> Lowering::parents_first() const {
       }
       if (ready) next = k;
     }
-    if (next == c.blocks.size()) next = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
+    if (next == c.blocks.size())
+      next = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
     done[next] = true;
     out.push_back(BlockId(next));
   }
@@ -303,7 +322,8 @@ void Lowering::emit_initialise() {
       for (const conditionals::Use& u : block.uses) {
         const Term& t = d.terms[u.term];
         const auto origin = d.origins[t.origin].statement;
-        const bool own = origin == m_[block.variable].statement || (block.mean && origin == m_[*block.mean].statement);
+        const bool own =
+            origin == m_[block.variable].statement || (block.mean && origin == m_[*block.mean].statement);
         const bool readable = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
           return stored(s_.conditionals.block_of[x.variable.index()]);
         });
@@ -322,7 +342,8 @@ void Lowering::emit_expectations() {
       if (!stored(b)) continue;
       if (chains_.contains(b)) {
         if (chains_.at(b).local) continue;
-        for_sequences(m_[s_.conditionals[b].variable], {}, [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
+        for_sequences(m_[s_.conditionals[b].variable], {},
+                      [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
         continue;
       }
       for_elements(m_[s_.conditionals[b].variable].axes, [&](std::vector<ExprId> element) {
@@ -375,17 +396,20 @@ Lowered Lowering::run() {
     }
     const BlockId b = std::get<BlockUpdate>(s_.steps[k]).block;
     UpdateFunction f{b, 0};
-    f.function = b_.function("update_" + m_[s_.conditionals[b].variable].name, [&] { update(b, outer_uses(b), {}); });
+    f.function =
+        b_.function("update_" + m_[s_.conditionals[b].variable].name, [&] { update(b, outer_uses(b), {}); });
     interface_.steps.emplace_back(f);
   }
   emit_elbo();
-  for (std::size_t f : {interface_.prepare, interface_.initialise, interface_.expectations}) b_.mark_cold(f);
+  for (std::size_t f : {interface_.prepare, interface_.initialise, interface_.expectations})
+    b_.mark_cold(f);
   for (const auto& step : interface_.steps) {
     const auto* stage = std::get_if<StageFunctions>(&step);
     if (stage && stage->seed) b_.mark_cold(*stage->seed);
     if (stage && stage->sum) b_.mark_cold(*stage->sum);
   }
-  return {b_.take(), std::move(interface_), std::move(buffers_), std::move(definite_), std::move(size_values_)};
+  return {b_.take(), std::move(interface_), std::move(buffers_), std::move(definite_),
+          std::move(size_values_)};
 }
 
 }  // namespace lehr::loops

@@ -27,12 +27,15 @@ std::size_t Lowering::emit_tables(std::size_t step) {
       const ArrayId table = s_.statistics[*t.statistic].table;
       std::optional<BoundId> innermost;
       if (!t.at.empty()) {
-        if (const auto* b = std::get_if<density::IndexBound>(&a_[t.at[s_.statistics[*t.statistic].contiguous]])) {
+        if (const auto* b =
+                std::get_if<density::IndexBound>(&a_[t.at[s_.statistics[*t.statistic].contiguous]])) {
           innermost = b->bound;
         }
       }
       emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}, nullptr), {}, {}, innermost,
-           [&](ExprId value, const Env& env) { b_.add_to(array_.at(table), array_indices(table, t.at, env), value); });
+           [&](ExprId value, const Env& env) {
+             b_.add_to(array_.at(table), array_indices(table, t.at, env), value);
+           });
     }
     for (const auto& [table, buffer] : exp_table_) {
       if (statistic_.at(table)->stage == step) exp_table(table);
@@ -43,7 +46,9 @@ std::size_t Lowering::emit_tables(std::size_t step) {
 std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
   const auto& stage = std::get<ItemStage>(s_.steps[step]);
   std::tie(local_energy_, local_entropy_) = local_sums_.at(step);
-  const std::string name = std::string(mode == StageMode::update ? "items" : mode == StageMode::seed ? "seed" : "sum");
+  const std::string name = std::string(mode == StageMode::update ? "items"
+                                       : mode == StageMode::seed ? "seed"
+                                                                 : "sum");
   std::vector<Builder::Parameter> parameters{{"begin", Type::i64}, {"end", Type::i64}};
   if (mode == StageMode::update) {
     parameters.push_back({"iterations", Type::i64});
@@ -60,7 +65,8 @@ std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
       } else {
         ExprId in = b_.boolean(true);
         for (BlockId id : stage.blocks) {
-          if (picks_.contains(id)) in = b_.logical_and(in, b_.greater_equal(b_.load(picks_.at(id), {item}), b_.i(0)));
+          if (picks_.contains(id))
+            in = b_.logical_and(in, b_.greater_equal(b_.load(picks_.at(id), {item}), b_.i(0)));
         }
         b_.if_then(in, [&] { emit_item(stage, item, mode, b_.i(1), b_.f(0)); });
       }
@@ -71,13 +77,15 @@ std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
 void Lowering::start_chains(const ItemStage& stage, ExprId item) {
   for (BlockId b : stage.blocks) {
     if (!chains_.contains(b)) continue;
-    for_sequences(m_[s_.conditionals[b].variable], {item}, [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
+    for_sequences(m_[s_.conditionals[b].variable], {item},
+                  [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
   }
 }
 
 std::vector<ExprId> Lowering::streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
                                                const std::vector<ExprId>& event) {
-  std::vector<ExprId> at = address({var.axes.begin() + 1, var.axes.end()}, {element.begin() + 1, element.end()});
+  std::vector<ExprId> at =
+      address({var.axes.begin() + 1, var.axes.end()}, {element.begin() + 1, element.end()});
   at.insert(at.end(), event.begin(), event.end());
   return at;
 }
@@ -90,7 +98,8 @@ void Lowering::declare_item_arrays(const ItemStage& stage) {
       local_chain(b);
       const model::Variable& var = m_[s_.conditionals[b].variable];
       for (const math::FactorParameter& p : s_.conditionals[b].family->factor->parameters) {
-        if (p.exported) previous_[{b, p.name}] = work_array("previous." + p.name, packed(event_axes(var, p.event_rank)));
+        if (p.exported)
+          previous_[{b, p.name}] = work_array("previous." + p.name, packed(event_axes(var, p.event_rank)));
       }
       continue;
     }
@@ -109,7 +118,8 @@ void Lowering::declare_item_arrays(const ItemStage& stage) {
   }
 }
 
-void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, ExprId iterations, ExprId tolerance) {
+void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, ExprId iterations,
+                         ExprId tolerance) {
   // Local terms that no streamed category takes part in; the streams add up the others as they go.
   std::vector<Stream> streams;
   for (BlockId b : stage.blocks) {
@@ -132,8 +142,10 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
   };
   // One pass over the local blocks; `change` collects the mean relative change of stored parameters.
   const auto pass = [&](bool final, const std::optional<std::pair<ScalarId, ScalarId>>& change) {
-    // Streams come before the blocks that read what they add up, so one clearing a pass is right for all of them.
-    for (const auto& [into, buffer] : streamed_into_) b_.fill(buffer, b_.f(0));
+    // Streams come before the blocks that read what they add up, so one clearing a pass is right for all of
+    // them.
+    for (const auto& [into, buffer] : streamed_into_)
+      b_.fill(buffer, b_.f(0));
     std::size_t stream = 0;
     for (BlockId b : stage.blocks) {
       const model::Variable& var = m_[s_.conditionals[b].variable];
@@ -173,7 +185,8 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
           if (!p.exported) continue;
           const BufferId buffer = parameter_.at({b, p.name}), old = previous_.at({b, p.name});
           each_event(var, p.event_rank, [&](const std::vector<ExprId>& event) {
-            const ExprId now = b_.load(buffer, parameter_address(b, element, event)), was = b_.load(old, event);
+            const ExprId now = b_.load(buffer, parameter_address(b, element, event)),
+                         was = b_.load(old, event);
             b_.accumulate(change->first, b_.abs(b_.sub(now, was)));
             b_.accumulate(change->second, b_.abs(was));
           });
@@ -195,16 +208,19 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
                                            b_.i(1), b_.i(0)));
       const ScalarId moved = b_.local("moved" + std::to_string(names_++), b_.f(0));
       const ScalarId size = b_.local("size" + std::to_string(names_++), b_.f(0));
-      b_.if_else(b_.equal(last, b_.i(1)), [&] { pass(true, std::nullopt); },
-                 [&] { pass(false, std::make_pair(moved, size)); });
+      b_.if_else(
+          b_.equal(last, b_.i(1)), [&] { pass(true, std::nullopt); },
+          [&] { pass(false, std::make_pair(moved, size)); });
       b_.break_if(b_.equal(last, b_.i(1)));
-      b_.assign(settled, b_.select(b_.less_equal(b_.get(moved), b_.mul(tolerance, b_.get(size))), b_.i(1), b_.i(0)));
+      b_.assign(settled,
+                b_.select(b_.less_equal(b_.get(moved), b_.mul(tolerance, b_.get(size))), b_.i(1), b_.i(0)));
     });
   }
   emit_item_sums(stage, item, mode);
 }
 
-void Lowering::each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body) {
+void Lowering::each_event(const model::Variable& var, int rank,
+                          const std::function<void(const std::vector<ExprId>&)>& body) {
   std::vector<ExprId> event;
   const std::vector<model::PlateId> axes = event_axes(var, rank);
   const std::function<void(std::size_t)> level = [&](std::size_t k) {
@@ -245,7 +261,8 @@ void Lowering::for_inner_elements(const model::Variable& var, ExprId item,
     const model::PlateId set = m_[var.axes[x]].set;
     ExprId end = b_.extent(size_[set.index()]);
     if (m_[set].parent) {
-      const std::vector<model::PlateId> plates(var.axes.begin(), var.axes.begin() + static_cast<std::ptrdiff_t>(x));
+      const std::vector<model::PlateId> plates(var.axes.begin(),
+                                               var.axes.begin() + static_cast<std::ptrdiff_t>(x));
       const ExprId row = address(plates, element).back();
       const BufferId off = buffers_.offsets[set.index()];
       end = b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}));
@@ -271,7 +288,9 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
         if (const auto* b = std::get_if<density::IndexBound>(&a_[s.at[s.contiguous]])) innermost = b->bound;
       }
       emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}, nullptr), {}, env, innermost,
-           [&](ExprId value, const Env& e) { b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, e), value); });
+           [&](ExprId value, const Env& e) {
+             b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, e), value);
+           });
     } else {
       emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}, nullptr), {}, env, std::nullopt,
            [&](ExprId value, const Env&) { b_.accumulate(energy, value); });
@@ -284,12 +303,14 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
     if (std::find(stage.blocks.begin(), stage.blocks.end(), b) == stage.blocks.end()) continue;
     const model::Variable& var = m_[s_.conditionals[b].variable];
     const int rank = var.event.empty() ? 0 : math::event_rank(stat);
-    for_inner_elements(var, item, [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
-      each_event(var, rank, [&](const std::vector<ExprId>& event) {
-        b_.accumulate(energy, b_.mul(b_.load(buffer, streamed_address(var, element, event)),
-                                     b_.load(expectation_.at({b, stat}), parameter_address(b, element, event))));
-      });
-    });
+    for_inner_elements(
+        var, item, [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
+          each_event(var, rank, [&](const std::vector<ExprId>& event) {
+            b_.accumulate(energy,
+                          b_.mul(b_.load(buffer, streamed_address(var, element, event)),
+                                 b_.load(expectation_.at({b, stat}), parameter_address(b, element, event))));
+          });
+        });
   }
   b_.add_to(local_energy_, {b_.i(0)}, b_.get(energy));
   const ScalarId entropies = b_.local("entropies" + std::to_string(names_++), b_.f(0));
@@ -300,8 +321,9 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
                     [&](const std::vector<ExprId>& q) { b_.accumulate(entropies, chain_entropy(b, q)); });
       continue;
     }
-    for_inner_elements(m_[s_.conditionals[b].variable], item,
-                       [&](const std::vector<ExprId>& element) { b_.accumulate(entropies, entropy(b, element)); });
+    for_inner_elements(m_[s_.conditionals[b].variable], item, [&](const std::vector<ExprId>& element) {
+      b_.accumulate(entropies, entropy(b, element));
+    });
   }
   b_.add_to(local_entropy_, {b_.i(0)}, b_.get(entropies));
 }

@@ -1,5 +1,6 @@
-// Streamed categories: the probabilities of one element are formed in a work array, added to whatever needs them,
-// and forgotten. Where all log odds are table rows or vectors of the item (LDA), no exponential is taken per element.
+// Streamed categories: the probabilities of one element are formed in a work array, added to whatever needs
+// them, and forgotten. Where all log odds are table rows or vectors of the item (LDA), no exponential is
+// taken per element.
 #include <algorithm>
 
 #include "compiler/loops/stream.h"
@@ -34,9 +35,11 @@ Lowering::Stream Lowering::plan_stream(const ItemStage& stage, BlockId z) const 
       }
       // All bounds are the element's own or the value; no data among the factors.
       std::set<BoundId> known{u.value};
-      for (IndexId i : t.term.atoms[k].axes) a_.collect(i, known);
+      for (IndexId i : t.term.atoms[k].axes)
+        a_.collect(i, known);
       const bool plain = a_.literal(t.term.coef) == 1.0 && t.term.guards.empty() &&
-                         std::all_of(t.term.bounds.begin(), t.term.bounds.end(), [&](BoundId b) { return known.contains(b); });
+                         std::all_of(t.term.bounds.begin(), t.term.bounds.end(),
+                                     [&](BoundId b) { return known.contains(b); });
       const bool indexed_by_value = [&] {
         if (t.statistic) {
           const schedule::Statistic& st = s_.statistics[*t.statistic];
@@ -92,7 +95,8 @@ void Lowering::exp_table(ArrayId table) {
       return all;
     };
     const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
-    for_range("k", b_.i(0), values, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(from, at(k)))); });
+    for_range("k", b_.i(0), values,
+              [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(from, at(k)))); });
     b_.store(shift, row, b_.get(top));
     for_range("k", b_.i(0), values,
               [&](ExprId k) { b_.store(to, at(k), b_.exp(b_.sub(b_.load(from, at(k)), b_.get(top)))); });
@@ -115,9 +119,11 @@ void Lowering::stream_item_setup(const Stream& s, ExprId item) {
     });
   }
   const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
-  for_range("k", b_.i(0), values, [&](ExprId v) { b_.assign(top, b_.max(b_.get(top), b_.load(s.item_odds, {v}))); });
   for_range("k", b_.i(0), values,
-            [&](ExprId v) { b_.store(s.item_exp, {v}, b_.exp(b_.sub(b_.load(s.item_odds, {v}), b_.get(top)))); });
+            [&](ExprId v) { b_.assign(top, b_.max(b_.get(top), b_.load(s.item_odds, {v}))); });
+  for_range("k", b_.i(0), values, [&](ExprId v) {
+    b_.store(s.item_exp, {v}, b_.exp(b_.sub(b_.load(s.item_odds, {v}), b_.get(top))));
+  });
   item_shift_ = b_.get(top);
 }
 
@@ -126,18 +132,21 @@ void Lowering::stream_elements(const Stream& s, ExprId item, bool final, StageMo
                      [&](const std::vector<ExprId>& element) { stream_element(s, element, final, mode); });
 }
 
-void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& element, bool final, StageMode mode) {
+void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& element, bool final,
+                              StageMode mode) {
   const model::Variable& var = m_[s_.conditionals[s.block].variable];
   const ExprId values = b_.extent(s.values);
   const auto each = [&](const std::function<void(ExprId)>& body) { for_range("k", b_.i(0), values, body); };
   std::vector<Env> envs;
-  for (std::size_t k = 0; k < s.uses.size(); ++k) envs.push_back(stream_env(s, k, element));
+  for (std::size_t k = 0; k < s.uses.size(); ++k)
+    envs.push_back(stream_env(s, k, element));
   const auto table_of = [&](const StreamUse& u) { return s_.statistics[*u.term->statistic].table; };
   const auto row_of = [&](std::size_t k) {
     const schedule::Statistic& st = s_.statistics[*s.uses[k].term->statistic];
     std::vector<ExprId> row;
     for (std::size_t x = 0; x < st.at.size(); ++x) {
-      if (x != st.contiguous) row.push_back(b_.let("row" + std::to_string(names_++), index(st.at[x], envs[k])));
+      if (x != st.contiguous)
+        row.push_back(b_.let("row" + std::to_string(names_++), index(st.at[x], envs[k])));
     }
     return row;
   };
@@ -167,7 +176,8 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     b_.assign(shift, b_.get(top));
     const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
     each([&](ExprId k) {
-      const ExprId e = b_.let("e" + std::to_string(names_++), b_.exp(b_.sub(b_.load(s.odds, {k}), b_.get(top))));
+      const ExprId e =
+          b_.let("e" + std::to_string(names_++), b_.exp(b_.sub(b_.load(s.odds, {k}), b_.get(top))));
       b_.store(s.probs, {k}, e);
       b_.accumulate(sum, e);
     });
@@ -175,7 +185,8 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
   };
   if (mode == StageMode::seed) {
     each([&](ExprId k) {
-      b_.store(s.probs, {k}, b_.select(b_.equal(k, b_.load(picks_.at(s.block), {element[0]})), b_.f(1), b_.f(0)));
+      b_.store(s.probs, {k},
+               b_.select(b_.equal(k, b_.load(picks_.at(s.block), {element[0]})), b_.f(1), b_.f(0)));
     });
     b_.assign(total, b_.f(1));
   } else if (s.factored) {
@@ -189,7 +200,8 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     each([&](ExprId k) {
       ExprId p = b_.load(s.item_exp, {k});
       for (std::size_t j = 0; j < s.uses.size(); ++j) {
-        if (s.uses[j].kind == StreamUse::Kind::table) p = b_.mul(p, b_.load(exp_table_.at(table_of(s.uses[j])), at(rows[j], k)));
+        if (s.uses[j].kind == StreamUse::Kind::table)
+          p = b_.mul(p, b_.load(exp_table_.at(table_of(s.uses[j])), at(rows[j], k)));
       }
       const ExprId e = b_.let("p" + std::to_string(names_++), p);
       b_.store(s.probs, {k}, e);
@@ -218,7 +230,8 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
       emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
         std::vector<IndexId> inner(p.axes.begin() + 1, p.axes.end());
         std::vector<ExprId> to = address({other.axes.begin() + 1, other.axes.end()}, inner, e);
-        for (IndexId i : p.event) to.push_back(index(i, e));
+        for (IndexId i : p.event)
+          to.push_back(index(i, e));
         b_.add_to(into, to, value);
       });
       continue;
@@ -245,7 +258,8 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     if (s.factored) {
       odds = b_.load(s.item_odds, {k});
       for (std::size_t j = 0; j < s.uses.size(); ++j) {
-        if (s.uses[j].kind == StreamUse::Kind::table) odds = b_.add(odds, b_.load(array_.at(table_of(s.uses[j])), at(rows[j], k)));
+        if (s.uses[j].kind == StreamUse::Kind::table)
+          odds = b_.add(odds, b_.load(array_.at(table_of(s.uses[j])), at(rows[j], k)));
       }
     }
     b_.accumulate(mean, b_.mul(prob(k), odds));

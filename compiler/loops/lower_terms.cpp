@@ -10,7 +10,8 @@ namespace {
 
 std::set<BoundId> mentioned(const Algebra& a, const std::vector<IndexId>& indices) {
   std::set<BoundId> out;
-  for (IndexId i : indices) a.collect(i, out);
+  for (IndexId i : indices)
+    a.collect(i, out);
   return out;
 }
 
@@ -21,16 +22,18 @@ bool open(const std::set<BoundId>& bounds, const Env& env) {
 }  // namespace
 
 ExprId Lowering::index(IndexId i, const Env& env) {
-  return std::visit(Overloaded{[&](const density::IndexBound& b) {
-                                 const ExprId base = env.at(b.bound);
-                                 return b.offset == 0 ? base : b_.add(base, b_.i(b.offset));
-                               },
-                               [&](const density::IndexConstant& c) { return b_.i(c.value); },
-                               [&](const density::IndexLookup& l) { return data_value(l.source, l.indices, env); }},
-                    a_[i]);
+  return std::visit(
+      Overloaded{[&](const density::IndexBound& b) {
+                   const ExprId base = env.at(b.bound);
+                   return b.offset == 0 ? base : b_.add(base, b_.i(b.offset));
+                 },
+                 [&](const density::IndexConstant& c) { return b_.i(c.value); },
+                 [&](const density::IndexLookup& l) { return data_value(l.source, l.indices, env); }},
+      a_[i]);
 }
 
-std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices) {
+std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates,
+                                      const std::vector<ExprId>& indices) {
   std::vector<ExprId> out;
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const model::PlateId set = m_[plates[k]].set;
@@ -43,91 +46,103 @@ std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates,
   return out;
 }
 
-std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
-                                      const Env& env) {
+std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates,
+                                      const std::vector<IndexId>& indices, const Env& env) {
   std::vector<ExprId> values;
-  for (IndexId i : indices) values.push_back(index(i, env));
+  for (IndexId i : indices)
+    values.push_back(index(i, env));
   return address(plates, values);
 }
 
-ExprId Lowering::data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env) {
+ExprId Lowering::data_value(const density::DataSource& source, const std::vector<IndexId>& indices,
+                            const Env& env) {
   const auto plates = [&](const auto& x) {
     std::vector<model::PlateId> all = x.axes;
     all.insert(all.end(), x.event.begin(), x.event.end());
     return all;
   };
-  return std::visit(Overloaded{[&](model::GivenId g) {
-                                 return b_.load(buffers_.givens[g.index()], address(plates(m_[g]), indices, env));
-                               },
-                               [&](model::VariableId v) {
-                                 return b_.load(buffers_.observed[v.index()], address(plates(m_[v]), indices, env));
-                               }},
-                    source);
+  return std::visit(
+      Overloaded{[&](model::GivenId g) {
+                   return b_.load(buffers_.givens[g.index()], address(plates(m_[g]), indices, env));
+                 },
+                 [&](model::VariableId v) {
+                   return b_.load(buffers_.observed[v.index()], address(plates(m_[v]), indices, env));
+                 }},
+      source);
 }
 
 ExprId Lowering::coef(CoefId c, const Env& env) {
   const auto matrix = [&](const density::DataSource& source) {
-    return data_inverse_.at(source.index() == 0 ? m_[std::get<0>(source)].name : m_[std::get<1>(source)].name);
+    return data_inverse_.at(source.index() == 0 ? m_[std::get<0>(source)].name
+                                                : m_[std::get<1>(source)].name);
   };
   const auto lead_plates = [&](const density::DataSource& source) {
     return source.index() == 0 ? m_[std::get<0>(source)].axes : m_[std::get<1>(source)].axes;
   };
   return std::visit(
-      Overloaded{
-          [&](const density::CoefNumber& n) { return b_.f(n.value); },
-          [&](const density::CoefConstant& k) { return b_.f(data_.constants.at(k.constant.index())); },
-          [&](const density::CoefData& d) { return b_.to_f64(data_value(d.source, d.indices, env)); },
-          [&](const density::CoefArray& d) { return array_value(d.array, d.indices, env); },
-          [&](const density::CoefExtent& e) {
-            if (!e.row) return b_.to_f64(b_.extent(size_[e.plate.index()]));
-            const ExprId row = packed_row(*e.row, env);
-            const BufferId off = buffers_.offsets[e.plate.index()];
-            return b_.to_f64(b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row})));
-          },
-          [&](const density::CoefIndexValue& v) { return b_.to_f64(index(v.index, env)); },
-          [&](const density::CoefAdd& s) {
-            ExprId out = coef(s.parts[0], env);
-            for (std::size_t k = 1; k < s.parts.size(); ++k) out = b_.add(out, coef(s.parts[k], env));
-            return out;
-          },
-          [&](const density::CoefMultiply& p) {
-            ExprId out = coef(p.parts[0], env);
-            for (std::size_t k = 1; k < p.parts.size(); ++k) out = b_.mul(out, coef(p.parts[k], env));
-            return out;
-          },
-          [&](const density::CoefApply& f) {
-            const ExprId x = coef(f.argument, env);
-            switch (f.function) {
-              // log 0 times an indicator that is never 1 must stay finite (simplex data with zeros)
-              case density::CoefFunction::log: return b_.max(b_.log(x), b_.f(kLogZero));
-              case density::CoefFunction::log1m: return b_.max(b_.log1p(b_.neg(x)), b_.f(kLogZero));
-              case density::CoefFunction::exp: return b_.exp(x);
-              case density::CoefFunction::sqrt: return b_.sqrt(x);
-              case density::CoefFunction::reciprocal: return b_.div(b_.f(1), x);
-              case density::CoefFunction::lgamma: return b_.lgamma(x);
-              case density::CoefFunction::digamma: return b_.digamma(x);
-            }
-            return x;
-          },
-          [&](const density::CoefSum& s) {
-            const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
-            const auto [begin, end] = range(s.bound, env);
-            for_range(a_[s.bound].name, begin, end, [&](ExprId i) {
-              Env inner = env;
-              inner[s.bound] = i;
-              b_.accumulate(sum, coef(s.body, inner));
-            });
-            return b_.get(sum);
-          },
-          [&](const density::CoefInverse& x) {
-            std::vector<ExprId> at = address(lead_plates(x.matrix), x.lead, env);
-            at.push_back(index(x.row, env));
-            at.push_back(index(x.column, env));
-            return b_.load(matrix(x.matrix).first, at);
-          },
-          [&](const density::CoefLogDet& x) {
-            return b_.load(matrix(x.matrix).second, address(lead_plates(x.matrix), x.lead, env));
-          }},
+      Overloaded{[&](const density::CoefNumber& n) { return b_.f(n.value); },
+                 [&](const density::CoefConstant& k) { return b_.f(data_.constants.at(k.constant.index())); },
+                 [&](const density::CoefData& d) { return b_.to_f64(data_value(d.source, d.indices, env)); },
+                 [&](const density::CoefArray& d) { return array_value(d.array, d.indices, env); },
+                 [&](const density::CoefExtent& e) {
+                   if (!e.row) return b_.to_f64(b_.extent(size_[e.plate.index()]));
+                   const ExprId row = packed_row(*e.row, env);
+                   const BufferId off = buffers_.offsets[e.plate.index()];
+                   return b_.to_f64(b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row})));
+                 },
+                 [&](const density::CoefIndexValue& v) { return b_.to_f64(index(v.index, env)); },
+                 [&](const density::CoefAdd& s) {
+                   ExprId out = coef(s.parts[0], env);
+                   for (std::size_t k = 1; k < s.parts.size(); ++k)
+                     out = b_.add(out, coef(s.parts[k], env));
+                   return out;
+                 },
+                 [&](const density::CoefMultiply& p) {
+                   ExprId out = coef(p.parts[0], env);
+                   for (std::size_t k = 1; k < p.parts.size(); ++k)
+                     out = b_.mul(out, coef(p.parts[k], env));
+                   return out;
+                 },
+                 [&](const density::CoefApply& f) {
+                   const ExprId x = coef(f.argument, env);
+                   switch (f.function) {
+                     // log 0 times an indicator that is never 1 must stay finite (simplex data with zeros)
+                     case density::CoefFunction::log:
+                       return b_.max(b_.log(x), b_.f(kLogZero));
+                     case density::CoefFunction::log1m:
+                       return b_.max(b_.log1p(b_.neg(x)), b_.f(kLogZero));
+                     case density::CoefFunction::exp:
+                       return b_.exp(x);
+                     case density::CoefFunction::sqrt:
+                       return b_.sqrt(x);
+                     case density::CoefFunction::reciprocal:
+                       return b_.div(b_.f(1), x);
+                     case density::CoefFunction::lgamma:
+                       return b_.lgamma(x);
+                     case density::CoefFunction::digamma:
+                       return b_.digamma(x);
+                   }
+                   return x;
+                 },
+                 [&](const density::CoefSum& s) {
+                   const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+                   const auto [begin, end] = range(s.bound, env);
+                   for_range(a_[s.bound].name, begin, end, [&](ExprId i) {
+                     Env inner = env;
+                     inner[s.bound] = i;
+                     b_.accumulate(sum, coef(s.body, inner));
+                   });
+                   return b_.get(sum);
+                 },
+                 [&](const density::CoefInverse& x) {
+                   std::vector<ExprId> at = address(lead_plates(x.matrix), x.lead, env);
+                   at.push_back(index(x.row, env));
+                   at.push_back(index(x.column, env));
+                   return b_.load(matrix(x.matrix).first, at);
+                 },
+                 [&](const density::CoefLogDet& x) {
+                   return b_.load(matrix(x.matrix).second, address(lead_plates(x.matrix), x.lead, env));
+                 }},
       a_[c]);
 }
 
@@ -135,16 +150,21 @@ ExprId Lowering::guard(const Guard& g, const Env& env) {
   if (g.present) {
     const model::Variable& v = m_[*g.present];
     std::vector<ExprId> at = address(v.axes, g.element, env);
-    for (std::size_t k = 0; k < v.event.size(); ++k) at.push_back(b_.i(0));
+    for (std::size_t k = 0; k < v.event.size(); ++k)
+      at.push_back(b_.i(0));
     const ExprId x = b_.load(buffers_.observed[g.present->index()], at);
     return b_.type(x) == Type::f64 ? b_.logical_not(b_.is_nan(x)) : b_.greater_equal(x, b_.i(0));
   }
   const ExprId l = index(g.left, env), r = index(g.right, env);
   switch (g.relation) {
-    case density::Relation::equal: return b_.equal(l, r);
-    case density::Relation::not_equal: return b_.not_equal(l, r);
-    case density::Relation::less: return b_.less(l, r);
-    case density::Relation::greater_equal: return b_.greater_equal(l, r);
+    case density::Relation::equal:
+      return b_.equal(l, r);
+    case density::Relation::not_equal:
+      return b_.not_equal(l, r);
+    case density::Relation::less:
+      return b_.less(l, r);
+    case density::Relation::greater_equal:
+      return b_.greater_equal(l, r);
   }
   return b_.boolean(true);
 }
@@ -152,7 +172,8 @@ ExprId Lowering::guard(const Guard& g, const Env& env) {
 ExprId Lowering::expectation(const Atom& a, const Env& env) {
   const BlockId block = s_.conditionals.block_of[a.variable.index()];
   std::vector<ExprId> at = address(m_[a.variable].axes, a.axes, env);
-  for (IndexId e : a.event) at.push_back(index(e, env));
+  for (IndexId e : a.event)
+    at.push_back(index(e, env));
   return b_.load(expectation_.at({block, a.stat}), at);
 }
 
@@ -174,7 +195,8 @@ ExprId Lowering::packed_row(IndexId row, const Env& env) {
   const ExprId within = index(row, env);
   const auto* b = std::get_if<density::IndexBound>(&a_[row]);
   if (!b || !a_[b->bound].parent) return within;
-  return b_.add(b_.load(buffers_.offsets[a_[b->bound].plate.index()], {packed_row(*a_[b->bound].parent, env)}), within);
+  return b_.add(
+      b_.load(buffers_.offsets[a_[b->bound].plate.index()], {packed_row(*a_[b->bound].parent, env)}), within);
 }
 
 std::pair<ExprId, ExprId> Lowering::range(BoundId b, const Env& env) {
@@ -213,23 +235,28 @@ std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std:
       if (other != t.term->atoms.end()) {
         if (&*other < &atom) continue;
         bounds.merge(mentioned(a_, other->event));
-        out.push_back({bounds, [this, &atom, &second = *other](const Env& env) { return pair_expectation(atom, second, env); }});
+        out.push_back({bounds, [this, &atom, &second = *other](const Env& env) {
+                         return pair_expectation(atom, second, env);
+                       }});
         continue;
       }
     }
     out.push_back({bounds, [this, &atom](const Env& env) { return expectation(atom, env); }});
   }
   if (t.array) {
-    out.push_back({mentioned(a_, *t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});
+    out.push_back(
+        {mentioned(a_, *t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});
   }
   return out;
 }
 
-void Lowering::for_range(const std::string& name, ExprId begin, ExprId end, const std::function<void(ExprId)>& body) {
+void Lowering::for_range(const std::string& name, ExprId begin, ExprId end,
+                         const std::function<void(ExprId)>& body) {
   b_.for_loop(name + std::to_string(names_++), begin, end, body);
 }
 
-void Lowering::for_elements(const std::vector<model::PlateId>& plates, const std::function<void(std::vector<ExprId>)>& body) {
+void Lowering::for_elements(const std::vector<model::PlateId>& plates,
+                            const std::function<void(std::vector<ExprId>)>& body) {
   std::vector<ExprId> at;
   const std::function<void(std::size_t)> level = [&](std::size_t k) {
     if (k == plates.size()) {
@@ -254,8 +281,8 @@ void Lowering::for_elements(const std::vector<model::PlateId>& plates, const std
 }
 
 struct Lowering::Nest {
-  std::vector<BoundId> order;                // bounds still to open, outermost first
-  std::vector<Factor> factors, conditions;   // not used yet
+  std::vector<BoundId> order;               // bounds still to open, outermost first
+  std::vector<Factor> factors, conditions;  // not used yet
   const std::function<void(ExprId, const Env&)>& leaf;
 };
 
@@ -273,7 +300,8 @@ void Lowering::emit(const Term& t, std::vector<Factor> factors, std::vector<Fact
   // A nested bound opens after the bounds its row mentions.
   std::vector<BoundId> order;
   std::set<BoundId> known;
-  for (const auto& [b, e] : env) known.insert(b);
+  for (const auto& [b, e] : env)
+    known.insert(b);
   while (!left.empty()) {
     const auto ready = std::find_if(left.begin(), left.end(), [&](BoundId b) {
       if (!a_[b].parent) return true;
@@ -305,7 +333,8 @@ void Lowering::emit_level(Nest& nest, Env env, ExprId product) {
   const std::vector<Factor> conditions = take(nest.conditions);
   if (!conditions.empty()) {
     ExprId all = conditions[0].value(env);
-    for (std::size_t k = 1; k < conditions.size(); ++k) all = b_.logical_and(all, conditions[k].value(env));
+    for (std::size_t k = 1; k < conditions.size(); ++k)
+      all = b_.logical_and(all, conditions[k].value(env));
     b_.if_then(all, [&] { emit_level(nest, env, product); });
     return;
   }

@@ -1,19 +1,21 @@
-// The update of one stored block: natural parameters gathered or scattered from the terms, then parameters, then
-// expected statistics. Axes that every use names by a plain index are fixed: the element is known and its loops
-// vanish (gather). The others are scattered into an array over them. Coupled axes are always fixed, so that the
-// next element sees the factors just updated.
+// The update of one stored block: natural parameters gathered or scattered from the terms, then parameters,
+// then expected statistics. Axes that every use names by a plain index are fixed: the element is known and
+// its loops vanish (gather). The others are scattered into an array over them. Coupled axes are always fixed,
+// so that the next element sees the factors just updated.
 #include <algorithm>
 
 #include "compiler/loops/lowering.h"
 
 namespace lehr::loops {
 
-std::vector<bool> Lowering::gather_axes(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const {
+std::vector<bool> Lowering::gather_axes(BlockId b,
+                                        const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const {
   const conditionals::Block& block = s_.conditionals[b];
   std::vector<bool> fixed(m_[block.variable].axes.size(), true);
   for (std::size_t x = 0; x < fixed.size(); ++x) {
     for (const auto& [t, atom] : uses) {
-      if (std::holds_alternative<density::IndexLookup>(a_[t.term->atoms[atom].axes[x]])) fixed[x] = block.sequential[x];
+      if (std::holds_alternative<density::IndexLookup>(a_[t.term->atoms[atom].axes[x]]))
+        fixed[x] = block.sequential[x];
     }
     // A row can only be known when what it is nested in is.
     if (x > 0 && m_[m_[m_[block.variable].axes[x]].set].parent && !fixed[x - 1]) fixed[x] = false;
@@ -35,7 +37,8 @@ std::vector<std::pair<ArrayTerm, std::size_t>> Lowering::outer_uses(BlockId b) c
   return out;
 }
 
-Lowering::NaturalTarget Lowering::natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix) {
+Lowering::NaturalTarget Lowering::natural_buffers(BlockId b, const std::vector<bool>& fixed,
+                                                  const std::string& prefix) {
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
   NaturalTarget out;
@@ -49,15 +52,18 @@ Lowering::NaturalTarget Lowering::natural_buffers(BlockId b, const std::vector<b
   }
   for (const math::StatisticRow& row : block.family->factor->statistics) {
     std::vector<model::PlateId> plates = kept;
-    const std::vector<model::PlateId> event = event_axes(var, var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat));
+    const std::vector<model::PlateId> event = event_axes(
+        var, var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat));
     plates.insert(plates.end(), event.begin(), event.end());
-    out.buffers[row.stat] = work_array(prefix + math::natural_name(row.stat) + "." + var.name, packed(plates));
+    out.buffers[row.stat] =
+        work_array(prefix + math::natural_name(row.stat) + "." + var.name, packed(plates));
   }
   return out;
 }
 
 void Lowering::clear(const NaturalTarget& n) {
-  for (const auto& [stat, buffer] : n.buffers) b_.fill(buffer, b_.f(0));
+  for (const auto& [stat, buffer] : n.buffers)
+    b_.fill(buffer, b_.f(0));
 }
 
 void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const std::vector<bool>& fixed,
@@ -84,7 +90,8 @@ void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const 
     }
     std::set<BoundId> bounds;
     a_.collect(i, bounds);
-    conditions.push_back({bounds, [this, i, want = element[x]](const Env& e) { return b_.equal(index(i, e), want); }});
+    conditions.push_back(
+        {bounds, [this, i, want = element[x]](const Env& e) { return b_.equal(index(i, e), want); }});
   }
   std::optional<BoundId> innermost;
   if (!atom.event.empty()) {
@@ -92,17 +99,19 @@ void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const 
       if (!env.contains(bound->bound)) innermost = bound->bound;
     }
   }
-  emit(*t.term, factors(t, {use}, &var), std::move(conditions), env, innermost, [&](ExprId value, const Env& e) {
-    std::vector<model::PlateId> plates;
-    std::vector<ExprId> kept;
-    for (std::size_t x : n.free_axes) {
-      plates.push_back(var.axes[x]);
-      kept.push_back(fixed[x] ? element[x] : index(atom.axes[x], e));
-    }
-    std::vector<ExprId> at = address(plates, kept);
-    for (IndexId i : atom.event) at.push_back(index(i, e));
-    b_.add_to(n.buffers.at(atom.stat), at, value);
-  });
+  emit(*t.term, factors(t, {use}, &var), std::move(conditions), env, innermost,
+       [&](ExprId value, const Env& e) {
+         std::vector<model::PlateId> plates;
+         std::vector<ExprId> kept;
+         for (std::size_t x : n.free_axes) {
+           plates.push_back(var.axes[x]);
+           kept.push_back(fixed[x] ? element[x] : index(atom.axes[x], e));
+         }
+         std::vector<ExprId> at = address(plates, kept);
+         for (IndexId i : atom.event)
+           at.push_back(index(i, e));
+         b_.add_to(n.buffers.at(atom.stat), at, value);
+       });
 }
 
 std::vector<ExprId> Lowering::parameter_address(BlockId b, const std::vector<ExprId>& element,
@@ -112,8 +121,8 @@ std::vector<ExprId> Lowering::parameter_address(BlockId b, const std::vector<Exp
   return at;
 }
 
-std::vector<ExprId> Lowering::natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
-                                              const std::vector<ExprId>& event) {
+std::vector<ExprId> Lowering::natural_address(BlockId b, const std::vector<ExprId>& element,
+                                              const NaturalTarget& n, const std::vector<ExprId>& event) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   std::vector<model::PlateId> plates;
   std::vector<ExprId> kept;
@@ -170,11 +179,13 @@ void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, cons
   }
   Formulas f = parameter_formulas(b, element);
   for (const auto& [stat, buffer] : n.buffers) {
-    f.quantities[math::natural_name(stat)] = [this, b, buffer = buffer, element, &n](const std::vector<ExprId>& event) {
+    f.quantities[math::natural_name(stat)] = [this, b, buffer = buffer, element,
+                                              &n](const std::vector<ExprId>& event) {
       const ExprId x = b_.load(buffer, natural_address(b, element, n, event));
       if (event.size() < 2) return x;
       // the coefficient of x_j x_l and of x_l x_j together
-      return b_.mul(b_.f(0.5), b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]}))));
+      return b_.mul(b_.f(0.5),
+                    b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]}))));
     };
   }
   for (const math::FactorParameter& p : factor.parameters) {
@@ -184,7 +195,9 @@ void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, cons
     } else {
       buffer = work_array(p.name + "." + m_[s_.conditionals[b].variable].name,
                           std::vector<SizeId>(static_cast<std::size_t>(p.event_rank), f.extent));
-      f.quantities[p.name] = [this, buffer](const std::vector<ExprId>& event) { return b_.load(buffer, event); };
+      f.quantities[p.name] = [this, buffer](const std::vector<ExprId>& event) {
+        return b_.load(buffer, event);
+      };
     }
     components(p.from_natural, p.event_rank, f, [&](std::vector<ExprId> event, ExprId value) {
       b_.store(buffer, p.exported ? parameter_address(b, element, event) : event, value);
@@ -207,7 +220,8 @@ void Lowering::expectations_from_parameters(BlockId b, const std::vector<ExprId>
   const model::Variable& var = m_[block.variable];
   for (const math::StatisticRow& row : block.family->factor->statistics) {
     const auto it = expectation_.find({b, row.stat});
-    if (it == expectation_.end() || row.stat == math::Stat::indicator) continue;  // probabilities are their own expectation
+    if (it == expectation_.end() || row.stat == math::Stat::indicator)
+      continue;  // probabilities are their own expectation
     const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
     components(row.expectation, rank, f, [&](std::vector<ExprId> event, ExprId value) {
       b_.store(it->second, parameter_address(b, element, event), value);
@@ -230,7 +244,8 @@ ExprId Lowering::owned_multiplicity(const model::Variable& v, const std::vector<
     if (!times) continue;
     const model::Given& g = m_[*times];
     const auto first = static_cast<std::ptrdiff_t>(x + 1 - g.axes.size());
-    const std::vector<ExprId> at(element.begin() + first, element.begin() + static_cast<std::ptrdiff_t>(x + 1));
+    const std::vector<ExprId> at(element.begin() + first,
+                                 element.begin() + static_cast<std::ptrdiff_t>(x + 1));
     out = b_.mul(out, b_.load(buffers_.givens[times->index()], address(g.axes, at)));
   }
   return out;
@@ -252,7 +267,8 @@ void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::siz
   const auto row_range = [&](std::size_t x) -> std::pair<ExprId, ExprId> {
     const model::PlateId set = m_[var.axes[x]].set;
     if (!m_[set].parent || x == 0) return {b_.i(0), b_.extent(size_[set.index()])};
-    const std::vector<model::PlateId> plates(var.axes.begin(), var.axes.begin() + static_cast<std::ptrdiff_t>(x));
+    const std::vector<model::PlateId> plates(var.axes.begin(),
+                                             var.axes.begin() + static_cast<std::ptrdiff_t>(x));
     const std::vector<ExprId> at(element.begin(), element.begin() + static_cast<std::ptrdiff_t>(x));
     const ExprId row = address(plates, at).back();
     const BufferId off = buffers_.offsets[set.index()];
@@ -275,7 +291,8 @@ void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::siz
       };
   loops(0, true, [&] {
     clear(n);
-    for (const auto& [t, atom] : uses) contribute(b, t, atom, fixed, element, n, {});
+    for (const auto& [t, atom] : uses)
+      contribute(b, t, atom, fixed, element, n, {});
     loops(0, false, [&] {
       if (before) before(element, n);
       from_naturals(b, element, n);

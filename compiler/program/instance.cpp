@@ -21,7 +21,8 @@ std::size_t length(const loops::Program& p, const std::vector<std::int64_t>& siz
   std::size_t n = 1;
   for (loops::SizeId s : b.axes) {
     const loops::Size& size = p[s];
-    n *= static_cast<std::size_t>(size.constant >= 0 ? size.constant : sizes.at(static_cast<std::size_t>(size.slot)));
+    n *= static_cast<std::size_t>(size.constant >= 0 ? size.constant
+                                                     : sizes.at(static_cast<std::size_t>(size.slot)));
   }
   return n;
 }
@@ -40,11 +41,15 @@ double standard(const ParameterSlot& slot, std::size_t entry, std::size_t extent
 
 Instance::Instance(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
                    const loops::LowerOptions& options, Backend backend)
-    : model_(model), schedule_(schedule), plate_sizes_(data.sizes), lowered_(lower(model, schedule, data, options)) {
+    : model_(model),
+      schedule_(schedule),
+      plate_sizes_(data.sizes),
+      lowered_(lower(model, schedule, data, options)) {
   const loops::Program& p = lowered_.program;
   engine_.sizes = lowered_.size_values;
   std::vector<std::size_t> lengths;
-  for (const loops::Buffer& b : p.buffers) lengths.push_back(length(p, engine_.sizes, b));
+  for (const loops::Buffer& b : p.buffers)
+    lengths.push_back(length(p, engine_.sizes, b));
   engine_.memory = Memory(lengths);
   std::function<Generated(std::size_t)> function;
   if (backend == Backend::native) {
@@ -71,13 +76,16 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
       out.update = function(s->update);
       if (s->seed) out.seed = function(*s->seed);
       if (s->sum) out.sum = function(*s->sum);
-      for (loops::BufferId b : s->statistics) out.statistics.push_back(b.index());
-      for (loops::BufferId b : s->picks) out.picks.push_back(b.index());
+      for (loops::BufferId b : s->statistics)
+        out.statistics.push_back(b.index());
+      for (loops::BufferId b : s->picks)
+        out.picks.push_back(b.index());
       out.pick_sizes = s->pick_sizes;
       engine_.steps.emplace_back(std::move(out));
     } else {
       const auto& u = std::get<loops::UpdateFunction>(step);
-      engine_.steps.emplace_back(EngineUpdate{model[schedule.conditionals[u.block].variable].name, function(u.function)});
+      engine_.steps.emplace_back(
+          EngineUpdate{model[schedule.conditionals[u.block].variable].name, function(u.function)});
     }
   }
   for (const ParameterSlot& slot : io.parameters) {
@@ -90,7 +98,8 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
     }
     const conditionals::BlockId b(static_cast<std::size_t>(status - loops::kFailBlock));
     return fmt::format("the posterior of '{}' is not a proper {} (a parameter left its domain)",
-                       model_[schedule_.conditionals[b].variable].name, schedule_.conditionals[b].family->name);
+                       model_[schedule_.conditionals[b].variable].name,
+                       schedule_.conditionals[b].family->name);
   };
   place_data(data);
 }
@@ -100,13 +109,16 @@ void Instance::place_data(const BoundData& data) {
     if (!b.valid() || values.empty()) return;
     if (lowered_.program[b].element == loops::Type::i64) {
       const auto to = engine_.memory.integers(b.index());
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::isnan(values[i]) ? -1 : static_cast<std::int64_t>(values[i]);
+      for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = std::isnan(values[i]) ? -1 : static_cast<std::int64_t>(values[i]);
     } else {
       const auto to = engine_.memory.reals(b.index());
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] = values[i];
+      for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = values[i];
     }
   };
-  for (std::size_t k = 0; k < model_.givens.size(); ++k) copy(lowered_.data.givens[k], data.givens[k].values);
+  for (std::size_t k = 0; k < model_.givens.size(); ++k)
+    copy(lowered_.data.givens[k], data.givens[k].values);
   for (std::size_t k = 0; k < model_.variables.size(); ++k) {
     if (model_.variables[k].observed) copy(lowered_.data.observed[k], data.observed[k].values);
   }
@@ -114,7 +126,8 @@ void Instance::place_data(const BoundData& data) {
     const loops::BufferId b = lowered_.data.offsets[k];
     if (!b.valid() || model_.plates[k].set != model::PlateId(k)) continue;
     const auto to = engine_.memory.integers(b.index());
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = data.offsets[k].at(i);
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = data.offsets[k].at(i);
   }
 }
 
@@ -127,10 +140,12 @@ std::optional<Error> Instance::asymmetric_matrix() const {
       const std::size_t matrix = i / (n * n) * n * n, row = i / n % n, column = i % n;
       const double other = x[matrix + column * n + row];
       if (std::abs(x[i] - other) <= 1e-9 * (std::abs(x[i]) + std::abs(other))) continue;
-      return Error{ExitCode::data, "--data",
-                   fmt::format("the matrix '{}' is not symmetric: its entries [{}, {}] and [{}, {}] are {} and {}", g.name,
-                               row, column, column, row, x[i], other),
-                   {"a precision, covariance, scale or rate matrix must be symmetric positive definite"}};
+      return Error{
+          ExitCode::data,
+          "--data",
+          fmt::format("the matrix '{}' is not symmetric: its entries [{}, {}] and [{}, {}] are {} and {}",
+                      g.name, row, column, column, row, x[i], other),
+          {"a precision, covariance, scale or rate matrix must be symmetric positive definite"}};
     }
   }
   return std::nullopt;
@@ -164,14 +179,16 @@ void Instance::repair(const ParameterSlot& slot) {
       proper = proper && std::isfinite(v) && (slot.parameter == "mean" || !diagonal || v > 0);
     }
     if (proper) continue;
-    for (std::size_t i = 0; i < per_element; ++i) x[e + i] = standard(slot, i, extent);
+    for (std::size_t i = 0; i < per_element; ++i)
+      x[e + i] = standard(slot, i, extent);
   }
 }
 
 Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
   const auto failed = [&](std::int32_t status) {
     const bool data = status >= loops::kFailData;
-    return Error{data ? ExitCode::data : ExitCode::numerical, data ? "--data" : "", engine_.describe(status), {}};
+    return Error{
+        data ? ExitCode::data : ExitCode::numerical, data ? "--data" : "", engine_.describe(status), {}};
   };
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine_.call(engine_.prepare)) return failed(s);
@@ -188,28 +205,35 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
     if (slot.streamed || slot.local) continue;
     const std::span<double> x = engine_.memory.reals(slot.buffer.index());
     if (slot.parameter == "mean" && model_[slot.variable].support == math::Support::spin) {
-      for (double& v : x) v = 0.5 * (2 * draw_uniform(rng) - 1);
+      for (double& v : x)
+        v = 0.5 * (2 * draw_uniform(rng) - 1);
     } else if (slot.parameter == "mean") {
-      const ParameterSlot* precision = slots.contains({slot.variable, "precision"}) ? slots[{slot.variable, "precision"}] : nullptr;
+      const ParameterSlot* precision =
+          slots.contains({slot.variable, "precision"}) ? slots[{slot.variable, "precision"}] : nullptr;
       const std::size_t extent = slot.event_rank == 1 ? static_cast<std::size_t>(shape(slot).back()) : 1;
       for (std::size_t i = 0; i < x.size(); ++i) {
         double sd = 1;
         if (precision) {
-          const std::size_t at = slot.event_rank == 1 ? (i / extent) * extent * extent + (i % extent) * (extent + 1) : i;
+          const std::size_t at =
+              slot.event_rank == 1 ? (i / extent) * extent * extent + (i % extent) * (extent + 1) : i;
           sd = 1 / std::sqrt(engine_.memory.reals(precision->buffer.index())[at]);
         }
         x[i] += std::min(1.0, sd) * draw_normal(rng);
       }
     } else if (slot.parameter == "rate" || (slot.parameter == "scale" && slot.event_rank == 0)) {
-      for (double& v : x) v *= std::exp(0.3 * draw_normal(rng));
+      for (double& v : x)
+        v *= std::exp(0.3 * draw_normal(rng));
     } else if (slot.parameter == "concentration" || slot.parameter == "a" || slot.parameter == "b") {
-      for (double& v : x) v += draw_exponential(rng);
+      for (double& v : x)
+        v += draw_exponential(rng);
     } else if (slot.parameter == "p") {
-      for (double& v : x) v = 0.25 + 0.5 * draw_uniform(rng);
+      for (double& v : x)
+        v = 0.25 + 0.5 * draw_uniform(rng);
     } else if (slot.parameter == "probs") {
       const auto n = static_cast<std::size_t>(shape(slot).back());
       const std::vector<double> ones(n, 1.0);
-      for (std::size_t i = 0; i + n <= x.size(); i += n) draw_dirichlet(rng, ones, x.subspan(i, n));
+      for (std::size_t i = 0; i + n <= x.size(); i += n)
+        draw_dirichlet(rng, ones, x.subspan(i, n));
     }
   }
   if (const std::int32_t s = engine_.call(engine_.expectations)) return failed(s);
@@ -219,7 +243,8 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
     if (!stage || !stage->seed) continue;
     seeded = true;
     std::vector<std::int64_t> order(static_cast<std::size_t>(stage->items));
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = static_cast<std::int64_t>(i);
     shuffle(rng, order);
     for (std::size_t k = 0; k < stage->picks.size(); ++k) {
       const std::span<std::int64_t> picks = engine_.memory.integers(stage->picks[k]);
@@ -229,7 +254,9 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
         const auto rank = static_cast<std::int64_t>(i);
         const bool in = rank < kItemsPerValue * stage->pick_sizes[0];
         picks[static_cast<std::size_t>(order[i])] =
-            !in ? -1 : k == 0 ? rank % values : static_cast<std::int64_t>(draw_below(rng, static_cast<std::uint64_t>(values)));
+            !in      ? -1
+            : k == 0 ? rank % values
+                     : static_cast<std::int64_t>(draw_below(rng, static_cast<std::uint64_t>(values)));
       }
     }
   }
@@ -255,13 +282,18 @@ Result<bool> Instance::set(const std::vector<NpyArray>& arrays, const std::strin
         overwritten = overwritten || (!v.observed && v.value_plate && a.name == v.name + ".probs");
       }
       if (overwritten && dot != std::string::npos) continue;
-      return Error{ExitCode::data, source, fmt::format("'{}' is not a parameter of the posterior of this model", a.name),
+      return Error{ExitCode::data,
+                   source,
+                   fmt::format("'{}' is not a parameter of the posterior of this model", a.name),
                    {fmt::format("parameters: {}", fmt::join(known, ", "))}};
     }
     const std::span<double> x = engine_.memory.reals(slot->buffer.index());
     if (x.size() != a.values.size()) {
-      return Error{ExitCode::data, source,
-                   fmt::format("'{}' has shape ({}), the model needs ({})", a.name, fmt::join(a.shape, ", "), fmt::join(shape(*slot), ", ")), {}};
+      return Error{ExitCode::data,
+                   source,
+                   fmt::format("'{}' has shape ({}), the model needs ({})", a.name, fmt::join(a.shape, ", "),
+                               fmt::join(shape(*slot), ", ")),
+                   {}};
     }
     std::copy(a.values.begin(), a.values.end(), x.begin());
   }

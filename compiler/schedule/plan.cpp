@@ -38,7 +38,8 @@ bool discrete(math::Support s) {
 }
 
 /// 0: latent discrete on a plate sized by data; 1: other variables on an item plate; 2: the rest.
-int rank_of(const model::Model& m, const model::Variable& v, const std::vector<bool>& data, const std::vector<bool>& item) {
+int rank_of(const model::Model& m, const model::Variable& v, const std::vector<bool>& data,
+            const std::vector<bool>& item) {
   const auto on = [&](const std::vector<bool>& set) {
     return std::any_of(v.axes.begin(), v.axes.end(), [&](model::PlateId p) { return set[m[p].set.index()]; });
   };
@@ -58,7 +59,8 @@ std::vector<BlockId> update_order(const model::Model& m, const conditionals::Con
   for (std::size_t k = 0; k < c.blocks.size(); ++k) {
     if (std::find(out.begin(), out.end(), BlockId(k)) == out.end()) rest.push_back(BlockId(k));
   }
-  std::stable_sort(rest.begin(), rest.end(), [&](BlockId a, BlockId b) { return rank[a.index()] < rank[b.index()]; });
+  std::stable_sort(rest.begin(), rest.end(),
+                   [&](BlockId a, BlockId b) { return rank[a.index()] < rank[b.index()]; });
   out.insert(out.end(), rest.begin(), rest.end());
   return out;
 }
@@ -94,8 +96,9 @@ bool separable(const model::Model& m, const conditionals::Conditionals& c, const
   return true;
 }
 
-/// Local categories that need not be stored: uncoupled, and every term that holds one has either no other local atom
-/// or exactly one, of a stored block updated later that does not depend on the category's own inner indices.
+/// Local categories that need not be stored: uncoupled, and every term that holds one has either no other
+/// local atom or exactly one, of a stored block updated later that does not depend on the category's own
+/// inner indices.
 bool can_stream(const model::Model& m, const Schedule& s, const ItemStage& stage, std::size_t position) {
   const conditionals::Conditionals& c = s.conditionals;
   const Block& z = c[stage.blocks[position]];
@@ -154,7 +157,8 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   const conditionals::Conditionals& c = s.conditionals;
   const std::vector<bool> data = data_plates(m), item = item_plates(m);
   std::vector<int> rank;
-  for (const conditionals::Block& b : c.blocks) rank.push_back(rank_of(m, m[b.variable], data, item));
+  for (const conditionals::Block& b : c.blocks)
+    rank.push_back(rank_of(m, m[b.variable], data, item));
   s.storage.assign(c.blocks.size(), Storage::stored);
   s.stage_of.assign(c.blocks.size(), std::nullopt);
 
@@ -181,8 +185,8 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
     }
   }
 
-  // A term may hold atoms of one item stage only; blocks of a second stage that share a term with the first are
-  // updated one after another instead.
+  // A term may hold atoms of one item stage only; blocks of a second stage that share a term with the first
+  // are updated one after another instead.
   for (const Term& t : c.density.terms) {
     std::optional<std::size_t> first;
     for (const density::Atom& a : t.atoms) {
@@ -191,7 +195,8 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
       if (!first) first = stage;
       if (*stage == *first) continue;
       auto& later = std::get<ItemStage>(s.steps[std::max(*stage, *first)]);
-      for (BlockId b : later.blocks) s.stage_of[b.index()].reset();
+      for (BlockId b : later.blocks)
+        s.stage_of[b.index()].reset();
     }
   }
   std::vector<Step> steps;
@@ -199,7 +204,8 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
     auto* stage = std::get_if<ItemStage>(&s.steps[k]);
     if (stage && !s.stage_of[stage->blocks[0].index()]) {
-      for (BlockId b : stage->blocks) steps.push_back(BlockUpdate{b});
+      for (BlockId b : stage->blocks)
+        steps.push_back(BlockUpdate{b});
       continue;
     }
     moved[k] = steps.size();

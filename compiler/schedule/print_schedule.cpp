@@ -19,18 +19,21 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
   };
   const auto axes = [&](const Statistic& x) {
     std::vector<std::string> names;
-    for (model::PlateId p : x.axes) names.push_back(m[p].name);
+    for (model::PlateId p : x.axes)
+      names.push_back(m[p].name);
     return fmt::format("[{}]", fmt::join(names, ", "));
   };
   std::string out;
   for (const Step& step : s.steps) {
     std::visit(Overloaded{[&](const ItemStage& i) {
                             std::vector<std::string> names;
-                            for (BlockId b : i.blocks) names.push_back(block(b));
-                            out += fmt::format("each {}{}: {}\n", m[i.item].name, i.iterate ? " (until settled)" : "",
-                                               fmt::join(names, ", "));
+                            for (BlockId b : i.blocks)
+                              names.push_back(block(b));
+                            out += fmt::format("each {}{}: {}\n", m[i.item].name,
+                                               i.iterate ? " (until settled)" : "", fmt::join(names, ", "));
                             for (const ItemStage::LocalTerm& t : i.terms) {
-                              out += fmt::format("  {}{}\n", t.statistic ? fmt::format("G{} * ", *t.statistic) : "",
+                              out += fmt::format("  {}{}\n",
+                                                 t.statistic ? fmt::format("G{} * ", *t.statistic) : "",
                                                  density::print(m, a, t.term));
                             }
                           },
@@ -42,7 +45,8 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
     out += fmt::format("S{}{}{} = {}\n", k, axes(x), x.stage ? "" : " once", density::print(m, a, x.inner));
   }
   for (const OuterTerm& t : s.outer) {
-    out += fmt::format("+ {}{}\n", t.statistic ? fmt::format("S{} * ", *t.statistic) : "", density::print(m, a, t.term));
+    out += fmt::format("+ {}{}\n", t.statistic ? fmt::format("S{} * ", *t.statistic) : "",
+                       density::print(m, a, t.term));
   }
   return out;
 }

@@ -1,8 +1,8 @@
 // Splitting each term into an inner part (summed over items) and an outer part.
 //
-// A factor of the term is inner when it mentions the item or something nested in it, or is an atom of a local block.
-// Index expressions of the outer part that depend on the item (`beta[z[d,n]].log(w[d,n])`: the value of w) become
-// axes of the statistic, as do the bounds that both parts mention.
+// A factor of the term is inner when it mentions the item or something nested in it, or is an atom of a local
+// block. Index expressions of the outer part that depend on the item (`beta[z[d,n]].log(w[d,n])`: the value
+// of w) become axes of the statistic, as do the bounds that both parts mention.
 #include "compiler/schedule/regroup.h"
 
 #include <algorithm>
@@ -13,17 +13,18 @@
 namespace lehr::schedule {
 namespace {
 
+using conditionals::Conditionals;
 using density::Algebra;
 using density::Atom;
 using density::BoundId;
 using density::CoefId;
 using density::Guard;
 using density::IndexId;
-using conditionals::Conditionals;
 
 class Splitter {
  public:
-  Splitter(const model::Model& m, Schedule& s) : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
+  Splitter(const model::Model& m, Schedule& s)
+      : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
   void term(const Term& t) {
     std::optional<std::size_t> stage;
@@ -43,7 +44,9 @@ class Splitter {
   }
 
  private:
-  bool is_local(const Atom& a) const { return s_.stage_of[c_.block_of[a.variable.index()].index()].has_value(); }
+  bool is_local(const Atom& a) const {
+    return s_.stage_of[c_.block_of[a.variable.index()].index()].has_value();
+  }
 
   /// The bound and all bounds nested in it.
   std::set<BoundId> closure(const Term& t, std::set<BoundId> roots) const {
@@ -66,8 +69,10 @@ class Splitter {
   std::set<BoundId> data_items(const Term& t) const {
     std::set<BoundId> mentioned;
     for (const Atom& x : t.atoms) {
-      for (IndexId i : x.axes) direct(i, mentioned);
-      for (IndexId i : x.event) direct(i, mentioned);
+      for (IndexId i : x.axes)
+        direct(i, mentioned);
+      for (IndexId i : x.event)
+        direct(i, mentioned);
     }
     std::set<BoundId> out;
     for (BoundId b : t.bounds) {
@@ -78,16 +83,20 @@ class Splitter {
       if (!a_[b].parent || out.contains(b)) continue;
       std::set<BoundId> parents;
       a_.collect(*a_[b].parent, parents);
-      for (BoundId p : parents) out.erase(p);
+      for (BoundId p : parents)
+        out.erase(p);
     }
     // Nothing but numbers: no data to visit.
     bool reads_data = !t.multiplicities.empty();
-    for (const Guard& g : t.guards) reads_data = reads_data || g.present.has_value();
+    for (const Guard& g : t.guards)
+      reads_data = reads_data || g.present.has_value();
     for (BoundId b : out) {
       reads_data = reads_data || a_.mentions(t.coef, b) || a_[b].parent;
       for (const Atom& x : t.atoms) {
-        for (IndexId i : x.axes) reads_data = reads_data || a_.mentions(i, b);
-        for (IndexId i : x.event) reads_data = reads_data || a_.mentions(i, b);
+        for (IndexId i : x.axes)
+          reads_data = reads_data || a_.mentions(i, b);
+        for (IndexId i : x.event)
+          reads_data = reads_data || a_.mentions(i, b);
       }
     }
     return reads_data ? out : std::set<BoundId>{};
@@ -100,12 +109,14 @@ class Splitter {
 
   void local(const Term& t, std::size_t stage, BoundId item) {
     auto& step = std::get<ItemStage>(s_.steps[stage]);
-    const bool alone = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) { return is_local(a); });
+    const bool alone =
+        std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) { return is_local(a); });
     if (!alone && split(t, {item}, stage, item)) return;
     step.terms.push_back({t, std::nullopt, {}, item, !alone});
     if (alone) return;
     s_.outer.push_back({t, std::nullopt, {}});
-    for (const Atom& x : t.atoms) s_.storage[c_.block_of[x.variable.index()].index()] = Storage::stored;
+    for (const Atom& x : t.atoms)
+      s_.storage[c_.block_of[x.variable.index()].index()] = Storage::stored;
   }
 
   /// The split of `t` at `items`; false when it does not pay (too many data-indexed axes, or nothing summed).
@@ -132,14 +143,16 @@ class Splitter {
     for (const Guard& g : t.guards) {
       std::set<BoundId> mentioned;
       if (g.present) {
-        for (IndexId i : g.element) a_.collect(i, mentioned);
+        for (IndexId i : g.element)
+          a_.collect(i, mentioned);
       } else {
         a_.collect(g.left, mentioned);
         a_.collect(g.right, mentioned);
       }
       (depends(mentioned) ? inner : outer).guards.push_back(g);
     }
-    for (const Atom& x : t.atoms) (stage && is_local(x) ? inner : outer).atoms.push_back(x);
+    for (const Atom& x : t.atoms)
+      (stage && is_local(x) ? inner : outer).atoms.push_back(x);
 
     // Item-dependent index expressions of the outer atoms become axes.
     Statistic stat;
@@ -170,11 +183,13 @@ class Splitter {
         if (index_depends(x.event[k])) x.event[k] = axis_for(x.event[k], event[k]);
       }
     }
-    // Bounds: inside ones are summed in the inner part; the others go where they are mentioned, and are axes when both do.
+    // Bounds: inside ones are summed in the inner part; the others go where they are mentioned, and are axes
+    // when both do.
     std::set<BoundId> in_inner, in_outer;
     collect(inner, in_inner);
     collect(outer, in_outer);
-    for (IndexId i : stat.at) a_.collect(i, in_inner);
+    for (IndexId i : stat.at)
+      a_.collect(i, in_inner);
     // A nested bound that is summed inside needs its row there: sum(i in g) 1 is a statistic over g.
     for (bool grew = true; grew;) {
       const std::size_t before = in_inner.size();
@@ -194,7 +209,8 @@ class Splitter {
         if (a_[b].parent) return false;
         const BoundId fresh = a_.fresh_like(b, std::nullopt);
         outer = density::substitute(a_, std::move(outer), b, a_.index(fresh));
-        for (IndexId& i : outer_at) i = a_.substitute(i, a_.replace(b, a_.index(fresh)));
+        for (IndexId& i : outer_at)
+          i = a_.substitute(i, a_.replace(b, a_.index(fresh)));
         outer.bounds.push_back(fresh);
         inner.bounds.push_back(b);
         stat.at.push_back(a_.index(b));
@@ -219,29 +235,34 @@ class Splitter {
 
   void collect(const Term& t, std::set<BoundId>& out) const {
     a_.collect(t.coef, out);
-    for (const density::Multiplicity& x : t.multiplicities) a_.collect(x.count, out);
+    for (const density::Multiplicity& x : t.multiplicities)
+      a_.collect(x.count, out);
     for (const Guard& g : t.guards) {
-      for (IndexId i : g.element) a_.collect(i, out);
+      for (IndexId i : g.element)
+        a_.collect(i, out);
       if (g.present) continue;
       a_.collect(g.left, out);
       a_.collect(g.right, out);
     }
     for (const Atom& x : t.atoms) {
-      for (IndexId i : x.axes) a_.collect(i, out);
-      for (IndexId i : x.event) a_.collect(i, out);
+      for (IndexId i : x.axes)
+        a_.collect(i, out);
+      for (IndexId i : x.event)
+        a_.collect(i, out);
     }
   }
 
   /// Registers the split; statistics with the same inner part are one.
-  void add(Statistic stat, Term inner, Term outer, std::vector<IndexId> outer_at, std::optional<std::size_t> stage,
-           BoundId item) {
+  void add(Statistic stat, Term inner, Term outer, std::vector<IndexId> outer_at,
+           std::optional<std::size_t> stage, BoundId item) {
     for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
       const Statistic& known = s_.statistics[k];
       if (known.stage != stage || known.axes.size() != stat.axes.size()) continue;
       // Two inner parts are one when they become one like term; the renaming carries the axes along.
       if (auto order = same(known, inner, stat)) {
         std::vector<IndexId> at(outer_at.size());
-        for (std::size_t x = 0; x < at.size(); ++x) at[x] = outer_at[(*order)[x]];
+        for (std::size_t x = 0; x < at.size(); ++x)
+          at[x] = outer_at[(*order)[x]];
         s_.outer.push_back({std::move(outer), k, std::move(at)});
         return;
       }
@@ -250,7 +271,8 @@ class Splitter {
     stat.sums = ArrayId(s_.arrays++);
     stat.table = ArrayId(s_.arrays++);
     stat.inner = std::move(inner);
-    // The axis that is the value of a local category is contiguous in memory: the innermost loops run along it.
+    // The axis that is the value of a local category is contiguous in memory: the innermost loops run along
+    // it.
     stat.contiguous = stat.axes.empty() ? 0 : stat.axes.size() - 1;
     for (std::size_t x = 0; x < stat.at.size(); ++x) {
       for (const Atom& atom : stat.inner.atoms) {
@@ -266,13 +288,15 @@ class Splitter {
   }
 
   /// The permutation of axes under which `inner` (with axes of `stat`) is the inner part of `known`.
-  std::optional<std::vector<std::size_t>> same(const Statistic& known, const Term& inner, const Statistic& stat) {
+  std::optional<std::vector<std::size_t>> same(const Statistic& known, const Term& inner,
+                                               const Statistic& stat) {
     if (known.inner.bounds.size() != inner.bounds.size() || known.inner.atoms.size() != inner.atoms.size()) {
       return std::nullopt;
     }
     // Match the bounds plate by plate; few bounds, so all assignments can be tried.
     std::vector<std::size_t> image(inner.bounds.size());
-    for (std::size_t k = 0; k < image.size(); ++k) image[k] = k;
+    for (std::size_t k = 0; k < image.size(); ++k)
+      image[k] = k;
     std::size_t tries = 0;
     do {
       if (++tries > 120) return std::nullopt;
@@ -309,13 +333,15 @@ class Splitter {
   }
 
   bool equal_parts(const Term& x, const Term& y, const Algebra::Substitution& rename) {
-    if (x.guards.size() != y.guards.size() || x.multiplicities.size() != y.multiplicities.size()) return false;
+    if (x.guards.size() != y.guards.size() || x.multiplicities.size() != y.multiplicities.size())
+      return false;
     for (std::size_t k = 0; k < x.multiplicities.size(); ++k) {
       if (a_.substitute(x.multiplicities[k].count, rename) != y.multiplicities[k].count) return false;
     }
     for (std::size_t k = 0; k < x.guards.size(); ++k) {
       Guard g = x.guards[k];
-      for (IndexId& i : g.element) i = a_.substitute(i, rename);
+      for (IndexId& i : g.element)
+        i = a_.substitute(i, rename);
       if (!g.present) {
         g.left = a_.substitute(g.left, rename);
         g.right = a_.substitute(g.right, rename);
@@ -324,8 +350,10 @@ class Splitter {
     }
     for (std::size_t k = 0; k < x.atoms.size(); ++k) {
       Atom p = x.atoms[k];
-      for (IndexId& i : p.axes) i = a_.substitute(i, rename);
-      for (IndexId& i : p.event) i = a_.substitute(i, rename);
+      for (IndexId& i : p.axes)
+        i = a_.substitute(i, rename);
+      for (IndexId& i : p.event)
+        i = a_.substitute(i, rename);
       if (!(p == y.atoms[k])) return false;
     }
     return true;
@@ -342,7 +370,8 @@ class Splitter {
 void regroup(const model::Model& m, Schedule& s) {
   Splitter splitter(m, s);
   const std::vector<Term> terms = s.conditionals.density.terms;
-  for (const Term& t : terms) splitter.term(t);
+  for (const Term& t : terms)
+    splitter.term(t);
 }
 
 }  // namespace lehr::schedule

@@ -73,7 +73,8 @@ bool Diagnostics::has_errors() const {
 
 std::string render(const Diagnostics& diagnostics, const Source& source) {
   std::vector<const Diagnostic*> sorted;
-  for (const Diagnostic& d : diagnostics.all()) sorted.push_back(&d);
+  for (const Diagnostic& d : diagnostics.all())
+    sorted.push_back(&d);
   std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic* a, const Diagnostic* b) {
     return std::tie(a->span.begin, a->span.end) < std::tie(b->span.begin, b->span.end);
   });

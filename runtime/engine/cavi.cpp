@@ -9,7 +9,8 @@ namespace {
 
 void clear(Engine& e, const EngineStage& stage) {
   for (std::size_t b : stage.statistics) {
-    for (double& x : e.memory.reals(b)) x = 0;
+    for (double& x : e.memory.reals(b))
+      x = 0;
   }
 }
 
@@ -36,8 +37,8 @@ std::int32_t sweep(Engine& e, const CaviOptions& options, bool locals_only = fal
 
 using Snapshot = std::vector<std::vector<double>>;
 
-/// Largest, over the arrays, of the mean absolute change relative to the mean absolute value; remembers the new values.
-/// Infinite the first time; 0 when there is nothing but local factors.
+/// Largest, over the arrays, of the mean absolute change relative to the mean absolute value; remembers the
+/// new values. Infinite the first time; 0 when there is nothing but local factors.
 double movement(const Engine& e, std::optional<Snapshot>& snapshot) {
   double largest = snapshot ? 0 : INFINITY;
   if (!snapshot) snapshot.emplace();
@@ -61,10 +62,14 @@ double movement(const Engine& e, std::optional<Snapshot>& snapshot) {
 
 std::string_view name_of(Status s) {
   switch (s) {
-    case Status::converged: return "converged";
-    case Status::max_iter: return "max_iter";
-    case Status::numerical_failure: return "numerical_failure";
-    case Status::interrupted: return "interrupted";
+    case Status::converged:
+      return "converged";
+    case Status::max_iter:
+      return "max_iter";
+    case Status::numerical_failure:
+      return "numerical_failure";
+    case Status::interrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -126,7 +131,8 @@ Outcome run_cavi(Engine& e, const CaviOptions& options, const OnSweep& on_sweep)
     constexpr double kImpossible = -1e200;
     if (!std::isfinite(out.elbo) || out.elbo < kImpossible) {
       out.status = Status::numerical_failure;
-      out.failure = std::isfinite(out.elbo) ? "the data have probability 0 under the model" : "the ELBO is not finite";
+      out.failure =
+          std::isfinite(out.elbo) ? "the data have probability 0 under the model" : "the ELBO is not finite";
       return out;
     }
     if (out.elbo < previous - 1e-9 * (1 + std::abs(out.elbo))) ++out.decreases;

@@ -21,7 +21,9 @@ Memory::Memory(const std::vector<std::size_t>& lengths) : lengths_(lengths) {
   }
 }
 
-std::span<double> Memory::reals(std::size_t b) const { return {static_cast<double*>(table_[b]), lengths_[b]}; }
+std::span<double> Memory::reals(std::size_t b) const {
+  return {static_cast<double*>(table_[b]), lengths_[b]};
+}
 std::span<std::int64_t> Memory::integers(std::size_t b) const {
   return {static_cast<std::int64_t*>(table_[b]), lengths_[b]};
 }

@@ -1,5 +1,5 @@
-// Every model of models/, on the data its own head comment names: the ELBO never falls, the interpreter and the
-// native code agree, and the fixed point is a maximum of the ELBO in every global parameter.
+// Every model of models/, on the data its own head comment names: the ELBO never falls, the interpreter and
+// the native code agree, and the fixed point is a maximum of the ELBO in every global parameter.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -95,7 +95,8 @@ double worst_difference(const std::vector<NpyArray>& a, const std::vector<NpyArr
   double worst = 0;
   for (std::size_t k = 0; k < a.size(); ++k) {
     double size = 0;
-    for (double v : b[k].values) size = std::max(size, std::abs(v));
+    for (double v : b[k].values)
+      size = std::max(size, std::abs(v));
     for (std::size_t i = 0; i < a[k].values.size(); ++i) {
       const double scale = std::max(std::abs(b[k].values[i]), 1e-3 * size) + 1e-300;
       worst = std::max(worst, std::abs(a[k].values[i] - b[k].values[i]) / scale);
@@ -134,7 +135,8 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
       REQUIRE(run(native, few, a).status != Status::numerical_failure);
       REQUIRE(run(slow, few, b).status != Status::numerical_failure);
       REQUIRE(a.size() == b.size());
-      for (std::size_t k = 0; k < a.size(); ++k) CHECK(a[k] == Approx(b[k]).epsilon(1e-10));
+      for (std::size_t k = 0; k < a.size(); ++k)
+        CHECK(a[k] == Approx(b[k]).epsilon(1e-10));
       CHECK(worst_difference(native.posterior(true), slow.posterior(true)) < 1e-10);
 
       // to the fixed point
@@ -146,7 +148,8 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
       std::vector<double> elbos;
       const Outcome outcome = run(native, tight, elbos);
       REQUIRE(outcome.status != Status::numerical_failure);
-      for (std::size_t k = 1; k < elbos.size(); ++k) CHECK(elbos[k] >= elbos[k - 1] - 1e-9 * (1 + std::abs(elbos[k])));
+      for (std::size_t k = 1; k < elbos.size(); ++k)
+        CHECK(elbos[k] >= elbos[k - 1] - 1e-9 * (1 + std::abs(elbos[k])));
 
       double top = 0;
       REQUIRE(evaluate(native.engine(), tight, top) == 0);
@@ -154,7 +157,8 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
         if (array.name.ends_with(".probs")) continue;
         const bool matrix = array.name.ends_with(".scale") || array.name.ends_with(".precision");
         const std::size_t d = array.shape.empty() ? 1 : static_cast<std::size_t>(array.shape.back());
-        const bool square = matrix && array.shape.size() >= 2 && array.shape[array.shape.size() - 2] == array.shape.back();
+        const bool square =
+            matrix && array.shape.size() >= 2 && array.shape[array.shape.size() - 2] == array.shape.back();
         const std::size_t stride = std::max<std::size_t>(1, array.values.size() / 5);
         for (std::size_t i = 0; i < array.values.size(); i += stride) {
           const double h = 1e-4 * std::max(std::abs(array.values[i]), 1e-3);
@@ -173,7 +177,8 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
           REQUIRE(native.set({array}, "test"));
           const double slope = (up - down) / (2 * h), curvature = (up - 2 * top + down) / (h * h);
           const double noise = 1e-11 * (1 + std::abs(top));
-          INFO(array.name << "[" << i << "] = " << array.values[i] << " slope " << slope << " curvature " << curvature);
+          INFO(array.name << "[" << i << "] = " << array.values[i] << " slope " << slope << " curvature "
+                          << curvature);
           CHECK(up <= top + noise);
           CHECK(down <= top + noise);
           // what is left of the way to the maximum, where the curvature can be told from rounding
