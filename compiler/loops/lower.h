@@ -56,7 +56,6 @@ struct Interface {
 /// Where the data go: buffers by given, observed variable and nested plate (offsets).
 struct DataBuffers {
   std::vector<BufferId> givens, observed, offsets;
-  std::vector<SizeId> sizes;             // by PlateId (set)
 };
 
 struct Lowered {

@@ -122,7 +122,6 @@ void Lowering::declare_data() {
     if (v.observed)
       buffers_.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
   }
-  buffers_.sizes = size_;
 }
 
 void Lowering::declare_blocks() {
