@@ -44,37 +44,9 @@ void Lowering::local_chain(BlockId b) {
   it->second.entropy = work_array("entropy." + var.name, {});
 }
 
-ExprId Lowering::length(const model::Variable& var, const std::vector<ExprId>& sequence) {
-  const model::PlateId set = m_[var.axes.back()].set;
-  if (!m_[set].parent || sequence.empty()) return b_.extent(size_[set.index()]);
-  const ExprId row = address({var.axes.begin(), var.axes.end() - 1}, sequence).back();
-  const BufferId off = buffers_.offsets[set.index()];
-  return b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}));
-}
-
 void Lowering::for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
                              const std::function<void(const std::vector<ExprId>&)>& body) {
-  std::vector<ExprId> sequence = lead;
-  const std::function<void(std::size_t)> level = [&](std::size_t x) {
-    if (x + 1 >= var.axes.size()) {
-      body(sequence);
-      return;
-    }
-    const model::PlateId set = m_[var.axes[x]].set;
-    ExprId end = b_.extent(size_[set.index()]);
-    if (m_[set].parent && x > 0) {
-      const ExprId row =
-          address({var.axes.begin(), var.axes.begin() + static_cast<std::ptrdiff_t>(x)}, sequence).back();
-      const BufferId off = buffers_.offsets[set.index()];
-      end = b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}));
-    }
-    for_range(m_[var.axes[x]].name, b_.i(0), end, [&](ExprId i) {
-      sequence.push_back(i);
-      level(x + 1);
-      sequence.pop_back();
-    });
-  };
-  level(lead.size());
+  for_elements({var.axes.begin(), var.axes.end() - 1}, body, lead);
 }
 
 std::vector<ExprId> Lowering::pair_address(BlockId b, const std::vector<ExprId>& element, ExprId j,
@@ -108,7 +80,7 @@ void Lowering::independent_pairs(BlockId b, const std::vector<ExprId>& sequence)
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const ExprId values = b_.extent(size_[m_[*var.value_plate].set.index()]);
   const BufferId probs = parameter_.at({b, "probs"});
-  for_range("t", b_.i(1), length(var, sequence), [&](ExprId t) {
+  for_range("t", b_.i(1), axis_length(var.axes, sequence), [&](ExprId t) {
     std::vector<ExprId> now = sequence, before = sequence;
     now.push_back(t);
     before.push_back(b_.sub(t, b_.i(1)));
@@ -133,7 +105,7 @@ void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm,
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const SizeId size = size_[m_[*var.value_plate].set.index()], steps = longest(var);
   const ExprId values = b_.extent(size), zero = b_.i(0), one = b_.i(1);
-  const ExprId end = b_.let("steps" + std::to_string(names_++), length(var, sequence));
+  const ExprId end = b_.let("steps" + std::to_string(names_++), axis_length(var.axes, sequence));
   const BufferId unary = work_array("unary." + var.name, {steps, size});
   const BufferId pair = work_array("potential." + var.name, {steps, size, size});
   const BufferId forward = work_array("forward." + var.name, {steps, size});

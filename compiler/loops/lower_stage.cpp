@@ -238,42 +238,18 @@ void Lowering::each_event(const model::Variable& var, int rank,
 }
 
 void Lowering::seed_stored(BlockId b, ExprId item) {
-  // Every element of the item takes the item's pick (plus its position along an axis that is not nested).
+  // Every element of the item takes the item's pick.
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const model::PlateId values = m_[*var.value_plate].set;
   const ExprId count = b_.extent(size_[values.index()]);
-  for_inner_elements(var, item, [&](const std::vector<ExprId>& element) {
-    for_range("k", b_.i(0), count, [&](ExprId k) {
-      b_.store(parameter_.at({b, "probs"}), parameter_address(b, element, {k}),
-               b_.select(b_.equal(k, b_.load(picks_.at(b), {item})), b_.f(1), b_.f(0)));
-    });
-  });
-}
-
-void Lowering::for_inner_elements(const model::Variable& var, ExprId item,
-                                  const std::function<void(const std::vector<ExprId>&)>& body) {
-  std::vector<ExprId> element{item};
-  const std::function<void(std::size_t)> level = [&](std::size_t x) {
-    if (x == var.axes.size()) {
-      body(element);
-      return;
-    }
-    const model::PlateId set = m_[var.axes[x]].set;
-    ExprId end = b_.extent(size_[set.index()]);
-    if (m_[set].parent) {
-      const std::vector<model::PlateId> plates(var.axes.begin(),
-                                               var.axes.begin() + static_cast<std::ptrdiff_t>(x));
-      const ExprId row = address(plates, element).back();
-      const BufferId off = buffers_.offsets[set.index()];
-      end = b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}));
-    }
-    for_range(m_[var.axes[x]].name, b_.i(0), end, [&](ExprId i) {
-      element.push_back(i);
-      level(x + 1);
-      element.pop_back();
-    });
-  };
-  level(1);
+  for_elements(var.axes,
+               [&](const std::vector<ExprId>& element) {
+                 for_range("k", b_.i(0), count, [&](ExprId k) {
+                   b_.store(parameter_.at({b, "probs"}), parameter_address(b, element, {k}),
+                            b_.select(b_.equal(k, b_.load(picks_.at(b), {item})), b_.f(1), b_.f(0)));
+                 });
+               },
+               {item});
 }
 
 void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode) {
@@ -303,14 +279,15 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
     if (std::find(stage.blocks.begin(), stage.blocks.end(), b) == stage.blocks.end()) continue;
     const model::Variable& var = m_[s_.conditionals[b].variable];
     const int rank = var.event.empty() ? 0 : math::event_rank(stat);
-    for_inner_elements(
-        var, item, [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
-          each_event(var, rank, [&](const std::vector<ExprId>& event) {
-            b_.accumulate(energy,
-                          b_.mul(b_.load(buffer, streamed_address(var, element, event)),
-                                 b_.load(expectation_.at({b, stat}), parameter_address(b, element, event))));
-          });
-        });
+    for_elements(var.axes,
+                 [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
+                   each_event(var, rank, [&](const std::vector<ExprId>& event) {
+                     b_.accumulate(energy, b_.mul(b_.load(buffer, streamed_address(var, element, event)),
+                                                  b_.load(expectation_.at({b, stat}),
+                                                          parameter_address(b, element, event))));
+                   });
+                 },
+                 {item});
   }
   b_.add_to(local_energy_, {b_.i(0)}, b_.get(energy));
   const ScalarId entropies = b_.local("entropies" + std::to_string(names_++), b_.f(0));
@@ -321,9 +298,9 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
                     [&](const std::vector<ExprId>& q) { b_.accumulate(entropies, chain_entropy(b, q)); });
       continue;
     }
-    for_inner_elements(m_[s_.conditionals[b].variable], item, [&](const std::vector<ExprId>& element) {
-      b_.accumulate(entropies, entropy(b, element));
-    });
+    for_elements(m_[s_.conditionals[b].variable].axes,
+                 [&](const std::vector<ExprId>& element) { b_.accumulate(entropies, entropy(b, element)); },
+                 {item});
   }
   b_.add_to(local_entropy_, {b_.i(0)}, b_.get(entropies));
 }

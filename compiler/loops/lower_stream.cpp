@@ -128,8 +128,8 @@ void Lowering::stream_item_setup(const Stream& s, ExprId item) {
 }
 
 void Lowering::stream_elements(const Stream& s, ExprId item, bool final, StageMode mode) {
-  for_inner_elements(m_[s_.conditionals[s.block].variable], item,
-                     [&](const std::vector<ExprId>& element) { stream_element(s, element, final, mode); });
+  for_elements(m_[s_.conditionals[s.block].variable].axes,
+               [&](const std::vector<ExprId>& element) { stream_element(s, element, final, mode); }, {item});
 }
 
 void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& element, bool final,

@@ -86,9 +86,7 @@ ExprId Lowering::coef(CoefId c, const Env& env) {
                  [&](const density::CoefArray& d) { return array_value(d.array, d.indices, env); },
                  [&](const density::CoefExtent& e) {
                    if (!e.row) return b_.to_f64(b_.extent(size_[e.plate.index()]));
-                   const ExprId row = packed_row(*e.row, env);
-                   const BufferId off = buffers_.offsets[e.plate.index()];
-                   return b_.to_f64(b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row})));
+                   return b_.to_f64(row_length(e.plate, packed_row(*e.row, env)));
                  },
                  [&](const density::CoefIndexValue& v) { return b_.to_f64(index(v.index, env)); },
                  [&](const density::CoefAdd& s) {
@@ -202,9 +200,7 @@ ExprId Lowering::packed_row(IndexId row, const Env& env) {
 std::pair<ExprId, ExprId> Lowering::range(BoundId b, const Env& env) {
   const model::PlateId set = m_[a_[b].plate].set;
   if (!a_[b].parent) return {b_.i(0), b_.extent(size_[set.index()])};
-  const ExprId row = packed_row(*a_[b].parent, env);
-  const BufferId off = buffers_.offsets[set.index()];
-  return {b_.i(0), b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}))};
+  return {b_.i(0), row_length(set, packed_row(*a_[b].parent, env))};
 }
 
 std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
@@ -255,29 +251,33 @@ void Lowering::for_range(const std::string& name, ExprId begin, ExprId end,
   b_.for_loop(name + std::to_string(names_++), begin, end, body);
 }
 
+ExprId Lowering::row_length(model::PlateId set, ExprId row) {
+  const BufferId off = buffers_.offsets[set.index()];
+  return b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}));
+}
+
+ExprId Lowering::axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead) {
+  const model::PlateId set = m_[plates[lead.size()]].set;
+  if (!m_[set].parent || lead.empty()) return b_.extent(size_[set.index()]);
+  return row_length(set, address(plates, lead).back());
+}
+
 void Lowering::for_elements(const std::vector<model::PlateId>& plates,
-                            const std::function<void(std::vector<ExprId>)>& body) {
-  std::vector<ExprId> at;
-  const std::function<void(std::size_t)> level = [&](std::size_t k) {
-    if (k == plates.size()) {
-      body(at);
+                            const std::function<void(const std::vector<ExprId>&)>& body,
+                            std::vector<ExprId> lead) {
+  const std::function<void()> level = [&] {
+    if (lead.size() == plates.size()) {
+      body(lead);
       return;
     }
-    const model::PlateId set = m_[plates[k]].set;
-    ExprId begin = b_.i(0), end = b_.extent(size_[set.index()]);
-    if (m_[set].parent && k > 0) {
-      const std::vector<ExprId> rows =
-          address({plates.begin(), plates.begin() + static_cast<std::ptrdiff_t>(k)}, {at.begin(), at.end()});
-      const BufferId off = buffers_.offsets[set.index()];
-      end = b_.sub(b_.load(off, {b_.add(rows.back(), b_.i(1))}), b_.load(off, {rows.back()}));
-    }
-    for_range(m_[plates[k]].name, begin, end, [&](ExprId i) {
-      at.push_back(i);
-      level(k + 1);
-      at.pop_back();
+    const ExprId end = axis_length(plates, lead);
+    for_range(m_[plates[lead.size()]].name, b_.i(0), end, [&](ExprId i) {
+      lead.push_back(i);
+      level();
+      lead.pop_back();
     });
   };
-  level(0);
+  level();
 }
 
 struct Lowering::Nest {

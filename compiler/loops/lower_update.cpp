@@ -264,16 +264,6 @@ void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::siz
   const NaturalTarget n = natural_buffers(b, fixed, "");
   std::vector<ExprId> element = lead;
   element.resize(var.axes.size());
-  const auto row_range = [&](std::size_t x) -> std::pair<ExprId, ExprId> {
-    const model::PlateId set = m_[var.axes[x]].set;
-    if (!m_[set].parent || x == 0) return {b_.i(0), b_.extent(size_[set.index()])};
-    const std::vector<model::PlateId> plates(var.axes.begin(),
-                                             var.axes.begin() + static_cast<std::ptrdiff_t>(x));
-    const std::vector<ExprId> at(element.begin(), element.begin() + static_cast<std::ptrdiff_t>(x));
-    const ExprId row = address(plates, at).back();
-    const BufferId off = buffers_.offsets[set.index()];
-    return {b_.i(0), b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}))};
-  };
   // Loops over the axes for which `wanted` holds; the element is complete inside.
   const std::function<void(std::size_t, bool, const std::function<void()>&)> loops =
       [&](std::size_t x, bool wanted, const std::function<void()>& body) {
@@ -282,8 +272,9 @@ void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::siz
         } else if (x < lead.size() || fixed[x] != wanted) {
           loops(x + 1, wanted, body);
         } else {
-          const auto [begin, end] = row_range(x);
-          for_range(m_[var.axes[x]].name, begin, end, [&](ExprId i) {
+          const ExprId end =
+              axis_length(var.axes, {element.begin(), element.begin() + static_cast<std::ptrdiff_t>(x)});
+          for_range(m_[var.axes[x]].name, b_.i(0), end, [&](ExprId i) {
             element[x] = i;
             loops(x + 1, wanted, body);
           });

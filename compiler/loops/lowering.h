@@ -92,7 +92,13 @@ class Lowering {
   void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
             std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf);
   void emit_level(Nest& nest, Env env, ExprId product);
-  void for_elements(const std::vector<model::PlateId>& plates, const std::function<void(std::vector<ExprId>)>& body);
+  /// Elements of a nested plate in the row at packed position `row`.
+  ExprId row_length(model::PlateId set, ExprId row);
+  /// Elements along the axis after the leading ones: of its row when it is nested.
+  ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
+  /// Loops over all elements of `plates` whose leading indices are `lead`.
+  void for_elements(const std::vector<model::PlateId>& plates,
+                    const std::function<void(const std::vector<ExprId>&)>& body, std::vector<ExprId> lead = {});
   void for_range(const std::string& name, ExprId begin, ExprId end, const std::function<void(ExprId)>& body);
 
   // ---- lower_formula.cpp: family formulas
@@ -145,7 +151,6 @@ class Lowering {
   std::vector<ExprId> pair_address(BlockId b, const std::vector<ExprId>& element, ExprId j, ExprId k);
   void for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
                      const std::function<void(const std::vector<ExprId>&)>& body);
-  ExprId length(const model::Variable& var, const std::vector<ExprId>& sequence);
   ExprId pair_expectation(const Atom& x, const Atom& y, const Env& env);
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
 
@@ -160,8 +165,6 @@ class Lowering {
   void start_chains(const schedule::ItemStage& stage, ExprId item);
   void declare_item_arrays(const schedule::ItemStage& stage);
   void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);
-  void for_inner_elements(const model::Variable& var, ExprId item,
-                          const std::function<void(const std::vector<ExprId>&)>& body);
   /// The position of an element of a later block in the naturals that streams add up (per item).
   std::vector<ExprId> streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
                                        const std::vector<ExprId>& event);
