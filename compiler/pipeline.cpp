@@ -23,15 +23,16 @@ std::optional<FrontEnd> analyse(const Source& source, const density::ExpandOptio
   if (!model) return std::nullopt;
   // Beyond this point every name is resolved and every index has a plate.
 
-  std::optional<density::Density> density = expand(*model, options, diagnostics);
-  if (!density) return std::nullopt;
+  std::optional<Expanded> expanded = expand(*model, options, diagnostics);
+  if (!expanded) return std::nullopt;
   // Beyond this point the log joint is a sum of terms, affine in the statistics of every element.
 
-  std::optional<conditionals::Conditionals> conditionals = derive(*model, std::move(*density), diagnostics);
+  std::optional<conditionals::Conditionals> conditionals =
+      derive(expanded->model, std::move(expanded->density), diagnostics);
   if (!conditionals) return std::nullopt;
   // Beyond this point every block has a family and natural parameters.
 
-  return FrontEnd{std::move(*ast), std::move(*model), std::move(*conditionals)};
+  return FrontEnd{std::move(*ast), std::move(expanded->model), std::move(*conditionals)};
 }
 
 std::vector<std::string_view> rungs() {
@@ -45,24 +46,25 @@ Result<std::optional<std::string>> emit(const Source& source, std::string_view r
   if (!ast) return Text();
   if (rung == "ast") return Text(print(*ast, source));
 
-  const std::optional<model::Model> model = resolve(*ast, diagnostics);
-  if (!model) return Text();
-  if (rung == "model") return Text(print(*model));
+  const std::optional<model::Model> resolved = resolve(*ast, diagnostics);
+  if (!resolved) return Text();
+  if (rung == "model") return Text(print(*resolved));
 
-  std::optional<density::Density> density = expand(*model, {}, diagnostics);
-  if (!density) return Text();
-  if (rung == "density") return Text(print(*model, *density, source));
+  std::optional<Expanded> expanded = expand(*resolved, {}, diagnostics);
+  if (!expanded) return Text();
+  const model::Model& model = expanded->model;
+  if (rung == "density") return Text(print(model, expanded->density, source));
 
-  std::optional<conditionals::Conditionals> conditionals = derive(*model, std::move(*density), diagnostics);
+  std::optional<conditionals::Conditionals> conditionals = derive(model, std::move(expanded->density), diagnostics);
   if (!conditionals) return Text();
-  if (rung == "conditionals") return Text(print(*model, *conditionals, source));
+  if (rung == "conditionals") return Text(print(model, *conditionals, source));
 
-  const schedule::Schedule schedule = plan(*model, std::move(*conditionals));
-  if (rung == "schedule") return Text(print(*model, schedule));
+  const schedule::Schedule schedule = plan(model, std::move(*conditionals));
+  if (rung == "schedule") return Text(print(model, schedule));
 
-  const Result<BoundData> sizes = bind_sizes(*model, settings);
+  const Result<BoundData> sizes = bind_sizes(model, settings);
   if (!sizes) return sizes.error();
-  const loops::Lowered lowered = lower(*model, schedule, *sizes, {});
+  const loops::Lowered lowered = lower(model, schedule, *sizes, {});
   if (rung == "loops") return Text(print(lowered.program));
 
   return Text(rung == "llvm" ? native::llvm_text(lowered.program) : native::assembly(lowered.program));

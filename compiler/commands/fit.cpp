@@ -2,6 +2,7 @@
 // that is not finite, an interrupt), what there is by then is written; the trace is on disk after every
 // sweep.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -210,7 +211,7 @@ bool cut_short(const FitOptions& o, const Runs& runs) {
                          runs.all.size() < static_cast<std::size_t>(o.restarts));
 }
 
-ExitCode conclude(const FitOptions& o, const model::Model& m, const Runs& runs) {
+ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<std::string>& caveats, const Runs& runs) {
   const FitRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
   if (outcome.decreases > 0) {
@@ -226,8 +227,9 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const Runs& runs) 
     fmt::print(stderr, "{}: interrupted after {} iterations; what was found by then is in {}\n", o.model,
                outcome.iterations, o.out);
   } else if (!o.quiet) {
-    fmt::print("{}: {} after {} iterations, ELBO {:.6f}; posterior in {}/posterior.npz\n", m.name,
-               name_of(outcome.status), outcome.iterations, outcome.elbo, o.out);
+    fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}; posterior in {}/posterior.npz\n", m.name,
+               name_of(outcome.status), outcome.iterations, outcome.elbo,
+               caveats.empty() ? "" : fmt::format(" ({})", fmt::join(caveats, "; ")), o.out);
   }
   return kDone;
 }
@@ -266,7 +268,7 @@ ExitCode fit(const FitOptions& given) {
   if (Result<bool> r = write_npz(o.out + "/posterior.npz", best.posterior); !r) return complain(r.error());
   if (Result<bool> r = write_file(o.out + "/fit.json", summary.dump(2) + "\n"); !r)
     return complain(r.error());
-  return conclude(o, front.model, *runs);
+  return conclude(o, front.model, density::caveats(front.model, schedule.conditionals.density), *runs);
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ json fit_summary(const FitOptions& o, const model::Model& m, const conditionals:
           {"status", name_of(interrupted ? Status::interrupted : best.outcome.status)},
           {"iterations", best.outcome.iterations},
           {"elbo", best.outcome.elbo},
+          {"elbo_caveats", density::caveats(m, c.density)},
           {"elbo_decreases", best.outcome.decreases},
           {"sizes", sizes},
           {"constants", constants},

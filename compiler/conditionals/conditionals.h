@@ -24,7 +24,8 @@ struct Block {
   model::VariableId variable;             // the one atoms name; of a joint block, the precision
   std::optional<model::VariableId> mean;  // the other member of a joint block
   const math::FamilyRow* family = nullptr;
-  bool point = false;                     // delta factor at the mode
+  const math::Factor* factor = nullptr;   // the family's, or its point factor
+  bool point = false;                     // `factor` is all mass at the mode
   bool chain = false;                     // categories along an ordered last axis: one factor for the whole sequence
   std::vector<Use> uses;
   std::vector<bool> sequential;           // by axis: elements that differ there must be updated one after another

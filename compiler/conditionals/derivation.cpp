@@ -56,6 +56,8 @@ FormulaFunction function_of(math::Function f) {
       return FormulaFunction::tanh;
     case math::Function::log_cosh:
       return FormulaFunction::log_cosh;
+    case math::Function::step:
+      return FormulaFunction::step;
     case math::Function::xlogx:
       return FormulaFunction::xlogx;
   }
@@ -158,6 +160,8 @@ class ParameterWriter {
       } else if (const auto* m = std::get_if<math::Multiply>(&p.from_natural->form);
                  m && !affine(p.from_natural) && divisor(m->right)) {
         q.divisor = formula(*divisor(m->right));
+        if (const auto* one = std::get_if<FormulaNumber>(&q.divisor->form); one && one->value == 1)
+          q.divisor.reset();
         q.parts = parts(m->left);
       } else {
         q.parts = parts(p.from_natural);
@@ -346,6 +350,11 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
   }
   Formulas elements{{v}};
   if (b.mean) elements.insert(elements.begin(), {FormulaSymbol{m[*b.mean].name, v.axes, {}}});
+  if (const auto& x = m[b.variable].auxiliary) {
+    // The source of each of `host` counts.
+    const model::Variable& host = m[x->host];
+    if (host.support != math::Support::category) factors.push_back({FormulaSymbol{host.name, v.axes, {}}});
+  }
   factors.push_back({FormulaEntropy{std::move(elements)}});
   Formula body = product(std::move(factors));
   if (!sum.bounds.empty()) {
@@ -358,7 +367,7 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
 }  // namespace
 
 Derivation write_out(const model::Model& m, const Conditionals& c, const Source& source) {
-  Derivation out{m.name, source.name, {}, {}, {}};
+  Derivation out{m.name, source.name, {}, {}, {}, density::caveats(m, c.density)};
   density::Algebra a = c.density.algebra;
   const Places places{c.density, source};
   for (const Block& b : c.blocks) {
@@ -374,7 +383,9 @@ Derivation write_out(const model::Model& m, const Conditionals& c, const Source&
     ParameterWriter conditional(m, c, a, b, e, naturals, Mode::conditional, places);
     if (b.mean) d.elements.push_back({conditional.element(*b.mean)});
     d.elements.push_back({conditional.element(b.variable)});
-    d.conditional = conditional.equations();
+    const bool bound =
+        m[b.variable].auxiliary && m[b.variable].auxiliary->kind == model::Auxiliary::Kind::bound;
+    if (!bound) d.conditional = conditional.equations();
     ParameterWriter update(m, c, a, b, e, naturals, Mode::expected, places);
     if (b.chain) {
       FormulaSymbol chain = update.element(b.variable);

@@ -33,7 +33,7 @@ struct DerivedBlock {
   std::optional<std::string> chain;     // the ordered plate along which one factor holds all elements
   Formulas chains;                      // what that factor is of: h[seq] where the element is h[seq, t]
   std::vector<std::string> sequential;  // plates whose elements are updated one after another
-  std::vector<Equation> conditional, update;
+  std::vector<Equation> conditional, update;  // conditional: empty for a variable that is a parameter of a bound
 };
 
 struct Derivation {
@@ -41,6 +41,7 @@ struct Derivation {
   std::vector<DerivedBlock> blocks;
   std::vector<DerivedPart> elbo;       // expected terms of the log joint
   std::vector<DerivedPart> entropies;  // of the blocks that are not points
+  std::vector<std::string> caveats;    // density::caveats
 };
 
 Derivation write_out(const model::Model& model, const Conditionals& conditionals, const Source& source);

@@ -153,12 +153,14 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
       if (!stray.empty() || opaque)
         explain(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray,
                 diagnostics);
+    } else if (m[v].auxiliary && m[v].auxiliary->kind == model::Auxiliary::Kind::bound) {
+      b.family = &math::logistic_bound();
+      b.point = true;
     } else {
       b.family = factor_family(prior, m[v].support, out.density, b.uses);
       if (!b.family) explain(m, out.density, v, prior, b.uses, diagnostics);
     }
     b.sequential = sequential_axes(out.density, m[v], v);
-    if (b.point) diagnostics.add(DiagnosticKind::point_guide, m[v].span, m[v].name);
     const bool independent =
         std::find(m.guide.independent.begin(), m.guide.independent.end(), v) != m.guide.independent.end();
     b.chain =
@@ -166,6 +168,15 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     if (m[m[v].statement].start && b.coupled() && !b.chain && !independent) {
       diagnostics.add(DiagnosticKind::chain_factored, m[m[v].statement].span, m[v].name)
           .note("`guide independent(" + m[v].name + ");` asks for this and silences the warning");
+    }
+    if (b.family) b.factor = b.point && !m[v].auxiliary ? math::point_factor(*b.family) : &*b.family->factor;
+    if (b.point && b.chain) {
+      diagnostics.add(DiagnosticKind::point_guide, m[v].span, m[v].name, "it is a chain")
+          .note("`guide independent(" + m[v].name +
+                ");` breaks the chain: each element is then a point of its own");
+    } else if (b.point && b.family && !b.factor) {
+      diagnostics.add(DiagnosticKind::point_guide, m[v].span, m[v].name,
+                      "the mode of a joint block has no closed form");
     }
     out.block_of[k] = BlockId(out.blocks.size());
     if (b.mean) out.block_of[b.mean->index()] = out.block_of[k];

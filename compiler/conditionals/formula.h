@@ -42,6 +42,9 @@ enum class FormulaFunction {
   tanh,
   log_cosh,
   xlogx,
+  step,
+  curvature,
+  offset,
   logdet
 };
 struct FormulaApply {

@@ -91,6 +91,12 @@ std::string apply(const FormulaApply& a) {
       return "\\tanh " + in_brackets;
     case FormulaFunction::log_cosh:
       return "\\log\\cosh " + in_brackets;
+    case FormulaFunction::curvature:
+      return "\\lambda " + in_brackets;
+    case FormulaFunction::offset:
+      return "c" + in_brackets;
+    case FormulaFunction::step:
+      return "\\mathbb{1}_{>0}" + in_brackets;
     case FormulaFunction::xlogx:
       return in_brackets + "\\log " + in_brackets;
     case FormulaFunction::logdet:

@@ -45,6 +45,12 @@ std::string_view name_of(FormulaFunction f) {
       return "tanh";
     case FormulaFunction::log_cosh:
       return "log_cosh";
+    case FormulaFunction::step:
+      return "step";
+    case FormulaFunction::curvature:
+      return "lambda";
+    case FormulaFunction::offset:
+      return "offset";
     case FormulaFunction::xlogx:
       return "xlogx";
     case FormulaFunction::logdet:

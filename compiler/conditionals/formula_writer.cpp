@@ -180,6 +180,10 @@ Formula FormulaWriter::atom(const density::Atom& x) {
         return {FormulaSymbol{v.name, v.axes, event}};
       case Stat::logdet:
         return {FormulaApply{FormulaFunction::logdet, {{v}}}};
+      case Stat::curvature:
+        return {FormulaApply{FormulaFunction::curvature, {{v}}}};
+      case Stat::offset:
+        return {FormulaApply{FormulaFunction::offset, {{v}}}};
       case Stat::weighted:
       case Stat::weighted_square: {
         const model::VariableId mean = *c_[c_.block_of[x.variable.index()]].mean;

@@ -102,11 +102,6 @@ class Gatherer {
   Summand summand_;
 };
 
-bool owns(const model::Model& m, const model::Variable& v, model::PlateId plate) {
-  return std::any_of(v.axes.begin(), v.axes.end(),
-                     [&](model::PlateId p) { return m[p].set == m[plate].set; });
-}
-
 Summand swapped(Algebra& a, Summand s, const Element& e) {
   const IndexId first = a.index(e.event[0]), second = a.index(e.event[1]);
   const auto swap = [&](IndexId i) -> std::optional<IndexId> {
@@ -201,7 +196,7 @@ std::map<math::Stat, Affine> natural_parameters(Algebra& a, const model::Model& 
     Term t = c.density.terms[u.term];
     const math::Stat stat = t.atoms[u.atom].stat;
     const std::size_t rank = t.atoms[u.atom].event.size();
-    std::erase_if(t.multiplicities, [&](const auto& x) { return owns(m, m[b.variable], x.plate); });
+    std::erase_if(t.multiplicities, [&](const auto& x) { return density::owns(m, b.variable, x); });
     Gatherer g(a, m, std::move(t), u.atom);
     for (std::size_t x = 0; x < element.axes.size(); ++x)
       g.solve_axis(x, element.axes[x]);
@@ -235,7 +230,7 @@ ChainPotentials chain_potentials(Algebra& a, const model::Model& m, const Condit
       return std::get<density::IndexBound>(a[t.atoms[atom].axes.back()]).offset;
     };
     if (other && offset(*other) > offset(u.atom)) continue;  // the pair is written for its later element
-    std::erase_if(t.multiplicities, [&](const auto& x) { return owns(m, m[b.variable], x.plate); });
+    std::erase_if(t.multiplicities, [&](const auto& x) { return density::owns(m, b.variable, x); });
     Gatherer g(a, m, std::move(t), u.atom);
     for (std::size_t x = 0; x < element.axes.size(); ++x)
       g.solve_axis(x, element.axes[x]);

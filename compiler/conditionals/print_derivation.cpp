@@ -113,8 +113,9 @@ std::string names(const Formulas& elements) {
 
 std::string block_text(const DerivedBlock& b) {
   const std::string v = names(b.elements);
-  std::string out = fmt::format("{} | rest ~ {}\n", v, b.family);
-  out += equations_text(b.conditional);
+  std::string out;
+  if (!b.conditional.empty())
+    out = fmt::format("{} | rest ~ {}\n", v, b.family) + equations_text(b.conditional);
   if (b.chain) {
     out +=
         fmt::format("q({}) = {} chain over {}, by forward-backward\n", names(b.chains), b.family, *b.chain);
@@ -153,6 +154,8 @@ std::string print_text(const Derivation& d) {
   for (const DerivedBlock& b : d.blocks)
     out += "\n" + block_text(b);
   out += "\nELBO\n";
+  for (const std::string& caveat : d.caveats)
+    out += "  (" + caveat + ")\n";
   std::vector<Row> rows;
   for (const std::vector<DerivedPart>* parts : {&d.elbo, &d.entropies}) {
     for (const DerivedPart& p : *parts)
@@ -175,6 +178,7 @@ std::string print_json(const Derivation& d) {
   }
   out["elbo"] = json_of(d.elbo);
   out["entropies"] = json_of(d.entropies);
+  out["caveats"] = d.caveats;
   return out.dump(2) + "\n";
 }
 

@@ -69,10 +69,11 @@ std::string block_latex(const DerivedBlock& b) {
   for (const Formula& f : b.elements)
     elements.push_back(latex(f));
   const std::string v = fmt::format("{}", fmt::join(elements, ", "));
-  std::string out = fmt::format(
-      "\\subsection*{{$ {} $}}\nComplete conditional: $ {} \\mid \\text{{rest}} \\sim "
-      "\\mathrm{{{}}} $ with\n",
-      v, v, b.family);
+  std::string out = fmt::format("\\subsection*{{$ {} $}}\n", v);
+  if (!b.conditional.empty()) {
+    out += fmt::format("Complete conditional: $ {} \\mid \\text{{rest}} \\sim \\mathrm{{{}}} $ with\n", v,
+                       b.family);
+  }
   for (const Equation& q : b.conditional)
     out += equation_latex(q);
   if (b.chain) {
@@ -105,6 +106,8 @@ std::string print_latex(const Derivation& d) {
   for (const DerivedBlock& b : d.blocks)
     out += block_latex(b);
   out += "\\subsection*{Evidence lower bound}\n";
+  for (const std::string& caveat : d.caveats)
+    out += escape(caveat) + "\n\n";
   std::vector<DerivedPart> all = d.elbo;
   all.insert(all.end(), d.entropies.begin(), d.entropies.end());
   out += align("\\mathrm{ELBO} &= " + rows(all, true));

@@ -35,9 +35,10 @@ struct Guard {
   bool operator==(const Guard&) const = default;
 };
 
-/// A multiplicity: it counts for every variable except those that live on the copies themselves (`times`).
+/// A multiplicity: it counts for every variable except those that have a factor for each copy, which live on the
+/// plate (`times`) or are the variable (the source of each count).
 struct Multiplicity {
-  model::PlateId plate;
+  std::variant<model::PlateId, model::VariableId> owner;
   CoefId count;
   bool operator==(const Multiplicity&) const = default;
 };
@@ -48,6 +49,7 @@ struct Origin {
   std::optional<std::size_t> potential;
   Span span;
   bool observed = false;
+  bool improper = false;                // a prior without a normaliser: its constant was dropped
 };
 
 struct Term {
@@ -70,6 +72,13 @@ struct ExpandOptions {
   std::vector<bool> may_be_missing;     // by VariableId: observed variables with missing values
 };
 
+/// What the sum of the terms is besides the log joint, in words: a bound of it (logistic links), known up to a
+/// constant (improper priors). Empty for most models.
+std::vector<std::string> caveats(const model::Model& m, const Density& d);
+
+/// Whether `v` has a factor for each of the copies that `x` counts.
+bool owns(const model::Model& m, model::VariableId v, const Multiplicity& x);
+
 /// Bounds that the term's guards make certainly different, offsets and constants included.
 bool certainly_different(const Density& d, const Term& t, IndexId a, IndexId b);
 
@@ -77,9 +86,16 @@ bool certainly_different(const Density& d, const Term& t, IndexId a, IndexId b);
 
 namespace lehr {
 
+/// The log joint of the model, and the model with the auxiliary variables that it needed: they do not depend on the
+/// options, so that data can be bound to either.
+struct Expanded {
+  model::Model model;
+  density::Density density;
+};
+
 /// Model -> Density. What has no expansion (the log of a sum of random things, ...) is reported with the place,
 /// the reason and the cure; nothing is returned then.
-std::optional<density::Density> expand(const model::Model& model, const density::ExpandOptions& options,
-                                       Diagnostics& diagnostics);
+std::optional<Expanded> expand(const model::Model& model, const density::ExpandOptions& options,
+                               Diagnostics& diagnostics);
 
 }  // namespace lehr

@@ -27,10 +27,17 @@ Poly Expander::argument_logdet(const Argument& arg) {
   return scale(a_, a_.number(-1), logdet(arg.value));  // the only other spelling of a matrix is its inverse
 }
 
+const model::ExprId* Expander::logistic_argument(const Arguments& arguments, const std::string& name) const {
+  const auto it = arguments.find(name);
+  if (it == arguments.end() || !it->second.spelling || it->second.spelling->convert) return nullptr;
+  const auto* f = std::get_if<model::Apply>(&m_[it->second.value].node);
+  return f && f->function == model::Function::logistic ? &f->argument : nullptr;
+}
+
 Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map<int, IndexId>& event) {
   const auto at = [&](math::Index i) { return event.at(i.id); };
   const auto rec = [&](const math::Expr& x) { return density(x, arguments, event); };
-  const model::Variable& var = m_[m_[*statement_].variable];
+  const model::Variable var = m_[m_[*statement_].variable];  // a copy: auxiliaries are added below
   const auto plate = [&] { return m_[var.event.at(0)].set; };
   return std::visit(
       Overloaded{
@@ -56,6 +63,7 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
           [&](const math::Apply& f) {
             const auto* symbol = std::get_if<math::Symbol>(&f.argument->form);
             const auto* at_value = std::get_if<math::AtValue>(&f.argument->form);
+            log_element_ = own_;
             if (f.function == math::Function::log && at_value) {
               const model::VariableId v = m_[*statement_].variable;
               const IndexId k = var.observed ? a_.index(IndexLookup{v, own_}) : selector(v, own_);
@@ -64,12 +72,19 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
             if (f.function == math::Function::log && symbol && arguments.contains(symbol->name) &&
                 symbol->indices.size() == 1 && arguments.at(symbol->name).spelling &&
                 !arguments.at(symbol->name).spelling->convert) {
+              log_element_.push_back(at(symbol->indices[0]));
               return log_component(arguments.at(symbol->name).value, {at(symbol->indices[0])});
+            }
+            const bool of_p = f.function == math::Function::log,
+                       of_rest = f.function == math::Function::log1m;
+            if (const auto* eta =
+                    (of_p || of_rest) && symbol ? logistic_argument(arguments, symbol->name) : nullptr) {
+              return log_logistic(*eta, of_p ? 1 : -1);
             }
             const Poly p = rec(f.argument);
             switch (f.function) {
               case math::Function::log:
-                return log(p);
+                return prior_log(p);
               case math::Function::log1m:
                 return log1m(p);
               case math::Function::reciprocal:
@@ -79,13 +94,14 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
               case math::Function::sqrt:
                 return apply(CoefFunction::sqrt, "sqrt", p);
               case math::Function::lgamma:
-                return apply(CoefFunction::lgamma, "lgamma", p);
+                return is_improper_zero(p) ? Poly{} : apply(CoefFunction::lgamma, "lgamma", p);
               case math::Function::digamma:
                 return apply(CoefFunction::digamma, "digamma", p);
               case math::Function::xlogx:
               case math::Function::trigamma:
               case math::Function::tanh:
               case math::Function::log_cosh:
+              case math::Function::step:
                 break;
             }
             return fail("a log density with this function cannot be expanded");
@@ -141,8 +157,9 @@ void Expander::finish(Poly p, const Origin& origin) {
 
 void Expander::statement(model::StatementId id) {
   const model::Statement& s = m_[id];
-  const model::Variable& var = m_[s.variable];
+  const model::Variable var = m_[s.variable];  // a copy: auxiliaries are added below
   statement_ = id;
+  improper_ = s.main.family->improper;
   span_ = s.span;
   const auto part = [&](const model::Distribution& d, bool first_only, bool rest_only) {
     span_ = d.span;
@@ -156,6 +173,7 @@ void Expander::statement(model::StatementId id) {
     }
     Poly p = close_scope(distribution(d));
     for (Term& t : p) {
+      own_copies(t);
       t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
       for (std::size_t k = 0; k < bounds.size(); ++k) {
         const model::PlateId plate = m_[s.bounds[k]].plate;
@@ -180,7 +198,7 @@ void Expander::statement(model::StatementId id) {
   };
   Poly p = part(s.main, false, s.start.has_value());
   if (s.start) p = add(std::move(p), part(*s.start, true, false));
-  finish(std::move(p), {id, std::nullopt, s.span, var.observed});
+  finish(std::move(p), {id, std::nullopt, s.span, var.observed, improper_});
 }
 
 void Expander::potential(std::size_t k) {
@@ -195,17 +213,17 @@ void Expander::potential(std::size_t k) {
   Poly p = close_scope(scalar(s.value));
   for (Term& t : p)
     t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
-  finish(std::move(p), {std::nullopt, k, s.span, true});
+  finish(std::move(p), {std::nullopt, k, s.span, true, false});
 }
 
 }  // namespace lehr::density
 
 namespace lehr {
 
-std::optional<density::Density> expand(const model::Model& model, const density::ExpandOptions& options,
-                                       Diagnostics& diagnostics) {
-  density::Density out;
-  density::Expander expander(model, out, options, diagnostics);
+std::optional<Expanded> expand(const model::Model& model, const density::ExpandOptions& options,
+                               Diagnostics& diagnostics) {
+  Expanded out{model, {}};
+  density::Expander expander(out.model, out.density, options, diagnostics);
   for (std::size_t k = 0; k < model.statements.size(); ++k)
     expander.statement(model::StatementId(k));
   for (std::size_t k = 0; k < model.potentials.size(); ++k)

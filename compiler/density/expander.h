@@ -15,7 +15,7 @@ namespace lehr::density {
 
 class Expander {
  public:
-  Expander(const model::Model& m, Density& out, const ExpandOptions& options, Diagnostics& diagnostics)
+  Expander(model::Model& m, Density& out, const ExpandOptions& options, Diagnostics& diagnostics)
       : m_(m), out_(out), a_(out.algebra), options_(options), diagnostics_(diagnostics) {}
 
   void statement(model::StatementId id);
@@ -56,12 +56,31 @@ class Expander {
 
   // expander_functions.cpp: log, reciprocal, ... of polynomials
   Poly log(const Poly& p);
+  /// log; of a literal 0 in a prior (Gamma(0, 0), precision = 0) nothing: that constant is infinite and left out.
+  Poly prior_log(const Poly& p);
+  bool is_improper_zero(const Poly& p);
   Poly log1m(const Poly& p);
   Poly reciprocal(const Poly& p);
   Poly apply(CoefFunction f, const char* name, const Poly& p);
   std::string text(const Poly& p) const;
 
+  // augment.cpp: auxiliary variables
+  /// Logarithm of a rate or probability of the statement's counts, which may be a sum: c log sum_k m_k >=
+  /// c sum_k [a = k] log m_k with c copies of a category a, the source of each count; exact for Poisson and Multinomial.
+  Poly family_log(const Poly& p);
+  Poly log_of_sum(const Poly& p);
+  Poly log_of_summand(const Term& t);
+  /// log of logistic(sign * argument), by a quadratic bound.
+  Poly log_logistic(model::ExprId argument, double sign);
+  model::VariableId auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
+                              std::optional<model::PlateId> values);
+  /// The values of a source: `fixed` single summands, then the elements of `spread`.
+  model::PlateId source_plate(std::size_t fixed, std::optional<model::PlateId> spread);
+  /// Makes the observed count of a term with a source the multiplicity of that source.
+  void own_copies(Term& t);
+
   // expand_statement.cpp: log densities of the family rows
+  const model::ExprId* logistic_argument(const Arguments& arguments, const std::string& name) const;
   Poly density(const math::Expr& e, const Arguments& arguments, std::map<int, IndexId>& event);
   Poly argument(const Argument& a, std::vector<IndexId> at);
   Poly argument_logdet(const Argument& a);
@@ -71,7 +90,7 @@ class Expander {
 
   Poly fail(std::string why, std::vector<std::string> notes = {});
 
-  const model::Model& m_;
+  model::Model& m_;                           // grows by auxiliary variables
   Density& out_;
   Algebra& a_;
   const ExpandOptions& options_;
@@ -82,6 +101,8 @@ class Expander {
   Span span_;                                 // of the statement, for messages
   std::optional<model::StatementId> statement_;
   std::vector<IndexId> own_;                  // the statement variable's axes
+  std::vector<IndexId> log_element_;          // of the count whose rate or probability is below a logarithm
+  bool improper_ = false;                     // the statement's density has no normaliser
 };
 
 }  // namespace lehr::density

@@ -125,15 +125,16 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
               case model::Function::logistic:
                 break;
             }
-            return fail("logistic(...) of random variables has no closed form",
-                        {"the bound for a Bernoulli with a logistic link is not supported in this version"});
+            return fail("logistic(...) of random variables has no closed form here",
+                        {"it can be the whole probability of a Bernoulli, Binomial or Geometric: y ~ "
+                         "Bernoulli(logistic(e))"});
           }},
       e.node);
 }
 
 Poly Expander::log_component(model::ExprId id, std::vector<IndexId> at) {
   const auto* stick = std::get_if<model::StickBreaking>(&m_[id].node);
-  if (!stick) return log(component(id, std::move(at)));
+  if (!stick) return family_log(component(id, std::move(at)));
   // log p[k] = [k < S] log v[k] + sum_s [s < k] log(1 - v[s])
   const model::PlateId plate = m_[stick->fractions].shape[0];
   const BoundId own = a_.bound({m_[plate].name, plate, std::nullopt, false});
@@ -151,7 +152,7 @@ Poly Expander::logdet(model::ExprId id) {
   };
   if (e.shape.empty()) {
     const model::Variable& own = m_[m_[*statement_].variable];
-    return times_extent(log(scalar(id)), m_[own.event.at(0)].set);
+    return times_extent(prior_log(scalar(id)), m_[own.event.at(0)].set);
   }
   if (const auto* d = std::get_if<model::Diag>(&e.node)) {
     const model::PlateId plate = m_[d->vector].shape[0];

@@ -70,6 +70,15 @@ Poly Expander::log(const Poly& p) {
   return out;
 }
 
+bool Expander::is_improper_zero(const Poly& p) {
+  const auto c = as_coefficient(a_, m_, p);
+  if (m_[m_[*statement_].variable].observed || !c || a_.literal(*c) != 0.0) return false;
+  improper_ = true;
+  return true;
+}
+
+Poly Expander::prior_log(const Poly& p) { return is_improper_zero(p) ? Poly{} : family_log(p); }
+
 Poly Expander::log1m(const Poly& p) {
   if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(CoefFunction::log1m, *c));
   if (p.size() == 1 && p[0].bounds.empty() && p[0].atoms.size() == 1 && a_.literal(p[0].coef) == 1.0) {
@@ -110,6 +119,12 @@ Poly Expander::reciprocal(const Poly& p) {
 
 Poly Expander::apply(CoefFunction f, const char* name, const Poly& p) {
   if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(f, *c));
+  // lgamma(1 + x) = log x + lgamma x: what is left often cancels, as in the density of Beta(1, x)
+  for (std::size_t k = 0; f == CoefFunction::lgamma && p.size() == 2 && k < 2; ++k) {
+    const Term &one = p[k], &x = p[1 - k];
+    if (is_plain(one) && one.atoms.empty() && a_.literal(one.coef) == 1.0 && is_plain(x) && !x.atoms.empty())
+      return add(log({x}), apply(f, name, {x}));
+  }
   for (const Term& t : p) {
     if (t.atoms.empty()) continue;
     Atom x = t.atoms[0];

@@ -103,7 +103,8 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
   for (const std::string& g : guards)
     k.key += g;
   for (const Multiplicity& m : t.multiplicities)
-    k.key += 'M' + std::to_string(m.plate.value);
+    k.key += (m.owner.index() == 0 ? 'M' : 'V') +
+             std::visit([](auto id) { return std::to_string(id.value); }, m.owner);
   return {k.key, k.numbering};
 }
 

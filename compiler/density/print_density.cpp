@@ -181,6 +181,10 @@ std::string print(const model::Model& m, const Algebra& a, Names& names, const A
       return fmt::format("({} * mean){}", v, brackets(event));
     case math::Stat::weighted_square:
       return fmt::format("(mean' * {} * mean)", v);
+    case math::Stat::curvature:
+      return fmt::format("lambda({})", v);
+    case math::Stat::offset:
+      return fmt::format("offset({})", v);
   }
   return v;
 }

@@ -32,6 +32,7 @@ struct StageFunctions {
   std::size_t update = 0;                // (begin, end, iterations; tolerance): local blocks, statistics added up
   std::optional<std::size_t> seed;       // (begin, end): categories set to the picks of the driver, statistics added up
   std::optional<std::size_t> sum;        // (begin, end): statistics of the stored factors, nothing updated
+  std::optional<std::size_t> refresh;    // (begin, end): auxiliary sources formed again, statistics added up
   std::vector<BufferId> statistics;      // to be zero before, one copy a worker
   std::vector<BufferId> picks;           // i64 [item]: value of each category block at `seed`, or -1 to leave the item out
   std::vector<std::int64_t> pick_sizes;  // number of values of each
@@ -48,7 +49,8 @@ struct Interface {
   std::size_t initialise = 0;            // (): every stored factor from its prior, parents first
   std::size_t expectations = 0;          // (): expected statistics from parameters
   std::size_t elbo = 0;                  // (): fills `elbo_value`
-  std::vector<std::variant<StageFunctions, UpdateFunction>> steps;  // one sweep
+  std::vector<std::variant<StageFunctions, UpdateFunction>> steps;
+  std::vector<schedule::Turn> sweep;     // one sweep: turns of `steps`
   std::vector<ParameterSlot> parameters;
   BufferId elbo_value;                   // [1]
 };

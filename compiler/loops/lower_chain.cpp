@@ -166,8 +166,8 @@ void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm,
                               return b_.equal(index(i, e), want);
                             }});
     }
-    emit(*t.term, factors(t, {use, *other}, &var), std::move(conditions), env, std::nullopt,
-         [&](ExprId value, const Env& e) {
+    emit(*t.term, factors(t, {use, *other}, s_.conditionals[b].variable), std::move(conditions), env,
+         std::nullopt, [&](ExprId value, const Env& e) {
            b_.add_to(pair,
                      {index(later.axes.back(), e), index(earlier.event[0], e), index(later.event[0], e)},
                      value);

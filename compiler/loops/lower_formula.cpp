@@ -90,6 +90,8 @@ ExprId Lowering::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId>
                 const ExprId y = b_.abs(x);
                 return b_.sub(b_.add(y, b_.log1p(b_.exp(b_.mul(b_.f(-2), y)))), b_.f(0.69314718055994530942));
               }
+              case math::Function::step:
+                return b_.select(b_.greater(x, b_.f(0)), b_.f(1), b_.f(0));
               case math::Function::xlogx: {
                 const ExprId positive = b_.greater(x, b_.f(0));
                 return b_.select(positive, b_.mul(x, b_.log(b_.select(positive, x, b_.f(1)))), b_.f(0));

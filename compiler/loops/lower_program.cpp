@@ -140,7 +140,7 @@ void Lowering::declare_blocks() {
       axes.insert(axes.end(), event.begin(), event.end());
       return axes;
     };
-    for (const math::FactorParameter& p : block.family->factor->parameters) {
+    for (const math::FactorParameter& p : block.factor->parameters) {
       if (!p.exported || (!stored(b) && !options_.save_locals)) continue;
       const model::VariableId owner = block.mean && p.of_mean ? *block.mean : block.variable;
       ParameterSlot slot;
@@ -157,7 +157,7 @@ void Lowering::declare_blocks() {
       interface_.parameters.push_back(std::move(slot));
     }
     if (!stored(b)) continue;
-    for (const math::StatisticRow& row : block.family->factor->statistics) {
+    for (const math::StatisticRow& row : block.factor->statistics) {
       if (!used.contains({b, row.stat})) continue;
       if (row.stat == math::Stat::indicator) {
         expectation_[{b, row.stat}] = parameter_.at({b, "probs"});
@@ -196,7 +196,7 @@ void Lowering::declare_arrays() {
     if (!stage) continue;
     for (BlockId b : stage->blocks) {
       const model::Variable& var = m_[s_.conditionals[b].variable];
-      if (var.value_plate) {
+      if (var.value_plate && !var.auxiliary) {
         picks_[b] = b_.buffer("pick." + var.name, Role::data, {size_[stage->item.index()]}, Type::i64);
       }
       if (stored(b)) continue;
@@ -274,7 +274,7 @@ void Lowering::emit_prepare() {
     for (const Statistic& s : s_.statistics) {
       if (s.stage) continue;
       b_.fill(array_.at(s.sums), b_.f(0));
-      emit(s.inner, factors({&s.inner, std::nullopt, nullptr}, {}, nullptr), {}, {}, std::nullopt,
+      emit(s.inner, factors({&s.inner, std::nullopt, nullptr}, {}), {}, {}, std::nullopt,
            [&](ExprId value, const Env& env) {
              b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, env), value);
            });
@@ -362,7 +362,7 @@ void Lowering::emit_elbo() {
     for (const schedule::OuterTerm& t : s_.outer) {
       ArrayTerm term{&t.term, std::nullopt, &t.at};
       if (t.statistic) term.array = s_.statistics[*t.statistic].sums;
-      emit(t.term, factors(term, {}, nullptr), {}, {}, std::nullopt,
+      emit(t.term, factors(term, {}), {}, {}, std::nullopt,
            [&](ExprId value, const Env&) { b_.accumulate(total, value); });
     }
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
@@ -399,6 +399,7 @@ Lowered Lowering::run() {
         b_.function("update_" + m_[s_.conditionals[b].variable].name, [&] { update(b, outer_uses(b), {}); });
     interface_.steps.emplace_back(f);
   }
+  interface_.sweep = s_.sweep;
   emit_elbo();
   for (std::size_t f : {interface_.prepare, interface_.initialise, interface_.expectations})
     b_.mark_cold(f);

@@ -32,7 +32,7 @@ std::size_t Lowering::emit_tables(std::size_t step) {
           innermost = b->bound;
         }
       }
-      emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}, nullptr), {}, {}, innermost,
+      emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}), {}, {}, innermost,
            [&](ExprId value, const Env& env) {
              b_.add_to(array_.at(table), array_indices(table, t.at, env), value);
            });
@@ -46,9 +46,10 @@ std::size_t Lowering::emit_tables(std::size_t step) {
 std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
   const auto& stage = std::get<ItemStage>(s_.steps[step]);
   std::tie(local_energy_, local_entropy_) = local_sums_.at(step);
-  const std::string name = std::string(mode == StageMode::update ? "items"
-                                       : mode == StageMode::seed ? "seed"
-                                                                 : "sum");
+  const std::string name = std::string(mode == StageMode::update    ? "items"
+                                       : mode == StageMode::seed    ? "seed"
+                                       : mode == StageMode::refresh ? "refresh"
+                                                                    : "sum");
   std::vector<Builder::Parameter> parameters{{"begin", Type::i64}, {"end", Type::i64}};
   if (mode == StageMode::update) {
     parameters.push_back({"iterations", Type::i64});
@@ -59,6 +60,9 @@ std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
     for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
       if (mode == StageMode::update) {
         emit_item(stage, item, mode, p[2], p[3]);
+      } else if (mode == StageMode::refresh) {
+        start_chains(stage, item);
+        emit_item(stage, item, mode, b_.i(1), b_.f(0));
       } else if (mode == StageMode::sum) {
         start_chains(stage, item);
         emit_item_sums(stage, item, mode);
@@ -97,7 +101,7 @@ void Lowering::declare_item_arrays(const ItemStage& stage) {
     if (stored(b)) {
       local_chain(b);
       const model::Variable& var = m_[s_.conditionals[b].variable];
-      for (const math::FactorParameter& p : s_.conditionals[b].family->factor->parameters) {
+      for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
         if (p.exported)
           previous_[{b, p.name}] = work_array("previous." + p.name, packed(event_axes(var, p.event_rank)));
       }
@@ -152,7 +156,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
       if (s_.storage[b.index()] == Storage::streamed) {
         const Stream& s = streams[stream++];
         stream_item_setup(s, item);
-        stream_elements(s, item, final, mode);
+        stream_elements(s, item, final && !stage.refresh, mode);
         continue;
       }
       if (mode == StageMode::seed) {
@@ -171,7 +175,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
           });
         }
         if (!change) return;
-        for (const math::FactorParameter& p : s_.conditionals[b].family->factor->parameters) {
+        for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
           if (!p.exported) continue;
           const BufferId buffer = parameter_.at({b, p.name}), old = previous_.at({b, p.name});
           each_event(var, p.event_rank, [&](const std::vector<ExprId>& event) {
@@ -181,7 +185,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
       };
       const auto after = [&](const std::vector<ExprId>& element) {
         if (!change) return;
-        for (const math::FactorParameter& p : s_.conditionals[b].family->factor->parameters) {
+        for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
           if (!p.exported) continue;
           const BufferId buffer = parameter_.at({b, p.name}), old = previous_.at({b, p.name});
           each_event(var, p.event_rank, [&](const std::vector<ExprId>& event) {
@@ -195,6 +199,27 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
       update(b, stored_uses(b), {item}, finish, after);
     }
   };
+  // Auxiliary sources and the streams, once more, from the other blocks as they are now.
+  const auto refresh = [&] {
+    for (const auto& [into, buffer] : streamed_into_)
+      b_.fill(buffer, b_.f(0));
+    std::size_t stream = 0;
+    for (BlockId b : stage.blocks) {
+      if (s_.storage[b.index()] == Storage::streamed) {
+        const Stream& s = streams[stream++];
+        stream_item_setup(s, item);
+        stream_elements(s, item, true, mode);
+      } else if (const auto& x = m_[s_.conditionals[b].variable].auxiliary;
+                 x && x->kind == model::Auxiliary::Kind::source) {
+        update(b, stored_uses(b), {item});
+      }
+    }
+  };
+  if (mode == StageMode::refresh) {
+    refresh();
+    emit_item_sums(stage, item, mode);
+    return;
+  }
   if (stage.iterate) start_chains(stage, item);
   if (!stage.iterate || mode == StageMode::seed) {
     pass(true, std::nullopt);
@@ -216,6 +241,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
                 b_.select(b_.less_equal(b_.get(moved), b_.mul(tolerance, b_.get(size))), b_.i(1), b_.i(0)));
     });
   }
+  if (stage.refresh) refresh();
   emit_item_sums(stage, item, mode);
 }
 
@@ -263,12 +289,12 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
       if (!s.at.empty()) {
         if (const auto* b = std::get_if<density::IndexBound>(&a_[s.at[s.contiguous]])) innermost = b->bound;
       }
-      emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}, nullptr), {}, env, innermost,
+      emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}), {}, env, innermost,
            [&](ExprId value, const Env& e) {
              b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, e), value);
            });
     } else {
-      emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}, nullptr), {}, env, std::nullopt,
+      emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}), {}, env, std::nullopt,
            [&](ExprId value, const Env&) { b_.accumulate(energy, value); });
     }
   }
@@ -320,6 +346,7 @@ StageFunctions Lowering::emit_stage(std::size_t step) {
   }
   if (!out.picks.empty()) out.seed = emit_items(step, StageMode::seed);
   if (!streamed) out.sum = emit_items(step, StageMode::sum);
+  if (stage.refresh) out.refresh = emit_items(step, StageMode::refresh);
   for (const schedule::Statistic& s : s_.statistics) {
     if (s.stage == step) out.statistics.push_back(array_.at(s.sums));
   }

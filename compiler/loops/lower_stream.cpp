@@ -38,6 +38,10 @@ Lowering::Stream Lowering::plan_stream(const ItemStage& stage, BlockId z) const 
       for (IndexId i : t.term.atoms[k].axes)
         a_.collect(i, known);
       const bool plain = a_.literal(t.term.coef) == 1.0 && t.term.guards.empty() &&
+                         std::all_of(t.term.multiplicities.begin(), t.term.multiplicities.end(),
+                                     [&](const density::Multiplicity& x) {
+                                       return density::owns(m_, s_.conditionals[z].variable, x);
+                                     }) &&
                          std::all_of(t.term.bounds.begin(), t.term.bounds.end(),
                                      [&](BoundId b) { return known.contains(b); });
       const bool indexed_by_value = [&] {
@@ -168,7 +172,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
       const StreamUse& u = s.uses[k];
       ArrayTerm t{&u.term->term, std::nullopt, &u.term->at};
       if (u.term->statistic) t.array = table_of(u);
-      emit(u.term->term, factors(t, {u.atom}, &var), {}, envs[k], u.value,
+      emit(u.term->term, factors(t, {u.atom}, s_.conditionals[s.block].variable), {}, envs[k], u.value,
            [&](ExprId value, const Env& e) { b_.add_to(s.odds, {e.at(u.value)}, value); });
     }
     const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
@@ -183,7 +187,8 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     });
     b_.assign(total, b_.get(sum));
   };
-  if (mode == StageMode::seed) {
+  const bool picked = mode == StageMode::seed && picks_.contains(s.block);
+  if (picked) {
     each([&](ExprId k) {
       b_.store(s.probs, {k},
                b_.select(b_.equal(k, b_.load(picks_.at(s.block), {element[0]})), b_.f(1), b_.f(0)));
@@ -224,7 +229,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
       const BlockId b = s_.conditionals.block_of[p.variable.index()];
       const model::Variable& other = m_[p.variable];
       const BufferId into = streamed_into_.at({b, p.stat});
-      std::vector<Factor> fs = factors({&t, std::nullopt, nullptr}, {u.atom, *u.partner}, &other);
+      std::vector<Factor> fs = factors({&t, std::nullopt, nullptr}, {u.atom, *u.partner}, p.variable);
       fs.push_back({{}, [scale](const Env&) { return scale; }});
       fs.push_back({{u.value}, [&](const Env& e) { return prob(e.at(u.value)); }});
       emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
@@ -238,7 +243,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     }
     if (!final) continue;
     // Statistics, or the energy of a term with the category alone.
-    std::vector<Factor> fs = factors({&t, std::nullopt, nullptr}, {u.atom}, nullptr);
+    std::vector<Factor> fs = factors({&t, std::nullopt, nullptr}, {u.atom});
     fs.push_back({{}, [scale](const Env&) { return scale; }});
     fs.push_back({{u.value}, [&](const Env& e) { return prob(e.at(u.value)); }});
     emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {

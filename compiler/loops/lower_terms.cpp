@@ -204,7 +204,7 @@ std::pair<ExprId, ExprId> Lowering::range(BoundId b, const Env& env) {
 }
 
 std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
-                                      const model::Variable* owner) {
+                                      std::optional<model::VariableId> owner) {
   std::vector<Factor> out;
   for (CoefId c : a_.factors(t.term->coef)) {
     if (a_.literal(c) == 1.0) continue;
@@ -213,7 +213,7 @@ std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std:
     out.push_back({bounds, [this, c](const Env& env) { return coef(c, env); }});
   }
   for (const density::Multiplicity& x : t.term->multiplicities) {
-    if (owner && std::find(owner->axes.begin(), owner->axes.end(), x.plate) != owner->axes.end()) continue;
+    if (owner && density::owns(m_, *owner, x)) continue;
     std::set<BoundId> bounds;
     a_.collect(x.count, bounds);
     out.push_back({bounds, [this, c = x.count](const Env& env) { return coef(c, env); }});

@@ -50,7 +50,7 @@ Lowering::NaturalTarget Lowering::natural_buffers(BlockId b, const std::vector<b
     out.free_axes.push_back(x);
     kept.push_back(var.axes[x]);
   }
-  for (const math::StatisticRow& row : block.family->factor->statistics) {
+  for (const math::StatisticRow& row : block.factor->statistics) {
     std::vector<model::PlateId> plates = kept;
     const std::vector<model::PlateId> event = event_axes(
         var, var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat));
@@ -99,7 +99,7 @@ void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const 
       if (!env.contains(bound->bound)) innermost = bound->bound;
     }
   }
-  emit(*t.term, factors(t, {use}, &var), std::move(conditions), env, innermost,
+  emit(*t.term, factors(t, {use}, s_.conditionals[b].variable), std::move(conditions), env, innermost,
        [&](ExprId value, const Env& e) {
          std::vector<model::PlateId> plates;
          std::vector<ExprId> kept;
@@ -141,7 +141,7 @@ Formulas Lowering::parameter_formulas(BlockId b, const std::vector<ExprId>& elem
   Formulas f;
   f.fail_code = kFailBlock + static_cast<std::int32_t>(b.index());
   if (const auto axes = event_axes(var, 1); !axes.empty()) f.extent = size_[m_[axes[0]].set.index()];
-  for (const math::FactorParameter& p : block.family->factor->parameters) {
+  for (const math::FactorParameter& p : block.factor->parameters) {
     if (!p.exported) continue;
     const BufferId buffer = parameter_.at({b, p.name});
     f.quantities[p.name] = [this, b, buffer, element](const std::vector<ExprId>& event) {
@@ -171,10 +171,30 @@ void Lowering::softmax(BlockId b, const std::vector<ExprId>& element, const Natu
   });
 }
 
+void Lowering::argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
+  const BufferId natural = n.buffers.at(math::Stat::indicator), probs = parameter_.at({b, "probs"});
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  const ExprId size = b_.extent(size_[m_[event_axes(var, 1)[0]].set.index()]);
+  const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };
+  const ScalarId top = b_.local("top" + std::to_string(names_++), nat(b_.i(0)));
+  const ScalarId best = b_.local("best" + std::to_string(names_++), b_.i(0));
+  for_range("k", b_.i(1), size, [&](ExprId k) {
+    b_.if_then(b_.greater(nat(k), b_.get(top)), [&] {
+      b_.assign(top, nat(k));
+      b_.assign(best, k);
+    });
+  });
+  for_range("k", b_.i(0), size, [&](ExprId k) {
+    b_.store(probs, parameter_address(b, element, {k}),
+             b_.select(b_.equal(k, b_.get(best)), b_.f(1), b_.f(0)));
+  });
+}
+
 void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
-  const math::Factor& factor = *s_.conditionals[b].family->factor;
+  const math::Factor& factor = *s_.conditionals[b].factor;
   if (factor.softmax) {
-    softmax(b, element, n);
+    if (factor.hard) argmax(b, element, n);
+    else softmax(b, element, n);
     return;
   }
   Formulas f = parameter_formulas(b, element);
@@ -218,7 +238,7 @@ void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, cons
 void Lowering::expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
-  for (const math::StatisticRow& row : block.family->factor->statistics) {
+  for (const math::StatisticRow& row : block.factor->statistics) {
     const auto it = expectation_.find({b, row.stat});
     if (it == expectation_.end() || row.stat == math::Stat::indicator)
       continue;  // probabilities are their own expectation
@@ -232,7 +252,7 @@ void Lowering::expectations_from_parameters(BlockId b, const std::vector<ExprId>
 ExprId Lowering::entropy(BlockId b, const std::vector<ExprId>& element) {
   Formulas f = parameter_formulas(b, element);
   ExprId out = b_.f(0);
-  components(s_.conditionals[b].family->factor->entropy, 0, f,
+  components(s_.conditionals[b].factor->entropy, 0, f,
              [&](const std::vector<ExprId>&, ExprId value) { out = value; });
   return b_.mul(owned_multiplicity(m_[s_.conditionals[b].variable], element), out);
 }
@@ -248,7 +268,11 @@ ExprId Lowering::owned_multiplicity(const model::Variable& v, const std::vector<
                                  element.begin() + static_cast<std::ptrdiff_t>(x + 1));
     out = b_.mul(out, b_.load(buffers_.givens[times->index()], address(g.axes, at)));
   }
-  return out;
+  if (!v.auxiliary || v.auxiliary->kind != model::Auxiliary::Kind::source) return out;
+  const model::Variable& host = m_[v.auxiliary->host];
+  if (host.support == math::Support::category) return out;
+  const ExprId count = b_.load(buffers_.observed[v.auxiliary->host.index()], address(v.axes, element));
+  return b_.mul(out, b_.select(b_.is_nan(count), b_.f(0), count));
 }
 
 void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,

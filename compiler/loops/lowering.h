@@ -84,8 +84,9 @@ class Lowering {
   /// The position, among all rows, of the row that a nested plate hangs on.
   ExprId packed_row(IndexId row, const Env& env);
   std::pair<ExprId, ExprId> range(BoundId b, const Env& env);
-  /// The factors of a term except the atoms at `without` and the multiplicities on plates of `owner`.
-  std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without, const model::Variable* owner);
+  /// The factors of a term except the atoms at `without` and the multiplicities that `owner` owns.
+  std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
+                              std::optional<model::VariableId> owner = std::nullopt);
   /// Loops over the bounds of `t` not in `env`, its guards and `conditions`, and `leaf` with the product of `factors`
   /// inside; `innermost` becomes the inner loop.
   struct Nest;
@@ -120,6 +121,7 @@ class Lowering {
                   const std::vector<ExprId>& element, const NaturalTarget& n, Env env);
   void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   void softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  void argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
                                       const std::vector<ExprId>& event);
   void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f);
@@ -155,7 +157,7 @@ class Lowering {
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
 
   // ---- lower_stage.cpp, lower_stream.cpp: local blocks, item by item
-  enum class StageMode { update, seed, sum };
+  enum class StageMode { update, seed, sum, refresh };
   StageFunctions emit_stage(std::size_t step);
   std::size_t emit_tables(std::size_t step);
   std::size_t emit_items(std::size_t step, StageMode mode);

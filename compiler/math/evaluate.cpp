@@ -46,6 +46,8 @@ double apply(Function function, double x) {
       return std::tanh(x);
     case Function::log_cosh:
       return std::abs(x) + std::log1p(std::exp(-2.0 * std::abs(x))) - std::numbers::ln2;
+    case Function::step:
+      return x > 0.0 ? 1.0 : 0.0;
     case Function::xlogx:
       return x == 0.0 ? 0.0 : x * std::log(x);
   }

@@ -42,6 +42,8 @@ std::optional<double> fold(Function function, double x) {
       return std::abs(x) + std::log1p(std::exp(-2.0 * std::abs(x))) - std::log(2.0);
     case Function::xlogx:
       return x == 0.0 ? 0.0 : x * std::log(x);
+    case Function::step:
+      return x > 0.0 ? 1.0 : 0.0;
     case Function::digamma:
     case Function::trigamma:
       return std::nullopt;
@@ -121,6 +123,7 @@ Expr log1m(Expr a) { return apply(Function::log1m, std::move(a)); }
 Expr xlogx(Expr a) { return apply(Function::xlogx, std::move(a)); }
 Expr tanh(Expr a) { return apply(Function::tanh, std::move(a)); }
 Expr log_cosh(Expr a) { return apply(Function::log_cosh, std::move(a)); }
+Expr step(Expr a) { return apply(Function::step, std::move(a)); }
 Expr reciprocal(Expr a) { return apply(Function::reciprocal, std::move(a)); }
 Expr square(Expr a) { return a * a; }
 

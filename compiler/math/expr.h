@@ -20,9 +20,9 @@ struct Index {
 inline constexpr Index kFirst{0};
 inline constexpr Index kSecond{1};
 
-/// log1m(x) = log(1 - x); xlogx(x) = x log x with xlogx(0) = 0 (entropies of discrete factors only); multigamma
+/// log1m(x) = log(1 - x); step(x) = 1 where x > 0, else 0; xlogx(x) = x log x with xlogx(0) = 0 (entropies of discrete factors only); multigamma
 /// terms are written out as sums.
-enum class Function { log, exp, sqrt, reciprocal, lgamma, digamma, trigamma, log1m, tanh, log_cosh, xlogx };
+enum class Function { log, exp, sqrt, reciprocal, lgamma, digamma, trigamma, log1m, tanh, log_cosh, xlogx, step };
 
 struct Node;
 
@@ -81,6 +81,7 @@ Expr log1m(Expr a);
 Expr xlogx(Expr a);
 Expr tanh(Expr a);
 Expr log_cosh(Expr a);
+Expr step(Expr a);
 Expr square(Expr a);
 Expr reciprocal(Expr a);
 Expr symbol(std::string name);

@@ -64,6 +64,8 @@ int event_rank(Stat s) {
     case Stat::log1m:
     case Stat::logdet:
     case Stat::weighted_square:
+    case Stat::curvature:
+    case Stat::offset:
       return 0;
     case Stat::weighted:  // of NormalGamma: 0
     case Stat::indicator:
@@ -105,6 +107,10 @@ std::string_view name_of(Stat s) {
       return "precision * mean";
     case Stat::weighted_square:
       return "mean' * precision * mean";
+    case Stat::curvature:
+      return "lambda(x)";
+    case Stat::offset:
+      return "log logistic(x) - x/2 + lambda(x) x^2";
   }
   return "";
 }
@@ -137,6 +143,10 @@ std::string natural_name(Stat s) {
       return "n_weighted";
     case Stat::weighted_square:
       return "n_weighted_square";
+    case Stat::curvature:
+      return "n_curvature";
+    case Stat::offset:
+      return "n_offset";
   }
   return "";
 }

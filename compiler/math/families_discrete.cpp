@@ -23,6 +23,7 @@ FamilyRow bernoulli() {
   f.statistics = {{Stat::value, p, log(p) - log1m(p)}};
   f.log_normaliser = -log1m(p);
   f.entropy = -xlogx(p) - xlogx(1.0 - p);
+  f.mode = step(p - 0.5);
   row.factor = std::move(f);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     return std::vector<double>{draw_uniform(rng) < q[0] ? 1.0 : 0.0};
@@ -43,6 +44,7 @@ FamilyRow spin() {
   f.statistics = {{Stat::value, mean, 0.5 * log(1.0 + mean) - 0.5 * log1m(mean)}};
   f.log_normaliser = kLog2 - 0.5 * log(1.0 + mean) - 0.5 * log1m(mean);
   f.entropy = -xlogx(0.5 * (1.0 + mean)) - xlogx(0.5 * (1.0 - mean));
+  f.mode = 2.0 * step(mean) - 1.0;
   row.factor = std::move(f);
   row.draw = [](std::span<const double>, std::size_t, Rng& rng) {
     return std::vector<double>{draw_uniform(rng) < 0.5 ? -1.0 : 1.0};
@@ -76,6 +78,7 @@ FamilyRow geometric() {
   f.statistics = {{Stat::value, (1.0 - p) / p, log1m(p)}};
   f.log_normaliser = -log(p);
   f.entropy = -(xlogx(p) + xlogx(1.0 - p)) / p;
+  f.mode = 0.0;
   f.valid = {p};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {

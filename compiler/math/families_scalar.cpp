@@ -48,6 +48,7 @@ FamilyRow gamma() {
   f.entropy = shape - log(rate) + lgamma(shape) + (1.0 - shape) * digamma(shape);
   f.valid = {shape, rate};
   f.mode = (shape - 1.0) / rate;
+  f.interior = {shape - 1.0};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
     return std::vector<double>{draw_gamma(rng, p[0]) / p[1]};
@@ -111,6 +112,7 @@ FamilyRow beta() {
               (a + b - 2.0) * digamma(a + b);
   f.valid = {a, b};
   f.mode = (a - 1.0) / (a + b - 2.0);
+  f.interior = {a - 1.0, b - 1.0};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
     return std::vector<double>{draw_beta(rng, p[0], p[1])};

@@ -114,6 +114,7 @@ FamilyRow wishart() {
   f.entropy = wishart_entropy(df);
   f.valid = {df - extent() + 1.0};
   f.mode = (df - extent() - 1.0) * scale_jl;
+  f.interior = {df - extent() - 1.0};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     const Matrix x = draw_wishart(p[0], as_matrix(p.subspan(1), size), rng);
@@ -138,6 +139,7 @@ FamilyRow dirichlet() {
               sum(kA, (c_a - 1.0) * digamma(c_a));
   f.valid = {c_j};
   f.mode = (c_j - 1.0) / (total - extent());
+  f.interior = {c_j - 1.0};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     std::vector<double> x(size);

@@ -32,8 +32,10 @@ std::string_view name_of(Support s);   // "real", "positive real", ... as messag
 /// and of the joint families over (mean m, precision t or matrix L):
 ///   weighted     t m or (L m)_j        weighted_square  t m^2 or m' L m
 /// There value is t, log is log t, entry is L_jl and logdet is log det L.
+/// Of the point xi where the bound log g(e) >= e / 2 + offset - curvature e^2 of the logistic function touches it:
+///   curvature    lambda(xi) = tanh(xi / 2) / (4 xi)      offset   log g(xi) - xi / 2 + lambda(xi) xi^2
 enum class Stat { value, square, log, inverse, log1m, indicator, log_comp, comp, comp2, entry, logdet, weighted,
-                  weighted_square };
+                  weighted_square, curvature, offset };
 
 int event_rank(Stat s);                // number of event indices it carries; weighted: 1, but 0 in NormalGamma
 std::string_view name_of(Stat s);      // "x", "x^2", "log x", ...
@@ -74,14 +76,16 @@ struct Factor {
   /// Categorical: probs from naturals by softmax, and A = log sum exp of the naturals (log_normaliser is that of the
   /// naturals log probs, 0). from_natural is the softmax without the shift that keeps it from overflowing.
   bool softmax = false;
+  bool hard = false;          // point factors of categories: all mass on the largest natural
   /// Each must be > 0 for the factor to be proper (shape, rate, ...), at every kFirst where that is free; that
   /// matrices are positive definite is checked by their Cholesky factorisation.
   std::vector<Expr> valid;
-  /// Mode of the density with respect to Lebesgue measure, at kFirst, kSecond as the support has them: what a
-  /// point factor takes. Absent for discrete and joint families (discrete: the largest natural). It is the mode
-  /// only where the natural parameters of log, log1m, log_comp and logdet are not negative (shapes and
-  /// concentrations >= 1, Wishart df >= D + 1; InverseGamma: always): below, the supremum is on the boundary.
+  /// Mode of the density with respect to Lebesgue or counting measure, at kFirst, kSecond as the support has them:
+  /// what a point factor takes. Absent for categories (the largest natural) and joint families.
   std::optional<Expr> mode;
+  /// `mode` is the mode only where these are >= 0 (shapes and concentrations >= 1, Wishart df >= D + 1), at every
+  /// kFirst where that is free: below, the density has no largest value inside its support.
+  std::vector<Expr> interior = {};
 };
 
 /// The natural parameter that belongs to a statistic, in FactorParameter::from_natural.
@@ -120,6 +124,10 @@ struct FamilyRow {
   std::function<double(std::span<const double> parameters, std::size_t extent, double temperature)> tempered = {};
 };
 
+/// The point factor of a family: its one exported parameter is `value`, the mode (categories: `probs`, 0 or 1), its
+/// expected statistics are those of the value, its entropy is 0. Null where the family has no mode in closed form.
+const Factor* point_factor(const FamilyRow& row);
+
 /// The canonical density parameters in row order: name and event rank.
 struct DensityParameter {
   std::string name;
@@ -130,6 +138,10 @@ std::vector<DensityParameter> density_parameters(const FamilyRow& row);
 /// All rows, in the order of `lehr families`.
 const std::vector<FamilyRow>& families();
 const FamilyRow* find_family(std::string_view name);
+
+/// The row of the auxiliary xi of a logistic link: a point at which the bound is tightest. Not in families().
+/// Jaakkola & Jordan, Bayesian parameter estimation via variational methods (2000).
+const FamilyRow& logistic_bound();
 
 /// Families that can be the factor of a latent on `support` and whose statistics contain all of `needed`, in table
 /// order. Joint families are not offered: they are asked for by name.

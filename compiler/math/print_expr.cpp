@@ -41,6 +41,8 @@ std::string_view name_of(Function function) {
       return "tanh";
     case Function::log_cosh:
       return "log_cosh";
+    case Function::step:
+      return "step";
     case Function::xlogx:
       return "xlogx";
   }

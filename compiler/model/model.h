@@ -59,6 +59,15 @@ struct Given {
   bool constant = false;                // declared by `const a0[topic];`
 };
 
+/// A latent variable that the compiler adds so that a statement has conjugate terms (density/augment.cpp).
+struct Auxiliary {
+  enum class Kind {
+    source,  // which summand of a rate or probability each of the host's counts came from
+    bound    // where the quadratic bound of log logistic touches it
+  } kind = Kind::source;
+  VariableId host;                      // the variable of the statement
+};
+
 /// A random variable, latent or observed.
 struct Variable {
   std::string name;
@@ -68,7 +77,8 @@ struct Variable {
   math::Support support = math::Support::real;
   std::optional<PlateId> value_plate;   // category
   bool observed = false;
-  StatementId statement;
+  StatementId statement;                // an auxiliary: its host's
+  std::optional<Auxiliary> auxiliary;
 };
 
 /// A bound index: an axis of a statement or of a sum, written with the plate's name.

@@ -28,13 +28,49 @@ std::size_t length(const loops::Program& p, const std::vector<std::int64_t>& siz
 }
 
 /// A factor nobody knows anything about: 0 for means, the identity for matrices, 1 otherwise.
-double standard(const ParameterSlot& slot, std::size_t entry, std::size_t extent) {
+double standard(const ParameterSlot& slot, math::Support support, std::size_t entry, std::size_t extent) {
+  if (slot.parameter == "value" && slot.event_rank < 2) {
+    return support == math::Support::simplex    ? 1 / static_cast<double>(extent)
+           : support == math::Support::unit     ? 0.5
+           : support == math::Support::positive ? 1
+                                                : 0;
+  }
   if (slot.parameter == "mean") return 0;
   if (slot.parameter == "df") return static_cast<double>(extent) + 1;
   if (slot.parameter == "probs") return 1 / static_cast<double>(extent);
   if (slot.parameter == "p") return 0.5;
   if (slot.event_rank == 2) return (entry / extent) % extent == entry % extent ? 1 : 0;
   return 1;
+}
+
+bool is_positive(math::Support s) {
+  return s == math::Support::positive || s == math::Support::unit || s == math::Support::simplex ||
+         s == math::Support::spd_matrix;
+}
+
+/// A random displacement of a point inside its support.
+void displace_points(std::span<double> x, math::Support support, std::size_t extent, Rng& rng) {
+  if (support == math::Support::real || support == math::Support::vector) {
+    for (double& v : x)
+      v += draw_normal(rng);
+  } else if (support == math::Support::positive) {
+    for (double& v : x)
+      v *= std::exp(0.3 * draw_normal(rng));
+  } else if (support == math::Support::unit) {
+    for (double& v : x)
+      v = 0.25 + 0.5 * draw_uniform(rng);
+  } else if (support == math::Support::simplex) {
+    for (std::size_t e = 0; e + extent <= x.size(); e += extent) {
+      double total = 0;
+      for (double& v : x.subspan(e, extent))
+        total += v *= std::exp(0.3 * draw_normal(rng));
+      for (double& v : x.subspan(e, extent))
+        v /= total;
+    }
+  } else if (support == math::Support::bit || support == math::Support::spin) {
+    for (double& v : x)
+      v = draw_uniform(rng) < 0.5 ? 1 : support == math::Support::bit ? 0 : -1;
+  }
 }
 
 }  // namespace
@@ -68,14 +104,16 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
   engine_.expectations = function(io.expectations);
   engine_.elbo = function(io.elbo);
   engine_.elbo_buffer = io.elbo_value.index();
-  for (const auto& step : io.steps) {
+  for (const schedule::Turn& turn : io.sweep) {
+    const auto& step = io.steps[turn.step];
     if (const auto* s = std::get_if<loops::StageFunctions>(&step)) {
       EngineStage out;
       out.items = data.sizes[s->item.index()];
       out.tables = function(s->tables);
-      out.update = function(s->update);
-      if (s->seed) out.seed = function(*s->seed);
-      if (s->sum) out.sum = function(*s->sum);
+      out.update = function(turn.refresh ? s->refresh.value() : s->update);
+      out.refresh = turn.refresh;
+      if (s->seed && !turn.refresh) out.seed = function(*s->seed);
+      if (s->sum && !turn.refresh) out.sum = function(*s->sum);
       for (loops::BufferId b : s->statistics)
         out.statistics.push_back(b.index());
       for (loops::BufferId b : s->picks)
@@ -97,9 +135,16 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
                          model_[model::GivenId(static_cast<std::size_t>(status - loops::kFailData))].name);
     }
     const conditionals::BlockId b(static_cast<std::size_t>(status - loops::kFailBlock));
-    return fmt::format("the posterior of '{}' is not a proper {} (a parameter left its domain)",
-                       model_[schedule_.conditionals[b].variable].name,
-                       schedule_.conditionals[b].family->name);
+    const conditionals::Block& block = schedule_.conditionals[b];
+    const std::string& name = model_[block.variable].name;
+    if (block.point) {
+      return fmt::format(
+          "'{}' has no mode inside its support: a point needs {} with shape, concentration or a and b of "
+          "at least 1, and data that bound it",
+          name, block.family->name);
+    }
+    return fmt::format("the posterior of '{}' is not a proper {} (a parameter left its domain)", name,
+                       block.family->name);
   };
   place_data(data);
 }
@@ -176,11 +221,13 @@ void Instance::repair(const ParameterSlot& slot) {
     for (std::size_t i = 0; i < per_element; ++i) {
       const double v = x[e + i];
       const bool diagonal = slot.event_rank != 2 || i % (extent + 1) == 0;
-      proper = proper && std::isfinite(v) && (slot.parameter == "mean" || !diagonal || v > 0);
+      const bool any_sign =
+          slot.parameter == "mean" || (slot.parameter == "value" && !is_positive(var.support));
+      proper = proper && std::isfinite(v) && (any_sign || !diagonal || v > 0);
     }
     if (proper) continue;
     for (std::size_t i = 0; i < per_element; ++i)
-      x[e + i] = standard(slot, i, extent);
+      x[e + i] = standard(slot, var.support, i, extent);
   }
 }
 
@@ -204,7 +251,10 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     if (slot.streamed || slot.local) continue;
     const std::span<double> x = engine_.memory.reals(slot.buffer.index());
-    if (slot.parameter == "mean" && model_[slot.variable].support == math::Support::spin) {
+    if (slot.parameter == "value") {
+      displace_points(x, model_[slot.variable].support,
+                      slot.event_rank > 0 ? static_cast<std::size_t>(shape(slot).back()) : 1, rng);
+    } else if (slot.parameter == "mean" && model_[slot.variable].support == math::Support::spin) {
       for (double& v : x)
         v = 0.5 * (2 * draw_uniform(rng) - 1);
     } else if (slot.parameter == "mean") {

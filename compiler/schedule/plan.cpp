@@ -37,13 +37,23 @@ bool discrete(math::Support s) {
   return s == math::Support::category || s == math::Support::bit || s == math::Support::spin;
 }
 
-/// 0: latent discrete on a plate sized by data; 1: other variables on an item plate; 2: the rest.
+bool is_source(const model::Variable& v) {
+  return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::source;
+}
+
+bool is_bound(const model::Variable& v) {
+  return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::bound;
+}
+
+/// 0: latent discrete on a plate sized by data; 1: other variables on an item plate; 2: the rest; 3: the
+/// points where bounds touch, which follow the blocks that move them.
 int rank_of(const model::Model& m, const model::Variable& v, const std::vector<bool>& data,
             const std::vector<bool>& item) {
+  if (is_bound(v)) return 3;
   const auto on = [&](const std::vector<bool>& set) {
     return std::any_of(v.axes.begin(), v.axes.end(), [&](model::PlateId p) { return set[m[p].set.index()]; });
   };
-  if (discrete(v.support) && on(data)) return 0;
+  if (is_source(v) || (discrete(v.support) && on(data))) return 0;
   if (!v.axes.empty() && item[m[v.axes[0]].set.index()]) return 1;
   return 2;
 }
@@ -145,6 +155,56 @@ bool can_stream(const model::Model& m, const Schedule& s, const ItemStage& stage
   return true;
 }
 
+bool share_a_term(const conditionals::Conditionals& c, BlockId a, const std::vector<BlockId>& others) {
+  return std::any_of(c[a].uses.begin(), c[a].uses.end(), [&](const Use& u) {
+    const std::vector<density::Atom>& atoms = c.density.terms[u.term].atoms;
+    return std::any_of(atoms.begin(), atoms.end(), [&](const density::Atom& x) {
+      const BlockId b = c.block_of[x.variable.index()];
+      return b != a && std::find(others.begin(), others.end(), b) != others.end();
+    });
+  });
+}
+
+std::vector<BlockId> blocks_of(const Step& step) {
+  if (const auto* stage = std::get_if<ItemStage>(&step)) return stage->blocks;
+  return {std::get<BlockUpdate>(step).block};
+}
+
+/// The steps in order, and before each that reads a stale source, and at the end, a refresh of it.
+std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
+  struct Source {
+    BlockId block;
+    std::size_t home;
+    bool stale = false;
+  };
+  std::vector<Source> sources;
+  for (std::size_t k = 0; k < s.steps.size(); ++k) {
+    for (BlockId b : blocks_of(s.steps[k])) {
+      if (is_source(m[s.conditionals[b].variable])) sources.push_back({b, k});
+    }
+  }
+  std::vector<Turn> out;
+  const auto refresh = [&](std::size_t home) {
+    out.push_back({home, true});
+    for (Source& x : sources) {
+      if (x.home == home) x.stale = false;
+    }
+  };
+  for (std::size_t k = 0; k < s.steps.size(); ++k) {
+    const std::vector<BlockId> blocks = blocks_of(s.steps[k]);
+    for (const Source& x : sources) {
+      if (x.stale && x.home != k && share_a_term(s.conditionals, x.block, blocks)) refresh(x.home);
+    }
+    out.push_back({k, false});
+    for (Source& x : sources)
+      x.stale = x.home != k && (x.stale || share_a_term(s.conditionals, x.block, blocks));
+  }
+  for (const Source& x : sources) {
+    if (x.stale) refresh(x.home);
+  }
+  return out;
+}
+
 }  // namespace
 }  // namespace lehr::schedule
 
@@ -164,21 +224,29 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
 
   for (BlockId b : update_order(m, c, rank)) {
     const model::Variable& v = m[c[b].variable];
-    const bool local = rank[b.index()] < 2 && !v.axes.empty() && item[m[v.axes[0]].set.index()] && !c[b].mean;
+    const bool local =
+        rank[b.index()] != 2 && !v.axes.empty() && item[m[v.axes[0]].set.index()] && !c[b].mean;
     const model::PlateId plate = v.axes.empty() ? model::PlateId() : m[v.axes[0]].set;
-    if (local && !s.steps.empty()) {
-      if (auto* stage = std::get_if<ItemStage>(&s.steps.back()); stage && stage->item == plate) {
-        std::vector<BlockId> joined = stage->blocks;
-        joined.push_back(b);
-        if (separable(m, c, joined, plate)) {
-          stage->blocks = std::move(joined);
-          s.stage_of[b.index()] = s.steps.size() - 1;
-          continue;
-        }
-      }
+    // Next to the blocks of the step before, or of any step that it shares terms with.
+    const auto joins = [&](std::size_t k) {
+      const auto* stage = std::get_if<ItemStage>(&s.steps[k]);
+      if (!local || !stage || stage->item != plate) return false;
+      if (k + 1 != s.steps.size() && !(is_bound(v) && share_a_term(c, b, stage->blocks))) return false;
+      std::vector<BlockId> joined = stage->blocks;
+      joined.push_back(b);
+      return separable(m, c, joined, plate);
+    };
+    std::optional<std::size_t> host;
+    for (std::size_t k = s.steps.size(); k-- > 0 && !host;) {
+      if (joins(k)) host = k;
+    }
+    if (host) {
+      std::get<ItemStage>(s.steps[*host]).blocks.push_back(b);
+      s.stage_of[b.index()] = host;
+      continue;
     }
     if (local && separable(m, c, {b}, plate)) {
-      s.steps.push_back(ItemStage{plate, {b}, false, {}});
+      s.steps.push_back(ItemStage{plate, {b}, false, false, {}});
       s.stage_of[b.index()] = s.steps.size() - 1;
     } else {
       s.steps.push_back(BlockUpdate{b});
@@ -224,6 +292,8 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
     for (std::size_t p = stage->blocks.size(); p-- > 0;) {
       if (first && can_stream(m, s, *stage, p)) s.storage[stage->blocks[p].index()] = Storage::streamed;
     }
+    stage->refresh = std::any_of(stage->blocks.begin(), stage->blocks.end(),
+                                 [&](BlockId b) { return is_source(m[c[b].variable]); });
     for (const Term& t : c.density.terms) {
       std::set<BlockId> locals;
       for (const density::Atom& a : t.atoms) {
@@ -233,6 +303,7 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
       if (locals.size() > 1 && m.guide.order.empty()) stage->iterate = true;
     }
   }
+  s.sweep = sweep_of(m, s);
   regroup(m, s);
   return s;
 }

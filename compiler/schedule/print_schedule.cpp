@@ -40,6 +40,12 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
                           [&](const BlockUpdate& u) { out += "update " + block(u.block) + "\n"; }},
                step);
   }
+  for (std::size_t k = 0; k < s.sweep.size(); ++k) {
+    if (!s.sweep[k].refresh) continue;
+    out += k + 1 == s.sweep.size()
+               ? fmt::format("refresh step {} at the end\n", s.sweep[k].step)
+               : fmt::format("refresh step {} before step {}\n", s.sweep[k].step, s.sweep[k + 1].step);
+  }
   for (std::size_t k = 0; k < s.statistics.size(); ++k) {
     const Statistic& x = s.statistics[k];
     out += fmt::format("S{}{}{} = {}\n", k, axes(x), x.stage ? "" : " once", density::print(m, a, x.inner));

@@ -47,6 +47,7 @@ struct ItemStage {
   model::PlateId item;
   std::vector<BlockId> blocks;                // in order of update
   bool iterate = false;                       // until --local-tol or --local-iters
+  bool refresh = false;                       // holds auxiliary sources: formed once more after the other local blocks
   /// Local terms: inner parts times tables, and terms with local atoms alone. `bounds` include the item's.
   struct LocalTerm {
     Term term;                                // coefficient without the table
@@ -64,11 +65,19 @@ struct BlockUpdate {
 
 using Step = std::variant<ItemStage, BlockUpdate>;
 
+/// One turn of a sweep: a step, or what it holds of auxiliary sources again, because factors that they depend on have
+/// changed: an auxiliary is never stale where it is read.
+struct Turn {
+  std::size_t step = 0;
+  bool refresh = false;
+};
+
 struct Schedule {
   conditionals::Conditionals conditionals;
   std::vector<Storage> storage;               // by BlockId
   std::vector<std::optional<std::size_t>> stage_of;  // by BlockId: the step (item stage) that updates it
-  std::vector<Step> steps;                    // one sweep, in order
+  std::vector<Step> steps;                    // in order of their first turn
+  std::vector<Turn> sweep;                    // one sweep, in order; ends with every auxiliary fresh
   std::vector<Statistic> statistics;
   std::vector<OuterTerm> outer;               // every term of the log joint that is not a local term
   std::size_t arrays = 0;                     // ids 0 .. arrays - 1 are in use

@@ -1,6 +1,7 @@
 // The sweep and the stopping rule.
 #include "runtime/engine/cavi.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -115,8 +116,12 @@ Outcome run_cavi(Engine& e, const CaviOptions& options, const OnSweep& on_sweep)
     out.failure = e.describe(status);
     return out;
   };
-  // A global block that comes before the items reads the statistics of the factors as they start.
-  if (!e.steps.empty() && std::holds_alternative<EngineUpdate>(e.steps.front())) {
+  // A block that comes before the items of some stage reads the statistics of their factors as they start.
+  const bool later_stage = std::any_of(e.steps.begin() + (e.steps.empty() ? 0 : 1), e.steps.end(), [](const auto& s) {
+    const auto* stage = std::get_if<EngineStage>(&s);
+    return stage && !stage->refresh;
+  });
+  if (later_stage) {
     if (const std::int32_t status = sum_statistics(e)) return failed(status);
   }
   std::optional<Snapshot> snapshot;

@@ -38,6 +38,7 @@ using Generated = std::function<std::int32_t(lehr_buffer const*, const std::int6
 /// Local blocks, item by item (see StageFunctions in the compiler).
 struct EngineStage {
   std::int64_t items = 0;
+  bool refresh = false;                      // a second turn: auxiliary variables alone are formed again
   Generated tables, update, seed, sum;       // seed and sum may be empty
   std::vector<std::size_t> statistics;       // buffers to clear before `update`, `seed` or `sum`
   std::vector<std::size_t> picks;            // buffers, one a category block

@@ -191,9 +191,9 @@ std::optional<Moments> moments(const SavedVariable& v, const SavedVariable* join
   if (shape && get("rate")) return numbers(*shape, *get("rate"), gamma);
   if (shape && scale) return numbers(*shape, *scale, inverse_gamma);
   if (get("a") && get("b")) return numbers(*get("a"), *get("b"), beta);
-  const NpyArray* single = v.parameters.size() == 1 ? (mean ? mean : get("p")) : nullptr;
+  const NpyArray* single = v.parameters.size() == 1 ? (mean ? mean : get("p") ? get("p") : get("value")) : nullptr;
   if (!single) return std::nullopt;
-  // The mean of a spin, the probability of a one.
+  // The mean of a spin, the probability of a one, a point.
   Moments m = shaped(single->shape, 0);
   m.mean = single->values;
   m.sd.clear();

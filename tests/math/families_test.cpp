@@ -302,6 +302,17 @@ TEST_CASE("the mode is a maximum of the density") {
     const double top = evaluate(row.log_density, at);
     if (!has_interior_mode(*row.factor, parameters)) return;
     const std::vector<double> mode = at.symbols["x"].values;
+    const bool discrete = row.support == Support::bit || row.support == Support::spin || row.support == Support::count;
+    if (discrete) {
+      for (const double x : {-1.0, 0.0, 1.0, 2.0, 5.0}) {
+        if ((row.support == Support::bit && x != 0.0 && x != 1.0) || (row.support == Support::spin && std::abs(x) != 1.0) ||
+            x < 0.0)
+          continue;
+        at.symbols["x"].values = {x};
+        CHECK(evaluate(row.log_density, at) <= top);
+      }
+      return;
+    }
     const std::size_t extent = density.extent;
     for (std::size_t i = 0; i < mode.size(); ++i) {
       for (const double step : {1e-3, -1e-3}) {
@@ -315,6 +326,63 @@ TEST_CASE("the mode is a maximum of the density") {
       }
     }
   });
+}
+
+TEST_CASE("a point factor is where the naturals times the statistics are largest") {
+  for_all_rows([](const FamilyRow& row, const Environment& density) {
+    const Factor* point = point_factor(row);
+    if (!point || row.factor->softmax || row.support == Support::bit || row.support == Support::spin ||
+        row.support == Support::count)
+      return;
+    const Environment ordinary{density.extent, parameters_from_density(*row.factor, density)};
+    if (!has_interior_mode(*row.factor, ordinary)) return;
+    const Environment natural{density.extent, natural_from_parameters(*row.factor, ordinary)};
+    Environment value{density.extent, parameters_from_natural(*point, natural)};
+    REQUIRE(value.symbols.size() == 1);
+    const auto energy = [&] {
+      double total = 0.0;
+      for (const StatisticRow& s : point->statistics) {
+        const Quantity &n = natural.symbols.at(natural_name(s.stat)),
+                       t = evaluate_all(s.expectation, value, n.rank);
+        for (std::size_t i = 0; i < t.values.size(); ++i) total += n.values[i] * t.values[i];
+      }
+      return total;
+    };
+    const double top = energy();
+    std::vector<double>& x = value.symbols.at("value").values;
+    const std::vector<double> mode = x;
+    const std::size_t extent = density.extent;
+    for (std::size_t i = 0; i < mode.size(); ++i) {
+      for (const double step : {1e-3, -1e-3}) {
+        x = mode;
+        x[i] += step;
+        if (row.support == Support::simplex) x[(i + 1) % extent] -= step;
+        if (event_rank(row.support) == 2 && i / extent != i % extent) x[(i % extent) * extent + i / extent] += step;
+        const double there = energy();
+        CHECK((there <= top + 1e-12 * std::abs(top) || std::isnan(there)));
+      }
+    }
+  });
+}
+
+TEST_CASE("the bound of log logistic lies below it, touches it at xi, and the update of xi makes it tightest") {
+  const Factor& f = *logistic_bound().factor;
+  const auto statistic = [&](std::size_t k, double xi) {
+    return evaluate(f.statistics[k].expectation, {1, {{"value", {0, {xi}}}}});
+  };
+  for (const double xi : {0.0, 1e-3, 9.99e-3, 1.001e-2, 0.3, 2.0, 30.0}) {
+    const auto bound = [&](double e) { return 0.5 * e + statistic(1, xi) - statistic(0, xi) * e * e; };
+    for (double e = -30.0; e <= 30.0; e += 0.37) CHECK(bound(e) <= -std::log1p(std::exp(-e)) + 1e-13);
+    CHECK(bound(xi) == Approx(-std::log1p(std::exp(-xi))).margin(1e-14));
+    CHECK(bound(-xi) == Approx(-std::log1p(std::exp(xi))).epsilon(1e-14).margin(1e-14));
+  }
+  // naturals of 3 observations whose E[eta^2] sum to 5
+  const Environment natural{1, {{"n_curvature", {0, {-5.0}}}, {"n_offset", {0, {3.0}}}}};
+  const double best = parameters_from_natural(f, natural).at("value").values[0];
+  CHECK(best == Approx(std::sqrt(5.0 / 3.0)));
+  const auto energy = [&](double xi) { return 3.0 * statistic(1, xi) - 5.0 * statistic(0, xi); };
+  CHECK(energy(best) > energy(best + 1e-3));
+  CHECK(energy(best) > energy(best - 1e-3));
 }
 
 TEST_CASE("factors are found by support and statistics") {

@@ -254,3 +254,43 @@ def hmm_discrete(o):
     gamma = o["chain_posterior_initial"]["gamma_seq0_state0"]
     c["first_probs"] = {"s.probs": [[g, 1 - g] for g in gamma]}
     return c
+
+
+@oracle
+def poisson_factorisation(o):
+    return case(o, """model m { plate u; plate i; plate k = 2;
+      th[u, k] ~ Gamma(shape = 0.5, rate = 1);
+      be[k, i] ~ Gamma(shape = 0.5, rate = 1);
+      observe Y[u, i] ~ Poisson(sum(k) th[u, k] * be[k, i]); }""",
+                {"Y": o["data"]["Y"]},
+                {"th.shape": "th_a", "th.rate": "th_b", "be.shape": "be_a", "be.rate": "be_b"})
+
+
+@oracle
+def logistic_jaakkola_jordan(o):
+    v = o["values"]
+    x, y = np.array(v["X"]), np.array(v["y"])
+    m, s = np.array(v["after_1"]["m"]), np.array(v["after_1"]["S"])
+
+    def bound(xi):
+        """The bound of the oracle's q(w), MacKay (2003), section 33.8."""
+        lam = np.tanh(xi / 2) / (4 * xi)
+        square = np.einsum("ni,ij,nj->n", x, s + np.outer(m, m), x)
+        energy = np.sum((y - 0.5) * (x @ m) - lam * (square - xi**2) - xi / 2 - np.log1p(np.exp(-xi)))
+        prior = -np.log(2 * np.pi * v["prior_var"]) - np.trace(s + np.outer(m, m)) / (2 * v["prior_var"])
+        return energy + prior + np.log(2 * np.pi * np.e) + 0.5 * np.linalg.slogdet(s)[1], np.sqrt(square)
+
+    before, xi = bound(np.full(len(y), v["xi_init"]))
+    assert abs(before - v["after_1"]["bound"]) < 1e-9  # the oracle's is that before xi follows
+    return {
+        "model": """model m { plate n; plate d = 2; data x[n] : vector over d;
+      w ~ MvNormal(mean = 0, precision = 0.25) over d;
+      observe y[n] ~ Bernoulli(logistic(dot(w, x[n]))); }""",
+        "data": {"x": v["X"], "y": [int(t) for t in v["y"]]},
+        "init": {"y.bound.value": np.full(len(y), v["xi_init"])},
+        "after_1": {"w.mean": m, "w.precision": np.linalg.inv(s), "y.bound.value": xi},
+        "elbo_1": bound(xi)[0],
+        "converged": {"w.mean": v["conv"]["m"], "w.precision": np.linalg.inv(v["conv"]["S"]),
+                      "y.bound.value": v["conv"]["xi"]},
+        "elbo_converged": v["conv"]["bound"],
+    }

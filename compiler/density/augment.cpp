@@ -1,0 +1,168 @@
+// Augmentations: variables that turn a term without closed form into conjugate ones. Both give a lower bound
+// of the log joint that is exact or tightest at the optimum of the new variable's factor.
+#include <algorithm>
+
+#include "compiler/density/expander.h"
+#include "compiler/density/print_density.h"
+
+namespace lehr::density {
+
+namespace {
+
+using math::Stat;
+using Kind = model::Auxiliary::Kind;
+
+/// The name, or with a number where a distribution and its `start` need one each.
+template <class List>
+std::string unused_name(const List& list, const std::string& name) {
+  const auto used =
+      std::count_if(list.begin(), list.end(), [&](const auto& x) { return x.name.starts_with(name); });
+  return used == 0 ? name : name + std::to_string(used + 1);
+}
+
+}  // namespace
+
+model::VariableId Expander::auxiliary(Kind kind, std::vector<model::PlateId> axes,
+                                      std::optional<model::PlateId> values) {
+  const model::VariableId host = m_[*statement_].variable;
+  for (std::size_t k = 0; k < m_.variables.size(); ++k) {
+    const model::Variable& v = m_.variables[k];
+    if (v.auxiliary && v.auxiliary->host == host && v.auxiliary->kind == kind && v.value_plate == values)
+      return model::VariableId(k);
+  }
+  model::Variable v;
+  v.name = unused_name(m_.variables, m_[host].name + (kind == Kind::source ? ".source" : ".bound"));
+  v.span = span_;
+  v.axes = std::move(axes);
+  v.support = kind == Kind::source ? math::Support::category : math::Support::positive;
+  v.value_plate = values;
+  v.statement = *statement_;
+  v.auxiliary = model::Auxiliary{kind, host};
+  m_.variables.push_back(std::move(v));
+  return model::VariableId(m_.variables.size() - 1);
+}
+
+model::PlateId Expander::source_plate(std::size_t fixed, std::optional<model::PlateId> spread) {
+  if (fixed == 0) return *spread;
+  const auto expr = [&](auto node) {
+    m_.exprs.push_back({node, {}, std::nullopt, span_});
+    return model::ExprId(m_.exprs.size() - 1);
+  };
+  model::ExprId size = expr(model::Number{static_cast<double>(fixed)});
+  if (spread) size = expr(model::Binary{model::BinaryOp::add, size, expr(model::SizeOf{*spread, {}})});
+  const std::string name = unused_name(m_.plates, "summand(" + m_[m_[*statement_].variable].name + ")");
+  m_.plates.push_back(
+      {name, span_, model::PlateId(m_.plates.size()), std::nullopt, false, size, std::nullopt, std::nullopt});
+  return model::PlateId(m_.plates.size() - 1);
+}
+
+Poly Expander::log_of_summand(const Term& t) {
+  // sum_k [z = k] m_k with z given elsewhere is one of the m_k: the selection stands outside the logarithm.
+  Term inner = t;
+  std::vector<Atom> selections;
+  std::erase_if(inner.atoms, [&](const Atom& x) {
+    const auto* k = x.stat == Stat::indicator ? std::get_if<IndexBound>(&a_[x.event[0]]) : nullptr;
+    if (!k || !a_[k->bound].selector || k->offset != 0) return false;
+    selections.push_back(x);
+    return true;
+  });
+  inner.bounds.clear();
+  Poly out = log({inner});
+  for (Term& s : out) {
+    s.atoms.insert(s.atoms.end(), selections.begin(), selections.end());
+    s.bounds.insert(s.bounds.end(), t.bounds.begin(), t.bounds.end());
+  }
+  return out;
+}
+
+Poly Expander::family_log(const Poly& p) {
+  const model::Variable& host = m_[m_[*statement_].variable];
+  const bool counts =
+      host.observed && (host.support == math::Support::count || host.support == math::Support::counts ||
+                        host.support == math::Support::category);
+  const bool sum =
+      p.size() > 1 || std::any_of(p.begin(), p.end(), [&](const Term& t) {
+        return std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return !a_[b].selector; });
+      });
+  return counts && sum && !as_coefficient(a_, m_, p) ? log_of_sum(p) : log(p);
+}
+
+Poly Expander::log_of_sum(const Poly& p) {
+  std::vector<const Term*> fixed;  // summands without a sum of their own: the first values of the source
+  const Term* spread = nullptr;    // one summand for each element of a plate: the others
+  BoundId over;
+  for (const Term& t : p) {
+    std::vector<BoundId> sums;
+    for (BoundId b : t.bounds) {
+      if (!a_[b].selector) sums.push_back(b);
+    }
+    const auto sign = a_.literal(a_.factors(t.coef).front());
+    if (sign && *sign < 0)
+      return fail("a rate or probability cannot subtract: " + text({t}) + " is a summand of it");
+    if (sums.empty() && t.guards.empty()) {
+      fixed.push_back(&t);
+    } else if (sums.size() == 1 && !spread && !a_[sums[0]].parent && t.guards.empty()) {
+      spread = &t;
+      over = sums[0];
+    } else {
+      return fail("no closed form: log of the sum " + text(p),
+                  {"the sum inside a rate or probability can have single summands and one sum over a plate"});
+    }
+  }
+  const model::Variable& host = m_[m_[*statement_].variable];
+  std::vector<model::PlateId> axes = host.axes;
+  if (log_element_.size() > axes.size()) axes.insert(axes.end(), host.event.begin(), host.event.end());
+  std::optional<model::PlateId> plate;
+  if (spread) plate = m_[a_[over].plate].set;
+  const model::PlateId values = source_plate(fixed.size(), plate);
+  const model::VariableId source = auxiliary(Kind::source, std::move(axes), values);
+  Poly out;
+  const auto append = [&](const Term& t, IndexId value) {
+    for (Term& s : log_of_summand(t)) {
+      s.atoms.push_back({source, log_element_, Stat::indicator, {value}, ""});
+      out.push_back(std::move(s));
+    }
+  };
+  for (std::size_t k = 0; k < fixed.size(); ++k)
+    append(*fixed[k], a_.index(IndexConstant{static_cast<std::int64_t>(k)}));
+  if (spread) append(*spread, a_.index(over, static_cast<std::int64_t>(fixed.size())));
+  return out;
+}
+
+Poly Expander::log_logistic(model::ExprId argument, double sign) {
+  // log g(eta) >= eta / 2 + offset(xi) - curvature(xi) eta^2. Jaakkola & Jordan (2000).
+  const Poly eta = scalar(argument);
+  if (auto c = as_coefficient(a_, m_, eta)) {
+    const CoefId e = a_.apply(CoefFunction::exp, a_.multiply(a_.number(-sign), *c));
+    return constant(a_.multiply(a_.number(-1), a_.apply(CoefFunction::log, a_.add(a_.number(1), e))));
+  }
+  const model::VariableId xi = auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, std::nullopt);
+  const auto statistic = [&](Stat s) {
+    Poly p = constant(a_, 1);
+    p[0].atoms.push_back({xi, own_, s, {}, ""});
+    return p;
+  };
+  const Poly square = multiply(a_, eta, eta);
+  Poly out = add(scale(a_, a_.number(0.5 * sign), eta), statistic(Stat::offset));
+  return add(std::move(out), scale(a_, a_.number(-1), multiply(a_, statistic(Stat::curvature), square)));
+}
+
+void Expander::own_copies(Term& t) {
+  const model::VariableId host = m_[*statement_].variable;
+  for (const Atom& x : t.atoms) {
+    const auto& auxiliary = m_[x.variable].auxiliary;
+    if (!auxiliary || auxiliary->host != host || auxiliary->kind != Kind::source) continue;
+    CoefId rest = a_.number(1);
+    std::optional<CoefId> count;
+    for (CoefId f : a_.factors(t.coef)) {
+      const auto* data = std::get_if<CoefData>(&a_[f]);
+      if (!count && data && data->source == DataSource(host)) count = f;
+      else rest = a_.multiply(rest, f);
+    }
+    if (!count) continue;
+    t.coef = rest;
+    t.multiplicities.push_back({x.variable, *count});
+  }
+}
+
+}  // namespace lehr::density
