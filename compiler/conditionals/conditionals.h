@@ -20,13 +20,19 @@ struct Use {
   std::size_t atom = 0;
 };
 
+/// The exact algorithm for one factor over a whole sequence.
+enum class ChainFactor {
+  categories,  // forward-backward
+  gaussian     // Normal or MvNormal elements, pairs linear in both: the Kalman smoother
+};
+
 struct Block {
   model::VariableId variable;             // the one atoms name; of a joint block, the precision
   std::optional<model::VariableId> mean;  // the other member of a joint block
   const math::FamilyRow* family = nullptr;
   const math::Factor* factor = nullptr;   // the family's, or its point factor
   bool point = false;                     // `factor` is all mass at the mode
-  bool chain = false;                     // categories along an ordered last axis: one factor for the whole sequence
+  std::optional<ChainFactor> chain;       // along an ordered last axis: one factor for the whole sequence
   std::vector<Use> uses;
   std::vector<bool> sequential;           // by axis: elements that differ there must be updated one after another
   bool coupled() const;                   // some term holds two elements of the block
@@ -44,9 +50,11 @@ struct Conditionals {
 /// set that hits, for every pair of atoms of `v` in one term, the axes on which they certainly differ.
 std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v);
 
-/// Whether all pairs of elements of `v` in one term are (t - 1, t) of its last axis, an ordered plate, and agree on the
-/// other axes.
-bool is_chain(const density::Density& d, const model::Model& m, model::VariableId v);
+/// How the factor of a chain is found: all pairs of elements of `v` in one term are (t - 1, t) of its last axis, an ordered
+/// plate, agree on the other axes, and stand there with the statistic that `family` has an algorithm for. None: no pairs,
+/// or others than these.
+std::optional<ChainFactor> chain_factor(const density::Density& d, const model::Model& m, model::VariableId v,
+                                        const math::FamilyRow& family);
 
 /// The terms of a joint block (mean, precision) rewritten in the statistics of NormalGamma or NormalWishart.
 void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean, model::VariableId precision);

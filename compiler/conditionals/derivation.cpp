@@ -117,10 +117,9 @@ class ParameterWriter {
     return out;
   }
 
-  std::vector<Equation> potentials(const ChainPotentials& p) {
-    const Formula now{writer_.bound(e_.event[0])}, before{writer_.bound(e_.event[1])};
-    return {{false, {FormulaSymbol{"log potential", {}, {now}}}, parts(p.unary), std::nullopt},
-            {false, {FormulaSymbol{"log potential", {}, {before, now}}}, parts(p.pair), std::nullopt}};
+  /// The potentials of a chain, `naturals` being those of its elements alone.
+  std::vector<Equation> potentials(const Affine& pair) {
+    return *b_.chain == ChainFactor::gaussian ? gaussian_potentials(pair) : category_potentials(pair);
   }
 
   std::vector<Equation> equations() {
@@ -172,6 +171,44 @@ class ParameterWriter {
   }
 
  private:
+  std::vector<Equation> category_potentials(const Affine& pair) {
+    const Formula now{writer_.bound(e_.event[0])}, before{writer_.bound(e_.event[1])};
+    return {{false,
+             {FormulaSymbol{"log potential", {}, {now}}},
+             parts(*affine(math::natural_symbol(math::Stat::indicator, math::kFirst))),
+             std::nullopt},
+            {false, {FormulaSymbol{"log potential", {}, {before, now}}}, parts(pair), std::nullopt}};
+  }
+
+  /// Blocks of the precision matrix of the whole sequence, and its product with the mean.
+  std::vector<Equation> gaussian_potentials(const Affine& pair) {
+    const FormulaIndex now = writer_.bound(e_.axes.back()), before{now.bound, -1};
+    Formulas components, turned;
+    for (density::BoundId x : e_.event)
+      components.push_back({writer_.bound(x)});
+    turned.assign(components.rbegin(), components.rend());
+    const auto& parameters = b_.family->factor->parameters;
+    const auto precision = std::find_if(parameters.begin(), parameters.end(),
+                                        [](const math::FactorParameter& p) { return p.name == "precision"; });
+    const math::Expr linear = components.empty() ? math::natural_symbol(math::Stat::value)
+                                                 : math::natural_symbol(math::Stat::comp, math::kFirst);
+    Formulas at{{now}};
+    if (!components.empty()) at.push_back(components[0]);
+    return {
+        {false,
+         {FormulaSymbol{"precision", {{now}, {now}}, components}},
+         parts(precision->from_natural),
+         std::nullopt},
+        {false,
+         {FormulaSymbol{"precision", {{before}, {now}}, turned}},
+         parts(times({a_.number(-1), {}, {}}, pair)),
+         std::nullopt},
+        {false,
+         {FormulaQuadratic{{{FormulaSymbol{"precision", {}, {}}}}, {{FormulaSymbol{"mean", {}, {}}}}, at}},
+         parts(*affine(linear)),
+         std::nullopt}};
+  }
+
   /// kFirst and kSecond are the element's event indices.
   FormulaSymbol parameter(const math::Symbol& s) {
     FormulaSymbol out{s.name, {}, {}};
@@ -386,12 +423,14 @@ Derivation write_out(const model::Model& m, const Conditionals& c, const Source&
     const bool bound =
         m[b.variable].auxiliary && m[b.variable].auxiliary->kind == model::Auxiliary::Kind::bound;
     if (!bound) d.conditional = conditional.equations();
-    ParameterWriter update(m, c, a, b, e, naturals, Mode::expected, places);
+    const ChainPotentials chain = b.chain ? chain_potentials(a, m, c, b, e) : ChainPotentials{};
+    ParameterWriter update(m, c, a, b, e, b.chain ? chain.unary : naturals, Mode::expected, places);
     if (b.chain) {
-      FormulaSymbol chain = update.element(b.variable);
-      chain.axes.pop_back();
-      d.chains.push_back({std::move(chain)});
-      d.update = update.potentials(chain_potentials(a, m, c, b, e));
+      FormulaSymbol whole = update.element(b.variable);
+      whole.axes.pop_back();
+      d.chains.push_back({std::move(whole)});
+      d.algorithm = *b.chain == ChainFactor::gaussian ? "Kalman smoothing" : "forward-backward";
+      d.update = update.potentials(chain.pair);
     } else {
       d.update = update.equations();
     }

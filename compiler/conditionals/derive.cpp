@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/density/poly.h"
@@ -43,25 +42,6 @@ std::vector<bool> sequential_axes(const density::Density& d, const model::Variab
       best[x] = mask >> x & 1;
   }
   return best;
-}
-
-bool is_chain(const density::Density& d, const model::Model& m, model::VariableId v) {
-  if (m[v].axes.empty() || !m[m[m[v].axes.back()].set].ordered) return false;
-  for (const density::Term& t : d.terms) {
-    std::vector<const density::Atom*> own;
-    for (const density::Atom& a : t.atoms) {
-      if (a.variable == v) own.push_back(&a);
-    }
-    if (own.size() < 2) continue;
-    const std::size_t last = m[v].axes.size() - 1;
-    const auto* x = std::get_if<density::IndexBound>(&d.algebra[own[0]->axes[last]]);
-    const auto* y = std::get_if<density::IndexBound>(&d.algebra[own[1]->axes[last]]);
-    const bool neighbours =
-        own.size() == 2 && x && y && x->bound == y->bound && std::abs(x->offset - y->offset) == 1;
-    if (!neighbours || !std::equal(own[0]->axes.begin(), own[0]->axes.end() - 1, own[1]->axes.begin()))
-      return false;
-  }
-  return true;
 }
 
 namespace {
@@ -163,8 +143,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     b.sequential = sequential_axes(out.density, m[v], v);
     const bool independent =
         std::find(m.guide.independent.begin(), m.guide.independent.end(), v) != m.guide.independent.end();
-    b.chain =
-        b.coupled() && !independent && m[v].support == math::Support::category && is_chain(out.density, m, v);
+    if (!independent && b.family) b.chain = chain_factor(out.density, m, v, *b.family);
     if (m[m[v].statement].start && b.coupled() && !b.chain && !independent) {
       diagnostics.add(DiagnosticKind::chain_factored, m[m[v].statement].span, m[v].name)
           .note("`guide independent(" + m[v].name + ");` asks for this and silences the warning");

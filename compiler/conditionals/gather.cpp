@@ -133,21 +133,19 @@ bool is_constant(const Summand& s) {
 /// Constants added up, like terms merged.
 Affine folded(Algebra& a, const model::Model& m, std::vector<Summand> summands) {
   Affine affine{a.number(0), {}, {}};
-  std::vector<Term> plain;
+  std::map<std::optional<IndexId>, std::vector<Term>> by_range;
   for (Summand& s : summands) {
-    if (s.in_range) {
-      affine.summands.push_back(std::move(s));
-    } else if (is_constant(s)) {
+    if (!s.in_range && is_constant(s)) {
       affine.constant = a.add(affine.constant, s.term.coef);
       affine.constant_origins.push_back(s.term.origin);
     } else {
-      plain.push_back(std::move(s.term));
+      by_range[s.in_range].push_back(std::move(s.term));
     }
   }
-  std::vector<Summand> merged;
-  for (Term& t : density::merge_like_terms(a, m, std::move(plain)))
-    merged.push_back({std::move(t), std::nullopt});
-  affine.summands.insert(affine.summands.begin(), merged.begin(), merged.end());
+  for (auto& [in_range, terms] : by_range) {
+    for (Term& t : density::merge_like_terms(a, m, std::move(terms)))
+      affine.summands.push_back({std::move(t), in_range});
+  }
   return affine;
 }
 
@@ -157,6 +155,38 @@ std::optional<std::size_t> partner(const Term& t, std::size_t atom) {
     if (k != atom && t.atoms[k].variable == t.atoms[atom].variable) return k;
   }
   return std::nullopt;
+}
+
+/// The natural parameters that `uses` of the block add up to at the element.
+std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const Conditionals& c,
+                                       const Block& b, const std::vector<Use>& uses, const Element& element) {
+  std::map<math::Stat, std::vector<Summand>> found;
+  for (const Use& u : uses) {
+    Term t = c.density.terms[u.term];
+    const math::Stat stat = t.atoms[u.atom].stat;
+    const std::size_t rank = t.atoms[u.atom].event.size();
+    std::erase_if(t.multiplicities, [&](const auto& x) { return density::owns(m, b.variable, x); });
+    Gatherer g(a, m, std::move(t), u.atom);
+    for (std::size_t x = 0; x < element.axes.size(); ++x)
+      g.solve_axis(x, element.axes[x]);
+    for (std::size_t x = 0; x < rank; ++x)
+      g.solve_event(x, element.event[x]);
+    Summand s = g.finish();
+    const bool diagonal =
+        rank == 2 && std::any_of(s.term.guards.begin(), s.term.guards.end(), [&](const auto& x) {
+          return !x.present && x.relation == density::Relation::equal &&
+                 x.left == a.index(element.event[0]) && x.right == a.index(element.event[1]);
+        });
+    if (rank == 2 && !diagonal) {
+      s.term.coef = a.multiply(a.number(0.5), s.term.coef);
+      found[stat].push_back(swapped(a, s, element));
+    }
+    found[stat].push_back(std::move(s));
+  }
+  std::map<math::Stat, Affine> out;
+  for (auto& [stat, summands] : found)
+    out[stat] = folded(a, m, std::move(summands));
+  return out;
 }
 
 }  // namespace
@@ -191,57 +221,37 @@ Element name_element(Algebra& a, const model::Model& m, const Block& b) {
 
 std::map<math::Stat, Affine> natural_parameters(Algebra& a, const model::Model& m, const Conditionals& c,
                                                 const Block& b, const Element& element) {
-  std::map<math::Stat, std::vector<Summand>> found;
-  for (const Use& u : b.uses) {
-    Term t = c.density.terms[u.term];
-    const math::Stat stat = t.atoms[u.atom].stat;
-    const std::size_t rank = t.atoms[u.atom].event.size();
-    std::erase_if(t.multiplicities, [&](const auto& x) { return density::owns(m, b.variable, x); });
-    Gatherer g(a, m, std::move(t), u.atom);
-    for (std::size_t x = 0; x < element.axes.size(); ++x)
-      g.solve_axis(x, element.axes[x]);
-    for (std::size_t x = 0; x < rank; ++x)
-      g.solve_event(x, element.event[x]);
-    Summand s = g.finish();
-    const bool diagonal =
-        rank == 2 && std::any_of(s.term.guards.begin(), s.term.guards.end(), [&](const auto& x) {
-          return !x.present && x.relation == density::Relation::equal &&
-                 x.left == a.index(element.event[0]) && x.right == a.index(element.event[1]);
-        });
-    if (rank == 2 && !diagonal) {
-      s.term.coef = a.multiply(a.number(0.5), s.term.coef);
-      found[stat].push_back(swapped(a, s, element));
-    }
-    found[stat].push_back(std::move(s));
-  }
-  std::map<math::Stat, Affine> out;
-  for (auto& [stat, summands] : found)
-    out[stat] = folded(a, m, std::move(summands));
-  return out;
+  return collected(a, m, c, b, b.uses, element);
 }
 
 ChainPotentials chain_potentials(Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
                                  const Element& element) {
-  std::vector<Summand> unary, pair;
+  std::vector<Use> alone;
+  std::vector<Summand> pair;
   for (const Use& u : b.uses) {
     Term t = c.density.terms[u.term];
     const std::optional<std::size_t> other = partner(t, u.atom);
+    if (!other) {
+      alone.push_back(u);
+      continue;
+    }
     const auto offset = [&](std::size_t atom) {
       return std::get<density::IndexBound>(a[t.atoms[atom].axes.back()]).offset;
     };
-    if (other && offset(*other) > offset(u.atom)) continue;  // the pair is written for its later element
+    if (offset(*other) > offset(u.atom)) continue;  // the pair is written for its later element
     std::erase_if(t.multiplicities, [&](const auto& x) { return density::owns(m, b.variable, x); });
+    const std::size_t rank = t.atoms[u.atom].event.size();
     Gatherer g(a, m, std::move(t), u.atom);
     for (std::size_t x = 0; x < element.axes.size(); ++x)
       g.solve_axis(x, element.axes[x]);
-    g.solve_event(0, element.event[0]);
-    if (other) {
+    if (rank > 0) {
+      g.solve_event(0, element.event[0]);
       g.solve_event_of(*other, 0, element.event[1]);
-      g.drop(*other);
     }
-    (other ? pair : unary).push_back(g.finish());
+    g.drop(*other);
+    pair.push_back(g.finish());
   }
-  return {folded(a, m, std::move(unary)), folded(a, m, std::move(pair))};
+  return {collected(a, m, c, b, alone, element), folded(a, m, std::move(pair))};
 }
 
 }  // namespace lehr::conditionals

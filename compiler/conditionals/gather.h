@@ -45,10 +45,12 @@ std::map<math::Stat, Affine> natural_parameters(density::Algebra& a, const model
                                                 const Conditionals& c, const Block& b,
                                                 const Element& element);
 
-/// Log potentials of a chain: of element.event[0] at one element, and of element.event[1] at the element
-/// before it together with element.event[0] at the element.
+/// Log potentials of a chain. `unary`: the natural parameters of one element from the terms that hold no other element
+/// of the chain. `pair`: the coefficient of the statistic of element.event[1] at the element before and that of
+/// element.event[0] at the element (scalars have no event indices).
 struct ChainPotentials {
-  Affine unary, pair;
+  std::map<math::Stat, Affine> unary;
+  Affine pair;
 };
 ChainPotentials chain_potentials(density::Algebra& a, const model::Model& m, const Conditionals& c,
                                  const Block& b, const Element& element);

@@ -117,8 +117,7 @@ std::string block_text(const DerivedBlock& b) {
   if (!b.conditional.empty())
     out = fmt::format("{} | rest ~ {}\n", v, b.family) + equations_text(b.conditional);
   if (b.chain) {
-    out +=
-        fmt::format("q({}) = {} chain over {}, by forward-backward\n", names(b.chains), b.family, *b.chain);
+    out += fmt::format("q({}) = {} chain over {}, by {}\n", names(b.chains), b.family, *b.chain, b.algorithm);
     return out + equations_text(b.update);
   }
   out += b.point ? fmt::format("{} := mode of {}\n", v, b.family) : fmt::format("q({}) = {}\n", v, b.family);
@@ -168,13 +167,15 @@ std::string print_json(const Derivation& d) {
   nlohmann::ordered_json out{
       {"model", d.model}, {"file", d.file}, {"blocks", nlohmann::ordered_json::array()}};
   for (const DerivedBlock& b : d.blocks) {
-    out["blocks"].push_back({{"variable", names(b.elements)},
-                             {"family", b.family},
-                             {"point", b.point},
-                             {"chain", b.chain ? nlohmann::ordered_json(*b.chain) : nlohmann::ordered_json()},
-                             {"sequential", b.sequential},
-                             {"conditional", json_of(b.conditional)},
-                             {"update", json_of(b.update)}});
+    out["blocks"].push_back(
+        {{"variable", names(b.elements)},
+         {"family", b.family},
+         {"point", b.point},
+         {"chain", b.chain ? nlohmann::ordered_json(*b.chain) : nlohmann::ordered_json()},
+         {"algorithm", b.chain ? nlohmann::ordered_json(b.algorithm) : nlohmann::ordered_json()},
+         {"sequential", b.sequential},
+         {"conditional", json_of(b.conditional)},
+         {"update", json_of(b.update)}});
   }
   out["elbo"] = json_of(d.elbo);
   out["entropies"] = json_of(d.entropies);

@@ -10,7 +10,7 @@ namespace lehr::conditionals {
 std::string print_text(const Derivation& d);
 /// A document of its own that pdflatex compiles (article, amsmath, amssymb).
 std::string print_latex(const Derivation& d);
-/// {"model", "file", "blocks": [{"variable", "family", "point", "chain", "sequential", "conditional":
+/// {"model", "file", "blocks": [{"variable", "family", "point", "chain", "algorithm", "sequential", "conditional":
 /// [equation], "update": [equation]}], "elbo": [{"expression", "lines"}], "entropies": [...]}; an equation is
 /// {"parameter", "expression", "lines"}.
 std::string print_json(const Derivation& d);

@@ -77,9 +77,8 @@ std::string block_latex(const DerivedBlock& b) {
   for (const Equation& q : b.conditional)
     out += equation_latex(q);
   if (b.chain) {
-    out +=
-        fmt::format("Update: $ q({}) $, a $ \\mathrm{{{}}} $ chain over $ {} $, by forward-backward, with\n",
-                    latex(b.chains[0]), b.family, latex_name(*b.chain));
+    out += fmt::format("Update: $ q({}) $, a $ \\mathrm{{{}}} $ chain over $ {} $, by {}, with\n",
+                       latex(b.chains[0]), b.family, latex_name(*b.chain), b.algorithm);
   } else if (b.point) {
     out += fmt::format("Update: the mode of $ \\mathrm{{{}}} $ with\n", b.family);
   } else {

@@ -113,10 +113,31 @@ struct Canonical {
   Numbering numbering;
 };
 
+/// What of the atom's indices does not depend on the names of the term's bounds: x[t-1] comes before x[t].
+std::string shape(const Algebra& a, const Term& t, const Atom& atom) {
+  std::string out;
+  const auto add = [&](IndexId i) {
+    const auto* b = std::get_if<IndexBound>(&a[i]);
+    if (!b) {
+      out += std::holds_alternative<IndexConstant>(a[i]) ? 'c' : 'l';
+      return;
+    }
+    const bool own = std::find(t.bounds.begin(), t.bounds.end(), b->bound) != t.bounds.end();
+    out += (own ? "b" : 'f' + std::to_string(b->bound.value)) + '+' + std::to_string(b->offset) + ';';
+  };
+  for (IndexId i : atom.axes)
+    add(i);
+  for (IndexId i : atom.event)
+    add(i);
+  return out;
+}
+
 Canonical canonical(const Algebra& a, const Term& t) {
   std::vector<Atom> atoms = t.atoms;
-  std::stable_sort(atoms.begin(), atoms.end(),
-                   [](const Atom& x, const Atom& y) { return sort_key(x) < sort_key(y); });
+  std::stable_sort(atoms.begin(), atoms.end(), [&](const Atom& x, const Atom& y) {
+    const std::string left = sort_key(x), right = sort_key(y);
+    return left != right ? left < right : shape(a, t, x) < shape(a, t, y);
+  });
   std::vector<std::size_t> flips;
   for (std::size_t i = 0; i < atoms.size(); ++i) {
     if (symmetric(atoms[i])) flips.push_back(i);

@@ -1,14 +1,27 @@
-// Chains of categories: one factor over a whole sequence, by forward-backward in logarithms.
-//
-// With unary potentials U[t][k] and pair potentials W[t][j][k] (both expectations of the other factors'
-// statistics), q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Messages are normalised
-// at every step, so that sequences of any length and potentials near log 0 stay finite. Rabiner (1989),
-// section III, in logarithms.
+// Chains: one factor over the whole sequence. What the kinds of chain share: the sequences, the log
+// potentials gathered from the terms, expectations of pairs, and the entropy of the factor.
 #include <algorithm>
 
 #include "compiler/loops/lowering.h"
 
 namespace lehr::loops {
+
+using conditionals::ChainFactor;
+
+namespace {
+
+std::int64_t offset(const Algebra& a, const Atom& x) {
+  return std::get<density::IndexBound>(a[x.axes.back()]).offset;
+}
+
+std::vector<model::PlateId> sequences(const model::Variable& v) { return {v.axes.begin(), v.axes.end() - 1}; }
+
+std::vector<ExprId> element_at(std::vector<ExprId> sequence, ExprId t) {
+  sequence.push_back(t);
+  return sequence;
+}
+
+}  // namespace
 
 SizeId Lowering::longest(const model::Variable& var) {
   const model::PlateId set = m_[var.axes.back()].set;
@@ -20,17 +33,34 @@ SizeId Lowering::longest(const model::Variable& var) {
   return runtime_size("longest." + m_[set].name, longest);
 }
 
+bool Lowering::pairs_read_in_item(BlockId b) const {
+  const auto stage = s_.stage_of[b.index()];
+  for (const conditionals::Use& u : s_.conditionals[b].uses) {
+    const Term& t = s_.conditionals.density.terms[u.term];
+    const auto own = std::count_if(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
+      return s_.conditionals.block_of[x.variable.index()] == b;
+    });
+    const bool others = std::any_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
+      const BlockId other = s_.conditionals.block_of[x.variable.index()];
+      return other != b && s_.stage_of[other.index()] == stage;
+    });
+    if (own > 1 && others) return true;
+  }
+  return false;
+}
+
 void Lowering::declare_chain(BlockId b) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   Chain chain;
-  chain.local = s_.stage_of[b.index()].has_value();
+  chain.local = s_.stage_of[b.index()].has_value() && !pairs_read_in_item(b);
   if (!chain.local) {
     std::vector<model::PlateId> axes = var.axes;
-    axes.push_back(*var.value_plate);
-    axes.push_back(*var.value_plate);
+    for (int side = 0; side < 2; ++side) {
+      for (model::PlateId p : event_axes(var, 1))
+        axes.push_back(p);
+    }
     chain.pairs = b_.buffer("E." + var.name + ".pair", Role::expectation, packed(axes));
-    chain.entropy =
-        b_.buffer("H." + var.name, Role::expectation, packed({var.axes.begin(), var.axes.end() - 1}));
+    chain.entropy = b_.buffer("H." + var.name, Role::expectation, packed(sequences(var)));
   }
   chains_[b] = chain;
 }
@@ -39,100 +69,84 @@ void Lowering::local_chain(BlockId b) {
   const auto it = chains_.find(b);
   if (it == chains_.end() || !it->second.local) return;
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  const SizeId values = size_[m_[*var.value_plate].set.index()];
-  it->second.pairs = work_array("pair." + var.name, {longest(var), values, values});
+  std::vector<SizeId> sizes{longest(var)};
+  for (int side = 0; side < 2; ++side) {
+    for (model::PlateId p : event_axes(var, 1))
+      sizes.push_back(size_[m_[p].set.index()]);
+  }
+  it->second.pairs = work_array("pair." + var.name, sizes);
   it->second.entropy = work_array("entropy." + var.name, {});
 }
 
 void Lowering::for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
                              const std::function<void(const std::vector<ExprId>&)>& body) {
-  for_elements({var.axes.begin(), var.axes.end() - 1}, body, lead);
+  for_elements(sequences(var), body, lead);
 }
 
-std::vector<ExprId> Lowering::pair_address(BlockId b, const std::vector<ExprId>& element, ExprId j,
-                                           ExprId k) {
-  if (chains_.at(b).local) return {element.back(), j, k};
-  std::vector<ExprId> at = address(m_[s_.conditionals[b].variable].axes, element);
-  at.push_back(j);
-  at.push_back(k);
+std::vector<ExprId> Lowering::pair_address(BlockId b, const std::vector<ExprId>& element,
+                                           const std::vector<ExprId>& before,
+                                           const std::vector<ExprId>& now) {
+  std::vector<ExprId> at = chains_.at(b).local ? std::vector<ExprId>{element.back()}
+                                               : address(m_[s_.conditionals[b].variable].axes, element);
+  at.insert(at.end(), before.begin(), before.end());
+  at.insert(at.end(), now.begin(), now.end());
   return at;
 }
 
 ExprId Lowering::pair_expectation(const Atom& x, const Atom& y, const Env& env) {
   const BlockId b = s_.conditionals.block_of[x.variable.index()];
-  const auto offset = [&](const Atom& a) { return std::get<density::IndexBound>(a_[a.axes.back()]).offset; };
-  const Atom& later = offset(x) > offset(y) ? x : y;
-  const Atom& earlier = offset(x) > offset(y) ? y : x;
-  std::vector<ExprId> element;
+  const bool x_later = offset(a_, x) > offset(a_, y);
+  const Atom& later = x_later ? x : y;
+  const Atom& earlier = x_later ? y : x;
+  std::vector<ExprId> element, before, now;
   for (IndexId i : later.axes)
     element.push_back(index(i, env));
-  return b_.load(chains_.at(b).pairs,
-                 pair_address(b, element, index(earlier.event[0], env), index(later.event[0], env)));
+  for (IndexId i : earlier.event)
+    before.push_back(index(i, env));
+  for (IndexId i : later.event)
+    now.push_back(index(i, env));
+  return b_.load(chains_.at(b).pairs, pair_address(b, element, before, now));
+}
+
+std::vector<ExprId> Lowering::entropy_address(BlockId b, const std::vector<ExprId>& sequence) {
+  if (chains_.at(b).local) return {};
+  return address(sequences(m_[s_.conditionals[b].variable]), sequence);
 }
 
 ExprId Lowering::chain_entropy(BlockId b, const std::vector<ExprId>& sequence) {
-  const model::Variable& var = m_[s_.conditionals[b].variable];
-  if (chains_.at(b).local) return b_.load(chains_.at(b).entropy, {});
-  return b_.load(chains_.at(b).entropy, address({var.axes.begin(), var.axes.end() - 1}, sequence));
+  return b_.load(chains_.at(b).entropy, entropy_address(b, sequence));
 }
 
 void Lowering::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  const ExprId values = b_.extent(size_[m_[*var.value_plate].set.index()]);
-  const BufferId probs = parameter_.at({b, "probs"});
-  for_range("t", b_.i(1), axis_length(var.axes, sequence), [&](ExprId t) {
-    std::vector<ExprId> now = sequence, before = sequence;
-    now.push_back(t);
-    before.push_back(b_.sub(t, b_.i(1)));
-    for_range("j", b_.i(0), values, [&](ExprId j) {
-      for_range("k", b_.i(0), values, [&](ExprId k) {
-        b_.store(chains_.at(b).pairs, pair_address(b, now, j, k),
-                 b_.mul(b_.load(probs, parameter_address(b, before, {j})),
-                        b_.load(probs, parameter_address(b, now, {k}))));
+  const math::Stat stat = var.value_plate     ? math::Stat::indicator
+                          : var.event.empty() ? math::Stat::value
+                                              : math::Stat::comp;
+  const BufferId mean = expectation_.at({b, stat});
+  const ScalarId entropies = b_.local("entropies" + std::to_string(names_++), b_.f(0));
+  for_range("t", b_.i(0), axis_length(var.axes, sequence), [&](ExprId t) {
+    const std::vector<ExprId> now = element_at(sequence, t);
+    b_.accumulate(entropies, entropy(b, now));
+    b_.if_then(b_.less(b_.i(0), t), [&] {
+      const std::vector<ExprId> before = element_at(sequence, b_.sub(t, b_.i(1)));
+      each_event(var, 1, [&](const std::vector<ExprId>& j) {
+        each_event(var, 1, [&](const std::vector<ExprId>& k) {
+          b_.store(chains_.at(b).pairs, pair_address(b, now, j, k),
+                   b_.mul(b_.load(mean, parameter_address(b, before, j)),
+                          b_.load(mean, parameter_address(b, now, k))));
+        });
       });
     });
   });
+  b_.store(chains_.at(b).entropy, entropy_address(b, sequence), b_.get(entropies));
 }
 
-void Lowering::update_chain(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
-                            const std::vector<ExprId>& lead) {
-  for_sequences(m_[s_.conditionals[b].variable], lead,
-                [&](const std::vector<ExprId>& sequence) { update_sequence(b, uses, sequence); });
-}
-
-void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
-                               const std::vector<ExprId>& sequence) {
+void Lowering::gather_potentials(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
+                                 const std::vector<ExprId>& sequence, const NaturalTarget& unary,
+                                 const AddPair& add_pair) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  const SizeId size = size_[m_[*var.value_plate].set.index()], steps = longest(var);
-  const ExprId values = b_.extent(size), zero = b_.i(0), one = b_.i(1);
-  const ExprId end = b_.let("steps" + std::to_string(names_++), axis_length(var.axes, sequence));
-  const BufferId unary = work_array("unary." + var.name, {steps, size});
-  const BufferId pair = work_array("potential." + var.name, {steps, size, size});
-  const BufferId forward = work_array("forward." + var.name, {steps, size});
-  const BufferId scale = work_array("scale." + var.name, {steps});
-  const BufferId backward = work_array("backward." + var.name, {size});
-  const BufferId message = work_array("message." + var.name, {size});
-  const BufferId probs = parameter_.at({b, "probs"}), pairs = chains_.at(b).pairs;
-  const auto each = [&](const char* name, const std::function<void(ExprId)>& body) {
-    for_range(name, zero, values, body);
-  };
-  const auto element = [&](ExprId t) {
-    std::vector<ExprId> at = sequence;
-    at.push_back(t);
-    return at;
-  };
-
-  for_range("t", zero, end, [&](ExprId t) {
-    each("j", [&](ExprId j) {
-      b_.store(unary, {t, j}, b_.f(0));
-      each("k", [&](ExprId k) { b_.store(pair, {t, j, k}, b_.f(0)); });
-    });
-  });
   std::vector<bool> fixed(var.axes.size(), true);
   fixed.back() = false;
-  NaturalTarget target;
-  target.buffers[math::Stat::indicator] = unary;
-  target.free_axes = {var.axes.size() - 1};
   std::vector<ExprId> lead = sequence;
   lead.resize(var.axes.size());
   for (const auto& [t, use] : uses) {
@@ -142,14 +156,11 @@ void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm,
       if (k != use && t.term->atoms[k].variable == own.variable) other = k;
     }
     if (!other) {
-      contribute(b, t, use, fixed, lead, target, {});
+      contribute(b, t, use, fixed, lead, unary, {});
       continue;
     }
     if (*other < use) continue;  // a pair is one use
-    const auto offset = [&](const Atom& a) {
-      return std::get<density::IndexBound>(a_[a.axes.back()]).offset;
-    };
-    const bool own_later = offset(own) > offset(t.term->atoms[*other]);
+    const bool own_later = offset(a_, own) > offset(a_, t.term->atoms[*other]);
     const Atom& later = own_later ? own : t.term->atoms[*other];
     const Atom& earlier = own_later ? t.term->atoms[*other] : own;
     Env env;
@@ -166,72 +177,28 @@ void Lowering::update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm,
                               return b_.equal(index(i, e), want);
                             }});
     }
-    emit(*t.term, factors(t, {use, *other}, s_.conditionals[b].variable), std::move(conditions), env,
-         std::nullopt, [&](ExprId value, const Env& e) {
-           b_.add_to(pair,
-                     {index(later.axes.back(), e), index(earlier.event[0], e), index(later.event[0], e)},
-                     value);
+    emit(*t.term, factors(t, {use, *other}, s_.conditionals[b].variable), std::move(conditions), env, std::nullopt,
+         [&](ExprId value, const Env& e) {
+           std::vector<ExprId> before, now;
+           for (IndexId i : earlier.event)
+             before.push_back(index(i, e));
+           for (IndexId i : later.event)
+             now.push_back(index(i, e));
+           add_pair(index(later.axes.back(), e), before, now, value);
          });
   }
+}
 
-  // log sum exp of `term(k)` over the values of the category
-  const auto log_sum = [&](const std::function<ExprId(ExprId)>& term) {
-    const std::string tag = std::to_string(names_++);
-    const ScalarId top = b_.local("top" + tag, b_.f(-1.7e308)), sum = b_.local("sum" + tag, b_.f(0));
-    each("i", [&](ExprId i) { b_.assign(top, b_.max(b_.get(top), term(i))); });
-    each("i", [&](ExprId i) { b_.accumulate(sum, b_.exp(b_.sub(term(i), b_.get(top)))); });
-    return b_.let("log_sum" + tag, b_.add(b_.get(top), b_.log(b_.get(sum))));
-  };
-  const ScalarId entropy = b_.local("entropy" + std::to_string(names_++), b_.f(0));  // log Z - <U> - <W>
-  for_range("t", zero, end, [&](ExprId t) {
-    b_.if_else(
-        b_.equal(t, zero),
-        [&] { each("k", [&](ExprId k) {
-                b_.store(message, {k}, b_.load(unary, {t, k}));
-              }); },
-        [&] {
-          each("k", [&](ExprId k) {
-            const ExprId in = log_sum([&](ExprId j) {
-              return b_.add(b_.load(forward, {b_.sub(t, one), j}), b_.load(pair, {t, j, k}));
-            });
-            b_.store(message, {k}, b_.add(in, b_.load(unary, {t, k})));
-          });
-        });
-    const ExprId z = log_sum([&](ExprId k) { return b_.load(message, {k}); });
-    b_.store(scale, {t}, z);
-    b_.accumulate(entropy, z);
-    each("k", [&](ExprId k) { b_.store(forward, {t, k}, b_.sub(b_.load(message, {k}), z)); });
+void Lowering::update_chain(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
+                            const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
+  for_sequences(m_[s_.conditionals[b].variable], lead, [&](const std::vector<ExprId>& sequence) {
+    switch (*s_.conditionals[b].chain) {
+      case ChainFactor::categories:
+        return forward_backward(b, uses, sequence, hooks);
+      case ChainFactor::gaussian:
+        return kalman_smoother(b, uses, sequence, hooks);
+    }
   });
-  each("k", [&](ExprId k) { b_.store(backward, {k}, b_.f(0)); });
-  for_range("back", zero, end, [&](ExprId back) {
-    const ExprId t = b_.let("t" + std::to_string(names_++), b_.sub(b_.sub(end, one), back));
-    each("k", [&](ExprId k) {
-      const ExprId p = b_.let("p" + std::to_string(names_++),
-                              b_.exp(b_.add(b_.load(forward, {t, k}), b_.load(backward, {k}))));
-      b_.store(probs, parameter_address(b, element(t), {k}), p);
-      b_.accumulate(entropy, b_.neg(b_.mul(p, b_.load(unary, {t, k}))));
-    });
-    b_.if_then(b_.less(zero, t), [&] {
-      const ExprId before = b_.sub(t, one), z = b_.load(scale, {t});
-      each("j", [&](ExprId j) {
-        const auto onward = [&](ExprId k) {
-          return b_.sub(
-              b_.add(b_.add(b_.load(pair, {t, j, k}), b_.load(unary, {t, k})), b_.load(backward, {k})), z);
-        };
-        b_.store(message, {j}, log_sum(onward));
-        each("k", [&](ExprId k) {
-          const ExprId p = b_.let("p" + std::to_string(names_++),
-                                  b_.exp(b_.add(b_.load(forward, {before, j}), onward(k))));
-          b_.store(pairs, pair_address(b, element(t), j, k), p);
-          b_.accumulate(entropy, b_.neg(b_.mul(p, b_.load(pair, {t, j, k}))));
-        });
-      });
-      each("j", [&](ExprId j) { b_.store(backward, {j}, b_.load(message, {j})); });
-    });
-  });
-  const std::vector<ExprId> at =
-      chains_.at(b).local ? std::vector<ExprId>{} : address({var.axes.begin(), var.axes.end() - 1}, sequence);
-  b_.store(chains_.at(b).entropy, at, b_.get(entropy));
 }
 
 }  // namespace lehr::loops

@@ -157,11 +157,11 @@ void Lowering::declare_blocks() {
       interface_.parameters.push_back(std::move(slot));
     }
     if (!stored(b)) continue;
+    if (block.chain) declare_chain(b);
     for (const math::StatisticRow& row : block.factor->statistics) {
       if (!used.contains({b, row.stat})) continue;
       if (row.stat == math::Stat::indicator) {
         expectation_[{b, row.stat}] = parameter_.at({b, "probs"});
-        if (block.chain) declare_chain(b);
         continue;
       }
       const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
@@ -328,7 +328,7 @@ void Lowering::emit_initialise() {
         });
         if (own && readable) uses.push_back({{&t, std::nullopt, nullptr}, u.atom});
       }
-      update(b, uses, {});
+      update(b, uses, {}, {});
     }
     tolerant_ = false;
   });
@@ -339,16 +339,13 @@ void Lowering::emit_expectations() {
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);
       if (!stored(b)) continue;
-      if (chains_.contains(b)) {
-        if (chains_.at(b).local) continue;
-        for_sequences(m_[s_.conditionals[b].variable], {},
-                      [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
-        continue;
-      }
-      for_elements(m_[s_.conditionals[b].variable].axes, [&](std::vector<ExprId> element) {
+      const model::Variable& var = m_[s_.conditionals[b].variable];
+      for_elements(var.axes, [&](std::vector<ExprId> element) {
         Formulas f = parameter_formulas(b, element);
         expectations_from_parameters(b, element, f);
       });
+      if (!chains_.contains(b) || chains_.at(b).local) continue;
+      for_sequences(var, {}, [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
     }
   });
 }
@@ -395,8 +392,8 @@ Lowered Lowering::run() {
     }
     const BlockId b = std::get<BlockUpdate>(s_.steps[k]).block;
     UpdateFunction f{b, 0};
-    f.function =
-        b_.function("update_" + m_[s_.conditionals[b].variable].name, [&] { update(b, outer_uses(b), {}); });
+    f.function = b_.function("update_" + m_[s_.conditionals[b].variable].name,
+                             [&] { update(b, outer_uses(b), {}, {}); });
     interface_.steps.emplace_back(f);
   }
   interface_.sweep = s_.sweep;

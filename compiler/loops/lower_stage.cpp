@@ -61,10 +61,10 @@ std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
       if (mode == StageMode::update) {
         emit_item(stage, item, mode, p[2], p[3]);
       } else if (mode == StageMode::refresh) {
-        start_chains(stage, item);
+        start_chains(stage, item, mode);
         emit_item(stage, item, mode, b_.i(1), b_.f(0));
       } else if (mode == StageMode::sum) {
-        start_chains(stage, item);
+        start_chains(stage, item, mode);
         emit_item_sums(stage, item, mode);
       } else {
         ExprId in = b_.boolean(true);
@@ -78,9 +78,10 @@ std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
   });
 }
 
-void Lowering::start_chains(const ItemStage& stage, ExprId item) {
+void Lowering::start_chains(const ItemStage& stage, ExprId item, StageMode mode) {
   for (BlockId b : stage.blocks) {
-    if (!chains_.contains(b)) continue;
+    // Stored pairs are those of the factor unless its elements were just seeded.
+    if (!chains_.contains(b) || (mode != StageMode::seed && !chains_.at(b).local)) continue;
     for_sequences(m_[s_.conditionals[b].variable], {item},
                   [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
   }
@@ -164,7 +165,8 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
         continue;
       }
       // The change is read from the parameters around the update.
-      const auto finish = [&](const std::vector<ExprId>& element, const NaturalTarget& n) {
+      UpdateHooks hooks;
+      hooks.gathered = [&](const std::vector<ExprId>& element, const NaturalTarget& n) {
         for (const auto& [stat, buffer] : n.buffers) {
           const auto into = streamed_into_.find({b, stat});
           if (into == streamed_into_.end()) continue;
@@ -174,6 +176,8 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
                       b_.load(into->second, streamed_address(var, element, event)));
           });
         }
+      };
+      hooks.before = [&](const std::vector<ExprId>& element) {
         if (!change) return;
         for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
           if (!p.exported) continue;
@@ -183,7 +187,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
           });
         }
       };
-      const auto after = [&](const std::vector<ExprId>& element) {
+      hooks.after = [&](const std::vector<ExprId>& element) {
         if (!change) return;
         for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
           if (!p.exported) continue;
@@ -196,7 +200,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
           });
         }
       };
-      update(b, stored_uses(b), {item}, finish, after);
+      update(b, stored_uses(b), {item}, hooks);
     }
   };
   // Auxiliary sources and the streams, once more, from the other blocks as they are now.
@@ -211,7 +215,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
         stream_elements(s, item, true, mode);
       } else if (const auto& x = m_[s_.conditionals[b].variable].auxiliary;
                  x && x->kind == model::Auxiliary::Kind::source) {
-        update(b, stored_uses(b), {item});
+        update(b, stored_uses(b), {item}, {});
       }
     }
   };
@@ -220,10 +224,9 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
     emit_item_sums(stage, item, mode);
     return;
   }
-  if (stage.iterate) start_chains(stage, item);
   if (!stage.iterate || mode == StageMode::seed) {
     pass(true, std::nullopt);
-    if (mode == StageMode::seed) start_chains(stage, item);
+    if (mode == StageMode::seed) start_chains(stage, item, mode);
   } else {
     const ScalarId settled = b_.local("settled" + std::to_string(names_++), b_.i(0));
     b_.for_loop("pass" + std::to_string(names_++), b_.i(0), iterations, [&](ExprId i) {

@@ -276,11 +276,9 @@ ExprId Lowering::owned_multiplicity(const model::Variable& v, const std::vector<
 }
 
 void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
-                      const std::vector<ExprId>& lead,
-                      const std::function<void(const std::vector<ExprId>&, const NaturalTarget&)>& before,
-                      const std::function<void(const std::vector<ExprId>&)>& after) {
+                      const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
   if (chains_.contains(b)) {
-    update_chain(b, uses, lead);
+    update_chain(b, uses, lead, hooks);
     return;
   }
   const model::Variable& var = m_[s_.conditionals[b].variable];
@@ -309,9 +307,10 @@ void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::siz
     for (const auto& [t, atom] : uses)
       contribute(b, t, atom, fixed, element, n, {});
     loops(0, false, [&] {
-      if (before) before(element, n);
+      if (hooks.gathered) hooks.gathered(element, n);
+      if (hooks.before) hooks.before(element);
       from_naturals(b, element, n);
-      if (after) after(element);
+      if (hooks.after) hooks.after(element);
     });
   });
 }

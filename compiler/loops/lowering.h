@@ -128,33 +128,65 @@ class Lowering {
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
   Formulas parameter_formulas(BlockId b, const std::vector<ExprId>& element);
   std::vector<bool> gather_axes(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const;
+  /// What the caller of an update does at every element: with its naturals, which it may add to, and around its new
+  /// parameters.
+  struct UpdateHooks {
+    std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered;
+    std::function<void(const std::vector<ExprId>& element)> before, after;
+  };
   /// One pass over all elements (or those with the leading `element` values) of a stored block.
   void update(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses, const std::vector<ExprId>& element,
-              const std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)>& before = {},
-              const std::function<void(const std::vector<ExprId>& element)>& after = {});
+              const UpdateHooks& hooks);
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
   std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event);
   std::vector<std::pair<ArrayTerm, std::size_t>> outer_uses(BlockId b) const;
 
-  // ---- lower_chain.cpp: one factor over a sequence of categories
+  // ---- lower_chain.cpp: one factor over a sequence
   struct Chain {
-    BufferId pairs;                          // [t][j][k] of the sequence, or the block's own array over all of them
-    bool local = false;                      // `pairs` hold the sequence of the current item only
+    BufferId pairs;                          // E[statistic of t-1 * statistic of t], over [t] of the sequence or all axes
+    bool local = false;                      // `pairs` hold the sequence of the current item only: nothing of the item
+                                             // reads them before the chain is updated
     BufferId entropy;                        // [1] of the current item, or over the leading axes
   };
+  using AddPair = std::function<void(ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now,
+                                     ExprId value)>;
   void declare_chain(BlockId b);
+  /// Whether another block of the item stage shares a term with a pair: it is updated from the pairs of the last sweep.
+  bool pairs_read_in_item(BlockId b) const;
   void local_chain(BlockId b);
   SizeId longest(const model::Variable& var);
-  void update_chain(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses, const std::vector<ExprId>& lead);
-  void update_sequence(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
-                       const std::vector<ExprId>& sequence);
-  /// Pairs as if the elements were independent: for start values.
+  void update_chain(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses, const std::vector<ExprId>& lead,
+                    const UpdateHooks& hooks);
+  /// Log potentials of one sequence: of single elements added to `unary`, of neighbours given to `add_pair`.
+  void gather_potentials(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
+                         const std::vector<ExprId>& sequence, const NaturalTarget& unary, const AddPair& add_pair);
+  /// Pairs and entropy as if the elements were independent: for start values.
   void independent_pairs(BlockId b, const std::vector<ExprId>& sequence);
-  std::vector<ExprId> pair_address(BlockId b, const std::vector<ExprId>& element, ExprId j, ExprId k);
+  std::vector<ExprId> pair_address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& before,
+                                   const std::vector<ExprId>& now);
+  std::vector<ExprId> entropy_address(BlockId b, const std::vector<ExprId>& sequence);
   void for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
                      const std::function<void(const std::vector<ExprId>&)>& body);
   ExprId pair_expectation(const Atom& x, const Atom& y, const Env& env);
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
+
+  // ---- lower_chain_categories.cpp
+  void forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
+                        const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
+
+  // ---- lower_chain_gaussian.cpp
+  struct Smoother;                           // the arrays of one sequence
+  void kalman_smoother(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
+                       const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
+  Smoother open_smoother(BlockId b, const std::vector<ExprId>& sequence);
+  /// Forwards: x_{t-1} is eliminated; the log determinant of the pivot at t.
+  ExprId eliminate(const Smoother& s, ExprId t);
+  /// Backwards: mean and covariance at t from those at t + 1, and the pairs of t and t + 1.
+  void smooth(const Smoother& s, ExprId t);
+  void store_marginal(const Smoother& s, ExprId t);
+  ExprId component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term);
+  void each_component(const Smoother& s, const std::function<void(ExprId)>& body);
+  void each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body);
 
   // ---- lower_stage.cpp, lower_stream.cpp: local blocks, item by item
   enum class StageMode { update, seed, sum, refresh };
@@ -164,7 +196,7 @@ class Lowering {
   void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, ExprId iterations, ExprId tolerance);
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   bool has_streamed_atom(const Term& t) const;
-  void start_chains(const schedule::ItemStage& stage, ExprId item);
+  void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   void declare_item_arrays(const schedule::ItemStage& stage);
   void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);
   /// The position of an element of a later block in the naturals that streams add up (per item).

@@ -154,6 +154,14 @@ class Splitter {
     for (const Atom& x : t.atoms)
       (stage && is_local(x) ? inner : outer).atoms.push_back(x);
 
+    // Two elements of a chain have one expectation: they stay together.
+    for (const Atom& x : outer.atoms) {
+      if (!c_[c_.block_of[x.variable.index()]].chain || !index_depends(x.axes.back())) continue;
+      const bool pair = std::count_if(outer.atoms.begin(), outer.atoms.end(),
+                                      [&](const Atom& y) { return y.variable == x.variable; }) > 1;
+      if (pair) return false;
+    }
+
     // Item-dependent index expressions of the outer atoms become axes.
     Statistic stat;
     std::vector<IndexId> outer_at;

@@ -294,3 +294,27 @@ def logistic_jaakkola_jordan(o):
                       "y.bound.value": v["conv"]["xi"]},
         "elbo_converged": v["conv"]["bound"],
     }
+
+
+@oracle
+def lds_known_parameters(o):
+    prior, done = o["priors"], o["converged"]
+    posterior = {"x.mean": done["smoothed_mean"],
+                 "x.precision": np.linalg.inv(np.asarray(done["smoothed_cov"])).tolist()}
+    return {
+        "model": """model m { plate t ordered; plate d; plate e;
+      data A[d] : vector over d;
+      data C[e] : vector over d;
+      data Q : matrix over d, d;
+      data R : matrix over e, e;
+      data P1 : matrix over d, d;
+      data m1 : vector over d;
+      x[t] ~ MvNormal(mean = A * x[t-1], covariance = Q) start MvNormal(mean = m1, covariance = P1) over d;
+      observe y[t] ~ MvNormal(mean = C * x[t], covariance = R) over e; }""",
+        "data": {"y": [[v] for v in o["data"]["y"]], **{k: prior[k] for k in ("A", "C", "Q", "R", "P1", "m1")}},
+        "init": {"x.mean": [[0.0, 0.0]] * 4},
+        "after_1": posterior,
+        "elbo_1": o["elbo_converged"],
+        "converged": posterior,
+        "elbo_converged": o["elbo_converged"],
+    }

@@ -105,6 +105,34 @@ double worst_difference(const std::vector<NpyArray>& a, const std::vector<NpyArr
   return worst;
 }
 
+bool is_chain(const Prepared& p, const std::string& variable) {
+  const model::Model& m = p.front.model;
+  for (const conditionals::Block& b : p.front.conditionals.blocks) {
+    if (m[b.variable].name == variable) return b.chain.has_value();
+  }
+  return false;
+}
+
+/// The ELBO with the local factors, and the chains, at their best for the global parameters. A chain is known
+/// by the marginals of its elements alone, so its factor is found again from the other factors.
+double best_elbo(const Prepared& p, Instance& instance, const CaviOptions& options) {
+  std::vector<const Generated*> chains;
+  for (const auto& step : instance.engine().steps) {
+    const auto* update = std::get_if<EngineUpdate>(&step);
+    if (update && is_chain(p, update->block)) chains.push_back(&update->function);
+  }
+  double elbo = NAN, before = NAN;
+  for (int pass = 0; pass < 1000; ++pass) {
+    for (const Generated* chain : chains) {
+      if (instance.engine().call(*chain) != 0) return NAN;
+    }
+    if (evaluate(instance.engine(), options, elbo) != 0) return NAN;
+    if (chains.size() < 2 || std::abs(elbo - before) <= 1e-14 * std::abs(elbo)) return elbo;
+    before = elbo;
+  }
+  return elbo;
+}
+
 std::vector<std::filesystem::path> models() {
   std::vector<std::filesystem::path> out;
   for (const auto& entry : std::filesystem::directory_iterator("models")) {
@@ -151,10 +179,11 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
       for (std::size_t k = 1; k < elbos.size(); ++k)
         CHECK(elbos[k] >= elbos[k - 1] - 1e-9 * (1 + std::abs(elbos[k])));
 
-      double top = 0;
-      REQUIRE(evaluate(native.engine(), tight, top) == 0);
+      const double top = best_elbo(*p, native, tight);
+      REQUIRE(std::isfinite(top));
       for (const NpyArray& array : native.posterior(false)) {
-        if (array.name.ends_with(".probs")) continue;
+        if (array.name.ends_with(".probs") || is_chain(*p, array.name.substr(0, array.name.find('.'))))
+          continue;
         const bool matrix = array.name.ends_with(".scale") || array.name.ends_with(".precision");
         const std::size_t d = array.shape.empty() ? 1 : static_cast<std::size_t>(array.shape.back());
         const bool square =
@@ -176,9 +205,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
               const std::size_t row = i / d % d, column = i % d, base = i - row * d - column;
               moved.values[base + column * d + row] = moved.values[i];
             }
-            double value = NAN;
-            if (!native.set({moved}, "test") || evaluate(native.engine(), tight, value) != 0) value = NAN;
-            return value;
+            return native.set({moved}, "test") ? best_elbo(*p, native, tight) : NAN;
           };
           const double up = at(h), down = at(-h);
           REQUIRE(native.set({array}, "test"));

@@ -1,0 +1,228 @@
+// Chains of Normal and MvNormal elements: the Kalman smoother, as elimination in the natural parameters.
+//
+// The terms give q(x) proportional to exp(sum_t h_t'x_t - x_t'P_t x_t / 2 + sum_t x_{t-1}'W_t x_t): a
+// Gaussian whose precision matrix has the blocks P_t on its diagonal and -W_t beside it. Eliminating x_0,
+// x_1, ... in turn,
+//     G_t = L_{t-1}^-1 W_t,   L_t = P_t - W_t'G_t,   v_t = L_t^-1 (h_t + W_t'v_{t-1}),   log det = sum_t log
+//     det L_t,
+// and x_{t-1} given x_t is N(v_{t-1} + G_t x_t, L_{t-1}^-1), so that backwards
+//     m_{t-1} = v_{t-1} + G_t m_t,   Cov(x_{t-1}, x_t) = G_t S_t,   S_{t-1} = L_{t-1}^-1 + G_t S_t G_t'.
+// Rue & Held (2005), section 2.4: the block Cholesky factor of a band matrix; the smoother of Rauch, Tung &
+// Striebel (1965) in information form. A scalar is a vector of one component.
+//
+// The arrays are reused: P_t becomes L_t^-1, h_t becomes v_t, and W_t, formed where the expectations of the
+// pairs will stand, becomes G_t and then those.
+#include "compiler/loops/lowering.h"
+
+namespace lehr::loops {
+
+struct Lowering::Smoother {
+  BlockId block;
+  std::vector<ExprId> sequence;
+  bool vector = false;
+  SizeId extent;
+  ExprId size, end;                      // components of an element, elements of the sequence
+  NaturalTarget naturals;                // h and the natural parameters of the squares
+  BufferId linear, square;               // h, v; P, L^-1
+  BufferId pivot, product, information;  // of one element
+  BufferId covariance, mean;             // S, m of the element last visited backwards
+
+  std::vector<ExprId> element(ExprId t) const {
+    std::vector<ExprId> out = sequence;
+    out.push_back(t);
+    return out;
+  }
+  std::vector<ExprId> event(std::vector<ExprId> components) const {
+    return vector ? components : std::vector<ExprId>{};
+  }
+  std::vector<ExprId> at(ExprId t, std::vector<ExprId> components) const {
+    if (!vector) return {t};
+    components.insert(components.begin(), t);
+    return components;
+  }
+};
+
+ExprId Lowering::component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term) {
+  const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+  for_range("k", b_.i(0), s.size, [&](ExprId k) { b_.accumulate(sum, term(k)); });
+  return b_.get(sum);
+}
+
+void Lowering::each_component(const Smoother& s, const std::function<void(ExprId)>& body) {
+  for_range("j", b_.i(0), s.size, body);
+}
+
+void Lowering::each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body) {
+  each_component(s, [&](ExprId j) { each_component(s, [&](ExprId l) { body(j, l); }); });
+}
+
+Lowering::Smoother Lowering::open_smoother(BlockId b, const std::vector<ExprId>& sequence) {
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  Smoother s;
+  s.block = b;
+  s.sequence = sequence;
+  s.vector = !var.event.empty();
+  s.extent = s.vector ? size_[m_[var.event[0]].set.index()] : b_.constant_size("one", 1);
+  s.size = b_.extent(s.extent);
+  s.end = b_.let("steps" + std::to_string(names_++), axis_length(var.axes, sequence));
+  const SizeId steps = longest(var), d = s.extent;
+  const auto over_steps = [&](std::size_t rank) {
+    std::vector<SizeId> sizes{steps};
+    if (s.vector) sizes.resize(1 + rank, d);
+    return sizes;
+  };
+  s.linear = work_array("linear." + var.name, over_steps(1));
+  s.square = work_array("square." + var.name, over_steps(2));
+  s.naturals.buffers[s.vector ? math::Stat::comp : math::Stat::value] = s.linear;
+  s.naturals.buffers[s.vector ? math::Stat::comp2 : math::Stat::square] = s.square;
+  s.naturals.free_axes = {var.axes.size() - 1};
+  s.pivot = work_array("pivot." + var.name, {d, d});
+  s.product = work_array("product." + var.name, {d, d});
+  s.information = work_array("information." + var.name, {d});
+  s.covariance = work_array("covariance." + var.name, {d, d});
+  s.mean = work_array("mean." + var.name, {d});
+  return s;
+}
+
+void Lowering::kalman_smoother(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
+                               const std::vector<ExprId>& sequence, const UpdateHooks& hooks) {
+  const Smoother s = open_smoother(b, sequence);
+  const BufferId pairs = chains_.at(b).pairs;
+  const auto pair_at = [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now) {
+    return pair_address(b, s.element(t), before, now);
+  };
+  for_range("t", b_.i(0), s.end, [&](ExprId t) {
+    each_component(s, [&](ExprId j) { b_.store(s.linear, s.at(t, {j}), b_.f(0)); });
+    each_component_pair(s, [&](ExprId j, ExprId l) {
+      b_.store(s.square, s.at(t, {j, l}), b_.f(0));
+      b_.store(pairs, pair_at(t, s.event({j}), s.event({l})), b_.f(0));
+    });
+  });
+  gather_potentials(b, uses, sequence, s.naturals,
+                    [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now,
+                        ExprId value) { b_.add_to(pairs, pair_at(t, before, now), value); });
+  if (hooks.gathered)
+    for_range("t", b_.i(0), s.end, [&](ExprId t) { hooks.gathered(s.element(t), s.naturals); });
+
+  const ScalarId logdet = b_.local("logdet" + std::to_string(names_++), b_.f(0));
+  for_range("t", b_.i(0), s.end, [&](ExprId t) { b_.accumulate(logdet, eliminate(s, t)); });
+  for_range("back", b_.i(0), s.end, [&](ExprId back) {
+    const ExprId t = b_.let("t" + std::to_string(names_++), b_.sub(b_.sub(s.end, b_.i(1)), back));
+    smooth(s, t);
+    if (hooks.before) hooks.before(s.element(t));
+    store_marginal(s, t);
+    if (hooks.after) hooks.after(s.element(t));
+  });
+  constexpr double kLog2Pi = 1.8378770664093454836;
+  const ExprId components = b_.to_f64(s.size), steps = b_.to_f64(s.end);
+  b_.store(chains_.at(b).entropy, entropy_address(b, sequence),
+           b_.mul(b_.f(0.5), b_.sub(b_.mul(b_.f(1 + kLog2Pi), b_.mul(components, steps)), b_.get(logdet))));
+}
+
+ExprId Lowering::eliminate(const Smoother& s, ExprId t) {
+  const BufferId w = chains_.at(s.block).pairs;
+  const auto w_at = [&](ExprId j, ExprId l) {
+    return pair_address(s.block, s.element(t), s.event({j}), s.event({l}));
+  };
+  // the coefficients of x_j x_l and x_l x_j together, times -2 / 2
+  each_component_pair(s, [&](ExprId j, ExprId l) {
+    const ExprId sum = b_.add(b_.load(s.square, s.at(t, {j, l})), b_.load(s.square, s.at(t, {l, j})));
+    b_.store(s.pivot, {j, l}, b_.neg(sum));
+  });
+  each_component(s, [&](ExprId j) { b_.store(s.information, {j}, b_.load(s.linear, s.at(t, {j}))); });
+  b_.if_then(b_.less(b_.i(0), t), [&] {
+    const ExprId before = b_.sub(t, b_.i(1));
+    each_component_pair(s, [&](ExprId j, ExprId l) {
+      b_.store(s.product, {j, l}, component_sum(s, [&](ExprId k) {
+                 return b_.mul(b_.load(s.square, s.at(before, {j, k})), b_.load(w, w_at(k, l)));
+               }));
+    });
+    each_component_pair(s, [&](ExprId j, ExprId l) {
+      const ExprId sum = component_sum(s, [&](ExprId k) {
+        return b_.mul(b_.load(w, w_at(k, j)), b_.load(s.product, {k, l}));
+      });
+      b_.add_to(s.pivot, {j, l}, b_.neg(sum));
+    });
+    each_component(s, [&](ExprId j) {
+      b_.add_to(s.information, {j}, component_sum(s, [&](ExprId k) {
+                  return b_.mul(b_.load(w, w_at(k, j)), b_.load(s.linear, s.at(before, {k})));
+                }));
+    });
+    each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(w, w_at(j, l), b_.load(s.product, {j, l})); });
+  });
+  const auto [inverse, logdet] = spd_inverse(
+      "pivot", [&](const std::vector<ExprId>& jl) { return b_.load(s.pivot, jl); }, s.extent,
+      kFailBlock + static_cast<std::int32_t>(s.block.index()));
+  each_component_pair(s, [&, inverse = inverse](ExprId j, ExprId l) {
+    b_.store(s.square, s.at(t, {j, l}), b_.load(inverse, {j, l}));
+  });
+  each_component(s, [&](ExprId j) {
+    b_.store(s.linear, s.at(t, {j}), component_sum(s, [&](ExprId k) {
+               return b_.mul(b_.load(s.square, s.at(t, {j, k})), b_.load(s.information, {k}));
+             }));
+  });
+  return logdet;
+}
+
+void Lowering::smooth(const Smoother& s, ExprId t) {
+  const BufferId pairs = chains_.at(s.block).pairs;
+  const ExprId next = b_.add(t, b_.i(1));
+  const auto gain_at = [&](ExprId j, ExprId l) {
+    return pair_address(s.block, s.element(next), s.event({j}), s.event({l}));
+  };
+  const auto filtered_mean = [&](ExprId j) { return b_.load(s.linear, s.at(t, {j})); };
+  const auto filtered_covariance = [&](ExprId j, ExprId l) { return b_.load(s.square, s.at(t, {j, l})); };
+  b_.if_else(
+      b_.equal(next, s.end),
+      [&] {
+        each_component(s, [&](ExprId j) { b_.store(s.mean, {j}, filtered_mean(j)); });
+        each_component_pair(s, [&](ExprId j, ExprId l) {
+          b_.store(s.covariance, {j, l}, filtered_covariance(j, l));
+        });
+      },
+      [&] {
+        each_component_pair(s, [&](ExprId j, ExprId l) {
+          b_.store(s.product, {j, l}, component_sum(s, [&](ExprId k) {
+                     return b_.mul(b_.load(pairs, gain_at(j, k)), b_.load(s.covariance, {k, l}));
+                   }));
+        });
+        each_component_pair(s, [&](ExprId j, ExprId l) {
+          b_.store(s.covariance, {j, l},
+                   b_.add(filtered_covariance(j, l), component_sum(s, [&](ExprId k) {
+                            return b_.mul(b_.load(s.product, {j, k}), b_.load(pairs, gain_at(l, k)));
+                          })));
+        });
+        each_component(s, [&](ExprId j) {
+          b_.store(s.information, {j}, b_.add(filtered_mean(j), component_sum(s, [&](ExprId k) {
+                                                return b_.mul(b_.load(pairs, gain_at(j, k)),
+                                                              b_.load(s.mean, {k}));
+                                              })));
+        });
+        each_component_pair(s, [&](ExprId j, ExprId l) {
+          b_.store(
+              pairs, gain_at(j, l),
+              b_.add(b_.load(s.product, {j, l}), b_.mul(b_.load(s.information, {j}), b_.load(s.mean, {l}))));
+        });
+        each_component(s, [&](ExprId j) { b_.store(s.mean, {j}, b_.load(s.information, {j})); });
+      });
+}
+
+void Lowering::store_marginal(const Smoother& s, ExprId t) {
+  const std::vector<ExprId> element = s.element(t);
+  Formulas f = parameter_formulas(s.block, element);
+  const auto [precision, logdet] = spd_inverse(
+      "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.covariance, jl); }, s.extent,
+      f.fail_code);
+  each_component(s, [&](ExprId j) {
+    b_.store(parameter_.at({s.block, "mean"}), parameter_address(s.block, element, s.event({j})),
+             b_.load(s.mean, {j}));
+  });
+  each_component_pair(s, [&, precision = precision](ExprId j, ExprId l) {
+    b_.store(parameter_.at({s.block, "precision"}), parameter_address(s.block, element, s.event({j, l})),
+             b_.load(precision, {j, l}));
+  });
+  f.inverses["precision"] = {s.covariance, b_.neg(logdet)};  // known, not to be inverted again
+  expectations_from_parameters(s.block, element, f);
+}
+
+}  // namespace lehr::loops
