@@ -198,6 +198,8 @@ void Expander::statement(model::StatementId id) {
   };
   Poly p = part(s.main, false, s.start.has_value());
   if (s.start) p = add(std::move(p), part(*s.start, true, false));
+  // Of a density without a normaliser nothing constant is left.
+  if (improper_) std::erase_if(p, [](const Term& t) { return t.atoms.empty(); });
   finish(std::move(p), {id, std::nullopt, s.span, var.observed, improper_});
 }
 

@@ -59,6 +59,26 @@ double movement(const Engine& e, std::optional<Snapshot>& snapshot) {
   return largest;
 }
 
+/// How far the parameters still have to go, from the largest movement of each sweep: the tail of the geometric series
+/// that the last sweeps suggest. Ratios near 1 count as 1 - 1e-4, so that rounding cannot hold a fit up for ever.
+class Tail {
+ public:
+  double after(double moved) {
+    constexpr std::size_t kSweeps = 10, kFewest = 3;
+    constexpr double kRounding = 1e-14, kSlowest = 1 - 1e-4;
+    recent_.push_back(moved);
+    if (recent_.size() > kSweeps + 1) recent_.erase(recent_.begin());
+    if (moved <= kRounding) return moved;
+    const std::size_t sweeps = recent_.size() - 1;
+    if (sweeps < kFewest) return INFINITY;
+    const double ratio = std::min(kSlowest, std::pow(moved / recent_.front(), 1.0 / static_cast<double>(sweeps)));
+    return moved * ratio / (1 - ratio);
+  }
+
+ private:
+  std::vector<double> recent_;
+};
+
 }  // namespace
 
 std::string_view name_of(Status s) {
@@ -126,6 +146,7 @@ Outcome run_cavi(Engine& e, const CaviOptions& options, const OnSweep& on_sweep)
   }
   std::optional<Snapshot> snapshot;
   movement(e, snapshot);
+  Tail tail;
   double previous = -INFINITY;
   while (out.iterations < options.max_iterations) {
     if (const std::int32_t status = sweep(e, options)) return failed(status);
@@ -141,10 +162,10 @@ Outcome run_cavi(Engine& e, const CaviOptions& options, const OnSweep& on_sweep)
       return out;
     }
     if (out.elbo < previous - 1e-9 * (1 + std::abs(out.elbo))) ++out.decreases;
-    const double moved = movement(e, snapshot);
+    const double moved = movement(e, snapshot), left = tail.after(moved);
     const bool keep = on_sweep(out.iterations, out.elbo);
     if (std::abs(out.elbo - previous) <= options.tolerance * (1 + std::abs(out.elbo)) &&
-        moved <= std::sqrt(options.tolerance)) {
+        moved <= std::sqrt(options.tolerance) && left <= std::sqrt(options.tolerance)) {
       out.status = Status::converged;
       return out;
     }

@@ -14,8 +14,8 @@ std::string_view name_of(Status s);
 
 struct CaviOptions {
   std::int64_t max_iterations = 1000;
-  /// Converged when the ELBO moves by at most tolerance * (1 + |ELBO|) and every global parameter array by at most
-  /// sqrt(tolerance) of its mean size.
+  /// Converged when the ELBO moves by at most tolerance * (1 + |ELBO|) and every global parameter array moves, and has
+  /// left to go as far as the last sweeps tell, at most sqrt(tolerance) of its mean size.
   double tolerance = 1e-8;
   std::int64_t local_iterations = 100;   // per item, where local blocks depend on each other
   double local_tolerance = 1e-4;         // mean relative change of the item's parameters

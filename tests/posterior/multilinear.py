@@ -69,5 +69,17 @@ def not_yet_settled():
     return f"max_iter after 1000 sweeps at {np.round(m, 3)}"
 
 
+
+def converged_means_settled(tolerance):
+    """--tol promises parameters to its root: a fit that says `converged` must be that near, not only move that little."""
+    want, _, _ = ascent(100000, 1e-13)
+    m, _, report = run("--max-iter", 100000, "--tol", tolerance)
+    error, allowed = relative(m, want), 2 * tolerance**0.5
+    if report["status"] != "converged" or not error <= allowed:
+        raise AssertionError(f"{report['status']} after {report['iterations']} sweeps, {error:.1e} from the fixed point, not {allowed:.1e}")
+    return f"converged after {report['iterations']} sweeps, {error:.1e} from the fixed point"
+
+
 if __name__ == "__main__":
-    finish({"fixed point": fixed_point, "after 1000 sweeps": not_yet_settled})
+    finish({"fixed point": fixed_point, "after 1000 sweeps": not_yet_settled, **{
+        f"settled at {tol}": lambda tol=tol: converged_means_settled(tol) for tol in (1e-6, 1e-8, 1e-10, 1e-12)}})
