@@ -35,6 +35,7 @@ SizeId Lowering::longest(const model::Variable& var) {
 
 bool Lowering::pairs_read_in_item(BlockId b) const {
   const auto stage = s_.stage_of[b.index()];
+  if (std::get<schedule::ItemStage>(s_.steps[*stage]).refresh) return true;  // a refresh reads what it does not form
   for (const conditionals::Use& u : s_.conditionals[b].uses) {
     const Term& t = s_.conditionals.density.terms[u.term];
     const auto own = std::count_if(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {

@@ -43,6 +43,17 @@ double standard(const ParameterSlot& slot, math::Support support, std::size_t en
   return 1;
 }
 
+/// Items, or elements of chains, that each value of a category takes at the start.
+constexpr std::int64_t kSeedsPerValue = 3;
+
+std::vector<std::int64_t> random_order(std::size_t n, Rng& rng) {
+  std::vector<std::int64_t> order(n);
+  for (std::size_t i = 0; i < n; ++i)
+    order[i] = static_cast<std::int64_t>(i);
+  shuffle(rng, order);
+  return order;
+}
+
 bool is_positive(math::Support s) {
   return s == math::Support::positive || s == math::Support::unit || s == math::Support::simplex ||
          s == math::Support::spd_matrix;
@@ -119,11 +130,14 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
       for (loops::BufferId b : s->picks)
         out.picks.push_back(b.index());
       out.pick_sizes = s->pick_sizes;
+      const auto& blocks = std::get<schedule::ItemStage>(schedule.steps[turn.step]).blocks;
+      out.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
+      if (out.chains && !out.seed) out.seed = out.sum;
       engine_.steps.emplace_back(std::move(out));
     } else {
       const auto& u = std::get<loops::UpdateFunction>(step);
       engine_.steps.emplace_back(
-          EngineUpdate{model[schedule.conditionals[u.block].variable].name, function(u.function)});
+          EngineUpdate{model[schedule.conditionals[u.block].variable].name, function(u.function), is_category_chain(u.block)});
     }
   }
   for (const ParameterSlot& slot : io.parameters) {
@@ -231,6 +245,27 @@ void Instance::repair(const ParameterSlot& slot) {
   }
 }
 
+bool Instance::is_category_chain(conditionals::BlockId b) const {
+  const conditionals::Block& block = schedule_.conditionals[b];
+  return block.chain && model_[block.variable].value_plate;
+}
+
+bool Instance::seed_chains(Rng& rng) {
+  bool any = false;
+  for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    if (!is_category_chain(slot.block) || slot.streamed) continue;
+    any = true;
+    const std::span<double> probs = engine_.memory.reals(slot.buffer.index());
+    const auto values = static_cast<std::size_t>(shape(slot).back());
+    const std::vector<std::int64_t> order = random_order(probs.size() / values, rng);
+    // The others weigh as much as one element together, so that points of what only they inform are defined.
+    std::fill(probs.begin(), probs.end(), 1 / static_cast<double>(probs.size()));
+    for (std::size_t i = 0; i < std::min(order.size(), kSeedsPerValue * values); ++i)
+      probs[static_cast<std::size_t>(order[i]) * values + i % values] = 1;
+  }
+  return any;
+}
+
 Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
   const auto failed = [&](std::int32_t status) {
     const bool data = status >= loops::kFailData;
@@ -286,23 +321,25 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
         draw_dirichlet(rng, ones, x.subspan(i, n));
     }
   }
+  // Nearly points: factors as wide as their priors would hide what their means say.
+  for (const auto& [key, slot] : slots) {
+    if (key.second != "precision" || slot->local || !slots.contains({key.first, "mean"})) continue;
+    for (double& v : engine_.memory.reals(slot->buffer.index()))
+      v *= 100;
+  }
+  bool seeded = seed_chains(rng);
   if (const std::int32_t s = engine_.call(engine_.expectations)) return failed(s);
-  bool seeded = false;
   for (const auto& step : engine_.steps) {
     const auto* stage = std::get_if<EngineStage>(&step);
     if (!stage || !stage->seed) continue;
     seeded = true;
-    std::vector<std::int64_t> order(static_cast<std::size_t>(stage->items));
-    for (std::size_t i = 0; i < order.size(); ++i)
-      order[i] = static_cast<std::int64_t>(i);
-    shuffle(rng, order);
+    const std::vector<std::int64_t> order = random_order(static_cast<std::size_t>(stage->items), rng);
     for (std::size_t k = 0; k < stage->picks.size(); ++k) {
       const std::span<std::int64_t> picks = engine_.memory.integers(stage->picks[k]);
       const std::int64_t values = stage->pick_sizes[k];
-      constexpr std::int64_t kItemsPerValue = 3;
       for (std::size_t i = 0; i < order.size(); ++i) {
         const auto rank = static_cast<std::int64_t>(i);
-        const bool in = rank < kItemsPerValue * stage->pick_sizes[0];
+        const bool in = stage->chains || rank < kSeedsPerValue * stage->pick_sizes[0];
         picks[static_cast<std::size_t>(order[i])] =
             !in      ? -1
             : k == 0 ? rank % values

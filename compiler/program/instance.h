@@ -8,6 +8,7 @@
 #include "compiler/loops/lower.h"
 #include "runtime/engine/engine.h"
 #include "runtime/output/npz.h"
+#include "runtime/rng.h"
 
 namespace lehr {
 
@@ -37,6 +38,9 @@ class Instance {
   void place_data(const BoundData& data);
   std::optional<Error> asymmetric_matrix() const;
   std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
+  bool is_category_chain(conditionals::BlockId b) const;
+  /// A few random elements of each chain of categories take each value; the others count for little yet.
+  bool seed_chains(Rng& rng);
   void repair(const loops::ParameterSlot& slot);
 
   const model::Model& model_;

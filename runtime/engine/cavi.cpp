@@ -116,7 +116,7 @@ std::int32_t seed_statistics(Engine& e) {
 std::int32_t update_globals(Engine& e) {
   for (const auto& step : e.steps) {
     const auto* update = std::get_if<EngineUpdate>(&step);
-    if (!update) continue;
+    if (!update || update->seeded) continue;
     if (const std::int32_t status = e.call(update->function)) return status;
   }
   return 0;

@@ -36,6 +36,7 @@ using OnSweep = std::function<bool(std::int64_t iteration, double elbo)>;
 std::int32_t sum_statistics(Engine& engine);
 /// Items take the values of the pick buffers; statistics are those of the items with picks.
 std::int32_t seed_statistics(Engine& engine);
+/// All blocks outside the items, but chains that were seeded.
 std::int32_t update_globals(Engine& engine);
 
 /// The ELBO of the global factors as they are, every local factor at its optimum: items updated, nothing else.

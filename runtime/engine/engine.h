@@ -43,11 +43,13 @@ struct EngineStage {
   std::vector<std::size_t> statistics;       // buffers to clear before `update`, `seed` or `sum`
   std::vector<std::size_t> picks;            // buffers, one a category block
   std::vector<std::int64_t> pick_sizes;
+  bool chains = false;                       // has chains of categories: their elements are seeded, so all items take part
 };
 
 struct EngineUpdate {
   std::string block;
   Generated function;
+  bool seeded = false;                       // a chain of categories: its start is what the others are updated from
 };
 
 struct Engine {
