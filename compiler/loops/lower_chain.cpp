@@ -53,7 +53,8 @@ bool Lowering::pairs_read_in_item(BlockId b) const {
 void Lowering::declare_chain(BlockId b) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   Chain chain;
-  chain.local = s_.stage_of[b.index()].has_value() && !pairs_read_in_item(b);
+  const bool one_an_item = s_.stage_of[b.index()].has_value() && var.axes.size() == 2;
+  chain.local = one_an_item && !pairs_read_in_item(b);
   if (!chain.local) {
     std::vector<model::PlateId> axes = var.axes;
     for (int side = 0; side < 2; ++side) {
@@ -114,6 +115,13 @@ std::vector<ExprId> Lowering::entropy_address(BlockId b, const std::vector<ExprI
   return address(sequences(m_[s_.conditionals[b].variable]), sequence);
 }
 
+void Lowering::store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value) {
+  model::Variable whole = m_[s_.conditionals[b].variable];
+  whole.axes.pop_back();
+  b_.store(chains_.at(b).entropy, entropy_address(b, sequence),
+           b_.mul(owned_multiplicity(whole, sequence), value));
+}
+
 ExprId Lowering::chain_entropy(BlockId b, const std::vector<ExprId>& sequence) {
   return b_.load(chains_.at(b).entropy, entropy_address(b, sequence));
 }
@@ -139,6 +147,7 @@ void Lowering::independent_pairs(BlockId b, const std::vector<ExprId>& sequence)
       });
     });
   });
+  // that of an element counts its copies already
   b_.store(chains_.at(b).entropy, entropy_address(b, sequence), b_.get(entropies));
 }
 

@@ -103,7 +103,7 @@ void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm
       each("j", [&](ExprId j) { b_.store(backward, {j}, b_.load(message, {j})); });
     });
   });
-  b_.store(chains_.at(b).entropy, entropy_address(b, sequence), b_.get(entropy));
+  store_entropy(b, sequence, b_.get(entropy));
 }
 
 }  // namespace lehr::loops

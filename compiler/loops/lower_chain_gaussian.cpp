@@ -115,8 +115,8 @@ void Lowering::kalman_smoother(BlockId b, const std::vector<std::pair<ArrayTerm,
   });
   constexpr double kLog2Pi = 1.8378770664093454836;
   const ExprId components = b_.to_f64(s.size), steps = b_.to_f64(s.end);
-  b_.store(chains_.at(b).entropy, entropy_address(b, sequence),
-           b_.mul(b_.f(0.5), b_.sub(b_.mul(b_.f(1 + kLog2Pi), b_.mul(components, steps)), b_.get(logdet))));
+  const ExprId constant = b_.mul(b_.f(1 + kLog2Pi), b_.mul(components, steps));
+  store_entropy(b, sequence, b_.mul(b_.f(0.5), b_.sub(constant, b_.get(logdet))));
 }
 
 ExprId Lowering::eliminate(const Smoother& s, ExprId t) {

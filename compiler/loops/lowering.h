@@ -144,7 +144,7 @@ class Lowering {
   // ---- lower_chain.cpp: one factor over a sequence
   struct Chain {
     BufferId pairs;                          // E[statistic of t-1 * statistic of t], over [t] of the sequence or all axes
-    bool local = false;                      // `pairs` hold the sequence of the current item only: nothing of the item
+    bool local = false;                      // `pairs` hold the one sequence of the current item: nothing of the item
                                              // reads them before the chain is updated
     BufferId entropy;                        // [1] of the current item, or over the leading axes
   };
@@ -168,6 +168,8 @@ class Lowering {
   void for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
                      const std::function<void(const std::vector<ExprId>&)>& body);
   ExprId pair_expectation(const Atom& x, const Atom& y, const Env& env);
+  /// `value` is that of one copy of the sequence.
+  void store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value);
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
 
   // ---- lower_chain_categories.cpp
