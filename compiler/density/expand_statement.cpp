@@ -188,11 +188,12 @@ void Expander::statement(model::StatementId id) {
           options_.may_be_missing[s.variable.index()]) {
         t.guards.push_back({Relation::equal, {}, {}, s.variable, own_});
       }
-      const IndexId last = own_.empty() ? IndexId() : own_.back();
       if (first_only)
-        t.guards.push_back({Relation::equal, last, a_.index(IndexConstant{0}), std::nullopt, {}});
+        t.guards.push_back(
+            {Relation::equal, bound_.at(*s.lagged), a_.index(IndexConstant{0}), std::nullopt, {}});
       if (rest_only)
-        t.guards.push_back({Relation::greater_equal, last, a_.index(IndexConstant{1}), std::nullopt, {}});
+        t.guards.push_back(
+            {Relation::greater_equal, bound_.at(*s.lagged), a_.index(IndexConstant{1}), std::nullopt, {}});
     }
     return p;
   };

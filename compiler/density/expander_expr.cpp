@@ -109,6 +109,7 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
             return p;
           },
           [&](const model::Diag& d) { return with_guard(component(d.vector, {at[0]}), equal(at[0], at[1])); },
+          [&](const model::Component& c) { return component(c.vector, {bound_.at(c.at)}); },
           [&](const model::StickBreaking&) {
             return fail(
                 "a component of stick_breaking(...) can only be used as the probabilities of a Categorical");

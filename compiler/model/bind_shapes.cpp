@@ -195,7 +195,7 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
 
 void take_copies(Binder& b, const Slot& slot, DataArray& a) {
   if (a.multiplicity.empty()) return;
-  if (slot.axes.size() == 2 && slot.event_rank == 1) {
+  if (slot.axes.size() == 2 && !b.model[slot.axes[1]].parent && !slot.value_plate) {
     make_dense(b, a, slot.axes[1]);
     return;
   }

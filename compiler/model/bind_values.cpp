@@ -134,8 +134,8 @@ void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t 
     problem(b, ExitCode::data, a.source,
             fmt::format("{} is missing, but other entries of the same vector are not", name))
         .notes.push_back(
-            "a vector can be missing as a whole only; for single entries make its axis a plate "
-            "with a scalar distribution: x[n, d] ~ Normal(...)");
+            "a vector can be missing as a whole only; for single entries draw the numbers one by one: "
+            "x[n] ~ Normal(...) over d");
     return;
   }
 }

@@ -1,6 +1,8 @@
 // Event axes and value plates of variables, before any statement is resolved: from `over`, or from the shape
 // of a parameter. Indices are not looked at here (only counted), so chains and mutual references are no
 // obstacle.
+#include <algorithm>
+
 #include "compiler/model/resolver.h"
 
 namespace lehr::model {
@@ -55,8 +57,9 @@ std::optional<Shape> shape_of_reference(Resolver& r, const ast::Reference& refer
 
 std::optional<Shape> shape_of_call(Resolver& r, ast::ExprId id, const ast::Call& call, int depth) {
   const std::string& name = call.function.text;
-  if (name != "diag" && name != "stick_breaking") return Shape{};
+  if (name == "dot" || name == "size") return Shape{};
   if (call.arguments.size() != 1) return std::nullopt;
+  if (name != "diag" && name != "stick_breaking") return infer_shape(r, call.arguments[0].value, depth + 1);
   const auto argument = infer_shape(r, call.arguments[0].value, depth + 1);
   if (!argument || argument->size() != 1) return std::nullopt;
   if (name == "diag") return Shape{(*argument)[0], (*argument)[0]};
@@ -108,13 +111,28 @@ Implied implied_axis(Resolver& r, const std::vector<MatchedArgument>& arguments)
   return out;
 }
 
+/// `over P` of a number: P becomes one more plate of the variable, each element drawn on its own.
+bool add_element_axis(Resolver& r, const ast::Tilde& tilde, VariableId id) {
+  if (tilde.over.empty()) return true;
+  const ast::Name& name = tilde.over[0];
+  const auto it = r.names.find(name.text);
+  const bool repeated = std::any_of(tilde.axes.begin(), tilde.axes.end(),
+                                    [&](const ast::Name& axis) { return axis.text == name.text; });
+  if (tilde.over.size() != 1 || repeated || it == r.names.end() || it->second.kind != SymbolKind::plate)
+    return false;
+  const PlateId set = set_of(r.model, PlateId(it->second.index));
+  if (r.model[set].parent) return false;
+  r.model.variables[id.index()].axes.push_back(set);
+  return true;
+}
+
 bool infer(Resolver& r, VariableId id) {
   const ast::Tilde& tilde = *r.tildes[id.index()];
   const auto [call, row] = family_of(r.ast, tilde.distribution, nullptr);
   if (!row) return false;
   r.model.variables[id.index()].support = row->support;
   const int rank = row->support == math::Support::category ? 1 : math::event_rank(row->support);
-  if (rank == 0) return true;
+  if (rank == 0) return add_element_axis(r, tilde, id);
 
   std::optional<PlateId> axis;
   if (!tilde.over.empty()) {

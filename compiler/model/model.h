@@ -72,8 +72,8 @@ struct Auxiliary {
 struct Variable {
   std::string name;
   Span span;
-  std::vector<PlateId> axes;
-  std::vector<PlateId> event;           // `over`; (d, d) for a matrix
+  std::vector<PlateId> axes;            // last the plate of `over` where each element is a number
+  std::vector<PlateId> event;           // `over` of vectors; (d, d) for a matrix
   math::Support support = math::Support::real;
   std::optional<PlateId> value_plate;   // category
   bool observed = false;
@@ -112,13 +112,15 @@ struct MatrixVector { ExprId matrix, vector; };                  // `A * h`
 struct Dot { ExprId left, right; };
 struct SumOver { std::vector<BoundId> bounds; ExprId body; };
 struct Diag { ExprId vector; };
+/// The component of a vector at a bound: a parameter of a number drawn element by element (`over`).
+struct Component { ExprId vector; BoundId at; };
 struct StickBreaking { ExprId fractions; };
 enum class Function { log, exp, sqrt, logistic };
-struct Apply { Function function; ExprId argument; };
+struct Apply { Function function; ExprId argument; };              // of a vector: element by element
 
 struct Expr {
   std::variant<Number, ConstantRef, GivenRef, VariableRef, SizeOf, Negate, Binary, MatrixVector, Dot, SumOver, Diag,
-               StickBreaking, Apply>
+               Component, StickBreaking, Apply>
       node;
   std::vector<PlateId> shape;            // sets of the missing trailing axes: (), (P), (P, Q)
   std::optional<PlateId> value_plate;    // category-valued
@@ -141,6 +143,7 @@ struct Statement {
   std::vector<BoundId> bounds;           // one an axis of the variable
   Distribution main;
   std::optional<Distribution> start;     // chains: for the first element of the ordered axis
+  std::optional<BoundId> lagged;         // chains: the bound of that axis
   Span span;
 };
 

@@ -98,6 +98,8 @@ Printed render(const Model& m, ExprId id) {
           return {fmt::format("sum({}) {}", names(m, node.bounds), within(m, node.body, kProduct)), kSum};
         } else if constexpr (std::is_same_v<T, Diag>) {
           return {fmt::format("diag({})", render(m, node.vector).text), kPrimary};
+        } else if constexpr (std::is_same_v<T, Component>) {
+          return {fmt::format("{}[{}]", within(m, node.vector, kPrimary), m[node.at].name), kPrimary};
         } else if constexpr (std::is_same_v<T, StickBreaking>) {
           return {fmt::format("stick_breaking({})", render(m, node.fractions).text), kPrimary};
         } else {

@@ -65,9 +65,27 @@ class Reporter {
 };
 
 struct Axes {
-  std::optional<PlateId> event;  // event axis, or the value plate of a category
+  std::optional<PlateId> event;    // event axis, or the value plate of a category
+  std::optional<BoundId> element;  // index of the element of a number drawn element by element (`over`)
   std::string variable;
 };
+
+/// The component of a vector at a bound; of a name simply its next index.
+ExprId component(Resolver& r, ExprId id, BoundId at) {
+  Expr e = r.model[id];
+  const Index index{Index::Shifted{at, 0}, r.model[at].plate, e.span};
+  e.shape.clear();
+  if (auto* variable = std::get_if<VariableRef>(&e.node)) {
+    variable->indices.push_back(index);
+  } else if (auto* given = std::get_if<GivenRef>(&e.node)) {
+    given->indices.push_back(index);
+  } else if (auto* apply = std::get_if<Apply>(&e.node)) {
+    apply->argument = component(r, apply->argument, at);
+  } else {
+    e.node = Component{id, at};
+  }
+  return make(r, std::move(e));
+}
 
 /// One parameter with the shape its spelling asks for; a scalar stands for a vector or a multiple of the
 /// identity.
@@ -80,9 +98,21 @@ std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const Matche
   const std::vector<PlateId> shape = r.model[*value].shape;
   const Span span = r.ast[argument.value].span;
   const auto rank = static_cast<std::size_t>(s.event_rank);
+  if (rank == 0 && axes.element && shape.size() == 1) {
+    const PlateId plate = r.model[*axes.element].plate;
+    if (unify(r, shape[0], plate)) return Parameter{&s, component(r, *value, *axes.element)};
+    r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable, r.model[set_of(r.model, plate)].name,
+                      s.name, r.model[set_of(r.model, shape[0])].name);
+    return std::nullopt;
+  }
   if (rank == 0 && !shape.empty()) {
-    r.diagnostics.add(DiagnosticKind::scalar_needed, span, what, describe(r.model, r.model[*value]))
-        .note("a name with fewer indices than axes is a vector or matrix over the missing ones");
+    Diagnostic& d =
+        r.diagnostics.add(DiagnosticKind::scalar_needed, span, what, describe(r.model, r.model[*value]));
+    d.note("a name with fewer indices than axes is a vector or matrix over the missing ones");
+    if (shape.size() == 1 && !axes.element && math::event_rank(row.support) == 0 &&
+        row.support != math::Support::category)
+      d.note(fmt::format("to draw one number for each of its elements add `over {}`",
+                         r.model[set_of(r.model, shape[0])].name));
     return std::nullopt;
   }
   if (!shape.empty() && shape.size() != rank) {
@@ -135,13 +165,24 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
   const bool category = row.support == math::Support::category;
   const std::size_t rank = category ? 1 : static_cast<std::size_t>(math::event_rank(row.support));
   const Span span = cover(tilde.over.front().span, tilde.over.back().span);
-  if (rank == 0) {
-    r.diagnostics.add(DiagnosticKind::misplaced_over, span, row.name, tilde.name.text)
-        .note(fmt::format("for one number an element of '{0}' write {1}[..., {0}]", tilde.over[0].text,
-                          tilde.name.text));
+  if (rank == 0 && plates.size() > 1) {
+    std::string axes, over;
+    for (const ast::Name& axis : tilde.axes) axes += axis.text + ", ";
+    for (const ast::Name& name : tilde.over) over += (over.empty() ? "" : ", ") + name.text;
+    r.diagnostics.add(DiagnosticKind::misplaced_over, span, row.name)
+        .note(fmt::format("for one number for each element of several plates write {}[{}{}]", tilde.name.text,
+                          axes, over));
     return;
   }
-  if (plates.size() > rank || (plates.size() == 2 && plates[0] != plates[1])) {
+  if (rank == 0) {
+    for (const ast::Name& axis : tilde.axes) {
+      if (axis.text != tilde.over[0].text) continue;
+      r.diagnostics.add(DiagnosticKind::repeated_axis, span, axis.text, tilde.name.text)
+          .note(fmt::format("each '{0}' has one number already: delete `over {0}`", axis.text));
+      return;
+    }
+  }
+  if (plates.size() > std::max<std::size_t>(rank, 1) || (plates.size() == 2 && plates[0] != plates[1])) {
     r.diagnostics.add(DiagnosticKind::over_count, span,
                       rank == 1 ? "one plate" : "one plate (the matrix is square)", row.name);
     return;
@@ -183,11 +224,16 @@ void resolve_statement(Resolver& r, VariableId id) {
   if (row) check_over(r, tilde, *row);
   if (!r.variable_ok[id.index()]) return;  // its indices are unknown: every use of them would be an error
 
-  Axes axes{std::nullopt, tilde.name.text};
+  Axes axes{std::nullopt, std::nullopt, tilde.name.text};
   if (r.headers[id.index()] == HeaderState::done && row) {
     const Variable& v = r.model[id];
     if (v.value_plate) axes.event = v.value_plate;
     if (!v.event.empty()) axes.event = v.event.front();
+    if (v.axes.size() > tilde.axes.size()) {
+      axes.element = BoundId(r.model.bounds.size());
+      r.model.bounds.push_back({tilde.over[0].text, v.axes.back(), std::nullopt});
+      c.statement_bounds.push_back(*axes.element);
+    }
   }
   std::set<BoundId> lagged;
   c.lagged = &lagged;
@@ -208,8 +254,9 @@ void resolve_statement(Resolver& r, VariableId id) {
   if (!main || (tilde.start && !start)) return;
   if (!tilde.observed) check_latent_parameters(r, *main);
   const StatementId statement(r.model.statements.size());
+  const auto first_lagged = lagged.empty() ? std::nullopt : std::optional(*lagged.begin());
   r.model.statements.push_back(
-      {id, c.statement_bounds, std::move(*main), std::move(start),
+      {id, c.statement_bounds, std::move(*main), std::move(start), first_lagged,
        cover(tilde.name.span, r.ast[tilde.start ? *tilde.start : tilde.distribution].span)});
   r.model.variables[id.index()].statement = statement;
 }

@@ -213,9 +213,16 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
                             : name == "exp"  ? Function::exp
                             : name == "sqrt" ? Function::sqrt
                                              : Function::logistic;
-  const auto argument = resolve_scalar(r, c, first, fmt::format("the argument of {}", name));
-  if (!argument) return std::nullopt;
-  return make(r, {Apply{function, *argument}, {}, std::nullopt, expr.span});
+  const auto argument = resolve_expr(r, c, first);
+  if (!argument || !check_number(r, *argument)) return std::nullopt;
+  const std::vector<PlateId> shape = r.model[*argument].shape;
+  if (shape.size() > 1) {
+    r.diagnostics.add(DiagnosticKind::shape_needed, r.ast[first].span,
+                      fmt::format("the argument of {}", name), "a number or a vector",
+                      describe(r.model, r.model[*argument]));
+    return std::nullopt;
+  }
+  return make(r, {Apply{function, *argument}, shape, std::nullopt, expr.span});
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::vector<ExprId> children_of(const Expr& expr) {
           return {node.matrix, node.vector};
         } else if constexpr (std::is_same_v<T, SumOver>) {
           return {node.body};
-        } else if constexpr (std::is_same_v<T, Diag>) {
+        } else if constexpr (std::is_same_v<T, Diag> || std::is_same_v<T, Component>) {
           return {node.vector};
         } else if constexpr (std::is_same_v<T, StickBreaking>) {
           return {node.fractions};

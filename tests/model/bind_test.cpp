@@ -64,10 +64,12 @@ TEST_CASE("without times every copy is an element") {
 }
 
 TEST_CASE("a bag of words bound to counts becomes dense rows") {
-  const auto m = model_of(
-      "plate doc; plate term; p ~ Dirichlet(concentration = 1) over term; observe w[doc] ~ Multinomial(p);");
-  const BoundData b = bound(m, {ldac()});
-  CHECK(b.observed[1].values == std::vector<double>{2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0});
+  for (const char* body : {"p ~ Dirichlet(concentration = 1) over term; observe w[doc] ~ Multinomial(p);",
+                           "p ~ Gamma(shape = 1, rate = 1) over term; observe w[doc] ~ Poisson(p) over term;"}) {
+    const auto m = model_of(std::string("plate doc; plate term;") + body);
+    const BoundData b = bound(m, {ldac()});
+    CHECK(b.observed[1].values == std::vector<double>{2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0});
+  }
 }
 
 TEST_CASE("multiplicities may be bound by name") {

@@ -108,3 +108,13 @@ TEST_CASE("deep nesting and wide substitution are errors, not crashes") {
         "let a" + std::to_string(i) + " = a" + std::to_string(i - 1) + " + a" + std::to_string(i - 1) + ";";
   CHECK_THAT(errors_of(wide + "observe x[n] ~ Normal(mean = a59, sd = 1);"), Catch::Contains("too large"));
 }
+
+TEST_CASE("numbers are drawn element by element over one plate of fixed size") {
+  CHECK_THAT(errors_of("plate n; plate t in n; observe x[n] ~ Poisson(1) over t;"),
+             Catch::Contains("plate 't' is nested in 'n'"));
+  CHECK_THAT(errors_of("plate n; plate d; observe x[n, d] ~ Poisson(1) over d;"),
+             Catch::Contains("'d' stands twice among the axes of x") && Catch::Contains("delete `over d`"));
+  CHECK_THAT(errors_of("plate n; plate d; data M : matrix over d, d;"
+                       "observe x[n] ~ Normal(mean = M, sd = 1) over d;"),
+             Catch::Contains("mean of Normal must be a number, but this is a matrix"));
+}

@@ -180,3 +180,33 @@ TEST_CASE("a sum binds one product") {
   CHECK(std::get<model::Binary>(mean.node).op == model::BinaryOp::add);
   CHECK(print(m, m.statements.back().main.parameters[0].value) == "sum(f) a[n, f] * b[f] + c");
 }
+
+TEST_CASE("numbers drawn element by element have one more plate, and parameters taken at its elements") {
+  const auto m = model_of(R"(
+    plate n; plate d; plate k = 2;
+    data A : matrix over d, k; data user[n] : k; data s : vector over d;
+    h[n] ~ MvNormal(mean = 0, precision = 1) over k;
+    b[k] ~ Normal(mean = 0, sd = 1) over d;
+    observe x[n] ~ Normal(mean = A * h[n] + b[user[n]], sd = sqrt(s)) over d;
+    observe y[n] ~ Normal(mean = dot(x[n], b[0]), sd = x[n, 1]);)");
+  CHECK(statement_text(m, "b") == "b[k, d] ~ Normal(mean = 0, sd = 1);  // real");
+  CHECK(statement_text(m, "observe x") ==
+        "observe x[n, d] ~ Normal(mean = (A * h[n] + b[user[n]])[d], sd = sqrt(s[d]));  // real");
+  CHECK(variable(m, "x").event.empty());
+  REQUIRE(m[variable(m, "x").statement].bounds.size() == 2);
+  CHECK(m[m[variable(m, "x").statement].bounds[1]].plate == variable(m, "x").axes[1]);
+}
+
+TEST_CASE("an alias is a second plate of numbers drawn element by element") {
+  const auto m = model_of("plate g; plate h = g; observe x[g] ~ Poisson(3) over h;");
+  CHECK(variable(m, "x").axes == std::vector<model::PlateId>(2, model::PlateId(0)));
+}
+
+TEST_CASE("a chain records which of its plates is ordered") {
+  const auto m = model_of(R"(
+    plate t ordered; plate d;
+    observe x[t] ~ Normal(mean = x[t-1], sd = 1) over d start Normal(mean = 0, sd = 1);)");
+  const auto& s = m[variable(m, "x").statement];
+  REQUIRE(s.bounds.size() == 2);
+  CHECK(s.lagged == s.bounds[0]);
+}
