@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Chains of 10,000 steps: memory linear in the length, a small stack, and code that does not depend on the length."""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from fitting import finish, lehr
+
+HMM = """model m { plate t ordered; plate k = 10;
+  pi ~ Dirichlet(concentration = 1) over k;
+  A[k] ~ Dirichlet(concentration = 1) over k;
+  mu[k] ~ Normal(mean = 10, sd = 10);
+  s[t] ~ Categorical(A[s[t-1]]) start Categorical(pi);
+  observe x[t] ~ Normal(mean = mu[s[t]], sd = 1); }"""
+SMOOTHER = """model m { plate t ordered; plate i = 3; plate j = i;
+  data T : matrix over i, j;
+  q ~ Gamma(shape = 1, rate = 1);
+  h[t] ~ MvNormal(mean = T * h[t-1], precision = q) start MvNormal(mean = 0, precision = 1) over i;
+  observe x[t] ~ Normal(mean = h[t, 0], sd = 1); }"""
+STACK = 1 << 20  # bytes; a call for each step would need more
+STEPS = 10000
+
+
+def series(n):
+    r = np.random.default_rng(4)
+    return (np.repeat(r.integers(0, 10, n // 20 + 1) * 2.0, 20)[:n] + r.normal(size=n)).tolist()
+
+
+def peak(model, steps, extra):
+    """The resident memory of a fit, in bytes."""
+    with tempfile.TemporaryDirectory() as directory:
+        at = lambda name: os.path.join(directory, name)
+        with open(at("m.lehr"), "w") as f:
+            f.write(model)
+        with open(at("d.json"), "w") as f:
+            json.dump({"x": series(steps), **extra}, f)
+        command = [lehr(), "fit", at("m.lehr"), "--data", at("d.json"), "--out", at("out"), "--max-iter", "3", "--quiet"]
+        limit = lambda: resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))
+        child = subprocess.Popen(command, preexec_fn=limit, stderr=subprocess.PIPE)
+        message = child.stderr.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        if status != 0:
+            raise RuntimeError(f"status {status}: {message.decode()}")
+        return usage.ru_maxrss * 1024
+
+
+def linear(model, extra=None):
+    one, two, four = (peak(model, n * STEPS, extra or {}) for n in (1, 2, 4))
+    first, second = (two - one) / STEPS, (four - two) / (2 * STEPS)
+    if not second <= 1.5 * first + 200:
+        raise AssertionError(f"bytes a step: {first:.0f}, then {second:.0f}")
+    return f"{first:.0f} bytes a step between {STEPS} and {2 * STEPS} steps, {second:.0f} up to {4 * STEPS}"
+
+
+def same_code(model):
+    with tempfile.NamedTemporaryFile("w", suffix=".lehr") as f:
+        f.write(model)
+        f.flush()
+        short, long = (subprocess.run([lehr(), "emit", f.name, "--as", "llvm", "--sizes", f"t={n}"], check=True,
+                                      capture_output=True, text=True).stdout for n in (10, STEPS))
+    if short != long or len(short) < 1000:
+        raise AssertionError("the code depends on the length")
+    return f"{len(short)} characters of LLVM for 10 and for {STEPS} steps"
+
+
+TRANSITION = [[0.9, 0.1, 0.0], [0.0, 0.8, 0.1], [0.1, 0.0, 0.7]]
+
+if __name__ == "__main__":
+    finish({"10 states": lambda: linear(HMM), "10 states, code": lambda: same_code(HMM),
+            "smoother": lambda: linear(SMOOTHER, {"T": TRANSITION}), "smoother, code": lambda: same_code(SMOOTHER)})
