@@ -20,6 +20,41 @@ std::string statistics_of(const math::FamilyRow& f) {
   return fmt::format("{} {{{}}}", f.name, fmt::join(names, ", "));
 }
 
+/// What to write instead of a statistic that no family has; empty where nothing better is known.
+std::string cure(const model::Model& m, const density::Density& d, const density::Term& t,
+                 const density::Atom& a) {
+  using density::IndexLookup;
+  const std::string& name = m[a.variable].name;
+  for (const density::Guard& g : t.guards) {
+    if (g.present || g.relation != density::Relation::equal) continue;
+    if (!std::holds_alternative<IndexLookup>(d.algebra[g.left]) ||
+        !std::holds_alternative<IndexLookup>(d.algebra[g.right]))
+      continue;
+    density::Names names(m, d.algebra);
+    const std::string left = print(m, d.algebra, names, g.left), right = print(m, d.algebra, names, g.right);
+    return fmt::format(
+        "{0} and {1} may be the same element, where '{2}' is multiplied by itself; whether the data have such "
+        "pairs is not known here: draw a variable for each side, {2}1[{0}] and {2}2[{1}]",
+        left, right, name);
+  }
+  if (a.opaque.empty()) return "";
+  if (a.opaque.starts_with(name + "^") || a.opaque.find(" * ") != std::string::npos) {
+    return fmt::format(
+        "'{0}' is multiplied by itself, and only products of different variables have closed forms: draw "
+        "the second factor as a variable of its own, or the whole product as one",
+        name);
+  }
+  const math::Support support = m[a.variable].support;
+  if (a.opaque.starts_with("log ") && (support == math::Support::real || support == math::Support::vector)) {
+    return fmt::format("'{}' can be negative, but what stands here must be positive: draw it from Gamma, or "
+                       "from Beta if it is a probability",
+                       name);
+  }
+  if (a.opaque.starts_with("log(exp(") || a.opaque.starts_with("exp("))
+    return "draw what exp(...) stands for as a positive variable, from Gamma";
+  return "";
+}
+
 }  // namespace
 
 void explain(const model::Model& m, const density::Density& d, model::VariableId v,
@@ -68,6 +103,7 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
   diag.note(fmt::format("the prior {} was declared here; families on its support: {}", prior.name,
                         fmt::join(rows, ", ")),
             m[v].span);
+  if (const std::string how = cure(m, d, t, a); !how.empty()) diag.note(how);
   if (!any_opaque) {
     for (const math::FamilyRow* f : math::factors_for(m[v].support, likelihood)) {
       if (f != &prior)

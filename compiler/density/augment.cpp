@@ -98,7 +98,8 @@ Poly Expander::log_of_sum(const Poly& p) {
     }
     const auto sign = a_.literal(a_.factors(t.coef).front());
     if (sign && *sign < 0)
-      return fail("a rate or probability cannot subtract: " + text({t}) + " is a summand of it");
+      return fail("a rate or probability cannot subtract: " + text({t}) + " is a summand of it",
+                  {"each summand must be positive: a product of positive variables (Gamma, Beta) and data"});
     if (sums.empty() && t.guards.empty()) {
       fixed.push_back(&t);
     } else if (sums.size() == 1 && !spread && !a_[sums[0]].parent && t.guards.empty()) {
@@ -106,7 +107,8 @@ Poly Expander::log_of_sum(const Poly& p) {
       over = sums[0];
     } else {
       return fail("no closed form: log of the sum " + text(p),
-                  {"the sum inside a rate or probability can have single summands and one sum over a plate"});
+                  {"the sum inside a rate or probability can have single summands and one sum over a plate",
+                   "for two sums join their plates into one, with the elements of both"});
     }
   }
   const model::Variable& host = m_[m_[*statement_].variable];

@@ -259,8 +259,11 @@ bool check_number(Resolver& r, ExprId id) {
   std::string what = "this";
   if (const auto* v = std::get_if<VariableRef>(&expr.node)) what = r.model[v->variable].name;
   if (const auto* g = std::get_if<GivenRef>(&expr.node)) what = r.model[g->given].name;
-  r.diagnostics.add(DiagnosticKind::category_as_number, expr.span, what,
-                    r.model[set_of(r.model, *expr.value_plate)].name);
+  const std::string& plate = r.model[set_of(r.model, *expr.value_plate)].name;
+  r.diagnostics.add(DiagnosticKind::category_as_number, expr.span, what, plate)
+      .note(fmt::format("it can be an index: with v[{0}] a number for each '{0}', v[{1}[...]] is the number of "
+                        "its element",
+                        plate, what));
   return false;
 }
 

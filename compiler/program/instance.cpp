@@ -157,8 +157,13 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
           "at least 1, and data that bound it",
           name, block.family->name);
     }
-    return fmt::format("the posterior of '{}' is not a proper {} (a parameter left its domain)", name,
-                       block.family->name);
+    const auto& origins = schedule_.conditionals.density.origins;
+    const bool improper = std::any_of(origins.begin(), origins.end(), [&](const density::Origin& o) {
+      return o.improper && o.statement == model_[block.variable].statement;
+    });
+    return fmt::format("the posterior of '{}' is not a proper {} ({})", name, block.family->name,
+                       improper ? "its prior has no normaliser, so that each element needs enough data"
+                                : "a parameter left its domain");
   };
   place_data(data);
 }
