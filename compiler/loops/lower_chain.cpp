@@ -166,7 +166,7 @@ void Lowering::gather_potentials(BlockId b, const std::vector<std::pair<ArrayTer
       if (k != use && t.term->atoms[k].variable == own.variable) other = k;
     }
     if (!other) {
-      contribute(b, t, use, fixed, lead, unary, {});
+      contribute(b, t, use, fixed, lead, unary);
       continue;
     }
     if (*other < use) continue;  // a pair is one use

@@ -238,6 +238,7 @@ void Lowering::emit_prepare() {
     if (const auto* given = std::get_if<model::GivenId>(&source)) definite_.push_back(*given);
   }
   interface_.prepare = b_.function("prepare", [&] {
+    prepare_inverse_lookups();
     for (const density::DataSource& source : matrices) {
       std::visit(
           [&](auto id) {
@@ -382,6 +383,7 @@ Lowered Lowering::run() {
   declare_data();
   declare_blocks();
   declare_arrays();
+  declare_inverse_lookups();
   emit_prepare();
   emit_initialise();
   emit_expectations();

@@ -67,51 +67,30 @@ void Lowering::clear(const NaturalTarget& n) {
 }
 
 void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const std::vector<bool>& fixed,
-                          const std::vector<ExprId>& element, const NaturalTarget& n, Env env) {
+                          const std::vector<ExprId>& element, const NaturalTarget& n) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const Atom& atom = t.term->atoms[use];
-  std::vector<Factor> conditions;
-  for (std::size_t x = 0; x < fixed.size(); ++x) {
-    if (!fixed[x]) continue;
-    const IndexId i = atom.axes[x];
-    const auto* bound = std::get_if<density::IndexBound>(&a_[i]);
-    if (bound && !env.contains(bound->bound)) {
-      const ExprId value = bound->offset == 0 ? element[x] : b_.sub(element[x], b_.i(bound->offset));
-      env[bound->bound] = value;
-      if (bound->offset == 0) continue;
-      // t - 1 = i: t must exist
-      conditions.push_back({{}, [this, value, id = bound->bound](const Env& e) {
-                              const auto [begin, end] = range(id, e);
-                              return b_.logical_and(b_.less_equal(begin, value), b_.less(value, end));
-                            }});
-      std::set<BoundId>& needs = conditions.back().bounds;
-      if (a_[bound->bound].parent) a_.collect(*a_[bound->bound].parent, needs);
-      continue;
+  const auto add = [&](ExprId value, const Env& env) {
+    std::vector<model::PlateId> plates;
+    std::vector<ExprId> kept;
+    for (std::size_t x : n.free_axes) {
+      plates.push_back(var.axes[x]);
+      kept.push_back(fixed[x] ? element[x] : index(atom.axes[x], env));
     }
-    std::set<BoundId> bounds;
-    a_.collect(i, bounds);
-    conditions.push_back(
-        {bounds, [this, i, want = element[x]](const Env& e) { return b_.equal(index(i, e), want); }});
-  }
-  std::optional<BoundId> innermost;
-  if (!atom.event.empty()) {
-    if (const auto* bound = std::get_if<density::IndexBound>(&a_[atom.event.back()])) {
-      if (!env.contains(bound->bound)) innermost = bound->bound;
+    std::vector<ExprId> at = address(plates, kept);
+    for (IndexId i : atom.event)
+      at.push_back(index(i, env));
+    b_.add_to(n.buffers.at(atom.stat), at, value);
+  };
+  const Solved solved = solve_axes(atom, fixed, element);
+  for_solutions(solved, [&](const Env& env) {
+    std::optional<BoundId> innermost;
+    if (!atom.event.empty()) {
+      const auto* bound = std::get_if<density::IndexBound>(&a_[atom.event.back()]);
+      if (bound && !env.contains(bound->bound)) innermost = bound->bound;
     }
-  }
-  emit(*t.term, factors(t, {use}, s_.conditionals[b].variable), std::move(conditions), env, innermost,
-       [&](ExprId value, const Env& e) {
-         std::vector<model::PlateId> plates;
-         std::vector<ExprId> kept;
-         for (std::size_t x : n.free_axes) {
-           plates.push_back(var.axes[x]);
-           kept.push_back(fixed[x] ? element[x] : index(atom.axes[x], e));
-         }
-         std::vector<ExprId> at = address(plates, kept);
-         for (IndexId i : atom.event)
-           at.push_back(index(i, e));
-         b_.add_to(n.buffers.at(atom.stat), at, value);
-       });
+    emit(*t.term, factors(t, {use}, s_.conditionals[b].variable), solved.conditions, env, innermost, add);
+  });
 }
 
 std::vector<ExprId> Lowering::parameter_address(BlockId b, const std::vector<ExprId>& element,
@@ -305,7 +284,7 @@ void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::siz
   loops(0, true, [&] {
     clear(n);
     for (const auto& [t, atom] : uses)
-      contribute(b, t, atom, fixed, element, n, {});
+      contribute(b, t, atom, fixed, element, n);
     loops(0, false, [&] {
       if (hooks.gathered) hooks.gathered(element, n);
       if (hooks.before) hooks.before(element);

@@ -118,7 +118,7 @@ class Lowering {
   void clear(const NaturalTarget& n);
   /// Adds the contribution of one use to the naturals of the elements whose fixed axes have the given values.
   void contribute(BlockId b, const ArrayTerm& t, std::size_t atom, const std::vector<bool>& fixed,
-                  const std::vector<ExprId>& element, const NaturalTarget& n, Env env);
+                  const std::vector<ExprId>& element, const NaturalTarget& n);
   void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   void softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   void argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
@@ -140,6 +140,34 @@ class Lowering {
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
   std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event);
   std::vector<std::pair<ArrayTerm, std::size_t>> outer_uses(BlockId b) const;
+
+  // ---- lower_lookup.cpp: the bounds that a known element decides
+  /// source[bound], the bound over a whole plate.
+  struct PlainLookup {
+    density::DataSource source;
+    BoundId bound;
+  };
+  /// The e with source[e] = i are order[first[i]] .. order[past[i] - 1], ascending; missing values are nowhere.
+  struct InverseLookup {
+    BufferId first, past, order;
+  };
+  /// How the bounds of a term follow from the element that one of its atoms names: some are known, one may be walked
+  /// through an inverse lookup, and what is left are conditions.
+  struct Solved {
+    Env env;
+    struct Walk {
+      BoundId bound;
+      BufferId order;
+      ExprId begin, end;
+    };
+    std::optional<Walk> walk;
+    std::vector<Factor> conditions;
+  };
+  std::optional<PlainLookup> plain_lookup(IndexId i) const;
+  void declare_inverse_lookups();
+  void prepare_inverse_lookups();
+  Solved solve_axes(const Atom& atom, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
+  void for_solutions(const Solved& s, const std::function<void(const Env&)>& body);
 
   // ---- lower_chain.cpp: one factor over a sequence
   struct Chain {
@@ -233,6 +261,7 @@ class Lowering {
   std::map<std::pair<BlockId, std::string>, BufferId> previous_;  // parameters of one element before its update
   std::map<BlockId, BufferId> picks_;
   std::map<BlockId, Chain> chains_;
+  std::map<density::DataSource, InverseLookup> inverse_;
   ExprId item_shift_;                        // of the factored stream being emitted
   std::map<std::string, std::pair<BufferId, BufferId>> data_inverse_;  // of data matrices: inverse, log determinant
   std::vector<std::int64_t> size_values_;    // by slot
