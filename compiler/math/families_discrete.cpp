@@ -14,7 +14,7 @@ namespace {
 FamilyRow bernoulli() {
   const Expr x = symbol("x"), p = symbol("p"), n_value = natural_symbol(Stat::value);
   FamilyRow row{.name = "Bernoulli", .summary = "0 or 1, probability p of 1", .support = Support::bit};
-  row.spellings = {canonical("p")};
+  row.spellings = {canonical("p", 0, Support::unit)};
   row.positional = true;
   row.log_density = x * log(p) + (1.0 - x) * log1m(p);
 
@@ -55,7 +55,7 @@ FamilyRow spin() {
 FamilyRow binomial() {
   const Expr x = symbol("x"), n = symbol("n"), p = symbol("p");
   FamilyRow row{.name = "Binomial", .summary = "successes in n trials", .support = Support::count};
-  row.spellings = {canonical("n"), canonical("p")};
+  row.spellings = {canonical("n", 0, Support::count), canonical("p", 0, Support::unit)};
   row.positional = true;
   row.log_density = lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + x * log(p) + (n - x) * log1m(p);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
@@ -69,7 +69,7 @@ FamilyRow geometric() {
   const Expr x = symbol("x"), p = symbol("p");
   FamilyRow row{
       .name = "Geometric", .summary = "failures before the first success", .support = Support::count};
-  row.spellings = {canonical("p")};
+  row.spellings = {canonical("p", 0, Support::unit)};
   row.positional = true;
   row.log_density = x * log1m(p) + log(p);
 
@@ -91,7 +91,7 @@ FamilyRow geometric() {
 FamilyRow poisson() {
   const Expr x = symbol("x"), rate = symbol("rate");
   FamilyRow row{.name = "Poisson", .summary = "counts with mean rate", .support = Support::count};
-  row.spellings = {canonical("rate")};
+  row.spellings = {canonical("rate", 0, Support::positive)};
   row.positional = true;
   row.log_density = x * log(rate) - rate - lgamma(x + 1.0);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
@@ -103,7 +103,7 @@ FamilyRow poisson() {
 FamilyRow categorical() {
   const Expr probs = symbol("probs", kFirst);
   FamilyRow row{.name = "Categorical", .summary = "an element of a plate", .support = Support::category};
-  row.spellings = {canonical("p", 1)};
+  row.spellings = {canonical("p", 1, Support::simplex)};
   row.positional = true;
   row.log_density = log(at_value("p", "x"));
 
@@ -150,7 +150,7 @@ double multinomial_tempered(double n, std::span<const double> p, double inverse_
 FamilyRow multinomial() {
   const Expr x = symbol("x", kA), p = symbol("p", kA);
   FamilyRow row{.name = "Multinomial", .summary = "counts of n categories", .support = Support::counts};
-  row.spellings = {canonical("n"), canonical("p", 1)};
+  row.spellings = {canonical("n", 0, Support::count), canonical("p", 1, Support::simplex)};
   row.spellings[0].optional = true;
   row.positional = true;
   row.log_density = lgamma(sum(kA, x) + 1.0) - sum(kA, lgamma(x + 1.0)) + sum(kA, x * log(p));

@@ -11,7 +11,7 @@ namespace {
 FamilyRow normal() {
   const Expr x = symbol("x"), mean = symbol("mean"), precision = symbol("precision");
   FamilyRow row{.name = "Normal", .summary = "Gaussian on the reals", .support = Support::real};
-  row.spellings = {canonical("mean"), canonical("precision"),
+  row.spellings = {canonical("mean"), canonical("precision", 0, Support::positive),
                    alternative("variance", "precision", reciprocal(symbol("variance"))),
                    alternative("sd", "precision", reciprocal(square(symbol("sd"))))};
   row.log_density = -0.5 * kLog2Pi + 0.5 * log(precision) - 0.5 * precision * square(x - mean);
@@ -36,7 +36,7 @@ FamilyRow gamma() {
   const Expr x = symbol("x"), shape = symbol("shape"), rate = symbol("rate");
   FamilyRow row{
       .name = "Gamma", .summary = "positive reals, mean shape / rate", .support = Support::positive};
-  row.spellings = {canonical("shape"), canonical("rate"),
+  row.spellings = {canonical("shape", 0, Support::positive), canonical("rate", 0, Support::positive),
                    alternative("scale", "rate", reciprocal(symbol("scale")))};
   row.log_density = shape * log(rate) - lgamma(shape) + (shape - 1.0) * log(x) - rate * x;
 
@@ -60,7 +60,7 @@ FamilyRow inverse_gamma() {
   const Expr x = symbol("x"), shape = symbol("shape"), scale = symbol("scale");
   FamilyRow row{
       .name = "InverseGamma", .summary = "1 / Gamma(shape, rate = scale)", .support = Support::positive};
-  row.spellings = {canonical("shape"), canonical("scale")};
+  row.spellings = {canonical("shape", 0, Support::positive), canonical("scale", 0, Support::positive)};
   row.log_density = shape * log(scale) - lgamma(shape) - (shape + 1.0) * log(x) - scale * reciprocal(x);
 
   Factor f;
@@ -83,7 +83,7 @@ FamilyRow inverse_gamma() {
 FamilyRow exponential() {
   const Expr x = symbol("x"), rate = symbol("rate");
   FamilyRow row{.name = "Exponential", .summary = "Gamma with shape 1", .support = Support::positive};
-  row.spellings = {canonical("rate")};
+  row.spellings = {canonical("rate", 0, Support::positive)};
   row.positional = true;
   row.log_density = log(rate) - rate * x;
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
@@ -98,7 +98,7 @@ FamilyRow exponential() {
 FamilyRow beta() {
   const Expr x = symbol("x"), a = symbol("a"), b = symbol("b");
   FamilyRow row{.name = "Beta", .summary = "probabilities, mean a / (a + b)", .support = Support::unit};
-  row.spellings = {canonical("a"), canonical("b")};
+  row.spellings = {canonical("a", 0, Support::positive), canonical("b", 0, Support::positive)};
   row.positional = true;
   row.log_density = lgamma(a + b) - lgamma(a) - lgamma(b) + (a - 1.0) * log(x) + (b - 1.0) * log1m(x);
 

@@ -69,8 +69,8 @@ FamilyRow mv_normal() {
   const auto centred = [](Index i) { return symbol("x", i) - symbol("mean", i); };
   const Expr mean_j = symbol("mean", kFirst), precision_jl = symbol("precision", kFirst, kSecond);
   FamilyRow row{.name = "MvNormal", .summary = "Gaussian vectors", .support = Support::vector};
-  row.spellings = {canonical("mean", 1), canonical("precision", 2),
-                   alternative("covariance", "precision", inverse("covariance", kFirst, kSecond), 2)};
+  row.spellings = {canonical("mean", 1), canonical("precision", 2, Support::spd_matrix),
+                   alternative("covariance", "precision", inverse("covariance", kFirst, kSecond), 2, Support::spd_matrix)};
   row.log_density = -0.5 * kLog2Pi * extent() + 0.5 * logdet("precision") -
                     0.5 * sum(kA, sum(kB, symbol("precision", kA, kB) * centred(kA) * centred(kB)));
 
@@ -98,8 +98,8 @@ FamilyRow wishart() {
   FamilyRow row{.name = "Wishart",
                 .summary = "positive definite matrices, mean df * scale",
                 .support = Support::spd_matrix};
-  row.spellings = {canonical("df"), alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2),
-                   canonical("rate", 2)};
+  row.spellings = {canonical("df", 0, Support::positive), alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2, Support::spd_matrix),
+                   canonical("rate", 2, Support::spd_matrix)};
   row.log_density = wishart_density(df, "x");
 
   Factor f;
@@ -127,7 +127,7 @@ FamilyRow dirichlet() {
   const Expr c_a = symbol("concentration", kA), c_j = symbol("concentration", kFirst);
   const Expr total = sum(kA, c_a);
   FamilyRow row{.name = "Dirichlet", .summary = "probability vectors", .support = Support::simplex};
-  row.spellings = {canonical("concentration", 1)};
+  row.spellings = {canonical("concentration", 1, Support::positive)};
   row.positional = true;
   row.log_density = lgamma(total) - sum(kA, lgamma(c_a)) + sum(kA, (c_a - 1.0) * log(symbol("x", kA)));
 
@@ -156,7 +156,7 @@ FamilyRow normal_gamma() {
              rate = symbol("rate");
   FamilyRow row{.name = "NormalGamma", .summary = "a mean and its precision", .support = Support::real};
   row.joint_precision = Support::positive;
-  row.spellings = {canonical("mean"), canonical("precision_scale"), canonical("shape"), canonical("rate")};
+  row.spellings = {canonical("mean"), canonical("precision_scale", 0, Support::positive), canonical("shape", 0, Support::positive), canonical("rate", 0, Support::positive)};
   row.log_density = -0.5 * kLog2Pi + 0.5 * log(k) + 0.5 * log(tau) - 0.5 * k * tau * square(mu - mean) +
                     shape * log(rate) - lgamma(shape) + (shape - 1.0) * log(tau) - rate * tau;
 
@@ -191,8 +191,8 @@ FamilyRow normal_wishart() {
                 .summary = "a mean vector and its precision matrix",
                 .support = Support::vector};
   row.joint_precision = Support::spd_matrix;
-  row.spellings = {canonical("mean", 1), canonical("precision_scale"), canonical("df"),
-                   alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2), canonical("rate", 2)};
+  row.spellings = {canonical("mean", 1), canonical("precision_scale", 0, Support::positive), canonical("df", 0, Support::positive),
+                   alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2, Support::spd_matrix), canonical("rate", 2, Support::spd_matrix)};
   row.log_density = -0.5 * kLog2Pi * extent() + 0.5 * extent() * log(k) + 0.5 * logdet("x_precision") -
                     0.5 * k * sum(kA, sum(kB, symbol("x_precision", kA, kB) * centred(kA) * centred(kB))) +
                     wishart_density(df, "x_precision");

@@ -100,6 +100,8 @@ struct Spelling {
   std::optional<Expr> convert = {};  // canonical, component-wise in symbol(name); none: it is the canonical one
   int event_rank = 0;           // rank of the argument: 0 scalar, 1 vector over the event axis, 2 matrix
   bool optional = false;        // Multinomial's n
+  /// Where its values must lie, borders of the unit interval included; of a vector each entry, a simplex as a whole.
+  Support domain = Support::real;
 };
 
 struct FamilyRow {

@@ -24,14 +24,16 @@ inline const double kLog2Pi = std::log(2.0 * std::numbers::pi);
 inline constexpr Index kA{2};
 inline constexpr Index kB{3};
 
-inline Spelling canonical(std::string name, int event_rank = 0) {
-  return {.name = name, .canonical = name, .event_rank = event_rank};
+inline Spelling canonical(std::string name, int event_rank = 0, Support domain = Support::real) {
+  return {.name = name, .canonical = name, .event_rank = event_rank, .domain = domain};
 }
-inline Spelling alternative(std::string name, std::string of, Expr convert, int event_rank = 0) {
+inline Spelling alternative(std::string name, std::string of, Expr convert, int event_rank = 0,
+                            Support domain = Support::positive) {
   return {.name = std::move(name),
           .canonical = std::move(of),
           .convert = std::move(convert),
-          .event_rank = event_rank};
+          .event_rank = event_rank,
+          .domain = domain};
 }
 inline FactorParameter parameter(std::string name, int event_rank, Expr from_natural) {
   return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(from_natural)};

@@ -87,6 +87,7 @@ Result<BoundData> bind_arrays(model::Binder b) {
   model::claim_values(b);
   model::settle_sizes(b);
   if (b.problems.empty()) model::store_values(b);
+  if (b.problems.empty()) model::check_parameters(b);
   return model::finish(b);
 }
 

@@ -131,6 +131,19 @@ void wrong_axes(Binder& b, const Slot& slot, const DataArray& a) {
   }
 }
 
+void unequal_rows(Binder& b, const Slot& slot, const DataArray& a) {
+  const auto length = [&](std::size_t row) { return a.row_offsets[row + 1] - a.row_offsets[row]; };
+  std::size_t row = 1;
+  while (row + 2 < a.row_offsets.size() && length(row) == length(0)) ++row;
+  const std::string &outer = b.model[slot.axes[0]].name, &inner = b.model[slot.axes[1]].name;
+  problem(b, ExitCode::data, a.source,
+          fmt::format("the rows of '{}' differ in length: row 0 has {} elements, row {} has {}; {} needs one size "
+                      "of '{}' for every '{}'",
+                      slot.name, length(0), row, length(row), signature(b, slot), inner, outer))
+      .notes.push_back(fmt::format("rows whose length varies are numbers over a nested plate: `plate {1} in {2};`, {0}[{2}, {1}]",
+                                  slot.name, inner, outer));
+}
+
 void claim_rows(Binder& b, PlateId plate, std::vector<std::int64_t> offsets, const std::string& source) {
   b.offset_claims[plate].push_back({std::move(offsets), source});
 }
@@ -150,6 +163,10 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
     return;
   }
   if (a.ragged()) {
+    if (slot.axes.size() == 2 && groups.size() == 2) {
+      unequal_rows(b, slot, a);
+      return;
+    }
     if (slot.axes.size() != 2 || groups.size() != 1) {
       wrong_axes(b, slot, a);
       return;

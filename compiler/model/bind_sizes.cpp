@@ -168,15 +168,6 @@ void settle_sizes(Binder& b) {
   }
   b.out.constants.clear();
   for (const auto& value : b.constants) b.out.constants.push_back(value.value_or(std::nan("")));
-  // Values of categories must lie inside a plate whose size something else gave.
-  for (const auto& [plate, largest] : b.largest) {
-    const std::int64_t size = b.out.sizes[plate.index()];
-    if (size < 1 || largest <= size) continue;
-    Error& e = problem(b, ExitCode::data, b.largest_source[plate],
-                       fmt::format("element {} is outside plate '{}', which has {} elements", largest - 1,
-                                   m[plate].name, size));
-    e.notes.push_back("indices are 0-based: the last one is the size minus one");
-  }
   for (const auto& [name, labels] : b.settings.labels) {
     for (std::size_t i = 0; i < m.plates.size(); ++i) {
       if (m.plates[i].name == name) b.out.labels[m.plates[i].set.index()] = labels;

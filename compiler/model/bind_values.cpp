@@ -13,27 +13,6 @@ namespace {
 
 constexpr double kSimplexTolerance = 1e-4;  // rows stored in single precision pass
 
-/// "x[3, 1]": the element of a slot at a position of its packed values.
-std::string element_name(const Binder& b, const Slot& slot, std::size_t position) {
-  std::vector<std::int64_t> index(slot.axes.size());
-  auto rest = static_cast<std::int64_t>(position);
-  for (std::size_t i = slot.axes.size(); i-- > 0;) {
-    const PlateId leaf = slot.axes[i];
-    std::int64_t at = rest % std::max<std::int64_t>(1, b.out.sizes[leaf.index()]);
-    rest /= std::max<std::int64_t>(1, b.out.sizes[leaf.index()]);
-    while (i > 0 && b.model[slot.axes[i]].parent) {
-      const auto& offsets = b.out.offsets[slot.axes[i].index()];
-      const auto row = std::upper_bound(offsets.begin(), offsets.end(), at) - offsets.begin() - 1;
-      index[i--] = at - offsets[static_cast<std::size_t>(row)];
-      at = row;
-    }
-    index[i] = at;
-  }
-  std::string out;
-  for (const std::int64_t i : index) out += (out.empty() ? "" : ", ") + fmt::format("{}", i);
-  return out.empty() ? slot.name : fmt::format("{}[{}]", slot.name, out);
-}
-
 bool whole(double v) { return v == std::floor(v); }
 
 struct Rule {
@@ -183,6 +162,19 @@ void check_symmetric(Binder& b, const Slot& slot, const DataArray& a) {
   }
 }
 
+/// Values of categories must lie inside a plate whose size something else gave.
+bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
+  const auto size = static_cast<double>(b.out.sizes[slot.value_plate->index()]);
+  const auto it = std::find_if(a.values.begin(), a.values.end(), [&](double v) { return v >= size; });
+  if (it == a.values.end()) return true;
+  problem(b, ExitCode::data, a.source,
+          fmt::format("{} is element {:.10g}, outside plate '{}', which has {} elements",
+                      element_name(b, slot, static_cast<std::size_t>(it - a.values.begin())), *it,
+                      b.model[*slot.value_plate].name, b.out.sizes[slot.value_plate->index()]))
+      .notes.push_back("indices are 0-based: the last one is the size minus one");
+  return false;
+}
+
 /// Number of values that the sizes of a slot's axes call for.
 std::size_t expected_count(const Binder& b, const Slot& slot) {
   std::size_t out = 1;
@@ -225,6 +217,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     }
     return;
   }
+  if (slot.value_plate && !check_inside(b, slot, a)) return;
   if (missing) check_missing(b, slot, a, *missing);
   if (is_simplex(b, slot)) check_simplex(b, slot, a);
   check_symmetric(b, slot, a);
@@ -295,6 +288,26 @@ void check_constant_indices(Binder& b) {
 }
 
 }  // namespace
+
+std::string element_name(const Binder& b, const Slot& slot, std::size_t position) {
+  std::vector<std::int64_t> index(slot.axes.size());
+  auto rest = static_cast<std::int64_t>(position);
+  for (std::size_t i = slot.axes.size(); i-- > 0;) {
+    const PlateId leaf = slot.axes[i];
+    std::int64_t at = rest % std::max<std::int64_t>(1, b.out.sizes[leaf.index()]);
+    rest /= std::max<std::int64_t>(1, b.out.sizes[leaf.index()]);
+    while (i > 0 && b.model[slot.axes[i]].parent) {
+      const auto& offsets = b.out.offsets[slot.axes[i].index()];
+      const auto row = std::upper_bound(offsets.begin(), offsets.end(), at) - offsets.begin() - 1;
+      index[i--] = at - offsets[static_cast<std::size_t>(row)];
+      at = row;
+    }
+    index[i] = at;
+  }
+  std::string out;
+  for (const std::int64_t i : index) out += (out.empty() ? "" : ", ") + fmt::format("{}", i);
+  return out.empty() ? slot.name : fmt::format("{}[{}]", slot.name, out);
+}
 
 void claim_values(Binder& b) {
   b.out.labels.resize(b.model.plates.size());

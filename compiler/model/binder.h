@@ -85,5 +85,11 @@ void settle_sizes(Binder& b);
 void claim_values(Binder& b);
 /// Moves values into BoundData in the model's order and checks them against their supports.
 void store_values(Binder& b);
+/// "x[3, 1]": the element of a slot at a position of its packed values; sizes must be settled.
+std::string element_name(const Binder& b, const Slot& slot, std::size_t position);
+
+// bind_parameters.cpp
+/// Checks parameters that are constants or data alone against the domains of their family's row.
+void check_parameters(Binder& b);
 
 }  // namespace lehr::model

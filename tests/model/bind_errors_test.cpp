@@ -72,7 +72,7 @@ TEST_CASE("settings must name what the model has") {
 
 TEST_CASE("values outside their supports name the element") {
   CHECK_THAT(error_of(kMixture, {array_of("z", {2}, {0, 2}), array_of("x", {2}, {1, 2})}),
-             Contains("element 2 is outside plate 'k', which has 2 elements") && Contains("0-based"));
+             Contains("z[1] is element 2, outside plate 'k', which has 2 elements") && Contains("0-based"));
   CHECK_THAT(error_of(kMixture, {array_of("z", {2}, {0, 0.5}), array_of("x", {2}, {1, 2})}),
              Contains("z[1] is 0.5"));
   CHECK_THAT(
@@ -155,4 +155,48 @@ TEST_CASE("all problems of one run are reported together") {
       "plate n; data a[n] : real; data c[n] : count; observe x[n] ~ Normal(mean = a[n] + c[n], sd = 1);",
       {array_of("a", {2}, {1, kNan}), array_of("c", {2}, {1, -1}), array_of("x", {2}, {1, 2})});
   CHECK_THAT(text, Contains("a[1] is missing") && Contains("c[1] is -1"));
+}
+
+TEST_CASE("rows of different lengths are no vectors") {
+  CHECK_THAT(error_of("plate n; plate d; observe x[n] ~ MvNormal(mean = 0, precision = 1) over d;",
+                      {ragged_of("x", {{1, 2}, {3, 4}, {5}})}),
+             Contains("row 0 has 2 elements, row 2 has 1; x[n] over d needs one size of 'd'") &&
+                 Contains("`plate d in n;`"));
+}
+
+TEST_CASE("given parameters must be in the domains of their families") {
+  const auto x = array_of("x", {2}, {1, 2});
+  const std::string mixture = "plate n; plate k = 4; mu[k] ~ Normal(mean = 0, sd = 1);"
+                              "observe x[n] ~ Normal(mean = mu[z[n]], sd = 1);";
+  Settings settings;
+  settings.constants["s"] = -1;
+  CHECK_THAT(error_of("const s = 1; plate n; observe x[n] ~ Normal(mean = 0, sd = s);", {x}, ExitCode::model,
+                      settings),
+             Contains("s is -1, but the sd of Normal must be positive") && Contains("x is drawn from"));
+  CHECK_THAT(error_of("plate n; observe x[n] ~ Normal(mean = 0, precision = 0);", {x}, ExitCode::model),
+             Contains("the precision of Normal is 0, but it must be positive"));
+  CHECK_THAT(error_of("plate n; data t[n] : real; observe x[n] ~ Normal(mean = 0, precision = t[n]);",
+                      {x, array_of("t", {2}, {1, 0})}),
+             Contains("t[1] is 0, but the precision of Normal must be positive"));
+  CHECK_THAT(error_of(mixture + "z[n] ~ Categorical(0.5) over k;", {x}, ExitCode::model),
+             Contains("must be 1 / 4 for the 4 elements of 'k'"));
+  CHECK_THAT(error_of(mixture + "data p : vector over k; z[n] ~ Categorical(p);",
+                      {x, array_of("p", {4}, {0.5, 0.5, 0.5, 0})}),
+             Contains("the sum from p[0] on is 1.5"));
+  CHECK_THAT(error_of("plate n; data p[n] : real; observe x[n] ~ Bernoulli(p[n]);",
+                      {array_of("x", {2}, {1, 0}), array_of("p", {2}, {0.5, 1.5})}),
+             Contains("p[1] is 1.5") && Contains("between 0 and 1"));
+}
+
+TEST_CASE("broadcast probabilities, certain events and improper priors are in their domains") {
+  for (const char* body :
+       {"plate n; plate k = 4; mu[k] ~ Normal(mean = 0, precision = 0); z[n] ~ Categorical(1 / 4) over k;"
+        "observe x[n] ~ Normal(mean = mu[z[n]], sd = 1);",
+        "const K = 3; plate n; plate k = K; mu[k] ~ Normal(mean = 0, sd = 1); z[n] ~ Categorical(1 / K) over k;"
+        "observe x[n] ~ Normal(mean = mu[z[n]], sd = 1);",
+        "plate n; t ~ Gamma(shape = 0, rate = 0); observe x[n] ~ Normal(mean = 0, precision = t);",
+        "plate n; data p[n] : real; observe x[n] ~ Bernoulli(p[n]);"}) {
+    const auto m = model_of(body);
+    CHECK(lehr::bind(m, dataset_of({array_of("x", {2}, {1, 0}), array_of("p", {2}, {1, 0})}), {}));
+  }
 }

@@ -1,0 +1,127 @@
+// Parameters that the model or the data give outright: each in the domain of its family's row, so that a negative
+// standard deviation is an error here and not a failure of the numbers later. Others are left to the fit.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/model/binder.h"
+#include "compiler/model/print_model.h"
+#include "compiler/model/walk.h"
+
+namespace lehr::model {
+namespace {
+
+using math::Support;
+
+constexpr double kSumTolerance = 1e-4;  // rows stored in single precision pass
+
+/// What is wanted of one number where it is not what the domain asks for.
+const char* wanted(Support domain, double v) {
+  switch (domain) {
+    case Support::positive:
+    case Support::spd_matrix:
+      return v > 0 && std::isfinite(v) ? nullptr : "positive";
+    case Support::unit:
+    case Support::simplex:
+      return v >= 0 && v <= 1 + kSumTolerance ? nullptr : "between 0 and 1";
+    case Support::count:
+      return v >= 0 && v == std::floor(v) && std::isfinite(v) ? nullptr : "a count (0, 1, 2, ...)";
+    case Support::real:
+    case Support::bit:
+    case Support::spin:
+    case Support::category:
+    case Support::vector:
+    case Support::counts:
+      break;
+  }
+  return std::isfinite(v) ? nullptr : "a finite number";
+}
+
+struct Place {
+  const Variable& variable;
+  const Distribution& distribution;
+  const Parameter& parameter;
+};
+
+void report(Binder& b, const Place& at, ExitCode code, const std::string& where, const std::string& subject,
+            double value, const std::string& what) {
+  const std::string parameter =
+      fmt::format("the {} of {}", at.parameter.spelling->name, at.distribution.family->name);
+  const bool literal = subject.empty();
+  problem(b, code, where,
+          fmt::format("{} is {:.10g}, but {} must be {}", literal ? parameter : subject, value,
+                      literal ? "it" : parameter, what))
+      .notes.push_back(fmt::format("{} is drawn from {}({} = {}, ...)", at.variable.name,
+                                   at.distribution.family->name, at.parameter.spelling->name,
+                                   print(b.model, at.parameter.value)));
+}
+
+/// A literal 0 in a prior is an improper one.
+bool is_improper_zero(const Binder& b, const Place& at, double value) {
+  return value == 0 && !at.variable.observed && !at.parameter.spelling->convert &&
+         std::holds_alternative<Number>(b.model[at.parameter.value].node);
+}
+
+void check_number(Binder& b, const Place& at, double value) {
+  const Support domain = at.parameter.spelling->domain;
+  const auto& node = b.model[at.parameter.value].node;
+  const bool literal = std::holds_alternative<Number>(node) || std::holds_alternative<Negate>(node);
+  const std::string text = literal ? "" : print(b.model, at.parameter.value);
+  if (is_improper_zero(b, at, value)) return;
+  if (const char* what = wanted(domain, value)) {
+    report(b, at, ExitCode::model, "", text, value, what);
+    return;
+  }
+  if (domain != Support::simplex) return;
+  const PlateId plate = at.variable.value_plate ? *at.variable.value_plate : at.variable.event.at(0);
+  const std::int64_t size = b.out.sizes[plate.index()];
+  if (size < 1 || std::abs(value * static_cast<double>(size) - 1) <= kSumTolerance) return;
+  report(b, at, ExitCode::model, "", text, value,
+         fmt::format("1 / {} for the {} elements of '{}': probabilities sum to 1", size, size,
+                     b.model[plate].name));
+}
+
+void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
+  const auto it = std::find_if(b.slots.begin(), b.slots.end(), [&](const Slot& s) { return s.given == id; });
+  const std::vector<double>& values = b.out.givens[id.index()].values;
+  const Support domain = at.parameter.spelling->domain;
+  if (it == b.slots.end() || rank == 2) return;  // a matrix is factorised when the fit starts
+  const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : "--data";
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const char* what = wanted(domain, values[i]);
+    if (!what) continue;
+    report(b, at, ExitCode::data, source, element_name(b, *it, i), values[i], what);
+    return;
+  }
+  if (domain != Support::simplex || rank != 1) return;
+  const auto width = static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]);
+  for (std::size_t row = 0; row + width <= values.size(); row += width) {
+    double total = 0;
+    for (std::size_t i = 0; i < width; ++i) total += values[row + i];
+    if (std::abs(total - 1) <= kSumTolerance) continue;
+    report(b, at, ExitCode::data, source, "the sum from " + element_name(b, *it, row) + " on", total, "1");
+    return;
+  }
+}
+
+}  // namespace
+
+void check_parameters(Binder& b) {
+  for (const Statement& s : b.model.statements) {
+    for (const Distribution* d : {&s.main, s.start ? &*s.start : nullptr}) {
+      if (!d) continue;
+      for (const Parameter& p : d->parameters) {
+        const Place at{b.model[s.variable], *d, p};
+        const Expr& e = b.model[p.value];
+        if (const auto* given = std::get_if<GivenRef>(&e.node)) {
+          check_array(b, at, given->given, e.shape.size());
+        } else if (e.shape.empty()) {
+          if (const auto value = evaluate(b, p.value)) check_number(b, at, *value);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace lehr::model
