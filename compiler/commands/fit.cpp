@@ -18,6 +18,7 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_summary.h"
+#include "compiler/commands/infer.h"
 #include "compiler/pipeline.h"
 #include "compiler/program/instance.h"
 #include "compiler/schedule/schedule.h"
@@ -60,7 +61,8 @@ Error numerical_error(const FitOptions& o, std::string text) {
   return {lehr::ExitCode::numerical,
           o.model,
           std::move(text),
-          {"every constant and datum must be in its parameter's domain: precisions, rates, shapes and concentrations above 0, "
+          {"every constant and datum must be in its parameter's domain: precisions, rates, shapes and "
+           "concentrations above 0, "
            "probabilities in [0, 1], degrees of freedom above the dimension minus 1",
            "another start may do: --seed, --restarts or --init",
            "if every start fails: a narrower prior, or data in units of the size of 1"}};
@@ -78,7 +80,7 @@ std::string describe_failure(const FitRun& run) {
   return text;
 }
 
-Outcome evaluate_start(Engine& engine, const CaviOptions& options) {
+Outcome evaluate_start(const Engine& engine, const CaviOptions& options) {
   Outcome out;
   if (const std::int32_t status = evaluate(engine, options, out.elbo); status != 0) {
     out.status = Status::numerical_failure;
@@ -90,42 +92,54 @@ Outcome evaluate_start(Engine& engine, const CaviOptions& options) {
   return out;
 }
 
+/// The objective of the temperature stands in the trace where there is annealing.
+std::vector<std::string> extra_columns(const FitOptions& o) {
+  return o.anneal.empty() ? std::vector<std::string>{} : std::vector<std::string>{"objective"};
+}
+
+Result<bool> append(Trace& trace, const FitOptions& o, const TraceRow& row) {
+  const double extra[] = {row.objective};
+  return trace.append(row.iteration, row.seconds, row.elbo, row.temperature,
+                      std::span(extra).first(extra_columns(o).size()));
+}
+
 /// One run from one start; its trace replaces that of an earlier one.
 Result<FitRun> run_once(Instance& instance, const FitOptions& o, const std::vector<NpyArray>& init,
                         std::uint64_t restart, Clock::time_point begin) {
-  Result<bool> started = instance.start(o.seed, restart);
+  Result<bool> started = instance.start(o.seed, restart, start_kind(o.init).value_or(StartKind::seeds));
   if (!started && started.error().code == lehr::ExitCode::data) return started.error();
   if (!started) return numerical_error(o, "the start: " + started.error().text);
   if (!init.empty()) {
     if (Result<bool> set = instance.set(init, o.init); !set) return set.error();
   }
 
-  Result<Trace> trace = Trace::open(o.out);
+  Result<Trace> trace = Trace::open(o.out, extra_columns(o));
   if (!trace) return trace.error();
   const bool several = o.restarts > 1;
   ProgressOptions progress_options = progress_for(stderr, o.quiet);
   if (several && !progress_options.bar) progress_options.quiet = true;
-  Progress progress(stderr, progress_options, o.cavi.max_iterations);
+  Progress progress(stderr, progress_options, o.inference.max_iterations);
 
   FitRun run;
   run.restart = restart;
   Result<bool> written = true;
-  const auto record = [&](std::int64_t iteration, double elbo) {
+  const OnSweep record = [&](const SweepReport& r) {
     const double seconds = seconds_since(begin);
-    run.trace.push_back({iteration, seconds, elbo});
-    written = trace->append(iteration, seconds, elbo, 1);
-    progress.update({iteration, seconds, elbo, 1.0});
+    run.trace.push_back({r.iteration, seconds, r.elbo, r.temperature, r.objective});
+    written = append(*trace, o, run.trace.back());
+    progress.update({r.iteration, seconds, r.elbo, r.temperature});
     return interrupted == 0 && written;
   };
-  if (o.cavi.max_iterations > 0) {
-    run.outcome = run_cavi(instance.engine(), o.cavi, record);
+  if (o.inference.max_iterations > 0) {
+    run.outcome = infer(instance.engine(), o, restart, record, run);
   } else {
-    run.outcome = evaluate_start(instance.engine(), o.cavi);
-    if (run.outcome.status != Status::numerical_failure) record(0, run.outcome.elbo);
+    run.outcome = evaluate_start(instance.engine(), o.inference);
+    if (run.outcome.status != Status::numerical_failure) record({0, run.outcome.elbo, 1, run.outcome.elbo});
   }
   if (!written) return written.error();
   run.posterior = instance.posterior(o.save_locals);
   progress.finish();
+  if (run.automatic && !o.quiet) fmt::print(stderr, "{}", describe(*run.automatic, run.outcome));
   if (several && !o.quiet) {
     fmt::print(stderr, "restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.restarts,
                name_of(run.outcome.status), run.outcome.iterations, run.outcome.elbo);
@@ -135,10 +149,10 @@ Result<FitRun> run_once(Instance& instance, const FitOptions& o, const std::vect
 
 /// The trace on disk is that of the last run: the best one's takes its place.
 Result<bool> rewrite_trace(const FitOptions& o, const FitRun& run) {
-  Result<Trace> trace = Trace::open(o.out);
+  Result<Trace> trace = Trace::open(o.out, extra_columns(o));
   if (!trace) return trace.error();
   for (const TraceRow& row : run.trace) {
-    if (Result<bool> r = trace->append(row.iteration, row.seconds, row.elbo, 1); !r) return r;
+    if (Result<bool> r = append(*trace, o, row); !r) return r;
   }
   return true;
 }
@@ -167,8 +181,10 @@ std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source
   if (!data) return fail(data.error());
   for (const model::Variable& v : untied->model.variables) {
     if (v.observed || !dataset->contains(v.name)) continue;
-    fmt::print(stderr, "{}: warning: the data for '{}' are not used: the model does not observe it\n"
-               "    note: `observe {} ~ ...` makes it data\n", o.model, v.name, v.name);
+    fmt::print(stderr,
+               "{}: warning: the data for '{}' are not used: the model does not observe it\n"
+               "    note: `observe {} ~ ...` makes it data\n",
+               o.model, v.name, v.name);
   }
 
   density::ExpandOptions expand_options;
@@ -211,7 +227,8 @@ bool cut_short(const FitOptions& o, const Runs& runs) {
                          runs.all.size() < static_cast<std::size_t>(o.restarts));
 }
 
-ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<std::string>& caveats, const Runs& runs) {
+ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<std::string>& caveats,
+                  const Runs& runs) {
   const FitRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
   if (outcome.decreases > 0) {
@@ -237,19 +254,21 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
 ExitCode fit(const FitOptions& given) {
   const std::optional<Source> source = read_model(given.model);
   if (!source) return kUsage;
+  if (const Result<bool> r = check_method(given); !r) return complain(r.error());
   const Clock::time_point begin = Clock::now();
   std::variant<Bound, ExitCode> read = read_all(given, *source);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   auto& [front, data] = std::get<Bound>(read);
   Result<std::vector<NpyArray>> init = std::vector<NpyArray>();
-  if (!given.init.empty()) init = read_npz(given.init);
+  if (!given.init.empty() && !start_kind(given.init)) init = read_npz(given.init);
   if (!init) return complain(init.error());
 
   const Clock::time_point compile_begin = Clock::now();
   const schedule::Schedule schedule = plan(front.model, std::move(front.conditionals));
   // A model of local variables alone has no other posterior to write.
   FitOptions o = given;
-  const bool all_local = std::all_of(schedule.stage_of.begin(), schedule.stage_of.end(), [](const auto& s) { return s.has_value(); });
+  const bool all_local = std::all_of(schedule.stage_of.begin(), schedule.stage_of.end(),
+                                     [](const auto& s) { return s.has_value(); });
   o.save_locals = o.save_locals || all_local;
   Instance instance(front.model, schedule, data, {o.save_locals},
                     o.interpret ? Backend::interpreter : Backend::native);

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "compiler/commands/settings.h"
-#include "runtime/engine/cavi.h"
+#include "compiler/program/start.h"
+#include "runtime/engine/svi.h"
 
 namespace lehr::commands {
 
@@ -13,7 +14,8 @@ struct FitOptions {
   std::string model, out, init, method = "cavi", command;
   std::vector<std::string> data;
   SettingTexts settings;
-  CaviOptions cavi;
+  SviOptions inference;            // coordinate ascent reads what it has of them
+  std::string anneal;
   std::uint64_t seed = 1;
   std::int64_t restarts = 1;
   bool save_locals = false, quiet = false, interpret = false;

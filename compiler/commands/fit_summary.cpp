@@ -32,6 +32,20 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
   return out;
 }
 
+json automatic(const AutoReport& r) {
+  json heating = json::array(), arms = json::array();
+  for (const HeatingPoint& p : r.heating)
+    heating.push_back({p.temperature, p.fraction});
+  for (const AutoReport::Arm& a : r.arms)
+    arms.push_back({{"from", a.from}, {"elbo", a.elbo}, {"kept", a.kept}});
+  return {{"plain_elbo", r.plain_elbo},
+          {"plain_sweeps", r.plain_sweeps},
+          {"melting_temperature", r.melting},
+          {"entropy_curve", heating},
+          {"arms", arms},
+          {"plateau", r.plateau}};
+}
+
 }  // namespace
 
 bool better(const FitRun& a, const FitRun& b) {
@@ -58,24 +72,27 @@ json fit_summary(const FitOptions& o, const model::Model& m, const conditionals:
                         {"iterations", run.outcome.iterations},
                         {"status", name_of(run.outcome.status)}});
   }
-  return {{"model", m.name},
-          {"model_file", o.model},
-          {"command", o.command},
-          {"version", LEHR_VERSION},
-          {"method", o.method},
-          {"seed", o.seed},
-          {"restart", best.restart},
-          {"restarts", restarts},
-          {"status", name_of(interrupted ? Status::interrupted : best.outcome.status)},
-          {"iterations", best.outcome.iterations},
-          {"elbo", best.outcome.elbo},
-          {"elbo_caveats", density::caveats(m, c.density)},
-          {"elbo_decreases", best.outcome.decreases},
-          {"sizes", sizes},
-          {"constants", constants},
-          {"labels", labels},
-          {"variables", variables(m, c)},
-          {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
+  json out = {{"model", m.name},
+              {"model_file", o.model},
+              {"command", o.command},
+              {"version", LEHR_VERSION},
+              {"method", o.method},
+              {"seed", o.seed},
+              {"restart", best.restart},
+              {"restarts", restarts},
+              {"status", name_of(interrupted ? Status::interrupted : best.outcome.status)},
+              {"iterations", best.outcome.iterations},
+              {"elbo", best.outcome.elbo},
+              {"elbo_caveats", density::caveats(m, c.density)},
+              {"elbo_decreases", best.outcome.decreases},
+              {"sizes", sizes},
+              {"constants", constants},
+              {"labels", labels},
+              {"variables", variables(m, c)},
+              {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
+  if (!o.anneal.empty()) out["anneal"] = o.anneal;
+  if (best.automatic) out["annealing"] = automatic(*best.automatic);
+  return out;
 }
 
 }  // namespace lehr::commands

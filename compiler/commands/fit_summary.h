@@ -1,5 +1,6 @@
 // fit.json: what was fitted, how, and what came of it.
 #pragma once
+#include <optional>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -7,7 +8,7 @@
 #include "compiler/commands/fit_options.h"
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/model/bind.h"
-#include "runtime/engine/cavi.h"
+#include "runtime/engine/auto_anneal.h"
 #include "runtime/output/npz.h"
 
 namespace lehr::commands {
@@ -15,7 +16,7 @@ namespace lehr::commands {
 /// A row of trace.csv; iteration 0 is the start.
 struct TraceRow {
   std::int64_t iteration = 0;
-  double seconds = 0, elbo = 0;
+  double seconds = 0, elbo = 0, temperature = 1, objective = 0;
 };
 
 /// One run from one start.
@@ -24,6 +25,7 @@ struct FitRun {
   Outcome outcome;
   std::vector<TraceRow> trace;
   std::vector<NpyArray> posterior;
+  std::optional<AutoReport> automatic;  // of --anneal auto
 };
 
 struct FitTimes {

@@ -48,11 +48,26 @@ struct Interface {
   std::size_t prepare = 0;               // (): sums and inverses of the data alone, once
   std::size_t initialise = 0;            // (): every stored factor from its prior, parents first
   std::size_t expectations = 0;          // (): expected statistics from parameters
+  std::size_t global_expectations = 0;   // (): the same of the blocks that are not Schedule::local
   std::size_t elbo = 0;                  // (): fills `elbo_value`
   std::vector<std::variant<StageFunctions, UpdateFunction>> steps;
   std::vector<schedule::Turn> sweep;     // one sweep: turns of `steps`
   std::vector<ParameterSlot> parameters;
-  BufferId elbo_value;                   // [1]
+  BufferId elbo_value;                   // [4], see ElboPart
+  BufferId weights;                      // [5], see Weight; all 1 for plain coordinate ascent
+};
+
+/// What `elbo` computes. The terms of the data are those of Schedule::tempered, unweighted.
+enum class ElboPart { elbo, data_energy, local_entropy, entropy };
+
+/// Factors that the generated code reads from `weights`. With b = 1 / T: annealing the data sets local_data and
+/// global_data to b, annealing entropies sets local and global to b; a natural-gradient step sets step to rho.
+enum class Weight {
+  local_data,   // on the terms of the data, in the naturals of local blocks
+  global_data,  // the same in the naturals of the other blocks
+  local,        // on all naturals of local blocks
+  global,       // on all naturals of the other blocks
+  step          // naturals of global blocks: step * new + (1 - step) * those of the parameters as they are
 };
 
 /// Where the data go: buffers by given, observed variable and nested plate (offsets).

@@ -35,7 +35,8 @@ SizeId Lowering::longest(const model::Variable& var) {
 
 bool Lowering::pairs_read_in_item(BlockId b) const {
   const auto stage = s_.stage_of[b.index()];
-  if (std::get<schedule::ItemStage>(s_.steps[*stage]).refresh) return true;  // a refresh reads what it does not form
+  if (std::get<schedule::ItemStage>(s_.steps[*stage]).refresh)
+    return true;  // a refresh reads what it does not form
   for (const conditionals::Use& u : s_.conditionals[b].uses) {
     const Term& t = s_.conditionals.density.terms[u.term];
     const auto own = std::count_if(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
@@ -187,8 +188,8 @@ void Lowering::gather_potentials(BlockId b, const std::vector<std::pair<ArrayTer
                               return b_.equal(index(i, e), want);
                             }});
     }
-    emit(*t.term, factors(t, {use, *other}, s_.conditionals[b].variable), std::move(conditions), env, std::nullopt,
-         [&](ExprId value, const Env& e) {
+    emit(*t.term, factors(t, {use, *other}, s_.conditionals[b].variable), std::move(conditions), env,
+         std::nullopt, [&](ExprId value, const Env& e) {
            std::vector<ExprId> before, now;
            for (IndexId i : earlier.event)
              before.push_back(index(i, e));

@@ -219,7 +219,8 @@ void Lowering::declare_arrays() {
     local_sums_[k] = {b_.buffer(fmt::format("energy{}", k), Role::statistic, {one}),
                       b_.buffer(fmt::format("entropy{}", k), Role::statistic, {one})};
   }
-  interface_.elbo_value = b_.buffer("elbo", Role::output, {one});
+  interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 4)});
+  interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 5)});
 }
 
 void Lowering::emit_prepare() {
@@ -335,11 +336,11 @@ void Lowering::emit_initialise() {
   });
 }
 
-void Lowering::emit_expectations() {
-  interface_.expectations = b_.function("expectations", [&] {
+std::size_t Lowering::emit_expectations(const std::string& name, bool local) {
+  return b_.function(name, [&] {
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);
-      if (!stored(b)) continue;
+      if (!stored(b) || (!local && s_.local[k])) continue;
       const model::Variable& var = m_[s_.conditionals[b].variable];
       for_elements(var.axes, [&](std::vector<ExprId> element) {
         Formulas f = parameter_formulas(b, element);
@@ -353,28 +354,39 @@ void Lowering::emit_expectations() {
 
 void Lowering::emit_elbo() {
   interface_.elbo = b_.function("elbo", [&] {
-    const ScalarId total = b_.local("total", b_.f(0));
+    const ScalarId prior = b_.local("prior", b_.f(0)), data = b_.local("data", b_.f(0));
+    const ScalarId local = b_.local("local", b_.f(0)), global = b_.local("global", b_.f(0));
     for (const auto& [step, sums] : local_sums_) {
-      b_.accumulate(total, b_.add(b_.load(sums.first, {b_.i(0)}), b_.load(sums.second, {b_.i(0)})));
+      b_.accumulate(data, b_.load(sums.first, {b_.i(0)}));
+      b_.accumulate(local, b_.load(sums.second, {b_.i(0)}));
     }
     for (const schedule::OuterTerm& t : s_.outer) {
       ArrayTerm term{&t.term, std::nullopt, &t.at};
       if (t.statistic) term.array = s_.statistics[*t.statistic].sums;
+      const ScalarId into = s_.tempered[t.term.origin] ? data : prior;
       emit(t.term, factors(term, {}), {}, {}, std::nullopt,
-           [&](ExprId value, const Env&) { b_.accumulate(total, value); });
+           [&](ExprId value, const Env&) { b_.accumulate(into, value); });
     }
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);
       if (s_.stage_of[k] || s_.conditionals[b].point) continue;
+      const ScalarId into = s_.local[k] ? local : global;
       if (chains_.contains(b)) {
         for_sequences(m_[s_.conditionals[b].variable], {},
-                      [&](const std::vector<ExprId>& q) { b_.accumulate(total, chain_entropy(b, q)); });
+                      [&](const std::vector<ExprId>& q) { b_.accumulate(into, chain_entropy(b, q)); });
         continue;
       }
       for_elements(m_[s_.conditionals[b].variable].axes,
-                   [&](std::vector<ExprId> element) { b_.accumulate(total, entropy(b, element)); });
+                   [&](std::vector<ExprId> element) { b_.accumulate(into, entropy(b, element)); });
     }
-    b_.store(interface_.elbo_value, {b_.i(0)}, b_.get(total));
+    const ExprId entropies = b_.let("entropies", b_.add(b_.get(local), b_.get(global)));
+    const auto part = [&](ElboPart p, ExprId value) {
+      b_.store(interface_.elbo_value, {b_.i(static_cast<std::int64_t>(p))}, value);
+    };
+    part(ElboPart::elbo, b_.add(b_.add(b_.get(prior), b_.get(data)), entropies));
+    part(ElboPart::data_energy, b_.get(data));
+    part(ElboPart::local_entropy, b_.get(local));
+    part(ElboPart::entropy, entropies);
   });
 }
 
@@ -386,7 +398,8 @@ Lowered Lowering::run() {
   declare_inverse_lookups();
   emit_prepare();
   emit_initialise();
-  emit_expectations();
+  interface_.expectations = emit_expectations("expectations", true);
+  interface_.global_expectations = emit_expectations("global_expectations", false);
   for (std::size_t k = 0; k < s_.steps.size(); ++k) {
     if (std::holds_alternative<ItemStage>(s_.steps[k])) {
       interface_.steps.emplace_back(emit_stage(k));
@@ -400,7 +413,8 @@ Lowered Lowering::run() {
   }
   interface_.sweep = s_.sweep;
   emit_elbo();
-  for (std::size_t f : {interface_.prepare, interface_.initialise, interface_.expectations})
+  for (std::size_t f :
+       {interface_.prepare, interface_.initialise, interface_.expectations, interface_.global_expectations})
     b_.mark_cold(f);
   for (const auto& step : interface_.steps) {
     const auto* stage = std::get_if<StageFunctions>(&step);

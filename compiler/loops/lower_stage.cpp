@@ -32,7 +32,7 @@ std::size_t Lowering::emit_tables(std::size_t step) {
           innermost = b->bound;
         }
       }
-      emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}), {}, {}, innermost,
+      emit(t.term, factors({&t.term, std::nullopt, nullptr, {Weight::local_data}}, {}), {}, {}, innermost,
            [&](ExprId value, const Env& env) {
              b_.add_to(array_.at(table), array_indices(table, t.at, env), value);
            });
@@ -138,7 +138,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
       if (has_streamed_atom(t.term)) continue;
       for (std::size_t k = 0; k < t.term.atoms.size(); ++k) {
         if (t.term.atoms[k].variable != s_.conditionals[b].variable) continue;
-        ArrayTerm term{&t.term, std::nullopt, &t.at};
+        ArrayTerm term{&t.term, std::nullopt, &t.at, natural_weights(b, t.statistic.has_value())};
         if (t.statistic) term.array = s_.statistics[*t.statistic].table;
         out.emplace_back(term, k);
       }
@@ -302,7 +302,9 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
     }
   }
   if (mode == StageMode::seed) return;
-  // Terms of a streamed category with one stored block: its naturals times the final expectations.
+  // Terms of a streamed category with one stored block: its naturals, without their weights, times the final
+  // expectations.
+  const ExprId unweighted = b_.div(b_.f(1), b_.mul(weight(Weight::local), weight(Weight::local_data)));
   for (const auto& [key, buffer] : streamed_into_) {
     const auto& [b, stat] = key;
     if (std::find(stage.blocks.begin(), stage.blocks.end(), b) == stage.blocks.end()) continue;
@@ -311,7 +313,8 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
     for_elements(var.axes,
                  [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
                    each_event(var, rank, [&](const std::vector<ExprId>& event) {
-                     b_.accumulate(energy, b_.mul(b_.load(buffer, streamed_address(var, element, event)),
+                     const ExprId natural = b_.load(buffer, streamed_address(var, element, event));
+                     b_.accumulate(energy, b_.mul(b_.mul(unweighted, natural),
                                                   b_.load(expectation_.at({b, stat}),
                                                           parameter_address(b, element, event))));
                    });

@@ -101,9 +101,11 @@ void Lowering::exp_table(ArrayId table) {
     const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
     for_range("k", b_.i(0), values,
               [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(from, at(k)))); });
-    b_.store(shift, row, b_.get(top));
-    for_range("k", b_.i(0), values,
-              [&](ExprId k) { b_.store(to, at(k), b_.exp(b_.sub(b_.load(from, at(k)), b_.get(top)))); });
+    const ExprId local = weight(Weight::local);
+    b_.store(shift, row, b_.mul(local, b_.get(top)));
+    for_range("k", b_.i(0), values, [&](ExprId k) {
+      b_.store(to, at(k), b_.exp(b_.mul(local, b_.sub(b_.load(from, at(k)), b_.get(top)))));
+    });
   });
 }
 
@@ -117,9 +119,11 @@ void Lowering::stream_item_setup(const Stream& s, ExprId item) {
     if (u.kind != StreamUse::Kind::vector) continue;
     const Atom& p = u.term->term.atoms[*u.partner];
     Env env = stream_env(s, k, {item});
+    ExprId scale = weight(Weight::local);
+    if (s_.tempered[u.term->term.origin]) scale = b_.mul(scale, weight(Weight::local_data));
     for_range("k", b_.i(0), values, [&](ExprId v) {
       env[u.value] = v;
-      b_.add_to(s.item_odds, {v}, expectation(p, env));
+      b_.add_to(s.item_odds, {v}, b_.mul(scale, expectation(p, env)));
     });
   }
   const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
@@ -170,7 +174,8 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     b_.fill(s.odds, b_.f(0));
     for (std::size_t k = 0; k < s.uses.size(); ++k) {
       const StreamUse& u = s.uses[k];
-      ArrayTerm t{&u.term->term, std::nullopt, &u.term->at};
+      ArrayTerm t{&u.term->term, std::nullopt, &u.term->at,
+                  natural_weights(s.block, u.term->statistic.has_value())};
       if (u.term->statistic) t.array = table_of(u);
       emit(u.term->term, factors(t, {u.atom}, s_.conditionals[s.block].variable), {}, envs[k], u.value,
            [&](ExprId value, const Env& e) { b_.add_to(s.odds, {e.at(u.value)}, value); });
@@ -229,7 +234,8 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
       const BlockId b = s_.conditionals.block_of[p.variable.index()];
       const model::Variable& other = m_[p.variable];
       const BufferId into = streamed_into_.at({b, p.stat});
-      std::vector<Factor> fs = factors({&t, std::nullopt, nullptr}, {u.atom, *u.partner}, p.variable);
+      std::vector<Factor> fs =
+          factors({&t, std::nullopt, nullptr, natural_weights(b, false)}, {u.atom, *u.partner}, p.variable);
       fs.push_back({{}, [scale](const Env&) { return scale; }});
       fs.push_back({{u.value}, [&](const Env& e) { return prob(e.at(u.value)); }});
       emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
@@ -264,7 +270,8 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
       odds = b_.load(s.item_odds, {k});
       for (std::size_t j = 0; j < s.uses.size(); ++j) {
         if (s.uses[j].kind == StreamUse::Kind::table)
-          odds = b_.add(odds, b_.load(array_.at(table_of(s.uses[j])), at(rows[j], k)));
+          odds = b_.add(
+              odds, b_.mul(weight(Weight::local), b_.load(array_.at(table_of(s.uses[j])), at(rows[j], k))));
       }
     }
     b_.accumulate(mean, b_.mul(prob(k), odds));

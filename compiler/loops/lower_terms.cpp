@@ -212,6 +212,11 @@ std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std:
     a_.collect(c, bounds);
     out.push_back({bounds, [this, c](const Env& env) { return coef(c, env); }});
   }
+  for (Weight w : t.weights) {
+    const bool of_data = w == Weight::local_data || w == Weight::global_data;
+    if (of_data && !s_.tempered[t.term->origin]) continue;
+    out.push_back({{}, [this, w](const Env&) { return weight(w); }});
+  }
   for (const density::Multiplicity& x : t.term->multiplicities) {
     if (owner && density::owns(m_, *owner, x)) continue;
     std::set<BoundId> bounds;

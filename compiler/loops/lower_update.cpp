@@ -29,11 +29,18 @@ std::vector<std::pair<ArrayTerm, std::size_t>> Lowering::outer_uses(BlockId b) c
   for (const schedule::OuterTerm& t : s_.outer) {
     for (std::size_t k = 0; k < t.term.atoms.size(); ++k) {
       if (t.term.atoms[k].variable != block.variable) continue;
-      ArrayTerm term{&t.term, std::nullopt, &t.at};
+      ArrayTerm term{&t.term, std::nullopt, &t.at, natural_weights(b, false)};
       if (t.statistic) term.array = s_.statistics[*t.statistic].sums;
       out.emplace_back(term, k);
     }
   }
+  return out;
+}
+
+std::vector<Weight> Lowering::natural_weights(BlockId b, bool from_table) const {
+  const bool local = s_.local[b.index()];
+  std::vector<Weight> out{local ? Weight::local : Weight::global};
+  if (!from_table) out.push_back(local ? Weight::local_data : Weight::global_data);
   return out;
 }
 
@@ -169,8 +176,28 @@ void Lowering::argmax(BlockId b, const std::vector<ExprId>& element, const Natur
   });
 }
 
+void Lowering::blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
+  const ExprId rho = weight(Weight::step);
+  b_.if_then(b_.not_equal(rho, b_.f(1)), [&] {
+    Formulas f = parameter_formulas(b, element);
+    const model::Variable& var = m_[s_.conditionals[b].variable];
+    for (const math::StatisticRow& row : s_.conditionals[b].factor->statistics) {
+      const int rank =
+          var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat);
+      if (row.stat == math::Stat::indicator) f.extent = size_[m_[event_axes(var, 1)[0]].set.index()];
+      components(row.natural, rank, f, [&](std::vector<ExprId> event, ExprId old) {
+        const std::vector<ExprId> at = natural_address(b, element, n, event);
+        const ExprId now = b_.load(n.buffers.at(row.stat), at);
+        b_.store(n.buffers.at(row.stat), at, b_.add(b_.mul(rho, now), b_.mul(b_.sub(b_.f(1), rho), old)));
+      });
+    }
+  });
+}
+
 void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
   const math::Factor& factor = *s_.conditionals[b].factor;
+  const bool steps = !tolerant_ && !s_.local[b.index()], point = s_.conditionals[b].point;
+  if (steps && !point) blend_naturals(b, element, n);
   if (factor.softmax) {
     if (factor.hard) argmax(b, element, n);
     else softmax(b, element, n);
@@ -199,7 +226,12 @@ void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, cons
       };
     }
     components(p.from_natural, p.event_rank, f, [&](std::vector<ExprId> event, ExprId value) {
-      b_.store(buffer, p.exported ? parameter_address(b, element, event) : event, value);
+      const std::vector<ExprId> at = p.exported ? parameter_address(b, element, event) : event;
+      if (p.exported && steps && point) {
+        const ExprId rho = weight(Weight::step), old = b_.load(buffer, at);
+        value = b_.add(b_.mul(rho, value), b_.mul(b_.sub(b_.f(1), rho), old));
+      }
+      b_.store(buffer, at, value);
     });
   }
   if (!tolerant_) {

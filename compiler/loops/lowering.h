@@ -29,6 +29,7 @@ struct ArrayTerm {
   const Term* term = nullptr;
   std::optional<ArrayId> array;
   const std::vector<IndexId>* at = nullptr;
+  std::vector<Weight> weights = {};  // those of the data count for the terms of the data only
 };
 
 /// One factor of a product: computed as soon as its bounds are open.
@@ -60,7 +61,7 @@ class Lowering {
   void declare_arrays();
   void emit_prepare();
   void emit_initialise();
-  void emit_expectations();
+  std::size_t emit_expectations(const std::string& name, bool local);
   void emit_elbo();
   std::vector<SizeId> packed(const std::vector<model::PlateId>& plates) const;
   SizeId runtime_size(const std::string& name, std::int64_t value);
@@ -124,6 +125,10 @@ class Lowering {
   void argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
                                       const std::vector<ExprId>& event);
+  ExprId weight(Weight w) { return b_.load(interface_.weights, {b_.i(static_cast<std::int64_t>(w))}); }
+  /// All weights of the naturals of the block: gathered from a table, those of the data are in it.
+  std::vector<Weight> natural_weights(BlockId b, bool from_table) const;
+  void blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f);
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
   Formulas parameter_formulas(BlockId b, const std::vector<ExprId>& element);

@@ -27,63 +27,6 @@ std::size_t length(const loops::Program& p, const std::vector<std::int64_t>& siz
   return n;
 }
 
-/// A factor nobody knows anything about: 0 for means, the identity for matrices, 1 otherwise.
-double standard(const ParameterSlot& slot, math::Support support, std::size_t entry, std::size_t extent) {
-  if (slot.parameter == "value" && slot.event_rank < 2) {
-    return support == math::Support::simplex    ? 1 / static_cast<double>(extent)
-           : support == math::Support::unit     ? 0.5
-           : support == math::Support::positive ? 1
-                                                : 0;
-  }
-  if (slot.parameter == "mean") return 0;
-  if (slot.parameter == "df") return static_cast<double>(extent) + 1;
-  if (slot.parameter == "probs") return 1 / static_cast<double>(extent);
-  if (slot.parameter == "p") return 0.5;
-  if (slot.event_rank == 2) return (entry / extent) % extent == entry % extent ? 1 : 0;
-  return 1;
-}
-
-/// Items, or elements of chains, that each value of a category takes at the start.
-constexpr std::int64_t kSeedsPerValue = 3;
-
-std::vector<std::int64_t> random_order(std::size_t n, Rng& rng) {
-  std::vector<std::int64_t> order(n);
-  for (std::size_t i = 0; i < n; ++i)
-    order[i] = static_cast<std::int64_t>(i);
-  shuffle(rng, order);
-  return order;
-}
-
-bool is_positive(math::Support s) {
-  return s == math::Support::positive || s == math::Support::unit || s == math::Support::simplex ||
-         s == math::Support::spd_matrix;
-}
-
-/// A random displacement of a point inside its support.
-void displace_points(std::span<double> x, math::Support support, std::size_t extent, Rng& rng) {
-  if (support == math::Support::real || support == math::Support::vector) {
-    for (double& v : x)
-      v += draw_normal(rng);
-  } else if (support == math::Support::positive) {
-    for (double& v : x)
-      v *= std::exp(0.3 * draw_normal(rng));
-  } else if (support == math::Support::unit) {
-    for (double& v : x)
-      v = 0.25 + 0.5 * draw_uniform(rng);
-  } else if (support == math::Support::simplex) {
-    for (std::size_t e = 0; e + extent <= x.size(); e += extent) {
-      double total = 0;
-      for (double& v : x.subspan(e, extent))
-        total += v *= std::exp(0.3 * draw_normal(rng));
-      for (double& v : x.subspan(e, extent))
-        v /= total;
-    }
-  } else if (support == math::Support::bit || support == math::Support::spin) {
-    for (double& v : x)
-      v = draw_uniform(rng) < 0.5 ? 1 : support == math::Support::bit ? 0 : -1;
-  }
-}
-
 }  // namespace
 
 Instance::Instance(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
@@ -113,8 +56,11 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
   engine_.prepare = function(io.prepare);
   engine_.initialise = function(io.initialise);
   engine_.expectations = function(io.expectations);
+  engine_.global_expectations = function(io.global_expectations);
   engine_.elbo = function(io.elbo);
   engine_.elbo_buffer = io.elbo_value.index();
+  engine_.weights_buffer = io.weights.index();
+  engine_.set({});
   for (const schedule::Turn& turn : io.sweep) {
     const auto& step = io.steps[turn.step];
     if (const auto* s = std::get_if<loops::StageFunctions>(&step)) {
@@ -132,16 +78,26 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
       out.pick_sizes = s->pick_sizes;
       const auto& blocks = std::get<schedule::ItemStage>(schedule.steps[turn.step]).blocks;
       out.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
-      if (out.chains && !out.seed) out.seed = out.sum;
       engine_.steps.emplace_back(std::move(out));
     } else {
       const auto& u = std::get<loops::UpdateFunction>(step);
-      engine_.steps.emplace_back(
-          EngineUpdate{model[schedule.conditionals[u.block].variable].name, function(u.function), is_category_chain(u.block)});
+      engine_.steps.emplace_back(EngineUpdate{model[schedule.conditionals[u.block].variable].name,
+                                              function(u.function),
+                                              {},
+                                              is_category_chain(u.block)});
+      for (const ParameterSlot& slot : io.parameters) {
+        if (slot.block == u.block)
+          std::get<EngineUpdate>(engine_.steps.back()).parameters.push_back(slot.buffer.index());
+      }
     }
   }
   for (const ParameterSlot& slot : io.parameters) {
     if (!slot.local) engine_.settled.push_back(slot.buffer.index());
+  }
+  for (std::size_t k = 0; k < p.buffers.size(); ++k) {
+    const loops::Role role = p.buffers[k].role;
+    if (role == loops::Role::parameter || role == loops::Role::expectation || role == loops::Role::statistic)
+      engine_.state.push_back(k);
   }
   engine_.describe = [this](std::int32_t status) {
     if (status >= loops::kFailData) {
@@ -224,54 +180,12 @@ std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
   return out;
 }
 
-void Instance::repair(const ParameterSlot& slot) {
-  const std::vector<std::int64_t> dims = shape(slot);
-  std::size_t extent = 1, per_element = 1;
-  const model::Variable& var = model_[slot.variable];
-  if (slot.event_rank > 0) {
-    extent = static_cast<std::size_t>(dims.back());
-    per_element = slot.event_rank == 2 ? extent * extent : extent;
-  } else if (!var.event.empty()) {
-    extent = static_cast<std::size_t>(plate_sizes_[model_[var.event[0]].set.index()]);
-  }
-  const std::span<double> x = engine_.memory.reals(slot.buffer.index());
-  for (std::size_t e = 0; e + per_element <= x.size(); e += per_element) {
-    bool proper = true;
-    for (std::size_t i = 0; i < per_element; ++i) {
-      const double v = x[e + i];
-      const bool diagonal = slot.event_rank != 2 || i % (extent + 1) == 0;
-      const bool any_sign =
-          slot.parameter == "mean" || (slot.parameter == "value" && !is_positive(var.support));
-      proper = proper && std::isfinite(v) && (any_sign || !diagonal || v > 0);
-    }
-    if (proper) continue;
-    for (std::size_t i = 0; i < per_element; ++i)
-      x[e + i] = standard(slot, var.support, i, extent);
-  }
-}
-
 bool Instance::is_category_chain(conditionals::BlockId b) const {
   const conditionals::Block& block = schedule_.conditionals[b];
   return block.chain && model_[block.variable].value_plate;
 }
 
-bool Instance::seed_chains(Rng& rng) {
-  bool any = false;
-  for (const ParameterSlot& slot : lowered_.interface.parameters) {
-    if (!is_category_chain(slot.block) || slot.streamed) continue;
-    any = true;
-    const std::span<double> probs = engine_.memory.reals(slot.buffer.index());
-    const auto values = static_cast<std::size_t>(shape(slot).back());
-    const std::vector<std::int64_t> order = random_order(probs.size() / values, rng);
-    // The others weigh as much as one element together, so that points of what only they inform are defined.
-    std::fill(probs.begin(), probs.end(), 1 / static_cast<double>(probs.size()));
-    for (std::size_t i = 0; i < std::min(order.size(), kSeedsPerValue * values); ++i)
-      probs[static_cast<std::size_t>(order[i]) * values + i % values] = 1;
-  }
-  return any;
-}
-
-Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
+Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKind kind) {
   const auto failed = [&](std::int32_t status) {
     const bool data = status >= loops::kFailData;
     return Error{
@@ -279,82 +193,11 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart) {
   };
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine_.call(engine_.prepare)) return failed(s);
-  if (const std::int32_t s = engine_.call(engine_.initialise)) return failed(s);
-  Rng rng(seed, restart);
-  std::map<std::pair<model::VariableId, std::string>, const ParameterSlot*> slots;
-  for (const ParameterSlot& slot : lowered_.interface.parameters) {
-    if (slot.streamed) continue;
-    repair(slot);
-    slots[{slot.variable, slot.parameter}] = &slot;
-  }
-  // A random displacement of the size of the factor's own spread, at most 1.
-  for (const ParameterSlot& slot : lowered_.interface.parameters) {
-    if (slot.streamed || slot.local) continue;
-    const std::span<double> x = engine_.memory.reals(slot.buffer.index());
-    if (slot.parameter == "value") {
-      displace_points(x, model_[slot.variable].support,
-                      slot.event_rank > 0 ? static_cast<std::size_t>(shape(slot).back()) : 1, rng);
-    } else if (slot.parameter == "mean" && model_[slot.variable].support == math::Support::spin) {
-      for (double& v : x)
-        v = 0.5 * (2 * draw_uniform(rng) - 1);
-    } else if (slot.parameter == "mean") {
-      const ParameterSlot* precision =
-          slots.contains({slot.variable, "precision"}) ? slots[{slot.variable, "precision"}] : nullptr;
-      const std::size_t extent = slot.event_rank == 1 ? static_cast<std::size_t>(shape(slot).back()) : 1;
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        double sd = 1;
-        if (precision) {
-          const std::size_t at =
-              slot.event_rank == 1 ? (i / extent) * extent * extent + (i % extent) * (extent + 1) : i;
-          sd = 1 / std::sqrt(engine_.memory.reals(precision->buffer.index())[at]);
-        }
-        x[i] += std::min(1.0, sd) * draw_normal(rng);
-      }
-    } else if (slot.parameter == "rate" || (slot.parameter == "scale" && slot.event_rank == 0)) {
-      for (double& v : x)
-        v *= std::exp(0.3 * draw_normal(rng));
-    } else if (slot.parameter == "concentration" || slot.parameter == "a" || slot.parameter == "b") {
-      for (double& v : x)
-        v += draw_exponential(rng);
-    } else if (slot.parameter == "p") {
-      for (double& v : x)
-        v = 0.25 + 0.5 * draw_uniform(rng);
-    } else if (slot.parameter == "probs") {
-      const auto n = static_cast<std::size_t>(shape(slot).back());
-      const std::vector<double> ones(n, 1.0);
-      for (std::size_t i = 0; i + n <= x.size(); i += n)
-        draw_dirichlet(rng, ones, x.subspan(i, n));
-    }
-  }
-  // Nearly points: factors as wide as their priors would hide what their means say.
-  for (const auto& [key, slot] : slots) {
-    if (key.second != "precision" || slot->local || !slots.contains({key.first, "mean"})) continue;
-    for (double& v : engine_.memory.reals(slot->buffer.index()))
-      v *= 100;
-  }
-  bool seeded = seed_chains(rng);
-  if (const std::int32_t s = engine_.call(engine_.expectations)) return failed(s);
-  for (const auto& step : engine_.steps) {
-    const auto* stage = std::get_if<EngineStage>(&step);
-    if (!stage || !stage->seed) continue;
-    seeded = true;
-    const std::vector<std::int64_t> order = random_order(static_cast<std::size_t>(stage->items), rng);
-    for (std::size_t k = 0; k < stage->picks.size(); ++k) {
-      const std::span<std::int64_t> picks = engine_.memory.integers(stage->picks[k]);
-      const std::int64_t values = stage->pick_sizes[k];
-      for (std::size_t i = 0; i < order.size(); ++i) {
-        const auto rank = static_cast<std::int64_t>(i);
-        const bool in = stage->chains || rank < kSeedsPerValue * stage->pick_sizes[0];
-        picks[static_cast<std::size_t>(order[i])] =
-            !in      ? -1
-            : k == 0 ? rank % values
-                     : static_cast<std::int64_t>(draw_below(rng, static_cast<std::uint64_t>(values)));
-      }
-    }
-  }
-  if (!seeded) return true;
-  if (const std::int32_t s = seed_statistics(engine_)) return failed(s);
-  if (const std::int32_t s = update_globals(engine_)) return failed(s);
+  const Started started{model_, schedule_, lowered_, engine_, plate_sizes_};
+  if (const std::int32_t s = random_start(started, kind, Rng(seed, restart))) return failed(s);
+  engine_.restart = [started, kind](std::uint64_t again) {
+    return random_start(started, kind, Rng(again, 0x57A7));
+  };
   return true;
 }
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "compiler/loops/lower.h"
+#include "compiler/program/start.h"
 #include "runtime/engine/engine.h"
 #include "runtime/output/npz.h"
-#include "runtime/rng.h"
 
 namespace lehr {
 
@@ -22,10 +22,8 @@ class Instance {
 
   Engine& engine() { return engine_; }
 
-  /// Start of a run: every factor at its prior, improper priors at a standard factor, random displacement so that
-  /// exchangeable components differ; where there are local categories, each value takes a few random items.
-  /// Deterministic in (seed, restart).
-  Result<bool> start(std::uint64_t seed, std::uint64_t restart);
+  /// Start of a run, see StartKind. Deterministic in (seed, restart), whatever the method that follows.
+  Result<bool> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
 
   /// Replaces factors by the arrays of `--init`, named as in posterior.npz; unknown names and wrong shapes are errors.
   /// Arrays of factors that are overwritten before they are read (streamed categories) are accepted.
@@ -39,9 +37,6 @@ class Instance {
   std::optional<Error> asymmetric_matrix() const;
   std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
   bool is_category_chain(conditionals::BlockId b) const;
-  /// A few random elements of each chain of categories take each value; the others count for little yet.
-  bool seed_chains(Rng& rng);
-  void repair(const loops::ParameterSlot& slot);
 
   const model::Model& model_;
   const schedule::Schedule& schedule_;

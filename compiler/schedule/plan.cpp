@@ -155,6 +155,25 @@ bool can_stream(const model::Model& m, const Schedule& s, const ItemStage& stage
   return true;
 }
 
+/// By origin: observed statements, potentials, statements on the items, and what holds a local variable.
+std::vector<bool> tempered_origins(const model::Model& m, const Schedule& s, const std::vector<bool>& item) {
+  const density::Density& d = s.conditionals.density;
+  std::vector<bool> out;
+  for (const density::Origin& o : d.origins) {
+    const auto on_item = [&](model::StatementId id) {
+      const auto& axes = m[m[id].variable].axes;
+      return std::any_of(axes.begin(), axes.end(), [&](model::PlateId p) { return item[m[p].set.index()]; });
+    };
+    out.push_back(o.observed || o.potential || (o.statement && on_item(*o.statement)));
+  }
+  for (const Term& t : d.terms) {
+    for (const density::Atom& x : t.atoms) {
+      if (s.local[s.conditionals.block_of[x.variable.index()].index()]) out[t.origin] = true;
+    }
+  }
+  return out;
+}
+
 bool share_a_term(const conditionals::Conditionals& c, BlockId a, const std::vector<BlockId>& others) {
   return std::any_of(c[a].uses.begin(), c[a].uses.end(), [&](const Use& u) {
     const std::vector<density::Atom>& atoms = c.density.terms[u.term].atoms;
@@ -219,6 +238,9 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   std::vector<int> rank;
   for (const conditionals::Block& b : c.blocks)
     rank.push_back(rank_of(m, m[b.variable], data, item));
+  for (int r : rank)
+    s.local.push_back(r != 2);
+  s.tempered = tempered_origins(m, s, item);
   s.storage.assign(c.blocks.size(), Storage::stored);
   s.stage_of.assign(c.blocks.size(), std::nullopt);
 

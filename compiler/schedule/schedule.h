@@ -75,6 +75,8 @@ struct Turn {
 struct Schedule {
   conditionals::Conditionals conditionals;
   std::vector<Storage> storage;               // by BlockId
+  std::vector<bool> local;                    // by BlockId: lives on the items of the data, or is discrete on a plate of data
+  std::vector<bool> tempered;                 // by origin: a term of the data and what is local to them, not a prior
   std::vector<std::optional<std::size_t>> stage_of;  // by BlockId: the step (item stage) that updates it
   std::vector<Step> steps;                    // in order of their first turn
   std::vector<Turn> sweep;                    // one sweep, in order; ends with every auxiliary fresh

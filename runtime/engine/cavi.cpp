@@ -1,85 +1,10 @@
-// The sweep and the stopping rule.
+// The stopping rule, and the loop of sweeps.
 #include "runtime/engine/cavi.h"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace lehr {
-namespace {
-
-void clear(Engine& e, const EngineStage& stage) {
-  for (std::size_t b : stage.statistics) {
-    for (double& x : e.memory.reals(b))
-      x = 0;
-  }
-}
-
-std::int32_t run_items(Engine& e, const EngineStage& stage, const Generated& f, const CaviOptions* options) {
-  clear(e, stage);
-  const std::int64_t integers[] = {0, stage.items, options ? options->local_iterations : 1};
-  const double reals[] = {options ? options->local_tolerance : 0};
-  return f(e.memory.table(), e.sizes.data(), integers, reals);
-}
-
-std::int32_t sweep(Engine& e, const CaviOptions& options, bool locals_only = false) {
-  for (const auto& step : e.steps) {
-    std::int32_t status = 0;
-    if (const auto* stage = std::get_if<EngineStage>(&step)) {
-      status = e.call(stage->tables);
-      if (status == 0) status = run_items(e, *stage, stage->update, &options);
-    } else if (!locals_only) {
-      status = e.call(std::get<EngineUpdate>(step).function);
-    }
-    if (status != 0) return status;
-  }
-  return 0;
-}
-
-using Snapshot = std::vector<std::vector<double>>;
-
-/// Largest, over the arrays, of the mean absolute change relative to the mean absolute value; remembers the
-/// new values. Infinite the first time; 0 when there is nothing but local factors.
-double movement(const Engine& e, std::optional<Snapshot>& snapshot) {
-  double largest = snapshot ? 0 : INFINITY;
-  if (!snapshot) snapshot.emplace();
-  Snapshot& before = *snapshot;
-  before.resize(e.settled.size());
-  for (std::size_t k = 0; k < e.settled.size(); ++k) {
-    const std::span<const double> now = e.memory.reals(e.settled[k]);
-    double moved = 0, size = 0;
-    before[k].resize(now.size());
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      moved += std::abs(now[i] - before[k][i]);
-      size += std::abs(now[i]);
-      before[k][i] = now[i];
-    }
-    if (moved > 0) largest = std::max(largest, moved / (size + 1e-12 * static_cast<double>(now.size())));
-  }
-  return largest;
-}
-
-/// How far the parameters still have to go, from the largest movement of each sweep: the tail of the geometric series
-/// that the last sweeps suggest. Ratios near 1 count as 1 - 1e-4, so that rounding cannot hold a fit up for ever.
-class Tail {
- public:
-  double after(double moved) {
-    constexpr std::size_t kSweeps = 10, kFewest = 3;
-    constexpr double kRounding = 1e-14, kSlowest = 1 - 1e-4;
-    recent_.push_back(moved);
-    if (recent_.size() > kSweeps + 1) recent_.erase(recent_.begin());
-    if (moved <= kRounding) return moved;
-    const std::size_t sweeps = recent_.size() - 1;
-    if (sweeps < kFewest) return INFINITY;
-    const double ratio = std::min(kSlowest, std::pow(moved / recent_.front(), 1.0 / static_cast<double>(sweeps)));
-    return moved * ratio / (1 - ratio);
-  }
-
- private:
-  std::vector<double> recent_;
-};
-
-}  // namespace
 
 std::string_view name_of(Status s) {
   switch (s) {
@@ -95,86 +20,127 @@ std::string_view name_of(Status s) {
   return "";
 }
 
-std::int32_t sum_statistics(Engine& e) {
-  for (const auto& step : e.steps) {
-    const auto* stage = std::get_if<EngineStage>(&step);
-    if (!stage || !stage->sum) continue;
-    if (const std::int32_t status = run_items(e, *stage, stage->sum, nullptr)) return status;
+Settling::Settling(const Engine& e, double tolerance)
+    : engine_(e), tolerance_(tolerance), before_(global_parameters(e)) {}
+
+/// Largest, over the arrays, of the mean absolute change relative to the mean absolute value.
+double Settling::movement() {
+  double largest = 0;
+  Parameters now = global_parameters(engine_);
+  for (std::size_t k = 0; k < now.size(); ++k) {
+    double moved = 0, size = 0;
+    for (std::size_t i = 0; i < now[k].size(); ++i) {
+      moved += std::abs(now[k][i] - before_[k][i]);
+      size += std::abs(now[k][i]);
+    }
+    if (moved > 0) largest = std::max(largest, moved / (size + 1e-12 * static_cast<double>(now[k].size())));
   }
-  return 0;
+  before_ = std::move(now);
+  return largest;
 }
 
-std::int32_t seed_statistics(Engine& e) {
-  for (const auto& step : e.steps) {
-    const auto* stage = std::get_if<EngineStage>(&step);
-    if (!stage || !stage->seed) continue;
-    if (const std::int32_t status = run_items(e, *stage, stage->seed, nullptr)) return status;
-  }
-  return 0;
+/// The tail of the geometric series that the movements of the last sweeps suggest. Ratios near 1 count as 1 -
+/// 1e-4, so that rounding cannot hold a fit up for ever.
+double Settling::left_to_go(double moved) {
+  constexpr std::size_t kSweeps = 10, kFewest = 3;
+  constexpr double kRounding = 1e-14, kSlowest = 1 - 1e-4;
+  recent_.push_back(moved);
+  if (recent_.size() > kSweeps + 1) recent_.erase(recent_.begin());
+  if (moved <= kRounding) return moved;
+  const std::size_t sweeps = recent_.size() - 1;
+  if (sweeps < kFewest) return INFINITY;
+  const double ratio =
+      std::min(kSlowest, std::pow(moved / recent_.front(), 1.0 / static_cast<double>(sweeps)));
+  return moved * ratio / (1 - ratio);
 }
 
-std::int32_t update_globals(Engine& e) {
-  for (const auto& step : e.steps) {
-    const auto* update = std::get_if<EngineUpdate>(&step);
-    if (!update || update->seeded) continue;
-    if (const std::int32_t status = e.call(update->function)) return status;
-  }
-  return 0;
+bool Settling::settled(double elbo) {
+  const double moved = movement(), left = left_to_go(moved), root = std::sqrt(tolerance_);
+  const bool still = !first_ && std::abs(elbo - previous_) <= tolerance_ * (1 + std::abs(elbo));
+  first_ = false;
+  previous_ = elbo;
+  return still && moved <= root && left <= root;
 }
 
-std::int32_t evaluate(Engine& e, const CaviOptions& options, double& elbo) {
-  if (const std::int32_t status = sweep(e, options, true)) return status;
+bool check_elbo(double elbo, Outcome& out) {
+  // Logarithms of 0 stand as a huge negative number: data that no value of the variables could have given.
+  constexpr double kImpossible = -1e200;
+  if (std::isfinite(elbo) && elbo >= kImpossible) return true;
+  out.status = Status::numerical_failure;
+  out.failure =
+      std::isfinite(elbo) ? "the data have probability 0 under the model" : "the ELBO is not finite";
+  return false;
+}
+
+std::int32_t evaluate(const Engine& e, const SweepOptions& options, double& elbo) {
+  if (const std::int32_t status = sweep(e, options, {.items_only = true})) return status;
   if (const std::int32_t status = e.call(e.elbo)) return status;
-  elbo = e.memory.reals(e.elbo_buffer)[0];
+  elbo = e.elbo_parts().value;
   return 0;
 }
 
-Outcome run_cavi(Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
+std::int32_t prepare_statistics(const Engine& e) {
+  const bool later_stage =
+      std::any_of(e.steps.begin() + (e.steps.empty() ? 0 : 1), e.steps.end(), [](const auto& s) {
+        const auto* stage = std::get_if<EngineStage>(&s);
+        return stage && !stage->refresh;
+      });
+  return later_stage ? sum_statistics(e) : 0;
+}
+
+Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
   Outcome out;
   const auto failed = [&](std::int32_t status) {
+    e.set({});
     out.status = Status::numerical_failure;
     out.failure = e.describe(status);
     return out;
   };
-  // A block that comes before the items of some stage reads the statistics of their factors as they start.
-  const bool later_stage = std::any_of(e.steps.begin() + (e.steps.empty() ? 0 : 1), e.steps.end(), [](const auto& s) {
-    const auto* stage = std::get_if<EngineStage>(&s);
-    return stage && !stage->refresh;
-  });
-  if (later_stage) {
-    if (const std::int32_t status = sum_statistics(e)) return failed(status);
-  }
-  std::optional<Snapshot> snapshot;
-  movement(e, snapshot);
-  Tail tail;
-  double previous = -INFINITY;
+  if (const std::int32_t status = prepare_statistics(e)) return failed(status);
+  const Annealing& a = options.annealing;
+  Settling settling(e, options.tolerance);
+  std::optional<double> previous_temperature;
+  double previous = 0;
   while (out.iterations < options.max_iterations) {
-    if (const std::int32_t status = sweep(e, options)) return failed(status);
+    const double t = a.temperature(out.iterations), noise = a.noise(out.iterations);
+    Weights weights = weights_at(a, t);
+    Parameters random;
+    SweepPlan plan;
+    if (noise > 0) {
+      const auto q = e.save();
+      e.set({});
+      if (const std::int32_t status = e.restart(options.seed + static_cast<std::uint64_t>(out.iterations)))
+        return failed(status);
+      random = global_parameters(e);
+      e.load(q);
+      weights.step = 1 - noise;
+      plan.mixed_with = &random;
+    }
+    e.set(weights);
+    if (const std::int32_t status = sweep(e, options, plan)) return failed(status);
     if (const std::int32_t status = e.call(e.elbo)) return failed(status);
+    const Elbo elbo = e.elbo_parts();
     ++out.iterations;
-    out.elbo = e.memory.reals(e.elbo_buffer)[0];
-    // Logarithms of 0 stand as a huge negative number: data that no value of the variables could have given.
-    constexpr double kImpossible = -1e200;
-    if (!std::isfinite(out.elbo) || out.elbo < kImpossible) {
-      out.status = Status::numerical_failure;
-      out.failure =
-          std::isfinite(out.elbo) ? "the data have probability 0 under the model" : "the ELBO is not finite";
+    out.elbo = elbo.value;
+    if (!check_elbo(out.elbo, out)) {
+      e.set({});
       return out;
     }
-    if (out.elbo < previous - 1e-9 * (1 + std::abs(out.elbo))) ++out.decreases;
-    const double moved = movement(e, snapshot), left = tail.after(moved);
-    const bool keep = on_sweep(out.iterations, out.elbo);
-    if (std::abs(out.elbo - previous) <= options.tolerance * (1 + std::abs(out.elbo)) &&
-        moved <= std::sqrt(options.tolerance) && left <= std::sqrt(options.tolerance)) {
-      out.status = Status::converged;
-      return out;
-    }
-    previous = out.elbo;
-    if (!keep) {
-      out.status = Status::interrupted;
+    const double objective = annealed_objective(a, t, elbo);
+    const bool comparable =
+        previous_temperature == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
+    if (comparable && objective < previous - 1e-9 * (1 + std::abs(objective))) ++out.decreases;
+    previous = objective;
+    previous_temperature = noise > 0 ? std::optional<double>() : t;
+    const bool settled = settling.settled(out.elbo) && !a.active(out.iterations - 1);
+    const bool keep = on_sweep({out.iterations, out.elbo, t, objective});
+    if (settled || !keep) {
+      e.set({});
+      out.status = settled ? Status::converged : Status::interrupted;
       return out;
     }
   }
+  e.set({});
   out.status = Status::max_iter;
   return out;
 }

@@ -1,48 +1,75 @@
-// Coordinate ascent: sweeps over the steps of an engine until the ELBO and the parameters have settled.
+// Coordinate ascent: sweeps over the steps of an engine, annealed first where asked, until the ELBO and the parameters
+// have settled.
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "runtime/engine/engine.h"
+#include "runtime/engine/anneal.h"
+#include "runtime/engine/sweep.h"
 
 namespace lehr {
 
 enum class Status { converged, max_iter, numerical_failure, interrupted };
 std::string_view name_of(Status s);
 
-struct CaviOptions {
+struct CaviOptions : SweepOptions {
   std::int64_t max_iterations = 1000;
   /// Converged when the ELBO moves by at most tolerance * (1 + |ELBO|) and every global parameter array moves, and has
   /// left to go as far as the last sweeps tell, at most sqrt(tolerance) of its mean size.
   double tolerance = 1e-8;
-  std::int64_t local_iterations = 100;   // per item, where local blocks depend on each other
-  double local_tolerance = 1e-4;         // mean relative change of the item's parameters
+  Annealing annealing;         // its sweeps come first and count; what follows is the finishing phase
+  std::uint64_t seed = 1;      // of the random starts that stochastic annealing mixes in
 };
 
 struct Outcome {
   Status status = Status::max_iter;
   std::int64_t iterations = 0;
-  double elbo = 0;
+  double elbo = 0;                       // at temperature 1
   std::string failure;                   // numerical_failure: what happened
-  std::int64_t decreases = 0;            // sweeps after which the ELBO was lower beyond rounding
+  std::int64_t decreases = 0;            // sweeps after which what was maximised was lower beyond rounding
 };
 
-/// Called after each sweep with (iteration from 1, ELBO); false stops the run (interrupted).
-using OnSweep = std::function<bool(std::int64_t iteration, double elbo)>;
+/// One sweep, from 1: the ELBO at temperature 1, the temperature it was made at, and the objective of that temperature.
+struct SweepReport {
+  std::int64_t iteration = 0;
+  double elbo = 0, temperature = 1, objective = 0;
+};
 
-/// Statistics of the stored local factors as they are, nothing updated.
-std::int32_t sum_statistics(Engine& engine);
-/// Items take the values of the pick buffers; statistics are those of the items with picks.
-std::int32_t seed_statistics(Engine& engine);
-/// All blocks outside the items, but chains that were seeded.
-std::int32_t update_globals(Engine& engine);
+/// Called after each sweep; false stops the run (interrupted).
+using OnSweep = std::function<bool(const SweepReport&)>;
+
+/// Decides after each sweep whether a run has settled.
+class Settling {
+ public:
+  Settling(const Engine& e, double tolerance);
+  bool settled(double elbo);
+
+ private:
+  double movement();
+  double left_to_go(double moved);
+
+  const Engine& engine_;
+  double tolerance_;
+  double previous_ = 0;
+  bool first_ = true;
+  Parameters before_;
+  std::vector<double> recent_;           // movements of the last sweeps
+};
+
+/// Whether an ELBO is that of data a model could have made; otherwise `out` says what is wrong.
+bool check_elbo(double elbo, Outcome& out);
 
 /// The ELBO of the global factors as they are, every local factor at its optimum: items updated, nothing else.
 /// Nonzero: a status of the generated code.
-std::int32_t evaluate(Engine& engine, const CaviOptions& options, double& elbo);
+std::int32_t evaluate(const Engine& engine, const SweepOptions& options, double& elbo);
 
-Outcome run_cavi(Engine& engine, const CaviOptions& options, const OnSweep& on_sweep);
+/// Before the first sweep: a block that comes before the items of some stage reads the statistics of their factors.
+std::int32_t prepare_statistics(const Engine& engine);
+
+Outcome run_cavi(const Engine& engine, const CaviOptions& options, const OnSweep& on_sweep);
 
 }  // namespace lehr

@@ -49,18 +49,41 @@ struct EngineStage {
 struct EngineUpdate {
   std::string block;
   Generated function;
+  std::vector<std::size_t> parameters;       // buffers
   bool seeded = false;                       // a chain of categories: its start is what the others are updated from
+};
+
+/// Factors on the naturals, see loops::Weight in the compiler; with b = 1 / temperature.
+struct Weights {
+  double local_data = 1, global_data = 1, local = 1, global = 1, step = 1;
+};
+
+/// What the generated code makes of the factors as they are, in nats.
+struct Elbo {
+  double value = 0;           // at temperature 1
+  double data_energy = 0;     // of it: expected log density of the data and their local variables
+  double local_entropy = 0, entropy = 0;
 };
 
 struct Engine {
   Memory memory;
   std::vector<std::int64_t> sizes;
   Generated prepare, initialise, expectations, elbo;
+  Generated global_expectations;             // of the blocks outside the items, from their parameters
   std::vector<std::variant<EngineStage, EngineUpdate>> steps;
-  std::size_t elbo_buffer = 0;
+  std::size_t elbo_buffer = 0, weights_buffer = 0;
+  std::vector<std::size_t> state;            // buffers that make up q: parameters, expectations, statistics
   std::vector<std::size_t> settled;          // buffers of the global parameters: all must settle before "converged"
   std::function<std::string(std::int32_t status)> describe;  // what a status code of the generated code means
 
+  /// A fresh random start in place of the present factors; 0, or a status of the generated code.
+  std::function<std::int32_t(std::uint64_t seed)> restart;
+
+  void set(const Weights& w) const;
+  /// A copy of q, and back.
+  std::vector<std::vector<double>> save() const;
+  void load(const std::vector<std::vector<double>>& saved) const;
+  Elbo elbo_parts() const;                   // as `elbo` left them
   std::int32_t call(const Generated& f) const { return f(memory.table(), sizes.data(), nullptr, nullptr); }
 };
 

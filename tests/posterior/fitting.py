@@ -22,6 +22,7 @@ class Fit:
     report: dict  # fit.json
     elbo: float
     trace: list  # ELBO after each sweep
+    temperatures: list  # of each sweep
 
 
 def lehr():
@@ -71,12 +72,13 @@ def fit(model, data, *arguments, init=None, monotone=True):
         with open(at("out/fit.json")) as f:
             report = json.load(f)
         with open(at("out/trace.csv")) as f:
-            trace = [float(row["elbo"]) for row in csv.DictReader(f)]
+            rows = list(csv.DictReader(f))
+    trace = [float(row["elbo"]) for row in rows]
     if monotone and report["elbo_decreases"] != 0:
         raise AssertionError(f"the ELBO fell {report['elbo_decreases']} times")
     if monotone and falls(trace) > 1e-9:
         raise AssertionError(f"the ELBO fell by {falls(trace):.1e}, relatively")
-    return Fit(posterior, report, report["elbo"], trace)
+    return Fit(posterior, report, report["elbo"], trace, [float(row["temperature"]) for row in rows])
 
 
 def relative(got, want):

@@ -85,8 +85,8 @@ std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
 }
 
 Outcome run(Instance& instance, const CaviOptions& options, std::vector<double>& elbos) {
-  return run_cavi(instance.engine(), options, [&](std::int64_t, double elbo) {
-    elbos.push_back(elbo);
+  return run_cavi(instance.engine(), options, [&](const SweepReport& r) {
+    elbos.push_back(r.elbo);
     return true;
   });
 }
@@ -190,10 +190,11 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
             matrix && array.shape.size() >= 2 && array.shape[array.shape.size() - 2] == array.shape.back();
         // a point of the simplex stays on it: what one entry gains the next one loses
         const std::string variable = array.name.substr(0, array.name.rfind('.'));
-        const bool simplex = array.name.ends_with(".value") &&
-                             std::any_of(p->front.model.variables.begin(), p->front.model.variables.end(), [&](const auto& v) {
-                               return v.name == variable && v.support == math::Support::simplex;
-                             });
+        const bool simplex =
+            array.name.ends_with(".value") &&
+            std::any_of(p->front.model.variables.begin(), p->front.model.variables.end(), [&](const auto& v) {
+              return v.name == variable && v.support == math::Support::simplex;
+            });
         const std::size_t stride = std::max<std::size_t>(1, array.values.size() / 5);
         for (std::size_t i = 0; i < array.values.size(); i += stride) {
           const double h = 1e-4 * std::max(std::abs(array.values[i]), 1e-3);

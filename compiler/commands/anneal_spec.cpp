@@ -1,0 +1,140 @@
+#include "compiler/commands/anneal_spec.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+namespace lehr::commands {
+namespace {
+
+using Fields = std::map<std::string, std::string>;
+
+Error wrong(const std::string& text, const std::string& why) {
+  return {ExitCode::usage,
+          "--anneal",
+          fmt::format("'{}': {}", text, why),
+          {"linear:from=10,over=100   temperature from 10 to 1 over 100 sweeps; also exp:...",
+           "file:temperatures.txt     one temperature a line, one line a sweep",
+           "entropy:from=10,over=100  entropies instead of the terms of the data",
+           "stochastic:rho=0.25,over=50   random starts mixed in, ever less; or decay=0.9",
+           "scope=local or scope=global after a comma: only blocks of the items, or only the others",
+           "auto, auto:full, auto:sweeps=2000   no schedule: measured and chosen"}};
+}
+
+/// name=value pairs; nothing when a piece has no `=`.
+std::optional<Fields> fields(const std::string& text) {
+  Fields out;
+  std::stringstream in(text);
+  for (std::string piece; std::getline(in, piece, ',');) {
+    const std::size_t at = piece.find('=');
+    if (at == std::string::npos) return std::nullopt;
+    out[piece.substr(0, at)] = piece.substr(at + 1);
+  }
+  return out;
+}
+
+std::optional<double> number(const Fields& f, const std::string& name) {
+  const auto it = f.find(name);
+  if (it == f.end()) return std::nullopt;
+  try {
+    std::size_t used = 0;
+    const double x = std::stod(it->second, &used);
+    if (used == it->second.size()) return x;
+  } catch (const std::exception&) {
+  }
+  return std::nan("");
+}
+
+Result<AnnealSpec> automatic(const std::string& text, const std::string& rest) {
+  AutoAnneal out;
+  if (rest.empty() || rest == "quick") return AnnealSpec(out);
+  out.cycles = true;
+  if (rest == "full") return AnnealSpec(out);
+  const auto f = fields(rest);
+  const auto sweeps = f ? number(*f, "sweeps") : std::nullopt;
+  if (!sweeps || f->size() != 1 || !(*sweeps >= 1)) return wrong(text, "auto takes quick, full or sweeps=N");
+  out.sweeps = static_cast<std::int64_t>(*sweeps);
+  return AnnealSpec(out);
+}
+
+Result<std::vector<double>> temperatures(const std::string& text, const std::string& path) {
+  std::ifstream in(path);
+  if (!in) return wrong(text, fmt::format("cannot read '{}'", path));
+  std::vector<double> out;
+  for (double t = 0; in >> t;) {
+    if (!(t >= 1)) return wrong(text, fmt::format("temperature {} is below 1", t));
+    out.push_back(t);
+  }
+  if (!in.eof() || out.empty()) return wrong(text, fmt::format("'{}' is not a list of temperatures", path));
+  return out;
+}
+
+}  // namespace
+
+Result<AnnealSpec> parse_anneal(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon),
+                    rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (name == "auto") return automatic(text, rest);
+  Annealing a;
+  Fields f;
+  if (name == "file") {
+    const std::size_t comma = rest.find(',');
+    Result<std::vector<double>> listed = temperatures(text, rest.substr(0, comma));
+    if (!listed) return listed.error();
+    a.shape = Annealing::Shape::listed;
+    a.listed = std::move(*listed);
+    a.over = static_cast<std::int64_t>(a.listed.size());
+    if (comma != std::string::npos) {
+      const auto more = fields(rest.substr(comma + 1));
+      if (!more) return wrong(text, "after the file only name=value");
+      f = *more;
+    }
+  } else {
+    const auto all = fields(rest);
+    if (!all) return wrong(text, "expected name=value, separated by commas");
+    f = *all;
+    if (name == "linear" || name == "exp" || name == "entropy" || name == "stochastic") {
+      const auto over = number(f, "over");
+      if (!over || !(*over >= 1)) return wrong(text, "over=N says how many sweeps it lasts");
+      a.over = static_cast<std::int64_t>(*over);
+    } else {
+      return wrong(text, fmt::format("'{}' is not a kind of annealing", name));
+    }
+    if (name == "exp") a.shape = Annealing::Shape::exponential;
+    if (name == "entropy") {
+      a.kind = Annealing::Kind::entropy;
+      if (f.contains("shape")) {
+        if (f["shape"] != "exp" && f["shape"] != "linear") return wrong(text, "shape is linear or exp");
+        if (f["shape"] == "exp") a.shape = Annealing::Shape::exponential;
+        f.erase("shape");
+      }
+    }
+    if (name == "stochastic") {
+      a.kind = Annealing::Kind::stochastic;
+      const auto rho = number(f, "rho"), decay = number(f, "decay");
+      if (rho.has_value() == decay.has_value()) return wrong(text, "one of rho=X and decay=X is needed");
+      const double x = rho ? *rho : *decay;
+      if (!(x > 0 && x < 1)) return wrong(text, "the share of the random start is between 0 and 1");
+      (rho ? a.from : a.decay) = x;
+    } else {
+      const auto from = number(f, "from");
+      if (!from || !(*from >= 1)) return wrong(text, "from=T is the first temperature, at least 1");
+      a.from = *from;
+    }
+    for (const char* known : {"from", "over", "rho", "decay"})
+      f.erase(known);
+  }
+  if (const auto scope = f.find("scope"); scope != f.end()) {
+    if (scope->second == "local") a.scope = Annealing::Scope::local;
+    else if (scope->second == "global") a.scope = Annealing::Scope::global;
+    else if (scope->second != "all") return wrong(text, "scope is local, global or all");
+    f.erase(scope);
+  }
+  if (!f.empty()) return wrong(text, fmt::format("'{}' is unknown here", f.begin()->first));
+  return AnnealSpec(std::move(a));
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,17 @@
+// The method that a fit asks for, run from where its engine stands.
+#pragma once
+#include "compiler/commands/fit_options.h"
+#include "compiler/commands/fit_summary.h"
+
+namespace lehr::commands {
+
+/// What does not go together, before anything is computed.
+Result<bool> check_method(const FitOptions& o);
+
+/// Runs it; what annealing by itself measured goes to `run`.
+Outcome infer(const Engine& engine, const FitOptions& o, std::uint64_t restart, const OnSweep& on_sweep, FitRun& run);
+
+/// What there is to say of an automatic annealing: the melting temperature, its arms, the gain and its cost.
+std::string describe(const AutoReport& report, const Outcome& outcome);
+
+}  // namespace lehr::commands

@@ -1,0 +1,102 @@
+#include "runtime/engine/svi.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "runtime/rng.h"
+
+namespace lehr {
+namespace {
+
+/// Minibatches of items, ascending.
+class Batches {
+ public:
+  Batches(std::int64_t items, const SviOptions& o)
+      : size_(static_cast<std::size_t>(std::clamp<std::int64_t>(o.batch, 1, items))),
+        replacement_(o.replacement),
+        order_(static_cast<std::size_t>(items)),
+        next_(order_.size()),
+        rng_(o.seed, 0x5B17) {
+    std::iota(order_.begin(), order_.end(), 0);
+  }
+
+  std::int64_t a_pass() const { return static_cast<std::int64_t>((order_.size() + size_ - 1) / size_); }
+
+  const std::vector<std::int64_t>& next() {
+    batch_.clear();
+    if (replacement_) {
+      for (std::size_t i = 0; i < size_; ++i)
+        batch_.push_back(static_cast<std::int64_t>(draw_below(rng_, order_.size())));
+    } else {
+      if (next_ >= order_.size()) {
+        shuffle(rng_, order_);
+        next_ = 0;
+      }
+      const std::size_t end = std::min(order_.size(), next_ + size_);
+      batch_.assign(order_.begin() + static_cast<std::ptrdiff_t>(next_),
+                    order_.begin() + static_cast<std::ptrdiff_t>(end));
+      next_ = end;
+    }
+    std::ranges::sort(batch_);
+    return batch_;
+  }
+
+ private:
+  std::size_t size_;
+  bool replacement_;
+  std::vector<std::int64_t> order_, batch_;
+  std::size_t next_;
+  Rng rng_;
+};
+
+std::int64_t items_of(const Engine& e) {
+  for (const auto& step : e.steps) {
+    if (const auto* stage = std::get_if<EngineStage>(&step)) return stage->items;
+  }
+  return 1;
+}
+
+}  // namespace
+
+Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step) {
+  Outcome out;
+  const auto done = [&](Status s) {
+    e.set({});
+    out.status = s;
+    return out;
+  };
+  const auto failed = [&](std::int32_t status) {
+    out.failure = e.describe(status);
+    return done(Status::numerical_failure);
+  };
+  if (const std::int32_t status = prepare_statistics(e)) return failed(status);
+  Batches batches(items_of(e), o);
+  const auto steps = static_cast<std::int64_t>(std::ceil(o.epochs * static_cast<double>(batches.a_pass())));
+  while (out.iterations < steps) {
+    const std::int64_t t = out.iterations;
+    const double temperature = o.annealing.temperature(t);
+    Weights weights = weights_at(o.annealing, temperature);
+    weights.step = o.rho > 0 ? o.rho : std::min(1.0, std::pow(o.tau0 + static_cast<double>(t), -o.kappa));
+    e.set(weights);
+    if (const std::int32_t status = sweep(e, o, {.batch = batches.next()})) return failed(status);
+    ++out.iterations;
+    const bool last = out.iterations == steps;
+    Elbo elbo;
+    if (last || (o.exact_every > 0 && out.iterations % o.exact_every == 0)) {
+      e.set({});
+      double exact = 0;
+      if (const std::int32_t status = evaluate(e, o, exact)) return failed(status);
+    } else if (const std::int32_t status = e.call(e.elbo)) {
+      return failed(status);
+    }
+    elbo = e.elbo_parts();
+    out.elbo = elbo.value;
+    if (!check_elbo(out.elbo, out)) return done(Status::numerical_failure);
+    if (!on_step({out.iterations, out.elbo, temperature, annealed_objective(o.annealing, temperature, elbo)}))
+      return done(Status::interrupted);
+  }
+  return done(Status::max_iter);
+}
+
+}  // namespace lehr

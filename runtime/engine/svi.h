@@ -1,0 +1,20 @@
+// Stochastic variational inference: noisy natural-gradient steps from minibatches. Hoffman, Blei, Wang & Paisley (2013).
+#pragma once
+#include "runtime/engine/cavi.h"
+
+namespace lehr {
+
+struct SviOptions : CaviOptions {
+  std::int64_t batch = 256;          // items a step
+  double tau0 = 1, kappa = 0.7;      // rho_t = (tau0 + t)^-kappa, t = 0, 1, ...
+  double rho = 0;                    // constant steps where above 0
+  double epochs = 10;                // passes over the items; steps = epochs * items / batch
+  bool replacement = false;          // items drawn with replacement; otherwise every epoch is a permutation
+  std::int64_t exact_every = 0;      // steps between exact ELBOs; 0: noisy ones only
+};
+
+/// Annealing counts steps, and stochastic annealing is refused by the caller. The ELBO of a report is the noisy one
+/// (sums scaled to all items) unless the step is one of the exact ones; the outcome's is exact.
+Outcome run_svi(const Engine& engine, const SviOptions& options, const OnSweep& on_step);
+
+}  // namespace lehr

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Stochastic variational inference: with all items and a step of 1 it is a sweep of coordinate ascent, and from
+minibatches it gets near what coordinate ascent finds. Hoffman, Blei, Wang & Paisley (2013)."""
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+from fitting import finish, fit, relative  # noqa: E402
+
+R = np.random.default_rng(3)
+TOPICS = R.dirichlet(np.full(40, 0.1), 4)
+WORDS = [[int(R.choice(40, p=TOPICS[k])) for k in R.choice(4, 60, p=R.dirichlet(np.full(4, 0.3)))] for _ in range(300)]
+LDA = """model lda { plate doc; plate token in doc; plate topic = 4; plate term;
+  beta[topic] ~ Dirichlet(concentration = 0.1) over term;
+  theta[doc] ~ Dirichlet(concentration = 0.3) over topic;
+  z[doc, token] ~ Categorical(theta[doc]);
+  observe w[doc, token] ~ Categorical(beta[z[doc, token]]); }"""
+GMM = """model gmm { plate n; plate k = 3; plate d;
+  pi ~ Dirichlet(concentration = 1) over k;
+  mu[k] ~ MvNormal(mean = 0, precision = 0.01) over d;
+  Lambda[k] ~ Wishart(df = 3, scale = 1) over d;
+  z[n] ~ Categorical(pi);
+  observe x[n] ~ MvNormal(mean = mu[z[n]], precision = Lambda[z[n]]); }"""
+HMM = """model hmm { plate seq; plate t in seq ordered; plate k = 3;
+  pi ~ Dirichlet(concentration = 1) over k;
+  A[k] ~ Dirichlet(concentration = 1) over k;
+  rate[k] ~ Gamma(shape = 1, rate = 0.1);
+  s[seq, t] ~ Categorical(A[s[seq, t-1]]) start Categorical(pi);
+  observe x[seq, t] ~ Poisson(rate[s[seq, t]]); }"""
+POINTS = np.concatenate([R.normal(c, 1, (100, 2)) for c in ((0, 0), (6, 0), (0, 6))])
+COUNTS = [R.poisson(np.repeat(R.permutation([2.0, 8.0, 20.0]), 6)).tolist() for _ in range(60)]
+MODELS = {"lda": (LDA, {"w": WORDS}, 300), "gmm": (GMM, {"x": POINTS}, 300), "hmm": (HMM, {"x": COUNTS}, 60)}
+
+
+def one_sweep(name):
+    """One step with all items and rho = 1; also at a temperature."""
+    model, data, items = MODELS[name]
+    worst = 0.0
+    for extra in ([], ["--anneal", "linear:from=2,over=5"]):
+        ascent = fit(model, data, "--max-iter", 1, "--seed", 5, *extra, monotone=False).posterior
+        step = fit(model, data, "--method", "svi", "--batch-size", items, "--epochs", 1, "--rho", 1, "--seed", 5, *extra,
+                   monotone=False).posterior
+        for k, v in ascent.items():
+            if v.shape[:1] != (items,) and not k.startswith(("z.", "s.")):
+                worst = max(worst, relative(step[k], v))
+    if not worst <= 1e-12:
+        raise AssertionError(f"parameters differ by {worst:.1e}")
+    return f"parameters within {worst:.1e} of a sweep's"
+
+
+def minibatches(name):
+    model, data, items = MODELS[name]
+    best = max(fit(model, data, "--seed", s).elbo for s in range(1, 6))
+    got = [fit(model, data, "--method", "svi", "--batch-size", items // 10, "--epochs", 30, "--tau0", 5, "--seed", s,
+               monotone=False).elbo for s in range(1, 6)]
+    start = fit(model, data, "--max-iter", 0, "--seed", 1).elbo
+    reached = (max(got) - start) / (best - start)
+    if not reached >= 0.97:
+        raise AssertionError(f"ELBO {max(got)} from {start}, coordinate ascent {best}")
+    return f"{100 * reached:.1f} % of the way of coordinate ascent"
+
+
+if __name__ == "__main__":
+    finish({**{f"{n}, one sweep": lambda n=n: one_sweep(n) for n in MODELS},
+            **{f"{n}, minibatches": lambda n=n: minibatches(n) for n in MODELS}})
