@@ -23,6 +23,7 @@ int run(int argc, char** argv) {
   add_families(app, action);
   add_fit(app, action, command_line(argc, argv));
   add_show(app, action);
+  add_simulate(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

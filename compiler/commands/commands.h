@@ -23,6 +23,7 @@ void add_families(CLI::App& app, Action& action);
 /// `command`: the whole command line, for fit.json.
 void add_fit(CLI::App& app, Action& action, const std::string& command);
 void add_show(CLI::App& app, Action& action);
+void add_simulate(CLI::App& app, Action& action);
 
 /// The words of a command line, quoted for a POSIX shell where they need it.
 std::string command_line(int argc, char const* const* argv);

@@ -179,12 +179,14 @@ std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source
   if (!settings) return fail(settings.error());
   Result<BoundData> data = lehr::bind(untied->model, *dataset, *settings);
   if (!data) return fail(data.error());
+  std::vector<std::string> unused;
   for (const model::Variable& v : untied->model.variables) {
-    if (v.observed || !dataset->contains(v.name)) continue;
-    fmt::print(stderr,
-               "{}: warning: the data for '{}' are not used: the model does not observe it\n"
-               "    note: `observe {} ~ ...` makes it data\n",
-               o.model, v.name, v.name);
+    if (!v.observed && dataset->contains(v.name)) unused.push_back(v.name);
+  }
+  if (!unused.empty()) {
+    fmt::print(stderr, "{}: warning: the data for '{}' are not used: the model does not observe {}\n"
+               "    note: `observe {} ~ ...` makes it data\n", o.model, fmt::join(unused, "', '"),
+               unused.size() == 1 ? "it" : "them", unused.front());
   }
 
   density::ExpandOptions expand_options;

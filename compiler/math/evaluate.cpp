@@ -56,7 +56,8 @@ double apply(Function function, double x) {
 
 class Evaluator {
  public:
-  explicit Evaluator(const Environment& environment) : environment_(environment) {}
+  explicit Evaluator(const Environment& environment, bool zero_wins = false)
+      : environment_(environment), zero_wins_(zero_wins) {}
 
   double at(const Expr& e, std::size_t first, std::size_t second) {
     indices_[static_cast<std::size_t>(kFirst.id)] = first;
@@ -91,7 +92,11 @@ class Evaluator {
   }
 
   double operator()(const Add& a) { return value(a.left) + value(a.right); }
-  double operator()(const Multiply& m) { return value(m.left) * value(m.right); }
+  double operator()(const Multiply& m) {
+    const double left = value(m.left), right = value(m.right);
+    const bool is_zero = zero_wins_ && (left == 0.0 || right == 0.0) && !std::isnan(left) && !std::isnan(right);
+    return is_zero ? 0.0 : left * right;
+  }
   double operator()(const Apply& a) { return apply(a.function, value(a.argument)); }
 
   double operator()(const Sum& s) {
@@ -154,6 +159,7 @@ class Evaluator {
   }
 
   const Environment& environment_;
+  bool zero_wins_;  // 0 times infinity is 0
   std::array<std::size_t, kMaxIndices> indices_{};
   std::map<std::string, Factorised> factorised_;
 };
@@ -197,6 +203,13 @@ Expr component_symbol(const std::string& name, int rank) {
   return rank == 0 ? symbol(name) : rank == 1 ? symbol(name, kFirst) : symbol(name, kFirst, kSecond);
 }
 
+/// The parameter of that name; a scalar is repeated where a vector or matrix is needed.
+Quantity at_rank(const std::string& name, int rank, const Environment& environment) {
+  const auto known = environment.symbols.find(name);
+  if (known != environment.symbols.end() && known->second.rank == rank) return known->second;
+  return evaluate_all(component_symbol(name, rank), environment, rank);
+}
+
 double tempered_count_sum(const FamilyRow& row, Environment environment, double temperature) {
   const auto log_term = [&](double x) {
     environment.symbols["x"] = {0, {x}};
@@ -213,6 +226,15 @@ double evaluate(const Expr& e, const Environment& environment, std::size_t first
 
 Quantity evaluate_all(const Expr& e, const Environment& environment, int rank) {
   return Evaluator(environment).quantity(e, rank);
+}
+
+double log_density(const FamilyRow& row, const Environment& environment) {
+  return Evaluator(environment, true).at(row.log_density, 0, 0);
+}
+
+const AtValue* looks_up(const FamilyRow& row) {
+  const auto* log = std::get_if<Apply>(&row.log_density->form);
+  return log && log->function == Function::log ? std::get_if<AtValue>(&log->argument->form) : nullptr;
 }
 
 bool is_proper(const Factor& factor, const Environment& parameters) {
@@ -232,8 +254,8 @@ Quantities canonical_parameters(const FamilyRow& row, const Environment& spelled
   Quantities result;
   for (const Spelling& s : row.spellings) {
     if (!spelled.symbols.contains(s.name)) continue;
-    const Expr value = s.convert ? *s.convert : component_symbol(s.name, s.event_rank);
-    result[s.canonical] = evaluate_all(value, spelled, s.event_rank);
+    result[s.canonical] =
+        s.convert ? evaluate_all(*s.convert, spelled, s.event_rank) : at_rank(s.name, s.event_rank, spelled);
   }
   return result;
 }
@@ -241,7 +263,7 @@ Quantities canonical_parameters(const FamilyRow& row, const Environment& spelled
 std::vector<double> flatten_parameters(const FamilyRow& row, const Environment& parameters) {
   std::vector<double> flat;
   for (const DensityParameter& p : density_parameters(row)) {
-    const Quantity q = evaluate_all(component_symbol(p.name, p.event_rank), parameters, p.event_rank);
+    const Quantity q = at_rank(p.name, p.event_rank, parameters);
     flat.insert(flat.end(), q.values.begin(), q.values.end());
   }
   return flat;

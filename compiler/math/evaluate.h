@@ -29,6 +29,12 @@ double evaluate(const Expr& e, const Environment& environment, std::size_t first
 /// or a multiple of the identity wherever a formula asks for components.)
 Quantity evaluate_all(const Expr& e, const Environment& environment, int rank);
 
+/// log p(x | parameters), `x` and the canonical parameters among the symbols. 0 log 0 is 0: what cannot happen costs
+/// nothing where it does not happen.
+double log_density(const FamilyRow& row, const Environment& environment);
+/// The `p[x]` of a row whose log density is log p[x], or null.
+const AtValue* looks_up(const FamilyRow& row);
+
 /// Canonical density parameters from those the user spelled (`sd` gives `precision`).
 std::map<std::string, Quantity> canonical_parameters(const FamilyRow& row, const Environment& spelled);
 /// The canonical parameters in row order, matrices row-major: the argument of FamilyRow::draw and ::tempered.

@@ -47,7 +47,8 @@ struct BoundData {
 Result<BoundData> bind(const model::Model& model, const Dataset& data, const Settings& settings);
 
 /// As bind, for drawing from the model: observed variables need not be bound (those bound still give sizes),
-/// a multiplicity that is not bound is 1, and every plate must have a size.
+/// a multiplicity that is not bound is 1, copies of an LDA-C file are elements of their own, and every plate must have
+/// a size.
 Result<BoundData> bind_givens(const model::Model& model, const Dataset& data, const Settings& settings);
 
 /// Sizes and constants without data (`emit`, `build`): plates that nothing sizes keep -1, constants without a

@@ -217,7 +217,7 @@ void take_copies(Binder& b, const Slot& slot, DataArray& a) {
     return;
   }
   const auto times = times_of(b, slot);
-  if (!times) {
+  if (!times || !b.observed_needed) {  // what is drawn is drawn for each copy
     expand_copies(a);
     return;
   }

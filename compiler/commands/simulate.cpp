@@ -1,0 +1,88 @@
+// `lehr simulate`: one draw of everything a model has, as an .npz that `lehr fit` reads.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "compiler/ast/parse.h"
+#include "compiler/commands/commands.h"
+#include "compiler/commands/settings.h"
+#include "compiler/program/simulate.h"
+
+namespace lehr::commands {
+namespace {
+
+struct SimulateOptions {
+  std::string model, out;
+  std::vector<std::string> data;
+  SettingTexts settings;
+  std::uint64_t seed = 1;
+};
+
+/// The options that a fit of the result needs as well: sizes that no array shows, constants.
+std::string repeated(const SettingTexts& t) {
+  std::string out;
+  for (const std::string& s : t.set)
+    out += " --set " + s;
+  for (const std::string& s : t.sizes)
+    out += " --sizes " + s;
+  for (const std::string& s : t.labels)
+    out += " --labels " + s;
+  return out;
+}
+
+ExitCode simulate(const SimulateOptions& o) {
+  if (!o.out.ends_with(".npz"))
+    return complain(Error{lehr::ExitCode::usage, "--out", fmt::format("'{}' does not end in .npz", o.out), {}});
+  const std::optional<Source> source = read_model(o.model);
+  if (!source) return kUsage;
+  Diagnostics diagnostics;
+  const std::optional<ast::Ast> ast = parse(*source, diagnostics);
+  const std::optional<model::Model> model = ast ? resolve(*ast, diagnostics) : std::nullopt;
+  const ExitCode code = report(diagnostics, *source);
+  if (!model) return code;
+  Result<Dataset> dataset = read_bindings(o.data);
+  if (!dataset) return complain(dataset.error());
+  Result<Settings> settings = read_settings(o.settings);
+  if (!settings) return complain(settings.error());
+  const Result<std::vector<NpyArray>> arrays = lehr::simulate(*model, *dataset, *settings, o.seed);
+  if (!arrays) {
+    Error e = arrays.error();
+    if (e.where.empty()) e.where = o.model;
+    return complain(e);
+  }
+  std::error_code ignored;  // the writer says what is wrong
+  if (const auto folder = std::filesystem::path(o.out).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder, ignored);
+  if (Result<bool> r = write_npz(o.out, *arrays); !r) return complain(r.error());
+  std::vector<std::string> names;
+  for (const model::Variable& v : model->variables)
+    names.push_back(v.name);
+  fmt::print("{}: {} drawn with seed {}; to fit them: lehr fit {}{} --data {} --out DIR\n", model->name,
+             fmt::join(names, ", "), o.seed, o.model, repeated(o.settings), o.out);
+  return kDone;
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Action& action) {
+  const auto o = std::make_shared<SimulateOptions>();
+  CLI::App* c = app.add_subcommand("simulate", "Draw latent variables and data from a model");
+  c->add_option("MODEL", o->model, "model file (*.lehr)")->required();
+  c->add_option("--data", o->data, "values of givens, and of variables that are to be fixed, by name")->take_all();
+  c->add_option("--out", o->out, "file for the draws (*.npz)")->required();
+  add_settings(*c, o->settings);
+  c->add_option("--seed", o->seed, "seed of the draws")->capture_default_str();
+  c->footer(
+      "Examples:\n"
+      "  lehr simulate models/lda.lehr --sizes doc=200,token=100,term=50 --set K=5 --out out/lda.npz\n"
+      "  lehr fit models/lda.lehr --sizes term=50 --set K=5 --data out/lda.npz --out out/lda\n"
+      "  lehr simulate models/logistic_regression.lehr --data models/data/challenger.csv --data weights.json \\\n"
+      "      --out out/flights.npz\n"
+      "A latent variable that the data have under its name is fixed to that value (weights.json: {\"a\": 2, \"b\": -0.2}).\n"
+      "Observed ones give sizes and are drawn anew. The file has everything that `lehr fit` needs.");
+  c->callback([o, &action] { action = [o] { return simulate(*o); }; });
+}
+
+}  // namespace lehr::commands
