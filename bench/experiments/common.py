@@ -1,0 +1,130 @@
+"""What the experiments share: fits through the command line, simulated and real data, tables.
+
+A fit of many starts is one process (`--restarts`): start r of a seed is the same whatever the schedule, so that lists of
+ELBOs are paired. Every experiment writes a CSV table below --out, and a plot where matplotlib is installed.
+"""
+import argparse
+import csv
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SHARED = os.environ.get("LEHR_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
+
+
+def arguments(description, **extra):
+    """LEHR, --out and --starts, and options of the experiment (name = default, of its type)."""
+    p = argparse.ArgumentParser(description=description)
+    p.add_argument("lehr")
+    p.add_argument("--out", required=True)
+    p.add_argument("--starts", type=int, default=20)
+    p.add_argument("--seed", type=int, default=1)
+    for name, default in extra.items():
+        nargs = "+" if isinstance(default, list) else None
+        p.add_argument("--" + name.replace("_", "-"), nargs=nargs, default=default,
+                       type=type(default[0] if isinstance(default, list) else default))
+    o = p.parse_args()
+    o.lehr = os.path.abspath(o.lehr)
+    os.makedirs(o.out, exist_ok=True)
+    return o
+
+
+def shared(path):
+    """A file of the data that are not part of the project."""
+    full = os.path.join(SHARED, path)
+    if not os.path.exists(full):
+        sys.exit(f"no {full}; LEHR_SHARED_DATA names the folder")
+    return full
+
+
+class Problem:
+    """A model and its data in a folder of their own."""
+
+    def __init__(self, lehr, model, arrays=None, bindings=(), settings=()):
+        self.lehr, self.folder = lehr, tempfile.TemporaryDirectory()
+        self.model = self.at("model.lehr")
+        with open(self.model, "w") as f:
+            f.write(model)
+        self.arguments = [a for b in bindings for a in ("--data", b)] + [a for s in settings for a in ("--set", s)]
+        if arrays:
+            with open(self.at("data.json"), "w") as f:
+                json.dump(arrays, f, default=lambda a: a.tolist())
+            self.arguments += ["--data", self.at("data.json")]
+        self.count = itertools.count()
+
+    def at(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def fit(self, *arguments, init=None):
+        """fit.json, and the folder of the fit."""
+        out = self.at(f"out{next(self.count)}")
+        command = [self.lehr, "fit", self.model, *self.arguments, "--out", out, "--quiet", *map(str, arguments)]
+        if isinstance(init, dict):
+            np.savez(self.at("init.npz"), **init)
+            init = self.at("init.npz")
+        if init:
+            command += ["--init", init]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
+        with open(os.path.join(out, "fit.json")) as f:
+            return json.load(f), out
+
+    def elbos(self, starts, *arguments, init=None, seed=1):
+        """ELBOs and sweeps of the starts."""
+        if starts == 0:
+            return np.zeros(0), np.zeros(0)
+        report, _ = self.fit("--restarts", starts, "--seed", seed, *arguments, init=init)
+        runs = sorted(report["restarts"], key=lambda r: r["restart"])
+        return np.array([r["elbo"] for r in runs]), np.array([r["iterations"] for r in runs])
+
+
+def p_win(a, b):
+    """The chance that one run of `a` beats one of `b`, starts drawn at random."""
+    a, b = np.asarray(a)[:, None], np.asarray(b)[None, :]
+    return float(np.mean((a > b) + 0.5 * (a == b)))
+
+
+def best_of(values, k):
+    """The median of the best of `k` runs drawn with replacement from `values`."""
+    ordered = np.sort(values)
+    return float(ordered[min(len(ordered) - 1, int(np.ceil(len(ordered) * 0.5 ** (1 / k))) - 1)])
+
+
+class Table:
+    """Rows to the screen as they come, and to a CSV file."""
+
+    def __init__(self, out, name, columns):
+        self.columns, self.rows, self.file = columns, [], open(os.path.join(out, name + ".csv"), "w", newline="")
+        self.writer = csv.writer(self.file)
+        self.writer.writerow(columns)
+        self.widths = [max(10, len(c)) for c in columns]
+        print("  ".join(c.rjust(w) for c, w in zip(columns, self.widths)), flush=True)
+
+    def add(self, *row):
+        text = [f"{v:.3f}" if isinstance(v, float) and abs(v) < 100 else f"{v:.1f}" if isinstance(v, float) else str(v)
+                for v in row]
+        self.writer.writerow(text)
+        self.file.flush()
+        self.rows.append(row)
+        print("  ".join(t.rjust(w) for t, w in zip(text, self.widths)), flush=True)
+
+
+def plot(out, name, draw):
+    """`draw(axes)` into a PNG, where matplotlib is installed."""
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError:
+        return
+    figure, axes = plt.subplots()
+    draw(axes)
+    figure.savefig(os.path.join(out, name + ".png"), dpi=120)
+    plt.close(figure)
