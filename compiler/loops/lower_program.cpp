@@ -191,6 +191,11 @@ void Lowering::declare_arrays() {
     array_[s.sums] = b_.buffer(fmt::format("S{}", k), s.stage ? Role::statistic : Role::table, sizes);
     if (s.stage) array_[s.table] = b_.buffer(fmt::format("G{}", k), Role::table, sizes);
   }
+  for (std::size_t k = 0; k < s_.residuals.size(); ++k) {
+    const schedule::Residual& r = s_.residuals[k];
+    residual_[r.sums] = &r;
+    array_[r.sums] = b_.buffer(fmt::format("R{}", k), Role::table, packed(r.axes));
+  }
   for (const schedule::Step& step : s_.steps) {
     const auto* stage = std::get_if<ItemStage>(&step);
     if (!stage) continue;
@@ -361,10 +366,9 @@ void Lowering::emit_elbo() {
       b_.accumulate(local, b_.load(sums.second, {b_.i(0)}));
     }
     for (const schedule::OuterTerm& t : s_.outer) {
-      ArrayTerm term{&t.term, std::nullopt, &t.at};
-      if (t.statistic) term.array = s_.statistics[*t.statistic].sums;
+      const ArrayTerm term = outer_term(t);
       const ScalarId into = s_.tempered[t.term.origin] ? data : prior;
-      emit(t.term, factors(term, {}), {}, {}, std::nullopt,
+      emit(*term.term, factors(term, {}), {}, {}, std::nullopt,
            [&](ExprId value, const Env&) { b_.accumulate(into, value); });
     }
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {

@@ -136,11 +136,12 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
     std::vector<std::pair<ArrayTerm, std::size_t>> out;
     for (const ItemStage::LocalTerm& t : stage.terms) {
       if (has_streamed_atom(t.term)) continue;
-      for (std::size_t k = 0; k < t.term.atoms.size(); ++k) {
-        if (t.term.atoms[k].variable != s_.conditionals[b].variable) continue;
-        ArrayTerm term{&t.term, std::nullopt, &t.at, natural_weights(b, t.statistic.has_value())};
-        if (t.statistic) term.array = s_.statistics[*t.statistic].table;
-        out.emplace_back(term, k);
+      ArrayTerm term{&t.term};
+      if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
+      if (t.outer) term = outer_term(s_.outer[*t.outer], b);
+      term.weights = natural_weights(b, t.statistic.has_value());
+      for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
+        if (term.term->atoms[k].variable == s_.conditionals[b].variable) out.emplace_back(term, k);
       }
     }
     return out;
@@ -284,7 +285,7 @@ void Lowering::seed_stored(BlockId b, ExprId item) {
 void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode) {
   const ScalarId energy = b_.local("energy" + std::to_string(names_++), b_.f(0));
   for (const ItemStage::LocalTerm& t : stage.terms) {
-    if (has_streamed_atom(t.term) || t.whole) continue;
+    if (has_streamed_atom(t.term) || t.outer) continue;
     Env env{{t.item, item}};
     if (t.statistic) {
       const schedule::Statistic& s = s_.statistics[*t.statistic];

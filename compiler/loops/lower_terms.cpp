@@ -176,6 +176,7 @@ ExprId Lowering::expectation(const Atom& a, const Env& env) {
 }
 
 std::vector<ExprId> Lowering::array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
+  if (const auto r = residual_.find(array); r != residual_.end()) return address(r->second->axes, at, env);
   const schedule::Statistic& s = *statistic_.at(array);
   std::vector<ExprId> out;
   for (std::size_t k = 0; k < at.size(); ++k) {
@@ -247,6 +248,10 @@ std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std:
   if (t.array) {
     out.push_back(
         {mentioned(a_, *t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});
+  }
+  if (t.pairs) {
+    const schedule::Residual& r = s_.residuals[*t.pairs];
+    out.push_back({mentioned(a_, r.at), [this, &r](const Env& env) { return expected_pairs(r, env); }});
   }
   return out;
 }

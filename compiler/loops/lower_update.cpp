@@ -27,11 +27,10 @@ std::vector<std::pair<ArrayTerm, std::size_t>> Lowering::outer_uses(BlockId b) c
   std::vector<std::pair<ArrayTerm, std::size_t>> out;
   const conditionals::Block& block = s_.conditionals[b];
   for (const schedule::OuterTerm& t : s_.outer) {
-    for (std::size_t k = 0; k < t.term.atoms.size(); ++k) {
-      if (t.term.atoms[k].variable != block.variable) continue;
-      ArrayTerm term{&t.term, std::nullopt, &t.at, natural_weights(b, false)};
-      if (t.statistic) term.array = s_.statistics[*t.statistic].sums;
-      out.emplace_back(term, k);
+    ArrayTerm term = outer_term(t, b);
+    term.weights = natural_weights(b, false);
+    for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
+      if (term.term->atoms[k].variable == block.variable) out.emplace_back(term, k);
     }
   }
   return out;
@@ -313,7 +312,12 @@ void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::siz
           });
         }
       };
+  const std::vector<RunningSum> sums = running_sums(uses);
+  for (const RunningSum& x : sums)
+    fill_sum(*x.residual);
   loops(0, true, [&] {
+    for (const RunningSum& x : sums)
+      move_sum(x, false, fixed, element);
     clear(n);
     for (const auto& [t, atom] : uses)
       contribute(b, t, atom, fixed, element, n);
@@ -323,6 +327,8 @@ void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::siz
       from_naturals(b, element, n);
       if (hooks.after) hooks.after(element);
     });
+    for (const RunningSum& x : sums)
+      move_sum(x, true, fixed, element);
   });
 }
 

@@ -27,9 +27,10 @@ using Env = std::map<BoundId, ExprId>;
 /// A term with a derived array among its factors.
 struct ArrayTerm {
   const Term* term = nullptr;
-  std::optional<ArrayId> array;
+  std::optional<ArrayId> array = {};
   const std::vector<IndexId>* at = nullptr;
-  std::vector<Weight> weights = {};  // those of the data count for the terms of the data only
+  std::vector<Weight> weights = {};         // those of the data count for the terms of the data only
+  std::optional<std::size_t> pairs = {};    // times the expected pairs of this residual's sum
 };
 
 /// One factor of a product: computed as soon as its bounds are open.
@@ -174,6 +175,23 @@ class Lowering {
   Solved solve_axes(const Atom& atom, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
   void for_solutions(const Solved& s, const std::function<void(const Env&)>& body);
 
+  // ---- lower_residual.cpp: pairs of a sum
+  ExprId summand(const schedule::Residual& r, const Env& env);
+  void each_summand(const schedule::Residual& r, const Env& env, const std::function<void(ExprId)>& body);
+  /// S^2 - sum_r (E A)^2 at the element of S that `env` names.
+  ExprId expected_pairs(const schedule::Residual& r, const Env& env);
+  /// The summand of the log joint, and as the update of `b` reads it.
+  ArrayTerm outer_term(const schedule::OuterTerm& t) const;
+  ArrayTerm outer_term(const schedule::OuterTerm& t, BlockId b) const;
+  struct RunningSum {
+    const schedule::Residual* residual;
+    const Atom* own;                         // of the block under update
+  };
+  std::vector<RunningSum> running_sums(const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const;
+  void fill_sum(const schedule::Residual& r);
+  /// Takes the summands that the element stands in off their sums, or puts them back.
+  void move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
+
   // ---- lower_chain.cpp: one factor over a sequence
   struct Chain {
     BufferId pairs;                          // E[statistic of t-1 * statistic of t], over [t] of the sequence or all axes
@@ -262,6 +280,7 @@ class Lowering {
   std::map<ArrayId, BufferId> array_;
   std::map<ArrayId, BufferId> exp_table_, exp_shift_;  // of tables read by factored streams
   std::map<ArrayId, const schedule::Statistic*> statistic_;
+  std::map<ArrayId, const schedule::Residual*> residual_;
   std::map<std::pair<BlockId, math::Stat>, BufferId> streamed_into_;  // naturals that streams add up for a later block
   std::map<std::pair<BlockId, std::string>, BufferId> previous_;  // parameters of one element before its update
   std::map<BlockId, BufferId> picks_;

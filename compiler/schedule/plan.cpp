@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/regroup.h"
+#include "compiler/schedule/residual.h"
 
 namespace lehr::schedule {
 namespace {
@@ -327,6 +328,7 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   }
   s.sweep = sweep_of(m, s);
   regroup(m, s);
+  find_residuals(m, s);
   return s;
 }
 

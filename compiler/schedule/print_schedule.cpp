@@ -17,11 +17,19 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
     if (x.mean) out = m[*x.mean].name + ", " + out;
     return s.storage[b.index()] == Storage::streamed ? out + " (streamed)" : out;
   };
-  const auto axes = [&](const Statistic& x) {
+  const auto axes = [&](const auto& x) {
     std::vector<std::string> names;
     for (model::PlateId p : x.axes)
       names.push_back(m[p].name);
     return fmt::format("[{}]", fmt::join(names, ", "));
+  };
+  const auto term = [&](const char* array, std::optional<std::size_t> statistic,
+                        std::optional<std::size_t> residual, const Term& t) {
+    if (residual) {
+      return fmt::format("(R{}^2 - squares) * {}", *residual,
+                         density::print(m, a, s.residuals[*residual].common));
+    }
+    return (statistic ? fmt::format("{}{} * ", array, *statistic) : "") + density::print(m, a, t);
   };
   std::string out;
   for (const Step& step : s.steps) {
@@ -32,9 +40,8 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
                             out += fmt::format("each {}{}: {}\n", m[i.item].name,
                                                i.iterate ? " (until settled)" : "", fmt::join(names, ", "));
                             for (const ItemStage::LocalTerm& t : i.terms) {
-                              out += fmt::format("  {}{}\n",
-                                                 t.statistic ? fmt::format("G{} * ", *t.statistic) : "",
-                                                 density::print(m, a, t.term));
+                              const auto pairs = t.outer ? s.outer[*t.outer].residual : std::nullopt;
+                              out += "  " + term("G", t.statistic, pairs, t.term) + "\n";
                             }
                           },
                           [&](const BlockUpdate& u) { out += "update " + block(u.block) + "\n"; }},
@@ -50,10 +57,16 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
     const Statistic& x = s.statistics[k];
     out += fmt::format("S{}{}{} = {}\n", k, axes(x), x.stage ? "" : " once", density::print(m, a, x.inner));
   }
-  for (const OuterTerm& t : s.outer) {
-    out += fmt::format("+ {}{}\n", t.statistic ? fmt::format("S{} * ", *t.statistic) : "",
-                       density::print(m, a, t.term));
+  for (std::size_t k = 0; k < s.residuals.size(); ++k) {
+    const Residual& x = s.residuals[k];
+    std::vector<std::string> names;
+    for (BlockId b : x.running)
+      names.push_back(block(b));
+    out += fmt::format("R{}{} = {}{}\n", k, axes(x), density::print(m, a, x.summand),
+                       names.empty() ? "" : fmt::format(", kept during {}", fmt::join(names, " and ")));
   }
+  for (const OuterTerm& t : s.outer)
+    out += "+ " + term("S", t.statistic, t.residual, t.term) + "\n";
   return out;
 }
 

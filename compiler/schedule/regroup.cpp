@@ -112,8 +112,9 @@ class Splitter {
     const bool alone =
         std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) { return is_local(a); });
     if (!alone && split(t, {item}, stage, item)) return;
-    step.terms.push_back({t, std::nullopt, {}, item, !alone});
+    step.terms.push_back({t, std::nullopt, {}, item});
     if (alone) return;
+    step.terms.back().outer = s_.outer.size();
     s_.outer.push_back({t, std::nullopt, {}});
     for (const Atom& x : t.atoms)
       s_.storage[c_.block_of[x.variable.index()].index()] = Storage::stored;
@@ -289,7 +290,7 @@ class Splitter {
     }
     if (stage) {
       auto& step = std::get<ItemStage>(s_.steps[*stage]);
-      step.terms.push_back({stat.inner, s_.statistics.size(), stat.at, item, false});
+      step.terms.push_back({stat.inner, s_.statistics.size(), stat.at, item});
     }
     s_.outer.push_back({std::move(outer), s_.statistics.size(), std::move(outer_at)});
     s_.statistics.push_back(std::move(stat));

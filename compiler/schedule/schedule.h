@@ -41,6 +41,21 @@ struct OuterTerm {
   Term term;                                  // coefficient without the statistic; atoms of outer blocks
   std::optional<std::size_t> statistic;
   std::vector<density::IndexId> at;           // index into the statistic, one an axis
+  std::optional<std::size_t> residual = {};   // the term is the pairs of a sum
+};
+
+/// The pairs of a sum: c(e) * A(e, r) * A(e, r') over r != r', kept as S(e) = sum_r E A(e, r). Elements are independent
+/// under q, so the pairs' expectation is c(e) * (S(e)^2 - sum_r (E A(e, r))^2), and what is linear in an element at r has
+/// the coefficient 2 c(e) * (the rest of A(e, r)) * (S(e) - E A(e, r)): work linear in the number of r.
+struct Residual {
+  Term common;                                // c
+  Term summand;                               // A; bounds: those of S, then r
+  Term gradient;                              // 2 c A
+  density::BoundId along;                     // r
+  ArrayId sums;                               // S
+  std::vector<model::PlateId> axes;
+  std::vector<density::IndexId> at;           // the element of S, one an axis
+  std::vector<BlockId> running;               // blocks of A during whose update S is kept; other blocks of A read the term
 };
 
 struct ItemStage {
@@ -54,7 +69,7 @@ struct ItemStage {
     std::optional<std::size_t> statistic;     // multiplied by its table at `at`
     std::vector<density::IndexId> at;
     density::BoundId item;                    // the bound of `term` that is the item
-    bool whole = false;                       // could not be split: it stands among the outer terms too
+    std::optional<std::size_t> outer = {};    // could not be split: it is this outer term too
   };
   std::vector<LocalTerm> terms;
 };
@@ -82,6 +97,7 @@ struct Schedule {
   std::vector<Turn> sweep;                    // one sweep, in order; ends with every auxiliary fresh
   std::vector<Statistic> statistics;
   std::vector<OuterTerm> outer;               // every term of the log joint that is not a local term
+  std::vector<Residual> residuals;
   std::size_t arrays = 0;                     // ids 0 .. arrays - 1 are in use
 };
 

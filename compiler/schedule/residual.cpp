@@ -1,0 +1,213 @@
+// Recognition of  sum(e, r, r' | r != r') c(e) * A(e, r) * A(e, r')  in the normal form: what mentions r is
+// what mentions r' after r and r' have changed places. The square of `sum(r) U[user[e], r] * V[item[e], r]`
+// expands to such a term.
+#include "compiler/schedule/residual.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lehr::schedule {
+namespace {
+
+using density::Algebra;
+using density::Atom;
+using density::BoundId;
+using density::CoefId;
+using density::Guard;
+using density::IndexId;
+
+class Matcher {
+ public:
+  Matcher(const model::Model& m, Schedule& s)
+      : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
+
+  std::optional<Residual> match(const Term& t) {
+    for (const Guard& g : t.guards) {
+      const std::optional<BoundId> l = plain(g.left), r = plain(g.right);
+      if (g.present || g.relation != density::Relation::not_equal || !l || !r) continue;
+      if (std::optional<Residual> out = match(t, g, *l, *r)) return out;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  BlockId block(const Atom& a) const { return c_.block_of[a.variable.index()]; }
+
+  bool has(const Term& t, BlockId b) const {
+    return std::any_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) { return block(a) == b; });
+  }
+
+  std::optional<BoundId> plain(IndexId i) const {
+    if (!i.valid()) return std::nullopt;
+    const auto* b = std::get_if<density::IndexBound>(&a_[i]);
+    return b && b->offset == 0 ? std::optional(b->bound) : std::nullopt;
+  }
+
+  void collect(const Atom& x, std::set<BoundId>& out) const {
+    for (IndexId i : x.axes)
+      a_.collect(i, out);
+    for (IndexId i : x.event)
+      a_.collect(i, out);
+  }
+
+  void collect(const Guard& g, std::set<BoundId>& out) const {
+    for (IndexId i : g.element)
+      a_.collect(i, out);
+    if (g.present) return;
+    a_.collect(g.left, out);
+    a_.collect(g.right, out);
+  }
+
+  /// `t` as the pairs over `r` and `other`, which `distinct` keeps apart.
+  std::optional<Residual> match(const Term& t, const Guard& distinct, BoundId r, BoundId other) {
+    if (m_[a_[r].plate].set != m_[a_[other].plate].set || a_[r].parent != a_[other].parent)
+      return std::nullopt;
+    for (BoundId b : t.bounds) {
+      if (a_[b].parent && (a_.mentions(*a_[b].parent, r) || a_.mentions(*a_[b].parent, other)))
+        return std::nullopt;
+    }
+    Residual out;
+    out.along = r;
+    Term& common = out.common;
+    Term& summand = out.summand;
+    common.origin = summand.origin = t.origin;
+    common.coef = summand.coef = a_.number(1);
+    common.multiplicities = t.multiplicities;
+    CoefId mirrored = a_.number(1);
+    std::vector<Atom> mirrored_atoms;
+    const auto side = [&](const std::set<BoundId>& mentioned) {
+      return (mentioned.contains(r) ? 1 : 0) + (mentioned.contains(other) ? 2 : 0);
+    };
+    for (const density::Multiplicity& x : t.multiplicities) {
+      if (a_.mentions(x.count, r) || a_.mentions(x.count, other)) return std::nullopt;
+    }
+    for (CoefId f : a_.factors(t.coef)) {
+      std::set<BoundId> mentioned;
+      a_.collect(f, mentioned);
+      const int s = side(mentioned);
+      if (s == 3) return std::nullopt;
+      CoefId& part = s == 0 ? common.coef : s == 1 ? summand.coef : mirrored;
+      part = a_.multiply(part, f);
+    }
+    for (const Atom& x : t.atoms) {
+      std::set<BoundId> mentioned;
+      collect(x, mentioned);
+      const int s = side(mentioned);
+      if (s == 3) return std::nullopt;
+      (s == 0 ? common.atoms : s == 1 ? summand.atoms : mirrored_atoms).push_back(x);
+    }
+    for (const Guard& g : t.guards) {
+      if (g == distinct) continue;
+      std::set<BoundId> mentioned;
+      collect(g, mentioned);
+      if (side(mentioned) != 0) return std::nullopt;
+      common.guards.push_back(g);
+    }
+    if (summand.atoms.empty() || !mirror(summand, mirrored, std::move(mirrored_atoms), r, other))
+      return std::nullopt;
+    for (const Atom& x : summand.atoms) {
+      const BlockId b = block(x);
+      if (c_[b].chain || s_.stage_of[b.index()] || has(common, b)) return std::nullopt;
+    }
+    std::copy_if(t.bounds.begin(), t.bounds.end(), std::back_inserter(common.bounds),
+                 [&](BoundId b) { return b != r && b != other; });
+    if (!place(out)) return std::nullopt;
+    out.gradient = common;
+    out.gradient.coef = a_.multiply(a_.number(2), a_.multiply(common.coef, summand.coef));
+    out.gradient.atoms.insert(out.gradient.atoms.end(), summand.atoms.begin(), summand.atoms.end());
+    out.gradient.bounds.push_back(r);
+    for (const Atom& x : summand.atoms) {
+      if (runs(out, x)) out.running.push_back(block(x));
+    }
+    return out;
+  }
+
+  /// Whether `summand` becomes the given factors when `r` and `other` change places.
+  bool mirror(const Term& summand, CoefId coef, std::vector<Atom> atoms, BoundId r, BoundId other) {
+    const auto swap = [&](IndexId i) -> std::optional<IndexId> {
+      const auto* b = std::get_if<density::IndexBound>(&a_[i]);
+      if (!b || (b->bound != r && b->bound != other)) return std::nullopt;
+      return a_.index(b->bound == r ? other : r, b->offset);
+    };
+    if (a_.substitute(summand.coef, swap) != coef || summand.atoms.size() != atoms.size()) return false;
+    for (Atom x : summand.atoms) {
+      for (IndexId& i : x.axes)
+        i = a_.substitute(i, swap);
+      for (IndexId& i : x.event)
+        i = a_.substitute(i, swap);
+      const auto found = std::find(atoms.begin(), atoms.end(), x);
+      if (found == atoms.end()) return false;
+      atoms.erase(found);
+    }
+    return true;
+  }
+
+  /// Bounds, guards and array of S; false when the sum has no place as a packed array.
+  bool place(Residual& x) {
+    Term& summand = x.summand;
+    std::set<BoundId> needed;
+    a_.collect(summand.coef, needed);
+    for (const Atom& atom : summand.atoms)
+      collect(atom, needed);
+    for (std::size_t before = 0; before != needed.size();) {
+      before = needed.size();
+      for (BoundId b : std::set<BoundId>(needed)) {
+        if (a_[b].parent) a_.collect(*a_[b].parent, needed);
+      }
+    }
+    for (BoundId b : x.common.bounds) {
+      if (!needed.contains(b)) continue;
+      if (a_[b].parent && (x.at.empty() || *a_[b].parent != x.at.back())) return false;
+      summand.bounds.push_back(b);
+      x.axes.push_back(m_[a_[b].plate].set);
+      x.at.push_back(a_.index(b));
+    }
+    summand.bounds.push_back(x.along);
+    for (const Guard& g : x.common.guards) {
+      std::set<BoundId> mentioned;
+      collect(g, mentioned);
+      if (std::includes(needed.begin(), needed.end(), mentioned.begin(), mentioned.end()))
+        summand.guards.push_back(g);
+    }
+    return true;
+  }
+
+  /// Whether S can follow the update of the block of `own`, a factor of the summand: its elements at
+  /// different r one after another, its other elements side by side, and no second element of it in a
+  /// summand.
+  bool runs(const Residual& x, const Atom& own) const {
+    const auto same_block = [&](const Atom& y) { return block(y) == block(own); };
+    if (std::count_if(x.summand.atoms.begin(), x.summand.atoms.end(), same_block) != 1) return false;
+    std::set<BoundId> bounds;
+    for (std::size_t axis = 0; axis < own.axes.size(); ++axis) {
+      const std::optional<BoundId> b = plain(own.axes[axis]);
+      const bool along = b == x.along;
+      if (c_[block(own)].sequential[axis] != along) return false;
+      if (along && m_[m_[m_[own.variable].axes[axis]].set].parent) return false;
+      if (b ? !bounds.insert(*b).second : !std::holds_alternative<density::IndexLookup>(a_[own.axes[axis]]))
+        return false;
+    }
+    return bounds.contains(x.along);
+  }
+
+  const model::Model& m_;
+  Schedule& s_;
+  const conditionals::Conditionals& c_;
+  Algebra& a_;
+};
+
+}  // namespace
+
+void find_residuals(const model::Model& m, Schedule& s) {
+  Matcher matcher(m, s);
+  for (OuterTerm& t : s.outer) {
+    if (t.statistic) continue;
+    std::optional<Residual> found = matcher.match(t.term);
+    if (!found) continue;
+    found->sums = ArrayId(s.arrays++);
+    t.residual = s.residuals.size();
+    s.residuals.push_back(std::move(*found));
+  }
+}
+
+}  // namespace lehr::schedule
