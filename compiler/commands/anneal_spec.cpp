@@ -11,6 +11,14 @@ namespace {
 
 using Fields = std::map<std::string, std::string>;
 
+Error wrong_temper(const std::string& text, const std::string& why) {
+  return {ExitCode::usage,
+          "--temper",
+          fmt::format("'{}': {}", text, why),
+          {"global:max=10,levels=100   one latent temperature, 100 levels from 1 to 10",
+           "normaliser=auto|prior|posterior, every=N sweeps between its updates, draws=N of the prior"}};
+}
+
 Error wrong(const std::string& text, const std::string& why) {
   return {ExitCode::usage,
           "--anneal",
@@ -135,6 +143,35 @@ Result<AnnealSpec> parse_anneal(const std::string& text) {
   }
   if (!f.empty()) return wrong(text, fmt::format("'{}' is unknown here", f.begin()->first));
   return AnnealSpec(std::move(a));
+}
+
+Result<TemperSettings> parse_temper(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (text.substr(0, colon) != "global")
+    return wrong_temper(text, "the temperature that can be latent is global");
+  auto f = fields(colon == std::string::npos ? "" : text.substr(colon + 1));
+  if (!f) return wrong_temper(text, "expected name=value, separated by commas");
+  TemperSettings out;
+  const auto take = [&](const char* name, double least, auto& into) {
+    const auto x = number(*f, name);
+    if (x && !(*x >= least)) return false;
+    if (x) into = static_cast<std::decay_t<decltype(into)>>(*x);
+    f->erase(name);
+    return true;
+  };
+  if (!take("max", 1.0001, out.hottest)) return wrong_temper(text, "max is a temperature above 1");
+  if (!take("levels", 2, out.levels))
+    return wrong_temper(text, "levels is a number of temperatures, at least 2");
+  if (!take("every", 1, out.every)) return wrong_temper(text, "every is a number of sweeps");
+  if (!take("draws", 2, out.draws)) return wrong_temper(text, "draws is at least 2");
+  if (const auto kind = f->find("normaliser"); kind != f->end()) {
+    if (kind->second == "prior") out.normaliser = NormaliserKind::prior;
+    else if (kind->second == "posterior") out.normaliser = NormaliserKind::posterior;
+    else if (kind->second != "auto") return wrong_temper(text, "normaliser is auto, prior or posterior");
+    f->erase(kind);
+  }
+  if (!f->empty()) return wrong_temper(text, fmt::format("'{}' is unknown here", f->begin()->first));
+  return out;
 }
 
 }  // namespace lehr::commands

@@ -3,6 +3,7 @@
 #include <string>
 #include <variant>
 
+#include "compiler/program/tempering.h"
 #include "runtime/engine/anneal.h"
 #include "runtime/result.h"
 
@@ -20,5 +21,8 @@ using AnnealSpec = std::variant<Annealing, AutoAnneal>;
 /// stochastic:rho=0.25,over=50   stochastic:decay=0.9,over=50   auto; all but `auto` take scope=local|global|all.
 /// An Error names what is wrong and the forms there are.
 Result<AnnealSpec> parse_anneal(const std::string& text);
+
+/// `--temper`: global[:max=10,levels=100,normaliser=auto|prior|posterior,every=1,draws=100].
+Result<TemperSettings> parse_temper(const std::string& text);
 
 }  // namespace lehr::commands

@@ -15,6 +15,7 @@
 #include <memory>
 #include <variant>
 
+#include "compiler/commands/anneal_spec.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_summary.h"
@@ -94,7 +95,8 @@ Outcome evaluate_start(const Engine& engine, const CaviOptions& options) {
 
 /// The objective of the temperature stands in the trace where there is annealing.
 std::vector<std::string> extra_columns(const FitOptions& o) {
-  return o.anneal.empty() ? std::vector<std::string>{} : std::vector<std::string>{"objective"};
+  return o.anneal.empty() && o.temper.empty() ? std::vector<std::string>{}
+                                              : std::vector<std::string>{"objective"};
 }
 
 Result<bool> append(Trace& trace, const FitOptions& o, const TraceRow& row) {
@@ -103,9 +105,16 @@ Result<bool> append(Trace& trace, const FitOptions& o, const TraceRow& row) {
                       std::span(extra).first(extra_columns(o).size()));
 }
 
+/// What an instance was made of.
+struct Compiled {
+  const model::Model& model;
+  const schedule::Schedule& schedule;
+  const BoundData& data;
+};
+
 /// One run from one start; its trace replaces that of an earlier one.
-Result<FitRun> run_once(Instance& instance, const FitOptions& o, const std::vector<NpyArray>& init,
-                        std::uint64_t restart, Clock::time_point begin) {
+Result<FitRun> run_once(Instance& instance, const Compiled& c, const FitOptions& o,
+                        const std::vector<NpyArray>& init, std::uint64_t restart, Clock::time_point begin) {
   Result<bool> started = instance.start(o.seed, restart, start_kind(o.init).value_or(StartKind::seeds));
   if (!started && started.error().code == lehr::ExitCode::data) return started.error();
   if (!started) return numerical_error(o, "the start: " + started.error().text);
@@ -122,6 +131,12 @@ Result<FitRun> run_once(Instance& instance, const FitOptions& o, const std::vect
 
   FitRun run;
   run.restart = restart;
+  if (!o.temper.empty()) {
+    Result<Tempering> t =
+        Tempering::make(*parse_temper(o.temper), c.model, c.schedule, c.data, instance, o.seed);
+    if (!t) return t.error();
+    run.tempering = std::move(*t);
+  }
   Result<bool> written = true;
   const OnSweep record = [&](const SweepReport& r) {
     const double seconds = seconds_since(begin);
@@ -184,9 +199,10 @@ std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source
     if (!v.observed && dataset->contains(v.name)) unused.push_back(v.name);
   }
   if (!unused.empty()) {
-    fmt::print(stderr, "{}: warning: the data for '{}' are not used: the model does not observe {}\n"
-               "    note: `observe {} ~ ...` makes it data\n", o.model, fmt::join(unused, "', '"),
-               unused.size() == 1 ? "it" : "them", unused.front());
+    fmt::print(stderr,
+               "{}: warning: the data for '{}' are not used: the model does not observe {}\n"
+               "    note: `observe {} ~ ...` makes it data\n",
+               o.model, fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them", unused.front());
   }
 
   density::ExpandOptions expand_options;
@@ -204,13 +220,13 @@ struct Runs {
   std::size_t best = 0;
 };
 
-Result<Runs> run_all(Instance& instance, const FitOptions& o, const std::vector<NpyArray>& init,
-                     Clock::time_point begin) {
+Result<Runs> run_all(Instance& instance, const Compiled& c, const FitOptions& o,
+                     const std::vector<NpyArray>& init, Clock::time_point begin) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   Runs runs;
   for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(o.restarts); ++r) {
-    Result<FitRun> run = run_once(instance, o, init, r, begin);
+    Result<FitRun> run = run_once(instance, c, o, init, r, begin);
     if (!run) return run.error();
     runs.all.push_back(std::move(*run));
     if (r > 0) {
@@ -277,7 +293,7 @@ ExitCode fit(const FitOptions& given) {
   FitTimes times;
   times.compile = seconds_since(compile_begin);
 
-  const Result<Runs> runs = run_all(instance, o, *init, begin);
+  const Result<Runs> runs = run_all(instance, {front.model, schedule, data}, o, *init, begin);
   if (!runs) return complain(runs.error());
   const FitRun& best = runs->all[runs->best];
   times.total = seconds_since(begin);

@@ -47,6 +47,8 @@ void add_fit_options(CLI::App& c, FitOptions& o) {
   c.add_option(
       "--anneal", o.anneal,
       "linear:from=10,over=100, exp:..., file:..., entropy:..., stochastic:rho=0.25,over=50, auto[:full]");
+  c.add_option("--temper", o.temper,
+               "latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior");
   c.add_option("--restarts", o.restarts, "runs from different starts; the best ELBO is kept")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -15,7 +15,7 @@ struct FitOptions {
   std::vector<std::string> data;
   SettingTexts settings;
   SviOptions inference;            // coordinate ascent reads what it has of them
-  std::string anneal;
+  std::string anneal, temper;
   std::uint64_t seed = 1;
   std::int64_t restarts = 1;
   bool save_locals = false, quiet = false, interpret = false;

@@ -32,6 +32,12 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
   return out;
 }
 
+json tempering(const Tempering& t, const TemperReport& r) {
+  return {{"normaliser", t.normaliser},  {"temperatures", t.temperatures}, {"log_normaliser", t.log_c},
+          {"standard_error", t.error},   {"posterior", r.posterior},       {"sweeps", r.sweeps},
+          {"temperature", r.temperature}};
+}
+
 json automatic(const AutoReport& r) {
   json heating = json::array(), arms = json::array();
   for (const HeatingPoint& p : r.heating)
@@ -91,6 +97,10 @@ json fit_summary(const FitOptions& o, const model::Model& m, const conditionals:
               {"variables", variables(m, c)},
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
   if (!o.anneal.empty()) out["anneal"] = o.anneal;
+  if (best.tempering) {
+    out["temper"] = o.temper;
+    out["tempering"] = tempering(*best.tempering, best.temper_report);
+  }
   if (best.automatic) out["annealing"] = automatic(*best.automatic);
   return out;
 }

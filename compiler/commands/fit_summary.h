@@ -8,6 +8,7 @@
 #include "compiler/commands/fit_options.h"
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/model/bind.h"
+#include "compiler/program/tempering.h"
 #include "runtime/engine/auto_anneal.h"
 #include "runtime/output/npz.h"
 
@@ -26,6 +27,8 @@ struct FitRun {
   std::vector<TraceRow> trace;
   std::vector<NpyArray> posterior;
   std::optional<AutoReport> automatic;  // of --anneal auto
+  std::optional<Tempering> tempering;   // of --temper
+  TemperReport temper_report;
 };
 
 struct FitTimes {

@@ -8,7 +8,7 @@ namespace lehr::commands {
 /// What does not go together, before anything is computed.
 Result<bool> check_method(const FitOptions& o);
 
-/// Runs it; what annealing by itself measured goes to `run`.
+/// Runs it, tempered where `run` has a tempering; what annealing by itself or tempering measured goes to `run`.
 Outcome infer(const Engine& engine, const FitOptions& o, std::uint64_t restart, const OnSweep& on_sweep, FitRun& run);
 
 /// What there is to say of an automatic annealing: the melting temperature, its arms, the gain and its cost.

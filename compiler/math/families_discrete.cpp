@@ -120,6 +120,11 @@ FamilyRow categorical() {
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
     return std::vector<double>{static_cast<double>(draw_categorical(rng, p))};
   };
+  row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
+    double total = 0.0;
+    for (double p_j : p) total += p_j > 0.0 ? std::pow(p_j, 1.0 / temperature) : 0.0;
+    return std::log(total);
+  };
   return row;
 }
 

@@ -26,6 +26,7 @@ FamilyRow normal() {
   f.valid = {precision};
   f.mode = mean;
   row.factor = std::move(f);
+  row.location = {"mean"};
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
     return std::vector<double>{p[0] + draw_normal(rng) / std::sqrt(p[1])};
   };

@@ -87,6 +87,7 @@ FamilyRow mv_normal() {
   f.entropy = 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * logdet("precision");
   f.mode = mean_j;
   row.factor = std::move(f);
+  row.location = {"mean"};
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     return draw_mv_normal(p.first(size), as_matrix(p.subspan(size), size), rng);
   };

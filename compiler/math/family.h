@@ -124,6 +124,8 @@ struct FamilyRow {
   /// log of the integral of p(x | parameters)^(1/temperature), parameters as for `draw`. Only where the natural
   /// maps of `factor` do not give it: no factor in this row, or a base measure that is not constant.
   std::function<double(std::span<const double> parameters, std::size_t extent, double temperature)> tempered = {};
+  /// Canonical parameters that only shift the density: no integral of a power of it depends on them.
+  std::vector<std::string> location = {};
 };
 
 /// The point factor of a family: its one exported parameter is `value`, the mode (categories: `probs`, 0 or 1), its

@@ -1,0 +1,52 @@
+// The tempered normaliser of a model's data: log C(T) = sum over items of log integral p(x_i, z_i | globals)^(1/T).
+//
+// It is found from the statements, recursively through the local variables: what is observed is integrated by its
+// family's tempered integral, discrete local variables are summed out, and continuous local ones are integrated like
+// what is observed where nothing else depends on them, and stand at their values otherwise. Energy and normaliser belong
+// to one density, all constants and base measures included.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/program/forward.h"
+#include "compiler/schedule/schedule.h"
+
+namespace lehr {
+
+class TemperedNormaliser {
+ public:
+  /// The schedule says which statements are tempered and which variables local. All outlive the object.
+  TemperedNormaliser(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
+                     std::vector<double> temperatures);
+
+  /// Why the model has no normaliser that is found this way; empty when it has.
+  std::string refusal() const;
+
+  /// At the values that `values` has of the variables that are not integrated out; discrete local ones must be unknown.
+  std::vector<double> at(Forward& values) const;
+
+  /// log of the mean over draws of the global variables from their priors, and its standard error, in nats.
+  struct Estimate {
+    std::vector<double> log_c, error;
+  };
+  Estimate under_prior(std::size_t draws, std::uint64_t seed) const;
+
+ private:
+  struct Table;
+  struct Group;
+  std::vector<double> of_item(Forward& f, std::int64_t item) const;
+  void add_factors(Forward& f, model::StatementId s, At& at, std::vector<Table>& out) const;
+  Table factor(Forward& f, const model::Statement& s, const At& at) const;
+  bool mentions(const model::Statement& s, model::PlateId plate) const;
+
+  const model::Model& model_;
+  const schedule::Schedule& schedule_;
+  const BoundData& data_;
+  std::vector<double> temperatures_;
+  std::vector<model::StatementId> statements_;   // tempered ones
+  std::vector<bool> local_;                      // by VariableId
+  bool equal_items_ = true;                      // no statement depends on the item but by the size of its rows
+};
+
+}  // namespace lehr

@@ -1,0 +1,50 @@
+// Variational tempering of a compiled model: which normaliser it takes, and what it measured.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/program/instance.h"
+#include "compiler/program/normaliser.h"
+#include "runtime/engine/temper.h"
+
+namespace lehr {
+
+enum class NormaliserKind {
+  automatic,  // exact where it does not depend on what is inferred, otherwise that of the posterior
+  prior,      // Monte Carlo over the prior of the globals, as published
+  posterior   // at the posterior means, found again at every update of the temperature
+};
+
+struct TemperSettings {
+  double hottest = 10;
+  std::int64_t levels = 100, every = 1, draws = 100;
+  NormaliserKind normaliser = NormaliserKind::automatic;
+};
+
+/// The normaliser of one model and data, bound to an instance whose factors it reads.
+class Tempering {
+ public:
+  /// An Error says why the model cannot be tempered.
+  static Result<Tempering> make(const TemperSettings& settings, const model::Model& model,
+                                const schedule::Schedule& schedule, const BoundData& data, const Instance& instance,
+                                std::uint64_t seed);
+
+  /// Options of the driver; `options` gives the sweeps.
+  TemperOptions options(const CaviOptions& options) const;
+
+  std::vector<double> temperatures;   // geometric from 1 to the hottest
+  std::string normaliser;             // "exact", "prior" or "posterior"
+  std::vector<double> log_c, error;   // at the start; error: Monte Carlo standard errors, empty otherwise
+
+ private:
+  std::shared_ptr<const TemperedNormaliser> compute_;
+  const model::Model* model_ = nullptr;
+  const BoundData* data_ = nullptr;
+  const Instance* instance_ = nullptr;
+  std::int64_t every_ = 1;
+};
+
+/// Gives continuous latent variables their posterior means.
+void set_posterior_means(Forward& f, const Instance& instance);
+
+}  // namespace lehr

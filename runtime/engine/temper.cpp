@@ -1,0 +1,94 @@
+#include "runtime/engine/temper.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lehr {
+namespace {
+
+/// r_m proportional to exp(energy / T_m - log C(T_m)).
+std::vector<double> temperature_factor(double energy, const std::vector<double>& temperatures,
+                                       const std::vector<double>& log_c) {
+  std::vector<double> r;
+  for (std::size_t m = 0; m < temperatures.size(); ++m)
+    r.push_back(energy / temperatures[m] - log_c[m]);
+  const double top = *std::max_element(r.begin(), r.end());
+  double total = 0;
+  for (double& x : r)
+    total += x = std::exp(x - top);
+  for (double& x : r)
+    x /= total;
+  return r;
+}
+
+double mean_inverse(const std::vector<double>& r, const std::vector<double>& temperatures) {
+  double out = 0;
+  for (std::size_t m = 0; m < r.size(); ++m)
+    out += r[m] / temperatures[m];
+  return out;
+}
+
+}  // namespace
+
+Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_sweep, TemperReport& report) {
+  Outcome out;
+  const auto failed = [&](std::int32_t status) {
+    e.set({});
+    out.status = Status::numerical_failure;
+    out.failure = e.describe(status);
+    return out;
+  };
+  if (const std::int32_t status = prepare_statistics(e)) return failed(status);
+  const auto levels = static_cast<double>(o.temperatures.size());
+  std::vector<double> r(o.temperatures.size(), 1 / levels), log_c = o.log_normaliser();
+  double previous = -INFINITY;
+  while (out.iterations < o.max_iterations) {
+    const double b = mean_inverse(r, o.temperatures);
+    Weights w;
+    w.local_data = w.global_data = b;
+    e.set(w);
+    if (const std::int32_t status = sweep(e, o)) return failed(status);
+    if (const std::int32_t status = e.call(e.elbo)) return failed(status);
+    const Elbo elbo = e.elbo_parts();
+    ++out.iterations;
+    out.elbo = elbo.value;
+    if (!check_elbo(out.elbo, out)) {
+      e.set({});
+      return out;
+    }
+    if (out.iterations % o.every == 0) {
+      if (!o.constant) log_c = o.log_normaliser();
+      r = temperature_factor(elbo.data_energy, o.temperatures, log_c);
+    }
+    double objective = elbo.value - (1 - mean_inverse(r, o.temperatures)) * elbo.data_energy;
+    for (std::size_t m = 0; m < r.size(); ++m)
+      objective += (r[m] > 0 ? -r[m] * std::log(r[m] * levels) : 0) - r[m] * log_c[m];
+    if (o.constant && objective < previous - 1e-9 * (1 + std::abs(objective))) ++out.decreases;
+    const bool keep = on_sweep({out.iterations, out.elbo, 1 / b, objective});
+    const bool settled =
+        std::abs(objective - previous) <= o.tolerance * std::abs(objective) && out.iterations > o.every;
+    previous = objective;
+    report = {r, out.iterations, 1 / mean_inverse(r, o.temperatures)};
+    if (!keep) {
+      e.set({});
+      out.status = Status::interrupted;
+      return out;
+    }
+    if (settled) break;
+  }
+  e.set({});
+  CaviOptions finishing = o;
+  finishing.annealing = {};
+  finishing.max_iterations = o.max_iterations - out.iterations;
+  const std::int64_t before = out.iterations, fell = out.decreases;
+  if (finishing.max_iterations <= 0) return out;
+  out = run_cavi(e, finishing, [&](SweepReport s) {
+    s.iteration += before;
+    return on_sweep(s);
+  });
+  out.iterations += before;
+  out.decreases += fell;
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""The tempered normaliser log C(T) = sum over items of log integral p(x_i, z_i | globals)^(1/T), and what follows from it.
+
+The numbers are integrals by quadrature and by enumeration, made independently; the formulas printed in Mandt et al.
+(2016) leave constants out, which moves the temperature.
+"""
+import os
+import sys
+
+import numpy as np
+from scipy import integrate, stats
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+from fitting import finish, fit  # noqa: E402
+
+
+def tempering(model, data, t, *more, **arguments):
+    spec = ",".join([f"global:max={t}", "levels=2", *more])
+    return fit(model, data, "--temper", spec, "--max-iter", 1, monotone=False, **arguments).report["tempering"]
+
+
+def close(got, want, tolerance, what):
+    if not abs(got - want) <= tolerance:
+        raise AssertionError(f"{what}: {got!r}, not {want!r}")
+    return f"{what} {got:.10f}"
+
+
+def factorial():
+    model = """model m { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, variance = 1); z[n, k] ~ Bernoulli(0.3);
+      observe x[n] ~ Normal(mean = sum(k) z[n, k] * mu[k], variance = 0.2); }"""
+    got = tempering(model, {"x": [0.4]}, 2.7)
+    if got["normaliser"] != "exact":
+        raise AssertionError(got["normaliser"])
+    return close(got["log_normaliser"][1], 1.4013380390, 1e-9, "factorial mixture")
+
+
+def gaussian():
+    model = """model m { plate n; mu ~ Normal(mean = 0, variance = 2);
+      observe x[n] ~ Normal(mean = mu, variance = 0.5); }"""
+    got = tempering(model, {"x": [0.1, 0.5, -0.3]}, 2.5)
+    return close(got["log_normaliser"][1], 2.4046929951, 1e-9, f"Gaussian ({got['normaliser']})")
+
+
+def bernoulli():
+    model = "model m { plate n; p ~ Beta(2, 3); observe x[n] ~ Bernoulli(p); }"
+    got = tempering(model, {"x": [0, 1, 1, 0, 0, 1, 0, 0, 0, 1]}, 1.5, "normaliser=prior", "draws=20000")
+    error = got["standard_error"][1]
+    if not 0 < error < 0.01:
+        raise AssertionError(f"standard error {error}")
+    return close(got["log_normaliser"][1], 2.0869295523, 4 * error, f"Bernoulli under a prior (error {error:.4f})")
+
+
+def chain():
+    """Two observed steps of a two-state chain with Poisson emissions, by enumeration."""
+    model = """model m { plate seq; plate t in seq ordered; plate k = 2;
+      data A[k] : simplex over k; data rate[k] : real;
+      c ~ Normal(mean = 0, sd = 1);
+      s[seq, t] ~ Categorical(A[s[seq, t-1]]) start Categorical(0.5);
+      observe x[seq, t] ~ Poisson(rate[s[seq, t]]);
+      observe y[seq] ~ Normal(mean = c, sd = 1); }"""
+    a, rate, t = np.array([[0.9, 0.1], [0.3, 0.7]]), [2.0, 9.0], 1.8
+    emission = [np.sum(stats.poisson.pmf(np.arange(200), r) ** (1 / t)) for r in rate]
+    total = sum((0.5 * a[i, j]) ** (1 / t) * emission[i] * emission[j] for i in range(2) for j in range(2))
+    normal = np.log(integrate.quad(lambda x: stats.norm.pdf(x) ** (1 / t), -40, 40)[0])
+    got = tempering(model, {"A": a, "rate": rate, "x": [[1, 4], [7, 2]], "y": [0.0, 1.0]}, t)
+    return close(got["log_normaliser"][1], 2 * (np.log(total) + normal), 1e-8, "two chains")
+
+
+def topics():
+    """Given topics and the present proportions: tokens by enumeration, documents of two lengths."""
+    model = """model m { plate doc; plate token in doc; plate topic = 2; plate term = 3;
+      data beta[topic] : simplex over term;
+      theta[doc] ~ Dirichlet(concentration = 2) over topic;
+      z[doc, token] ~ Categorical(theta[doc]);
+      observe w[doc, token] ~ Categorical(beta[z[doc, token]]); }"""
+    beta, t = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), 1.7
+    init = {"theta.concentration": [[3.0, 1.0], [1.0, 4.0]]}
+    data = {"beta": beta, "w": [[0, 1, 2], [2, 2]]}
+    got = tempering(model, data, t, "normaliser=posterior", init=init)
+    want = 0.0
+    for proportions, tokens in (([0.75, 0.25], 3), ([0.2, 0.8], 2)):
+        prior = integrate.quad(lambda x: stats.beta.pdf(x, 2, 2) ** (1 / t), 0, 1)[0]
+        token = sum(p ** (1 / t) * np.sum(b ** (1 / t)) for p, b in zip(proportions, beta))
+        want += np.log(prior) + tokens * np.log(token)
+    return close(got["log_normaliser"][1], want, 1e-7, "documents")
+
+
+def cools():
+    """Noise of variance 0.5: with a constant left out the temperature stays at 2.56."""
+    r = np.random.default_rng(1)
+    mu, z = r.normal(0, 0.6, (4, 16)), r.random((400, 4)) < 0.3
+    x = z @ mu + r.normal(0, np.sqrt(0.5), (400, 16))
+    model = """model m { plate n; plate k = 4; plate d; mu[k] ~ MvNormal(mean = 0, covariance = 0.36) over d;
+      z[n, k] ~ Bernoulli(0.3); observe x[n] ~ MvNormal(mean = sum(k) z[n, k] * mu[k], covariance = 0.5); }"""
+    got = fit(model, {"x": x}, "--temper", "global", "--init", "allocations", monotone=False).report["tempering"]
+    if not 1 <= got["temperature"] < 1.1:
+        raise AssertionError(f"temperature {got['temperature']}")
+    return f"temperature {got['temperature']:.4f} before the finishing phase"
+
+
+if __name__ == "__main__":
+    finish({"factorial": factorial, "gaussian": gaussian, "prior": bernoulli, "chain": chain, "topics": topics,
+            "cools": cools})
