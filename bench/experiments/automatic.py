@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`--anneal auto` against the best of a grid of hand-made linear schedules (T0 in 1.5, 2, 3, 5, 10, 20; 10 to 300 sweeps), and
-against plain restarts of equal cost. Every schedule has the same starts; medians over the starts are compared.
+"""`--anneal auto` against the best of a grid of hand-made linear schedules (T0 in 1.5, 2, 3, 5, 10, 20; 10 to 300
+sweeps), and against plain restarts of equal cost. Every schedule has the same starts; their medians are compared.
 
-score = (median of auto - median of plain ascent) / (median of the best schedule - median of plain ascent); the best schedule is
-chosen on the same starts, in its own favour. `restarts` is the score of the median best of so many plain runs as cost as much
-as one automatic one.
+score = (median of auto - median of plain ascent) / (median of the best schedule - median of plain ascent); the best
+schedule is chosen on the same starts, in its own favour. `restarts` is the score of the median best of as many plain
+runs as cost the sweeps of one automatic one.
 """
 import itertools
 import tempfile
@@ -28,11 +28,13 @@ def cells(lehr):
         yield (f"hmm {digit} K={k}", lambda digit=digit, k=k: Problem(
             lehr, HMM, {"x": [s.tolist() for s in pen_strokes(digit)]}, settings=[f"K={k}"]), "means")
     for digit, k in itertools.product((0, 4, 9), (6, 12)):
-        yield (f"gmm {digit} K={k}", lambda digit=digit, k=k: Problem(lehr, GMM, digits(digit), settings=[f"K={k}"]), "seeds")
+        yield (f"gmm {digit} K={k}", lambda digit=digit, k=k: Problem(
+            lehr, GMM, digits(digit), settings=[f"K={k}"]), "seeds")
     from sklearn.datasets import load_digits
     counts = load_digits().data[:1000].astype(int)
     for k in (10, 20):
-        yield f"poissons K={k}", lambda k=k: Problem(lehr, POISSONS, {"x": counts}, settings=[f"K={k}"]), "seeds"
+        yield (f"poissons K={k}", lambda k=k: Problem(
+            lehr, POISSONS, {"x": counts}, settings=[f"K={k}"]), "seeds")
     images = np.load(shared("mnist/mnist_train_u8.npy"))[::10].reshape(-1, 14, 2, 14, 2).mean((2, 4))
     for k in (10, 20):
         yield (f"bernoullis K={k}", lambda k=k: Problem(
@@ -40,14 +42,15 @@ def cells(lehr):
     for corpus, k in itertools.product(("kos", "ap"), (10,)):
         def lda(corpus=corpus, k=k):
             folder = tempfile.mkdtemp()
-            return Problem(lehr, LDA, bindings=["w=" + documents(f"{corpus}.ldac", 300, 200, folder)[0]], settings=[f"K={k}"])
+            path, _ = documents(f"{corpus}.ldac", 300, 200, folder)
+            return Problem(lehr, LDA, bindings=["w=" + path], settings=[f"K={k}"])
         yield f"lda {corpus} K={k}", lda, "means"
 
 
 def main():
     o = arguments(__doc__, cells=[""], lengths=LENGTHS)
-    table = Table(o.out, "automatic", ["cell", "VI", "VI sweeps", "best", "from", "over", "gain", "quick", "sweeps q", "full", "sweeps f",
-                                       "restarts q", "restarts f", "below VI"])
+    table = Table(o.out, "automatic", ["cell", "VI", "VI sweeps", "best", "from", "over", "gain", "quick",
+                                       "sweeps q", "full", "sweeps f", "restarts q", "restarts f", "below VI"])
     grid = Table(o.out, "automatic_grid", ["cell", "from", "over", "median", "sweeps"])
     for name, make, init in cells(o.lehr):
         if not any(name.startswith(c) for c in o.cells):
@@ -68,8 +71,8 @@ def main():
             equal = best_of(plain, max(1, round(float(np.median(sweeps) / np.median(plain_sweeps)))))
             row.append(((np.median(elbo) - base) / gain, np.median(sweeps), (equal - base) / gain))
         (quick, qs, qr), (full, fs, fr) = row
-        table.add(name, float(base), float(np.median(plain_sweeps)), *best, float(gain), float(quick), float(qs), float(full), float(fs),
-                  float(qr), float(fr), below)
+        table.add(name, float(base), float(np.median(plain_sweeps)), *best, float(gain), float(quick), float(qs),
+                  float(full), float(fs), float(qr), float(fr), below)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What the experiments share: fits through the command line, simulated and real data, tables.
+"""What the experiments share: fits through the command line, comparisons of schedules, tables.
 
-A fit of many starts is one process (`--restarts`): start r of a seed is the same whatever the schedule, so that lists of
-ELBOs are paired. Every experiment writes a CSV table below --out, and a plot where matplotlib is installed.
+A fit of many starts is one process (`--restarts`): start r of a seed is the same whatever the schedule, so that lists
+of ELBOs are paired. Every experiment writes a CSV table below --out, and a plot where matplotlib is installed.
 """
 import argparse
 import csv
@@ -114,6 +114,36 @@ class Table:
         self.file.flush()
         self.rows.append(row)
         print("  ".join(t.rjust(w) for t, w in zip(text, self.widths)), flush=True)
+
+
+COLUMNS = ["method", "mean", "sd", "best", "gain", "P(win)", "wins", "sweeps"]
+
+
+class Comparison:
+    """Schedules against plain ascent, the first of them, from the same starts: a table of `cell` and COLUMNS."""
+
+    def __init__(self, out, name, cell):
+        self.out, self.name, self.table, self.gains = out, name, Table(out, name, [*cell, *COLUMNS]), {}
+
+    def add(self, cell, runs):
+        """`runs`: method -> (ELBOs, sweeps). The first of `cell` is how it was started."""
+        plain = next(iter(runs.values()))[0]
+        for method, (elbo, sweeps) in runs.items():
+            gain, p = float(elbo.mean() - plain.mean()), p_win(elbo, plain)
+            self.table.add(*cell, method, float(elbo.mean()), float(elbo.std()), float(elbo.max()), gain, p,
+                           f"{int((elbo > plain).sum())}/{len(plain)}", float(np.median(sweeps)))
+            if elbo is not plain:
+                self.gains.setdefault((cell[0], method), []).append((gain, p))
+
+    def finish(self):
+        overall = Table(self.out, self.name + "_summary", ["start", "method", "better", "cells", "mean gain", "mean P"])
+        for (start, method), cells in self.gains.items():
+            gain, p = np.array(cells).T
+            overall.add(start, method, int((gain > 0).sum()), len(cells), float(gain.mean()), float(p.mean()))
+        plot(self.out, self.name, lambda a: (
+            a.boxplot([[g for g, _ in c] for c in self.gains.values()], vert=False,
+                      labels=[" ".join(k) for k in self.gains]),
+            a.set_xlabel("gain in mean ELBO over plain ascent")))
 
 
 def plot(out, name, draw):

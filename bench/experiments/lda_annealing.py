@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Annealing latent Dirichlet allocation (Gultekin, Zhang & Paisley, section 4.1) on 400 documents of the New York Times, priors
-1/K and 100/V. Starts: `paper`, topics of counts c Dir(1) with c the tokens of a topic; `means`, `seeds` and `flat`
-(Gamma(100, 100)) of --init. ELBO against plain ascent from the same start."""
+"""Annealing latent Dirichlet allocation (Gultekin, Zhang & Paisley, section 4.1) on 400 documents of the New York
+Times, priors 1/K and 100/V. Starts: `paper`, topics of counts c Dir(1) with c the tokens of a topic; `means`, `seeds`
+and `flat` (Gamma(100, 100)) of --init. ELBO against plain ascent from the same start."""
 import tempfile
 
 import numpy as np
 
-from common import Problem, Table, arguments, p_win
+from common import Comparison, Problem, arguments
 from problems import LDA, documents
 
-METHODS = {"VI": [], "AVI 3/50": ["--anneal", "linear:from=3,over=50"], "entropy 2/50": ["--anneal", "entropy:from=2,over=50"],
+METHODS = {"VI": [], "AVI 3/50": ["--anneal", "linear:from=3,over=50"],
+           "entropy 2/50": ["--anneal", "entropy:from=2,over=50"],
            "linear": ["--anneal", "stochastic:rho=0.25,over=50"], "0.9^t": ["--anneal", "stochastic:decay=0.9,over=50"],
            "auto": ["--anneal", "auto"]}
 
@@ -19,25 +20,29 @@ def paper(rows, k, seed):
     return {"beta.concentration": 100 / terms + tokens / k * np.random.default_rng(seed).dirichlet(np.ones(terms), k)}
 
 
+def elbos(problem, o, init, how, rows, k):
+    if init != "paper":
+        return problem.elbos(o.starts, *how, init=init, seed=o.seed)
+    runs = [problem.elbos(1, *how, init=paper(rows, k, s), seed=s) for s in range(o.seed, o.seed + o.starts)]
+    return np.concatenate([r[0] for r in runs]), np.concatenate([r[1] for r in runs])
+
+
 def main():
-    o = arguments(__doc__, topics=[5, 10], documents=400, inits=["paper", "means", "seeds", "flat"], methods=list(METHODS), sweeps=150)
-    table = Table(o.out, "lda_annealing", ["init", "K", "method", "mean", "sd", "best", "gain", "P(win)", "wins", "sweeps"])
+    o = arguments(__doc__, topics=[5, 10], documents=400, inits=["paper", "means", "seeds", "flat"],
+                  methods=list(METHODS), sweeps=150, local_iters=100)
+    comparison = Comparison(o.out, "lda_annealing", ["init", "K"])
     with tempfile.TemporaryDirectory() as folder:
         path, rows = documents("nyt.ldac", 0, o.documents, folder)
         for init in o.inits:
             for k in o.topics:
                 problem = Problem(o.lehr, LDA, bindings=["w=" + path], settings=[f"K={k}"])
-                plain = None
+                runs = {}
                 for method in o.methods:
-                    how = ["--max-iter", o.sweeps if method != "auto" else 1000, *METHODS[method]]
-                    if init == "paper":
-                        runs = [problem.elbos(1, *how, init=paper(rows, k, s), seed=s) for s in range(o.seed, o.seed + o.starts)]
-                        elbo, sweeps = np.concatenate([r[0] for r in runs]), np.concatenate([r[1] for r in runs])
-                    else:
-                        elbo, sweeps = problem.elbos(o.starts, *how, init=init, seed=o.seed)
-                    plain = elbo if plain is None else plain
-                    table.add(init, k, method, float(elbo.mean()), float(elbo.std()), float(elbo.max()), float(elbo.mean() - plain.mean()),
-                              p_win(elbo, plain), f"{int((elbo > plain).sum())}/{o.starts}", float(np.median(sweeps)))
+                    how = ["--max-iter", o.sweeps if method != "auto" else 1000, "--local-iters", o.local_iters,
+                           *METHODS[method]]
+                    runs[method] = elbos(problem, o, init, how, rows, k)
+                comparison.add([init, k], runs)
+    comparison.finish()
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ GMM = """model gaussian_mixture { const K = 3; const nu0 = 20; plate n; plate k 
 
 
 def digits(digit, dimensions=20):
-    """The images of a digit of scikit-learn, projected on the first principal components of that digit, and priors of the
-    empirical mean and covariance: mu ~ N(m, S), Lambda ~ Wishart(D, S^-1 / D)."""
+    """The images of a digit of scikit-learn, projected on the first principal components of that digit, and priors of
+    the empirical mean and covariance: mu ~ N(m, S), Lambda ~ Wishart(D, S^-1 / D)."""
     from sklearn.datasets import load_digits
     x, y = load_digits(return_X_y=True)
     x = x[y == digit] / 16
