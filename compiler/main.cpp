@@ -22,6 +22,7 @@ int run(int argc, char** argv) {
   add_format(app, action);
   add_families(app, action);
   add_fit(app, action, command_line(argc, argv));
+  add_score(app, action);
   add_show(app, action);
   add_simulate(app, action);
   try {

@@ -1,0 +1,102 @@
+// `lehr score`: held-out log predictive density of data under a saved fit.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/settings.h"
+#include "compiler/program/held_out.h"
+#include "runtime/output/atomic_file.h"
+
+namespace lehr::commands {
+namespace {
+
+struct ScoreOptions {
+  std::string directory, model;
+  std::vector<std::string> data;
+  double fraction = 0.5;
+  bool fraction_given = false, save = false;
+  HeldOutOptions held_out;
+};
+
+nlohmann::json summary(const ScoreOptions& o, const HeldOut& held_out, const Score& score) {
+  nlohmann::json out = {{"total", score.total},
+                        {"per_observation", score.total / static_cast<double>(score.observations)},
+                        {"observations", score.observations},
+                        {"data", o.data},
+                        {"method", held_out.completes() ? "document completion" : "posterior means"}};
+  if (held_out.completes()) {
+    out["holdout"] = held_out.fraction();
+    out["seed"] = o.held_out.seed;
+  }
+  return out;
+}
+
+ExitCode score(ScoreOptions o) {
+  const Result<SavedFit> fit = read_fit(o.directory);
+  if (!fit) return complain(fit.error());
+  const std::optional<Source> source = read_model(o.model.empty() ? fit->model_file : o.model);
+  if (!source) return kUsage;
+  Diagnostics diagnostics;
+  const std::optional<FrontEnd> front = analyse(*source, {}, diagnostics);
+  if (!front) return report(diagnostics, *source);
+  Result<Dataset> dataset = read_bindings(o.data);
+  if (!dataset) return complain(dataset.error());
+  if (o.fraction_given) o.held_out.fraction = o.fraction;
+  const auto fail = [&](Error e) {
+    if (e.where.empty()) e.where = source->name;
+    return complain(e);
+  };
+  Result<std::unique_ptr<HeldOut>> held_out = HeldOut::make(*source, *dataset, fitted_settings(*front, *fit), o.held_out);
+  if (!held_out) return fail(held_out.error());
+  const Result<std::vector<NpyArray>> posterior = read_npz((std::filesystem::path(o.directory) / "posterior.npz").string());
+  if (!posterior) return complain(posterior.error());
+  const Result<Score> result = (*held_out)->score(*posterior);
+  if (!result) return fail(result.error());
+  const std::filesystem::path base(o.directory);
+  if (o.save && (*held_out)->completes()) {
+    if (Result<bool> r = write_npz((base / "heldout.npz").string(), (*held_out)->split()); !r) return complain(r.error());
+  }
+  const nlohmann::json json = summary(o, **held_out, *result);
+  if (Result<bool> r = write_file((base / "score.json").string(), json.dump(2) + "\n"); !r) return complain(r.error());
+  fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", fit->model, result->total, result->observations,
+             result->total / static_cast<double>(result->observations),
+             (*held_out)->completes() ? fmt::format(" ({:.4g} of each item held out)", (*held_out)->fraction()) : "");
+  return kDone;
+}
+
+}  // namespace
+
+void add_score(CLI::App& app, Action& action) {
+  const auto o = std::make_shared<ScoreOptions>();
+  CLI::App* c = app.add_subcommand("score", "Log predictive density of held-out data under a fit");
+  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
+  c->add_option("--data", o->data, "data that the fit has not seen, as for `lehr fit`")->take_all()->required();
+  CLI::Option* fraction = c->add_option("--holdout", o->fraction, "part of each item's observations that is scored; the others tell what the item is like")
+                              ->check(CLI::Range(1e-6, 1.0 - 1e-6))
+                              ->capture_default_str();
+  c->add_option("--seed", o->held_out.seed, "seed of the split")->capture_default_str();
+  c->add_option("--local-iters", o->held_out.local.local_iterations, "largest number of passes over the local variables of an item")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  c->add_option("--local-tol", o->held_out.local.local_tolerance, "an item is done when its parameters move by less than this, relatively")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
+  c->add_flag("--save", o->save, "write what was held out to DIR/heldout.npz");
+  c->footer(
+      "Examples:\n"
+      "  lehr score out/gmm --data x=test.csv:a,b\n"
+      "  lehr score out/lda --data w=test.ldac --holdout 0.5 --seed 1\n"
+      "The result is in DIR/score.json too. Parameters stand at their posterior means. Discrete variables of the items\n"
+      "are summed out; where items have continuous ones, such as the topics of a document, part of each item is held out\n"
+      "and they are inferred from the rest (document completion). docs/fitting.md has the formulas.");
+  c->callback([o, fraction, &action] {
+    o->fraction_given = fraction->count() > 0;
+    action = [o] { return score(*o); };
+  });
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""`lehr score` against numpy: the formulas are written here, for the split that the program reports.
+
+usage: score.py LEHR
+"""
+import itertools
+import json
+import os
+import subprocess
+import tempfile
+
+import numpy as np
+from scipy.special import digamma, logsumexp
+from scipy.stats import multivariate_normal, norm, poisson
+
+from fitting import finish, lehr, plain
+
+CHECKS = {}
+RNG = np.random.default_rng(4)
+TIGHT = ["--local-tol", "1e-14", "--local-iters", "100000"]
+
+
+def check(f):
+    CHECKS[f.__name__] = f
+    return f
+
+
+class Folder:
+    """A fit of `model` to `data` in a temporary folder."""
+
+    def __init__(self, model, data, *arguments):
+        self.folder = tempfile.TemporaryDirectory()
+        self.model = model
+        if not model.endswith(".lehr"):
+            self.model = self.at("model.lehr")
+            with open(self.model, "w") as f:
+                f.write(model)
+        self.run("fit", self.model, "--data", self.bind("train", data), "--out", self.at("fit"), "--quiet", *map(str, arguments))
+        with np.load(self.at("fit/posterior.npz")) as z:
+            self.posterior = {k: z[k] for k in z.files}
+
+    def at(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def bind(self, name, data):
+        with open(self.at(name + ".json"), "w") as f:
+            json.dump({k: plain(v) for k, v in data.items()}, f)
+        return self.at(name + ".json")
+
+    def run(self, *command, code=0):
+        done = subprocess.run([lehr(), *command], capture_output=True, text=True)
+        assert done.returncode == code, f"exit {done.returncode}: {done.stderr}"
+        return done.stderr
+
+    def score(self, data, *arguments, code=0):
+        """score.json, with the split under "split" if there is one."""
+        err = self.run("score", self.at("fit"), "--data", self.bind("test", data), "--save", *map(str, arguments), code=code)
+        if code:
+            return err
+        with open(self.at("fit/score.json")) as f:
+            out = json.load(f)
+        if os.path.exists(self.at("fit/heldout.npz")):
+            with np.load(self.at("fit/heldout.npz")) as z:
+                out["split"] = {k: z[k] for k in z.files}
+        return out
+
+
+def same(score, total, observations, limit=1e-8):
+    error = abs(score["total"] - total) / (1 + abs(total))
+    assert score["observations"] == observations, (score["observations"], observations)
+    assert abs(score["per_observation"] * observations - score["total"]) < 1e-9 * (1 + abs(total))
+    assert error < limit, (score["total"], total)
+    return f"{score['total']:.4f}, error {error:.0e}"
+
+
+def rows(e):
+    return e / e.sum(-1, keepdims=True)
+
+
+def corpus(docs, terms, topics):
+    beta = RNG.dirichlet(np.full(terms, 0.1), topics)
+    counts = [RNG.multinomial(n, RNG.dirichlet(np.full(topics, 0.3)) @ beta) for n in RNG.integers(5, 60, docs)]
+    return {"w": [np.nonzero(c)[0] for c in counts], "count": [c[c > 0] for c in counts]}
+
+
+def lda_score(got, data, lam, alpha):
+    """Document completion: E step of each document's observed part, then sum over topics of E theta E beta."""
+    held, total, begin = got["split"]["w"], 0.0, 0
+    log_beta, beta = digamma(lam) - digamma(lam.sum(1, keepdims=True)), rows(lam)
+    for w, count in zip(data["w"], data["count"]):
+        out = held[begin : begin + len(w)]
+        begin += len(w)
+        assert out.sum() == count.sum() // 2 and (out <= count).all()
+        gamma = np.full(len(lam), alpha + 1.0)
+        for _ in range(5000):
+            log_phi = (digamma(gamma) - digamma(gamma.sum()))[:, None] + log_beta[:, w]
+            gamma, before = alpha + np.exp(log_phi - logsumexp(log_phi, 0)) @ (count - out), gamma
+            if np.abs(gamma - before).max() < 1e-13:
+                break
+        total += out @ np.log(rows(gamma) @ beta[:, w])
+    return total, held.sum()
+
+
+@check
+def lda():
+    k, terms = 4, 40
+    options = ["--set", f"K={k}", "--sizes", f"term={terms}"]
+    fit = Folder("models/lda.lehr", corpus(120, terms, k), *options)
+    data = corpus(30, terms, k)
+    lines = []
+    for seed in (1, 2):
+        got = fit.score(data, "--seed", seed, *TIGHT)
+        lines.append(same(got, *lda_score(got, data, fit.posterior["beta.concentration"], 1 / k)))
+    part = fit.score(data, "--holdout", "0.2", *TIGHT)
+    assert part["observations"] == sum(int(0.2 * c.sum() + 1e-9) for c in data["count"])
+    return ", ".join(lines)
+
+
+@check
+def lda_without_multiplicities():
+    """Every token an element of its own: what is held out is missing to the inference."""
+    with open("models/lda.lehr") as f:
+        model = f.read().replace(" times count", "")
+    k, terms = 3, 20
+    spread = lambda c: {"w": [np.repeat(w, n) for w, n in zip(c["w"], c["count"])]}
+    fit = Folder(model, spread(corpus(60, terms, k)), "--set", f"K={k}", "--sizes", f"term={terms}")
+    data = spread(corpus(20, terms, k))
+    got = fit.score(data, *TIGHT)
+    data["count"] = [np.ones(len(w), int) for w in data["w"]]
+    return same(got, *lda_score(got, data, fit.posterior["beta.concentration"], 1 / k))
+
+
+@check
+def poisson_factorisation():
+    """Entries of each user's row are held out; the user's tastes are inferred from the others by coordinate ascent."""
+    rate = RNG.gamma(1, 1, (60, 2)) @ RNG.gamma(1, 1, (2, 15))
+    y = RNG.poisson(rate)
+    fit = Folder("models/poisson_factorisation.lehr", {"Y": y[:40]}, "--set", "K=2", "--max-iter", "300")
+    got = fit.score({"Y": y[40:]}, *TIGHT)
+    out = got["split"]["Y"].reshape(20, 15)
+    assert (out.sum(1) == 7).all()
+    shape, rate = fit.posterior["quality.shape"], fit.posterior["quality.rate"]
+    mean, log = shape / rate, digamma(shape) - np.log(rate)
+    total = 0.0
+    for row, held in zip(y[40:], out):
+        keep = held == 0
+        a, b = np.full(2, 0.3), np.ones(2)  # one of several optima: that which is reached from the prior
+        for _ in range(20000):
+            log_phi = (digamma(a) - np.log(b))[:, None] + log[:, keep]
+            b = 1 + mean[:, keep].sum(1)
+            a, before = 0.3 + np.exp(log_phi - logsumexp(log_phi, 0)) @ row[keep], a
+            if np.abs(a - before).max() < 1e-14:
+                break
+        total += poisson.logpmf(row[~keep], (a / b) @ mean[:, ~keep]).sum()
+    return same(got, total, 140, 1e-7)
+
+
+@check
+def mixtures():
+    x = np.concatenate([RNG.normal(0, 1, (80, 2)), RNG.normal(4, 1, (60, 2))])
+    test = RNG.normal(2, 2, (25, 2))
+    test[3] = np.nan  # not an observation
+    seen = ~np.isnan(test[:, 0])
+    fit = Folder("models/gmm.lehr", {"x": x}, "--set", "K=3")
+    p = fit.posterior
+    precision = p["Lambda.df"][:, None, None] * p["Lambda.scale"]
+    each = [multivariate_normal(m, np.linalg.inv(s)).logpdf(test[seen]) for m, s in zip(p["mu.mean"], precision)]
+    full = same(fit.score({"x": test}), logsumexp(np.log(rows(p["pi.concentration"]))[:, None] + each, axis=0).sum(), 24)
+    assert "nothing is held out" in fit.score({"x": test}, "--holdout", "0.5", code=2)
+    # The numbers of one point share its component.
+    fit = Folder("models/gmm_diagonal.lehr", {"x": x}, "--set", "K=2")
+    p = fit.posterior
+    sd = 1 / np.sqrt(p["tau.shape"] / p["tau.rate"])
+    test[5, 0] = np.nan
+    each = np.nansum(norm.logpdf(test[:, None], p["mu.mean"], sd), -1)
+    total = logsumexp(np.log(rows(p["pi.concentration"])) + each, axis=1).sum()
+    return full + ", " + same(fit.score({"x": test}), total, 47)
+
+
+@check
+def regression():
+    x, n = RNG.normal(0, 1, (60, 3)), 40
+    y = x @ [1, -2, 0.5] + RNG.normal(0, 0.3, 60)
+    model = """model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.1) over d;
+      tau ~ Gamma(shape = 2, rate = 1); observe y[n] ~ Normal(mean = dot(w, x[n]), precision = tau); }"""
+    fit = Folder(model, {"x": x[:n], "y": y[:n]})
+    p = fit.posterior
+    total = norm.logpdf(y[n:], x[n:] @ p["w.mean"], 1 / np.sqrt(p["tau.shape"] / p["tau.rate"])).sum()
+    return same(fit.score({"x": x[n:], "y": y[n:]}), total, 20)
+
+
+@check
+def tree_of_categories():
+    """A class of each document, one of each sentence, copies of words with a switch of their own: by enumeration."""
+    model = """model m { plate doc; plate s in doc; plate w in s times count; plate c = 2; plate k = 3; plate v = 4; plate b = 2;
+      pi ~ Dirichlet(1) over c; A[c] ~ Dirichlet(1) over k; rho ~ Dirichlet(2) over b; beta[k, b] ~ Dirichlet(0.5) over v;
+      class[doc] ~ Categorical(pi); topic[doc, s] ~ Categorical(A[class[doc]]); z[doc, s, w] ~ Categorical(rho);
+      observe x[doc, s, w] ~ Categorical(beta[topic[doc, s], z[doc, s, w]]); }"""
+    lengths, words = [2, 1, 3, 0], [2, 3, 1, 2, 2, 4]
+    draw = lambda: {"x": RNG.integers(0, 4, 14), "count": RNG.integers(1, 4, 14), "s": lengths, "w": words}
+    fit = Folder(model, draw())
+    pi, a, rho, beta = (rows(fit.posterior[n + ".concentration"]) for n in ("pi", "A", "rho", "beta"))
+    data, total = draw(), 0.0
+    sentences = np.split(np.arange(14), np.cumsum(words)[:-1])
+    word = data["count"] * np.log(np.einsum("b,kbv->kv", rho, beta))[:, data["x"]]
+    of_sentence = np.array([word[:, s].sum(1) for s in sentences])
+    begin = 0
+    for n in lengths:
+        given_class = [np.log(pi[c]) + logsumexp(np.log(a[c]) + of_sentence[begin : begin + n], axis=1).sum() for c in range(2)]
+        total += logsumexp(given_class)
+        begin += n
+    return same(fit.score(data), total, data["count"].sum())
+
+
+@check
+def global_categories():
+    """Members of a network have groups by posterior probabilities, which each tie is summed over by itself."""
+    a, b = np.array(list(itertools.permutations(range(12), 2))).T
+    tie = RNG.binomial(1, np.where((a < 6) == (b < 6), 0.8, 0.1))
+    train = np.arange(len(a)) % 4 != 0
+    fit = Folder("models/stochastic_block_model.lehr", {"a": a[train], "b": b[train], "tie": tie[train]}, "--set", "K=2",
+                 "--sizes", "member=12", "--save-locals")
+    z, p = fit.posterior["z.probs"], fit.posterior["B.a"] / (fit.posterior["B.a"] + fit.posterior["B.b"])
+    one = np.einsum("ng,gh,nh->n", z[a[~train]], p, z[b[~train]])
+    total = np.log(np.where(tie[~train] == 1, one, 1 - one)).sum()
+    return same(fit.score({"a": a[~train], "b": b[~train], "tie": tie[~train]}), total, (~train).sum())
+
+
+@check
+def truth_scores_best():
+    """More of the right topics score better than fewer on documents of the same language."""
+    data = {n: corpus_of(n) for n in ("train", "test")}
+    scores = [Folder("models/lda.lehr", data["train"], "--set", f"K={k}", "--sizes", "term=60", "--restarts", "3")
+              .score(data["test"])["per_observation"] for k in (1, 5)]
+    assert scores[1] > scores[0] + 0.1, scores
+    return f"{scores[0]:.3f} with one topic, {scores[1]:.3f} with five"
+
+
+BETA = np.random.default_rng(1).dirichlet(np.full(60, 0.05), 5)
+
+
+def corpus_of(name):
+    rng = np.random.default_rng(len(name))
+    counts = [rng.multinomial(50, rng.dirichlet(np.full(5, 0.2)) @ BETA) for _ in range(200 if name == "train" else 50)]
+    return {"w": [np.nonzero(c)[0] for c in counts], "count": [c[c > 0] for c in counts]}
+
+
+@check
+def refusals():
+    schools = {"y": [1, 5, 3], "sigma": [1, 1, 2]}
+    assert "'theta' has an element for each" in Folder("models/hierarchical_normal.lehr", schools).score(schools, code=2)
+    hmm = Folder("models/hmm_poisson.lehr", {"x": RNG.poisson(3, 30)})
+    assert "chains are not supported" in hmm.score({"x": RNG.poisson(3, 10)}, code=2)
+    fit = Folder("models/lda.lehr", corpus(20, 10, 2), "--set", "K=2", "--sizes", "term=10")
+    beyond = {"w": [[3, 11]], "count": [[4, 4]]}
+    assert "outside plate 'term'" in fit.score(beyond, code=4)
+    return "each with its reason"
+
+
+finish(CHECKS)
