@@ -153,6 +153,7 @@ Result<FitRun> run_once(Instance& instance, const Compiled& c, const FitOptions&
   }
   if (!written) return written.error();
   run.posterior = instance.posterior(o.save_locals);
+  run.symmetric = instance.equal_components();
   progress.finish();
   if (run.automatic && !o.quiet) fmt::print(stderr, "{}", describe(*run.automatic, run.outcome));
   if (several && !o.quiet) {
@@ -255,6 +256,23 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
                "    note: data far from zero in units of their spread lose digits: centre and scale them\n"
                "    note: if they are centred, please report this model\n",
                o.model, outcome.decreases, outcome.iterations);
+  }
+  if (best.tempering && best.temper_report.temperature > 1.05 &&
+      outcome.status != Status::numerical_failure) {
+    fmt::print(
+        stderr,
+        "{}: warning: the temperature ended at {:.2f} and not near 1: the data do not look as the model "
+        "makes them,\n"
+        "    or the normaliser ({}) does not suit it; a phase at temperature 1 followed all the same\n",
+        o.model, best.temper_report.temperature, best.tempering->normaliser);
+  }
+  if (!best.symmetric.empty() && outcome.status != Status::numerical_failure &&
+      o.inference.max_iterations > 0) {
+    fmt::print(
+        stderr,
+        "{}: warning: all elements of {} are equal: a symmetric solution, from which no sweep leads away\n"
+        "    note: another start (--seed, --init points), or less heat where there was --anneal\n",
+        o.model, fmt::join(best.symmetric, ", "));
   }
   if (outcome.status == Status::numerical_failure)
     return complain(numerical_error(o, describe_failure(best)));

@@ -29,6 +29,7 @@ struct FitRun {
   std::optional<AutoReport> automatic;  // of --anneal auto
   std::optional<Tempering> tempering;   // of --temper
   TemperReport temper_report;
+  std::vector<std::string> symmetric;   // Instance::equal_components
 };
 
 struct FitTimes {

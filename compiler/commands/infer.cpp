@@ -18,7 +18,6 @@ Result<bool> check_method(const FitOptions& o) {
     if (const Result<TemperSettings> t = parse_temper(o.temper); !t) return t.error();
     if (!o.anneal.empty())
       return usage("--temper", "the temperature is either latent or annealed: leave out --anneal");
-    if (o.method == "svi") return usage("--temper", "a latent temperature goes with --method cavi");
   }
   if (o.anneal.empty()) return true;
   const Result<AnnealSpec> spec = parse_anneal(o.anneal);
@@ -37,6 +36,10 @@ Outcome infer(const Engine& engine, const FitOptions& o, std::uint64_t restart, 
               FitRun& run) {
   SviOptions options = o.inference;
   options.seed = o.seed + 1000003 * restart;
+  if (run.tempering && o.method == "svi") {
+    options.grid = run.tempering->grid();
+    return run_svi(engine, options, on_sweep, &run.temper_report);
+  }
   if (run.tempering)
     return run_tempered(engine, run.tempering->options(options), on_sweep, run.temper_report);
   if (!o.anneal.empty()) {

@@ -33,7 +33,8 @@ std::vector<PlateId> all_axes(std::vector<PlateId> axes, const std::vector<Plate
 }  // namespace
 
 bool is_discrete(math::Support support) {
-  return support == math::Support::category || support == math::Support::bit || support == math::Support::spin;
+  return support == math::Support::category || support == math::Support::bit ||
+         support == math::Support::spin;
 }
 
 Forward::Forward(const Model& model, const BoundData& data) : model_(model), data_(data) {
@@ -44,7 +45,9 @@ Forward::Forward(const Model& model, const BoundData& data) : model_(model), dat
     variable_axes_.push_back(all_axes(v.axes, v.event));
     if (v.auxiliary) values_.emplace_back();
     else if (v.observed && !data.observed[k].values.empty()) values_.push_back(data.observed[k].values);
-    else values_.emplace_back(elements(VariableId(k)) * width(VariableId(k)), std::numeric_limits<double>::quiet_NaN());
+    else
+      values_.emplace_back(elements(VariableId(k)) * width(VariableId(k)),
+                           std::numeric_limits<double>::quiet_NaN());
   }
 }
 
@@ -98,7 +101,8 @@ Element Forward::element(const Statement& s, const At& at) const {
     const bool inside_next = i + 1 < s.bounds.size() && model_[s.bounds[i + 1]].parent;
     if (inside_next) continue;
     const Bound& b = model_[s.bounds[i]];
-    position = position * static_cast<std::size_t>(size(b.plate)) + static_cast<std::size_t>(at[s.bounds[i].index()]);
+    position = position * static_cast<std::size_t>(size(b.plate)) +
+               static_cast<std::size_t>(at[s.bounds[i].index()]);
   }
   return {s.variable, position};
 }
@@ -134,20 +138,22 @@ void Forward::each(std::span<const BoundId> bounds, At& at, const std::function<
 }
 
 std::int64_t Forward::coordinate(const Index& index, std::optional<std::int64_t> row, const At& at) const {
-  return std::visit(Overloaded{[&](const Index::Constant& c) {
-                                 return row ? data_.offsets[index.set.index()][static_cast<std::size_t>(*row)] + c.value : c.value;
-                               },
-                               [&](const Index::Shifted& s) { return at[s.bound.index()] + s.offset; },
-                               [&](const Index::Lookup& l) {
-                                 const double k = entry(l.category, at);
-                                 return std::isnan(k) ? 0 : static_cast<std::int64_t>(k);
-                               }},
-                    index.form);
+  return std::visit(
+      Overloaded{[&](const Index::Constant& c) {
+                   return row ? data_.offsets[index.set.index()][static_cast<std::size_t>(*row)] + c.value
+                              : c.value;
+                 },
+                 [&](const Index::Shifted& s) { return at[s.bound.index()] + s.offset; },
+                 [&](const Index::Lookup& l) {
+                   const double k = entry(l.category, at);
+                   return std::isnan(k) ? 0 : static_cast<std::int64_t>(k);
+                 }},
+      index.form);
 }
 
 /// Position of the first number that the indices select.
-std::size_t Forward::address(const std::vector<PlateId>& axes, std::size_t event_rank, const std::vector<Index>& indices,
-                             const At& at) const {
+std::size_t Forward::address(const std::vector<PlateId>& axes, std::size_t event_rank,
+                             const std::vector<Index>& indices, const At& at) const {
   std::int64_t before = 0, here = 0;  // `here`: in the current plate, or in a nested one and its parents
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const bool nested = i > 0 && i + event_rank < axes.size() && model_[axes[i]].parent.has_value();
@@ -180,7 +186,9 @@ double Forward::sum(const SumOver& s, const At& at, std::size_t i, std::size_t j
 
 double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) const {
   const Expr& e = model_[id];
-  const auto extent_of = [&](ExprId of, std::size_t axis) { return static_cast<std::size_t>(size(model_[of].shape[axis])); };
+  const auto extent_of = [&](ExprId of, std::size_t axis) {
+    return static_cast<std::size_t>(size(model_[of].shape[axis]));
+  };
   const std::size_t offset = e.shape.empty()       ? 0
                              : e.shape.size() == 1 ? i
                                                    : i * static_cast<std::size_t>(size(e.shape[1])) + j;
@@ -188,7 +196,9 @@ double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
       Overloaded{
           [&](const Number& n) { return n.value; },
           [&](const ConstantRef& c) { return data_.constants[c.constant.index()]; },
-          [&](const GivenRef& r) { return data_.givens[r.given.index()].values[given_address(r, at) + offset]; },
+          [&](const GivenRef& r) {
+            return data_.givens[r.given.index()].values[given_address(r, at) + offset];
+          },
           [&](const VariableRef& r) { return read(r.variable, variable_address(r, at) + offset); },
           [&](const SizeOf& s) {
             if (s.row.empty()) return static_cast<double>(size(s.plate));
@@ -241,16 +251,19 @@ Tensor Forward::value(ExprId id, const At& at) const {
   Tensor out;
   for (const PlateId p : e.shape)
     out.shape.push_back(static_cast<std::size_t>(size(p)));
-  const std::size_t rows = out.shape.empty() ? 1 : out.shape[0], columns = out.shape.size() == 2 ? out.shape[1] : 1;
+  const std::size_t rows = out.shape.empty() ? 1 : out.shape[0],
+                    columns = out.shape.size() == 2 ? out.shape[1] : 1;
   // Long vectors that stand in memory are copied as they are.
   const auto copy = [&](const std::vector<double>& from, std::size_t begin) {
     const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
     out.values.assign(first, first + static_cast<std::ptrdiff_t>(rows * columns));
     return out;
   };
-  if (const auto* g = std::get_if<GivenRef>(&e.node)) return copy(data_.givens[g->given.index()].values, given_address(*g, at));
+  if (const auto* g = std::get_if<GivenRef>(&e.node))
+    return copy(data_.givens[g->given.index()].values, given_address(*g, at));
   const auto* v = std::get_if<VariableRef>(&e.node);
-  if (v && !is_discrete(model_[v->variable].support)) return copy(values_[v->variable.index()], variable_address(*v, at));
+  if (v && !is_discrete(model_[v->variable].support))
+    return copy(values_[v->variable.index()], variable_address(*v, at));
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j)
       out.values.push_back(entry(id, at, i, j));
@@ -261,7 +274,8 @@ Tensor Forward::value(ExprId id, const At& at) const {
 const Distribution& Forward::distribution(const Statement& s, const At& at) const {
   if (!s.start || !s.lagged) return s.main;
   const Bound& b = model_[*s.lagged];
-  const std::int64_t first = b.parent ? data_.offsets[b.plate.index()][static_cast<std::size_t>(at[b.parent->index()])] : 0;
+  const std::int64_t first =
+      b.parent ? data_.offsets[b.plate.index()][static_cast<std::size_t>(at[b.parent->index()])] : 0;
   return at[s.lagged->index()] == first ? *s.start : s.main;
 }
 
@@ -284,7 +298,8 @@ double Forward::log_density(const Statement& s, const At& at) const {
   // A density that looks its value up needs one component of a vector that may be long.
   if (const math::AtValue* look_up = math::looks_up(*d.family)) {
     for (const Parameter& p : d.parameters) {
-      if (p.spelling->name == look_up->vector) return std::log(entry(p.value, at, static_cast<std::size_t>(x[0])));
+      if (p.spelling->name == look_up->vector)
+        return std::log(entry(p.value, at, static_cast<std::size_t>(x[0])));
     }
   }
   math::Environment environment = parameters(s, at);

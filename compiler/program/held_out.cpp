@@ -62,8 +62,10 @@ Settings fitted_settings(const FrontEnd& front, const SavedFit& fit) {
     for (const PlateId p : plates) {
       const Plate& plate = m[m[p].set];
       if (plate.parent) continue;
-      if (const auto it = fit.sizes.find(plate.name); it != fit.sizes.end()) out.sizes[plate.name] = it->second;
-      if (const auto it = fit.labels.find(plate.name); it != fit.labels.end()) out.labels[plate.name] = it->second;
+      if (const auto it = fit.sizes.find(plate.name); it != fit.sizes.end())
+        out.sizes[plate.name] = it->second;
+      if (const auto it = fit.labels.find(plate.name); it != fit.labels.end())
+        out.labels[plate.name] = it->second;
     }
   }
   return out;
@@ -73,7 +75,8 @@ double HeldOut::multiplicity(const Statement& s, const At& at) const {
   double out = 1;
   for (const BoundId b : s.bounds) {
     const Plate& plate = (*model_)[(*model_)[b].plate];
-    if (plate.times) out *= data_.givens[plate.times->index()].values[static_cast<std::size_t>(at[b.index()])];
+    if (plate.times)
+      out *= data_.givens[plate.times->index()].values[static_cast<std::size_t>(at[b.index()])];
   }
   return out;
 }
@@ -93,7 +96,9 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
           if (stage && m[b].plate == stage->item) item = b;
         }
       }
-      if (!item) return unscored(fmt::format("'{}' does not lie on the items: what of it to hold out is not defined", m[s.variable].name));
+      if (!item)
+        return unscored(fmt::format("'{}' does not lie on the items: what of it to hold out is not defined",
+                                    m[s.variable].name));
     }
     At at = forward.origin();
     forward.each(s.bounds, at, [&] {
@@ -112,10 +117,12 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   for (auto& [item, observations] : items) {
     std::vector<std::int64_t> copies;
     for (std::size_t k = 0; k < observations.size(); ++k)
-      copies.insert(copies.end(), static_cast<std::size_t>(observations[k].copies), static_cast<std::int64_t>(k));
+      copies.insert(copies.end(), static_cast<std::size_t>(observations[k].copies),
+                    static_cast<std::int64_t>(k));
     Rng rng(options.seed, static_cast<std::uint64_t>(item));
     shuffle(rng, copies);
-    const auto held = static_cast<std::size_t>(std::floor(fraction_ * static_cast<double>(copies.size()) + 1e-9));
+    const auto held =
+        static_cast<std::size_t>(std::floor(fraction_ * static_cast<double>(copies.size()) + 1e-9));
     std::vector<double> out(observations.size(), 0.0);
     for (std::size_t k = 0; k < held; ++k)
       ++out[static_cast<std::size_t>(copies[k])];
@@ -133,12 +140,13 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
       a.has_missing = true;
     }
   }
-  std::sort(scored_.begin(), scored_.end(), [](const Observation& a, const Observation& b) { return a.element < b.element; });
+  std::sort(scored_.begin(), scored_.end(),
+            [](const Observation& a, const Observation& b) { return a.element < b.element; });
   return std::nullopt;
 }
 
-Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Dataset& dataset, const Settings& settings,
-                                               const HeldOutOptions& options) {
+Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Dataset& dataset,
+                                               const Settings& settings, const HeldOutOptions& options) {
   std::unique_ptr<HeldOut> out(new HeldOut());
   Diagnostics diagnostics;
   const auto not_well = [&] {
@@ -152,8 +160,10 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Datas
   if (!data) return data.error();
   out->data_ = std::move(*data);
   if (!out->completion_ && options.fraction) {
-    return unscored("nothing is held out: the local variables are summed out, and every observation is scored",
-                   {"leave out --holdout: it is for models whose items have continuous variables, such as the topics of a document"});
+    return unscored(
+        "nothing is held out: the local variables are summed out, and every observation is scored",
+        {"leave out --holdout: it is for models whose items have continuous variables, such as the topics of "
+         "a document"});
   }
   out->fraction_ = options.fraction.value_or(0.5);
   out->seed_ = options.seed;
@@ -172,7 +182,8 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Datas
   if (!out->derive(expand, diagnostics)) return not_well();
   bool beliefs_of_items = false;
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
-    beliefs_of_items = beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
+    beliefs_of_items =
+        beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
   out->instance_ = std::make_unique<Instance>(*out->model_, *out->schedule_, out->kept_,
                                               loops::LowerOptions{beliefs_of_items}, Backend::native);
   return out;
@@ -184,7 +195,8 @@ Result<Score> HeldOut::score(const std::vector<NpyArray>& posterior) {
   for (const NpyArray& a : posterior) {
     const std::string name = a.name.substr(0, a.name.rfind('.'));
     for (std::size_t v = 0; v < m.variables.size(); ++v) {
-      if (m.variables[v].name == name && !m.variables[v].auxiliary && !is_local(VariableId(v))) arrays.push_back(a);
+      if (m.variables[v].name == name && !m.variables[v].auxiliary && !is_local(VariableId(v)))
+        arrays.push_back(a);
     }
   }
   if (!instance_) return sum_up(arrays);
@@ -195,9 +207,11 @@ Result<Score> HeldOut::score(const std::vector<NpyArray>& posterior) {
   double before = -INFINITY;
   for (std::int64_t round = 0; round < local_.local_iterations; ++round) {
     double elbo = 0;
-    if (const std::int32_t status = evaluate(instance_->engine(), local_, elbo)) return failed(instance_->engine().describe(status));
+    if (const std::int32_t status = evaluate(instance_->engine(), local_, elbo))
+      return failed(instance_->engine().describe(status));
     if (!std::isfinite(elbo)) return failed("the ELBO of the observed part is not finite");
-    if (instance_->engine().steps.size() <= 1 || std::abs(elbo - before) <= 1e-12 * (1 + std::abs(elbo))) break;
+    if (instance_->engine().steps.size() <= 1 || std::abs(elbo - before) <= 1e-12 * (1 + std::abs(elbo)))
+      break;
     before = elbo;
   }
   return sum_up(instance_->posterior(true));
@@ -214,9 +228,13 @@ Result<Score> HeldOut::sum_up(const std::vector<NpyArray>& posterior) {
     if (v.observed || v.auxiliary || !needed) continue;
     const auto it = saved.find(v.name);
     const std::optional<Moments> mean = it == saved.end() ? std::nullopt : moments(it->second, nullptr);
-    if (!mean) return Error{ExitCode::data, "posterior.npz", fmt::format("there is no mean of '{}' in it", v.name), {}};
+    if (!mean)
+      return Error{
+          ExitCode::data, "posterior.npz", fmt::format("there is no mean of '{}' in it", v.name), {}};
     std::vector<double> values = is_discrete(v.support) ? beliefs(v, mean->mean) : mean->mean;
-    const std::size_t per_element = !is_discrete(v.support) ? forward.width(VariableId(k)) : v.value_plate ? forward.extent(VariableId(k)) : 2;
+    const std::size_t per_element = !is_discrete(v.support) ? forward.width(VariableId(k))
+                                    : v.value_plate         ? forward.extent(VariableId(k))
+                                                            : 2;
     if (values.size() != per_element * forward.elements(VariableId(k))) {
       return Error{ExitCode::data,
                    "posterior.npz",
@@ -230,7 +248,10 @@ Result<Score> HeldOut::sum_up(const std::vector<NpyArray>& posterior) {
   Score out;
   out.total = Marginal(forward, std::move(summed)).log_density(scored_);
   if (std::isnan(out.total))
-    return Error{ExitCode::numerical, "", "the score is not a number", {"a parameter has no posterior mean, or one outside its domain"}};
+    return Error{ExitCode::numerical,
+                 "",
+                 "the score is not a number",
+                 {"a parameter has no posterior mean, or one outside its domain"}};
   for (const Observation& o : scored_)
     out.observations += static_cast<std::int64_t>(o.copies);
   return out;

@@ -42,7 +42,8 @@ std::vector<bool> ancestors(const Model& m, const Statement& s) {
 }
 
 bool covers(const std::vector<PlateId>& axes, const std::vector<PlateId>& other) {
-  return std::all_of(other.begin(), other.end(), [&](PlateId p) { return std::find(axes.begin(), axes.end(), p) != axes.end(); });
+  return std::all_of(other.begin(), other.end(),
+                     [&](PlateId p) { return std::find(axes.begin(), axes.end(), p) != axes.end(); });
 }
 
 }  // namespace
@@ -55,34 +56,40 @@ bool HeldOut::is_local(VariableId v) const {
 bool HeldOut::derive(const density::ExpandOptions& options, Diagnostics& diagnostics) {
   std::optional<Expanded> expanded = expand(*resolved_, options, diagnostics);
   if (!expanded) return false;
-  std::optional<conditionals::Conditionals> conditionals = lehr::derive(expanded->model, std::move(expanded->density), diagnostics);
+  std::optional<conditionals::Conditionals> conditionals =
+      lehr::derive(expanded->model, std::move(expanded->density), diagnostics);
   if (!conditionals) return false;
   model_ = std::move(expanded->model);
   schedule_ = plan(*model_, std::move(*conditionals));
   return true;
 }
 
-/// Gives the plates of single observations a multiplicity, 1: an element that is held out counts 0 times, and its own
-/// variables with it, which a missing value would leave in the model.
+/// Gives the plates of single observations a multiplicity, 1: an element that is held out counts 0 times, and
+/// its own variables with it, which a missing value would leave in the model.
 void HeldOut::count_elements() {
   for (const Variable& v : resolved_->variables) {
     if (!v.observed || v.axes.empty() || times_plate(*resolved_, v)) continue;
     const PlateId leaf = v.axes.back();
-    const auto lies_on = [&](const Variable& x) { return x.observed && std::find(x.axes.begin(), x.axes.end(), leaf) != x.axes.end(); };
+    const auto lies_on = [&](const Variable& x) {
+      return x.observed && std::find(x.axes.begin(), x.axes.end(), leaf) != x.axes.end();
+    };
     const bool alone = std::count_if(resolved_->variables.begin(), resolved_->variables.end(), lies_on) == 1;
-    const bool chain = std::all_of(v.axes.begin() + 1, v.axes.end(), [&](PlateId p) { return (*resolved_)[p].parent.has_value(); });
+    const bool chain = std::all_of(v.axes.begin() + 1, v.axes.end(),
+                                   [&](PlateId p) { return (*resolved_)[p].parent.has_value(); });
     if (!alone || !chain || v.axes.size() < 2) continue;
     const auto elements = static_cast<std::size_t>(data_.sizes[leaf.index()]);
     for (std::size_t p = 0; p < resolved_->plates.size(); ++p) {
       if (resolved_->plates[p].set == leaf) resolved_->plates[p].times = GivenId(resolved_->givens.size());
     }
-    Given kept{"elements of " + (*resolved_)[leaf].name, v.span, v.axes, {}, GivenType::count, std::nullopt, false};
+    Given kept{
+        "elements of " + (*resolved_)[leaf].name, v.span, v.axes, {}, GivenType::count, std::nullopt, false};
     resolved_->givens.push_back(std::move(kept));
     data_.givens.push_back({std::vector<double>(elements, 1.0), false});
   }
 }
 
-/// Copies of one element are told apart by its multiplicity alone, and what others depend on cannot be missing.
+/// Copies of one element are told apart by its multiplicity alone, and what others depend on cannot be
+/// missing.
 std::optional<Error> HeldOut::cannot_hold_out() const {
   const Model& m = *model_;
   std::map<const Plate*, std::string> counted;
@@ -91,7 +98,8 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
     for (const ExprId id : nodes_under(m, roots_of(s))) {
       const auto* ref = std::get_if<VariableRef>(&m[id].node);
       if (ref && m[ref->variable].observed)
-        return unscored(fmt::format("'{}' depends on the observed '{}', which therefore cannot be held out", v.name, m[ref->variable].name));
+        return unscored(fmt::format("'{}' depends on the observed '{}', which therefore cannot be held out",
+                                    v.name, m[ref->variable].name));
     }
     const Plate* p = times_plate(m, v);
     if (!v.observed) continue;
@@ -99,13 +107,15 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
       const std::vector<bool> above = ancestors(m, s);
       for (std::size_t k = 0; k < above.size(); ++k) {
         if (above[k] && summed_[k].by == Summation::own)
-          return unscored(fmt::format("'{}' cannot be held out without its own '{}'", v.name, m.variables[k].name),
-                         {fmt::format("put '{}' on a plate that is nested in the items", v.name)});
+          return unscored(
+              fmt::format("'{}' cannot be held out without its own '{}'", v.name, m.variables[k].name),
+              {fmt::format("put '{}' on a plate that is nested in the items", v.name)});
       }
       continue;
     }
     if (counted.contains(p) || v.axes.back() != p->set || !v.event.empty() || (m[*p->times].axes != v.axes))
-      return unscored(fmt::format("copies of '{}' cannot be held out: its plate '{}' counts other things too", v.name, p->name));
+      return unscored(fmt::format("copies of '{}' cannot be held out: its plate '{}' counts other things too",
+                                  v.name, p->name));
     counted[p] = v.name;
   }
   return std::nullopt;
@@ -113,7 +123,8 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
 
 std::optional<Error> HeldOut::classify() {
   const Model& m = *model_;
-  if (!m.potentials.empty()) return unscored("a model with potentials has no score: its density has no known normaliser");
+  if (!m.potentials.empty())
+    return unscored("a model with potentials has no score: its density has no known normaliser");
   for (const Statement& s : m.statements) {
     if (s.lagged && !m[s.variable].observed)
       return unscored(fmt::format("scores of chains are not supported, and '{}' is one", m[s.variable].name));
@@ -125,7 +136,8 @@ std::optional<Error> HeldOut::classify() {
     observed.push_back(s.variable);
     above.push_back(ancestors(m, s));
   }
-  // A variable is the observation's own when one observed variable depends on it, each element on another one.
+  // A variable is the observation's own when one observed variable depends on it, each element on another
+  // one.
   const auto own = [&](std::size_t v) {
     std::size_t users = 0, covered = 0;
     for (std::size_t k = 0; k < observed.size(); ++k) {
@@ -139,8 +151,9 @@ std::optional<Error> HeldOut::classify() {
     const Variable& x = m.variables[v];
     if (x.observed || x.auxiliary || !is_local(VariableId(v)) || is_discrete(x.support)) continue;
     if (own(v)) {
-      return unscored(fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
-                     {"a score needs several observations of each item, or local variables that are discrete"});
+      return unscored(
+          fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
+          {"a score needs several observations of each item, or local variables that are discrete"});
     }
     completion_ = true;
   }

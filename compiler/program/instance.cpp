@@ -238,6 +238,33 @@ Result<bool> Instance::set(const std::vector<NpyArray>& arrays, const std::strin
   return true;
 }
 
+std::vector<std::string> Instance::equal_components() const {
+  const auto is_value = [&](model::PlateId p) {
+    return std::any_of(model_.variables.begin(), model_.variables.end(), [&](const model::Variable& v) {
+      return !v.observed && !v.auxiliary && v.value_plate && model_[*v.value_plate].set == model_[p].set;
+    });
+  };
+  std::map<std::string, bool> equal;  // by variable: all of its arrays
+  for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    const model::Variable& v = model_[slot.variable];
+    if (slot.local || slot.streamed || v.axes.size() != 1 || !is_value(v.axes[0])) continue;
+    const std::span<double> x = engine_.memory.reals(slot.buffer.index());
+    const auto n = static_cast<std::size_t>(shape(slot)[0]);
+    bool same = n > 1;
+    for (std::size_t i = 0; i < x.size() && same; ++i)
+      same = std::abs(x[i] - x[i % (x.size() / n)]) <= 1e-6 * std::abs(x[i]) + 1e-12;
+    const bool before = equal.try_emplace(v.name, true).first->second;
+    equal[v.name] = before && same;
+  }
+  // One of them may well be the same for all values; all of them are in a symmetric solution.
+  std::vector<std::string> out;
+  for (const auto& [name, same] : equal) {
+    if (!same) return {};
+    out.push_back(name);
+  }
+  return out;
+}
+
 std::vector<NpyArray> Instance::posterior(bool locals) const {
   std::vector<NpyArray> out;
   for (const ParameterSlot& slot : lowered_.interface.parameters) {

@@ -29,6 +29,10 @@ class Instance {
   /// Arrays of factors that are overwritten before they are read (streamed categories) are accepted.
   Result<bool> set(const std::vector<NpyArray>& arrays, const std::string& source);
 
+  /// Global variables whose elements are the same for every value of a latent category: a solution in which the values
+  /// cannot be told apart, and from which no sweep leads away.
+  std::vector<std::string> equal_components() const;
+
   /// `variable.parameter` arrays; local ones only with `locals`.
   std::vector<NpyArray> posterior(bool locals) const;
 

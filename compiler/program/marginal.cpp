@@ -1,5 +1,5 @@
-// Sums over discrete elements. What must be summed over is found by evaluating a density and seeing which element it
-// lacked.
+// Sums over discrete elements. What must be summed over is found by evaluating a density and seeing which
+// element it lacked.
 #include "compiler/program/marginal.h"
 
 #include <algorithm>
@@ -152,7 +152,9 @@ double Marginal::condition(const std::vector<Factor>& factors) {
 
 /// Connected factors: the element that most of them wait for takes each of its values.
 double Marginal::condition(std::vector<Factor> factors, const std::map<Element, std::size_t>& uses) {
-  const Element e = std::max_element(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+  const Element e = std::max_element(uses.begin(), uses.end(), [](const auto& a, const auto& b) {
+                      return a.second < b.second;
+                    })->first;
   std::vector<double> terms;
   for (std::size_t k = 0; k < states(e.variable); ++k) {
     forward_.values(e)[0] = state(e.variable, k);

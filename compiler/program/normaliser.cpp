@@ -21,7 +21,7 @@ namespace {
 using Logs = std::vector<double>;  // by temperature
 
 /// Items beyond these are represented by a sample of them.
-constexpr std::int64_t kItems = 200;
+constexpr std::size_t kItems = 200;
 
 std::int64_t value_count(const Forward& f, VariableId v) {
   return f.model()[v].support == math::Support::category ? static_cast<std::int64_t>(f.extent(v)) : 2;
@@ -319,7 +319,7 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item) c
   return out;
 }
 
-std::vector<double> TemperedNormaliser::at(Forward& f) const {
+std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int64_t> sample) const {
   Logs out(temperatures_.size(), 0.0);
   if (statements_.empty()) return out;
   const PlateId item = model_[model_[statements_[0]].variable].axes[0];
@@ -346,9 +346,15 @@ std::vector<double> TemperedNormaliser::at(Forward& f) const {
       add(of_item(f, kind.first), kind.second);
     return out;
   }
-  const std::int64_t used = std::min(items, kItems);
-  for (std::int64_t k = 0; k < used; ++k)
-    add(of_item(f, k * items / used), static_cast<double>(items) / static_cast<double>(used));
+  std::vector<std::int64_t> all;
+  if (sample.empty()) {
+    all.resize(static_cast<std::size_t>(items));
+    std::iota(all.begin(), all.end(), 0);
+    sample = all;
+  }
+  const std::size_t used = std::min(sample.size(), kItems);
+  for (std::size_t k = 0; k < used; ++k)
+    add(of_item(f, sample[k * sample.size() / used]), static_cast<double>(items) / static_cast<double>(used));
   return out;
 }
 

@@ -24,7 +24,8 @@ class TemperedNormaliser {
   std::string refusal() const;
 
   /// At the values that `values` has of the variables that are not integrated out; discrete local ones must be unknown.
-  std::vector<double> at(Forward& values) const;
+  /// With `items`, those stand for all; many items are always represented by some of them.
+  std::vector<double> at(Forward& values, std::span<const std::int64_t> items = {}) const;
 
   /// log of the mean over draws of the global variables from their priors, and its standard error, in nats.
   struct Estimate {

@@ -22,7 +22,8 @@ std::string name_of(const Forward& f, const Statement& s, const At& at) {
   for (const BoundId b : s.bounds) {
     const Bound& bound = f.model()[b];
     std::int64_t k = at[b.index()];
-    if (bound.parent) k -= f.data().offsets[bound.plate.index()][static_cast<std::size_t>(at[bound.parent->index()])];
+    if (bound.parent)
+      k -= f.data().offsets[bound.plate.index()][static_cast<std::size_t>(at[bound.parent->index()])];
     indices += fmt::format("{}{}", indices.empty() ? "" : ", ", k);
   }
   const std::string& name = f.model()[s.variable].name;
@@ -40,10 +41,11 @@ bool constants_only(const Model& m, const Distribution& d) {
 }
 
 Error improper(const Variable& v, const math::FamilyRow& family) {
-  return {ExitCode::model,
-          "",
-          fmt::format("the prior of '{}' is improper ({}): there is nothing to draw from", v.name, family.name),
-          {fmt::format("give '{0}' a proper prior, or a value: --data {0}=FILE", v.name)}};
+  return {
+      ExitCode::model,
+      "",
+      fmt::format("the prior of '{}' is improper ({}): there is nothing to draw from", v.name, family.name),
+      {fmt::format("give '{0}' a proper prior, or a value: --data {0}=FILE", v.name)}};
 }
 
 Error out_of_domain(const Forward& f, const Statement& s, const At& at, const math::Environment& parameters) {
@@ -55,10 +57,12 @@ Error out_of_domain(const Forward& f, const Statement& s, const At& at, const ma
   const bool always = constants_only(f.model(), d);
   Error e{always ? ExitCode::model : ExitCode::numerical,
           "",
-          fmt::format("{} cannot be drawn: {}{} is not a proper distribution", name_of(f, s, at), d.family->name,
-                      list.empty() ? "" : "(" + list + ")"),
+          fmt::format("{} cannot be drawn: {}{} is not a proper distribution", name_of(f, s, at),
+                      d.family->name, list.empty() ? "" : "(" + list + ")"),
           {}};
-  if (always) e.notes = {fmt::format("give '{0}' a proper prior, or a value: --data {0}=FILE", f.model()[s.variable].name)};
+  if (always)
+    e.notes = {
+        fmt::format("give '{0}' a proper prior, or a value: --data {0}=FILE", f.model()[s.variable].name)};
   else e.notes = {"what it depends on was drawn or given so; a narrower prior or another seed may do"};
   return e;
 }
@@ -66,7 +70,8 @@ Error out_of_domain(const Forward& f, const Statement& s, const At& at, const ma
 /// Whether the parameters are in the domain of the family.
 bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
   for (const auto& [name, q] : parameters.symbols) {
-    if (!std::all_of(q.values.begin(), q.values.end(), [](double v) { return std::isfinite(v); })) return false;
+    if (!std::all_of(q.values.begin(), q.values.end(), [](double v) { return std::isfinite(v); }))
+      return false;
   }
   if (const math::AtValue* p = math::looks_up(row)) {
     const std::vector<double>& weights = parameters.symbols.at(p->vector).values;
@@ -75,7 +80,8 @@ bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
       total += w < 0 ? std::nan("") : w;
     return total > 0;
   }
-  if (row.factor && !math::is_proper(*row.factor, {parameters.extent, math::parameters_from_density(*row.factor, parameters)}))
+  if (row.factor && !math::is_proper(*row.factor, {parameters.extent,
+                                                   math::parameters_from_density(*row.factor, parameters)}))
     return false;
   if (row.factor && !row.factor->valid.empty()) return true;
   // Elsewhere the logarithms of the density show it: at one half every support's formula has all of them.
@@ -111,7 +117,12 @@ class Simulator {
  private:
   void draw_all(StatementId id, At& at, std::optional<std::pair<BoundId, std::int64_t>> fixed) {
     const Statement& s = forward_.model()[id];
-    forward_.each(s.bounds, at, [&] { if (!problem_) draw(s, at); }, fixed);
+    forward_.each(
+        s.bounds, at,
+        [&] {
+          if (!problem_) draw(s, at);
+        },
+        fixed);
   }
 
   void draw(const Statement& s, const At& at) {
@@ -126,13 +137,16 @@ class Simulator {
     }
     math::Environment parameters = forward_.parameters(s, at);
     for (const math::Spelling& spelling : family.spellings) {
-      if (spelling.optional && !parameters.symbols.contains(spelling.canonical) && !imply(spelling, e, parameters)) return;
+      if (spelling.optional && !parameters.symbols.contains(spelling.canonical) &&
+          !imply(spelling, e, parameters))
+        return;
     }
     if (!proper(family, parameters)) {
       problem_ = out_of_domain(forward_, s, at, parameters);
       return;
     }
-    const std::vector<double> drawn = family.draw(math::flatten_parameters(family, parameters), parameters.extent, rng_);
+    const std::vector<double> drawn =
+        family.draw(math::flatten_parameters(family, parameters), parameters.extent, rng_);
     if (std::all_of(drawn.begin(), drawn.end(), [](double v) { return std::isfinite(v); }))
       std::copy(drawn.begin(), drawn.end(), x.begin());
     else problem_ = out_of_domain(forward_, s, at, parameters);
@@ -143,10 +157,13 @@ class Simulator {
     const Variable& v = forward_.model()[e.variable];
     const std::vector<double>& bound = forward_.data().observed[e.variable.index()].values;
     if (bound.empty()) {
-      problem_ = Error{ExitCode::data,
-                       "--data",
-                       fmt::format("nothing gives '{}' of '{}'", spelling.name, v.name),
-                       {fmt::format("write it in the model, or bind data to '{}': each row is drawn with the total it has there", v.name)}};
+      problem_ = Error{
+          ExitCode::data,
+          "--data",
+          fmt::format("nothing gives '{}' of '{}'", spelling.name, v.name),
+          {fmt::format(
+              "write it in the model, or bind data to '{}': each row is drawn with the total it has there",
+              v.name)}};
       return false;
     }
     const std::size_t width = forward_.width(e.variable);
@@ -216,14 +233,16 @@ std::optional<Error> copies(const Model& m, const BoundData& d) {
     return Error{ExitCode::data,
                  "--data",
                  fmt::format("'{}' must be 1 everywhere: every copy is drawn by itself", m[*p.times].name),
-                 {fmt::format("leave '{}' out, and give '{}' the size with the copies counted", m[*p.times].name, p.name)}};
+                 {fmt::format("leave '{}' out, and give '{}' the size with the copies counted",
+                              m[*p.times].name, p.name)}};
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-Result<std::vector<NpyArray>> simulate(const Model& model, const Dataset& dataset, const Settings& settings, std::uint64_t seed) {
+Result<std::vector<NpyArray>> simulate(const Model& model, const Dataset& dataset, const Settings& settings,
+                                       std::uint64_t seed) {
   if (!model.potentials.empty()) {
     return Error{ExitCode::model,
                  "",

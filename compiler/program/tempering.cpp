@@ -70,22 +70,21 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& m
   return out;
 }
 
-TemperOptions Tempering::options(const CaviOptions& options) const {
-  TemperOptions out;
-  static_cast<CaviOptions&>(out) = options;
-  out.temperatures = temperatures;
-  out.every = every_;
-  out.constant = normaliser != "posterior";
+Grid Tempering::grid() const {
+  Grid out{temperatures, every_, {}, normaliser != "posterior"};
   if (out.constant) {
-    out.log_normaliser = [log_c = log_c] { return log_c; };
+    out.log_normaliser = [log_c = log_c](std::span<const std::int64_t>) { return log_c; };
   } else {
-    out.log_normaliser = [compute = compute_, model = model_, data = data_, instance = instance_] {
+    out.log_normaliser = [compute = compute_, model = model_, data = data_,
+                          instance = instance_](std::span<const std::int64_t> items) {
       Forward f(*model, *data);
       set_posterior_means(f, *instance);
-      return compute->at(f);
+      return compute->at(f, items);
     };
   }
   return out;
 }
+
+TemperOptions Tempering::options(const CaviOptions& options) const { return {options, grid()}; }
 
 }  // namespace lehr

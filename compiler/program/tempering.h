@@ -31,6 +31,7 @@ class Tempering {
 
   /// Options of the driver; `options` gives the sweeps.
   TemperOptions options(const CaviOptions& options) const;
+  Grid grid() const;
 
   std::vector<double> temperatures;   // geometric from 1 to the hottest
   std::string normaliser;             // "exact", "prior" or "posterior"

@@ -59,7 +59,7 @@ std::int64_t items_of(const Engine& e) {
 
 }  // namespace
 
-Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step) {
+Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, TemperReport* report) {
   Outcome out;
   const auto done = [&](Status s) {
     e.set({});
@@ -73,14 +73,24 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step) {
   if (const std::int32_t status = prepare_statistics(e)) return failed(status);
   Batches batches(items_of(e), o);
   const auto steps = static_cast<std::int64_t>(std::ceil(o.epochs * static_cast<double>(batches.a_pass())));
+  std::vector<double> r, log_c;
+  if (o.grid) r.assign(o.grid->temperatures.size(), 1 / static_cast<double>(o.grid->temperatures.size()));
   while (out.iterations < steps) {
     const std::int64_t t = out.iterations;
-    const double temperature = o.annealing.temperature(t);
+    const double temperature =
+        o.grid ? 1 / mean_inverse(r, o.grid->temperatures) : o.annealing.temperature(t);
     Weights weights = weights_at(o.annealing, temperature);
     weights.step = o.rho > 0 ? o.rho : std::min(1.0, std::pow(o.tau0 + static_cast<double>(t), -o.kappa));
     e.set(weights);
-    if (const std::int32_t status = sweep(e, o, {.batch = batches.next()})) return failed(status);
+    const std::vector<std::int64_t>& batch = batches.next();
+    if (const std::int32_t status = sweep(e, o, {.batch = batch})) return failed(status);
     ++out.iterations;
+    if (o.grid && out.iterations % o.grid->every == 0) {
+      if (const std::int32_t status = e.call(e.elbo)) return failed(status);
+      if (log_c.empty() || !o.grid->constant) log_c = o.grid->log_normaliser(batch);
+      r = temperature_factor(e.elbo_parts().data_energy, o.grid->temperatures, log_c);
+      if (report) *report = {r, out.iterations, 1 / mean_inverse(r, o.grid->temperatures)};
+    }
     const bool last = out.iterations == steps;
     Elbo elbo;
     if (last || (o.exact_every > 0 && out.iterations % o.exact_every == 0)) {

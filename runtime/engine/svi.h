@@ -1,6 +1,6 @@
 // Stochastic variational inference: noisy natural-gradient steps from minibatches. Hoffman, Blei, Wang & Paisley (2013).
 #pragma once
-#include "runtime/engine/cavi.h"
+#include "runtime/engine/temper.h"
 
 namespace lehr {
 
@@ -11,10 +11,11 @@ struct SviOptions : CaviOptions {
   double epochs = 10;                // passes over the items; steps = epochs * items / batch
   bool replacement = false;          // items drawn with replacement; otherwise every epoch is a permutation
   std::int64_t exact_every = 0;      // steps between exact ELBOs; 0: noisy ones only
+  std::optional<Grid> grid;          // a latent temperature, instead of annealing
 };
 
 /// Annealing counts steps, and stochastic annealing is refused by the caller. The ELBO of a report is the noisy one
 /// (sums scaled to all items) unless the step is one of the exact ones; the outcome's is exact.
-Outcome run_svi(const Engine& engine, const SviOptions& options, const OnSweep& on_step);
+Outcome run_svi(const Engine& engine, const SviOptions& options, const OnSweep& on_step, TemperReport* report = nullptr);
 
 }  // namespace lehr

@@ -4,9 +4,7 @@
 #include <cmath>
 
 namespace lehr {
-namespace {
 
-/// r_m proportional to exp(energy / T_m - log C(T_m)).
 std::vector<double> temperature_factor(double energy, const std::vector<double>& temperatures,
                                        const std::vector<double>& log_c) {
   std::vector<double> r;
@@ -28,8 +26,6 @@ double mean_inverse(const std::vector<double>& r, const std::vector<double>& tem
   return out;
 }
 
-}  // namespace
-
 Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_sweep, TemperReport& report) {
   Outcome out;
   const auto failed = [&](std::int32_t status) {
@@ -40,7 +36,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
   };
   if (const std::int32_t status = prepare_statistics(e)) return failed(status);
   const auto levels = static_cast<double>(o.temperatures.size());
-  std::vector<double> r(o.temperatures.size(), 1 / levels), log_c = o.log_normaliser();
+  std::vector<double> r(o.temperatures.size(), 1 / levels), log_c = o.log_normaliser({});
   double previous = -INFINITY;
   while (out.iterations < o.max_iterations) {
     const double b = mean_inverse(r, o.temperatures);
@@ -57,7 +53,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
       return out;
     }
     if (out.iterations % o.every == 0) {
-      if (!o.constant) log_c = o.log_normaliser();
+      if (!o.constant) log_c = o.log_normaliser({});
       r = temperature_factor(elbo.data_energy, o.temperatures, log_c);
     }
     double objective = elbo.value - (1 - mean_inverse(r, o.temperatures)) * elbo.data_energy;

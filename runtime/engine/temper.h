@@ -8,14 +8,22 @@
 
 namespace lehr {
 
-struct TemperOptions : CaviOptions {
-  std::vector<double> temperatures;     // the grid, ascending from 1; uniform prior
-  std::int64_t every = 1;               // sweeps between updates of the temperature
+struct Grid {
+  std::vector<double> temperatures;     // ascending from 1; uniform prior
+  std::int64_t every = 1;               // sweeps (steps) between updates of the temperature
   /// log C(T) of each temperature under the factors as they are: the log normaliser of the data's density to the power
-  /// 1/T. Called once where `constant`.
-  std::function<std::vector<double>()> log_normaliser;
+  /// 1/T, all items together. It may be found from these items alone (empty: all). Called once where `constant`.
+  std::function<std::vector<double>(std::span<const std::int64_t> items)> log_normaliser;
   bool constant = true;
 };
+
+struct TemperOptions : CaviOptions, Grid {};
+
+/// r_m proportional to exp(energy / T_m - log C(T_m)).
+std::vector<double> temperature_factor(double energy, const std::vector<double>& temperatures,
+                                       const std::vector<double>& log_c);
+/// E[1/T].
+double mean_inverse(const std::vector<double>& r, const std::vector<double>& temperatures);
 
 struct TemperReport {
   std::vector<double> posterior;        // q of the temperatures, as last updated

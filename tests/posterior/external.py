@@ -12,7 +12,10 @@ FOLDER = os.environ.get("LEHR_SHARED_DATA", os.path.join(ROOT, "../shared/data")
 
 
 def external(path):
-    """The path of a file of these data, or None."""
+    """The path of a file of these data, or None. Some of them are in the project: those beside the tests come first."""
+    own = os.path.join(ROOT, "tests/posterior/data", os.path.basename(path))
+    if os.path.exists(own):
+        return own
     full = os.path.normpath(os.path.join(FOLDER, path))
     return full if os.path.exists(full) else None
 
