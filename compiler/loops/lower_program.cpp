@@ -201,7 +201,7 @@ void Lowering::declare_arrays() {
     if (!stage) continue;
     for (BlockId b : stage->blocks) {
       const model::Variable& var = m_[s_.conditionals[b].variable];
-      if (var.value_plate && !var.auxiliary) {
+      if (var.value_plate && !var.auxiliary && !s_.conditionals[b].chain) {
         picks_[b] = b_.buffer("pick." + var.name, Role::data, {size_[stage->item.index()]}, Type::i64);
       }
       if (stored(b)) continue;

@@ -125,7 +125,7 @@ class Run {
     const auto& h = report_.heating;
     const auto steps = static_cast<std::size_t>(std::ceil(std::log(1.3) / std::log(kHotter)));
     for (std::size_t k = 0; k + steps < h.size(); ++k) {
-      if (h[k].fraction > 0.3 && h[k + steps].fraction - h[k].fraction < 0.02) return true;
+      if (h[k].fraction > 0.1 && h[k + steps].fraction - h[k].fraction < 0.02) return true;
     }
     return false;
   }
