@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Logistic regression of diabetes among Pima women (R MASS, Pima.tr): against scikit-learn's unpenalised fit.
+"""Logistic regression of diabetes among Pima women (R MASS, Pima.tr and Pima.te): against scikit-learn's unpenalised fit.
 
 With a point and a flat prior the quadratic bound of Jaakkola & Jordan (2000) is tight, so that its maximum is that of
 the likelihood. The posterior under a flat prior has means that differ from it by the skewness of the likelihood alone.
@@ -18,8 +18,10 @@ MODEL = """model m { plate n; plate d; data x[n] : vector over d;
 
 
 def data():
-    with open(require("classic/pima_train.csv")) as f:
-        rows = list(csv.DictReader(f))
+    rows = []
+    for part in ("pima_train.csv", "pima_test.csv"):
+        with open(require(f"classic/{part}")) as f:
+            rows += csv.DictReader(f)
     y = np.array([row["type"] == "Yes" for row in rows], dtype=int)
     x = np.array([[float(v) for k, v in row.items() if k != "type"] for row in rows])
     return np.column_stack([np.ones(len(y)), (x - x.mean(0)) / x.std(0)]), y
@@ -47,11 +49,10 @@ def maximum_likelihood():
 
 def posterior_means():
     got = fit(MODEL.replace("GUIDE", ""), {"x": X, "y": Y}, "--tol", "1e-12", "--max-iter", 100000)
-    error = np.linalg.norm(got.posterior["w.mean"] - ML) / np.linalg.norm(ML)
+    error = largest((got.posterior["w.mean"] - ML) / np.abs(ML))
     if not error <= 0.1:
         raise AssertionError(f"means {got.posterior['w.mean']}, maximum likelihood {ML}")
-    worst = largest((got.posterior["w.mean"] - ML) / np.abs(ML))
-    return f"means within {100 * error:.1f} % of maximum likelihood (one weight alone: {100 * worst:.1f} %)"
+    return f"each mean within {100 * error:.1f} % of maximum likelihood"
 
 
 if __name__ == "__main__":
