@@ -128,4 +128,19 @@ std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Po
   return total;
 }
 
+void collect(const Algebra& a, const Atom& x, std::set<BoundId>& out) {
+  for (IndexId i : x.axes)
+    a.collect(i, out);
+  for (IndexId i : x.event)
+    a.collect(i, out);
+}
+
+void collect(const Algebra& a, const Guard& g, std::set<BoundId>& out) {
+  for (IndexId i : g.element)
+    a.collect(i, out);
+  if (g.present) return;
+  a.collect(g.left, out);
+  a.collect(g.right, out);
+}
+
 }  // namespace lehr::density

@@ -24,6 +24,10 @@ Term substitute(Algebra& a, Term t, BoundId b, IndexId by);
 /// Fresh names for all bounds of the term.
 Term rename_bounds(Algebra& a, Term t);
 
+/// The bounds that an atom or a guard mentions, inside lookups too.
+void collect(const Algebra& a, const Atom& x, std::set<BoundId>& out);
+void collect(const Algebra& a, const Guard& g, std::set<BoundId>& out);
+
 /// The coefficient that a polynomial without atoms is; nothing when it has atoms or guards that do not dissolve.
 std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Poly& p);
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "compiler/model/arithmetic.h"
 #include "compiler/model/binder.h"
 #include "compiler/model/resolver.h"
 
@@ -26,34 +27,6 @@ void add_nearest(Error& e, const std::string& name, const std::vector<std::strin
     for (const std::string& c : candidates) all += (all.empty() ? "" : ", ") + c;
     e.notes.push_back("the model has: " + all);
   }
-}
-
-std::optional<double> apply(BinaryOp op, double a, double c) {
-  switch (op) {
-    case BinaryOp::add:
-      return a + c;
-    case BinaryOp::subtract:
-      return a - c;
-    case BinaryOp::multiply:
-      return a * c;
-    case BinaryOp::divide:
-      return a / c;
-  }
-  return std::nullopt;
-}
-
-double apply(Function f, double x) {
-  switch (f) {
-    case Function::log:
-      return std::log(x);
-    case Function::exp:
-      return std::exp(x);
-    case Function::sqrt:
-      return std::sqrt(x);
-    case Function::logistic:
-      return 1 / (1 + std::exp(-x));
-  }
-  return std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace
@@ -154,7 +127,7 @@ std::optional<double> evaluate(Binder& b, ExprId id) {
           return value ? std::optional<double>(-*value) : std::nullopt;
         } else if constexpr (std::is_same_v<T, Binary>) {
           const auto left = evaluate(b, node.left), right = evaluate(b, node.right);
-          return left && right ? apply(node.op, *left, *right) : std::nullopt;
+          return left && right ? std::optional<double>(apply(node.op, *left, *right)) : std::nullopt;
         } else if constexpr (std::is_same_v<T, Apply>) {
           const auto value = evaluate(b, node.argument);
           return value ? std::optional<double>(apply(node.function, *value)) : std::nullopt;

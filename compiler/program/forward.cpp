@@ -4,26 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/model/arithmetic.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr {
 namespace {
 
 using namespace model;
-
-double apply(Function f, double x) {
-  switch (f) {
-    case Function::log:
-      return std::log(x);
-    case Function::exp:
-      return std::exp(x);
-    case Function::sqrt:
-      return std::sqrt(x);
-    case Function::logistic:
-      return 1 / (1 + std::exp(-x));
-  }
-  return std::numeric_limits<double>::quiet_NaN();
-}
 
 std::vector<PlateId> all_axes(std::vector<PlateId> axes, const std::vector<PlateId>& event) {
   axes.insert(axes.end(), event.begin(), event.end());
@@ -66,6 +53,15 @@ std::size_t Forward::width(VariableId v) const {
   for (const PlateId p : model_[v].event)
     n *= static_cast<std::size_t>(size(p));
   return n;
+}
+
+std::size_t Forward::states(VariableId v) const {
+  return model_[v].support == math::Support::category ? extent(v) : 2;
+}
+
+double Forward::state(VariableId v, std::size_t k) const {
+  if (model_[v].support == math::Support::spin) return k == 0 ? -1 : 1;
+  return static_cast<double>(k);
 }
 
 std::size_t Forward::extent(VariableId v) const {
@@ -208,18 +204,7 @@ double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
           },
           [&](const Negate& n) { return -entry(n.operand, at, i, j); },
           [&](const Binary& b) {
-            const double left = entry(b.left, at, i, j), right = entry(b.right, at, i, j);
-            switch (b.op) {
-              case BinaryOp::add:
-                return left + right;
-              case BinaryOp::subtract:
-                return left - right;
-              case BinaryOp::multiply:
-                return left * right;
-              case BinaryOp::divide:
-                return left / right;
-            }
-            return std::numeric_limits<double>::quiet_NaN();
+            return apply(b.op, entry(b.left, at, i, j), entry(b.right, at, i, j));
           },
           [&](const MatrixVector& m) {
             double total = 0;

@@ -57,6 +57,10 @@ class Forward {
   /// Size of the event axis, the number of values of a category, otherwise 1.
   std::size_t extent(model::VariableId v) const;
 
+  /// The number of values of a discrete variable, and its k-th one: categories in order, 0 and 1, -1 and +1.
+  std::size_t states(model::VariableId v) const;
+  double state(model::VariableId v, std::size_t k) const;
+
   /// Every bound at 0.
   At origin() const { return At(model_.bounds.size(), 0); }
   /// The bounds of the element's own statement at the element, all others at 0.

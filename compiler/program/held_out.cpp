@@ -16,20 +16,6 @@ namespace {
 
 using namespace model;
 
-/// Arrays named "variable.parameter" by variable.
-std::map<std::string, SavedVariable> by_variable(const std::vector<NpyArray>& arrays) {
-  std::map<std::string, SavedVariable> out;
-  for (const NpyArray& a : arrays) {
-    const std::size_t dot = a.name.rfind('.');
-    if (dot == std::string::npos) continue;
-    SavedVariable& v = out[a.name.substr(0, dot)];
-    v.name = a.name.substr(0, dot);
-    v.parameters.push_back(a);
-    v.parameters.back().name.erase(0, dot + 1);
-  }
-  return out;
-}
-
 /// Probabilities of the values of discrete elements from their means.
 std::vector<double> beliefs(const Variable& v, std::vector<double> mean) {
   if (v.support == math::Support::category) return mean;

@@ -22,15 +22,6 @@ double log_sum_exp(const std::vector<double>& terms) {
 
 }  // namespace
 
-std::size_t Marginal::states(model::VariableId v) const {
-  return forward_.model()[v].support == math::Support::category ? forward_.extent(v) : 2;
-}
-
-double Marginal::state(model::VariableId v, std::size_t k) const {
-  if (forward_.model()[v].support == math::Support::spin) return k == 0 ? -1 : 1;
-  return static_cast<double>(k);
-}
-
 double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> factors) {
   double total = 0;
   while (!factors.empty()) {
@@ -50,12 +41,12 @@ double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> fac
       return kNaN;
     }
     if (rule.by == Summation::own) factors.emplace_back(forward_.model()[u.variable].statement, u);
-    const std::size_t n = states(u.variable);
+    const std::size_t n = forward_.states(u.variable);
     std::vector<double> terms;
     for (std::size_t k = 0; k < n && !blocked_; ++k) {
       const double weight = rule.by == Summation::belief ? std::log(rule.belief[u.position * n + k]) : 0;
       if (weight == -INFINITY) continue;
-      forward_.values(u)[0] = state(u.variable, k);
+      forward_.values(u)[0] = forward_.state(u.variable, k);
       terms.push_back(weight + log_sum(factors));
     }
     forward_.values(u)[0] = kNaN;
@@ -81,7 +72,7 @@ std::pair<std::vector<Element>, double> Marginal::probe(const Factor& f) {
   const bool complete = !blocked_;
   while (blocked_) {
     found.push_back(*blocked_);
-    forward_.values(found.back())[0] = state(found.back().variable, 0);
+    forward_.values(found.back())[0] = forward_.state(found.back().variable, 0);
     x = value(f);
   }
   for (const Element& e : found)
@@ -156,8 +147,8 @@ double Marginal::condition(std::vector<Factor> factors, const std::map<Element, 
                       return a.second < b.second;
                     })->first;
   std::vector<double> terms;
-  for (std::size_t k = 0; k < states(e.variable); ++k) {
-    forward_.values(e)[0] = state(e.variable, k);
+  for (std::size_t k = 0; k < forward_.states(e.variable); ++k) {
+    forward_.values(e)[0] = forward_.state(e.variable, k);
     terms.push_back(condition(factors));
   }
   forward_.values(e)[0] = kNaN;

@@ -42,8 +42,6 @@ class Marginal {
  private:
   using Factor = std::variant<Observation, Element>;  // Element: its density given its parents
 
-  std::size_t states(model::VariableId v) const;
-  double state(model::VariableId v, std::size_t k) const;
   /// log of the sum over own and believed elements; NaN and `blocked_` where a joint element is unknown.
   double log_sum(std::vector<std::pair<model::StatementId, Element>> factors);
   double value(const Factor& f);

@@ -23,14 +23,6 @@ using Logs = std::vector<double>;  // by temperature
 /// Items beyond these are represented by a sample of them.
 constexpr std::size_t kItems = 200;
 
-std::int64_t value_count(const Forward& f, VariableId v) {
-  return f.model()[v].support == math::Support::category ? static_cast<std::int64_t>(f.extent(v)) : 2;
-}
-
-double value_of(const Forward& f, VariableId v, std::int64_t index) {
-  return f.model()[v].support == math::Support::spin && index == 0 ? -1 : static_cast<double>(index);
-}
-
 double log_sum(double a, double b) {
   const double top = std::max(a, b);
   return std::isinf(top) ? top : top + std::log(std::exp(a - top) + std::exp(b - top));
@@ -231,7 +223,7 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
   Table t;
   const auto add = [&](Element e) {
     t.dims.push_back(e);
-    t.sizes.push_back(value_count(f, e.variable));
+    t.sizes.push_back(static_cast<std::int64_t>(f.states(e.variable)));
   };
   if (own) add(self);
   // Which discrete elements it depends on shows when they are read.
@@ -241,7 +233,7 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
     each_assignment(t.dims, t.sizes, [&](const std::map<Element, std::int64_t>& assignment) {
       if (!complete) return;
       for (const auto& [e, v] : assignment)
-        f.values(e)[0] = value_of(f, e.variable, v);
+        f.values(e)[0] = f.state(e.variable, static_cast<std::size_t>(v));
       f.clear();
       Logs logs = evaluate();
       if (f.unknown()) {

@@ -11,19 +11,12 @@
 namespace lehr {
 
 void set_posterior_means(Forward& f, const Instance& instance) {
-  std::map<std::string, SavedVariable> saved;
-  for (NpyArray& a : instance.posterior(true)) {
-    const std::size_t dot = a.name.rfind('.');
-    SavedVariable& v = saved[a.name.substr(0, dot)];
-    v.name = a.name.substr(0, dot);
-    a.name = a.name.substr(dot + 1);
-    v.parameters.push_back(std::move(a));
-  }
+  const std::map<std::string, SavedVariable> saved = by_variable(instance.posterior(true));
   const model::Model& m = f.model();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const model::Variable& v = m.variables[k];
     if (v.observed || v.auxiliary || is_discrete(v.support) || !saved.contains(v.name)) continue;
-    const auto mean = moments(saved[v.name], nullptr);
+    const auto mean = moments(saved.at(v.name), nullptr);
     const std::span<double> to = f.values(model::VariableId(k));
     if (mean && mean->mean.size() == to.size()) std::ranges::copy(mean->mean, to.begin());
   }
@@ -47,9 +40,6 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& m
                  fmt::format("this model cannot be tempered: {}", why),
                  {"--anneal weights the data of every model by a temperature that falls by a schedule"}};
   }
-  Forward f(model, data);
-  set_posterior_means(f, instance);
-  out.log_c = out.compute_->at(f);
   if (s.normaliser == NormaliserKind::prior) {
     TemperedNormaliser::Estimate e = out.compute_->under_prior(static_cast<std::size_t>(s.draws), seed);
     out.normaliser = "prior";
@@ -57,6 +47,9 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& m
     out.error = std::move(e.error);
     return out;
   }
+  Forward f(model, data);
+  set_posterior_means(f, instance);
+  out.log_c = out.compute_->at(f);
   out.normaliser = "posterior";
   if (s.normaliser == NormaliserKind::automatic) {
     // It depends on nothing that is inferred when draws from the prior agree with the posterior means.

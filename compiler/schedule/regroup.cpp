@@ -143,13 +143,7 @@ class Splitter {
     }
     for (const Guard& g : t.guards) {
       std::set<BoundId> mentioned;
-      if (g.present) {
-        for (IndexId i : g.element)
-          a_.collect(i, mentioned);
-      } else {
-        a_.collect(g.left, mentioned);
-        a_.collect(g.right, mentioned);
-      }
+      density::collect(a_, g, mentioned);
       (depends(mentioned) ? inner : outer).guards.push_back(g);
     }
     for (const Atom& x : t.atoms)
@@ -246,19 +240,10 @@ class Splitter {
     a_.collect(t.coef, out);
     for (const density::Multiplicity& x : t.multiplicities)
       a_.collect(x.count, out);
-    for (const Guard& g : t.guards) {
-      for (IndexId i : g.element)
-        a_.collect(i, out);
-      if (g.present) continue;
-      a_.collect(g.left, out);
-      a_.collect(g.right, out);
-    }
-    for (const Atom& x : t.atoms) {
-      for (IndexId i : x.axes)
-        a_.collect(i, out);
-      for (IndexId i : x.event)
-        a_.collect(i, out);
-    }
+    for (const Guard& g : t.guards)
+      density::collect(a_, g, out);
+    for (const Atom& x : t.atoms)
+      density::collect(a_, x, out);
   }
 
   /// Registers the split; statistics with the same inner part are one.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/density/poly.h"
+
 namespace lehr::schedule {
 namespace {
 
@@ -43,21 +45,6 @@ class Matcher {
     return b && b->offset == 0 ? std::optional(b->bound) : std::nullopt;
   }
 
-  void collect(const Atom& x, std::set<BoundId>& out) const {
-    for (IndexId i : x.axes)
-      a_.collect(i, out);
-    for (IndexId i : x.event)
-      a_.collect(i, out);
-  }
-
-  void collect(const Guard& g, std::set<BoundId>& out) const {
-    for (IndexId i : g.element)
-      a_.collect(i, out);
-    if (g.present) return;
-    a_.collect(g.left, out);
-    a_.collect(g.right, out);
-  }
-
   /// `t` as the pairs over `r` and `other`, which `distinct` keeps apart.
   std::optional<Residual> match(const Term& t, const Guard& distinct, BoundId r, BoundId other) {
     if (m_[a_[r].plate].set != m_[a_[other].plate].set || a_[r].parent != a_[other].parent)
@@ -91,7 +78,7 @@ class Matcher {
     }
     for (const Atom& x : t.atoms) {
       std::set<BoundId> mentioned;
-      collect(x, mentioned);
+      density::collect(a_, x, mentioned);
       const int s = side(mentioned);
       if (s == 3) return std::nullopt;
       (s == 0 ? common.atoms : s == 1 ? summand.atoms : mirrored_atoms).push_back(x);
@@ -99,7 +86,7 @@ class Matcher {
     for (const Guard& g : t.guards) {
       if (g == distinct) continue;
       std::set<BoundId> mentioned;
-      collect(g, mentioned);
+      density::collect(a_, g, mentioned);
       if (side(mentioned) != 0) return std::nullopt;
       common.guards.push_back(g);
     }
@@ -148,7 +135,7 @@ class Matcher {
     std::set<BoundId> needed;
     a_.collect(summand.coef, needed);
     for (const Atom& atom : summand.atoms)
-      collect(atom, needed);
+      density::collect(a_, atom, needed);
     for (std::size_t before = 0; before != needed.size();) {
       before = needed.size();
       for (BoundId b : std::set<BoundId>(needed)) {
@@ -165,7 +152,7 @@ class Matcher {
     summand.bounds.push_back(x.along);
     for (const Guard& g : x.common.guards) {
       std::set<BoundId> mentioned;
-      collect(g, mentioned);
+      density::collect(a_, g, mentioned);
       if (std::includes(needed.begin(), needed.end(), mentioned.begin(), mentioned.end()))
         summand.guards.push_back(g);
     }

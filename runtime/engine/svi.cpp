@@ -85,22 +85,19 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     const std::vector<std::int64_t>& batch = batches.next();
     if (const std::int32_t status = sweep(e, o, {.batch = batch})) return failed(status);
     ++out.iterations;
+    if (const std::int32_t status = e.call(e.elbo)) return failed(status);
+    Elbo elbo = e.elbo_parts();
     if (o.grid && out.iterations % o.grid->every == 0) {
-      if (const std::int32_t status = e.call(e.elbo)) return failed(status);
       if (log_c.empty() || !o.grid->constant) log_c = o.grid->log_normaliser(batch);
-      r = temperature_factor(e.elbo_parts().data_energy, o.grid->temperatures, log_c);
+      r = temperature_factor(elbo.data_energy, o.grid->temperatures, log_c);
       if (report) *report = {r, out.iterations, 1 / mean_inverse(r, o.grid->temperatures)};
     }
-    const bool last = out.iterations == steps;
-    Elbo elbo;
-    if (last || (o.exact_every > 0 && out.iterations % o.exact_every == 0)) {
+    if (out.iterations == steps || (o.exact_every > 0 && out.iterations % o.exact_every == 0)) {
       e.set({});
       double exact = 0;
       if (const std::int32_t status = evaluate(e, o, exact)) return failed(status);
-    } else if (const std::int32_t status = e.call(e.elbo)) {
-      return failed(status);
+      elbo = e.elbo_parts();
     }
-    elbo = e.elbo_parts();
     out.elbo = elbo.value;
     if (!check_elbo(out.elbo, out)) return done(Status::numerical_failure);
     if (!on_step({out.iterations, out.elbo, temperature, annealed_objective(o.annealing, temperature, elbo)}))

@@ -124,6 +124,19 @@ const SavedVariable* SavedFit::find(const std::string& variable) const {
   return nullptr;
 }
 
+std::map<std::string, SavedVariable> by_variable(const std::vector<NpyArray>& arrays) {
+  std::map<std::string, SavedVariable> out;
+  for (const NpyArray& a : arrays) {
+    const std::size_t dot = a.name.rfind('.');
+    if (dot == std::string::npos) continue;
+    SavedVariable& v = out[a.name.substr(0, dot)];
+    v.name = a.name.substr(0, dot);
+    v.parameters.push_back(a);
+    v.parameters.back().name.erase(0, dot + 1);
+  }
+  return out;
+}
+
 Result<SavedFit> read_fit(const std::string& directory) {
   const std::filesystem::path base(directory);
   std::error_code ignored;

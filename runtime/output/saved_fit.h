@@ -41,6 +41,9 @@ struct SavedFit {
   const SavedVariable* find(const std::string& variable) const;
 };
 
+/// Arrays named "variable.parameter", by variable.
+std::map<std::string, SavedVariable> by_variable(const std::vector<NpyArray>& arrays);
+
 /// ExitCode::data when the directory is not that of a fit or a file of it is damaged.
 Result<SavedFit> read_fit(const std::string& directory);
 
