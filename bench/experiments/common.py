@@ -98,22 +98,26 @@ def best_of(values, k):
 
 
 class Table:
-    """Rows to the screen as they come, and to a CSV file."""
+    """Rows to a CSV file as they come, and to the screen unless `quiet`."""
 
-    def __init__(self, out, name, columns):
+    def __init__(self, out, name, columns, quiet=False, decimals=3):
         self.columns, self.rows, self.file = columns, [], open(os.path.join(out, name + ".csv"), "w", newline="")
+        self.quiet, self.decimals = quiet, decimals
         self.writer = csv.writer(self.file)
         self.writer.writerow(columns)
         self.widths = [max(10, len(c)) for c in columns]
-        print("  ".join(c.rjust(w) for c, w in zip(columns, self.widths)), flush=True)
+        self.show(columns)
+
+    def show(self, texts):
+        if not self.quiet:
+            print("  ".join(t.rjust(w) for t, w in zip(texts, self.widths)), flush=True)
 
     def add(self, *row):
-        text = [f"{v:.3f}" if isinstance(v, float) and abs(v) < 100 else f"{v:.1f}" if isinstance(v, float) else str(v)
-                for v in row]
+        text = [f"{v:.{self.decimals if abs(v) < 100 else 1}f}" if isinstance(v, float) else str(v) for v in row]
         self.writer.writerow(text)
         self.file.flush()
         self.rows.append(row)
-        print("  ".join(t.rjust(w) for t, w in zip(text, self.widths)), flush=True)
+        self.show(text)
 
 
 COLUMNS = ["method", "mean", "sd", "best", "gain", "P(win)", "wins", "sweeps"]
@@ -140,21 +144,47 @@ class Comparison:
         for (start, method), cells in self.gains.items():
             gain, p = np.array(cells).T
             overall.add(start, method, int((gain > 0).sum()), len(cells), float(gain.mean()), float(p.mean()))
-        plot(self.out, self.name, lambda a: (
-            a.boxplot([[g for g, _ in c] for c in self.gains.values()], vert=False,
-                      labels=[" ".join(k) for k in self.gains]),
-            a.set_xlabel("gain in mean ELBO over plain ascent")))
+        gains = {k: [g for g, _ in c] for k, c in self.gains.items()}
+        plot(self.out, self.name, lambda a: boxes(a, gains, "gain in mean ELBO over plain ascent"))
 
 
-def plot(out, name, draw):
-    """`draw(axes)` into a PNG, where matplotlib is installed."""
+def write(out, name, columns, rows):
+    """A CSV file that is not printed."""
+    with open(os.path.join(out, name + ".csv"), "w", newline="") as f:
+        csv.writer(f).writerows([columns, *rows])
+
+
+def plot(out, name, draw, rows=1, columns=1, size=(6.4, 4.8)):
+    """`draw(axes)` into a PNG, where matplotlib is installed; `axes` is an array if there are several."""
     try:
         import matplotlib
         matplotlib.use("Agg")
         import matplotlib.pyplot as plt
     except ImportError:
+        print(f"no matplotlib: {name}.png is not drawn")
         return
-    figure, axes = plt.subplots()
+    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained")
     draw(axes)
     figure.savefig(os.path.join(out, name + ".png"), dpi=120)
     plt.close(figure)
+
+
+def boxes(axes, values, label):
+    """A box for every list of `values`, a dictionary."""
+    axes.boxplot(list(values.values()), vert=False)
+    axes.set_yticklabels([k if isinstance(k, str) else " ".join(k) for k in values])
+    axes.set_xlabel(label)
+
+
+def gallery(out, name, rows, shape):
+    """`rows`: label -> images, one row of the plot each; every row has its own scale of grey."""
+    columns = max(len(images) for images in rows.values())
+
+    def draw(axes):
+        for a in np.ravel(axes):
+            a.set(xticks=[], yticks=[])
+        for line, (label, images) in zip(axes.reshape(len(rows), columns), rows.items()):
+            line[0].set_ylabel(label, rotation=0, ha="right", va="center")
+            for a, image in zip(line, images):
+                a.imshow(np.reshape(image, shape), cmap="gray", vmin=np.min(images), vmax=np.max(images))
+    plot(out, name, draw, len(rows), columns, (columns + 1.2, 1.1 * len(rows)))
