@@ -222,6 +222,7 @@ void Lowering::declare_arrays() {
   for (std::size_t k = 0; k < s_.steps.size(); ++k) {
     if (!std::holds_alternative<ItemStage>(s_.steps[k])) continue;
     local_sums_[k] = {b_.buffer(fmt::format("energy{}", k), Role::statistic, {one}),
+                      b_.buffer(fmt::format("prior{}", k), Role::statistic, {one}),
                       b_.buffer(fmt::format("entropy{}", k), Role::statistic, {one})};
   }
   interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 4)});
@@ -362,8 +363,9 @@ void Lowering::emit_elbo() {
     const ScalarId prior = b_.local("prior", b_.f(0)), data = b_.local("data", b_.f(0));
     const ScalarId local = b_.local("local", b_.f(0)), global = b_.local("global", b_.f(0));
     for (const auto& [step, sums] : local_sums_) {
-      b_.accumulate(data, b_.load(sums.first, {b_.i(0)}));
-      b_.accumulate(local, b_.load(sums.second, {b_.i(0)}));
+      b_.accumulate(data, b_.load(sums.energy, {b_.i(0)}));
+      b_.accumulate(prior, b_.load(sums.prior, {b_.i(0)}));
+      b_.accumulate(local, b_.load(sums.entropy, {b_.i(0)}));
     }
     for (const schedule::OuterTerm& t : s_.outer) {
       const ArrayTerm term = outer_term(t);

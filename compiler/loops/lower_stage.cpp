@@ -45,7 +45,7 @@ std::size_t Lowering::emit_tables(std::size_t step) {
 
 std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
   const auto& stage = std::get<ItemStage>(s_.steps[step]);
-  std::tie(local_energy_, local_entropy_) = local_sums_.at(step);
+  local_ = local_sums_.at(step);
   const std::string name = std::string(mode == StageMode::update    ? "items"
                                        : mode == StageMode::seed    ? "seed"
                                        : mode == StageMode::refresh ? "refresh"
@@ -284,6 +284,7 @@ void Lowering::seed_stored(BlockId b, ExprId item) {
 
 void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode) {
   const ScalarId energy = b_.local("energy" + std::to_string(names_++), b_.f(0));
+  const ScalarId prior = b_.local("prior" + std::to_string(names_++), b_.f(0));
   for (const ItemStage::LocalTerm& t : stage.terms) {
     if (has_streamed_atom(t.term) || t.outer) continue;
     Env env{{t.item, item}};
@@ -299,7 +300,9 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
            });
     } else {
       emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}), {}, env, std::nullopt,
-           [&](ExprId value, const Env&) { b_.accumulate(energy, value); });
+           [&](ExprId value, const Env&) {
+             b_.accumulate(s_.tempered[t.term.origin] ? energy : prior, value);
+           });
     }
   }
   if (mode == StageMode::seed) return;
@@ -322,7 +325,8 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
                  },
                  {item});
   }
-  b_.add_to(local_energy_, {b_.i(0)}, b_.get(energy));
+  b_.add_to(local_.energy, {b_.i(0)}, b_.get(energy));
+  b_.add_to(local_.prior, {b_.i(0)}, b_.get(prior));
   const ScalarId entropies = b_.local("entropies" + std::to_string(names_++), b_.f(0));
   for (BlockId b : stage.blocks) {
     if (s_.storage[b.index()] == Storage::streamed || s_.conditionals[b].point) continue;
@@ -335,7 +339,7 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
                  [&](const std::vector<ExprId>& element) { b_.accumulate(entropies, entropy(b, element)); },
                  {item});
   }
-  b_.add_to(local_entropy_, {b_.i(0)}, b_.get(entropies));
+  b_.add_to(local_.entropy, {b_.i(0)}, b_.get(entropies));
 }
 
 StageFunctions Lowering::emit_stage(std::size_t step) {
@@ -357,8 +361,8 @@ StageFunctions Lowering::emit_stage(std::size_t step) {
   for (const schedule::Statistic& s : s_.statistics) {
     if (s.stage == step) out.statistics.push_back(array_.at(s.sums));
   }
-  out.statistics.push_back(local_sums_.at(step).first);
-  out.statistics.push_back(local_sums_.at(step).second);
+  for (BufferId b : {local_.energy, local_.prior, local_.entropy})
+    out.statistics.push_back(b);
   return out;
 }
 

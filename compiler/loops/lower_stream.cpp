@@ -257,7 +257,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
         const schedule::Statistic& st = s_.statistics[*u.term->statistic];
         b_.add_to(array_.at(st.sums), array_indices(st.sums, st.at, e), value);
       } else {
-        b_.add_to(local_energy_, {b_.i(0)}, value);
+        b_.add_to(s_.tempered[t.origin] ? local_.energy : local_.prior, {b_.i(0)}, value);
       }
     });
   }
@@ -277,7 +277,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     b_.accumulate(mean, b_.mul(prob(k), odds));
   });
   const ExprId h = b_.sub(b_.add(b_.log(b_.get(total)), b_.get(shift)), b_.mul(scale, b_.get(mean)));
-  b_.add_to(local_entropy_, {b_.i(0)}, b_.mul(owned_multiplicity(var, element), h));
+  b_.add_to(local_.entropy, {b_.i(0)}, b_.mul(owned_multiplicity(var, element), h));
   if (options_.save_locals) {
     const BufferId out = parameter_.at({s.block, "probs"});
     each([&](ExprId k) { b_.store(out, parameter_address(s.block, element, {k}), b_.mul(scale, prob(k))); });

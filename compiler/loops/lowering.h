@@ -290,8 +290,11 @@ class Lowering {
   std::map<std::string, std::pair<BufferId, BufferId>> data_inverse_;  // of data matrices: inverse, log determinant
   std::vector<std::int64_t> size_values_;    // by slot
   std::vector<model::GivenId> definite_;
-  std::map<std::size_t, std::pair<BufferId, BufferId>> local_sums_;  // by item stage: energy of local terms, entropies
-  BufferId local_energy_, local_entropy_;    // of the stage being emitted
+  struct LocalSums {
+    BufferId energy, prior, entropy;         // of local terms, tempered and other, and of local factors
+  };
+  std::map<std::size_t, LocalSums> local_sums_;  // by item stage
+  LocalSums local_;                          // of the stage being emitted
   Interface interface_;
   std::int32_t names_ = 0;
   bool tolerant_ = false;                    // improper factors give NaN instead of a failure (initial values)

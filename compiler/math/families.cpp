@@ -7,6 +7,8 @@
 
 namespace lehr::math {
 
+bool is_discrete(Support s) { return s == Support::category || s == Support::bit || s == Support::spin; }
+
 int event_rank(Support s) {
   switch (s) {
     case Support::real:

@@ -3,6 +3,8 @@
 // not the whole log q.
 #include <algorithm>
 
+#include <Eigen/Core>
+
 #include "compiler/math/rows.h"
 
 namespace lehr::math {
@@ -121,9 +123,8 @@ FamilyRow categorical() {
     return std::vector<double>{static_cast<double>(draw_categorical(rng, p))};
   };
   row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
-    double total = 0.0;
-    for (double p_j : p) total += p_j > 0.0 ? std::pow(p_j, 1.0 / temperature) : 0.0;
-    return std::log(total);
+    const Eigen::Map<const Eigen::ArrayXd> q(p.data(), static_cast<Eigen::Index>(p.size()));
+    return std::log((q.log() / temperature).exp().sum());
   };
   return row;
 }

@@ -21,6 +21,7 @@ namespace lehr::math {
 enum class Support { real, positive, unit, count, bit, spin, category, simplex, vector, counts, spd_matrix };
 
 int event_rank(Support s);             // 0, 1 or 2
+bool is_discrete(Support s);            // categories, bits and spins: variables that can be summed over
 std::string_view name_of(Support s);   // "real", "positive real", ... as messages say it
 
 /// The functions of one value that can stand in a log joint. Each is a sufficient statistic of some family.

@@ -19,11 +19,6 @@ std::vector<PlateId> all_axes(std::vector<PlateId> axes, const std::vector<Plate
 
 }  // namespace
 
-bool is_discrete(math::Support support) {
-  return support == math::Support::category || support == math::Support::bit ||
-         support == math::Support::spin;
-}
-
 Forward::Forward(const Model& model, const BoundData& data) : model_(model), data_(data) {
   for (const Given& g : model.givens)
     given_axes_.push_back(all_axes(g.axes, g.event));
@@ -203,9 +198,7 @@ double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
             return static_cast<double>(offsets[row + 1] - offsets[row]);
           },
           [&](const Negate& n) { return -entry(n.operand, at, i, j); },
-          [&](const Binary& b) {
-            return apply(b.op, entry(b.left, at, i, j), entry(b.right, at, i, j));
-          },
+          [&](const Binary& b) { return apply(b.op, entry(b.left, at, i, j), entry(b.right, at, i, j)); },
           [&](const MatrixVector& m) {
             double total = 0;
             for (std::size_t k = 0; k < extent_of(m.vector, 0); ++k)
@@ -254,6 +247,12 @@ Tensor Forward::value(ExprId id, const At& at) const {
       out.values.push_back(entry(id, at, i, j));
   }
   return out;
+}
+
+std::optional<Element> Forward::named(ExprId id, const At& at) const {
+  const auto* v = std::get_if<VariableRef>(&model_[id].node);
+  if (!v || v->indices.size() != model_[v->variable].axes.size()) return std::nullopt;
+  return Element{v->variable, variable_address(*v, at) / width(v->variable)};
 }
 
 const Distribution& Forward::distribution(const Statement& s, const At& at) const {

@@ -32,9 +32,6 @@ struct Element {
   auto operator<=>(const Element&) const = default;
 };
 
-/// Categories, bits and spins: variables that can be summed over.
-bool is_discrete(math::Support support);
-
 class Forward {
  public:
   /// Observed variables have their data as values; all others are NaN, which means unknown. Model and data must outlive
@@ -60,6 +57,10 @@ class Forward {
   /// The number of values of a discrete variable, and its k-th one: categories in order, 0 and 1, -1 and +1.
   std::size_t states(model::VariableId v) const;
   double state(model::VariableId v, std::size_t k) const;
+
+  /// The element that an expression names, a whole simplex, vector or matrix of a continuous variable; nothing where the
+  /// expression is another one.
+  std::optional<Element> named(model::ExprId id, const At& at) const;
 
   /// Every bound at 0.
   At origin() const { return At(model_.bounds.size(), 0); }

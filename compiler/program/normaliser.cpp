@@ -189,7 +189,37 @@ bool TemperedNormaliser::mentions(const Statement& s, PlateId plate) const {
   return false;
 }
 
-TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement& s, const At& at) const {
+/// What many items share, found once.
+struct TemperedNormaliser::Known {
+  const Concentrations& concentrations;
+  std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs>
+      integrals;  // by family and parameters
+  std::map<std::pair<Element, std::optional<std::size_t>>, Logs> moments;
+};
+
+const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k, std::size_t width,
+                                        Known& known) const {
+  Logs& out = known.moments[{e, k}];
+  if (!out.empty()) return out;
+  // E[x_k^b] = Gamma(c_k + b) Gamma(C) / (Gamma(c_k) Gamma(C + b)), C the sum of the concentrations c
+  const std::span<const double> c =
+      std::span(known.concentrations[e.variable.index()]).subspan(e.position * width, width);
+  const double sum = std::accumulate(c.begin(), c.end(), 0.0);
+  std::vector<double> log_gamma;
+  for (double x : c)
+    log_gamma.push_back(std::lgamma(x));
+  for (double t : temperatures_) {
+    const double b = 1 / t, shared = std::lgamma(sum) - std::lgamma(sum + b);
+    double total = 0;
+    for (std::size_t j = k.value_or(0); j < (k ? *k + 1 : width); ++j)
+      total += std::exp(std::lgamma(c[j] + b) - log_gamma[j] + shared);
+    out.push_back(std::log(total));
+  }
+  return out;
+}
+
+TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement& s, const At& at,
+                                                     Known& known) const {
   const Variable& variable = model_[s.variable];
   const math::FamilyRow& row = *f.distribution(s, at).family;
   const bool own = local_[s.variable.index()] && is_discrete(variable.support);
@@ -197,6 +227,18 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
   // log p(own value)^(1/T), or the log of the integral of the tempered density.
   const auto evaluate = [&]() -> Logs {
     Logs out;
+    if (const math::AtValue* look_up = math::looks_up(row)) {
+      for (const Parameter& p : f.distribution(s, at).parameters) {
+        if (p.spelling->name != look_up->vector) continue;
+        const std::optional<Element> e = f.named(p.value, at);
+        if (f.unknown()) return out;
+        if (e && known.concentrations.size() > e->variable.index() &&
+            !known.concentrations[e->variable.index()].empty()) {
+          const auto k = own ? std::optional(static_cast<std::size_t>(f.values(self)[0])) : std::nullopt;
+          return moments(*e, k, f.width(e->variable), known);
+        }
+      }
+    }
     if (own) {
       const double log_p = f.log_density(s, at);
       for (double t : temperatures_)
@@ -216,9 +258,12 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
     math::Environment parameters{spelled.extent, math::canonical_parameters(row, spelled)};
     parameters.symbols.insert(location.begin(), location.end());
     if (f.unknown()) return out;
-    for (double t : temperatures_)
-      out.push_back(math::tempered_log_normaliser(row, parameters, t));
-    return out;
+    Logs& integral = known.integrals[{&row, math::flatten_parameters(row, parameters)}];
+    if (integral.empty()) {
+      for (double t : temperatures_)
+        integral.push_back(math::tempered_log_normaliser(row, parameters, t));
+    }
+    return integral;
   };
   Table t;
   const auto add = [&](Element e) {
@@ -249,14 +294,7 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
   return t;
 }
 
-void TemperedNormaliser::add_factors(Forward& f, StatementId id, At& at, std::vector<Table>& out) const {
-  const Statement& s = model_[id];
-  f.each(
-      s.bounds, at, [&] { out.push_back(factor(f, s, at)); },
-      std::pair(s.bounds[0], at[s.bounds[0].index()]));
-}
-
-std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item) const {
+std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, Known& known) const {
   std::vector<Table> tables;
   std::map<PlateId, std::vector<StatementId>> lifted;  // by nested plate whose elements are alike
   for (StatementId s : statements_) {
@@ -268,7 +306,9 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item) c
     At at = f.origin();
     at[bounds[0].index()] = item;
     if (alike) lifted[inner].push_back(s);
-    else add_factors(f, s, at, tables);
+    else
+      f.each(
+          bounds, at, [&] { tables.push_back(factor(f, model_[s], at, known)); }, std::pair(bounds[0], item));
   }
   for (const auto& [plate, statements] : lifted) {
     const std::int64_t first = data_.offsets[plate.index()][static_cast<std::size_t>(item)];
@@ -279,7 +319,7 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item) c
       At at = f.origin();
       at[model_[s].bounds[0].index()] = item;
       at[model_[s].bounds[1].index()] = first;
-      one.push_back(factor(f, model_[s], at));
+      one.push_back(factor(f, model_[s], at, known));
     }
     eliminate_all<Table>(
         one,
@@ -311,8 +351,10 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item) c
   return out;
 }
 
-std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int64_t> sample) const {
+std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int64_t> sample,
+                                           const Concentrations& concentrations) const {
   Logs out(temperatures_.size(), 0.0);
+  Known known{concentrations, {}, {}};
   if (statements_.empty()) return out;
   const PlateId item = model_[model_[statements_[0]].variable].axes[0];
   const std::int64_t items = data_.sizes[item.index()];
@@ -335,7 +377,7 @@ std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int6
       count += 1;
     }
     for (const auto& [lengths, kind] : kinds)
-      add(of_item(f, kind.first), kind.second);
+      add(of_item(f, kind.first, known), kind.second);
     return out;
   }
   std::vector<std::int64_t> all;
@@ -346,7 +388,8 @@ std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int6
   }
   const std::size_t used = std::min(sample.size(), kItems);
   for (std::size_t k = 0; k < used; ++k)
-    add(of_item(f, sample[k * sample.size() / used]), static_cast<double>(items) / static_cast<double>(used));
+    add(of_item(f, sample[k * sample.size() / used], known),
+        static_cast<double>(items) / static_cast<double>(used));
   return out;
 }
 

@@ -2,10 +2,11 @@
 //
 // It is found from the statements, recursively through the local variables: what is observed is integrated by its
 // family's tempered integral, discrete local variables are summed out, and continuous local ones are integrated like
-// what is observed where nothing else depends on them, and stand at their values otherwise. Energy and normaliser belong
+// what is observed where their prior is tempered (schedule/tempered.h), and stand at their values otherwise. Energy and normaliser belong
 // to one density, all constants and base measures included.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,11 @@ class TemperedNormaliser {
 
   /// At the values that `values` has of the variables that are not integrated out; discrete local ones must be unknown.
   /// With `items`, those stand for all; many items are always represented by some of them.
-  std::vector<double> at(Forward& values, std::span<const std::int64_t> items = {}) const;
+  /// Concentrations of Dirichlet factors by VariableId, in the order of values (none: empty): where such a simplex is the
+  /// parameter of categories, the exact moments E[x_k^(1/T)] stand for its value.
+  using Concentrations = std::vector<std::vector<double>>;
+  std::vector<double> at(Forward& values, std::span<const std::int64_t> items = {},
+                         const Concentrations& concentrations = {}) const;
 
   /// log of the mean over draws of the global variables from their priors, and its standard error, in nats.
   struct Estimate {
@@ -35,10 +40,11 @@ class TemperedNormaliser {
 
  private:
   struct Table;
-  struct Group;
-  std::vector<double> of_item(Forward& f, std::int64_t item) const;
-  void add_factors(Forward& f, model::StatementId s, At& at, std::vector<Table>& out) const;
-  Table factor(Forward& f, const model::Statement& s, const At& at) const;
+  struct Known;
+  std::vector<double> of_item(Forward& f, std::int64_t item, Known& known) const;
+  Table factor(Forward& f, const model::Statement& s, const At& at, Known& known) const;
+  /// log E[x_k^(1/T)] of the element's k-th entry, or of the sum over all entries.
+  const std::vector<double>& moments(Element e, std::optional<std::size_t> k, std::size_t width, Known& known) const;
   bool mentions(const model::Statement& s, model::PlateId plate) const;
 
   const model::Model& model_;

@@ -10,16 +10,20 @@
 
 namespace lehr {
 
-void set_posterior_means(Forward& f, const Instance& instance) {
-  const std::map<std::string, SavedVariable> saved = by_variable(instance.posterior(true));
-  const model::Model& m = f.model();
-  for (std::size_t k = 0; k < m.variables.size(); ++k) {
-    const model::Variable& v = m.variables[k];
+std::vector<double> Tempering::under_posterior(std::span<const std::int64_t> items) const {
+  const std::map<std::string, SavedVariable> saved = by_variable(instance_->posterior(true));
+  Forward f(*model_, *data_);
+  TemperedNormaliser::Concentrations concentrations(model_->variables.size());
+  for (std::size_t k = 0; k < model_->variables.size(); ++k) {
+    const model::Variable& v = model_->variables[k];
     if (v.observed || v.auxiliary || is_discrete(v.support) || !saved.contains(v.name)) continue;
-    const auto mean = moments(saved.at(v.name), nullptr);
+    const SavedVariable& factor = saved.at(v.name);
+    if (const NpyArray* c = factor.find("concentration")) concentrations[k] = c->values;
+    const auto mean = moments(factor, nullptr);
     const std::span<double> to = f.values(model::VariableId(k));
     if (mean && mean->mean.size() == to.size()) std::ranges::copy(mean->mean, to.begin());
   }
+  return compute_->at(f, items, concentrations);
 }
 
 Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& model,
@@ -33,7 +37,7 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& m
   out.model_ = &model;
   out.data_ = &data;
   out.instance_ = &instance;
-  out.every_ = s.every;
+  out.every_ = s.every.value_or(1);
   if (const std::string why = out.compute_->refusal(); !why.empty()) {
     return Error{ExitCode::model,
                  "--temper",
@@ -47,12 +51,10 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& m
     out.error = std::move(e.error);
     return out;
   }
-  Forward f(model, data);
-  set_posterior_means(f, instance);
-  out.log_c = out.compute_->at(f);
+  out.log_c = out.under_posterior({});
   out.normaliser = "posterior";
   if (s.normaliser == NormaliserKind::automatic) {
-    // It depends on nothing that is inferred when draws from the prior agree with the posterior means.
+    // It depends on nothing that is inferred when draws from the prior agree with the factors.
     const TemperedNormaliser::Estimate e = out.compute_->under_prior(2, seed);
     bool same = true;
     for (std::size_t m = 0; m < out.log_c.size(); ++m)
@@ -60,6 +62,7 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& m
              e.error[m] <= 1e-9;
     if (same) out.normaliser = "exact";
   }
+  if (out.normaliser == "posterior") out.every_ = s.every.value_or(10);
   return out;
 }
 
@@ -68,11 +71,8 @@ Grid Tempering::grid() const {
   if (out.constant) {
     out.log_normaliser = [log_c = log_c](std::span<const std::int64_t>) { return log_c; };
   } else {
-    out.log_normaliser = [compute = compute_, model = model_, data = data_,
-                          instance = instance_](std::span<const std::int64_t> items) {
-      Forward f(*model, *data);
-      set_posterior_means(f, *instance);
-      return compute->at(f, items);
+    out.log_normaliser = [t = *this](std::span<const std::int64_t> items) {
+      return t.under_posterior(items);
     };
   }
   return out;

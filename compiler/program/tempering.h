@@ -1,5 +1,6 @@
 // Variational tempering of a compiled model: which normaliser it takes, and what it measured.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,13 @@ namespace lehr {
 enum class NormaliserKind {
   automatic,  // exact where it does not depend on what is inferred, otherwise that of the posterior
   prior,      // Monte Carlo over the prior of the globals, as published
-  posterior   // at the posterior means, found again at every update of the temperature
+  posterior   // under the factors, found again at every update of the temperature
 };
 
 struct TemperSettings {
   double hottest = 10;
-  std::int64_t levels = 100, every = 1, draws = 100;
+  std::int64_t levels = 100, draws = 100;
+  std::optional<std::int64_t> every;  // sweeps or steps between updates: 10 with `posterior`, otherwise 1
   NormaliserKind normaliser = NormaliserKind::automatic;
 };
 
@@ -38,14 +40,14 @@ class Tempering {
   std::vector<double> log_c, error;   // at the start; error: Monte Carlo standard errors, empty otherwise
 
  private:
+  /// At the factors as they are: exact moments of simplexes that are parameters of categories, means of the rest.
+  std::vector<double> under_posterior(std::span<const std::int64_t> items) const;
+
   std::shared_ptr<const TemperedNormaliser> compute_;
   const model::Model* model_ = nullptr;
   const BoundData* data_ = nullptr;
   const Instance* instance_ = nullptr;
   std::int64_t every_ = 1;
 };
-
-/// Gives continuous latent variables their posterior means.
-void set_posterior_means(Forward& f, const Instance& instance);
 
 }  // namespace lehr

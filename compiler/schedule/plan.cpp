@@ -3,6 +3,7 @@
 
 #include "compiler/schedule/regroup.h"
 #include "compiler/schedule/residual.h"
+#include "compiler/schedule/tempered.h"
 
 namespace lehr::schedule {
 namespace {
@@ -26,18 +27,6 @@ std::vector<bool> data_plates(const model::Model& m) {
   return out;
 }
 
-std::vector<bool> item_plates(const model::Model& m) {
-  std::vector<bool> out(m.plates.size());
-  for (const model::Variable& v : m.variables) {
-    if (v.observed && !v.axes.empty()) out[m[v.axes[0]].set.index()] = true;
-  }
-  return out;
-}
-
-bool discrete(math::Support s) {
-  return s == math::Support::category || s == math::Support::bit || s == math::Support::spin;
-}
-
 bool is_source(const model::Variable& v) {
   return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::source;
 }
@@ -54,7 +43,7 @@ int rank_of(const model::Model& m, const model::Variable& v, const std::vector<b
   const auto on = [&](const std::vector<bool>& set) {
     return std::any_of(v.axes.begin(), v.axes.end(), [&](model::PlateId p) { return set[m[p].set.index()]; });
   };
-  if (is_source(v) || (discrete(v.support) && on(data))) return 0;
+  if (is_source(v) || (is_discrete(v.support) && on(data))) return 0;
   if (!v.axes.empty() && item[m[v.axes[0]].set.index()]) return 1;
   return 2;
 }
@@ -156,25 +145,6 @@ bool can_stream(const model::Model& m, const Schedule& s, const ItemStage& stage
   return true;
 }
 
-/// By origin: observed statements, potentials, statements on the items, and what holds a local variable.
-std::vector<bool> tempered_origins(const model::Model& m, const Schedule& s, const std::vector<bool>& item) {
-  const density::Density& d = s.conditionals.density;
-  std::vector<bool> out;
-  for (const density::Origin& o : d.origins) {
-    const auto on_item = [&](model::StatementId id) {
-      const auto& axes = m[m[id].variable].axes;
-      return std::any_of(axes.begin(), axes.end(), [&](model::PlateId p) { return item[m[p].set.index()]; });
-    };
-    out.push_back(o.observed || o.potential || (o.statement && on_item(*o.statement)));
-  }
-  for (const Term& t : d.terms) {
-    for (const density::Atom& x : t.atoms) {
-      if (s.local[s.conditionals.block_of[x.variable.index()].index()]) out[t.origin] = true;
-    }
-  }
-  return out;
-}
-
 bool share_a_term(const conditionals::Conditionals& c, BlockId a, const std::vector<BlockId>& others) {
   return std::any_of(c[a].uses.begin(), c[a].uses.end(), [&](const Use& u) {
     const std::vector<density::Atom>& atoms = c.density.terms[u.term].atoms;
@@ -241,7 +211,7 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
     rank.push_back(rank_of(m, m[b.variable], data, item));
   for (int r : rank)
     s.local.push_back(r != 2);
-  s.tempered = tempered_origins(m, s, item);
+  s.tempered = tempered_origins(m, s);
   s.storage.assign(c.blocks.size(), Storage::stored);
   s.stage_of.assign(c.blocks.size(), std::nullopt);
 

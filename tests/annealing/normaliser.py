@@ -67,7 +67,8 @@ def chain():
 
 
 def topics():
-    """Given topics and the present proportions: tokens by enumeration, documents of two lengths."""
+    """Given topics, moments of the factors of the proportions: tokens by enumeration, documents of two lengths. The
+    prior of the proportions, on which the normaliser of the tokens depends, is not tempered."""
     model = """model m { plate doc; plate token in doc; plate topic = 2; plate term = 3;
       data beta[topic] : simplex over term;
       theta[doc] ~ Dirichlet(concentration = 2) over topic;
@@ -77,11 +78,10 @@ def topics():
     init = {"theta.concentration": [[3.0, 1.0], [1.0, 4.0]]}
     data = {"beta": beta, "w": [[0, 1, 2], [2, 2]]}
     got = tempering(model, data, t, "normaliser=posterior", init=init)
-    want = 0.0
-    for proportions, tokens in (([0.75, 0.25], 3), ([0.2, 0.8], 2)):
-        prior = integrate.quad(lambda x: stats.beta.pdf(x, 2, 2) ** (1 / t), 0, 1)[0]
-        token = sum(p ** (1 / t) * np.sum(b ** (1 / t)) for p, b in zip(proportions, beta))
-        want += np.log(prior) + tokens * np.log(token)
+    topic, want = np.sum(beta ** (1 / t), axis=1), 0.0
+    for (a, b), tokens in ((init["theta.concentration"][0], 3), (init["theta.concentration"][1], 2)):
+        token = lambda x: x ** (1 / t) * topic[0] + (1 - x) ** (1 / t) * topic[1]  # noqa: E731
+        want += tokens * np.log(integrate.quad(lambda x: stats.beta.pdf(x, a, b) * token(x), 0, 1)[0])
     return close(got["log_normaliser"][1], want, 1e-7, "documents")
 
 

@@ -239,16 +239,13 @@ void enumerate(const FamilyRow& row, const Environment& parameters,
   fill(0, parameters.symbols.at("n").values[0]);
 }
 
-bool is_discrete(Support s) {
-  return s == Support::count || s == Support::bit || s == Support::spin || s == Support::category ||
-         s == Support::counts;
-}
+bool is_countable(Support s) { return is_discrete(s) || s == Support::count || s == Support::counts; }
 
 }  // namespace
 
 Estimate integrate(const FamilyRow& row, const Environment& parameters, double temperature,
                    const Integrand& g) {
-  if (is_discrete(row.support)) {
+  if (is_countable(row.support)) {
     Environment environment = parameters;
     double total = 0.0;
     enumerate(row, parameters, [&](std::vector<double> x) {

@@ -1,0 +1,82 @@
+#include "compiler/schedule/tempered.h"
+
+#include <algorithm>
+
+#include "compiler/model/walk.h"
+
+namespace lehr::schedule {
+namespace {
+
+using namespace model;
+
+/// The latent continuous variables that the value of a parameter depends on.
+void collect_continuous(const Model& m, ExprId value, std::vector<VariableId>& out) {
+  for (ExprId id : nodes_under(m, {value})) {
+    const auto* v = std::get_if<VariableRef>(&m[id].node);
+    if (v && !m[v->variable].observed && !is_discrete(m[v->variable].support)) out.push_back(v->variable);
+  }
+}
+
+/// By variable: whether its prior is one of other variables, and not part of the density of the data.
+std::vector<bool> parents_of_data(const Model& m, const std::vector<bool>& on_item) {
+  std::vector<bool> out(m.variables.size());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Statement& s : m.statements) {
+      if (!on_item[s.variable.index()]) continue;
+      std::vector<VariableId> parents;
+      const auto visit = [&](const Distribution& d) {
+        for (const Parameter& p : d.parameters) {
+          const auto& location = d.family->location;
+          const bool shifts =
+              std::find(location.begin(), location.end(), p.spelling->canonical) != location.end();
+          if (!shifts || out[s.variable.index()]) collect_continuous(m, p.value, parents);
+        }
+      };
+      visit(s.main);
+      if (s.start) visit(*s.start);
+      for (VariableId v : parents) {
+        changed = changed || !out[v.index()];
+        out[v.index()] = true;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<bool> item_plates(const Model& m) {
+  std::vector<bool> out(m.plates.size());
+  for (const Variable& v : m.variables) {
+    if (v.observed && !v.axes.empty()) out[m[v.axes[0]].set.index()] = true;
+  }
+  return out;
+}
+
+std::vector<bool> tempered_origins(const Model& m, const Schedule& s) {
+  const density::Density& d = s.conditionals.density;
+  const std::vector<bool> item = item_plates(m);
+  std::vector<bool> on_item;
+  for (const Variable& v : m.variables)
+    on_item.push_back(
+        std::any_of(v.axes.begin(), v.axes.end(), [&](PlateId p) { return item[m[p].set.index()]; }));
+  const std::vector<bool> parent = parents_of_data(m, on_item);
+  const auto is_prior = [&](const density::Origin& o) {
+    return !o.observed && o.statement && parent[m[*o.statement].variable.index()];
+  };
+  std::vector<bool> out;
+  for (const density::Origin& o : d.origins) {
+    const bool local = o.statement && on_item[m[*o.statement].variable.index()] && !is_prior(o);
+    out.push_back(o.observed || o.potential || local);
+  }
+  for (const Term& t : d.terms) {
+    for (const density::Atom& x : t.atoms) {
+      if (s.local[s.conditionals.block_of[x.variable.index()].index()] && !is_prior(d.origins[t.origin]))
+        out[t.origin] = true;
+    }
+  }
+  return out;
+}
+
+}  // namespace lehr::schedule

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Which priors of local variables a temperature divides: those of coordinates of the data, not those that other tempered
+densities depend on. One sweep at T = 2 against the formulas by hand."""
+import os
+import sys
+import tempfile
+
+import numpy as np
+from scipy.special import digamma
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+from fitting import finish, fit  # noqa: E402
+
+T = 2.0
+
+
+def hot(model, data, **arguments):
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as schedule:
+        schedule.write(f"{T}\n" * 3)
+        schedule.flush()
+        return fit(model, data, "--anneal", f"file:{schedule.name}", "--max-iter", 1, "--local-iters", 1, "--save-locals",
+                   monotone=False, **arguments)
+
+
+def near(got, want, what):
+    np.testing.assert_allclose(got, want, rtol=1e-10, err_msg=what)
+    return what
+
+
+def coordinates():
+    """A latent mean of one point is integrated with the data: prior and likelihood over T."""
+    model = """model m { plate n; h[n] ~ Normal(mean = 0, precision = 1);
+      observe x[n] ~ Normal(mean = h[n], precision = 3); }"""
+    x = np.array([1.0, -2.0, 0.5])
+    got = hot(model, {"x": x})
+    near(got.posterior["h.precision"], np.full(3, 4 / T), "precision")
+    return near(got.posterior["h.mean"], 0.75 * x, "prior of a mean over T")
+
+
+def scales():
+    """The integral of a tempered Gaussian depends on its precision, whose prior stays."""
+    model = """model m { plate n; tau[n] ~ Gamma(shape = 2, rate = 3);
+      observe x[n] ~ Normal(mean = 0, precision = tau[n]); }"""
+    x = np.array([1.0, -2.0, 0.5])
+    got = hot(model, {"x": x})
+    near(got.posterior["tau.shape"], np.full(3, 2 + 0.5 / T), "shape")
+    return near(got.posterior["tau.rate"], 3 + 0.5 * x**2 / T, "prior of a precision as it is")
+
+
+def proportions():
+    """gamma = alpha + sum of phi / T, phi proportional to exp((E log theta + log beta) / T)."""
+    model = """model m { plate doc; plate token in doc; plate topic = 2; plate term = 3;
+      data beta[topic] : simplex over term;
+      theta[doc] ~ Dirichlet(concentration = 0.4) over topic;
+      z[doc, token] ~ Categorical(theta[doc]);
+      observe w[doc, token] ~ Categorical(beta[z[doc, token]]); }"""
+    beta = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    gamma, words = np.array([[3.0, 1.0], [1.0, 4.0]]), [[0, 1, 2], [2, 2]]
+    got = hot(model, {"beta": beta, "w": words}, init={"theta.concentration": gamma})
+    want = []
+    for g, w in zip(gamma, words):
+        phi = np.exp((digamma(g) - digamma(g.sum()) + np.log(beta[:, w].T)) / T)
+        want.append(0.4 + np.sum(phi / phi.sum(axis=1, keepdims=True), axis=0) / T)
+    return near(got.posterior["theta.concentration"], want, "prior of proportions as it is")
+
+
+if __name__ == "__main__":
+    finish({"coordinates": coordinates, "scales": scales, "proportions": proportions})
