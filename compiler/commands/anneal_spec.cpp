@@ -16,6 +16,7 @@ Error wrong_temper(const std::string& text, const std::string& why) {
           "--temper",
           fmt::format("'{}': {}", text, why),
           {"global:max=10,levels=100   one latent temperature, 100 levels from 1 to 10",
+           "local:max=1.5,levels=25    one for each item of the data",
            "normaliser=auto|prior|posterior, every=N sweeps between its updates, draws=N of the prior"}};
 }
 
@@ -147,11 +148,17 @@ Result<AnnealSpec> parse_anneal(const std::string& text) {
 
 Result<TemperSettings> parse_temper(const std::string& text) {
   const std::size_t colon = text.find(':');
-  if (text.substr(0, colon) != "global")
-    return wrong_temper(text, "the temperature that can be latent is global");
+  const std::string scope = text.substr(0, colon);
+  if (scope != "global" && scope != "local")
+    return wrong_temper(text, "the temperature that can be latent is global, or local: one for each item");
   auto f = fields(colon == std::string::npos ? "" : text.substr(colon + 1));
   if (!f) return wrong_temper(text, "expected name=value, separated by commas");
   TemperSettings out;
+  if (scope == "local") {
+    out.local = true;
+    out.hottest = 1.5;
+    out.levels = 25;
+  }
   const auto take = [&](const char* name, double least, auto& into) {
     const auto x = number(*f, name);
     if (x && !(*x >= least)) return false;
@@ -170,6 +177,8 @@ Result<TemperSettings> parse_temper(const std::string& text) {
     else if (kind->second != "auto") return wrong_temper(text, "normaliser is auto, prior or posterior");
     f->erase(kind);
   }
+  if (out.local && out.normaliser == NormaliserKind::prior)
+    return wrong_temper(text, "an item's normaliser is that under the factors");
   if (!f->empty()) return wrong_temper(text, fmt::format("'{}' is unknown here", f->begin()->first));
   return out;
 }

@@ -257,14 +257,16 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
                "    note: if they are centred, please report this model\n",
                o.model, outcome.decreases, outcome.iterations);
   }
-  if (best.tempering && best.temper_report.temperature > 1.05 &&
+  // A local temperature stays above 1 for every item that the model does not explain.
+  if (best.tempering && !best.tempering->local && best.temper_report.temperature > 1.05 &&
       outcome.status != Status::numerical_failure) {
     fmt::print(
         stderr,
         "{}: warning: the temperature ended at {:.2f} and not near 1: the data do not look as the model "
         "makes them,\n"
-        "    or the normaliser ({}) does not suit it; a phase at temperature 1 followed all the same\n",
-        o.model, best.temper_report.temperature, best.tempering->normaliser);
+        "    or the normaliser ({}) does not suit it{}\n",
+        o.model, best.temper_report.temperature, best.tempering->normaliser,
+        o.method == "svi" ? "" : "; a phase at temperature 1 followed all the same");
   }
   if (!best.symmetric.empty() && outcome.status != Status::numerical_failure &&
       o.inference.max_iterations > 0) {
@@ -300,13 +302,20 @@ ExitCode fit(const FitOptions& given) {
   if (!init) return complain(init.error());
 
   const Clock::time_point compile_begin = Clock::now();
-  const schedule::Schedule schedule = plan(front.model, std::move(front.conditionals));
+  schedule::Schedule schedule = plan(front.model, std::move(front.conditionals));
+  loops::LowerOptions lowering;
+  if (!given.temper.empty() && parse_temper(given.temper)->local) {
+    const Result<model::GivenId> inverse = temper_items(front.model, schedule, data);
+    if (!inverse) return complain(inverse.error());
+    lowering.inverse_temperatures = *inverse;
+  }
   // A model of local variables alone has no other posterior to write.
   FitOptions o = given;
   const bool all_local = std::all_of(schedule.stage_of.begin(), schedule.stage_of.end(),
                                      [](const auto& s) { return s.has_value(); });
   o.save_locals = o.save_locals || all_local;
-  Instance instance(front.model, schedule, data, {o.save_locals},
+  lowering.save_locals = o.save_locals;
+  Instance instance(front.model, schedule, data, lowering,
                     o.interpret ? Backend::interpreter : Backend::native);
   FitTimes times;
   times.compile = seconds_since(compile_begin);

@@ -48,7 +48,7 @@ void add_fit_options(CLI::App& c, FitOptions& o) {
       "--anneal", o.anneal,
       "linear:from=10,over=100, exp:..., file:..., entropy:..., stochastic:rho=0.25,over=50, auto[:full]");
   c.add_option("--temper", o.temper,
-               "latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior");
+               "latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior; one for each item: local:max=1.5");
   c.add_option("--restarts", o.restarts, "runs from different starts; the best ELBO is kept")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -37,9 +37,12 @@ Outcome infer(const Engine& engine, const FitOptions& o, std::uint64_t restart, 
   SviOptions options = o.inference;
   options.seed = o.seed + 1000003 * restart;
   if (run.tempering && o.method == "svi") {
-    options.grid = run.tempering->grid();
+    if (run.tempering->local) options.items = run.tempering->items();
+    else options.grid = run.tempering->grid();
     return run_svi(engine, options, on_sweep, &run.temper_report);
   }
+  if (run.tempering && run.tempering->local)
+    return run_items_tempered(engine, options, run.tempering->items(), on_sweep, run.temper_report);
   if (run.tempering)
     return run_tempered(engine, run.tempering->options(options), on_sweep, run.temper_report);
   if (!o.anneal.empty()) {

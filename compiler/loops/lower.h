@@ -43,6 +43,14 @@ struct UpdateFunction {
   std::size_t function = 0;              // ()
 };
 
+/// What temperatures of single items need.
+struct ItemEnergies {
+  model::PlateId item;
+  BufferId energies;                     // [item], added to by item stages and by `outer`: 1 / T times the energy
+  BufferId inverse;                      // [item], 1 / T
+  std::size_t outer = 0;                 // (begin, end): terms without blocks of item stages
+};
+
 /// What a driver calls, in order.
 struct Interface {
   std::size_t prepare = 0;               // (): sums and inverses of the data alone, once
@@ -55,6 +63,7 @@ struct Interface {
   std::vector<ParameterSlot> parameters;
   BufferId elbo_value;                   // [4], see ElboPart
   BufferId weights;                      // [5], see Weight; all 1 for plain coordinate ascent
+  std::optional<ItemEnergies> item_energies;
 };
 
 /// What `elbo` computes. The terms of the data are those of Schedule::tempered, unweighted.
@@ -85,6 +94,7 @@ struct Lowered {
 
 struct LowerOptions {
   bool save_locals = false;              // streamed factors are written as they are used
+  std::optional<model::GivenId> inverse_temperatures = {};  // of schedule::temper_items: energies by item are kept
 };
 
 /// status codes of the generated functions: kFailBlock + BlockId when that block's factor is not proper.

@@ -401,6 +401,7 @@ Lowered Lowering::run() {
   declare_data();
   declare_blocks();
   declare_arrays();
+  declare_item_energies();
   declare_inverse_lookups();
   emit_prepare();
   emit_initialise();
@@ -419,6 +420,7 @@ Lowered Lowering::run() {
   }
   interface_.sweep = s_.sweep;
   emit_elbo();
+  emit_item_energies();
   for (std::size_t f :
        {interface_.prepare, interface_.initialise, interface_.expectations, interface_.global_expectations})
     b_.mark_cold(f);

@@ -306,6 +306,7 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
     }
   }
   if (mode == StageMode::seed) return;
+  if (mode == StageMode::update) add_item_energies(stage, item);
   // Terms of a streamed category with one stored block: its naturals, without their weights, times the final
   // expectations.
   const ExprId unweighted = b_.div(b_.f(1), b_.mul(weight(Weight::local), weight(Weight::local_data)));

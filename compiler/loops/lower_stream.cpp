@@ -278,6 +278,8 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
   });
   const ExprId h = b_.sub(b_.add(b_.log(b_.get(total)), b_.get(shift)), b_.mul(scale, b_.get(mean)));
   b_.add_to(local_.entropy, {b_.i(0)}, b_.mul(owned_multiplicity(var, element), h));
+  if (mode == StageMode::update)
+    add_item_energy(element[0], b_.mul(owned_multiplicity(var, element), b_.mul(scale, b_.get(mean))));
   if (options_.save_locals) {
     const BufferId out = parameter_.at({s.block, "probs"});
     each([&](ExprId k) { b_.store(out, parameter_address(s.block, element, {k}), b_.mul(scale, prob(k))); });

@@ -241,6 +241,13 @@ class Lowering {
   void each_component(const Smoother& s, const std::function<void(ExprId)>& body);
   void each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body);
 
+  // ---- lower_item_energies.cpp
+  void declare_item_energies();
+  void add_item_energy(ExprId item, ExprId value);
+  /// Of the stage's terms but those of streamed categories.
+  void add_item_energies(const schedule::ItemStage& stage, ExprId item);
+  void emit_item_energies();
+
   // ---- lower_stage.cpp, lower_stream.cpp: local blocks, item by item
   enum class StageMode { update, seed, sum, refresh };
   StageFunctions emit_stage(std::size_t step);

@@ -61,6 +61,9 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
   engine_.elbo_buffer = io.elbo_value.index();
   engine_.weights_buffer = io.weights.index();
   engine_.set({});
+  if (const auto& x = io.item_energies)
+    engine_.item_energies = {data.sizes[x->item.index()], x->inverse.index(), x->energies.index(),
+                             function(x->outer)};
   for (const schedule::Turn& turn : io.sweep) {
     const auto& step = io.steps[turn.step];
     if (const auto* s = std::get_if<loops::StageFunctions>(&step)) {

@@ -351,45 +351,68 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, K
   return out;
 }
 
+std::vector<std::int64_t> TemperedNormaliser::row_lengths(std::int64_t item) const {
+  const PlateId plate = model_[model_[statements_[0]].variable].axes[0];
+  std::vector<std::int64_t> out;
+  for (std::size_t p = 0; p < model_.plates.size(); ++p) {
+    if (model_.plates[p].set != PlateId(p) || model_.plates[p].parent != plate) continue;
+    const auto& offsets = data_.offsets[p];
+    out.push_back(offsets[static_cast<std::size_t>(item) + 1] - offsets[static_cast<std::size_t>(item)]);
+  }
+  return out;
+}
+
+std::vector<Logs> TemperedNormaliser::by_item(Forward& f, std::span<const std::int64_t> items,
+                                              const Concentrations& concentrations) const {
+  Known known{concentrations, {}, {}};
+  std::map<std::vector<std::int64_t>, Logs> kinds;  // where items differ by the lengths of their rows at most
+  std::vector<Logs> out;
+  for (std::int64_t i : items) {
+    if (!equal_items_) {
+      out.push_back(of_item(f, i, known));
+      continue;
+    }
+    Logs& kind = kinds[row_lengths(i)];
+    if (kind.empty()) kind = of_item(f, i, known);
+    out.push_back(kind);
+  }
+  return out;
+}
+
 std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int64_t> sample,
                                            const Concentrations& concentrations) const {
   Logs out(temperatures_.size(), 0.0);
-  Known known{concentrations, {}, {}};
   if (statements_.empty()) return out;
-  const PlateId item = model_[model_[statements_[0]].variable].axes[0];
-  const std::int64_t items = data_.sizes[item.index()];
-  const auto add = [&](const Logs& logs, double weight) {
-    for (std::size_t m = 0; m < out.size(); ++m)
-      out[m] += weight * logs[m];
-  };
+  const std::int64_t items = data_.sizes[model_[model_[statements_[0]].variable].axes[0].index()];
+  std::vector<std::int64_t> used;
+  std::vector<double> counts;
   if (equal_items_) {
-    // Items differ by the lengths of their rows at most.
-    std::map<std::vector<std::int64_t>, std::pair<std::int64_t, double>> kinds;
+    std::map<std::vector<std::int64_t>, std::size_t> kinds;
     for (std::int64_t i = 0; i < items; ++i) {
-      std::vector<std::int64_t> lengths;
-      for (std::size_t p = 0; p < model_.plates.size(); ++p) {
-        if (model_.plates[p].set != PlateId(p) || model_.plates[p].parent != item) continue;
-        const auto& offsets = data_.offsets[p];
-        lengths.push_back(offsets[static_cast<std::size_t>(i) + 1] - offsets[static_cast<std::size_t>(i)]);
+      const auto [kind, fresh] = kinds.try_emplace(row_lengths(i), used.size());
+      if (fresh) {
+        used.push_back(i);
+        counts.push_back(0);
       }
-      auto& [example, count] = kinds[lengths];
-      if (count == 0) example = i;
-      count += 1;
+      counts[kind->second] += 1;
     }
-    for (const auto& [lengths, kind] : kinds)
-      add(of_item(f, kind.first, known), kind.second);
-    return out;
+  } else {
+    std::vector<std::int64_t> all;
+    if (sample.empty()) {
+      all.resize(static_cast<std::size_t>(items));
+      std::iota(all.begin(), all.end(), 0);
+      sample = all;
+    }
+    const std::size_t n = std::min(sample.size(), kItems);
+    for (std::size_t k = 0; k < n; ++k)
+      used.push_back(sample[k * sample.size() / n]);
+    counts.assign(n, static_cast<double>(items) / static_cast<double>(n));
   }
-  std::vector<std::int64_t> all;
-  if (sample.empty()) {
-    all.resize(static_cast<std::size_t>(items));
-    std::iota(all.begin(), all.end(), 0);
-    sample = all;
+  const std::vector<Logs> logs = by_item(f, used, concentrations);
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    for (std::size_t m = 0; m < out.size(); ++m)
+      out[m] += counts[k] * logs[k][m];
   }
-  const std::size_t used = std::min(sample.size(), kItems);
-  for (std::size_t k = 0; k < used; ++k)
-    add(of_item(f, sample[k * sample.size() / used], known),
-        static_cast<double>(items) / static_cast<double>(used));
   return out;
 }
 

@@ -32,6 +32,10 @@ class TemperedNormaliser {
   std::vector<double> at(Forward& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
 
+  /// The same of these items alone, one array each.
+  std::vector<std::vector<double>> by_item(Forward& values, std::span<const std::int64_t> items,
+                                           const Concentrations& concentrations = {}) const;
+
   /// log of the mean over draws of the global variables from their priors, and its standard error, in nats.
   struct Estimate {
     std::vector<double> log_c, error;
@@ -41,6 +45,7 @@ class TemperedNormaliser {
  private:
   struct Table;
   struct Known;
+  std::vector<std::int64_t> row_lengths(std::int64_t item) const;
   std::vector<double> of_item(Forward& f, std::int64_t item, Known& known) const;
   Table factor(Forward& f, const model::Statement& s, const At& at, Known& known) const;
   /// log E[x_k^(1/T)] of the element's k-th entry, or of the sum over all entries.

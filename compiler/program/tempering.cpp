@@ -5,12 +5,35 @@
 #include <cmath>
 #include <map>
 
+#include "compiler/schedule/temper_items.h"
 #include "runtime/output/moments.h"
 #include "runtime/output/saved_fit.h"
 
 namespace lehr {
 
-std::vector<double> Tempering::under_posterior(std::span<const std::int64_t> items) const {
+namespace {
+
+Error not_tempered(const std::string& why) {
+  return {ExitCode::model,
+          "--temper",
+          fmt::format("this model cannot be tempered: {}", why),
+          {"--anneal weights the data of every model by a temperature that falls by a schedule"}};
+}
+
+}  // namespace
+
+Result<model::GivenId> temper_items(model::Model& model, schedule::Schedule& schedule, BoundData& data) {
+  auto items = schedule::temper_items(model, schedule.conditionals, schedule.tempered);
+  if (const auto* why = std::get_if<std::string>(&items)) return not_tempered(*why);
+  auto& tempered = std::get<schedule::TemperedItems>(items);
+  model = std::move(tempered.model);
+  schedule = plan(model, std::move(tempered.conditionals));
+  data.givens.push_back(
+      {std::vector<double>(static_cast<std::size_t>(data.sizes[tempered.item.index()]), 1.0)});
+  return tempered.inverse;
+}
+
+Tempering::Factors Tempering::factors() const {
   const std::map<std::string, SavedVariable> saved = by_variable(instance_->posterior(true));
   Forward f(*model_, *data_);
   TemperedNormaliser::Concentrations concentrations(model_->variables.size());
@@ -23,7 +46,12 @@ std::vector<double> Tempering::under_posterior(std::span<const std::int64_t> ite
     const std::span<double> to = f.values(model::VariableId(k));
     if (mean && mean->mean.size() == to.size()) std::ranges::copy(mean->mean, to.begin());
   }
-  return compute_->at(f, items, concentrations);
+  return {std::move(f), std::move(concentrations)};
+}
+
+std::vector<double> Tempering::under_posterior(std::span<const std::int64_t> items) const {
+  Factors q = factors();
+  return compute_->at(q.values, items, q.concentrations);
 }
 
 Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& model,
@@ -37,13 +65,9 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& m
   out.model_ = &model;
   out.data_ = &data;
   out.instance_ = &instance;
+  out.local = s.local;
   out.every_ = s.every.value_or(1);
-  if (const std::string why = out.compute_->refusal(); !why.empty()) {
-    return Error{ExitCode::model,
-                 "--temper",
-                 fmt::format("this model cannot be tempered: {}", why),
-                 {"--anneal weights the data of every model by a temperature that falls by a schedule"}};
-  }
+  if (const std::string why = out.compute_->refusal(); !why.empty()) return not_tempered(why);
   if (s.normaliser == NormaliserKind::prior) {
     TemperedNormaliser::Estimate e = out.compute_->under_prior(static_cast<std::size_t>(s.draws), seed);
     out.normaliser = "prior";
@@ -76,6 +100,13 @@ Grid Tempering::grid() const {
     };
   }
   return out;
+}
+
+ItemGrid Tempering::items() const {
+  return {temperatures, [t = *this](std::span<const std::int64_t> items) {
+            Factors q = t.factors();
+            return t.compute_->by_item(q.values, items, q.concentrations);
+          }};
 }
 
 TemperOptions Tempering::options(const CaviOptions& options) const { return {options, grid()}; }

@@ -17,11 +17,17 @@ enum class NormaliserKind {
 };
 
 struct TemperSettings {
-  double hottest = 10;
-  std::int64_t levels = 100, draws = 100;
+  bool local = false;                 // a temperature for each item
+  double hottest = 10;                // local: 1.5
+  std::int64_t levels = 100;          // local: 25
+  std::int64_t draws = 100;
   std::optional<std::int64_t> every;  // sweeps or steps between updates: 10 with `posterior`, otherwise 1
   NormaliserKind normaliser = NormaliserKind::automatic;
 };
+
+/// Gives every item of the data a temperature: model, schedule and data get the array that is returned, of 1 / T. An Error
+/// says why they cannot have one.
+Result<model::GivenId> temper_items(model::Model& model, schedule::Schedule& schedule, BoundData& data);
 
 /// The normaliser of one model and data, bound to an instance whose factors it reads.
 class Tempering {
@@ -34,13 +40,22 @@ class Tempering {
   /// Options of the driver; `options` gives the sweeps.
   TemperOptions options(const CaviOptions& options) const;
   Grid grid() const;
+  /// One temperature for each item.
+  ItemGrid items() const;
 
   std::vector<double> temperatures;   // geometric from 1 to the hottest
   std::string normaliser;             // "exact", "prior" or "posterior"
   std::vector<double> log_c, error;   // at the start; error: Monte Carlo standard errors, empty otherwise
 
+  bool local = false;
+
  private:
-  /// At the factors as they are: exact moments of simplexes that are parameters of categories, means of the rest.
+  /// The factors as they are: exact moments of simplexes that are parameters of categories, means of the rest.
+  struct Factors {
+    Forward values;
+    TemperedNormaliser::Concentrations concentrations;
+  };
+  Factors factors() const;
   std::vector<double> under_posterior(std::span<const std::int64_t> items) const;
 
   std::shared_ptr<const TemperedNormaliser> compute_;

@@ -65,6 +65,14 @@ struct Elbo {
   double local_entropy = 0, entropy = 0;
 };
 
+/// For temperatures of single items: buffers over the items, and a function over (begin, end).
+struct ItemEnergies {
+  std::int64_t items = 0;
+  std::size_t inverse = 0;                   // 1 / T, read by the generated code
+  std::size_t energies = 0;                  // 1 / T times the energy of the item, added up by the stages and by `outer`
+  Generated outer;
+};
+
 struct Engine {
   Memory memory;
   std::vector<std::int64_t> sizes;
@@ -72,6 +80,7 @@ struct Engine {
   Generated global_expectations;             // of the blocks outside the items, from their parameters
   std::vector<std::variant<EngineStage, EngineUpdate>> steps;
   std::size_t elbo_buffer = 0, weights_buffer = 0;
+  std::optional<ItemEnergies> item_energies;
   std::vector<std::size_t> state;            // buffers that make up q: parameters, expectations, statistics
   std::vector<std::size_t> settled;          // buffers of the global parameters: all must settle before "converged"
   std::function<std::string(std::int32_t status)> describe;  // what a status code of the generated code means

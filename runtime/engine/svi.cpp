@@ -61,8 +61,10 @@ std::int64_t items_of(const Engine& e) {
 
 Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, TemperReport* report) {
   Outcome out;
+  std::optional<ItemTemperatures> temperatures;
   const auto done = [&](Status s) {
     e.set({});
+    if (temperatures) temperatures->pause();
     out.status = s;
     return out;
   };
@@ -74,15 +76,22 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
   Batches batches(items_of(e), o);
   const auto steps = static_cast<std::int64_t>(std::ceil(o.epochs * static_cast<double>(batches.a_pass())));
   std::vector<double> r, log_c;
+  if (o.items) temperatures.emplace(e, *o.items);
   if (o.grid) r.assign(o.grid->temperatures.size(), 1 / static_cast<double>(o.grid->temperatures.size()));
   while (out.iterations < steps) {
     const std::int64_t t = out.iterations;
-    const double temperature =
-        o.grid ? 1 / mean_inverse(r, o.grid->temperatures) : o.annealing.temperature(t);
+    double temperature = o.grid ? 1 / mean_inverse(r, o.grid->temperatures) : o.annealing.temperature(t);
     Weights weights = weights_at(o.annealing, temperature);
     weights.step = o.rho > 0 ? o.rho : std::min(1.0, std::pow(o.tau0 + static_cast<double>(t), -o.kappa));
     e.set(weights);
     const std::vector<std::int64_t>& batch = batches.next();
+    if (temperatures) {
+      std::vector<std::int64_t> items(batch);
+      items.erase(std::unique(items.begin(), items.end()), items.end());
+      if (const std::int32_t status = temperatures->update(items, o)) return failed(status);
+      temperature = temperatures->temperature();
+      if (report) *report = {temperatures->posterior(), out.iterations + 1, temperature};
+    }
     if (const std::int32_t status = sweep(e, o, {.batch = batch})) return failed(status);
     ++out.iterations;
     if (const std::int32_t status = e.call(e.elbo)) return failed(status);
@@ -95,8 +104,10 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     if (out.iterations == steps || (o.exact_every > 0 && out.iterations % o.exact_every == 0)) {
       e.set({});
       double exact = 0;
+      if (const std::int32_t status = temperatures ? temperatures->pause() : 0) return failed(status);
       if (const std::int32_t status = evaluate(e, o, exact)) return failed(status);
       elbo = e.elbo_parts();
+      if (const std::int32_t status = temperatures ? temperatures->resume() : 0) return failed(status);
     }
     out.elbo = elbo.value;
     if (!check_elbo(out.elbo, out)) return done(Status::numerical_failure);

@@ -12,6 +12,7 @@ struct SviOptions : CaviOptions {
   bool replacement = false;          // items drawn with replacement; otherwise every epoch is a permutation
   std::int64_t exact_every = 0;      // steps between exact ELBOs; 0: noisy ones only
   std::optional<Grid> grid;          // a latent temperature, instead of annealing
+  std::optional<ItemGrid> items;     // one for each item
 };
 
 /// Annealing counts steps, and stochastic annealing is refused by the caller. The ELBO of a report is the noisy one

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace lehr {
 
@@ -25,6 +26,24 @@ double mean_inverse(const std::vector<double>& r, const std::vector<double>& tem
     out += r[m] / temperatures[m];
   return out;
 }
+
+namespace {
+
+/// Coordinate ascent at temperature 1 from where the tempering phase ended.
+Outcome finish(const Engine& e, CaviOptions options, const Outcome& tempered, const OnSweep& on_sweep) {
+  options.annealing = {};
+  options.max_iterations -= tempered.iterations;
+  if (options.max_iterations <= 0) return tempered;
+  Outcome out = run_cavi(e, options, [&](SweepReport s) {
+    s.iteration += tempered.iterations;
+    return on_sweep(s);
+  });
+  out.iterations += tempered.iterations;
+  out.decreases += tempered.decreases;
+  return out;
+}
+
+}  // namespace
 
 Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_sweep, TemperReport& report) {
   Outcome out;
@@ -73,18 +92,39 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
     if (settled) break;
   }
   e.set({});
-  CaviOptions finishing = o;
-  finishing.annealing = {};
-  finishing.max_iterations = o.max_iterations - out.iterations;
-  const std::int64_t before = out.iterations, fell = out.decreases;
-  if (finishing.max_iterations <= 0) return out;
-  out = run_cavi(e, finishing, [&](SweepReport s) {
-    s.iteration += before;
-    return on_sweep(s);
-  });
-  out.iterations += before;
-  out.decreases += fell;
-  return out;
+  return finish(e, o, out, on_sweep);
+}
+
+Outcome run_items_tempered(const Engine& e, const CaviOptions& o, const ItemGrid& grid,
+                           const OnSweep& on_sweep, TemperReport& report) {
+  Outcome out;
+  const auto failed = [&](std::int32_t status) {
+    out.status = Status::numerical_failure;
+    out.failure = e.describe(status);
+    return out;
+  };
+  if (const std::int32_t status = prepare_statistics(e)) return failed(status);
+  std::vector<std::int64_t> items(static_cast<std::size_t>(e.item_energies->items));
+  std::iota(items.begin(), items.end(), 0);
+  ItemTemperatures temperatures(e, grid);
+  double previous = -INFINITY;
+  for (bool settled = false; !settled && out.iterations < o.max_iterations;) {
+    if (const std::int32_t status = temperatures.update(items, o)) return failed(status);
+    const double temperature = temperatures.temperature();
+    if (const std::int32_t status = sweep(e, o)) return failed(status);
+    if (const std::int32_t status = e.call(e.elbo)) return failed(status);
+    out.elbo = e.elbo_parts().value + temperatures.objective();
+    ++out.iterations;
+    if (!check_elbo(out.elbo, out)) return out;
+    settled = std::abs(out.elbo - previous) <= o.tolerance * std::abs(out.elbo);
+    previous = out.elbo;
+    report = {temperatures.posterior(), out.iterations, temperature};
+    if (on_sweep({out.iterations, out.elbo, temperature, out.elbo})) continue;
+    out.status = Status::interrupted;
+    break;
+  }
+  if (const std::int32_t status = temperatures.pause()) return failed(status);
+  return out.status == Status::interrupted ? out : finish(e, o, out, on_sweep);
 }
 
 }  // namespace lehr

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/engine/cavi.h"
+#include "runtime/engine/temper_items.h"
 
 namespace lehr {
 
@@ -34,5 +35,10 @@ struct TemperReport {
 /// Sweeps at E[1/T], the temperature's factor updated between them, until the tempered ELBO has settled; then coordinate
 /// ascent at temperature 1.
 Outcome run_tempered(const Engine& engine, const TemperOptions& options, const OnSweep& on_sweep, TemperReport& report);
+
+/// The same with a temperature for each item. In the tempering phase the ELBO reported is the tempered one: that of
+/// temperature 1 would cost another pass over the items.
+Outcome run_items_tempered(const Engine& engine, const CaviOptions& options, const ItemGrid& grid, const OnSweep& on_sweep,
+                           TemperReport& report);
 
 }  // namespace lehr
