@@ -129,27 +129,45 @@ FamilyRow categorical() {
   return row;
 }
 
-/// log of the tempered mass: n!^b times the coefficient of s^n in the product over j of sum_x (p_j^x / x!)^b
-/// s^x.
+/// log of the tempered mass of a multinomial: n!^b times the coefficient of s^n in the product over j of f_j(s) = sum_x
+/// (p_j^x / x!)^b s^x. At s = exp(tilt), f_j normalised is a distribution of x_j; the tilt that gives their sum the mean n
+/// makes the coefficient a probability that neither underflows nor cancels.
 double multinomial_tempered(double n, std::span<const double> p, double inverse_temperature) {
-  const auto count = static_cast<std::size_t>(n);
-  std::vector<double> log_sums(count + 1, -HUGE_VAL);
-  log_sums[0] = 0.0;
+  using Eigen::ArrayXd;
+  const auto count = static_cast<Eigen::Index>(n);
+  const ArrayXd x = ArrayXd::LinSpaced(count + 1, 0.0, n);
+  const ArrayXd log_factorial = x.unaryExpr([](double v) { return std::lgamma(v + 1.0); });
+  const auto distribution = [&](double p_j, double tilt, double& log_sum) -> ArrayXd {
+    ArrayXd log_weight = inverse_temperature * (x * std::log(p_j) - log_factorial) + tilt * x;
+    log_weight[0] = 0.0;  // also where p_j is 0
+    const double top = log_weight.maxCoeff();
+    const ArrayXd weight = (log_weight - top).exp();
+    log_sum = top + std::log(weight.sum());
+    return weight / weight.sum();
+  };
+  double low = -1.0, high = 1.0, ignored = 0.0;
+  const auto mean = [&](double tilt) {
+    double total = 0.0;
+    for (double p_j : p) total += (distribution(p_j, tilt, ignored) * x).sum();
+    return total;
+  };
+  while (mean(low) > n && low > -1e6) low *= 2.0;
+  while (mean(high) < n && high < 1e6) high *= 2.0;
+  for (int step = 0; step < 30; ++step) (mean((low + high) / 2) < n ? low : high) = (low + high) / 2;
+  const double tilt = (low + high) / 2;
+  double out = inverse_temperature * log_factorial[count] - tilt * n;
+  ArrayXd total = ArrayXd::Zero(count + 1);
+  total[0] = 1.0;
   for (double p_j : p) {
-    std::vector<double> next(count + 1, -HUGE_VAL);
-    for (std::size_t total = 0; total <= count; ++total) {
-      for (std::size_t x = 0; x <= total; ++x) {
-        const double power = x == 0 ? 0.0 : static_cast<double>(x) * std::log(p_j);
-        const double term =
-            log_sums[total - x] + inverse_temperature * (power - std::lgamma(static_cast<double>(x) + 1.0));
-        const double high = std::max(next[total], term);
-        if (high > -HUGE_VAL)
-          next[total] = high + std::log(std::exp(next[total] - high) + std::exp(term - high));
-      }
+    const ArrayXd next = distribution(p_j, tilt, ignored);
+    out += ignored;
+    ArrayXd sum = ArrayXd::Zero(count + 1);
+    for (Eigen::Index k = 0; k <= count; ++k) {
+      if (total[k] > 0.0) sum.tail(count + 1 - k) += total[k] * next.head(count + 1 - k);
     }
-    log_sums = std::move(next);
+    total = sum;
   }
-  return log_sums[count] + inverse_temperature * std::lgamma(n + 1.0);
+  return out + std::log(total[count]);
 }
 
 /// n stands in the density only as the sum of x, so that it may be left out where x is observed.

@@ -258,6 +258,12 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
     math::Environment parameters{spelled.extent, math::canonical_parameters(row, spelled)};
     parameters.symbols.insert(location.begin(), location.end());
     if (f.unknown()) return out;
+    // The number of draws of a multinomial that was left out is that of the data.
+    for (const math::Spelling& x : row.spellings) {
+      const std::span<const double> own_value = f.values(self);
+      if (x.optional && !parameters.symbols.contains(x.canonical))
+        parameters.symbols[x.canonical] = {0, {std::accumulate(own_value.begin(), own_value.end(), 0.0)}};
+    }
     Logs& integral = known.integrals[{&row, math::flatten_parameters(row, parameters)}];
     if (integral.empty()) {
       for (double t : temperatures_)

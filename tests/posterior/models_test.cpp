@@ -3,86 +3,15 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "compiler/pipeline.h"
 #include "compiler/program/instance.h"
 #include "runtime/engine/cavi.h"
+#include "tests/posterior/every_model.h"
 
 namespace {
 
 using namespace lehr;
-
-struct Command {
-  std::vector<std::string> data;
-  Settings settings;
-};
-
-/// The options of the `lehr fit` line in the model's head comment.
-Command documented_command(const std::string& text) {
-  std::istringstream lines(text);
-  std::string line, joined;
-  bool inside = false;
-  while (std::getline(lines, line) && line.starts_with("//")) {
-    inside = inside || line.find("lehr fit") != std::string::npos;
-    if (!inside) continue;
-    joined += line.substr(2);
-    if (!line.ends_with("\\")) break;
-    joined.back() = ' ';
-  }
-  Command out;
-  std::istringstream words(joined);
-  std::string word, option;
-  while (words >> word) {
-    if (word.starts_with("--")) {
-      option = word;
-      continue;
-    }
-    const std::size_t at = word.find('=');
-    if (option == "--data") out.data.push_back(word);
-    if (option == "--set") out.settings.constants[word.substr(0, at)] = std::stod(word.substr(at + 1));
-  }
-  return out;
-}
-
-/// A corpus is cut to its first documents: the interpreter is slow.
-void shorten(Dataset& data, std::size_t rows) {
-  for (auto& [name, a] : data) {
-    if (!a.ragged() || a.row_offsets.size() <= rows + 1) continue;
-    a.row_offsets.resize(rows + 1);
-    a.shape[0] = static_cast<std::int64_t>(rows);
-    a.values.resize(static_cast<std::size_t>(a.row_offsets.back()));
-    if (!a.multiplicity.empty()) a.multiplicity.resize(a.values.size());
-  }
-}
-
-struct Prepared {
-  FrontEnd front;
-  BoundData data;
-  schedule::Schedule schedule;
-};
-
-std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  const Source source{path.string(), text.str()};
-  Diagnostics diagnostics;
-  std::optional<FrontEnd> front = analyse(source, {}, diagnostics);
-  INFO(render(diagnostics, source));
-  REQUIRE(front);
-  const Command command = documented_command(source.text);
-  Result<Dataset> dataset = read_bindings(command.data);
-  REQUIRE(dataset);
-  shorten(*dataset, 25);
-  Result<BoundData> data = lehr::bind(front->model, *dataset, command.settings);
-  if (!data) FAIL(render(data.error()));
-  auto out = std::make_unique<Prepared>(Prepared{std::move(*front), std::move(*data), {}});
-  out->schedule = plan(out->front.model, out->front.conditionals);
-  return out;
-}
+using test::Prepared;
 
 Outcome run(Instance& instance, const CaviOptions& options, std::vector<double>& elbos) {
   return run_cavi(instance.engine(), options, [&](const SweepReport& r) {
@@ -133,23 +62,14 @@ double best_elbo(const Prepared& p, Instance& instance, const CaviOptions& optio
   return elbo;
 }
 
-std::vector<std::filesystem::path> models() {
-  std::vector<std::filesystem::path> out;
-  for (const auto& entry : std::filesystem::directory_iterator("models")) {
-    if (entry.path().extension() == ".lehr") out.push_back(entry.path());
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed point") {
-  const auto all = models();
+  const auto all = test::models();
   REQUIRE(all.size() >= 13);
   for (const auto& path : all) {
     DYNAMIC_SECTION(path.stem().string()) {
-      const auto p = prepare(path);
+      const auto p = test::prepare(path);
       Instance native(p->front.model, p->schedule, p->data, {true}, Backend::native);
       Instance slow(p->front.model, p->schedule, p->data, {true}, Backend::interpreter);
 

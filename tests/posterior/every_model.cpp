@@ -1,0 +1,85 @@
+#include "tests/posterior/every_model.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+namespace lehr::test {
+namespace {
+
+struct Command {
+  std::vector<std::string> data;
+  Settings settings;
+};
+
+/// The options of the `lehr fit` line in the model's head comment.
+Command documented_command(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line, joined;
+  bool inside = false;
+  while (std::getline(lines, line) && line.starts_with("//")) {
+    inside = inside || line.find("lehr fit") != std::string::npos;
+    if (!inside) continue;
+    joined += line.substr(2);
+    if (!line.ends_with("\\")) break;
+    joined.back() = ' ';
+  }
+  Command out;
+  std::istringstream words(joined);
+  std::string word, option;
+  while (words >> word) {
+    if (word.starts_with("--")) {
+      option = word;
+      continue;
+    }
+    const std::size_t at = word.find('=');
+    if (option == "--data") out.data.push_back(word);
+    if (option == "--set") out.settings.constants[word.substr(0, at)] = std::stod(word.substr(at + 1));
+  }
+  return out;
+}
+
+/// A corpus is cut to its first documents: the interpreter is slow.
+void shorten(Dataset& data, std::size_t rows) {
+  for (auto& [name, a] : data) {
+    if (!a.ragged() || a.row_offsets.size() <= rows + 1) continue;
+    a.row_offsets.resize(rows + 1);
+    a.shape[0] = static_cast<std::int64_t>(rows);
+    a.values.resize(static_cast<std::size_t>(a.row_offsets.back()));
+    if (!a.multiplicity.empty()) a.multiplicity.resize(a.values.size());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  const Source source{path.string(), text.str()};
+  Diagnostics diagnostics;
+  std::optional<FrontEnd> front = analyse(source, {}, diagnostics);
+  INFO(render(diagnostics, source));
+  REQUIRE(front);
+  const Command command = documented_command(source.text);
+  Result<Dataset> dataset = read_bindings(command.data);
+  REQUIRE(dataset);
+  shorten(*dataset, 25);
+  Result<BoundData> data = lehr::bind(front->model, *dataset, command.settings);
+  if (!data) FAIL(render(data.error()));
+  auto out = std::make_unique<Prepared>(Prepared{std::move(*front), std::move(*data), {}});
+  out->schedule = plan(out->front.model, out->front.conditionals);
+  return out;
+}
+
+std::vector<std::filesystem::path> models() {
+  std::vector<std::filesystem::path> out;
+  for (const auto& entry : std::filesystem::directory_iterator("models")) {
+    if (entry.path().extension() == ".lehr") out.push_back(entry.path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace lehr::test

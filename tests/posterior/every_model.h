@@ -1,0 +1,23 @@
+// The models of models/, each with the data that its own head comment names.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "compiler/schedule/schedule.h"
+
+namespace lehr::test {
+
+struct Prepared {
+  FrontEnd front;
+  BoundData data;
+  schedule::Schedule schedule;
+};
+
+/// Fails the test when there is no such model or data.
+std::unique_ptr<Prepared> prepare(const std::filesystem::path& path);
+
+std::vector<std::filesystem::path> models();
+
+}  // namespace lehr::test
