@@ -7,41 +7,21 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <variant>
 
-#include "compiler/commands/anneal_spec.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
-#include "compiler/commands/fit_summary.h"
-#include "compiler/commands/infer.h"
+#include "compiler/commands/fit_run.h"
 #include "compiler/pipeline.h"
-#include "compiler/program/instance.h"
 #include "compiler/schedule/schedule.h"
-#include "runtime/engine/cavi.h"
 #include "runtime/output/atomic_file.h"
-#include "runtime/output/progress.h"
-#include "runtime/output/trace.h"
 
 namespace lehr::commands {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// The sweep is finished and everything written; a second signal ends the program at once.
-void on_interrupt(int signal) {
-  interrupted = 1;
-  std::signal(signal, SIG_DFL);
-}
 
 /// Makes the directory and sees whether files can be made in it, without touching those that are there.
 Result<bool> prepare_directory(const std::string& path) {
@@ -58,17 +38,6 @@ Result<bool> prepare_directory(const std::string& path) {
   return true;
 }
 
-Error numerical_error(const FitOptions& o, std::string text) {
-  return {lehr::ExitCode::numerical,
-          o.model,
-          std::move(text),
-          {"every constant and datum must be in its parameter's domain: precisions, rates, shapes and "
-           "concentrations above 0, "
-           "probabilities in [0, 1], degrees of freedom above the dimension minus 1",
-           "another start may do: --seed, --restarts or --init",
-           "if every start fails: a narrower prior, or data in units of the size of 1"}};
-}
-
 /// What failed, in which sweep, and the first parameter that is not a number by then.
 std::string describe_failure(const FitRun& run) {
   const std::int64_t sweep = run.trace.empty() ? 1 : run.trace.back().iteration + 1;
@@ -79,98 +48,6 @@ std::string describe_failure(const FitRun& run) {
       return text + fmt::format("; {} is not finite", a.name);
   }
   return text;
-}
-
-Outcome evaluate_start(const Engine& engine, const CaviOptions& options) {
-  Outcome out;
-  if (const std::int32_t status = evaluate(engine, options, out.elbo); status != 0) {
-    out.status = Status::numerical_failure;
-    out.failure = engine.describe(status);
-  } else if (!std::isfinite(out.elbo)) {
-    out.status = Status::numerical_failure;
-    out.failure = "the ELBO is not finite";
-  }
-  return out;
-}
-
-/// The objective of the temperature stands in the trace where there is annealing.
-std::vector<std::string> extra_columns(const FitOptions& o) {
-  return o.anneal.empty() && o.temper.empty() ? std::vector<std::string>{}
-                                              : std::vector<std::string>{"objective"};
-}
-
-Result<bool> append(Trace& trace, const FitOptions& o, const TraceRow& row) {
-  const double extra[] = {row.objective};
-  return trace.append(row.iteration, row.seconds, row.elbo, row.temperature,
-                      std::span(extra).first(extra_columns(o).size()));
-}
-
-/// What an instance was made of.
-struct Compiled {
-  const model::Model& model;
-  const schedule::Schedule& schedule;
-  const BoundData& data;
-};
-
-/// One run from one start; its trace replaces that of an earlier one.
-Result<FitRun> run_once(Instance& instance, const Compiled& c, const FitOptions& o,
-                        const std::vector<NpyArray>& init, std::uint64_t restart, Clock::time_point begin) {
-  Result<bool> started = instance.start(o.seed, restart, start_kind(o.init).value_or(StartKind::seeds));
-  if (!started && started.error().code == lehr::ExitCode::data) return started.error();
-  if (!started) return numerical_error(o, "the start: " + started.error().text);
-  if (!init.empty()) {
-    if (Result<bool> set = instance.set(init, o.init); !set) return set.error();
-  }
-
-  Result<Trace> trace = Trace::open(o.out, extra_columns(o));
-  if (!trace) return trace.error();
-  const bool several = o.restarts > 1;
-  ProgressOptions progress_options = progress_for(stderr, o.quiet);
-  if (several && !progress_options.bar) progress_options.quiet = true;
-  Progress progress(stderr, progress_options, o.inference.max_iterations);
-
-  FitRun run;
-  run.restart = restart;
-  if (!o.temper.empty()) {
-    Result<Tempering> t =
-        Tempering::make(*parse_temper(o.temper), c.model, c.schedule, c.data, instance, o.seed);
-    if (!t) return t.error();
-    run.tempering = std::move(*t);
-  }
-  Result<bool> written = true;
-  const OnSweep record = [&](const SweepReport& r) {
-    const double seconds = seconds_since(begin);
-    run.trace.push_back({r.iteration, seconds, r.elbo, r.temperature, r.objective});
-    written = append(*trace, o, run.trace.back());
-    progress.update({r.iteration, seconds, r.elbo, r.temperature});
-    return interrupted == 0 && written;
-  };
-  if (o.inference.max_iterations > 0) {
-    run.outcome = infer(instance.engine(), o, restart, record, run);
-  } else {
-    run.outcome = evaluate_start(instance.engine(), o.inference);
-    if (run.outcome.status != Status::numerical_failure) record({0, run.outcome.elbo, 1, run.outcome.elbo});
-  }
-  if (!written) return written.error();
-  run.posterior = instance.posterior(o.save_locals);
-  run.symmetric = instance.equal_components();
-  progress.finish();
-  if (run.automatic && !o.quiet) fmt::print(stderr, "{}", describe(*run.automatic, run.outcome));
-  if (several && !o.quiet) {
-    fmt::print(stderr, "restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.restarts,
-               name_of(run.outcome.status), run.outcome.iterations, run.outcome.elbo);
-  }
-  return run;
-}
-
-/// The trace on disk is that of the last run: the best one's takes its place.
-Result<bool> rewrite_trace(const FitOptions& o, const FitRun& run) {
-  Result<Trace> trace = Trace::open(o.out, extra_columns(o));
-  if (!trace) return trace.error();
-  for (const TraceRow& row : run.trace) {
-    if (Result<bool> r = append(*trace, o, row); !r) return r;
-  }
-  return true;
 }
 
 /// Both analyses of a model: the first without data, for its types decide how the data are read.
@@ -215,19 +92,35 @@ std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source
   return Bound{std::move(*front), std::move(*data)};
 }
 
+/// What scores the data of --test; null without.
+Result<std::unique_ptr<HeldOut>> make_test(const FitOptions& o, const Source& source, const FrontEnd& front,
+                                           const BoundData& data) {
+  if (o.test.empty()) return std::unique_ptr<HeldOut>();
+  const Result<Dataset> dataset = read_bindings(o.test);
+  if (!dataset) return dataset.error();
+  HeldOutOptions options;
+  options.seed = o.seed;
+  Result<std::unique_ptr<HeldOut>> out =
+      HeldOut::make(source, *dataset, fitted_settings(front, data), options);
+  if (!out && out.error().where.empty()) {
+    Error e = out.error();
+    e.where = "--test";
+    return e;
+  }
+  return out;
+}
+
 /// The runs and the best of them.
 struct Runs {
   std::vector<FitRun> all;
   std::size_t best = 0;
 };
 
-Result<Runs> run_all(Instance& instance, const Compiled& c, const FitOptions& o,
-                     const std::vector<NpyArray>& init, Clock::time_point begin) {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+Result<Runs> run_all(Instance& instance, const Fitting& fitting) {
+  catch_interrupts();
   Runs runs;
-  for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(o.restarts); ++r) {
-    Result<FitRun> run = run_once(instance, c, o, init, r, begin);
+  for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(fitting.options.restarts); ++r) {
+    Result<FitRun> run = run_once(instance, fitting, r);
     if (!run) return run.error();
     runs.all.push_back(std::move(*run));
     if (r > 0) {
@@ -235,15 +128,15 @@ Result<Runs> run_all(Instance& instance, const Compiled& c, const FitOptions& o,
       runs.all[won ? runs.best : r].posterior.clear();
       if (won) runs.best = r;
     }
-    if (interrupted) break;
+    if (interrupted()) break;
   }
   return runs;
 }
 
 /// The user ended the fit before it was done.
 bool cut_short(const FitOptions& o, const Runs& runs) {
-  return interrupted && (runs.all.back().outcome.status == Status::interrupted ||
-                         runs.all.size() < static_cast<std::size_t>(o.restarts));
+  return interrupted() && (runs.all.back().outcome.status == Status::interrupted ||
+                           runs.all.size() < static_cast<std::size_t>(o.restarts));
 }
 
 ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<std::string>& caveats,
@@ -282,9 +175,10 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
     fmt::print(stderr, "{}: interrupted after {} iterations; what was found by then is in {}\n", o.model,
                outcome.iterations, o.out);
   } else if (!o.quiet) {
-    fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}; posterior in {}/posterior.npz\n", m.name,
+    fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}{}; posterior in {}/posterior.npz\n", m.name,
                name_of(outcome.status), outcome.iterations, outcome.elbo,
-               caveats.empty() ? "" : fmt::format(" ({})", fmt::join(caveats, "; ")), o.out);
+               caveats.empty() ? "" : fmt::format(" ({})", fmt::join(caveats, "; ")),
+               best.held_out ? fmt::format(", held out {:.6f} an observation", *best.held_out) : "", o.out);
   }
   return kDone;
 }
@@ -292,7 +186,8 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
 ExitCode fit(const FitOptions& given) {
   const std::optional<Source> source = read_model(given.model);
   if (!source) return kUsage;
-  if (const Result<bool> r = check_method(given); !r) return complain(r.error());
+  const Result<Method> method = read_method(given);
+  if (!method) return complain(method.error());
   const Clock::time_point begin = Clock::now();
   std::variant<Bound, ExitCode> read = read_all(given, *source);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
@@ -302,9 +197,11 @@ ExitCode fit(const FitOptions& given) {
   if (!init) return complain(init.error());
 
   const Clock::time_point compile_begin = Clock::now();
+  Result<std::unique_ptr<HeldOut>> test = make_test(given, *source, front, data);
+  if (!test) return complain(test.error());
   schedule::Schedule schedule = plan(front.model, std::move(front.conditionals));
   loops::LowerOptions lowering;
-  if (!given.temper.empty() && parse_temper(given.temper)->local) {
+  if (method->temper && method->temper->local) {
     const Result<model::GivenId> inverse = temper_items(front.model, schedule, data);
     if (!inverse) return complain(inverse.error());
     lowering.inverse_temperatures = *inverse;
@@ -320,7 +217,8 @@ ExitCode fit(const FitOptions& given) {
   FitTimes times;
   times.compile = seconds_since(compile_begin);
 
-  const Result<Runs> runs = run_all(instance, {front.model, schedule, data}, o, *init, begin);
+  const Result<Runs> runs =
+      run_all(instance, {o, *method, front.model, schedule, data, *init, test->get(), begin});
   if (!runs) return complain(runs.error());
   const FitRun& best = runs->all[runs->best];
   times.total = seconds_since(begin);

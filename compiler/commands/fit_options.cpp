@@ -49,6 +49,12 @@ void add_fit_options(CLI::App& c, FitOptions& o) {
       "linear:from=10,over=100, exp:..., file:..., entropy:..., stochastic:rho=0.25,over=50, auto[:full]");
   c.add_option("--temper", o.temper,
                "latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior; one for each item: local:max=1.5");
+  CLI::Option* test = c.add_option("--test", o.test,
+                                   "held-out data, bound as --data: their log predictive, see `lehr score`")
+                          ->take_all();
+  c.add_option("--test-every", o.test_every, "sweeps or steps between held-out scores in trace.csv; 0: at the end")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(test);
   c.add_option("--restarts", o.restarts, "runs from different starts; the best ELBO is kept")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

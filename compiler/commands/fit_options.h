@@ -16,6 +16,8 @@ struct FitOptions {
   SettingTexts settings;
   SviOptions inference;            // coordinate ascent reads what it has of them
   std::string anneal, temper;
+  std::vector<std::string> test;   // bindings of held-out data
+  std::int64_t test_every = 0;     // sweeps or steps; 0: at the end alone
   std::uint64_t seed = 1;
   std::int64_t restarts = 1;
   bool save_locals = false, quiet = false, interpret = false;

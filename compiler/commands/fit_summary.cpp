@@ -101,6 +101,7 @@ json fit_summary(const FitOptions& o, const model::Model& m, const conditionals:
     out["temper"] = o.temper;
     out["tempering"] = tempering(*best.tempering, best.temper_report);
   }
+  if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", o.test}};
   if (best.automatic) out["annealing"] = automatic(*best.automatic);
   return out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace lehr::commands {
 struct TraceRow {
   std::int64_t iteration = 0;
   double seconds = 0, elbo = 0, temperature = 1, objective = 0;
+  double held_out = std::numeric_limits<double>::quiet_NaN();  // nats an observation, where it was measured
 };
 
 /// One run from one start.
@@ -30,6 +32,7 @@ struct FitRun {
   std::optional<Tempering> tempering;   // of --temper
   TemperReport temper_report;
   std::vector<std::string> symmetric;   // Instance::equal_components
+  std::optional<double> held_out;       // of --test: nats an observation at the end
 };
 
 struct FitTimes {

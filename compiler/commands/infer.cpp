@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/commands/anneal_spec.h"
-
 namespace lehr::commands {
 namespace {
 
@@ -13,27 +11,31 @@ Error usage(const std::string& option, const std::string& text, std::vector<std:
 
 }  // namespace
 
-Result<bool> check_method(const FitOptions& o) {
+Result<Method> read_method(const FitOptions& o) {
+  Method out;
   if (!o.temper.empty()) {
-    if (const Result<TemperSettings> t = parse_temper(o.temper); !t) return t.error();
+    const Result<TemperSettings> temper = parse_temper(o.temper);
+    if (!temper) return temper.error();
     if (!o.anneal.empty())
       return usage("--temper", "the temperature is either latent or annealed: leave out --anneal");
+    out.temper = *temper;
   }
-  if (o.anneal.empty()) return true;
-  const Result<AnnealSpec> spec = parse_anneal(o.anneal);
-  if (!spec) return spec.error();
-  if (o.method != "svi") return true;
-  if (std::holds_alternative<AutoAnneal>(*spec))
+  if (o.anneal.empty()) return out;
+  Result<AnnealSpec> anneal = parse_anneal(o.anneal);
+  if (!anneal) return anneal.error();
+  out.anneal = std::move(*anneal);
+  if (o.method != "svi") return out;
+  if (std::holds_alternative<AutoAnneal>(*out.anneal))
     return usage("--anneal", "auto measures with full sweeps: it goes with --method cavi",
                  {"for svi give a schedule, such as linear:from=1.5,over=N with N steps"});
-  if (std::get<Annealing>(*spec).kind == Annealing::Kind::stochastic)
+  if (std::get<Annealing>(*out.anneal).kind == Annealing::Kind::stochastic)
     return usage("--anneal",
                  "stochastic annealing goes with --method cavi: steps of svi are noisy by themselves");
-  return true;
+  return out;
 }
 
-Outcome infer(const Engine& engine, const FitOptions& o, std::uint64_t restart, const OnSweep& on_sweep,
-              FitRun& run) {
+Outcome infer(const Engine& engine, const FitOptions& o, const Method& method, std::uint64_t restart,
+              const OnSweep& on_sweep, FitRun& run) {
   SviOptions options = o.inference;
   options.seed = o.seed + 1000003 * restart;
   if (run.tempering && o.method == "svi") {
@@ -45,9 +47,8 @@ Outcome infer(const Engine& engine, const FitOptions& o, std::uint64_t restart, 
     return run_items_tempered(engine, options, run.tempering->items(), on_sweep, run.temper_report);
   if (run.tempering)
     return run_tempered(engine, run.tempering->options(options), on_sweep, run.temper_report);
-  if (!o.anneal.empty()) {
-    const AnnealSpec spec = *parse_anneal(o.anneal);
-    if (const auto* automatic = std::get_if<AutoAnneal>(&spec)) {
+  if (method.anneal) {
+    if (const auto* automatic = std::get_if<AutoAnneal>(&*method.anneal)) {
       AutoOptions a;
       static_cast<CaviOptions&>(a) = options;
       a.cycles = automatic->cycles;
@@ -55,7 +56,7 @@ Outcome infer(const Engine& engine, const FitOptions& o, std::uint64_t restart, 
       run.automatic.emplace();
       return run_auto(engine, a, on_sweep, *run.automatic);
     }
-    options.annealing = std::get<Annealing>(spec);
+    options.annealing = std::get<Annealing>(*method.anneal);
   }
   return o.method == "svi" ? run_svi(engine, options, on_sweep) : run_cavi(engine, options, on_sweep);
 }

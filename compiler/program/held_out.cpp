@@ -30,6 +30,17 @@ std::vector<double> beliefs(const Variable& v, std::vector<double> mean) {
 
 }  // namespace
 
+Settings fitted_settings(const FrontEnd& front, const BoundData& data) {
+  SavedFit fit;
+  for (std::size_t k = 0; k < front.model.constants.size(); ++k)
+    fit.constants[front.model.constants[k].name] = {data.constants[k]};
+  for (std::size_t k = 0; k < front.model.plates.size(); ++k) {
+    fit.sizes[front.model.plates[k].name] = data.sizes[k];
+    if (!data.labels[k].empty()) fit.labels[front.model.plates[k].name] = data.labels[k];
+  }
+  return fitted_settings(front, fit);
+}
+
 Settings fitted_settings(const FrontEnd& front, const SavedFit& fit) {
   const Model& m = front.model;
   const schedule::Schedule schedule = plan(m, front.conditionals);

@@ -43,6 +43,9 @@ const model::Plate* times_plate(const model::Model& m, const model::Variable& v)
 /// global parameters have.
 Settings fitted_settings(const FrontEnd& front, const SavedFit& fit);
 
+/// The same of the data that a model is about to be fitted to.
+Settings fitted_settings(const FrontEnd& front, const BoundData& data);
+
 class HeldOut {
  public:
   /// Binds the data, splits them and compiles what infers the local variables. ExitCode::usage for models that have no

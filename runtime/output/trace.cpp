@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -62,7 +63,8 @@ Result<bool> Trace::append(std::int64_t iteration, double seconds, double elbo, 
                  fmt::format("{} values for {} further columns", extra.size(), extra_columns_),
                  {}};
   std::string row = fmt::format("{},{:.17g},{:.17g},{:.17g}", iteration, seconds, elbo, temperature);
-  for (const double value : extra) row += fmt::format(",{:.17g}", value);
+  for (const double value : extra)
+    row += std::isnan(value) ? std::string(",") : fmt::format(",{:.17g}", value);
   row += "\n";
   if (std::fwrite(row.data(), 1, row.size(), file_.get()) != row.size() || std::fflush(file_.get()) != 0)
     return Error{ExitCode::usage, path_, fmt::format("cannot write: {}", std::strerror(errno)), {}};

@@ -20,7 +20,7 @@ class Trace {
                             std::int64_t keep_until = -1);
 
   /// `seconds` since the start of the fit, `elbo` in nats at T = 1, one `extra` value for each further
-  /// column.
+  /// column; NaN leaves the field empty.
   Result<bool> append(std::int64_t iteration, double seconds, double elbo, double temperature,
                       std::span<const double> extra = {});
 

@@ -246,6 +246,30 @@ def corpus_of(name):
 
 
 @check
+def during_a_fit():
+    """`lehr fit --test` measures what `lehr score` does."""
+    model = """model m { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, variance = 10); pi ~ Dirichlet(concentration = 1) over k;
+      z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], variance = 1); }"""
+    x = np.concatenate([RNG.normal(-2, 1, 40), RNG.normal(3, 1, 60)])
+    with tempfile.TemporaryDirectory() as folder:
+        test = os.path.join(folder, "test.json")
+        with open(test, "w") as f:
+            json.dump({"x": plain(RNG.normal(3, 1, 30))}, f)
+        fits = [Folder(model, {"x": x}, "--max-iter", n, "--test", test, "--test-every", 2) for n in (4, 5)]
+        scores = []
+        for e in fits:
+            e.run("score", e.at("fit"), "--data", test)
+            with open(e.at("fit/score.json")) as f, open(e.at("fit/fit.json")) as g:
+                scores.append(json.load(f)["per_observation"])
+                assert abs(json.load(g)["held_out"]["per_observation"] - scores[-1]) < 1e-12
+        with open(fits[1].at("fit/trace.csv")) as f:
+            traced = [row.split(",")[-1] for row in f.read().splitlines()]
+        assert traced[0] == "held_out" and [t == "" for t in traced[1:]] == [True, False, True, False, True], traced
+        assert abs(float(traced[4]) - scores[0]) < 1e-12
+    return f"{scores[0]:.6f} after four sweeps, in the trace and by `lehr score`"
+
+
+@check
 def refusals():
     schools = {"y": [1, 5, 3], "sigma": [1, 1, 2]}
     assert "'theta' has an element for each" in Folder("models/hierarchical_normal.lehr", schools).score(schools, code=2)

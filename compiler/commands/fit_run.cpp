@@ -1,0 +1,144 @@
+#include "compiler/commands/fit_run.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <csignal>
+
+#include "runtime/output/progress.h"
+#include "runtime/output/trace.h"
+
+namespace lehr::commands {
+namespace {
+
+volatile std::sig_atomic_t signalled = 0;
+
+void on_interrupt(int signal) {
+  signalled = 1;
+  std::signal(signal, SIG_DFL);
+}
+
+/// The objective of the temperature where there is one, and the held-out score.
+std::vector<std::string> extra_columns(const FitOptions& o) {
+  std::vector<std::string> out;
+  if (!o.anneal.empty() || !o.temper.empty()) out.push_back("objective");
+  if (!o.test.empty()) out.push_back("held_out");
+  return out;
+}
+
+Result<bool> append(Trace& trace, const FitOptions& o, const TraceRow& row) {
+  std::vector<double> extra;
+  if (!o.anneal.empty() || !o.temper.empty()) extra.push_back(row.objective);
+  if (!o.test.empty()) extra.push_back(row.held_out);
+  return trace.append(row.iteration, row.seconds, row.elbo, row.temperature, extra);
+}
+
+Outcome evaluate_start(const Engine& engine, const CaviOptions& options) {
+  Outcome out;
+  if (const std::int32_t status = evaluate(engine, options, out.elbo); status != 0) {
+    out.status = Status::numerical_failure;
+    out.failure = engine.describe(status);
+  } else if (!std::isfinite(out.elbo)) {
+    out.status = Status::numerical_failure;
+    out.failure = "the ELBO is not finite";
+  }
+  return out;
+}
+
+/// Nats an observation.
+Result<double> held_out(HeldOut& test, const Instance& instance) {
+  const Result<Score> score = test.score(instance.posterior(false));
+  if (!score) return score.error();
+  return score->total / static_cast<double>(score->observations);
+}
+
+}  // namespace
+
+double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
+
+void catch_interrupts() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+}
+
+bool interrupted() { return signalled != 0; }
+
+Error numerical_error(const FitOptions& o, std::string text) {
+  return {lehr::ExitCode::numerical,
+          o.model,
+          std::move(text),
+          {"every constant and datum must be in its parameter's domain: precisions, rates, shapes and "
+           "concentrations above 0, "
+           "probabilities in [0, 1], degrees of freedom above the dimension minus 1",
+           "another start may do: --seed, --restarts or --init",
+           "if every start fails: a narrower prior, or data in units of the size of 1"}};
+}
+
+Result<FitRun> run_once(Instance& instance, const Fitting& x, std::uint64_t restart) {
+  const FitOptions& o = x.options;
+  Result<bool> started = instance.start(o.seed, restart, start_kind(o.init).value_or(StartKind::seeds));
+  if (!started && started.error().code == lehr::ExitCode::data) return started.error();
+  if (!started) return numerical_error(o, "the start: " + started.error().text);
+  if (!x.init.empty()) {
+    if (Result<bool> set = instance.set(x.init, o.init); !set) return set.error();
+  }
+
+  Result<Trace> trace = Trace::open(o.out, extra_columns(o));
+  if (!trace) return trace.error();
+  const bool several = o.restarts > 1;
+  ProgressOptions progress_options = progress_for(stderr, o.quiet);
+  if (several && !progress_options.bar) progress_options.quiet = true;
+  Progress progress(stderr, progress_options, o.inference.max_iterations);
+
+  FitRun run;
+  run.restart = restart;
+  if (x.method.temper) {
+    Result<Tempering> t = Tempering::make(*x.method.temper, x.model, x.schedule, x.data, instance, o.seed);
+    if (!t) return t.error();
+    run.tempering = std::move(*t);
+  }
+  Result<bool> well = true;
+  const OnSweep record = [&](const SweepReport& r) {
+    run.trace.push_back({r.iteration, seconds_since(x.begin), r.elbo, r.temperature, r.objective});
+    if (x.test && o.test_every > 0 && r.iteration % o.test_every == 0) {
+      const Result<double> score = held_out(*x.test, instance);
+      if (score) run.trace.back().held_out = *score;
+      else well = score.error();
+    }
+    if (well) well = append(*trace, o, run.trace.back());
+    progress.update({r.iteration, run.trace.back().seconds, r.elbo, r.temperature});
+    return !interrupted() && well;
+  };
+  if (o.inference.max_iterations > 0) {
+    run.outcome = infer(instance.engine(), o, x.method, restart, record, run);
+  } else {
+    run.outcome = evaluate_start(instance.engine(), o.inference);
+    if (run.outcome.status != Status::numerical_failure) record({0, run.outcome.elbo, 1, run.outcome.elbo});
+  }
+  if (!well) return well.error();
+  run.posterior = instance.posterior(o.save_locals);
+  run.symmetric = instance.equal_components();
+  if (x.test && run.outcome.status != Status::numerical_failure) {
+    const Result<double> score = held_out(*x.test, instance);
+    if (!score) return score.error();
+    run.held_out = *score;
+  }
+  progress.finish();
+  if (run.automatic && !o.quiet) fmt::print(stderr, "{}", describe(*run.automatic, run.outcome));
+  if (several && !o.quiet) {
+    fmt::print(stderr, "restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.restarts,
+               name_of(run.outcome.status), run.outcome.iterations, run.outcome.elbo);
+  }
+  return run;
+}
+
+Result<bool> rewrite_trace(const FitOptions& o, const FitRun& run) {
+  Result<Trace> trace = Trace::open(o.out, extra_columns(o));
+  if (!trace) return trace.error();
+  for (const TraceRow& row : run.trace) {
+    if (Result<bool> r = append(*trace, o, row); !r) return r;
+  }
+  return true;
+}
+
+}  // namespace lehr::commands
