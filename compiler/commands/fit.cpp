@@ -200,7 +200,7 @@ ExitCode fit(const FitOptions& given) {
   Result<std::unique_ptr<HeldOut>> test = make_test(given, *source, front, data);
   if (!test) return complain(test.error());
   schedule::Schedule schedule = plan(front.model, std::move(front.conditionals));
-  loops::LowerOptions lowering;
+  loops::LowerOptions lowering{.gradients = given.method == "svi" && given.inference.adaptive};
   if (method->temper && method->temper->local) {
     const Result<model::GivenId> inverse = temper_items(front.model, schedule, data);
     if (!inverse) return complain(inverse.error());

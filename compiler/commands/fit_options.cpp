@@ -39,7 +39,10 @@ void add_fit_options(CLI::App& c, FitOptions& o) {
   c.add_option("--kappa", o.inference.kappa, "svi: forgetting rate, in (0.5, 1] for convergence")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  c.add_option("--rho", o.inference.rho, "svi: steps of this size instead")->check(CLI::Range(0.0, 1.0));
+  CLI::Option* rho =
+      c.add_option("--rho", o.inference.rho, "svi: steps of this size instead")->check(CLI::Range(0.0, 1.0));
+  c.add_flag("--adaptive", o.inference.adaptive, "svi: steps that follow the noise of the gradients instead")
+      ->excludes(rho);
   c.add_flag("--replacement", o.inference.replacement, "svi: draw items with replacement, not by passes");
   c.add_option("--elbo-every", o.inference.exact_every,
                "svi: steps between exact ELBOs; the others are noisy estimates")

@@ -41,6 +41,8 @@ struct StageFunctions {
 struct UpdateFunction {
   conditionals::BlockId block;
   std::size_t function = 0;              // ()
+  BufferId gradient;                     // [2]: squared norms of the running mean of natural gradients and of the last one, where
+                                         // Weight::memory is above 0; to be zero before. Invalid: not measured
 };
 
 /// What temperatures of single items need.
@@ -62,7 +64,7 @@ struct Interface {
   std::vector<schedule::Turn> sweep;     // one sweep: turns of `steps`
   std::vector<ParameterSlot> parameters;
   BufferId elbo_value;                   // [4], see ElboPart
-  BufferId weights;                      // [5], see Weight; all 1 for plain coordinate ascent
+  BufferId weights;                      // [6], see Weight; all 1 for plain coordinate ascent
   std::optional<ItemEnergies> item_energies;
 };
 
@@ -76,7 +78,8 @@ enum class Weight {
   global_data,  // the same in the naturals of the other blocks
   local,        // on all naturals of local blocks
   global,       // on all naturals of the other blocks
-  step          // naturals of global blocks: step * new + (1 - step) * those of the parameters as they are
+  step,         // naturals of global blocks: step * new + (1 - step) * those of the parameters as they are
+  memory        // share of this natural gradient (new - those as they are) in their running mean; 0: not measured
 };
 
 /// Where the data go: buffers by given, observed variable and nested plate (offsets).
@@ -94,6 +97,7 @@ struct Lowered {
 
 struct LowerOptions {
   bool save_locals = false;              // streamed factors are written as they are used
+  bool gradients = false;                // natural gradients of global blocks can be measured
   std::optional<model::GivenId> inverse_temperatures = {};  // of schedule::temper_items: energies by item are kept
 };
 

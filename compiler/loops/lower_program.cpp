@@ -226,7 +226,7 @@ void Lowering::declare_arrays() {
                       b_.buffer(fmt::format("entropy{}", k), Role::statistic, {one})};
   }
   interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 4)});
-  interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 5)});
+  interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 6)});
 }
 
 void Lowering::emit_prepare() {
@@ -402,6 +402,7 @@ Lowered Lowering::run() {
   declare_blocks();
   declare_arrays();
   declare_item_energies();
+  declare_gradients();
   declare_inverse_lookups();
   emit_prepare();
   emit_initialise();
@@ -413,7 +414,8 @@ Lowered Lowering::run() {
       continue;
     }
     const BlockId b = std::get<BlockUpdate>(s_.steps[k]).block;
-    UpdateFunction f{b, 0};
+    UpdateFunction f{b, 0, {}};
+    f.gradient = gradient_norms_.contains(b) ? gradient_norms_.at(b) : BufferId();
     f.function = b_.function("update_" + m_[s_.conditionals[b].variable].name,
                              [&] { update(b, outer_uses(b), {}, {}); });
     interface_.steps.emplace_back(f);

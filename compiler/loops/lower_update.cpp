@@ -175,6 +175,41 @@ void Lowering::argmax(BlockId b, const std::vector<ExprId>& element, const Natur
   });
 }
 
+void Lowering::declare_gradients() {
+  if (!options_.gradients) return;
+  const SizeId two = b_.constant_size("gradient norms", 2);
+  for (const schedule::Step& step : s_.steps) {
+    const auto* u = std::get_if<schedule::BlockUpdate>(&step);
+    if (!u || s_.local[u->block.index()] || s_.conditionals[u->block].point ||
+        s_.conditionals[u->block].chain)
+      continue;
+    const model::Variable& var = m_[s_.conditionals[u->block].variable];
+    for (const math::StatisticRow& row : s_.conditionals[u->block].factor->statistics) {
+      const bool scalar = var.event.empty() && row.stat != math::Stat::indicator;
+      std::vector<model::PlateId> axes = var.axes;
+      const std::vector<model::PlateId> event = event_axes(var, scalar ? 0 : math::event_rank(row.stat));
+      axes.insert(axes.end(), event.begin(), event.end());
+      mean_gradient_[{u->block, row.stat}] = b_.buffer(
+          "gradient." + var.name + "." + math::natural_name(row.stat), Role::parameter, packed(axes));
+    }
+    gradient_norms_[u->block] = b_.buffer("gradient." + var.name, Role::output, {two});
+  }
+}
+
+void Lowering::measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient) {
+  const auto mean = mean_gradient_.find({b, stat});
+  if (mean == mean_gradient_.end()) return;
+  const ExprId share = weight(Weight::memory);
+  b_.if_then(b_.greater(share, b_.f(0)), [&] {
+    const ExprId g = b_.let("gradient" + std::to_string(names_++), gradient);
+    const ExprId old = b_.let("mean" + std::to_string(names_++), b_.load(mean->second, at));
+    const ExprId now = b_.let("mean" + std::to_string(names_++), b_.add(old, b_.mul(share, b_.sub(g, old))));
+    b_.store(mean->second, at, now);
+    b_.add_to(gradient_norms_.at(b), {b_.i(0)}, b_.mul(now, now));
+    b_.add_to(gradient_norms_.at(b), {b_.i(1)}, b_.mul(g, g));
+  });
+}
+
 void Lowering::blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
   const ExprId rho = weight(Weight::step);
   b_.if_then(b_.not_equal(rho, b_.f(1)), [&] {
@@ -187,6 +222,7 @@ void Lowering::blend_naturals(BlockId b, const std::vector<ExprId>& element, con
       components(row.natural, rank, f, [&](std::vector<ExprId> event, ExprId old) {
         const std::vector<ExprId> at = natural_address(b, element, n, event);
         const ExprId now = b_.load(n.buffers.at(row.stat), at);
+        measure_gradient(b, row.stat, parameter_address(b, element, event), b_.sub(now, old));
         b_.store(n.buffers.at(row.stat), at, b_.add(b_.mul(rho, now), b_.mul(b_.sub(b_.f(1), rho), old)));
       });
     }

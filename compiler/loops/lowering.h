@@ -129,6 +129,9 @@ class Lowering {
   ExprId weight(Weight w) { return b_.load(interface_.weights, {b_.i(static_cast<std::int64_t>(w))}); }
   /// All weights of the naturals of the block: gathered from a table, those of the data are in it.
   std::vector<Weight> natural_weights(BlockId b, bool from_table) const;
+  /// Buffers for the running means of natural gradients, and their norms (LowerOptions::gradients).
+  void declare_gradients();
+  void measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient);
   void blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f);
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
@@ -302,6 +305,8 @@ class Lowering {
   };
   std::map<std::size_t, LocalSums> local_sums_;  // by item stage
   LocalSums local_;                          // of the stage being emitted
+  std::map<std::pair<BlockId, math::Stat>, BufferId> mean_gradient_;  // parameter axes, then event
+  std::map<BlockId, BufferId> gradient_norms_;
   Interface interface_;
   std::int32_t names_ = 0;
   bool tolerant_ = false;                    // improper factors give NaN instead of a failure (initial values)

@@ -84,10 +84,12 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
       engine_.steps.emplace_back(std::move(out));
     } else {
       const auto& u = std::get<loops::UpdateFunction>(step);
-      engine_.steps.emplace_back(EngineUpdate{model[schedule.conditionals[u.block].variable].name,
-                                              function(u.function),
-                                              {},
-                                              is_category_chain(u.block)});
+      engine_.steps.emplace_back(
+          EngineUpdate{model[schedule.conditionals[u.block].variable].name,
+                       function(u.function),
+                       {},
+                       u.gradient.valid() ? std::optional(u.gradient.index()) : std::nullopt,
+                       is_category_chain(u.block)});
       for (const ParameterSlot& slot : io.parameters) {
         if (slot.block == u.block)
           std::get<EngineUpdate>(engine_.steps.back()).parameters.push_back(slot.buffer.index());

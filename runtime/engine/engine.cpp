@@ -29,7 +29,7 @@ std::span<std::int64_t> Memory::integers(std::size_t b) const {
 }
 
 void Engine::set(const Weights& w) const {
-  const double values[] = {w.local_data, w.global_data, w.local, w.global, w.step};
+  const double values[] = {w.local_data, w.global_data, w.local, w.global, w.step, w.memory};
   std::copy(std::begin(values), std::end(values), memory.reals(weights_buffer).begin());
 }
 

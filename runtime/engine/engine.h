@@ -50,12 +50,13 @@ struct EngineUpdate {
   std::string block;
   Generated function;
   std::vector<std::size_t> parameters;       // buffers
+  std::optional<std::size_t> gradient = {};  // buffer of the norms that Weights::memory measures
   bool seeded = false;                       // a chain of categories: its start is what the others are updated from
 };
 
 /// Factors on the naturals, see loops::Weight in the compiler; with b = 1 / temperature.
 struct Weights {
-  double local_data = 1, global_data = 1, local = 1, global = 1, step = 1;
+  double local_data = 1, global_data = 1, local = 1, global = 1, step = 1, memory = 0;
 };
 
 /// What the generated code makes of the factors as they are, in nats.

@@ -76,6 +76,7 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
   Batches batches(items_of(e), o);
   const auto steps = static_cast<std::int64_t>(std::ceil(o.epochs * static_cast<double>(batches.a_pass())));
   std::vector<double> r, log_c;
+  AdaptiveSteps adaptive(e);
   if (o.items) temperatures.emplace(e, *o.items);
   if (o.grid) r.assign(o.grid->temperatures.size(), 1 / static_cast<double>(o.grid->temperatures.size()));
   while (out.iterations < steps) {
@@ -92,7 +93,9 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
       temperature = temperatures->temperature();
       if (report) *report = {temperatures->posterior(), out.iterations + 1, temperature};
     }
-    if (const std::int32_t status = sweep(e, o, {.batch = batch})) return failed(status);
+    SweepPlan plan{.batch = batch};
+    if (o.adaptive) plan.update = [&](const EngineUpdate& block) { return adaptive.update(block, weights); };
+    if (const std::int32_t status = sweep(e, o, plan)) return failed(status);
     ++out.iterations;
     if (const std::int32_t status = e.call(e.elbo)) return failed(status);
     Elbo elbo = e.elbo_parts();

@@ -1,5 +1,6 @@
 // Stochastic variational inference: noisy natural-gradient steps from minibatches. Hoffman, Blei, Wang & Paisley (2013).
 #pragma once
+#include "runtime/engine/adaptive.h"
 #include "runtime/engine/temper.h"
 
 namespace lehr {
@@ -8,6 +9,7 @@ struct SviOptions : CaviOptions {
   std::int64_t batch = 256;          // items a step
   double tau0 = 1, kappa = 0.7;      // rho_t = (tau0 + t)^-kappa, t = 0, 1, ...
   double rho = 0;                    // constant steps where above 0
+  bool adaptive = false;             // steps by AdaptiveSteps, (tau0 + t)^-kappa for what has none
   double epochs = 10;                // passes over the items; steps = epochs * items / batch
   bool replacement = false;          // items drawn with replacement; otherwise every epoch is a permutation
   std::int64_t exact_every = 0;      // steps between exact ELBOs; 0: noisy ones only

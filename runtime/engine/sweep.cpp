@@ -70,7 +70,7 @@ std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan
     } else if (!plan.items_only) {
       const auto& update = std::get<EngineUpdate>(step);
       if (plan.mixed_with) replace(e, update, *plan.mixed_with);
-      status = e.call(update.function);
+      status = plan.update ? plan.update(update) : e.call(update.function);
     }
     if (status != 0) return status;
   }

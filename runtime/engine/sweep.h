@@ -1,6 +1,7 @@
 // One sweep over the steps of an engine, over all items or some of them.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,6 +23,7 @@ Parameters global_parameters(const Engine& e);
 struct SweepPlan {
   bool items_only = false;                             // no block outside the items
   std::optional<std::span<const std::int64_t>> batch = {};  // ascending items of the first stage's plate; sums are scaled up
+  std::function<std::int32_t(const EngineUpdate&)> update = {};  // instead of calling its function
   const Parameters* mixed_with = nullptr;              // each global block steps from these instead of from itself
 };
 
