@@ -39,6 +39,7 @@ class Run {
     for (const double share : {0.7, 1.0}) {
       if (arm(plain(), share * t, kArm, 1e-3)) best_share = share;
     }
+    if (best_share == 1.0) arm(best_, t, 2 * kArm, 1e-3);
     if (report_.plateau) arm(plain(), 0.75 * early_, kArm, 1e-3);
     if (o_.cycles) {
       arm(plain(), 3 * t, 2 * kArm, 1e-6);
