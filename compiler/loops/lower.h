@@ -35,7 +35,7 @@ struct StageFunctions {
   std::optional<std::size_t> refresh;    // (begin, end): auxiliary sources formed again, statistics added up
   std::vector<BufferId> statistics;      // to be zero before, one copy a worker
   std::vector<BufferId> picks;           // i64 [item]: value of each category block at `seed`, or -1 to leave the item out
-  std::vector<std::int64_t> pick_sizes;  // number of values of each
+  std::vector<model::PlateId> pick_plates;  // whose elements they are
 };
 
 struct UpdateFunction {
@@ -62,7 +62,9 @@ struct Interface {
   std::size_t elbo = 0;                  // (): fills `elbo_value`
   std::vector<std::variant<StageFunctions, UpdateFunction>> steps;
   std::vector<schedule::Turn> sweep;     // one sweep: turns of `steps`
+  std::optional<std::size_t> initialise_local;  // (): as `initialise`, of the blocks that are Schedule::local; where asked for
   std::vector<ParameterSlot> parameters;
+  std::vector<BufferId> sums;            // by Schedule::statistics
   BufferId elbo_value;                   // [4], see ElboPart
   BufferId weights;                      // [6], see Weight; all 1 for plain coordinate ascent
   std::optional<ItemEnergies> item_energies;
@@ -92,6 +94,8 @@ struct Lowered {
   Interface interface;
   DataBuffers data;
   std::vector<model::GivenId> definite;   // data matrices that must be symmetric positive definite
+  std::vector<SizeId> plate_sizes;        // by PlateId
+  std::vector<SizeId> longest;            // by PlateId: elements in the longest row; invalid where nothing asks
   std::vector<std::int64_t> size_values;  // by slot of Program::sizes; -1 where no data gave the size
 };
 
@@ -99,6 +103,7 @@ struct LowerOptions {
   bool save_locals = false;              // streamed factors are written as they are used
   bool gradients = false;                // natural gradients of global blocks can be measured
   std::optional<model::GivenId> inverse_temperatures = {};  // of schedule::temper_items: energies by item are kept
+  bool new_items = false;                // items come and go: Interface::initialise_local
 };
 
 /// status codes of the generated functions: kFailBlock + BlockId when that block's factor is not proper.

@@ -26,11 +26,13 @@ std::vector<ExprId> element_at(std::vector<ExprId> sequence, ExprId t) {
 SizeId Lowering::longest(const model::Variable& var) {
   const model::PlateId set = m_[var.axes.back()].set;
   if (!m_[set].parent) return size_[set.index()];
+  longest_.resize(m_.plates.size());
+  if (longest_[set.index()].valid()) return longest_[set.index()];
   std::int64_t longest = -1;
   const std::vector<std::int64_t>& offsets = data_.offsets[set.index()];
   for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
     longest = std::max(longest, offsets[r + 1] - offsets[r]);
-  return runtime_size("longest." + m_[set].name, longest);
+  return longest_[set.index()] = runtime_size("longest." + m_[set].name, longest);
 }
 
 bool Lowering::pairs_read_in_item(BlockId b) const {

@@ -317,12 +317,12 @@ std::vector<BlockId> Lowering::parents_first() const {
   return out;
 }
 
-void Lowering::emit_initialise() {
-  interface_.initialise = b_.function("initialise", [&] {
+std::size_t Lowering::emit_initialise(const std::string& name, bool globals) {
+  return b_.function(name, [&] {
     tolerant_ = true;
     const density::Density& d = s_.conditionals.density;
     for (BlockId b : parents_first()) {
-      if (!stored(b)) continue;
+      if (!stored(b) || (!globals && !s_.local[b.index()])) continue;
       local_chain(b);
       const conditionals::Block& block = s_.conditionals[b];
       std::vector<std::pair<ArrayTerm, std::size_t>> uses;
@@ -405,7 +405,8 @@ Lowered Lowering::run() {
   declare_gradients();
   declare_inverse_lookups();
   emit_prepare();
-  emit_initialise();
+  interface_.initialise = emit_initialise("initialise", true);
+  if (options_.new_items) interface_.initialise_local = emit_initialise("initialise_local", false);
   interface_.expectations = emit_expectations("expectations", true);
   interface_.global_expectations = emit_expectations("global_expectations", false);
   for (std::size_t k = 0; k < s_.steps.size(); ++k) {
@@ -423,15 +424,19 @@ Lowered Lowering::run() {
   interface_.sweep = s_.sweep;
   emit_elbo();
   emit_item_energies();
+  longest_.resize(m_.plates.size());
   for (std::size_t f :
        {interface_.prepare, interface_.initialise, interface_.expectations, interface_.global_expectations})
     b_.mark_cold(f);
+  if (interface_.initialise_local) b_.mark_cold(*interface_.initialise_local);
+  for (const schedule::Statistic& x : s_.statistics)
+    interface_.sums.push_back(array_.at(x.sums));
   for (const auto& step : interface_.steps) {
     const auto* stage = std::get_if<StageFunctions>(&step);
     if (stage && stage->seed) b_.mark_cold(*stage->seed);
     if (stage && stage->sum) b_.mark_cold(*stage->sum);
   }
-  return {b_.take(), std::move(interface_), std::move(buffers_), std::move(definite_),
+  return {b_.take(), std::move(interface_), std::move(buffers_), std::move(definite_), std::move(size_), std::move(longest_),
           std::move(size_values_)};
 }
 

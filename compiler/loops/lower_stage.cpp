@@ -354,7 +354,7 @@ StageFunctions Lowering::emit_stage(std::size_t step) {
     streamed = streamed || s_.storage[b.index()] == Storage::streamed;
     if (!picks_.contains(b)) continue;
     out.picks.push_back(picks_.at(b));
-    out.pick_sizes.push_back(data_.sizes[m_[*m_[s_.conditionals[b].variable].value_plate].set.index()]);
+    out.pick_plates.push_back(m_[*m_[s_.conditionals[b].variable].value_plate].set);
   }
   if (!out.picks.empty()) out.seed = emit_items(step, StageMode::seed);
   if (!streamed) out.sum = emit_items(step, StageMode::sum);

@@ -61,7 +61,7 @@ class Lowering {
   void declare_blocks();
   void declare_arrays();
   void emit_prepare();
-  void emit_initialise();
+  std::size_t emit_initialise(const std::string& name, bool globals);
   std::size_t emit_expectations(const std::string& name, bool local);
   void emit_elbo();
   std::vector<SizeId> packed(const std::vector<model::PlateId>& plates) const;
@@ -284,6 +284,7 @@ class Lowering {
   Builder b_;
 
   std::vector<SizeId> size_;                 // by plate set
+  std::vector<SizeId> longest_;              // the same, once asked for
   DataBuffers buffers_;
   std::map<std::pair<BlockId, std::string>, BufferId> parameter_;
   std::map<std::pair<BlockId, math::Stat>, BufferId> expectation_;

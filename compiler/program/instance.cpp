@@ -9,6 +9,7 @@
 
 #include "compiler/loops/interpret.h"
 #include "compiler/native/native.h"
+#include "compiler/program/tables.h"
 #include "runtime/engine/cavi.h"
 #include "runtime/rng.h"
 
@@ -76,11 +77,6 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
       if (s->sum && !turn.refresh) out.sum = function(*s->sum);
       for (loops::BufferId b : s->statistics)
         out.statistics.push_back(b.index());
-      for (loops::BufferId b : s->picks)
-        out.picks.push_back(b.index());
-      out.pick_sizes = s->pick_sizes;
-      const auto& blocks = std::get<schedule::ItemStage>(schedule.steps[turn.step]).blocks;
-      out.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
       engine_.steps.emplace_back(std::move(out));
     } else {
       const auto& u = std::get<loops::UpdateFunction>(step);
@@ -104,28 +100,7 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
     if (role == loops::Role::parameter || role == loops::Role::expectation || role == loops::Role::statistic)
       engine_.state.push_back(k);
   }
-  engine_.describe = [this](std::int32_t status) {
-    if (status >= loops::kFailData) {
-      return fmt::format("the data matrix '{}' is not positive definite",
-                         model_[model::GivenId(static_cast<std::size_t>(status - loops::kFailData))].name);
-    }
-    const conditionals::BlockId b(static_cast<std::size_t>(status - loops::kFailBlock));
-    const conditionals::Block& block = schedule_.conditionals[b];
-    const std::string& name = model_[block.variable].name;
-    if (block.point) {
-      return fmt::format(
-          "'{}' has no mode inside its support: a point needs {} with shape, concentration or a and b of "
-          "at least 1, and data that bound it",
-          name, block.family->name);
-    }
-    const auto& origins = schedule_.conditionals.density.origins;
-    const bool improper = std::any_of(origins.begin(), origins.end(), [&](const density::Origin& o) {
-      return o.improper && o.statement == model_[block.variable].statement;
-    });
-    return fmt::format("the posterior of '{}' is not a proper {} ({})", name, block.family->name,
-                       improper ? "its prior has no normaliser, so that each element needs enough data"
-                                : "a parameter left its domain");
-  };
+  engine_.describe = [this](std::int32_t status) { return describe_status(model_, schedule_, status); };
   place_data(data);
 }
 

@@ -7,19 +7,9 @@
 
 #include "compiler/loops/lower.h"
 #include "runtime/engine/engine.h"
-#include "runtime/rng.h"
+#include "runtime/embedded/start.h"
 
 namespace lehr {
-
-/// Every factor begins at its prior (at a standard factor where the prior is improper), displaced at random so that
-/// exchangeable components differ. Then:
-enum class StartKind {
-  seeds,        // each value of a local category takes a few random items, each state of a chain a few elements
-  means,        // nothing more: the factors alone tell the components apart
-  allocations,  // every local category, chain element and bit is given a random value
-  points,       // items are clustered by k-means from k-means++ seeds, and clusters are values of the category
-  flat          // next to no displacement: the symmetric solution but for some noise
-};
 
 std::optional<StartKind> start_kind(std::string_view name);
 

@@ -41,9 +41,6 @@ struct EngineStage {
   bool refresh = false;                      // a second turn: auxiliary variables alone are formed again
   Generated tables, update, seed, sum;       // seed and sum may be empty
   std::vector<std::size_t> statistics;       // buffers to clear before `update`, `seed` or `sum`
-  std::vector<std::size_t> picks;            // buffers, one a category block
-  std::vector<std::int64_t> pick_sizes;
-  bool chains = false;                       // has chains of categories: their elements are seeded, so all items take part
 };
 
 struct EngineUpdate {

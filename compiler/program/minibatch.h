@@ -1,0 +1,22 @@
+// Whether a model can be fitted from minibatches that are all the data its code ever sees at once (streams): outside the
+// item stages nothing may be visited item by item, so that sums over a batch, scaled up, stand for those over all items.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/loops/lower.h"
+
+namespace lehr {
+
+/// The plate whose elements batches are drawn from: that of the first item stage, otherwise that of the first observed
+/// variable; none without run-time items.
+std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lowered& lowered);
+
+/// No code outside the items touches anything sized by `plate` or by what is nested in it.
+bool takes_minibatches(const model::Model& m, const loops::Lowered& lowered, model::PlateId plate);
+
+/// Buffers that `prepare` fills with sums over the elements of `plate`.
+std::vector<loops::BufferId> sums_over(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered,
+                                       model::PlateId plate);
+
+}  // namespace lehr
