@@ -16,6 +16,7 @@ int run(int argc, char** argv) {
       "Exit codes: 0 done; 1 internal; 2 usage; 3 model; 4 data; 5 numerical failure.\n"
       "lehr COMMAND --help shows the options of a command and examples.");
   Action action;
+  add_build(app, action);
   add_check(app, action);
   add_derive(app, action);
   add_emit(app, action);

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* One entry of the table of buffers: a pointer to the first element (double or int64_t), 64-byte aligned.
+/* One entry of the table of buffers: a pointer to the first element (double or int64_t), 64-byte aligned but for data,
+   which are aligned to 8 bytes.
    The order of the table is the order of Program::buffers. Different entries never overlap. */
 typedef void* lehr_buffer;
 

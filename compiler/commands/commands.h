@@ -15,6 +15,7 @@ enum ExitCode { kDone = 0, kInternal = 1, kUsage = 2, kModel = 3, kData = 4, kNu
 /// Set by a subcommand's callback; run after the whole command line is parsed.
 using Action = std::function<ExitCode()>;
 
+void add_build(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_derive(CLI::App& app, Action& action);
 void add_emit(CLI::App& app, Action& action);

@@ -16,7 +16,7 @@ namespace {
 using loops::BufferId;
 using loops::SizeId;
 
-constexpr std::uint64_t kBufferAlignment = 64;
+constexpr std::uint64_t kBufferAlignment = 64, kDataAlignment = 8;  // data may be arrays of the caller
 
 llvm::MDNode* integer_node(llvm::LLVMContext& context, std::uint64_t value) {
   auto* constant = llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), value);
@@ -174,7 +174,9 @@ void FunctionLowering::bind_buffers() {
     const loops::Buffer& buffer = program_.buffers[k];
     llvm::Value* base = entry_load(function_.getArg(0), k, b_.getPtrTy());
     auto* load = llvm::cast<llvm::LoadInst>(base);
-    load->setMetadata(llvm::LLVMContext::MD_align, integer_node(b_.getContext(), kBufferAlignment));
+    load->setMetadata(llvm::LLVMContext::MD_align,
+                      integer_node(b_.getContext(),
+                                   buffer.role == loops::Role::data ? kDataAlignment : kBufferAlignment));
     base->setName(buffer.name);
     buffers_[k] = base;
     scopes[k] = metadata.createAnonymousAliasScope(domain, buffer.name);

@@ -3,8 +3,12 @@
 // calls nothing but memset. Errors here are errors of the compiler and throw std::runtime_error.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "compiler/loops/loops.h"
 #include "runtime/abi.h"
@@ -16,7 +20,27 @@ struct Options {
   std::string triple = {};  // empty: this machine
   int level = 3;            // 0: no optimisation at all, for debugging; otherwise the full pipeline
   std::string prefix = {};  // put before the name of every function
+  enum class Sanitizer { none, thread, address } sanitizer = Sanitizer::none;  // of built objects, to test them
 };
+
+/// What a built object holds beside the program: the constant tables that the driver of runtime/embedded reads, and the
+/// names under which its functions are called.
+struct Image {
+  struct Functions {};              // the addresses of the program's functions, in order
+  using Words = std::vector<std::int64_t>;
+  using Strings = std::vector<std::string>;
+  using Field = std::variant<std::int64_t, Words, Functions, Strings>;  // the last three: a pointer to them
+  /// `name(...)` calls the driver's `function(model, [argument,] ...)`.
+  struct Entry {
+    std::string name, function;
+    std::optional<std::int64_t> argument;
+  };
+  std::vector<Field> model;         // the members of embedded::Model, in order
+  std::vector<Entry> entries;       // all that the object exports
+};
+
+/// Why no code can be made for the machine that the options name; empty when it can.
+std::string refusal(const Options& options);
 
 /// LLVM's text of the program, after optimisation unless `level` is 0.
 std::string llvm_text(const loops::Program& program, const Options& options = {});
@@ -26,6 +50,9 @@ std::string assembly(const loops::Program& program, const Options& options = {})
 
 /// The bytes of a relocatable, position independent object file.
 std::string emit_object(const loops::Program& program, const Options& options = {});
+
+/// The same with the driver and its tables: all that another program needs beside libm.
+std::string emit_embeddable(const loops::Program& program, const Image& image, const Options& options = {});
 
 /// A program compiled into this process; its code lives as long as this object. Any number of threads may
 /// call it.

@@ -3,6 +3,7 @@
 
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -17,13 +18,22 @@
 namespace lehr::native {
 namespace {
 
-void initialise_llvm() {
-  static const bool done = [] {
+void initialise_llvm(bool all) {
+  static const bool native = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     return true;
   }();
-  (void)done;
+  (void)native;
+  if (!all) return;
+  static const bool others = [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    return true;
+  }();
+  (void)others;
 }
 
 std::string host_features() {
@@ -33,25 +43,32 @@ std::string host_features() {
   return features.getString();
 }
 
-std::string emit(const loops::Program& program, const Options& options, llvm::CodeGenFileType kind) {
+std::string emit(const loops::Program& program, const Options& options, bool assembly) {
   const auto target = make_target(options);
   llvm::LLVMContext context;
   const auto module = make_module(program, options, *target, context);
   optimise(*module, *target, options.level);
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  if (target->addPassesToEmitFile(passes, out, nullptr, kind)) {
-    throw std::runtime_error("native: this target cannot write that kind of file");
-  }
-  passes.run(*module);
-  return std::string(bytes.begin(), bytes.end());
+  return emit_module(*module, *target, assembly);
 }
 
 }  // namespace
 
+std::string refusal(const Options& options) {
+  initialise_llvm(!options.triple.empty());
+  const std::string triple = options.triple.empty() ? llvm::sys::getProcessTriple() : options.triple;
+  std::string message;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target) return "LLVM knows no machine '" + triple + "'";
+  const llvm::Triple parsed(triple);
+  if (!parsed.isArch64Bit() || !parsed.isLittleEndian())
+    return "'" + triple + "' is not a 64-bit little-endian machine";
+  const std::unique_ptr<llvm::MCSubtargetInfo> machine(target->createMCSubtargetInfo(triple, "", ""));
+  if (options.cpu.empty() || (machine && machine->isCPUStringValid(options.cpu))) return "";
+  return "LLVM knows no processor '" + options.cpu + "' of '" + triple + "'";
+}
+
 std::unique_ptr<llvm::TargetMachine> make_target(const Options& options) {
-  initialise_llvm();
+  initialise_llvm(!options.triple.empty());
   const std::string triple = options.triple.empty() ? llvm::sys::getProcessTriple() : options.triple;
   std::string message;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
@@ -77,6 +94,18 @@ std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const O
   return module;
 }
 
+std::string emit_module(llvm::Module& module, llvm::TargetMachine& target, bool assembly) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  const auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (target.addPassesToEmitFile(passes, out, nullptr, kind)) {
+    throw std::runtime_error("native: this target cannot write that kind of file");
+  }
+  passes.run(module);
+  return std::string(bytes.begin(), bytes.end());
+}
+
 std::string llvm_text(const loops::Program& program, const Options& options) {
   const auto target = make_target(options);
   llvm::LLVMContext context;
@@ -89,11 +118,11 @@ std::string llvm_text(const loops::Program& program, const Options& options) {
 }
 
 std::string assembly(const loops::Program& program, const Options& options) {
-  return emit(program, options, llvm::CodeGenFileType::AssemblyFile);
+  return emit(program, options, true);
 }
 
 std::string emit_object(const loops::Program& program, const Options& options) {
-  return emit(program, options, llvm::CodeGenFileType::ObjectFile);
+  return emit(program, options, false);
 }
 
 }  // namespace lehr::native

@@ -19,6 +19,9 @@ std::unique_ptr<llvm::TargetMachine> make_target(const Options& options);
 std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const Options& options,
                                           const llvm::TargetMachine& target, llvm::LLVMContext& context);
 
+/// The bytes of an object file (or the text of the assembly) of a module that is already optimised.
+std::string emit_module(llvm::Module& module, llvm::TargetMachine& target, bool assembly);
+
 /// Runs the pipeline; level 0 only makes the special functions disappear.
 void optimise(llvm::Module& module, llvm::TargetMachine& target, int level);
 

@@ -26,7 +26,7 @@ const std::vector<std::string> kLadder{"support",  "math",  "ast",    "model",  
 /// What a rung may use of the runtime: values and formats, never the loops around generated code.
 const std::map<std::string, std::vector<std::string>> kRuntime{
     {"math", {"runtime/rng.h"}},  {"model", {"runtime/data/", "runtime/result.h"}},
-    {"loops", {"runtime/abi.h"}}, {"native", {"runtime/abi.h"}},
+    {"loops", {"runtime/abi.h"}}, {"native", {"runtime/abi.h", "runtime/embedded/bitcode.h"}},
     {"program", {"runtime/"}},    {"commands", {"runtime/"}},
 };
 

@@ -1,0 +1,205 @@
+// lehr build: the inference of a model as an object file or shared library, with headers for C and C++.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/settings.h"
+#include "compiler/pipeline.h"
+#include "compiler/program/embedding.h"
+#include "compiler/schedule/schedule.h"
+#include "runtime/output/atomic_file.h"
+
+extern char** environ;
+
+namespace lehr::commands {
+namespace {
+
+struct BuildOptions {
+  std::string model, prefix, cpu = "native", target, sanitizer = "none", depfile, linker = "cc";
+  std::vector<std::string> missing;
+  SettingTexts settings;
+  bool shared = false, is_static = false, no_locals = false;
+};
+
+Error usage_error(const char* option, std::string text, std::vector<std::string> notes = {}) {
+  return {lehr::ExitCode::usage, option, std::move(text), std::move(notes)};
+}
+
+Result<native::Options> native_options(const BuildOptions& o) {
+  native::Options out;
+  out.triple = o.target;
+  const bool x86 = o.target.empty() || o.target.starts_with("x86_64");
+  if (o.cpu == "generic") {
+    out.cpu = x86 ? "x86-64" : "generic";
+  } else if (o.cpu == "native") {
+    if (!o.target.empty())
+      return usage_error("--cpu", "native is this machine, not " + o.target,
+                         {"name the processor, or --cpu generic"});
+  } else {
+    out.cpu = o.cpu;
+  }
+  if (const std::string reason = native::refusal(out); !reason.empty())
+    return usage_error(o.target.empty() ? "--cpu" : "--target", reason);
+  if (o.sanitizer == "thread") out.sanitizer = native::Options::Sanitizer::thread;
+  if (o.sanitizer == "address") out.sanitizer = native::Options::Sanitizer::address;
+  return out;
+}
+
+/// Observed variables that may have missing values; an Error names one that there is not.
+Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names, const model::Model& m) {
+  density::ExpandOptions out;
+  out.may_be_missing.assign(m.variables.size(), false);
+  for (const std::string& name : names) {
+    bool found = false;
+    for (std::size_t k = 0; k < m.variables.size(); ++k) {
+      if (m.variables[k].name != name || !m.variables[k].observed) continue;
+      out.may_be_missing[k] = found = true;
+    }
+    if (!found) return usage_error("--missing", fmt::format("the model observes no '{}'", name));
+  }
+  return out;
+}
+
+/// The shared library from an object, by the system's linker. No runtime library but libm.
+Result<bool> link(const std::string& linker, const std::string& object, const std::string& library) {
+  const std::string words[] = {linker, "-shared", "-nostartfiles", "-Wl,-z,defs",
+                               "-o",   library,   object,          "-lm"};
+  std::vector<char*> arguments;
+  for (const std::string& w : words)
+    arguments.push_back(const_cast<char*>(w.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, linker.c_str(), nullptr, nullptr, arguments.data(), environ);
+  if (failure != 0)
+    return usage_error(
+        "--shared", fmt::format("there is no linker '{}' on this machine", linker),
+        {"a shared library needs a C compiler to link it: install one, or name it with --linker",
+         "without --shared the object file needs none"});
+  int status = 0;
+  if (waitpid(child, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return usage_error("--shared", fmt::format("'{}' could not link {}", linker, library));
+  return true;
+}
+
+Result<bool> write_code(const BuildOptions& o, const std::string& code, const std::string& path) {
+  if (!o.shared) return write_file(path, code);
+  const std::string object = path + ".o.tmp";
+  if (Result<bool> r = write_file(object, code); !r) return r;
+  const Result<bool> linked = link(o.linker, object, path);
+  std::remove(object.c_str());
+  return linked;
+}
+
+/// What make reads: blanks in names are escaped.
+std::string dependencies(const std::vector<std::string>& outputs, const std::string& model) {
+  const auto escaped = [](const std::string& path) {
+    std::string out;
+    for (const char c : path)
+      out += c == ' ' ? std::string("\\ ") : std::string(1, c);
+    return out;
+  };
+  std::string out;
+  for (const std::string& path : outputs)
+    out += escaped(path) + " ";
+  return out + ": " + escaped(model) + "\n";
+}
+
+/// The headers and the code of one model; what is written, in order.
+Result<std::vector<std::string>> write_all(const BuildOptions& o, const Embedding& e,
+                                           const std::string& code) {
+  const std::filesystem::path prefix = o.prefix;
+  std::error_code ignored;  // the writer says what is wrong
+  if (prefix.has_parent_path()) std::filesystem::create_directories(prefix.parent_path(), ignored);
+  const std::vector<std::string> paths{o.prefix + (o.shared ? ".so" : ".o"), o.prefix + ".h",
+                                       o.prefix + ".hpp"};
+  const std::string built = fmt::format("Built by lehr {} for {}{}{}.", LEHR_VERSION,
+                                        o.cpu == "native" ? "the processor it was built on" : o.cpu,
+                                        o.target.empty() ? "" : " of ", o.target);
+  const std::string header = prefix.filename().string() + ".h";
+  if (Result<bool> r = write_code(o, code, paths[0]); !r) return r.error();
+  if (Result<bool> r = write_file(paths[1], c_header(e, built)); !r) return r.error();
+  if (Result<bool> r = write_file(paths[2], cpp_header(e, header)); !r) return r.error();
+  if (!o.depfile.empty()) {
+    if (Result<bool> r = write_file(o.depfile, dependencies(paths, o.model)); !r) return r.error();
+  }
+  return paths;
+}
+
+ExitCode build(const BuildOptions& o) {
+  const std::optional<Source> source = read_model(o.model);
+  if (!source) return kUsage;
+  const Result<Settings> settings = read_settings(o.settings);
+  if (!settings) return complain(settings.error());
+  const Result<native::Options> options = native_options(o);
+  if (!options) return complain(options.error());
+
+  Diagnostics first, second;
+  const std::optional<FrontEnd> untied = analyse(*source, {}, first);
+  if (!untied) return report(first, *source);
+  const Result<density::ExpandOptions> missing = missing_of(o.missing, untied->model);
+  if (!missing) return complain(missing.error());
+  std::optional<FrontEnd> front = analyse(*source, *missing, second);
+  const ExitCode code = report(second, *source);
+  if (!front) return code;
+
+  const Result<BoundData> sizes = bind_sizes(front->model, *settings);
+  if (!sizes) return complain(sizes.error());
+  if (const std::optional<Error> unknown = unknown_values(front->model, *sizes)) return complain(*unknown);
+  const schedule::Schedule schedule = plan(front->model, std::move(front->conditionals));
+  const loops::Lowered lowered =
+      lower(front->model, schedule, *sizes, {.save_locals = !o.no_locals, .new_items = true});
+  const Embedding embedding = embed(front->model, schedule, *sizes, lowered);
+  const std::string object = native::emit_embeddable(lowered.program, embedding.image, *options);
+  const Result<std::vector<std::string>> written = write_all(o, embedding, object);
+  if (!written) return complain(written.error());
+  fmt::print("{}: {}\n", embedding.name, fmt::join(*written, ", "));
+  return kDone;
+}
+
+}  // namespace
+
+void add_build(CLI::App& app, Action& action) {
+  const auto o = std::make_shared<BuildOptions>();
+  CLI::App* c =
+      app.add_subcommand("build", "Compile a model for use in other programs: object file and headers");
+  c->add_option("MODEL", o->model, "model file (*.lehr)")->required();
+  c->add_option("-o,--out", o->prefix, "PREFIX of what is written: PREFIX.o (or .so), PREFIX.h, PREFIX.hpp")
+      ->required();
+  add_settings(*c, o->settings);
+  c->add_option("--missing", o->missing, "observed variables that may have missing values")
+      ->take_all()
+      ->delimiter(',');
+  c->add_flag(
+      "--no-locals", o->no_locals,
+      "do not keep the posteriors of categories of single items where inference does without: less memory");
+  c->add_option("--cpu", o->cpu,
+                "native, generic, x86-64-v2, x86-64-v3, x86-64-v4, or a name that LLVM knows")
+      ->capture_default_str();
+  c->add_option("--target", o->target,
+                "other machine, as aarch64-linux-gnu (with --cpu generic or its name)");
+  auto* shared = c->add_flag("--shared", o->shared, "a shared library, linked by the system's C compiler");
+  c->add_flag("--static", o->is_static, "an object file (the default)")->excludes(shared);
+  c->add_option("--linker", o->linker, "C compiler that links a shared library")->capture_default_str();
+  c->add_option("--depfile", o->depfile, "also write what the outputs depend on, for make and ninja");
+  c->add_option("--sanitize", o->sanitizer, "instrument the object, to test programs with")
+      ->check(CLI::IsMember({"none", "thread", "address"}))
+      ->group("");
+  c->footer(
+      "Examples:\n"
+      "  lehr build models/gmm.lehr -o out/gmm --set K=3 --sizes dim=2\n"
+      "  cc -Iout program.c out/gmm.o -lm\n"
+      "  lehr build models/gmm.lehr -o out/gmm --shared --cpu x86-64-v3\n"
+      "  lehr build models/lda.lehr -o out/lda --target aarch64-linux-gnu --cpu generic\n"
+      "Sizes that are given become constants of the code, which is faster; others are given by the program. "
+      "The object\n"
+      "needs nothing but libm, and the header says how to use it.");
+  c->callback([o, &action] { action = [o] { return build(*o); }; });
+}
+
+}  // namespace lehr::commands

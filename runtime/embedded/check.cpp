@@ -1,0 +1,146 @@
+// Data against what the model says they are: what is accepted here cannot lead the generated code out of its
+// arrays.
+#include "runtime/embedded/state.h"
+
+namespace lehr::embedded {
+namespace {
+
+constexpr double kSimplexTolerance = 1e-4;  // as in `lehr fit`: rows stored in single precision pass
+constexpr double kSymmetryTolerance = 1e-9;
+
+bool is_finite(double x) { return x - x == 0; }
+bool is_whole(double x) { return x >= 0x1p53 || static_cast<double>(static_cast<std::int64_t>(x)) == x; }
+double size_of(double x) { return x < 0 ? -x : x; }
+
+/// Whether every value is right, or missing where it may be. One pass without branches.
+template <class Right>
+bool all(std::span<const double> x, bool may_be_missing, const Right& right) {
+  bool wrong = false;
+  for (const double value : x)
+    wrong |= !(right(value) || (may_be_missing && value != value));
+  return !wrong;
+}
+
+bool in_domain(std::span<const double> x, Domain domain, bool missing) {
+  switch (domain) {
+    case Domain::positive:
+      return all(x, missing, [](double v) { return v > 0 && is_finite(v); });
+    case Domain::unit:
+      return all(x, missing, [](double v) { return v > 0 && v < 1; });
+    case Domain::count:
+      return all(x, missing, [](double v) { return v >= 0 && is_finite(v) && is_whole(v); });
+    case Domain::bit:
+      return all(x, missing, [](double v) { return v == 0 || v == 1; });
+    case Domain::spin:
+      return all(x, missing, [](double v) { return v == -1 || v == 1; });
+    case Domain::simplex:
+      return all(x, missing, [](double v) { return v >= 0 && v <= 1 + kSimplexTolerance; });
+    case Domain::open_simplex:
+      return all(x, missing, [](double v) { return v > 0 && v <= 1 + kSimplexTolerance; });
+    case Domain::real:
+    case Domain::symmetric:
+    case Domain::positive_definite:
+    case Domain::category:
+    case Domain::offsets:
+      break;
+  }
+  return all(x, missing, is_finite);
+}
+
+bool categories(std::span<const std::int64_t> x, std::int64_t limit, bool missing) {
+  bool wrong = false;
+  for (const std::int64_t value : x)
+    wrong |= value < (missing ? -1 : 0) || value >= limit;
+  return !wrong;
+}
+
+bool sums_to_one(std::span<const double> row) {
+  double total = 0;
+  for (const double x : row)
+    total += x;
+  return total != total || size_of(total - 1) <= kSimplexTolerance;
+}
+
+bool symmetric(std::span<const double> matrix, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double a = matrix[i * n + j], b = matrix[j * n + i];
+      if (size_of(a - b) > kSymmetryTolerance * (size_of(a) + size_of(b))) return false;
+    }
+  }
+  return true;
+}
+
+/// An element with several entries is missing as a whole.
+bool whole_rows(std::span<const double> x, std::size_t width) {
+  for (std::size_t at = 0; at + width <= x.size(); at += width) {
+    std::size_t missing = 0;
+    for (const double value : x.subspan(at, width))
+      missing += value != value;
+    if (missing != 0 && missing != width) return false;
+  }
+  return true;
+}
+
+/// The number of rows of an offsets array when it is known, which takes the offsets of the plate around it.
+Status settle(const View& v, const State& s, std::int64_t slot, std::int64_t* sizes);
+
+Status settle_extent(const View& v, const State& s, Extent e, std::int64_t* sizes) {
+  return e >= 0 || sizes[-(e + 1)] >= 0 ? kOk : settle(v, s, -(e + 1), sizes);
+}
+
+Status settle(const View& v, const State& s, std::int64_t slot, std::int64_t* sizes) {
+  const SizeRow& row = v.model.sizes[slot];
+  if (row.rule == SizeRule::one_more) {
+    if (const Status status = settle_extent(v, s, row.base, sizes)) return status;
+    sizes[slot] = v.extent(row.base) + 1;
+    return kOk;
+  }
+  const ArrayRow& array = v.model.arrays[row.offsets];
+  if (const Status status = settle_extent(v, s, array.rows, sizes)) return status;
+  const std::int64_t rows = v.extent(array.rows);
+  const std::int64_t longest = row.base == 0 ? s.room[slot] : v.extent(row.base);
+  const auto* const offsets = static_cast<const std::int64_t*>(v.table[array.buffer]);
+  bool wrong = offsets[0] != 0;
+  for (std::int64_t k = 0; k < rows; ++k) {
+    std::int64_t length = 0;
+    wrong |= __builtin_sub_overflow(offsets[k + 1], offsets[k], &length) || length < row.least ||
+             length > longest || offsets[k + 1] > s.room[slot];
+  }
+  if (wrong || offsets[rows] < 1) return kOffsets;
+  sizes[slot] = offsets[rows];
+  return kOk;
+}
+
+}  // namespace
+
+Status settle_sizes(const View& v, const State& s) {
+  for (std::int64_t k = 0; k < v.model.size_count; ++k) {
+    if (s.next_sizes[k] >= 0) continue;
+    if (const Status status = settle(v, s, k, s.next_sizes)) return status;
+  }
+  return kOk;
+}
+
+Status check_array(const View& v, const ArrayRow& row) {
+  const auto width = static_cast<std::size_t>(v.extent(row.width));
+  if (row.domain == Domain::offsets) return kOk;  // settle_sizes looked at it
+  if (row.domain == Domain::category)
+    return categories(v.integers(row.buffer), v.extent(row.limit), row.may_be_missing) ? kOk : kData;
+  const std::span<const double> x = v.reals(row.buffer);
+  if (!in_domain(x, row.domain, row.may_be_missing)) return kData;
+  if (row.may_be_missing && width > 1 && !whole_rows(x, width)) return kData;
+  if (row.domain == Domain::simplex || row.domain == Domain::open_simplex) {
+    for (std::size_t at = 0; at + width <= x.size(); at += width) {
+      if (!sums_to_one(x.subspan(at, width))) return kData;
+    }
+  }
+  if (row.domain == Domain::symmetric || row.domain == Domain::positive_definite) {
+    for (std::size_t at = 0; at + width * width <= x.size(); at += width * width) {
+      if (!symmetric(x.subspan(at, width * width), width)) return kData;
+    }
+  }
+  return kOk;
+}
+
+}  // namespace lehr::embedded

@@ -1,0 +1,167 @@
+// States in a caller's buffer: a header, the sizes, and every buffer that makes up q, in the byte order of
+// the machine (little-endian on all that objects are built for). And the strings of the statuses.
+#include <cstring>
+
+#include "runtime/embedded/driver.h"
+
+namespace lehr::embedded {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x6c65687253415645;  // "lehrSAVE"
+
+struct Header {
+  std::uint64_t magic, hash, bytes;
+  std::int64_t started, size_count;
+  std::uint64_t checksum;  // of everything after the header, and of the header with 0 here
+};
+
+/// A multiplication by an odd number loses nothing: every altered word changes the result.
+std::uint64_t checksum(std::uint64_t so_far, const void* from, std::size_t bytes) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  for (std::size_t at = 0; at + 8 <= bytes; at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, static_cast<const unsigned char*>(from) + at, 8);
+    so_far = (so_far ^ word) * kOdd;
+    so_far ^= so_far >> 29;
+  }
+  return so_far;
+}
+
+std::uint64_t checksum(Header h, const void* rest) {
+  h.checksum = 0;
+  return checksum(checksum(0, &h, sizeof h), rest, h.bytes - sizeof h);
+}
+
+bool is_saved(const BufferRow& b) { return b.role == Role::state; }
+
+/// Bytes of a saved state with these sizes, 0 when they cannot be.
+std::size_t saved_bytes(const View& v) {
+  std::size_t bytes = sizeof(Header) + 8 * static_cast<std::size_t>(v.model.size_count);
+  for (std::int64_t k = 0; k < v.model.buffer_count; ++k) {
+    if (!is_saved(v.model.buffers[k])) continue;
+    const std::int64_t own = buffer_bytes(v, v.model.buffers[k]);
+    if (own < 0) return 0;
+    bytes += static_cast<std::size_t>(own);
+  }
+  return bytes;
+}
+
+/// Whether the sizes are those of this state, but for the items; `room` when the items fit as well.
+Status compare_sizes(const Model& m, const State& s, const std::int64_t* sizes, bool& room) {
+  room = true;
+  for (std::int64_t k = 0; k < m.size_count; ++k) {
+    const SizeRow& row = m.sizes[k];
+    if (sizes[k] < 0 || sizes[k] > kLargest) return kAltered;
+    const std::int64_t base = row.base >= 0 ? row.base : sizes[-(row.base + 1)];
+    if (row.rule == SizeRule::one_more && sizes[k] != base + 1) return kAltered;
+    if (row.rule == SizeRule::fixed && sizes[k] != s.room[k]) return kSize;
+    room = room && (sizes[k] <= s.room[k] || row.rule == SizeRule::longest);
+  }
+  return kOk;
+}
+
+}  // namespace
+}  // namespace lehr::embedded
+
+using namespace lehr::embedded;
+
+extern "C" {
+
+std::size_t lehr_saved_bytes(const Model* m, void* memory) {
+  State* s = nullptr;
+  return open(*m, memory, s) == kOk ? saved_bytes(view_of(*m, *s)) : 0;
+}
+
+std::int32_t lehr_save(const Model* m, void* memory, void* saved, std::size_t bytes) {
+  State* s = nullptr;
+  if (!saved) return kNull;
+  if (const Status status = open(*m, memory, s)) return status;
+  if (!s->started) return kNotStarted;
+  const View v = view_of(*m, *s);
+  Header h{kMagic, m->hash, saved_bytes(v), s->started, m->size_count, 0};
+  if (bytes < h.bytes) return kShort;
+  auto* at = static_cast<unsigned char*>(saved) + sizeof h;
+  const auto put = [&](const void* from, std::size_t n) {
+    std::memcpy(at, from, n);
+    at += n;
+  };
+  put(s->sizes, 8 * static_cast<std::size_t>(m->size_count));
+  for (std::int64_t k = 0; k < m->buffer_count; ++k) {
+    if (is_saved(m->buffers[k])) put(s->table[k], 8 * v.length(k));
+  }
+  h.checksum = checksum(h, static_cast<unsigned char*>(saved) + sizeof h);
+  std::memcpy(saved, &h, sizeof h);
+  return kOk;
+}
+
+std::int32_t lehr_load(const Model* m, void* memory, const void* saved, std::size_t bytes) {
+  State* s = nullptr;
+  if (!saved) return kNull;
+  if (const Status status = open(*m, memory, s)) return status;
+  Header h;
+  if (bytes < sizeof h) return kTruncated;
+  std::memcpy(&h, saved, sizeof h);
+  if (h.magic != kMagic) return kAltered;
+  if (h.hash != m->hash) return kOtherModel;
+  if (h.bytes > bytes) return kTruncated;
+  const std::size_t sizes_bytes = 8 * static_cast<std::size_t>(m->size_count);
+  if (h.size_count != m->size_count || h.bytes < sizeof h + sizes_bytes || h.bytes % 8 != 0) return kAltered;
+  const auto* at = static_cast<const unsigned char*>(saved) + sizeof h;
+  if (checksum(h, at) != h.checksum) return kAltered;
+  std::memcpy(s->next_sizes, at, sizes_bytes);
+  bool room = true;
+  if (const Status status = compare_sizes(*m, *s, s->next_sizes, room)) return status;
+  const View v{*m, s->table, s->next_sizes};
+  if (saved_bytes(v) != h.bytes) return kAltered;
+  // Nothing is written before everything was looked at.
+  at += sizes_bytes;
+  for (std::int64_t k = 0; k < m->buffer_count; ++k) {
+    if (!is_saved(m->buffers[k])) continue;
+    const std::size_t n = 8 * v.length(k);
+    if (room || !m->buffers[k].on_items) std::memcpy(s->table[k], at, n);
+    at += n;
+  }
+  for (std::int64_t k = 0; k < m->size_count && room; ++k)
+    s->sizes[k] = s->outer_sizes[k] = s->next_sizes[k];
+  s->started = 1;
+  s->has_data = s->swept = s->expectations_stale = 0;
+  s->sums_fresh = room;
+  s->scale = 1;
+  return kOk;
+}
+
+const char* lehr_error(const Model* m, std::int32_t status) {
+  constexpr std::int32_t kFailBlock = 100, kFailData = 10000;  // as the compiler numbers them
+  static const char* const kText[kStatusCount] = {
+      "done",
+      "a pointer is null",
+      "the sizes were made for another version of the header: set their member abi to the constant of the "
+      "header that "
+      "belongs to this object",
+      "a size is not positive, is less than the model needs, is more than the state has room for, or makes "
+      "the state too "
+      "large",
+      "the memory is shorter than needed",
+      "not a state of this model: it was not initialised here, or was moved",
+      "a value of the data is outside its domain: not finite, negative where it must not be, a category "
+      "outside its "
+      "plate, or an array that is not aligned to 8 bytes",
+      "row offsets must start at 0, never fall, and end within the room of the state",
+      "an argument is outside its range",
+      "no data were given yet",
+      "there are no factors yet: init without data, and nothing loaded",
+      "nothing was inferred yet from the present data and factors: make a step or infer first",
+      "this model cannot be fitted from minibatches alone",
+      "the saved state ends too early",
+      "the saved state is altered, or not a saved state",
+      "the saved state is of another model, of other settings, or of another version",
+      "the bound is not finite: data that no value of the variables could have given, or numbers that left "
+      "their range"};
+  if (status >= 0 && status < kStatusCount) return kText[status];
+  const std::int64_t blocks = m->block_count, data = m->failure_count - blocks;
+  if (status >= kFailData && status - kFailData < data) return m->failures[blocks + status - kFailData];
+  if (status >= kFailBlock && status - kFailBlock < blocks) return m->failures[status - kFailBlock];
+  return "unknown status";
+}
+
+}  // extern "C"

@@ -1,0 +1,181 @@
+#include "runtime/embedded/state.h"
+
+#include <cstring>
+
+#include "runtime/embedded/start.h"
+
+namespace lehr::embedded {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x6c65687253544154;  // "lehrSTAT"
+constexpr std::uint64_t kAlignment = 64;
+
+std::uint64_t aligned(std::uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+
+template <class T>
+T field(const void* of, std::int64_t position) {
+  T out;
+  std::memcpy(&out, static_cast<const char*>(of) + 8 * position, sizeof out);
+  return out;
+}
+
+/// The largest value of every slot; false for a size that cannot be.
+bool read_room(const Model& m, const GivenSizes* given, std::int64_t* room) {
+  std::int64_t at = 1;
+  for (std::int64_t k = 0; k < m.size_count; ++k) {
+    const SizeRow& row = m.sizes[k];
+    room[k] = row.rule == SizeRule::one_more ? -1 : field<std::int64_t>(given, at++);
+    if (row.rule == SizeRule::one_more) continue;
+    if (room[k] < 1 || room[k] > kLargest || (row.rule != SizeRule::nested && room[k] < row.least))
+      return false;
+  }
+  // What follows from others may follow from what follows.
+  for (std::int64_t pass = 0; pass < m.size_count; ++pass) {
+    for (std::int64_t k = 0; k < m.size_count; ++k) {
+      if (m.sizes[k].rule != SizeRule::one_more) continue;
+      const Extent base = m.sizes[k].base;
+      const std::int64_t n = base >= 0 ? base : room[-(base + 1)];
+      if (n >= 0) room[k] = n + 1;
+    }
+  }
+  for (std::int64_t k = 0; k < m.size_count; ++k) {
+    if (room[k] < m.sizes[k].least && m.sizes[k].rule == SizeRule::one_more) return false;
+  }
+  return true;
+}
+
+/// Where everything is, from the boundary on. With `s`, the pointers of the state and of its table are set.
+std::uint64_t lay_out(const Model& m, const std::int64_t* room, State* s) {
+  const View v{m, nullptr, room};
+  auto* const base = reinterpret_cast<unsigned char*>(s);
+  std::uint64_t at = aligned(sizeof(State));
+  const auto take = [&](std::uint64_t bytes) {
+    unsigned char* here = base ? base + at : nullptr;
+    at += aligned(bytes);
+    return here;
+  };
+  for (std::int64_t k = 0; k < m.buffer_count; ++k) {
+    if (buffer_bytes(v, m.buffers[k]) < 0) return 0;
+  }
+  const std::uint64_t sizes = 8 * static_cast<std::uint64_t>(m.size_count);
+  unsigned char* const parts[] = {take(sizes),
+                                  take(sizes),
+                                  take(sizes),
+                                  take(sizes),
+                                  take(8 * static_cast<std::uint64_t>(m.buffer_count)),
+                                  take(8 * order_length(v))};
+  if (s) {
+    s->sizes = reinterpret_cast<std::int64_t*>(parts[0]);
+    s->outer_sizes = reinterpret_cast<std::int64_t*>(parts[1]);
+    s->next_sizes = reinterpret_cast<std::int64_t*>(parts[2]);
+    s->room = reinterpret_cast<std::int64_t*>(parts[3]);
+    s->table = reinterpret_cast<lehr_buffer*>(parts[4]);
+    s->order = reinterpret_cast<std::int64_t*>(parts[5]);
+  }
+  for (std::int64_t k = 0; k < m.buffer_count; ++k) {
+    if (m.buffers[k].role == Role::data) continue;
+    unsigned char* const here = take(static_cast<std::uint64_t>(buffer_bytes(v, m.buffers[k])));
+    if (at > static_cast<std::uint64_t>(kLargest)) return 0;
+    if (s) s->table[k] = here;
+  }
+  return at;
+}
+
+/// Models have few run-time sizes.
+constexpr std::int64_t kMostSizes = 256;
+
+Status read_sizes(const Model& m, const GivenSizes* given, std::int64_t* room) {
+  if (!given) return kNull;
+  if (field<std::uint64_t>(given, 0) != m.hash) return kAbi;
+  return m.size_count <= kMostSizes && read_room(m, given, room) ? kOk : kSize;
+}
+
+}  // namespace
+
+std::int64_t buffer_bytes(const View& v, const BufferRow& row) {
+  std::int64_t n = 8;
+  for (std::int64_t k = 0; k < row.axes; ++k) {
+    const std::int64_t extent = v.extent(v.model.axes[row.first_axis + k]);
+    if (__builtin_mul_overflow(n, extent, &n) || n > kLargest) return -1;
+  }
+  return n;
+}
+
+std::size_t state_bytes(const Model& m, const GivenSizes* given) {
+  std::int64_t room[kMostSizes];
+  if (read_sizes(m, given, room) != kOk) return 0;
+  const std::uint64_t bytes = lay_out(m, room, nullptr);
+  return bytes == 0 ? 0 : bytes + kAlignment - 1;
+}
+
+Status create(const Model& m, void* memory, std::size_t bytes, const GivenSizes* given, State*& out) {
+  if (!memory) return kNull;
+  std::int64_t room[kMostSizes];
+  if (const Status status = read_sizes(m, given, room)) return status;
+  const std::uint64_t needed = lay_out(m, room, nullptr);
+  if (needed == 0) return kSize;
+  const std::uint64_t skipped =
+      aligned(reinterpret_cast<std::uintptr_t>(memory)) - reinterpret_cast<std::uintptr_t>(memory);
+  if (bytes < needed + skipped) return kShort;
+  auto* const s = reinterpret_cast<State*>(static_cast<unsigned char*>(memory) + skipped);
+  std::memset(static_cast<void*>(s), 0, needed);
+  lay_out(m, room, s);
+  for (std::int64_t k = 0; k < m.size_count; ++k)
+    s->sizes[k] = s->outer_sizes[k] = s->room[k] = room[k];
+  s->magic = kMagic;
+  s->hash = m.hash;
+  s->self = s;
+  s->local_iterations = 100;
+  s->local_tolerance = 1e-4;
+  s->scale = 1;
+  out = s;
+  return kOk;
+}
+
+Status open(const Model& m, void* memory, State*& out) {
+  if (!memory) return kNull;
+  const std::uintptr_t at = aligned(reinterpret_cast<std::uintptr_t>(memory));
+  auto* const s = reinterpret_cast<State*>(at);
+  if (s->magic != kMagic || s->hash != m.hash || s->self != s) return kNotAState;
+  out = s;
+  return kOk;
+}
+
+Status adopt(const Model& m, State& s, const DataSet* data, bool& fresh) {
+  fresh = data != nullptr;
+  if (!data) return s.has_data ? kOk : kNoData;
+  std::int64_t at = 0;
+  for (std::int64_t k = 0; k < m.size_count; ++k) {
+    const SizeRow& row = m.sizes[k];
+    s.next_sizes[k] = row.rule == SizeRule::fixed || row.rule == SizeRule::longest ? s.room[k] : -1;
+    if (row.rule != SizeRule::items) continue;
+    s.next_sizes[k] = field<std::int64_t>(data, at++);
+    if (s.next_sizes[k] < 1 || s.next_sizes[k] < row.least || s.next_sizes[k] > s.room[k]) return kSize;
+  }
+  // Arrays of a data set that turns out to be wrong must not stay in the table.
+  s.has_data = 0;
+  bool same = true;
+  for (std::int64_t k = 0; k < m.array_count; ++k) {
+    auto* const array = const_cast<void*>(field<const void*>(data, at++));
+    if (!array) return kNull;
+    if (reinterpret_cast<std::uintptr_t>(array) % 8 != 0) return kData;
+    lehr_buffer& entry = s.table[m.arrays[k].buffer];
+    same = same && entry == array;
+    entry = array;
+  }
+  const View v{m, s.table, s.next_sizes};
+  if (const Status status = settle_sizes(v, s)) return status;
+  for (std::int64_t k = 0; k < m.array_count; ++k) {
+    if (const Status status = check_array(v, m.arrays[k])) return status;
+  }
+  for (std::int64_t k = 0; k < m.size_count; ++k) {
+    same = same && s.sizes[k] == s.next_sizes[k];
+    s.sizes[k] = s.outer_sizes[k] = s.next_sizes[k];
+  }
+  if (!same) s.sums_fresh = 0;
+  s.swept = 0;
+  s.has_data = 1;
+  return kOk;
+}
+
+}  // namespace lehr::embedded

@@ -1,0 +1,74 @@
+// The memory of one built model: a header, the tables that change with the data, and the buffers of the generated code,
+// all in one piece that the caller owns. Freestanding: no allocation, no globals, nothing but libm and the memory
+// functions.
+#pragma once
+#include "runtime/embedded/model.h"
+
+namespace lehr::embedded {
+
+enum Status : std::int32_t {
+  kOk = 0,
+  kNull,         // a pointer that must not be null
+  kAbi,          // sizes of another header, or another version of it
+  kSize,         // a size that is not positive, does not fit, or is less than the model needs
+  kShort,        // less memory than needed
+  kNotAState,    // not initialised, moved, or of another model
+  kData,         // a value outside its domain, NaN included
+  kOffsets,      // row offsets that do not start at 0, fall, or do not fit
+  kArgument,     // a temperature, step or number of items outside its range
+  kNoData,       // no data set was given yet
+  kNotStarted,   // no factors yet: `init` had no data, and nothing was loaded
+  kNotSwept,     // nothing was inferred from the present data and factors
+  kNoBatches,    // the model cannot be fitted from minibatches alone
+  kTruncated,    // a saved state that ends too early
+  kAltered,      // a saved state whose checksum is wrong, or none at all
+  kOtherModel,   // a saved state of another model or version
+  kNotFinite,    // the bound is not finite, or the data have probability 0
+  kStatusCount
+};
+
+/// Lives at the first 64-byte boundary of the caller's memory.
+struct State {
+  std::uint64_t magic, hash;
+  const State* self;               // a state is not moved
+  std::int64_t has_data, started, swept, sums_fresh, expectations_stale;
+  std::int64_t local_iterations;   // see SweepOptions in the runtime
+  double local_tolerance;
+  double scale;                    // of the sums of data alone: items in all / items in the batch
+  std::int64_t* sizes;             // by slot: of the present data set
+  std::int64_t* outer_sizes;       // the same with the items in all: what code outside the items counts
+  std::int64_t* next_sizes;        // of a data set that is being checked
+  std::int64_t* room;              // the largest that fit
+  lehr_buffer* table;
+  std::int64_t* order;             // for starts
+};
+
+/// The sizes and data sets of the header: abi and one size per slot that is given; the items, then one pointer an array.
+struct GivenSizes;
+struct DataSet;
+
+/// More than any state has: of sizes and of bytes.
+inline constexpr std::int64_t kLargest = std::int64_t{1} << 44;
+/// Bytes of a buffer's elements, -1 when they are more.
+std::int64_t buffer_bytes(const View& v, const BufferRow& row);
+
+/// Bytes of a state, 0 when the sizes are not those of this model or too large.
+std::size_t state_bytes(const Model& m, const GivenSizes* sizes);
+
+/// Lays out a zeroed state; kOk or why not.
+Status create(const Model& m, void* memory, std::size_t bytes, const GivenSizes* sizes, State*& out);
+/// The state that `create` made in this memory.
+Status open(const Model& m, void* memory, State*& out);
+
+/// Checks a data set, leaves its arrays where they are and takes its sizes; null keeps the present one. True in `fresh`
+/// when it came with this call.
+Status adopt(const Model& m, State& s, const DataSet* data, bool& fresh);
+
+/// Sizes of a data set whose numbers of items and row offsets `sizes` and `table` have: nested ones and those that follow
+/// from others, which are -1 before.
+Status settle_sizes(const View& v, const State& s);
+Status check_array(const View& v, const ArrayRow& row);
+
+inline View view_of(const Model& m, const State& s) { return {m, s.table, s.sizes}; }
+
+}  // namespace lehr::embedded

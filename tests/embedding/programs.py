@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Built models in programs of their own: what they need, what their headers say, and how they behave under the tools that
+watch programs. Exit code 77: a tool is not installed.
+
+usage: programs.py LEHR TEST, from the root of the repository
+"""
+import glob
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LEHR = os.path.abspath(sys.argv[1])
+ROOT = os.getcwd()
+HERE = os.path.join(ROOT, "tests/embedding")
+SMALL = ["--set", "K=2", "--sizes", "dim=1"]  # the mixture that walk.c and threads.c want
+C = ["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-I."]
+
+
+def run(*command, fails=False):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if (done.returncode != 0) != fails:
+        sys.exit(f"{' '.join(command)}\nexit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def need(*tools):
+    for tool in tools:
+        if not shutil.which(tool):
+            print(f"no {tool} here")
+            sys.exit(77)
+
+
+def model(name):
+    return os.path.join(ROOT, "models", name + ".lehr")
+
+
+def build(name, *options, prefix=None):
+    return run(LEHR, "build", model(name), "-o", prefix or name, *options)
+
+
+def undefined(path):
+    return {line.split()[-1].split("@")[0] for line in run("nm", "-u", path).splitlines() if line.strip()}
+
+
+def exported(path):
+    return {line.split()[-1] for line in run("nm", "-g", "--defined-only", path).splitlines() if line.strip()}
+
+
+def every_model():
+    """Every model: symbols in and out, and headers that C99 and C++20 compilers take without a warning."""
+    allowed = {"exp", "frexp", "ldexp", "memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_"}
+    for path in sorted(glob.glob(os.path.join(ROOT, "models/*.lehr"))):
+        name = os.path.basename(path)[:-5]
+        build(name, "--depfile", "deps.d")
+        needed, given = undefined(name + ".o"), exported(name + ".o")
+        assert needed <= allowed, f"{name}: {needed - allowed}"
+        assert given and all(s.startswith(name + "_") for s in given), f"{name}: {given}"
+        declared = set(re.findall(rf"\b({name}_\w+)\(", open(name + ".h").read()))
+        assert given <= declared | {name + "_svi_step"}, f"{name}: {given - declared}"
+        assert declared - given <= {name + "_svi_step"}, f"{name}: {declared - given}"
+        assert open("deps.d").read() == f"{name}.o {name}.h {name}.hpp : {path}\n"
+        run(*C, "-fsyntax-only", "-x", "c", name + ".h")
+        with open("use.cpp", "w") as f:
+            f.write(f'#include "{name}.hpp"\nint main() {{ return {name}_abi() == 0; }}\n')
+        run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "use.cpp")
+
+
+def processors():
+    """Objects for other processors than this one's; no sections that a program could write to."""
+    for cpu in ("generic", "x86-64-v2", "x86-64-v3", "x86-64-v4"):
+        build("gmm", "--cpu", cpu, "--target", "x86_64-linux-gnu")
+    build("gmm", "--target", "aarch64-linux-gnu", "--cpu", "generic")
+    assert "AArch64" in run("readelf", "-h", "gmm.o")
+    sections = run("readelf", "-SW", "gmm.o")
+    for kind in (".data", ".bss"):
+        sizes = re.findall(rf" {re.escape(kind)} +\w+ +\w+ +\w+ +(\w+)", sections)
+        assert all(int(s, 16) == 0 for s in sizes), sections
+    assert "native is this machine" in run(LEHR, "build", model("gmm"), "-o", "x", "--target", "aarch64-linux-gnu", fails=True)
+    assert "no processor 'z80'" in run(LEHR, "build", model("gmm"), "-o", "x", "--cpu", "z80", fails=True)
+    assert "no machine 'vax'" in run(LEHR, "build", model("gmm"), "-o", "x", "--target", "vax", "--cpu", "generic", fails=True)
+    assert "not a 64-bit" in run(LEHR, "build", model("gmm"), "-o", "x", "--target", "i686-linux-gnu", "--cpu", "generic", fails=True)
+    assert "no linker" in run(LEHR, "build", model("gmm"), "-o", "x", "--shared", "--linker", "no-such-linker", fails=True)
+    assert "observes no 'mu'" in run(LEHR, "build", model("gmm"), "-o", "x", "--missing", "mu", fails=True)
+    needed = run(LEHR, "build", os.path.join(ROOT, "tests/cli/data/counts.lehr"), "-o", "x", fails=True)
+    assert "constant 'a' has no value" in needed and "--set a=" in needed
+
+
+def stream():
+    """The C example: the four clusters, each of one component or some, in the same memory however long the stream."""
+    build("gmm", "--set", "K=8", "--sizes", "dim=2")
+    run(*C, os.path.join(ROOT, "examples/stream/stream.c"), "gmm.o", "-lm", "-o", "stream")
+    short, long = run("./stream", "20000"), run("./stream", "400000")
+    print(long)
+    assert re.search(r"in (\d+) bytes", short)[1] == re.search(r"in (\d+) bytes", long)[1]
+    found = [tuple(map(float, m)) for m in re.findall(r"([\d.]+) % at \( *(-?[\d.]+), +(-?[\d.]+)\)", long)]
+    for x, y in ((-4, -3), (4, -3), (0, 1), (0, 6)):
+        near = [(w, a, b) for w, a, b in found if math.hypot(a - x, b - y) < 1.5]
+        weight = sum(w for w, _, _ in near)
+        assert abs(weight - 25) < 2, (x, y, near)
+        assert math.hypot(sum(w * a for w, a, _ in near) / weight - x, sum(w * b for w, _, b in near) / weight - y) < 0.1
+    # The entropy of the mixture is 1.386 + 2.838 + 2 E log sd = 3.155 nats a point when the clusters are apart.
+    score = float(re.search(r"new points: (-?[\d.]+)", long)[1])
+    assert -3.155 - 0.35 < score < -3.155 + 0.35, score
+
+
+def python():
+    """The Python example finds the two kinds of eruptions, with the ELBO that `lehr fit` has from the same start."""
+    build("gmm", "--shared", "--set", "K=4", "--sizes", "dim=2")
+    out = run("/usr/bin/python3", os.path.join(ROOT, "examples/python/faithful.py"), "./gmm.so",
+              os.path.join(ROOT, "models/data/faithful.csv"))
+    print(out)
+    sizes = sorted(int(n) for n in re.findall(r"(\d+) eruptions", out))
+    assert sum(sizes[-2:]) > 260 and 90 <= sizes[-2] <= 105, sizes
+    import numpy as np
+    x = np.loadtxt(os.path.join(ROOT, "models/data/faithful.csv"), delimiter=",", skiprows=1)
+    np.save("x.npy", (x - x.mean(0)) / x.std(0))
+    sweeps, elbo = re.search(r"(\d+) sweeps, ELBO (-?[\d.]+)", out).groups()
+    fit = run(LEHR, "fit", model("gmm"), "--data", "x=x.npy", "--set", "K=4", "--max-iter", sweeps, "--out", "fit")
+    assert abs(float(re.search(r"ELBO (-?[\d.]+)", fit)[1]) - float(elbo)) < 1e-5, fit
+
+
+def missing():
+    """Missing throws are left out where the object was built for them, and refused otherwise."""
+    with open("throws.c", "w") as f:
+        f.write("""#include <math.h>
+#include <stdio.h>
+#include "coin.h"
+static _Alignas(64) unsigned char memory[1 << 20];
+int main(void) {
+  const double x[] = {1, NAN, 0, 1, NAN};
+  const coin_sizes sizes = {.abi = COIN_ABI, .throw_ = 5};
+  const coin_data data = {.throw_ = 5, .x = x};
+  int32_t status = coin_init(memory, sizeof memory, &sizes, &data, 1);
+  if (status == COIN_OK) status = coin_step(memory, NULL, 1);
+  if (status == COIN_OK) printf("Beta(%g, %g)\\n", *coin_get_p_a(memory, NULL), *coin_get_p_b(memory, NULL));
+  return (int)status;
+}
+""")
+    for options, expected in ((["--missing", "x"], "Beta(3, 2)\n"), ([], "")):
+        build("coin", *options)
+        run(*C, "-std=c11", "throws.c", "coin.o", "-lm", "-o", "throws")
+        done = subprocess.run(["./throws"], capture_output=True, text=True)
+        assert done.stdout == expected and done.returncode == (0 if expected else 6), done
+
+
+def walk(*options, wrapper=(), compiler=C):
+    build("gmm", *SMALL, *options)
+    run(*compiler, "-g", os.path.join(HERE, "walk.c"), "gmm.o", "-lm", "-o", "walk")
+    return [float(x) for x in run(*wrapper, "./walk").split()]
+
+
+def cross():
+    """The object for aarch64, run by qemu, against the one for this machine."""
+    need("aarch64-linux-gnu-gcc", "qemu-aarch64")
+    here = walk()
+    there = walk("--target", "aarch64-linux-gnu", "--cpu", "generic", wrapper=["qemu-aarch64"],
+                 compiler=["aarch64-linux-gnu-gcc", "-static", *C[1:]])
+    assert len(here) == len(there) > 20
+    for a, b in zip(here, there):
+        assert abs(a - b) <= 1e-7 * (1 + abs(a)), (a, b)
+
+
+def valgrind():
+    """Every function of a header: no error of memory, no value that depends on what was there before."""
+    need("valgrind")
+    # Memcheck knows no AVX-512.
+    walk("--cpu", "x86-64-v3", wrapper=["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full"])
+
+
+def address():
+    """The same with every access of the object checked."""
+    walk("--sanitize", "address", compiler=[*C, "-fsanitize=address"])
+
+
+def threads():
+    """Two states in two threads, 100,000 steps each, every access of the object watched."""
+    build("gmm", *SMALL, "--sanitize", "thread")
+    run(*C, "-g", "-fsanitize=thread", "-pthread", os.path.join(HERE, "threads.c"), "gmm.o", "-lm", "-o", "threads")
+    run("./threads", "100000")
+
+
+TESTS = {f.__name__: f for f in (every_model, processors, stream, python, missing, cross, valgrind, address, threads)}
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        TESTS[sys.argv[2]]()

@@ -1,0 +1,69 @@
+// A state of a built model, called through the functions of its header.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "tests/embedding/library.h"
+
+namespace lehr::test {
+
+class State {
+ private:
+  static const void* pointer(const Fields* f) { return f ? f->data() : nullptr; }
+  template <class F, class... A>
+  auto call(const std::string& name, A... arguments) const {
+    return library_.function<F>(name)(arguments...);
+  }
+
+ public:
+  State(const Library& library, Fields sizes)
+      : library_(library), sizes_(std::move(sizes)), memory_(call<std::size_t(const void*)>("state_bytes", sizes_.data())) {}
+
+  std::int32_t init(const Fields* data, std::uint64_t seed) {
+    return call<std::int32_t(void*, std::size_t, const void*, const void*, std::uint64_t)>(
+        "init", memory_.data(), memory_.size(), sizes_.data(), pointer(data), seed);
+  }
+  std::int32_t step(const Fields* data = nullptr, double inverse_temperature = 1) {
+    return call<std::int32_t(void*, const void*, double)>("step", memory_.data(), pointer(data), inverse_temperature);
+  }
+  std::int32_t svi_step(const Fields* batch, std::int64_t total, double rho, double inverse_temperature = 1) {
+    return call<std::int32_t(void*, const void*, std::int64_t, double, double)>("svi_step", memory_.data(), pointer(batch),
+                                                                                total, rho, inverse_temperature);
+  }
+  std::int32_t infer(const Fields* data) {
+    return call<std::int32_t(void*, const void*)>("infer", memory_.data(), pointer(data));
+  }
+  std::int32_t score(const Fields* data, double& nats) {
+    return call<std::int32_t(void*, const void*, double*)>("score", memory_.data(), pointer(data), &nats);
+  }
+  std::int32_t elbo(double& nats) { return call<std::int32_t(void*, double*)>("elbo", memory_.data(), &nats); }
+  std::int32_t accuracy(std::int64_t iterations, double tolerance) {
+    return call<std::int32_t(void*, std::int64_t, double)>("set_accuracy", memory_.data(), iterations, tolerance);
+  }
+  std::span<const double> get(const std::string& parameter) {
+    std::size_t count = 0;
+    const double* const values = call<const double*(void*, std::size_t*)>("get_" + parameter, memory_.data(), &count);
+    return {values, count};
+  }
+  std::int32_t set(const std::string& parameter, std::span<const double> values) {
+    return call<std::int32_t(void*, const double*, std::size_t)>("set_" + parameter, memory_.data(), values.data(),
+                                                                 values.size());
+  }
+  std::vector<std::byte> save() {
+    std::vector<std::byte> out(call<std::size_t(void*)>("saved_bytes", memory_.data()));
+    const auto status = call<std::int32_t(void*, void*, std::size_t)>("save", memory_.data(), out.data(), out.size());
+    return status == 0 ? out : std::vector<std::byte>();
+  }
+  std::int32_t load(std::span<const std::byte> saved) {
+    return call<std::int32_t(void*, const void*, std::size_t)>("load", memory_.data(), saved.data(), saved.size());
+  }
+
+  std::vector<std::byte>& memory() { return memory_; }
+
+ private:
+  const Library& library_;
+  Fields sizes_;
+  std::vector<std::byte> memory_;
+};
+
+}  // namespace lehr::test

@@ -1,0 +1,198 @@
+// What built objects do beyond plain sweeps: minibatches, new items, saved states.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "compiler/program/instance.h"
+#include "runtime/engine/cavi.h"
+#include "tests/embedding/state.h"
+
+namespace {
+
+using namespace lehr;
+using test::Fields;
+
+constexpr std::int64_t kPasses = 500;
+constexpr double kTight = 1e-12;
+
+std::map<std::string, std::vector<double>> globals(test::State& s, const Embedding& e,
+                                                   const loops::Interface& io) {
+  std::map<std::string, std::vector<double>> out;
+  for (std::size_t k = 0; k < e.parameters.size(); ++k) {
+    if (io.parameters[k].local) continue;
+    const auto x = s.get(e.parameters[k].name);
+    out[e.parameters[k].name].assign(x.begin(), x.end());
+  }
+  return out;
+}
+
+/// Relative to the size of the array.
+double difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double worst = 0, size = 1e-300;
+  for (double x : b)
+    size = std::max(size, std::abs(x));
+  for (std::size_t k = 0; k < a.size(); ++k)
+    worst = std::max(worst, std::abs(a[k] - b[k]));
+  return a.size() == b.size() ? worst / size : INFINITY;
+}
+
+loops::Interface interface_of(const test::Prepared& p) {
+  return lower(p.front.model, p.schedule, p.data, {.save_locals = true, .new_items = true}).interface;
+}
+
+/// Every block that belongs to single items is updated in an item stage.
+bool all_in_stages(const test::Prepared& p) {
+  for (std::size_t k = 0; k < p.schedule.local.size(); ++k) {
+    if (p.schedule.local[k] && !p.schedule.stage_of[k]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// Three copies of the data, seen whole, against one copy that stands for three: the same posterior.
+TEST_CASE("a minibatch stands for all items") {
+  for (const auto& path : test::models()) {
+    DYNAMIC_SECTION(path.stem().string()) {
+      const auto p = test::prepare(path);
+      test::Library library(*p, true);
+      if (!library.has("svi_step")) continue;
+      const loops::Interface io = interface_of(*p);
+      const Fields once = library.data(), thrice = library.data(3);
+      test::State batch(library, library.sizes()), whole(library, library.sizes(3));
+      REQUIRE(batch.init(&once, 5) == 0);
+      REQUIRE(whole.init(&thrice, 5) == 0);
+      REQUIRE(batch.accuracy(kPasses, kTight) == 0);
+      REQUIRE(whole.accuracy(kPasses, kTight) == 0);
+      for (int k = 0; k < 3; ++k)
+        REQUIRE(batch.step() == 0);
+      for (const auto& [name, values] : globals(batch, library.embedding(), io))
+        REQUIRE(whole.set(name, values) == 0);
+
+      REQUIRE(whole.svi_step(&thrice, thrice[0], 1) == 0);
+      REQUIRE(batch.svi_step(&once, 3 * once[0], 1) == 0);
+      const auto a = globals(batch, library.embedding(), io), b = globals(whole, library.embedding(), io);
+      for (const auto& [name, values] : a) {
+        INFO(name);
+        CHECK(difference(values, b.at(name)) < 1e-7);
+      }
+      double of_batch = 0, of_whole = 1;
+      REQUIRE(batch.elbo(of_batch) == 0);
+      REQUIRE(whole.elbo(of_whole) == 0);
+      CHECK(of_batch == Approx(of_whole).epsilon(1e-8));
+    }
+  }
+}
+
+TEST_CASE("new items: the bound that `fit` finds for them, and the other factors stay") {
+  for (const auto& path : test::models()) {
+    DYNAMIC_SECTION(path.stem().string()) {
+      const auto p = test::prepare(path);
+      test::Library library(*p, true);
+      const loops::Interface io = interface_of(*p);
+      const Fields data = library.data();
+      test::State state(library, library.sizes());
+      REQUIRE(state.init(&data, 3) == 0);
+      REQUIRE(state.accuracy(kPasses, kTight) == 0);
+      for (int k = 0; k < 3; ++k)
+        REQUIRE(state.step() == 0);
+      const auto before = globals(state, library.embedding(), io);
+      double score = 0, again = 1;
+      REQUIRE(state.score(&data, score) == 0);
+      if (all_in_stages(*p)) {
+        for (const auto& [name, values] : globals(state, library.embedding(), io)) {
+          INFO(name);
+          CHECK(std::memcmp(values.data(), before.at(name).data(), 8 * values.size()) == 0);
+        }
+      }
+      REQUIRE(state.score(&data, again) == 0);
+      CHECK(std::memcmp(&score, &again, 8) == 0);
+
+      if (!all_in_stages(*p)) continue;
+      Instance fit(p->front.model, p->schedule, p->data, {true}, Backend::native);
+      REQUIRE(fit.start(3, 0));
+      std::vector<NpyArray> arrays;
+      const auto& parameters = library.embedding().parameters;
+      // The bound of the same factors; those of the items may have more than one optimum, or saddles near
+      // them.
+      for (std::size_t k = 0; k < parameters.size(); ++k) {
+        const auto x = state.get(parameters[k].name);
+        arrays.push_back({io.parameters[k].name, {}, {x.begin(), x.end()}, false});
+      }
+      REQUIRE(fit.set(arrays, "test"));
+      double elbo = 0;
+      CaviOptions tight;
+      tight.local_iterations = kPasses;
+      tight.local_tolerance = kTight;
+      const auto& steps = fit.engine().steps;
+      // A chain is more than the marginals of its elements, so that it is found again.
+      const auto& blocks = p->schedule.conditionals.blocks;
+      const bool chain =
+          std::any_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.chain.has_value(); });
+      const bool summed = !chain && std::all_of(steps.begin(), steps.end(), [](const auto& step) {
+        const auto* stage = std::get_if<EngineStage>(&step);
+        return !stage || stage->refresh || stage->sum;
+      });
+      if (summed) REQUIRE(sum_statistics(fit.engine()) == 0);
+      REQUIRE((summed ? fit.engine().call(fit.engine().elbo) : evaluate(fit.engine(), tight, elbo)) == 0);
+      const Elbo parts = fit.engine().elbo_parts();
+      CHECK(score == Approx(parts.data_energy + parts.local_entropy).epsilon(1e-6));
+    }
+  }
+}
+
+TEST_CASE("the predictive bound of throws of a coin is that of its Beta posterior") {
+  const auto p = test::prepare("models/coin.lehr");
+  test::Library library(*p, true);
+  const Fields data = library.data();
+  test::State state(library, library.sizes());
+  REQUIRE(state.init(&data, 1) == 0);
+  REQUIRE(state.step() == 0);
+  REQUIRE(state.get("p_a")[0] == 15);  // 14 heads in 20 throws, Beta(1, 1)
+  REQUIRE(state.get("p_b")[0] == 7);
+  const double throws[] = {1, 1, 0};
+  const Fields fresh{3, reinterpret_cast<std::int64_t>(throws)};
+  double score = 0;
+  REQUIRE(state.score(&fresh, score) == 0);
+  // digamma(n) = harmonic number(n - 1) - gamma, so that E log p = H(14) - H(21), E log(1 - p) = H(6) - H(21)
+  const auto harmonic = [](int n) {
+    double sum = 0;
+    for (int k = 1; k <= n; ++k)
+      sum += 1.0 / k;
+    return sum;
+  };
+  CHECK(score == Approx(2 * (harmonic(14) - harmonic(21)) + harmonic(6) - harmonic(21)).epsilon(1e-12));
+}
+
+TEST_CASE("a saved state goes on where it was, and its globals fit other data") {
+  for (const char* name :
+       {"gmm", "lda", "hmm_gaussian", "hmm_discrete", "poisson_factorisation", "logistic_regression"}) {
+    DYNAMIC_SECTION(name) {
+      const auto p = test::prepare(std::string("models/") + name + ".lehr");
+      test::Library library(*p, true);
+      const loops::Interface io = interface_of(*p);
+      const Fields data = library.data(), twice = library.data(2);
+      test::State one(library, library.sizes()), other(library, library.sizes()),
+          larger(library, library.sizes(2));
+      REQUIRE(one.init(&data, 5) == 0);
+      for (int k = 0; k < 4; ++k)
+        REQUIRE(one.step() == 0);
+      const std::vector<std::byte> saved = one.save();
+      REQUIRE_FALSE(saved.empty());
+      REQUIRE(other.init(nullptr, 0) == 0);
+      CHECK(other.step(&data) != 0);
+      REQUIRE(other.load(saved) == 0);
+      REQUIRE(one.step() == 0);
+      REQUIRE(other.step(&data) == 0);
+      for (const EmbeddedParameter& parameter : library.embedding().parameters) {
+        const auto a = one.get(parameter.name), b = other.get(parameter.name);
+        INFO(parameter.name);
+        CHECK((a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0));
+      }
+      REQUIRE(larger.init(&twice, 9) == 0);
+      REQUIRE(larger.load(saved) == 0);
+      REQUIRE(larger.step(&twice) == 0);
+    }
+  }
+}
