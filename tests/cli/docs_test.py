@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every `lehr` command in the shell blocks of README.md and docs/, in order, in a copy of what they name.
+"""Every `lehr` command in the shell blocks of README.md and docs/, and the programs that they build, in order, in a copy of
+what they name.
 
 Fits are cut to two sweeps unless they say how many; what is tested is that commands are right, not what they find.
 
@@ -22,7 +23,7 @@ def commands(path):
     for block in re.findall(r"```sh\n(.*?)```", text, re.S):
         for line in block.replace("\\\n", " ").splitlines():
             line = re.sub(r"^\$ ", "", line.strip())
-            if line.startswith("lehr "):
+            if line.startswith(("lehr ", "cc ", "./", "python3 ")):
                 yield shlex.split(line, comments=True)
 
 
@@ -31,7 +32,8 @@ def run(arguments, directory):
         arguments = arguments + ["--max-iter", "2", "--quiet"]
         if "svi" in arguments:
             arguments[arguments.index("--epochs") + 1] = "0.05"
-    done = subprocess.run([LEHR] + arguments[1:], cwd=directory, capture_output=True, text=True)
+    program = {"lehr": LEHR, "python3": "/usr/bin/python3"}.get(arguments[0], arguments[0])
+    done = subprocess.run([program] + arguments[1:], cwd=directory, capture_output=True, text=True)
     return None if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip()[:400]}"
 
 
@@ -39,7 +41,7 @@ def main():
     pages = ["README.md"] + sorted(os.path.join("docs", p) for p in os.listdir("docs") if p.endswith(".md"))
     failed = total = 0
     with tempfile.TemporaryDirectory() as directory:
-        for name in ("models", "docs"):
+        for name in ("models", "docs", "examples"):
             os.symlink(os.path.join(ROOT, name), os.path.join(directory, name))
         for page in pages:
             for c in commands(page):
