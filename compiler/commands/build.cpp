@@ -12,6 +12,7 @@
 #include "compiler/commands/settings.h"
 #include "compiler/pipeline.h"
 #include "compiler/program/embedding.h"
+#include "compiler/program/tempering.h"
 #include "compiler/schedule/schedule.h"
 #include "runtime/output/atomic_file.h"
 
@@ -24,7 +25,7 @@ struct BuildOptions {
   std::string model, prefix, cpu = "native", target, sanitizer = "none", depfile, linker = "cc";
   std::vector<std::string> missing;
   SettingTexts settings;
-  bool shared = false, is_static = false, no_locals = false;
+  bool shared = false, is_static = false, no_locals = false, item_temperatures = false;
 };
 
 Error usage_error(const char* option, std::string text, std::vector<std::string> notes = {}) {
@@ -148,12 +149,17 @@ ExitCode build(const BuildOptions& o) {
   const ExitCode code = report(second, *source);
   if (!front) return code;
 
-  const Result<BoundData> sizes = bind_sizes(front->model, *settings);
+  Result<BoundData> sizes = bind_sizes(front->model, *settings);
   if (!sizes) return complain(sizes.error());
   if (const std::optional<Error> unknown = unknown_values(front->model, *sizes)) return complain(*unknown);
-  const schedule::Schedule schedule = plan(front->model, std::move(front->conditionals));
-  const loops::Lowered lowered =
-      lower(front->model, schedule, *sizes, {.save_locals = !o.no_locals, .new_items = true});
+  schedule::Schedule schedule = plan(front->model, std::move(front->conditionals));
+  loops::LowerOptions lowering{.save_locals = !o.no_locals, .new_items = true};
+  if (o.item_temperatures) {
+    const Result<model::GivenId> inverse = temper_items(front->model, schedule, *sizes);
+    if (!inverse) return complain(usage_error("--item-temperatures", inverse.error().text));
+    lowering.inverse_temperatures = *inverse;
+  }
+  const loops::Lowered lowered = lower(front->model, schedule, *sizes, lowering);
   const Embedding embedding = embed(front->model, schedule, *sizes, lowered);
   const std::string object = native::emit_embeddable(lowered.program, embedding.image, *options);
   const Result<std::vector<std::string>> written = write_all(o, embedding, object);
@@ -178,6 +184,8 @@ void add_build(CLI::App& app, Action& action) {
   c->add_flag(
       "--no-locals", o->no_locals,
       "do not keep the posteriors of categories of single items where inference does without: less memory");
+  c->add_flag("--item-temperatures", o->item_temperatures,
+              "every item has an inverse temperature of its own, given with the data (local tempering)");
   c->add_option("--cpu", o->cpu,
                 "native, generic, x86-64-v2, x86-64-v3, x86-64-v4, or a name that LLVM knows")
       ->capture_default_str();

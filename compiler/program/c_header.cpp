@@ -147,6 +147,14 @@ int32_t {name}_temper(const double* temperatures, const double* log_normalisers,
 {space}               double* posterior, double* inverse_temperature);
 )";
 
+constexpr const char* kItemEnergies = R"(
+/* A temperature for every item: the terms of each are multiplied by its `inverse_temperature`, which comes with the data;
+   pass the data again when it changes. This sweeps the items and writes the energy of each to `nats[count]`, at temperature
+   1: what {name}_temper takes to find the next one. The bound is then that of the weighted terms.
+   Errors: as {name}_step; NULL, SIZE (count is not the number of items). */
+int32_t {name}_item_energies(void* state, const {name}_data* data, double* nats, size_t count);
+)";
+
 constexpr const char* kSaving = R"(
 /* The factors in a buffer of the caller's, of {name}_saved_bytes (0: not a state), readable on other machines with the
    same byte order by objects built from the same model with the same settings. Errors: NULL, STATE, SHORT, NOT_STARTED. */
@@ -224,7 +232,9 @@ std::string c_header(const Embedding& e, const std::string& built) {
       "\"C\" {{\n#endif\n\n",
       guard);
   out += structures(e) + filled(kStatuses, e) + filled(kLife, e) + filled(kSteps, e);
-  out += filled(e.minibatches ? kBatchStep : kNoBatches, e) + filled(kValues, e) + accessors(e) +
+  out += filled(e.minibatches ? kBatchStep : kNoBatches, e) + filled(kValues, e);
+  if (e.item_temperatures) out += filled(kItemEnergies, e);
+  out += accessors(e) +
          filled(kSaving, e);
   return out + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }

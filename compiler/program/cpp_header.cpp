@@ -64,6 +64,11 @@ constexpr const char* kBatchStep =
   }}
 )";
 
+constexpr const char* kItemEnergies = R"(  void item_energies(const Data& data, std::span<double> nats) {{
+    check({name}_item_energies(memory_.get(), &data, nats.data(), nats.size()));
+  }}
+)";
+
 constexpr const char* kEnd =
     R"(  void infer(const Data& data) {{ check({name}_infer(memory_.get(), &data)); }}
   void set_accuracy(std::int64_t iterations, double tolerance) {{
@@ -123,6 +128,7 @@ std::string cpp_header(const Embedding& e, const std::string& header) {
   };
   std::string out = filled(kBegin);
   if (e.minibatches) out += filled(kBatchStep);
+  if (e.item_temperatures) out += filled(kItemEnergies);
   out += filled(kEnd);
   for (const EmbeddedParameter& p : e.parameters) {
     out += fmt::format("  /// {}{}{}.\n", p.title, p.shape.empty() ? "" : ", ", p.shape);

@@ -107,6 +107,7 @@ class Maker {
     write_parameters();
     e_.minibatches = t_.model.batch_slot >= 0;
     if (e_.minibatches) e_.batch = m_[t_.size_plates[static_cast<std::size_t>(t_.model.batch_slot)]].name;
+    e_.item_temperatures = l_.interface.item_energies.has_value();
     write_image();
     return std::move(e_);
   }
@@ -217,6 +218,7 @@ class Maker {
           "data_energy", "score", "temper", "saved_bytes", "save", "load", "error"})
       entry(name, name);
     if (e_.minibatches) entry("svi_step", "svi_step");
+    if (e_.item_temperatures) entry("item_energies", "item_energies");
     for (std::size_t k = 0; k < e_.parameters.size(); ++k) {
       entry("get_" + e_.parameters[k].name, "get", static_cast<std::int64_t>(k));
       entry("set_" + e_.parameters[k].name, "set", static_cast<std::int64_t>(k));

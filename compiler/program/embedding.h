@@ -31,6 +31,7 @@ struct Embedding {
   std::vector<std::pair<std::string, std::int64_t>> constants;  // sizes that are constants of the code
   std::vector<EmbeddedParameter> parameters; // as in the interface
   bool minibatches = false;
+  bool item_temperatures = false;
   std::string batch;                         // the plate that minibatches are drawn from
   std::vector<std::string> caveats;          // of the bound
   native::Image image;

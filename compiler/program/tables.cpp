@@ -124,6 +124,12 @@ class Writer {
     t_.model.elbo = function(io.elbo);
     t_.model.elbo_buffer = index(io.elbo_value);
     t_.model.weights_buffer = index(io.weights);
+    t_.model.item_energies = t_.model.item_inverse = t_.model.item_outer = -1;
+    if (const auto& x = io.item_energies) {
+      t_.model.item_energies = index(x->energies);
+      t_.model.item_inverse = index(x->inverse);
+      t_.model.item_outer = function(x->outer);
+    }
     t_.model.block_count = static_cast<std::int64_t>(s_.conditionals.blocks.size());
     t_.model.function_count = static_cast<std::int64_t>(p_.functions.size());
     return std::move(t_);
@@ -216,9 +222,12 @@ class Writer {
       const model::Given& g = m_.givens[k];
       const bool definite =
           std::find(l_.definite.begin(), l_.definite.end(), model::GivenId(k)) != l_.definite.end();
-      add_array(g.name, {index(l_.data.givens[k]), domain_of(g, definite), 0,
-                         g.value_plate ? extent(*g.value_plate) : 0,
-                         g.event.empty() ? 1 : extent(g.event.back()), 0});
+      const bool inverse =
+          l_.interface.item_energies && l_.interface.item_energies->inverse == l_.data.givens[k];
+      add_array(
+          inverse ? "inverse_temperature" : g.name,
+          {index(l_.data.givens[k]), inverse ? Domain::positive : domain_of(g, definite), 0,
+           g.value_plate ? extent(*g.value_plate) : 0, g.event.empty() ? 1 : extent(g.event.back()), 0});
     }
     for (std::size_t k = 0; k < m_.variables.size(); ++k) {
       const model::Variable& v = m_.variables[k];

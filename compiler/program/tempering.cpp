@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -29,7 +30,7 @@ Result<model::GivenId> temper_items(model::Model& model, schedule::Schedule& sch
   model = std::move(tempered.model);
   schedule = plan(model, std::move(tempered.conditionals));
   data.givens.push_back(
-      {std::vector<double>(static_cast<std::size_t>(data.sizes[tempered.item.index()]), 1.0)});
+      {std::vector<double>(static_cast<std::size_t>(std::max<std::int64_t>(0, data.sizes[tempered.item.index()])), 1.0)});
   return tempered.inverse;
 }
 

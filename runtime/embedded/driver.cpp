@@ -313,6 +313,25 @@ std::int32_t lehr_score(const Model* m, void* memory, const DataSet* data, doubl
   return kOk;
 }
 
+std::int32_t lehr_item_energies(const Model* m, void* memory, const DataSet* data, double* nats,
+                                std::size_t count) {
+  if (!nats) return kNull;
+  State* s = nullptr;
+  if (const std::int32_t status = begin(*m, memory, data, 0, s)) return status;
+  const Run r{*m, *s};
+  const std::span<const double> energies = r.view().reals(m->item_energies);
+  const std::span<const double> inverse = r.view().reals(m->item_inverse);
+  if (count != energies.size()) return kSize;
+  r.fill(m->item_energies, 0);
+  if (const std::int32_t status = sweep(r, true)) return status;
+  s->swept = s->sums_fresh = 1;
+  const std::int64_t range[] = {0, static_cast<std::int64_t>(count)};
+  if (const std::int32_t status = m->functions[m->item_outer](s->table, s->sizes, range, nullptr)) return status;
+  for (std::size_t i = 0; i < count; ++i)
+    nats[i] = energies[i] / inverse[i];
+  return kOk;
+}
+
 /// r_m proportional to exp(energy / T_m - log C(T_m)), and its E[1/T]: runtime/engine/temper.h.
 std::int32_t lehr_temper(const Model*, const double* temperatures, const double* log_normalisers,
                          std::int64_t levels, double energy, double* posterior, double* inverse_temperature) {

@@ -23,6 +23,7 @@ std::int32_t lehr_infer(const Model* m, void* state, const DataSet* data);
 std::int32_t lehr_elbo(const Model* m, void* state, double* nats);
 std::int32_t lehr_data_energy(const Model* m, void* state, double* nats);
 std::int32_t lehr_score(const Model* m, void* state, const DataSet* data, double* nats);
+std::int32_t lehr_item_energies(const Model* m, void* state, const DataSet* data, double* nats, std::size_t count);
 std::int32_t lehr_temper(const Model* m, const double* temperatures, const double* log_normalisers, std::int64_t levels,
                          double energy, double* posterior, double* inverse_temperature);
 

@@ -147,6 +147,37 @@ int main(void) {
         assert done.stdout == expected and done.returncode == (0 if expected else 6), done
 
 
+def item_temperatures():
+    """Items with 1 / T of their own weigh as much: of throws of a coin, the posterior is Beta(1 + sum 1/T heads, ...)."""
+    with open("tempered.c", "w") as f:
+        f.write("""#include <stdio.h>
+#include "coin.h"
+static _Alignas(64) unsigned char memory[1 << 20];
+int main(void) {
+  const double x[] = {1, 0, 1, 1}, b[] = {0.5, 0.25, 1, 0.125};
+  const coin_sizes sizes = {.abi = COIN_ABI, .throw_ = 4};
+  const coin_data data = {.throw_ = 4, .inverse_temperature = b, .x = x};
+  double e[4];
+  int32_t status = coin_init(memory, sizeof memory, &sizes, &data, 1);
+  if (status == COIN_OK) status = coin_step(memory, NULL, 1);
+  if (status == COIN_OK) status = coin_item_energies(memory, NULL, e, 4);
+  printf("%.15g %.15g\\n", *coin_get_p_a(memory, NULL), *coin_get_p_b(memory, NULL));
+  for (int i = 0; i < 4; ++i)
+    printf("%.15g\\n", e[i]);
+  return (int)status;
+}
+""")
+    build("coin", "--item-temperatures")
+    run(*C, "-std=c11", "tempered.c", "coin.o", "-lm", "-o", "tempered")
+    a, b, *energies = map(float, run("./tempered").split())
+    assert (a, b) == (1 + 0.5 + 1 + 0.125, 1 + 0.25)
+    from scipy.special import digamma
+    head, tail = digamma(a) - digamma(a + b), digamma(b) - digamma(a + b)
+    assert all(abs(x - y) < 1e-12 for x, y in zip(energies, (head, tail, head, head), strict=True)), energies
+    refused = run(LEHR, "build", model("stochastic_block_model"), "-o", "x", "--item-temperatures", fails=True)
+    assert "cannot be tempered" in refused
+
+
 def walk(*options, wrapper=(), compiler=C):
     build("gmm", *SMALL, *options)
     run(*compiler, "-g", os.path.join(HERE, "walk.c"), "gmm.o", "-lm", "-o", "walk")
@@ -183,7 +214,7 @@ def threads():
     run("./threads", "100000")
 
 
-TESTS = {f.__name__: f for f in (every_model, processors, stream, python, missing, cross, valgrind, address, threads)}
+TESTS = {f.__name__: f for f in (every_model, processors, stream, python, missing, item_temperatures, cross, valgrind, address, threads)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
