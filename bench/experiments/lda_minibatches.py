@@ -23,6 +23,7 @@ MODEL = """model lda { const K = 50; plate doc; plate token in doc times count; 
 CORPORA = {"nyt": "nyt.ldac", "kos": "kos.ldac", "arxiv": "arxiv60k.ldac.gz"}
 METHODS = {"SVI": [], "AVI 1.5": ["--anneal", "linear:from=1.5,over={pass}"],
            "AVI 3.9": ["--anneal", "linear:from=3.9,over={pass}"], "VT": ["--temper", "global:max=1.5,every=10"],
+           "LVT": ["--temper", "local:max=1.5,levels=25"],
            "literal": ["--temper", "global:max=10,every=10,normaliser=prior"]}
 SVI = ["--method", "svi", "--batch-size", 100, "--tau0", 64, "--kappa", 0.7, "--local-iters", 60, "--local-tol", 1e-3]
 
