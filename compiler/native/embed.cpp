@@ -22,6 +22,9 @@
 namespace lehr::native {
 namespace {
 
+/// Of the model's functions: names that no function of a header can have.
+const std::string kPrefix = "model.";
+
 /// The driver, made for the target: its bitcode is the same on all 64-bit little-endian machines.
 std::unique_ptr<llvm::Module> driver_for(const llvm::TargetMachine& target, llvm::LLVMContext& context) {
   const auto bytes = embedded::driver_bitcode();
@@ -31,6 +34,7 @@ std::unique_ptr<llvm::Module> driver_for(const llvm::TargetMachine& target, llvm
   (*module)->setDataLayout(target.createDataLayout());
   (*module)->setTargetTriple(target.getTargetTriple().str());
   for (llvm::Function& f : **module) {
+    if (!f.isDeclaration()) f.setName("driver." + f.getName());
     f.removeFnAttr("tune-cpu");
     f.removeFnAttr("target-cpu");
     f.removeFnAttr("target-features");
@@ -54,7 +58,7 @@ class Builder {
   }
 
   void entry(const Image::Entry& e, llvm::Constant* model) {
-    llvm::Function* target = module_.getFunction(e.function);
+    llvm::Function* target = module_.getFunction("driver." + e.function);
     if (!target) throw std::runtime_error("native: the driver has no " + e.function);
     std::vector<llvm::Value*> arguments{model};
     if (e.argument) arguments.push_back(b_.getInt64(static_cast<std::uint64_t>(*e.argument)));
@@ -87,7 +91,7 @@ class Builder {
   llvm::Constant* member(const Image::Functions&) {
     std::vector<llvm::Constant*> all;
     for (const loops::Function& f : program_.functions)
-      all.push_back(module_.getFunction(f.name));
+      all.push_back(module_.getFunction(kPrefix + f.name));
     return pointers(all, "functions");
   }
   llvm::Constant* member(const Image::Strings& strings) {
@@ -137,7 +141,9 @@ void sanitize(llvm::Module& module, Options::Sanitizer which, llvm::ModulePassMa
 
 }  // namespace
 
-std::string emit_embeddable(const loops::Program& program, const Image& image, const Options& options) {
+std::string emit_embeddable(const loops::Program& program, const Image& image, const Options& given) {
+  Options options = given;
+  options.prefix = kPrefix;
   const auto target = make_target(options);
   llvm::LLVMContext context;
   const auto module = make_module(program, options, *target, context);

@@ -126,6 +126,7 @@ std::int32_t start(const Run& r, std::uint64_t seed) {
     }
   }
   r.s.started = 1;
+  r.s.other_items = 0;
   return 0;
 }
 
@@ -133,8 +134,11 @@ std::int32_t start(const Run& r, std::uint64_t seed) {
 std::int32_t forget_items(const Run& r) {
   r.set({});
   if (const std::int32_t status = r.on_data(r.m.initialise_local)) return status;
-  r.s.sums_fresh = 0;
-  return repair(r.view(), true) ? r.on_data(r.m.expectations) : 0;
+  r.s.sums_fresh = r.s.other_items = 0;
+  bool stale = repair(r.view(), true);
+  for (std::int64_t k = 0; k < r.m.parameter_count; ++k)
+    stale = stale || (r.m.parameters[k].local && r.m.parameters[k].chain);  // its pairs
+  return stale ? r.on_data(r.m.expectations) : 0;
 }
 
 /// What every step begins with: the state, the data, and everything that follows from them.
@@ -155,10 +159,11 @@ std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64
     }
   }
   if (!s->started) return kNotStarted;
-  if (!s->expectations_stale) return 0;
-  const std::int32_t status = r.on_data(m.expectations);
-  s->expectations_stale = status != 0;
-  return status;
+  if (s->expectations_stale) {
+    if (const std::int32_t status = r.on_data(m.expectations)) return status;
+    s->expectations_stale = 0;
+  }
+  return s->other_items ? forget_items(r) : 0;
 }
 
 /// A block that comes before the items of some stage reads the statistics of their factors.
@@ -326,7 +331,8 @@ std::int32_t lehr_item_energies(const Model* m, void* memory, const DataSet* dat
   if (const std::int32_t status = sweep(r, true)) return status;
   s->swept = s->sums_fresh = 1;
   const std::int64_t range[] = {0, static_cast<std::int64_t>(count)};
-  if (const std::int32_t status = m->functions[m->item_outer](s->table, s->sizes, range, nullptr)) return status;
+  if (const std::int32_t status = m->functions[m->item_outer](s->table, s->sizes, range, nullptr))
+    return status;
   for (std::size_t i = 0; i < count; ++i)
     nats[i] = energies[i] / inverse[i];
   return kOk;

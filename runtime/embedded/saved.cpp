@@ -126,6 +126,7 @@ std::int32_t lehr_load(const Model* m, void* memory, const void* saved, std::siz
   s->started = 1;
   s->has_data = s->swept = s->expectations_stale = 0;
   s->sums_fresh = room;
+  s->other_items = !room;
   s->scale = 1;
   return kOk;
 }
@@ -160,6 +161,7 @@ const char* lehr_error(const Model* m, std::int32_t status) {
   if (status >= 0 && status < kStatusCount) return kText[status];
   const std::int64_t blocks = m->block_count, data = m->failure_count - blocks;
   if (status >= kFailData && status - kFailData < data) return m->failures[blocks + status - kFailData];
+  if (status >= kFailData) return "a data matrix is not positive definite";
   if (status >= kFailBlock && status - kFailBlock < blocks) return m->failures[status - kFailBlock];
   return "unknown status";
 }

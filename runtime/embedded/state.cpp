@@ -169,10 +169,10 @@ Status adopt(const Model& m, State& s, const DataSet* data, bool& fresh) {
     if (const Status status = check_array(v, m.arrays[k])) return status;
   }
   for (std::int64_t k = 0; k < m.size_count; ++k) {
-    same = same && s.sizes[k] == s.next_sizes[k];
+    if (s.sizes[k] != s.next_sizes[k]) s.other_items = 1;
     s.sizes[k] = s.outer_sizes[k] = s.next_sizes[k];
   }
-  if (!same) s.sums_fresh = 0;
+  if (!same || s.other_items) s.sums_fresh = 0;
   s.swept = 0;
   s.has_data = 1;
   return kOk;

@@ -32,6 +32,7 @@ struct State {
   std::uint64_t magic, hash;
   const State* self;               // a state is not moved
   std::int64_t has_data, started, swept, sums_fresh, expectations_stale;
+  std::int64_t other_items;        // than those whose factors are stored
   std::int64_t local_iterations;   // see SweepOptions in the runtime
   double local_tolerance;
   double scale;                    // of the sums of data alone: items in all / items in the batch

@@ -178,6 +178,19 @@ int main(void) {
     assert "cannot be tempered" in refused
 
 
+def headers():
+    """The program of the documentation, and a program in C++."""
+    text = open(os.path.join(ROOT, "docs/embedding.md")).read()
+    with open("first.c", "w") as f:
+        f.write(re.search(r"```c\n(#include.*?)```", text, re.S)[1])
+    build("coin")
+    run(*C, "first.c", "coin.o", "-lm", "-o", "first")
+    assert run("./first") == "Beta(7, 3)\n"
+    build("gmm", *SMALL)
+    run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-I.", os.path.join(HERE, "walk.cpp"), "gmm.o", "-lm", "-o", "walk")
+    run("./walk")
+
+
 def walk(*options, wrapper=(), compiler=C):
     build("gmm", *SMALL, *options)
     run(*compiler, "-g", os.path.join(HERE, "walk.c"), "gmm.o", "-lm", "-o", "walk")
@@ -214,7 +227,7 @@ def threads():
     run("./threads", "100000")
 
 
-TESTS = {f.__name__: f for f in (every_model, processors, stream, python, missing, item_temperatures, cross, valgrind, address, threads)}
+TESTS = {f.__name__: f for f in (every_model, processors, stream, python, missing, headers, item_temperatures, cross, valgrind, address, threads)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

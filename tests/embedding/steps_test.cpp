@@ -165,6 +165,36 @@ TEST_CASE("the predictive bound of throws of a coin is that of its Beta posterio
   CHECK(score == Approx(2 * (harmonic(14) - harmonic(21)) + harmonic(6) - harmonic(21)).epsilon(1e-12));
 }
 
+TEST_CASE("a state takes data sets of other sizes") {
+  for (const auto& path : test::models()) {
+    DYNAMIC_SECTION(path.stem().string()) {
+      const auto p = test::prepare(path);
+      test::Library library(*p, true);
+      const Fields once = library.data(), twice = library.data(2);
+      test::State state(library, library.sizes(2)), small(library, library.sizes());
+      REQUIRE(state.init(&once, 3) == 0);
+      REQUIRE(small.init(&once, 3) == 0);
+      double before = -INFINITY, elbo = 0;
+      for (int k = 0; k < 8; ++k) {
+        REQUIRE(state.step(k == 2 ? &twice : k == 6 ? &once : nullptr) == 0);
+        REQUIRE(state.elbo(elbo) == 0);
+        CHECK(std::isfinite(elbo));
+        const bool other = k == 2 || k == 6;
+        if (!other) CHECK(elbo >= before - 1e-9 * (1 + std::abs(elbo)));
+        before = elbo;
+      }
+      // What is saved without room for the items, loaded where nothing else is known of them.
+      REQUIRE(state.step(&twice) == 0);
+      const std::vector<std::byte> saved = state.save();
+      test::State blank(library, library.sizes());
+      REQUIRE(blank.init(nullptr, 0) == 0);
+      REQUIRE(blank.load(saved) == 0);
+      REQUIRE(blank.step(&once) == 0);
+      REQUIRE(blank.elbo(elbo) == 0);
+    }
+  }
+}
+
 TEST_CASE("a saved state goes on where it was, and its globals fit other data") {
   for (const char* name :
        {"gmm", "lda", "hmm_gaussian", "hmm_discrete", "poisson_factorisation", "logistic_regression"}) {
