@@ -231,6 +231,42 @@ TEST_CASE("a data set that no value of the variables could have given") {
   CHECK((status == kNotFinite || status >= 100));
 }
 
+TEST_CASE("fuzz: any number anywhere in the data") {
+  std::mt19937_64 random(7);
+  for (const char* model :
+       {"lda", "hmm_gaussian", "mixture_of_hmms", "stochastic_block_model", "matrix_factorisation",
+        "crossed_random_effects", "poisson_factorisation", "logistic_regression", "ising"}) {
+    DYNAMIC_SECTION(model) {
+      Built b(model);
+      const Fields data = b.library.data();
+      test::State state(b.library, b.library.sizes());
+      REQUIRE(state.init(&data, 1) == 0);
+      std::size_t refused = 0;
+      for (int k = 0; k < 150; ++k) {
+        // The first entries of an array: every array has so many.
+        const std::size_t items = 1, field = items + random() % (data.size() - items);
+        std::int64_t& entry = integer_at(data, field, random() % 2);
+        const std::int64_t before = entry;
+        const double reals[] = {std::nan(""), kInfinity, -1e308, 1e308, 1e-320, -0.0, 0.5, 3e9};
+        double real = reals[random() % 8];
+        if (random() % 2 == 0) std::memcpy(&entry, &real, 8);
+        else entry = static_cast<std::int64_t>(random() >> (random() % 64)) * (random() % 2 == 0 ? 1 : -1);
+        const std::int32_t status = k % 3 == 0   ? state.step(&data)
+                                    : k % 3 == 1 ? state.infer(&data)
+                                                 : state.init(&data, 1);
+        refused += status != 0;
+        double nats = 0;
+        if (status == 0) state.elbo(nats);
+        entry = before;
+        if (k % 10 == 0) REQUIRE(state.init(&data, 1) == 0);
+      }
+      CHECK(refused > 20);
+      REQUIRE(state.init(&data, 1) == 0);
+      CHECK(state.step() == 0);
+    }
+  }
+}
+
 TEST_CASE("fuzz: saved states that are cut, altered or made up") {
   Built b("lda");
   const Fields data = b.library.data();

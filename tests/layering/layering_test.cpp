@@ -102,6 +102,16 @@ TEST_CASE("the runtime knows nothing of the compiler, LLVM or ANTLR") {
   }
 }
 
+TEST_CASE("what goes into built objects stands alone") {
+  const std::vector<Include> all = includes_of("runtime/embedded");
+  REQUIRE(all.size() > 10);
+  for (const Include& i : all) {
+    if (!i.target.ends_with(".h") || starts_with_one_of(i.target, {"runtime/embedded/", "runtime/abi.h", "runtime/rng.h"}))
+      continue;
+    FAIL_CHECK(i.file << ":" << i.line << ": must not include " << i.target);
+  }
+}
+
 TEST_CASE("LLVM only in compiler/native/*.cpp") {
   for (const Include& i : includes_of("compiler")) {
     if (!i.target.starts_with("llvm")) continue;
