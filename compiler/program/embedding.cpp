@@ -173,8 +173,14 @@ class Maker {
           "row {0} of {1} is elements {1}_offsets[{0}] to {1}_offsets[{0} + 1] - 1; from 0, never falling",
           parent, m_.plates[k].name);
     }
-    for (const model::Given& g : m_.givens)
+    for (std::size_t k = 0; k < m_.givens.size(); ++k) {
+      const model::Given& g = m_.givens[k];
       add(shape(joined(g.axes, g.event)), g.value_plate ? plate(*g.value_plate) : "");
+      for (const model::Plate& p : m_.plates) {
+        if (p.times == model::GivenId(k))
+          e_.data.back().meaning += fmt::format("; how many copies each element of {} stands for", p.name);
+      }
+    }
     for (const model::Variable& v : m_.variables) {
       if (v.observed) add(shape(joined(v.axes, v.event)), v.value_plate ? plate(*v.value_plate) : "");
     }
