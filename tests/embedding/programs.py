@@ -123,6 +123,32 @@ def python():
     assert abs(float(re.search(r"ELBO (-?[\d.]+)", fit)[1]) - float(elbo)) < 1e-5, fit
 
 
+def same_bits():
+    """What `lehr fit` writes and what the object that `lehr build` writes computes: the same bits."""
+    import ctypes
+    import numpy as np
+    x = np.loadtxt(os.path.join(ROOT, "models/data/faithful.csv"), delimiter=",", skiprows=1)
+    np.save("x.npy", x)
+    run(LEHR, "fit", model("gmm"), "--data", "x=x.npy", "--set", "K=4", "--max-iter", "7", "--seed", "3", "--save-locals",
+        "--out", "fit")
+    build("gmm", "--shared", "--set", "K=4", "--sizes", "dim=2")
+    library = ctypes.CDLL("./gmm.so")
+    library.gmm_abi.restype = library.gmm_state_bytes.restype = ctypes.c_uint64
+    sizes, data = (ctypes.c_int64 * 2)(library.gmm_abi(), len(x)), (ctypes.c_int64 * 2)(len(x), x.ctypes.data)
+    memory = np.empty(library.gmm_state_bytes(sizes), np.uint8)
+    state = ctypes.c_void_p(memory.ctypes.data)
+    assert library.gmm_init(state, ctypes.c_size_t(memory.size), sizes, data, ctypes.c_uint64(3)) == 0
+    for _ in range(7):
+        assert library.gmm_step(state, None, ctypes.c_double(1)) == 0
+    fitted = np.load("fit/posterior.npz")
+    assert len(fitted.files) == 6
+    for name in fitted.files:
+        get = library["gmm_get_" + name.replace(".", "_")]
+        get.restype = ctypes.POINTER(ctypes.c_double)
+        built = np.ctypeslib.as_array(get(state, None), fitted[name].shape)
+        assert built.tobytes() == fitted[name].tobytes(), name
+
+
 def missing():
     """Missing throws are left out where the object was built for them, and refused otherwise."""
     with open("throws.c", "w") as f:
@@ -227,7 +253,7 @@ def threads():
     run("./threads", "100000")
 
 
-TESTS = {f.__name__: f for f in (every_model, processors, stream, python, missing, headers, item_temperatures, cross, valgrind, address, threads)}
+TESTS = {f.__name__: f for f in (every_model, processors, stream, python, same_bits, missing, headers, item_temperatures, cross, valgrind, address, threads)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
