@@ -6,6 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include "compiler/program/start.h"
+
 namespace lehr::commands {
 namespace {
 
@@ -27,7 +29,7 @@ Error wrong(const std::string& text, const std::string& why) {
           {"linear:from=10,over=100   temperature from 10 to 1 over 100 sweeps; also exp:...",
            "file:temperatures.txt     one temperature a line, one line a sweep",
            "entropy:from=10,over=100  entropies instead of the terms of the data",
-           "stochastic:rho=0.25,over=50   random starts mixed in, ever less; or decay=0.9",
+           "stochastic:rho=0.25,over=50   random starts mixed in, ever less; or decay=0.9; noise=means",
            "scope=local or scope=global after a comma: only blocks of the items, or only the others",
            "auto, auto:full, auto:sweeps=2000   no schedule: measured and chosen"}};
 }
@@ -128,6 +130,11 @@ Result<AnnealSpec> parse_anneal(const std::string& text) {
       const double x = rho ? *rho : *decay;
       if (!(x > 0 && x < 1)) return wrong(text, "the share of the random start is between 0 and 1");
       (rho ? a.from : a.decay) = x;
+      if (const auto noise = f.find("noise"); noise != f.end()) {
+        a.noise_start = start_kind(noise->second);
+        if (!a.noise_start) return wrong(text, "noise is seeds, points, allocations, means or flat");
+        f.erase(noise);
+      }
     } else {
       const auto from = number(f, "from");
       if (!from || !(*from >= 1)) return wrong(text, "from=T is the first temperature, at least 1");

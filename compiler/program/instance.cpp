@@ -175,8 +175,8 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKin
   if (const std::int32_t s = engine_.call(engine_.prepare)) return failed(s);
   const Started started{model_, schedule_, lowered_, engine_, plate_sizes_};
   if (const std::int32_t s = random_start(started, kind, Rng(seed, restart))) return failed(s);
-  engine_.restart = [started, kind](std::uint64_t again) {
-    return random_start(started, kind, Rng(again, 0x57A7));
+  engine_.restart = [started, kind](std::uint64_t again, std::optional<StartKind> other) {
+    return random_start(started, other.value_or(kind), Rng(again, 0x57A7));
   };
   return true;
 }

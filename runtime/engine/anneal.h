@@ -20,6 +20,7 @@ struct Annealing {
   Scope scope = Scope::all;
   Shape shape = Shape::linear;
   double from = 1;               // first temperature; stochastic: first share rho of the random start, below 1
+  std::optional<StartKind> noise_start = {};  // stochastic: kind of the random starts; none: that of the run
   double decay = 0;              // stochastic: rho_t = decay^t instead of from * (1 - t / over), where above 0
   std::int64_t over = 0;         // sweeps
   std::vector<double> listed;    // one temperature a sweep

@@ -136,7 +136,7 @@ class Run {
     if (share <= 0) return;
     const State q = e_.save();
     e_.set({});
-    check(e_.restart(o_.seed + 7919 * static_cast<std::uint64_t>(out_.iterations)));
+    check(e_.restart(o_.seed + 7919 * static_cast<std::uint64_t>(out_.iterations), {}));
     const Parameters random = global_parameters(e_);
     e_.load(q);
     for (std::size_t k = 0; k < e_.settled.size(); ++k) {

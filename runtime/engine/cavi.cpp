@@ -109,7 +109,7 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
     if (noise > 0) {
       const auto q = e.save();
       e.set({});
-      if (const std::int32_t status = e.restart(options.seed + static_cast<std::uint64_t>(out.iterations)))
+      if (const std::int32_t status = e.restart(options.seed + static_cast<std::uint64_t>(out.iterations), a.noise_start))
         return failed(status);
       random = global_parameters(e);
       e.load(q);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/abi.h"
+#include "runtime/embedded/start.h"
 
 namespace lehr {
 
@@ -83,8 +84,9 @@ struct Engine {
   std::vector<std::size_t> settled;          // buffers of the global parameters: all must settle before "converged"
   std::function<std::string(std::int32_t status)> describe;  // what a status code of the generated code means
 
-  /// A fresh random start in place of the present factors; 0, or a status of the generated code.
-  std::function<std::int32_t(std::uint64_t seed)> restart;
+  /// A fresh random start in place of the present factors, of the run's kind unless another is named; 0, or a status of
+  /// the generated code.
+  std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
 
   void set(const Weights& w) const;
   /// A copy of q, and back.
