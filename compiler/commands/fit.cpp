@@ -17,7 +17,6 @@
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_run.h"
 #include "compiler/pipeline.h"
-#include "compiler/schedule/schedule.h"
 #include "runtime/output/atomic_file.h"
 
 namespace lehr::commands {
@@ -39,7 +38,7 @@ Result<bool> prepare_directory(const std::string& path) {
 }
 
 /// What failed, in which sweep, and the first parameter that is not a number by then.
-std::string describe_failure(const FitRun& run) {
+std::string describe_failure(const TracedRun& run) {
   const std::int64_t sweep = run.trace.empty() ? 1 : run.trace.back().iteration + 1;
   std::string text = fmt::format("numerical failure in sweep {}: {}", sweep, run.outcome.failure);
   for (const NpyArray& a : run.posterior) {
@@ -49,12 +48,6 @@ std::string describe_failure(const FitRun& run) {
   }
   return text;
 }
-
-/// Both analyses of a model: the first without data, for its types decide how the data are read.
-struct Bound {
-  FrontEnd front;
-  BoundData data;
-};
 
 /// The model and its data, or the exit code after a complaint. Warnings are shown once.
 std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source) {
@@ -70,26 +63,22 @@ std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source
   if (!dataset) return fail(dataset.error());
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return fail(settings.error());
-  Result<BoundData> data = lehr::bind(untied->model, *dataset, *settings);
-  if (!data) return fail(data.error());
   std::vector<std::string> unused;
   for (const model::Variable& v : untied->model.variables) {
     if (!v.observed && dataset->contains(v.name)) unused.push_back(v.name);
   }
+  Result<std::optional<Bound>> bound =
+      bind_and_analyse(source, untied->model, std::move(*dataset), *settings, second);
+  if (!bound) return fail(bound.error());
   if (!unused.empty()) {
     fmt::print(stderr,
                "{}: warning: the data for '{}' are not used: the model does not observe {}\n"
                "    note: `observe {} ~ ...` makes it data\n",
                o.model, fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them", unused.front());
   }
-
-  density::ExpandOptions expand_options;
-  for (const BoundArray& a : data->observed)
-    expand_options.may_be_missing.push_back(a.has_missing);
-  std::optional<FrontEnd> front = analyse(source, expand_options, second);
   const ExitCode code = report(second, source);
-  if (!front) return code;
-  return Bound{std::move(*front), std::move(*data)};
+  if (!*bound) return code;
+  return std::move(**bound);
 }
 
 /// What scores the data of --test; null without.
@@ -112,15 +101,15 @@ Result<std::unique_ptr<HeldOut>> make_test(const FitOptions& o, const Source& so
 
 /// The runs and the best of them.
 struct Runs {
-  std::vector<FitRun> all;
+  std::vector<TracedRun> all;
   std::size_t best = 0;
 };
 
-Result<Runs> run_all(Instance& instance, const Fitting& fitting) {
+Result<Runs> run_all(Fitting& fitting, const Recording& recording) {
   catch_interrupts();
   Runs runs;
-  for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(fitting.options.restarts); ++r) {
-    Result<FitRun> run = run_once(instance, fitting, r);
+  for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(recording.options.restarts); ++r) {
+    Result<TracedRun> run = run_once(fitting, recording, r);
     if (!run) return run.error();
     runs.all.push_back(std::move(*run));
     if (r > 0) {
@@ -141,7 +130,7 @@ bool cut_short(const FitOptions& o, const Runs& runs) {
 
 ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<std::string>& caveats,
                   const Runs& runs) {
-  const FitRun& best = runs.all[runs.best];
+  const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
   if (outcome.decreases > 0) {
     fmt::print(stderr,
@@ -183,54 +172,46 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
   return kDone;
 }
 
-ExitCode fit(const FitOptions& given) {
-  const std::optional<Source> source = read_model(given.model);
+ExitCode fit(const FitOptions& o) {
+  const std::optional<Source> source = read_model(o.model);
   if (!source) return kUsage;
-  const Result<Method> method = read_method(given);
+  const Result<Method> method = read_method(o.method == "svi", o.anneal, o.temper);
   if (!method) return complain(method.error());
   const Clock::time_point begin = Clock::now();
-  std::variant<Bound, ExitCode> read = read_all(given, *source);
+  std::variant<Bound, ExitCode> read = read_all(o, *source);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
-  auto& [front, data] = std::get<Bound>(read);
+  Bound& bound = std::get<Bound>(read);
   Result<std::vector<NpyArray>> init = std::vector<NpyArray>();
-  if (!given.init.empty() && !start_kind(given.init)) init = read_npz(given.init);
+  if (!o.init.empty() && !start_kind(o.init)) init = read_npz(o.init);
   if (!init) return complain(init.error());
 
   const Clock::time_point compile_begin = Clock::now();
-  Result<std::unique_ptr<HeldOut>> test = make_test(given, *source, front, data);
+  Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, bound.front, bound.data);
   if (!test) return complain(test.error());
-  schedule::Schedule schedule = plan(front.model, std::move(front.conditionals));
-  loops::LowerOptions lowering{.gradients = given.method == "svi" && given.inference.adaptive};
-  if (method->temper && method->temper->local) {
-    const Result<model::GivenId> inverse = temper_items(front.model, schedule, data);
-    if (!inverse) return complain(inverse.error());
-    lowering.inverse_temperatures = *inverse;
-  }
-  // A model of local variables alone has no other posterior to write.
-  FitOptions o = given;
-  const bool all_local = std::all_of(schedule.stage_of.begin(), schedule.stage_of.end(),
-                                     [](const auto& s) { return s.has_value(); });
-  o.save_locals = o.save_locals || all_local;
-  lowering.save_locals = o.save_locals;
-  Instance instance(front.model, schedule, data, lowering,
-                    o.interpret ? Backend::interpreter : Backend::native);
+  Result<std::unique_ptr<Fitting>> made = Fitting::make(
+      std::move(bound),
+      {*method, o.inference, o.seed, start_kind(o.init).value_or(StartKind::seeds), std::move(*init), o.init,
+       o.save_locals, o.interpret ? Backend::interpreter : Backend::native});
+  if (!made) return complain(made.error());
+  Fitting& fitting = **made;
   FitTimes times;
   times.compile = seconds_since(compile_begin);
 
-  const Result<Runs> runs =
-      run_all(instance, {o, *method, front.model, schedule, data, *init, test->get(), begin});
+  const Result<Runs> runs = run_all(fitting, {o, test->get(), begin});
   if (!runs) return complain(runs.error());
-  const FitRun& best = runs->all[runs->best];
+  const TracedRun& best = runs->all[runs->best];
   times.total = seconds_since(begin);
+  const model::Model& m = fitting.model();
+  const conditionals::Conditionals& c = fitting.schedule().conditionals;
   const nlohmann::json summary =
-      fit_summary(o, front.model, schedule.conditionals, data, best, runs->all, cut_short(o, *runs), times);
+      fit_summary(o, m, c, fitting.data(), best, runs->all, cut_short(o, *runs), times);
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }
   if (Result<bool> r = write_npz(o.out + "/posterior.npz", best.posterior); !r) return complain(r.error());
   if (Result<bool> r = write_file(o.out + "/fit.json", summary.dump(2) + "\n"); !r)
     return complain(r.error());
-  return conclude(o, front.model, density::caveats(front.model, schedule.conditionals.density), *runs);
+  return conclude(o, m, density::caveats(m, c.density), *runs);
 }
 
 }  // namespace

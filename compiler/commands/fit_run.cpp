@@ -33,16 +33,19 @@ Result<bool> append(Trace& trace, const FitOptions& o, const TraceRow& row) {
   return trace.append(row.iteration, row.seconds, row.elbo, row.temperature, extra);
 }
 
-Outcome evaluate_start(const Engine& engine, const CaviOptions& options) {
-  Outcome out;
-  if (const std::int32_t status = evaluate(engine, options, out.elbo); status != 0) {
-    out.status = Status::numerical_failure;
-    out.failure = engine.describe(status);
-  } else if (!std::isfinite(out.elbo)) {
-    out.status = Status::numerical_failure;
-    out.failure = "the ELBO is not finite";
-  }
-  return out;
+/// What there is to say of an automatic annealing: the melting temperature, its arms, the gain and its cost.
+std::string describe(const AutoReport& r, const Outcome& outcome) {
+  std::string out = fmt::format("plain ascent: ELBO {:.6f} after {} sweeps\n", r.plain_elbo, r.plain_sweeps);
+  if (r.melting == 0)
+    return out +
+           "nothing melted: the model has no discrete local variables whose entropy could rise; not "
+           "annealed\n";
+  out += fmt::format("melting temperature {:.2f} (local entropy risen by 70 % of its way)\n", r.melting);
+  if (r.plateau) out += "the entropy rose in two steps: one arm more, from the first\n";
+  for (const AutoReport::Arm& a : r.arms)
+    out += fmt::format("arm from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.kept ? ", kept" : "");
+  return out + fmt::format("gain over plain ascent {:.6f}, {} sweeps in all\n", outcome.elbo - r.plain_elbo,
+                           outcome.iterations);
 }
 
 /// Nats an observation.
@@ -74,14 +77,13 @@ Error numerical_error(const FitOptions& o, std::string text) {
            "if every start fails: a narrower prior, or data in units of the size of 1"}};
 }
 
-Result<FitRun> run_once(Instance& instance, const Fitting& x, std::uint64_t restart) {
+Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t restart) {
   const FitOptions& o = x.options;
-  Result<bool> started = instance.start(o.seed, restart, start_kind(o.init).value_or(StartKind::seeds));
-  if (!started && started.error().code == lehr::ExitCode::data) return started.error();
-  if (!started) return numerical_error(o, "the start: " + started.error().text);
-  if (!x.init.empty()) {
-    if (Result<bool> set = instance.set(x.init, o.init); !set) return set.error();
-  }
+  Result<FitRun> started = fitting.start(restart);
+  if (!started && started.error().code == lehr::ExitCode::numerical)
+    return numerical_error(o, "the start: " + started.error().text);
+  if (!started) return started.error();
+  TracedRun run{std::move(*started), {}, {}};
 
   Result<Trace> trace = Trace::open(o.out, extra_columns(o));
   if (!trace) return trace.error();
@@ -90,36 +92,21 @@ Result<FitRun> run_once(Instance& instance, const Fitting& x, std::uint64_t rest
   if (several && !progress_options.bar) progress_options.quiet = true;
   Progress progress(stderr, progress_options, o.inference.max_iterations);
 
-  FitRun run;
-  run.restart = restart;
-  if (x.method.temper) {
-    Result<Tempering> t = Tempering::make(*x.method.temper, x.model, x.schedule, x.data, instance, o.seed);
-    if (!t) return t.error();
-    run.tempering = std::move(*t);
-  }
   Result<bool> well = true;
-  const OnSweep record = [&](const SweepReport& r) {
+  fitting.run(run, [&](const SweepReport& r) {
     run.trace.push_back({r.iteration, seconds_since(x.begin), r.elbo, r.temperature, r.objective});
     if (x.test && o.test_every > 0 && r.iteration % o.test_every == 0) {
-      const Result<double> score = held_out(*x.test, instance);
+      const Result<double> score = held_out(*x.test, fitting.instance());
       if (score) run.trace.back().held_out = *score;
       else well = score.error();
     }
     if (well) well = append(*trace, o, run.trace.back());
     progress.update({r.iteration, run.trace.back().seconds, r.elbo, r.temperature});
     return !interrupted() && well;
-  };
-  if (o.inference.max_iterations > 0) {
-    run.outcome = infer(instance.engine(), o, x.method, restart, record, run);
-  } else {
-    run.outcome = evaluate_start(instance.engine(), o.inference);
-    if (run.outcome.status != Status::numerical_failure) record({0, run.outcome.elbo, 1, run.outcome.elbo});
-  }
+  });
   if (!well) return well.error();
-  run.posterior = instance.posterior(o.save_locals);
-  run.symmetric = instance.equal_components();
   if (x.test && run.outcome.status != Status::numerical_failure) {
-    const Result<double> score = held_out(*x.test, instance);
+    const Result<double> score = held_out(*x.test, fitting.instance());
     if (!score) return score.error();
     run.held_out = *score;
   }
@@ -132,7 +119,7 @@ Result<FitRun> run_once(Instance& instance, const Fitting& x, std::uint64_t rest
   return run;
 }
 
-Result<bool> rewrite_trace(const FitOptions& o, const FitRun& run) {
+Result<bool> rewrite_trace(const FitOptions& o, const TracedRun& run) {
   Result<Trace> trace = Trace::open(o.out, extra_columns(o));
   if (!trace) return trace.error();
   for (const TraceRow& row : run.trace) {

@@ -54,15 +54,8 @@ json automatic(const AutoReport& r) {
 
 }  // namespace
 
-bool better(const FitRun& a, const FitRun& b) {
-  const bool a_failed = a.outcome.status == Status::numerical_failure;
-  const bool b_failed = b.outcome.status == Status::numerical_failure;
-  if (a_failed != b_failed) return b_failed;
-  return a.outcome.elbo > b.outcome.elbo;
-}
-
 json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c,
-                 const BoundData& data, const FitRun& best, const std::vector<FitRun>& runs, bool interrupted,
+                 const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs, bool interrupted,
                  FitTimes times) {
   json sizes = json::object(), constants = json::object(), labels = json::object(), restarts = json::array();
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
@@ -72,7 +65,7 @@ json fit_summary(const FitOptions& o, const model::Model& m, const conditionals:
   }
   for (std::size_t k = 0; k < m.constants.size(); ++k)
     constants[m.constants[k].name] = data.constants[k];
-  for (const FitRun& run : runs) {
+  for (const TracedRun& run : runs) {
     restarts.push_back({{"restart", run.restart},
                         {"elbo", run.outcome.elbo},
                         {"iterations", run.outcome.iterations},

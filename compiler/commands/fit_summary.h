@@ -9,8 +9,7 @@
 #include "compiler/commands/fit_options.h"
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/model/bind.h"
-#include "compiler/program/tempering.h"
-#include "runtime/engine/auto_anneal.h"
+#include "compiler/program/fitting.h"
 #include "runtime/output/npz.h"
 
 namespace lehr::commands {
@@ -22,16 +21,9 @@ struct TraceRow {
   double held_out = std::numeric_limits<double>::quiet_NaN();  // nats an observation, where it was measured
 };
 
-/// One run from one start.
-struct FitRun {
-  std::uint64_t restart = 0;
-  Outcome outcome;
+/// One run and what is written of it besides its posterior.
+struct TracedRun : FitRun {
   std::vector<TraceRow> trace;
-  std::vector<NpyArray> posterior;
-  std::optional<AutoReport> automatic;  // of --anneal auto
-  std::optional<Tempering> tempering;   // of --temper
-  TemperReport temper_report;
-  std::vector<std::string> symmetric;   // Instance::equal_components
   std::optional<double> held_out;       // of --test: nats an observation at the end
 };
 
@@ -39,12 +31,9 @@ struct FitTimes {
   double compile = 0, total = 0;  // seconds
 };
 
-/// A run that failed loses to one that did not; otherwise the higher ELBO wins.
-bool better(const FitRun& a, const FitRun& b);
-
 /// `best` is one of `runs`, whose posteriors are not looked at; `interrupted`: the user ended the fit early.
 nlohmann::json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c,
-                           const BoundData& data, const FitRun& best, const std::vector<FitRun>& runs,
+                           const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs,
                            bool interrupted, FitTimes times);
 
 }  // namespace lehr::commands

@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::size_t kMostProblems = 20;
 
-Binder make_binder(const Model& model, const Settings& settings, const Dataset* data) {
+Binder make_binder(const Model& model, const Settings& settings, Dataset* data) {
   Binder b{model, settings, data, true, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   b.constants.resize(model.constants.size());
   b.constants_done.assign(model.constants.size(), false);
@@ -93,11 +93,11 @@ Result<BoundData> bind_arrays(model::Binder b) {
 
 }  // namespace
 
-Result<BoundData> bind(const model::Model& model, const Dataset& data, const Settings& settings) {
+Result<BoundData> bind(const model::Model& model, Dataset data, const Settings& settings) {
   return bind_arrays(model::make_binder(model, settings, &data));
 }
 
-Result<BoundData> bind_givens(const model::Model& model, const Dataset& data, const Settings& settings) {
+Result<BoundData> bind_givens(const model::Model& model, Dataset data, const Settings& settings) {
   model::Binder b = model::make_binder(model, settings, &data);
   b.observed_needed = false;
   return bind_arrays(std::move(b));

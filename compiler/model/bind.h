@@ -43,13 +43,13 @@ struct BoundData {
 /// nested plate gives the lengths of its rows; data over that plate may then be joined end to end (frames of
 /// sequences). Names that the model does not have are ignored: files by name carry more than one model needs;
 /// they are mentioned when something is unbound. A number named like `const K;` gives its value. Call it as
-/// lehr::bind: a Dataset is a std::map, so that the bare name finds std::bind as well.
-Result<BoundData> bind(const model::Model& model, const Dataset& data, const Settings& settings);
+/// lehr::bind: a Dataset is a std::map, so that the bare name finds std::bind as well. Arrays are moved from `data`.
+Result<BoundData> bind(const model::Model& model, Dataset data, const Settings& settings);
 
 /// As bind, for drawing from the model: observed variables need not be bound (those bound still give sizes),
 /// a multiplicity that is not bound is 1, copies of an LDA-C file are elements of their own, and every plate must have
 /// a size.
-Result<BoundData> bind_givens(const model::Model& model, const Dataset& data, const Settings& settings);
+Result<BoundData> bind_givens(const model::Model& model, Dataset data, const Settings& settings);
 
 /// Sizes and constants without data (`emit`, `build`): plates that nothing sizes keep -1, constants without a
 /// value are NaN, `givens` and `observed` are empty arrays.

@@ -243,9 +243,9 @@ void match_arrays(Binder& b) {
   for (const Slot& slot : b.slots) {
     const auto it = b.data->find(slot.name);
     if (it == b.data->end()) continue;
-    DataArray copy = it->second;
-    take_copies(b, slot, copy);
-    b.arrays.insert_or_assign(slot.name, std::move(copy));
+    DataArray array = std::move(it->second);
+    take_copies(b, slot, array);
+    b.arrays.insert_or_assign(slot.name, std::move(array));
   }
   std::vector<std::string> bound;
   for (const auto& [name, array] : *b.data) bound.push_back(name);

@@ -38,7 +38,7 @@ struct Slot {
 struct Binder {
   const Model& model;
   const Settings& settings;
-  const Dataset* data = nullptr;  // absent: bind_sizes
+  Dataset* data = nullptr;        // absent: bind_sizes; arrays of slots are moved out
   bool observed_needed = true;    // false: bind_givens
   BoundData out;
   std::vector<Error> problems;

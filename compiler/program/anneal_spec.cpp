@@ -1,4 +1,4 @@
-#include "compiler/commands/anneal_spec.h"
+#include "compiler/program/anneal_spec.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "compiler/program/start.h"
 
-namespace lehr::commands {
+namespace lehr {
 namespace {
 
 using Fields = std::map<std::string, std::string>;
@@ -190,4 +190,4 @@ Result<TemperSettings> parse_temper(const std::string& text) {
   return out;
 }
 
-}  // namespace lehr::commands
+}  // namespace lehr

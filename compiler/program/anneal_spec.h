@@ -7,7 +7,7 @@
 #include "runtime/engine/anneal.h"
 #include "runtime/result.h"
 
-namespace lehr::commands {
+namespace lehr {
 
 /// `auto`, `auto:quick`, `auto:full`, `auto:sweeps=2000`.
 struct AutoAnneal {
@@ -25,4 +25,4 @@ Result<AnnealSpec> parse_anneal(const std::string& text);
 /// `--temper`: global[:max=10,levels=100,normaliser=auto|prior|posterior,every=1,draws=100].
 Result<TemperSettings> parse_temper(const std::string& text);
 
-}  // namespace lehr::commands
+}  // namespace lehr

@@ -1,0 +1,150 @@
+#include "compiler/program/fitting.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lehr {
+namespace {
+
+Error usage(const std::string& option, const std::string& text, std::vector<std::string> notes = {}) {
+  return {ExitCode::usage, option, text, std::move(notes)};
+}
+
+}  // namespace
+
+Result<std::optional<Bound>> bind_and_analyse(const Source& source, const model::Model& model,
+                                              Dataset dataset, const Settings& settings,
+                                              Diagnostics& diagnostics) {
+  Result<BoundData> data = lehr::bind(model, std::move(dataset), settings);
+  if (!data) return data.error();
+  density::ExpandOptions options;
+  for (const BoundArray& a : data->observed)
+    options.may_be_missing.push_back(a.has_missing);
+  std::optional<FrontEnd> front = analyse(source, options, diagnostics);
+  if (!front) return std::optional<Bound>();
+  return std::optional<Bound>(Bound{std::move(*front), std::move(*data)});
+}
+
+Result<Method> read_method(bool svi, const std::string& anneal, const std::string& temper) {
+  Method out;
+  out.svi = svi;
+  if (!temper.empty()) {
+    const Result<TemperSettings> settings = parse_temper(temper);
+    if (!settings) return settings.error();
+    if (!anneal.empty())
+      return usage("--temper", "the temperature is either latent or annealed: leave out --anneal");
+    out.temper = *settings;
+  }
+  if (anneal.empty()) return out;
+  Result<AnnealSpec> spec = parse_anneal(anneal);
+  if (!spec) return spec.error();
+  out.anneal = std::move(*spec);
+  if (!svi) return out;
+  if (std::holds_alternative<AutoAnneal>(*out.anneal))
+    return usage("--anneal", "auto measures with full sweeps: it goes with --method cavi",
+                 {"for svi give a schedule, such as linear:from=1.5,over=N with N steps"});
+  if (std::get<Annealing>(*out.anneal).kind == Annealing::Kind::stochastic)
+    return usage("--anneal",
+                 "stochastic annealing goes with --method cavi: steps of svi are noisy by themselves");
+  return out;
+}
+
+bool better(const FitRun& a, const FitRun& b) {
+  const bool a_failed = a.outcome.status == Status::numerical_failure;
+  const bool b_failed = b.outcome.status == Status::numerical_failure;
+  if (a_failed != b_failed) return b_failed;
+  return a.outcome.elbo > b.outcome.elbo;
+}
+
+Fitting::Fitting(Bound bound, FitSettings settings)
+    : bound_(std::move(bound)),
+      settings_(std::move(settings)),
+      schedule_(plan(bound_.front.model, std::move(bound_.front.conditionals))) {}
+
+Result<std::unique_ptr<Fitting>> Fitting::make(Bound bound, FitSettings settings) {
+  std::unique_ptr<Fitting> out(new Fitting(std::move(bound), std::move(settings)));
+  if (std::optional<Error> e = out->compile()) return *e;
+  return out;
+}
+
+std::optional<Error> Fitting::compile() {
+  loops::LowerOptions lowering{.gradients = settings_.method.svi && settings_.inference.adaptive};
+  if (settings_.method.temper && settings_.method.temper->local) {
+    const Result<model::GivenId> inverse = temper_items(bound_.front.model, schedule_, bound_.data);
+    if (!inverse) return inverse.error();
+    lowering.inverse_temperatures = *inverse;
+  }
+  // A model of local variables alone has no other posterior to show.
+  const bool all_local = std::all_of(schedule_.stage_of.begin(), schedule_.stage_of.end(),
+                                     [](const auto& s) { return s.has_value(); });
+  settings_.save_locals = settings_.save_locals || all_local;
+  lowering.save_locals = settings_.save_locals;
+  instance_ = std::make_unique<Instance>(model(), schedule_, data(), lowering, settings_.backend);
+  return std::nullopt;
+}
+
+Result<FitRun> Fitting::start(std::uint64_t restart) {
+  FitRun run;
+  run.restart = restart;
+  if (Result<bool> r = instance_->start(settings_.seed, restart, settings_.start); !r) return r.error();
+  if (!settings_.init.empty()) {
+    if (Result<bool> r = instance_->set(settings_.init, settings_.init_source); !r) return r.error();
+  }
+  if (const auto& temper = settings_.method.temper) {
+    Result<Tempering> t = Tempering::make(*temper, model(), schedule_, data(), *instance_, settings_.seed);
+    if (!t) return t.error();
+    run.tempering = std::move(*t);
+  }
+  return run;
+}
+
+void Fitting::run(FitRun& run, const OnSweep& on_sweep) {
+  run.outcome = settings_.inference.max_iterations > 0 ? infer(run, on_sweep) : evaluate_start(on_sweep);
+  run.posterior = instance_->posterior(settings_.save_locals);
+  run.symmetric = instance_->equal_components();
+}
+
+Outcome Fitting::evaluate_start(const OnSweep& on_sweep) {
+  const Engine& engine = instance_->engine();
+  Outcome out;
+  if (const std::int32_t status = evaluate(engine, settings_.inference, out.elbo); status != 0) {
+    out.status = Status::numerical_failure;
+    out.failure = engine.describe(status);
+  } else if (!std::isfinite(out.elbo)) {
+    out.status = Status::numerical_failure;
+    out.failure = "the ELBO is not finite";
+  } else {
+    on_sweep({0, out.elbo, 1, out.elbo});
+  }
+  return out;
+}
+
+Outcome Fitting::infer(FitRun& run, const OnSweep& on_sweep) {
+  const Engine& engine = instance_->engine();
+  const Method& method = settings_.method;
+  SviOptions options = settings_.inference;
+  options.seed = settings_.seed + 1000003 * run.restart;
+  if (run.tempering && method.svi) {
+    if (run.tempering->local) options.items = run.tempering->items();
+    else options.grid = run.tempering->grid();
+    return run_svi(engine, options, on_sweep, &run.temper_report);
+  }
+  if (run.tempering && run.tempering->local)
+    return run_items_tempered(engine, options, run.tempering->items(), on_sweep, run.temper_report);
+  if (run.tempering)
+    return run_tempered(engine, run.tempering->options(options), on_sweep, run.temper_report);
+  if (method.anneal) {
+    if (const auto* automatic = std::get_if<AutoAnneal>(&*method.anneal)) {
+      AutoOptions a;
+      static_cast<CaviOptions&>(a) = options;
+      a.cycles = automatic->cycles;
+      a.budget = automatic->sweeps;
+      run.automatic.emplace();
+      return run_auto(engine, a, on_sweep, *run.automatic);
+    }
+    options.annealing = std::get<Annealing>(*method.anneal);
+  }
+  return method.svi ? run_svi(engine, options, on_sweep) : run_cavi(engine, options, on_sweep);
+}
+
+}  // namespace lehr
