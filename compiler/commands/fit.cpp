@@ -129,34 +129,13 @@ bool cut_short(const FitOptions& o, const Runs& runs) {
 }
 
 ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<std::string>& caveats,
-                  const Runs& runs) {
+                  const std::vector<Caution>& cautions, const Runs& runs) {
   const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
-  if (outcome.decreases > 0) {
-    fmt::print(stderr,
-               "{}: warning: the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do\n"
-               "    note: data far from zero in units of their spread lose digits: centre and scale them\n"
-               "    note: if they are centred, please report this model\n",
-               o.model, outcome.decreases, outcome.iterations);
-  }
-  // A local temperature stays above 1 for every item that the model does not explain.
-  if (best.tempering && !best.tempering->local && best.temper_report.temperature > 1.05 &&
-      outcome.status != Status::numerical_failure) {
-    fmt::print(
-        stderr,
-        "{}: warning: the temperature ended at {:.2f} and not near 1: the data do not look as the model "
-        "makes them,\n"
-        "    or the normaliser ({}) does not suit it{}\n",
-        o.model, best.temper_report.temperature, best.tempering->normaliser,
-        o.method == "svi" ? "" : "; a phase at temperature 1 followed all the same");
-  }
-  if (!best.symmetric.empty() && outcome.status != Status::numerical_failure &&
-      o.inference.max_iterations > 0) {
-    fmt::print(
-        stderr,
-        "{}: warning: all elements of {} are equal: a symmetric solution, from which no sweep leads away\n"
-        "    note: another start (--seed, --init points), or less heat where there was --anneal\n",
-        o.model, fmt::join(best.symmetric, ", "));
+  for (const Caution& c : cautions) {
+    fmt::print(stderr, "{}: warning: {}\n", o.model, c.text);
+    for (const std::string& note : c.notes)
+      fmt::print(stderr, "    note: {}\n", note);
   }
   if (outcome.status == Status::numerical_failure)
     return complain(numerical_error(o, describe_failure(best)));
@@ -211,7 +190,7 @@ ExitCode fit(const FitOptions& o) {
   if (Result<bool> r = write_npz(o.out + "/posterior.npz", best.posterior); !r) return complain(r.error());
   if (Result<bool> r = write_file(o.out + "/fit.json", summary.dump(2) + "\n"); !r)
     return complain(r.error());
-  return conclude(o, m, density::caveats(m, c.density), *runs);
+  return conclude(o, m, density::caveats(m, c.density), fitting.cautions(best), *runs);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "compiler/program/fitting.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -56,6 +59,20 @@ bool better(const FitRun& a, const FitRun& b) {
   return a.outcome.elbo > b.outcome.elbo;
 }
 
+Result<double> infer_items(Instance& instance, const SweepOptions& options) {
+  const Engine& engine = instance.engine();
+  double elbo = 0, before = -INFINITY;
+  for (std::int64_t round = 0; round < options.local_iterations; ++round) {
+    if (const std::int32_t status = evaluate(engine, options, elbo))
+      return Error{ExitCode::numerical, "", engine.describe(status), {}};
+    if (!std::isfinite(elbo))
+      return Error{ExitCode::numerical, "", "the ELBO of the items is not finite", {}};
+    if (engine.steps.size() <= 1 || std::abs(elbo - before) <= 1e-12 * (1 + std::abs(elbo))) break;
+    before = elbo;
+  }
+  return elbo;
+}
+
 Fitting::Fitting(Bound bound, FitSettings settings)
     : bound_(std::move(bound)),
       settings_(std::move(settings)),
@@ -102,6 +119,43 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep) {
   run.outcome = settings_.inference.max_iterations > 0 ? infer(run, on_sweep) : evaluate_start(on_sweep);
   run.posterior = instance_->posterior(settings_.save_locals);
   run.symmetric = instance_->equal_components();
+}
+
+Result<bool> Fitting::run_items(FitRun& run) {
+  const Result<double> elbo = infer_items(*instance_, settings_.inference);
+  if (!elbo) return elbo.error();
+  run.outcome.status = Status::converged;
+  run.outcome.elbo = *elbo;
+  run.posterior = instance_->posterior(settings_.save_locals);
+  return true;
+}
+
+std::vector<Caution> Fitting::cautions(const FitRun& run) const {
+  std::vector<Caution> out;
+  if (run.outcome.decreases > 0) {
+    out.push_back({fmt::format("the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do",
+                               run.outcome.decreases, run.outcome.iterations),
+                   {"data far from zero in units of their spread lose digits: centre and scale them",
+                    "if they are centred, please report this model"}});
+  }
+  if (run.outcome.status == Status::numerical_failure) return out;
+  // A local temperature stays above 1 for every item that the model does not explain.
+  if (run.tempering && !run.tempering->local && run.temper_report.temperature > 1.05) {
+    Caution high{
+        fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "
+                    "them, or the normaliser ({}) does not suit it",
+                    run.temper_report.temperature, run.tempering->normaliser),
+        {}};
+    if (!settings_.method.svi) high.notes.push_back("a phase at temperature 1 followed all the same");
+    out.push_back(std::move(high));
+  }
+  if (!run.symmetric.empty() && settings_.inference.max_iterations > 0) {
+    out.push_back(
+        {fmt::format("all elements of {} are equal: a symmetric solution, from which no sweep leads away",
+                     fmt::join(run.symmetric, ", ")),
+         {"another start (seed, init points), or less heat where there was annealing"}});
+  }
+  return out;
 }
 
 Outcome Fitting::evaluate_start(const OnSweep& on_sweep) {

@@ -60,6 +60,16 @@ struct FitRun {
 /// A run that failed loses to one that did not; otherwise the higher ELBO wins.
 bool better(const FitRun& a, const FitRun& b);
 
+/// What a user should know of a run that looks well.
+struct Caution {
+  std::string text;
+  std::vector<std::string> notes;
+};
+
+/// Brings the factors of the items to their optimum with the global ones as they are: several rounds where items have
+/// stages that depend on each other. The ELBO.
+Result<double> infer_items(Instance& instance, const SweepOptions& options);
+
 /// A model compiled for one way of fitting it to one data set.
 class Fitting {
  public:
@@ -69,6 +79,10 @@ class Fitting {
   Result<FitRun> start(std::uint64_t restart);
   /// The run of that start.
   void run(FitRun& run, const OnSweep& on_sweep);
+
+  /// Only the factors of the items, from that start.
+  Result<bool> run_items(FitRun& run);
+  std::vector<Caution> cautions(const FitRun& run) const;
 
   const model::Model& model() const { return bound_.front.model; }
   const schedule::Schedule& schedule() const { return schedule_; }

@@ -1,5 +1,6 @@
 // The split of the items, and the sums.
 #include "compiler/program/held_out.h"
+#include "compiler/program/fitting.h"
 
 #include <fmt/format.h>
 
@@ -197,20 +198,9 @@ Result<Score> HeldOut::score(const std::vector<NpyArray>& posterior) {
     }
   }
   if (!instance_) return sum_up(arrays);
-  const auto failed = [](std::string text) { return Error{ExitCode::numerical, "", std::move(text), {}}; };
   if (Result<bool> r = instance_->start(seed_, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = instance_->set(arrays, "posterior.npz"); !r) return r.error();
-  // Item stages that depend on each other need several rounds.
-  double before = -INFINITY;
-  for (std::int64_t round = 0; round < local_.local_iterations; ++round) {
-    double elbo = 0;
-    if (const std::int32_t status = evaluate(instance_->engine(), local_, elbo))
-      return failed(instance_->engine().describe(status));
-    if (!std::isfinite(elbo)) return failed("the ELBO of the observed part is not finite");
-    if (instance_->engine().steps.size() <= 1 || std::abs(elbo - before) <= 1e-12 * (1 + std::abs(elbo)))
-      break;
-    before = elbo;
-  }
+  if (Result<double> r = infer_items(*instance_, local_); !r) return r.error();
   return sum_up(instance_->posterior(true));
 }
 

@@ -1,0 +1,70 @@
+// The text of a model to a Program or messages.
+#include <algorithm>
+#include <tuple>
+
+#include "compiler/library/impl.h"
+
+namespace lehr {
+namespace {
+
+Message message_of(const Diagnostic& d, const Source& source) {
+  const Position begin = position_of(source, d.span.begin), end = position_of(source, d.span.end);
+  Message out;
+  out.severity =
+      severity_of(d.kind) == Severity::error ? Message::Severity::error : Message::Severity::warning;
+  out.kind = std::string(name_of(d.kind));
+  out.text = d.text;
+  out.line = begin.line;
+  out.column = begin.column;
+  out.end_line = end.line;
+  out.end_column = end.column;
+  for (const Note& n : d.notes) {
+    const Position p = n.span ? position_of(source, n.span->begin) : Position{0, 0};
+    out.notes.push_back({n.text, p.line, p.column});
+  }
+  return out;
+}
+
+}  // namespace
+
+Compilation compile(std::string_view text, CompileOptions options) {
+  Source source{std::move(options.name), std::string(text)};
+  Diagnostics diagnostics;
+  std::optional<FrontEnd> front = analyse(source, {}, diagnostics);
+  Compilation out;
+  for (const Diagnostic& d : diagnostics.all())
+    out.messages.push_back(message_of(d, source));
+  std::ranges::stable_sort(out.messages, {}, [](const Message& m) { return std::tuple(m.line, m.column); });
+  out.text = render(diagnostics, source);
+  if (!front) return out;
+  Settings settings{std::move(options.constants), std::move(options.sizes), std::move(options.labels)};
+  out.program.emplace(std::make_shared<const Program::Impl>(
+      Program::Impl{std::move(source), std::move(front->model), std::move(settings)}));
+  return out;
+}
+
+std::string_view version() { return LEHR_VERSION; }
+
+Program::Program(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+const std::string& Program::name() const { return impl_->model.name; }
+
+std::vector<std::string> Program::data_names() const {
+  std::vector<std::string> out;
+  for (const model::Given& g : impl_->model.givens)
+    out.push_back(g.name);
+  for (const model::Variable& v : impl_->model.variables) {
+    if (v.observed) out.push_back(v.name);
+  }
+  return out;
+}
+
+std::vector<std::string> Program::latent_names() const {
+  std::vector<std::string> out;
+  for (const model::Variable& v : impl_->model.variables) {
+    if (!v.observed && !v.auxiliary) out.push_back(v.name);
+  }
+  return out;
+}
+
+}  // namespace lehr

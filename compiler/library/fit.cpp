@@ -1,0 +1,207 @@
+// Fits of a Program, and what can be asked of them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "compiler/library/impl.h"
+#include "compiler/program/held_out.h"
+
+namespace lehr {
+namespace {
+
+/// Options of the command line are those of the library without their dashes.
+Error plain(Error e) {
+  if (e.where.starts_with("--")) e.where.erase(0, 2);
+  return e;
+}
+
+Error wrong(std::string where, std::string text) {
+  return {ExitCode::usage, std::move(where), std::move(text), {}};
+}
+
+std::optional<Error> out_of_range(const FitOptions& o) {
+  if (o.restarts < 1) return wrong("restarts", "there is at least one run");
+  if (o.max_iterations < 0) return wrong("max_iterations", "a number of sweeps");
+  if (!(o.tolerance >= 0)) return wrong("tolerance", "not below 0");
+  if (o.local_iterations < 1) return wrong("local_iterations", "at least 1");
+  if (!(o.local_tolerance >= 0)) return wrong("local_tolerance", "not below 0");
+  if (o.batch_size < 1) return wrong("batch_size", "a step takes at least one item");
+  if (!(o.epochs > 0)) return wrong("epochs", "above 0");
+  if (!(o.tau0 >= 0) || !(o.kappa >= 0)) return wrong("tau0, kappa", "not below 0");
+  if (!(o.rho >= 0 && o.rho <= 1)) return wrong("rho", "between 0 and 1");
+  if (o.adaptive && o.rho > 0) return wrong("rho", "steps are either constant or adaptive");
+  if (o.elbo_every < 0) return wrong("elbo_every", "a number of steps");
+  return std::nullopt;
+}
+
+SviOptions inference_of(const FitOptions& o) {
+  SviOptions out;
+  out.max_iterations = o.max_iterations;
+  out.tolerance = o.tolerance;
+  out.local_iterations = o.local_iterations;
+  out.local_tolerance = o.local_tolerance;
+  out.batch = o.batch_size;
+  out.epochs = o.epochs;
+  out.tau0 = o.tau0;
+  out.kappa = o.kappa;
+  out.rho = o.rho;
+  out.adaptive = o.adaptive;
+  out.replacement = o.replacement;
+  out.exact_every = o.elbo_every;
+  return out;
+}
+
+Result<FitSettings> settings_of(const FitOptions& o) {
+  if (std::optional<Error> e = out_of_range(o)) return *e;
+  const Result<Method> method = read_method(o.method == FitOptions::Method::svi, o.anneal, o.temper);
+  if (!method) return method.error();
+  const std::optional<StartKind> start = start_kind(o.start);
+  if (!start)
+    return wrong("start", fmt::format("'{}' is none of seeds, points, allocations, means, flat", o.start));
+  Result<std::vector<NpyArray>> init = arrays_of(o.init);
+  if (!init) return init.error();
+  return FitSettings{*method,          inference_of(o), o.seed,        *start,
+                     std::move(*init), "init",          o.save_locals, Backend::native};
+}
+
+/// A model that is well without data may not be with what is missing in them.
+Result<Bound> bound_to(const Program::Impl& p, std::span<const DataView> views, const Settings& settings) {
+  Result<Dataset> dataset = dataset_of(views);
+  if (!dataset) return dataset.error();
+  Diagnostics diagnostics;
+  Result<std::optional<Bound>> bound =
+      bind_and_analyse(p.source, p.model, std::move(*dataset), settings, diagnostics);
+  if (!bound) return plain(bound.error());
+  if (!*bound) return Error{ExitCode::model, p.source.name, render(diagnostics, p.source), {}};
+  return std::move(**bound);
+}
+
+std::vector<std::string> one_line_each(const std::vector<Caution>& cautions) {
+  std::vector<std::string> out;
+  for (const Caution& c : cautions)
+    out.push_back(c.notes.empty() ? c.text : fmt::format("{} ({})", c.text, fmt::join(c.notes, "; ")));
+  return out;
+}
+
+PosteriorArray shown(const NpyArray& a) { return {a.name, a.shape, a.values}; }
+
+}  // namespace
+
+Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& options,
+                         const Callback& callback) const {
+  Result<FitSettings> settings = settings_of(options);
+  if (!settings) return plain(settings.error());
+  Result<Bound> bound = bound_to(*impl_, data, impl_->settings);
+  if (!bound) return bound.error();
+  auto out = std::make_shared<Fit::Impl>();
+  out->settings = fitted_settings(bound->front, bound->data);
+  Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), std::move(*settings));
+  if (!made) return plain(made.error());
+  Fitting& fitting = **made;
+  bool cancelled = false, cut_short = false;
+  for (std::int64_t r = 0; r < options.restarts && !cut_short; ++r) {
+    Result<FitRun> run = fitting.start(static_cast<std::uint64_t>(r));
+    if (!run) return plain(run.error());
+    std::vector<Sweep> trace;
+    fitting.run(*run, [&](const SweepReport& s) {
+      trace.push_back({r, s.iteration, s.elbo, s.temperature, s.objective});
+      cancelled = callback && !callback(trace.back());
+      return !cancelled;
+    });
+    cut_short = cancelled && (run->outcome.status == Status::interrupted || r + 1 < options.restarts);
+    if (r > 0 && !better(*run, out->run)) continue;
+    out->warnings = one_line_each(fitting.cautions(*run));
+    out->global = fitting.instance().posterior(false);
+    out->run = std::move(*run);
+    out->trace = std::move(trace);
+  }
+  if (cut_short && out->run.outcome.status != Status::numerical_failure)
+    out->run.outcome.status = Status::interrupted;
+  out->run.tempering.reset();  // it refers to the instance
+  out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
+  return Fit(std::move(out));
+}
+
+Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const {
+  Result<Bound> bound = bound_to(*impl_, data, fit.impl().settings);
+  if (!bound) return bound.error();
+  auto out = std::make_shared<Fit::Impl>();
+  out->settings = fit.impl().settings;
+  out->global = fit.impl().global;
+  FitSettings settings;
+  settings.start = StartKind::means;
+  settings.init = out->global;
+  settings.init_source = "fit";
+  settings.save_locals = true;
+  settings.inference.local_iterations = 1000;
+  settings.inference.local_tolerance = 1e-6;
+  Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), std::move(settings));
+  if (!made) return plain(made.error());
+  Fitting& fitting = **made;
+  Result<FitRun> run = fitting.start(0);
+  if (!run) return plain(run.error());
+  if (Result<bool> r = fitting.run_items(*run); !r) return r.error();
+  out->run = std::move(*run);
+  out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
+  return Fit(std::move(out));
+}
+
+Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> data,
+                                    std::optional<double> holdout, std::uint64_t seed) const {
+  if (holdout && !(*holdout > 0 && *holdout < 1)) return wrong("holdout", "a part, between 0 and 1");
+  const Result<Dataset> dataset = dataset_of(data);
+  if (!dataset) return dataset.error();
+  HeldOutOptions options;
+  options.fraction = holdout;
+  options.seed = seed;
+  const Result<std::unique_ptr<HeldOut>> held_out =
+      HeldOut::make(impl_->source, *dataset, fit.impl().settings, options);
+  if (!held_out) return plain(held_out.error());
+  const Result<Score> score = (*held_out)->score(fit.impl().global);
+  if (!score) return plain(score.error());
+  return HeldOutScore{score->total, score->observations};
+}
+
+Fit::Fit(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+FitStatus Fit::status() const {
+  switch (impl_->run.outcome.status) {
+    case Status::converged:
+      return FitStatus::converged;
+    case Status::max_iter:
+      return FitStatus::max_iter;
+    case Status::numerical_failure:
+      return FitStatus::numerical_failure;
+    case Status::interrupted:
+      break;
+  }
+  return FitStatus::interrupted;
+}
+
+const std::string& Fit::failure() const { return impl_->run.outcome.failure; }
+double Fit::elbo() const { return impl_->run.outcome.elbo; }
+const std::vector<std::string>& Fit::elbo_caveats() const { return impl_->caveats; }
+std::int64_t Fit::iterations() const { return impl_->run.outcome.iterations; }
+std::int64_t Fit::restart() const { return static_cast<std::int64_t>(impl_->run.restart); }
+double Fit::temperature() const { return impl_->run.temper_report.temperature; }
+const std::vector<Sweep>& Fit::trace() const { return impl_->trace; }
+const std::vector<std::string>& Fit::warnings() const { return impl_->warnings; }
+
+std::vector<PosteriorArray> Fit::posterior() const {
+  std::vector<PosteriorArray> out;
+  for (const NpyArray& a : impl_->run.posterior)
+    out.push_back(shown(a));
+  return out;
+}
+
+std::optional<PosteriorArray> Fit::find(std::string_view name) const {
+  const auto& all = impl_->run.posterior;
+  const auto it = std::ranges::find(all, name, &NpyArray::name);
+  if (it == all.end()) return std::nullopt;
+  return shown(*it);
+}
+
+Result<bool> Fit::save(const std::string& path) const { return write_npz(path, impl_->run.posterior); }
+
+}  // namespace lehr

@@ -1,0 +1,30 @@
+// What the values of lehr.h hold. Only compiler/library/*.cpp include this.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/library/lehr.h"
+#include "compiler/program/fitting.h"
+
+namespace lehr {
+
+struct Program::Impl {
+  Source source;
+  model::Model model;            // without data
+  Settings settings;
+};
+
+struct Fit::Impl {
+  FitRun run;
+  std::vector<std::string> caveats, warnings;
+  std::vector<Sweep> trace;
+  Settings settings;             // of data that the fit has not seen
+  std::vector<NpyArray> global;  // names and values, as `run.posterior` has them
+};
+
+/// An Error of ExitCode::data says which view does not hold together.
+Result<Dataset> dataset_of(std::span<const DataView> views);
+Result<std::vector<NpyArray>> arrays_of(std::span<const DataView> views);
+
+}  // namespace lehr

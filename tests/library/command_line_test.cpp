@@ -1,0 +1,91 @@
+// The library and `lehr fit` are the same: equal bits from equal options, and from the defaults of both.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/data/dataset.h"
+#include "runtime/output/npz.h"
+#include "tests/library/models.h"
+
+using namespace lehr;
+using namespace lehr::test;
+
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::vector<double> by_command(const std::string& arguments) {
+  const std::string out =
+      (std::filesystem::temp_directory_path() / ("lehr_library_" + std::to_string(::getpid()))).string();
+  REQUIRE(std::system((LEHR_PROGRAM " fit " + arguments + " --quiet --out " + out).c_str()) == 0);
+  const std::vector<NpyArray> arrays = well(read_npz(out + "/posterior.npz"));
+  std::filesystem::remove_all(out);
+  std::vector<double> values;
+  for (const NpyArray& a : arrays)
+    values.insert(values.end(), a.values.begin(), a.values.end());
+  return values;
+}
+
+struct Case {
+  std::string arguments;
+  FitOptions options;
+};
+
+}  // namespace
+
+TEST_CASE("a mixture: every method gives the posterior of the command line") {
+  const std::string model = "models/gmm.lehr", data = "x=models/data/faithful.csv:eruptions,waiting";
+  const DataArray x = well(read_binding(data)).at("x");
+  const Program p = well(contents(model).c_str(), {.constants = {{"K", 4}}});
+  const std::vector<Case> cases{
+      {"", {}},
+      {"--seed 5 --restarts 2 --init points --save-locals --max-iter 30 --tol 1e-6",
+       {.seed = 5,
+        .restarts = 2,
+        .start = "points",
+        .save_locals = true,
+        .max_iterations = 30,
+        .tolerance = 1e-6}},
+      {"--anneal exp:from=8,over=20", {.anneal = "exp:from=8,over=20"}},
+      {"--anneal auto --max-iter 200", {.anneal = "auto", .max_iterations = 200}},
+      {"--temper global:max=5,levels=20", {.temper = "global:max=5,levels=20"}},
+      {"--method svi", {.method = FitOptions::Method::svi}},
+      {"--method svi --batch-size 30 --epochs 3 --tau0 4 --kappa 0.9 --replacement",
+       {.method = FitOptions::Method::svi,
+        .batch_size = 30,
+        .epochs = 3,
+        .tau0 = 4,
+        .kappa = 0.9,
+        .replacement = true}},
+      {"--method svi --batch-size 30 --adaptive",
+       {.method = FitOptions::Method::svi, .batch_size = 30, .adaptive = true}},
+      {"--method svi --batch-size 30 --rho 0.1 --local-iters 3 --local-tol 0.1",
+       {.method = FitOptions::Method::svi,
+        .local_iterations = 3,
+        .local_tolerance = 0.1,
+        .batch_size = 30,
+        .rho = 0.1}},
+  };
+  for (const Case& c : cases) {
+    INFO(c.arguments);
+    const Fit fit = well(p.fit({view("x", x.values, x.shape)}, c.options));
+    CHECK(numbers(fit) == by_command(model + " --data " + data + " --set K=4 " + c.arguments));
+  }
+}
+
+TEST_CASE("topics: ragged rows with counts are those of an LDA-C file") {
+  const std::string path = "library_test.ldac";
+  std::ofstream(path) << "2 0:3 2:1\n1 1:4\n3 0:1 1:1 3:2\n";
+  const std::vector<double> expected = by_command("models/lda.lehr --set K=2 --data w=" + path);
+  std::filesystem::remove(path);
+  const std::vector<std::int32_t> w{0, 2, 1, 0, 1, 3};
+  const std::vector<float> count{3, 1, 4, 1, 1, 2};
+  const std::vector<std::int64_t> rows{0, 2, 3, 6};
+  const Program p = well(contents("models/lda.lehr").c_str(), {.constants = {{"K", 2}}});
+  CHECK(numbers(well(p.fit({ragged("w", w, rows), ragged("count", count, rows)}))) == expected);
+}

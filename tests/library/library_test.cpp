@@ -1,0 +1,176 @@
+// The compiler as a library: what it says of models and data, and fits checked against formulas.
+#include <Eigen/Dense>
+
+#include "runtime/output/npz.h"
+#include "tests/library/models.h"
+
+using namespace lehr;
+using namespace lehr::test;
+
+TEST_CASE("what is wrong with a model is a value, with its place") {
+  const Compilation c =
+      compile("model m {\n  plate n;\n  observe x[n] ~ Bernoulli(q);\n}\n", {.name = "m.lehr"});
+  CHECK_FALSE(c);
+  REQUIRE(c.messages.size() == 1);
+  const Message& m = c.messages[0];
+  CHECK(m.severity == Message::Severity::error);
+  CHECK(m.kind == "unknown_name");
+  CHECK(m.line == 3);
+  CHECK(m.column == 28);
+  CHECK(m.end_column == 29);
+  CHECK(m.text.find("'q'") != std::string::npos);
+  CHECK(c.text.starts_with("m.lehr:3:28: error: "));
+}
+
+TEST_CASE("a program says what data it needs and what it infers") {
+  const Program p = well(kMixture);
+  CHECK(p.name() == "mixture");
+  CHECK(p.data_names() == std::vector<std::string>{"x"});
+  CHECK(p.latent_names() == std::vector<std::string>{"pi", "mu", "z"});
+}
+
+TEST_CASE("the posterior and the evidence of a coin are exact") {
+  std::optional<Fit> fit;
+  {
+    const std::vector<std::int32_t> x{1, 1, 0, 1, 0, 1, 1};
+    fit = well(well(kCoin).fit({view("x", x)}));
+  }  // a fit needs neither its data nor its program
+  CHECK(fit->status() == FitStatus::converged);
+  CHECK(fit->find("p.a")->values[0] == 6);
+  CHECK(fit->find("p.b")->values[0] == 3);
+  CHECK(fit->elbo() == Approx(std::lgamma(6) + std::lgamma(3) - std::lgamma(9)).epsilon(1e-12));
+  CHECK(fit->warnings().empty());
+  CHECK_FALSE(fit->find("q.a"));
+
+  const std::vector<double> fresh{1, 0};
+  const HeldOutScore score = well(well(kCoin).score(*fit, {view("x", fresh)}));
+  CHECK(score.observations == 2);
+  CHECK(score.total == Approx(std::log(6.0 / 9) + std::log(3.0 / 9)).epsilon(1e-12));
+}
+
+TEST_CASE("the components of new points are those of the optimal factors") {
+  const Program p = well(kMixture);
+  const std::vector<double> x = points(300), fresh{-6.5, 2.9, 3.2, 7};
+  const Fit fit = well(p.fit({view("x", x)}));
+  const Fit local = well(p.infer(fit, {view("x", fresh)}));
+  CHECK(local.find("mu.mean")->values[0] == fit.find("mu.mean")->values[0]);
+  const PosteriorArray probs = *local.find("z.probs");
+  CHECK(std::vector(probs.shape.begin(), probs.shape.end()) == std::vector<std::int64_t>{4, 3});
+  const auto digamma = [](double a) {
+    return (std::lgamma(a * (1 + 1e-5)) - std::lgamma(a * (1 - 1e-5))) / (2e-5 * a);
+  };
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    std::vector<double> expected;
+    double total = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double distance = fresh[i] - fit.find("mu.mean")->values[k];
+      const double variance = 1 / fit.find("mu.precision")->values[k];
+      expected.push_back(
+          std::exp(digamma(fit.find("pi.concentration")->values[k]) - (distance * distance + variance) / 2));
+      total += expected.back();
+    }
+    for (std::size_t k = 0; k < 3; ++k)
+      CHECK(probs.values[3 * i + k] == Approx(expected[k] / total).epsilon(1e-6).margin(1e-12));
+  }
+}
+
+TEST_CASE("matrices are read whatever their storage order, strides and type") {
+  const Program p = well(R"(
+model rows {
+  plate n;
+  plate dim;
+  mu           ~ MvNormal(mean = 0, precision = 0.1) over dim;
+  observe x[n] ~ MvNormal(mean = mu, precision = 1) over dim;
+})");
+  Eigen::MatrixXd columns(4, 3);
+  columns << 1, 2, 3, 4, 5, 6, 7, 8, 10, -1, 0.5, 2;
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = columns;
+  const Eigen::MatrixXf floats = columns.cast<float>();
+  Eigen::MatrixXd large = Eigen::MatrixXd::Constant(9, 8, 77);
+  large.block(2, 3, 4, 3) = columns;
+  const Fit fit = well(p.fit({matrix("x", rows)}));
+  const std::vector<double> expected = numbers(fit);
+  CHECK(fit.find("mu.mean")->values[0] ==
+        Approx(11 / 4.1));  // the sum of the first column over the posterior precision
+  CHECK(numbers(well(p.fit({matrix("x", columns)}))) == expected);
+  CHECK(numbers(well(p.fit({matrix("x", floats)}))) == expected);
+  CHECK(numbers(well(p.fit({matrix("x", large.block(2, 3, 4, 3))}))) == expected);
+  CHECK(numbers(well(p.fit({view("x", std::span(rows.data(), 12), {4, 3})}))) == expected);
+}
+
+TEST_CASE("a callback sees every sweep and can end the fit") {
+  const Program p = well(kMixture);
+  const std::vector<double> x = points(90);
+  std::vector<double> seen;
+  const Fit fit = well(p.fit({view("x", x)}, {.restarts = 5}, [&](const Sweep& s) {
+    seen.push_back(s.elbo);
+    CHECK(s.iteration == static_cast<std::int64_t>(seen.size()));
+    return seen.size() < 2;
+  }));
+  CHECK(fit.status() == FitStatus::interrupted);
+  CHECK(fit.iterations() == 2);
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[1] == fit.elbo());
+  CHECK(fit.trace().size() == 2);
+}
+
+TEST_CASE("a saved fit is read back, and starts another one") {
+  const Program p = well(kMixture);
+  const std::vector<double> x = points(90);
+  const Fit fit = well(p.fit({view("x", x)}));
+  const std::string path = "library_test.npz";
+  REQUIRE(fit.save(path));
+  const Result<std::vector<NpyArray>> arrays = read_npz(path);
+  std::remove(path.c_str());
+  REQUIRE(arrays);
+  std::vector<double> read;
+  for (const NpyArray& a : *arrays)
+    read.insert(read.end(), a.values.begin(), a.values.end());
+  CHECK(read == numbers(fit));
+  FitOptions again{.max_iterations = 0};
+  for (const PosteriorArray& a : fit.posterior())
+    again.init.push_back(view(std::string(a.name), a.values, {a.shape.begin(), a.shape.end()}));
+  CHECK(well(p.fit({view("x", x)}, again)).elbo() == Approx(fit.elbo()).epsilon(1e-12));
+}
+
+TEST_CASE("what is wrong with data and options is a value") {
+  const Program p = well(kMixture);
+  const std::vector<double> x = points(6);
+  const auto error = [&](std::vector<DataView> data, const FitOptions& o = {}) {
+    const Result<Fit> fit = p.fit(data, o);
+    REQUIRE_FALSE(fit);
+    return fit.error();
+  };
+  CHECK(error({}).code == ExitCode::data);
+  CHECK(error({view("x", x, {7})}).text.find("shape (7)") != std::string::npos);
+  CHECK(error({view("x", x, {-6})}).text.find("no shape") != std::string::npos);
+  CHECK(error({view("x", x, {std::int64_t{1} << 40, std::int64_t{1} << 40})}).text.find("no shape") !=
+        std::string::npos);
+  CHECK(error({view("x", x, {2, 3})}).code == ExitCode::data);  // one axis too many for the model
+  CHECK(error({view("x", x), view("x", x)}).text.find("two views") != std::string::npos);
+  CHECK(error({{"x", std::span(x), {3}, {3}, {}}}).text.find("outside") != std::string::npos);
+  CHECK(error({{"x", std::span(x), {3}, {-1}, {}}}).text.find("negative") != std::string::npos);
+  CHECK(error({{"x", std::span(x), {3}, {INT64_MAX}, {}}}).text.find("outside") != std::string::npos);
+  CHECK(error({{"x", std::span(x), {3}, {1, 1}, {}}}).text.find("each axis") != std::string::npos);
+  CHECK(error({ragged("x", x, {0, 5})}).text.find("row offsets") != std::string::npos);
+  CHECK(error({ragged("x", x, {0, 5, 2, 6})}).text.find("fall") != std::string::npos);
+  CHECK(error({view("x", x)}, {.anneal = "warm"}).where == "anneal");
+  CHECK(error({view("x", x)}, {.temper = "warm"}).where == "temper");
+  CHECK(error({view("x", x)}, {.anneal = "auto", .temper = "global"}).code == ExitCode::usage);
+  CHECK(error({view("x", x)}, {.restarts = 0}).where == "restarts");
+  CHECK(error({view("x", x)}, {.start = "there"}).where == "start");
+  CHECK(error({view("x", x)}, {.init = {view("mu.mean", x)}}).where == "init");
+}
+
+TEST_CASE("a fit that fails says so in its status") {
+  // No throw at all: Jeffreys' prior stays improper.
+  const Program p = well("model m {\n  plate n;\n  t ~ Jeffreys();\n  observe x[n] ~ Poisson(t);\n}");
+  const std::vector<double> zeros{0, 0};
+  const Result<Fit> fit = p.fit({view("x", zeros)});
+  if (fit) {
+    CHECK(fit->status() == FitStatus::numerical_failure);
+    CHECK_FALSE(fit->failure().empty());
+  } else {
+    CHECK(fit.error().code == ExitCode::numerical);
+  }
+}
