@@ -1,0 +1,33 @@
+# What `cmake --install` puts where. Two components: what runs, and what is needed to build programs with it.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(runtime COMPONENT runtime)
+set(development COMPONENT development)
+set(lehr_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Lehr)
+set(lehr_share_dir ${CMAKE_INSTALL_DATADIR}/lehr)
+
+set_target_properties(lehr PROPERTIES EXPORT_NAME compiler)
+install(TARGETS lehr EXPORT LehrTargets RUNTIME ${runtime})
+install(TARGETS liblehr EXPORT LehrTargets LIBRARY ${runtime} NAMELINK_COMPONENT development
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES compiler/library/lehr.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
+install(FILES runtime/result.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr/runtime ${development})
+
+install(EXPORT LehrTargets NAMESPACE Lehr:: DESTINATION ${lehr_cmake_dir} ${development})
+configure_package_config_file(cmake/LehrConfig.cmake.in LehrConfig.cmake INSTALL_DESTINATION ${lehr_cmake_dir}
+                              NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(LehrConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/LehrConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/LehrConfigVersion.cmake
+              cmake/LehrModel.cmake
+        DESTINATION ${lehr_cmake_dir} ${development})
+
+# The path from the file to the prefix, so that an installed tree can be moved.
+file(RELATIVE_PATH lehr_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" lehr_prefix_from_pc "${lehr_prefix_from_pc}")
+configure_file(cmake/lehr.pc.in lehr.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lehr.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${development})
+
+install(DIRECTORY models DESTINATION ${lehr_share_dir} ${runtime})
+install(DIRECTORY docs DESTINATION ${lehr_share_dir} ${runtime})
+install(FILES README.md DESTINATION ${lehr_share_dir} ${runtime})
+install(DIRECTORY examples DESTINATION ${lehr_share_dir} ${development})

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""An installed Lehr, in a prefix or from its Debian packages, used from a directory outside the repository: the command, the
+CMake package, pkg-config, and the examples. Exit code 77: a tool is not installed.
+
+usage: install_test.py BUILD prefix|packages, from the root of the repository
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+BUILD = os.path.abspath(sys.argv[1])
+ROOT = os.getcwd()
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+def run(*command, **environment):
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\nexit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def need(*tools):
+    for tool in tools:
+        if not shutil.which(tool):
+            print(f"no {tool} here")
+            sys.exit(77)
+
+
+def libraries(path):
+    return set(re.findall(r"NEEDED.*\[(.*?)\.so", run("readelf", "-d", path)))
+
+
+def check_mixture(prefix, out):
+    """The example with Eigen: the ELBO of `lehr fit`, and the two kinds of eruptions that single out short ones."""
+    rows = np.loadtxt(f"{prefix}/share/lehr/models/data/faithful.csv", delimiter=",", skiprows=1)
+    scaled = (rows - rows.mean(0)) / rows.std(0)
+    held_out = len(rows) // 5
+    np.save("train.npy", scaled[held_out:])
+    fit = run(f"{prefix}/bin/lehr", "fit", f"{prefix}/share/lehr/models/gmm.lehr", "--data", "x=train.npy", "--set", "K=4",
+              "--restarts", "3", "--out", "fit")
+    elbos = dict(re.findall(r"^(\w+) +ELBO (-?[\d.]+)", out, re.M))
+    assert abs(float(elbos["plain"]) - float(re.search(r"ELBO (-?[\d.]+)", fit)[1])) < 2e-3, (out, fit)
+    assert float(elbos["annealed"]) >= float(elbos["plain"]) and len(elbos) == 3, out
+
+    short = rows[:held_out, 0] < 3
+    found = {round(float(m[1]), 2): int(m[0]) for m in re.findall(r"^(\d+) new points at (-?[\d.]+)", out, re.M)}
+    below = sum(n for mean, n in found.items() if mean < 0)
+    assert sum(found.values()) == held_out and abs(below - short.sum()) <= 1, (out, short.sum())
+
+    # Two Gaussians fitted to the two kinds by their moments score nearly the same: no prior, no latent variables.
+    training, kinds = scaled[held_out:], rows[held_out:, 0] < 3
+    density = 0
+    for kind in (kinds, ~kinds):
+        x = training[kind]
+        difference = scaled[:held_out] - x.mean(0)
+        precision = np.linalg.inv(np.cov(x.T))
+        density = density + kind.mean() * np.sqrt(np.linalg.det(precision)) / (2 * np.pi) * np.exp(
+            -0.5 * np.einsum("ni,ij,nj->n", difference, precision, difference))
+    score = float(re.search(r"held out: (-?[\d.]+)", out)[1])
+    assert abs(score - np.log(density).mean()) < 0.1, (score, np.log(density).mean())
+
+
+def examples(prefix):
+    """The three examples, and that a model is built again when it has changed and not otherwise."""
+    shutil.copytree(f"{prefix}/share/lehr/examples", "examples")
+    shutil.copytree(f"{prefix}/share/lehr/models", "models")
+    run("cmake", "-S", "examples", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_FLAGS={' '.join(WARNINGS)}")
+    assert "lehr build gmm" in run("cmake", "--build", "build")
+    assert "lehr build gmm" not in run("cmake", "--build", "build")
+    before = run("build/stream", "20000")
+    assert re.search(r"in \d+ bytes", before), before
+    assert libraries("build/stream") == {"libm", "libc"}, libraries("build/stream")
+    check_mixture(prefix, run("build/mixture", "models/gmm.lehr", "models/data/faithful.csv"))
+
+    with open("models/gmm.lehr") as f:
+        text = f.read()
+    with open("models/gmm.lehr", "w") as f:
+        f.write(text.replace("alpha0 = 0.1", "alpha0 = 5"))
+    assert "lehr build gmm" in run("cmake", "--build", "build")
+    assert run("build/stream", "20000") != before
+
+    run(f"{prefix}/bin/lehr", "build", "models/gmm.lehr", "-o", "gmm", "--shared", "--set", "K=4", "--sizes", "dim=2")
+    assert "eruptions" in run("/usr/bin/python3", "examples/python/faithful.py", "./gmm.so", "models/data/faithful.csv")
+
+
+def command(prefix):
+    version = run(f"{prefix}/bin/lehr", "--version").strip()
+    models = f"{prefix}/share/lehr/models"
+    run(f"{prefix}/bin/lehr", "fit", f"{models}/coin.lehr", "--data", f"{models}/data/coin.csv", "--out", "coin")
+    with np.load("coin/posterior.npz") as posterior:
+        assert posterior["p.a"] == 15 and posterior["p.b"] == 7, dict(posterior)
+    return version
+
+
+def pkg_config(prefix, version):
+    """The first program of docs/library.md, as it stands there, and what it says there."""
+    with open(f"{prefix}/share/lehr/docs/library.md") as f:
+        program, printed = re.search(r"```cpp\n(.*?)```\n\n```text\n(.*?)```", f.read(), re.S).groups()
+    with open("coin.cpp", "w") as f:
+        f.write(program)
+    here = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
+    flags = run("pkg-config", "--cflags", "--libs", "lehr", **here).split()
+    run("c++", "-std=c++20", *WARNINGS, "coin.cpp", "-o", "first_program", *flags)
+    assert run("./first_program", LD_LIBRARY_PATH=f"{prefix}/lib") == printed
+    assert "lehr " + run("pkg-config", "--modversion", "lehr", **here).strip() == version
+
+
+def no_traces(prefix):
+    """Nothing that was installed knows where it was built."""
+    for folder, _, names in os.walk(f"{prefix}/lib"):
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as f:
+                assert BUILD.encode() not in f.read(), os.path.join(folder, name)
+    assert "RUNPATH" not in run("readelf", "-d", f"{prefix}/bin/lehr")
+
+
+def prefix():
+    """Installed as docs/library.md says, and then moved."""
+    need("cmake", "c++", "pkg-config")
+    os.mkdir("docs")
+    for name, target in (("build", BUILD), ("models", f"{ROOT}/models"), ("examples", f"{ROOT}/examples")):
+        os.symlink(target, f"docs/{name}")
+    with open(f"{ROOT}/docs/library.md") as f:
+        blocks = re.findall(r"```sh\n(.*?)```", f.read(), re.S)
+    assert "held out" in run("sh", "-ec", "cd docs\nPWD=$(pwd)\n" + "".join(blocks))
+    os.rename("docs/out/lehr", "moved")
+    at = os.path.abspath("moved")
+    version = command(at)
+    no_traces(at)
+    pkg_config(at, version)
+    examples(at)
+
+
+def packages():
+    need("cpack", "dpkg-deb", "dpkg-shlibdeps", "dpkg-query")
+    run("cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-B", os.path.abspath("packages"))
+    files = {re.match(r"(.*?)_", os.path.basename(p))[1]: p for p in glob.glob("packages/*.deb")}
+    assert set(files) == {"lehr", "lehr-dev"}, files
+    field = lambda package, name: run("dpkg-deb", "-f", files[package], name).strip()
+    contents = {p: run("dpkg-deb", "-c", files[p]) for p in files}
+    for expected in ("./usr/bin/lehr", "./usr/lib/liblehr.so.0", "./usr/share/lehr/models/lda.lehr",
+                     "./usr/share/lehr/docs/language.md"):
+        assert expected in contents["lehr"] and expected + "\n" not in contents["lehr-dev"], expected
+    for expected in ("./usr/include/lehr/lehr.h", "./usr/lib/cmake/Lehr/LehrConfig.cmake", "./usr/lib/pkgconfig/lehr.pc",
+                     "./usr/lib/liblehr.so ->", "./usr/share/lehr/examples/"):
+        assert expected in contents["lehr-dev"] and expected not in contents["lehr"], expected
+    depends = re.findall(r"([\w.+-]+)(?: \(.*?\))?(?:, |$)", field("lehr", "Depends"))
+    assert {"libllvm19", "libc6", "libstdc++6", "libfmt9", "zlib1g"} <= set(depends), depends
+    for package in depends:
+        assert "installed" in run("dpkg-query", "-W", "-f=${db:Status-Status}", package), package
+    version = field("lehr", "Version")
+    assert field("lehr-dev", "Depends") == f"lehr (= {version})"
+
+    for path in files.values():
+        run("dpkg-deb", "-x", path, "root")
+    at = os.path.abspath("root/usr")
+    assert command(at) == f"lehr {version}"
+    no_traces(at)
+    examples(at)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        {"prefix": prefix, "packages": packages}[sys.argv[2]]()
