@@ -98,6 +98,25 @@ def cools():
     return f"temperature {got['temperature']:.4f} before the finishing phase"
 
 
+def constants():
+    """In other units every log density of an item has another constant, and the temperatures are the same."""
+    r = np.random.default_rng(2)
+    mu, z = r.normal(0, 0.6, (3, 8)), r.random((150, 3)) < 0.3
+    x, start = z @ mu + r.normal(0, 0.5, (150, 8)), r.normal(0, 0.6, (3, 8))
+    paths = []
+    for unit in (1.0, 20.0):
+        model = f"""model m {{ plate n; plate k = 3; plate d;
+          mu[k] ~ MvNormal(mean = 0, covariance = {0.36 * unit**2}) over d; z[n, k] ~ Bernoulli(0.3);
+          observe x[n] ~ MvNormal(mean = sum(k) z[n, k] * mu[k], covariance = {0.25 * unit**2}); }}"""
+        init = {"mu.mean": unit * start, "mu.precision": np.array([np.eye(8) / (0.1 * unit) ** 2] * 3)}
+        got = fit(model, {"x": unit * x}, "--temper", "global", "--max-iter", 40, init=init, monotone=False)
+        paths.append(got.temperatures)
+    if not max(paths[0]) > 1.5:
+        raise AssertionError("nothing was warm")
+    np.testing.assert_allclose(paths[1], paths[0], rtol=1e-8)
+    return f"{len(paths[0])} temperatures, from {max(paths[0]):.3f} to {min(paths[0]):.3f}, are the same in other units"
+
+
 if __name__ == "__main__":
     finish({"factorial": factorial, "gaussian": gaussian, "prior": bernoulli, "chain": chain, "topics": topics,
-            "cools": cools})
+            "cools": cools, "constants": constants})
