@@ -35,9 +35,10 @@ function(lehr_add_model target model)
 
   set(directory ${CMAKE_CURRENT_BINARY_DIR}/${target}.lehr)
   set(prefix ${directory}/${target})
+  file(CONFIGURE OUTPUT ${prefix}.options CONTENT "${options}\n")  # written when it changes: not every generator looks
   add_custom_command(OUTPUT ${prefix}.o ${prefix}.h ${prefix}.hpp
     COMMAND Lehr::compiler build ${model} -o ${prefix} ${options}
-    DEPENDS ${model} $<TARGET_FILE:Lehr::compiler>
+    DEPENDS ${model} ${prefix}.options $<TARGET_FILE:Lehr::compiler>
     COMMENT "lehr build ${target}" VERBATIM)
   set_source_files_properties(${prefix}.o PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   add_library(${target} STATIC ${prefix}.o ${prefix}.h ${prefix}.hpp)

@@ -84,7 +84,14 @@ def examples(prefix):
     with open("models/gmm.lehr", "w") as f:
         f.write(text.replace("alpha0 = 0.1", "alpha0 = 5"))
     assert "lehr build gmm" in run("cmake", "--build", "build")
-    assert run("build/stream", "20000") != before
+    changed = run("build/stream", "20000")
+    assert changed != before
+    with open("examples/CMakeLists.txt") as f:
+        text = f.read()
+    with open("examples/CMakeLists.txt", "w") as f:
+        f.write(text.replace("SET K=8", "SET K=8 alpha0=0.1"))
+    assert "lehr build gmm" in run("cmake", "--build", "build")
+    assert run("build/stream", "20000") == before
 
     run(f"{prefix}/bin/lehr", "build", "models/gmm.lehr", "-o", "gmm", "--shared", "--set", "K=4", "--sizes", "dim=2")
     assert "eruptions" in run("/usr/bin/python3", "examples/python/faithful.py", "./gmm.so", "models/data/faithful.csv")
