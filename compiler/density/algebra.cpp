@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/math/special.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::density {
@@ -22,7 +23,7 @@ double evaluate(CoefFunction f, double x) {
     case CoefFunction::reciprocal:
       return 1 / x;
     case CoefFunction::lgamma:
-      return std::lgamma(x);
+      return math::log_gamma_value(x);
     case CoefFunction::digamma:
       return std::nan("");
   }

@@ -35,7 +35,7 @@ double apply(Function function, double x) {
     case Function::reciprocal:
       return 1.0 / x;
     case Function::lgamma:
-      return std::lgamma(x);
+      return log_gamma_value(x);
     case Function::digamma:
       return digamma_value(x);
     case Function::trigamma:

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/math/special.h"
+
 namespace lehr::math {
 
 namespace {
@@ -33,7 +35,7 @@ std::optional<double> fold(Function function, double x) {
     case Function::reciprocal:
       return 1.0 / x;
     case Function::lgamma:
-      return std::lgamma(x);
+      return log_gamma_value(x);
     case Function::log1m:
       return std::log1p(-x);
     case Function::tanh:

@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 
 #include "compiler/math/rows.h"
+#include "compiler/math/special.h"
 
 namespace lehr::math {
 
@@ -136,7 +137,7 @@ double multinomial_tempered(double n, std::span<const double> p, double inverse_
   using Eigen::ArrayXd;
   const auto count = static_cast<Eigen::Index>(n);
   const ArrayXd x = ArrayXd::LinSpaced(count + 1, 0.0, n);
-  const ArrayXd log_factorial = x.unaryExpr([](double v) { return std::lgamma(v + 1.0); });
+  const ArrayXd log_factorial = x.unaryExpr([](double v) { return log_gamma_value(v + 1.0); });
   const auto distribution = [&](double p_j, double tilt, double& log_sum) -> ArrayXd {
     ArrayXd log_weight = inverse_temperature * (x * std::log(p_j) - log_factorial) + tilt * x;
     log_weight[0] = 0.0;  // also where p_j is 0

@@ -1,10 +1,17 @@
 // See special.h.
 #include "compiler/math/special.h"
 
+#include <math.h>
+
 #include <cmath>
 #include <limits>
 
 namespace lehr::math {
+
+double log_gamma_value(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
 
 double digamma_value(double x) {
   if (!(x > 0.0)) return std::numeric_limits<double>::quiet_NaN();

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "compiler/math/special.h"
 #include "compiler/model/walk.h"
 #include "compiler/program/forward_order.h"
 #include "runtime/rng.h"
@@ -207,12 +208,12 @@ const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k,
   const double sum = std::accumulate(c.begin(), c.end(), 0.0);
   std::vector<double> log_gamma;
   for (double x : c)
-    log_gamma.push_back(std::lgamma(x));
+    log_gamma.push_back(math::log_gamma_value(x));
   for (double t : temperatures_) {
-    const double b = 1 / t, shared = std::lgamma(sum) - std::lgamma(sum + b);
+    const double b = 1 / t, shared = math::log_gamma_value(sum) - math::log_gamma_value(sum + b);
     double total = 0;
     for (std::size_t j = k.value_or(0); j < (k ? *k + 1 : width); ++j)
-      total += std::exp(std::lgamma(c[j] + b) - log_gamma[j] + shared);
+      total += std::exp(math::log_gamma_value(c[j] + b) - log_gamma[j] + shared);
     out.push_back(std::log(total));
   }
   return out;

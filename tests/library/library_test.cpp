@@ -93,9 +93,21 @@ model rows {
   CHECK(fit.find("mu.mean")->values[0] ==
         Approx(11 / 4.1));  // the sum of the first column over the posterior precision
   CHECK(numbers(well(p.fit({matrix("x", columns)}))) == expected);
+  CHECK(numbers(well(p.fit({matrix("x", Eigen::Map<const Eigen::MatrixXd>(columns.data(), 4, 3))}))) ==
+        expected);
   CHECK(numbers(well(p.fit({matrix("x", floats)}))) == expected);
   CHECK(numbers(well(p.fit({matrix("x", large.block(2, 3, 4, 3))}))) == expected);
   CHECK(numbers(well(p.fit({view("x", std::span(rows.data(), 12), {4, 3})}))) == expected);
+}
+
+TEST_CASE("a vector of Eigen is an array of one axis, a row of a matrix as well") {
+  Eigen::MatrixXi throws(3, 5);
+  throws << 0, 1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 0, 0, 0, 1;
+  const Program p = well(kCoin);
+  CHECK(well(p.fit({matrix("x", throws.row(1))})).find("p.a")->values[0] == 5);
+  CHECK(well(p.fit({matrix("x", throws.col(1))})).find("p.a")->values[0] == 3);
+  const Eigen::VectorXi copy = throws.row(1).transpose();
+  CHECK(well(p.fit({matrix("x", copy)})).find("p.b")->values[0] == 2);
 }
 
 TEST_CASE("a callback sees every sweep and can end the fit") {
