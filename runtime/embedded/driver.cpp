@@ -196,6 +196,16 @@ std::int32_t bound(const Run& r, const double*& parts) {
   return parts[0] - parts[0] == 0 && parts[0] >= kImpossible ? kOk : kNotFinite;
 }
 
+std::int32_t part_of_bound(const Model* m, void* memory, int part, double* nats) {
+  State* s = nullptr;
+  const double* parts = nullptr;
+  if (!nats) return kNull;
+  if (const std::int32_t status = open(*m, memory, s)) return status;
+  if (const std::int32_t status = bound({*m, *s}, parts)) return status;
+  *nats = parts[part];
+  return kOk;
+}
+
 /// Steps of the items alone; where there are several, until the bound has settled.
 std::int32_t infer_items(const Run& r) {
   constexpr int kPasses = 100;
@@ -289,23 +299,11 @@ std::int32_t lehr_infer(const Model* m, void* memory, const DataSet* data) {
 }
 
 std::int32_t lehr_elbo(const Model* m, void* memory, double* nats) {
-  State* s = nullptr;
-  const double* parts = nullptr;
-  if (!nats) return kNull;
-  if (const std::int32_t status = open(*m, memory, s)) return status;
-  if (const std::int32_t status = bound({*m, *s}, parts)) return status;
-  *nats = parts[0];
-  return kOk;
+  return part_of_bound(m, memory, 0, nats);
 }
 
 std::int32_t lehr_data_energy(const Model* m, void* memory, double* nats) {
-  State* s = nullptr;
-  const double* parts = nullptr;
-  if (!nats) return kNull;
-  if (const std::int32_t status = open(*m, memory, s)) return status;
-  if (const std::int32_t status = bound({*m, *s}, parts)) return status;
-  *nats = parts[1];
-  return kOk;
+  return part_of_bound(m, memory, 1, nats);
 }
 
 std::int32_t lehr_score(const Model* m, void* memory, const DataSet* data, double* nats) {

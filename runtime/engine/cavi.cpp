@@ -62,6 +62,12 @@ bool Settling::settled(double elbo) {
   return still && moved <= root && left <= root;
 }
 
+Outcome failure(const Engine& e, std::int32_t status, Outcome so_far) {
+  so_far.status = Status::numerical_failure;
+  so_far.failure = e.describe(status);
+  return so_far;
+}
+
 bool check_elbo(double elbo, Outcome& out) {
   // Logarithms of 0 stand as a huge negative number: data that no value of the variables could have given.
   constexpr double kImpossible = -1e200;
@@ -90,13 +96,8 @@ std::int32_t prepare_statistics(const Engine& e) {
 
 Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
   Outcome out;
-  const auto failed = [&](std::int32_t status) {
-    e.set({});
-    out.status = Status::numerical_failure;
-    out.failure = e.describe(status);
-    return out;
-  };
-  if (const std::int32_t status = prepare_statistics(e)) return failed(status);
+  const PlainAtEnd plain{e};
+  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   const Annealing& a = options.annealing;
   Settling settling(e, options.tolerance);
   std::optional<double> previous_temperature;
@@ -109,23 +110,21 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
     if (noise > 0) {
       const auto q = e.save();
       e.set({});
-      if (const std::int32_t status = e.restart(options.seed + static_cast<std::uint64_t>(out.iterations), a.noise_start))
-        return failed(status);
+      if (const std::int32_t status =
+              e.restart(options.seed + static_cast<std::uint64_t>(out.iterations), a.noise_start))
+        return failure(e, status, out);
       random = global_parameters(e);
       e.load(q);
       weights.step = 1 - noise;
       plan.mixed_with = &random;
     }
     e.set(weights);
-    if (const std::int32_t status = sweep(e, options, plan)) return failed(status);
-    if (const std::int32_t status = e.call(e.elbo)) return failed(status);
+    if (const std::int32_t status = sweep(e, options, plan)) return failure(e, status, out);
+    if (const std::int32_t status = e.call(e.elbo)) return failure(e, status, out);
     const Elbo elbo = e.elbo_parts();
     ++out.iterations;
     out.elbo = elbo.value;
-    if (!check_elbo(out.elbo, out)) {
-      e.set({});
-      return out;
-    }
+    if (!check_elbo(out.elbo, out)) return out;
     const double objective = annealed_objective(a, t, elbo);
     const bool comparable =
         previous_temperature == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
@@ -135,12 +134,10 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
     const bool settled = settling.settled(out.elbo) && !a.active(out.iterations - 1);
     const bool keep = on_sweep({out.iterations, out.elbo, t, objective});
     if (settled || !keep) {
-      e.set({});
       out.status = settled ? Status::converged : Status::interrupted;
       return out;
     }
   }
-  e.set({});
   out.status = Status::max_iter;
   return out;
 }

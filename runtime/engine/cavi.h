@@ -60,6 +60,15 @@ class Settling {
   std::vector<double> recent_;           // movements of the last sweeps
 };
 
+/// Puts the weights of the engine back to 1 when a run ends, however it does.
+struct PlainAtEnd {
+  const Engine& engine;
+  ~PlainAtEnd() { engine.set({}); }
+};
+
+/// A run that a status of the generated code ended.
+Outcome failure(const Engine& e, std::int32_t status, Outcome so_far);
+
 /// Whether an ELBO is that of data a model could have made; otherwise `out` says what is wrong.
 bool check_elbo(double elbo, Outcome& out);
 

@@ -62,17 +62,12 @@ std::int64_t items_of(const Engine& e) {
 Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, TemperReport* report) {
   Outcome out;
   std::optional<ItemTemperatures> temperatures;
+  const PlainAtEnd plain{e};
   const auto done = [&](Status s) {
-    e.set({});
-    if (temperatures) temperatures->pause();
     out.status = s;
     return out;
   };
-  const auto failed = [&](std::int32_t status) {
-    out.failure = e.describe(status);
-    return done(Status::numerical_failure);
-  };
-  if (const std::int32_t status = prepare_statistics(e)) return failed(status);
+  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   Batches batches(items_of(e), o);
   const auto steps = static_cast<std::int64_t>(std::ceil(o.epochs * static_cast<double>(batches.a_pass())));
   std::vector<double> r, log_c;
@@ -89,15 +84,15 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     if (temperatures) {
       std::vector<std::int64_t> items(batch);
       items.erase(std::unique(items.begin(), items.end()), items.end());
-      if (const std::int32_t status = temperatures->update(items, o)) return failed(status);
+      if (const std::int32_t status = temperatures->update(items, o)) return failure(e, status, out);
       temperature = temperatures->temperature();
       if (report) *report = {temperatures->posterior(), out.iterations + 1, temperature};
     }
     SweepPlan plan{.batch = batch};
     if (o.adaptive) plan.update = [&](const EngineUpdate& block) { return adaptive.update(block, weights); };
-    if (const std::int32_t status = sweep(e, o, plan)) return failed(status);
+    if (const std::int32_t status = sweep(e, o, plan)) return failure(e, status, out);
     ++out.iterations;
-    if (const std::int32_t status = e.call(e.elbo)) return failed(status);
+    if (const std::int32_t status = e.call(e.elbo)) return failure(e, status, out);
     Elbo elbo = e.elbo_parts();
     if (o.grid && out.iterations % o.grid->every == 0) {
       if (log_c.empty() || !o.grid->constant) log_c = o.grid->log_normaliser(batch);
@@ -107,10 +102,12 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     if (out.iterations == steps || (o.exact_every > 0 && out.iterations % o.exact_every == 0)) {
       e.set({});
       double exact = 0;
-      if (const std::int32_t status = temperatures ? temperatures->pause() : 0) return failed(status);
-      if (const std::int32_t status = evaluate(e, o, exact)) return failed(status);
+      if (const std::int32_t status = temperatures ? temperatures->pause() : 0)
+        return failure(e, status, out);
+      if (const std::int32_t status = evaluate(e, o, exact)) return failure(e, status, out);
       elbo = e.elbo_parts();
-      if (const std::int32_t status = temperatures ? temperatures->resume() : 0) return failed(status);
+      if (const std::int32_t status = temperatures ? temperatures->resume() : 0)
+        return failure(e, status, out);
     }
     out.elbo = elbo.value;
     if (!check_elbo(out.elbo, out)) return done(Status::numerical_failure);

@@ -47,13 +47,8 @@ Outcome finish(const Engine& e, CaviOptions options, const Outcome& tempered, co
 
 Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_sweep, TemperReport& report) {
   Outcome out;
-  const auto failed = [&](std::int32_t status) {
-    e.set({});
-    out.status = Status::numerical_failure;
-    out.failure = e.describe(status);
-    return out;
-  };
-  if (const std::int32_t status = prepare_statistics(e)) return failed(status);
+  const PlainAtEnd plain{e};
+  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   const auto levels = static_cast<double>(o.temperatures.size());
   std::vector<double> r(o.temperatures.size(), 1 / levels), log_c = o.log_normaliser({});
   double previous = -INFINITY;
@@ -62,15 +57,12 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
     Weights w;
     w.local_data = w.global_data = b;
     e.set(w);
-    if (const std::int32_t status = sweep(e, o)) return failed(status);
-    if (const std::int32_t status = e.call(e.elbo)) return failed(status);
+    if (const std::int32_t status = sweep(e, o)) return failure(e, status, out);
+    if (const std::int32_t status = e.call(e.elbo)) return failure(e, status, out);
     const Elbo elbo = e.elbo_parts();
     ++out.iterations;
     out.elbo = elbo.value;
-    if (!check_elbo(out.elbo, out)) {
-      e.set({});
-      return out;
-    }
+    if (!check_elbo(out.elbo, out)) return out;
     if (out.iterations % o.every == 0) {
       if (!o.constant) log_c = o.log_normaliser({});
       r = temperature_factor(elbo.data_energy, o.temperatures, log_c);
@@ -85,7 +77,6 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
     previous = objective;
     report = {r, out.iterations, 1 / mean_inverse(r, o.temperatures)};
     if (!keep) {
-      e.set({});
       out.status = Status::interrupted;
       return out;
     }
@@ -95,24 +86,21 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
   return finish(e, o, out, on_sweep);
 }
 
-Outcome run_items_tempered(const Engine& e, const CaviOptions& o, const ItemGrid& grid,
-                           const OnSweep& on_sweep, TemperReport& report) {
+namespace {
+
+Outcome temper_items(const Engine& e, const CaviOptions& o, const ItemGrid& grid, const OnSweep& on_sweep,
+                     TemperReport& report) {
   Outcome out;
-  const auto failed = [&](std::int32_t status) {
-    out.status = Status::numerical_failure;
-    out.failure = e.describe(status);
-    return out;
-  };
-  if (const std::int32_t status = prepare_statistics(e)) return failed(status);
+  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   std::vector<std::int64_t> items(static_cast<std::size_t>(e.item_energies->items));
   std::iota(items.begin(), items.end(), 0);
   ItemTemperatures temperatures(e, grid);
   double previous = -INFINITY;
   for (bool settled = false; !settled && out.iterations < o.max_iterations;) {
-    if (const std::int32_t status = temperatures.update(items, o)) return failed(status);
+    if (const std::int32_t status = temperatures.update(items, o)) return failure(e, status, out);
     const double temperature = temperatures.temperature();
-    if (const std::int32_t status = sweep(e, o)) return failed(status);
-    if (const std::int32_t status = e.call(e.elbo)) return failed(status);
+    if (const std::int32_t status = sweep(e, o)) return failure(e, status, out);
+    if (const std::int32_t status = e.call(e.elbo)) return failure(e, status, out);
     out.elbo = e.elbo_parts().value + temperatures.objective();
     ++out.iterations;
     if (!check_elbo(out.elbo, out)) return out;
@@ -123,8 +111,16 @@ Outcome run_items_tempered(const Engine& e, const CaviOptions& o, const ItemGrid
     out.status = Status::interrupted;
     break;
   }
-  if (const std::int32_t status = temperatures.pause()) return failed(status);
-  return out.status == Status::interrupted ? out : finish(e, o, out, on_sweep);
+  return out;
+}
+
+}  // namespace
+
+Outcome run_items_tempered(const Engine& e, const CaviOptions& o, const ItemGrid& grid,
+                           const OnSweep& on_sweep, TemperReport& report) {
+  const Outcome out = temper_items(e, o, grid, on_sweep, report);
+  const bool ended = out.status == Status::interrupted || out.status == Status::numerical_failure;
+  return ended ? out : finish(e, o, out, on_sweep);
 }
 
 }  // namespace lehr

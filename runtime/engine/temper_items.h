@@ -22,6 +22,10 @@ class ItemTemperatures {
  public:
   /// All items at E[1 / T] of the prior. The engine must have ItemEnergies.
   ItemTemperatures(const Engine& engine, const ItemGrid& grid);
+  /// All temperatures are 1 again.
+  ~ItemTemperatures() { pause(); }
+  ItemTemperatures(const ItemTemperatures&) = delete;
+  ItemTemperatures& operator=(const ItemTemperatures&) = delete;
 
   /// Their local factors at their present temperatures, then their temperatures; sums of data alone follow. Nonzero: a
   /// status of the generated code.
