@@ -33,6 +33,10 @@ struct StageFunctions {
   std::optional<std::size_t> seed;       // (begin, end): categories set to the picks of the driver, statistics added up
   std::optional<std::size_t> sum;        // (begin, end): statistics of the stored factors, nothing updated
   std::optional<std::size_t> refresh;    // (begin, end): auxiliary sources formed again, statistics added up
+  std::optional<std::size_t> fresh;      // (begin, end): as Interface::initialise, of these items; where asked for
+  std::optional<std::size_t> expectations;  // (begin, end): as Interface::expectations, of these items; with `fresh`
+  std::optional<std::size_t> data;       // (begin, end): sums of the data of these items alone, added up; where asked for
+  std::vector<BufferId> data_sums;       // of `data`: to be zero before, and as `prepare` leaves them after all items
   std::vector<BufferId> statistics;      // to be zero before, one copy a worker
   std::vector<BufferId> picks;           // i64 [item]: value of each category block at `seed`, or -1 to leave the item out
   std::vector<model::PlateId> pick_plates;  // whose elements they are
@@ -63,6 +67,7 @@ struct Interface {
   std::vector<std::variant<StageFunctions, UpdateFunction>> steps;
   std::vector<schedule::Turn> sweep;     // one sweep: turns of `steps`
   std::optional<std::size_t> initialise_local;  // (): as `initialise`, of the blocks that are Schedule::local; where asked for
+                                         // and not all of them are in one stage, which has its own
   std::vector<ParameterSlot> parameters;
   std::vector<BufferId> sums;            // by Schedule::statistics
   BufferId elbo_value;                   // [4], see ElboPart
@@ -103,7 +108,8 @@ struct LowerOptions {
   bool save_locals = false;              // streamed factors are written as they are used
   bool gradients = false;                // natural gradients of global blocks can be measured
   std::optional<model::GivenId> inverse_temperatures = {};  // of schedule::temper_items: energies by item are kept
-  bool new_items = false;                // items come and go: Interface::initialise_local
+  bool new_items = false;                // items come and go: StageFunctions::fresh or Interface::initialise_local
+  bool batches = false;                  // only some of the items are there at a time: StageFunctions::data
 };
 
 /// status codes of the generated functions: kFailBlock + BlockId when that block's factor is not proper.

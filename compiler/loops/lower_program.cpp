@@ -317,26 +317,30 @@ std::vector<BlockId> Lowering::parents_first() const {
   return out;
 }
 
+std::vector<std::pair<ArrayTerm, std::size_t>> Lowering::prior_uses(BlockId b) const {
+  const density::Density& d = s_.conditionals.density;
+  const conditionals::Block& block = s_.conditionals[b];
+  std::vector<std::pair<ArrayTerm, std::size_t>> out;
+  for (const conditionals::Use& u : block.uses) {
+    const Term& t = d.terms[u.term];
+    const auto origin = d.origins[t.origin].statement;
+    const bool own =
+        origin == m_[block.variable].statement || (block.mean && origin == m_[*block.mean].statement);
+    const bool readable = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
+      return stored(s_.conditionals.block_of[x.variable.index()]);
+    });
+    if (own && readable) out.push_back({{&t, std::nullopt, nullptr}, u.atom});
+  }
+  return out;
+}
+
 std::size_t Lowering::emit_initialise(const std::string& name, bool globals) {
   return b_.function(name, [&] {
     tolerant_ = true;
-    const density::Density& d = s_.conditionals.density;
     for (BlockId b : parents_first()) {
       if (!stored(b) || (!globals && !s_.local[b.index()])) continue;
       local_chain(b);
-      const conditionals::Block& block = s_.conditionals[b];
-      std::vector<std::pair<ArrayTerm, std::size_t>> uses;
-      for (const conditionals::Use& u : block.uses) {
-        const Term& t = d.terms[u.term];
-        const auto origin = d.origins[t.origin].statement;
-        const bool own =
-            origin == m_[block.variable].statement || (block.mean && origin == m_[*block.mean].statement);
-        const bool readable = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
-          return stored(s_.conditionals.block_of[x.variable.index()]);
-        });
-        if (own && readable) uses.push_back({{&t, std::nullopt, nullptr}, u.atom});
-      }
-      update(b, uses, {}, {});
+      update(b, prior_uses(b), {}, {});
     }
     tolerant_ = false;
   });
@@ -345,17 +349,22 @@ std::size_t Lowering::emit_initialise(const std::string& name, bool globals) {
 std::size_t Lowering::emit_expectations(const std::string& name, bool local) {
   return b_.function(name, [&] {
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
-      const BlockId b(k);
-      if (!stored(b) || (!local && s_.local[k])) continue;
-      const model::Variable& var = m_[s_.conditionals[b].variable];
-      for_elements(var.axes, [&](std::vector<ExprId> element) {
-        Formulas f = parameter_formulas(b, element);
-        expectations_from_parameters(b, element, f);
-      });
-      if (!chains_.contains(b) || chains_.at(b).local) continue;
-      for_sequences(var, {}, [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
+      if (stored(BlockId(k)) && (local || !s_.local[k])) recompute_expectations(BlockId(k), {});
     }
   });
+}
+
+void Lowering::recompute_expectations(BlockId b, const std::vector<ExprId>& lead) {
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  for_elements(
+      var.axes,
+      [&](std::vector<ExprId> element) {
+        Formulas f = parameter_formulas(b, element);
+        expectations_from_parameters(b, element, f);
+      },
+      lead);
+  if (!chains_.contains(b) || chains_.at(b).local) return;
+  for_sequences(var, lead, [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
 }
 
 void Lowering::emit_elbo() {
@@ -406,7 +415,8 @@ Lowered Lowering::run() {
   declare_inverse_lookups();
   emit_prepare();
   interface_.initialise = emit_initialise("initialise", true);
-  if (options_.new_items) interface_.initialise_local = emit_initialise("initialise_local", false);
+  if (options_.new_items && !only_stage(s_))
+    interface_.initialise_local = emit_initialise("initialise_local", false);
   interface_.expectations = emit_expectations("expectations", true);
   interface_.global_expectations = emit_expectations("global_expectations", false);
   for (std::size_t k = 0; k < s_.steps.size(); ++k) {
@@ -435,9 +445,11 @@ Lowered Lowering::run() {
     const auto* stage = std::get_if<StageFunctions>(&step);
     if (stage && stage->seed) b_.mark_cold(*stage->seed);
     if (stage && stage->sum) b_.mark_cold(*stage->sum);
+    if (stage && stage->fresh) b_.mark_cold(*stage->fresh);
+    if (stage && stage->expectations) b_.mark_cold(*stage->expectations);
   }
-  return {b_.take(), std::move(interface_), std::move(buffers_), std::move(definite_), std::move(size_), std::move(longest_),
-          std::move(size_values_)};
+  return {b_.take(),        std::move(interface_), std::move(buffers_),    std::move(definite_),
+          std::move(size_), std::move(longest_),   std::move(size_values_)};
 }
 
 }  // namespace lehr::loops

@@ -78,6 +78,62 @@ std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
   });
 }
 
+std::size_t Lowering::emit_fresh(const ItemStage& stage, std::size_t step) {
+  return b_.function("fresh" + std::to_string(step), {{"begin", Type::i64}, {"end", Type::i64}},
+                     [&](const Builder::Indices& p) {
+                       tolerant_ = true;
+                       std::vector<BlockId> blocks;
+                       for (BlockId b : parents_first()) {
+                         if (stored(b) && s_.stage_of[b.index()] == step) blocks.push_back(b);
+                       }
+                       for (BlockId b : blocks)
+                         local_chain(b);
+                       for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
+                         for (BlockId b : blocks)
+                           update(b, prior_uses(b), {item}, {});
+                       });
+                       tolerant_ = false;
+                     });
+}
+
+void Lowering::emit_data_sums(const ItemStage& stage, std::size_t step, StageFunctions& out) {
+  std::vector<std::pair<const schedule::Statistic*, BoundId>> sums;  // with the bound that is the item
+  for (const schedule::Statistic& s : s_.statistics) {
+    if (s.stage) continue;
+    std::vector<BoundId> items;
+    for (BoundId b : s.inner.bounds) {
+      if (m_[a_[b].plate].set == m_[stage.item].set) items.push_back(b);
+    }
+    if (items.size() == 1) sums.emplace_back(&s, items[0]);
+  }
+  if (sums.empty()) return;
+  for (const auto& [s, item] : sums)
+    out.data_sums.push_back(array_.at(s->sums));
+  out.data =
+      b_.function("data" + std::to_string(step), {{"begin", Type::i64}, {"end", Type::i64}},
+                  [&](const Builder::Indices& p) {
+                    for (const auto& [s, bound] : sums) {
+                      for_range(m_[stage.item].name, p[0], p[1], [&, s = s, bound = bound](ExprId item) {
+                        emit(s->inner, factors({&s->inner, std::nullopt, nullptr}, {}), {}, {{bound, item}},
+                             std::nullopt, [&](ExprId value, const Env& env) {
+                               b_.add_to(array_.at(s->sums), array_indices(s->sums, s->at, env), value);
+                             });
+                      });
+                    }
+                  });
+}
+
+std::size_t Lowering::emit_item_expectations(const ItemStage& stage, std::size_t step) {
+  return b_.function("expectations" + std::to_string(step), {{"begin", Type::i64}, {"end", Type::i64}},
+                     [&](const Builder::Indices& p) {
+                       for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
+                         for (BlockId b : stage.blocks) {
+                           if (stored(b)) recompute_expectations(b, {item});
+                         }
+                       });
+                     });
+}
+
 void Lowering::start_chains(const ItemStage& stage, ExprId item, StageMode mode) {
   for (BlockId b : stage.blocks) {
     // Stored pairs are those of the factor unless its elements were just seeded.
@@ -359,6 +415,13 @@ StageFunctions Lowering::emit_stage(std::size_t step) {
   if (!out.picks.empty()) out.seed = emit_items(step, StageMode::seed);
   if (!streamed) out.sum = emit_items(step, StageMode::sum);
   if (stage.refresh) out.refresh = emit_items(step, StageMode::refresh);
+  const bool any =
+      std::any_of(stage.blocks.begin(), stage.blocks.end(), [&](BlockId b) { return stored(b); });
+  if (options_.new_items && any && only_stage(s_)) {
+    out.fresh = emit_fresh(stage, step);
+    out.expectations = emit_item_expectations(stage, step);
+  }
+  if (options_.batches) emit_data_sums(stage, step, out);
   for (const schedule::Statistic& s : s_.statistics) {
     if (s.stage == step) out.statistics.push_back(array_.at(s.sums));
   }

@@ -62,7 +62,10 @@ class Lowering {
   void declare_arrays();
   void emit_prepare();
   std::size_t emit_initialise(const std::string& name, bool globals);
+  /// The terms of its own statement that factors at the start can be read from.
+  std::vector<std::pair<ArrayTerm, std::size_t>> prior_uses(BlockId b) const;
   std::size_t emit_expectations(const std::string& name, bool local);
+  void recompute_expectations(BlockId b, const std::vector<ExprId>& lead);
   void emit_elbo();
   std::vector<SizeId> packed(const std::vector<model::PlateId>& plates) const;
   SizeId runtime_size(const std::string& name, std::int64_t value);
@@ -259,6 +262,9 @@ class Lowering {
   void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, ExprId iterations, ExprId tolerance);
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   bool has_streamed_atom(const Term& t) const;
+  std::size_t emit_fresh(const schedule::ItemStage& stage, std::size_t step);
+  void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);
+  std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);
   void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   void declare_item_arrays(const schedule::ItemStage& stage);
   void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);

@@ -79,13 +79,15 @@ Fitting::Fitting(Bound bound, FitSettings settings)
       schedule_(plan(bound_.front.model, std::move(bound_.front.conditionals))) {}
 
 Result<std::unique_ptr<Fitting>> Fitting::make(Bound bound, FitSettings settings) {
+  settings.inference.fresh = settings.method.svi;
   std::unique_ptr<Fitting> out(new Fitting(std::move(bound), std::move(settings)));
   if (std::optional<Error> e = out->compile()) return *e;
   return out;
 }
 
 std::optional<Error> Fitting::compile() {
-  loops::LowerOptions lowering{.gradients = settings_.method.svi && settings_.inference.adaptive};
+  loops::LowerOptions lowering{.gradients = settings_.method.svi && settings_.inference.adaptive,
+                               .batches = settings_.method.svi};
   if (settings_.method.temper && settings_.method.temper->local) {
     const Result<model::GivenId> inverse = temper_items(bound_.front.model, schedule_, bound_.data);
     if (!inverse) return inverse.error();
@@ -96,7 +98,10 @@ std::optional<Error> Fitting::compile() {
                                      [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
   lowering.save_locals = settings_.save_locals;
-  instance_ = std::make_unique<Instance>(model(), schedule_, data(), lowering, settings_.backend);
+  // Normalisers are found from the factors of all items.
+  const bool keep = !settings_.method.svi || settings_.save_locals || settings_.method.temper;
+  instance_ = std::make_unique<Instance>(model(), schedule_, data(), lowering, settings_.backend,
+                                         keep ? 0 : settings_.inference.batch);
   return std::nullopt;
 }
 

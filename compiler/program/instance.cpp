@@ -9,7 +9,8 @@
 
 #include "compiler/loops/interpret.h"
 #include "compiler/native/native.h"
-#include "compiler/program/tables.h"
+#include "compiler/program/item_source.h"
+#include "compiler/program/minibatch.h"
 #include "runtime/engine/cavi.h"
 #include "runtime/rng.h"
 
@@ -28,20 +29,23 @@ std::size_t length(const loops::Program& p, const std::vector<std::int64_t>& siz
   return n;
 }
 
+/// A start forms the items' factors from the global ones.
+loops::LowerOptions with_new_items(loops::LowerOptions options) {
+  options.new_items = true;
+  return options;
+}
+
 }  // namespace
 
 Instance::Instance(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
-                   const loops::LowerOptions& options, Backend backend)
+                   const loops::LowerOptions& options, Backend backend, std::int64_t window)
     : model_(model),
       schedule_(schedule),
       plate_sizes_(data.sizes),
-      lowered_(lower(model, schedule, data, options)) {
+      lowered_(lower(model, schedule, data, with_new_items(options))),
+      tables_(std::make_shared<const Tables>(tables_of(model, schedule, lowered_))) {
   const loops::Program& p = lowered_.program;
   engine_.sizes = lowered_.size_values;
-  std::vector<std::size_t> lengths;
-  for (const loops::Buffer& b : p.buffers)
-    lengths.push_back(length(p, engine_.sizes, b));
-  engine_.memory = Memory(lengths);
   std::function<Generated(std::size_t)> function;
   if (backend == Backend::native) {
     const auto jit = std::make_shared<native::Jit>(p);
@@ -53,6 +57,13 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
                      const double* reals) { return loops::interpret(p, f, buffers, sizes, integers, reals); };
     };
   }
+  take_items(function, window);
+  std::vector<std::size_t> lengths;
+  for (std::size_t k = 0; k < p.buffers.size(); ++k)
+    lengths.push_back(is_elsewhere(k) ? 0 : length(p, engine_.sizes, p.buffers[k]));
+  for (const embedded::PickRow& pick : tables_->picks)
+    lengths[static_cast<std::size_t>(pick.buffer)] = 0;  // there for a start
+  engine_.memory = Memory(lengths);
   const loops::Interface& io = lowered_.interface;
   engine_.prepare = function(io.prepare);
   engine_.initialise = function(io.initialise);
@@ -77,6 +88,9 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
       if (s->sum && !turn.refresh) out.sum = function(*s->sum);
       for (loops::BufferId b : s->statistics)
         out.statistics.push_back(b.index());
+      if (s->data && !turn.refresh) out.data = function(*s->data);
+      for (loops::BufferId b : s->data_sums)
+        out.data_sums.push_back(b.index());
       engine_.steps.emplace_back(std::move(out));
     } else {
       const auto& u = std::get<loops::UpdateFunction>(step);
@@ -102,6 +116,20 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
   }
   engine_.describe = [this](std::int32_t status) { return describe_status(model_, schedule_, status); };
   place_data(data);
+}
+
+void Instance::take_items(const std::function<Generated(std::size_t)>& function, std::int64_t window) {
+  std::optional<ItemSource> source = item_source(model_, lowered_, tables_, function);
+  if (!source) return;
+  const std::optional<model::PlateId> plate = batch_plate(model_, lowered_);
+  if (!plate || !takes_minibatches(model_, lowered_, *plate)) window = 0;
+  engine_.items = std::make_shared<ItemFactors>(engine_.memory, engine_.sizes, std::move(*source), window);
+}
+
+bool Instance::is_elsewhere(std::size_t buffer) const {
+  if (!engine_.items || engine_.items->window() == 0) return false;
+  return std::any_of(engine_.items->arrays().begin(), engine_.items->arrays().end(),
+                     [&](const ItemArray& a) { return a.buffer == buffer; });
 }
 
 void Instance::place_data(const BoundData& data) {
@@ -173,7 +201,7 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKin
   };
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine_.call(engine_.prepare)) return failed(s);
-  const Started started{model_, schedule_, lowered_, engine_, plate_sizes_};
+  const Started started{model_, schedule_, lowered_, *tables_, engine_, plate_sizes_};
   if (const std::int32_t s = random_start(started, kind, Rng(seed, restart))) return failed(s);
   engine_.restart = [started, kind](std::uint64_t again, std::optional<StartKind> other) {
     return random_start(started, other.value_or(kind), Rng(again, 0x57A7));
@@ -203,16 +231,18 @@ Result<bool> Instance::set(const std::vector<NpyArray>& arrays, const std::strin
                    {fmt::format("parameters: {}", fmt::join(known, ", "))}};
     }
     const std::span<double> x = engine_.memory.reals(slot->buffer.index());
-    if (x.size() != a.values.size()) {
+    const bool elsewhere = is_elsewhere(slot->buffer.index());
+    if ((elsewhere ? length(lowered_.program, engine_.sizes, lowered_.program[slot->buffer]) : x.size()) !=
+        a.values.size()) {
       return Error{ExitCode::data,
                    source,
                    fmt::format("'{}' has shape ({}), the model needs ({})", a.name, fmt::join(a.shape, ", "),
                                fmt::join(shape(*slot), ", ")),
                    {}};
     }
-    std::copy(a.values.begin(), a.values.end(), x.begin());
+    if (!elsewhere) std::copy(a.values.begin(), a.values.end(), x.begin());
   }
-  if (const std::int32_t s = engine_.call(engine_.expectations)) {
+  if (const std::int32_t s = engine_.call_without_items(engine_.expectations)) {
     return Error{ExitCode::data, source, engine_.describe(s), {}};
   }
   return true;
@@ -248,7 +278,7 @@ std::vector<std::string> Instance::equal_components() const {
 std::vector<NpyArray> Instance::posterior(bool locals) const {
   std::vector<NpyArray> out;
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
-    if (slot.local && !locals) continue;
+    if (slot.local && (!locals || is_elsewhere(slot.buffer.index()))) continue;
     const std::span<double> x = engine_.memory.reals(slot.buffer.index());
     out.push_back({slot.name, shape(slot), {x.begin(), x.end()}, false});
   }

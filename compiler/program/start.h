@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/loops/lower.h"
+#include "compiler/program/tables.h"
 #include "runtime/engine/engine.h"
 #include "runtime/embedded/start.h"
 
@@ -18,7 +19,8 @@ struct Started {
   const model::Model& model;
   const schedule::Schedule& schedule;
   const loops::Lowered& lowered;
-  const Engine& engine;
+  const Tables& tables;
+  Engine& engine;
   const std::vector<std::int64_t>& plate_sizes;
 };
 

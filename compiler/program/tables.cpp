@@ -283,7 +283,7 @@ class Writer {
     for (const schedule::Turn& turn : l_.interface.sweep) {
       embedded::StepRow row{};
       row.refresh = turn.refresh;
-      row.tables = row.seed = row.sum = -1;
+      row.tables = row.seed = row.sum = row.fresh = row.expectations = -1;
       row.first_statistic = static_cast<std::int64_t>(t_.statistics.size());
       row.first_pick = static_cast<std::int64_t>(t_.picks.size());
       if (const auto* s = std::get_if<loops::StageFunctions>(&l_.interface.steps[turn.step])) {
@@ -295,6 +295,8 @@ class Writer {
         if (!turn.refresh) {
           row.seed = position(s->seed);
           row.sum = position(s->sum);
+          row.fresh = position(s->fresh);
+          row.expectations = position(s->expectations);
         }
         for (loops::BufferId b : s->statistics)
           t_.statistics.push_back(index(b));

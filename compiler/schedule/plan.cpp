@@ -302,4 +302,14 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   return s;
 }
 
+std::optional<std::size_t> only_stage(const schedule::Schedule& s) {
+  std::optional<std::size_t> out;
+  for (std::size_t k = 0; k < s.local.size(); ++k) {
+    if (!s.local[k]) continue;
+    if (!s.stage_of[k] || (out && *out != *s.stage_of[k])) return std::nullopt;
+    out = s.stage_of[k];
+  }
+  return out;
+}
+
 }  // namespace lehr

@@ -108,6 +108,9 @@ namespace lehr {
 /// Conditionals -> Schedule. Never fails: what has no faster form is updated term by term.
 schedule::Schedule plan(const model::Model& model, conditionals::Conditionals conditionals);
 
+/// The step that holds all local blocks: each item can then be inferred from the global factors alone.
+std::optional<std::size_t> only_stage(const schedule::Schedule& schedule);
+
 /// `lehr emit --as schedule`
 std::string print(const model::Model& model, const schedule::Schedule& schedule);
 

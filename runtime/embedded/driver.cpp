@@ -110,6 +110,46 @@ std::int32_t prepare(const Run& r, std::int64_t total) {
   return 0;
 }
 
+/// Factors of items that were never seen: their priors.
+std::int32_t forget_items(const Run& r) {
+  r.set({});
+  for (const StepRow& step : r.steps()) {
+    if (step.fresh < 0) continue;
+    if (const std::int32_t status = r.on_items(step, step.fresh)) return status;
+  }
+  if (r.m.initialise_local >= 0) {
+    if (const std::int32_t status = r.on_data(r.m.initialise_local)) return status;
+  }
+  r.s.sums_fresh = r.s.other_items = 0;
+  bool stale = repair(r.view(), true);
+  for (std::int64_t k = 0; k < r.m.parameter_count; ++k)
+    stale = stale || (r.m.parameters[k].local && r.m.parameters[k].chain);  // its pairs
+  if (!stale) return 0;
+  for (const StepRow& step : r.steps()) {
+    if (step.expectations < 0) continue;
+    if (const std::int32_t status = r.on_items(step, step.expectations)) return status;
+  }
+  return r.m.initialise_local >= 0 ? r.on_data(r.m.expectations) : 0;
+}
+
+/// A block that comes before the items of some stage reads the statistics of their factors.
+bool reads_statistics_first(const Model& m) {
+  for (std::int64_t k = 1; k < m.step_count; ++k) {
+    if (m.steps[k].stage && !m.steps[k].refresh) return true;
+  }
+  return false;
+}
+
+/// A start is its global factors, where one stage holds all others: those of the items follow from them.
+std::int32_t follow_items(const Run& r) {
+  bool one_stage = false;
+  for (const StepRow& step : r.steps())
+    one_stage = one_stage || step.fresh >= 0;
+  if (!one_stage) return 0;
+  if (const std::int32_t status = forget_items(r)) return status;
+  return reads_statistics_first(r.m) ? sweep(r, true) : 0;
+}
+
 std::int32_t start(const Run& r, std::uint64_t seed) {
   Rng rng(seed, 0);
   const Start start{r.view(), StartKind::seeds, nullptr, r.s.order};
@@ -125,20 +165,10 @@ std::int32_t start(const Run& r, std::uint64_t seed) {
       if (const std::int32_t status = r.call(step.update)) return status;
     }
   }
+  if (const std::int32_t status = follow_items(r)) return status;
   r.s.started = 1;
   r.s.other_items = 0;
   return 0;
-}
-
-/// Factors of items that were never seen: their priors.
-std::int32_t forget_items(const Run& r) {
-  r.set({});
-  if (const std::int32_t status = r.on_data(r.m.initialise_local)) return status;
-  r.s.sums_fresh = r.s.other_items = 0;
-  bool stale = repair(r.view(), true);
-  for (std::int64_t k = 0; k < r.m.parameter_count; ++k)
-    stale = stale || (r.m.parameters[k].local && r.m.parameters[k].chain);  // its pairs
-  return stale ? r.on_data(r.m.expectations) : 0;
 }
 
 /// What every step begins with: the state, the data, and everything that follows from them.
@@ -164,14 +194,6 @@ std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64
     s->expectations_stale = 0;
   }
   return s->other_items ? forget_items(r) : 0;
-}
-
-/// A block that comes before the items of some stage reads the statistics of their factors.
-bool reads_statistics_first(const Model& m) {
-  for (std::int64_t k = 1; k < m.step_count; ++k) {
-    if (m.steps[k].stage && !m.steps[k].refresh) return true;
-  }
-  return false;
 }
 
 std::int32_t weighted_sweep(const Run& r, const Weights& w) {

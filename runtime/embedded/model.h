@@ -58,7 +58,7 @@ struct StepRow {
   std::int64_t stage;          // 0: a block outside the items, updated by `update` alone
   std::int64_t refresh, local, seeded, chains;
   Extent items;
-  std::int64_t tables, update, seed, sum;
+  std::int64_t tables, update, seed, sum, fresh, expectations;
   std::int64_t first_statistic, statistics, first_pick, picks;
   std::int64_t batched;        // 1: its items are those of minibatches
 };

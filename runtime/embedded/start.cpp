@@ -150,28 +150,44 @@ void take(std::span<double> probs, std::size_t n, std::size_t element, std::int6
     probs[element * n + k] = static_cast<std::int64_t>(k) == value ? 1 : 0;
 }
 
+/// Elements without a value weigh as much as one together, so that points of what only they inform are
+/// defined.
+void take_nothing(std::span<double> probs, std::size_t total) {
+  for (double& p : probs)
+    p = 1 / static_cast<double>(total);
+}
+
 void allocate_chain(const Start& s, std::int64_t parameter, Rng& rng) {
   const ParameterRow& row = s.view.model.parameters[parameter];
-  const std::span<double> probs = s.view.reals(row.buffer);
-  const std::size_t n = last_extent(s.view, row), elements = probs.size() / n;
+  const std::size_t length = s.view.length(row.buffer), n = last_extent(s.view, row), elements = length / n;
   const std::int64_t* clusters =
       s.kind == StartKind::points
           ? s.clusters->of_parameter(s.clusters->context, parameter, static_cast<std::int64_t>(n), rng)
           : nullptr;
-  // Those without a value weigh as much as one together, so that points of what only they inform are
-  // defined.
-  for (double& p : probs)
-    p = 1 / static_cast<double>(probs.size());
+  if (!s.taken) take_nothing(s.view.reals(row.buffer), length);
+  const auto put = [&](std::size_t element, std::int64_t value) {
+    if (s.taken) s.taken->take(s.taken->context, parameter, element, value);
+    else take(s.view.reals(row.buffer), n, element, value);
+  };
   if (clusters) {
     for (std::size_t i = 0; i < elements; ++i)
-      take(probs, n, i, clusters[i]);
+      put(i, clusters[i]);
   } else if (s.kind == StartKind::seeds) {
     const std::span<const std::int64_t> order = random_order(s, elements, rng);
     for (std::size_t i = 0; i < elements && i < kSeedsPerValue * n; ++i)
-      take(probs, n, unsigned_of(order[i]), static_cast<std::int64_t>(i % n));
+      put(unsigned_of(order[i]), static_cast<std::int64_t>(i % n));
   } else {
     for (std::size_t i = 0; i < elements; ++i)
-      take(probs, n, i, static_cast<std::int64_t>(draw_below(rng, n)));
+      put(i, static_cast<std::int64_t>(draw_below(rng, n)));
+  }
+}
+
+void allocate_bits(const Start& s, std::int64_t parameter, Rng& rng) {
+  const ParameterRow& row = s.view.model.parameters[parameter];
+  for (std::size_t i = 0; i < s.view.length(row.buffer); ++i) {
+    const bool on = draw_uniform(rng) >= 0.5;
+    if (s.taken) s.taken->take(s.taken->context, parameter, i, on);
+    else s.view.reals(row.buffer)[i] = on ? 1 : 0;
   }
 }
 
@@ -222,12 +238,22 @@ bool start_elements(const Start& s, Rng& rng) {
       allocate_chain(s, k, rng);
       any = true;
     } else if (s.kind == StartKind::allocations && row.parameter == Parameter::p) {
-      for (double& value : s.view.reals(row.buffer))
-        value = draw_uniform(rng) < 0.5 ? 0 : 1;
+      allocate_bits(s, k, rng);
       any = true;
     }
   }
   return any;
+}
+
+void put_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
+                std::size_t total) {
+  const std::size_t n = factors.size() / values.size();
+  if (row.chain) take_nothing(factors, total);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 0) continue;
+    if (row.chain) take(factors, n, i, values[i]);
+    else factors[i] = values[i];
+  }
 }
 
 bool start_items(const Start& s, Rng& rng) {

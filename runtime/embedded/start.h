@@ -28,11 +28,18 @@ struct Clusters {
   const std::int64_t* (*of_step)(void* context, std::int64_t step, std::int64_t k, Rng& rng);
 };
 
+/// Values that elements of local factors take at the start, for factors that are not in memory yet.
+struct Taken {
+  void* context;
+  void (*take)(void* context, std::int64_t parameter, std::size_t element, std::int64_t value);
+};
+
 struct Start {
   View view;
   StartKind kind = StartKind::seeds;
   const Clusters* clusters = nullptr;  // needed for StartKind::points
   std::int64_t* order = nullptr;       // room for order_length(view) numbers
+  const Taken* taken = nullptr;        // null: start_elements puts them in place
 };
 
 std::size_t order_length(const View& view);
@@ -43,6 +50,10 @@ bool repair(const View& view, bool local);
 void start_factors(const Start& s, Rng& rng);
 /// Values for elements of chains and stored bits; whether any took one. `expectations` comes next.
 bool start_elements(const Start& s, Rng& rng);
+/// Puts the values of a run of elements in place, -1 for one that took none, as start_elements does: `factors` are their
+/// parameters, the whole array has `total` numbers.
+void put_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
+                std::size_t total);
 /// Values for the local categories of the items; whether there are any.
 bool start_items(const Start& s, Rng& rng);
 

@@ -85,14 +85,7 @@ std::int32_t evaluate(const Engine& e, const SweepOptions& options, double& elbo
   return 0;
 }
 
-std::int32_t prepare_statistics(const Engine& e) {
-  const bool later_stage =
-      std::any_of(e.steps.begin() + (e.steps.empty() ? 0 : 1), e.steps.end(), [](const auto& s) {
-        const auto* stage = std::get_if<EngineStage>(&s);
-        return stage && !stage->refresh;
-      });
-  return later_stage ? sum_statistics(e) : 0;
-}
+std::int32_t prepare_statistics(const Engine& e) { return reads_statistics_first(e) ? sum_statistics(e) : 0; }
 
 Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
   Outcome out;

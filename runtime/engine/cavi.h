@@ -76,7 +76,7 @@ bool check_elbo(double elbo, Outcome& out);
 /// Nonzero: a status of the generated code.
 std::int32_t evaluate(const Engine& engine, const SweepOptions& options, double& elbo);
 
-/// Before the first sweep: a block that comes before the items of some stage reads the statistics of their factors.
+/// Before the first sweep, where reads_statistics_first.
 std::int32_t prepare_statistics(const Engine& engine);
 
 Outcome run_cavi(const Engine& engine, const CaviOptions& options, const OnSweep& on_sweep);

@@ -1,31 +1,14 @@
-// Memory of an engine.
 #include "runtime/engine/engine.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <new>
 
 namespace lehr {
 
-void Memory::Free::operator()(void* p) const { std::free(p); }
-
-Memory::Memory(const std::vector<std::size_t>& lengths) : lengths_(lengths) {
-  for (std::size_t n : lengths) {
-    const std::size_t bytes = (std::max<std::size_t>(n, 1) * 8 + 63) / 64 * 64;
-    void* p = std::aligned_alloc(64, bytes);
-    if (!p) throw std::bad_alloc();
-    std::memset(p, 0, bytes);
-    owned_.emplace_back(p);
-    table_.push_back(p);
+const EngineStage* Engine::batch_stage() const {
+  for (const auto& step : steps) {
+    if (const auto* stage = std::get_if<EngineStage>(&step)) return stage;
   }
-}
-
-std::span<double> Memory::reals(std::size_t b) const {
-  return {static_cast<double*>(table_[b]), lengths_[b]};
-}
-std::span<std::int64_t> Memory::integers(std::size_t b) const {
-  return {static_cast<std::int64_t*>(table_[b]), lengths_[b]};
+  return nullptr;
 }
 
 void Engine::set(const Weights& w) const {

@@ -10,31 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/abi.h"
 #include "runtime/embedded/start.h"
+#include "runtime/engine/item_factors.h"
 
 namespace lehr {
-
-/// The table of buffers: 64-byte aligned, zero at the start, all elements 8 bytes (double or int64).
-class Memory {
- public:
-  Memory() = default;
-  explicit Memory(const std::vector<std::size_t>& lengths);
-  lehr_buffer const* table() const { return table_.data(); }
-  std::span<double> reals(std::size_t buffer) const;
-  std::span<std::int64_t> integers(std::size_t buffer) const;
-
- private:
-  struct Free {
-    void operator()(void* p) const;
-  };
-  std::vector<std::unique_ptr<void, Free>> owned_;
-  std::vector<std::size_t> lengths_;
-  std::vector<lehr_buffer> table_;
-};
-
-using Generated = std::function<std::int32_t(lehr_buffer const*, const std::int64_t* sizes, const std::int64_t* integers,
-                                             const double* reals)>;
 
 /// Local blocks, item by item (see StageFunctions in the compiler).
 struct EngineStage {
@@ -42,6 +21,8 @@ struct EngineStage {
   bool refresh = false;                      // a second turn: auxiliary variables alone are formed again
   Generated tables, update, seed, sum;       // seed and sum may be empty
   std::vector<std::size_t> statistics;       // buffers to clear before `update`, `seed` or `sum`
+  Generated data;                            // sums of data alone over some of the items; may be empty
+  std::vector<std::size_t> data_sums;        // buffers to clear before it
 };
 
 struct EngineUpdate {
@@ -80,6 +61,7 @@ struct Engine {
   std::vector<std::variant<EngineStage, EngineUpdate>> steps;
   std::size_t elbo_buffer = 0, weights_buffer = 0;
   std::optional<ItemEnergies> item_energies;
+  std::shared_ptr<ItemFactors> items;        // where one stage holds all local factors, and some are stored
   std::vector<std::size_t> state;            // buffers that make up q: parameters, expectations, statistics
   std::vector<std::size_t> settled;          // buffers of the global parameters: all must settle before "converged"
   std::function<std::string(std::int32_t status)> describe;  // what a status code of the generated code means
@@ -88,12 +70,19 @@ struct Engine {
   /// the generated code.
   std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
 
+  /// The first stage, from whose items minibatches are drawn; null without.
+  const EngineStage* batch_stage() const;
   void set(const Weights& w) const;
   /// A copy of q, and back.
   std::vector<std::vector<double>> save() const;
   void load(const std::vector<std::vector<double>>& saved) const;
   Elbo elbo_parts() const;                   // as `elbo` left them
   std::int32_t call(const Generated& f) const { return f(memory.table(), sizes.data(), nullptr, nullptr); }
+  /// For what visits all factors that are in `memory`: those of the items are not in a window.
+  std::int32_t call_without_items(const Generated& f) const {
+    const bool window = items && items->window() > 0;
+    return f(memory.table(), (window ? items->no_items() : sizes).data(), nullptr, nullptr);
+  }
 };
 
 }  // namespace lehr

@@ -50,13 +50,6 @@ class Batches {
   Rng rng_;
 };
 
-std::int64_t items_of(const Engine& e) {
-  for (const auto& step : e.steps) {
-    if (const auto* stage = std::get_if<EngineStage>(&step)) return stage->items;
-  }
-  return 1;
-}
-
 }  // namespace
 
 Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, TemperReport* report) {
@@ -67,8 +60,10 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     out.status = s;
     return out;
   };
-  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
-  Batches batches(items_of(e), o);
+  const bool infer_first = e.items && reads_statistics_first(e);
+  if (const std::int32_t status = e.items ? 0 : prepare_statistics(e)) return failure(e, status, out);
+  const EngineStage* const stage = e.batch_stage();
+  Batches batches(stage ? stage->items : 1, o);
   const auto steps = static_cast<std::int64_t>(std::ceil(o.epochs * static_cast<double>(batches.a_pass())));
   std::vector<double> r, log_c;
   AdaptiveSteps adaptive(e);
@@ -85,11 +80,20 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
       std::vector<std::int64_t> items(batch);
       items.erase(std::unique(items.begin(), items.end()), items.end());
       if (const std::int32_t status = temperatures->update(items, o)) return failure(e, status, out);
+      // Sums of data alone that do not come from the batch follow the temperatures.
+      if (const std::int32_t status = stage && stage->data ? 0 : e.call(e.prepare))
+        return failure(e, status, out);
       temperature = temperatures->temperature();
       if (report) *report = {temperatures->posterior(), out.iterations + 1, temperature};
     }
     SweepPlan plan{.batch = batch};
     if (o.adaptive) plan.update = [&](const EngineUpdate& block) { return adaptive.update(block, weights); };
+    if (const std::int32_t status = sum_data(e, batch)) return failure(e, status, out);
+    if (infer_first) {
+      if (const std::int32_t status = sweep(e, o, {.items_only = true, .batch = batch}))
+        return failure(e, status, out);
+      plan.again = true;
+    }
     if (const std::int32_t status = sweep(e, o, plan)) return failure(e, status, out);
     ++out.iterations;
     if (const std::int32_t status = e.call(e.elbo)) return failure(e, status, out);
@@ -102,7 +106,7 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     if (out.iterations == steps || (o.exact_every > 0 && out.iterations % o.exact_every == 0)) {
       e.set({});
       double exact = 0;
-      if (const std::int32_t status = temperatures ? temperatures->pause() : 0)
+      if (const std::int32_t status = temperatures ? temperatures->pause() : e.call(e.prepare))
         return failure(e, status, out);
       if (const std::int32_t status = evaluate(e, o, exact)) return failure(e, status, out);
       elbo = e.elbo_parts();

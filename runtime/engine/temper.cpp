@@ -98,6 +98,7 @@ Outcome temper_items(const Engine& e, const CaviOptions& o, const ItemGrid& grid
   double previous = -INFINITY;
   for (bool settled = false; !settled && out.iterations < o.max_iterations;) {
     if (const std::int32_t status = temperatures.update(items, o)) return failure(e, status, out);
+    if (const std::int32_t status = e.call(e.prepare)) return failure(e, status, out);
     const double temperature = temperatures.temperature();
     if (const std::int32_t status = sweep(e, o)) return failure(e, status, out);
     if (const std::int32_t status = e.call(e.elbo)) return failure(e, status, out);

@@ -39,7 +39,7 @@ std::int32_t ItemTemperatures::update(std::span<const std::int64_t> items, const
     for (std::size_t m = 0; m < r_[i].size(); ++m)
       added_[i] += (r_[i][m] > 0 ? -r_[i][m] * std::log(r_[i][m] * levels) : 0) - r_[i][m] * log_c[k][m];
   }
-  return engine_.call(engine_.prepare);
+  return 0;
 }
 
 std::int32_t ItemTemperatures::pause() {

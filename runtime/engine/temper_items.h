@@ -27,8 +27,8 @@ class ItemTemperatures {
   ItemTemperatures(const ItemTemperatures&) = delete;
   ItemTemperatures& operator=(const ItemTemperatures&) = delete;
 
-  /// Their local factors at their present temperatures, then their temperatures; sums of data alone follow. Nonzero: a
-  /// status of the generated code.
+  /// Their local factors at their present temperatures, then their temperatures; sums of data alone are the caller's.
+  /// Nonzero: a status of the generated code.
   std::int32_t update(std::span<const std::int64_t> items, const SweepOptions& options);
   /// All temperatures 1, and as they were.
   std::int32_t pause();

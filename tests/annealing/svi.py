@@ -2,12 +2,14 @@
 """Stochastic variational inference: with all items and a step of 1 it is a sweep of coordinate ascent, and from
 minibatches it gets near what coordinate ascent finds. Hoffman, Blei, Wang & Paisley (2013)."""
 import os
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
-from fitting import finish, fit, relative  # noqa: E402
+from fitting import finish, fit, lehr, relative  # noqa: E402
 
 R = np.random.default_rng(3)
 TOPICS = R.dirichlet(np.full(40, 0.1), 4)
@@ -62,6 +64,39 @@ def minibatches(name):
     return f"{100 * reached:.1f} % of the way of coordinate ascent"
 
 
+def peak(model, data, *arguments):
+    """MiB that a fit takes at most."""
+    with tempfile.TemporaryDirectory() as directory:
+        at = lambda name: os.path.join(directory, name)
+        with open(at("model.lehr"), "w") as f:
+            f.write(model)
+        np.savez(at("data.npz"), **data)
+        process = subprocess.Popen([lehr(), "fit", at("model.lehr"), "--data", at("data.npz"), "--out", at("out"), "--quiet",
+                                    *[str(a) for a in arguments]])
+        _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        raise RuntimeError(f"status {status}")
+    return usage.ru_maxrss / 1024
+
+
+def memory():
+    """Factors take 9.6 kB an item, data 32 bytes: with all of them in memory, 20000 items cost 180 MiB."""
+    model = """model factors { plate n; plate d; plate latent = 24;
+      W[d] ~ MvNormal(mean = 0, precision = 1) over latent;
+      tau ~ Gamma(shape = 1, rate = 1);
+      z[n] ~ MvNormal(mean = 0, precision = 1) over latent;
+      observe x[n, d] ~ Normal(mean = dot(W[d], z[n]), precision = tau); }"""
+    x = R.normal(size=(20000, 4))
+    svi = ["--method", "svi", "--batch-size", 100]
+    growth = {}
+    for name, options in {"svi": [*svi, "--epochs", 1], "cavi": ["--max-iter", 1]}.items():
+        growth[name] = peak(model, {"x": x}, *options) - peak(model, {"x": x[:200]}, *options)
+    if not growth["svi"] < 20 or not growth["cavi"] > 150:
+        raise AssertionError(f"{growth} MiB for 19800 items more")
+    return f"{growth['svi']:.1f} MiB for 19800 items more, coordinate ascent {growth['cavi']:.0f}"
+
+
 if __name__ == "__main__":
     finish({**{f"{n}, one sweep": lambda n=n: one_sweep(n) for n in MODELS},
-            **{f"{n}, minibatches": lambda n=n: minibatches(n) for n in MODELS}})
+            **{f"{n}, minibatches": lambda n=n: minibatches(n) for n in MODELS},
+            "memory": memory})

@@ -1,0 +1,99 @@
+// Every model of models/: steps from minibatches whose items are inferred afresh at every visit, with the
+// factors of all items in memory and with those of a minibatch alone.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "compiler/program/instance.h"
+#include "runtime/engine/svi.h"
+#include "tests/posterior/every_model.h"
+
+namespace {
+
+using namespace lehr;
+
+constexpr std::int64_t kBatch = 7;
+
+/// Relative to the size of the array.
+double difference(const Parameters& a, const Parameters& b) {
+  double worst = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    double size = 1e-300;
+    for (double x : b[k])
+      size = std::max(size, std::abs(x));
+    for (std::size_t i = 0; i < a[k].size(); ++i)
+      worst = std::max(worst, std::abs(a[k][i] - b[k][i]) / size);
+  }
+  return worst;
+}
+
+SviOptions options(std::int64_t batch, double rho, double epochs) {
+  SviOptions out;
+  out.batch = batch;
+  out.rho = rho;
+  out.epochs = epochs;
+  out.fresh = true;
+  return out;
+}
+
+struct Ended {
+  Parameters globals;
+  Outcome outcome;
+};
+
+/// Factors of all items in memory, and of those of a minibatch.
+struct Both {
+  std::unique_ptr<test::Prepared> model;
+  Instance whole, window;
+
+  explicit Both(const std::filesystem::path& path)
+      : model(test::prepare(path)), whole(make(0)), window(make(kBatch)) {}
+
+ private:
+  Instance make(std::int64_t items) const {
+    return Instance(model->front.model, model->schedule, model->data, {.batches = true}, Backend::native,
+                    items);
+  }
+};
+
+Ended stochastic(Instance& instance, const SviOptions& o, StartKind kind) {
+  REQUIRE(instance.start(5, 0, kind));
+  const Outcome outcome = run_svi(instance.engine(), o, [](const SweepReport&) { return true; });
+  INFO(outcome.failure);
+  REQUIRE(outcome.status == Status::max_iter);
+  return {global_parameters(instance.engine()), outcome};
+}
+
+Parameters sweep_once(Instance& instance, StartKind kind) {
+  REQUIRE(instance.start(5, 0, kind));
+  CaviOptions o;
+  o.max_iterations = 1;
+  run_cavi(instance.engine(), o, [](const SweepReport&) { return true; });
+  return global_parameters(instance.engine());
+}
+
+}  // namespace
+
+TEST_CASE("every model: a step of size 1 from all items is a sweep; a window of factors changes no bit") {
+  for (const auto& path : test::models()) {
+    DYNAMIC_SECTION(path.stem().string()) {
+      Both both(path);
+      for (StartKind kind : {StartKind::seeds, StartKind::allocations, StartKind::points, StartKind::flat}) {
+        INFO("start " << static_cast<int>(kind));
+        const Parameters sweep = sweep_once(both.whole, kind);
+        const SviOptions all = options(1'000'000, 1, 1);
+        CHECK(difference(stochastic(both.whole, all, kind).globals, sweep) <= 1e-12);
+        CHECK(difference(stochastic(both.window, all, kind).globals, sweep) <= 1e-12);
+        for (bool replacement : {false, true}) {
+          INFO((replacement ? "with replacement" : "by passes"));
+          SviOptions some = options(kBatch, 0, 3);
+          some.replacement = replacement;
+          const Ended whole = stochastic(both.whole, some, kind),
+                      window = stochastic(both.window, some, kind);
+          CHECK(difference(window.globals, whole.globals) == 0);
+          CHECK(window.outcome.elbo == Approx(whole.outcome.elbo).epsilon(1e-13));
+        }
+      }
+    }
+  }
+}
