@@ -8,9 +8,10 @@
 #include <numeric>
 #include <set>
 
-#include "compiler/math/special.h"
+#include "compiler/math/gamma_ratios.h"
 #include "compiler/model/walk.h"
 #include "compiler/program/forward_order.h"
+#include "compiler/program/over_temperatures.h"
 #include "runtime/rng.h"
 
 namespace lehr {
@@ -190,33 +191,38 @@ bool TemperedNormaliser::mentions(const Statement& s, PlateId plate) const {
   return false;
 }
 
-/// What many items share, found once.
+/// At which temperatures, and what many items share, found once.
 struct TemperedNormaliser::Known {
+  struct Moments {
+    Logs all;
+    std::vector<Logs> entries;
+  };
   const Concentrations& concentrations;
-  std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs>
-      integrals;  // by family and parameters
-  std::map<std::pair<Element, std::optional<std::size_t>>, Logs> moments;
+  const std::vector<double>& temperatures;
+  std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals =
+      {};  // by family and parameters
+  std::map<Element, Moments> moments = {};
 };
 
 const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k, std::size_t width,
                                         Known& known) const {
-  Logs& out = known.moments[{e, k}];
-  if (!out.empty()) return out;
-  // E[x_k^b] = Gamma(c_k + b) Gamma(C) / (Gamma(c_k) Gamma(C + b)), C the sum of the concentrations c
+  Known::Moments& out = known.moments[e];
+  if (k && !out.entries.empty()) return out.entries[*k];
+  if (!k && !out.all.empty()) return out.all;
+  // E[x_k^b] = Gamma(c_k + b) / Gamma(c_k) * Gamma(C) / Gamma(C + b), C the sum of the concentrations c
   const std::span<const double> c =
       std::span(known.concentrations[e.variable.index()]).subspan(e.position * width, width);
   const double sum = std::accumulate(c.begin(), c.end(), 0.0);
-  std::vector<double> log_gamma;
-  for (double x : c)
-    log_gamma.push_back(math::log_gamma_value(x));
-  for (double t : temperatures_) {
-    const double b = 1 / t, shared = math::log_gamma_value(sum) - math::log_gamma_value(sum + b);
-    double total = 0;
-    for (std::size_t j = k.value_or(0); j < (k ? *k + 1 : width); ++j)
-      total += std::exp(math::log_gamma_value(c[j] + b) - log_gamma[j] + shared);
-    out.push_back(std::log(total));
+  const math::GammaRatios ratios(c), of_sum({&sum, 1});
+  if (k) out.entries.resize(width);
+  for (double t : known.temperatures) {
+    const double shared = -std::log(of_sum(1 / t)[0]);
+    const std::vector<double> x = ratios(1 / t);
+    if (!k) out.all.push_back(std::log(std::accumulate(x.begin(), x.end(), 0.0)) + shared);
+    for (std::size_t j = 0; k && j < width; ++j)
+      out.entries[j].push_back(std::log(x[j]) + shared);
   }
-  return out;
+  return k ? out.entries[*k] : out.all;
 }
 
 TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement& s, const At& at,
@@ -242,7 +248,7 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
     }
     if (own) {
       const double log_p = f.log_density(s, at);
-      for (double t : temperatures_)
+      for (double t : known.temperatures)
         out.push_back(log_p / t);
       return out;
     }
@@ -267,7 +273,7 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
     }
     Logs& integral = known.integrals[{&row, math::flatten_parameters(row, parameters)}];
     if (integral.empty()) {
-      for (double t : temperatures_)
+      for (double t : known.temperatures)
         integral.push_back(math::tempered_log_normaliser(row, parameters, t));
     }
     return integral;
@@ -334,7 +340,7 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, K
           const auto& axes = model_[e.variable].axes;
           return axes.size() == 2 && axes[1] == plate;
         },
-        temperatures_.size());
+        known.temperatures.size());
     double copies = static_cast<double>(past - first);
     if (const auto& times = model_[plate].times; times && !data_.givens[times->index()].values.empty()) {
       const auto& counts = data_.givens[times->index()].values;
@@ -349,8 +355,8 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, K
     }
   }
   eliminate_all<Table>(
-      tables, [](Element) { return true; }, temperatures_.size());
-  Logs out(temperatures_.size(), 0.0);
+      tables, [](Element) { return true; }, known.temperatures.size());
+  Logs out(known.temperatures.size(), 0.0);
   for (const Table& t : tables) {
     for (std::size_t m = 0; m < out.size(); ++m)
       out[m] += t.logs.at(0)[m];
@@ -369,9 +375,8 @@ std::vector<std::int64_t> TemperedNormaliser::row_lengths(std::int64_t item) con
   return out;
 }
 
-std::vector<Logs> TemperedNormaliser::by_item(Forward& f, std::span<const std::int64_t> items,
-                                              const Concentrations& concentrations) const {
-  Known known{concentrations, {}, {}};
+std::vector<Logs> TemperedNormaliser::of_items(Forward& f, std::span<const std::int64_t> items,
+                                               Known& known) const {
   std::map<std::vector<std::int64_t>, Logs> kinds;  // where items differ by the lengths of their rows at most
   std::vector<Logs> out;
   for (std::int64_t i : items) {
@@ -386,9 +391,9 @@ std::vector<Logs> TemperedNormaliser::by_item(Forward& f, std::span<const std::i
   return out;
 }
 
-std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int64_t> sample,
-                                           const Concentrations& concentrations) const {
-  Logs out(temperatures_.size(), 0.0);
+std::vector<double> TemperedNormaliser::of_all(Forward& f, std::span<const std::int64_t> sample,
+                                               Known& known) const {
+  Logs out(known.temperatures.size(), 0.0);
   if (statements_.empty()) return out;
   const std::int64_t items = data_.sizes[model_[model_[statements_[0]].variable].axes[0].index()];
   std::vector<std::int64_t> used;
@@ -415,12 +420,34 @@ std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int6
       used.push_back(sample[k * sample.size() / n]);
     counts.assign(n, static_cast<double>(items) / static_cast<double>(n));
   }
-  const std::vector<Logs> logs = by_item(f, used, concentrations);
+  const std::vector<Logs> logs = of_items(f, used, known);
   for (std::size_t k = 0; k < used.size(); ++k) {
     for (std::size_t m = 0; m < out.size(); ++m)
       out[m] += counts[k] * logs[k][m];
   }
   return out;
+}
+
+std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int64_t> items,
+                                           const Concentrations& concentrations) const {
+  Known known{concentrations, temperatures_};
+  return of_all(f, items, known);
+}
+
+std::vector<double> TemperedNormaliser::near(Forward& f, std::span<const std::int64_t> items,
+                                             const Concentrations& concentrations) const {
+  return over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
+    Known known{concentrations, temperatures};
+    return OverTemperatures{of_all(f, items, known)};
+  })[0];
+}
+
+std::vector<Logs> TemperedNormaliser::by_item(Forward& f, std::span<const std::int64_t> items,
+                                              const Concentrations& concentrations) const {
+  return over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
+    Known known{concentrations, temperatures};
+    return of_items(f, items, known);
+  });
 }
 
 TemperedNormaliser::Estimate TemperedNormaliser::under_prior(std::size_t draws, std::uint64_t seed) const {

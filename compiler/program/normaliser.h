@@ -31,8 +31,11 @@ class TemperedNormaliser {
   using Concentrations = std::vector<std::vector<double>>;
   std::vector<double> at(Forward& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
+  /// The same from fewer temperatures, see over_temperatures.
+  std::vector<double> near(Forward& values, std::span<const std::int64_t> items,
+                           const Concentrations& concentrations) const;
 
-  /// The same of these items alone, one array each.
+  /// The same as `near`, of these items alone, one array each.
   std::vector<std::vector<double>> by_item(Forward& values, std::span<const std::int64_t> items,
                                            const Concentrations& concentrations = {}) const;
 
@@ -46,6 +49,8 @@ class TemperedNormaliser {
   struct Table;
   struct Known;
   std::vector<std::int64_t> row_lengths(std::int64_t item) const;
+  std::vector<std::vector<double>> of_items(Forward& f, std::span<const std::int64_t> items, Known& known) const;
+  std::vector<double> of_all(Forward& f, std::span<const std::int64_t> sample, Known& known) const;
   std::vector<double> of_item(Forward& f, std::int64_t item, Known& known) const;
   Table factor(Forward& f, const model::Statement& s, const At& at, Known& known) const;
   /// log E[x_k^(1/T)] of the element's k-th entry, or of the sum over all entries.

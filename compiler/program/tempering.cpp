@@ -29,8 +29,8 @@ Result<model::GivenId> temper_items(model::Model& model, schedule::Schedule& sch
   auto& tempered = std::get<schedule::TemperedItems>(items);
   model = std::move(tempered.model);
   schedule = plan(model, std::move(tempered.conditionals));
-  data.givens.push_back(
-      {std::vector<double>(static_cast<std::size_t>(std::max<std::int64_t>(0, data.sizes[tempered.item.index()])), 1.0)});
+  data.givens.push_back({std::vector<double>(
+      static_cast<std::size_t>(std::max<std::int64_t>(0, data.sizes[tempered.item.index()])), 1.0)});
   return tempered.inverse;
 }
 
@@ -50,9 +50,16 @@ Tempering::Factors Tempering::factors() const {
   return {std::move(f), std::move(concentrations)};
 }
 
-std::vector<double> Tempering::under_posterior(std::span<const std::int64_t> items) const {
-  Factors q = factors();
-  return compute_->at(q.values, items, q.concentrations);
+bool Tempering::is_constant(const std::vector<double>& temperatures, const model::Model& model,
+                            const schedule::Schedule& schedule, const BoundData& data, Factors& q,
+                            std::uint64_t seed) {
+  const TemperedNormaliser some(model, schedule, data, temperatures);
+  const std::vector<double> log_c = some.at(q.values, {}, q.concentrations);
+  const TemperedNormaliser::Estimate e = some.under_prior(2, seed);
+  for (std::size_t k = 0; k < log_c.size(); ++k) {
+    if (std::abs(e.log_c[k] - log_c[k]) > 1e-9 * (1 + std::abs(log_c[k])) || e.error[k] > 1e-9) return false;
+  }
+  return true;
 }
 
 Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& model,
@@ -76,17 +83,14 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& m
     out.error = std::move(e.error);
     return out;
   }
-  out.log_c = out.under_posterior({});
-  out.normaliser = "posterior";
-  if (s.normaliser == NormaliserKind::automatic) {
-    // It depends on nothing that is inferred when draws from the prior agree with the factors.
-    const TemperedNormaliser::Estimate e = out.compute_->under_prior(2, seed);
-    bool same = true;
-    for (std::size_t m = 0; m < out.log_c.size(); ++m)
-      same = same && std::abs(e.log_c[m] - out.log_c[m]) <= 1e-9 * (1 + std::abs(out.log_c[m])) &&
-             e.error[m] <= 1e-9;
-    if (same) out.normaliser = "exact";
-  }
+  Factors q = out.factors();
+  const bool exact = s.normaliser == NormaliserKind::automatic &&
+                     is_constant({out.temperatures.front(), out.temperatures[out.temperatures.size() / 2],
+                                  out.temperatures.back()},
+                                 model, schedule, data, q, seed);
+  out.normaliser = exact ? "exact" : "posterior";
+  out.log_c = exact ? out.compute_->at(q.values, {}, q.concentrations)
+                    : out.compute_->near(q.values, {}, q.concentrations);
   if (out.normaliser == "posterior") out.every_ = s.every.value_or(10);
   return out;
 }
@@ -97,7 +101,8 @@ Grid Tempering::grid() const {
     out.log_normaliser = [log_c = log_c](std::span<const std::int64_t>) { return log_c; };
   } else {
     out.log_normaliser = [t = *this](std::span<const std::int64_t> items) {
-      return t.under_posterior(items);
+      Factors q = t.factors();
+      return t.compute_->near(q.values, items, q.concentrations);
     };
   }
   return out;

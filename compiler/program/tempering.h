@@ -56,7 +56,9 @@ class Tempering {
     TemperedNormaliser::Concentrations concentrations;
   };
   Factors factors() const;
-  std::vector<double> under_posterior(std::span<const std::int64_t> items) const;
+  /// It depends on nothing that is inferred: draws from the prior agree with the factors at these temperatures.
+  static bool is_constant(const std::vector<double>& temperatures, const model::Model& model,
+                          const schedule::Schedule& schedule, const BoundData& data, Factors& q, std::uint64_t seed);
 
   std::shared_ptr<const TemperedNormaliser> compute_;
   const model::Model* model_ = nullptr;

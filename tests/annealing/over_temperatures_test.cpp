@@ -1,0 +1,58 @@
+#include "compiler/program/over_temperatures.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using lehr::over_temperatures;
+using lehr::OverTemperatures;
+
+namespace {
+
+std::vector<double> levels(double hottest, int n) {
+  std::vector<double> out;
+  for (int k = 0; k < n; ++k)
+    out.push_back(std::pow(hottest, static_cast<double>(k) / (n - 1)));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("normalisers at many temperatures come from few") {
+  for (const double hottest : {1.5, 10.0, 100.0}) {
+    INFO("to " << hottest);
+    const std::vector<double> temperatures = levels(hottest, 200);
+    std::size_t evaluations = 0;
+    const auto evaluate = [&](const std::vector<double>& at) {
+      evaluations += at.size();
+      OverTemperatures out(2);
+      for (double t : at) {
+        // a Gaussian's, and the power of an entry of a Dirichlet with a concentration of 0.02
+        out[0].push_back(1e5 * (0.5 * (1 - 1 / t) * std::log(2 * std::acos(-1.0)) + 0.5 * std::log(t)));
+        out[1].push_back(std::lgamma(0.02 + 1 / t) - std::lgamma(0.02) - std::lgamma(60 + 1 / t) +
+                         std::lgamma(60));
+      }
+      return out;
+    };
+    const OverTemperatures got = over_temperatures(temperatures, evaluate);
+    CHECK(evaluations <= 65);
+    const OverTemperatures want = evaluate(temperatures);
+    REQUIRE(got.size() == 2);
+    for (std::size_t f = 0; f < 2; ++f) {
+      for (std::size_t k = 0; k < temperatures.size(); ++k)
+        CHECK(got[f][k] == Approx(want[f][k]).epsilon(1e-11).margin(1e-11 * std::abs(want[f].back())));
+    }
+  }
+}
+
+TEST_CASE("what is not smooth, and what are few temperatures, is evaluated as it is") {
+  const auto kink = [](const std::vector<double>& at) {
+    OverTemperatures out(1);
+    for (double t : at)
+      out[0].push_back(std::abs(t - 3));
+    return out;
+  };
+  for (const int n : {2, 5, 150}) {
+    const std::vector<double> temperatures = levels(10, n);
+    CHECK(over_temperatures(temperatures, kink) == kink(temperatures));
+  }
+}
