@@ -132,11 +132,7 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
                   const std::vector<Caution>& cautions, const Runs& runs) {
   const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
-  for (const Caution& c : cautions) {
-    fmt::print(stderr, "{}: warning: {}\n", o.model, c.text);
-    for (const std::string& note : c.notes)
-      fmt::print(stderr, "    note: {}\n", note);
-  }
+  show(o, cautions);
   if (outcome.status == Status::numerical_failure)
     return complain(numerical_error(o, describe_failure(best)));
   if (cut_short(o, runs)) {

@@ -48,6 +48,17 @@ std::string describe(const AutoReport& r, const Outcome& outcome) {
                            outcome.iterations);
 }
 
+std::string describe(const ProbeReport& r) {
+  if (r.melting == 0)
+    return "nothing melted: the model has no discrete local variables whose entropy could rise; not "
+           "annealed\n";
+  return fmt::format(
+      "melting temperature {:.2f} (entropy of the discrete local variables risen by 30 % of its way), found "
+      "in {} "
+      "steps; annealed from {:.2f} over {} steps\n",
+      r.melting, r.steps, r.from, r.over);
+}
+
 /// Nats an observation.
 Result<double> held_out(HeldOut& test, const Instance& instance) {
   const Result<Score> score = test.score(instance.posterior(false));
@@ -77,6 +88,14 @@ Error numerical_error(const FitOptions& o, std::string text) {
            "if every start fails: a narrower prior, or data in units of the size of 1"}};
 }
 
+void show(const FitOptions& o, const std::vector<Caution>& cautions) {
+  for (const Caution& c : cautions) {
+    fmt::print(stderr, "{}: warning: {}\n", o.model, c.text);
+    for (const std::string& note : c.notes)
+      fmt::print(stderr, "    note: {}\n", note);
+  }
+}
+
 Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t restart) {
   const FitOptions& o = x.options;
   Result<FitRun> started = fitting.start(restart);
@@ -84,13 +103,14 @@ Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t r
     return numerical_error(o, "the start: " + started.error().text);
   if (!started) return started.error();
   TracedRun run{std::move(*started), {}, {}};
+  if (restart == 0) show(o, run.at_start);
 
   Result<Trace> trace = Trace::open(o.out, extra_columns(o));
   if (!trace) return trace.error();
   const bool several = o.restarts > 1;
   ProgressOptions progress_options = progress_for(stderr, o.quiet);
   if (several && !progress_options.bar) progress_options.quiet = true;
-  Progress progress(stderr, progress_options, o.inference.max_iterations);
+  Progress progress(stderr, progress_options, fitting.most_iterations());
 
   Result<bool> well = true;
   fitting.run(run, [&](const SweepReport& r) {
@@ -111,6 +131,7 @@ Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t r
     run.held_out = *score;
   }
   progress.finish();
+  if (run.probe && !o.quiet) fmt::print(stderr, "{}", describe(*run.probe));
   if (run.automatic && !o.quiet) fmt::print(stderr, "{}", describe(*run.automatic, run.outcome));
   if (several && !o.quiet) {
     fmt::print(stderr, "restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.restarts,

@@ -20,6 +20,9 @@ struct Recording {
   Clock::time_point begin;
 };
 
+/// As warnings, to stderr.
+void show(const FitOptions& options, const std::vector<Caution>& cautions);
+
 /// Its trace replaces that of an earlier run.
 Result<TracedRun> run_once(Fitting& fitting, const Recording& recording, std::uint64_t restart);
 

@@ -38,16 +38,29 @@ json tempering(const Tempering& t, const TemperReport& r) {
           {"temperature", r.temperature}};
 }
 
+json curve(const std::vector<HeatingPoint>& heating) {
+  json out = json::array();
+  for (const HeatingPoint& p : heating)
+    out.push_back({p.temperature, p.fraction});
+  return out;
+}
+
+json automatic(const ProbeReport& r) {
+  return {{"melting_temperature", r.melting},
+          {"entropy_curve", curve(r.heating)},
+          {"from", r.from},
+          {"over", r.over},
+          {"probe_steps", r.steps}};
+}
+
 json automatic(const AutoReport& r) {
-  json heating = json::array(), arms = json::array();
-  for (const HeatingPoint& p : r.heating)
-    heating.push_back({p.temperature, p.fraction});
+  json arms = json::array();
   for (const AutoReport::Arm& a : r.arms)
     arms.push_back({{"from", a.from}, {"elbo", a.elbo}, {"kept", a.kept}});
   return {{"plain_elbo", r.plain_elbo},
           {"plain_sweeps", r.plain_sweeps},
           {"melting_temperature", r.melting},
-          {"entropy_curve", heating},
+          {"entropy_curve", curve(r.heating)},
           {"arms", arms},
           {"plateau", r.plateau}};
 }
@@ -96,6 +109,7 @@ json fit_summary(const FitOptions& o, const model::Model& m, const conditionals:
   }
   if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", o.test}};
   if (best.automatic) out["annealing"] = automatic(*best.automatic);
+  if (best.probe) out["annealing"] = automatic(*best.probe);
   return out;
 }
 

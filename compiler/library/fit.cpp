@@ -111,7 +111,9 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
     });
     cut_short = cancelled && (run->outcome.status == Status::interrupted || r + 1 < options.restarts);
     if (r > 0 && !better(*run, out->run)) continue;
-    out->warnings = one_line_each(fitting.cautions(*run));
+    std::vector<Caution> cautions = fitting.cautions(*run);
+    cautions.insert(cautions.begin(), run->at_start.begin(), run->at_start.end());
+    out->warnings = one_line_each(cautions);
     out->global = fitting.instance().posterior(false);
     out->run = std::move(*run);
     out->trace = std::move(trace);

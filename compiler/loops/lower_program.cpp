@@ -223,9 +223,10 @@ void Lowering::declare_arrays() {
     if (!std::holds_alternative<ItemStage>(s_.steps[k])) continue;
     local_sums_[k] = {b_.buffer(fmt::format("energy{}", k), Role::statistic, {one}),
                       b_.buffer(fmt::format("prior{}", k), Role::statistic, {one}),
-                      b_.buffer(fmt::format("entropy{}", k), Role::statistic, {one})};
+                      b_.buffer(fmt::format("entropy{}", k), Role::statistic, {one}),
+                      b_.buffer(fmt::format("discrete{}", k), Role::statistic, {one})};
   }
-  interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 4)});
+  interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 5)});
   interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 6)});
 }
 
@@ -371,10 +372,12 @@ void Lowering::emit_elbo() {
   interface_.elbo = b_.function("elbo", [&] {
     const ScalarId prior = b_.local("prior", b_.f(0)), data = b_.local("data", b_.f(0));
     const ScalarId local = b_.local("local", b_.f(0)), global = b_.local("global", b_.f(0));
+    const ScalarId discrete = b_.local("discrete", b_.f(0));
     for (const auto& [step, sums] : local_sums_) {
       b_.accumulate(data, b_.load(sums.energy, {b_.i(0)}));
       b_.accumulate(prior, b_.load(sums.prior, {b_.i(0)}));
       b_.accumulate(local, b_.load(sums.entropy, {b_.i(0)}));
+      b_.accumulate(discrete, b_.load(sums.discrete, {b_.i(0)}));
     }
     for (const schedule::OuterTerm& t : s_.outer) {
       const ArrayTerm term = outer_term(t);
@@ -385,7 +388,8 @@ void Lowering::emit_elbo() {
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);
       if (s_.stage_of[k] || s_.conditionals[b].point) continue;
-      const ScalarId into = s_.local[k] ? local : global;
+      const bool finite = is_discrete(m_[s_.conditionals[b].variable].support);
+      const ScalarId into = !s_.local[k] ? global : finite ? discrete : local;
       if (chains_.contains(b)) {
         for_sequences(m_[s_.conditionals[b].variable], {},
                       [&](const std::vector<ExprId>& q) { b_.accumulate(into, chain_entropy(b, q)); });
@@ -394,14 +398,16 @@ void Lowering::emit_elbo() {
       for_elements(m_[s_.conditionals[b].variable].axes,
                    [&](std::vector<ExprId> element) { b_.accumulate(into, entropy(b, element)); });
     }
-    const ExprId entropies = b_.let("entropies", b_.add(b_.get(local), b_.get(global)));
+    const ExprId locals = b_.let("locals", b_.add(b_.get(local), b_.get(discrete)));
+    const ExprId entropies = b_.let("entropies", b_.add(locals, b_.get(global)));
     const auto part = [&](ElboPart p, ExprId value) {
       b_.store(interface_.elbo_value, {b_.i(static_cast<std::int64_t>(p))}, value);
     };
     part(ElboPart::elbo, b_.add(b_.add(b_.get(prior), b_.get(data)), entropies));
     part(ElboPart::data_energy, b_.get(data));
-    part(ElboPart::local_entropy, b_.get(local));
+    part(ElboPart::local_entropy, locals);
     part(ElboPart::entropy, entropies);
+    part(ElboPart::discrete_entropy, b_.get(discrete));
   });
 }
 

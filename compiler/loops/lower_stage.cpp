@@ -385,18 +385,22 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
   b_.add_to(local_.energy, {b_.i(0)}, b_.get(energy));
   b_.add_to(local_.prior, {b_.i(0)}, b_.get(prior));
   const ScalarId entropies = b_.local("entropies" + std::to_string(names_++), b_.f(0));
+  const ScalarId discrete = b_.local("discrete" + std::to_string(names_++), b_.f(0));
   for (BlockId b : stage.blocks) {
     if (s_.storage[b.index()] == Storage::streamed || s_.conditionals[b].point) continue;
+    const model::Variable& var = m_[s_.conditionals[b].variable];
+    const ScalarId into = is_discrete(var.support) ? discrete : entropies;
     if (chains_.contains(b)) {
-      for_sequences(m_[s_.conditionals[b].variable], {item},
-                    [&](const std::vector<ExprId>& q) { b_.accumulate(entropies, chain_entropy(b, q)); });
+      for_sequences(var, {item},
+                    [&](const std::vector<ExprId>& q) { b_.accumulate(into, chain_entropy(b, q)); });
       continue;
     }
-    for_elements(m_[s_.conditionals[b].variable].axes,
-                 [&](const std::vector<ExprId>& element) { b_.accumulate(entropies, entropy(b, element)); },
+    for_elements(var.axes,
+                 [&](const std::vector<ExprId>& element) { b_.accumulate(into, entropy(b, element)); },
                  {item});
   }
   b_.add_to(local_.entropy, {b_.i(0)}, b_.get(entropies));
+  b_.add_to(local_.discrete, {b_.i(0)}, b_.get(discrete));
 }
 
 StageFunctions Lowering::emit_stage(std::size_t step) {
@@ -425,7 +429,7 @@ StageFunctions Lowering::emit_stage(std::size_t step) {
   for (const schedule::Statistic& s : s_.statistics) {
     if (s.stage == step) out.statistics.push_back(array_.at(s.sums));
   }
-  for (BufferId b : {local_.energy, local_.prior, local_.entropy})
+  for (BufferId b : {local_.energy, local_.prior, local_.entropy, local_.discrete})
     out.statistics.push_back(b);
   return out;
 }

@@ -277,7 +277,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     b_.accumulate(mean, b_.mul(prob(k), odds));
   });
   const ExprId h = b_.sub(b_.add(b_.log(b_.get(total)), b_.get(shift)), b_.mul(scale, b_.get(mean)));
-  b_.add_to(local_.entropy, {b_.i(0)}, b_.mul(owned_multiplicity(var, element), h));
+  b_.add_to(local_.discrete, {b_.i(0)}, b_.mul(owned_multiplicity(var, element), h));
   if (mode == StageMode::update)
     add_item_energy(element[0], b_.mul(owned_multiplicity(var, element), b_.mul(scale, b_.get(mean))));
   if (options_.save_locals) {

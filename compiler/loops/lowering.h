@@ -308,7 +308,8 @@ class Lowering {
   std::vector<std::int64_t> size_values_;    // by slot
   std::vector<model::GivenId> definite_;
   struct LocalSums {
-    BufferId energy, prior, entropy;         // of local terms, tempered and other, and of local factors
+    BufferId energy, prior;                  // of local terms, tempered and other
+    BufferId entropy, discrete;              // of local factors on continua, and of the others
   };
   std::map<std::size_t, LocalSums> local_sums_;  // by item stage
   LocalSums local_;                          // of the stage being emitted

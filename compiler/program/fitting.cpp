@@ -43,9 +43,11 @@ Result<Method> read_method(bool svi, const std::string& anneal, const std::strin
   if (!spec) return spec.error();
   out.anneal = std::move(*spec);
   if (!svi) return out;
-  if (std::holds_alternative<AutoAnneal>(*out.anneal))
-    return usage("--anneal", "auto measures with full sweeps: it goes with --method cavi",
-                 {"for svi give a schedule, such as linear:from=1.5,over=N with N steps"});
+  if (const auto* automatic = std::get_if<AutoAnneal>(&*out.anneal)) {
+    if (!automatic->cycles) return out;
+    return usage("--anneal", "with --method svi there is one automatic schedule: auto",
+                 {"--epochs says how many steps it has, those that look for the temperature included"});
+  }
   if (std::get<Annealing>(*out.anneal).kind == Annealing::Kind::stochastic)
     return usage("--anneal",
                  "stochastic annealing goes with --method cavi: steps of svi are noisy by themselves");
@@ -116,14 +118,39 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
     Result<Tempering> t = Tempering::make(*temper, model(), schedule_, data(), *instance_, settings_.seed);
     if (!t) return t.error();
     run.tempering = std::move(*t);
+    Result<std::vector<Caution>> seen = foresee(*run.tempering);
+    if (!seen) return seen.error();
+    run.at_start = std::move(*seen);
   }
   return run;
+}
+
+Result<std::vector<Caution>> Fitting::foresee(const Tempering& t) {
+  std::vector<Caution> out;
+  if (t.normaliser != "prior" || t.log_c.size() < 2) return out;
+  // E / T - log C(T) is largest at T = 1 only where E is not below the slope of log C over 1 / T there; log C is convex.
+  const double needed = (t.log_c[1] - t.log_c[0]) / (1 / t.temperatures[1] - 1 / t.temperatures[0]);
+  double reached = 0;
+  const Engine& engine = instance_->engine();
+  if (const std::int32_t status = energy_within_reach(engine, settings_.inference, reached))
+    return Error{ExitCode::numerical, "", engine.describe(status), {}};
+  if (reached >= needed) return out;
+  out.push_back({fmt::format("the normaliser (prior) keeps the temperature above 1: it expects data with a log density of "
+                             "{:.6g} nats, and ten sweeps bring these data to {:.6g}",
+                             needed, reached),
+                 {"normaliser=posterior is found from the factors as they are, and comes down with them"}});
+  return out;
 }
 
 void Fitting::run(FitRun& run, const OnSweep& on_sweep) {
   run.outcome = settings_.inference.max_iterations > 0 ? infer(run, on_sweep) : evaluate_start(on_sweep);
   run.posterior = instance_->posterior(settings_.save_locals);
   run.symmetric = instance_->equal_components();
+}
+
+std::int64_t Fitting::most_iterations() const {
+  const SviOptions& o = settings_.inference;
+  return settings_.method.svi && o.max_iterations > 0 ? steps_of(instance_->engine(), o) : o.max_iterations;
 }
 
 Result<bool> Fitting::run_items(FitRun& run) {
@@ -193,6 +220,9 @@ Outcome Fitting::infer(FitRun& run, const OnSweep& on_sweep) {
   if (run.tempering)
     return run_tempered(engine, run.tempering->options(options), on_sweep, run.temper_report);
   if (method.anneal) {
+    if (method.svi && std::holds_alternative<AutoAnneal>(*method.anneal)) {
+      return run_auto_svi(engine, options, on_sweep, run.probe.emplace());
+    }
     if (const auto* automatic = std::get_if<AutoAnneal>(&*method.anneal)) {
       AutoOptions a;
       static_cast<CaviOptions&>(a) = options;

@@ -10,6 +10,8 @@
 #include "compiler/program/instance.h"
 #include "compiler/program/tempering.h"
 #include "runtime/engine/auto_anneal.h"
+#include "runtime/engine/auto_svi.h"
+#include "runtime/engine/reach.h"
 #include "runtime/engine/svi.h"
 
 namespace lehr {
@@ -46,25 +48,27 @@ struct FitSettings {
   Backend backend = Backend::native;
 };
 
+/// What a user should know of a run that looks well.
+struct Caution {
+  std::string text;
+  std::vector<std::string> notes;
+};
+
 /// One run from one start.
 struct FitRun {
   std::uint64_t restart = 0;
   Outcome outcome;
   std::vector<NpyArray> posterior;
   std::optional<AutoReport> automatic;  // of automatic annealing
+  std::optional<ProbeReport> probe;     // of the same from minibatches
   std::optional<Tempering> tempering;
   TemperReport temper_report;
   std::vector<std::string> symmetric;   // Instance::equal_components
+  std::vector<Caution> at_start;        // what there is to know before the run
 };
 
 /// A run that failed loses to one that did not; otherwise the higher ELBO wins.
 bool better(const FitRun& a, const FitRun& b);
-
-/// What a user should know of a run that looks well.
-struct Caution {
-  std::string text;
-  std::vector<std::string> notes;
-};
 
 /// Brings the factors of the items to their optimum with the global ones as they are: several rounds where items have
 /// stages that depend on each other. The ELBO.
@@ -80,6 +84,9 @@ class Fitting {
   /// The run of that start.
   void run(FitRun& run, const OnSweep& on_sweep);
 
+  /// Sweeps or steps that a run takes at most.
+  std::int64_t most_iterations() const;
+
   /// Only the factors of the items, from that start.
   Result<bool> run_items(FitRun& run);
   std::vector<Caution> cautions(const FitRun& run) const;
@@ -92,6 +99,8 @@ class Fitting {
  private:
   Fitting(Bound bound, FitSettings settings);
   std::optional<Error> compile();
+  /// Whether a normaliser that averages over the prior lets the temperature come down to 1.
+  Result<std::vector<Caution>> foresee(const Tempering& tempering);
   Outcome infer(FitRun& run, const OnSweep& on_sweep);
   Outcome evaluate_start(const OnSweep& on_sweep);
 

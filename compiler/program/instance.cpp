@@ -81,6 +81,7 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
     if (const auto* s = std::get_if<loops::StageFunctions>(&step)) {
       EngineStage out;
       out.items = data.sizes[s->item.index()];
+      out.plate = model[s->item].set.index();
       out.tables = function(s->tables);
       out.update = function(turn.refresh ? s->refresh.value() : s->update);
       out.refresh = turn.refresh;

@@ -24,6 +24,7 @@ class Instance {
            const loops::LowerOptions& options, Backend backend, std::int64_t window = 0);
 
   Engine& engine() { return engine_; }
+  const Engine& engine() const { return engine_; }
 
   /// Start of a run, see StartKind. Deterministic in (seed, restart), whatever the method that follows.
   Result<bool> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);

@@ -32,7 +32,7 @@ void Engine::load(const std::vector<std::vector<double>>& saved) const {
 
 Elbo Engine::elbo_parts() const {
   const std::span<const double> x = memory.reals(elbo_buffer);
-  return {x[0], x[1], x[2], x[3]};
+  return {x[0], x[1], x[2], x[3], x[4]};
 }
 
 }  // namespace lehr

@@ -18,6 +18,7 @@ namespace lehr {
 /// Local blocks, item by item (see StageFunctions in the compiler).
 struct EngineStage {
   std::int64_t items = 0;
+  std::size_t plate = 0;                     // whose elements they are
   bool refresh = false;                      // a second turn: auxiliary variables alone are formed again
   Generated tables, update, seed, sum;       // seed and sum may be empty
   std::vector<std::size_t> statistics;       // buffers to clear before `update`, `seed` or `sum`
@@ -43,6 +44,7 @@ struct Elbo {
   double value = 0;           // at temperature 1
   double data_energy = 0;     // of it: expected log density of the data and their local variables
   double local_entropy = 0, entropy = 0;
+  double discrete_entropy = 0;    // of local_entropy: that of categories and bits
 };
 
 /// For temperatures of single items: buffers over the items, and a function over (begin, end).

@@ -2,55 +2,30 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "runtime/rng.h"
+#include "runtime/engine/batches.h"
 
 namespace lehr {
-namespace {
+std::int64_t steps_of(const Engine& e, const SviOptions& o) {
+  const EngineStage* const stage = e.batch_stage();
+  const std::int64_t a_pass = batches_of(stage ? stage->items : 1, o.batch);
+  return static_cast<std::int64_t>(std::ceil(o.epochs * static_cast<double>(a_pass)));
+}
 
-/// Minibatches of items, ascending.
-class Batches {
- public:
-  Batches(std::int64_t items, const SviOptions& o)
-      : size_(static_cast<std::size_t>(std::clamp<std::int64_t>(o.batch, 1, items))),
-        replacement_(o.replacement),
-        order_(static_cast<std::size_t>(items)),
-        next_(order_.size()),
-        rng_(o.seed, 0x5B17) {
-    std::iota(order_.begin(), order_.end(), 0);
+double step_size(const SviOptions& o, std::int64_t t) {
+  return o.rho > 0 ? o.rho : std::min(1.0, std::pow(o.tau0 + static_cast<double>(t), -o.kappa));
+}
+
+std::int32_t step(const Engine& e, const SviOptions& o, std::span<const std::int64_t> batch,
+                  const std::function<std::int32_t(const EngineUpdate&)>& update) {
+  SweepPlan plan{.batch = batch, .update = update};
+  if (const std::int32_t status = sum_data(e, batch)) return status;
+  if (e.items && reads_statistics_first(e)) {
+    if (const std::int32_t status = sweep(e, o, {.items_only = true, .batch = batch})) return status;
+    plan.again = true;
   }
-
-  std::int64_t a_pass() const { return static_cast<std::int64_t>((order_.size() + size_ - 1) / size_); }
-
-  const std::vector<std::int64_t>& next() {
-    batch_.clear();
-    if (replacement_) {
-      for (std::size_t i = 0; i < size_; ++i)
-        batch_.push_back(static_cast<std::int64_t>(draw_below(rng_, order_.size())));
-    } else {
-      if (next_ >= order_.size()) {
-        shuffle(rng_, order_);
-        next_ = 0;
-      }
-      const std::size_t end = std::min(order_.size(), next_ + size_);
-      batch_.assign(order_.begin() + static_cast<std::ptrdiff_t>(next_),
-                    order_.begin() + static_cast<std::ptrdiff_t>(end));
-      next_ = end;
-    }
-    std::ranges::sort(batch_);
-    return batch_;
-  }
-
- private:
-  std::size_t size_;
-  bool replacement_;
-  std::vector<std::int64_t> order_, batch_;
-  std::size_t next_;
-  Rng rng_;
-};
-
-}  // namespace
+  return sweep(e, o, plan);
+}
 
 Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, TemperReport* report) {
   Outcome out;
@@ -60,11 +35,10 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     out.status = s;
     return out;
   };
-  const bool infer_first = e.items && reads_statistics_first(e);
   if (const std::int32_t status = e.items ? 0 : prepare_statistics(e)) return failure(e, status, out);
   const EngineStage* const stage = e.batch_stage();
-  Batches batches(stage ? stage->items : 1, o);
-  const auto steps = static_cast<std::int64_t>(std::ceil(o.epochs * static_cast<double>(batches.a_pass())));
+  Batches batches(stage ? stage->items : 1, o.batch, o.replacement, o.seed);
+  const std::int64_t steps = steps_of(e, o);
   std::vector<double> r, log_c;
   AdaptiveSteps adaptive(e);
   if (o.items) temperatures.emplace(e, *o.items);
@@ -73,7 +47,7 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     const std::int64_t t = out.iterations;
     double temperature = o.grid ? 1 / mean_inverse(r, o.grid->temperatures) : o.annealing.temperature(t);
     Weights weights = weights_at(o.annealing, temperature);
-    weights.step = o.rho > 0 ? o.rho : std::min(1.0, std::pow(o.tau0 + static_cast<double>(t), -o.kappa));
+    weights.step = step_size(o, t);
     e.set(weights);
     const std::vector<std::int64_t>& batch = batches.next();
     if (temperatures) {
@@ -86,15 +60,9 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
       temperature = temperatures->temperature();
       if (report) *report = {temperatures->posterior(), out.iterations + 1, temperature};
     }
-    SweepPlan plan{.batch = batch};
-    if (o.adaptive) plan.update = [&](const EngineUpdate& block) { return adaptive.update(block, weights); };
-    if (const std::int32_t status = sum_data(e, batch)) return failure(e, status, out);
-    if (infer_first) {
-      if (const std::int32_t status = sweep(e, o, {.items_only = true, .batch = batch}))
-        return failure(e, status, out);
-      plan.again = true;
-    }
-    if (const std::int32_t status = sweep(e, o, plan)) return failure(e, status, out);
+    std::function<std::int32_t(const EngineUpdate&)> update;
+    if (o.adaptive) update = [&](const EngineUpdate& block) { return adaptive.update(block, weights); };
+    if (const std::int32_t status = step(e, o, batch, update)) return failure(e, status, out);
     ++out.iterations;
     if (const std::int32_t status = e.call(e.elbo)) return failure(e, status, out);
     Elbo elbo = e.elbo_parts();

@@ -17,6 +17,17 @@ struct SviOptions : CaviOptions {
   std::optional<ItemGrid> items;     // one for each item
 };
 
+/// Steps of a run: `epochs` passes.
+std::int64_t steps_of(const Engine& engine, const SviOptions& options);
+
+/// rho_t of step t = 0, 1, ... where it is not adaptive.
+double step_size(const SviOptions& options, std::int64_t t);
+
+/// One step from these items, with the weights of the engine; `update` updates blocks outside the items in place of their
+/// functions. Sums of the data are then those of the items. Nonzero: a status of the generated code.
+std::int32_t step(const Engine& engine, const SviOptions& options, std::span<const std::int64_t> batch,
+                  const std::function<std::int32_t(const EngineUpdate&)>& update = {});
+
 /// Annealing counts steps, and stochastic annealing is refused by the caller. The ELBO of a report is the noisy one
 /// (sums scaled to all items) unless the step is one of the exact ones; the outcome's is exact.
 Outcome run_svi(const Engine& engine, const SviOptions& options, const OnSweep& on_step, TemperReport* report = nullptr);

@@ -93,20 +93,18 @@ Parameters global_parameters(const Engine& e) {
 }
 
 std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
-  std::optional<std::int64_t> items;  // of the plate that batches are drawn from
   const bool fresh = options.fresh && e.items && !plan.again;
   for (const auto& step : e.steps) {
     std::int32_t status = 0;
     if (const auto* stage = std::get_if<EngineStage>(&step)) {
-      if (!items) items = stage->items;
       // Nothing has changed since the items were inferred.
       if (fresh && plan.items_only && stage->refresh) continue;
       clear(e, *stage);
       status = e.call(stage->tables);
       if (status != 0) return status;
       const bool form = fresh && !stage->refresh;
-      status = plan.batch && stage->items == *items ? run_batch(e, *stage, *plan.batch, options, form)
-                                                    : run_all(e, *stage, options, form);
+      const bool drawn = plan.batch && stage->plate == e.batch_stage()->plate;
+      status = drawn ? run_batch(e, *stage, *plan.batch, options, form) : run_all(e, *stage, options, form);
     } else if (!plan.items_only) {
       const auto& update = std::get<EngineUpdate>(step);
       if (plan.mixed_with) replace(e, update, *plan.mixed_with);

@@ -117,6 +117,23 @@ def constants():
     return f"{len(paths[0])} temperatures, from {max(paths[0]):.3f} to {min(paths[0]):.3f}, are the same in other units"
 
 
+def foreseen():
+    """Under the prior nine of ten draws are alike: the temperature cannot come down to 1 where half of them are, and can
+    where they are as expected. Only the first is said, before the run."""
+    model = "model m { plate n; p ~ Beta(90, 10); observe x[n] ~ Bernoulli(p); }"
+    said = {}
+    for ones in (50, 95):
+        x = np.repeat([1, 0], [ones, 100 - ones])
+        got = fit(model, {"x": x}, "--temper", "global:max=10,normaliser=prior,draws=2000", monotone=False)
+        said[ones] = "keeps the temperature above 1" in got.said
+        hot = got.report["tempering"]["temperature"] > 1.05
+        if said[ones] != hot:
+            raise AssertionError(f"{ones} of 100: foreseen {said[ones]}, and it ended at {got.report['tempering']['temperature']}")
+    if said != {50: True, 95: False}:
+        raise AssertionError(f"{said}")
+    return "said before the run, where it holds"
+
+
 if __name__ == "__main__":
     finish({"factorial": factorial, "gaussian": gaussian, "prior": bernoulli, "chain": chain, "topics": topics,
-            "cools": cools, "constants": constants})
+            "cools": cools, "constants": constants, "foreseen": foreseen})

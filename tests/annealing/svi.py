@@ -64,6 +64,39 @@ def minibatches(name):
     return f"{100 * reached:.1f} % of the way of coordinate ascent"
 
 
+def automatic():
+    """The schedule that is found, given by hand, leads from the same start to the same posterior."""
+    model, data, items = MODELS["lda"]
+    svi = ["--method", "svi", "--batch-size", 30, "--tau0", 5, "--seed", 4]
+    found = fit(model, data, *svi, "--epochs", 20, "--anneal", "auto", monotone=False)
+    a = found.report["annealing"]
+    curve = a["entropy_curve"]
+    steps = max(20 * items // 30 - a["probe_steps"], 10 * items // 30)
+    if not (curve[-1][1] >= 0.3 > max([f for _, f in curve[:-1]], default=0) and a["melting_temperature"] == curve[-1][0]):
+        raise AssertionError(f"the curve {curve} does not end where 30 % are reached")
+    if found.report["iterations"] != steps or a["over"] != steps // 3 or a["from"] != max(1, 0.75 * curve[-1][0]):
+        raise AssertionError(f"{found.report['iterations']} steps, {a}")
+    given = fit(model, data, *svi, "--epochs", (steps - 0.5) / (items // 30), "--anneal",
+                f"linear:from={a['from']!r},over={a['over']}", monotone=False)
+    if given.temperatures != found.temperatures or not found.temperatures[0] > 1:
+        raise AssertionError(f"temperatures {found.temperatures}, not {given.temperatures}")
+    worst = max(relative(found.posterior[k], v) for k, v in given.posterior.items())
+    if worst != 0:
+        raise AssertionError(f"parameters differ by {worst:.1e}")
+    return f"annealed from {a['from']:.2f} over {a['over']} steps after {a['probe_steps']}"
+
+
+def nothing_to_melt():
+    """Without discrete local variables the run is the plain one of what is left of its steps."""
+    model = """model m { plate n; mu ~ Normal(mean = 0, sd = 10); theta[n] ~ Normal(mean = mu, sd = 1);
+      observe x[n] ~ Normal(mean = theta[n], sd = 1); }"""
+    got = fit(model, {"x": R.normal(3, 1, 500)}, "--method", "svi", "--batch-size", 10, "--epochs", 4, "--anneal", "auto",
+              monotone=False)
+    if got.report["annealing"]["melting_temperature"] != 0 or set(got.temperatures) != {1.0}:
+        raise AssertionError(f"{got.report['annealing']}")
+    return "plain steps"
+
+
 def peak(model, data, *arguments):
     """MiB that a fit takes at most."""
     with tempfile.TemporaryDirectory() as directory:
@@ -99,4 +132,4 @@ def memory():
 if __name__ == "__main__":
     finish({**{f"{n}, one sweep": lambda n=n: one_sweep(n) for n in MODELS},
             **{f"{n}, minibatches": lambda n=n: minibatches(n) for n in MODELS},
-            "memory": memory})
+            "automatic": automatic, "nothing to melt": nothing_to_melt, "memory": memory})

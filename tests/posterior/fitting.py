@@ -23,6 +23,7 @@ class Fit:
     elbo: float
     trace: list  # ELBO after each sweep
     temperatures: list  # of each sweep
+    said: str           # on stderr
 
 
 def lehr():
@@ -78,7 +79,7 @@ def fit(model, data, *arguments, init=None, monotone=True):
         raise AssertionError(f"the ELBO fell {report['elbo_decreases']} times")
     if monotone and falls(trace) > 1e-9:
         raise AssertionError(f"the ELBO fell by {falls(trace):.1e}, relatively")
-    return Fit(posterior, report, report["elbo"], trace, [float(row["temperature"]) for row in rows])
+    return Fit(posterior, report, report["elbo"], trace, [float(row["temperature"]) for row in rows], done.stderr)
 
 
 def relative(got, want):

@@ -1,0 +1,96 @@
+#include "runtime/engine/auto_svi.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/engine/batches.h"
+
+namespace lehr {
+namespace {
+
+constexpr double kHotter = 1.07;            // a step of the heating
+constexpr double kShare = 1.1;              // of the temperature found, for the start of the schedule
+constexpr double kPast = 0.7;               // of the steepest rise: what is less comes after it
+constexpr double kRisen = 0.02;             // of the entropy's largest value: less is no rise
+constexpr double kHottest = 1000, kInfinite = 1e9;
+constexpr std::int64_t kSteps = 20;         // plain ones before the heating
+constexpr std::int64_t kSettling = 5;       // full steps before it
+constexpr std::int64_t kItems = 200;        // of the heating
+constexpr std::uint64_t kProbe = 0x9B0BE;   // its items are not those of the run
+
+/// A full step from the items at a temperature, and the entropy then. Nonzero: a status of the generated
+/// code.
+std::int32_t heat(const Engine& e, const SviOptions& o, std::span<const std::int64_t> items,
+                  double temperature, double& entropy) {
+  Weights w;
+  w.local_data = w.global_data = 1 / temperature;
+  e.set(w);
+  if (const std::int32_t status = step(e, o, items)) return status;
+  if (const std::int32_t status = e.call(e.elbo)) return status;
+  entropy = e.elbo_parts().discrete_entropy;
+  return 0;
+}
+
+std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
+  const PlainAtEnd plain{e};
+  const std::int64_t items = e.batch_stage()->items;
+  Batches batches(items, o.batch, o.replacement, o.seed + kProbe);
+  for (std::int64_t t = 0; t < kSteps; ++t) {
+    Weights w;
+    w.step = step_size(o, t);
+    e.set(w);
+    if (const std::int32_t status = step(e, o, batches.next())) return status;
+  }
+  const std::vector<std::int64_t> some = Batches(items, kItems, false, o.seed + kProbe + 1).next();
+  double entropy = 0, hot = 0;
+  const auto state = e.save();
+  if (const std::int32_t status = heat(e, o, some, kInfinite, hot)) return status;
+  e.load(state);
+  if (!(std::isfinite(hot) && hot > 0)) return 0;
+  for (std::int64_t k = 0; k < kSettling; ++k) {
+    if (const std::int32_t status = heat(e, o, some, 1, entropy)) return status;
+  }
+  double fraction = entropy / hot, lowest = fraction, steepest = 0;
+  for (double t = kHotter; t < kHottest; t *= kHotter) {
+    if (const std::int32_t status = heat(e, o, some, t, entropy)) return status;
+    const double rise = entropy / hot - fraction;
+    fraction += rise;
+    report.heating.push_back({t, fraction});
+    lowest = std::min(lowest, fraction);
+    if (rise > steepest) {
+      steepest = rise;
+      report.melting = t / std::sqrt(kHotter);
+    }
+    if (fraction > lowest + kRisen && rise < kPast * steepest) break;
+  }
+  if (fraction <= lowest + kRisen) report.melting = 0;
+  const auto sweeps = 1 + kSettling + static_cast<std::int64_t>(report.heating.size());
+  const auto seen = sweeps * static_cast<std::int64_t>(some.size());
+  report.steps = kSteps + (seen + o.batch - 1) / o.batch;
+  return 0;
+}
+
+}  // namespace
+
+Outcome run_auto_svi(const Engine& e, const SviOptions& options, const OnSweep& on_step,
+                     ProbeReport& report) {
+  SviOptions o = options;
+  if (e.batch_stage()) {
+    const auto start = e.save();
+    if (const std::int32_t status = probe(e, o, report)) return failure(e, status, {});
+    e.load(start);
+    if (const std::int32_t status = e.call(e.prepare)) return failure(e, status, {});
+    const std::int64_t steps = steps_of(e, o), left = std::max(steps - report.steps, (steps + 1) / 2);
+    const auto a_pass = static_cast<double>(batches_of(e.batch_stage()->items, o.batch));
+    o.epochs = (static_cast<double>(left) - 0.5) / a_pass;
+    if (report.melting > 0) {
+      report.from = kShare * report.melting;
+      report.over = left / 3;
+    }
+    o.annealing.from = report.from;
+    o.annealing.over = report.over;
+  }
+  return run_svi(e, o, on_step);
+}
+
+}  // namespace lehr
