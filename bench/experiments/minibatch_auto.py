@@ -41,7 +41,7 @@ def main():
             best = max(float(t.mean()) for t in tuned)
             table.add(corpus, o.topics, steps, float(plain.mean()), *[float(t.mean()) for t in tuned], float(gain.mean()),
                       float(gain.std(ddof=1)), f"{int((gain > 0).sum())}/{len(gain)}", float(gain.mean()) / best,
-                      float(np.mean([r["from"] for r in reports])), float(np.mean([r["probe_steps"] for r in reports])))
+                      float(np.mean([r["melting_temperature"] for r in reports])), float(np.mean([r["probe_steps"] for r in reports])))
 
 
 if __name__ == "__main__":

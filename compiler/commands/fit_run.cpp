@@ -53,10 +53,10 @@ std::string describe(const ProbeReport& r) {
     return "nothing melted: the model has no discrete local variables whose entropy could rise; not "
            "annealed\n";
   return fmt::format(
-      "melting temperature {:.2f} (entropy of the discrete local variables risen by 30 % of its way), found "
-      "in {} "
-      "steps; annealed from {:.2f} over {} steps\n",
-      r.melting, r.steps, r.from, r.over);
+      "melting temperature {:.2f} (the entropy of the discrete local variables rises fastest), found in {} "
+      "steps; "
+      "annealed from it over {}\n",
+      r.melting, r.steps, r.over);
 }
 
 /// Nats an observation.

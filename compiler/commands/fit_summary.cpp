@@ -48,7 +48,6 @@ json curve(const std::vector<HeatingPoint>& heating) {
 json automatic(const ProbeReport& r) {
   return {{"melting_temperature", r.melting},
           {"entropy_curve", curve(r.heating)},
-          {"from", r.from},
           {"over", r.over},
           {"probe_steps", r.steps}};
 }

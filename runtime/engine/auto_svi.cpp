@@ -8,15 +8,14 @@
 namespace lehr {
 namespace {
 
-constexpr double kHotter = 1.07;            // a step of the heating
-constexpr double kShare = 1.1;              // of the temperature found, for the start of the schedule
-constexpr double kPast = 0.7;               // of the steepest rise: what is less comes after it
-constexpr double kRisen = 0.02;             // of the entropy's largest value: less is no rise
+constexpr double kHotter = 1.07;  // a step of the heating
+constexpr double kPast = 0.7;     // of the steepest rise: what is less comes after it
+constexpr double kRisen = 0.02;   // of the entropy's largest value: less is no rise
 constexpr double kHottest = 1000, kInfinite = 1e9;
-constexpr std::int64_t kSteps = 20;         // plain ones before the heating
-constexpr std::int64_t kSettling = 5;       // full steps before it
-constexpr std::int64_t kItems = 200;        // of the heating
-constexpr std::uint64_t kProbe = 0x9B0BE;   // its items are not those of the run
+constexpr std::int64_t kSteps = 10;        // plain ones before the heating
+constexpr std::int64_t kSettling = 5;      // full steps before it
+constexpr std::int64_t kItems = 100;       // of the heating
+constexpr std::uint64_t kProbe = 0x9B0BE;  // its items are not those of the run
 
 /// A full step from the items at a temperature, and the entropy then. Nonzero: a status of the generated
 /// code.
@@ -51,6 +50,7 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
     if (const std::int32_t status = heat(e, o, some, 1, entropy)) return status;
   }
   double fraction = entropy / hot, lowest = fraction, steepest = 0;
+  report.heating.push_back({1, fraction});
   for (double t = kHotter; t < kHottest; t *= kHotter) {
     if (const std::int32_t status = heat(e, o, some, t, entropy)) return status;
     const double rise = entropy / hot - fraction;
@@ -64,7 +64,7 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
     if (fraction > lowest + kRisen && rise < kPast * steepest) break;
   }
   if (fraction <= lowest + kRisen) report.melting = 0;
-  const auto sweeps = 1 + kSettling + static_cast<std::int64_t>(report.heating.size());
+  const auto sweeps = kSettling + static_cast<std::int64_t>(report.heating.size());
   const auto seen = sweeps * static_cast<std::int64_t>(some.size());
   report.steps = kSteps + (seen + o.batch - 1) / o.batch;
   return 0;
@@ -84,11 +84,10 @@ Outcome run_auto_svi(const Engine& e, const SviOptions& options, const OnSweep& 
     const auto a_pass = static_cast<double>(batches_of(e.batch_stage()->items, o.batch));
     o.epochs = (static_cast<double>(left) - 0.5) / a_pass;
     if (report.melting > 0) {
-      report.from = kShare * report.melting;
       report.over = left / 3;
+      o.annealing.from = report.melting;
+      o.annealing.over = report.over;
     }
-    o.annealing.from = report.from;
-    o.annealing.over = report.over;
   }
   return run_svi(e, o, on_step);
 }

@@ -72,18 +72,20 @@ def automatic():
     a = found.report["annealing"]
     curve = a["entropy_curve"]
     steps = max(20 * items // 30 - a["probe_steps"], 10 * items // 30)
-    if not (curve[-1][1] >= 0.3 > max([f for _, f in curve[:-1]], default=0) and a["melting_temperature"] == curve[-1][0]):
-        raise AssertionError(f"the curve {curve} does not end where 30 % are reached")
-    if found.report["iterations"] != steps or a["over"] != steps // 3 or a["from"] != max(1, 0.75 * curve[-1][0]):
+    rises = np.diff([f for _, f in curve])
+    steepest = curve[int(np.argmax(rises)) + 1][0] / np.sqrt(1.07)
+    if not (abs(a["melting_temperature"] - steepest) < 1e-9 and rises[-1] < 0.7 * max(rises)):
+        raise AssertionError(f"the curve {curve} is not steepest at {a['melting_temperature']}, or does not end after it")
+    if found.report["iterations"] != steps or a["over"] != steps // 3:
         raise AssertionError(f"{found.report['iterations']} steps, {a}")
     given = fit(model, data, *svi, "--epochs", (steps - 0.5) / (items // 30), "--anneal",
-                f"linear:from={a['from']!r},over={a['over']}", monotone=False)
+                f"linear:from={a['melting_temperature']!r},over={a['over']}", monotone=False)
     if given.temperatures != found.temperatures or not found.temperatures[0] > 1:
         raise AssertionError(f"temperatures {found.temperatures}, not {given.temperatures}")
     worst = max(relative(found.posterior[k], v) for k, v in given.posterior.items())
     if worst != 0:
         raise AssertionError(f"parameters differ by {worst:.1e}")
-    return f"annealed from {a['from']:.2f} over {a['over']} steps after {a['probe_steps']}"
+    return f"annealed from {a['melting_temperature']:.2f} over {a['over']} steps after {a['probe_steps']}"
 
 
 def nothing_to_melt():
