@@ -40,7 +40,7 @@ std::string describe(const AutoReport& r, const Outcome& outcome) {
     return out +
            "nothing melted: the model has no discrete local variables whose entropy could rise; not "
            "annealed\n";
-  out += fmt::format("melting temperature {:.2f} (local entropy risen by 70 % of its way)\n", r.melting);
+  out += fmt::format("melting temperature {:.2f} (entropy of the discrete local variables risen by 70 % of its way)\n", r.melting);
   if (r.plateau) out += "the entropy rose in two steps: one arm more, from the first\n";
   for (const AutoReport::Arm& a : r.arms)
     out += fmt::format("arm from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.kept ? ", kept" : "");

@@ -330,7 +330,15 @@ std::vector<std::pair<ArrayTerm, std::size_t>> Lowering::prior_uses(BlockId b) c
     const bool readable = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
       return stored(s_.conditionals.block_of[x.variable.index()]);
     });
-    if (own && readable) out.push_back({{&t, std::nullopt, nullptr}, u.atom});
+    // An element that stands as the one before another: that one is formed later.
+    const auto before = [&](const Atom& x) {
+      return std::any_of(x.axes.begin(), x.axes.end(), [&](IndexId i) {
+        const auto* b = std::get_if<density::IndexBound>(&a_[i]);
+        return b && b->offset != 0;
+      });
+    };
+    if (own && readable && (block.chain || !before(t.atoms[u.atom])))
+      out.push_back({{&t, std::nullopt, nullptr}, u.atom});
   }
   return out;
 }

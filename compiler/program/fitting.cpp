@@ -112,7 +112,11 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
   run.restart = restart;
   if (Result<bool> r = instance_->start(settings_.seed, restart, settings_.start); !r) return r.error();
   if (!settings_.init.empty()) {
-    if (Result<bool> r = instance_->set(settings_.init, settings_.init_source); !r) return r.error();
+    Result<bool> of_items = instance_->set(settings_.init, settings_.init_source);
+    if (!of_items) return of_items.error();
+    const Engine& engine = instance_->engine();
+    if (const std::int32_t s = *of_items ? 0 : follow_items(engine))
+      return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
   }
   if (const auto& temper = settings_.method.temper) {
     Result<Tempering> t = Tempering::make(*temper, model(), schedule_, data(), *instance_, settings_.seed);

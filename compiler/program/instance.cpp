@@ -120,10 +120,11 @@ Instance::Instance(const model::Model& model, const schedule::Schedule& schedule
 }
 
 void Instance::take_items(const std::function<Generated(std::size_t)>& function, std::int64_t window) {
+  const std::optional<model::PlateId> plate = batch_plate(model_, lowered_);
+  engine_.minibatches = plate && takes_minibatches(model_, lowered_, *plate);
   std::optional<ItemSource> source = item_source(model_, lowered_, tables_, function);
   if (!source) return;
-  const std::optional<model::PlateId> plate = batch_plate(model_, lowered_);
-  if (!plate || !takes_minibatches(model_, lowered_, *plate)) window = 0;
+  if (!engine_.minibatches) window = 0;
   engine_.items = std::make_shared<ItemFactors>(engine_.memory, engine_.sizes, std::move(*source), window);
 }
 
@@ -211,6 +212,7 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKin
 }
 
 Result<bool> Instance::set(const std::vector<NpyArray>& arrays, const std::string& source) {
+  bool of_items = false;
   for (const NpyArray& a : arrays) {
     const ParameterSlot* slot = nullptr;
     std::vector<std::string> known;
@@ -241,12 +243,12 @@ Result<bool> Instance::set(const std::vector<NpyArray>& arrays, const std::strin
                                fmt::join(shape(*slot), ", ")),
                    {}};
     }
+    of_items = of_items || (slot->local && !slot->streamed);
     if (!elsewhere) std::copy(a.values.begin(), a.values.end(), x.begin());
   }
-  if (const std::int32_t s = engine_.call_without_items(engine_.expectations)) {
+  if (const std::int32_t s = engine_.call_without_items(engine_.expectations))
     return Error{ExitCode::data, source, engine_.describe(s), {}};
-  }
-  return true;
+  return of_items;
 }
 
 std::vector<std::string> Instance::equal_components() const {

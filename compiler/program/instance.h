@@ -30,7 +30,8 @@ class Instance {
   Result<bool> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
 
   /// Replaces factors by the arrays of `--init`, named as in posterior.npz; unknown names and wrong shapes are errors.
-  /// Arrays of factors that are overwritten before they are read (streamed categories, items in a window) are accepted.
+  /// Arrays of factors that are overwritten before they are read (streamed categories, items in a window) are accepted. Whether
+  /// factors of the items were among them.
   Result<bool> set(const std::vector<NpyArray>& arrays, const std::string& source);
 
   /// Global variables whose elements are the same for every value of a latent category: a solution in which the values

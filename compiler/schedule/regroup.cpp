@@ -148,6 +148,7 @@ class Splitter {
     }
     for (const Atom& x : t.atoms)
       (stage && is_local(x) ? inner : outer).atoms.push_back(x);
+    guard_lags(inner, outer);
 
     // Two elements of a chain have one expectation: they stay together.
     for (const Atom& x : outer.atoms) {
@@ -226,6 +227,20 @@ class Splitter {
     if (!summed || lookups > 1) return false;
     add(std::move(stat), std::move(inner), std::move(outer), std::move(outer_at), stage, item);
     return true;
+  }
+
+  /// Where a lag leads out of its plate no part may be read: such guards are those of both parts.
+  void guard_lags(Term& inner, const Term& outer) const {
+    std::set<BoundId> in_inner;
+    collect(inner, in_inner);
+    for (const Guard& g : outer.guards) {
+      if (g.present || g.relation == density::Relation::equal || g.relation == density::Relation::not_equal)
+        continue;
+      std::set<BoundId> mentioned;
+      density::collect(a_, g, mentioned);
+      if (std::includes(in_inner.begin(), in_inner.end(), mentioned.begin(), mentioned.end()))
+        inner.guards.push_back(g);
+    }
   }
 
   std::vector<model::PlateId> event_plates(const Atom& x) const {

@@ -140,12 +140,17 @@ bool reads_statistics_first(const Model& m) {
   return false;
 }
 
+/// One stage holds all local factors, and stores some.
+bool one_stage(const Run& r) {
+  bool out = false;
+  for (const StepRow& step : r.steps())
+    out = out || step.fresh >= 0;
+  return out;
+}
+
 /// A start is its global factors, where one stage holds all others: those of the items follow from them.
 std::int32_t follow_items(const Run& r) {
-  bool one_stage = false;
-  for (const StepRow& step : r.steps())
-    one_stage = one_stage || step.fresh >= 0;
-  if (!one_stage) return 0;
+  if (!one_stage(r)) return 0;
   if (const std::int32_t status = forget_items(r)) return status;
   return reads_statistics_first(r.m) ? sweep(r, true) : 0;
 }
@@ -155,6 +160,10 @@ std::int32_t start(const Run& r, std::uint64_t seed) {
   const Start start{r.view(), StartKind::seeds, nullptr, r.s.order};
   if (const std::int32_t status = r.on_data(r.m.initialise)) return status;
   start_factors(start, rng);
+  if (one_stage(r)) {
+    if (const std::int32_t status = r.on_data(r.m.expectations)) return status;
+    if (const std::int32_t status = forget_items(r)) return status;
+  }
   const bool stored = start_elements(start, rng);
   if (const std::int32_t status = r.on_data(r.m.expectations)) return status;
   const bool picked = start_items(start, rng);

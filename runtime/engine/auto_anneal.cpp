@@ -99,9 +99,9 @@ class Run {
   }
 
   bool melt() {
-    const double cold = elbo_.local_entropy;
+    const double cold = elbo_.discrete_entropy;
     make(kInfinite, false);
-    const double hot = elbo_.local_entropy;
+    const double hot = elbo_.discrete_entropy;
     e_.load(best_);
     // Nothing discrete and local, or no room above the solution: no temperature is the melting one.
     if (!std::isfinite(hot) || hot - cold <= 1e-9 * (1 + std::abs(cold))) return false;
@@ -109,7 +109,7 @@ class Run {
     while (fraction < kMelted && t < kHottest) {
       t *= kHotter;
       make(t);
-      fraction = (elbo_.local_entropy - cold) / (hot - cold);
+      fraction = (elbo_.discrete_entropy - cold) / (hot - cold);
       report_.heating.push_back({t, fraction});
       if (early_ == 0 && fraction >= 0.3) early_ = t;
     }

@@ -1,4 +1,4 @@
-// Annealing without a schedule to give: converge, heat a copy until its local entropy has risen most of the way (the
+// Annealing without a schedule to give: converge, heat a copy until the entropy of its discrete local variables has risen most of the way (the
 // melting temperature), anneal the converged solution from there, keep the best. Never worse than plain coordinate ascent
 // from the same start.
 #pragma once
@@ -14,7 +14,7 @@ struct AutoOptions : CaviOptions {
 };
 
 struct HeatingPoint {
-  double temperature = 1, fraction = 0;  // of the way of the local entropy from the solution to its maximum
+  double temperature = 1, fraction = 0;  // of the way of that entropy from the solution to its maximum
 };
 
 struct AutoReport {

@@ -33,14 +33,15 @@ std::int32_t heat(const Engine& e, const SviOptions& o, std::span<const std::int
 std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
   const PlainAtEnd plain{e};
   const std::int64_t items = e.batch_stage()->items;
-  Batches batches(items, o.batch, o.replacement, o.seed + kProbe);
+  Batches batches(items, batch_of(e, o), o.replacement && e.minibatches, o.seed + kProbe);
   for (std::int64_t t = 0; t < kSteps; ++t) {
     Weights w;
     w.step = step_size(o, t);
     e.set(w);
     if (const std::int32_t status = step(e, o, batches.next())) return status;
   }
-  const std::vector<std::int64_t> some = Batches(items, kItems, false, o.seed + kProbe + 1).next();
+  const std::vector<std::int64_t> some =
+      Batches(items, e.minibatches ? kItems : items, false, o.seed + kProbe + 1).next();
   double entropy = 0, hot = 0;
   const auto state = e.save();
   if (const std::int32_t status = heat(e, o, some, kInfinite, hot)) return status;
@@ -66,7 +67,7 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
   if (fraction <= lowest + kRisen) report.melting = 0;
   const auto sweeps = kSettling + static_cast<std::int64_t>(report.heating.size());
   const auto seen = sweeps * static_cast<std::int64_t>(some.size());
-  report.steps = kSteps + (seen + o.batch - 1) / o.batch;
+  report.steps = kSteps + (seen + batch_of(e, o) - 1) / batch_of(e, o);
   return 0;
 }
 
@@ -81,7 +82,7 @@ Outcome run_auto_svi(const Engine& e, const SviOptions& options, const OnSweep& 
     e.load(start);
     if (const std::int32_t status = e.call(e.prepare)) return failure(e, status, {});
     const std::int64_t steps = steps_of(e, o), left = std::max(steps - report.steps, (steps + 1) / 2);
-    const auto a_pass = static_cast<double>(batches_of(e.batch_stage()->items, o.batch));
+    const auto a_pass = static_cast<double>(batches_of(e.batch_stage()->items, batch_of(e, o)));
     o.epochs = (static_cast<double>(left) - 0.5) / a_pass;
     if (report.melting > 0) {
       report.over = left / 3;

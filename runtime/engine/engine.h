@@ -63,6 +63,8 @@ struct Engine {
   std::vector<std::variant<EngineStage, EngineUpdate>> steps;
   std::size_t elbo_buffer = 0, weights_buffer = 0;
   std::optional<ItemEnergies> item_energies;
+  bool minibatches = false;                  // nothing outside the first stage sees its items one by one: sums over some of
+                                             // them, scaled up, stand for all
   std::shared_ptr<ItemFactors> items;        // where one stage holds all local factors, and some are stored
   std::vector<std::size_t> state;            // buffers that make up q: parameters, expectations, statistics
   std::vector<std::size_t> settled;          // buffers of the global parameters: all must settle before "converged"

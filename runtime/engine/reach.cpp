@@ -13,7 +13,8 @@ constexpr std::uint64_t kSample = 0x5A3;
 std::int32_t energy_within_reach(const Engine& e, const SviOptions& o, double& nats) {
   const auto before = e.save();
   const EngineStage* const stage = e.batch_stage();
-  Batches sample(stage ? stage->items : 1, kItems, false, o.seed + kSample);
+  Batches sample(stage ? stage->items : 1, stage && !e.minibatches ? stage->items : kItems, false,
+                 o.seed + kSample);
   const std::vector<std::int64_t>& items = sample.next();
   e.set({});
   for (std::int64_t k = 0; k < kSteps; ++k) {

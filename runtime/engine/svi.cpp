@@ -6,9 +6,13 @@
 #include "runtime/engine/batches.h"
 
 namespace lehr {
+std::int64_t batch_of(const Engine& e, const SviOptions& o) {
+  const std::int64_t items = e.batch_stage() ? e.batch_stage()->items : 1;
+  return e.minibatches ? std::min(o.batch, items) : items;
+}
+
 std::int64_t steps_of(const Engine& e, const SviOptions& o) {
-  const EngineStage* const stage = e.batch_stage();
-  const std::int64_t a_pass = batches_of(stage ? stage->items : 1, o.batch);
+  const std::int64_t a_pass = batches_of(e.batch_stage() ? e.batch_stage()->items : 1, batch_of(e, o));
   return static_cast<std::int64_t>(std::ceil(o.epochs * static_cast<double>(a_pass)));
 }
 
@@ -37,7 +41,7 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
   };
   if (const std::int32_t status = e.items ? 0 : prepare_statistics(e)) return failure(e, status, out);
   const EngineStage* const stage = e.batch_stage();
-  Batches batches(stage ? stage->items : 1, o.batch, o.replacement, o.seed);
+  Batches batches(stage ? stage->items : 1, batch_of(e, o), o.replacement && e.minibatches, o.seed);
   const std::int64_t steps = steps_of(e, o);
   std::vector<double> r, log_c;
   AdaptiveSteps adaptive(e);

@@ -17,6 +17,8 @@ struct SviOptions : CaviOptions {
   std::optional<ItemGrid> items;     // one for each item
 };
 
+/// Items of a step: all of them where the model does not take minibatches.
+std::int64_t batch_of(const Engine& engine, const SviOptions& options);
 /// Steps of a run: `epochs` passes.
 std::int64_t steps_of(const Engine& engine, const SviOptions& options);
 

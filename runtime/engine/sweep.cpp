@@ -167,12 +167,17 @@ bool reads_statistics_first(const Engine& e) {
   });
 }
 
-std::int32_t follow_items(const Engine& e) {
+std::int32_t form_items(const Engine& e) {
   if (!e.items || e.items->window() > 0) return 0;
-  const ItemRange run{0, e.batch_stage()->items};
-  e.items->place({&run, 1});
-  if (const std::int32_t status = e.items->form(0)) return status;
-  return reads_statistics_first(e) ? sweep(e, {}, {.items_only = true}) : 0;
+  const ItemRange all{0, e.batch_stage()->items};
+  e.items->place({&all, 1});
+  return e.items->form(0);
+}
+
+std::int32_t follow_items(const Engine& e) {
+  if (const std::int32_t status = form_items(e)) return status;
+  const bool kept = e.items && e.items->window() == 0;
+  return kept && reads_statistics_first(e) ? sweep(e, {}, {.items_only = true}) : 0;
 }
 
 std::int32_t update_globals(const Engine& e) {

@@ -43,8 +43,9 @@ std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
 /// those of a run.
 std::int32_t seed_statistics(const Engine& e, bool stored,
                              const std::function<std::int32_t(std::size_t run, ItemRange)>& put);
-/// The factors of all items from their priors, where Engine::items is there and keeps them all; and, where the blocks outside
-/// the items come first, inferred from those.
+/// The factors of all items from their priors, where Engine::items is there and keeps them all.
+std::int32_t form_items(const Engine& e);
+/// The same; and, where the blocks outside the items come first, inferred from those.
 std::int32_t follow_items(const Engine& e);
 /// A block that comes before the items of some stage reads the statistics of their factors.
 bool reads_statistics_first(const Engine& e);
