@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/program/minibatch.h"
 #include "runtime/embedded/start.h"
 
 namespace lehr {
@@ -12,18 +13,10 @@ namespace {
 std::map<loops::SizeId, Offsets> sizes_of(const model::Model& m, const loops::Lowered& l,
                                           model::PlateId item) {
   std::map<loops::SizeId, Offsets> out{{l.plate_sizes[m[item].set.index()], {}}};
-  for (bool grew = true; grew;) {
-    grew = false;
-    for (std::size_t k = 0; k < m.plates.size(); ++k) {
-      const model::PlateId plate(k);
-      if (m[plate].set != plate || !m[plate].parent || out.contains(l.plate_sizes[k])) continue;
-      const auto parent = out.find(l.plate_sizes[m[*m[plate].parent].set.index()]);
-      if (parent == out.end()) continue;
-      Offsets offsets = parent->second;
-      offsets.push_back(l.data.offsets[k].index());
-      out[l.plate_sizes[k]] = std::move(offsets);
-      grew = true;
-    }
+  for (const auto& [nested, buffers] : nested_in(m, l, item)) {
+    Offsets& offsets = out[l.plate_sizes[nested.index()]];
+    for (loops::BufferId b : buffers)
+      offsets.push_back(b.index());
   }
   return out;
 }

@@ -61,26 +61,38 @@ class Uses {
   const loops::Program& p_;
 };
 
-/// The plate and the plates nested in it; `rows` are the sizes of their offsets.
+/// The sizes of the plate and of what is nested in it, of their longest rows and of their offsets.
 std::set<SizeId> sizes_of_items(const model::Model& m, const loops::Lowered& l, model::PlateId plate) {
-  std::set<model::PlateId> plates{m[plate].set};
   std::set<SizeId> out{l.plate_sizes[m[plate].set.index()]};
-  for (bool grew = true; grew;) {
-    grew = false;
-    for (std::size_t k = 0; k < m.plates.size(); ++k) {
-      const model::PlateId p(k);
-      if (m[p].set != p || !m[p].parent || !plates.contains(m[*m[p].parent].set)) continue;
-      if (!plates.insert(p).second) continue;
-      out.insert(l.plate_sizes[k]);
-      if (l.longest[k].valid()) out.insert(l.longest[k]);
-      out.insert(l.program[l.data.offsets[k]].axes[0]);
-      grew = true;
-    }
+  for (const auto& [nested, offsets] : nested_in(m, l, plate)) {
+    out.insert(l.plate_sizes[nested.index()]);
+    if (l.longest[nested.index()].valid()) out.insert(l.longest[nested.index()]);
+    out.insert(l.program[offsets.back()].axes[0]);
   }
   return out;
 }
 
 }  // namespace
+
+std::map<model::PlateId, std::vector<BufferId>> nested_in(const model::Model& m, const loops::Lowered& l,
+                                                          model::PlateId plate) {
+  std::map<model::PlateId, std::vector<BufferId>> out;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (std::size_t k = 0; k < m.plates.size(); ++k) {
+      const model::PlateId nested(k);
+      if (m[nested].set != nested || !m[nested].parent || out.contains(nested)) continue;
+      const model::PlateId parent = m[*m[nested].parent].set;
+      const auto above = out.find(parent);
+      if (above == out.end() && parent != m[plate].set) continue;
+      std::vector<BufferId> offsets = above == out.end() ? std::vector<BufferId>{} : above->second;
+      offsets.push_back(l.data.offsets[k]);
+      out[nested] = std::move(offsets);
+      grew = true;
+    }
+  }
+  return out;
+}
 
 std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lowered& l) {
   for (const schedule::Turn& turn : l.interface.sweep) {

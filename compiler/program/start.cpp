@@ -125,8 +125,8 @@ std::int32_t random_start(const Started& s, StartKind kind, Rng rng) {
 
   if (const std::int32_t status = s.engine.call_without_items(s.engine.initialise)) return status;
   embedded::start_factors({in_memory, kind}, rng);
-  if (s.engine.items) {
-    if (const std::int32_t status = s.engine.call_without_items(s.engine.expectations)) return status;
+  if (s.engine.items && !window) {
+    if (const std::int32_t status = s.engine.call(s.engine.expectations)) return status;
     if (const std::int32_t status = form_items(s.engine)) return status;
   }
   const bool stored = embedded::start_elements(start, rng);

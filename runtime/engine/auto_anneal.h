@@ -1,6 +1,6 @@
-// Annealing without a schedule to give: converge, heat a copy until the entropy of its discrete local variables has risen most of the way (the
-// melting temperature), anneal the converged solution from there, keep the best. Never worse than plain coordinate ascent
-// from the same start.
+// Annealing without a schedule to give: converge, heat a copy until the entropy of its discrete local variables has risen
+// most of the way (the melting temperature), anneal the converged solution from there, keep the best. Never worse than
+// plain coordinate ascent from the same start.
 #pragma once
 #include <vector>
 
