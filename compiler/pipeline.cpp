@@ -1,38 +1,101 @@
 // The table of contents of the compiler: every stage, in order.
 #include "compiler/pipeline.h"
 
+#include <fmt/format.h>
+
 #include "compiler/ast/parse.h"
 #include "compiler/ast/print_ast.h"
 #include "compiler/conditionals/print_conditionals.h"
 #include "compiler/density/print_density.h"
-#include "compiler/loops/lower.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/model/print_model.h"
 #include "compiler/native/native.h"
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/temper_items.h"
 
 namespace lehr {
+namespace {
 
-std::optional<FrontEnd> analyse(const Source& source, const density::ExpandOptions& options,
-                                Diagnostics& diagnostics) {
-  std::optional<ast::Ast> ast = parse(source, diagnostics);
-  if (!ast) return std::nullopt;
+/// The text form of the rung that was asked for, once it is there; no stage runs after it.
+struct Watch {
+  std::string_view rung;
+  const Source* source = nullptr;
+  std::optional<std::string> text = {};
+
+  template <class Print>
+  bool ends_at(std::string_view name, const Print& print) {
+    if (name == rung) text = print();
+    return name == rung;
+  }
+};
+
+std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics, Watch& watch) {
+  const std::optional<ast::Ast> ast = parse(source, diagnostics);
+  if (!ast || watch.ends_at("ast", [&] { return print(*ast, source); })) return std::nullopt;
   // Beyond this point the text is one model of the grammar.
 
   std::optional<model::Model> model = resolve(*ast, diagnostics);
-  if (!model) return std::nullopt;
+  if (!model || watch.ends_at("model", [&] { return print(*model); })) return std::nullopt;
   // Beyond this point every name is resolved and every index has a plate.
+  return model;
+}
 
-  std::optional<Expanded> expanded = expand(*model, options, diagnostics);
+std::optional<Analysed> analyse(const model::Model& resolved, const density::ExpandOptions& options,
+                                Diagnostics& diagnostics, Watch& watch) {
+  std::optional<Expanded> expanded = expand(resolved, options, diagnostics);
   if (!expanded) return std::nullopt;
+  model::Model& model = expanded->model;
+  if (watch.ends_at("density", [&] { return print(model, expanded->density, *watch.source); }))
+    return std::nullopt;
   // Beyond this point the log joint is a sum of terms, affine in the statistics of every element.
 
   std::optional<conditionals::Conditionals> conditionals =
-      derive(expanded->model, std::move(expanded->density), diagnostics);
+      derive(model, std::move(expanded->density), diagnostics);
   if (!conditionals) return std::nullopt;
+  if (watch.ends_at("conditionals", [&] { return print(model, *conditionals, *watch.source); }))
+    return std::nullopt;
   // Beyond this point every block has a family and natural parameters.
 
-  return FrontEnd{std::move(*ast), std::move(expanded->model), std::move(*conditionals)};
+  schedule::Schedule schedule = plan(model, std::move(*conditionals));
+  if (watch.ends_at("schedule", [&] { return print(model, schedule); })) return std::nullopt;
+  // Beyond this point it is known what is updated item by item, and what is summed over items once.
+  return Analysed{std::move(model), std::move(schedule)};
+}
+
+}  // namespace
+
+std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics) {
+  Watch none;
+  return read(source, diagnostics, none);
+}
+
+std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
+                                Diagnostics& diagnostics) {
+  Watch none;
+  return analyse(model, options, diagnostics, none);
+}
+
+std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options,
+                                Diagnostics& diagnostics) {
+  const std::optional<model::Model> model = read(source, diagnostics);
+  return model ? analyse(*model, options, diagnostics) : std::nullopt;
+}
+
+Result<Analysed> with_item_temperatures(const Analysed& a) {
+  auto items = schedule::temper_items(a.model, a.schedule.conditionals, a.schedule.tempered);
+  if (const auto* why = std::get_if<std::string>(&items)) {
+    return Error{ExitCode::model,
+                 "--temper",
+                 fmt::format("this model cannot be tempered: {}", *why),
+                 {"--anneal weights the data of every model by a temperature that falls by a schedule"}};
+  }
+  auto& tempered = std::get<schedule::TemperedItems>(items);
+  schedule::Schedule schedule = plan(tempered.model, std::move(tempered.conditionals));
+  return Analysed{std::move(tempered.model), std::move(schedule), tempered.inverse};
+}
+
+loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options) {
+  options.inverse_temperatures = a.inverse_temperatures;
+  return lower(a.model, a.schedule, data, options);
 }
 
 std::vector<std::string_view> rungs() {
@@ -42,29 +105,14 @@ std::vector<std::string_view> rungs() {
 Result<std::optional<std::string>> emit(const Source& source, std::string_view rung, const Settings& settings,
                                         Diagnostics& diagnostics) {
   using Text = std::optional<std::string>;
-  const std::optional<ast::Ast> ast = parse(source, diagnostics);
-  if (!ast) return Text();
-  if (rung == "ast") return Text(print(*ast, source));
+  Watch watch{rung, &source};
+  const std::optional<model::Model> model = read(source, diagnostics, watch);
+  const std::optional<Analysed> analysed = model ? analyse(*model, {}, diagnostics, watch) : std::nullopt;
+  if (!analysed) return watch.text;
 
-  const std::optional<model::Model> resolved = resolve(*ast, diagnostics);
-  if (!resolved) return Text();
-  if (rung == "model") return Text(print(*resolved));
-
-  std::optional<Expanded> expanded = expand(*resolved, {}, diagnostics);
-  if (!expanded) return Text();
-  const model::Model& model = expanded->model;
-  if (rung == "density") return Text(print(model, expanded->density, source));
-
-  std::optional<conditionals::Conditionals> conditionals = derive(model, std::move(expanded->density), diagnostics);
-  if (!conditionals) return Text();
-  if (rung == "conditionals") return Text(print(model, *conditionals, source));
-
-  const schedule::Schedule schedule = plan(model, std::move(*conditionals));
-  if (rung == "schedule") return Text(print(model, schedule));
-
-  const Result<BoundData> sizes = bind_sizes(model, settings);
+  const Result<BoundData> sizes = bind_sizes(analysed->model, settings);
   if (!sizes) return sizes.error();
-  const loops::Lowered lowered = lower(model, schedule, *sizes, {});
+  const loops::Lowered lowered = generate(*analysed, *sizes, {});
   if (rung == "loops") return Text(print(lowered.program));
 
   return Text(rung == "llvm" ? native::llvm_text(lowered.program) : native::assembly(lowered.program));

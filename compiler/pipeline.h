@@ -1,30 +1,44 @@
-// The ladder: Ast -> Model -> Density -> Conditionals -> Schedule -> Loops -> LLVM. Each stage is a free
-// function of the rung it makes; the pipeline stops between rungs when a stage reported an error.
+// The ladder: Ast -> Model -> Density -> Conditionals -> Schedule -> Loops -> LLVM. Each stage is a free function of the rung
+// before, run here and nowhere else; the pipeline stops between rungs when a stage reported an error.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/ast/ast.h"
-#include "compiler/conditionals/conditionals.h"
+#include "compiler/loops/lower.h"
 #include "compiler/model/bind.h"
 #include "compiler/model/model.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/support/diagnostic.h"
 
 namespace lehr {
 
-/// Everything that is known of a model without its data.
-struct FrontEnd {
-  ast::Ast ast;
-  model::Model model;
-  conditionals::Conditionals conditionals;
+/// A model and what was derived of it: how it is inferred from any data of its kind.
+struct Analysed {
+  model::Model model;                    // with the auxiliary variables of its augmentations
+  schedule::Schedule schedule;           // holds density and conditionals
+  std::optional<model::GivenId> inverse_temperatures = {};  // see with_item_temperatures
 };
 
-/// All stages in order. `options` is what the data decide about the density; without data, nothing is
+/// Text -> Ast -> Model.
+std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics);
+
+/// Model -> Density -> Conditionals -> Schedule. `options` is what the data decide about the density; without data, nothing is
 /// missing.
-std::optional<FrontEnd> analyse(const Source& source, const density::ExpandOptions& options,
+std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
                                 Diagnostics& diagnostics);
+/// Both.
+std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics);
+
+/// Every item of the data with a temperature of its own: 1 / T, an array among the givens. An Error says why they cannot have
+/// one.
+Result<Analysed> with_item_temperatures(const Analysed& a);
+
+/// Schedule -> Loops, for the sizes and constants of `data`. The options that only `a` decides are set here.
+loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options);
 
 /// What `lehr emit --as` can print, in the order of the ladder.
 std::vector<std::string_view> rungs();

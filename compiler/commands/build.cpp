@@ -11,8 +11,8 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
 #include "compiler/pipeline.h"
-#include "compiler/program/embedding.h"
-#include "compiler/program/tempering.h"
+#include "compiler/embedding/embedding.h"
+#include "compiler/fitting/tempering.h"
 #include "compiler/schedule/schedule.h"
 #include "runtime/output/atomic_file.h"
 
@@ -141,26 +141,24 @@ ExitCode build(const BuildOptions& o) {
   if (!options) return complain(options.error());
 
   Diagnostics first, second;
-  const std::optional<FrontEnd> untied = analyse(*source, {}, first);
-  if (!untied) return report(first, *source);
-  const Result<density::ExpandOptions> missing = missing_of(o.missing, untied->model);
+  const std::optional<model::Model> resolved = read(*source, first);
+  if (!resolved) return report(first, *source);
+  const Result<density::ExpandOptions> missing = missing_of(o.missing, *resolved);
   if (!missing) return complain(missing.error());
-  std::optional<FrontEnd> front = analyse(*source, *missing, second);
+  std::optional<Analysed> analysed = analyse(*resolved, *missing, second);
   const ExitCode code = report(second, *source);
-  if (!front) return code;
+  if (!analysed) return code;
 
-  Result<BoundData> sizes = bind_sizes(front->model, *settings);
+  const Result<BoundData> sizes = bind_sizes(analysed->model, *settings);
   if (!sizes) return complain(sizes.error());
-  if (const std::optional<Error> unknown = unknown_values(front->model, *sizes)) return complain(*unknown);
-  schedule::Schedule schedule = plan(front->model, std::move(front->conditionals));
-  loops::LowerOptions lowering{.save_locals = !o.no_locals, .new_items = true};
+  if (const std::optional<Error> unknown = unknown_values(analysed->model, *sizes)) return complain(*unknown);
   if (o.item_temperatures) {
-    const Result<model::GivenId> inverse = temper_items(front->model, schedule, *sizes);
-    if (!inverse) return complain(usage_error("--item-temperatures", inverse.error().text));
-    lowering.inverse_temperatures = *inverse;
+    Result<Analysed> tempered = with_item_temperatures(*analysed);
+    if (!tempered) return complain(usage_error("--item-temperatures", tempered.error().text));
+    analysed = std::move(*tempered);
   }
-  const loops::Lowered lowered = lower(front->model, schedule, *sizes, lowering);
-  const Embedding embedding = embed(front->model, schedule, *sizes, lowered);
+  const loops::Lowered lowered = generate(*analysed, *sizes, {.save_locals = !o.no_locals, .new_items = true});
+  const Embedding embedding = embed(analysed->model, analysed->schedule, *sizes, lowered);
   const std::string object = native::emit_embeddable(lowered.program, embedding.image, *options);
   const Result<std::vector<std::string>> written = write_all(o, embedding, object);
   if (!written) return complain(written.error());

@@ -25,11 +25,11 @@ void add_derive(CLI::App& app, Action& action) {
       const std::optional<Source> source = read_model(o->path);
       if (!source) return kUsage;
       Diagnostics diagnostics;
-      const std::optional<FrontEnd> front = analyse(*source, {}, diagnostics);
+      const std::optional<Analysed> analysed = analyse(*source, {}, diagnostics);
       const ExitCode code = report(diagnostics, *source);
-      if (!front) return code;
+      if (!analysed) return code;
       const conditionals::Derivation derivation =
-          conditionals::write_out(front->model, front->conditionals, *source);
+          conditionals::write_out(analysed->model, analysed->schedule.conditionals, *source);
       if (o->format == "latex") fmt::print("{}", conditionals::print_latex(derivation));
       else if (o->format == "json") fmt::print("{}", conditionals::print_json(derivation));
       else fmt::print("{}", conditionals::print_text(derivation));

@@ -16,6 +16,7 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_run.h"
+#include "compiler/options/anneal_spec.h"
 #include "compiler/pipeline.h"
 #include "runtime/output/atomic_file.h"
 
@@ -49,11 +50,20 @@ std::string describe_failure(const TracedRun& run) {
   return text;
 }
 
-/// The model and its data, or the exit code after a complaint. Warnings are shown once.
-std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source) {
-  Diagnostics first, second;
-  const std::optional<FrontEnd> untied = analyse(source, {}, first);
-  if (!untied) return report(first, source);
+/// The model without and with its data.
+struct Inputs {
+  model::Model resolved;
+  Analysed complete;                     // as if nothing were missing
+  Bound bound;
+};
+
+/// All of them, or the exit code after a complaint. Warnings are shown once.
+std::variant<Inputs, ExitCode> read_all(const FitOptions& o, const Source& source) {
+  Diagnostics first;
+  std::optional<model::Model> resolved = read(source, first);
+  Diagnostics second = first;
+  std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, first) : std::nullopt;
+  if (!complete) return report(first, source);
   const auto fail = [&](const Error& e) {
     report(first, source);
     return complain(e);
@@ -64,11 +74,11 @@ std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return fail(settings.error());
   std::vector<std::string> unused;
-  for (const model::Variable& v : untied->model.variables) {
+  for (const model::Variable& v : complete->model.variables) {
     if (!v.observed && dataset->contains(v.name)) unused.push_back(v.name);
   }
   Result<std::optional<Bound>> bound =
-      bind_and_analyse(source, untied->model, std::move(*dataset), *settings, second);
+      bind_and_analyse(*resolved, *complete, std::move(*dataset), *settings, second);
   if (!bound) return fail(bound.error());
   if (!unused.empty()) {
     fmt::print(stderr,
@@ -76,21 +86,22 @@ std::variant<Bound, ExitCode> read_all(const FitOptions& o, const Source& source
                "    note: `observe {} ~ ...` makes it data\n",
                o.model, fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them", unused.front());
   }
-  const ExitCode code = report(second, source);
+  const bool anew = !*bound || std::ranges::any_of((*bound)->data.observed, &BoundArray::has_missing);
+  const ExitCode code = report(anew ? second : first, source);
   if (!*bound) return code;
-  return std::move(**bound);
+  return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
 }
 
 /// What scores the data of --test; null without.
-Result<std::unique_ptr<HeldOut>> make_test(const FitOptions& o, const Source& source, const FrontEnd& front,
-                                           const BoundData& data) {
+Result<std::unique_ptr<HeldOut>> make_test(const FitOptions& o, const Source& source, const Inputs& inputs) {
   if (o.test.empty()) return std::unique_ptr<HeldOut>();
   const Result<Dataset> dataset = read_bindings(o.test);
   if (!dataset) return dataset.error();
   HeldOutOptions options;
   options.seed = o.seed;
   Result<std::unique_ptr<HeldOut>> out =
-      HeldOut::make(source, *dataset, fitted_settings(front, data), options);
+      HeldOut::make(source, inputs.resolved, inputs.complete, *dataset,
+                    fitted_settings(inputs.bound.analysed, inputs.bound.data), options);
   if (!out && out.error().where.empty()) {
     Error e = out.error();
     e.where = "--test";
@@ -153,18 +164,18 @@ ExitCode fit(const FitOptions& o) {
   const Result<Method> method = read_method(o.method == "svi", o.anneal, o.temper);
   if (!method) return complain(method.error());
   const Clock::time_point begin = Clock::now();
-  std::variant<Bound, ExitCode> read = read_all(o, *source);
+  std::variant<Inputs, ExitCode> read = read_all(o, *source);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
-  Bound& bound = std::get<Bound>(read);
+  Inputs& inputs = std::get<Inputs>(read);
   Result<std::vector<NpyArray>> init = std::vector<NpyArray>();
   if (!o.init.empty() && !start_kind(o.init)) init = read_npz(o.init);
   if (!init) return complain(init.error());
 
   const Clock::time_point compile_begin = Clock::now();
-  Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, bound.front, bound.data);
+  Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, inputs);
   if (!test) return complain(test.error());
   Result<std::unique_ptr<Fitting>> made = Fitting::make(
-      std::move(bound),
+      std::move(inputs.bound),
       {*method, o.inference, o.seed, start_kind(o.init).value_or(StartKind::seeds), std::move(*init), o.init,
        o.save_locals, o.interpret ? Backend::interpreter : Backend::native});
   if (!made) return complain(made.error());

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compiler/commands/settings.h"
-#include "compiler/program/start.h"
-#include "runtime/engine/svi.h"
+#include "compiler/instance/start.h"
+#include "runtime/methods/svi.h"
 
 namespace lehr::commands {
 

@@ -5,8 +5,8 @@
 
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_summary.h"
-#include "compiler/program/held_out.h"
-#include "compiler/program/fitting.h"
+#include "compiler/fitting/held_out.h"
+#include "compiler/fitting/fitting.h"
 
 namespace lehr::commands {
 

@@ -9,7 +9,7 @@
 #include "compiler/commands/fit_options.h"
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/model/bind.h"
-#include "compiler/program/fitting.h"
+#include "compiler/fitting/fitting.h"
 #include "runtime/output/npz.h"
 
 namespace lehr::commands {

@@ -7,7 +7,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
-#include "compiler/program/held_out.h"
+#include "compiler/fitting/held_out.h"
 #include "runtime/output/atomic_file.h"
 
 namespace lehr::commands {
@@ -40,8 +40,9 @@ ExitCode score(ScoreOptions o) {
   const std::optional<Source> source = read_model(o.model.empty() ? fit->model_file : o.model);
   if (!source) return kUsage;
   Diagnostics diagnostics;
-  const std::optional<FrontEnd> front = analyse(*source, {}, diagnostics);
-  if (!front) return report(diagnostics, *source);
+  const std::optional<model::Model> resolved = read(*source, diagnostics);
+  const std::optional<Analysed> analysed = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
+  if (!analysed) return report(diagnostics, *source);
   Result<Dataset> dataset = read_bindings(o.data);
   if (!dataset) return complain(dataset.error());
   if (o.fraction_given) o.held_out.fraction = o.fraction;
@@ -49,7 +50,8 @@ ExitCode score(ScoreOptions o) {
     if (e.where.empty()) e.where = source->name;
     return complain(e);
   };
-  Result<std::unique_ptr<HeldOut>> held_out = HeldOut::make(*source, *dataset, fitted_settings(*front, *fit), o.held_out);
+  Result<std::unique_ptr<HeldOut>> held_out = HeldOut::make(*source, *resolved, *analysed, *dataset,
+                                                             fitted_settings(*analysed, *fit), o.held_out);
   if (!held_out) return fail(held_out.error());
   const Result<std::vector<NpyArray>> posterior = read_npz((std::filesystem::path(o.directory) / "posterior.npz").string());
   if (!posterior) return complain(posterior.error());

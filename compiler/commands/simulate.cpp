@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "compiler/ast/parse.h"
+#include "compiler/pipeline.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
-#include "compiler/program/simulate.h"
+#include "compiler/evaluate/simulate.h"
 
 namespace lehr::commands {
 namespace {
@@ -38,8 +38,7 @@ ExitCode simulate(const SimulateOptions& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return kUsage;
   Diagnostics diagnostics;
-  const std::optional<ast::Ast> ast = parse(*source, diagnostics);
-  const std::optional<model::Model> model = ast ? resolve(*ast, diagnostics) : std::nullopt;
+  const std::optional<model::Model> model = read(*source, diagnostics);
   const ExitCode code = report(diagnostics, *source);
   if (!model) return code;
   Result<Dataset> dataset = read_bindings(o.data);

@@ -30,16 +30,17 @@ Message message_of(const Diagnostic& d, const Source& source) {
 Compilation compile(std::string_view text, CompileOptions options) {
   Source source{std::move(options.name), std::string(text)};
   Diagnostics diagnostics;
-  std::optional<FrontEnd> front = analyse(source, {}, diagnostics);
+  std::optional<model::Model> resolved = read(source, diagnostics);
+  std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
   Compilation out;
   for (const Diagnostic& d : diagnostics.all())
     out.messages.push_back(message_of(d, source));
   std::ranges::stable_sort(out.messages, {}, [](const Message& m) { return std::tuple(m.line, m.column); });
   out.text = render(diagnostics, source);
-  if (!front) return out;
+  if (!complete) return out;
   Settings settings{std::move(options.constants), std::move(options.sizes), std::move(options.labels)};
   out.program.emplace(std::make_shared<const Program::Impl>(
-      Program::Impl{std::move(source), std::move(front->model), std::move(settings)}));
+      Program::Impl{std::move(source), std::move(*resolved), std::move(*complete), std::move(settings)}));
   return out;
 }
 
@@ -47,13 +48,13 @@ std::string_view version() { return LEHR_VERSION; }
 
 Program::Program(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-const std::string& Program::name() const { return impl_->model.name; }
+const std::string& Program::name() const { return impl_->complete.model.name; }
 
 std::vector<std::string> Program::data_names() const {
   std::vector<std::string> out;
-  for (const model::Given& g : impl_->model.givens)
+  for (const model::Given& g : impl_->complete.model.givens)
     out.push_back(g.name);
-  for (const model::Variable& v : impl_->model.variables) {
+  for (const model::Variable& v : impl_->complete.model.variables) {
     if (v.observed) out.push_back(v.name);
   }
   return out;
@@ -61,7 +62,7 @@ std::vector<std::string> Program::data_names() const {
 
 std::vector<std::string> Program::latent_names() const {
   std::vector<std::string> out;
-  for (const model::Variable& v : impl_->model.variables) {
+  for (const model::Variable& v : impl_->complete.model.variables) {
     if (!v.observed && !v.auxiliary) out.push_back(v.name);
   }
   return out;

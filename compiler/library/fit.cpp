@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "compiler/library/impl.h"
-#include "compiler/program/held_out.h"
+#include "compiler/options/anneal_spec.h"
+#include "compiler/fitting/held_out.h"
 
 namespace lehr {
 namespace {
@@ -71,7 +72,7 @@ Result<Bound> bound_to(const Program::Impl& p, std::span<const DataView> views, 
   if (!dataset) return dataset.error();
   Diagnostics diagnostics;
   Result<std::optional<Bound>> bound =
-      bind_and_analyse(p.source, p.model, std::move(*dataset), settings, diagnostics);
+      bind_and_analyse(p.resolved, p.complete, std::move(*dataset), settings, diagnostics);
   if (!bound) return plain(bound.error());
   if (!*bound) return Error{ExitCode::model, p.source.name, render(diagnostics, p.source), {}};
   return std::move(**bound);
@@ -95,7 +96,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   Result<Bound> bound = bound_to(*impl_, data, impl_->settings);
   if (!bound) return bound.error();
   auto out = std::make_shared<Fit::Impl>();
-  out->settings = fitted_settings(bound->front, bound->data);
+  out->settings = fitted_settings(bound->analysed, bound->data);
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), std::move(*settings));
   if (!made) return plain(made.error());
   Fitting& fitting = **made;
@@ -158,7 +159,7 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
   options.fraction = holdout;
   options.seed = seed;
   const Result<std::unique_ptr<HeldOut>> held_out =
-      HeldOut::make(impl_->source, *dataset, fit.impl().settings, options);
+      HeldOut::make(impl_->source, impl_->resolved, impl_->complete, *dataset, fit.impl().settings, options);
   if (!held_out) return plain(held_out.error());
   const Result<Score> score = (*held_out)->score(fit.impl().global);
   if (!score) return plain(score.error());

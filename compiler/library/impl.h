@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "compiler/library/lehr.h"
-#include "compiler/program/fitting.h"
+#include "compiler/fitting/fitting.h"
 
 namespace lehr {
 
 struct Program::Impl {
   Source source;
-  model::Model model;            // without data
+  model::Model resolved;
+  Analysed complete;             // as if nothing were missing
   Settings settings;
 };
 

@@ -6,7 +6,7 @@
 extern "C" {
 using lehr::embedded::DataSet;
 using lehr::embedded::GivenSizes;
-using lehr::embedded::Model;
+using lehr::machine::Model;
 
 std::uint64_t lehr_abi(const Model* m);
 std::size_t lehr_state_bytes(const Model* m, const GivenSizes* sizes);

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/embedded/start.h"
+#include "runtime/machine/start.h"
 
 namespace lehr::embedded {
 namespace {
@@ -58,19 +58,18 @@ std::uint64_t lay_out(const Model& m, const std::int64_t* room, State* s) {
     if (buffer_bytes(v, m.buffers[k]) < 0) return 0;
   }
   const std::uint64_t sizes = 8 * static_cast<std::uint64_t>(m.size_count);
-  unsigned char* const parts[] = {take(sizes),
-                                  take(sizes),
-                                  take(sizes),
-                                  take(sizes),
-                                  take(8 * static_cast<std::uint64_t>(m.buffer_count)),
-                                  take(8 * order_length(v))};
+  const std::uint64_t table = 8 * static_cast<std::uint64_t>(m.buffer_count);
+  unsigned char* const parts[] = {take(sizes), take(sizes), take(sizes), take(sizes),
+                                  take(sizes), take(table), take(table), take(8 * order_length(v))};
   if (s) {
     s->sizes = reinterpret_cast<std::int64_t*>(parts[0]);
     s->outer_sizes = reinterpret_cast<std::int64_t*>(parts[1]);
     s->next_sizes = reinterpret_cast<std::int64_t*>(parts[2]);
     s->room = reinterpret_cast<std::int64_t*>(parts[3]);
-    s->table = reinterpret_cast<lehr_buffer*>(parts[4]);
-    s->order = reinterpret_cast<std::int64_t*>(parts[5]);
+    s->run_sizes = reinterpret_cast<std::int64_t*>(parts[4]);
+    s->table = reinterpret_cast<lehr_buffer*>(parts[5]);
+    s->run_table = reinterpret_cast<lehr_buffer*>(parts[6]);
+    s->order = reinterpret_cast<std::int64_t*>(parts[7]);
   }
   for (std::int64_t k = 0; k < m.buffer_count; ++k) {
     if (m.buffers[k].role == Role::data) continue;
@@ -125,8 +124,7 @@ Status create(const Model& m, void* memory, std::size_t bytes, const GivenSizes*
   s->magic = kMagic;
   s->hash = m.hash;
   s->self = s;
-  s->local_iterations = 100;
-  s->local_tolerance = 1e-4;
+  s->accuracy = {};
   s->scale = 1;
   out = s;
   return kOk;
@@ -141,8 +139,7 @@ Status open(const Model& m, void* memory, State*& out) {
   return kOk;
 }
 
-Status adopt(const Model& m, State& s, const DataSet* data, bool& fresh) {
-  fresh = data != nullptr;
+Status adopt(const Model& m, State& s, const DataSet* data) {
   if (!data) return s.has_data ? kOk : kNoData;
   std::int64_t at = 0;
   for (std::int64_t k = 0; k < m.size_count; ++k) {
@@ -153,7 +150,7 @@ Status adopt(const Model& m, State& s, const DataSet* data, bool& fresh) {
     if (s.next_sizes[k] < 1 || s.next_sizes[k] < row.least || s.next_sizes[k] > s.room[k]) return kSize;
   }
   // Arrays of a data set that turns out to be wrong must not stay in the table.
-  s.has_data = 0;
+  s.has_data = s.prepared = s.swept = 0;
   bool same = true;
   for (std::int64_t k = 0; k < m.array_count; ++k) {
     auto* const array = const_cast<void*>(field<const void*>(data, at++));
@@ -173,7 +170,6 @@ Status adopt(const Model& m, State& s, const DataSet* data, bool& fresh) {
     s.sizes[k] = s.outer_sizes[k] = s.next_sizes[k];
   }
   if (!same || s.other_items) s.sums_fresh = 0;
-  s.swept = 0;
   s.has_data = 1;
   return kOk;
 }

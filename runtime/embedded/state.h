@@ -2,9 +2,11 @@
 // all in one piece that the caller owns. Freestanding: no allocation, no globals, nothing but libm and the memory
 // functions.
 #pragma once
-#include "runtime/embedded/model.h"
+#include "runtime/machine/machine.h"
 
 namespace lehr::embedded {
+
+using namespace machine;
 
 enum Status : std::int32_t {
   kOk = 0,
@@ -31,16 +33,16 @@ enum Status : std::int32_t {
 struct State {
   std::uint64_t magic, hash;
   const State* self;               // a state is not moved
-  std::int64_t has_data, started, swept, sums_fresh, expectations_stale;
+  std::int64_t has_data, prepared, started, swept, sums_fresh, expectations_stale;
   std::int64_t other_items;        // than those whose factors are stored
-  std::int64_t local_iterations;   // see SweepOptions in the runtime
-  double local_tolerance;
+  Accuracy accuracy;
   double scale;                    // of the sums of data alone: items in all / items in the batch
   std::int64_t* sizes;             // by slot: of the present data set
   std::int64_t* outer_sizes;       // the same with the items in all: what code outside the items counts
   std::int64_t* next_sizes;        // of a data set that is being checked
   std::int64_t* room;              // the largest that fit
-  lehr_buffer* table;
+  std::int64_t* run_sizes;         // see Machine
+  lehr_buffer *table, *run_table;
   std::int64_t* order;             // for starts
 };
 
@@ -61,9 +63,9 @@ Status create(const Model& m, void* memory, std::size_t bytes, const GivenSizes*
 /// The state that `create` made in this memory.
 Status open(const Model& m, void* memory, State*& out);
 
-/// Checks a data set, leaves its arrays where they are and takes its sizes; null keeps the present one. True in `fresh`
-/// when it came with this call.
-Status adopt(const Model& m, State& s, const DataSet* data, bool& fresh);
+/// Checks a data set, leaves its arrays where they are and takes its sizes; null keeps the present one. After one that is
+/// refused there is none, and nothing that was inferred from it.
+Status adopt(const Model& m, State& s, const DataSet* data);
 
 /// Sizes of a data set whose numbers of items and row offsets `sizes` and `table` have: nested ones and those that follow
 /// from others, which are -1 before.
@@ -71,5 +73,8 @@ Status settle_sizes(const View& v, const State& s);
 Status check_array(const View& v, const ArrayRow& row);
 
 inline View view_of(const Model& m, const State& s) { return {m, s.table, s.sizes}; }
+inline Machine machine_of(const Model& m, const State& s) {
+  return {&m, s.table, s.sizes, s.outer_sizes, s.sizes, s.run_table, s.run_sizes, s.accuracy};
+}
 
 }  // namespace lehr::embedded

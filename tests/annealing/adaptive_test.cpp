@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "compiler/pipeline.h"
-#include "compiler/program/instance.h"
-#include "runtime/engine/adaptive.h"
-#include "runtime/engine/sweep.h"
+#include "compiler/instance/instance.h"
+#include "runtime/methods/adaptive.h"
+#include "runtime/methods/sweep.h"
 
 namespace {
 
@@ -65,13 +65,12 @@ double square(const Naturals& x) {
 
 TEST_CASE("steps follow the noise of the natural gradients") {
   Diagnostics diagnostics;
-  std::optional<FrontEnd> front = analyse({"mixture", kMixture}, {}, diagnostics);
+  const std::optional<Analysed> front = analyse({"mixture", kMixture}, {}, diagnostics);
   REQUIRE(front);
   const Dataset dataset = {{"x", array("x", kPoints)}, {"w", array("w", kShares)}};
   const Result<BoundData> data = lehr::bind(front->model, dataset, {});
   REQUIRE(data);
-  const schedule::Schedule schedule = plan(front->model, std::move(front->conditionals));
-  Instance instance(front->model, schedule, *data, {.gradients = true}, Backend::native);
+  Instance instance(*front, *data, {.gradients = true}, Backend::native);
   REQUIRE(instance.start(1, 0));
   Naturals now = {-1.0 * 4, -2.0, 1.5 * 5, -2.5};
   REQUIRE(instance.set({{"mu.mean", {2}, {-1.0, 1.5}, false}, {"mu.precision", {2}, {4, 5}, false}}, "test"));
@@ -84,7 +83,7 @@ TEST_CASE("steps follow the noise of the natural gradients") {
     if (batch[0] == batch[1]) batch[1] = (batch[1] + 1) % 6;
     std::sort(batch.begin(), batch.end());
     const SweepPlan plan{.batch = batch,
-                         .update = [&](const EngineUpdate& block) { return steps.update(block, {}); }};
+                         .update = [&](const StepRow& block) { return steps.update(block, {}); }};
     REQUIRE(sweep(instance.engine(), {}, plan) == 0);
 
     const Naturals asked = target(now, batch);

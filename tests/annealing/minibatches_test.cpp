@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "compiler/program/instance.h"
-#include "runtime/engine/svi.h"
+#include "compiler/instance/instance.h"
+#include "runtime/methods/svi.h"
 #include "tests/posterior/every_model.h"
 
 namespace {
@@ -51,7 +51,7 @@ struct Both {
 
  private:
   Instance make(std::int64_t items) const {
-    return Instance(model->front.model, model->schedule, model->data, {.batches = true}, Backend::native,
+    return Instance(model->front, model->data, {.batches = true}, Backend::native,
                     items);
   }
 };
@@ -61,7 +61,7 @@ Ended stochastic(Instance& instance, const SviOptions& o, StartKind kind) {
   const Outcome outcome = run_svi(instance.engine(), o, [](const SweepReport&) { return true; });
   INFO(outcome.failure);
   REQUIRE(outcome.status == Status::max_iter);
-  return {global_parameters(instance.engine()), outcome};
+  return {instance.engine().global_parameters(), outcome};
 }
 
 Parameters sweep_once(Instance& instance, StartKind kind) {
@@ -69,7 +69,7 @@ Parameters sweep_once(Instance& instance, StartKind kind) {
   CaviOptions o;
   o.max_iterations = 1;
   run_cavi(instance.engine(), o, [](const SweepReport&) { return true; });
-  return global_parameters(instance.engine());
+  return instance.engine().global_parameters();
 }
 
 }  // namespace

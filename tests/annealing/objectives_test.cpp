@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "compiler/program/tempering.h"
+#include "compiler/fitting/tempering.h"
 #include "tests/posterior/every_model.h"
 
 namespace {
@@ -43,7 +43,7 @@ TEST_CASE("every model: objectives at a temperature, and with a latent one, neve
   for (const auto& path : test::models()) {
     DYNAMIC_SECTION(path.stem().string()) {
       const auto p = test::prepare(path);
-      Instance instance(p->front.model, p->schedule, p->data, {}, Backend::native);
+      Instance instance(p->front, p->data, {}, Backend::native);
       for (const double temperature : {1.3, 4.0}) {
         for (const auto kind : {Annealing::Kind::data, Annealing::Kind::entropy}) {
           INFO((kind == Annealing::Kind::data ? "data" : "entropy") << " at " << temperature);
@@ -52,7 +52,7 @@ TEST_CASE("every model: objectives at a temperature, and with a latent one, neve
         }
       }
       REQUIRE(instance.start(3, 0));
-      const Result<Tempering> t = Tempering::make({}, p->front.model, p->schedule, p->data, instance, 3);
+      const Result<Tempering> t = Tempering::make({}, p->front.model, p->front.schedule, p->data, instance, 3);
       // A normaliser that changes with the factors moves the objective between the sweeps.
       if (!t || t->normaliser != "exact") continue;
       std::vector<double> objectives;

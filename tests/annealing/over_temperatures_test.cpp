@@ -1,4 +1,4 @@
-#include "compiler/program/over_temperatures.h"
+#include "compiler/evaluate/over_temperatures.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -109,6 +109,42 @@ TEST_CASE("sizes, memory and versions") {
   CHECK(coin.library.embedding().abi != b.library.embedding().abi);
 }
 
+TEST_CASE("a data set that is refused leaves nothing to be read") {
+  for (const char* model : {"matrix_factorisation", "gmm", "lda"}) {
+    DYNAMIC_SECTION(model) {
+      Built b(model);
+      const Fields data = b.library.data();
+      test::State state(b.library, b.library.sizes());
+      double nats = 0;
+      REQUIRE(state.init(&data, 1) == 0);
+      REQUIRE(state.step() == 0);
+      REQUIRE(state.elbo(nats) == 0);
+      Fields wrong = data;
+      wrong.back() = 0;  // a null array
+      CHECK(state.step(&wrong) == kNull);
+      CHECK(state.elbo(nats) == kNotSwept);
+      CHECK(state.step() == kNoData);
+      CHECK(state.step(&data) == 0);
+      CHECK(state.elbo(nats) == 0);
+    }
+  }
+}
+
+TEST_CASE("a batch with too small a total leaves no sums of other data in place") {
+  Built b("coin");
+  test::State state(b.library, b.library.sizes()), other(b.library, b.library.sizes());
+  const Fields data = b.library.data();
+  const std::vector<double> throws(static_cast<std::size_t>(data[0]), 1.0);
+  const Fields ones{data[0], reinterpret_cast<std::int64_t>(throws.data())};
+  REQUIRE(state.init(&data, 1) == 0);
+  REQUIRE(state.step() == 0);
+  CHECK(state.svi_step(&ones, ones[0] - 1, 1) == kArgument);
+  REQUIRE(state.step() == 0);
+  REQUIRE(other.init(&ones, 1) == 0);
+  REQUIRE(other.step() == 0);
+  CHECK(state.get("p_a")[0] == other.get("p_a")[0]);
+}
+
 TEST_CASE("the order of calls and the ranges of arguments") {
   Built b("gmm");
   const Fields data = b.library.data();

@@ -10,13 +10,13 @@
 
 namespace lehr::test {
 
-using embedded::SizeRule;
+using machine::SizeRule;
 
 Library::Library(const Prepared& p, bool save_locals, const native::Options& options)
     : p_(p),
-      lowered_(lower(p.front.model, p.schedule, p.data, {.save_locals = save_locals, .new_items = true})),
-      tables_(tables_of(p.front.model, p.schedule, lowered_)),
-      embedding_(embed(p.front.model, p.schedule, p.data, lowered_)) {
+      lowered_(generate(p.front, p.data, {.save_locals = save_locals, .new_items = true})),
+      tables_(tables_of(p.front.model, p.front.schedule, lowered_)),
+      embedding_(embed(p.front.model, p.front.schedule, p.data, lowered_)) {
   char folder[] = "/tmp/lehr-embedding-XXXXXX";
   folder_ = mkdtemp(folder);
   const std::string object = folder_ + "/model.o", library = folder_ + "/model.so";
@@ -69,7 +69,7 @@ Fields Library::data(std::int64_t copies) {
   std::size_t at = 0;
   const auto point_to = [&](const void* values) { out.push_back(reinterpret_cast<std::int64_t>(values)); };
   const auto add = [&](const std::vector<double>& values) {
-    const embedded::BufferRow& buffer =
+    const machine::BufferRow& buffer =
         tables_.buffers[static_cast<std::size_t>(tables_.arrays[at++].buffer)];
     std::vector<double> all;
     for (std::int64_t c = 0; c < (buffer.on_items ? copies : 1); ++c)

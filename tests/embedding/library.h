@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/embedding.h"
+#include "compiler/embedding/embedding.h"
 #include "tests/posterior/every_model.h"
 
 namespace lehr::test {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <map>
 
-#include "compiler/program/instance.h"
-#include "runtime/engine/cavi.h"
+#include "compiler/instance/instance.h"
+#include "runtime/methods/cavi.h"
 #include "tests/embedding/state.h"
 
 namespace {
@@ -38,13 +38,13 @@ double difference(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 loops::Interface interface_of(const test::Prepared& p) {
-  return lower(p.front.model, p.schedule, p.data, {.save_locals = true, .new_items = true}).interface;
+  return generate(p.front, p.data, {.save_locals = true, .new_items = true}).interface;
 }
 
 /// Every block that belongs to single items is updated in an item stage.
 bool all_in_stages(const test::Prepared& p) {
-  for (std::size_t k = 0; k < p.schedule.local.size(); ++k) {
-    if (p.schedule.local[k] && !p.schedule.stage_of[k]) return false;
+  for (std::size_t k = 0; k < p.front.schedule.local.size(); ++k) {
+    if (p.front.schedule.local[k] && !p.front.schedule.stage_of[k]) return false;
   }
   return true;
 }
@@ -110,7 +110,7 @@ TEST_CASE("new items: the bound that `fit` finds for them, and the other factors
       CHECK(std::memcmp(&score, &again, 8) == 0);
 
       if (!all_in_stages(*p)) continue;
-      Instance fit(p->front.model, p->schedule, p->data, {true}, Backend::native);
+      Instance fit(p->front, p->data, {true}, Backend::native);
       REQUIRE(fit.start(3, 0));
       std::vector<NpyArray> arrays;
       const auto& parameters = library.embedding().parameters;
@@ -121,22 +121,20 @@ TEST_CASE("new items: the bound that `fit` finds for them, and the other factors
         arrays.push_back({io.parameters[k].name, {}, {x.begin(), x.end()}, false});
       }
       REQUIRE(fit.set(arrays, "test"));
-      double elbo = 0;
       CaviOptions tight;
       tight.local_iterations = kPasses;
       tight.local_tolerance = kTight;
-      const auto& steps = fit.engine().steps;
+      const auto steps = fit.engine().steps();
       // A chain is more than the marginals of its elements, so that it is found again.
-      const auto& blocks = p->schedule.conditionals.blocks;
+      const auto& blocks = p->front.schedule.conditionals.blocks;
       const bool chain =
           std::any_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.chain.has_value(); });
-      const bool summed = !chain && std::all_of(steps.begin(), steps.end(), [](const auto& step) {
-        const auto* stage = std::get_if<EngineStage>(&step);
-        return !stage || stage->refresh || stage->sum;
+      const bool summed = !chain && std::all_of(steps.begin(), steps.end(), [](const StepRow& step) {
+        return !step.stage || step.refresh || step.sum >= 0;
       });
-      if (summed) REQUIRE(sum_statistics(fit.engine()) == 0);
-      REQUIRE((summed ? fit.engine().call(fit.engine().elbo) : evaluate(fit.engine(), tight, elbo)) == 0);
-      const Elbo parts = fit.engine().elbo_parts();
+      if (summed) REQUIRE(machine::sum_statistics(fit.engine().machine()) == 0);
+      Elbo parts;
+      REQUIRE((summed ? fit.engine().elbo(parts) : evaluate(fit.engine(), tight, parts)) == 0);
       CHECK(score == Approx(parts.data_energy + parts.local_entropy).epsilon(1e-6));
     }
   }

@@ -14,9 +14,9 @@ namespace {
 
 std::string derived(const Source& source, const std::string& form) {
   Diagnostics diagnostics;
-  const std::optional<FrontEnd> front = analyse(source, {}, diagnostics);
+  const std::optional<Analysed> front = analyse(source, {}, diagnostics);
   if (!front) return render(diagnostics, source);
-  const conditionals::Derivation d = conditionals::write_out(front->model, front->conditionals, source);
+  const conditionals::Derivation d = conditionals::write_out(front->model, front->schedule.conditionals, source);
   if (form == ".json") return conditionals::print_json(d);
   return form == ".tex" ? conditionals::print_latex(d) : conditionals::print_text(d);
 }

@@ -21,14 +21,17 @@ struct Include {
 };
 
 const std::vector<std::string> kLadder{"support",  "math",  "ast",    "model",   "density", "conditionals",
-                                       "schedule", "loops", "native", "program", "library", "commands"};
+                                       "schedule", "loops", "native",  "evaluate", "machine", "embedding",
+                                       "instance", "fitting", "options", "library", "commands"};
 
 /// What a rung may use of the runtime: values and formats, never the loops around generated code.
 const std::map<std::string, std::vector<std::string>> kRuntime{
     {"math", {"runtime/rng.h"}},  {"model", {"runtime/data/", "runtime/result.h"}},
     {"loops", {"runtime/abi.h"}}, {"native", {"runtime/abi.h", "runtime/embedded/bitcode.h"}},
-    {"program", {"runtime/"}},    {"library", {"runtime/"}},
-    {"commands", {"runtime/"}},
+    {"evaluate", {"runtime/rng.h", "runtime/data/", "runtime/output/npz.h", "runtime/result.h"}},
+    {"machine", {"runtime/machine/"}}, {"embedding", {"runtime/machine/", "runtime/result.h"}},
+    {"instance", {"runtime/"}}, {"fitting", {"runtime/"}}, {"options", {"runtime/methods/", "runtime/result.h"}},
+    {"library", {"runtime/"}}, {"commands", {"runtime/"}},
 };
 
 std::vector<Include> includes_of(const fs::path& folder) {
@@ -68,7 +71,7 @@ bool allowed_in_compiler(const Include& i) {
   if (own.empty()) return true;  // main and the pipeline see everything
   if (i.target.starts_with("compiler/")) {
     const std::string other = rung_of(i.target);
-    return other.empty() ? own == "commands" || own == "library" || own == "program" : height(other) <= height(own);
+    return other.empty() ? height(own) > height("embedding") : height(other) <= height(own);
   }
   if (i.target.starts_with("runtime/")) {
     const auto it = kRuntime.find(own);
@@ -104,10 +107,13 @@ TEST_CASE("the runtime knows nothing of the compiler, LLVM or ANTLR") {
 }
 
 TEST_CASE("what goes into built objects stands alone") {
-  const std::vector<Include> all = includes_of("runtime/embedded");
-  REQUIRE(all.size() > 10);
+  std::vector<Include> all = includes_of("runtime/embedded");
+  for (const Include& i : includes_of("runtime/machine"))
+    all.push_back(i);
+  REQUIRE(all.size() > 20);
   for (const Include& i : all) {
-    if (!i.target.ends_with(".h") || starts_with_one_of(i.target, {"runtime/embedded/", "runtime/abi.h", "runtime/rng.h"}))
+    if (!i.target.ends_with(".h") ||
+        starts_with_one_of(i.target, {"runtime/embedded/", "runtime/machine/", "runtime/abi.h", "runtime/rng.h"}))
       continue;
     FAIL_CHECK(i.file << ":" << i.line << ": must not include " << i.target);
   }

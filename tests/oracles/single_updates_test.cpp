@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/pipeline.h"
-#include "compiler/program/instance.h"
-#include "runtime/engine/sweep.h"
+#include "compiler/instance/instance.h"
+#include "runtime/methods/sweep.h"
 
 namespace {
 
@@ -48,7 +48,7 @@ class Fitted {
   Fitted(const std::string& body, const std::vector<DataArray>& arrays) {
     Diagnostics diagnostics;
     const Source source{"test", "model m { " + body + " }"};
-    std::optional<FrontEnd> front = analyse(source, {}, diagnostics);
+    std::optional<Analysed> front = analyse(source, {}, diagnostics);
     INFO(render(diagnostics, source));
     REQUIRE(front);
     front_ = std::move(*front);
@@ -58,9 +58,8 @@ class Fitted {
     Result<BoundData> data = lehr::bind(front_.model, dataset, {});
     if (!data) FAIL(render(data.error()));
     data_ = std::move(*data);
-    schedule_ = plan(front_.model, front_.conditionals);
     instance_ =
-        std::make_unique<Instance>(front_.model, schedule_, data_, loops::LowerOptions{}, Backend::native);
+        std::make_unique<Instance>(front_, data_, loops::LowerOptions{}, Backend::native);
     REQUIRE(instance_->start(1, 0));
   }
 
@@ -74,6 +73,12 @@ class Fitted {
     throw std::runtime_error(name);
   }
   Engine& engine() { return instance_->engine(); }
+  conditionals::BlockId block_of(const std::string& name) const {
+    for (std::size_t k = 0; k < front_.model.variables.size(); ++k) {
+      if (front_.model.variables[k].name == name) return front_.schedule.conditionals.block_of[k];
+    }
+    throw std::runtime_error(name);
+  }
   /// One sweep with all natural parameters over T.
   void entropy_sweep(double temperature) {
     Weights w;
@@ -83,17 +88,15 @@ class Fitted {
   }
   /// One sweep of which a share rho is the factor as it is: with no other factor, a fresh random one.
   void noisy_sweep(double rho) {
-    const Parameters random = global_parameters(engine());
     Weights w;
     w.step = 1 - rho;
     engine().set(w);
-    REQUIRE(sweep(engine(), {}, {.mixed_with = &random}) == 0);
+    REQUIRE(sweep(engine(), {}) == 0);
   }
 
  private:
-  FrontEnd front_;
+  Analysed front_;
   BoundData data_;
-  schedule::Schedule schedule_;
   std::unique_ptr<Instance> instance_;
 };
 
@@ -172,9 +175,9 @@ TEST_CASE("a chain with all its potentials over T") {
   Weights w;
   w.local_data = 0.5;
   f.engine().set(w);
-  for (const auto& step : f.engine().steps) {
-    const auto* update = std::get_if<EngineUpdate>(&step);
-    if (update && update->block == "s") REQUIRE(f.engine().call(update->function) == 0);
+  const auto chain = static_cast<std::int64_t>(f.block_of("s").index());
+  for (const StepRow& step : f.engine().steps()) {
+    if (!step.stage && step.block == chain) REQUIRE(f.engine().call(step.update) == 0);
   }
   REQUIRE(sweep(f.engine(), {}, {.items_only = true}) == 0);
   const Values probs = f.get("s.probs");

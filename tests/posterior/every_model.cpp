@@ -59,7 +59,7 @@ std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
   text << in.rdbuf();
   const Source source{path.string(), text.str()};
   Diagnostics diagnostics;
-  std::optional<FrontEnd> front = analyse(source, {}, diagnostics);
+  std::optional<Analysed> front = analyse(source, {}, diagnostics);
   INFO(render(diagnostics, source));
   REQUIRE(front);
   const Command command = documented_command(source.text);
@@ -68,9 +68,7 @@ std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
   shorten(*dataset, 25);
   Result<BoundData> data = lehr::bind(front->model, *dataset, command.settings);
   if (!data) FAIL(render(data.error()));
-  auto out = std::make_unique<Prepared>(Prepared{std::move(*front), std::move(*data), {}});
-  out->schedule = plan(out->front.model, out->front.conditionals);
-  return out;
+  return std::make_unique<Prepared>(Prepared{std::move(*front), std::move(*data)});
 }
 
 std::vector<std::filesystem::path> models() {

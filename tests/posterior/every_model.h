@@ -5,14 +5,12 @@
 #include <vector>
 
 #include "compiler/pipeline.h"
-#include "compiler/schedule/schedule.h"
 
 namespace lehr::test {
 
 struct Prepared {
-  FrontEnd front;
+  Analysed front;
   BoundData data;
-  schedule::Schedule schedule;
 };
 
 /// Fails the test when there is no such model or data.

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "compiler/program/instance.h"
-#include "runtime/engine/cavi.h"
+#include "compiler/instance/instance.h"
+#include "runtime/methods/cavi.h"
 #include "tests/posterior/every_model.h"
 
 namespace {
@@ -35,9 +35,8 @@ double worst_difference(const std::vector<NpyArray>& a, const std::vector<NpyArr
 }
 
 bool is_chain(const Prepared& p, const std::string& variable) {
-  const model::Model& m = p.front.model;
-  for (const conditionals::Block& b : p.front.conditionals.blocks) {
-    if (m[b.variable].name == variable) return b.chain.has_value();
+  for (const conditionals::Block& b : p.front.schedule.conditionals.blocks) {
+    if (p.front.model[b.variable].name == variable) return b.chain.has_value();
   }
   return false;
 }
@@ -45,21 +44,22 @@ bool is_chain(const Prepared& p, const std::string& variable) {
 /// The ELBO with the local factors, and the chains, at their best for the global parameters. A chain is known
 /// by the marginals of its elements alone, so its factor is found again from the other factors.
 double best_elbo(const Prepared& p, Instance& instance, const CaviOptions& options) {
-  std::vector<const Generated*> chains;
-  for (const auto& step : instance.engine().steps) {
-    const auto* update = std::get_if<EngineUpdate>(&step);
-    if (update && is_chain(p, update->block)) chains.push_back(&update->function);
+  std::vector<std::int64_t> chains;
+  for (const StepRow& step : instance.engine().steps()) {
+    if (!step.stage && p.front.schedule.conditionals.blocks[static_cast<std::size_t>(step.block)].chain)
+      chains.push_back(step.update);
   }
-  double elbo = NAN, before = NAN;
+  double before = NAN;
+  Elbo elbo;
   for (int pass = 0; pass < 1000; ++pass) {
-    for (const Generated* chain : chains) {
-      if (instance.engine().call(*chain) != 0) return NAN;
+    for (const std::int64_t chain : chains) {
+      if (instance.engine().call(chain) != 0) return NAN;
     }
     if (evaluate(instance.engine(), options, elbo) != 0) return NAN;
-    if (chains.size() < 2 || std::abs(elbo - before) <= 1e-14 * std::abs(elbo)) return elbo;
-    before = elbo;
+    if (chains.size() < 2 || std::abs(elbo.value - before) <= 1e-14 * std::abs(elbo.value)) return elbo.value;
+    before = elbo.value;
   }
-  return elbo;
+  return elbo.value;
 }
 
 }  // namespace
@@ -70,8 +70,8 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
   for (const auto& path : all) {
     DYNAMIC_SECTION(path.stem().string()) {
       const auto p = test::prepare(path);
-      Instance native(p->front.model, p->schedule, p->data, {true}, Backend::native);
-      Instance slow(p->front.model, p->schedule, p->data, {true}, Backend::interpreter);
+      Instance native(p->front, p->data, {true}, Backend::native);
+      Instance slow(p->front, p->data, {true}, Backend::interpreter);
 
       // the same few sweeps in both
       CaviOptions few;

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "compiler/pipeline.h"
-#include "compiler/program/instance.h"
-#include "runtime/engine/cavi.h"
+#include "compiler/instance/instance.h"
+#include "runtime/methods/cavi.h"
 #include "runtime/rng.h"
 
 namespace {
@@ -91,11 +91,11 @@ Dataset dataset() {
 }
 
 /// Every pair visited.
-schedule::Schedule without_residuals(schedule::Schedule s) {
-  for (schedule::OuterTerm& t : s.outer)
+Analysed without_residuals(Analysed a) {
+  for (schedule::OuterTerm& t : a.schedule.outer)
     t.residual.reset();
-  s.residuals.clear();
-  return s;
+  a.schedule.residuals.clear();
+  return a;
 }
 
 struct Sweeps {
@@ -103,8 +103,8 @@ struct Sweeps {
   std::vector<NpyArray> posterior;
 };
 
-Sweeps sweeps(const FrontEnd& front, const schedule::Schedule& s, const BoundData& data, Backend backend) {
-  Instance instance(front.model, s, data, {true}, backend);
+Sweeps sweeps(const Analysed& a, const BoundData& data, Backend backend) {
+  Instance instance(a, data, {true}, backend);
   REQUIRE(instance.start(3, 0));
   CaviOptions options;
   options.max_iterations = 6;
@@ -139,12 +139,12 @@ TEST_CASE("pairs of a sum: by the sum as one by one") {
       const Source source{"m.lehr", kPlates + c.model + "}"};
       const Dataset values = dataset();
       Diagnostics diagnostics;
-      std::optional<FrontEnd> front = analyse(source, {std::vector<bool>(64, true)}, diagnostics);
+      std::optional<Analysed> front = analyse(source, {std::vector<bool>(64, true)}, diagnostics);
       INFO(render(diagnostics, source));
       REQUIRE(front);
       Result<BoundData> data = lehr::bind(front->model, values, {});
       if (!data) FAIL(render(data.error()));
-      const schedule::Schedule s = plan(front->model, front->conditionals);
+      const schedule::Schedule& s = front->schedule;
       std::vector<std::string> kept;
       for (const schedule::Residual& r : s.residuals) {
         std::string names;
@@ -153,9 +153,9 @@ TEST_CASE("pairs of a sum: by the sum as one by one") {
         kept.push_back(names);
       }
       CHECK(kept == c.kept);
-      const Sweeps by_sum = sweeps(*front, s, *data, Backend::native);
-      check_equal(by_sum, sweeps(*front, without_residuals(s), *data, Backend::native));
-      check_equal(by_sum, sweeps(*front, s, *data, Backend::interpreter));
+      const Sweeps by_sum = sweeps(*front, *data, Backend::native);
+      check_equal(by_sum, sweeps(without_residuals(*front), *data, Backend::native));
+      check_equal(by_sum, sweeps(*front, *data, Backend::interpreter));
     }
   }
 }

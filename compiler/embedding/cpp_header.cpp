@@ -1,0 +1,146 @@
+// The C++ header of a built model: the functions of the C header with memory that owns itself, spans and
+// exceptions.
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "compiler/embedding/embedding.h"
+
+namespace lehr {
+namespace {
+
+constexpr const char* kBegin =
+    R"(// {name} in C++20: a thin cover of {header}, which says what the functions do.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "{header}"
+
+namespace {name} {{
+
+using Sizes = {name}_sizes;
+using Data = {name}_data;
+
+/// A status other than 0.
+class Error : public std::runtime_error {{
+ public:
+  explicit Error(std::int32_t status) : std::runtime_error({name}_error(status)), status_(status) {{}}
+  std::int32_t status() const {{ return status_; }}
+
+ private:
+  std::int32_t status_;
+}};
+
+inline void check(std::int32_t status) {{
+  if (status != 0) throw Error(status);
+}}
+
+/// A state and its memory. Arrays of the data must live until others are given.
+class State {{
+ public:
+  /// `abi` of the sizes is filled in.
+  State(Sizes sizes, const Data& data, std::uint64_t seed) {{ make(sizes, &data, seed); }}
+  /// Without factors: for a saved state to be loaded.
+  explicit State(Sizes sizes) {{ make(sizes, nullptr, 0); }}
+
+  void step(double inverse_temperature = 1) {{ check({name}_step(memory_.get(), nullptr, inverse_temperature)); }}
+  void step(const Data& data, double inverse_temperature = 1) {{
+    check({name}_step(memory_.get(), &data, inverse_temperature));
+  }}
+  void entropy_step(double inverse_temperature) {{
+    check({name}_entropy_step(memory_.get(), nullptr, inverse_temperature));
+  }}
+)";
+
+constexpr const char* kBatchStep =
+    R"(  void svi_step(const Data& batch, std::int64_t total_items, double rho, double inverse_temperature = 1) {{
+    check({name}_svi_step(memory_.get(), &batch, total_items, rho, inverse_temperature));
+  }}
+)";
+
+constexpr const char* kItemEnergies = R"(  void item_energies(const Data& data, std::span<double> nats) {{
+    check({name}_item_energies(memory_.get(), &data, nats.data(), nats.size()));
+  }}
+)";
+
+constexpr const char* kEnd =
+    R"(  void infer(const Data& data) {{ check({name}_infer(memory_.get(), &data)); }}
+  void set_accuracy(std::int64_t iterations, double tolerance) {{
+    check({name}_set_accuracy(memory_.get(), iterations, tolerance));
+  }}
+
+  double elbo() const {{
+    double nats = 0;
+    check({name}_elbo(memory_.get(), &nats));
+    return nats;
+  }}
+  double data_energy() const {{
+    double nats = 0;
+    check({name}_data_energy(memory_.get(), &nats));
+    return nats;
+  }}
+  double score(const Data& data) {{
+    double nats = 0;
+    check({name}_score(memory_.get(), &data, &nats));
+    return nats;
+  }}
+
+  std::vector<std::byte> save() const {{
+    std::vector<std::byte> saved({name}_saved_bytes(memory_.get()));
+    check({name}_save(memory_.get(), saved.data(), saved.size()));
+    return saved;
+  }}
+  void load(std::span<const std::byte> saved) {{ check({name}_load(memory_.get(), saved.data(), saved.size())); }}
+
+)";
+
+constexpr const char* kLast = R"(
+ private:
+  void make(Sizes sizes, const Data* data, std::uint64_t seed) {{
+    sizes.abi = {NAME}_ABI;
+    const std::size_t bytes = {name}_state_bytes(&sizes);
+    if (bytes == 0) throw Error({name}_abi() == {NAME}_ABI ? {NAME}_ERROR_SIZE : {NAME}_ERROR_ABI);
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    check({name}_init(memory_.get(), bytes, &sizes, data, seed));
+  }}
+
+  std::unique_ptr<std::byte[]> memory_;
+}};
+
+}}  // namespace {name}
+)";
+
+}  // namespace
+
+std::string cpp_header(const Embedding& e, const std::string& header) {
+  std::string upper = e.name;
+  for (char& c : upper)
+    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const auto filled = [&](const char* text) {
+    return fmt::format(fmt::runtime(text), fmt::arg("name", e.name), fmt::arg("NAME", upper),
+                       fmt::arg("header", header));
+  };
+  std::string out = filled(kBegin);
+  if (e.minibatches) out += filled(kBatchStep);
+  if (e.item_temperatures) out += filled(kItemEnergies);
+  out += filled(kEnd);
+  for (const EmbeddedParameter& p : e.parameters) {
+    out += fmt::format("  /// {}{}{}.\n", p.title, p.shape.empty() ? "" : ", ", p.shape);
+    out += fmt::format(
+        "  std::span<const double> {1}() const {{\n    std::size_t count = 0;\n"
+        "    const double* const values = {0}_get_{1}(memory_.get(), &count);\n    return {{values, "
+        "count}};\n  }}\n"
+        "  void set_{1}(std::span<const double> values) {{\n"
+        "    check({0}_set_{1}(memory_.get(), values.data(), values.size()));\n  }}\n",
+        e.name, p.name);
+  }
+  return out + filled(kLast);
+}
+
+}  // namespace lehr

@@ -1,0 +1,273 @@
+#include "compiler/embedding/embedding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <set>
+
+#include "compiler/loops/print_loops.h"
+#include "compiler/model/walk.h"
+
+namespace lehr {
+namespace {
+
+using machine::Domain;
+using machine::SizeRule;
+
+/// Changes with what a state or a saved state looks like.
+constexpr std::uint64_t kLayoutVersion = 1;
+
+template <class Row>
+native::Image::Words words(const std::vector<Row>& rows) {
+  static_assert(sizeof(Row) % 8 == 0);
+  native::Image::Words out(rows.size() * sizeof(Row) / 8);
+  if (!rows.empty()) std::memcpy(out.data(), rows.data(), out.size() * 8);
+  return out;
+}
+
+/// FNV-1a (Fowler, Noll & Vo).
+std::uint64_t hashed(std::uint64_t so_far, const void* from, std::size_t bytes) {
+  const auto* p = static_cast<const unsigned char*>(from);
+  for (std::size_t k = 0; k < bytes; ++k)
+    so_far = (so_far ^ p[k]) * 0x100000001b3;
+  return so_far;
+}
+
+std::uint64_t hash_of(const Tables& t, const BoundData& data, const loops::Program& p,
+                      const model::Model& m) {
+  std::uint64_t h = hashed(0xcbf29ce484222325, &kLayoutVersion, sizeof kLayoutVersion);
+  const std::string text = m.name + loops::print(p);
+  h = hashed(h, text.data(), text.size());
+  h = hashed(h, data.constants.data(), data.constants.size() * sizeof(double));
+  for (const native::Image::Words& w :
+       {words(t.sizes), words(t.axes), words(t.buffers), words(t.arrays), words(t.steps)})
+    h = hashed(h, w.data(), w.size() * 8);
+  return h;
+}
+
+/// Words of C and C++ that are no names.
+std::string c_name(const std::string& name) {
+  static const std::set<std::string> kReserved{
+      "abi",      "alignas",   "alignof",  "and",     "asm",      "auto",     "bool",     "break",
+      "case",     "catch",     "char",     "class",   "const",    "continue", "default",  "delete",
+      "do",       "double",    "else",     "enum",    "explicit", "export",   "extern",   "false",
+      "float",    "for",       "friend",   "goto",    "if",       "inline",   "int",      "long",
+      "mutable",  "namespace", "new",      "not",     "operator", "or",       "private",  "protected",
+      "public",   "register",  "restrict", "return",  "short",    "signed",   "sizeof",   "static",
+      "struct",   "switch",    "template", "this",    "throw",    "true",     "try",      "typedef",
+      "typename", "union",     "unsigned", "using",   "virtual",  "void",     "volatile", "while",
+      "xor",      "concept",   "requires", "nullptr", "typeof"};
+  return kReserved.contains(name) ? name + "_" : name;
+}
+
+std::string meaning_of(const machine::ArrayRow& row, const std::string& plate) {
+  switch (row.domain) {
+    case Domain::real:
+      return "finite numbers";
+    case Domain::positive:
+      return "positive numbers";
+    case Domain::unit:
+      return "numbers between 0 and 1";
+    case Domain::count:
+      return "counts 0, 1, 2, ...";
+    case Domain::bit:
+      return "0 or 1";
+    case Domain::spin:
+      return "-1 or +1";
+    case Domain::category:
+      return fmt::format("elements of {}: 0, 1, ... below its size", plate);
+    case Domain::simplex:
+      return "rows of at least 0 that sum to 1";
+    case Domain::open_simplex:
+      return "rows above 0 that sum to 1";
+    case Domain::symmetric:
+    case Domain::positive_definite:
+      return "symmetric positive definite matrices";
+    case Domain::offsets:
+      return "";
+  }
+  return "";
+}
+
+class Maker {
+ public:
+  Maker(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const loops::Lowered& l)
+      : m_(m), s_(s), data_(data), l_(l), t_(tables_of(m, s, l)) {}
+
+  Embedding run() {
+    e_.name = m_.name;
+    e_.abi = hash_of(t_, data_, l_.program, m_);
+    e_.caveats = density::caveats(m_, s_.conditionals.density);
+    write_sizes();
+    write_arrays();
+    write_parameters();
+    e_.minibatches = t_.model.batch_slot >= 0;
+    if (e_.minibatches) e_.batch = m_[t_.size_plates[static_cast<std::size_t>(t_.model.batch_slot)]].name;
+    e_.item_temperatures = l_.interface.item_energies.has_value();
+    write_image();
+    return std::move(e_);
+  }
+
+ private:
+  const std::string& plate(model::PlateId p) const { return m_[m_[p].set].name; }
+
+  /// Nested plates: all rows end to end.
+  std::string shape(const std::vector<model::PlateId>& axes) const {
+    std::string out;
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      const bool packed = k + 1 < axes.size() && m_[m_[axes[k + 1]].set].parent;
+      if (!packed) out += fmt::format("[{}]", plate(axes[k]));
+    }
+    return out;
+  }
+
+  static std::vector<model::PlateId> joined(std::vector<model::PlateId> a,
+                                            const std::vector<model::PlateId>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+
+  void write_sizes() {
+    for (std::size_t k = 0; k < t_.sizes.size(); ++k) {
+      const std::string& name = m_[t_.size_plates[k]].name;
+      const SizeRule rule = t_.sizes[k].rule;
+      if (rule == SizeRule::one_more) continue;
+      e_.sizes.push_back({rule == SizeRule::longest ? name + "_longest" : c_name(name), "int64_t", "",
+                          rule == SizeRule::longest ? fmt::format("most elements of {} in one row", name)
+                          : rule == SizeRule::fixed ? fmt::format("elements of {}", name)
+                          : rule == SizeRule::nested
+                              ? fmt::format("most elements of {} in one data set, all rows together", name)
+                              : fmt::format("most elements of {} in one data set", name)});
+      if (rule == SizeRule::items)
+        e_.data.push_back(
+            {c_name(name), "int64_t", "", fmt::format("elements of {} in this data set", name)});
+    }
+    for (std::size_t k = 0; k < m_.plates.size(); ++k) {
+      const loops::Size& size = l_.program[l_.plate_sizes[k]];
+      const std::string& name = m_.plates[k].name;
+      const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c != '(' && c != ')'; });
+      if (size.constant >= 0 && plain) e_.constants.emplace_back(name, size.constant);
+    }
+  }
+
+  void write_arrays() {
+    std::size_t at = 0;
+    const auto add = [&](const std::string& shape, const std::string& plate) {
+      const machine::ArrayRow& row = t_.arrays[at];
+      std::string meaning = meaning_of(row, plate);
+      const bool category = row.domain == Domain::category;
+      if (row.may_be_missing) meaning += category ? "; -1 where missing" : "; NaN where missing";
+      const bool integers = t_.buffers[static_cast<std::size_t>(row.buffer)].integers != 0;
+      e_.data.push_back(
+          {c_name(t_.array_names[at++]), integers ? "const int64_t*" : "const double*", shape, meaning});
+    };
+    for (std::size_t k = 0; k < m_.plates.size(); ++k) {
+      if (!l_.data.offsets[k].valid() || m_.plates[k].set != model::PlateId(k)) continue;
+      const std::string parent = plate(*m_.plates[k].parent);
+      add(fmt::format("[{} + 1]", parent), "");
+      e_.data.back().meaning = fmt::format(
+          "row {0} of {1} is elements {1}_offsets[{0}] to {1}_offsets[{0} + 1] - 1; from 0, never falling",
+          parent, m_.plates[k].name);
+    }
+    for (std::size_t k = 0; k < m_.givens.size(); ++k) {
+      const model::Given& g = m_.givens[k];
+      add(shape(joined(g.axes, g.event)), g.value_plate ? plate(*g.value_plate) : "");
+      for (const model::Plate& p : m_.plates) {
+        if (p.times == model::GivenId(k))
+          e_.data.back().meaning += fmt::format("; how many copies each element of {} stands for", p.name);
+      }
+    }
+    for (const model::Variable& v : m_.variables) {
+      if (v.observed) add(shape(joined(v.axes, v.event)), v.value_plate ? plate(*v.value_plate) : "");
+    }
+  }
+
+  void write_parameters() {
+    for (const loops::ParameterSlot& slot : l_.interface.parameters) {
+      const conditionals::Block& block = s_.conditionals[slot.block];
+      std::string name = slot.name;
+      std::replace(name.begin(), name.end(), '.', '_');
+      std::string title = fmt::format("`{}` of the {} factor of {}", slot.parameter, block.family->name,
+                                      m_[slot.variable].name);
+      if (block.point) title = fmt::format("the value of {}, a point", m_[slot.variable].name);
+      if (slot.local) title += ", of the items of the last data set";
+      e_.parameters.push_back({name, title, shape(slot.axes)});
+    }
+  }
+
+  void write_image() {
+    machine::Model model = model_of(t_);
+    model.hash = e_.abi;
+    native::Image& image = e_.image;
+    constexpr std::size_t kNumbers = offsetof(machine::Model, sizes) / 8;
+    static_assert(sizeof(machine::Model) == 8 * (kNumbers + 11), "a member for every field below");
+    native::Image::Words numbers(kNumbers);
+    std::memcpy(numbers.data(), &model, 8 * kNumbers);
+    image.model.assign(numbers.begin(), numbers.end());
+    for (native::Image::Words& w :
+         std::vector{words(t_.sizes), words(t_.axes), words(t_.buffers), words(t_.arrays), words(t_.steps),
+                     words(t_.picks), words(t_.statistics), words(t_.parameters), words(t_.summed)})
+      image.model.emplace_back(std::move(w));
+    image.model.emplace_back(native::Image::Functions{});
+    image.model.emplace_back(t_.failures);
+
+    const auto entry = [&](const std::string& name, const std::string& function,
+                           std::optional<std::int64_t> argument = {}) {
+      image.entries.push_back({e_.name + "_" + name, "lehr_" + function, argument});
+    };
+    for (const char* name :
+         {"abi", "state_bytes", "init", "set_accuracy", "step", "entropy_step", "infer", "elbo",
+          "data_energy", "score", "temper", "saved_bytes", "save", "load", "error"})
+      entry(name, name);
+    if (e_.minibatches) entry("svi_step", "svi_step");
+    if (e_.item_temperatures) entry("item_energies", "item_energies");
+    for (std::size_t k = 0; k < e_.parameters.size(); ++k) {
+      entry("get_" + e_.parameters[k].name, "get", static_cast<std::int64_t>(k));
+      entry("set_" + e_.parameters[k].name, "set", static_cast<std::int64_t>(k));
+    }
+  }
+
+  const model::Model& m_;
+  const schedule::Schedule& s_;
+  const BoundData& data_;
+  const loops::Lowered& l_;
+  Tables t_;
+  Embedding e_;
+};
+
+}  // namespace
+
+std::optional<Error> unknown_values(const model::Model& m, const BoundData& sizes) {
+  for (std::size_t k = 0; k < m.constants.size(); ++k) {
+    const model::Constant& c = m.constants[k];
+    if (!std::isnan(sizes.constants[k])) continue;
+    if (c.value) {
+      for (model::ExprId id : model::nodes_under(m, {*c.value})) {
+        const auto* of = std::get_if<model::SizeOf>(&m[id].node);
+        if (!of || sizes.sizes[m[of->plate].set.index()] >= 0) continue;
+        const std::string& plate = m[m[of->plate].set].name;
+        return Error{ExitCode::usage,
+                     "--sizes",
+                     fmt::format("constant '{}' depends on the size of plate '{}'", c.name, plate),
+                     {fmt::format("give it with --sizes {}=...", plate)}};
+      }
+      continue;  // of a constant without a value, which is reported itself
+    }
+    return Error{ExitCode::usage,
+                 "--set",
+                 fmt::format("constant '{}' has no value", c.name),
+                 {fmt::format("give it with --set {}=...", c.name)}};
+  }
+  return std::nullopt;
+}
+
+Embedding embed(const model::Model& m, const schedule::Schedule& s, const BoundData& sizes,
+                const loops::Lowered& lowered) {
+  return Maker(m, s, sizes, lowered).run();
+}
+
+}  // namespace lehr

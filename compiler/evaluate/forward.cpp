@@ -1,0 +1,294 @@
+// A recursive interpreter of model expressions, entry by entry: no tensor is formed on the way to a number.
+#include "compiler/evaluate/forward.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/model/arithmetic.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+std::vector<PlateId> all_axes(std::vector<PlateId> axes, const std::vector<PlateId>& event) {
+  axes.insert(axes.end(), event.begin(), event.end());
+  return axes;
+}
+
+}  // namespace
+
+Forward::Forward(const Model& model, const BoundData& data) : model_(model), data_(data) {
+  for (const Given& g : model.givens)
+    given_axes_.push_back(all_axes(g.axes, g.event));
+  for (std::size_t k = 0; k < model.variables.size(); ++k) {
+    const Variable& v = model.variables[k];
+    variable_axes_.push_back(all_axes(v.axes, v.event));
+    if (v.auxiliary) values_.emplace_back();
+    else if (v.observed && !data.observed[k].values.empty()) values_.push_back(data.observed[k].values);
+    else
+      values_.emplace_back(elements(VariableId(k)) * width(VariableId(k)),
+                           std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+std::size_t Forward::elements(VariableId v) const {
+  const std::vector<PlateId>& axes = model_[v].axes;
+  std::size_t n = 1;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const bool inside_next = i + 1 < axes.size() && model_[axes[i + 1]].parent;
+    if (!inside_next) n *= static_cast<std::size_t>(size(axes[i]));
+  }
+  return n;
+}
+
+std::size_t Forward::width(VariableId v) const {
+  std::size_t n = 1;
+  for (const PlateId p : model_[v].event)
+    n *= static_cast<std::size_t>(size(p));
+  return n;
+}
+
+std::size_t Forward::states(VariableId v) const {
+  return model_[v].support == math::Support::category ? extent(v) : 2;
+}
+
+double Forward::state(VariableId v, std::size_t k) const {
+  if (model_[v].support == math::Support::spin) return k == 0 ? -1 : 1;
+  return static_cast<double>(k);
+}
+
+std::size_t Forward::extent(VariableId v) const {
+  const Variable& variable = model_[v];
+  if (variable.value_plate) return static_cast<std::size_t>(size(*variable.value_plate));
+  return variable.event.empty() ? 1 : static_cast<std::size_t>(size(variable.event[0]));
+}
+
+std::int64_t Forward::row_of(PlateId nested, std::int64_t position) const {
+  const auto& offsets = data_.offsets[nested.index()];
+  return std::upper_bound(offsets.begin(), offsets.end(), position) - offsets.begin() - 1;
+}
+
+At Forward::at(Element e) const {
+  const Statement& s = model_[model_[e.variable].statement];
+  At at = origin();
+  auto rest = static_cast<std::int64_t>(e.position);
+  for (std::size_t i = s.bounds.size(); i-- > 0;) {
+    const std::int64_t n = size(model_[s.bounds[i]].plate);
+    at[s.bounds[i].index()] = rest % n;
+    rest /= n;
+    for (; i > 0 && model_[s.bounds[i]].parent; --i) {
+      const PlateId nested = model_[s.bounds[i]].plate;
+      at[s.bounds[i - 1].index()] = row_of(nested, at[s.bounds[i].index()]);
+    }
+  }
+  return at;
+}
+
+Element Forward::element(const Statement& s, const At& at) const {
+  std::size_t position = 0;
+  for (std::size_t i = 0; i < s.bounds.size(); ++i) {
+    const bool inside_next = i + 1 < s.bounds.size() && model_[s.bounds[i + 1]].parent;
+    if (inside_next) continue;
+    const Bound& b = model_[s.bounds[i]];
+    position = position * static_cast<std::size_t>(size(b.plate)) +
+               static_cast<std::size_t>(at[s.bounds[i].index()]);
+  }
+  return {s.variable, position};
+}
+
+void Forward::each(std::span<const BoundId> bounds, At& at, const std::function<void()>& visit,
+                   std::optional<std::pair<BoundId, std::int64_t>> fixed) const {
+  // Where an element of a nested plate is fixed, so is its row.
+  std::vector<std::pair<BoundId, std::int64_t>> held;
+  while (fixed) {
+    held.push_back(*fixed);
+    const Bound& b = model_[fixed->first];
+    if (b.parent) fixed = std::pair(*b.parent, row_of(b.plate, fixed->second));
+    else fixed.reset();
+  }
+  const std::function<void(std::size_t)> loop = [&](std::size_t i) {
+    if (i == bounds.size()) return visit();
+    const Bound& b = model_[bounds[i]];
+    std::int64_t begin = 0, end = size(b.plate);
+    if (b.parent) {
+      const auto row = static_cast<std::size_t>(at[b.parent->index()]);
+      begin = data_.offsets[b.plate.index()][row];
+      end = data_.offsets[b.plate.index()][row + 1];
+    }
+    for (const auto& [bound, position] : held) {
+      if (bound == bounds[i]) begin = position, end = position + 1;
+    }
+    for (std::int64_t k = begin; k < end; ++k) {
+      at[bounds[i].index()] = k;
+      loop(i + 1);
+    }
+  };
+  loop(0);
+}
+
+std::int64_t Forward::coordinate(const Index& index, std::optional<std::int64_t> row, const At& at) const {
+  return std::visit(
+      Overloaded{[&](const Index::Constant& c) {
+                   return row ? data_.offsets[index.set.index()][static_cast<std::size_t>(*row)] + c.value
+                              : c.value;
+                 },
+                 [&](const Index::Shifted& s) { return at[s.bound.index()] + s.offset; },
+                 [&](const Index::Lookup& l) {
+                   const double k = entry(l.category, at);
+                   return std::isnan(k) ? 0 : static_cast<std::int64_t>(k);
+                 }},
+      index.form);
+}
+
+/// Position of the first number that the indices select.
+std::size_t Forward::address(const std::vector<PlateId>& axes, std::size_t event_rank,
+                             const std::vector<Index>& indices, const At& at) const {
+  std::int64_t before = 0, here = 0;  // `here`: in the current plate, or in a nested one and its parents
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const bool nested = i > 0 && i + event_rank < axes.size() && model_[axes[i]].parent.has_value();
+    if (!nested && i > 0) before = before * size(axes[i - 1]) + here;
+    here = i < indices.size() ? coordinate(indices[i], nested ? std::optional(here) : std::nullopt, at) : 0;
+  }
+  return static_cast<std::size_t>(axes.empty() ? 0 : before * size(axes.back()) + here);
+}
+
+std::size_t Forward::variable_address(const VariableRef& r, const At& at) const {
+  return address(variable_axes_[r.variable.index()], model_[r.variable].event.size(), r.indices, at);
+}
+
+std::size_t Forward::given_address(const GivenRef& r, const At& at) const {
+  return address(given_axes_[r.given.index()], model_[r.given].event.size(), r.indices, at);
+}
+
+double Forward::read(VariableId v, std::size_t at) const {
+  const double x = values_[v.index()][at];
+  if (std::isnan(x) && !unknown_ && is_discrete(model_[v].support)) unknown_ = Element{v, at};
+  return x;
+}
+
+double Forward::sum(const SumOver& s, const At& at, std::size_t i, std::size_t j) const {
+  At inner = at;
+  double total = 0;
+  each(s.bounds, inner, [&] { total += entry(s.body, inner, i, j); });
+  return total;
+}
+
+double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) const {
+  const Expr& e = model_[id];
+  const auto extent_of = [&](ExprId of, std::size_t axis) {
+    return static_cast<std::size_t>(size(model_[of].shape[axis]));
+  };
+  const std::size_t offset = e.shape.empty()       ? 0
+                             : e.shape.size() == 1 ? i
+                                                   : i * static_cast<std::size_t>(size(e.shape[1])) + j;
+  return std::visit(
+      Overloaded{
+          [&](const Number& n) { return n.value; },
+          [&](const ConstantRef& c) { return data_.constants[c.constant.index()]; },
+          [&](const GivenRef& r) {
+            return data_.givens[r.given.index()].values[given_address(r, at) + offset];
+          },
+          [&](const VariableRef& r) { return read(r.variable, variable_address(r, at) + offset); },
+          [&](const SizeOf& s) {
+            if (s.row.empty()) return static_cast<double>(size(s.plate));
+            const auto row = static_cast<std::size_t>(at[s.row.back().index()]);
+            const auto& offsets = data_.offsets[s.plate.index()];
+            return static_cast<double>(offsets[row + 1] - offsets[row]);
+          },
+          [&](const Negate& n) { return -entry(n.operand, at, i, j); },
+          [&](const Binary& b) { return apply(b.op, entry(b.left, at, i, j), entry(b.right, at, i, j)); },
+          [&](const MatrixVector& m) {
+            double total = 0;
+            for (std::size_t k = 0; k < extent_of(m.vector, 0); ++k)
+              total += entry(m.matrix, at, i, k) * entry(m.vector, at, k);
+            return total;
+          },
+          [&](const Dot& d) {
+            double total = 0;
+            for (std::size_t k = 0; k < extent_of(d.left, 0); ++k)
+              total += entry(d.left, at, k) * entry(d.right, at, k);
+            return total;
+          },
+          [&](const SumOver& s) { return sum(s, at, i, j); },
+          [&](const Diag& d) { return i == j ? entry(d.vector, at, i) : 0.0; },
+          [&](const Component& c) { return entry(c.vector, at, static_cast<std::size_t>(at[c.at.index()])); },
+          [&](const StickBreaking& s) {
+            double left = 1;
+            for (std::size_t k = 0; k < i; ++k)
+              left *= 1 - entry(s.fractions, at, k);
+            return i < extent_of(s.fractions, 0) ? left * entry(s.fractions, at, i) : left;
+          },
+          [&](const Apply& a) { return apply(a.function, entry(a.argument, at, i, j)); }},
+      e.node);
+}
+
+Tensor Forward::value(ExprId id, const At& at) const {
+  const Expr& e = model_[id];
+  Tensor out;
+  for (const PlateId p : e.shape)
+    out.shape.push_back(static_cast<std::size_t>(size(p)));
+  const std::size_t rows = out.shape.empty() ? 1 : out.shape[0],
+                    columns = out.shape.size() == 2 ? out.shape[1] : 1;
+  // Long vectors that stand in memory are copied as they are.
+  const auto copy = [&](const std::vector<double>& from, std::size_t begin) {
+    const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
+    out.values.assign(first, first + static_cast<std::ptrdiff_t>(rows * columns));
+    return out;
+  };
+  if (const auto* g = std::get_if<GivenRef>(&e.node))
+    return copy(data_.givens[g->given.index()].values, given_address(*g, at));
+  const auto* v = std::get_if<VariableRef>(&e.node);
+  if (v && !is_discrete(model_[v->variable].support))
+    return copy(values_[v->variable.index()], variable_address(*v, at));
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j)
+      out.values.push_back(entry(id, at, i, j));
+  }
+  return out;
+}
+
+std::optional<Element> Forward::named(ExprId id, const At& at) const {
+  const auto* v = std::get_if<VariableRef>(&model_[id].node);
+  if (!v || v->indices.size() != model_[v->variable].axes.size()) return std::nullopt;
+  return Element{v->variable, variable_address(*v, at) / width(v->variable)};
+}
+
+const Distribution& Forward::distribution(const Statement& s, const At& at) const {
+  if (!s.start || !s.lagged) return s.main;
+  const Bound& b = model_[*s.lagged];
+  const std::int64_t first =
+      b.parent ? data_.offsets[b.plate.index()][static_cast<std::size_t>(at[b.parent->index()])] : 0;
+  return at[s.lagged->index()] == first ? *s.start : s.main;
+}
+
+math::Environment Forward::parameters(const Statement& s, const At& at) const {
+  const Distribution& d = distribution(s, at);
+  math::Environment spelled{extent(s.variable), {}};
+  for (const Parameter& p : d.parameters) {
+    Tensor t = value(p.value, at);
+    spelled.symbols[p.spelling->name] = {static_cast<int>(t.shape.size()), std::move(t.values)};
+  }
+  return {spelled.extent, math::canonical_parameters(*d.family, spelled)};
+}
+
+double Forward::log_density(const Statement& s, const At& at) const {
+  const Distribution& d = distribution(s, at);
+  const Element e = element(s, at);
+  const std::span<const double> x = values(e);
+  if (is_discrete(model_[s.variable].support)) read(e.variable, e.position);
+  if (unknown_) return std::numeric_limits<double>::quiet_NaN();
+  // A density that looks its value up needs one component of a vector that may be long.
+  if (const math::AtValue* look_up = math::looks_up(*d.family)) {
+    for (const Parameter& p : d.parameters) {
+      if (p.spelling->name == look_up->vector)
+        return std::log(entry(p.value, at, static_cast<std::size_t>(x[0])));
+    }
+  }
+  math::Environment environment = parameters(s, at);
+  environment.symbols["x"] = {static_cast<int>(model_[s.variable].event.size()), {x.begin(), x.end()}};
+  return math::log_density(*d.family, environment);
+}
+
+}  // namespace lehr

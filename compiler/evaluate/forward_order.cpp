@@ -1,0 +1,107 @@
+// Uses between variables, with and without those of previous elements. resolve() has made sure that the uses
+// of the same element have no cycle.
+#include "compiler/evaluate/forward_order.h"
+
+#include <algorithm>
+
+#include "compiler/model/walk.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+bool is_lagged(const VariableRef& ref) {
+  return std::any_of(ref.indices.begin(), ref.indices.end(), [](const Index& index) {
+    const auto* shifted = std::get_if<Index::Shifted>(&index.form);
+    return shifted && shifted->offset < 0;
+  });
+}
+
+/// By statement and statement whose variable it uses.
+struct Uses {
+  std::vector<std::vector<bool>> direct;  // of the same elements
+  std::vector<std::vector<bool>> any;     // transitive, previous elements too
+};
+
+Uses uses_of(const Model& m) {
+  const std::size_t n = m.statements.size();
+  Uses out{std::vector(n, std::vector<bool>(n)), std::vector(n, std::vector<bool>(n))};
+  for (std::size_t s = 0; s < n; ++s) {
+    for (const ExprId id : nodes_under(m, roots_of(m.statements[s]))) {
+      const auto* ref = std::get_if<VariableRef>(&m[id].node);
+      if (!ref) continue;
+      const std::size_t parent = m[ref->variable].statement.index();
+      out.any[s][parent] = true;
+      if (!is_lagged(*ref)) out.direct[s][parent] = true;
+    }
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j)
+        if (out.any[i][k] && out.any[k][j]) out.any[i][j] = true;
+    }
+  }
+  return out;
+}
+
+/// The bounds of the ordered plate that the lags of the group run along.
+std::vector<BoundId> ordered_bounds(const Model& m, const std::vector<StatementId>& group) {
+  std::optional<PlateId> plate;
+  for (const StatementId s : group) {
+    if (m[s].lagged) plate = m[*m[s].lagged].plate;
+  }
+  std::vector<BoundId> out;
+  if (!plate) return out;
+  for (const StatementId s : group) {
+    const Statement& statement = m[s];
+    const auto own = std::find_if(statement.bounds.begin(), statement.bounds.end(),
+                                  [&](BoundId b) { return m[b].plate == *plate; });
+    if (statement.lagged) out.push_back(*statement.lagged);
+    else if (own != statement.bounds.end()) out.push_back(*own);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<ForwardGroup> forward_order(const Model& m) {
+  const std::size_t n = m.statements.size();
+  const Uses uses = uses_of(m);
+  const auto together = [&](std::size_t a, std::size_t b) {
+    return a == b || (uses.any[a][b] && uses.any[b][a]);
+  };
+  std::vector<bool> done(n, false);
+  std::vector<ForwardGroup> out;
+  while (std::find(done.begin(), done.end(), false) != done.end()) {
+    std::size_t first = 0;
+    const auto ready = [&](std::size_t s) {
+      for (std::size_t p = 0; p < n; ++p) {
+        if (uses.any[s][p] && !done[p] && !together(s, p)) return false;
+      }
+      return !done[s];
+    };
+    while (!ready(first))
+      ++first;
+    std::vector<std::size_t> members;
+    for (std::size_t s = 0; s < n; ++s) {
+      if (together(first, s)) members.push_back(s);
+    }
+    ForwardGroup group;
+    while (group.statements.size() < members.size()) {
+      for (const std::size_t s : members) {
+        const bool waits = done[s] || std::any_of(members.begin(), members.end(), [&](std::size_t p) {
+                             return uses.direct[s][p] && !done[p];
+                           });
+        if (waits) continue;
+        done[s] = true;
+        group.statements.emplace_back(s);
+      }
+    }
+    group.ordered = ordered_bounds(m, group.statements);
+    out.push_back(std::move(group));
+  }
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,102 @@
+// A fit, from a model and its data to runs from several starts. The command line and the library are both users of this.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "compiler/fitting/method.h"
+#include "compiler/instance/instance.h"
+#include "runtime/methods/auto_anneal.h"
+#include "runtime/methods/auto_svi.h"
+#include "runtime/methods/reach.h"
+#include "runtime/methods/svi.h"
+
+namespace lehr {
+
+/// A model and its data.
+struct Bound {
+  Analysed analysed;
+  BoundData data;
+};
+
+/// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where some are,
+/// `resolved` (as read() made it) is analysed anew. Nothing: the diagnostics say why.
+Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
+                                              const Settings& settings, Diagnostics& diagnostics);
+
+struct FitSettings {
+  Method method;
+  SviOptions inference;            // coordinate ascent reads what it has of them; no sweep: the ELBO of the start
+  std::uint64_t seed = 1;
+  StartKind start = StartKind::seeds;
+  std::vector<NpyArray> init;      // put in place after the start
+  std::string init_source;         // for messages
+  bool save_locals = false;
+  Backend backend = Backend::native;
+};
+
+/// What a user should know of a run that looks well.
+struct Caution {
+  std::string text;
+  std::vector<std::string> notes;
+};
+
+/// One run from one start.
+struct FitRun {
+  std::uint64_t restart = 0;
+  Outcome outcome;
+  std::vector<NpyArray> posterior;
+  std::optional<AutoReport> automatic;  // of automatic annealing
+  std::optional<ProbeReport> probe;     // of the same from minibatches
+  std::optional<Tempering> tempering;
+  TemperReport temper_report;
+  std::vector<std::string> symmetric;   // Instance::equal_components
+  std::vector<Caution> at_start;        // what there is to know before the run
+};
+
+/// A run that failed loses to one that did not; otherwise the higher ELBO wins.
+bool better(const FitRun& a, const FitRun& b);
+
+/// Brings the factors of the items to their optimum with the global ones as they are: several rounds where items have
+/// stages that depend on each other. The ELBO.
+Result<double> infer_items(Instance& instance, const SweepOptions& options);
+
+/// A model compiled for one way of fitting it to one data set.
+class Fitting {
+ public:
+  static Result<std::unique_ptr<Fitting>> make(Bound bound, FitSettings settings);
+
+  /// A start in place, and what its run needs. ExitCode::numerical: another start may do.
+  Result<FitRun> start(std::uint64_t restart);
+  /// The run of that start.
+  void run(FitRun& run, const OnSweep& on_sweep);
+
+  /// Sweeps or steps that a run takes at most.
+  std::int64_t most_iterations() const;
+
+  /// Only the factors of the items, from that start.
+  Result<bool> run_items(FitRun& run);
+  std::vector<Caution> cautions(const FitRun& run) const;
+
+  const Analysed& analysed() const { return bound_.analysed; }
+  const model::Model& model() const { return analysed().model; }
+  const schedule::Schedule& schedule() const { return analysed().schedule; }
+  const BoundData& data() const { return bound_.data; }
+  const Instance& instance() const { return *instance_; }
+
+ private:
+  Fitting(Bound bound, FitSettings settings);
+  std::optional<Error> compile();
+  /// Whether a normaliser that averages over the prior lets the temperature come down to 1.
+  Result<std::vector<Caution>> foresee(const Tempering& tempering);
+  Outcome infer(FitRun& run, const OnSweep& on_sweep);
+  Outcome evaluate_start(const OnSweep& on_sweep);
+
+  Bound bound_;
+  FitSettings settings_;
+  std::unique_ptr<Instance> instance_;
+};
+
+}  // namespace lehr

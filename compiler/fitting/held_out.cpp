@@ -1,0 +1,269 @@
+// The split of the items, and the sums.
+#include "compiler/fitting/held_out.h"
+#include "compiler/fitting/fitting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "runtime/methods/cavi.h"
+#include "runtime/output/moments.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+/// Probabilities of the values of discrete elements from their means.
+std::vector<double> beliefs(const Variable& v, std::vector<double> mean) {
+  if (v.support == math::Support::category) return mean;
+  std::vector<double> out;
+  for (const double x : mean) {
+    const double one = v.support == math::Support::spin ? 0.5 * (1 + x) : x;
+    out.push_back(1 - one);
+    out.push_back(one);
+  }
+  return out;
+}
+
+}  // namespace
+
+Settings fitted_settings(const Analysed& analysed, const BoundData& data) {
+  const Model& m = analysed.model;
+  SavedFit fit;
+  for (std::size_t k = 0; k < m.constants.size(); ++k)
+    fit.constants[m.constants[k].name] = {data.constants[k]};
+  for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    fit.sizes[m.plates[k].name] = data.sizes[k];
+    if (!data.labels[k].empty()) fit.labels[m.plates[k].name] = data.labels[k];
+  }
+  return fitted_settings(analysed, fit);
+}
+
+Settings fitted_settings(const Analysed& analysed, const SavedFit& fit) {
+  const Model& m = analysed.model;
+  const schedule::Schedule& schedule = analysed.schedule;
+  Settings out;
+  for (const Constant& c : m.constants) {
+    const auto it = fit.constants.find(c.name);
+    if (it != fit.constants.end() && it->second.size() == 1) out.constants[c.name] = it->second[0];
+  }
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    const conditionals::BlockId b = schedule.conditionals.block_of[k];
+    if (v.observed || v.auxiliary || !b.valid() || schedule.stage_of[b.index()]) continue;
+    std::vector<PlateId> plates = v.axes;
+    plates.insert(plates.end(), v.event.begin(), v.event.end());
+    if (v.value_plate) plates.push_back(*v.value_plate);
+    for (const PlateId p : plates) {
+      const Plate& plate = m[m[p].set];
+      if (plate.parent) continue;
+      if (const auto it = fit.sizes.find(plate.name); it != fit.sizes.end())
+        out.sizes[plate.name] = it->second;
+      if (const auto it = fit.labels.find(plate.name); it != fit.labels.end())
+        out.labels[plate.name] = it->second;
+    }
+  }
+  return out;
+}
+
+double HeldOut::multiplicity(const Statement& s, const At& at) const {
+  double out = 1;
+  for (const BoundId b : s.bounds) {
+    const Plate& plate = model()[model()[b].plate];
+    if (plate.times)
+      out *= data_.givens[plate.times->index()].values[static_cast<std::size_t>(at[b.index()])];
+  }
+  return out;
+}
+
+std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
+  const Model& m = model();
+  Forward forward(m, data_);
+  std::map<std::int64_t, std::vector<Observation>> items;
+  for (std::size_t k = 0; k < m.statements.size(); ++k) {
+    const Statement& s = m.statements[k];
+    if (!m[s.variable].observed) continue;
+    std::optional<BoundId> item;
+    if (completion_) {
+      for (const schedule::Step& step : analysed_.schedule.steps) {
+        const auto* stage = std::get_if<schedule::ItemStage>(&step);
+        for (const BoundId b : s.bounds) {
+          if (stage && m[b].plate == stage->item) item = b;
+        }
+      }
+      if (!item)
+        return unscored(fmt::format("'{}' does not lie on the items: what of it to hold out is not defined",
+                                    m[s.variable].name));
+    }
+    At at = forward.origin();
+    forward.each(s.bounds, at, [&] {
+      const Element e = forward.element(s, at);
+      const double copies = multiplicity(s, at);
+      if (copies > 0 && !std::isnan(forward.values(e)[0]))
+        items[item ? at[item->index()] : 0].push_back({StatementId(k), e, copies});
+    });
+  }
+  kept_ = data_;
+  if (!completion_) {
+    for (auto& [item, observations] : items)
+      scored_ = std::move(observations);
+    return std::nullopt;
+  }
+  for (auto& [item, observations] : items) {
+    std::vector<std::int64_t> copies;
+    for (std::size_t k = 0; k < observations.size(); ++k)
+      copies.insert(copies.end(), static_cast<std::size_t>(observations[k].copies),
+                    static_cast<std::int64_t>(k));
+    Rng rng(options.seed, static_cast<std::uint64_t>(item));
+    shuffle(rng, copies);
+    const auto held =
+        static_cast<std::size_t>(std::floor(fraction_ * static_cast<double>(copies.size()) + 1e-9));
+    std::vector<double> out(observations.size(), 0.0);
+    for (std::size_t k = 0; k < held; ++k)
+      ++out[static_cast<std::size_t>(copies[k])];
+    for (std::size_t k = 0; k < observations.size(); ++k) {
+      if (out[k] == 0) continue;
+      const Element e = observations[k].element;
+      scored_.push_back({observations[k].statement, e, out[k]});
+      if (const Plate* p = times_plate(m, m[e.variable])) {
+        kept_.givens[p->times->index()].values[e.position] -= out[k];
+        continue;
+      }
+      const std::size_t width = forward.width(e.variable);
+      BoundArray& a = kept_.observed[e.variable.index()];
+      std::fill_n(a.values.begin() + static_cast<std::ptrdiff_t>(e.position * width), width, std::nan(""));
+      a.has_missing = true;
+    }
+  }
+  std::sort(scored_.begin(), scored_.end(),
+            [](const Observation& a, const Observation& b) { return a.element < b.element; });
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model& resolved, const Analysed& complete,
+                                               const Dataset& dataset, const Settings& settings,
+                                               const HeldOutOptions& options) {
+  std::unique_ptr<HeldOut> out(new HeldOut());
+  const auto analyse_anew = [&](const Model& m, const density::ExpandOptions& expand) -> std::optional<Error> {
+    Diagnostics diagnostics;
+    std::optional<Analysed> analysed = analyse(m, expand, diagnostics);
+    if (!analysed)
+      return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
+    out->analysed_ = std::move(*analysed);
+    return std::nullopt;
+  };
+  out->analysed_ = complete;
+  if (auto e = out->classify()) return *e;
+  Result<BoundData> data = lehr::bind(out->model(), dataset, settings);
+  if (!data) return data.error();
+  out->data_ = std::move(*data);
+  if (!out->completion_ && options.fraction) {
+    return unscored(
+        "nothing is held out: the local variables are summed out, and every observation is scored",
+        {"leave out --holdout: it is for models whose items have continuous variables, such as the topics of "
+         "a document"});
+  }
+  out->fraction_ = options.fraction.value_or(0.5);
+  out->seed_ = options.seed;
+  out->local_ = options.local;
+  std::optional<Model> counted;
+  if (out->completion_) {
+    counted = with_counted_elements(resolved, out->data_);
+    if (auto e = analyse_anew(*counted, {})) return *e;
+    if (auto e = out->cannot_hold_out()) return *e;
+  }
+  if (auto e = out->split_items(options)) return *e;
+  if (!out->completion_) return out;
+  if (out->scored_.empty()) return unscored("no item has enough observations to hold one out");
+  density::ExpandOptions expand;
+  for (const BoundArray& a : out->kept_.observed)
+    expand.may_be_missing.push_back(a.has_missing);
+  if (auto e = analyse_anew(*counted, expand)) return *e;
+  bool beliefs_of_items = false;
+  for (std::size_t v = 0; v < out->summed_.size(); ++v)
+    beliefs_of_items =
+        beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
+  out->instance_ = std::make_unique<Instance>(out->analysed_, out->kept_,
+                                              loops::LowerOptions{beliefs_of_items}, Backend::native);
+  return out;
+}
+
+Result<Score> HeldOut::score(const std::vector<NpyArray>& posterior) {
+  const Model& m = model();
+  std::vector<NpyArray> arrays;
+  for (const NpyArray& a : posterior) {
+    const std::string name = a.name.substr(0, a.name.rfind('.'));
+    for (std::size_t v = 0; v < m.variables.size(); ++v) {
+      if (m.variables[v].name == name && !m.variables[v].auxiliary && !is_local(VariableId(v)))
+        arrays.push_back(a);
+    }
+  }
+  if (!instance_) return sum_up(arrays);
+  if (Result<bool> r = instance_->start(seed_, 0, StartKind::means); !r) return r.error();
+  if (Result<bool> r = instance_->set(arrays, "posterior.npz"); !r) return r.error();
+  if (Result<double> r = infer_items(*instance_, local_); !r) return r.error();
+  return sum_up(instance_->posterior(true));
+}
+
+Result<Score> HeldOut::sum_up(const std::vector<NpyArray>& posterior) {
+  const Model& m = model();
+  Forward forward(m, data_);
+  std::vector<SummedVariable> summed = summed_;
+  const std::map<std::string, SavedVariable> saved = by_variable(posterior);
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    const bool needed = !is_discrete(v.support) || summed[k].by == Summation::belief;
+    if (v.observed || v.auxiliary || !needed) continue;
+    const auto it = saved.find(v.name);
+    const std::optional<Moments> mean = it == saved.end() ? std::nullopt : moments(it->second, nullptr);
+    if (!mean)
+      return Error{
+          ExitCode::data, "posterior.npz", fmt::format("there is no mean of '{}' in it", v.name), {}};
+    std::vector<double> values = is_discrete(v.support) ? beliefs(v, mean->mean) : mean->mean;
+    const std::size_t per_element = !is_discrete(v.support) ? forward.width(VariableId(k))
+                                    : v.value_plate         ? forward.extent(VariableId(k))
+                                                            : 2;
+    if (values.size() != per_element * forward.elements(VariableId(k))) {
+      return Error{ExitCode::data,
+                   "posterior.npz",
+                   fmt::format("'{}' has {} numbers there, but {} with these data", v.name, values.size(),
+                               per_element * forward.elements(VariableId(k))),
+                   {"what the fit knows nothing of cannot be scored"}};
+    }
+    if (is_discrete(v.support)) summed[k].belief = std::move(values);
+    else std::copy(values.begin(), values.end(), forward.values(VariableId(k)).begin());
+  }
+  Score out;
+  out.total = Marginal(forward, std::move(summed)).log_density(scored_);
+  if (std::isnan(out.total))
+    return Error{ExitCode::numerical,
+                 "",
+                 "the score is not a number",
+                 {"a parameter has no posterior mean, or one outside its domain"}};
+  for (const Observation& o : scored_)
+    out.observations += static_cast<std::int64_t>(o.copies);
+  return out;
+}
+
+std::vector<NpyArray> HeldOut::split() const {
+  const Model& m = model();
+  Forward forward(m, data_);
+  std::map<VariableId, NpyArray> arrays;
+  for (const Observation& o : scored_) {
+    NpyArray& a = arrays[o.element.variable];
+    if (a.values.empty()) {
+      const std::size_t n = forward.elements(o.element.variable);
+      a = {m[o.element.variable].name, {static_cast<std::int64_t>(n)}, std::vector<double>(n, 0.0), true};
+    }
+    a.values[o.element.position] = o.copies;
+  }
+  std::vector<NpyArray> out;
+  for (auto& [v, a] : arrays)
+    out.push_back(std::move(a));
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,90 @@
+// Held-out log predictive density of data under a fit.
+//
+// Global parameters stand at their posterior means (E of the parameter itself, never of its logarithm); discrete ones
+// are summed over by their posterior probabilities, for each observation by itself. Then there are two cases:
+//
+// * Every local latent variable is discrete, or there is none: the score is the log of the density of the data with the
+//   local variables summed out by their distributions (log sum_z p(z) p(x | z) in a mixture). Nothing is held out.
+// * Some local variable is continuous (the topics of a document): document completion (Hoffman et al. 2013, section 4).
+//   Of the observations of each item a fraction is held out; the local variables are inferred from the others with the
+//   global factors as they are, and the held-out ones are scored at the means of the item's variables, their own discrete
+//   variables summed out by their distributions (log sum_z p(z | E theta) p(x | z, E beta)).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "compiler/instance/instance.h"
+#include "compiler/evaluate/marginal.h"
+#include "runtime/methods/sweep.h"
+#include "runtime/output/saved_fit.h"
+
+namespace lehr {
+
+struct HeldOutOptions {
+  std::optional<double> fraction;       // of each item's observations, rounded down; completion only, where 0.5 is meant
+  std::uint64_t seed = 1;               // of the split
+  SweepOptions local = {1000, 1e-6};    // inference of the local variables
+};
+
+struct Score {
+  double total = 0;                     // nats
+  std::int64_t observations = 0;        // elements of observed variables, copies counted, that were scored
+};
+
+/// A model or a request that has no score.
+Error unscored(std::string text, std::vector<std::string> notes = {});
+/// Gives the plates of single observations a multiplicity, 1, in the model and its data: an element that is held out counts 0
+/// times, and its own variables with it, which a missing value would leave in the model.
+model::Model with_counted_elements(const model::Model& m, BoundData& data);
+/// The plate of the variable that has a multiplicity, or null.
+const model::Plate* times_plate(const model::Model& m, const model::Variable& v);
+
+/// What a model and a saved fit say of data that it has not seen: constants, and sizes and labels of the plates that the
+/// global parameters have.
+Settings fitted_settings(const Analysed& analysed, const SavedFit& fit);
+
+/// The same of the data that a model is about to be fitted to.
+Settings fitted_settings(const Analysed& analysed, const BoundData& data);
+
+class HeldOut {
+ public:
+  /// Binds the data, splits them and compiles what infers the local variables. ExitCode::usage for models that have no
+  /// score (latent chains, potentials, a continuous variable of each observation), and for a fraction where nothing is held out.
+  static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved, const Analysed& complete,
+                                               const Dataset& dataset, const Settings& settings,
+                                               const HeldOutOptions& options);
+
+  /// The score under a posterior, arrays named as in posterior.npz (local ones are passed over). May be called again, with
+  /// another posterior; the result depends on nothing before.
+  Result<Score> score(const std::vector<NpyArray>& posterior);
+
+  bool completes() const { return instance_ != nullptr; }
+  double fraction() const { return fraction_; }
+  /// Copies of each element that were held out, one array an observed variable, packed like the data.
+  std::vector<NpyArray> split() const;
+
+ private:
+  HeldOut() = default;
+  const model::Model& model() const { return analysed_.model; }
+  std::optional<Error> classify();
+  std::optional<Error> cannot_hold_out() const;
+  std::optional<Error> split_items(const HeldOutOptions& options);
+  Result<Score> sum_up(const std::vector<NpyArray>& posterior);
+  bool is_local(model::VariableId v) const;
+  double multiplicity(const model::Statement& s, const At& at) const;
+
+  Analysed analysed_;
+  BoundData data_, kept_;               // all observations; without those that are held out
+  std::vector<SummedVariable> summed_;  // by VariableId, beliefs empty
+  std::vector<Observation> scored_;
+  std::unique_ptr<Instance> instance_;  // completion only
+  SweepOptions local_;
+  std::uint64_t seed_ = 1;
+  double fraction_ = 0;
+  bool completion_ = false;
+};
+
+}  // namespace lehr

@@ -1,0 +1,159 @@
+// Which models have a score, and how each of their variables is summed over or inferred.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/fitting/held_out.h"
+#include "compiler/model/walk.h"
+
+namespace lehr {
+
+using namespace model;
+
+Error unscored(std::string text, std::vector<std::string> notes) {
+  return {ExitCode::usage, "", std::move(text), std::move(notes)};
+}
+
+const Plate* times_plate(const Model& m, const Variable& v) {
+  for (const PlateId p : v.axes) {
+    if (m[p].times) return &m[p];
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// By VariableId: the variables that a statement's density depends on, directly or not.
+std::vector<bool> ancestors(const Model& m, const Statement& s) {
+  std::vector<bool> out(m.variables.size(), false);
+  std::vector<const Statement*> todo{&s};
+  while (!todo.empty()) {
+    const Statement& at = *todo.back();
+    todo.pop_back();
+    for (const ExprId id : nodes_under(m, roots_of(at))) {
+      const auto* ref = std::get_if<VariableRef>(&m[id].node);
+      if (!ref || out[ref->variable.index()]) continue;
+      out[ref->variable.index()] = true;
+      if (!m[ref->variable].observed) todo.push_back(&m[m[ref->variable].statement]);
+    }
+  }
+  return out;
+}
+
+bool covers(const std::vector<PlateId>& axes, const std::vector<PlateId>& other) {
+  return std::all_of(other.begin(), other.end(),
+                     [&](PlateId p) { return std::find(axes.begin(), axes.end(), p) != axes.end(); });
+}
+
+}  // namespace
+
+bool HeldOut::is_local(VariableId v) const {
+  const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[v.index()];
+  return b.valid() && analysed_.schedule.stage_of[b.index()].has_value();
+}
+
+Model with_counted_elements(const Model& m, BoundData& data) {
+  Model out = m;
+  for (const Variable& v : m.variables) {
+    if (!v.observed || v.axes.empty() || times_plate(out, v)) continue;
+    const PlateId leaf = v.axes.back();
+    const auto lies_on = [&](const Variable& x) {
+      return x.observed && std::find(x.axes.begin(), x.axes.end(), leaf) != x.axes.end();
+    };
+    const bool alone = std::count_if(m.variables.begin(), m.variables.end(), lies_on) == 1;
+    const bool chain =
+        std::all_of(v.axes.begin() + 1, v.axes.end(), [&](PlateId p) { return m[p].parent.has_value(); });
+    if (!alone || !chain || v.axes.size() < 2) continue;
+    const auto elements = static_cast<std::size_t>(data.sizes[leaf.index()]);
+    for (Plate& p : out.plates) {
+      if (p.set == leaf) p.times = GivenId(out.givens.size());
+    }
+    out.givens.push_back(
+        {"elements of " + m[leaf].name, v.span, v.axes, {}, GivenType::count, std::nullopt, false});
+    data.givens.push_back({std::vector<double>(elements, 1.0), false});
+  }
+  return out;
+}
+
+/// Copies of one element are told apart by its multiplicity alone, and what others depend on cannot be
+/// missing.
+std::optional<Error> HeldOut::cannot_hold_out() const {
+  const Model& m = model();
+  std::map<const Plate*, std::string> counted;
+  for (const Statement& s : m.statements) {
+    const Variable& v = m[s.variable];
+    for (const ExprId id : nodes_under(m, roots_of(s))) {
+      const auto* ref = std::get_if<VariableRef>(&m[id].node);
+      if (ref && m[ref->variable].observed)
+        return unscored(fmt::format("'{}' depends on the observed '{}', which therefore cannot be held out",
+                                    v.name, m[ref->variable].name));
+    }
+    const Plate* p = times_plate(m, v);
+    if (!v.observed) continue;
+    if (!p) {
+      const std::vector<bool> above = ancestors(m, s);
+      for (std::size_t k = 0; k < above.size(); ++k) {
+        if (above[k] && summed_[k].by == Summation::own)
+          return unscored(
+              fmt::format("'{}' cannot be held out without its own '{}'", v.name, m.variables[k].name),
+              {fmt::format("put '{}' on a plate that is nested in the items", v.name)});
+      }
+      continue;
+    }
+    if (counted.contains(p) || v.axes.back() != p->set || !v.event.empty() || (m[*p->times].axes != v.axes))
+      return unscored(fmt::format("copies of '{}' cannot be held out: its plate '{}' counts other things too",
+                                  v.name, p->name));
+    counted[p] = v.name;
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> HeldOut::classify() {
+  const Model& m = model();
+  if (!m.potentials.empty())
+    return unscored("a model with potentials has no score: its density has no known normaliser");
+  for (const Statement& s : m.statements) {
+    if (s.lagged && !m[s.variable].observed)
+      return unscored(fmt::format("scores of chains are not supported, and '{}' is one", m[s.variable].name));
+  }
+  std::vector<std::vector<bool>> above;
+  std::vector<VariableId> observed;
+  for (const Statement& s : m.statements) {
+    if (!m[s.variable].observed) continue;
+    observed.push_back(s.variable);
+    above.push_back(ancestors(m, s));
+  }
+  // A variable is the observation's own when one observed variable depends on it, each element on another
+  // one.
+  const auto own = [&](std::size_t v) {
+    std::size_t users = 0, covered = 0;
+    for (std::size_t k = 0; k < observed.size(); ++k) {
+      users += above[k][v];
+      covered += above[k][v] && covers(m.variables[v].axes, m[observed[k]].axes);
+    }
+    return users == 1 && covered == 1;
+  };
+  summed_.resize(m.variables.size());
+  for (std::size_t v = 0; v < m.variables.size(); ++v) {
+    const Variable& x = m.variables[v];
+    if (x.observed || x.auxiliary || !is_local(VariableId(v)) || is_discrete(x.support)) continue;
+    if (own(v)) {
+      return unscored(
+          fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
+          {"a score needs several observations of each item, or local variables that are discrete"});
+    }
+    completion_ = true;
+  }
+  for (std::size_t v = 0; v < m.variables.size(); ++v) {
+    const Variable& x = m.variables[v];
+    if (x.observed || x.auxiliary || !is_discrete(x.support)) continue;
+    summed_[v].by = !is_local(VariableId(v)) ? Summation::belief
+                    : own(v)                 ? Summation::own
+                    : completion_            ? Summation::belief
+                                             : Summation::joint;
+  }
+  return std::nullopt;
+}
+
+}  // namespace lehr

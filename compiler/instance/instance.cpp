@@ -1,0 +1,239 @@
+// From a lowered program and bound data to an engine, and from the engine's buffers to the posterior.
+#include "compiler/instance/instance.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <map>
+
+#include "compiler/loops/interpret.h"
+#include "compiler/native/native.h"
+#include "runtime/methods/cavi.h"
+#include "runtime/rng.h"
+
+namespace lehr {
+namespace {
+
+using loops::ParameterSlot;
+
+std::int64_t position(loops::BufferId b) { return static_cast<std::int64_t>(b.index()); }
+
+/// A start forms the items' factors from the global ones.
+loops::LowerOptions with_new_items(loops::LowerOptions options) {
+  options.new_items = true;
+  return options;
+}
+
+/// The functions of a program, compiled or interpreted, for as long as this lives.
+class Functions {
+ public:
+  Functions(const loops::Program& p, Backend backend) : program_(p) {
+    if (backend == Backend::interpreter) {
+      code_ = {this, interpret};
+      return;
+    }
+    jit_ = std::make_unique<native::Jit>(p);
+    for (const loops::Function& f : p.functions)
+      compiled_.push_back(jit_->function(f.name));
+  }
+
+  const machine::Code* code() const { return jit_ ? nullptr : &code_; }
+  const lehr_function* compiled() const { return compiled_.data(); }
+
+ private:
+  static std::int32_t interpret(void* context, std::int64_t function, lehr_buffer const* table,
+                                const std::int64_t* sizes, const std::int64_t* integers,
+                                const double* reals) {
+    return loops::interpret(static_cast<const Functions*>(context)->program_,
+                            static_cast<std::size_t>(function), table, sizes, integers, reals);
+  }
+
+  const loops::Program& program_;
+  std::unique_ptr<native::Jit> jit_;
+  std::vector<lehr_function> compiled_;
+  machine::Code code_{};
+};
+
+}  // namespace
+
+struct Instance::Compiled {
+  Compiled(const Tables& tables, const loops::Lowered& l, Backend backend, std::int64_t window)
+      : functions(l.program, backend),
+        model(with_functions(model_of(tables), functions)),
+        engine(model, l.size_values, window, functions.code()) {}
+
+  static machine::Model with_functions(machine::Model m, const Functions& f) {
+    m.functions = f.compiled();
+    return m;
+  }
+
+  Functions functions;
+  machine::Model model;
+  Engine engine;
+};
+
+Instance::Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options,
+                   Backend backend, std::int64_t window)
+    : model_(analysed.model),
+      schedule_(analysed.schedule),
+      plate_sizes_(data.sizes),
+      lowered_(generate(analysed, data, with_new_items(options))),
+      tables_(tables_of(model_, schedule_, lowered_)),
+      compiled_(std::make_unique<Compiled>(tables_, lowered_, backend, window)) {
+  engine().describe = [this](std::int32_t status) { return describe_status(model_, schedule_, status); };
+  place_data(data);
+}
+
+Instance::~Instance() = default;
+
+Engine& Instance::engine() { return compiled_->engine; }
+const Engine& Instance::engine() const { return compiled_->engine; }
+
+void Instance::place_data(const BoundData& data) {
+  const auto copy = [&](loops::BufferId b, const std::vector<double>& values) {
+    if (!b.valid() || values.empty()) return;
+    if (lowered_.program[b].element == loops::Type::i64) {
+      const auto to = engine().integers(position(b));
+      for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = std::isnan(values[i]) ? -1 : static_cast<std::int64_t>(values[i]);
+    } else {
+      const auto to = engine().reals(position(b));
+      for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = values[i];
+    }
+  };
+  for (std::size_t k = 0; k < model_.givens.size(); ++k)
+    copy(lowered_.data.givens[k], data.givens[k].values);
+  for (std::size_t k = 0; k < model_.variables.size(); ++k) {
+    if (model_.variables[k].observed) copy(lowered_.data.observed[k], data.observed[k].values);
+  }
+  for (std::size_t k = 0; k < model_.plates.size(); ++k) {
+    const loops::BufferId b = lowered_.data.offsets[k];
+    if (!b.valid() || model_.plates[k].set != model::PlateId(k)) continue;
+    const auto to = engine().integers(position(b));
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = data.offsets[k].at(i);
+  }
+}
+
+std::optional<Error> Instance::asymmetric_matrix() const {
+  for (model::GivenId id : lowered_.definite) {
+    const model::Given& g = model_[id];
+    const auto n = static_cast<std::size_t>(plate_sizes_[model_[g.event[0]].set.index()]);
+    const std::span<double> x = engine().reals(position(lowered_.data.givens[id.index()]));
+    for (std::size_t i = 0; n > 0 && i < x.size(); ++i) {
+      const std::size_t matrix = i / (n * n) * n * n, row = i / n % n, column = i % n;
+      const double other = x[matrix + column * n + row];
+      if (std::abs(x[i] - other) <= 1e-9 * (std::abs(x[i]) + std::abs(other))) continue;
+      return Error{
+          ExitCode::data,
+          "--data",
+          fmt::format("the matrix '{}' is not symmetric: its entries [{}, {}] and [{}, {}] are {} and {}",
+                      g.name, row, column, column, row, x[i], other),
+          {"a precision, covariance, scale or rate matrix must be symmetric positive definite"}};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
+  std::vector<std::int64_t> out;
+  for (loops::SizeId s : lowered_.program[slot.buffer].axes)
+    out.push_back(engine().extent(tables_.extent(lowered_.program, s)));
+  return out;
+}
+
+Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKind kind) {
+  const auto failed = [&](std::int32_t status) {
+    const bool data = status >= loops::kFailData;
+    return Error{
+        data ? ExitCode::data : ExitCode::numerical, data ? "--data" : "", engine().describe(status), {}};
+  };
+  if (std::optional<Error> e = asymmetric_matrix()) return *e;
+  if (const std::int32_t s = engine().prepare()) return failed(s);
+  const Started started{model_, schedule_, lowered_, engine(), plate_sizes_};
+  if (const std::int32_t s = random_start(started, kind, Rng(seed, restart))) return failed(s);
+  engine().restart = [started, kind](std::uint64_t again, std::optional<StartKind> other) {
+    return random_start(started, other.value_or(kind), Rng(again, 0x57A7));
+  };
+  return true;
+}
+
+Result<bool> Instance::set(const std::vector<NpyArray>& arrays, const std::string& source) {
+  bool of_items = false;
+  for (const NpyArray& a : arrays) {
+    const ParameterSlot* slot = nullptr;
+    std::vector<std::string> known;
+    for (const ParameterSlot& s : lowered_.interface.parameters) {
+      known.push_back(s.name);
+      if (s.name == a.name) slot = &s;
+    }
+    if (!slot) {
+      // probabilities of a category that is formed where it is used: nothing reads a start value
+      const std::size_t dot = a.name.find('.');
+      bool overwritten = false;
+      for (const model::Variable& v : model_.variables) {
+        overwritten = overwritten || (!v.observed && v.value_plate && a.name == v.name + ".probs");
+      }
+      if (overwritten && dot != std::string::npos) continue;
+      return Error{ExitCode::data,
+                   source,
+                   fmt::format("'{}' is not a parameter of the posterior of this model", a.name),
+                   {fmt::format("parameters: {}", fmt::join(known, ", "))}};
+    }
+    const std::span<double> x = engine().reals(position(slot->buffer));
+    const bool elsewhere = engine().is_elsewhere(position(slot->buffer));
+    if (engine().machine().view().length(position(slot->buffer)) != a.values.size()) {
+      return Error{ExitCode::data,
+                   source,
+                   fmt::format("'{}' has shape ({}), the model needs ({})", a.name, fmt::join(a.shape, ", "),
+                               fmt::join(shape(*slot), ", ")),
+                   {}};
+    }
+    of_items = of_items || (slot->local && !slot->streamed);
+    if (!elsewhere) std::copy(a.values.begin(), a.values.end(), x.begin());
+  }
+  if (const std::int32_t s = machine::call_on_kept(engine().machine(), engine().model().expectations))
+    return Error{ExitCode::data, source, engine().describe(s), {}};
+  return of_items;
+}
+
+std::vector<std::string> Instance::equal_components() const {
+  const auto is_value = [&](model::PlateId p) {
+    return std::any_of(model_.variables.begin(), model_.variables.end(), [&](const model::Variable& v) {
+      return !v.observed && !v.auxiliary && v.value_plate && model_[*v.value_plate].set == model_[p].set;
+    });
+  };
+  std::map<std::string, bool> equal;  // by variable: all of its arrays
+  for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    const model::Variable& v = model_[slot.variable];
+    if (slot.local || slot.streamed || v.axes.size() != 1 || !is_value(v.axes[0])) continue;
+    const std::span<double> x = engine().reals(position(slot.buffer));
+    const auto n = static_cast<std::size_t>(shape(slot)[0]);
+    bool same = n > 1;
+    for (std::size_t i = 0; i < x.size() && same; ++i)
+      same = std::abs(x[i] - x[i % (x.size() / n)]) <= 1e-6 * std::abs(x[i]) + 1e-12;
+    const bool before = equal.try_emplace(v.name, true).first->second;
+    equal[v.name] = before && same;
+  }
+  // One of them may well be the same for all values; all of them are in a symmetric solution.
+  std::vector<std::string> out;
+  for (const auto& [name, same] : equal) {
+    if (!same) return {};
+    out.push_back(name);
+  }
+  return out;
+}
+
+std::vector<NpyArray> Instance::posterior(bool locals) const {
+  std::vector<NpyArray> out;
+  for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    if (slot.local && (!locals || engine().is_elsewhere(position(slot.buffer)))) continue;
+    const std::span<double> x = engine().reals(position(slot.buffer));
+    out.push_back({slot.name, shape(slot), {x.begin(), x.end()}, false});
+  }
+  return out;
+}
+
+}  // namespace lehr

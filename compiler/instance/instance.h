@@ -1,0 +1,61 @@
+// A model, compiled for one data set, with its data in place: what `fit` runs.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "compiler/instance/start.h"
+#include "compiler/machine/tables.h"
+#include "runtime/methods/engine.h"
+#include "runtime/output/npz.h"
+
+namespace lehr {
+
+enum class Backend { native, interpreter };
+
+/// Start values and posterior of one compiled model. What was analysed must outlive it.
+class Instance {
+ public:
+  /// `window`: items whose factors are kept at a time, for SviOptions::batch items a step; 0 for all of them, as it is
+  /// where the model does not take minibatches (compiler/machine/minibatch.h).
+  Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
+           std::int64_t window = 0);
+
+  ~Instance();
+
+  Engine& engine();
+  const Engine& engine() const;
+
+  /// Start of a run, see StartKind. Deterministic in (seed, restart), whatever the method that follows.
+  Result<bool> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
+
+  /// Replaces factors by the arrays of `--init`, named as in posterior.npz; unknown names and wrong shapes are errors.
+  /// Arrays of factors that are overwritten before they are read (streamed categories, items in a window) are accepted. Whether
+  /// factors of the items were among them.
+  Result<bool> set(const std::vector<NpyArray>& arrays, const std::string& source);
+
+  /// Global variables whose elements are the same for every value of a latent category: a solution in which the values
+  /// cannot be told apart, and from which no sweep leads away.
+  std::vector<std::string> equal_components() const;
+
+  /// `variable.parameter` arrays; local ones only with `locals`, which a window does not have.
+  std::vector<NpyArray> posterior(bool locals) const;
+
+ private:
+  struct Compiled;                    // functions and the engine
+
+  void place_data(const BoundData& data);
+  std::optional<Error> asymmetric_matrix() const;
+  std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
+
+  const model::Model& model_;
+  const schedule::Schedule& schedule_;
+  std::vector<std::int64_t> plate_sizes_;
+  loops::Lowered lowered_;
+  Tables tables_;
+  std::unique_ptr<Compiled> compiled_;
+};
+
+}  // namespace lehr

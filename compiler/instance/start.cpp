@@ -1,0 +1,121 @@
+#include "compiler/instance/start.h"
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/machine/items.h"
+
+namespace lehr {
+namespace {
+
+/// Clusters of what was observed, for the starts that ask for them.
+struct Clustering {
+  const Started& s;
+  std::vector<std::int64_t> found;
+
+  const std::int64_t* of(const std::vector<model::PlateId>& axes, std::int64_t k, Rng& rng) {
+    found = cluster(s, axes, k, rng);
+    return found.empty() ? nullptr : found.data();
+  }
+};
+
+const std::int64_t* of_parameter(void* context, std::int64_t parameter, std::int64_t k, Rng& rng) {
+  auto& c = *static_cast<Clustering*>(context);
+  const loops::ParameterSlot& slot = c.s.lowered.interface.parameters[static_cast<std::size_t>(parameter)];
+  const std::int64_t* found = c.of(c.s.model[slot.variable].axes, k, rng);
+  const std::size_t elements =
+      c.s.engine.machine().view().length(static_cast<std::int64_t>(slot.buffer.index())) /
+      static_cast<std::size_t>(k);
+  return c.found.size() == elements ? found : nullptr;
+}
+
+const std::int64_t* of_step(void* context, std::int64_t step, std::int64_t k, Rng& rng) {
+  auto& c = *static_cast<Clustering*>(context);
+  const loops::Interface& io = c.s.lowered.interface;
+  const auto& stage =
+      std::get<loops::StageFunctions>(io.steps[io.sweep[static_cast<std::size_t>(step)].step]);
+  return c.of({stage.item}, k, rng);
+}
+
+/// What elements of the items take, as long as their factors are not in memory: by parameter, -1 for nothing.
+struct TakenValues {
+  const machine::View view;
+  std::map<std::int64_t, std::vector<std::int32_t>> values = {};
+};
+
+bool put_run(void* context, const machine::Machine& m, ItemRange run) {
+  const auto& taken = *static_cast<const TakenValues*>(context);
+  for (const auto& [parameter, all] : taken.values) {
+    const machine::ParameterRow& row = m.model->parameters[parameter];
+    const machine::Extent rows = m.model->axes[m.model->buffers[row.buffer].first_axis];
+    const std::size_t length = m.view().length(row.buffer), width = length / all.size(),
+                      per_row = machine::row_width(m, row.buffer) / width,
+                      first = static_cast<std::size_t>(machine::row_of(m, rows, run.begin)) * per_row;
+    const std::span<double> factors = machine::factors_of(m, 0, run, row.buffer);
+    if (factors.empty()) continue;
+    machine::put_values(row, factors, std::span(all).subspan(first, factors.size() / width), length);
+  }
+  return !taken.values.empty();
+}
+
+void take_value(void* context, std::int64_t parameter, std::size_t element, std::int64_t value) {
+  auto& taken = *static_cast<TakenValues*>(context);
+  std::vector<std::int32_t>& values = taken.values[parameter];
+  if (values.empty()) {
+    const machine::ParameterRow& row = taken.view.model.parameters[parameter];
+    const machine::BufferRow& buffer = taken.view.model.buffers[row.buffer];
+    const auto width =
+        row.chain ? taken.view.extent(taken.view.model.axes[buffer.first_axis + buffer.axes - 1]) : 1;
+    values.assign(taken.view.length(row.buffer) / static_cast<std::size_t>(width), -1);
+  }
+  values[element] = static_cast<std::int32_t>(value);
+}
+
+/// Room for the picks as long as a start needs them.
+class Picks {
+ public:
+  explicit Picks(Engine& engine) : engine_(engine) {
+    for (const machine::PickRow& p : rows())
+      engine_.resize(p.buffer, engine_.machine().view().length(p.buffer));
+  }
+  ~Picks() {
+    for (const machine::PickRow& p : rows())
+      engine_.resize(p.buffer, 0);
+  }
+  Picks(const Picks&) = delete;
+  Picks& operator=(const Picks&) = delete;
+
+ private:
+  std::span<const machine::PickRow> rows() const {
+    return {engine_.model().picks, static_cast<std::size_t>(engine_.model().pick_count)};
+  }
+  Engine& engine_;
+};
+
+}  // namespace
+
+std::optional<StartKind> start_kind(std::string_view name) {
+  const std::pair<std::string_view, StartKind> kinds[] = {{"seeds", StartKind::seeds},
+                                                          {"means", StartKind::means},
+                                                          {"allocations", StartKind::allocations},
+                                                          {"points", StartKind::points},
+                                                          {"flat", StartKind::flat}};
+  for (const auto& [n, kind] : kinds) {
+    if (n == name) return kind;
+  }
+  return std::nullopt;
+}
+
+std::int32_t random_start(const Started& s, StartKind kind, Rng rng) {
+  const Picks picks(s.engine);
+  const machine::View view = s.engine.machine().view();
+  Clustering clustering{s, {}};
+  TakenValues values{view};
+  const machine::Clusters clusters{&clustering, of_parameter, of_step};
+  const machine::Taken taken{&values, take_value, put_run};
+  std::vector<std::int64_t> order(machine::order_length(view));
+  return machine::start(s.engine.machine(),
+                        {kind, &clusters, order.data(), s.engine.machine().window ? &taken : nullptr}, rng);
+}
+
+}  // namespace lehr

@@ -1,0 +1,421 @@
+#include "compiler/machine/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/machine/minibatch.h"
+
+namespace lehr {
+namespace {
+
+using machine::Domain;
+using machine::Extent;
+using machine::Parameter;
+using machine::Role;
+using machine::SizeRule;
+
+machine::Support support_of(math::Support s) {
+  using From = math::Support;
+  using To = machine::Support;
+  switch (s) {
+    case From::real:
+      return To::real;
+    case From::positive:
+      return To::positive;
+    case From::unit:
+      return To::unit;
+    case From::count:
+      return To::count;
+    case From::bit:
+      return To::bit;
+    case From::spin:
+      return To::spin;
+    case From::category:
+      return To::category;
+    case From::simplex:
+      return To::simplex;
+    case From::vector:
+      return To::vector;
+    case From::counts:
+      return To::counts;
+    case From::spd_matrix:
+      return To::spd_matrix;
+  }
+  return To::real;
+}
+
+Parameter parameter_of(const std::string& name) {
+  static const std::map<std::string, Parameter> kKnown{
+      {"value", Parameter::value},  {"mean", Parameter::mean},   {"precision", Parameter::precision},
+      {"df", Parameter::df},        {"probs", Parameter::probs}, {"p", Parameter::p},
+      {"rate", Parameter::rate},    {"scale", Parameter::scale}, {"concentration", Parameter::shape_like},
+      {"a", Parameter::shape_like}, {"b", Parameter::shape_like}};
+  const auto at = kKnown.find(name);
+  return at == kKnown.end() ? Parameter::other : at->second;
+}
+
+Role role_of(loops::Role r) {
+  if (r == loops::Role::parameter || r == loops::Role::expectation) return Role::factor;
+  return r == loops::Role::statistic ? Role::statistic : Role::work;
+}
+
+Domain domain_of(math::Support s) {
+  switch (s) {
+    case math::Support::positive:
+      return Domain::positive;
+    case math::Support::unit:
+      return Domain::unit;
+    case math::Support::count:
+    case math::Support::counts:
+      return Domain::count;
+    case math::Support::bit:
+      return Domain::bit;
+    case math::Support::spin:
+      return Domain::spin;
+    case math::Support::category:
+      return Domain::category;
+    case math::Support::simplex:
+      return Domain::open_simplex;
+    case math::Support::spd_matrix:
+      return Domain::positive_definite;
+    case math::Support::real:
+    case math::Support::vector:
+      break;
+  }
+  return Domain::real;
+}
+
+Domain domain_of(const model::Given& g, bool definite) {
+  switch (g.type) {
+    case model::GivenType::count:
+      return Domain::count;
+    case model::GivenType::category:
+      return Domain::category;
+    case model::GivenType::simplex:
+      return Domain::simplex;
+    case model::GivenType::matrix:
+      return definite ? Domain::symmetric : Domain::real;
+    case model::GivenType::real:
+    case model::GivenType::vector:
+      break;
+  }
+  return Domain::real;
+}
+
+class Writer {
+ public:
+  Writer(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l)
+      : m_(m), s_(s), l_(l), p_(l.program) {}
+
+  Tables run() {
+    write_sizes();
+    write_buffers();
+    write_arrays();
+    least_sizes();
+    write_steps();
+    write_parameters();
+    for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k)
+      t_.failures.push_back(describe_status(m_, s_, loops::kFailBlock + static_cast<std::int32_t>(k)));
+    for (std::size_t k = 0; k < m_.givens.size(); ++k)
+      t_.failures.push_back(describe_status(m_, s_, loops::kFailData + static_cast<std::int32_t>(k)));
+    const loops::Interface& io = l_.interface;
+    const auto function = [](std::size_t f) { return static_cast<std::int64_t>(f); };
+    t_.model.prepare = function(io.prepare);
+    t_.model.initialise = function(io.initialise);
+    t_.model.initialise_local = io.initialise_local ? function(*io.initialise_local) : -1;
+    t_.model.expectations = function(io.expectations);
+    t_.model.global_expectations = function(io.global_expectations);
+    t_.model.elbo = function(io.elbo);
+    t_.model.elbo_buffer = index(io.elbo_value);
+    t_.model.weights_buffer = index(io.weights);
+    t_.model.item_energies = t_.model.item_inverse = t_.model.item_outer = -1;
+    if (const auto& x = io.item_energies) {
+      t_.model.item_energies = index(x->energies);
+      t_.model.item_inverse = index(x->inverse);
+      t_.model.item_outer = function(x->outer);
+    }
+    t_.model.block_count = static_cast<std::int64_t>(s_.conditionals.blocks.size());
+    t_.model.function_count = static_cast<std::int64_t>(p_.functions.size());
+    return std::move(t_);
+  }
+
+ private:
+  static std::int64_t index(loops::BufferId b) { return static_cast<std::int64_t>(b.index()); }
+  Extent extent(loops::SizeId s) const { return t_.extent(p_, s); }
+  Extent extent(model::PlateId plate) const { return extent(l_.plate_sizes[m_[plate].set.index()]); }
+  bool is_set(std::size_t plate) const { return m_.plates[plate].set == model::PlateId(plate); }
+
+  /// The first axes of observed variables: how many elements there are is a matter of each data set.
+  bool is_item_plate(model::PlateId set) const {
+    return std::any_of(m_.variables.begin(), m_.variables.end(), [&](const model::Variable& v) {
+      return v.observed && !v.axes.empty() && m_[v.axes[0]].set == set;
+    });
+  }
+
+  void write_sizes() {
+    t_.sizes.resize(l_.size_values.size(), {SizeRule::fixed, 0, -1, 1});
+    t_.size_plates.resize(t_.sizes.size());
+    for (std::size_t k = 0; k < m_.plates.size(); ++k) {
+      const model::PlateId plate(k);
+      if (!is_set(k)) continue;
+      const loops::SizeId size = l_.plate_sizes[k];
+      const loops::BufferId offsets = l_.data.offsets[k];
+      if (offsets.valid()) {
+        const auto rows = slot(p_[offsets].axes[0]);
+        t_.sizes[rows] = {SizeRule::one_more, extent(*m_[plate].parent), -1, 0};
+        t_.size_plates[rows] = plate;
+      }
+      if (p_[size].constant >= 0) continue;
+      const std::size_t at = slot(size);
+      t_.size_plates[at] = plate;
+      if (m_[plate].parent) t_.sizes[at] = {SizeRule::nested, 0, -1, 0};
+      else if (is_item_plate(plate)) t_.sizes[at].rule = SizeRule::items;
+      if (const loops::SizeId longest = l_.longest[k]; longest.valid()) {
+        t_.sizes[at].base = extent(longest);
+        t_.sizes[slot(longest)] = {SizeRule::longest, 0, -1, 1};
+        t_.size_plates[slot(longest)] = plate;
+      }
+      for (const model::Plate& stick : m_.plates) {
+        if (stick.stick && stick.set == plate && t_.sizes[at].rule == SizeRule::fixed)
+          t_.sizes[at] = {SizeRule::one_more, extent(*stick.stick), -1, 1};
+      }
+    }
+  }
+
+  std::size_t slot(loops::SizeId s) const { return static_cast<std::size_t>(p_[s].slot); }
+
+  bool changes(Extent e) const {
+    if (e >= 0) return false;
+    const machine::SizeRow& row = t_.sizes[static_cast<std::size_t>(-(e + 1))];
+    return row.rule == SizeRule::items || row.rule == SizeRule::nested ||
+           (row.rule == SizeRule::one_more && changes(row.base));
+  }
+
+  void write_buffers() {
+    for (const loops::Buffer& b : p_.buffers) {
+      machine::BufferRow row{b.element == loops::Type::i64, role_of(b.role),
+                              static_cast<std::int64_t>(t_.axes.size()),
+                              static_cast<std::int64_t>(b.axes.size()), 0};
+      for (loops::SizeId s : b.axes) {
+        t_.axes.push_back(extent(s));
+        if (changes(t_.axes.back())) row.on_items = 1;
+      }
+      t_.buffers.push_back(row);
+    }
+  }
+
+  void add_array(const std::string& name, machine::ArrayRow row) {
+    t_.buffers[static_cast<std::size_t>(row.buffer)].role = Role::data;
+    t_.arrays.push_back(row);
+    t_.array_names.push_back(name);
+  }
+
+  void write_arrays() {
+    for (std::size_t k = 0; k < m_.plates.size(); ++k) {
+      const loops::BufferId b = l_.data.offsets[k];
+      if (!b.valid() || !is_set(k)) continue;
+      const Extent size = extent(model::PlateId(k));
+      if (size < 0)
+        t_.sizes[static_cast<std::size_t>(-(size + 1))].offsets = static_cast<std::int64_t>(t_.arrays.size());
+      add_array(m_.plates[k].name + "_offsets",
+                {index(b), Domain::offsets, 0, size, 1, extent(*m_.plates[k].parent)});
+    }
+    for (std::size_t k = 0; k < m_.givens.size(); ++k) {
+      const model::Given& g = m_.givens[k];
+      const bool definite =
+          std::find(l_.definite.begin(), l_.definite.end(), model::GivenId(k)) != l_.definite.end();
+      const bool inverse =
+          l_.interface.item_energies && l_.interface.item_energies->inverse == l_.data.givens[k];
+      add_array(
+          inverse ? "inverse_temperature" : g.name,
+          {index(l_.data.givens[k]), inverse ? Domain::positive : domain_of(g, definite), 0,
+           g.value_plate ? extent(*g.value_plate) : 0, g.event.empty() ? 1 : extent(g.event.back()), 0});
+    }
+    for (std::size_t k = 0; k < m_.variables.size(); ++k) {
+      const model::Variable& v = m_.variables[k];
+      if (!v.observed) continue;
+      add_array(v.name, {index(l_.data.observed[k]), domain_of(v.support),
+                         may_be_missing(model::VariableId(k)), v.value_plate ? extent(*v.value_plate) : 0,
+                         v.event.empty() ? 1 : extent(v.event.back()), 0});
+    }
+  }
+
+  /// A variable whose terms are guarded by its presence.
+  bool may_be_missing(model::VariableId v) const {
+    const auto& terms = s_.conditionals.density.terms;
+    return std::any_of(terms.begin(), terms.end(), [&](const density::Term& t) {
+      return std::any_of(t.guards.begin(), t.guards.end(),
+                         [&](const density::Guard& g) { return g.present == v; });
+    });
+  }
+
+  /// What the constant indices of the model need.
+  void least_sizes() {
+    for (const model::Expr& e : m_.exprs) {
+      const auto* given = std::get_if<model::GivenRef>(&e.node);
+      const auto* variable = std::get_if<model::VariableRef>(&e.node);
+      if (!given && !variable) continue;
+      for (const model::Index& i : given ? given->indices : variable->indices) {
+        const auto* constant = std::get_if<model::Index::Constant>(&i.form);
+        const Extent size = constant ? extent(i.set) : 0;
+        if (size >= 0) continue;
+        std::int64_t& least = t_.sizes[static_cast<std::size_t>(-(size + 1))].least;
+        least = std::max(least, constant->value + 1);
+      }
+    }
+  }
+
+  bool is_category_chain(conditionals::BlockId b) const {
+    const conditionals::Block& block = s_.conditionals[b];
+    return block.chain && m_[block.variable].value_plate;
+  }
+
+  static std::int64_t position(const std::optional<std::size_t>& f) {
+    return f ? static_cast<std::int64_t>(*f) : -1;
+  }
+
+  void write_steps() {
+    const std::optional<model::PlateId> batch = batch_plate(m_, l_);
+    t_.model.batch_slot = -1;
+    if (batch && takes_minibatches(m_, l_, *batch)) {
+      t_.model.batch_slot = -(extent(*batch) + 1);
+      for (loops::BufferId b : sums_over(m_, s_, l_, *batch))
+        t_.summed.push_back(index(b));
+    }
+    for (const schedule::Turn& turn : l_.interface.sweep) {
+      machine::StepRow row{};
+      row.refresh = turn.refresh;
+      row.tables = row.seed = row.sum = row.fresh = row.expectations = row.data = -1;
+      row.block = row.gradient = -1;
+      row.first_statistic = static_cast<std::int64_t>(t_.statistics.size());
+      row.first_pick = static_cast<std::int64_t>(t_.picks.size());
+      if (const auto* s = std::get_if<loops::StageFunctions>(&l_.interface.steps[turn.step])) {
+        row.stage = row.local = 1;
+        row.items = extent(s->item);
+        row.batched = batch && m_[*batch].set == m_[s->item].set;
+        row.tables = static_cast<std::int64_t>(s->tables);
+        row.update = turn.refresh ? position(s->refresh) : static_cast<std::int64_t>(s->update);
+        if (!turn.refresh) {
+          row.seed = position(s->seed);
+          row.sum = position(s->sum);
+          row.fresh = position(s->fresh);
+          row.expectations = position(s->expectations);
+          row.data = position(s->data);
+        }
+        row.statistics = write_list(s->statistics);
+        row.first_data_sum = static_cast<std::int64_t>(t_.statistics.size());
+        row.data_sums = write_list(s->data_sums);
+        for (std::size_t k = 0; k < s->picks.size(); ++k)
+          t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k])});
+        const auto& blocks = std::get<schedule::ItemStage>(s_.steps[turn.step]).blocks;
+        row.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
+      } else {
+        const auto& u = std::get<loops::UpdateFunction>(l_.interface.steps[turn.step]);
+        row.local = s_.local[u.block.index()];
+        row.seeded = is_category_chain(u.block);
+        row.update = static_cast<std::int64_t>(u.function);
+        row.block = static_cast<std::int64_t>(u.block.index());
+        if (u.gradient.valid()) row.gradient = index(u.gradient);
+      }
+      row.picks = static_cast<std::int64_t>(t_.picks.size()) - row.first_pick;
+      t_.steps.push_back(row);
+    }
+  }
+
+  std::int64_t write_list(const std::vector<loops::BufferId>& buffers) {
+    for (loops::BufferId b : buffers)
+      t_.statistics.push_back(index(b));
+    return static_cast<std::int64_t>(buffers.size());
+  }
+
+  void write_parameters() {
+    const auto& slots = l_.interface.parameters;
+    for (const loops::ParameterSlot& slot : slots) {
+      const model::Variable& v = m_[slot.variable];
+      machine::ParameterRow row{};
+      row.buffer = index(slot.buffer);
+      row.block = static_cast<std::int64_t>(slot.block.index());
+      row.parameter = parameter_of(slot.parameter);
+      row.event_rank = slot.event_rank;
+      row.support = support_of(v.support);
+      row.of_items = slot.local;
+      row.local = s_.local[slot.block.index()];
+      row.streamed = slot.streamed;
+      row.chain = s_.conditionals[slot.block].chain.has_value();
+      row.auxiliary = v.auxiliary.has_value();
+      row.event = v.event.empty() ? 1 : extent(v.event[0]);
+      row.partner = -1;
+      const std::string partner = slot.parameter == "mean"        ? "precision"
+                                  : slot.parameter == "precision" ? "mean"
+                                                                  : "";
+      for (std::size_t k = 0; k < slots.size() && !partner.empty(); ++k) {
+        if (slots[k].variable == slot.variable && slots[k].parameter == partner)
+          row.partner = static_cast<std::int64_t>(k);
+      }
+      t_.parameters.push_back(row);
+    }
+  }
+
+  const model::Model& m_;
+  const schedule::Schedule& s_;
+  const loops::Lowered& l_;
+  const loops::Program& p_;
+  Tables t_;
+};
+
+}  // namespace
+
+Extent Tables::extent(const loops::Program& p, loops::SizeId size) const {
+  const loops::Size& s = p[size];
+  return s.constant >= 0 ? s.constant : -(static_cast<Extent>(s.slot) + 1);
+}
+
+Tables tables_of(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered) {
+  return Writer(m, s, lowered).run();
+}
+
+machine::Model model_of(const Tables& t) {
+  machine::Model m = t.model;
+  const auto point = [](auto& to, std::int64_t& count, const auto& from) {
+    to = from.data();
+    count = static_cast<std::int64_t>(from.size());
+  };
+  point(m.sizes, m.size_count, t.sizes);
+  point(m.axes, m.axis_count, t.axes);
+  point(m.buffers, m.buffer_count, t.buffers);
+  point(m.arrays, m.array_count, t.arrays);
+  point(m.steps, m.step_count, t.steps);
+  point(m.picks, m.pick_count, t.picks);
+  point(m.statistics, m.statistic_count, t.statistics);
+  point(m.parameters, m.parameter_count, t.parameters);
+  point(m.summed, m.summed_count, t.summed);
+  m.failure_count = static_cast<std::int64_t>(t.failures.size());
+  return m;
+}
+
+std::string describe_status(const model::Model& m, const schedule::Schedule& s, std::int32_t status) {
+  if (status >= loops::kFailData) {
+    return fmt::format("the data matrix '{}' is not positive definite",
+                       m[model::GivenId(static_cast<std::size_t>(status - loops::kFailData))].name);
+  }
+  const conditionals::BlockId b(static_cast<std::size_t>(status - loops::kFailBlock));
+  const conditionals::Block& block = s.conditionals[b];
+  const std::string& name = m[block.variable].name;
+  if (block.point) {
+    return fmt::format(
+        "'{}' has no mode inside its support: a point needs {} with shape, concentration or a and b of "
+        "at least 1, and data that bound it",
+        name, block.family->name);
+  }
+  const auto& origins = s.conditionals.density.origins;
+  const bool improper = std::any_of(origins.begin(), origins.end(), [&](const density::Origin& o) {
+    return o.improper && o.statement == m[block.variable].statement;
+  });
+  return fmt::format("the posterior of '{}' is not a proper {} ({})", name, block.family->name,
+                     improper ? "its prior has no normaliser, so that each element needs enough data"
+                              : "a parameter left its domain");
+}
+
+}  // namespace lehr

@@ -1,0 +1,37 @@
+// The constant tables of a compiled model (runtime/machine/model.h): of a fit and of a built object.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/loops/lower.h"
+#include "runtime/machine/model.h"
+
+namespace lehr {
+
+struct Tables {
+  std::vector<machine::SizeRow> sizes;          // by slot
+  std::vector<model::PlateId> size_plates;       // by slot; of a `one_more`, the plate it belongs to
+  std::vector<machine::Extent> axes;
+  std::vector<machine::BufferRow> buffers;      // as in the program
+  std::vector<machine::ArrayRow> arrays;        // row offsets, givens, observed variables
+  std::vector<std::string> array_names;
+  std::vector<machine::StepRow> steps;          // turns of a sweep
+  std::vector<machine::PickRow> picks;
+  std::vector<std::int64_t> statistics;
+  std::vector<machine::ParameterRow> parameters;  // as in the interface
+  std::vector<std::int64_t> summed;
+  std::vector<std::string> failures;             // by block, then by given
+  machine::Model model = {};                    // numbers only: `view_of` adds the tables
+
+  machine::Extent extent(const loops::Program& p, loops::SizeId size) const;
+};
+
+Tables tables_of(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered);
+
+/// The model with pointers into `t`, without functions.
+machine::Model model_of(const Tables& t);
+
+/// What a status of the generated code means, in the words of the model.
+std::string describe_status(const model::Model& m, const schedule::Schedule& s, std::int32_t status);
+
+}  // namespace lehr

@@ -1,0 +1,126 @@
+#include "runtime/machine/items.h"
+
+#include <cstring>
+
+#include "runtime/machine/start.h"
+
+namespace lehr::machine {
+namespace {
+
+/// The stage that holds all local blocks.
+const StepRow* forming_stage(const Model& m) {
+  for (const StepRow& step : steps_of(m)) {
+    if (step.fresh >= 0) return &step;
+  }
+  return nullptr;
+}
+
+bool has_local_chain(const Model& m) {
+  for (const ParameterRow& row : parameters_of(m)) {
+    if (row.local && row.chain) return true;
+  }
+  return false;
+}
+
+/// The factors of one run as if they were all: improper ones become standard. Whether there was one.
+bool repair_run(const Machine& m, std::size_t k, ItemRange run) {
+  const Model& model = *m.model;
+  std::memcpy(m.run_table, m.table, unsigned_of(model.buffer_count) * sizeof(lehr_buffer));
+  std::memcpy(m.run_sizes, m.kept, unsigned_of(model.size_count) * 8);
+  for (std::int64_t b = 0; b < model.buffer_count; ++b) {
+    if (is_of_items(m, b)) m.run_table[b] = factors_of(m, k, run, b).data();
+  }
+  for (std::int64_t slot = 0; slot < model.size_count; ++slot) {
+    const std::int64_t begin = row_of(m, -(slot + 1), run.begin);
+    if (begin >= 0) m.run_sizes[slot] = row_of(m, -(slot + 1), run.end) - begin;
+  }
+  return repair({model, m.run_table, m.run_sizes}, true);
+}
+
+}  // namespace
+
+std::int64_t row_of(const Machine& m, Extent size, std::int64_t item) {
+  const StepRow* const stage = forming_stage(*m.model);
+  if (!stage || size >= 0) return -1;
+  if (size == stage->items) return item;
+  const SizeRow& row = m.model->sizes[-(size + 1)];
+  if (row.rule != SizeRule::nested) return -1;
+  const ArrayRow& offsets = m.model->arrays[row.offsets];
+  const std::int64_t parent = row_of(m, offsets.rows, item);
+  return parent < 0 ? -1 : static_cast<const std::int64_t*>(m.table[offsets.buffer])[parent];
+}
+
+bool is_of_items(const Machine& m, std::int64_t buffer) {
+  const BufferRow& b = m.model->buffers[buffer];
+  return b.role == Role::factor && b.axes > 0 && row_of(m, m.model->axes[b.first_axis], 0) >= 0;
+}
+
+std::size_t row_width(const Machine& m, std::int64_t buffer) {
+  const BufferRow& b = m.model->buffers[buffer];
+  std::size_t width = 1;
+  for (std::int64_t k = 1; k < b.axes; ++k)
+    width *= unsigned_of(m.view().extent(m.model->axes[b.first_axis + k]));
+  return width;
+}
+
+void place(const Machine& m, std::span<const ItemRange> runs) {
+  if (m.window) m.window->place(m.window->context, runs.data(), runs.size());
+}
+
+std::span<double> factors_of(const Machine& m, std::size_t k, ItemRange run, std::int64_t buffer) {
+  const Extent size = m.model->axes[m.model->buffers[buffer].first_axis];
+  const std::size_t width = row_width(m, buffer), first = unsigned_of(row_of(m, size, run.begin)) * width,
+                    length = unsigned_of(row_of(m, size, run.end)) * width - first;
+  double* const begin =
+      m.window ? m.window->rows(m.window->context, k, buffer) : static_cast<double*>(m.table[buffer]) + first;
+  return {begin, length};
+}
+
+lehr_buffer const* table_of(const Machine& m, std::size_t k, ItemRange run) {
+  if (!m.window) return m.table;
+  const Model& model = *m.model;
+  std::memcpy(m.run_table, m.table, unsigned_of(model.buffer_count) * sizeof(lehr_buffer));
+  for (std::int64_t b = 0; b < model.buffer_count; ++b) {
+    if (!is_of_items(m, b)) continue;
+    const Extent size = model.axes[model.buffers[b].first_axis];
+    // The beginning of the whole array lies outside of the window, so the address is not formed as a pointer.
+    const auto here = reinterpret_cast<std::uintptr_t>(factors_of(m, k, run, b).data());
+    m.run_table[b] =
+        reinterpret_cast<lehr_buffer>(here - 8 * unsigned_of(row_of(m, size, run.begin)) * row_width(m, b));
+  }
+  return m.run_table;
+}
+
+std::int32_t run_expectations(const Machine& m, std::size_t k, ItemRange run) {
+  return run_items(m, forming_stage(*m.model)->expectations, run, table_of(m, k, run));
+}
+
+std::int32_t form(const Machine& m, std::size_t k, ItemRange run) {
+  const StepRow& stage = *forming_stage(*m.model);
+  if (const std::int32_t status = run_items(m, stage.fresh, run, table_of(m, k, run))) return status;
+  const bool whole = run.begin == 0 && run.end == m.view().extent(stage.items) && !m.window;
+  const bool stale = (whole ? repair(m.view(), true) : repair_run(m, k, run)) || has_local_chain(*m.model);
+  return stale ? run_expectations(m, k, run) : 0;
+}
+
+bool one_stage(const Model& m) { return forming_stage(m) != nullptr; }
+
+std::int32_t form_items(const Machine& m) {
+  const Model& model = *m.model;
+  if (const StepRow* const stage = forming_stage(model)) {
+    if (m.window) return 0;
+    const ItemRange all{0, m.view().extent(stage->items)};
+    return form(m, 0, all);
+  }
+  if (model.initialise_local < 0) return 0;
+  if (const std::int32_t status = call_on_kept(m, model.initialise_local)) return status;
+  return repair(m.view(), true) || has_local_chain(model) ? call_on_kept(m, model.expectations) : 0;
+}
+
+std::int32_t follow_items(const Machine& m) {
+  if (!one_stage(*m.model) || m.window) return 0;
+  if (const std::int32_t status = form_items(m)) return status;
+  return reads_statistics_first(*m.model) ? sweep(m, {.which = Which::local}) : 0;
+}
+
+}  // namespace lehr::machine

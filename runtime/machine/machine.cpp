@@ -1,0 +1,201 @@
+#include "runtime/machine/machine.h"
+
+#include <cmath>
+
+#include "runtime/machine/items.h"
+#include "runtime/machine/start.h"
+
+namespace lehr::machine {
+namespace {
+
+std::int32_t call(const Machine& m, std::int64_t f, lehr_buffer const* table, const std::int64_t* sizes,
+                  const std::int64_t* integers, const double* reals) {
+  if (m.code) return m.code->call(m.code->context, f, table, sizes, integers, reals);
+  return m.model->functions[f](table, sizes, integers, reals);
+}
+
+void clear(const Machine& m, std::span<const std::int64_t> buffers) {
+  for (const std::int64_t b : buffers) {
+    for (double& x : m.view().reals(b))
+      x = 0;
+  }
+}
+
+/// Sums over some items stand for those over more.
+void scale_up(const Machine& m, std::span<const std::int64_t> buffers, double scale) {
+  if (scale == 1) return;
+  for (const std::int64_t b : buffers) {
+    for (double& x : m.view().reals(b))
+      x *= scale;
+  }
+}
+
+/// Items as many at a time as are kept.
+template <class Body>
+std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body) {
+  const std::int64_t items = m.view().extent(stage.items), most = m.window ? m.window->items : items;
+  for (std::int64_t begin = 0; begin < items; begin += most) {
+    const ItemRange slice{begin, items - begin < most ? items : begin + most};
+    if (const std::int32_t status = body(slice)) return status;
+  }
+  return 0;
+}
+
+/// These runs, kept together; each formed from its prior before where asked. The one place where items are
+/// worked on: a worker of its own would take its share of the runs, and add up statistics of its own.
+std::int32_t update_runs(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs,
+                         bool formed) {
+  if (formed) place(m, runs);
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    if (const std::int32_t status = formed ? form(m, k, runs[k]) : 0) return status;
+    if (const std::int32_t status = run_items(m, stage.update, runs[k], table_of(m, k, runs[k])))
+      return status;
+  }
+  return 0;
+}
+
+std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& plan) {
+  clear(m, statistics_of(*m.model, stage));
+  if (const std::int32_t status = call(m, stage.tables)) return status;
+  const bool formed = plan.form && !stage.refresh && one_stage(*m.model);
+  const std::int32_t status = stage.batched && !plan.batch.empty()
+                                  ? update_runs(m, stage, plan.batch, formed)
+                                  : each_slice(m, stage, [&](ItemRange slice) {
+                                      return update_runs(m, stage, {&slice, 1}, formed);
+                                    });
+  if (stage.batched) scale_up(m, statistics_of(*m.model, stage), plan.scale);
+  return status;
+}
+
+bool visits(const Plan& plan, const StepRow& step) {
+  return plan.which == Which::all || (plan.which == Which::local ? step.local : step.stage);
+}
+
+}  // namespace
+
+std::int32_t call(const Machine& m, std::int64_t f) { return call(m, f, m.table, m.outer, nullptr, nullptr); }
+std::int32_t call_on_data(const Machine& m, std::int64_t f) {
+  return call(m, f, m.table, m.sizes, nullptr, nullptr);
+}
+std::int32_t call_on_kept(const Machine& m, std::int64_t f) {
+  return call(m, f, m.table, m.kept, nullptr, nullptr);
+}
+
+std::int32_t run_items(const Machine& m, std::int64_t f, ItemRange run, lehr_buffer const* table) {
+  const std::int64_t integers[] = {run.begin, run.end, m.accuracy.iterations};
+  const double reals[] = {m.accuracy.tolerance};
+  return call(m, f, table, m.sizes, integers, reals);
+}
+
+void set(const Machine& m, const Weights& w) {
+  const double values[] = {w.local_data, w.global_data, w.local, w.global, w.step, w.memory};
+  double* const to = static_cast<double*>(m.table[m.model->weights_buffer]);
+  for (std::size_t k = 0; k < std::size(values); ++k)
+    to[k] = values[k];
+}
+
+std::int32_t elbo(const Machine& m, Elbo& out) {
+  if (const std::int32_t status = call(m, m.model->elbo)) return status;
+  const auto* const x = static_cast<const double*>(m.table[m.model->elbo_buffer]);
+  out = {x[0], x[1], x[2], x[3], x[4]};
+  return 0;
+}
+
+bool is_possible(double elbo) { return elbo - elbo == 0 && elbo >= kImpossible; }
+
+std::int32_t sweep(const Machine& m, const Plan& plan) {
+  for (const StepRow& step : steps_of(*m.model)) {
+    if (!visits(plan, step)) continue;
+    // Nothing has changed since the items were inferred.
+    if (step.refresh && plan.form && plan.which != Which::all && one_stage(*m.model)) continue;
+    const std::int32_t status = step.stage    ? update_stage(m, step, plan)
+                                : plan.update ? plan.update->run(plan.update->context, step)
+                                              : call(m, step.update);
+    if (status != 0) return status;
+  }
+  return 0;
+}
+
+std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double scale) {
+  const StepRow* const stage = batch_stage(*m.model);
+  if (!stage || stage->data < 0) return 0;
+  clear(m, data_sums_of(*m.model, *stage));
+  for (const ItemRange& run : batch) {
+    if (const std::int32_t status = run_items(m, stage->data, run, m.table)) return status;
+  }
+  scale_up(m, data_sums_of(*m.model, *stage), scale);
+  return 0;
+}
+
+std::int32_t sum_statistics(const Machine& m) {
+  for (const StepRow& step : steps_of(*m.model)) {
+    if (!step.stage || step.sum < 0) continue;
+    clear(m, statistics_of(*m.model, step));
+    if (const std::int32_t status = run_items(m, step.sum, {0, m.view().extent(step.items)}, m.table))
+      return status;
+  }
+  return 0;
+}
+
+std::int32_t seed_statistics(const Machine& m, bool stored, const Taken* taken) {
+  for (const StepRow& step : steps_of(*m.model)) {
+    const std::int64_t f = step.seed < 0 && stored ? step.sum : step.seed;
+    if (!step.stage || f < 0) continue;
+    clear(m, statistics_of(*m.model, step));
+    const std::int32_t status = each_slice(m, step, [&](ItemRange slice) -> std::int32_t {
+      if (m.window) {
+        place(m, {&slice, 1});
+        if (const std::int32_t failed = form(m, 0, slice)) return failed;
+        if (taken->put(taken->context, m, slice)) {
+          if (const std::int32_t failed = run_expectations(m, 0, slice)) return failed;
+        }
+      }
+      return run_items(m, f, slice, table_of(m, 0, slice));
+    });
+    if (status != 0) return status;
+  }
+  return 0;
+}
+
+bool reads_statistics_first(const Model& m) {
+  for (std::int64_t k = 1; k < m.step_count; ++k) {
+    if (m.steps[k].stage && !m.steps[k].refresh) return true;
+  }
+  return false;
+}
+
+const StepRow* batch_stage(const Model& m) {
+  for (const StepRow& step : steps_of(m)) {
+    if (step.stage) return &step;
+  }
+  return nullptr;
+}
+
+std::int32_t infer_items(const Machine& m, Which which, double scale) {
+  constexpr double kSettled = 1e-12;
+  const Plan plan{.which = which, .scale = scale};
+  std::int64_t steps = 0;
+  for (const StepRow& step : steps_of(*m.model))
+    steps += visits(plan, step) && !step.refresh;
+  double before = 0;
+  for (std::int64_t round = 0; round < (steps > 1 ? m.accuracy.iterations : 1); ++round) {
+    if (const std::int32_t status = sweep(m, plan)) return status;
+    if (steps <= 1) return 0;
+    Elbo now;
+    if (const std::int32_t status = elbo(m, now)) return status;
+    if (!is_possible(now.value)) return 0;
+    if (round > 0 && std::fabs(now.value - before) <= kSettled * (1 + std::fabs(now.value))) return 0;
+    before = now.value;
+  }
+  return 0;
+}
+
+std::int32_t update_globals(const Machine& m) {
+  for (const StepRow& step : steps_of(*m.model)) {
+    if (step.stage || step.seeded) continue;
+    if (const std::int32_t status = call(m, step.update)) return status;
+  }
+  return 0;
+}
+
+}  // namespace lehr::machine

@@ -1,0 +1,138 @@
+// A compiled model in memory, and the one sweep over it. Everything that runs generated code goes through here: fits, built
+// objects, whatever the method. Freestanding: no allocation, no exceptions, no library but libm; the same source is compiled
+// into lehr and to bitcode for built objects, so that both give the same bits.
+//
+// Functions return 0 or a status of the generated code (kFailBlock + block, kFailData + given).
+#pragma once
+#include "runtime/machine/model.h"
+
+namespace lehr::machine {
+
+/// Factors on the naturals, see loops::Weight in the compiler; with b = 1 / temperature.
+struct Weights {
+  double local_data = 1, global_data = 1, local = 1, global = 1, step = 1, memory = 0;
+};
+
+/// What the generated code makes of the factors as they are, in nats: loops::ElboPart in the compiler.
+struct Elbo {
+  double value = 0;           // at temperature 1
+  double data_energy = 0;     // of it: expected log density of the data and their local variables
+  double local_entropy = 0, entropy = 0;
+  double discrete_entropy = 0;    // of local_entropy: that of categories and bits
+};
+/// Logarithms of 0 stand as a huge negative number: an ELBO below is that of data that no value of the variables could have
+/// given.
+inline constexpr double kImpossible = -1e200;
+
+/// When the local blocks of an item, which depend on each other, have been updated often enough.
+struct Accuracy {
+  std::int64_t iterations = 100;
+  double tolerance = 1e-4;               // mean relative change of the item's parameters
+};
+
+/// Consecutive items.
+struct ItemRange {
+  std::int64_t begin = 0, end = 0;
+};
+
+/// Calls a generated function in place of Model::functions: the interpreter's.
+struct Code {
+  void* context;
+  std::int32_t (*call)(void* context, std::int64_t function, lehr_buffer const* table, const std::int64_t* sizes,
+                       const std::int64_t* integers, const double* reals);
+};
+
+/// Keeps the factors of few items at a time, for models whose local blocks are all in one stage: an item is then inferred
+/// afresh whenever it is visited.
+struct Window {
+  void* context;
+  std::int64_t items;                    // kept at a time at least
+  /// Makes these runs the ones that are kept.
+  void (*place)(void* context, const ItemRange* runs, std::size_t count);
+  /// Where the rows of a kept run begin, of a buffer of factors; aligned as rows of the whole buffer would be.
+  double* (*rows)(void* context, std::size_t run, std::int64_t buffer);
+};
+
+struct Taken;  // runtime/machine/start.h
+
+struct Machine {
+  const Model* model;
+  lehr_buffer* table;
+  const std::int64_t* sizes;             // of the data that are there
+  const std::int64_t* outer;             // the same with the items that they stand for: what code outside the items counts
+  const std::int64_t* kept;              // the same with the items whose factors are in `table`: none where there is a window
+  lehr_buffer* run_table;                // room for a table and its sizes, while a run of items is at work
+  std::int64_t* run_sizes;
+  Accuracy accuracy = {};
+  const Code* code = nullptr;
+  const Window* window = nullptr;
+
+  View view() const { return {*model, table, sizes}; }
+};
+
+/// A function that visits the factors outside the items, or the data as what they stand for.
+std::int32_t call(const Machine& m, std::int64_t function);
+/// One that visits all data that are there.
+std::int32_t call_on_data(const Machine& m, std::int64_t function);
+/// One that visits all factors that are in the table.
+std::int32_t call_on_kept(const Machine& m, std::int64_t function);
+
+void set(const Machine& m, const Weights& w);
+/// The bound of the factors as they are.
+std::int32_t elbo(const Machine& m, Elbo& out);
+bool is_possible(double elbo);
+
+/// Updates a block outside the items in place of its function.
+struct Update {
+  void* context;
+  std::int32_t (*run)(void* context, const StepRow& step);
+};
+
+enum class Which {
+  all,
+  local,       // blocks of the items
+  stages       // those of them that item stages update
+};
+
+/// One sweep: what is visited, and how.
+struct Plan {
+  Which which = Which::all;
+  std::span<const ItemRange> batch = {};  // of the batched stages, ascending; none: all items
+  double scale = 1;                       // of the statistics of batched stages: what they stand for / what is visited
+  bool form = false;                      // items begin at their priors, where one stage holds all local blocks
+  const Update* update = nullptr;
+};
+
+/// Every step in order. With `form`, stages whose second turn would change nothing are passed over unless all is swept.
+std::int32_t sweep(const Machine& m, const Plan& plan = {});
+
+/// Statistics of the stored local factors as they are, nothing updated.
+std::int32_t sum_statistics(const Machine& m);
+/// Items take the values of the pick buffers; statistics are those of the items with picks. With `stored`, stages without
+/// picks are summed as they are stored. In a window items are formed from their priors, and take what `taken` has for them.
+std::int32_t seed_statistics(const Machine& m, bool stored, const Taken* taken);
+/// Sums of the data alone from these items, scaled, in place of those of all items: beside noisy sums over the factors, exact
+/// ones would make naturals of no factor. `prepare` brings those of all items back.
+std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double scale);
+/// A block that comes before the items of some stage reads the statistics of their factors.
+bool reads_statistics_first(const Model& m);
+
+/// One stage holds all local blocks, and stores some.
+bool one_stage(const Model& m);
+/// The first stage, from whose items minibatches are drawn; null without.
+const StepRow* batch_stage(const Model& m);
+/// The factors of all items from their priors; of a window's, nothing is there to be formed.
+std::int32_t form_items(const Machine& m);
+/// A start is its global factors, where one stage holds all others: those of the items are formed, and inferred where the
+/// blocks outside the items come first.
+std::int32_t follow_items(const Machine& m);
+/// Local factors at their optimum, the global ones as they are: several rounds where there are several local steps, until the
+/// bound moves by at most 1e-12 of itself or `accuracy.iterations` were made.
+std::int32_t infer_items(const Machine& m, Which which, double scale = 1);
+/// All blocks outside the items, but chains that were seeded.
+std::int32_t update_globals(const Machine& m);
+
+/// Runs a function over items whose factors are in the table.
+std::int32_t run_items(const Machine& m, std::int64_t function, ItemRange run, lehr_buffer const* table);
+
+}  // namespace lehr::machine

@@ -1,0 +1,305 @@
+#include "runtime/machine/start.h"
+
+#include <cmath>
+
+#include "runtime/machine/items.h"
+
+namespace lehr::machine {
+namespace {
+
+/// Items, or elements of chains, that each value of a category takes with StartKind::seeds.
+constexpr std::size_t kSeedsPerValue = 3;
+
+std::span<std::int64_t> random_order(const Start& s, std::size_t n, Rng& rng) {
+  const std::span<std::int64_t> order{s.order, n};
+  for (std::size_t i = 0; i < n; ++i)
+    order[i] = static_cast<std::int64_t>(i);
+  shuffle(rng, order);
+  return order;
+}
+
+bool is_positive(Support s) {
+  return s == Support::positive || s == Support::unit || s == Support::simplex || s == Support::spd_matrix;
+}
+
+bool is_finite(double x) { return x - x == 0; }
+
+/// A factor nobody knows anything about: 0 for means, the identity for matrices, 1 otherwise.
+double standard(const ParameterRow& row, std::size_t entry, std::size_t extent) {
+  if (row.parameter == Parameter::value && row.event_rank < 2) {
+    return row.support == Support::simplex    ? 1 / static_cast<double>(extent)
+           : row.support == Support::unit     ? 0.5
+           : row.support == Support::positive ? 1
+                                              : 0;
+  }
+  if (row.parameter == Parameter::mean) return 0;
+  if (row.parameter == Parameter::df) return static_cast<double>(extent) + 1;
+  if (row.parameter == Parameter::probs) return 1 / static_cast<double>(extent);
+  if (row.parameter == Parameter::p) return 0.5;
+  if (row.event_rank == 2) return (entry / extent) % extent == entry % extent ? 1 : 0;
+  return 1;
+}
+
+std::size_t last_extent(const View& v, const ParameterRow& row) {
+  const BufferRow& b = v.model.buffers[row.buffer];
+  return unsigned_of(v.extent(v.model.axes[b.first_axis + b.axes - 1]));
+}
+
+bool repair(const View& v, const ParameterRow& row) {
+  bool any = false;
+  const std::size_t extent = row.event_rank > 0 ? last_extent(v, row) : unsigned_of(v.extent(row.event));
+  const std::size_t per_element = row.event_rank == 2 ? extent * extent : row.event_rank == 1 ? extent : 1;
+  const std::span<double> x = v.reals(row.buffer);
+  for (std::size_t e = 0; e + per_element <= x.size(); e += per_element) {
+    bool proper = true;
+    for (std::size_t i = 0; i < per_element; ++i) {
+      const double value = x[e + i];
+      const bool diagonal = row.event_rank != 2 || i % (extent + 1) == 0;
+      const bool any_sign = row.parameter == Parameter::mean ||
+                            (row.parameter == Parameter::value && !is_positive(row.support));
+      proper = proper && is_finite(value) && (any_sign || !diagonal || value > 0);
+    }
+    if (proper) continue;
+    any = true;
+    for (std::size_t i = 0; i < per_element; ++i)
+      x[e + i] = standard(row, i, extent);
+  }
+  return any;
+}
+
+/// A point moves inside its support.
+void displace_point(const View& v, const ParameterRow& row, double size, Rng& rng) {
+  const std::span<double> x = v.reals(row.buffer);
+  if (row.support == Support::real || row.support == Support::vector) {
+    for (double& value : x)
+      value += size * draw_normal(rng);
+  } else if (row.support == Support::positive) {
+    for (double& value : x)
+      value *= std::exp(0.3 * size * draw_normal(rng));
+  } else if (row.support == Support::unit) {
+    for (double& value : x)
+      value = 0.5 + 0.5 * size * (draw_uniform(rng) - 0.5);
+  } else if (row.support == Support::simplex) {
+    const std::size_t extent = last_extent(v, row);
+    for (std::size_t e = 0; e + extent <= x.size(); e += extent) {
+      double total = 0;
+      for (double& value : x.subspan(e, extent))
+        total += value *= std::exp(0.3 * size * draw_normal(rng));
+      for (double& value : x.subspan(e, extent))
+        value /= total;
+    }
+  } else if (row.support == Support::bit || row.support == Support::spin) {
+    for (double& value : x)
+      value = draw_uniform(rng) < 0.5 ? 1 : row.support == Support::bit ? 0 : -1;
+  }
+}
+
+void displace_mean(const View& v, const ParameterRow& row, double size, Rng& rng) {
+  const std::span<double> x = v.reals(row.buffer);
+  const std::size_t extent = row.event_rank == 1 ? last_extent(v, row) : 1;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    double sd = 1;
+    if (row.partner >= 0) {
+      const std::size_t at =
+          row.event_rank == 1 ? (i / extent) * extent * extent + (i % extent) * (extent + 1) : i;
+      sd = 1 / std::sqrt(v.reals(v.model.parameters[row.partner].buffer)[at]);
+    }
+    x[i] += size * (sd < 1 ? sd : 1.0) * draw_normal(rng);
+  }
+}
+
+void displace(const View& v, const ParameterRow& row, bool flat, Rng& rng) {
+  const std::span<double> x = v.reals(row.buffer);
+  const double size = flat ? 0.1 : 1;
+  if (row.parameter == Parameter::value) {
+    displace_point(v, row, size, rng);
+  } else if (row.parameter == Parameter::mean && row.support == Support::spin) {
+    for (double& value : x)
+      value = 0.5 * size * (2 * draw_uniform(rng) - 1);
+  } else if (row.parameter == Parameter::mean) {
+    displace_mean(v, row, size, rng);
+  } else if (row.parameter == Parameter::rate || (row.parameter == Parameter::scale && row.event_rank == 0)) {
+    for (double& value : x)
+      value *= std::exp(0.3 * size * draw_normal(rng));
+  } else if (row.parameter == Parameter::shape_like) {
+    // Flat: Gamma(100, rate 100) whatever the prior, as is usual for topics (Hoffman et al. 2013).
+    for (double& value : x)
+      value = flat ? draw_gamma(rng, 100) / 100 : value + draw_exponential(rng);
+  } else if (row.parameter == Parameter::p) {
+    for (double& value : x)
+      value = 0.5 + 0.5 * size * (draw_uniform(rng) - 0.5);
+  } else if (row.parameter == Parameter::probs) {
+    const std::size_t n = last_extent(v, row);
+    for (std::size_t i = 0; i + n <= x.size(); i += n) {
+      const std::span<double> element = x.subspan(i, n);
+      for (double& value : element)
+        value = flat ? 100.0 : 1.0;
+      draw_dirichlet(rng, element, element);
+    }
+  }
+}
+
+bool takes_values(const ParameterRow& row) { return !row.streamed && row.local && !row.auxiliary; }
+
+void take(std::span<double> probs, std::size_t n, std::size_t element, std::int64_t value) {
+  for (std::size_t k = 0; k < n; ++k)
+    probs[element * n + k] = static_cast<std::int64_t>(k) == value ? 1 : 0;
+}
+
+/// Elements without a value weigh as much as one together, so that points of what only they inform are
+/// defined.
+void take_nothing(std::span<double> probs, std::size_t total) {
+  for (double& p : probs)
+    p = 1 / static_cast<double>(total);
+}
+
+void allocate_chain(const View& v, const Start& s, std::int64_t parameter, Rng& rng) {
+  const ParameterRow& row = v.model.parameters[parameter];
+  const std::size_t length = v.length(row.buffer), n = last_extent(v, row), elements = length / n;
+  const std::int64_t* clusters =
+      s.kind == StartKind::points
+          ? s.clusters->of_parameter(s.clusters->context, parameter, static_cast<std::int64_t>(n), rng)
+          : nullptr;
+  if (!s.taken) take_nothing(v.reals(row.buffer), length);
+  const auto put = [&](std::size_t element, std::int64_t value) {
+    if (s.taken) s.taken->take(s.taken->context, parameter, element, value);
+    else take(v.reals(row.buffer), n, element, value);
+  };
+  if (clusters) {
+    for (std::size_t i = 0; i < elements; ++i)
+      put(i, clusters[i]);
+  } else if (s.kind == StartKind::seeds) {
+    const std::span<const std::int64_t> order = random_order(s, elements, rng);
+    for (std::size_t i = 0; i < elements && i < kSeedsPerValue * n; ++i)
+      put(unsigned_of(order[i]), static_cast<std::int64_t>(i % n));
+  } else {
+    for (std::size_t i = 0; i < elements; ++i)
+      put(i, static_cast<std::int64_t>(draw_below(rng, n)));
+  }
+}
+
+void allocate_bits(const View& v, const Start& s, std::int64_t parameter, Rng& rng) {
+  const ParameterRow& row = v.model.parameters[parameter];
+  for (std::size_t i = 0; i < v.length(row.buffer); ++i) {
+    const bool on = draw_uniform(rng) >= 0.5;
+    if (s.taken) s.taken->take(s.taken->context, parameter, i, on);
+    else v.reals(row.buffer)[i] = on ? 1 : 0;
+  }
+}
+
+/// Repairs and displaces the factors.
+void start_factors(const View& v, StartKind kind, Rng& rng) {
+  repair(v, false);
+  for (const ParameterRow& row : parameters_of(v.model)) {
+    if (!row.streamed && !row.of_items) displace(v, row, kind == StartKind::flat, rng);
+  }
+  // Nearly points: factors as wide as their priors would hide what their means say.
+  for (const ParameterRow& row : parameters_of(v.model)) {
+    if (row.parameter != Parameter::precision || row.of_items || row.streamed || row.partner < 0) continue;
+    for (double& value : v.reals(row.buffer))
+      value *= 100;
+  }
+}
+
+/// Values for elements of chains and stored bits; whether any took one. Expectations come next.
+bool start_elements(const View& v, const Start& s, Rng& rng) {
+  if (s.kind == StartKind::means || s.kind == StartKind::flat) return false;
+  bool any = false;
+  for (std::int64_t k = 0; k < v.model.parameter_count; ++k) {
+    const ParameterRow& row = v.model.parameters[k];
+    if (!takes_values(row)) continue;
+    if (row.parameter == Parameter::probs && row.chain) {
+      allocate_chain(v, s, k, rng);
+      any = true;
+    } else if (s.kind == StartKind::allocations && row.parameter == Parameter::p) {
+      allocate_bits(v, s, k, rng);
+      any = true;
+    }
+  }
+  return any;
+}
+
+/// Values for the local categories of the items; whether there are any.
+bool start_items(const View& v, const Start& s, Rng& rng) {
+  if (s.kind == StartKind::means || s.kind == StartKind::flat) return false;
+  bool any = false;
+  for (std::int64_t turn = 0; turn < v.model.step_count; ++turn) {
+    const StepRow& stage = v.model.steps[turn];
+    if (!stage.stage || stage.refresh || stage.picks == 0) continue;
+    any = true;
+    const PickRow* picks = v.model.picks + stage.first_pick;
+    const std::size_t items = unsigned_of(v.extent(stage.items)),
+                      first = unsigned_of(v.extent(picks[0].values));
+    const std::span<const std::int64_t> order = random_order(s, items, rng);
+    for (std::int64_t k = 0; k < stage.picks; ++k) {
+      const std::span<std::int64_t> chosen = v.integers(picks[k].buffer);
+      const std::size_t n = unsigned_of(v.extent(picks[k].values));
+      const std::int64_t* clusters =
+          s.kind == StartKind::points && k == 0
+              ? s.clusters->of_step(s.clusters->context, turn, static_cast<std::int64_t>(first), rng)
+              : nullptr;
+      for (std::size_t i = 0; i < items; ++i) {
+        const bool in = s.kind != StartKind::seeds || stage.chains || i < kSeedsPerValue * first;
+        const bool dealt = k == 0 && s.kind == StartKind::seeds;
+        std::int64_t& pick = chosen[unsigned_of(order[i])];
+        pick = !in ? -1 : static_cast<std::int64_t>(dealt ? i % n : draw_below(rng, n));
+        if (clusters) pick = clusters[order[i]];
+      }
+    }
+  }
+  return any;
+}
+
+}  // namespace
+
+std::size_t order_length(const View& v) {
+  std::size_t longest = 0;
+  const auto at_least = [&](std::size_t n) { longest = longest < n ? n : longest; };
+  for (std::int64_t k = 0; k < v.model.step_count; ++k) {
+    if (v.model.steps[k].picks > 0) at_least(unsigned_of(v.extent(v.model.steps[k].items)));
+  }
+  for (const ParameterRow& row : parameters_of(v.model)) {
+    if (takes_values(row) && row.chain && row.parameter == Parameter::probs)
+      at_least(v.length(row.buffer) / last_extent(v, row));
+  }
+  return longest;
+}
+
+bool repair(const View& v, bool local) {
+  bool any = false;
+  for (const ParameterRow& row : parameters_of(v.model)) {
+    if (!row.streamed && (row.local || !local) && repair(v, row)) any = true;
+  }
+  return any;
+}
+
+void put_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
+                std::size_t total) {
+  const std::size_t n = factors.size() / values.size();
+  if (row.chain) take_nothing(factors, total);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 0) continue;
+    if (row.chain) take(factors, n, i, values[i]);
+    else factors[i] = values[i];
+  }
+}
+
+std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
+  const Model& model = *m.model;
+  if (const std::int32_t status = call_on_kept(m, model.initialise)) return status;
+  start_factors({model, m.table, m.kept}, s.kind, rng);
+  if (one_stage(model) && !m.window) {
+    if (const std::int32_t status = call_on_kept(m, model.expectations)) return status;
+    if (const std::int32_t status = form_items(m)) return status;
+  }
+  const bool stored = start_elements(m.view(), s, rng);
+  if (const std::int32_t status = call_on_kept(m, model.expectations)) return status;
+  const bool picked = start_items(m.view(), s, rng);
+  if (stored || picked) {
+    if (const std::int32_t status = seed_statistics(m, stored, s.taken)) return status;
+    if (const std::int32_t status = update_globals(m)) return status;
+  }
+  return follow_items(m);
+}
+
+}  // namespace lehr::machine

@@ -1,0 +1,196 @@
+#include "runtime/methods/auto_anneal.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lehr {
+namespace {
+
+using State = std::vector<std::vector<double>>;
+
+constexpr double kHotter = 1.07;  // a step of the heating
+constexpr double kMelted = 0.7;   // fraction of the entropy's way that counts as melted
+constexpr double kHottest = 1000;
+constexpr double kInfinite = 1e9;        // temperature at which the entropy has its largest value
+constexpr std::int64_t kArm = 40;        // sweeps of an arm
+constexpr std::int64_t kFinishing = 60;  // at temperature 1, before arms are compared
+constexpr double kBetter = 1e-5;         // relative gain that an arm needs
+
+/// Thrown inside a run only.
+struct Stop {
+  Status status;
+  std::int32_t code = 0;
+};
+
+class Run {
+ public:
+  Run(const Engine& e, const AutoOptions& o, const OnSweep& on_sweep, AutoReport& report, Outcome& out)
+      : e_(e), o_(o), on_sweep_(on_sweep), report_(report), out_(out) {}
+
+  void all() {
+    check(prepare_statistics(e_));
+    converge(o_.max_iterations);
+    best_ = e_.save();
+    best_elbo_ = report_.plain_elbo = elbo_.value;
+    report_.plain_sweeps = out_.iterations;
+    if (!melt()) return;
+    const double t = report_.melting;
+    double best_share = 0.7;
+    for (const double share : {0.7, 1.0}) {
+      if (arm(plain(), share * t, kArm, 1e-3)) best_share = share;
+    }
+    if (best_share == 1.0) arm(best_, t, 2 * kArm, 1e-3);
+    if (report_.plateau) arm(plain(), 0.75 * early_, kArm, 1e-3);
+    if (o_.cycles) {
+      arm(plain(), 3 * t, 2 * kArm, 1e-6);
+      const std::pair<double, std::int64_t> cycles[] = {
+          {1.0, kArm}, {0.8, kArm}, {1.15, 2 * kArm}, {0.9, 2 * kArm}};
+      std::size_t k = 0;
+      do {
+        const auto [share, sweeps] = cycles[k % std::size(cycles)];
+        arm(best_, share * best_share * t, sweeps, 1e-3);
+        ++k;
+      } while (o_.budget > 0 ? out_.iterations < o_.budget : k < std::size(cycles));
+    }
+    e_.load(best_);
+    converge(o_.max_iterations);
+  }
+
+ private:
+  void check(std::int32_t status) const {
+    if (status != 0) throw Stop{Status::numerical_failure, status};
+  }
+
+  const State& plain() {
+    if (plain_.empty()) plain_ = best_;
+    return plain_;
+  }
+
+  void make(double temperature, bool shown = true) {
+    Weights w;
+    w.local_data = w.global_data = 1 / temperature;
+    e_.set(w);
+    check(sweep(e_, o_));
+    check(e_.elbo(elbo_));
+    ++out_.iterations;
+    if (!check_elbo(elbo_.value, out_)) throw Stop{Status::numerical_failure};
+    if (!shown) return;
+    out_.elbo = elbo_.value;
+    const double objective = elbo_.value - (1 - 1 / temperature) * elbo_.data_energy;
+    if (!on_sweep_({out_.iterations, elbo_.value, temperature, objective})) throw Stop{Status::interrupted};
+  }
+
+  /// Sweeps at temperature 1 until settled; false when `most` did not do.
+  bool converge(std::int64_t most) {
+    Settling settling(e_, o_.tolerance);
+    double previous = -INFINITY;
+    for (std::int64_t k = 0; k < most; ++k) {
+      make(1);
+      if (elbo_.value < previous - 1e-9 * (1 + std::abs(elbo_.value))) ++out_.decreases;
+      previous = elbo_.value;
+      if (settling.settled(elbo_.value)) {
+        out_.status = Status::converged;
+        return true;
+      }
+    }
+    out_.status = Status::max_iter;
+    return false;
+  }
+
+  bool melt() {
+    const double cold = elbo_.discrete_entropy;
+    make(kInfinite, false);
+    const double hot = elbo_.discrete_entropy;
+    e_.load(best_);
+    // Nothing discrete and local, or no room above the solution: no temperature is the melting one.
+    if (!std::isfinite(hot) || hot - cold <= 1e-9 * (1 + std::abs(cold))) return false;
+    double t = 1, fraction = 0;
+    while (fraction < kMelted && t < kHottest) {
+      t *= kHotter;
+      make(t);
+      fraction = (elbo_.discrete_entropy - cold) / (hot - cold);
+      report_.heating.push_back({t, fraction});
+      if (early_ == 0 && fraction >= 0.3) early_ = t;
+    }
+    e_.load(best_);
+    if (fraction < kMelted) return false;
+    report_.melting = t;
+    report_.plateau = has_plateau();
+    return true;
+  }
+
+  /// A rise of less than 0.02 while the temperature grows by 30 %, above the first 10 % and below the
+  /// melting.
+  bool has_plateau() const {
+    const auto& h = report_.heating;
+    const auto steps = static_cast<std::size_t>(std::ceil(std::log(1.3) / std::log(kHotter)));
+    for (std::size_t k = 0; k + steps < h.size(); ++k) {
+      if (h[k].fraction > 0.1 && h[k + steps].fraction - h[k].fraction < 0.02) return true;
+    }
+    return false;
+  }
+
+  /// A little of a fresh random start mixed into the global parameters, so that equal components can part.
+  void shake(double share) {
+    if (share <= 0) return;
+    const State q = e_.save();
+    e_.set({});
+    check(e_.restart(o_.seed + 7919 * static_cast<std::uint64_t>(out_.iterations), {}));
+    const Parameters random = e_.global_parameters();
+    e_.load(q);
+    const std::vector<std::int64_t> buffers = e_.global_buffers();
+    for (std::size_t k = 0; k < buffers.size(); ++k) {
+      const std::span<double> x = e_.reals(buffers[k]);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = (1 - share) * x[i] + share * random[k][i];
+    }
+    check(e_.call(e_.model().global_expectations));
+  }
+
+  /// Annealed from a state to temperature 1; kept when better than the best so far.
+  bool arm(const State& start, double from, std::int64_t sweeps, double noise) {
+    if (o_.budget > 0 && out_.iterations >= o_.budget) return false;
+    const State copy = start;
+    e_.load(copy);
+    from = std::max(from, 1.05);
+    for (std::int64_t k = 0; k < sweeps; ++k) {
+      const double t = from + (1 - from) * static_cast<double>(k) / static_cast<double>(sweeps);
+      shake(noise * (t - 1) / (from - 1));
+      make(t);
+    }
+    converge(kFinishing);
+    const bool kept = elbo_.value > best_elbo_ + kBetter * std::abs(best_elbo_);
+    report_.arms.push_back({from, elbo_.value, kept});
+    if (!kept) return false;
+    plain();
+    best_ = e_.save();
+    best_elbo_ = elbo_.value;
+    return true;
+  }
+
+  const Engine& e_;
+  const AutoOptions& o_;
+  const OnSweep& on_sweep_;
+  AutoReport& report_;
+  Outcome& out_;
+  Elbo elbo_;
+  State best_, plain_;
+  double best_elbo_ = 0;
+  double early_ = 0;  // temperature at which 0.3 of the entropy's way is made
+};
+
+}  // namespace
+
+Outcome run_auto(const Engine& e, const AutoOptions& o, const OnSweep& on_sweep, AutoReport& report) {
+  Outcome out;
+  try {
+    Run(e, o, on_sweep, report, out).all();
+  } catch (const Stop& stop) {
+    out.status = stop.status;
+    if (stop.code != 0) out.failure = e.describe(stop.code);
+  }
+  e.set({});
+  return out;
+}
+
+}  // namespace lehr

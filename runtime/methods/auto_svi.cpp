@@ -1,0 +1,97 @@
+#include "runtime/methods/auto_svi.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/methods/batches.h"
+
+namespace lehr {
+namespace {
+
+constexpr double kHotter = 1.07;  // a step of the heating
+constexpr double kPast = 0.7;     // of the steepest rise: what is less comes after it
+constexpr double kRisen = 0.02;   // of the entropy's largest value: less is no rise
+constexpr double kHottest = 1000, kInfinite = 1e9;
+constexpr std::int64_t kSteps = 10;        // plain ones before the heating
+constexpr std::int64_t kSettling = 5;      // full steps before it
+constexpr std::int64_t kItems = 100;       // of the heating
+constexpr std::uint64_t kProbe = 0x9B0BE;  // its items are not those of the run
+
+/// A full step from the items at a temperature, and the entropy then. Nonzero: a status of the generated
+/// code.
+std::int32_t heat(const Engine& e, const SviOptions& o, std::span<const std::int64_t> items,
+                  double temperature, double& entropy) {
+  Weights w;
+  w.local_data = w.global_data = 1 / temperature;
+  e.set(w);
+  if (const std::int32_t status = step(e, o, items)) return status;
+  Elbo elbo;
+  if (const std::int32_t status = e.elbo(elbo)) return status;
+  entropy = elbo.discrete_entropy;
+  return 0;
+}
+
+std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
+  const PlainAtEnd plain{e};
+  const std::int64_t items = e.items();
+  Batches batches(items, batch_of(e, o), o.replacement && e.minibatches(), o.seed + kProbe);
+  for (std::int64_t t = 0; t < kSteps; ++t) {
+    Weights w;
+    w.step = step_size(o, t);
+    e.set(w);
+    if (const std::int32_t status = step(e, o, batches.next())) return status;
+  }
+  const std::vector<std::int64_t> some =
+      Batches(items, e.minibatches() ? kItems : items, false, o.seed + kProbe + 1).next();
+  double entropy = 0, hot = 0;
+  const auto state = e.save();
+  if (const std::int32_t status = heat(e, o, some, kInfinite, hot)) return status;
+  e.load(state);
+  if (!(std::isfinite(hot) && hot > 0)) return 0;
+  for (std::int64_t k = 0; k < kSettling; ++k) {
+    if (const std::int32_t status = heat(e, o, some, 1, entropy)) return status;
+  }
+  double fraction = entropy / hot, lowest = fraction, steepest = 0;
+  report.heating.push_back({1, fraction});
+  for (double t = kHotter; t < kHottest; t *= kHotter) {
+    if (const std::int32_t status = heat(e, o, some, t, entropy)) return status;
+    const double rise = entropy / hot - fraction;
+    fraction += rise;
+    report.heating.push_back({t, fraction});
+    lowest = std::min(lowest, fraction);
+    if (rise > steepest) {
+      steepest = rise;
+      report.melting = t / std::sqrt(kHotter);
+    }
+    if (fraction > lowest + kRisen && rise < kPast * steepest) break;
+  }
+  if (fraction <= lowest + kRisen) report.melting = 0;
+  const auto sweeps = kSettling + static_cast<std::int64_t>(report.heating.size());
+  const auto seen = sweeps * static_cast<std::int64_t>(some.size());
+  report.steps = kSteps + (seen + batch_of(e, o) - 1) / batch_of(e, o);
+  return 0;
+}
+
+}  // namespace
+
+Outcome run_auto_svi(const Engine& e, const SviOptions& options, const OnSweep& on_step,
+                     ProbeReport& report) {
+  SviOptions o = options;
+  if (machine::batch_stage(e.model())) {
+    const auto start = e.save();
+    if (const std::int32_t status = probe(e, o, report)) return failure(e, status, {});
+    e.load(start);
+    if (const std::int32_t status = e.prepare()) return failure(e, status, {});
+    const std::int64_t steps = steps_of(e, o), left = std::max(steps - report.steps, (steps + 1) / 2);
+    const auto a_pass = static_cast<double>(batches_of(e.items(), batch_of(e, o)));
+    o.epochs = (static_cast<double>(left) - 0.5) / a_pass;
+    if (report.melting > 0) {
+      report.over = left / 3;
+      o.annealing.from = report.melting;
+      o.annealing.over = report.over;
+    }
+  }
+  return run_svi(e, o, on_step);
+}
+
+}  // namespace lehr

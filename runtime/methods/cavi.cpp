@@ -1,0 +1,140 @@
+// The stopping rule, and the loop of sweeps.
+#include "runtime/methods/cavi.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lehr {
+
+std::string_view name_of(Status s) {
+  switch (s) {
+    case Status::converged:
+      return "converged";
+    case Status::max_iter:
+      return "max_iter";
+    case Status::numerical_failure:
+      return "numerical_failure";
+    case Status::interrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+Settling::Settling(const Engine& e, double tolerance)
+    : engine_(e), tolerance_(tolerance), before_(e.global_parameters()) {}
+
+/// Largest, over the arrays, of the mean absolute change relative to the mean absolute value.
+double Settling::movement() {
+  double largest = 0;
+  Parameters now = engine_.global_parameters();
+  for (std::size_t k = 0; k < now.size(); ++k) {
+    double moved = 0, size = 0;
+    for (std::size_t i = 0; i < now[k].size(); ++i) {
+      moved += std::abs(now[k][i] - before_[k][i]);
+      size += std::abs(now[k][i]);
+    }
+    if (moved > 0) largest = std::max(largest, moved / (size + 1e-12 * static_cast<double>(now[k].size())));
+  }
+  before_ = std::move(now);
+  return largest;
+}
+
+/// The tail of the geometric series that the movements of the last sweeps suggest. Ratios near 1 count as 1 -
+/// 1e-4, so that rounding cannot hold a fit up for ever.
+double Settling::left_to_go(double moved) {
+  constexpr std::size_t kSweeps = 10, kFewest = 3;
+  constexpr double kRounding = 1e-14, kSlowest = 1 - 1e-4;
+  recent_.push_back(moved);
+  if (recent_.size() > kSweeps + 1) recent_.erase(recent_.begin());
+  if (moved <= kRounding) return moved;
+  const std::size_t sweeps = recent_.size() - 1;
+  if (sweeps < kFewest) return INFINITY;
+  const double ratio =
+      std::min(kSlowest, std::pow(moved / recent_.front(), 1.0 / static_cast<double>(sweeps)));
+  return moved * ratio / (1 - ratio);
+}
+
+bool Settling::settled(double elbo) {
+  const double moved = movement(), left = left_to_go(moved), root = std::sqrt(tolerance_);
+  const bool still = !first_ && std::abs(elbo - previous_) <= tolerance_ * (1 + std::abs(elbo));
+  first_ = false;
+  previous_ = elbo;
+  return still && moved <= root && left <= root;
+}
+
+Outcome failure(const Engine& e, std::int32_t status, Outcome so_far) {
+  so_far.status = Status::numerical_failure;
+  so_far.failure = e.describe(status);
+  return so_far;
+}
+
+bool check_elbo(double elbo, Outcome& out) {
+  if (machine::is_possible(elbo)) return true;
+  out.status = Status::numerical_failure;
+  out.failure =
+      std::isfinite(elbo) ? "the data have probability 0 under the model" : "the ELBO is not finite";
+  return false;
+}
+
+/// Puts the parameters of one block in place, of those that global_parameters gave.
+void replace(const Engine& e, const StepRow& block, const Parameters& by) {
+  std::size_t k = 0;
+  for (const machine::ParameterRow& row : machine::parameters_of(e.model())) {
+    if (row.of_items) continue;
+    if (row.block == block.block) std::ranges::copy(by[k], e.reals(row.buffer).begin());
+    ++k;
+  }
+}
+
+Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
+  Outcome out;
+  const PlainAtEnd plain{e};
+  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
+  const Annealing& a = options.annealing;
+  Settling settling(e, options.tolerance);
+  std::optional<double> previous_temperature;
+  double previous = 0;
+  while (out.iterations < options.max_iterations) {
+    const double t = a.temperature(out.iterations), noise = a.noise(out.iterations);
+    Weights weights = weights_at(a, t);
+    Parameters random;
+    SweepPlan plan;
+    if (noise > 0) {
+      const auto q = e.save();
+      e.set({});
+      if (const std::int32_t status =
+              e.restart(options.seed + static_cast<std::uint64_t>(out.iterations), a.noise_start))
+        return failure(e, status, out);
+      random = e.global_parameters();
+      e.load(q);
+      weights.step = 1 - noise;
+      plan.update = [&](const StepRow& block) {
+        replace(e, block, random);
+        return e.call(block.update);
+      };
+    }
+    e.set(weights);
+    if (const std::int32_t status = sweep(e, options, plan)) return failure(e, status, out);
+    Elbo elbo;
+    if (const std::int32_t status = e.elbo(elbo)) return failure(e, status, out);
+    ++out.iterations;
+    out.elbo = elbo.value;
+    if (!check_elbo(out.elbo, out)) return out;
+    const double objective = annealed_objective(a, t, elbo);
+    const bool comparable =
+        previous_temperature == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
+    if (comparable && objective < previous - 1e-9 * (1 + std::abs(objective))) ++out.decreases;
+    previous = objective;
+    previous_temperature = noise > 0 ? std::optional<double>() : t;
+    const bool settled = settling.settled(out.elbo) && !a.active(out.iterations - 1);
+    const bool keep = on_sweep({out.iterations, out.elbo, t, objective});
+    if (settled || !keep) {
+      out.status = settled ? Status::converged : Status::interrupted;
+      return out;
+    }
+  }
+  out.status = Status::max_iter;
+  return out;
+}
+
+}  // namespace lehr

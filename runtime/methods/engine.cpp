@@ -1,0 +1,88 @@
+#include "runtime/methods/engine.h"
+
+#include <algorithm>
+
+#include "runtime/machine/items.h"
+
+namespace lehr {
+namespace {
+
+using machine::Role;
+
+bool is_state(const machine::BufferRow& b) { return b.role == Role::factor || b.role == Role::statistic; }
+
+bool is_pick(const machine::Model& m, std::int64_t buffer) {
+  return std::any_of(m.picks, m.picks + m.pick_count,
+                     [&](const machine::PickRow& p) { return p.buffer == buffer; });
+}
+
+}  // namespace
+
+Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window,
+               const machine::Code* code)
+    : sizes_(std::move(sizes)),
+      kept_(sizes_),
+      run_sizes_(sizes_),
+      run_table_(static_cast<std::size_t>(model.buffer_count)),
+      memory_(std::vector<std::size_t>(run_table_.size(), 0)),
+      machine_{&model,       memory_.table(),   sizes_.data(),     sizes_.data(),
+               kept_.data(), run_table_.data(), run_sizes_.data(), {},
+               code} {
+  if (window > 0 && minibatches() && machine::one_stage(model))
+    window_ = std::make_unique<ItemWindow>(machine_, window);
+  for (std::int64_t b = 0; b < model.buffer_count; ++b) {
+    if (!is_elsewhere(b) && !is_pick(model, b)) resize(b, machine_.view().length(b));
+  }
+  if (window_) {
+    machine_.window = window_->hook();
+    for (std::size_t slot = 0; slot < kept_.size(); ++slot) {
+      if (machine::row_of(machine_, -(static_cast<std::int64_t>(slot) + 1), 0) >= 0) kept_[slot] = 0;
+    }
+  }
+  set({});
+}
+
+void Engine::resize(std::int64_t buffer, std::size_t length) {
+  memory_.resize(static_cast<std::size_t>(buffer), length);
+}
+
+std::int64_t Engine::items() const {
+  const StepRow* const stage = machine::batch_stage(model());
+  return stage ? extent(stage->items) : 1;
+}
+
+std::vector<std::vector<double>> Engine::save() const {
+  std::vector<std::vector<double>> out;
+  for (std::int64_t b = 0; b < model().buffer_count; ++b) {
+    if (!is_state(model().buffers[b])) continue;
+    const std::span<const double> x = reals(b);
+    out.emplace_back(x.begin(), x.end());
+  }
+  return out;
+}
+
+void Engine::load(const std::vector<std::vector<double>>& saved) const {
+  auto from = saved.begin();
+  for (std::int64_t b = 0; b < model().buffer_count; ++b) {
+    if (is_state(model().buffers[b])) std::ranges::copy(*from++, reals(b).begin());
+  }
+}
+
+std::vector<std::int64_t> Engine::global_buffers() const {
+  std::vector<std::int64_t> out;
+  for (const machine::ParameterRow& row : machine::parameters_of(model())) {
+    if (!row.of_items) out.push_back(row.buffer);
+  }
+  return out;
+}
+
+Parameters Engine::global_parameters() const {
+  Parameters out;
+  for (const std::int64_t b : global_buffers()) {
+    const std::span<const double> x = reals(b);
+    out.emplace_back(x.begin(), x.end());
+  }
+  return out;
+}
+
+}  // namespace lehr

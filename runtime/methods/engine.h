@@ -1,0 +1,78 @@
+// A machine with memory of its own: what the methods of this folder work on. Where its code came from (the JIT, the
+// interpreter) does not matter here.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/machine/start.h"
+#include "runtime/methods/item_window.h"
+#include "runtime/methods/memory.h"
+
+namespace lehr {
+
+using machine::Elbo;
+using machine::ItemRange;
+using machine::StepRow;
+using machine::Weights;
+
+/// Values of the global parameters, one array a buffer of Engine::global_buffers.
+using Parameters = std::vector<std::vector<double>>;
+
+class Engine {
+ public:
+  /// `model` (its tables and functions, or `code` in their place) must outlive the engine; `sizes` by slot. `window`: items
+  /// whose factors are kept at a time at least, 0 for all of them, as it is where the model does not take minibatches.
+  /// Buffers of picks have no memory: they are there for a start (see Picks in runtime/methods/random_start.h).
+  Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window,
+         const machine::Code* code);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const machine::Model& model() const { return *machine_.model; }
+  const machine::Machine& machine() const { return machine_; }
+  std::span<const StepRow> steps() const { return machine::steps_of(model()); }
+  std::span<double> reals(std::int64_t buffer) const { return memory_.reals(static_cast<std::size_t>(buffer)); }
+  std::span<std::int64_t> integers(std::int64_t buffer) const {
+    return memory_.integers(static_cast<std::size_t>(buffer));
+  }
+  std::int64_t extent(machine::Extent e) const { return machine_.view().extent(e); }
+  /// Zeros in place of what was there.
+  void resize(std::int64_t buffer, std::size_t length);
+  /// Of a factor of the items, in a window: not in memory as a whole.
+  bool is_elsewhere(std::int64_t buffer) const { return window_ && window_->holds(buffer); }
+  /// Sums over some of the items, scaled up, stand for those over all.
+  bool minibatches() const { return model().batch_slot >= 0; }
+  /// Items that minibatches are drawn from; 1 without item stages.
+  std::int64_t items() const;
+
+  std::int32_t call(std::int64_t function) const { return machine::call(machine_, function); }
+  std::int32_t prepare() const { return call(model().prepare); }
+  void set(const Weights& w) const { machine::set(machine_, w); }
+  std::int32_t elbo(Elbo& out) const { return machine::elbo(machine_, out); }
+
+  /// A copy of q, and back. In a window: of the global factors and the statistics.
+  std::vector<std::vector<double>> save() const;
+  void load(const std::vector<std::vector<double>>& saved) const;
+  /// Buffers of the global parameters, in the order of the interface.
+  std::vector<std::int64_t> global_buffers() const;
+  Parameters global_parameters() const;
+
+  std::function<std::string(std::int32_t status)> describe;  // what a status code of the generated code means
+  /// A fresh random start in place of the present factors, of the run's kind unless another is named; 0, or a status of the
+  /// generated code.
+  std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
+
+ private:
+  std::vector<std::int64_t> sizes_, kept_, run_sizes_;
+  std::vector<lehr_buffer> run_table_;
+  Memory memory_;
+  machine::Machine machine_;
+  std::unique_ptr<ItemWindow> window_;
+};
+
+}  // namespace lehr

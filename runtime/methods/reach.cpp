@@ -1,0 +1,28 @@
+#include "runtime/methods/reach.h"
+
+#include "runtime/methods/batches.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::int64_t kItems = 1000, kSteps = 10;
+constexpr std::uint64_t kSample = 0x5A3;
+
+}  // namespace
+
+std::int32_t energy_within_reach(const Engine& e, const SviOptions& o, double& nats) {
+  const auto before = e.save();
+  Batches sample(e.items(), e.minibatches() ? kItems : e.items(), false, o.seed + kSample);
+  const std::vector<std::int64_t>& items = sample.next();
+  e.set({});
+  for (std::int64_t k = 0; k < kSteps; ++k) {
+    if (const std::int32_t status = step(e, o, items)) return status;
+  }
+  Elbo elbo;
+  if (const std::int32_t status = e.elbo(elbo)) return status;
+  nats = elbo.data_energy;
+  e.load(before);
+  return e.prepare();
+}
+
+}  // namespace lehr

@@ -1,0 +1,56 @@
+#include "runtime/methods/sweep.h"
+
+namespace lehr {
+namespace {
+
+std::vector<ItemRange> runs_of(std::span<const std::int64_t> batch) {
+  std::vector<ItemRange> out;
+  for (std::int64_t item : batch) {
+    if (!out.empty() && out.back().end == item) ++out.back().end;
+    else out.push_back({item, item + 1});
+  }
+  return out;
+}
+
+/// What a batch stands for.
+double scale_of(const Engine& e, std::span<const std::int64_t> batch) {
+  return static_cast<double>(e.items()) / static_cast<double>(batch.size());
+}
+
+machine::Machine with_accuracy(const Engine& e, const SweepOptions& o) {
+  machine::Machine out = e.machine();
+  out.accuracy = {o.local_iterations, o.local_tolerance};
+  return out;
+}
+
+}  // namespace
+
+std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
+  const std::vector<ItemRange> runs = plan.batch ? runs_of(*plan.batch) : std::vector<ItemRange>();
+  const auto call = [](void* context, const StepRow& step) {
+    return (*static_cast<const std::function<std::int32_t(const StepRow&)>*>(context))(step);
+  };
+  auto body = plan.update;
+  const machine::Update update{&body, call};
+  return machine::sweep(with_accuracy(e, options),
+                        {.which = plan.items_only ? machine::Which::stages : machine::Which::all,
+                         .batch = runs,
+                         .scale = plan.batch ? scale_of(e, *plan.batch) : 1,
+                         .form = options.fresh && !plan.again,
+                         .update = plan.update ? &update : nullptr});
+}
+
+std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch) {
+  return machine::sum_data(e.machine(), runs_of(batch), scale_of(e, batch));
+}
+
+std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out) {
+  const std::int32_t status = sweep(e, options, {.items_only = true});
+  return status != 0 ? status : e.elbo(out);
+}
+
+std::int32_t prepare_statistics(const Engine& e) {
+  return machine::reads_statistics_first(e.model()) ? machine::sum_statistics(e.machine()) : 0;
+}
+
+}  // namespace lehr

@@ -1,0 +1,72 @@
+#include "runtime/methods/temper_items.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "runtime/methods/temper.h"
+
+namespace lehr {
+
+ItemTemperatures::ItemTemperatures(const Engine& engine, const ItemGrid& grid)
+    : engine_(engine), grid_(grid) {
+  const auto n = engine.reals(engine.model().item_energies).size();
+  const std::size_t levels = grid.temperatures.size();
+  r_.assign(n, std::vector<double>(levels, 1 / static_cast<double>(levels)));
+  added_.assign(n, 0);
+  std::ranges::fill(inverse(), mean_inverse(r_[0], grid.temperatures));
+}
+
+std::span<double> ItemTemperatures::inverse() const {
+  return engine_.reals(engine_.model().item_inverse);
+}
+
+std::int32_t ItemTemperatures::update(std::span<const std::int64_t> items, const SweepOptions& options) {
+  const std::span<double> energies = engine_.reals(engine_.model().item_energies), b = inverse();
+  std::ranges::fill(energies, 0.0);
+  if (const std::int32_t status = sweep(engine_, options, {.items_only = true, .batch = items}))
+    return status;
+  const std::vector<std::vector<double>> log_c = grid_.log_normaliser(items);
+  const double levels = static_cast<double>(grid_.temperatures.size());
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    const auto i = static_cast<std::size_t>(items[k]);
+    const machine::Machine& m = engine_.machine();
+    if (const std::int32_t status =
+            machine::run_items(m, engine_.model().item_outer, {items[k], items[k] + 1}, m.table))
+      return status;
+    r_[i] = temperature_factor(energies[i] / b[i], grid_.temperatures, log_c[k]);
+    b[i] = mean_inverse(r_[i], grid_.temperatures);
+    added_[i] = 0;
+    for (std::size_t m = 0; m < r_[i].size(); ++m)
+      added_[i] += (r_[i][m] > 0 ? -r_[i][m] * std::log(r_[i][m] * levels) : 0) - r_[i][m] * log_c[k][m];
+  }
+  return 0;
+}
+
+std::int32_t ItemTemperatures::pause() {
+  std::ranges::fill(inverse(), 1.0);
+  return engine_.prepare();
+}
+
+std::int32_t ItemTemperatures::resume() {
+  for (std::size_t i = 0; i < r_.size(); ++i)
+    inverse()[i] = mean_inverse(r_[i], grid_.temperatures);
+  return engine_.prepare();
+}
+
+double ItemTemperatures::objective() const { return std::accumulate(added_.begin(), added_.end(), 0.0); }
+
+double ItemTemperatures::temperature() const {
+  const std::span<const double> b = inverse();
+  return static_cast<double>(b.size()) / std::accumulate(b.begin(), b.end(), 0.0);
+}
+
+std::vector<double> ItemTemperatures::posterior() const {
+  std::vector<double> out(grid_.temperatures.size());
+  for (const std::vector<double>& r : r_) {
+    for (std::size_t m = 0; m < r.size(); ++m)
+      out[m] += r[m] / static_cast<double>(r_.size());
+  }
+  return out;
+}
+
+}  // namespace lehr
