@@ -390,8 +390,9 @@ void Lowering::emit_elbo() {
     for (const schedule::OuterTerm& t : s_.outer) {
       const ArrayTerm term = outer_term(t);
       const ScalarId into = s_.tempered[t.term.origin] ? data : prior;
-      emit(*term.term, factors(term, {}), {}, {}, std::nullopt,
-           [&](ExprId value, const Env&) { b_.accumulate(into, value); });
+      emit(
+          *term.term, factors(term, {}), {}, {}, std::nullopt,
+          [&](ExprId value, const Env&) { b_.accumulate(into, value); }, std::set<BoundId>());
     }
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);

@@ -294,10 +294,30 @@ struct Lowering::Nest {
   std::vector<BoundId> order;               // bounds still to open, outermost first
   std::vector<Factor> factors, conditions;  // not used yet
   const std::function<void(ExprId, const Env&)>& leaf;
+  const std::optional<std::set<BoundId>>& read;  // bounds that the leaf reads, where it only adds
 };
 
+namespace {
+
+/// Elements that a sum only counts are added one by one up to here, and multiplied beyond: a minibatch may
+/// stand for many more than there are.
+constexpr std::int64_t kCounted = std::int64_t{1} << 20;
+
+}  // namespace
+
+bool Lowering::only_counts(const Nest& nest, BoundId b) const {
+  if (!nest.read || nest.read->contains(b) || a_[b].parent) return false;
+  const auto mention = [&](const Factor& f) { return f.bounds.contains(b); };
+  return b_.program()[size_[m_[a_[b].plate].set.index()]].constant < 0 &&
+         std::none_of(nest.factors.begin(), nest.factors.end(), mention) &&
+         std::none_of(nest.conditions.begin(), nest.conditions.end(), mention) &&
+         std::none_of(nest.order.begin(), nest.order.end(),
+                      [&](BoundId x) { return a_[x].parent && mentioned(a_, {*a_[x].parent}).contains(b); });
+}
+
 void Lowering::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
-                    std::optional<BoundId> innermost, const std::function<void(ExprId, const Env&)>& leaf) {
+                    std::optional<BoundId> innermost, const std::function<void(ExprId, const Env&)>& leaf,
+                    const std::optional<std::set<BoundId>>& read) {
   for (const Guard& g : t.guards) {
     std::set<BoundId> bounds = g.present ? mentioned(a_, g.element) : mentioned(a_, {g.left, g.right});
     conditions.push_back({bounds, [this, &g](const Env& e) { return guard(g, e); }});
@@ -323,7 +343,7 @@ void Lowering::emit(const Term& t, std::vector<Factor> factors, std::vector<Fact
     known.insert(*ready);
     left.erase(ready);
   }
-  Nest nest{std::move(order), std::move(factors), std::move(conditions), leaf};
+  Nest nest{std::move(order), std::move(factors), std::move(conditions), leaf, read};
   emit_level(nest, std::move(env), ExprId());
 }
 
@@ -360,10 +380,19 @@ void Lowering::emit_level(Nest& nest, Env env, ExprId product) {
   const BoundId next = nest.order.front();
   nest.order.erase(nest.order.begin());
   const auto [begin, end] = range(next, env);
-  for_range(a_[next].name, begin, end, [&](ExprId i) {
+  const bool counted = only_counts(nest, next);
+  Nest rest = nest;
+  const ExprId last = counted ? b_.min(end, b_.i(kCounted)) : end;
+  for_range(a_[next].name, begin, last, [&](ExprId i) {
     Env inner = env;
     inner[next] = i;
     emit_level(nest, std::move(inner), product);
+  });
+  if (!counted) return;
+  b_.if_then(b_.less(b_.i(kCounted), end), [&] {
+    const ExprId more = b_.to_f64(b_.sub(end, b_.i(kCounted)));
+    emit_level(rest, env,
+               b_.let("c" + std::to_string(names_++), product.valid() ? b_.mul(product, more) : more));
   });
 }
 

@@ -88,6 +88,11 @@ void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const 
       at.push_back(index(i, env));
     b_.add_to(n.buffers.at(atom.stat), at, value);
   };
+  std::set<BoundId> read;
+  for (const std::vector<IndexId>& indices : {atom.axes, atom.event}) {
+    for (IndexId i : indices)
+      a_.collect(i, read);
+  }
   const Solved solved = solve_axes(atom, fixed, element);
   for_solutions(solved, [&](const Env& env) {
     std::optional<BoundId> innermost;
@@ -95,7 +100,7 @@ void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const 
       const auto* bound = std::get_if<density::IndexBound>(&a_[atom.event.back()]);
       if (bound && !env.contains(bound->bound)) innermost = bound->bound;
     }
-    emit(*t.term, factors(t, {use}, s_.conditionals[b].variable), solved.conditions, env, innermost, add);
+    emit(*t.term, factors(t, {use}, s_.conditionals[b].variable), solved.conditions, env, innermost, add, read);
   });
 }
 

@@ -93,10 +93,14 @@ class Lowering {
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                               std::optional<model::VariableId> owner = std::nullopt);
   /// Loops over the bounds of `t` not in `env`, its guards and `conditions`, and `leaf` with the product of `factors`
-  /// inside; `innermost` becomes the inner loop.
+  /// inside; `innermost` becomes the inner loop. Where the leaf adds, and reads of `env` only the bounds `read`, elements that
+  /// the term only counts cost nothing beyond the first million.
   struct Nest;
   void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
-            std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf);
+            std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
+            const std::optional<std::set<BoundId>>& read = std::nullopt);
+  /// Nothing that is still to come depends on where the bound, of a run-time plate, stands.
+  bool only_counts(const Nest& nest, BoundId b) const;
   void emit_level(Nest& nest, Env env, ExprId product);
   /// Elements of a nested plate in the row at packed position `row`.
   ExprId row_length(model::PlateId set, ExprId row);

@@ -81,6 +81,18 @@ TEST_CASE("a minibatch stands for all items") {
       REQUIRE(batch.elbo(of_batch) == 0);
       REQUIRE(whole.elbo(of_whole) == 0);
       CHECK(of_batch == Approx(of_whole).epsilon(1e-8));
+
+      // It may stand for many more than could be counted one by one.
+      const std::int64_t total = 10'000'000, times = 10'000'000;
+      test::State some(library, library.sizes()), more(library, library.sizes());
+      REQUIRE(some.init(&once, 1) == 0);
+      REQUIRE(some.svi_step(&once, total, 1e-9) == 0);
+      REQUIRE(some.elbo(of_batch) == 0);
+      REQUIRE(more.init(&once, 1) == 0);
+      REQUIRE(more.svi_step(&once, times * total, 1e-9 / static_cast<double>(times)) == 0);
+      REQUIRE(more.elbo(of_whole) == 0);
+      // What does not belong to the items is small beside what does.
+      CHECK(of_whole / static_cast<double>(times) == Approx(of_batch).epsilon(1e-4));
     }
   }
 }
