@@ -1,13 +1,15 @@
 // How a runtime error is printed.
 #include "runtime/result.h"
 
+#include "runtime/output/printable.h"
+
 namespace lehr {
 
 std::string render(const Error& error) {
   std::string out = error.where.empty() ? "error: " : error.where + ": error: ";
   out += error.text;
   for (const std::string& note : error.notes) out += "\n  note: " + note;
-  return out;
+  return printable_lines(out);
 }
 
 }  // namespace lehr

@@ -11,6 +11,7 @@
 #include "runtime/data/text.h"
 #include "runtime/output/atomic_file.h"
 #include "runtime/output/npy.h"
+#include "runtime/output/printable.h"
 #include "runtime/output/zip.h"
 
 namespace lehr {
@@ -169,7 +170,7 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
     if (members->empty()) return data_error(binding.path, "the archive holds no arrays");
     for (NpyArray& member : *members) {
       const std::string name = member.name;
-      dataset[name] = from_npy(std::move(member), fmt::format("{}, '{}'", binding.path, name));
+      dataset[name] = from_npy(std::move(member), fmt::format("{}, '{}'", binding.path, printable(name)));
     }
     return pick(std::move(dataset), binding, text);
   }
@@ -214,7 +215,7 @@ Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
       const auto found = all.find(name);
       if (found != all.end())
         return data_error(
-            fmt::format("--data {}", text), fmt::format("'{}' is given twice", name),
+            fmt::format("--data {}", text), fmt::format("'{}' is given twice", printable(name)),
             {fmt::format("first by {}", found->second.source), fmt::format("then by {}", array.source),
              "choose what to read from a file: `x=file.csv:a,b`, `x=file.npz:member`"});
       all.emplace(name, std::move(array));

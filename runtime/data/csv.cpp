@@ -9,6 +9,7 @@
 
 #include "runtime/data/readers.h"
 #include "runtime/data/text.h"
+#include "runtime/output/printable.h"
 
 namespace lehr {
 namespace {
@@ -22,7 +23,8 @@ struct Cell {
 struct Table {
   std::string path;
   std::string_view bytes;
-  std::vector<std::string> names;
+  std::vector<Cell> header;
+  std::vector<std::string> names;  // of the header
   std::vector<Cell> cells;  // row-major, without the header
   std::size_t columns() const { return names.size(); }
   std::size_t rows() const { return cells.size() / names.size(); }
@@ -88,7 +90,7 @@ std::optional<Fault> read_record(std::string_view bytes, std::size_t& at, std::v
 Result<Table> read_table(std::string_view bytes, const std::string& path) {
   if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
     return data_error(path, "the file is UTF-16", {"save it as UTF-8"});
-  Table table{path, without_bom(bytes), {}, {}};
+  Table table{path, without_bom(bytes), {}, {}, {}};
   bytes = table.bytes;
   while (!bytes.empty() && bytes.find_last_of("\r\n") == bytes.size() - 1) bytes.remove_suffix(1);
   table.bytes = bytes;
@@ -106,7 +108,7 @@ Result<Table> read_table(std::string_view bytes, const std::string& path) {
   for (const Cell& cell : header) {
     table.names.push_back(text_of(cell));
     if (!cell.text.empty() && !seen.insert(table.names.back()).second)
-      return data_error(table.place_of(cell), fmt::format("two columns are named '{}'", table.names.back()));
+      return data_error(table.place_of(cell), fmt::format("two columns are named '{}'", printable(table.names.back())));
   }
   if (header.size() == 1)
     for (const char separator : {';', '\t'})
@@ -131,15 +133,16 @@ Result<Table> read_table(std::string_view bytes, const std::string& path) {
     }
   }
   if (table.cells.empty()) return data_error(path, "the file has a header and no rows");
+  table.header = std::move(header);
   return table;
 }
 
 /// A column's values; a text column gets levels.
-DataArray read_column(const Table& table, std::size_t column) {
+Result<DataArray> read_column(const Table& table, std::size_t column) {
   DataArray array;
   array.name = table.names[column];
   array.shape = {static_cast<std::int64_t>(table.rows())};
-  array.source = fmt::format("{}, column '{}'", table.path, array.name);
+  array.source = fmt::format("{}, column '{}'", table.path, printable(array.name));
   array.values.reserve(table.rows());
   const Cell* text = nullptr;
   bool some_number = false;
@@ -157,10 +160,13 @@ DataArray read_column(const Table& table, std::size_t column) {
   if (text) {
     std::vector<std::optional<std::string>> texts(table.rows());
     for (std::size_t row = 0; row < table.rows(); ++row)
-      if (const Cell& cell = table.cell(row, column); !is_missing(cell.text)) texts[row] = text_of(cell);
+      if (const Cell& cell = table.cell(row, column); !is_missing(cell.text)) {
+        if (std::optional<Error> e = encoding_error(table.path, table.bytes, cell.text)) return *e;
+        texts[row] = text_of(cell);
+      }
     set_levels(array, texts);
     if (some_number)
-      array.source += fmt::format(" (numbers, but '{}' at {})", text_of(*text), table.place_of(*text));
+      array.source += fmt::format(" (numbers, but '{}' at {})", printable(text_of(*text)), table.place_of(*text));
   }
   set_flags(array);
   return array;
@@ -215,7 +221,7 @@ Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t
       } else {
         return data_error(
             table.place_of(cell),
-            fmt::format("'{}' is not a number, in column '{}'", text_of(cell), array.axis_labels[j]),
+            fmt::format("'{}' is not a number, in column '{}'", printable(text_of(cell)), printable(array.axis_labels[j])),
             {"a missing value is an empty field, NA or NaN; a text column is bound alone: "
              "`x=file.csv:column`"});
       }
@@ -256,9 +262,17 @@ Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const
   Result<std::vector<std::size_t>> columns = select(*table, wanted);
   if (!columns) return columns.error();
 
+  for (const std::size_t j : *columns) {
+    if (std::optional<Error> e = encoding_error(path, table->bytes, table->header[j].text)) return *e;
+  }
+
   Dataset dataset;
   if (name.empty()) {
-    for (const std::size_t j : *columns) dataset[table->names[j]] = read_column(*table, j);
+    for (const std::size_t j : *columns) {
+      Result<DataArray> array = read_column(*table, j);
+      if (!array) return array.error();
+      dataset[table->names[j]] = std::move(*array);
+    }
     return dataset;
   }
   if (wanted.empty() && columns->size() > 1) {
@@ -268,9 +282,10 @@ Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const
                         {"bind a text column alone: `" + name + "=file.csv:column`"});
   }
   if (columns->size() == 1) {
-    DataArray array = read_column(*table, columns->front());
-    array.name = name;
-    dataset[name] = std::move(array);
+    Result<DataArray> array = read_column(*table, columns->front());
+    if (!array) return array.error();
+    array->name = name;
+    dataset[name] = std::move(*array);
     return dataset;
   }
   Result<DataArray> array = join_columns(*table, *columns);

@@ -12,6 +12,7 @@
 
 #include "runtime/data/readers.h"
 #include "runtime/data/text.h"
+#include "runtime/output/printable.h"
 
 namespace lehr {
 namespace {
@@ -80,7 +81,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool key(string_t& name) override {
     name_ = name;
-    return dataset_.contains(name) ? fail(fmt::format("'{}' occurs twice", name)) : true;
+    return dataset_.contains(name) ? fail(fmt::format("'{}' occurs twice", printable(name))) : true;
   }
   bool end_object() override { return true; }
 
@@ -115,7 +116,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     if (const std::size_t end = text.find(": ");
         text.starts_with("parse error") && end != std::string_view::npos)
       text.remove_prefix(end + 2);
-    error_ = data_error(place(path_, bytes_, position > 0 ? position - 1 : 0), std::string(text));
+    error_ = data_error(place(path_, bytes_, position > 0 ? position - 1 : 0), printable(text, 200));
     return false;
   }
 
@@ -136,7 +137,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool fail(std::string text, std::vector<std::string> notes = {}) {
-    error_ = data_error(here(), name_.empty() ? std::move(text) : fmt::format("in '{}': {}", name_, text),
+    error_ = data_error(here(), name_.empty() ? std::move(text) : fmt::format("in '{}': {}", printable(name_), text),
                         std::move(notes));
     return false;
   }
@@ -158,14 +159,14 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool finish() {
     DataArray array;
     array.name = name_;
-    array.source = name_.empty() ? path_ : fmt::format("{}, '{}'", path_, name_);
+    array.source = name_.empty() ? path_ : fmt::format("{}, '{}'", path_, printable(name_));
     for (std::size_t axis = 0; axis < axes_; ++axis) array.shape.push_back(levels_[axis].longest);
     const bool uneven =
         std::any_of(levels_.begin(), levels_.end(), [](const Level& level) { return level.uneven; });
     if (uneven) {
       if (axes_ != 2) {
         error_ = data_error(uneven_line_,
-                            fmt::format("in '{}': this array is not as long as the ones before it", name_),
+                            fmt::format("in '{}': this array is not as long as the ones before it", printable(name_)),
                             {"rows of different lengths are read at two levels of nesting only"});
         return false;
       }

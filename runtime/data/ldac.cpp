@@ -1,12 +1,15 @@
 // LDA-C corpora and lists of labels.
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "runtime/data/readers.h"
 #include "runtime/data/text.h"
+#include "runtime/output/printable.h"
 
 namespace lehr {
 namespace {
@@ -98,16 +101,25 @@ Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path) {
 Result<std::vector<std::string>> parse_labels(std::string_view bytes, const std::string& path) {
   bytes = without_bom(bytes);
   std::vector<std::string> labels;
-  while (!bytes.empty()) {
-    const std::size_t end = bytes.find('\n');
-    std::string_view line = bytes.substr(0, end);
-    bytes = end == std::string_view::npos ? std::string_view() : bytes.substr(end + 1);
+  for (std::string_view rest = bytes; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
+    if (std::optional<Error> e = encoding_error(path, bytes, line)) return *e;
     labels.emplace_back(line);
   }
   while (!labels.empty() && trimmed(labels.back()).empty()) labels.pop_back();
   if (labels.empty())
     return data_error(path, "the file holds no labels", {"a labels file has one label a line"});
+  std::unordered_map<std::string_view, std::size_t> line_of;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto [first, is_new] = line_of.emplace(labels[i], i + 1);
+    if (!is_new)
+      return data_error(fmt::format("{}:{}", path, i + 1),
+                        fmt::format("the label '{}' is that of line {}", printable(labels[i]), first->second),
+                        {"every element of a plate has a label of its own"});
+  }
   return labels;
 }
 

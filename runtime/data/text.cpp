@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <unordered_map>
 
 #include <fmt/format.h>
+
+#include "runtime/output/printable.h"
 
 namespace lehr {
 namespace {
@@ -35,6 +37,22 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// The infinity or the zero that a decimal number out of the range of double is nearest to: its leading digit stands above
+/// the point or below.
+double beyond_range(std::string_view text) {
+  const double sign = text[0] == '-' ? -1 : 1;
+  const std::size_t e = std::min(text.find_first_of("eE"), text.size());
+  const std::size_t point = std::min(text.find('.'), e), leading = text.find_first_of("123456789");
+  const auto above = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(leading);
+  std::string_view power = text.substr(std::min(e + 1, text.size()));
+  const bool falls = power.starts_with('-');
+  if (power.starts_with('+')) power.remove_prefix(1);
+  std::int64_t exponent = 0;
+  const auto [end, failure] = std::from_chars(power.data(), power.data() + power.size(), exponent);
+  const bool small = failure == std::errc::result_out_of_range ? falls : exponent + above < 0;
+  return sign * (small ? 0 : std::numeric_limits<double>::infinity());
+}
+
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
@@ -52,7 +70,7 @@ std::optional<double> parse_number(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, value);
   if (failure == std::errc::invalid_argument || stop != end || std::isnan(value)) return std::nullopt;
-  if (failure == std::errc::result_out_of_range) return std::strtod(std::string(text).c_str(), nullptr);
+  if (failure == std::errc::result_out_of_range) return beyond_range(text);
   return value;
 }
 
@@ -77,6 +95,15 @@ Error data_error(std::string where, std::string text, std::vector<std::string> n
   return {ExitCode::data, std::move(where), std::move(text), std::move(notes)};
 }
 
+std::optional<Error> encoding_error(const std::string& path, std::string_view bytes, std::string_view part) {
+  const std::optional<std::size_t> wrong = not_utf8(part);
+  if (!wrong) return std::nullopt;
+  const std::size_t offset = static_cast<std::size_t>(part.data() - bytes.data()) + *wrong;
+  return data_error(place(path, bytes, offset),
+                    fmt::format("byte 0x{:02x} (number {} of the file) is not UTF-8", static_cast<unsigned char>(part[*wrong]), offset),
+                    {"if the text is Latin-1: iconv -f LATIN1 -t UTF-8 " + path});
+}
+
 std::string suggest(std::string_view wanted, const std::vector<std::string>& names) {
   constexpr std::size_t kLongestCompared = 100;
   const std::string* nearest = nullptr;
@@ -89,12 +116,12 @@ std::string suggest(std::string_view wanted, const std::vector<std::string>& nam
       nearest = &name;
     }
   }
-  if (nearest) return fmt::format("did you mean '{}'?", *nearest);
+  if (nearest) return fmt::format("did you mean '{}'?", printable(*nearest));
   if (names.empty()) return "there are no names to choose from";
   constexpr std::size_t kListed = 12;
   std::string list = "there are:";
   for (std::size_t i = 0; i < std::min(names.size(), kListed); ++i)
-    list += fmt::format("{} {}", i ? "," : "", names[i]);
+    list += fmt::format("{} {}", i ? "," : "", printable(names[i]));
   if (names.size() > kListed) list += fmt::format(", and {} more", names.size() - kListed);
   return list;
 }

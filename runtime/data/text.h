@@ -30,6 +30,9 @@ std::string_view without_bom(std::string_view bytes);
 /// An error of ExitCode::data.
 Error data_error(std::string where, std::string text, std::vector<std::string> notes = {});
 
+/// Where a part of `bytes` is not UTF-8: an error with line, byte and cure.
+std::optional<Error> encoding_error(const std::string& path, std::string_view bytes, std::string_view part);
+
 /// "did you mean 'x'?" when one of `names` is within a third of the length of `wanted` in edits, otherwise
 /// the list of names (the first dozen).
 std::string suggest(std::string_view wanted, const std::vector<std::string>& names);

@@ -6,7 +6,8 @@ namespace lehr::embedded {
 namespace {
 
 constexpr double kSimplexTolerance = 1e-4;  // as in `lehr fit`: rows stored in single precision pass
-constexpr double kSymmetryTolerance = 1e-9;
+constexpr double kSymmetryTolerance =
+    1e-6;  // of an entry, or of the diagonals of its row and column: rounding of an inverse
 
 bool is_finite(double x) { return x - x == 0; }
 bool is_whole(double x) { return x >= 0x1p53 || static_cast<double>(static_cast<std::int64_t>(x)) == x; }
@@ -64,8 +65,10 @@ bool sums_to_one(std::span<const double> row) {
 bool symmetric(std::span<const double> matrix, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      const double a = matrix[i * n + j], b = matrix[j * n + i];
-      if (size_of(a - b) > kSymmetryTolerance * (size_of(a) + size_of(b))) return false;
+      const double a = matrix[i * n + j], b = matrix[j * n + i],
+                   difference = size_of(a - b) / kSymmetryTolerance;
+      const double diagonals = size_of(matrix[i * (n + 1)]) * size_of(matrix[j * (n + 1)]);
+      if (difference > size_of(a) + size_of(b) && !(difference * difference <= diagonals)) return false;
     }
   }
   return true;

@@ -2,18 +2,21 @@
 #include "runtime/output/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "runtime/machine.h"
 
 namespace lehr {
 namespace {
@@ -49,24 +52,51 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
+constexpr std::string_view kUnfinished = ".unfinished";
+
+/// Files beside the target that a writer began and did not live to finish: it held a lock on them.
+void remove_leftovers(const std::string& target) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const std::string name = fs::path(target).filename().string() + ".";
+  const fs::path folder = fs::path(target).parent_path();
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, ignored), end; entry != end;
+       entry.increment(ignored)) {
+    const std::string found = entry->path().filename().string();
+    constexpr std::size_t kDigits = 16;
+    if (found.size() != name.size() + kDigits + kUnfinished.size() || !found.starts_with(name) ||
+        !found.ends_with(kUnfinished) || !entry->is_regular_file(ignored) || entry->is_symlink(ignored))
+      continue;
+    const Descriptor left(::open(entry->path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (left.ok() && ::flock(left.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+  }
+}
+
 }  // namespace
 
-Result<bool> write_file(const std::string& path, std::string_view bytes) {
+Result<bool> write_file(const std::string& path, std::string_view bytes, unsigned mode) {
   std::error_code ignored;
   const bool exists = std::filesystem::exists(path, ignored);
   if (exists && !std::filesystem::is_regular_file(path, ignored)) {
     // A pipe or a device has no place to rename into.
     Descriptor out(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!out.ok() || !write_all(out.number(), bytes)) return failure(ExitCode::usage, path, "cannot write");
+    if (!out.ok() || !write_all(out.number(), bytes) || !out.close())
+      return failure(ExitCode::usage, path, "cannot write");
     return true;
   }
   const std::string target = exists ? std::filesystem::canonical(path, ignored).string() : path;
-  static std::atomic<unsigned> count{0};
-  const std::string beside = fmt::format("{}.{}.{}.tmp", target, ::getpid(), count++);
-  Descriptor out(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  remove_leftovers(target);
+  std::random_device random;
+  const std::string beside = fmt::format("{}.{:08x}{:08x}{}", target, random(), random(), kUnfinished);
+  Descriptor out(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                        static_cast<mode_t>(mode)));
+  struct stat before = {};
   if (!out.ok()) return failure(ExitCode::usage, path, "cannot write");
-  if (!write_all(out.number(), bytes) || ::fsync(out.number()) != 0 || !out.close() ||
-      ::rename(beside.c_str(), target.c_str()) != 0) {
+  ::flock(out.number(), LOCK_EX);
+  const bool keeps_mode = !exists || (::stat(target.c_str(), &before) == 0 &&
+                                      ::fchmod(out.number(), before.st_mode & 07777) == 0);
+  if (!keeps_mode || !write_all(out.number(), bytes) || ::fsync(out.number()) != 0 ||
+      ::rename(beside.c_str(), target.c_str()) != 0 || !out.close()) {
     const Error error = failure(ExitCode::usage, path, "cannot write");
     ::unlink(beside.c_str());
     return error;
@@ -79,6 +109,16 @@ Result<std::string> read_file(const std::string& path) {
   if (!in.ok()) return failure(ExitCode::data, path, "cannot read");
   struct stat about = {};
   if (::fstat(in.number(), &about) != 0) return failure(ExitCode::data, path, "cannot read");
+  const std::uint64_t most = memory_of_machine();
+  const auto too_large = [&](double size) {
+    return Error{ExitCode::data,
+                 path,
+                 fmt::format("the file has {}, more than fits into the memory of {}", as_bytes(size),
+                             as_bytes(static_cast<double>(most))),
+                 {}};
+  };
+  if (S_ISREG(about.st_mode) && static_cast<std::uint64_t>(about.st_size) >= most)
+    return too_large(static_cast<double>(about.st_size));
   std::string bytes;
   std::size_t used = 0;
   if (S_ISREG(about.st_mode)) bytes.resize(static_cast<std::size_t>(about.st_size) + 1);
@@ -90,6 +130,7 @@ Result<std::string> read_file(const std::string& path) {
     if (count < 0) return failure(ExitCode::data, path, "cannot read");
     if (count == 0) break;
     used += static_cast<std::size_t>(count);
+    if (used >= most / 2 && !S_ISREG(about.st_mode)) return too_large(static_cast<double>(used));
   }
   bytes.resize(used);
   return bytes;

@@ -11,6 +11,7 @@
 
 #include "runtime/output/moments.h"
 #include "runtime/output/plot.h"
+#include "runtime/output/printable.h"
 
 namespace lehr {
 namespace {
@@ -65,7 +66,7 @@ const std::string* find_label(const SavedFit& fit, const std::string& plate, std
 }
 
 std::string element(const SavedFit& fit, const std::string& plate, std::size_t index) {
-  if (const std::string* label = find_label(fit, plate, index)) return *label;
+  if (const std::string* label = find_label(fit, plate, index)) return printable(*label);
   return plate.empty() ? fmt::format("{}", index) : fmt::format("{} {}", plate, index);
 }
 

@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "runtime/machine.h"
 #include "runtime/output/atomic_file.h"
+#include "runtime/output/printable.h"
 #include "runtime/output/zip.h"
 
 namespace lehr {
@@ -168,10 +170,17 @@ std::vector<double> row_major(const std::vector<double>& values, const std::vect
   return out;
 }
 
-}  // namespace
+/// Where the numbers of an NPY file stand and what they are, from its header.
+struct Layout {
+  Header header;
+  std::size_t begin = 0, size = 0;  // of the numbers, and of one of them
+  std::uint64_t count = 0;
+  char kind = 'f', sign = '|';
+};
 
-Result<NpyArray> parse_npy(std::string_view bytes, const std::string& path) {
-  if (bytes.empty()) return npy_error(path, "the file is empty");
+/// From the first bytes of a file of `all` bytes.
+Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std::string& path) {
+  if (all == 0) return npy_error(path, "the file is empty");
   if (!bytes.starts_with(kMagic) || bytes.size() < 12) return npy_error(path, "not an NPY file");
   const auto byte = [&](std::size_t i) {
     return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
@@ -184,31 +193,44 @@ Result<NpyArray> parse_npy(std::string_view bytes, const std::string& path) {
   if (bytes.size() - start < length) return npy_error(path, "the header is cut off");
   const std::optional<Header> header = parse_header(bytes.substr(start, length));
   if (!header) return npy_error(path, "the header is damaged");
-  const std::string_view body = bytes.substr(start + length);
+  Layout out{*header, start + length, 0, 0, 'f', '|'};
 
   // `descr` is an order sign, a kind and a size: "<f8", "|b1", ">i4".
   const std::string& descr = header->descr;
-  const char sign = descr.empty() ? '?' : descr[0];
-  const bool has_sign = sign == '<' || sign == '>' || sign == '|' || sign == '=';
+  out.sign = descr.empty() ? '?' : descr[0];
+  const bool has_sign = out.sign == '<' || out.sign == '>' || out.sign == '|' || out.sign == '=';
   const std::string_view type = std::string_view(descr).substr(has_sign ? 1 : 0);
-  const std::size_t size =
-      type.size() == 2 && type[1] >= '1' && type[1] <= '8' ? static_cast<std::size_t>(type[1] - '0') : 0;
+  out.size = type.size() == 2 && type[1] >= '1' && type[1] <= '8' ? static_cast<std::size_t>(type[1] - '0') : 0;
   std::vector<double> probe;
-  if (size == 0 || !load_values(probe, body.data(), type[0], size, false))
+  if (out.size == 0 || !load_values(probe, bytes.data(), type[0], out.size, false))
     return npy_error(
-        path, fmt::format("dtype '{}' is not numeric", descr),
+        path, fmt::format("dtype '{}' is not numeric", printable(descr)),
         {"bool, integers and floats of 2, 4 and 8 bytes are read; convert with `array.astype(float)`"});
+  out.kind = type[0];
   const std::optional<std::uint64_t> count = count_of(header->shape);
-  if (!count || *count > body.size() / size)
+  const std::uint64_t body = all - out.begin;
+  if (!count || *count > body / out.size)
     return npy_error(path, fmt::format("shape ({}) of '{}' needs more than the {} bytes there are",
-                                       fmt::join(header->shape, ", "), descr, body.size()));
+                                       fmt::join(header->shape, ", "), descr, body));
+  out.count = *count;
+  if (const double needed = 8 * static_cast<double>(*count); needed > static_cast<double>(memory_of_machine()))
+    return npy_error(path, fmt::format("shape ({}) needs {}, more than the memory of {}", fmt::join(header->shape, ", "),
+                                       as_bytes(needed), as_bytes(static_cast<double>(memory_of_machine()))));
+  return out;
+}
+
+}  // namespace
+
+Result<NpyArray> parse_npy(std::string_view bytes, const std::string& path) {
+  const Result<Layout> layout = read_layout(bytes, bytes.size(), path);
+  if (!layout) return layout.error();
   NpyArray array;
-  array.shape = header->shape;
-  array.integer = type[0] != 'f';
-  array.values.resize(*count);
+  array.shape = layout->header.shape;
+  array.integer = layout->kind != 'f';
+  array.values.resize(layout->count);
   const bool big = std::endian::native == std::endian::big;
-  load_values(array.values, body.data(), type[0], size, sign == (big ? '<' : '>'));
-  if (header->fortran && array.shape.size() > 1) array.values = row_major(array.values, array.shape);
+  load_values(array.values, bytes.data() + layout->begin, layout->kind, layout->size, layout->sign == (big ? '<' : '>'));
+  if (layout->header.fortran && array.shape.size() > 1) array.values = row_major(array.values, array.shape);
   return array;
 }
 
@@ -240,16 +262,34 @@ std::string format_npy(const NpyArray& array) {
 
 Result<std::vector<NpyArray>> parse_npz(std::string_view bytes, const std::string& path) {
   if (bytes.empty()) return npy_error(path, "the file is empty");
-  const Result<std::vector<ZipMember>> members = read_zip(bytes, path);
+  constexpr std::string_view kEnding = ".npy";
+  const auto named = [&](std::string_view name) {
+    return fmt::format("{}:{}", path, printable(name.substr(0, name.size() - kEnding.size())));
+  };
+  double needed = 0;
+  const auto filter = [&](std::string_view name, std::uint64_t size, std::string_view begin) -> Result<bool> {
+    if (!name.ends_with(kEnding)) return false;
+    if (not_utf8(name)) return npy_error(named(name), "the name of the member is not UTF-8");
+    const Result<Layout> layout = read_layout(begin, size, named(name));
+    if (!layout) return layout.error();
+    if (const std::uint64_t used = layout->begin + layout->count * layout->size; used != size)
+      return npy_error(named(name), fmt::format("the member has {} bytes and its shape ({}) accounts for {}", size,
+                                                fmt::join(layout->header.shape, ", "), used));
+    needed += 8 * static_cast<double>(layout->count) + static_cast<double>(size);
+    if (needed > static_cast<double>(memory_of_machine()))
+      return npy_error(path, fmt::format("the arrays need {}, more than the memory of {}", as_bytes(needed),
+                                         as_bytes(static_cast<double>(memory_of_machine()))));
+    return true;
+  };
+  Result<std::vector<ZipMember>> members = read_zip(bytes, path, filter);
   if (!members) return members.error();
   std::vector<NpyArray> arrays;
-  for (const ZipMember& member : *members) {
-    if (!member.name.ends_with(".npy")) continue;
-    const std::string name = member.name.substr(0, member.name.size() - 4);
-    Result<NpyArray> array = parse_npy(member.bytes, path + ":" + name);
+  for (ZipMember& member : *members) {
+    Result<NpyArray> array = parse_npy(member.bytes, named(member.name));
     if (!array) return array.error();
-    array->name = name;
+    array->name = member.name.substr(0, member.name.size() - kEnding.size());
     arrays.push_back(std::move(*array));
+    member.bytes = std::string();
   }
   return arrays;
 }
@@ -266,18 +306,23 @@ Result<std::vector<NpyArray>> read_npz(const std::string& path) {
   return parse_npz(*bytes, path);
 }
 
-Result<bool> write_npz(const std::string& path, const std::vector<NpyArray>& members) {
+Result<std::string> format_npz(const std::vector<NpyArray>& members) {
   std::vector<ZipMember> files;
   for (const NpyArray& member : members) {
     if (count_of(member.shape) != member.values.size())
       return Error{ExitCode::internal,
-                   path,
-                   fmt::format("'{}' has {} values for shape ({})", member.name, member.values.size(),
-                               fmt::join(member.shape, ", ")),
+                   member.name,
+                   fmt::format("{} values for shape ({})", member.values.size(), fmt::join(member.shape, ", ")),
                    {}};
     files.push_back({member.name + ".npy", format_npy(member)});
   }
-  return write_file(path, write_zip(files));
+  return write_zip(files);
+}
+
+Result<bool> write_npz(const std::string& path, const std::vector<NpyArray>& members) {
+  const Result<std::string> bytes = format_npz(members);
+  if (!bytes) return bytes.error();
+  return write_file(path, *bytes);
 }
 
 }  // namespace lehr

@@ -20,7 +20,9 @@ struct NpyArray {
 Result<std::vector<NpyArray>> read_npz(const std::string& path);
 Result<NpyArray> read_npy(const std::string& path);
 
-/// Writes atomically (temporary file in the same directory, fsync, rename); readable by numpy.load. Deflated.
+/// The bytes of an archive that numpy.load reads. Deflated.
+Result<std::string> format_npz(const std::vector<NpyArray>& members);
+/// Writes atomically (temporary file in the same directory, fsync, rename); as format_npz makes them.
 Result<bool> write_npz(const std::string& path, const std::vector<NpyArray>& members);
 
 }  // namespace lehr

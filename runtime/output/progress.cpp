@@ -89,7 +89,7 @@ void Progress::show() {
   if (last_.temperature != 1) line += fmt::format("  T {:.4g}", last_.temperature);
   line += "  " + duration(last_.seconds);
   if (!options_.bar) {
-    fmt::print(stream_, "{}\n", line);
+    write(line + "\n");
   } else {
     constexpr int kLongestBar = 24, kLeastBar = 6;
     const int room = options_.columns - static_cast<int>(line.size()) - 4;
@@ -100,16 +100,18 @@ void Progress::show() {
     } else if (static_cast<int>(line.size()) >= options_.columns) {
       line.resize(static_cast<std::size_t>(std::max(1, options_.columns - 1)));
     }
-    fmt::print(stream_, "\r{}\x1b[K", line);
+    write("\r" + line + "\x1b[K");
     bar_drawn_ = true;
   }
   std::fflush(stream_);
 }
 
+void Progress::write(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stream_); }
+
 void Progress::message(const std::string& text) {
   if (options_.quiet) return;
-  if (bar_drawn_) fmt::print(stream_, "\r\x1b[K");
-  fmt::print(stream_, "{}\n", text);
+  if (bar_drawn_) write("\r\x1b[K");
+  write(text + "\n");
   std::fflush(stream_);
   if (bar_drawn_) {
     pending_ = true;
@@ -120,9 +122,9 @@ void Progress::message(const std::string& text) {
 void Progress::finish(const std::string& text) {
   show();
   if (options_.quiet) return;
-  if (bar_drawn_) fmt::print(stream_, "\n");
+  if (bar_drawn_) write("\n");
   bar_drawn_ = false;
-  if (!text.empty()) fmt::print(stream_, "{}\n", text);
+  if (!text.empty()) write(text + "\n");
   std::fflush(stream_);
 }
 

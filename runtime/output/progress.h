@@ -43,6 +43,8 @@ class Progress {
 
  private:
   void show();
+  /// What the stream does not take is lost: a fit goes on without its audience.
+  void write(const std::string& text);
 
   std::FILE* stream_;
   ProgressOptions options_;

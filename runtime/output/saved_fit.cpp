@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/data/text.h"
 #include "runtime/output/atomic_file.h"
+#include "runtime/output/npy.h"
+#include "runtime/output/zip.h"
 
 namespace lehr {
 namespace {
@@ -67,6 +69,14 @@ void read_summary(const json& j, SavedFit& fit) {
   }
 }
 
+std::map<std::string, FileSeal> read_seals(const json& summary) {
+  std::map<std::string, FileSeal> out;
+  const json files = summary.value("files", json::object());
+  for (const auto& [name, file] : files.items())
+    out[name] = {file.at("size").get<std::uint64_t>(), file.at("crc32").get<std::uint32_t>()};
+  return out;
+}
+
 /// Gives each array to its variable, and puts the variables into the order of the arrays.
 void distribute(std::vector<NpyArray> arrays, SavedFit& fit) {
   std::vector<SavedVariable> ordered;
@@ -102,7 +112,9 @@ std::vector<double> read_elbos(const std::string& text) {
     const std::size_t end = text.find('\n', begin);
     const std::size_t seconds = text.find(',', begin), elbo = text.find(',', seconds + 1);
     if (end == std::string::npos || seconds == std::string::npos || elbo >= end) break;
-    out.push_back(std::strtod(text.c_str() + elbo + 1, nullptr));
+    const std::string_view rest = std::string_view(text).substr(elbo + 1, end - elbo - 1);
+    out.push_back(
+        parse_number(rest.substr(0, rest.find(','))).value_or(std::numeric_limits<double>::quiet_NaN()));
     begin = end;
   }
   return out;
@@ -123,6 +135,8 @@ const SavedVariable* SavedFit::find(const std::string& variable) const {
   }
   return nullptr;
 }
+
+FileSeal seal_of(std::string_view bytes) { return {bytes.size(), checksum(bytes)}; }
 
 std::map<std::string, SavedVariable> by_variable(const std::vector<NpyArray>& arrays) {
   std::map<std::string, SavedVariable> out;
@@ -152,16 +166,35 @@ Result<SavedFit> read_fit(const std::string& directory) {
   if (!text) return Error{ExitCode::data, text.error().where, text.error().text, {}};
   SavedFit fit;
   fit.directory = directory;
+  std::map<std::string, FileSeal> seals;
   try {
-    read_summary(json::parse(*text), fit);
+    const json summary = json::parse(*text);
+    read_summary(summary, fit);
+    seals = read_seals(summary);
   } catch (const json::exception& e) {
     return Error{ExitCode::data, path, fmt::format("not what `lehr fit` writes: {}", e.what()), {}};
   }
-  Result<std::vector<NpyArray>> arrays = read_npz((base / "posterior.npz").string());
-  if (!arrays) return Error{ExitCode::data, arrays.error().where, arrays.error().text, arrays.error().notes};
+  const auto is_another = [&](const char* name, std::string_view bytes) {
+    const auto seal = seals.find(name);
+    return seal != seals.end() && seal->second != seal_of(bytes);
+  };
+  const std::string posterior = (base / "posterior.npz").string();
+  const Result<std::string> bytes = read_file(posterior);
+  if (!bytes) return bytes.error();
+  if (is_another("posterior.npz", *bytes))
+    return Error{
+        ExitCode::data,
+        directory,
+        "the files are not of one fit: posterior.npz is not the one that fit.json belongs to",
+        {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
+  Result<std::vector<NpyArray>> arrays = parse_npz(*bytes, posterior);
+  if (!arrays) return arrays.error();
+  fit.posterior = *arrays;
   distribute(std::move(*arrays), fit);
-  if (const Result<std::string> trace = read_file((base / "trace.csv").string()))
-    fit.elbo_trace = read_elbos(*trace);
+  if (const Result<std::string> trace = read_file((base / "trace.csv").string())) {
+    fit.other_trace = is_another("trace.csv", *trace);
+    if (!fit.other_trace) fit.elbo_trace = read_elbos(*trace);
+  }
   return fit;
 }
 

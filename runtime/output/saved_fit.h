@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/output/npz.h"
@@ -29,14 +30,17 @@ struct SavedRestart {
 
 struct SavedFit {
   std::string directory, model, model_file, command, version, method, status;
-  std::int64_t seed = 0, restart = 0, iterations = 0;
+  std::uint64_t seed = 0;
+  std::int64_t restart = 0, iterations = 0;
   double elbo = 0;
   std::vector<SavedRestart> restarts;
   std::map<std::string, std::int64_t> sizes;               // by plate
   std::map<std::string, std::vector<double>> constants;    // a number is an array of one
   std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
   std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays
-  std::vector<double> elbo_trace;                          // empty when there is no trace.csv
+  std::vector<double> elbo_trace;   // empty when there is no trace.csv, or one of another fit
+  bool other_trace = false;         // there is one of another fit, which is running or was killed
+  std::vector<NpyArray> posterior;  // posterior.npz as it is
 
   const SavedVariable* find(const std::string& variable) const;
 };
@@ -44,7 +48,17 @@ struct SavedFit {
 /// Arrays named "variable.parameter", by variable.
 std::map<std::string, SavedVariable> by_variable(const std::vector<NpyArray>& arrays);
 
-/// ExitCode::data when the directory is not that of a fit or a file of it is damaged.
+/// What fit.json says of a file beside it, so that files of different fits are not taken for one.
+struct FileSeal {
+  std::uint64_t size = 0;
+  std::uint32_t crc = 0;
+  bool operator==(const FileSeal&) const = default;
+};
+FileSeal seal_of(std::string_view bytes);
+
+/// ExitCode::data when the directory is not that of a fit, a file of it is damaged, or posterior.npz is not
+/// the one that fit.json belongs to: fit.json is written last, after posterior.npz and trace.csv, and has
+/// their seals under "files".
 Result<SavedFit> read_fit(const std::string& directory);
 
 }  // namespace lehr

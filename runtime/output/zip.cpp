@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "runtime/machine.h"
+#include "runtime/output/printable.h"
 
 namespace lehr {
 namespace {
@@ -56,7 +60,8 @@ struct Pieces {
 
 std::string deflated(std::string_view bytes) {
   z_stream stream = {};
-  deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::bad_alloc();
   std::string out;
   Pieces in{bytes};
   int status = Z_OK;
@@ -73,8 +78,8 @@ std::string deflated(std::string_view bytes) {
   return out;
 }
 
-/// Inflates exactly `size` bytes of a raw stream.
-std::optional<std::string> inflated(std::string_view bytes, std::uint64_t size) {
+/// The first `size` bytes of a raw stream, which are all of it where `whole`.
+std::optional<std::string> inflated(std::string_view bytes, std::uint64_t size, bool whole) {
   if (size / kLargestRatio > bytes.size() + 1) return std::nullopt;
   std::string out(size, '\0');
   z_stream stream = {};
@@ -83,7 +88,7 @@ std::optional<std::string> inflated(std::string_view bytes, std::uint64_t size) 
   std::uint64_t done = 0;
   int status = Z_OK;
   char spare = 0;
-  while (status == Z_OK) {
+  while (status == Z_OK && (whole || done < size)) {
     in.feed(stream);
     const std::uint64_t room = std::min<std::uint64_t>(size - done, 1u << 30);
     stream.next_out = reinterpret_cast<Bytef*>(room > 0 ? out.data() + done : &spare);
@@ -96,12 +101,8 @@ std::optional<std::string> inflated(std::string_view bytes, std::uint64_t size) 
     done += room > 0 ? produced : 0;
   }
   inflateEnd(&stream);
-  if (status != Z_STREAM_END || done != size) return std::nullopt;
+  if ((whole && status != Z_STREAM_END) || done != size) return std::nullopt;
   return out;
-}
-
-std::uint32_t checksum(std::string_view bytes) {
-  return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 struct Entry {
@@ -151,9 +152,11 @@ std::optional<Directory> find_directory(std::string_view bytes) {
   return std::nullopt;
 }
 
-Result<ZipMember> extract(const Entry& entry, std::string_view bytes, const std::string& path) {
+/// Nothing where the filter passes it over.
+Result<std::optional<ZipMember>> extract(const Entry& entry, std::string_view bytes, const std::string& path,
+                                         const ZipFilter& filter) {
   const auto fail = [&](const char* text) {
-    return zip_error(path, fmt::format("member '{}' {}", entry.name, text));
+    return zip_error(path, fmt::format("member '{}' {}", printable(entry.name), text));
   };
   if (entry.flags & 1) return fail("is encrypted");
   if (entry.method != kStored && entry.method != kDeflated) return fail("is neither stored nor deflated");
@@ -166,15 +169,29 @@ Result<ZipMember> extract(const Entry& entry, std::string_view bytes, const std:
   if (start > bytes.size() || bytes.size() - start < entry.compressed) return fail("is cut off");
   const std::string_view body = bytes.substr(start, entry.compressed);
   if (entry.method == kStored && entry.size != entry.compressed) return fail("has sizes that disagree");
-  std::optional<std::string> contents =
-      entry.method == kStored ? std::string(body) : inflated(body, entry.size);
+  const auto first = [&](std::uint64_t size) {
+    return entry.method == kStored ? std::string(body.substr(0, size))
+                                   : inflated(body, size, size == entry.size);
+  };
+  constexpr std::uint64_t kBegin = 1 << 16;
+  const std::optional<std::string> begin = first(std::min(entry.size, kBegin));
+  if (!begin) return fail("is damaged");
+  const Result<bool> taken = filter ? filter(entry.name, entry.size, *begin) : true;
+  if (!taken) return taken.error();
+  if (!*taken) return std::optional<ZipMember>();
+  std::optional<std::string> contents = first(entry.size);
   if (!contents || checksum(*contents) != entry.crc) return fail("is damaged");
-  return ZipMember{entry.name, std::move(*contents)};
+  return std::optional(ZipMember{entry.name, std::move(*contents)});
 }
 
 }  // namespace
 
-Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::string& path) {
+std::uint32_t checksum(std::string_view bytes) {
+  return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::string& path,
+                                        const ZipFilter& filter) {
   const std::optional<Directory> directory = find_directory(bytes);
   if (!directory) return zip_error(path, "not a ZIP archive, or one that was cut off");
   constexpr std::uint64_t kCentralSize = 46;
@@ -201,9 +218,9 @@ Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::strin
     // Entries that overlap could otherwise multiply a small file without bound.
     total += std::min(entry.compressed, std::numeric_limits<std::uint64_t>::max() - total);
     if (total > bytes.size()) return zip_error(path, "the members of the archive overlap");
-    Result<ZipMember> member = extract(entry, bytes, path);
+    Result<std::optional<ZipMember>> member = extract(entry, bytes, path, filter);
     if (!member) return member.error();
-    members.push_back(std::move(*member));
+    if (*member) members.push_back(std::move(**member));
     at += kCentralSize + name + extra + comment;
   }
   return members;
@@ -287,10 +304,11 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& path) {
   z_stream stream = {};
   if (inflateInit2(&stream, kGzipOnly) != Z_OK)
     return Error{ExitCode::internal, path, "zlib does not start", {}};
+  const std::uint64_t most = memory_of_machine() / 2;  // what is read from it needs as much again
   std::string out;
   Pieces in{bytes};
   int status = Z_OK;
-  for (;;) {
+  while (out.size() < most) {
     in.feed(stream);
     if (status == Z_STREAM_END) {
       if (stream.avail_in == 0) break;
@@ -306,6 +324,9 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& path) {
     if ((status != Z_OK && status != Z_STREAM_END) || (status == Z_OK && starved)) break;
   }
   inflateEnd(&stream);
+  if (out.size() >= most)
+    return zip_error(path,
+                     fmt::format("the file expands to more than {}", as_bytes(static_cast<double>(most))));
   if (status != Z_STREAM_END) return zip_error(path, "not a gzip file, or one that was cut off");
   return out;
 }

@@ -1,6 +1,8 @@
 // Deflate, gzip and ZIP archives in memory (zlib does the compression). Sizes claimed by a file are checked
 // against what its bytes can hold before anything is allocated.
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +10,9 @@
 #include "runtime/result.h"
 
 namespace lehr {
+
+/// CRC-32 as in ZIP and gzip.
+std::uint32_t checksum(std::string_view bytes);
 
 struct ZipMember {
   std::string name;
@@ -18,10 +23,18 @@ struct ZipMember {
 /// 64-bit fields are written where a size needs them.
 std::string write_zip(const std::vector<ZipMember>& members);
 
-/// Every member of an archive, stored or deflated, ZIP64 or not; sizes and checksums are verified.
-Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::string& path);
+/// Whether a member is read, or why it must not be: from its name, the size that it claims and its first
+/// bytes (64 kB), before there is room made for it.
+using ZipFilter =
+    std::function<Result<bool>(std::string_view name, std::uint64_t size, std::string_view begin)>;
 
-/// The contents of a gzip file (several members follow one another).
+/// The members of an archive that the filter takes (without one: all), stored or deflated, ZIP64 or not;
+/// sizes and checksums are verified.
+Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::string& path,
+                                        const ZipFilter& filter = {});
+
+/// The contents of a gzip file (several members follow one another); an error where they do not fit into
+/// memory.
 Result<std::string> gunzip(std::string_view bytes, const std::string& path);
 
 }  // namespace lehr

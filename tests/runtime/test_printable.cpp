@@ -1,0 +1,32 @@
+// What may stand on a terminal, and what is UTF-8.
+#include <catch2/catch.hpp>
+
+#include "runtime/output/printable.h"
+#include "runtime/result.h"
+
+using namespace lehr;
+
+TEST_CASE("well-formed UTF-8") {
+  for (const char* text : {"", "plain", "caf\u00e9", "\u6771\u4eac", "\U0001F600", "\uffff"})
+    CHECK_FALSE(not_utf8(text));
+  CHECK(not_utf8("ab\xe9") == 2u);
+  CHECK(not_utf8("\xc3") == 0u);      // cut off
+  CHECK(not_utf8("\xc0\xaf") == 0u);  // longer than it need be
+  CHECK(not_utf8("\xe0\x9f\xbf") == 0u);
+  CHECK(not_utf8("\xed\xa0\x80") == 0u);      // a surrogate
+  CHECK(not_utf8("\xf4\x90\x80\x80") == 0u);  // beyond U+10FFFF
+}
+
+TEST_CASE("nothing in a text reaches the terminal but the text") {
+  CHECK(printable("caf\u00e9 \u2802") == "caf\u00e9 \u2802");
+  CHECK(printable("\x1b[31mred\n\x7f") == "\\x1b[31mred\\x0a\\x7f");
+  CHECK(printable(std::string("a\0b", 3)) == "a\\x00b");
+  CHECK(printable("\xc2\x9b"
+                  "31m") == "\\x9b31m");  // the same control in eight bits
+  CHECK(printable("\u202egnp") == "\\u202egnp");
+  CHECK(printable("caf\xe9") == "caf\\xe9");
+  CHECK(printable("\u00e9\u00e9\u00e9", 2) == "\u00e9\u00e9...");
+  CHECK(printable_lines("a\tb\n\r") == "a\tb\n\\x0d");
+  CHECK(render({ExitCode::data, "f\x1b.csv", "two\nlines", {"\x07"}}) ==
+        "f\\x1b.csv: error: two\nlines\n  note: \\x07");
+}
