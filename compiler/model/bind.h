@@ -33,6 +33,7 @@ struct BoundData {
   std::vector<BoundArray> givens;                  // by GivenId
   std::vector<BoundArray> observed;                // by VariableId; empty for latents
   std::vector<std::vector<std::string>> labels;    // by PlateId; empty when the elements have no names
+  std::vector<std::string> remarks;                // what was done to the data that the user should know
 };
 
 /// Matches names, infers and cross-checks sizes (two sources that disagree: an error that names the plate,

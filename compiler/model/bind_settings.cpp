@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <unordered_map>
 
 #include "compiler/model/arithmetic.h"
 #include "compiler/model/binder.h"
 #include "compiler/model/resolver.h"
+#include "runtime/output/printable.h"
 
 namespace lehr::model {
 namespace {
@@ -27,6 +29,17 @@ void add_nearest(Error& e, const std::string& name, const std::vector<std::strin
     for (const std::string& c : candidates) all += (all.empty() ? "" : ", ") + c;
     e.notes.push_back("the model has: " + all);
   }
+}
+
+/// Why labels name no elements; empty when they do. Those of files were looked at as they were read.
+std::string unfit(const std::vector<std::string>& labels) {
+  std::unordered_map<std::string_view, std::size_t> positions;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (not_utf8(labels[i])) return fmt::format("label {} is not UTF-8: '{}'", i, printable(labels[i]));
+    const auto [first, is_new] = positions.emplace(labels[i], i);
+    if (!is_new) return fmt::format("labels {} and {} are both '{}'", first->second, i, printable(labels[i]));
+  }
+  return "";
 }
 
 }  // namespace
@@ -63,9 +76,10 @@ void read_settings(Binder& b) {
       add_nearest(
           problem(b, ExitCode::usage, "--sizes " + name, fmt::format("the model has no plate '{}'", name)),
           name, plates);
-    } else if (size < 1) {
+    } else if (size < 1 || size > kMostElements) {
       problem(b, ExitCode::usage, "--sizes " + name,
-              fmt::format("plate '{}' needs at least one element", name));
+              size < 1 ? fmt::format("plate '{}' needs at least one element", name)
+                       : fmt::format("plate '{}' has {} elements at most", name, kMostElements));
     } else if (!m[*plate].parent) {  // of a nested plate: the length of every row
       b.claims[*plate].push_back({size, "--sizes " + name});
     }
@@ -79,6 +93,8 @@ void read_settings(Binder& b) {
     } else if (m[*plate].parent) {
       problem(b, ExitCode::usage, "--labels " + name,
               fmt::format("plate '{}' is nested: its elements cannot have labels", name));
+    } else if (const std::string why = unfit(labels); !why.empty()) {
+      problem(b, ExitCode::usage, "--labels " + name, why);
     } else {
       b.claims[*plate].push_back({static_cast<std::int64_t>(labels.size()), "--labels " + name});
     }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "compiler/model/binder.h"
 #include "compiler/model/resolver.h"
+#include "runtime/machine.h"
 
 namespace lehr::model {
 namespace {
@@ -29,8 +31,19 @@ std::optional<GivenId> times_of(const Binder& b, const Slot& slot) {
   return std::nullopt;
 }
 
+/// Whether so many numbers fit into memory; a problem otherwise.
+bool has_room(Binder& b, const DataArray& a, double numbers, const char* as) {
+  const double room = static_cast<double>(memory_of_machine());
+  if (8 * numbers <= room) return true;
+  problem(b, ExitCode::data, a.source,
+          fmt::format("'{}' needs {} {}, and there is room for {}", a.name, as_bytes(8 * numbers), as, as_bytes(room)));
+  return false;
+}
+
 /// LDA-C without `times`: every copy becomes an element of its own.
-void expand_copies(DataArray& a) {
+void expand_copies(Binder& b, DataArray& a) {
+  const double copies = std::accumulate(a.multiplicity.begin(), a.multiplicity.end(), 0.0);
+  if (!has_room(b, a, copies, "as single copies")) return;
   std::vector<double> values;
   std::vector<std::int64_t> offsets = {0};
   std::int64_t longest = 0;
@@ -56,6 +69,7 @@ void make_dense(Binder& b, DataArray& a, PlateId term) {
   const auto& claims = b.claims[term];
   if (!claims.empty()) width = std::max(width, claims.front().size);
   const std::int64_t rows = static_cast<std::int64_t>(a.row_offsets.size()) - 1;
+  if (!has_room(b, a, static_cast<double>(rows) * static_cast<double>(width), "as a table of counts")) return;
   std::vector<double> dense(static_cast<std::size_t>(rows * width), 0.0);
   for (std::int64_t row = 0; row < rows; ++row) {
     for (auto i = a.row_offsets[static_cast<std::size_t>(row)];
@@ -175,6 +189,10 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
     claim_rows(b, slot.axes[1], a.row_offsets, source);
     return;
   }
+  if (a.values.empty() && std::any_of(a.shape.begin(), a.shape.end(), [](std::int64_t n) { return n > kMostElements; })) {
+    problem(b, ExitCode::data, a.source, fmt::format("'{}' has no elements here ({})", slot.name, shape_text(a)));
+    return;
+  }
   std::vector<std::int64_t> shape = a.shape;
   if (shape.size() == slot.axes.size() + 1 && shape.back() == 1) shape.pop_back();  // a column
   if (shape.size() == slot.axes.size()) {
@@ -218,7 +236,7 @@ void take_copies(Binder& b, const Slot& slot, DataArray& a) {
   }
   const auto times = times_of(b, slot);
   if (!times || !b.observed_needed) {  // what is drawn is drawn for each copy
-    expand_copies(a);
+    expand_copies(b, a);
     return;
   }
   const std::string& name = b.model[*times].name;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/model/binder.h"
+#include "runtime/machine.h"
 
 namespace lehr::model {
 namespace {
@@ -18,10 +19,10 @@ std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
   const auto value = evaluate(b, *p.size);
   if (!value) return std::nullopt;
   const double whole = std::round(*value);
-  if (!(std::abs(*value - whole) <= 1e-9 * std::max(1.0, std::abs(whole))) || whole < 1 || whole > 1e15) {
-    problem(
-        b, ExitCode::usage, "",
-        fmt::format("the size of plate '{}' is {:.6g}: it must be a whole number from 1", p.name, *value));
+  if (!(std::abs(*value - whole) <= 1e-9 * std::max(1.0, std::abs(whole))) || whole < 1 || whole > kMostElements) {
+    problem(b, ExitCode::usage, "",
+            fmt::format("the size of plate '{}' is {:.6g}: it must be a whole number from 1{}", p.name, *value,
+                        whole > kMostElements ? fmt::format(" to {}", kMostElements) : ""));
     return std::nullopt;
   }
   return static_cast<std::int64_t>(whole);
@@ -48,6 +49,14 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
   const auto length = fixed_row_length(b, plate);
   if (claims.empty()) {
     if (!rows || !length) return std::nullopt;
+    const double elements = static_cast<double>(*rows) * static_cast<double>(*length);
+    if (const double needed = 8 * static_cast<double>(*rows);
+        elements > kMostElements || needed > static_cast<double>(memory_of_machine())) {
+      problem(b, ExitCode::data, "--sizes",
+              fmt::format("{} rows of {} elements of plate '{}' are {:.6g} elements, and where they begin takes {}", *rows,
+                          *length, b.model[plate].name, elements, as_bytes(needed)));
+      return std::vector<std::int64_t>{0, 1};
+    }
     std::vector<std::int64_t> out = {0};
     for (std::int64_t i = 0; i < *rows; ++i) out.push_back(out.back() + *length);
     return out;

@@ -1,5 +1,6 @@
 // Values: names of categories become numbers, and every value is checked against what the model says it is.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +8,14 @@
 
 #include "compiler/model/binder.h"
 #include "compiler/model/walk.h"
+#include "runtime/output/printable.h"
 
 namespace lehr::model {
 namespace {
 
 constexpr double kSimplexTolerance = 1e-4;  // rows stored in single precision pass
+
+constexpr std::int64_t kMostNames = 20'000'000;
 
 bool whole(double v) { return v == std::floor(v); }
 
@@ -132,36 +136,6 @@ void check_simplex(Binder& b, const Slot& slot, const DataArray& a) {
   }
 }
 
-void check_symmetric(Binder& b, const Slot& slot, const DataArray& a) {
-  if (!slot.variable || b.model[*slot.variable].support != math::Support::spd_matrix) return;
-  const auto width = static_cast<std::size_t>(b.out.sizes[slot.axes.back().index()]);
-  for (std::size_t m = 0; m + width * width <= a.values.size(); m += width * width) {
-    // Cholesky: a symmetric matrix is positive definite if and only if every pivot is positive.
-    std::vector<double> l(a.values.begin() + static_cast<std::ptrdiff_t>(m),
-                          a.values.begin() + static_cast<std::ptrdiff_t>(m + width * width));
-    bool good = true;
-    for (std::size_t i = 0; i < width; ++i) {
-      for (std::size_t j = 0; j < i; ++j)
-        good =
-            good && std::abs(l[i * width + j] - l[j * width + i]) <= 1e-8 * (std::abs(l[i * width + j]) + 1);
-    }
-    for (std::size_t j = 0; j < width && good; ++j) {
-      for (std::size_t k = 0; k < j; ++k) l[j * width + j] -= l[j * width + k] * l[j * width + k];
-      good = l[j * width + j] > 0;
-      if (!good) break;
-      l[j * width + j] = std::sqrt(l[j * width + j]);
-      for (std::size_t i = j + 1; i < width; ++i) {
-        for (std::size_t k = 0; k < j; ++k) l[i * width + j] -= l[i * width + k] * l[j * width + k];
-        l[i * width + j] /= l[j * width + j];
-      }
-    }
-    if (good) continue;
-    problem(b, ExitCode::data, a.source,
-            fmt::format("the matrix at {} is not symmetric and positive definite", element_name(b, slot, m)));
-    return;
-  }
-}
-
 /// Values of categories must lie inside a plate whose size something else gave.
 bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
   const auto size = static_cast<double>(b.out.sizes[slot.value_plate->index()]);
@@ -175,12 +149,13 @@ bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
   return false;
 }
 
-/// Number of values that the sizes of a slot's axes call for.
+/// Number of values that the sizes of a slot's axes call for: the largest there is where it is beyond that.
 std::size_t expected_count(const Binder& b, const Slot& slot) {
   std::size_t out = 1;
   for (std::size_t i = 0; i < slot.axes.size(); ++i) {
     const bool has_child = i + 1 < slot.axes.size() && b.model[slot.axes[i + 1]].parent;
-    if (!has_child) out *= static_cast<std::size_t>(b.out.sizes[slot.axes[i].index()]);
+    if (!has_child && __builtin_mul_overflow(out, static_cast<std::size_t>(b.out.sizes[slot.axes[i].index()]), &out))
+      return std::numeric_limits<std::size_t>::max();
   }
   return out;
 }
@@ -189,7 +164,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
   if (!a.levels.empty() && !slot.value_plate) {
     problem(
         b, ExitCode::data, a.source,
-        fmt::format("'{}' is text here ('{}', ...), but it must be a number", slot.name, a.levels.front()));
+        fmt::format("'{}' is text here ('{}', ...), but it must be a number", slot.name, printable(a.levels.front())));
     return;
   }
   if (a.values.size() != expected_count(b, slot)) {
@@ -220,7 +195,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
   if (slot.value_plate && !check_inside(b, slot, a)) return;
   if (missing) check_missing(b, slot, a, *missing);
   if (is_simplex(b, slot)) check_simplex(b, slot, a);
-  check_symmetric(b, slot, a);
+  check_observed_matrices(b, slot, a);
   BoundArray& out = slot.given ? b.out.givens[slot.given->index()] : b.out.observed[slot.variable->index()];
   out.has_missing = missing.has_value();
   out.values = std::move(a.values);
@@ -249,7 +224,7 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
       const auto it = position.find(level);
       if (it == position.end()) {
         problem(b, ExitCode::data, a->source,
-                fmt::format("'{}' is not among the labels of plate '{}'", level, b.model[plate].name));
+                fmt::format("'{}' is not among the labels of plate '{}'", printable(level), b.model[plate].name));
         return;
       }
       codes.push_back(it->second);
@@ -289,7 +264,7 @@ void check_constant_indices(Binder& b) {
 
 }  // namespace
 
-std::string element_name(const Binder& b, const Slot& slot, std::size_t position) {
+std::vector<std::int64_t> element_indices(const Binder& b, const Slot& slot, std::size_t position) {
   std::vector<std::int64_t> index(slot.axes.size());
   auto rest = static_cast<std::int64_t>(position);
   for (std::size_t i = slot.axes.size(); i-- > 0;) {
@@ -304,9 +279,12 @@ std::string element_name(const Binder& b, const Slot& slot, std::size_t position
     }
     index[i] = at;
   }
-  std::string out;
-  for (const std::int64_t i : index) out += (out.empty() ? "" : ", ") + fmt::format("{}", i);
-  return out.empty() ? slot.name : fmt::format("{}[{}]", slot.name, out);
+  return index;
+}
+
+std::string element_name(const Binder& b, const Slot& slot, std::size_t position) {
+  const std::vector<std::int64_t> index = element_indices(b, slot, position);
+  return index.empty() ? slot.name : fmt::format("{}[{}]", slot.name, fmt::join(index, ", "));
 }
 
 void claim_values(Binder& b) {
@@ -345,13 +323,17 @@ void store_values(Binder& b) {
     if (it != b.arrays.end()) {
       store(b, slot, it->second);
     } else if (is_multiplicity(b, slot)) {
-      b.out.givens[slot.given->index()].values.assign(expected_count(b, slot), 1.0);
+      const std::size_t count = expected_count(b, slot);
+      if (count > kMostElements)
+        problem(b, ExitCode::usage, "--sizes", fmt::format("{} would have {} elements", signature(b, slot), count));
+      else
+        b.out.givens[slot.given->index()].values.assign(count, 1.0);
     }
   }
   for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
     auto& labels = b.out.labels[i];
     // Fewer names than elements: the others are called by their positions.
-    while (!labels.empty() && static_cast<std::int64_t>(labels.size()) < b.out.sizes[i]) {
+    while (!labels.empty() && std::ssize(labels) < std::min(b.out.sizes[i], kMostNames)) {
       labels.push_back(fmt::format("{}", labels.size()));
     }
   }

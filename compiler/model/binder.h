@@ -15,6 +15,9 @@
 
 namespace lehr::model {
 
+/// A plate has no more: products of two sizes are then checked as floating-point numbers.
+inline constexpr std::int64_t kMostElements = 1'000'000'000'000;
+
 struct Claim {
   std::int64_t size = 0;
   std::string source;  // "x (points.npy)", "--labels term"
@@ -85,11 +88,23 @@ void settle_sizes(Binder& b);
 void claim_values(Binder& b);
 /// Moves values into BoundData in the model's order and checks them against their supports.
 void store_values(Binder& b);
+/// The position along each axis of a slot's packed values; sizes must be settled.
+std::vector<std::int64_t> element_indices(const Binder& b, const Slot& slot, std::size_t position);
 /// "x[3, 1]": the element of a slot at a position of its packed values; sizes must be settled.
 std::string element_name(const Binder& b, const Slot& slot, std::size_t position);
 
 // bind_parameters.cpp
 /// Checks parameters that are constants or data alone against the domains of their family's row.
 void check_parameters(Binder& b);
+
+// bind_symmetric.cpp
+/// Observed matrices are symmetric, but for rounding, and positive definite.
+void check_observed_matrices(Binder& b, const Slot& slot, DataArray& a);
+/// Matrices that are parameters are symmetric where only rounding kept them from it.
+void symmetrise_parameters(Binder& b);
+
+// bind_totals.cpp
+/// Observed counts against totals that constants and data give.
+void check_totals(Binder& b);
 
 }  // namespace lehr::model
