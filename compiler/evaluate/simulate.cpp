@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "compiler/model/walk.h"
+#include "compiler/evaluate/footprint.h"
 #include "compiler/evaluate/forward.h"
 #include "compiler/evaluate/forward_order.h"
 #include "runtime/rng.h"
@@ -239,6 +240,22 @@ std::optional<Error> copies(const Model& m, const BoundData& d) {
   return std::nullopt;
 }
 
+/// The values of every variable, and again as they are written.
+std::vector<NamedArray> footprint(const Model& m, const BoundData& d) {
+  std::vector<NamedArray> out;
+  for (const Variable& v : m.variables) {
+    NamedArray array{v.name, 2};
+    for (std::size_t i = 0; i < v.axes.size(); ++i) {
+      const bool inside_next = i + 1 < v.axes.size() && m[v.axes[i + 1]].parent;
+      if (!inside_next) array.length *= static_cast<double>(d.sizes[v.axes[i].index()]);
+    }
+    for (const PlateId p : v.event)
+      array.length *= static_cast<double>(d.sizes[p.index()]);
+    out.push_back(std::move(array));
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<std::vector<NpyArray>> simulate(const Model& model, const Dataset& dataset, const Settings& settings,
@@ -256,6 +273,7 @@ Result<std::vector<NpyArray>> simulate(const Model& model, const Dataset& datase
   const Result<BoundData> data = bind_givens(fixed, dataset, settings);
   if (!data) return data.error();
   if (std::optional<Error> e = copies(fixed, *data)) return *e;
+  if (std::optional<Error> e = too_large(footprint(fixed, *data))) return *e;
   Forward forward(fixed, *data);
   for (std::size_t k = 0; k < model.variables.size(); ++k) {
     const std::span<double> x = forward.values(VariableId(k));

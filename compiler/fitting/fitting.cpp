@@ -70,8 +70,10 @@ std::optional<Error> Fitting::compile() {
   lowering.save_locals = settings_.save_locals;
   // Normalisers are found from the factors of all items.
   const bool keep = !settings_.method.svi || settings_.save_locals || settings_.method.temper;
-  instance_ = std::make_unique<Instance>(analysed(), data(), lowering, settings_.backend,
-                                         keep ? 0 : settings_.inference.batch);
+  Result<std::unique_ptr<Instance>> made =
+      Instance::make(analysed(), data(), lowering, settings_.backend, keep ? 0 : settings_.inference.batch);
+  if (!made) return made.error();
+  instance_ = std::move(*made);
   return std::nullopt;
 }
 

@@ -186,8 +186,10 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
     beliefs_of_items =
         beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
-  out->instance_ = std::make_unique<Instance>(out->analysed_, out->kept_,
-                                              loops::LowerOptions{beliefs_of_items}, Backend::native);
+  Result<std::unique_ptr<Instance>> made =
+      Instance::make(out->analysed_, out->kept_, loops::LowerOptions{beliefs_of_items}, Backend::native, 0);
+  if (!made) return made.error();
+  out->instance_ = std::move(*made);
   return out;
 }
 

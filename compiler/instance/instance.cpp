@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "compiler/evaluate/footprint.h"
 #include "compiler/loops/interpret.h"
 #include "compiler/native/native.h"
 #include "runtime/methods/cavi.h"
@@ -73,6 +74,30 @@ struct Instance::Compiled {
   Engine engine;
 };
 
+std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, const loops::Lowered& lowered,
+                                                     Backend backend, std::int64_t window) {
+  try {
+    return std::make_unique<Compiled>(tables, lowered, backend, window);
+  } catch (NoRoom& e) {
+    for (const loops::Buffer& b : lowered.program.buffers)
+      e.names.push_back(b.name);
+    throw;
+  }
+}
+
+Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const BoundData& data,
+                                                 const loops::LowerOptions& options, Backend backend,
+                                                 std::int64_t window) {
+  std::vector<NamedArray> arrays;
+  try {
+    return std::make_unique<Instance>(analysed, data, options, backend, window);
+  } catch (const NoRoom& e) {
+    for (std::size_t b = 0; b < e.lengths.size(); ++b)
+      arrays.push_back({e.names[b], e.lengths[b]});
+  }
+  return too_large(std::move(arrays)).value();
+}
+
 Instance::Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options,
                    Backend backend, std::int64_t window)
     : model_(analysed.model),
@@ -80,7 +105,7 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, const loops:
       plate_sizes_(data.sizes),
       lowered_(generate(analysed, data, with_new_items(options))),
       tables_(tables_of(model_, schedule_, lowered_)),
-      compiled_(std::make_unique<Compiled>(tables_, lowered_, backend, window)) {
+      compiled_(compile(tables_, lowered_, backend, window)) {
   engine().describe = [this](std::int32_t status) { return describe_status(model_, schedule_, status); };
   place_data(data);
 }

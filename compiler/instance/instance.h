@@ -19,7 +19,10 @@ enum class Backend { native, interpreter };
 class Instance {
  public:
   /// `window`: items whose factors are kept at a time, for SviOptions::batch items a step; 0 for all of them, as it is
-  /// where the model does not take minibatches (compiler/machine/minibatch.h).
+  /// where the model does not take minibatches (compiler/machine/minibatch.h). An Error says what does not fit into memory.
+  static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data,
+                                                const loops::LowerOptions& options, Backend backend, std::int64_t window);
+  /// The same, where NoRoom is thrown.
   Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
            std::int64_t window = 0);
 
@@ -45,6 +48,8 @@ class Instance {
 
  private:
   struct Compiled;                    // functions and the engine
+  static std::unique_ptr<Compiled> compile(const Tables& tables, const loops::Lowered& lowered, Backend backend,
+                                           std::int64_t window);
 
   void place_data(const BoundData& data);
   std::optional<Error> asymmetric_matrix() const;

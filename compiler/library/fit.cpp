@@ -6,6 +6,7 @@
 
 #include "compiler/library/impl.h"
 #include "compiler/options/anneal_spec.h"
+#include "compiler/options/option_ranges.h"
 #include "compiler/fitting/held_out.h"
 
 namespace lehr {
@@ -22,17 +23,27 @@ Error wrong(std::string where, std::string text) {
 }
 
 std::optional<Error> out_of_range(const FitOptions& o) {
-  if (o.restarts < 1) return wrong("restarts", "there is at least one run");
-  if (o.max_iterations < 0) return wrong("max_iterations", "a number of sweeps");
-  if (!(o.tolerance >= 0)) return wrong("tolerance", "not below 0");
-  if (o.local_iterations < 1) return wrong("local_iterations", "at least 1");
-  if (!(o.local_tolerance >= 0)) return wrong("local_tolerance", "not below 0");
-  if (o.batch_size < 1) return wrong("batch_size", "a step takes at least one item");
-  if (!(o.epochs > 0)) return wrong("epochs", "above 0");
-  if (!(o.tau0 >= 0) || !(o.kappa >= 0)) return wrong("tau0, kappa", "not below 0");
-  if (!(o.rho >= 0 && o.rho <= 1)) return wrong("rho", "between 0 and 1");
+  struct Given {
+    const char* name;
+    double value;
+    OptionRange range;
+  };
+  const Given all[] = {{"restarts", static_cast<double>(o.restarts), kRestartsRange},
+                       {"max_iterations", static_cast<double>(o.max_iterations), kIterationsRange},
+                       {"tolerance", o.tolerance, kToleranceRange},
+                       {"local_iterations", static_cast<double>(o.local_iterations), kLocalIterationsRange},
+                       {"local_tolerance", o.local_tolerance, kToleranceRange},
+                       {"batch_size", static_cast<double>(o.batch_size), kBatchRange},
+                       {"epochs", o.epochs, kEpochsRange},
+                       {"tau0", o.tau0, kDelayRange},
+                       {"kappa", o.kappa, kForgettingRange},
+                       {"rho", o.rho, kStepRange},
+                       {"elbo_every", static_cast<double>(o.elbo_every), kIterationsRange}};
+  for (const Given& g : all) {
+    if (!contains(g.range, g.value))
+      return wrong(g.name, fmt::format("{} is not {}", g.value, describe(g.range)));
+  }
   if (o.adaptive && o.rho > 0) return wrong("rho", "steps are either constant or adaptive");
-  if (o.elbo_every < 0) return wrong("elbo_every", "a number of steps");
   return std::nullopt;
 }
 
@@ -100,9 +111,16 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), std::move(*settings));
   if (!made) return plain(made.error());
   Fitting& fitting = **made;
-  bool cancelled = false, cut_short = false;
+  bool cancelled = false, cut_short = false, kept = false;
+  std::vector<std::string> failures;
+  std::optional<Error> failed_start;
   for (std::int64_t r = 0; r < options.restarts && !cut_short; ++r) {
     Result<FitRun> run = fitting.start(static_cast<std::uint64_t>(r));
+    if (!run && run.error().code == ExitCode::numerical) {
+      failures.push_back(fmt::format("restart {} failed numerically: the start: {}", r, run.error().text));
+      if (!failed_start) failed_start = plain(run.error());
+      continue;
+    }
     if (!run) return plain(run.error());
     std::vector<Sweep> trace;
     fitting.run(*run, [&](const SweepReport& s) {
@@ -111,7 +129,10 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
       return !cancelled;
     });
     cut_short = cancelled && (run->outcome.status == Status::interrupted || r + 1 < options.restarts);
-    if (r > 0 && !better(*run, out->run)) continue;
+    if (options.restarts > 1 && run->outcome.status == Status::numerical_failure)
+      failures.push_back(fmt::format("restart {} failed numerically: {}", r, run->outcome.failure));
+    if (kept && !better(*run, out->run)) continue;
+    kept = true;
     std::vector<Caution> cautions = fitting.cautions(*run);
     cautions.insert(cautions.begin(), run->at_start.begin(), run->at_start.end());
     out->warnings = one_line_each(cautions);
@@ -119,6 +140,9 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
     out->run = std::move(*run);
     out->trace = std::move(trace);
   }
+  if (!kept) return *failed_start;
+  out->warnings.insert(out->warnings.end(), failures.begin(), failures.end());
+  out->warnings.insert(out->warnings.begin(), fitting.data().remarks.begin(), fitting.data().remarks.end());
   if (cut_short && out->run.outcome.status != Status::numerical_failure)
     out->run.outcome.status = Status::interrupted;
   out->run.tempering.reset();  // it refers to the instance
@@ -152,7 +176,8 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
 
 Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> data,
                                     std::optional<double> holdout, std::uint64_t seed) const {
-  if (holdout && !(*holdout > 0 && *holdout < 1)) return wrong("holdout", "a part, between 0 and 1");
+  if (holdout && !contains(kPartRange, *holdout))
+    return wrong("holdout", fmt::format("{} is not {}", *holdout, describe(kPartRange)));
   const Result<Dataset> dataset = dataset_of(data);
   if (!dataset) return dataset.error();
   HeldOutOptions options;

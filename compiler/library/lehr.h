@@ -90,6 +90,7 @@ struct CompileOptions {
   std::map<std::string, std::vector<std::string>> labels = {};  // names of a plate's elements
 };
 
+/// Numbers have the ranges of the same options of `lehr fit`; others are an Error that says which those are.
 struct FitOptions {
   enum class Method { cavi, svi };
   Method method = Method::cavi;
@@ -148,7 +149,7 @@ class Fit {
   std::int64_t restart() const;          // the one that was kept, from 0
   double temperature() const;            // 1; tempered: at the end of the tempering phase
   const std::vector<Sweep>& trace() const;
-  /// What deserves a look: an ELBO that fell, equal components, a temperature that stays high.
+  /// What deserves a look: an ELBO that fell, equal components, a temperature that stays high, restarts that failed.
   const std::vector<std::string>& warnings() const;
 
   std::vector<PosteriorArray> posterior() const;

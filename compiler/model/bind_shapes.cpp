@@ -7,7 +7,7 @@
 
 #include "compiler/model/binder.h"
 #include "compiler/model/resolver.h"
-#include "runtime/machine.h"
+#include "runtime/host.h"
 
 namespace lehr::model {
 namespace {

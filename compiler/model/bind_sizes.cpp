@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "compiler/model/binder.h"
-#include "runtime/machine.h"
+#include "runtime/host.h"
 
 namespace lehr::model {
 namespace {

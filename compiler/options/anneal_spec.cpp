@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "compiler/instance/start.h"
+#include "compiler/options/option_ranges.h"
+#include "runtime/output/atomic_file.h"
 
 namespace lehr {
 namespace {
@@ -34,28 +34,39 @@ Error wrong(const std::string& text, const std::string& why) {
            "auto, auto:full, auto:sweeps=2000   no schedule: measured and chosen"}};
 }
 
-/// name=value pairs; nothing when a piece has no `=`.
-std::optional<Fields> fields(const std::string& text) {
-  Fields out;
-  std::stringstream in(text);
-  for (std::string piece; std::getline(in, piece, ',');) {
-    const std::size_t at = piece.find('=');
-    if (at == std::string::npos) return std::nullopt;
-    out[piece.substr(0, at)] = piece.substr(at + 1);
+/// The pieces of a text between separators, empty ones left out.
+std::vector<std::string> pieces(std::string_view text, std::string_view separators) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t end = text.find_first_of(separators);
+    if (end > 0) out.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
   }
   return out;
 }
 
-std::optional<double> number(const Fields& f, const std::string& name) {
-  const auto it = f.find(name);
-  if (it == f.end()) return std::nullopt;
-  try {
-    std::size_t used = 0;
-    const double x = std::stod(it->second, &used);
-    if (used == it->second.size()) return x;
-  } catch (const std::exception&) {
+/// name=value pairs; nothing when a piece has no `=`, or a name comes twice.
+std::optional<Fields> fields(const std::string& text) {
+  Fields out;
+  for (const std::string& piece : pieces(text, ",")) {
+    const std::size_t at = piece.find('=');
+    if (at == std::string::npos || !out.emplace(piece.substr(0, at), piece.substr(at + 1)).second)
+      return std::nullopt;
   }
-  return std::nan("");
+  return out;
+}
+
+/// The number of a field, which it loses; an Error's text when it is not in the range.
+struct Taken {
+  std::optional<double> number;
+  std::string wrong;
+};
+
+Taken take(Fields& f, const std::string& name, const OptionRange& range) {
+  const auto field = f.extract(name);
+  if (field.empty()) return {};
+  const std::optional<double> x = number_in(range, field.mapped());
+  return {x, x ? "" : fmt::format("{} is {}", name, describe(range))};
 }
 
 Result<AnnealSpec> automatic(const std::string& text, const std::string& rest) {
@@ -63,23 +74,67 @@ Result<AnnealSpec> automatic(const std::string& text, const std::string& rest) {
   if (rest.empty() || rest == "quick") return AnnealSpec(out);
   out.cycles = true;
   if (rest == "full") return AnnealSpec(out);
-  const auto f = fields(rest);
-  const auto sweeps = f ? number(*f, "sweeps") : std::nullopt;
-  if (!sweeps || f->size() != 1 || !(*sweeps >= 1)) return wrong(text, "auto takes quick, full or sweeps=N");
-  out.sweeps = static_cast<std::int64_t>(*sweeps);
+  auto f = fields(rest);
+  const Taken sweeps = f ? take(*f, "sweeps", kScheduleRange) : Taken{};
+  if (!sweeps.wrong.empty()) return wrong(text, sweeps.wrong);
+  if (!sweeps.number || !f->empty()) return wrong(text, "auto takes quick, full or sweeps=N");
+  out.sweeps = static_cast<std::int64_t>(*sweeps.number);
   return AnnealSpec(out);
 }
 
 Result<std::vector<double>> temperatures(const std::string& text, const std::string& path) {
-  std::ifstream in(path);
-  if (!in) return wrong(text, fmt::format("cannot read '{}'", path));
+  const Result<std::string> bytes = read_file(path);
+  if (!bytes) return wrong(text, fmt::format("cannot read '{}'", path));
   std::vector<double> out;
-  for (double t = 0; in >> t;) {
-    if (!(t >= 1)) return wrong(text, fmt::format("temperature {} is below 1", t));
-    out.push_back(t);
+  for (const std::string& word : pieces(*bytes, " \t\r\n")) {
+    const std::optional<double> t = number_in(kTemperatureRange, word);
+    if (!t)
+      return wrong(text, fmt::format("'{:.40}' in '{}' is no temperature: {}", word, path,
+                                     describe(kTemperatureRange)));
+    out.push_back(*t);
   }
-  if (!in.eof() || out.empty()) return wrong(text, fmt::format("'{}' is not a list of temperatures", path));
+  if (out.empty()) return wrong(text, fmt::format("'{}' is not a list of temperatures", path));
   return out;
+}
+
+/// Share and start of the noise.
+std::optional<Error> read_stochastic(const std::string& text, Fields& f, Annealing& a) {
+  a.kind = Annealing::Kind::stochastic;
+  const Taken rho = take(f, "rho", kPartRange), decay = take(f, "decay", kPartRange);
+  if (!rho.wrong.empty() || !decay.wrong.empty())
+    return wrong(text, rho.wrong.empty() ? decay.wrong : rho.wrong);
+  if (rho.number.has_value() == decay.number.has_value())
+    return wrong(text, "one of rho=X and decay=X is needed");
+  (rho.number ? a.from : a.decay) = rho.number ? *rho.number : *decay.number;
+  const auto noise = f.extract("noise");
+  if (noise.empty()) return std::nullopt;
+  a.noise_start = start_kind(noise.mapped());
+  if (!a.noise_start) return wrong(text, "noise is seeds, points, allocations, means or flat");
+  return std::nullopt;
+}
+
+/// linear, exp, entropy, stochastic.
+std::optional<Error> read_kind(const std::string& text, const std::string& name, Fields& f, Annealing& a) {
+  if (name != "linear" && name != "exp" && name != "entropy" && name != "stochastic")
+    return wrong(text, fmt::format("'{}' is not a kind of annealing", name));
+  const Taken over = take(f, "over", kScheduleRange);
+  if (!over.number)
+    return wrong(text, over.wrong.empty() ? "over=N says how many sweeps it lasts" : over.wrong);
+  a.over = static_cast<std::int64_t>(*over.number);
+  if (name == "stochastic") return read_stochastic(text, f, a);
+  if (name == "exp") a.shape = Annealing::Shape::exponential;
+  if (name == "entropy") {
+    a.kind = Annealing::Kind::entropy;
+    const auto shape = f.extract("shape");
+    if (!shape.empty() && shape.mapped() != "exp" && shape.mapped() != "linear")
+      return wrong(text, "shape is linear or exp");
+    if (!shape.empty() && shape.mapped() == "exp") a.shape = Annealing::Shape::exponential;
+  }
+  const Taken from = take(f, "from", kTemperatureRange);
+  if (!from.number)
+    return wrong(text, from.wrong.empty() ? "from=T is the first temperature, at least 1" : from.wrong);
+  a.from = *from.number;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -105,43 +160,9 @@ Result<AnnealSpec> parse_anneal(const std::string& text) {
     }
   } else {
     const auto all = fields(rest);
-    if (!all) return wrong(text, "expected name=value, separated by commas");
+    if (!all) return wrong(text, "expected name=value, separated by commas, each name once");
     f = *all;
-    if (name == "linear" || name == "exp" || name == "entropy" || name == "stochastic") {
-      const auto over = number(f, "over");
-      if (!over || !(*over >= 1)) return wrong(text, "over=N says how many sweeps it lasts");
-      a.over = static_cast<std::int64_t>(*over);
-    } else {
-      return wrong(text, fmt::format("'{}' is not a kind of annealing", name));
-    }
-    if (name == "exp") a.shape = Annealing::Shape::exponential;
-    if (name == "entropy") {
-      a.kind = Annealing::Kind::entropy;
-      if (f.contains("shape")) {
-        if (f["shape"] != "exp" && f["shape"] != "linear") return wrong(text, "shape is linear or exp");
-        if (f["shape"] == "exp") a.shape = Annealing::Shape::exponential;
-        f.erase("shape");
-      }
-    }
-    if (name == "stochastic") {
-      a.kind = Annealing::Kind::stochastic;
-      const auto rho = number(f, "rho"), decay = number(f, "decay");
-      if (rho.has_value() == decay.has_value()) return wrong(text, "one of rho=X and decay=X is needed");
-      const double x = rho ? *rho : *decay;
-      if (!(x > 0 && x < 1)) return wrong(text, "the share of the random start is between 0 and 1");
-      (rho ? a.from : a.decay) = x;
-      if (const auto noise = f.find("noise"); noise != f.end()) {
-        a.noise_start = start_kind(noise->second);
-        if (!a.noise_start) return wrong(text, "noise is seeds, points, allocations, means or flat");
-        f.erase(noise);
-      }
-    } else {
-      const auto from = number(f, "from");
-      if (!from || !(*from >= 1)) return wrong(text, "from=T is the first temperature, at least 1");
-      a.from = *from;
-    }
-    for (const char* known : {"from", "over", "rho", "decay"})
-      f.erase(known);
+    if (std::optional<Error> e = read_kind(text, name, f, a)) return *e;
   }
   if (const auto scope = f.find("scope"); scope != f.end()) {
     if (scope->second == "local") a.scope = Annealing::Scope::local;
@@ -159,25 +180,25 @@ Result<TemperSettings> parse_temper(const std::string& text) {
   if (scope != "global" && scope != "local")
     return wrong_temper(text, "the temperature that can be latent is global, or local: one for each item");
   auto f = fields(colon == std::string::npos ? "" : text.substr(colon + 1));
-  if (!f) return wrong_temper(text, "expected name=value, separated by commas");
+  if (!f) return wrong_temper(text, "expected name=value, separated by commas, each name once");
   TemperSettings out;
   if (scope == "local") {
     out.local = true;
     out.hottest = 1.5;
     out.levels = 25;
   }
-  const auto take = [&](const char* name, double least, auto& into) {
-    const auto x = number(*f, name);
-    if (x && !(*x >= least)) return false;
-    if (x) into = static_cast<std::decay_t<decltype(into)>>(*x);
-    f->erase(name);
-    return true;
+  const auto set = [&](const char* name, const OptionRange& range, auto& to) {
+    const Taken x = take(*f, name, range);
+    if (x.number) to = static_cast<std::int64_t>(*x.number);
+    return x.wrong;
   };
-  if (!take("max", 1.0001, out.hottest)) return wrong_temper(text, "max is a temperature above 1");
-  if (!take("levels", 2, out.levels))
-    return wrong_temper(text, "levels is a number of temperatures, at least 2");
-  if (!take("every", 1, out.every)) return wrong_temper(text, "every is a number of sweeps");
-  if (!take("draws", 2, out.draws)) return wrong_temper(text, "draws is at least 2");
+  const Taken hottest = take(*f, "max", kHottestRange);
+  out.hottest = hottest.number.value_or(out.hottest);
+  for (const std::string& why :
+       {hottest.wrong, set("levels", kLevelsRange, out.levels), set("every", kScheduleRange, out.every),
+        set("draws", kDrawsRange, out.draws)}) {
+    if (!why.empty()) return wrong_temper(text, why);
+  }
   if (const auto kind = f->find("normaliser"); kind != f->end()) {
     if (kind->second == "prior") out.normaliser = NormaliserKind::prior;
     else if (kind->second == "posterior") out.normaliser = NormaliserKind::posterior;

@@ -1,7 +1,9 @@
 #include "runtime/methods/engine.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "runtime/host.h"
 #include "runtime/machine/items.h"
 
 namespace lehr {
@@ -14,6 +16,15 @@ bool is_state(const machine::BufferRow& b) { return b.role == Role::factor || b.
 bool is_pick(const machine::Model& m, std::int64_t buffer) {
   return std::any_of(m.picks, m.picks + m.pick_count,
                      [&](const machine::PickRow& p) { return p.buffer == buffer; });
+}
+
+/// As View::length, which would overflow where sizes are absurd.
+double length_of(const machine::View& v, std::int64_t buffer) {
+  const machine::BufferRow& row = v.model.buffers[buffer];
+  double n = 1;
+  for (std::int64_t k = 0; k < row.axes; ++k)
+    n *= static_cast<double>(v.extent(v.model.axes[row.first_axis + k]));
+  return n;
 }
 
 }  // namespace
@@ -30,8 +41,16 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
                code} {
   if (window > 0 && minibatches() && machine::one_stage(model))
     window_ = std::make_unique<ItemWindow>(machine_, window);
+  const auto is_here = [&](std::int64_t b) { return !is_elsewhere(b) && !is_pick(model, b); };
+  NoRoom needed;
+  for (std::int64_t b = 0; b < model.buffer_count; ++b)
+    needed.lengths.push_back(is_here(b) ? length_of(machine_.view(), b) : 0);
+  constexpr double kNumber = 8;
+  if (kNumber * std::accumulate(needed.lengths.begin(), needed.lengths.end(), 0.0) >
+      static_cast<double>(memory_of_machine()))
+    throw needed;
   for (std::int64_t b = 0; b < model.buffer_count; ++b) {
-    if (!is_elsewhere(b) && !is_pick(model, b)) resize(b, machine_.view().length(b));
+    if (is_here(b)) resize(b, machine_.view().length(b));
   }
   if (window_) {
     machine_.window = window_->hook();

@@ -27,7 +27,7 @@ class Engine {
  public:
   /// `model` (its tables and functions, or `code` in their place) must outlive the engine; `sizes` by slot. `window`: items
   /// whose factors are kept at a time at least, 0 for all of them, as it is where the model does not take minibatches.
-  /// Buffers of picks have no memory: they are there for a start (see Picks in runtime/methods/random_start.h).
+  /// Buffers of picks have no memory: they are there for a start (see Picks in runtime/methods/random_start.h). Throws NoRoom.
   Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window,
          const machine::Code* code);
   Engine(const Engine&) = delete;

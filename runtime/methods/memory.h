@@ -2,12 +2,20 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/abi.h"
 
 namespace lehr {
+
+/// Buffers that would take more memory than the host has.
+struct NoRoom : std::bad_alloc {
+  std::vector<double> lengths;     // by buffer
+  std::vector<std::string> names;  // where they are known
+};
 
 /// 64-byte aligned, zero at the start, all elements 8 bytes (double or int64).
 class Memory {

@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/machine.h"
+#include "runtime/host.h"
 
 namespace lehr {
 namespace {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runtime/machine.h"
+#include "runtime/host.h"
 #include "runtime/output/atomic_file.h"
 #include "runtime/output/printable.h"
 #include "runtime/output/zip.h"

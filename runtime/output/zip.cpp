@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/machine.h"
+#include "runtime/host.h"
 #include "runtime/output/printable.h"
 
 namespace lehr {

@@ -244,6 +244,20 @@ TEST_CASE("values outside their domains") {
       integer_at(data, 1, k) = integer_at(data, 1, 9);
     CHECK(state.step(&data) == kOffsets);
   }
+  SECTION("a matrix that is symmetric but for rounding, and one that is not") {
+    Built b("gmm_known_covariance");
+    const Fields data = b.library.data();  // n, mu0, Sigma0, Sigma, x
+    test::State state(b.library, b.library.sizes());
+    double& entry = real_at(data, 3, 1);
+    const double exact = entry;
+    for (const double rounded : {exact * (1 + 2e-9), exact * (1 - 5e-7)}) {
+      entry = rounded;
+      CHECK(state.init(&data, 1) == 0);
+    }
+    entry = exact * (1 + 1e-4);
+    CHECK(state.init(&data, 1) == kData);
+    entry = exact;
+  }
   SECTION("bits") {
     Built b("coin");
     const Fields data = b.library.data();

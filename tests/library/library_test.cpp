@@ -1,5 +1,8 @@
 // The compiler as a library: what it says of models and data, and fits checked against formulas.
 #include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "runtime/output/npz.h"
 #include "tests/library/models.h"
@@ -170,8 +173,52 @@ TEST_CASE("what is wrong with data and options is a value") {
   CHECK(error({view("x", x)}, {.temper = "warm"}).where == "temper");
   CHECK(error({view("x", x)}, {.anneal = "auto", .temper = "global"}).code == ExitCode::usage);
   CHECK(error({view("x", x)}, {.restarts = 0}).where == "restarts");
+  const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
+  CHECK(error({view("x", x)}, {.max_iterations = -3}).where == "max_iterations");
+  CHECK(error({view("x", x)}, {.tolerance = nan}).where == "tolerance");
+  CHECK(error({view("x", x)}, {.local_tolerance = infinite}).where == "local_tolerance");
+  CHECK(error({view("x", x)}, {.epochs = infinite}).where == "epochs");
+  CHECK(error({view("x", x)}, {.tau0 = infinite}).where == "tau0");
+  CHECK(error({view("x", x)}, {.kappa = nan}).where == "kappa");
+  CHECK(error({view("x", x)}, {.rho = nan}).where == "rho");
+  CHECK(error({view("x", x)}, {.anneal = "linear:from=inf,over=10"}).where == "anneal");
+  CHECK(error({view("x", x)}, {.temper = "global:levels=1e9"}).where == "temper");
   CHECK(error({view("x", x)}, {.start = "there"}).where == "start");
   CHECK(error({view("x", x)}, {.init = {view("mu.mean", x)}}).where == "init");
+}
+
+TEST_CASE("labels name elements, whatever the program passes") {
+  const char* text =
+      "model m {\n  plate n;\n  plate k;\n  p ~ Dirichlet(concentration = 1) over k;\n  observe x[n] ~ "
+      "Categorical(p);\n}";
+  const std::vector<double> x{0, 1, 1};
+  const auto fitted = [&](std::vector<std::string> labels) {
+    const Compilation c = compile(text, {.labels = {{"k", std::move(labels)}}});
+    REQUIRE(c);
+    return c.program->fit({view("x", x)});
+  };
+  CHECK(fitted({"red", "green"}));
+  const Result<Fit> twice = fitted({"red", "red"}), latin = fitted({"caf\xe9", "tea"});
+  REQUIRE_FALSE(twice);
+  CHECK(twice.error().text.find("labels 0 and 1 are both 'red'") != std::string::npos);
+  REQUIRE_FALSE(latin);
+  CHECK(latin.error().text.find("caf\\xe9") != std::string::npos);
+}
+
+TEST_CASE("a start that fails does not lose the others") {
+  const Program p = well(
+      "model m {\n  plate n;\n  plate k = 2;\n  pi ~ Dirichlet(concentration = 1) over k;\n  t[k] ~ "
+      "Jeffreys();\n"
+      "  z[n] ~ Categorical(pi);\n  observe x[n] ~ Poisson(t[z[n]]);\n}");
+  const std::vector<double> x{0, 0, 0, 0, 0, 0, 0, 0, 9, 5, 4, 7, 30, 35, 28, 36};
+  bool seen = false;
+  for (std::uint64_t seed = 1; seed < 30 && !seen; ++seed) {
+    const Result<Fit> fit = p.fit({view("x", x)}, {.seed = seed, .restarts = 3});
+    if (!fit || fit->status() != FitStatus::converged) continue;
+    seen = std::ranges::any_of(fit->warnings(),
+                               [](const std::string& w) { return w.find("the start: ") != w.npos; });
+  }
+  CHECK(seen);
 }
 
 TEST_CASE("a fit that fails says so in its status") {

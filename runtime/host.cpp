@@ -1,4 +1,4 @@
-#include "runtime/machine.h"
+#include "runtime/host.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

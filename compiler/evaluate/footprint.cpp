@@ -1,0 +1,29 @@
+#include "compiler/evaluate/footprint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/host.h"
+
+namespace lehr {
+
+std::optional<Error> too_large(std::vector<NamedArray> arrays) {
+  constexpr double kNumber = 8;
+  double needed = 0;
+  for (const NamedArray& a : arrays)
+    needed += kNumber * a.length;
+  const auto there = static_cast<double>(memory_of_machine());
+  if (needed <= there) return std::nullopt;
+  std::ranges::stable_sort(arrays, std::ranges::greater(), &NamedArray::length);
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < std::min(arrays.size(), kShown) && arrays[i].length > 0; ++i)
+    notes.push_back(fmt::format("{}: {}", arrays[i].name, as_bytes(kNumber * arrays[i].length)));
+  return Error{ExitCode::data, "--sizes",
+               fmt::format("these sizes need {} of memory, and there is room for {}", as_bytes(needed),
+                           as_bytes(there)),
+               std::move(notes)};
+}
+
+}  // namespace lehr
