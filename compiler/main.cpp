@@ -1,9 +1,16 @@
 // The command line: `lehr COMMAND ...`. Each command stands in compiler/commands.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
+#include <new>
 
 #include "compiler/commands/commands.h"
+#include "runtime/output/printable.h"
 
 namespace {
 
@@ -13,7 +20,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("lehr ") + LEHR_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 done; 1 internal; 2 usage; 3 model; 4 data; 5 numerical failure.\n"
+      "Exit codes: 0 done; 1 internal, or the output cannot be written; 2 usage; 3 model; 4 data; 5 "
+      "numerical failure.\n"
       "lehr COMMAND --help shows the options of a command and examples.");
   Action action;
   add_build(app, action);
@@ -34,13 +42,35 @@ int run(int argc, char** argv) {
   return action();
 }
 
+/// Standard streams that the caller closed must not become the files of a fit: what is written to them fails
+/// instead.
+void occupy_standard_streams() {
+  for (const int stream : {0, 1, 2}) {
+    if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+      ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+  }
+}
+
+/// What was printed is part of what was asked for.
+int finish(int code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  lehr::tell("lehr: cannot write to the standard output: {}\n", std::strerror(errno != 0 ? errno : EIO));
+  return code == lehr::commands::kDone ? lehr::commands::kInternal : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_streams();
   try {
-    return run(argc, argv);
+    return finish(run(argc, argv));
+  } catch (const std::bad_alloc&) {
+    lehr::tell("lehr: error: there is not enough memory\n");
+    return lehr::commands::kData;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "lehr: internal error: {}\n", e.what());
+    if (std::ferror(stdout) != 0) return finish(lehr::commands::kInternal);
+    lehr::tell("lehr: internal error: {}\n", e.what());
     return lehr::commands::kInternal;
   }
 }

@@ -4,7 +4,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -68,7 +68,8 @@ Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names,
 }
 
 /// The shared library from an object, by the system's linker. No runtime library but libm.
-Result<bool> link(const std::string& linker, const std::string& object, const std::string& library) {
+Result<bool> link(const std::string& linker, const std::string& object, const std::string& library,
+                  const std::string& named) {
   const std::string words[] = {linker, "-shared", "-nostartfiles", "-Wl,-z,defs",
                                "-o",   library,   object,          "-lm"};
   std::vector<char*> arguments;
@@ -84,17 +85,28 @@ Result<bool> link(const std::string& linker, const std::string& object, const st
          "without --shared the object file needs none"});
   int status = 0;
   if (waitpid(child, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return usage_error("--shared", fmt::format("'{}' could not link {}", linker, library));
+    return usage_error("--shared", fmt::format("'{}' could not link {}", linker, named));
   return true;
 }
 
-Result<bool> write_code(const BuildOptions& o, const std::string& code, const std::string& path) {
-  if (!o.shared) return write_file(path, code);
-  const std::string object = path + ".o.tmp";
-  if (Result<bool> r = write_file(object, code); !r) return r;
-  const Result<bool> linked = link(o.linker, object, path);
-  std::remove(object.c_str());
-  return linked;
+/// The object is linked in a directory of its own: the linker follows links and writes in place.
+Result<bool> write_shared(const BuildOptions& o, const std::string& code, const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
+  std::string folder = ((parent.empty() ? "/tmp" : parent) / "lehr.XXXXXX").string();
+  if (!::mkdtemp(folder.data()))
+    return usage_error("--shared", "cannot make a directory in " + parent.string());
+  const auto build = [&]() -> Result<bool> {
+    const std::string object = folder + "/code.o", library = folder + "/code.so";
+    if (Result<bool> r = write_file(object, code); !r) return r;
+    if (Result<bool> r = link(o.linker, object, library, path); !r) return r;
+    const Result<std::string> linked = read_file(library);
+    if (!linked) return linked.error();
+    return write_file(path, *linked, 0777);
+  };
+  const Result<bool> out = build();
+  std::filesystem::remove_all(folder, ignored);
+  return out;
 }
 
 /// What make reads: blanks in names are escaped.
@@ -123,7 +135,8 @@ Result<std::vector<std::string>> write_all(const BuildOptions& o, const Embeddin
                                         o.cpu == "native" ? "the processor it was built on" : o.cpu,
                                         o.target.empty() ? "" : " of ", o.target);
   const std::string header = prefix.filename().string() + ".h";
-  if (Result<bool> r = write_code(o, code, paths[0]); !r) return r.error();
+  if (Result<bool> r = o.shared ? write_shared(o, code, paths[0]) : write_file(paths[0], code); !r)
+    return r.error();
   if (Result<bool> r = write_file(paths[1], c_header(e, built)); !r) return r.error();
   if (Result<bool> r = write_file(paths[2], cpp_header(e, header)); !r) return r.error();
   if (!o.depfile.empty()) {

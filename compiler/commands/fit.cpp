@@ -19,6 +19,8 @@
 #include "compiler/options/anneal_spec.h"
 #include "compiler/pipeline.h"
 #include "runtime/output/atomic_file.h"
+#include "runtime/output/printable.h"
+#include "runtime/output/saved_fit.h"
 
 namespace lehr::commands {
 namespace {
@@ -81,14 +83,16 @@ std::variant<Inputs, ExitCode> read_all(const FitOptions& o, const Source& sourc
       bind_and_analyse(*resolved, *complete, std::move(*dataset), *settings, second);
   if (!bound) return fail(bound.error());
   if (!unused.empty()) {
-    fmt::print(stderr,
-               "{}: warning: the data for '{}' are not used: the model does not observe {}\n"
-               "    note: `observe {} ~ ...` makes it data\n",
-               o.model, fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them", unused.front());
+    tell(
+        "{}: warning: the data for '{}' are not used: the model does not observe {}\n"
+        "    note: `observe {} ~ ...` makes it data\n",
+        o.model, fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them", unused.front());
   }
   const bool anew = !*bound || std::ranges::any_of((*bound)->data.observed, &BoundArray::has_missing);
   const ExitCode code = report(anew ? second : first, source);
   if (!*bound) return code;
+  for (const std::string& remark : (*bound)->data.remarks)
+    tell("{}: warning: {}\n", o.model, remark);
   return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
 }
 
@@ -124,12 +128,15 @@ Result<Runs> run_all(Fitting& fitting, const Recording& recording) {
     if (!run) return run.error();
     runs.all.push_back(std::move(*run));
     if (r > 0) {
-      const bool won = better(runs.all[r], runs.all[runs.best]);
+      const TracedRun &now = runs.all[r], &best = runs.all[runs.best];
+      const bool won = now.started && (!best.started || better(now, best));
       runs.all[won ? runs.best : r].posterior.clear();
       if (won) runs.best = r;
     }
     if (interrupted()) break;
   }
+  if (const TracedRun& best = runs.all[runs.best]; !best.started)
+    return numerical_error(recording.options, best.outcome.failure);
   return runs;
 }
 
@@ -147,8 +154,8 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
   if (outcome.status == Status::numerical_failure)
     return complain(numerical_error(o, describe_failure(best)));
   if (cut_short(o, runs)) {
-    fmt::print(stderr, "{}: interrupted after {} iterations; what was found by then is in {}\n", o.model,
-               outcome.iterations, o.out);
+    tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model,
+         outcome.iterations, o.out);
   } else if (!o.quiet) {
     fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}{}; posterior in {}/posterior.npz\n", m.name,
                name_of(outcome.status), outcome.iterations, outcome.elbo,
@@ -156,6 +163,22 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
                best.held_out ? fmt::format(", held out {:.6f} an observation", *best.held_out) : "", o.out);
   }
   return kDone;
+}
+
+/// posterior.npz, then fit.json with the seals of what it belongs to.
+Result<bool> write_results(const FitOptions& o, const TracedRun& best, nlohmann::json& summary) {
+  const Result<std::string> posterior = format_npz(best.posterior), trace = read_file(o.out + "/trace.csv");
+  if (!posterior) return posterior.error();
+  if (!trace) return trace.error();
+  for (const auto& [name, bytes] :
+       {std::pair("posterior.npz", &*posterior), std::pair("trace.csv", &*trace)}) {
+    const FileSeal seal = seal_of(*bytes);
+    summary["files"][name] = {{"size", seal.size}, {"crc32", seal.crc}};
+  }
+  if (Result<bool> r = write_file(o.out + "/posterior.npz", *posterior); !r) return r;
+  // A path of the command need not be UTF-8.
+  return write_file(o.out + "/fit.json",
+                    summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 ExitCode fit(const FitOptions& o) {
@@ -189,14 +212,11 @@ ExitCode fit(const FitOptions& o) {
   times.total = seconds_since(begin);
   const model::Model& m = fitting.model();
   const conditionals::Conditionals& c = fitting.schedule().conditionals;
-  const nlohmann::json summary =
-      fit_summary(o, m, c, fitting.data(), best, runs->all, cut_short(o, *runs), times);
+  nlohmann::json summary = fit_summary(o, m, c, fitting.data(), best, runs->all, cut_short(o, *runs), times);
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }
-  if (Result<bool> r = write_npz(o.out + "/posterior.npz", best.posterior); !r) return complain(r.error());
-  if (Result<bool> r = write_file(o.out + "/fit.json", summary.dump(2) + "\n"); !r)
-    return complain(r.error());
+  if (Result<bool> r = write_results(o, best, summary); !r) return complain(r.error());
   return conclude(o, m, density::caveats(m, c.density), fitting.cautions(best), *runs);
 }
 

@@ -1,7 +1,10 @@
 // Option definitions of `lehr fit`.
 #include "compiler/commands/fit_options.h"
 
+#include "compiler/commands/numbers.h"
+
 namespace lehr::commands {
+
 void add_fit_options(CLI::App& c, FitOptions& o) {
   c.add_option("MODEL", o.model, "model file (*.lehr)")->required();
   c.add_option("--data", o.data,
@@ -12,41 +15,24 @@ void add_fit_options(CLI::App& c, FitOptions& o) {
   c.add_option("--method", o.method, "inference method")
       ->check(CLI::IsMember({"cavi", "svi"}))
       ->capture_default_str();
-  c.add_option("--max-iter", o.inference.max_iterations, "largest number of sweeps; 0: the ELBO of the start")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  c.add_option("--tol", o.inference.tolerance,
-               "converged when the ELBO moves by less than this, relatively, and the parameters by its root")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  c.add_option("--local-iters", o.inference.local_iterations,
-               "largest number of passes over the local variables of an item")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  c.add_option("--local-tol", o.inference.local_tolerance,
-               "an item is done when its parameters move by less than this, relatively")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  c.add_option("--batch-size", o.inference.batch, "svi: items of a step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  c.add_option("--epochs", o.inference.epochs, "svi: passes over the items")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  c.add_option("--tau0", o.inference.tau0, "svi: steps are (tau0 + t)^-kappa")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  c.add_option("--kappa", o.inference.kappa, "svi: forgetting rate, in (0.5, 1] for convergence")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  CLI::Option* rho =
-      c.add_option("--rho", o.inference.rho, "svi: steps of this size instead")->check(CLI::Range(0.0, 1.0));
-  c.add_flag("--adaptive", o.inference.adaptive, "svi: steps that follow the noise of the gradients instead")
+  SviOptions& i = o.inference;
+  add_number(c, "--max-iter", i.max_iterations, kIterationsRange, "largest number of sweeps; 0: the ELBO of the start");
+  add_number(c, "--tol", i.tolerance, kToleranceRange,
+             "converged when the ELBO moves by less than this, relatively, and the parameters by its root");
+  add_number(c, "--local-iters", i.local_iterations, kLocalIterationsRange,
+             "largest number of passes over the local variables of an item");
+  add_number(c, "--local-tol", i.local_tolerance, kToleranceRange,
+             "an item is done when its parameters move by less than this, relatively");
+  add_number(c, "--batch-size", i.batch, kBatchRange, "svi: items of a step");
+  add_number(c, "--epochs", i.epochs, kEpochsRange, "svi: passes over the items");
+  add_number(c, "--tau0", i.tau0, kDelayRange, "svi: steps are (tau0 + t)^-kappa");
+  add_number(c, "--kappa", i.kappa, kForgettingRange, "svi: forgetting rate, in (0.5, 1] for convergence");
+  CLI::Option* rho = add_number(c, "--rho", i.rho, kStepRange, "svi: steps of this size instead");
+  c.add_flag("--adaptive", i.adaptive, "svi: steps that follow the noise of the gradients instead")
       ->excludes(rho);
-  c.add_flag("--replacement", o.inference.replacement, "svi: draw items with replacement, not by passes");
-  c.add_option("--elbo-every", o.inference.exact_every,
-               "svi: steps between exact ELBOs; the others are noisy estimates")
-      ->check(CLI::NonNegativeNumber);
+  c.add_flag("--replacement", i.replacement, "svi: draw items with replacement, not by passes");
+  add_number(c, "--elbo-every", i.exact_every, kIterationsRange,
+             "svi: steps between exact ELBOs; the others are noisy estimates");
   c.add_option(
       "--anneal", o.anneal,
       "linear:from=10,over=100, exp:..., file:..., entropy:..., stochastic:rho=0.25,over=50, auto[:full]");
@@ -55,13 +41,11 @@ void add_fit_options(CLI::App& c, FitOptions& o) {
   CLI::Option* test = c.add_option("--test", o.test,
                                    "held-out data, bound as --data: their log predictive, see `lehr score`")
                           ->take_all();
-  c.add_option("--test-every", o.test_every, "sweeps or steps between held-out scores in trace.csv; 0: at the end")
-      ->check(CLI::NonNegativeNumber)
+  add_number(c, "--test-every", o.test_every, kIterationsRange,
+             "sweeps or steps between held-out scores in trace.csv; 0: at the end")
       ->needs(test);
-  c.add_option("--restarts", o.restarts, "runs from different starts; the best ELBO is kept")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  c.add_option("--seed", o.seed, "seed of the start values")->capture_default_str();
+  add_number(c, "--restarts", o.restarts, kRestartsRange, "runs from different starts; the best ELBO is kept");
+  add_number(c, "--seed", o.seed, kSeedRange, "seed of the start values");
   c.add_option("--init", o.init,
                "start values: an .npz with names as in posterior.npz, or seeds (the default), points, "
                "allocations, means, flat");

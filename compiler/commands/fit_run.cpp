@@ -5,6 +5,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "runtime/output/printable.h"
 #include "runtime/output/progress.h"
 #include "runtime/output/trace.h"
 
@@ -66,11 +67,24 @@ Result<double> held_out(HeldOut& test, const Instance& instance) {
   return score->total / static_cast<double>(score->observations);
 }
 
+/// A run without a sweep: others may do better.
+TracedRun failed_start(const FitOptions& o, std::uint64_t restart, const std::string& why) {
+  TracedRun run;
+  run.restart = restart;
+  run.started = false;
+  run.outcome.status = Status::numerical_failure;
+  run.outcome.elbo = std::nan("");
+  run.outcome.failure = "the start: " + why;
+  if (o.restarts > 1) tell("restart {}/{}: numerical failure: {}\n", restart + 1, o.restarts, run.outcome.failure);
+  return run;
+}
+
 }  // namespace
 
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
 void catch_interrupts() {
+  std::signal(SIGPIPE, SIG_IGN);  // a fit goes on without its audience
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
 }
@@ -90,9 +104,9 @@ Error numerical_error(const FitOptions& o, std::string text) {
 
 void show(const FitOptions& o, const std::vector<Caution>& cautions) {
   for (const Caution& c : cautions) {
-    fmt::print(stderr, "{}: warning: {}\n", o.model, c.text);
+    tell("{}: warning: {}\n", o.model, c.text);
     for (const std::string& note : c.notes)
-      fmt::print(stderr, "    note: {}\n", note);
+      tell("    note: {}\n", note);
   }
 }
 
@@ -100,7 +114,7 @@ Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t r
   const FitOptions& o = x.options;
   Result<FitRun> started = fitting.start(restart);
   if (!started && started.error().code == lehr::ExitCode::numerical)
-    return numerical_error(o, "the start: " + started.error().text);
+    return failed_start(o, restart, started.error().text);
   if (!started) return started.error();
   TracedRun run{std::move(*started), {}, {}};
   if (restart == 0) show(o, run.at_start);
@@ -118,7 +132,7 @@ Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t r
     if (x.test && o.test_every > 0 && r.iteration % o.test_every == 0) {
       const Result<double> score = held_out(*x.test, fitting.instance());
       if (score) run.trace.back().held_out = *score;
-      else well = score.error();
+      else if (score.error().code != lehr::ExitCode::numerical) well = score.error();
     }
     if (well) well = append(*trace, o, run.trace.back());
     progress.update({r.iteration, run.trace.back().seconds, r.elbo, r.temperature});
@@ -127,14 +141,15 @@ Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t r
   if (!well) return well.error();
   if (x.test && run.outcome.status != Status::numerical_failure) {
     const Result<double> score = held_out(*x.test, fitting.instance());
-    if (!score) return score.error();
-    run.held_out = *score;
+    if (score) run.held_out = *score;
+    else if (score.error().code != lehr::ExitCode::numerical) return score.error();
+    else tell("{}: warning: no held-out score: {}\n", o.model, score.error().text);
   }
   progress.finish();
-  if (run.probe && !o.quiet) fmt::print(stderr, "{}", describe(*run.probe));
-  if (run.automatic && !o.quiet) fmt::print(stderr, "{}", describe(*run.automatic, run.outcome));
+  if (run.probe && !o.quiet) tell(describe(*run.probe));
+  if (run.automatic && !o.quiet) tell(describe(*run.automatic, run.outcome));
   if (several && !o.quiet) {
-    fmt::print(stderr, "restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.restarts,
+    tell("restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.restarts,
                name_of(run.outcome.status), run.outcome.iterations, run.outcome.elbo);
   }
   return run;

@@ -25,6 +25,7 @@ struct TraceRow {
 struct TracedRun : FitRun {
   std::vector<TraceRow> trace;
   std::optional<double> held_out;       // of --test: nats an observation at the end
+  bool started = true;                  // false: a numerical failure before the first sweep, and nothing to write
 };
 
 struct FitTimes {

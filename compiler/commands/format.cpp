@@ -1,31 +1,14 @@
 // lehr format MODEL... [--check]: rewrites model files in the one formatting, each atomically.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 
 #include "compiler/ast/format.h"
 #include "compiler/commands/commands.h"
+#include "compiler/commands/settings.h"
+#include "runtime/output/atomic_file.h"
+#include "runtime/output/printable.h"
 
 namespace lehr::commands {
 namespace {
-
-bool replace_file(const std::string& path, const std::string& text) {
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path),
-                              temporary = target.string() + ".tmp";
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::permissions(temporary, std::filesystem::status(target).permissions(), error);
-  if (file && !error) std::filesystem::rename(temporary, target, error);
-  if (file && !error) return true;
-  std::filesystem::remove(temporary, error);
-  fmt::print(stderr, "lehr: cannot write {}\n", path);
-  return false;
-}
 
 ExitCode format_one(const std::string& path, bool check) {
   const std::optional<Source> source = read_model(path);
@@ -35,10 +18,11 @@ ExitCode format_one(const std::string& path, bool check) {
   if (!text) return report(diagnostics, *source);
   if (*text == source->text) return kDone;
   if (check) {
-    fmt::print(stderr, "{}: not in the one formatting; run lehr format {}\n", path, path);
+    tell("{}: not in the one formatting; run lehr format {}\n", path, path);
     return kModel;
   }
-  return replace_file(path, *text) ? kDone : kModel;
+  const Result<bool> written = write_file(path, *text);
+  return written ? kDone : complain(written.error());
 }
 
 }  // namespace

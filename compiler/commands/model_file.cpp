@@ -1,6 +1,4 @@
 // Reading a model file and reporting what is wrong with it.
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -9,25 +7,26 @@
 #include <system_error>
 
 #include "compiler/commands/commands.h"
+#include "runtime/output/printable.h"
 
 namespace lehr::commands {
 
 std::optional<Source> read_model(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    fmt::print(stderr, "lehr: cannot read {}: it is a directory\n", path);
+    tell("lehr: cannot read {}: it is a directory\n", path);
     return std::nullopt;
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   Source source{path, std::string(std::istreambuf_iterator<char>(file), {})};
   if (file && !file.bad()) return source;
-  fmt::print(stderr, "lehr: cannot read {}: {}\n", path, std::strerror(errno));
+  tell("lehr: cannot read {}: {}\n", path, std::strerror(errno));
   return std::nullopt;
 }
 
 ExitCode report(const Diagnostics& diagnostics, const Source& source) {
-  fmt::print(stderr, "{}", render(diagnostics, source));
+  tell(render(diagnostics, source));
   return diagnostics.has_errors() ? kModel : kDone;
 }
 

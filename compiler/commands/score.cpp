@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/held_out.h"
 #include "runtime/output/atomic_file.h"
+#include "runtime/output/printable.h"
 
 namespace lehr::commands {
 namespace {
@@ -53,17 +55,15 @@ ExitCode score(ScoreOptions o) {
   Result<std::unique_ptr<HeldOut>> held_out = HeldOut::make(*source, *resolved, *analysed, *dataset,
                                                              fitted_settings(*analysed, *fit), o.held_out);
   if (!held_out) return fail(held_out.error());
-  const Result<std::vector<NpyArray>> posterior = read_npz((std::filesystem::path(o.directory) / "posterior.npz").string());
-  if (!posterior) return complain(posterior.error());
-  const Result<Score> result = (*held_out)->score(*posterior);
+  const Result<Score> result = (*held_out)->score(fit->posterior);
   if (!result) return fail(result.error());
   const std::filesystem::path base(o.directory);
   if (o.save && (*held_out)->completes()) {
     if (Result<bool> r = write_npz((base / "heldout.npz").string(), (*held_out)->split()); !r) return complain(r.error());
   }
   const nlohmann::json json = summary(o, **held_out, *result);
-  if (Result<bool> r = write_file((base / "score.json").string(), json.dump(2) + "\n"); !r) return complain(r.error());
-  fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", fit->model, result->total, result->observations,
+  if (Result<bool> r = write_file((base / "score.json").string(), json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"); !r) return complain(r.error());
+  fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", printable(fit->model), result->total, result->observations,
              result->total / static_cast<double>(result->observations),
              (*held_out)->completes() ? fmt::format(" ({:.4g} of each item held out)", (*held_out)->fraction()) : "");
   return kDone;
@@ -76,16 +76,14 @@ void add_score(CLI::App& app, Action& action) {
   CLI::App* c = app.add_subcommand("score", "Log predictive density of held-out data under a fit");
   c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
   c->add_option("--data", o->data, "data that the fit has not seen, as for `lehr fit`")->take_all()->required();
-  CLI::Option* fraction = c->add_option("--holdout", o->fraction, "part of each item's observations that is scored; the others tell what the item is like")
-                              ->check(CLI::Range(1e-6, 1.0 - 1e-6))
-                              ->capture_default_str();
-  c->add_option("--seed", o->held_out.seed, "seed of the split")->capture_default_str();
-  c->add_option("--local-iters", o->held_out.local.local_iterations, "largest number of passes over the local variables of an item")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  c->add_option("--local-tol", o->held_out.local.local_tolerance, "an item is done when its parameters move by less than this, relatively")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  CLI::Option* fraction =
+      add_number(*c, "--holdout", o->fraction, kPartRange,
+                 "part of each item's observations that is scored; the others tell what the item is like");
+  add_number(*c, "--seed", o->held_out.seed, kSeedRange, "seed of the split");
+  add_number(*c, "--local-iters", o->held_out.local.local_iterations, kLocalIterationsRange,
+             "largest number of passes over the local variables of an item");
+  add_number(*c, "--local-tol", o->held_out.local.local_tolerance, kToleranceRange,
+             "an item is done when its parameters move by less than this, relatively");
   c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
   c->add_flag("--save", o->save, "write what was held out to DIR/heldout.npz");
   c->footer(

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <iostream>
+
+#include "runtime/data/text.h"
+#include "runtime/output/printable.h"
 
 namespace lehr::commands {
 namespace {
@@ -17,6 +19,10 @@ std::optional<std::pair<std::string, std::string>> name_and_value(const std::str
 
 Error malformed(const char* option, const std::string& text, const char* example) {
   return {lehr::ExitCode::usage, option, fmt::format("'{}' is not NAME=VALUE", text), {fmt::format("for example {} {}", option, example)}};
+}
+
+Error twice(const char* option, const std::string& name) {
+  return {lehr::ExitCode::usage, option, fmt::format("'{}' is given twice", name), {}};
 }
 
 }  // namespace
@@ -32,12 +38,9 @@ Result<Settings> read_settings(const SettingTexts& o) {
   for (const std::string& text : o.set) {
     const auto nv = name_and_value(text);
     if (!nv) return malformed("--set", text, "K=50");
-    double v = 0;
-    const auto [end, ec] = std::from_chars(nv->second.data(), nv->second.data() + nv->second.size(), v);
-    if (ec != std::errc() || end != nv->second.data() + nv->second.size()) {
-      return Error{lehr::ExitCode::usage, "--set", fmt::format("'{}' is not a number", nv->second), {}};
-    }
-    out.constants[nv->first] = v;
+    const std::optional<double> v = parse_number(nv->second);
+    if (!v) return Error{lehr::ExitCode::usage, "--set", fmt::format("'{}' is not a number", nv->second), {}};
+    if (!out.constants.emplace(nv->first, *v).second) return twice("--set", nv->first);
   }
   for (const std::string& text : o.sizes) {
     const auto nv = name_and_value(text);
@@ -47,20 +50,20 @@ Result<Settings> read_settings(const SettingTexts& o) {
     if (ec != std::errc() || end != nv->second.data() + nv->second.size() || v < 0) {
       return Error{lehr::ExitCode::usage, "--sizes", fmt::format("'{}' is not a size", nv->second), {}};
     }
-    out.sizes[nv->first] = v;
+    if (!out.sizes.emplace(nv->first, v).second) return twice("--sizes", nv->first);
   }
   for (const std::string& text : o.labels) {
     const auto nv = name_and_value(text);
     if (!nv) return malformed("--labels", text, "term=vocab.txt");
     Result<std::vector<std::string>> labels = read_labels(nv->second);
     if (!labels) return labels.error();
-    out.labels[nv->first] = std::move(*labels);
+    if (!out.labels.emplace(nv->first, std::move(*labels)).second) return twice("--labels", nv->first);
   }
   return out;
 }
 
 ExitCode complain(const Error& e) {
-  std::cerr << render(e) << std::endl;
+  tell("{}\n", render(e));
   return static_cast<ExitCode>(static_cast<int>(e.code));
 }
 

@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "runtime/output/describe.h"
+#include "runtime/output/printable.h"
 
 namespace lehr::commands {
 namespace {
@@ -22,14 +24,17 @@ constexpr std::size_t kManyRows = 200, kFewRows = 10;
 ExitCode show(const ShowOptions& o) {
   const Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());
+  if (fit->other_trace)
+    tell("{}: warning: trace.csv is of another fit, which is running or was killed; its curve is not shown\n",
+         o.directory);
   if (o.variable.empty()) {
-    fmt::print("{}", describe(*fit));
+    fmt::print("{}", printable_lines(describe(*fit)));
     for (const SavedVariable& v : fit->variables)
-      fmt::print("\n{}", describe(*fit, v, {o.top, kFewRows}));
+      fmt::print("\n{}", printable_lines(describe(*fit, v, {o.top, kFewRows})));
     return kDone;
   }
   if (const SavedVariable* v = fit->find(o.variable)) {
-    fmt::print("{}", describe(*fit, *v, {o.top, kManyRows}));
+    fmt::print("{}", printable_lines(describe(*fit, *v, {o.top, kManyRows})));
     return kDone;
   }
   std::vector<std::string> known;
@@ -48,9 +53,7 @@ void add_show(CLI::App& app, Action& action) {
   CLI::App* c = app.add_subcommand("show", "Show the posterior of a fit");
   c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
   c->add_option("VARIABLE", o->variable, "show this variable only, with more of its rows");
-  c->add_option("--top", o->top, "elements shown of a simplex that is labelled or large")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_number(*c, "--top", o->top, kShownRange, "elements shown of a simplex that is labelled or large");
   c->footer(
       "Examples:\n"
       "  lehr show out/gmm                    status, curve of the ELBO, every variable\n"

@@ -7,6 +7,7 @@
 
 #include "compiler/pipeline.h"
 #include "compiler/commands/commands.h"
+#include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/evaluate/simulate.h"
 
@@ -72,7 +73,7 @@ void add_simulate(CLI::App& app, Action& action) {
   c->add_option("--data", o->data, "values of givens, and of variables that are to be fixed, by name")->take_all();
   c->add_option("--out", o->out, "file for the draws (*.npz)")->required();
   add_settings(*c, o->settings);
-  c->add_option("--seed", o->seed, "seed of the draws")->capture_default_str();
+  add_number(*c, "--seed", o->seed, kSeedRange, "seed of the draws");
   c->footer(
       "Examples:\n"
       "  lehr simulate models/lda.lehr --sizes doc=200,token=100,term=50 --set K=5 --out out/lda.npz\n"

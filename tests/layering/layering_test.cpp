@@ -26,11 +26,11 @@ const std::vector<std::string> kLadder{"support",  "math",  "ast",    "model",  
 
 /// What a rung may use of the runtime: values and formats, never the loops around generated code.
 const std::map<std::string, std::vector<std::string>> kRuntime{
-    {"math", {"runtime/rng.h"}},  {"model", {"runtime/data/", "runtime/result.h"}},
+    {"math", {"runtime/rng.h"}},  {"model", {"runtime/data/", "runtime/host.h", "runtime/output/printable.h", "runtime/result.h"}},
     {"loops", {"runtime/abi.h"}}, {"native", {"runtime/abi.h", "runtime/embedded/bitcode.h"}},
-    {"evaluate", {"runtime/rng.h", "runtime/data/", "runtime/output/npz.h", "runtime/result.h"}},
+    {"evaluate", {"runtime/rng.h", "runtime/data/", "runtime/host.h", "runtime/output/npz.h", "runtime/result.h"}},
     {"machine", {"runtime/machine/"}}, {"embedding", {"runtime/machine/", "runtime/result.h"}},
-    {"instance", {"runtime/"}}, {"fitting", {"runtime/"}}, {"options", {"runtime/methods/", "runtime/result.h"}},
+    {"instance", {"runtime/"}}, {"fitting", {"runtime/"}}, {"options", {"runtime/data/text.h", "runtime/methods/", "runtime/output/atomic_file.h", "runtime/result.h"}},
     {"library", {"runtime/"}}, {"commands", {"runtime/"}},
 };
 
@@ -103,6 +103,21 @@ TEST_CASE("the runtime knows nothing of the compiler, LLVM or ANTLR") {
   for (const Include& i : includes_of("runtime")) {
     if (!starts_with_one_of(i.target, {"compiler/", "llvm", "antlr4", "grammar/"})) continue;
     FAIL_CHECK(i.file << ":" << i.line << ": must not include " << i.target);
+  }
+}
+
+TEST_CASE("numbers are read without the locale of the host") {
+  static const std::regex kReads(R"(\b(strto(f|d|ld|l|ul|ll|ull)|sto(f|d|ld|i|l|ul|ll|ull)|ato[filn]|[fs]?scanf|[io]?stringstream|setlocale|to_chars_l)\b)");
+  for (const char* folder : {"compiler", "runtime"}) {
+    for (const fs::directory_entry& e : fs::recursive_directory_iterator(folder)) {
+      const std::string extension = e.path().extension().string();
+      if (extension != ".h" && extension != ".cpp") continue;
+      std::ifstream file(e.path());
+      std::string text;
+      for (int line = 1; std::getline(file, text); ++line) {
+        if (std::regex_search(text, kReads)) FAIL_CHECK(e.path().generic_string() << ":" << line << ": " << text);
+      }
+    }
   }
 }
 

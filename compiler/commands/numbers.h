@@ -1,0 +1,30 @@
+// Options whose values are numbers.
+#pragma once
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <concepts>
+#include <string>
+
+#include "compiler/options/option_ranges.h"
+
+namespace lehr::commands {
+
+/// Adds an option that takes the numbers of a range, whose default is what `to` is now. Anything else is a
+/// usage error that says what the range is.
+template <class T>
+CLI::Option* add_number(CLI::App& command, const std::string& name, T& to, const OptionRange& range,
+                        const std::string& help) {
+  const auto read = [&to, range, name](const std::string& text) {
+    const auto x = [&] {
+      if constexpr (std::integral<T>) return whole_in(range, text);
+      else return number_in(range, text);
+    }();
+    if (!x) throw CLI::ValidationError(name, fmt::format("'{}' is not {}", text, describe(range)));
+    to = static_cast<T>(*x);
+  };
+  CLI::Option* option = command.add_option_function<std::string>(name, read, help);
+  return option->type_name(std::integral<T> ? "INT" : "FLOAT")->default_str(fmt::format("{}", to));
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Data as files have them at their worst: rounding, contradictions, other encodings, control characters, sizes beyond any
+machine. All of it is an error of the data, or said in a warning; none of it is a fault, or takes memory first.
+
+Usage: data_test.py LEHR, from the root of the repository.
+"""
+import gzip
+import io
+import json
+import os
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+import zlib
+
+import numpy
+
+LEHR = sys.argv[1]
+MATRIX = "tests/cli/data/matrix.lehr"
+
+
+def limit_memory(gigabytes):
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
+
+
+def lehr(*arguments, code=0, memory=8):
+    done = subprocess.run([LEHR, *arguments], capture_output=True, timeout=600, preexec_fn=limit_memory(memory))
+    done.stdout, done.stderr = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    assert done.returncode == code, f"{done.args}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+    assert "internal" not in done.stderr, done.stderr
+    assert not any(c in done.stdout + done.stderr for c in "\x1b\x07\x00\x9b\u202e"), repr(done.stdout + done.stderr)
+    assert len(done.stderr) < 20000, len(done.stderr)
+    return done
+
+
+def write(path, content):
+    with open(path, "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def symmetric(d):
+    rng = numpy.random.default_rng(1)
+    a = rng.normal(size=(4, 4))
+    exact = a @ a.T + numpy.eye(4)
+    x = rng.normal(size=(30, 4))
+    rounded, wrong = exact.copy(), exact.copy()
+    rounded[0, 1] *= 1 + 2e-9
+    rounded[2, 3] += 1e-8
+    wrong[0, 1] *= 1 + 1e-4
+    elbo = {}
+    for name, s in {"exact": (rounded + rounded.T) / 2, "rounded": rounded}.items():
+        numpy.savez(f"{d}/{name}.npz", S=s, x=x)
+        done = lehr("fit", MATRIX, "--data", f"{d}/{name}.npz", "--out", f"{d}/{name}")
+        assert ("symmetric part is used" in done.stderr) == (name == "rounded"), done.stderr
+        elbo[name] = json.load(open(f"{d}/{name}/fit.json"))["elbo"]
+    assert elbo["exact"] == elbo["rounded"], elbo
+    numpy.savez(f"{d}/wrong.npz", S=wrong, x=x)
+    assert "is not symmetric" in lehr("fit", MATRIX, "--data", f"{d}/wrong.npz", "--out", f"{d}/wrong", code=4).stderr
+    tiny = numpy.eye(2)
+    tiny[0, 1] = 1e-17
+    numpy.savez(f"{d}/tiny.npz", S=tiny, x=x[:, :2])
+    lehr("fit", MATRIX, "--data", f"{d}/tiny.npz", "--out", f"{d}/tiny")
+
+
+def totals(d):
+    counts = json.dumps({"x": [[1, 2, 0], [1, 2, 2]], "y": [2, 4], "m": [3, 3], "g": [0, 1], "t": [3, 4]})
+    data = write(f"{d}/counts.json", counts)
+    for name, statement, where in [
+        ("constant", "observe x[n] ~ Multinomial(n = 3, p = p) over j;", "x[1, 0] on sum to 5, but the n of Multinomial is 3"),
+        ("expression", "const c = 2; observe x[n] ~ Multinomial(n = c + 1, p = p) over j;", "x[1, 0] on sum to 5"),
+        ("lookup", "plate h; data g[n] : h; data t[h] : count; observe x[n] ~ Multinomial(n = t[g[n]], p = p) over j;",
+         "x[1, 0] on sum to 5, but the n of Multinomial is 4"),
+        ("trials", "data m[n] : count; q ~ Beta(1, 1); observe x[n] ~ Multinomial(p) over j; observe y[n] ~ Binomial(m[n], q);",
+         "y[1] is 4, but the n of Binomial is 3"),
+    ]:
+        model = write(f"{d}/{name}.lehr", f"model m {{ plate n; plate j; p ~ Dirichlet(concentration = 1) over j; {statement} }}")
+        error = lehr("fit", model, "--data", data, "--out", f"{d}/{name}", code=4).stderr
+        assert "counts.json" in error and where in error, error
+    model = write(f"{d}/well.lehr", "model m { plate n; plate j; data m[n] : count; p ~ Dirichlet(concentration = 1) over j; "
+                  "observe x[n] ~ Multinomial(n = m[n], p = p) over j; }")
+    well = write(f"{d}/well.json", json.dumps({"x": [[1, 2, 0], [1, 2, 2]], "m": [3, 5]}))
+    lehr("fit", model, "--data", well, "--out", f"{d}/well")
+
+
+LABELS = "model m { plate n; plate k; p ~ Dirichlet(concentration = 1) over k; observe x[n] ~ Categorical(p); }"
+
+
+def encodings(d):
+    model = write(f"{d}/labels.lehr", LABELS)
+    numbers = write(f"{d}/x.csv", "x\n0\n1\n1\n")
+    out = f"{d}/out"
+    latin = write(f"{d}/latin.txt", "caf\u00e9\nth\u00e9\n".encode("latin-1"))
+    error = lehr("fit", model, "--data", numbers, "--labels", f"k={latin}", "--out", out, code=4).stderr
+    assert "latin.txt:1:4: error: byte 0xe9 (number 3 of the file) is not UTF-8" in error, error
+    cells = write(f"{d}/cells.csv", "n,x\n1,th\u00e9\n2,caf\u00e9\n".encode("latin-1"))
+    error = lehr("fit", model, "--data", cells, "--out", out, code=4).stderr
+    assert "cells.csv:2:5: error: byte 0xe9" in error, error
+    header = write(f"{d}/header.csv", "caf\u00e9,b\n1,2\n".encode("latin-1"))
+    assert "header.csv:1:4" in lehr("fit", "models/gmm.lehr", "--data", f"x={header}", "--set", "K=1", "--out", out, code=4).stderr
+    text = write(f"{d}/x.json", b'{"x": ["caf\xe9", "b"]}')
+    assert "x.json:1:" in lehr("fit", model, "--data", text, "--out", out, code=4).stderr
+    named = f"{d}/named.npz"
+    with zipfile.ZipFile(named, "w") as archive:
+        archive.writestr("caf@.npy", npy(numpy.zeros(3)))
+    write(named, open(named, "rb").read().replace(b"caf@", b"caf\xe9"))
+    assert "not UTF-8" in lehr("fit", model, "--data", named, "--out", out, code=4).stderr
+    write(f"{d}/wrong.lehr", b"model m\xe9 { }")
+    lehr("fit", f"{d}/wrong.lehr", "--data", numbers, "--out", out, code=3)
+    # The names of files are bytes: they must not lose a fit.
+    odd = os.path.join(d.encode(), b"caf\xe9.lehr")
+    write(odd, LABELS)
+    lehr("fit", odd, "--data", numbers, "--out", out, "--quiet")
+    assert json.load(open(f"{out}/fit.json"))["status"] == "converged"
+    lehr("show", out)
+
+    twice = write(f"{d}/twice.txt", "red\ngreen\nred\n")
+    error = lehr("fit", model, "--data", numbers, "--labels", f"k={twice}", "--out", out, code=4).stderr
+    assert "twice.txt:3: error: the label 'red' is that of line 1" in error, error
+
+
+def terminal(d):
+    model = write(f"{d}/labels.lehr", LABELS)
+    evil = "\x1b]0;owned\x07\x1b[31mred"
+    labels = write(f"{d}/labels.txt", f"{evil}\nab\x00c\n\u202egnp\n{'w' * 5000}\n")
+    lehr("fit", model, "--data", write(f"{d}/x.csv", "x\n0\n1\n2\n3\n1\n"), "--labels", f"k={labels}", "--out", f"{d}/fit")
+    shown = lehr("show", f"{d}/fit").stdout
+    assert "\\x1b[31mred" in shown and "\\u202egnp" in shown and "w" * 500 not in shown, shown
+    lehr("fit", "models/gmm.lehr", "--data", f"x={write(f'{d}/header.csv', f'{evil},b{chr(10)}1,{evil}{chr(10)}')}:{evil},b",
+         "--out", f"{d}/x", code=4)
+    lehr("fit", "models/gmm.lehr", "--data", f"x={write(f'{d}/huge.csv', 'a,b' + chr(10) + '1,' + 'z' * 50_000_000 + chr(10))}:a,b",
+         "--out", f"{d}/x", code=4)
+    lehr("fit", model, "--data", write(f"{d}/evil.json", json.dumps({evil: [[1], 2]})), "--out", f"{d}/x", code=4)
+    with zipfile.ZipFile(f"{d}/evil.npz", "w") as archive:
+        archive.writestr(f"{evil}.npy", b"nothing")
+    lehr("fit", model, "--data", f"{d}/evil.npz", "--out", f"{d}/x", code=4)
+
+
+def npy(array):
+    out = io.BytesIO()
+    numpy.save(out, array)
+    return out.getvalue()
+
+
+def decompression(d):
+    """Members that expand to far more than their arrays, or than there is."""
+    model = write(f"{d}/labels.lehr", LABELS)
+    body = npy(numpy.zeros(4)) + bytes(3 << 30 if "--large" in sys.argv else 300 << 20)
+    with zipfile.ZipFile(f"{d}/padded.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        archive.writestr("x.npy", body)
+    error = lehr("fit", model, "--data", f"{d}/padded.npz", "--out", f"{d}/x", code=4, memory=1).stderr
+    assert "accounts for" in error, error
+    del body
+    # An honest header of 16 GB of zeros.
+    head = npy(numpy.zeros(4)).replace(b"(4,), }" + b" " * 9, b"(2147483648,), }")
+    assert b"2147483648" in head
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = [squeeze.compress(head[:-32])]
+    crc, block = zlib.crc32(head[:-32]), bytes(1 << 24)
+    blocks = 16  # the rest of the stream is never reached
+    for _ in range(blocks):
+        packed.append(squeeze.compress(block))
+    packed = b"".join(packed) + squeeze.flush() + bytes(20 << 20)
+    size = len(head) - 32 + 8 * 2147483648
+    with zipfile.ZipFile(f"{d}/zeros.npz", "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("x.npy", packed)
+    raw = bytearray(open(f"{d}/zeros.npz", "rb").read())
+    wide = struct.pack("<HHQQ", 1, 16, size, len(packed))
+    central = raw.rindex(b"PK\x01\x02")
+    raw[central + 10:central + 12] = struct.pack("<H", 8)
+    raw[central + 20:central + 28] = b"\xff" * 8
+    raw[central + 30:central + 32] = struct.pack("<H", len(wide))
+    raw[central + 51:central + 51] = wide
+    end = raw.rindex(b"PK\x05\x06")
+    raw[end + 12:end + 16] = struct.pack("<I", end - central)
+    write(f"{d}/zeros.npz", bytes(raw))
+    error = lehr("fit", model, "--data", f"{d}/zeros.npz", "--out", f"{d}/x", code=4, memory=2).stderr
+    assert "memory" in error, error
+    with gzip.open(f"{d}/zeros.csv.gz", "wb", compresslevel=9) as file:
+        for _ in range(48):
+            file.write(b"0\n" * (8 << 20))
+    error = lehr("fit", model, "--data", f"{d}/zeros.csv.gz", "--out", f"{d}/x", code=4, memory=1).stderr
+    assert "expands to more than" in error, error
+
+
+def sizes(d):
+    """What cannot be had is said before anything is done."""
+    model = write(f"{d}/labels.lehr", LABELS)
+    data = write(f"{d}/x.csv", "x\n0\n1\n1\n")
+    most = 1 << 62
+    error = lehr("fit", model, "--data", data, "--sizes", f"k={most}", "--out", f"{d}/x", code=2).stderr
+    assert "at most" in error, error
+    error = lehr("fit", model, "--data", data, "--sizes", "k=900000000000", "--out", f"{d}/x", code=4).stderr
+    assert "TB of memory" in error and "p.concentration" in error, error
+    lda = ["models/lda.lehr", "--set", "K=100000"]
+    corpus = write(f"{d}/w.ldac", "1 0:1\n2 0:1 1:2\n")
+    error = lehr("fit", *lda, "--data", f"w={corpus}", "--sizes", "term=1000000", "--out", f"{d}/x", code=4).stderr
+    assert "beta.concentration: 800 GB" in error, error
+    for size in ["term=4611686018427387904", "doc=4611686018427387904"]:
+        lehr("simulate", *lda, "--sizes", f"doc=3,token=4,{size}".replace("doc=3,", "" if "doc=4" in size else "doc=3,"), "--out",
+             f"{d}/x.npz", code=2)
+    error = lehr("simulate", *lda, "--sizes", "doc=3,token=4,term=1000000", "--out", f"{d}/x.npz", code=4).stderr
+    assert "beta: 1.6 TB" in error, error
+    lehr("simulate", *lda, "--sizes", "doc=900000000000,token=900000000000,term=2", "--out", f"{d}/x.npz", code=4)
+    many = write(f"{d}/many.ldac", "1 0:2147483647\n")
+    write(f"{d}/copies.lehr", "model m { plate doc; plate token in doc; plate term; p ~ Dirichlet(concentration = 1) over term; "
+          "observe w[doc, token] ~ Categorical(p); }")
+    lehr("fit", f"{d}/copies.lehr", "--data", f"w={many}", "--out", f"{d}/x", code=4)
+    numpy.save(f"{d}/empty.npy", numpy.zeros((0,)))
+    lehr("fit", model, "--data", f"x={d}/empty.npy", "--out", f"{d}/x", code=4)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for test in [symmetric, totals, encodings, terminal, decompression, sizes]:
+        os.mkdir(f"{folder}/{test.__name__}")
+        test(f"{folder}/{test.__name__}")
+        print(test.__name__, "ok")

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""What is written, whatever happens to it: full disks, closed streams, planted links, runs that were killed between two files,
+starts that fail.
+
+Usage: outputs_test.py LEHR, from the root of the repository.
+"""
+import json
+import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+LEHR = os.path.abspath(sys.argv[1])
+COIN = ["fit", "models/coin.lehr", "--data", "models/data/coin.csv"]
+
+
+def lehr(*arguments, code=0, **options):
+    done = subprocess.run([LEHR, *arguments], capture_output=not options, timeout=300, **options)
+    assert done.returncode == code, f"{done.args}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def shell(command, code=0):
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300, env={**os.environ, "LEHR": LEHR})
+    assert done.returncode == code, f"{command}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def streams(d):
+    """A fit is not lost with its audience; what was asked for and cannot be printed is an error."""
+    coin = "fit models/coin.lehr --data models/data/coin.csv --out"
+    shell(f'"$LEHR" {coin} {d}/a --restarts 2 2>/dev/full')
+    assert json.load(open(f"{d}/a/fit.json"))["status"] == "converged"
+    for command in ["derive models/coin.lehr", "emit models/coin.lehr --as density", f"show {d}/a", "families", "--help", "--version"]:
+        assert "cannot write" in shell(f'"$LEHR" {command} >/dev/full', code=1).stderr, command
+        shell(f'"$LEHR" {command} >&-', code=1)
+    shell(f'"$LEHR" {coin} {d}/b >/dev/full', code=1)
+    assert os.path.exists(f"{d}/b/fit.json")
+    for closed in ["2>&-", ">&- 2>&-", "<&- 2>&-"]:
+        shutil.rmtree(f"{d}/b")
+        shell(f'"$LEHR" {coin} {d}/b --restarts 2 {closed}', code=1 if closed.startswith(">") else 0)
+        lines = open(f"{d}/b/trace.csv").read().splitlines()
+        assert lines[0].startswith("iteration,") and all(line[0].isdigit() for line in lines[1:]), lines
+        json.load(open(f"{d}/b/fit.json"))
+    shell(f'"$LEHR" {coin} {d}/c --restarts 3 2> >(exec true); test -e {d}/c/fit.json')
+
+
+def one_set(d):
+    """fit.json knows the files that it belongs to."""
+    data = ["fit", "models/gmm.lehr", "--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=2", "--quiet"]
+    lehr(*data, "--out", f"{d}/old", "--seed", "1", "--max-iter", "3")
+    lehr(*data, "--out", f"{d}/new", "--seed", "2", "--max-iter", "4")
+    shutil.copytree(f"{d}/old", f"{d}/mixed")
+    shutil.copy(f"{d}/new/posterior.npz", f"{d}/mixed/posterior.npz")  # killed before fit.json
+    for command in ["show", "score"]:
+        test = data[2:4] if command == "score" else []
+        error = lehr(command, f"{d}/mixed", *test, code=4).stderr.decode()
+        assert "not of one fit" in error, error
+        lehr(command, f"{d}/old", *test)
+    shutil.copytree(f"{d}/old", f"{d}/begun")
+    shutil.copy(f"{d}/new/trace.csv", f"{d}/begun/trace.csv")  # the next fit has begun
+    done = lehr("show", f"{d}/begun")
+    assert b"trace.csv is of another fit" in done.stderr and b"sweep by sweep" not in done.stdout
+    assert b"sweep by sweep" in lehr("show", f"{d}/old").stdout
+    fit = json.load(open(f"{d}/old/fit.json"))
+    del fit["files"]  # of an earlier version
+    json.dump(fit, open(f"{d}/mixed/fit.json", "w"))
+    lehr("show", f"{d}/mixed")
+
+
+def killed(d):
+    """A run that is killed leaves a directory that the next one can use, and what it left half written is removed."""
+    command = [LEHR, "fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=20", "--out", f"{d}/fit"]
+    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not os.path.exists(f"{d}/fit/trace.csv") and run.poll() is None:
+        time.sleep(0.05)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    left = f"{d}/fit/fit.json.0123456789abcdef.unfinished"
+    other = f"{d}/fit/fit.json.unfinished"
+    for path in [left, other]:
+        open(path, "w").write("half")
+    lehr("show", f"{d}/fit", code=4)
+    lehr(*COIN, "--out", f"{d}/fit", "--quiet")
+    assert sorted(os.listdir(f"{d}/fit")) == ["fit.json", "fit.json.unfinished", "posterior.npz", "trace.csv"]
+
+
+def links(d):
+    """Names beside a file cannot be foreseen, modes and links of outputs are kept."""
+    victim = f"{d}/victim"
+    open(victim, "w").write("precious")
+    shutil.copy("tests/cli/data/unformatted.lehr", f"{d}/m.lehr")
+    os.chmod(f"{d}/m.lehr", 0o640)
+    os.symlink(victim, f"{d}/m.lehr.tmp")
+    lehr("format", f"{d}/m.lehr")
+    assert open(victim).read() == "precious" and os.path.islink(f"{d}/m.lehr.tmp")
+    assert stat.S_IMODE(os.stat(f"{d}/m.lehr").st_mode) == 0o640
+    shutil.copy("tests/cli/data/unformatted.lehr", f"{d}/real.lehr")
+    os.symlink("real.lehr", f"{d}/link.lehr")
+    lehr("format", f"{d}/link.lehr")
+    assert os.path.islink(f"{d}/link.lehr") and open(f"{d}/real.lehr").read() == open(f"{d}/m.lehr").read()
+
+    os.symlink(victim, f"{d}/coin.so.o.tmp")
+    lehr("build", "models/coin.lehr", "-o", f"{d}/coin", "--shared")
+    assert open(victim).read() == "precious" and os.path.islink(f"{d}/coin.so.o.tmp")
+    assert open(f"{d}/coin.so", "rb").read(4) == b"\x7fELF" and os.stat(f"{d}/coin.so").st_mode & 0o111
+    fresh = {"coin.h", "coin.hpp", "coin.so", "coin.so.o.tmp", "link.lehr", "m.lehr", "m.lehr.tmp", "real.lehr", "victim"}
+    assert set(os.listdir(d)) == fresh, os.listdir(d)
+
+
+def no_room(d):
+    """A limit on the size of files stands for a full disk: the error names the file, and no half of it remains."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    out = f"{d}/fit"
+    kos = ["fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=2", "--max-iter", "1", "--quiet"]
+    done = subprocess.run([LEHR, *kos, "--out", out], capture_output=True, text=True, preexec_fn=limit, timeout=300)
+    assert done.returncode == 2 and "posterior.npz: error: cannot write" in done.stderr, (done.returncode, done.stderr)
+    assert os.listdir(out) == ["trace.csv"], os.listdir(out)
+    done = subprocess.run([LEHR, "simulate", "models/coin.lehr", "--sizes", "n=100000", "--out", f"{d}/x.npz"], capture_output=True,
+                          text=True, preexec_fn=limit, timeout=300)
+    assert done.returncode == 2 and os.listdir(d) == ["fit"], (done.returncode, done.stderr, os.listdir(d))
+    done = subprocess.run([LEHR, "simulate", "models/coin.lehr", "--sizes", "n=10", "--out", "/dev/full/x.npz"], capture_output=True)
+    assert done.returncode == 2
+    open(f"{d}/file", "w").write("")
+    lehr(*COIN, "--out", f"{d}/file", code=2)
+    os.mkdir(f"{d}/x.npz")
+    lehr("simulate", "models/coin.lehr", "--sizes", "n=10", "--out", f"{d}/x.npz", code=2)
+
+
+def restarts(d):
+    """Starts that fail are passed over, before and after one that does not."""
+    with open(f"{d}/m.lehr", "w") as file:
+        file.write("model m { plate n; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; t[k] ~ Jeffreys(); "
+                   "z[n] ~ Categorical(pi); observe x[n] ~ Poisson(t[z[n]]); }")
+    with open(f"{d}/x.json", "w") as file:
+        json.dump({"x": [0] * 8 + [9, 5, 4, 7, 30, 35, 28, 36]}, file)
+    seen = set()
+    for seed in range(1, 30):
+        out = f"{d}/{seed}"
+        done = subprocess.run([LEHR, "fit", f"{d}/m.lehr", "--data", f"{d}/x.json", "--out", out, "--restarts", "3", "--seed", str(seed)],
+                              capture_output=True, text=True, timeout=300)
+        failed = [f"restart {r + 1}/3: numerical failure: the start" in done.stderr for r in range(3)]
+        if all(failed):
+            assert done.returncode == 5 and not os.path.exists(f"{out}/fit.json")
+            continue
+        fit = json.load(open(f"{out}/fit.json"))
+        if fit["status"] == "numerical_failure":
+            continue
+        assert done.returncode == 0, done.stderr
+        assert [r["status"] == "numerical_failure" and r["iterations"] == 0 for r in fit["restarts"]] == failed, (fit["restarts"], failed)
+        assert fit["elbo"] == max(r["elbo"] for r in fit["restarts"] if r["elbo"] is not None)
+        lehr("show", out)
+        if any(failed):
+            seen.add("first" if failed[0] else "later")
+        if len(seen) == 2:
+            return
+    raise AssertionError(f"starts failed {seen} of a success")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for test in [streams, one_set, killed, links, no_room, restarts]:
+        os.mkdir(f"{folder}/{test.__name__}")
+        test(f"{folder}/{test.__name__}")
+        print(test.__name__, "ok")
