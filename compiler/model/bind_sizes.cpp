@@ -154,7 +154,10 @@ void settle_sizes(Binder& b) {
     }
     b.out.sizes[i] = *size;
     if (*size < 1 && set == PlateId(i)) {
-      problem(b, ExitCode::data, "--data", fmt::format("plate '{}' has no elements", m[set].name));
+      const auto claims = b.claims.find(set);
+      const bool known = claims != b.claims.end() && !claims->second.empty();
+      problem(b, ExitCode::data, known ? claims->second.front().source : "--data",
+              fmt::format("plate '{}' has no elements", m[set].name));
     }
   }
   const std::function<bool(PlateId)> by_data = [&](PlateId p) -> bool {
