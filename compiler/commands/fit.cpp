@@ -37,6 +37,11 @@ Result<bool> prepare_directory(const std::string& path) {
                  fmt::format("cannot write to the directory: {}", std::strerror(errno)),
                  {}};
   }
+  for (const char* name : {"trace.csv", "posterior.npz", "fit.json"}) {
+    const std::filesystem::path file = std::filesystem::path(path) / name;
+    if (std::filesystem::is_directory(file, failure))
+      return Error{lehr::ExitCode::usage, file.string(), "cannot write: it is a directory", {}};
+  }
   return true;
 }
 

@@ -128,6 +128,10 @@ def no_room(d):
     assert done.returncode == 2 and os.listdir(d) == ["fit"], (done.returncode, done.stderr, os.listdir(d))
     done = subprocess.run([LEHR, "simulate", "models/coin.lehr", "--sizes", "n=10", "--out", "/dev/full/x.npz"], capture_output=True)
     assert done.returncode == 2
+    os.makedirs(f"{d}/blocked/posterior.npz")
+    begin = ["fit", "models/coin.lehr", "--data", "models/data/nothing.csv"]  # said before the data are read
+    assert b"it is a directory" in lehr(*begin, "--out", f"{d}/blocked", code=2).stderr
+    assert os.listdir(f"{d}/blocked") == ["posterior.npz"]
     open(f"{d}/file", "w").write("")
     lehr(*COIN, "--out", f"{d}/file", code=2)
     os.mkdir(f"{d}/x.npz")
