@@ -11,6 +11,7 @@
 #include "compiler/loops/interpret.h"
 #include "compiler/native/native.h"
 #include "runtime/methods/cavi.h"
+#include "runtime/output/printable.h"
 #include "runtime/rng.h"
 
 namespace lehr {
@@ -204,7 +205,7 @@ Result<bool> Instance::set(const std::vector<NpyArray>& arrays, const std::strin
       if (overwritten && dot != std::string::npos) continue;
       return Error{ExitCode::data,
                    source,
-                   fmt::format("'{}' is not a parameter of the posterior of this model", a.name),
+                   fmt::format("'{}' is not a parameter of the posterior of this model", printable(a.name)),
                    {fmt::format("parameters: {}", fmt::join(known, ", "))}};
     }
     const std::span<double> x = engine().reals(position(slot->buffer));

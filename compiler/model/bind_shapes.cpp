@@ -8,6 +8,7 @@
 #include "compiler/model/binder.h"
 #include "compiler/model/resolver.h"
 #include "runtime/host.h"
+#include "runtime/output/printable.h"
 
 namespace lehr::model {
 namespace {
@@ -279,12 +280,12 @@ void match_arrays(Binder& b) {
                       "to an LDA-C file, or delete `times {}` from the model",
                       slot.name, slot.name));
     } else if (const auto near = nearest(slot.name, bound)) {
-      e.notes.push_back(fmt::format("the data have '{}'", *near));
+      e.notes.push_back(fmt::format("the data have '{}'", printable(*near)));
     } else if (bound.empty()) {
       e.notes.push_back(fmt::format("bind it with --data {}=FILE", slot.name));
     } else {
       std::string all;
-      for (std::size_t i = 0; i < bound.size() && i < 12; ++i) all += (all.empty() ? "" : ", ") + bound[i];
+      for (std::size_t i = 0; i < bound.size() && i < 12; ++i) all += (all.empty() ? "" : ", ") + printable(bound[i]);
       e.notes.push_back("the data have: " + all + (bound.size() > 12 ? ", ..." : ""));
     }
   }

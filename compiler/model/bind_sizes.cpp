@@ -50,11 +50,11 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
   if (claims.empty()) {
     if (!rows || !length) return std::nullopt;
     const double elements = static_cast<double>(*rows) * static_cast<double>(*length);
-    if (const double needed = 8 * static_cast<double>(*rows);
-        elements > kMostElements || needed > static_cast<double>(memory_of_machine())) {
+    const double needed = 8 * static_cast<double>(*rows), room = static_cast<double>(memory_of_machine());
+    if (elements > kMostElements || needed > room) {
       problem(b, ExitCode::data, "--sizes",
-              fmt::format("{} rows of {} elements of plate '{}' are {:.6g} elements, and where they begin takes {}", *rows,
-                          *length, b.model[plate].name, elements, as_bytes(needed)));
+              fmt::format("{} rows of {} elements of plate '{}' are more than {}", *rows, *length, b.model[plate].name,
+                          needed > room ? "fit into " + as_bytes(room) : fmt::format("{}", kMostElements)));
       return std::vector<std::int64_t>{0, 1};
     }
     std::vector<std::int64_t> out = {0};

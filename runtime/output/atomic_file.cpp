@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "runtime/host.h"
+#include "runtime/output/zip.h"
 
 namespace lehr {
 namespace {
@@ -54,20 +55,19 @@ bool write_all(int descriptor, std::string_view bytes) {
 
 constexpr std::string_view kUnfinished = ".unfinished";
 
-/// Files beside the target that a writer began and did not live to finish: it held a lock on them.
-void remove_leftovers(const std::string& target) {
+/// What the names of files that will become `target` begin with: as long for every target, and hidden.
+std::string begun(const std::string& target) {
+  return fmt::format(".{:08x}-", checksum(std::filesystem::path(target).filename().string()));
+}
+
+/// Files that were to become the target and whose writers, which held a lock on them, did not live to finish.
+void remove_leftovers(const std::filesystem::path& folder, const std::string& begin) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  const std::string name = fs::path(target).filename().string() + ".";
-  const fs::path folder = fs::path(target).parent_path();
-  for (fs::directory_iterator entry(folder.empty() ? "." : folder, ignored), end; entry != end;
-       entry.increment(ignored)) {
-    const std::string found = entry->path().filename().string();
-    constexpr std::size_t kDigits = 16;
-    if (found.size() != name.size() + kDigits + kUnfinished.size() || !found.starts_with(name) ||
-        !found.ends_with(kUnfinished) || !entry->is_regular_file(ignored) || entry->is_symlink(ignored))
-      continue;
-    const Descriptor left(::open(entry->path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  for (fs::directory_iterator entry(folder, ignored), end; entry != end; entry.increment(ignored)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(begin) || !name.ends_with(kUnfinished)) continue;
+    const Descriptor left(::open(entry->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (left.ok() && ::flock(left.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
   }
 }
@@ -85,9 +85,12 @@ Result<bool> write_file(const std::string& path, std::string_view bytes, unsigne
     return true;
   }
   const std::string target = exists ? std::filesystem::canonical(path, ignored).string() : path;
-  remove_leftovers(target);
+  const std::filesystem::path parent = std::filesystem::path(target).parent_path(),
+                              folder = parent.empty() ? "." : parent;
+  remove_leftovers(folder, begun(target));
   std::random_device random;
-  const std::string beside = fmt::format("{}.{:08x}{:08x}{}", target, random(), random(), kUnfinished);
+  const std::string beside =
+      (folder / fmt::format("{}{:08x}{:08x}{}", begun(target), random(), random(), kUnfinished)).string();
   Descriptor out(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                         static_cast<mode_t>(mode)));
   struct stat before = {};

@@ -13,6 +13,7 @@
 #include "runtime/data/text.h"
 #include "runtime/output/atomic_file.h"
 #include "runtime/output/npy.h"
+#include "runtime/output/printable.h"
 #include "runtime/output/zip.h"
 
 namespace lehr {
@@ -172,7 +173,8 @@ Result<SavedFit> read_fit(const std::string& directory) {
     read_summary(summary, fit);
     seals = read_seals(summary);
   } catch (const json::exception& e) {
-    return Error{ExitCode::data, path, fmt::format("not what `lehr fit` writes: {}", e.what()), {}};
+    return Error{
+        ExitCode::data, path, fmt::format("not what `lehr fit` writes: {}", printable(e.what(), 200)), {}};
   }
   const auto is_another = [&](const char* name, std::string_view bytes) {
     const auto seal = seals.find(name);

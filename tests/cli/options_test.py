@@ -46,7 +46,7 @@ def numbers(out):
             refused(lehr(*fit, f"{option}={value}"), option, "from")
     for value in ["nan", "inf", "0", "1"]:
         refused(lehr("score", out, "--data", FAITHFUL, f"--holdout={value}"), "--holdout")
-    refused(lehr("simulate", "models/coin.lehr", "--sizes", "n=3", "--out", f"{out}.npz", "--seed=-1"), "--seed")
+    refused(lehr("simulate", "models/coin.lehr", "--sizes", "throw=3", "--out", f"{out}.npz", "--seed=-1"), "--seed")
     refused(lehr("show", out, "--top", "0"), "--top")
     refused(lehr(*fit, "--set", "K=3"), "twice")
     # A leading zero is no octal, and powers of ten are whole numbers.

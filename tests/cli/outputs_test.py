@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 LEHR = os.path.abspath(sys.argv[1])
 COIN = ["fit", "models/coin.lehr", "--data", "models/data/coin.csv"]
@@ -81,7 +82,7 @@ def killed(d):
         time.sleep(0.05)
     run.send_signal(signal.SIGKILL)
     run.wait()
-    left = f"{d}/fit/fit.json.0123456789abcdef.unfinished"
+    left = f"{d}/fit/.{zlib.crc32(b'fit.json'):08x}-0123456789abcdef.unfinished"
     other = f"{d}/fit/fit.json.unfinished"
     for path in [left, other]:
         open(path, "w").write("half")
@@ -123,10 +124,10 @@ def no_room(d):
     done = subprocess.run([LEHR, *kos, "--out", out], capture_output=True, text=True, preexec_fn=limit, timeout=300)
     assert done.returncode == 2 and "posterior.npz: error: cannot write" in done.stderr, (done.returncode, done.stderr)
     assert os.listdir(out) == ["trace.csv"], os.listdir(out)
-    done = subprocess.run([LEHR, "simulate", "models/coin.lehr", "--sizes", "n=100000", "--out", f"{d}/x.npz"], capture_output=True,
+    done = subprocess.run([LEHR, "simulate", "models/coin.lehr", "--sizes", "throw=100000", "--out", f"{d}/x.npz"], capture_output=True,
                           text=True, preexec_fn=limit, timeout=300)
-    assert done.returncode == 2 and os.listdir(d) == ["fit"], (done.returncode, done.stderr, os.listdir(d))
-    done = subprocess.run([LEHR, "simulate", "models/coin.lehr", "--sizes", "n=10", "--out", "/dev/full/x.npz"], capture_output=True)
+    assert done.returncode == 2 and "cannot write" in done.stderr and os.listdir(d) == ["fit"], (done.returncode, done.stderr, os.listdir(d))
+    done = subprocess.run([LEHR, "simulate", "models/coin.lehr", "--sizes", "throw=10", "--out", "/dev/full/x.npz"], capture_output=True)
     assert done.returncode == 2
     os.makedirs(f"{d}/blocked/posterior.npz")
     begin = ["fit", "models/coin.lehr", "--data", "models/data/nothing.csv"]  # said before the data are read
@@ -134,8 +135,10 @@ def no_room(d):
     assert os.listdir(f"{d}/blocked") == ["posterior.npz"]
     open(f"{d}/file", "w").write("")
     lehr(*COIN, "--out", f"{d}/file", code=2)
+    longest = "n" * 251 + ".npz"  # as long as a name may be
+    lehr("simulate", "models/coin.lehr", "--sizes", "throw=10", "--out", f"{d}/{longest}")
     os.mkdir(f"{d}/x.npz")
-    lehr("simulate", "models/coin.lehr", "--sizes", "n=10", "--out", f"{d}/x.npz", code=2)
+    lehr("simulate", "models/coin.lehr", "--sizes", "throw=10", "--out", f"{d}/x.npz", code=2)
 
 
 def restarts(d):
