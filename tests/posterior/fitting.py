@@ -23,6 +23,7 @@ class Fit:
     elbo: float
     trace: list  # ELBO after each sweep
     temperatures: list  # of each sweep
+    objectives: list    # what was maximised, where that is not the ELBO
     said: str           # on stderr
 
 
@@ -79,7 +80,8 @@ def fit(model, data, *arguments, init=None, monotone=True):
         raise AssertionError(f"the ELBO fell {report['elbo_decreases']} times")
     if monotone and falls(trace) > 1e-9:
         raise AssertionError(f"the ELBO fell by {falls(trace):.1e}, relatively")
-    return Fit(posterior, report, report["elbo"], trace, [float(row["temperature"]) for row in rows], done.stderr)
+    return Fit(posterior, report, report["elbo"], trace, [float(row["temperature"]) for row in rows],
+               [float(row["objective"]) for row in rows if "objective" in row], done.stderr)
 
 
 def relative(got, want):

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Sweeps of `lehr fit` at a temperature, against by_hand.py: every scope, data and entropy annealing, five kinds of models,
+the numbers of trace.csv included."""
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+import by_hand  # noqa: E402
+from fitting import finish, fit  # noqa: E402
+
+T = 2.5  # of the first sweep; the second is at 1.75 or sqrt(2.5)
+SPECS = {"linear": [T, 1 + (T - 1) / 2], "exp": [T, T**0.5], "entropy": [T, 1 + (T - 1) / 2], "file": [T, 1.3]}
+
+
+def spec(kind, scope, path):
+    text = f"file:{path}" if kind == "file" else f"{kind}:from={T},over=2"
+    return text if scope == "all" else f"{text},scope={scope}"
+
+
+def same(got, want, what, rtol=1e-10):
+    np.testing.assert_allclose(np.asarray(got, float).reshape(np.shape(want)), want, rtol=rtol, atol=1e-12, err_msg=what)
+
+
+def sweeps(name, kind, scope):
+    """Two sweeps of one pass over the items, and one plain sweep after them."""
+    model = by_hand.MODELS[name]()
+    law = "entropy" if kind == "entropy" else "data"
+    q, elbos, objectives = {**model.start, **model.local_start}, [], []
+    for t in [*SPECS[kind], 1.0]:
+        q = by_hand.sweep(model, q, by_hand.weights_at(law, scope, t))
+        elbos.append(model.bound(q)[0])
+        objectives.append(by_hand.objective(law, t, model.bound(q)))
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
+        f.write("".join(f"{t}\n" for t in SPECS[kind]))
+        f.flush()
+        got = fit(model.TEXT, model.data, "--anneal", spec(kind, scope, f.name), "--max-iter", 3, "--local-iters", 1,
+                  init={**model.start, **model.local_start}, monotone=False)
+    same(got.temperatures, [*SPECS[kind], 1], "temperatures")
+    same(got.trace, elbos, "ELBO of trace.csv")
+    same(got.objectives, objectives, "objective of trace.csv")
+    for k, v in model.shown(q).items():
+        same(got.posterior[k], v, k)
+    return f"ELBO {got.elbo:.6f}"
+
+
+def settled_items(name):
+    """Proportions and topics of the items are fitted to each other at the temperature, not after one pass."""
+    model = by_hand.MODELS[name]()
+    w = by_hand.weights_at("data", "all", T)
+    q = model.rest(model.items({**model.start, **model.local_start}, w, passes=2000), w)
+    got = fit(model.TEXT, model.data, "--anneal", f"linear:from={T},over=9", "--max-iter", 1, "--local-iters", 5000,
+              "--local-tol", 1e-14, init={**model.start, **model.local_start}, monotone=False)
+    for k, v in model.shown(q).items():
+        same(got.posterior[k], v, k, 1e-9)
+    return "fixed point of the items"
+
+
+def naturals(model, q):
+    """Of Dirichlet and Gamma factors, whose parameters are linear in them, and of the means."""
+    out = {k: np.asarray(v, float).reshape(np.shape(model.start[k])) for k, v in q.items() if k in model.start}
+    if "mu.mean" in out:
+        out["mu.mean"] = out["mu.mean"] * out["mu.precision"]
+    return {k: v for k, v in out.items() if not k.startswith("tau")}
+
+
+def stochastic(name, options, shares):
+    """Naturals mixed with those of random starts, one a sweep. What these are is found from runs that are next to nothing
+    else, and predicts runs from another start with other shares, of one sweep and of two."""
+    model = by_hand.MODELS[name]()
+    asked = lambda q: naturals(model, by_hand.sweep(model, q, by_hand.Weights()))  # noqa: E731
+    start, random = model.start, []
+    for seed in (8, 9):
+        got = fit(model.TEXT, model.data, "--anneal", "stochastic:decay=0.999,over=9", "--max-iter", 1, "--seed", seed,
+                  init=start, monotone=False)
+        random.append({k: (v - 0.001 * asked(start)[k]) / 0.999 for k, v in naturals(model, got.posterior).items()})
+    if all(np.allclose(random[0][k], random[1][k]) for k in random[0]):
+        raise AssertionError("two seeds, one start")
+    q = {k: 1.3 * np.asarray(v) for k, v in start.items()}
+    for sweeps in (1, 2):
+        got = fit(model.TEXT, model.data, "--anneal", f"stochastic:{options}", "--max-iter", sweeps, "--seed", 8,
+                  init={k: 1.3 * np.asarray(v) for k, v in start.items()}, monotone=False)
+        share, eta = shares[sweeps - 1], random[sweeps - 1]
+        want = asked(q)
+        for k, v in naturals(model, got.posterior).items():
+            same(v, (1 - share) * want[k] + share * eta[k], f"{k} after {sweeps}", 1e-9)
+        same(got.temperatures, [1] * sweeps, "temperatures")
+        q = {k: v.reshape(np.shape(start[k])) for k, v in got.posterior.items() if k in start}
+    return f"shares {shares}"
+
+
+CHECKS = {f"{name}, {kind}, scope {scope}": lambda n=name, k=kind, s=scope: sweeps(n, k, s)
+          for name in by_hand.MODELS for kind, scope in [("linear", "all"), ("linear", "local"), ("file", "global"),
+                                                         ("entropy", "all"), ("entropy", "local"), ("entropy", "global"),
+                                                         ("exp", "all")]}
+CHECKS["topics, items to the end"] = lambda: settled_items("topics")
+CHECKS["mixture, stochastic by rho"] = lambda: stochastic("mixture", "rho=0.25,over=4", [0.25, 0.1875])
+CHECKS["mixture, stochastic by decay"] = lambda: stochastic("mixture", "decay=0.7,over=4", [0.7, 0.49])
+CHECKS["chains, stochastic by rho"] = lambda: stochastic("chains", "rho=0.5,over=4", [0.5, 0.375])
+
+if __name__ == "__main__":
+    finish(CHECKS)
