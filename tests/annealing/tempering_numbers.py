@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""A latent temperature by value: every temperature, ELBO and tempered objective of a run, normalisers of many unequal items
+and of copies, and the numbers that warnings print; all against formulas written out with numpy."""
+import os
+import re
+import sys
+
+import numpy as np
+from scipy.special import digamma, logsumexp
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+from by_hand import Normal, entropy_of, softmax  # noqa: E402
+from fitting import finish, fit  # noqa: E402
+
+LEVELS, HOTTEST = 6, 4.0
+T = HOTTEST ** (np.arange(LEVELS) / (LEVELS - 1))
+B = 1 / T
+X = np.array([-2.1, -1.4, -2.9, 0.3, 1.8, 2.2, 2.6, 6.0])
+W = np.array([0.3, 0.7])
+MIXTURE = """model m { plate n; plate k = 2; data w : simplex over k; mu[k] ~ Normal(mean = 0, variance = 10);
+  z[n] ~ Categorical(w); observe x[n] ~ Normal(mean = mu[z[n]], variance = 0.5); }"""
+START = {"mu.mean": np.array([-1.0, 0.5]), "mu.precision": np.array([4.0, 9.0])}
+
+
+def same(got, want, what, rtol=1e-9):
+    np.testing.assert_allclose(np.asarray(got, float).reshape(np.shape(want)), want, rtol=rtol, atol=1e-12, err_msg=what)
+
+
+def normaliser(b):
+    """log of the integral of one point's density to the power b, its category summed out."""
+    return np.log(np.sum(W**b)) + 0.5 * np.log(np.pi / b) - 0.5 * b * np.log(np.pi)
+
+
+def log_joint(m, v):
+    return np.log(W) - 0.5 * np.log(np.pi) - ((X[:, None] - m) ** 2 + v)
+
+
+def heated(b, m, v, rho=1.0):
+    """A sweep or step of the mixture: the factors of the points, then the means."""
+    z = softmax(b * log_joint(m, v))
+    precision = (1 - rho) / v + rho * (0.1 + 2 * b * z.sum(0))
+    first = (1 - rho) * m / v + rho * 2 * b * (X @ z)
+    return z, first / precision, 1 / precision
+
+
+def bound(z, m, v):
+    """ELBO and the energy of the data."""
+    energy = np.sum(z * log_joint(m, v))
+    q = Normal(m, 1 / v)
+    return energy + entropy_of(z).sum() + q.prior(0.0, 0.1).sum() + q.entropy().sum(), energy
+
+
+def ascent(every):
+    """Sweeps of `--temper global`."""
+    sweeps, log_c = 7, len(X) * np.array([normaliser(b) for b in B])
+    got = fit(MIXTURE, {"x": X, "w": W}, "--temper", f"global:max={HOTTEST},levels={LEVELS},every={every}", "--max-iter", sweeps,
+              init=START, monotone=False)
+    r, m, v = np.full(LEVELS, 1 / LEVELS), START["mu.mean"], 1 / START["mu.precision"]
+    elbos, objectives, temperatures = [], [], []
+    for k in range(sweeps):
+        temperatures.append(1 / (r @ B))
+        z, m, v = heated(r @ B, m, v)
+        value, energy = bound(z, m, v)
+        if (k + 1) % every == 0:
+            r = softmax(energy * B - log_c)
+        elbos.append(value)
+        objectives.append(value - (1 - r @ B) * energy + entropy_of(r) - np.log(LEVELS) - r @ log_c)
+    same(got.trace, elbos, "ELBO")
+    same(got.objectives, objectives, "tempered objective")
+    same(got.temperatures, temperatures, "temperatures")
+    report = got.report["tempering"]
+    same(report["posterior"], r, "factor of the temperature")
+    same(report["temperature"], 1 / (r @ B), "its temperature")
+    same(report["log_normaliser"], log_c, "log C")
+    same(report["temperatures"], T, "grid")
+    same(got.posterior["mu.mean"], m, "means")
+    return f"temperatures {np.round(temperatures, 3)}"
+
+
+def steps():
+    """Steps of svi with all points: the temperature follows the energy every second step."""
+    log_c = len(X) * np.array([normaliser(b) for b in B])
+    got = fit(MIXTURE, {"x": X, "w": W}, "--temper", f"global:max={HOTTEST},levels={LEVELS},every=2", "--method", "svi",
+              "--batch-size", len(X), "--epochs", 5, "--tau0", 2, init=START, monotone=False)
+    r, m, v, temperatures = np.full(LEVELS, 1 / LEVELS), START["mu.mean"], 1 / START["mu.precision"], []
+    for k in range(5):
+        temperatures.append(1 / (r @ B))
+        z, m, v = heated(r @ B, m, v, (2.0 + k) ** -0.7)
+        if k % 2 == 1:
+            r = softmax(bound(z, m, v)[1] * B - log_c)
+    same(got.temperatures, temperatures, "temperatures")
+    same(got.posterior["mu.mean"], m, "means")
+    same(got.elbo, bound(softmax(log_joint(m, v)), m, v)[0], "exact ELBO at temperature 1")
+    return f"temperatures {np.round(temperatures, 3)}"
+
+
+def many_items():
+    """Five hundred points of known, different variances in equal pairs: a sample of them stands for all. Spread evenly it
+    takes as many of each variance as there are, so that the sum over all is exact."""
+    variances = np.repeat([0.2, 3.0, 1.0, 0.05, 7.0], 100)
+    model = """model m { plate n; data s[n] : real; mu ~ Normal(mean = 0, variance = 2);
+      observe x[n] ~ Normal(mean = mu, variance = s[n]); }"""
+    x = np.sqrt(variances) * np.random.default_rng(1).normal(size=500)
+    got = fit(model, {"x": x, "s": variances}, "--temper", "global:max=3,levels=3", "--max-iter", 2, monotone=False)
+    b = np.array([1.0, 3**-0.5, 1 / 3])
+    want = [np.sum(0.5 * np.log(2 * np.pi * variances / c) - 0.5 * c * np.log(2 * np.pi * variances)) for c in b]
+    same(got.report["tempering"]["log_normaliser"], want, "log C")
+    return f"log C {np.round(want, 4)}"
+
+
+def few_unequal_items():
+    """Below that number every point counts by itself."""
+    variances = np.random.default_rng(2).gamma(1.0, 1.0, 150) + 0.01
+    model = """model m { plate n; data s[n] : real; mu ~ Normal(mean = 0, variance = 2);
+      observe x[n] ~ Normal(mean = mu, variance = s[n]); }"""
+    got = fit(model, {"x": np.sqrt(variances), "s": variances}, "--temper", "global:max=3,levels=3", "--max-iter", 2,
+              monotone=False)
+    b = np.array([1.0, 3**-0.5, 1 / 3])
+    want = [np.sum(0.5 * np.log(2 * np.pi * variances / c) - 0.5 * c * np.log(2 * np.pi * variances)) for c in b]
+    same(got.report["tempering"]["log_normaliser"], want, "log C")
+    return f"log C {np.round(want, 4)}"
+
+
+TOPICS = """model m { plate doc; plate token in doc times count; plate topic = 2; plate term = 3;
+  data beta[topic] : simplex over term;
+  theta[doc] ~ Dirichlet(concentration = 2) over topic;
+  z[doc, token] ~ Categorical(theta[doc]);
+  observe w[doc, token] ~ Categorical(beta[z[doc, token]]); }"""
+
+
+def copies(kind):
+    """Words that stand for some copies, and the copies written out."""
+    beta, words, counts = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]], [[0, 2], [1, 2, 0]], [[3, 1], [2, 2, 5]]
+    arguments = ["--temper", f"{kind}:max=3,levels=4", "--max-iter", 4, "--local-iters", 1]
+    init = {"theta.concentration": [[3, 1], [1, 4]]}
+    one = fit(TOPICS, {"w": words, "count": counts, "beta": beta}, *arguments, init=init, monotone=False)
+    written_out = [np.repeat(w, c).tolist() for w, c in zip(words, counts)]
+    all_of_them = fit(TOPICS.replace(" times count", ""), {"w": written_out, "beta": beta}, *arguments, init=init,
+                      monotone=False)
+    for what in ("trace", "objectives", "temperatures"):
+        same(getattr(one, what), getattr(all_of_them, what), what)
+    same(one.report["tempering"]["log_normaliser"], all_of_them.report["tempering"]["log_normaliser"], "log C")
+    same(one.report["tempering"]["posterior"], all_of_them.report["tempering"]["posterior"], "factor of the temperature")
+    same(one.posterior["theta.concentration"], all_of_them.posterior["theta.concentration"], "proportions")
+    if not max(one.temperatures) > 1.1:
+        raise AssertionError("nothing was warm")
+    return f"log C {one.report['tempering']['log_normaliser'][-1]:.6f}"
+
+
+def warnings():
+    """Half of a hundred throws are ones where nine of ten were expected: the slope of log C over 1/T, what ten sweeps give, and
+    the temperature at which the run ends."""
+    x = np.repeat([1, 0], 50)
+    got = fit("model m { plate n; p ~ Beta(90, 10); observe x[n] ~ Bernoulli(p); }", {"x": x}, "--temper",
+              "global:max=10,normaliser=prior,draws=2000", monotone=False)
+    report = got.report["tempering"]
+    t, log_c = np.array(report["temperatures"]), np.array(report["log_normaliser"])
+    slope = (log_c[1] - log_c[0]) / (1 / t[1] - 1 / t[0])
+    energy = 50 * (digamma(140.0) + digamma(60.0) - 2 * digamma(200.0))
+    said = re.search(r"a log density of (\S+) nats, and ten sweeps bring these data to (\S+)", got.said)
+    same([float(said[1]), float(said[2].rstrip())], [slope, energy], "numbers of the warning", 1e-5)
+    ended = re.search(r"the temperature ended at (\S+) and not near 1", got.said)
+    same(float(ended[1]), report["temperature"], "temperature of the warning", 0.01)
+    # Where q(T) settles: the factor of the temperature and that of p are each other's optimum.
+    b = 1 / np.array(report["temperatures"])
+    inverse = 1 / report["temperature"]
+    a0, a1 = 90 + 50 * inverse, 10 + 50 * inverse
+    r = softmax(50 * (digamma(a0) + digamma(a1) - 2 * digamma(a0 + a1)) * b - log_c)
+    same(inverse, r @ b, "fixed point of the temperature", 1e-4)
+    same(log_c[0], 0.0, "log C(1)")
+    same(logsumexp(np.log(report["posterior"])), 0.0, "sum of the factor")
+    return f"{said[1]} and {said[2]} nats, T = {ended[1]}"
+
+
+if __name__ == "__main__":
+    finish({"sweeps": lambda: ascent(1), "every third sweep": lambda: ascent(3), "steps": steps, "many items": many_items,
+            "few unequal items": few_unequal_items, "copies": lambda: copies("global"),
+            "copies, items by themselves": lambda: copies("local"), "warnings": warnings})

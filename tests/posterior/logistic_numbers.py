@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Logistic links by value: of data alone, and sweeps with the bound of Jaakkola & Jordan (2000) written out with numpy, its
+lambda(xi) = tanh(xi / 2) / (4 xi) near 0 included."""
+import numpy as np
+from scipy.special import expit, gammaln
+
+from fitting import finish, fit
+
+
+def close(got, want, what, rtol=1e-11):
+    np.testing.assert_allclose(np.asarray(got, float).reshape(np.shape(want)), want, rtol=rtol, atol=0, err_msg=what)
+
+
+def curvature(xi):
+    xi = np.asarray(xi, np.longdouble)
+    return (np.tanh(xi / 2) / (4 * xi)).astype(float)
+
+
+C = np.array([-3.0, -0.4, 0.0, 1.3, 2.2, 0.7, -1.1])
+
+
+def of_data(law, values, log_p):
+    """No latent variable below the link: the evidence has the probability of every outcome."""
+    model = f"""model m {{ plate n; plate e; data c[n] : real; data trials[n] : count; mu ~ Normal(mean = 0, sd = 2);
+      observe x[e] ~ Normal(mean = mu, sd = 1); observe y[n] ~ {law}; }}"""
+    x, trials = np.array([0.4, 1.1]), np.array([4, 9, 3, 6, 12, 1, 5])
+    precision = 0.25 + 2
+    normal = -np.log(2 * np.pi) + 0.5 * np.log(0.25 / precision) - 0.5 * (x @ x - x.sum() ** 2 / precision)
+    for y in values:
+        got = fit(model, {"c": C, "trials": trials, "x": x, "y": y})
+        close(got.elbo, normal + np.sum(log_p(np.array(y), trials)), f"evidence of {y}")
+    return law
+
+
+def near_zero():
+    """Two opposite outcomes at x = 1: the precision of w is its prior's and 4 lambda."""
+    model = """model m { plate n; data x[n] : real; w ~ Normal(mean = 0, precision = 0.001);
+      observe y[n] ~ Bernoulli(logistic(w * x[n])); }"""
+    points = [1e-12, 1e-7, 1e-4, 1e-3, 0.003, 0.0099, 0.0101, 0.02, 0.1, 1.0, 10.0, 40.0]
+    for xi in points:
+        got = fit(model, {"x": [1.0, 1.0], "y": [0, 1]}, "--max-iter", 1, init={"y.bound.value": [xi, xi]})
+        close(got.posterior["w.precision"] - 0.001, 4 * curvature(xi), f"4 lambda({xi})", 1e-12)
+    return f"{len(points)} points"
+
+
+def regression(law, y, trials):
+    """Three sweeps: w, then where the bound touches; the ELBO has log logistic(xi) - xi / 2 of every throw."""
+    model = f"""model m {{ plate n; data x[n] : real; data trials[n] : count; w ~ Normal(mean = 0.3, precision = 0.5);
+      observe y[n] ~ {law}; }}"""
+    x = np.array([0.5, -1.2, 2.0, 0.1, -0.7])
+    y, trials = np.array(y), np.array(trials)
+    throws = {"Bernoulli": np.ones(5), "Binomial": trials, "Geometric": y + 1}[law.split("(")[0]]
+    ones = np.ones(5) if law.startswith("Geometric") else y
+    xi = np.array([1.0, 0.3, 2.0, 0.005, 4.0])
+    start, trace = xi.copy(), []
+    for _ in range(3):
+        precision = 0.5 + 2 * np.sum(throws * curvature(xi) * x**2)
+        mean = (0.15 + np.sum((ones - 0.5 * throws) * x)) / precision
+        xi = np.abs(x) * np.sqrt(mean**2 + 1 / precision)
+        link = np.sum((ones - 0.5 * throws) * x * mean + throws * (np.log(expit(xi)) - 0.5 * xi))
+        base = np.sum(gammaln(trials + 1) - gammaln(y + 1) - gammaln(trials - y + 1)) if law.startswith("Binomial") else 0.0
+        prior = 0.5 * np.log(0.5) - 0.25 * ((mean - 0.3) ** 2 + 1 / precision) + 0.5 - 0.5 * np.log(precision)
+        trace.append(link + base + prior)
+    got = fit(model, {"x": x, "trials": trials, "y": y}, "--max-iter", 3, init={"y.bound.value": start})
+    close(got.posterior["w.precision"], precision, "precision")
+    close(got.posterior["w.mean"], mean, "mean")
+    close(got.posterior["y.bound.value"], xi, "bound")
+    close(got.trace, trace, "ELBO")
+    return f"{law}: ELBO {trace[-1]:.8f}"
+
+
+TRIALS = [4, 9, 3, 6, 12]
+CHECKS = {
+    "Bernoulli of data": lambda: of_data("Bernoulli(logistic(c[n]))", [[0] * 7, [1] * 7, [0, 1, 1, 0, 1, 0, 1]],
+                                         lambda y, n: np.log(expit(np.where(y == 1, C, -C)))),
+    "Binomial of data": lambda: of_data(
+        "Binomial(trials[n], logistic(c[n]))", [[0, 9, 1, 3, 7, 1, 2]],
+        lambda y, n: gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1) + y * np.log(expit(C)) + (n - y) * np.log(expit(-C))),
+    "Geometric of data": lambda: of_data("Geometric(logistic(c[n]))", [[0, 3, 1, 2, 0, 5, 4]],
+                                         lambda y, n: y * np.log(expit(-C)) + np.log(expit(C))),
+    "lambda near 0": near_zero,
+    "Bernoulli": lambda: regression("Bernoulli(logistic(w * x[n]))", [0, 1, 1, 0, 0], TRIALS),
+    "Binomial": lambda: regression("Binomial(trials[n], logistic(w * x[n]))", [0, 7, 1, 6, 5], TRIALS),
+    "Geometric": lambda: regression("Geometric(logistic(w * x[n]))", [0, 3, 1, 2, 7], TRIALS)}
+
+if __name__ == "__main__":
+    finish(CHECKS)
