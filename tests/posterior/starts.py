@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Kinds of starts: what each does to every kind of factor, by numbers where there is nothing random and by the spread of
+thousands of displacements where there is."""
+import numpy as np
+
+from fitting import finish, fit
+
+MIXTURE = """model m { plate n; plate k = 4; plate d; pi ~ Dirichlet(concentration = 0.5) over k;
+  mu[k, d] ~ Normal(mean = 2, sd = 10); z[n] ~ Categorical(pi); observe x[n, d] ~ Normal(mean = mu[z[n], d], sd = 1); }"""
+
+
+def start(model, data, kind, *more, seed=1):
+    return fit(model, data, "--max-iter", 0, "--init", kind, "--seed", seed, *more).posterior
+
+
+def near(got, want, tolerance, what):
+    if not abs(got - want) <= tolerance:
+        raise AssertionError(f"{what}: {got}, not {want}")
+
+
+def seeds():
+    """Three points for each value: counts of three, and means of three points."""
+    x = np.random.default_rng(1).normal(size=(40, 2)) * 5
+    got = start(MIXTURE, {"x": x}, "seeds")
+    np.testing.assert_allclose(got["pi.concentration"], 3.5, rtol=1e-12)
+    np.testing.assert_allclose(got["mu.precision"], 3.01, rtol=1e-12)
+    threes = (got["mu.mean"] * 3.01 - 0.02) / 3
+    triples = [(a, b, c) for a in range(40) for b in range(a) for c in range(b)]
+    means = x[np.array(triples)].mean(1)
+    used = [triples[int(np.argmin(np.abs(means - m).sum(1)))] for m in threes]
+    for m, t in zip(threes, used):
+        np.testing.assert_allclose(m, x[list(t)].mean(0), rtol=1e-9)
+    if len({i for t in used for i in t}) != 12:
+        raise AssertionError(f"points {used} were taken twice")
+    return f"points {used}"
+
+
+def allocations():
+    """Every point has one value: whole counts, about as many of each."""
+    got = start(MIXTURE, {"x": np.random.default_rng(2).normal(size=(4000, 1))}, "allocations")
+    counts = got["pi.concentration"] - 0.5
+    np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
+    if counts.sum() != 4000 or np.any(np.abs(counts - 1000) > 150):
+        raise AssertionError(f"counts {counts}")
+    return f"counts {counts}"
+
+
+def points():
+    """Four clusters in three columns far from 0 and one of noise; columns weigh the same wherever they are. Clusters of
+    equal points are all found, as no seed is drawn where another one is."""
+    r = np.random.default_rng(3)
+    label = np.repeat(np.arange(4), [10, 20, 30, 40])
+    for seed in range(1, 9):
+        centres = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)[label]
+        x = np.column_stack([centres, centres, np.zeros(100)]) + 1000
+        got = start(MIXTURE, {"x": x}, "points", seed=seed)
+        counts = sorted(np.round(got["pi.concentration"] - 0.5, 9))
+        if counts != [10, 20, 30, 40]:
+            raise AssertionError(f"clusters of {counts}")
+    x = np.column_stack([*[label % 2 + 1000.0] * 4, r.normal(size=100)])
+    two = MIXTURE.replace("k = 4", "k = 2")
+    for seed in range(1, 5):
+        counts = sorted(np.round(start(two, {"x": x}, "points", seed=seed)["pi.concentration"] - 0.5, 9))
+        if counts != [40, 60]:
+            raise AssertionError(f"clusters of {counts} under noise")
+    return "eight seeds"
+
+
+def displaced(kind, size):
+    """Factors that nothing is known about: each by its prior and a displacement no larger than 1."""
+    model = """model m { plate n = 3000; narrow[n] ~ Normal(mean = 4, sd = 0.01); wide[n] ~ Normal(mean = -1, sd = 50);
+      g[n] ~ Gamma(shape = 3, rate = 2); p[n] ~ Beta(2, 5); m0 ~ Normal(mean = 0, sd = 1);
+      observe x ~ Normal(mean = m0, sd = 1); }"""
+    got = start(model, {"x": 0.0}, kind)
+    np.testing.assert_allclose(got["narrow.precision"], 1e6, rtol=1e-9)
+    np.testing.assert_allclose(got["wide.precision"], 0.04, rtol=1e-9)
+    near(np.std(got["narrow.mean"]), 0.01 * size, 0.0006 * size, "spread of narrow means")
+    near(np.mean(got["narrow.mean"]), 4, 0.002 * size, "narrow means")
+    near(np.std(got["wide.mean"]), size, 0.06 * size, "spread of wide means")
+    near(np.mean(got["wide.mean"]), -1, 0.1 * size, "wide means")
+    near(np.std(np.log(got["g.rate"] / 2)), 0.3 * size, 0.02 * size, "spread of log rates")
+    np.testing.assert_allclose(got["g.shape"], 3, rtol=1e-12)
+    for name, prior in (("p.a", 2), ("p.b", 5)):
+        if kind == "flat":
+            near(np.mean(got[name]), 1, 0.01, f"{name}: Gamma(100) over 100")
+            near(np.std(got[name]), 0.1, 0.006, f"spread of {name}")
+        else:
+            near(np.mean(got[name]) - prior, 1, 0.08, f"{name}: an exponential above the prior's")
+            near(np.std(got[name]), 1, 0.1, f"spread of {name}")
+    return f"displacements of {size}"
+
+
+if __name__ == "__main__":
+    finish({"seeds": seeds, "allocations": allocations, "points": points, "means": lambda: displaced("means", 1.0),
+            "flat": lambda: displaced("flat", 0.1)})
