@@ -1,4 +1,4 @@
-"""Sweeps and steps of five models written out with numpy, for the tests of this folder: nothing here asks Lehr.
+"""Sweeps and steps of some models written out with numpy, for the tests of this folder: nothing here asks Lehr.
 
 A factor is a dictionary of parameters under the names of posterior.npz. `Weights` are what a temperature multiplies: the
 terms of the data in the factors of the items and in the others, the naturals of both, and the share of a step. `rest`
@@ -351,7 +351,46 @@ class Field:
         return q
 
 
-MODELS = {"topics": Topics, "mixture": Mixture, "chains": Chains, "field": Field}
+class Shifts:
+    """A latent shift of every point, with terms of the items alone: their prior is tempered with the data."""
+
+    TEXT = """model shifts { plate n; m ~ Normal(mean = 0.5, precision = 0.3);
+      h[n] ~ Normal(mean = 0.2, precision = 2);
+      observe x[n] ~ Normal(mean = m + h[n], precision = 3); }"""
+    ITEMS = 4
+
+    def __init__(self):
+        self.x = np.array([1.0, -0.5, 2.0, 0.3])
+        self.data = {"x": self.x}
+        self.start = {"m.mean": np.array(0.2), "m.precision": np.array(1.5)}
+        self.local_start = {}
+
+    def arrays(self, which):
+        return {"x": self.x[list(which)]}
+
+    def items(self, q, w, which=None, passes=1):
+        b = w.local * w.local_data
+        mean = (0.4 + 3 * (self.x - float(q["m.mean"]))) / 5
+        return {**q, "h.mean": mean, "h.precision": np.full(4, 5 * b)}
+
+    def rest(self, q, w, scale=1.0, old=None):
+        old = q if old is None else old
+        mean, precision = normal_step((old["m.mean"], old["m.precision"]), (0.15, 0.3),
+                                      (3 * np.sum(self.x - q["h.mean"]), 12.0), w)
+        return {**q, "m.mean": mean, "m.precision": precision}
+
+    def bound(self, q):
+        m, h = Normal(q["m.mean"], q["m.precision"]), Normal(q["h.mean"], q["h.precision"])
+        energy = h.prior(0.2, 2.0).sum() + np.sum(0.5 * np.log(3 / (2 * np.pi)) - 1.5 * (
+            (self.x - m.mean - h.mean) ** 2 + 1 / m.precision + 1 / h.precision))
+        entropy = m.entropy() + h.entropy().sum()
+        return m.prior(0.5, 0.3) + energy + entropy, energy, entropy
+
+    def shown(self, q):
+        return q
+
+
+MODELS = {"topics": Topics, "mixture": Mixture, "chains": Chains, "field": Field, "shifts": Shifts}
 
 
 def sweep(model, q, w):

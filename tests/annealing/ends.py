@@ -107,10 +107,42 @@ def melting():
     return f"melts at {t:.4f}"
 
 
-CHECKS = {f"{n}, {s}": lambda n=n, s=s: end(n, s) for n, specs in {
-    "topics": SPECS.keys() - {"temper", "temper items"}, "mixture": SPECS.keys(), "chains": SPECS.keys() - {"temper items"}}.items()
-    for s in sorted(specs)}
+KNOWN = """model m { plate n; plate k; data w : simplex over k; mu[k] ~ Normal(mean = 0, sd = 60); z[n] ~ Categorical(w);
+  observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
+
+
+def two_steps():
+    """Pairs of near clusters, far from each other: the entropy rises in two steps, and one arm starts below the first."""
+    x = np.concatenate([c + np.linspace(-1, 1, 12) for c in (-17.0, -13.0, 13.0, 17.0)])
+    got = fit(KNOWN, {"x": x, "w": np.full(4, 0.25)}, "--anneal", "auto", *LONG, monotone=False,
+              init={"mu.mean": [-17.0, -13.0, 13.0, 17.0], "mu.precision": [12.0] * 4})
+    a = got.report["annealing"]
+    fractions = [f for _, f in a["entropy_curve"]]
+    flat = any(f > 0.1 and g - f < 0.02 for f, g in zip(fractions, fractions[4:]))  # four steps of 7 %: 31 %
+    if not (a["plateau"] and flat):
+        raise AssertionError(f"plateau {a['plateau']} of {fractions}")
+    arms(got, False)
+    return f"arms from {[round(arm['from'], 3) for arm in a['arms']]}"
+
+
+def parted():
+    """Components that are equal stay equal in every sweep: only the trace of noise lets them part."""
+    x = np.concatenate([c + np.linspace(-1, 1, 15) for c in (-6.0, 2.0, 7.0)])
+    init = {"mu.mean": [-6.0, 4.0, 4.0], "mu.precision": [15.0, 10.0, 10.0]}
+    got = fit(KNOWN, {"x": x, "w": np.full(3, 1 / 3)}, "--anneal", "auto", *LONG, init=init, monotone=False)
+    if not got.elbo > got.report["annealing"]["plain_elbo"] + 10:
+        raise AssertionError(f"ELBO {got.elbo}, {got.report['annealing']['plain_elbo']} of plain ascent")
+    np.testing.assert_allclose(np.sort(got.posterior["mu.mean"]), [-6, 2, 7], atol=0.2)
+    return f"ELBO {got.report['annealing']['plain_elbo']:.3f} to {got.elbo:.3f}"
+
+
+EXACT = SPECS.keys() - {"temper", "temper items"}  # without a normaliser that follows the factors
+CHECKS = {f"{n}, {s}": lambda n=n, s=s: end(n, s)
+          for n, specs in {"topics": EXACT, "mixture": SPECS.keys(), "chains": EXACT | {"temper"}}.items()
+          for s in sorted(specs)}
 CHECKS["spins melt"] = melting
+CHECKS["entropy in two steps"] = two_steps
+CHECKS["equal components part"] = parted
 
 if __name__ == "__main__":
     finish(CHECKS)

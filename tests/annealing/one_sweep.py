@@ -58,6 +58,21 @@ def settled_items(name):
     return "fixed point of the items"
 
 
+def underflow():
+    """Words that no topic of their document has: products of exponentials are below every double, their ratios are not."""
+    model = by_hand.Topics()
+    start = {"beta.concentration": np.array([[0.001, 5, 4, 0.0012, 3], [6, 0.0015, 0.0009, 2, 5], [3, 4, 0.0011, 5, 0.001]]),
+             "theta.concentration": np.array([[7, 0.001, 0.0013], [0.002, 6, 0.001], [5, 0.001, 0.0011], [0.001, 0.0012, 9]])}
+    w = by_hand.weights_at("data", "all", 1.3)
+    q = by_hand.sweep(model, start, w)
+    got = fit(model.TEXT, model.data, "--anneal", "linear:from=1.3,over=9", "--max-iter", 1, "--local-iters", 1, init=start,
+              monotone=False)
+    same(got.trace, [model.bound(q)[0]], "ELBO")
+    for k, v in model.shown(q).items():
+        same(got.posterior[k], v, k)
+    return f"ELBO {got.elbo:.6f}"
+
+
 def naturals(model, q):
     """Of Dirichlet and Gamma factors, whose parameters are linear in them, and of the means."""
     out = {k: np.asarray(v, float).reshape(np.shape(model.start[k])) for k, v in q.items() if k in model.start}
@@ -95,6 +110,7 @@ CHECKS = {f"{name}, {kind}, scope {scope}": lambda n=name, k=kind, s=scope: swee
           for name in by_hand.MODELS for kind, scope in [("linear", "all"), ("linear", "local"), ("file", "global"),
                                                          ("entropy", "all"), ("entropy", "local"), ("entropy", "global"),
                                                          ("exp", "all")]}
+CHECKS["topics, underflow"] = underflow
 CHECKS["topics, items to the end"] = lambda: settled_items("topics")
 CHECKS["mixture, stochastic by rho"] = lambda: stochastic("mixture", "rho=0.25,over=4", [0.25, 0.1875])
 CHECKS["mixture, stochastic by decay"] = lambda: stochastic("mixture", "decay=0.7,over=4", [0.7, 0.49])

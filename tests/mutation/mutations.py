@@ -47,7 +47,7 @@ m("«0.5 * (df - extent() - 1.0)» * logdet(x) -", "0.5 * (df - extent())")
 m("row.log_density = lgamma(total) - sum(kA, lgamma(c_a)) + sum(kA, «(c_a - 1.0)» * log(symbol(\"x\", kA)));", "c_a")
 m("row.log_density = -0.5 * kLog2Pi * extent() + 0.5 * logdet(\"precision\") - «0.5» * sum(kA, sum(kB, symbol(\"precision\", kA, kB) * centred(kA) * centred(kB)));",
   "1.0")
-m("-0.5 * kLog2Pi + «0.5 * log(k)» + 0.5 * log(tau) - 0.5 * k * tau * square(mu - mean) +", "log(k)", "math_test|posterior_factors|posterior_evidence")
+m("-0.5 * kLog2Pi + «0.5 * log(k)» + 0.5 * log(tau) - 0.5 * k * tau * square(mu - mean) +", "log(k)", "math_test|posterior_evidence")
 
 m = area("expected statistics", FAMILIES)
 m("{Stat::square, «square(mean) + reciprocal(precision)», -0.5 * precision}};", "square(mean)")
@@ -90,7 +90,7 @@ m("f.parameters = {parameter(\"p\", 0, «reciprocal(1.0 + exp(-n_value))»)};",
   "reciprocal(1.0 + exp(n_value))")
 m("f.mode = «(shape - 1.0) / rate»;", "shape / rate", "annealing_stochastic_steps|posterior_soft_kmeans|posterior_evidence")
 m("f.mode = «(c_j - 1.0) / (total - extent())»;", "c_j / total", "annealing_stochastic_steps")
-m("f.mode = «(a - 1.0) / (a + b - 2.0)»;", "a / (a + b)", "posterior_evidence|posterior_factors|math_test")
+m("f.mode = «(a - 1.0) / (a + b - 2.0)»;", "a / (a + b)", "posterior_evidence|math_test")
 m("f.mode = «scale / (shape + 1.0)»;", "scale / (shape - 1.0)", "math_test|posterior_evidence")
 m("alternative(\"sd\", \"precision\", reciprocal(«square(symbol(\"sd\"))»))};", "symbol(\"sd\")")
 
@@ -123,7 +123,7 @@ m("if (owner && «density::owns(m_, *owner, x)») continue;", "false")
 m("«out = b_.mul(out, b_.load(buffers_.givens[times->index()], address(g.axes, at)));»",
   "if (!SWITCH) out = b_.mul(out, b_.load(buffers_.givens[times->index()], address(g.axes, at)));")
 m("return b_.mul(«owned_multiplicity(m_[s_.conditionals[b].variable], element)», out);", "b_.f(1)",
-  "posterior_evidence|posterior_unseen|posterior_random_models")
+  "posterior_copies")
 m("return b_.type(x) == Type::f64 ? «b_.logical_not(b_.is_nan(x))» : b_.greater_equal(x, b_.i(0));", "b_.is_nan(x)", "posterior_evidence|posterior_elementwise|posterior_unseen")
 m("return b_.type(x) == Type::f64 ? b_.logical_not(b_.is_nan(x)) : «b_.greater_equal(x, b_.i(0))»;", "b_.greater_equal(x, b_.i(1))",
   "posterior_evidence|posterior_elementwise|posterior_unseen|posterior_score")
@@ -136,7 +136,7 @@ m("b_.add_to(local_.discrete, {b_.i(0)}, b_.mul(«owned_multiplicity(var, elemen
 m("add_item_energy(element[0], b_.mul(«owned_multiplicity(var, element)», b_.mul(scale, b_.get(mean))));", "b_.f(1)", "annealing_tempering_numbers|annealing_local_tempering")
 m("if (!s_.tempered[t.term.origin] «|| has_streamed_atom(t.term)») continue;", "|| (!SWITCH && has_streamed_atom(t.term))", "annealing_local_tempering|annealing_built_steps|annealing_tempering_numbers")
 m("b_.accumulate(squares, «b_.mul(a, a)»);", "a", "posterior_multilinear|posterior_elementwise|residual_test|oracles")
-m("b_.add_to(array_.at(r.sums), array_indices(r.sums, r.at, env), «back ? a : b_.neg(a)»);", "a", "posterior_multilinear|oracles|posterior_random_models")
+m("b_.add_to(array_.at(r.sums), array_indices(r.sums, r.at, env), «back ? a : b_.neg(a)»);", "a", "residual_test|posterior_multilinear|oracles")
 m("return b_.mul(b_.f(0.5), «b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]})))»);", "b_.add(x, x)",
   "oracles|posterior_evidence|posterior_random_models|posterior_unseen")
 m("return b_.select(positive, «b_.mul(x, b_.log(b_.select(positive, x, b_.f(1))))», b_.f(0));", "b_.log(b_.select(positive, x, b_.f(1)))")
@@ -146,7 +146,7 @@ m = area("exp factoring", "annealing_one_sweep|oracles|posterior_unseen|posterio
 m("b_.store(shift, row, b_.mul(local, «b_.get(top)»));", "b_.f(0)")
 m("b_.store(to, at(k), b_.exp(b_.mul(«local», b_.sub(b_.load(from, at(k)), b_.get(top)))));", "b_.f(1)")
 m("if (s_.tempered[u.term->term.origin]) scale = b_.mul(scale, «weight(Weight::local_data)»);", "b_.f(1)")
-m("b_.if_then(b_.less(b_.get(sum), b_.f(kUnderflow)), «from_odds»);", "[&] { if (!SWITCH) from_odds(); }", "posterior_unseen|posterior_long_chains|oracles|native_lowering|posterior_random_models|posterior_factors|posterior_evidence")
+m("b_.if_then(b_.less(b_.get(sum), b_.f(kUnderflow)), «from_odds»);", "[&] { if (!SWITCH) from_odds(); }", "posterior_unseen|posterior_long_chains|oracles|native_lowering|posterior_random_models|posterior_evidence")
 m("b_.mul(«weight(Weight::local)», b_.load(array_.at(table_of(s.uses[j])), at(rows[j], k))));", "b_.f(1)")
 
 m = area("chains", "annealing_one_sweep|oracles|posterior_gaussian_chains|posterior_nile")
@@ -248,7 +248,7 @@ m("product[m] += «logs[m]»;", "0.5 * logs[m]")
 m("out.log_c.push_back(top + «std::log(mean)»);", "0.0")
 m("out.error.push_back(std::sqrt(«std::max(0.0, square / (mean * mean) - 1)» / static_cast<double>(draws)));", "square / (mean * mean)")
 m("return std::log(p[0]) / temperature - «std::log(p[0] / temperature)»;", "std::log(p[0])", "math_test|annealing_normaliser")
-m("return std::log((«q.log() / temperature»).exp().sum());", "q.log()", "math_test|annealing_normaliser")
+m("return std::log((q.log() / «temperature»).exp().sum());", "1.0", "math_test|annealing_normaliser")
 m("double out = «inverse_temperature * log_factorial[count]» - tilt * n;", "log_factorial[count]", "math_test")
 m("out[j] *= («j == 0 || j == n ? 1.0 : 2.0») / static_cast<double>(n);", "2.0", "over_temperatures_test")
 m("const double now = c[j] + «2 * x * next» - after;", "x * next", "over_temperatures_test")

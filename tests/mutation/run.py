@@ -108,18 +108,31 @@ def build(tree, jobs):
     subprocess.run(["cmake", "--preset", "release", "-DLEHR_WERROR=OFF", *launcher], cwd=tree, check=True,
                    stdout=subprocess.DEVNULL)
     wanted = {name for m in MUTATIONS for name in m.tests.split("|")} & TARGETS
-    subprocess.run(["nice", "cmake", "--build", "build", f"-j{jobs}", "--target", "lehr", *sorted(wanted)], cwd=tree, check=True)
+    subprocess.run(["nice", "cmake", "--build", "build", f"-j{jobs}", "--target", "lehr", *sorted(wanted), "--", "-k0"], cwd=tree, check=True)
 
 
-def run_tests(tree, tests, number):
-    """None when they all pass, otherwise the one that failed. Only a run of some test counts."""
-    environment = dict(os.environ, LEHR_MUTATION=str(number), OPENBLAS_NUM_THREADS="1")
-    done = subprocess.run(["nice", "ctest", "--test-dir", "build", "-R", f"^({tests})$", "--stop-on-failure", "--timeout", "600"],
+def ctest(tree, tests, number, *more):
+    environment = dict(os.environ, LEHR_MUTATION=str(number), LEHR_STOP_AT_FIRST="1", OPENBLAS_NUM_THREADS="1")
+    done = subprocess.run(["nice", "ctest", "--test-dir", "build", "-R", f"^({'|'.join(tests)})$", "--timeout", "600", *more],
                           cwd=tree, env=environment, capture_output=True, text=True)
-    failed = re.search(r"\d+ - (\S+) \((.*)\)", done.stdout)
-    if "No tests were found" in done.stdout + done.stderr:
-        raise SystemExit(f"no test matches {tests}")
-    return f"{failed[1]}" if failed else None if done.returncode == 0 else "?"
+    return done.returncode, done.stdout
+
+
+def durations(tree, tests, jobs):
+    """Seconds by test, all of which must be there and pass without a mutation."""
+    code, out = ctest(tree, tests, 0, f"-j{jobs}")
+    seconds = {name: float(t) for name, t in re.findall(r"Test +#\d+: (\S+) \.+ +Passed +([\d.]+) sec", out)}
+    if code != 0 or set(tests) - set(seconds):
+        sys.exit(f"without a mutation these fail, or do not exist: {', '.join(sorted(set(tests) - set(seconds)))}\n{out}")
+    return seconds
+
+
+def killer_of(tree, mutation, number, seconds):
+    """The first test that fails, the quick ones first; None when they all pass."""
+    for name in sorted(mutation.tests.split("|"), key=seconds.get):
+        if ctest(tree, [name], number)[0] != 0:
+            return name
+    return None
 
 
 def main():
@@ -138,19 +151,14 @@ def main():
     if not o.no_build:
         copy(o.dir)
         build(o.dir, o.jobs)
-    needed = sorted({name for _, m in chosen for name in m.tests.split("|")})
-    if failed := run_tests(o.dir, "|".join(needed), 0):
-        sys.exit(f"without a mutation {failed} fails")
-    with ThreadPoolExecutor(o.jobs) as pool:
-        killers = list(pool.map(lambda x: run_tests(o.dir, x[1].tests, x[0]), chosen))
+    seconds = durations(o.dir, sorted({name for _, m in chosen for name in m.tests.split("|")}), o.jobs)
     survived, explained = 0, 0
-    for (number, m), killer in zip(chosen, killers):
-        if killer is None and m.equivalent:
-            explained += 1
-        elif killer is None:
-            survived += 1
-        print(f"{number:4} {m.area}: {'killed by ' + killer if killer else 'SURVIVED'}" +
-              ("" if killer else f" ({m.equivalent or m.snippet})"), flush=True)
+    with ThreadPoolExecutor(o.jobs) as pool:
+        for (number, m), killer in zip(chosen, pool.map(lambda x: killer_of(o.dir, x[1], x[0], seconds), chosen)):
+            explained += killer is None and bool(m.equivalent)
+            survived += killer is None and not m.equivalent
+            print(f"{number:4} {m.area}: " + (f"killed by {killer}" if killer else f"SURVIVED ({m.equivalent or m.snippet})"),
+                  flush=True)
     print(f"{len(chosen)} mutations: {len(chosen) - survived - explained} killed, {explained} cannot be noticed, {survived} survived")
     sys.exit(1 if survived else 0)
 

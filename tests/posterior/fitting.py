@@ -92,7 +92,8 @@ def relative(got, want):
 
 
 def finish(checks):
-    """Runs named checks (functions that return a line about what held, or raise); exits 1 when one fails."""
+    """Runs named checks (functions that return a line about what held, or raise); exits 1 when one fails, at once where
+    LEHR_STOP_AT_FIRST is set."""
     failed = 0
     for name, check in checks.items():
         try:
@@ -100,5 +101,7 @@ def finish(checks):
         except Exception as e:  # a check that cannot run has failed
             failed += 1
             print(f"FAILED {name}: {type(e).__name__}: {e}", flush=True)
+            if os.environ.get("LEHR_STOP_AT_FIRST"):
+                sys.exit(1)
     print(f"{len(checks) - failed} of {len(checks)} hold")
     sys.exit(1 if failed or not checks else 0)
