@@ -142,6 +142,12 @@ def automatic():
     steepest = curve[int(np.argmax(rises)) + 1][0] / np.sqrt(1.07)
     if not (abs(a["melting_temperature"] - steepest) < 1e-9 and rises[-1] < 0.7 * max(rises)):
         raise AssertionError(f"the curve {curve} is not steepest at {a['melting_temperature']}, or does not end after it")
+    entropies, past = [f for _, f in curve], []  # the heating ends where the entropy has risen and rises no more
+    for k in range(1, len(curve)):
+        risen = entropies[k] > min(entropies[:k + 1]) + 0.02
+        past.append(bool(risen and rises[k - 1] < 0.7 * max(rises[:k])))
+    if past != [False] * (len(past) - 1) + [True]:
+        raise AssertionError(f"the heating did not end with the first of {past}")
     if found.report["iterations"] != steps or a["over"] != steps // 3:
         raise AssertionError(f"{found.report['iterations']} steps, {a}")
     given = fit(model, data, *svi, "--epochs", (steps - 0.5) / (items // 30), "--anneal",
