@@ -61,8 +61,8 @@ def settled_items(name):
 def underflow():
     """Words that no topic of their document has: products of exponentials are below every double, their ratios are not."""
     model = by_hand.Topics()
-    start = {"beta.concentration": np.array([[0.001, 5, 4, 0.0012, 3], [6, 0.0015, 0.0009, 2, 5], [3, 4, 0.0011, 5, 0.001]]),
-             "theta.concentration": np.array([[7, 0.001, 0.0013], [0.002, 6, 0.001], [5, 0.001, 0.0011], [0.001, 0.0012, 9]])}
+    start = {"beta.concentration": np.array([[0.001, 5, 4, 0.0008, 3], [6, 0.0007, 0.0009, 2, 5], [3, 4, 0.0008, 5, 0.001]]),
+             "theta.concentration": np.array([[7, 0.001, 0.0009], [0.0008, 6, 0.001], [5, 0.001, 0.0007], [0.001, 0.0008, 9]])}
     w = by_hand.weights_at("data", "all", 1.3)
     q = by_hand.sweep(model, start, w)
     got = fit(model.TEXT, model.data, "--anneal", "linear:from=1.3,over=9", "--max-iter", 1, "--local-iters", 1, init=start,

@@ -172,7 +172,29 @@ def warnings():
     return f"{said[1]} and {said[2]} nats, T = {ended[1]}"
 
 
+def within_reach():
+    """The energy of the warning is that after ten sweeps from the start, where one does not settle two factors."""
+    x = np.random.default_rng(5).normal(2, 1, 12)
+    model = """model m { plate n; mu ~ Normal(mean = 0, precision = 0.1); tau ~ Gamma(shape = 8, rate = 0.1);
+      observe x[n] ~ Normal(mean = mu, precision = tau); }"""
+    m, v, shape, rate = -3.0, 0.5, 2.0, 9.0
+    got = fit(model, {"x": x}, "--temper", "global:max=4,levels=5,normaliser=prior,draws=500", "--max-iter", 1, monotone=False,
+              init={"mu.mean": m, "mu.precision": 1 / v, "tau.shape": shape, "tau.rate": rate})
+    energies = []
+    for _ in range(10):
+        v = 1 / (0.1 + len(x) * shape / rate)
+        m = v * shape / rate * x.sum()
+        shape, rate = 8 + 0.5 * len(x), 0.1 + 0.5 * np.sum((x - m) ** 2 + v)
+        energies.append(np.sum(0.5 * (digamma(shape) - np.log(2 * np.pi * rate)) - 0.5 * shape / rate * ((x - m) ** 2 + v)))
+    said = re.search(r"ten sweeps bring these data to (\S+)", got.said)
+    same(float(said[1].rstrip()), energies[-1], "energy within reach", 1e-5)
+    if abs(energies[0] - energies[-1]) < 1e-3:
+        raise AssertionError("one sweep is as good as ten, which tests nothing")
+    return f"{energies[0]:.6f} nats after one sweep, {energies[-1]:.6f} after ten"
+
+
 if __name__ == "__main__":
     finish({"sweeps": lambda: ascent(1), "every third sweep": lambda: ascent(3), "steps": steps, "many items": many_items,
             "few unequal items": few_unequal_items, "copies": lambda: copies("global"),
-            "copies, items by themselves": lambda: copies("local"), "warnings": warnings})
+            "copies, items by themselves": lambda: copies("local"), "warnings": warnings,
+            "within reach": within_reach})
