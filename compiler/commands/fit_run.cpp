@@ -139,13 +139,12 @@ Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t r
     return !interrupted() && well;
   });
   if (!well) return well.error();
+  progress.finish();
   if (x.test && run.outcome.status != Status::numerical_failure) {
     const Result<double> score = held_out(*x.test, fitting.instance());
     if (score) run.held_out = *score;
-    else if (score.error().code != lehr::ExitCode::numerical) return score.error();
     else tell("{}: warning: no held-out score: {}\n", o.model, score.error().text);
   }
-  progress.finish();
   if (run.probe && !o.quiet) tell(describe(*run.probe));
   if (run.automatic && !o.quiet) tell(describe(*run.automatic, run.outcome));
   if (several && !o.quiet) {

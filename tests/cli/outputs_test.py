@@ -171,8 +171,20 @@ def restarts(d):
     raise AssertionError(f"starts failed {seen} of a success")
 
 
+def held_out(d):
+    """Test data that cannot be scored do not lose the fit."""
+    for name, entry in [("train", 0), ("test", 2)]:  # a matrix with a negative eigenvalue
+        with open(f"{d}/{name}.json", "w") as file:
+            json.dump({"S": [[1, entry], [entry, 1]], "x": [[0.5, 1], [2, -1], [0, 0.25]]}, file)
+    done = lehr("fit", "tests/cli/data/matrix.lehr", "--data", f"{d}/train.json", "--test", f"{d}/test.json", "--out", f"{d}/fit")
+    assert b"no held-out score" in done.stderr, done.stderr
+    fit = json.load(open(f"{d}/fit/fit.json"))
+    assert fit["status"] == "converged" and "held_out" not in fit
+    lehr("show", f"{d}/fit")
+
+
 with tempfile.TemporaryDirectory() as folder:
-    for test in [streams, one_set, killed, links, no_room, restarts]:
+    for test in [streams, one_set, killed, links, no_room, restarts, held_out]:
         os.mkdir(f"{folder}/{test.__name__}")
         test(f"{folder}/{test.__name__}")
         print(test.__name__, "ok")
