@@ -5,12 +5,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/Transforms/IPO/GlobalDCE.h>
-#include <llvm/Transforms/Instrumentation/AddressSanitizer.h>
-#include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 
 #include <stdexcept>
 
@@ -110,35 +106,6 @@ class Builder {
   llvm::IRBuilder<> b_;
 };
 
-void run(llvm::Module& module, llvm::TargetMachine& target, llvm::ModulePassManager passes) {
-  llvm::PassBuilder builder(&target);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  passes.run(module, modules);
-}
-
-void sanitize(llvm::Module& module, Options::Sanitizer which, llvm::ModulePassManager& passes) {
-  if (which == Options::Sanitizer::none) return;
-  const bool threads = which == Options::Sanitizer::thread;
-  for (llvm::Function& f : module) {
-    if (!f.isDeclaration())
-      f.addFnAttr(threads ? llvm::Attribute::SanitizeThread : llvm::Attribute::SanitizeAddress);
-  }
-  if (threads) {
-    passes.addPass(llvm::ModuleThreadSanitizerPass());
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
-  } else {
-    passes.addPass(llvm::AddressSanitizerPass(llvm::AddressSanitizerOptions()));
-  }
-}
-
 }  // namespace
 
 std::string emit_embeddable(const loops::Program& program, const Image& image, const Options& given) {
@@ -166,10 +133,7 @@ std::string emit_embeddable(const loops::Program& program, const Image& image, c
   }
   for (llvm::GlobalAlias& x : module->aliases())
     x.setLinkage(llvm::GlobalValue::InternalLinkage);
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::GlobalDCEPass());
-  sanitize(*module, options.sanitizer, passes);
-  run(*module, *target, std::move(passes));
+  drop_unused(*module, *target, options.sanitizer);
   return emit_module(*module, *target, false);
 }
 

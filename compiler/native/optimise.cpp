@@ -9,6 +9,8 @@
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Instrumentation/AddressSanitizer.h>
+#include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/DeadStoreElimination.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -85,13 +87,7 @@ llvm::FunctionPassManager vectorisation() {
   return passes;
 }
 
-}  // namespace
-
-void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
-#ifndef NDEBUG
-  if (llvm::verifyModule(module, nullptr))
-    throw std::runtime_error("native: the lowered module is not well formed");
-#endif
+void run(llvm::Module& module, llvm::TargetMachine& target, llvm::ModulePassManager passes) {
   llvm::PassBuilder builder(&target);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -102,12 +98,44 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  passes.run(module, modules);
+}
+
+void sanitize(llvm::Module& module, Options::Sanitizer which, llvm::ModulePassManager& passes) {
+  if (which == Options::Sanitizer::none) return;
+  const bool threads = which == Options::Sanitizer::thread;
+  for (llvm::Function& f : module) {
+    if (!f.isDeclaration())
+      f.addFnAttr(threads ? llvm::Attribute::SanitizeThread : llvm::Attribute::SanitizeAddress);
+  }
+  if (threads) {
+    passes.addPass(llvm::ModuleThreadSanitizerPass());
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
+  } else {
+    passes.addPass(llvm::AddressSanitizerPass(llvm::AddressSanitizerOptions()));
+  }
+}
+
+}  // namespace
+
+void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
+#ifndef NDEBUG
+  if (llvm::verifyModule(module, nullptr))
+    throw std::runtime_error("native: the lowered module is not well formed");
+#endif
   llvm::ModulePassManager passes;
   if (level > 0) passes.addPass(llvm::createModuleToFunctionPassAdaptor(simplification()));
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::GlobalDCEPass());
   if (level > 0) passes.addPass(llvm::createModuleToFunctionPassAdaptor(vectorisation()));
-  passes.run(module, modules);
+  run(module, target, std::move(passes));
+}
+
+void drop_unused(llvm::Module& module, llvm::TargetMachine& target, Options::Sanitizer sanitizer) {
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::GlobalDCEPass());
+  sanitize(module, sanitizer, passes);
+  run(module, target, std::move(passes));
 }
 
 }  // namespace lehr::native

@@ -25,4 +25,7 @@ std::string emit_module(llvm::Module& module, llvm::TargetMachine& target, bool 
 /// Runs the pipeline; level 0 only makes the special functions disappear.
 void optimise(llvm::Module& module, llvm::TargetMachine& target, int level);
 
+/// Removes what no exported function reaches, and instruments the rest for the sanitizer.
+void drop_unused(llvm::Module& module, llvm::TargetMachine& target, Options::Sanitizer sanitizer);
+
 }  // namespace lehr::native
