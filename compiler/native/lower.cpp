@@ -238,6 +238,14 @@ llvm::Value* FunctionLowering::element_count(BufferId id) {
   return count;
 }
 
+/// A buffer may begin before its memory: of the items of a minibatch, no others are there.
+llvm::Value* FunctionLowering::element(BufferId id, llvm::Value* position) {
+  llvm::Type* element = type(program_[id].element);
+  llvm::Value* base = buffers_[id.index()];
+  return is_local_array_[id.index()] ? b_.CreateInBoundsGEP(element, base, position)
+                                     : b_.CreateGEP(element, base, position);
+}
+
 llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::ExprId>& indices) {
   llvm::Value* at = nullptr;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
@@ -245,8 +253,7 @@ llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::Exp
     if (at) at = b_.CreateMul(at, stored_extent(id, axis), "", true, true);
     at = at ? b_.CreateAdd(at, index, "", true, true) : index;
   }
-  llvm::Value* base = buffers_[id.index()];
-  return at ? b_.CreateInBoundsGEP(type(program_[id].element), base, at) : base;
+  return at ? element(id, at) : buffers_[id.index()];
 }
 
 }  // namespace lehr::native

@@ -147,7 +147,7 @@ void FunctionLowering::lower(const loops::Fill& node) {
   if (shape.trips == 0) return;
   shape.unroll_later = shape.trips && *shape.trips <= 32 * lanes_;
   emit_loop(b_.getInt64(0), count, shape, [&](llvm::Value* index) {
-    store(node.buffer, b_.CreateInBoundsGEP(value->getType(), base, index), value);
+    store(node.buffer, element(node.buffer, index), value);
   });
 }
 

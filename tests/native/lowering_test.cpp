@@ -47,6 +47,21 @@ TEST_CASE("Every operation on reals") {
   run_both(b.program(), memory);
 }
 
+TEST_CASE("No address of an element is said to lie inside its buffer") {
+  // Of the items of a minibatch alone there is memory, and their buffers begin where item 0 would be.
+  Builder b;
+  const auto n = b.runtime_size("N");
+  const auto x = b.buffer("x", Role::data, {n});
+  const auto y = b.buffer("y", Role::parameter, {n});
+  b.function("f", [&] {
+    b.for_each("n", n, [&](ExprId i) { b.store(y, {i}, b.load(x, {i})); });
+    b.fill(y, b.f(2));
+  });
+  const std::string text = native::llvm_text(b.program(), {.level = 0});
+  CHECK(text.find("getelementptr double") != std::string::npos);
+  CHECK(text.find("getelementptr inbounds double") == std::string::npos);
+}
+
 TEST_CASE("Every operation on integers and bools") {
   Builder b;
   const auto n = b.runtime_size("N");
