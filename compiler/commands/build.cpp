@@ -35,6 +35,7 @@ Error usage_error(const char* option, std::string text, std::vector<std::string>
 Result<native::Options> native_options(const BuildOptions& o) {
   native::Options out;
   out.triple = o.target;
+  if (const std::optional<native::Refusal> no = native::refusal(out)) return usage_error("--target", no->text, {no->note});
   const bool x86 = o.target.empty() || o.target.starts_with("x86_64");
   if (o.cpu == "generic") {
     out.cpu = x86 ? "x86-64" : "generic";
@@ -45,8 +46,8 @@ Result<native::Options> native_options(const BuildOptions& o) {
   } else {
     out.cpu = o.cpu;
   }
-  if (const std::string reason = native::refusal(out); !reason.empty())
-    return usage_error(o.target.empty() ? "--cpu" : "--target", reason);
+  if (const std::optional<native::Refusal> no = native::refusal(out))
+    return usage_error("--cpu", no->text, {no->note});
   if (o.sanitizer == "thread") out.sanitizer = native::Options::Sanitizer::thread;
   if (o.sanitizer == "address") out.sanitizer = native::Options::Sanitizer::address;
   return out;

@@ -39,8 +39,11 @@ struct Image {
   std::vector<Entry> entries;       // all that the object exports
 };
 
-/// Why no code can be made for the machine that the options name; empty when it can.
-std::string refusal(const Options& options);
+/// Why no code can be made for the machine that the options name, and what can be named instead; null when it can.
+struct Refusal {
+  std::string text, note;
+};
+std::optional<Refusal> refusal(const Options& options);
 
 /// LLVM's text of the program, after optimisation unless `level` is 0.
 std::string llvm_text(const loops::Program& program, const Options& options = {});

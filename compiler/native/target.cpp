@@ -1,6 +1,7 @@
 // Target machines, and text, assembly and objects made with them.
 #include "compiler/native/target.h"
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/MCSubtargetInfo.h>
@@ -53,18 +54,28 @@ std::string emit(const loops::Program& program, const Options& options, bool ass
 
 }  // namespace
 
-std::string refusal(const Options& options) {
+std::optional<Refusal> refusal(const Options& options) {
   initialise_llvm(!options.triple.empty());
   const std::string triple = options.triple.empty() ? llvm::sys::getProcessTriple() : options.triple;
+  const llvm::Triple parsed(triple);
   std::string message;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!target) return "LLVM knows no machine '" + triple + "'";
-  const llvm::Triple parsed(triple);
-  if (!parsed.isArch64Bit() || !parsed.isLittleEndian())
-    return "'" + triple + "' is not a 64-bit little-endian machine";
+  const bool known = parsed.getArch() == llvm::Triple::x86_64 || parsed.getArch() == llvm::Triple::aarch64;
+  const char* why = !target                                              ? "LLVM knows no machine '"
+                    : !parsed.isArch64Bit() || !parsed.isLittleEndian() ? "not a 64-bit little-endian machine: '"
+                    : !known || parsed.isX32()                           ? "no objects are made for '"
+                                                                         : nullptr;
+  if (why)
+    return Refusal{why + triple + "'",
+                   "machines are those of x86_64 and aarch64 (arm64): x86_64-linux-gnu, aarch64-linux-gnu, "
+                   "arm64-apple-darwin, x86_64-pc-windows-gnu, ..."};
   const std::unique_ptr<llvm::MCSubtargetInfo> machine(target->createMCSubtargetInfo(triple, "", ""));
-  if (options.cpu.empty() || (machine && machine->isCPUStringValid(options.cpu))) return "";
-  return "LLVM knows no processor '" + options.cpu + "' of '" + triple + "'";
+  if (options.cpu.empty() || (machine && machine->isCPUStringValid(options.cpu))) return std::nullopt;
+  llvm::SmallVector<llvm::StringRef> processors;
+  for (const llvm::SubtargetSubTypeKV& cpu : machine->getAllProcessorDescriptions())
+    processors.push_back(cpu.Key);
+  return Refusal{"LLVM knows no processor '" + options.cpu + "' of '" + triple + "'",
+                 "processors are " + llvm::join(processors, ", ")};
 }
 
 std::unique_ptr<llvm::TargetMachine> make_target(const Options& options) {
