@@ -3,18 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "compiler/embedding/c_names.h"
 #include "compiler/embedding/embedding.h"
 
 namespace lehr {
 namespace {
-
-std::string upper(std::string s) {
-  for (char& c : s)
-    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return s;
-}
 
 /// Comment lines of at most 110 columns.
 std::string wrapped(const std::string& text, const std::string& first, const std::string& next) {
@@ -175,7 +169,7 @@ std::string filled(std::string text, const Embedding& e, const std::string& buil
       text.replace(at, what.size(), by);
   };
   replace("{name}", e.name);
-  replace("{NAME}", upper(e.name));
+  replace("{NAME}", upper_case(e.name));
   replace("{built}", built);
   replace("{batch}", e.batch);
   replace("{caveats}", caveats);
@@ -187,13 +181,13 @@ std::string filled(std::string text, const Embedding& e, const std::string& buil
 
 std::string structures(const Embedding& e) {
   const std::string name = e.name;
-  std::string out = fmt::format("#define {}_ABI UINT64_C(0x{:016x})\n", upper(name), e.abi);
+  std::string out = fmt::format("#define {}_ABI UINT64_C(0x{:016x})\n", upper_case(name), e.abi);
   if (!e.constants.empty()) out += "\n/* Sizes that are constants of this object. */\n";
-  for (const auto& [plate, size] : e.constants)
-    out += fmt::format("#define {}_SIZE_{} {}\n", upper(name), plate, size);
+  for (const auto& [macro, size] : e.constants)
+    out += fmt::format("#define {} {}\n", macro, size);
   out += fmt::format(
       "\n/* What a state has room for. */\ntypedef struct {0}_sizes {{\n  uint64_t abi;  /* {1}_ABI */\n",
-      name, upper(name));
+      name, upper_case(name));
   for (const EmbeddedField& f : e.sizes)
     out += member(f);
   out += fmt::format("}} {0}_sizes;\n\n/* A data set. */\ntypedef struct {0}_data {{\n", name);
@@ -225,7 +219,7 @@ std::string accessors(const Embedding& e) {
 }  // namespace
 
 std::string c_header(const Embedding& e, const std::string& built) {
-  const std::string guard = upper(e.name) + "_LEHR_H";
+  const std::string guard = upper_case(e.name) + "_LEHR_H";
   std::string out = filled(kIntroduction, e, built);
   out += fmt::format(
       "#ifndef {0}\n#define {0}\n#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "

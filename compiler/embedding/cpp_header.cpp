@@ -2,8 +2,7 @@
 // exceptions.
 #include <fmt/format.h>
 
-#include <cctype>
-
+#include "compiler/embedding/c_names.h"
 #include "compiler/embedding/embedding.h"
 
 namespace lehr {
@@ -22,7 +21,7 @@ constexpr const char* kBegin =
 
 #include "{header}"
 
-namespace {name} {{
+namespace {space} {{
 
 using Sizes = {name}_sizes;
 using Data = {name}_data;
@@ -113,17 +112,14 @@ constexpr const char* kLast = R"(
   std::unique_ptr<std::byte[]> memory_;
 }};
 
-}}  // namespace {name}
+}}  // namespace {space}
 )";
 
 }  // namespace
 
 std::string cpp_header(const Embedding& e, const std::string& header) {
-  std::string upper = e.name;
-  for (char& c : upper)
-    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   const auto filled = [&](const char* text) {
-    return fmt::format(fmt::runtime(text), fmt::arg("name", e.name), fmt::arg("NAME", upper),
+    return fmt::format(fmt::runtime(text), fmt::arg("name", e.name), fmt::arg("space", e.space), fmt::arg("NAME", upper_case(e.name)),
                        fmt::arg("header", header));
   };
   std::string out = filled(kBegin);

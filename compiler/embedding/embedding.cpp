@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -11,6 +10,7 @@
 
 #include "compiler/loops/print_loops.h"
 #include "compiler/model/walk.h"
+#include "compiler/embedding/c_names.h"
 
 namespace lehr {
 namespace {
@@ -49,21 +49,6 @@ std::uint64_t hash_of(const Tables& t, const BoundData& data, const loops::Progr
   return h;
 }
 
-/// Words of C and C++ that are no names.
-std::string c_name(const std::string& name) {
-  static const std::set<std::string> kReserved{
-      "abi",      "alignas",   "alignof",  "and",     "asm",      "auto",     "bool",     "break",
-      "case",     "catch",     "char",     "class",   "const",    "continue", "default",  "delete",
-      "do",       "double",    "else",     "enum",    "explicit", "export",   "extern",   "false",
-      "float",    "for",       "friend",   "goto",    "if",       "inline",   "int",      "long",
-      "mutable",  "namespace", "new",      "not",     "operator", "or",       "private",  "protected",
-      "public",   "register",  "restrict", "return",  "short",    "signed",   "sizeof",   "static",
-      "struct",   "switch",    "template", "this",    "throw",    "true",     "try",      "typedef",
-      "typename", "union",     "unsigned", "using",   "virtual",  "void",     "volatile", "while",
-      "xor",      "concept",   "requires", "nullptr", "typeof"};
-  return kReserved.contains(name) ? name + "_" : name;
-}
-
 std::string meaning_of(const machine::ArrayRow& row, const std::string& plate) {
   switch (row.domain) {
     case Domain::real:
@@ -99,7 +84,10 @@ class Maker {
       : m_(m), s_(s), data_(data), l_(l), t_(tables_of(m, s, l)) {}
 
   Embedding run() {
-    e_.name = m_.name;
+    e_.name = in_ascii(m_.name);
+    e_.space = NameScope(c_library()).add(m_.name);
+    const std::string macros = upper_case(e_.name);
+    members_ = {e_.name + "_sizes", e_.name + "_data", macros + "_ABI", macros + "_LEHR_H"};
     e_.abi = hash_of(t_, data_, l_.program, m_);
     e_.caveats = density::caveats(m_, s_.conditionals.density);
     write_sizes();
@@ -131,12 +119,33 @@ class Maker {
     return a;
   }
 
+  /// Sizes, and macros of those that are constants.
   void write_sizes() {
+    NameScope macros({upper_case(e_.name) + "_ABI"});
+    for (std::size_t k = 0; k < m_.plates.size(); ++k) {
+      const loops::Size& size = l_.program[l_.plate_sizes[k]];
+      const std::string& name = m_.plates[k].name;
+      const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c != '(' && c != ')'; });
+      if (size.constant < 0 || !plain) continue;
+      e_.constants.emplace_back(macros.add(upper_case(e_.name) + "_SIZE_" + name), size.constant);
+      members_.insert(e_.constants.back().first);
+    }
+    // Names of the model first: what is made from them gives way.
+    NameScope sizes(members_);
+    std::vector<std::string> names(t_.sizes.size());
+    for (const bool made : {false, true}) {
+      for (std::size_t k = 0; k < t_.sizes.size(); ++k) {
+        const SizeRule rule = t_.sizes[k].rule;
+        if (rule == SizeRule::one_more || made != (rule == SizeRule::longest)) continue;
+        names[k] = sizes.add(m_[t_.size_plates[k]].name + (made ? "_longest" : ""));
+      }
+    }
+    NameScope data(members_);
     for (std::size_t k = 0; k < t_.sizes.size(); ++k) {
       const std::string& name = m_[t_.size_plates[k]].name;
       const SizeRule rule = t_.sizes[k].rule;
       if (rule == SizeRule::one_more) continue;
-      e_.sizes.push_back({rule == SizeRule::longest ? name + "_longest" : c_name(name), "int64_t", "",
+      e_.sizes.push_back({names[k], "int64_t", "",
                           rule == SizeRule::longest ? fmt::format("most elements of {} in one row", name)
                           : rule == SizeRule::fixed ? fmt::format("elements of {}", name)
                           : rule == SizeRule::nested
@@ -144,13 +153,20 @@ class Maker {
                               : fmt::format("most elements of {} in one data set", name)});
       if (rule == SizeRule::items)
         e_.data.push_back(
-            {c_name(name), "int64_t", "", fmt::format("elements of {} in this data set", name)});
+            {data.add(name), "int64_t", "", fmt::format("elements of {} in this data set", name)});
     }
-    for (std::size_t k = 0; k < m_.plates.size(); ++k) {
-      const loops::Size& size = l_.program[l_.plate_sizes[k]];
-      const std::string& name = m_.plates[k].name;
-      const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c != '(' && c != ')'; });
-      if (size.constant >= 0 && plain) e_.constants.emplace_back(name, size.constant);
+    std::set<std::string> declared;
+    for (const model::Given& g : m_.givens)
+      declared.insert(g.name);
+    for (const model::Variable& v : m_.variables)
+      declared.insert(v.name);
+    array_fields_.resize(t_.array_names.size());
+    for (const bool made : {false, true}) {
+      for (std::size_t k = 0; k < array_fields_.size(); ++k) {
+        const bool offsets = t_.arrays[k].domain == Domain::offsets;
+        if (made == (offsets || !declared.contains(t_.array_names[k])))
+          array_fields_[k] = data.add(t_.array_names[k]);
+      }
     }
   }
 
@@ -162,16 +178,15 @@ class Maker {
       const bool category = row.domain == Domain::category;
       if (row.may_be_missing) meaning += category ? "; -1 where missing" : "; NaN where missing";
       const bool integers = t_.buffers[static_cast<std::size_t>(row.buffer)].integers != 0;
-      e_.data.push_back(
-          {c_name(t_.array_names[at++]), integers ? "const int64_t*" : "const double*", shape, meaning});
+      e_.data.push_back({array_fields_[at++], integers ? "const int64_t*" : "const double*", shape, meaning});
     };
     for (std::size_t k = 0; k < m_.plates.size(); ++k) {
       if (!l_.data.offsets[k].valid() || m_.plates[k].set != model::PlateId(k)) continue;
       const std::string parent = plate(*m_.plates[k].parent);
       add(fmt::format("[{} + 1]", parent), "");
-      e_.data.back().meaning = fmt::format(
-          "row {0} of {1} is elements {1}_offsets[{0}] to {1}_offsets[{0} + 1] - 1; from 0, never falling",
-          parent, m_.plates[k].name);
+      e_.data.back().meaning =
+          fmt::format("row {0} of {1} is elements {2}[{0}] to {2}[{0} + 1] - 1; from 0, never falling",
+                      parent, m_.plates[k].name, e_.data.back().name);
     }
     for (std::size_t k = 0; k < m_.givens.size(); ++k) {
       const model::Given& g = m_.givens[k];
@@ -187,6 +202,9 @@ class Maker {
   }
 
   void write_parameters() {
+    NameScope names({"step", "entropy_step", "svi_step", "item_energies", "infer", "set_accuracy", "elbo",
+                     "data_energy", "score", "save", "load", "make", "check", "State", "Sizes", "Data",
+                     "Error", "accuracy"});
     for (const loops::ParameterSlot& slot : l_.interface.parameters) {
       const conditionals::Block& block = s_.conditionals[slot.block];
       std::string name = slot.name;
@@ -195,7 +213,7 @@ class Maker {
                                       m_[slot.variable].name);
       if (block.point) title = fmt::format("the value of {}, a point", m_[slot.variable].name);
       if (slot.local) title += ", of the items of the last data set";
-      e_.parameters.push_back({name, title, shape(slot.axes)});
+      e_.parameters.push_back({names.add(name), title, shape(slot.axes)});
     }
   }
 
@@ -237,6 +255,8 @@ class Maker {
   const loops::Lowered& l_;
   Tables t_;
   Embedding e_;
+  std::set<std::string> members_;          // what no member of a structure can be called
+  std::vector<std::string> array_fields_;  // by position among the arrays of the tables
 };
 
 }  // namespace

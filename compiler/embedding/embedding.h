@@ -24,11 +24,12 @@ struct EmbeddedField {
 };
 
 struct Embedding {
-  std::string name;                          // of the model: what every symbol begins with
+  std::string name;                          // of the model in ASCII: what every symbol begins with
+  std::string space;                         // namespace of the C++ header
   std::uint64_t abi = 0;
   std::vector<EmbeddedField> sizes;          // after `abi`
   std::vector<EmbeddedField> data;           // numbers of items, then arrays
-  std::vector<std::pair<std::string, std::int64_t>> constants;  // sizes that are constants of the code
+  std::vector<std::pair<std::string, std::int64_t>> constants;  // macros of sizes that are constants of the code
   std::vector<EmbeddedParameter> parameters; // as in the interface
   bool minibatches = false;
   bool item_temperatures = false;

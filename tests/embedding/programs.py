@@ -89,6 +89,50 @@ def processors():
     assert "constant 'a' has no value" in needed and "--set a=" in needed
 
 
+NASTY = """
+model int {
+  plate new;
+  plate t in new;
+  plate abi = 2;
+  plate linux;
+  plate mu0 = 2;
+  plate μ₀ = 3;
+  data t_offsets[new] : real;
+  data int_data[new] : real;
+  data int64_t[new] : linux;
+
+  tau               ~ Gamma(shape = 1, rate = 1);
+  mu                ~ Normal(mean = 0, precision = 0.1 * tau);
+  mu_precision      ~ InverseGamma(shape = 2, scale = 1);
+  switch[linux]     ~ Normal(mean = 0, sd = 1);
+  μ[μ₀, mu0, abi]  ~ Normal(mean = 0, sd = 1);
+  observe ж[new, t]  ~ Normal(mean = sum(μ₀) μ[μ₀, 0, 0], sd = 1);
+  observe double[new] ~ Normal(mean = mu, precision = tau);
+  observe class[new]  ~ Normal(mean = t_offsets[new] * switch[int64_t[new]] + int_data[new], variance = mu_precision);
+  guide joint(mu, tau);
+}
+"""
+
+
+def names():
+    """Keywords, macros and types of C and C++, other scripts, and names that are alike: legal headers, all different."""
+    library = "model gamma { plate time; p ~ Beta(1, 1); observe x[time] ~ Bernoulli(p); }"
+    for name, text in (("int", NASTY), ("gamma", library), ("std", library.replace("gamma", "std"))):
+        with open("m.lehr", "w") as f:
+            f.write(text)
+        run(LEHR, "build", "m.lehr", "-o", "m")
+        for language, standards in (("c", ("c11", "gnu11")), ("c++", ("c++17", "gnu++17"))):
+            for standard in standards:
+                run("cc", f"-std={standard}", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-x", language, "m.h")
+        given = exported("m.o")
+        declared = set(re.findall(rf"\b({name}_\w+)\(", open("m.h").read()))
+        assert given == declared and all(s.isascii() for s in given), given ^ declared
+        with open("use.cpp", "w") as f:
+            f.write(f'#include <cmath>\n#include <ctime>\n#include "m.hpp"\nint main() {{ return {name}_abi() == 0; }}\n')
+        run("c++", "-std=c++20", "-Wall", "-Wextra", "-pedantic", "-Werror", "use.cpp", "m.o", "-o", "use")
+        run("./use")
+
+
 def stream():
     """The C example: the four clusters, each of one component or some, in the same memory however long the stream."""
     build("gmm", "--set", "K=8", "--sizes", "dim=2")
@@ -253,7 +297,7 @@ def threads():
     run("./threads", "100000")
 
 
-TESTS = {f.__name__: f for f in (every_model, processors, stream, python, same_bits, missing, headers, item_temperatures, cross, valgrind, address, threads)}
+TESTS = {f.__name__: f for f in (every_model, processors, names, stream, python, same_bits, missing, headers, item_temperatures, cross, valgrind, address, threads)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

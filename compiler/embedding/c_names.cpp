@@ -1,0 +1,98 @@
+// Keywords of C11 to C23 and C++17 to C++23, what GNU C predefines, and names of <stddef.h>, <stdint.h> and
+// the library that a structure, a function or a namespace cannot have.
+#include "compiler/embedding/c_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace lehr {
+namespace {
+
+constexpr const char* kWords =
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "
+    "char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr "
+    "constinit continue decltype default delete do double dynamic_cast else enum explicit export "
+    "extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq "
+    "nullptr operator or or_eq private protected public register reinterpret_cast requires restrict "
+    "return short signed sizeof static static_assert static_cast struct switch template this "
+    "thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using "
+    "virtual void volatile wchar_t while xor xor_eq linux unix NULL EOF errno assert offsetof size_t "
+    "ptrdiff_t int32_t int64_t uint64_t abi";
+
+constexpr const char* kLibrary =
+    "abs acos asin atan atof atoi atol bsearch calloc cbrt ceil clock cos cosh div drem erf erfc "
+    "exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod free frexp gamma getc gets hypot index "
+    "j0 j1 jn labs ldexp ldiv lgamma link llabs log log10 log1p log2 logb lrint lround main malloc "
+    "memchr memcmp memcpy memmove memset mktime modf nan pause pipe pow printf putc puts qsort raise "
+    "rand random read realloc remainder remove rename rewind rindex rint round scanf select signal "
+    "significand sin sinh sleep sqrt srand std strcat strchr strcmp strcpy strlen system tan tanh "
+    "tgamma time trunc ungetc wait write y0 y1 yn";
+
+std::set<std::string> set_of(std::string_view words) {
+  std::set<std::string> out;
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    out.emplace(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return out;
+}
+
+constexpr std::array<std::string_view, 25> kGreek{
+    "alpha", "beta",   "gamma",   "delta", "epsilon", "zeta",    "eta",  "theta", "iota",
+    "kappa", "lambda", "mu",      "nu",    "xi",      "omicron", "pi",   "rho",   "sigma",
+    "sigma", "tau",    "upsilon", "phi",   "chi",     "psi",     "omega"};
+
+std::string written_out(std::uint32_t letter) {
+  if (letter >= 0x3b1 && letter < 0x3b1 + kGreek.size()) return std::string(kGreek[letter - 0x3b1]);
+  if (letter >= 0x391 && letter < 0x391 + kGreek.size()) {
+    std::string out(kGreek[letter - 0x391]);
+    out[0] = static_cast<char>(out[0] - 'a' + 'A');
+    return out;
+  }
+  if (letter >= 0x2080 && letter <= 0x2089) return std::string(1, static_cast<char>('0' + letter - 0x2080));
+  return fmt::format("u{:04x}", letter);
+}
+
+}  // namespace
+
+const std::set<std::string>& c_library() {
+  static const std::set<std::string> kNames = set_of(kLibrary);
+  return kNames;
+}
+
+std::string upper_case(std::string name) {
+  for (char& c : name)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return name;
+}
+
+std::string in_ascii(const std::string& name) {
+  std::string out;
+  for (std::size_t at = 0; at < name.size();) {
+    const auto first = static_cast<unsigned char>(name[at++]);
+    if (first < 0x80) {
+      out += static_cast<char>(first);
+      continue;
+    }
+    std::uint32_t letter = first >= 0xf0 ? first & 0x07 : first >= 0xe0 ? first & 0x0f : first & 0x1f;
+    for (; at < name.size() && (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80; ++at)
+      letter = letter << 6 | (static_cast<unsigned char>(name[at]) & 0x3f);
+    out += written_out(letter);
+  }
+  return out.empty() || (out[0] >= '0' && out[0] <= '9') ? "_" + out : out;
+}
+
+std::string NameScope::add(const std::string& name) {
+  static const std::set<std::string> kReserved = set_of(kWords);
+  std::string out = in_ascii(name);
+  while (kReserved.contains(out) || !taken_.insert(out).second)
+    out += '_';
+  return out;
+}
+
+}  // namespace lehr
