@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/describe.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
-#include "runtime/output/describe.h"
 #include "runtime/output/printable.h"
 
 namespace lehr::commands {

@@ -187,24 +187,23 @@ class ParameterWriter {
     for (density::BoundId x : e_.event)
       components.push_back({writer_.bound(x)});
     turned.assign(components.rbegin(), components.rend());
-    const auto& parameters = b_.family->factor->parameters;
-    const auto precision = std::find_if(parameters.begin(), parameters.end(),
-                                        [](const math::FactorParameter& p) { return p.name == "precision"; });
+    const auto* precision = find_role(*b_.family->factor, math::ParameterRole::precision);
+    const auto* mean = find_role(*b_.family->factor, math::ParameterRole::location);
     const math::Expr linear = components.empty() ? math::natural_symbol(math::Stat::value)
                                                  : math::natural_symbol(math::Stat::comp, math::kFirst);
     Formulas at{{now}};
     if (!components.empty()) at.push_back(components[0]);
     return {
         {false,
-         {FormulaSymbol{"precision", {{now}, {now}}, components}},
+         {FormulaSymbol{precision->name, {{now}, {now}}, components}},
          parts(precision->from_natural),
          std::nullopt},
         {false,
-         {FormulaSymbol{"precision", {{before}, {now}}, turned}},
+         {FormulaSymbol{precision->name, {{before}, {now}}, turned}},
          parts(times({a_.number(-1), {}, {}}, pair)),
          std::nullopt},
         {false,
-         {FormulaQuadratic{{{FormulaSymbol{"precision", {}, {}}}}, {{FormulaSymbol{"mean", {}, {}}}}, at}},
+         {FormulaQuadratic{{{FormulaSymbol{precision->name, {}, {}}}}, {{FormulaSymbol{mean->name, {}, {}}}}, at}},
          parts(*affine(linear)),
          std::nullopt}};
   }

@@ -124,8 +124,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     b.uses = uses_of(out.density, v);
     const math::FamilyRow& prior = *m[m[v].statement].main.family;
     if (b.mean) {
-      b.family =
-          math::find_family(m[v].support == math::Support::spd_matrix ? "NormalWishart" : "NormalGamma");
+      b.family = math::find_joint_family(m[*b.mean].support, m[v].support);
       const std::vector<Use> stray = uses_of(out.density, *b.mean);
       const bool opaque = std::any_of(b.uses.begin(), b.uses.end(), [&](const Use& u) {
         return !out.density.terms[u.term].atoms[u.atom].opaque.empty();

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <map>
 
+#include "compiler/fitting/moments.h"
 #include "runtime/methods/cavi.h"
-#include "runtime/output/moments.h"
 
 namespace lehr {
 namespace {
@@ -220,7 +220,9 @@ Result<Score> HeldOut::sum_up(const std::vector<NpyArray>& posterior) {
     const bool needed = !is_discrete(v.support) || summed[k].by == Summation::belief;
     if (v.observed || v.auxiliary || !needed) continue;
     const auto it = saved.find(v.name);
-    const std::optional<Moments> mean = it == saved.end() ? std::nullopt : moments(it->second, nullptr);
+    const conditionals::Conditionals& c = analysed_.schedule.conditionals;
+    const std::optional<Moments> mean =
+        it == saved.end() ? std::nullopt : moments(*c[c.block_of[k]].family, it->second, nullptr);
     if (!mean)
       return Error{
           ExitCode::data, "posterior.npz", fmt::format("there is no mean of '{}' in it", v.name), {}};

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "runtime/output/moments.h"
+#include "compiler/fitting/moments.h"
 #include "runtime/output/saved_fit.h"
 
 namespace lehr {
@@ -30,8 +30,9 @@ Tempering::Factors Tempering::factors() const {
     const model::Variable& v = model_->variables[k];
     if (v.observed || v.auxiliary || is_discrete(v.support) || !saved.contains(v.name)) continue;
     const SavedVariable& factor = saved.at(v.name);
-    if (const NpyArray* c = factor.find("concentration")) concentrations[k] = c->values;
-    const auto mean = moments(factor, nullptr);
+    const math::FamilyRow& family = *schedule_->conditionals[schedule_->conditionals.block_of[k]].family;
+    if (const NpyArray* c = pseudo_counts(family, factor)) concentrations[k] = c->values;
+    const auto mean = moments(family, factor, nullptr);
     const std::span<double> to = f.values(model::VariableId(k));
     if (mean && mean->mean.size() == to.size()) std::ranges::copy(mean->mean, to.begin());
   }
@@ -59,6 +60,7 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& m
         std::pow(s.hottest, static_cast<double>(m) / static_cast<double>(s.levels - 1)));
   out.compute_ = std::make_shared<TemperedNormaliser>(model, schedule, data, out.temperatures);
   out.model_ = &model;
+  out.schedule_ = &schedule;
   out.data_ = &data;
   out.instance_ = &instance;
   out.local = s.local;

@@ -58,6 +58,7 @@ class Tempering {
 
   std::shared_ptr<const TemperedNormaliser> compute_;
   const model::Model* model_ = nullptr;
+  const schedule::Schedule* schedule_ = nullptr;
   const BoundData* data_ = nullptr;
   const Instance* instance_ = nullptr;
   std::int64_t every_ = 1;

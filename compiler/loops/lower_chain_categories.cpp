@@ -20,7 +20,7 @@ void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm
   const BufferId scale = work_array("scale." + var.name, {steps});
   const BufferId backward = work_array("backward." + var.name, {size});
   const BufferId message = work_array("message." + var.name, {size});
-  const BufferId probs = parameter_.at({b, "probs"}), pairs = chains_.at(b).pairs;
+  const BufferId probs = parameter_of(b, math::ParameterRole::probabilities), pairs = chains_.at(b).pairs;
   const auto each = [&](const char* name, const std::function<void(ExprId)>& body) {
     for_range(name, zero, values, body);
   };

@@ -161,7 +161,7 @@ void Lowering::declare_blocks() {
     for (const math::StatisticRow& row : block.factor->statistics) {
       if (!used.contains({b, row.stat})) continue;
       if (row.stat == math::Stat::indicator) {
-        expectation_[{b, row.stat}] = parameter_.at({b, "probs"});
+        expectation_[{b, row.stat}] = parameter_of(b, math::ParameterRole::probabilities);
         continue;
       }
       const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);

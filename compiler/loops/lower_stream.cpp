@@ -281,7 +281,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
   if (mode == StageMode::update)
     add_item_energy(element[0], b_.mul(owned_multiplicity(var, element), b_.mul(scale, b_.get(mean))));
   if (options_.save_locals) {
-    const BufferId out = parameter_.at({s.block, "probs"});
+    const BufferId out = parameter_of(s.block, math::ParameterRole::probabilities);
     each([&](ExprId k) { b_.store(out, parameter_address(s.block, element, {k}), b_.mul(scale, prob(k))); });
   }
 }

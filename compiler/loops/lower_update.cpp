@@ -142,7 +142,7 @@ Formulas Lowering::parameter_formulas(BlockId b, const std::vector<ExprId>& elem
 }
 
 void Lowering::softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
-  const BufferId natural = n.buffers.at(math::Stat::indicator), probs = parameter_.at({b, "probs"});
+  const BufferId natural = n.buffers.at(math::Stat::indicator), probs = parameter_of(b, math::ParameterRole::probabilities);
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const ExprId size = b_.extent(size_[m_[event_axes(var, 1)[0]].set.index()]);
   const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };
@@ -162,7 +162,7 @@ void Lowering::softmax(BlockId b, const std::vector<ExprId>& element, const Natu
 }
 
 void Lowering::argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
-  const BufferId natural = n.buffers.at(math::Stat::indicator), probs = parameter_.at({b, "probs"});
+  const BufferId natural = n.buffers.at(math::Stat::indicator), probs = parameter_of(b, math::ParameterRole::probabilities);
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const ExprId size = b_.extent(size_[m_[event_axes(var, 1)[0]].set.index()]);
   const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };
@@ -275,12 +275,18 @@ void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, cons
     });
   }
   if (!tolerant_) {
-    for (const math::Expr& v : factor.valid) {
+    const auto require = [&](const math::Expr& v, const auto& holds) {
       const ScalarId bad = b_.local("bad" + std::to_string(names_++), b_.f(0));
       components(v, math::free_event_rank(v), f, [&](const std::vector<ExprId>&, ExprId value) {
-        b_.accumulate(bad, b_.select(b_.greater(value, b_.f(0)), b_.f(0), b_.f(1)));
+        b_.accumulate(bad, b_.select(holds(value), b_.f(0), b_.f(1)));
       });
       b_.fail_if(b_.greater(b_.get(bad), b_.f(0)), f.fail_code);
+    };
+    for (const math::Expr& v : factor.valid)
+      require(v, [&](ExprId value) { return b_.greater(value, b_.f(0)); });
+    if (s_.conditionals[b].point) {
+      for (const math::Expr& v : factor.interior)
+        require(v, [&](ExprId value) { return b_.greater_equal(value, b_.f(0)); });
     }
   }
   expectations_from_parameters(b, element, f);

@@ -293,6 +293,10 @@ class Lowering {
   const Algebra& a_;
   Builder b_;
 
+  BufferId parameter_of(BlockId b, math::ParameterRole role) const {
+    return parameter_.at({b, find_role(*s_.conditionals[b].factor, role)->name});
+  }
+
   std::vector<SizeId> size_;                 // by plate set
   std::vector<SizeId> longest_;              // the same, once asked for
   DataBuffers buffers_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "compiler/machine/minibatch.h"
 
@@ -46,14 +45,29 @@ machine::Support support_of(math::Support s) {
   return To::real;
 }
 
-Parameter parameter_of(const std::string& name) {
-  static const std::map<std::string, Parameter> kKnown{
-      {"value", Parameter::value},  {"mean", Parameter::mean},   {"precision", Parameter::precision},
-      {"df", Parameter::df},        {"probs", Parameter::probs}, {"p", Parameter::p},
-      {"rate", Parameter::rate},    {"scale", Parameter::scale}, {"concentration", Parameter::shape_like},
-      {"a", Parameter::shape_like}, {"b", Parameter::shape_like}};
-  const auto at = kKnown.find(name);
-  return at == kKnown.end() ? Parameter::other : at->second;
+Parameter parameter_of(math::ParameterRole r) {
+  using Role = math::ParameterRole;
+  switch (r) {
+    case Role::value:
+      return Parameter::value;
+    case Role::location:
+      return Parameter::mean;
+    case Role::precision:
+      return Parameter::precision;
+    case Role::freedom:
+      return Parameter::df;
+    case Role::probabilities:
+      return Parameter::probs;
+    case Role::probability:
+      return Parameter::p;
+    case Role::spread:
+      return Parameter::rate;
+    case Role::pseudo_count:
+      return Parameter::shape_like;
+    case Role::other:
+      break;
+  }
+  return Parameter::other;
 }
 
 Role role_of(loops::Role r) {
@@ -330,6 +344,16 @@ class Writer {
     return static_cast<std::int64_t>(buffers.size());
   }
 
+  math::ParameterRole parameter_role(const loops::ParameterSlot& slot) const {
+    const auto& all = s_.conditionals[slot.block].factor->parameters;
+    return std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == slot.parameter; })->role;
+  }
+
+  static bool are_partners(math::ParameterRole a, math::ParameterRole b) {
+    using Role = math::ParameterRole;
+    return (a == Role::location && b == Role::precision) || (a == Role::precision && b == Role::location);
+  }
+
   void write_parameters() {
     const auto& slots = l_.interface.parameters;
     for (const loops::ParameterSlot& slot : slots) {
@@ -337,7 +361,7 @@ class Writer {
       machine::ParameterRow row{};
       row.buffer = index(slot.buffer);
       row.block = static_cast<std::int64_t>(slot.block.index());
-      row.parameter = parameter_of(slot.parameter);
+      row.parameter = parameter_of(parameter_role(slot));
       row.event_rank = slot.event_rank;
       row.support = support_of(v.support);
       row.of_items = slot.local;
@@ -347,11 +371,8 @@ class Writer {
       row.auxiliary = v.auxiliary.has_value();
       row.event = v.event.empty() ? 1 : extent(v.event[0]);
       row.partner = -1;
-      const std::string partner = slot.parameter == "mean"        ? "precision"
-                                  : slot.parameter == "precision" ? "mean"
-                                                                  : "";
-      for (std::size_t k = 0; k < slots.size() && !partner.empty(); ++k) {
-        if (slots[k].variable == slot.variable && slots[k].parameter == partner)
+      for (std::size_t k = 0; k < slots.size(); ++k) {
+        if (slots[k].variable == slot.variable && are_partners(parameter_role(slots[k]), parameter_role(slot)))
           row.partner = static_cast<std::int64_t>(k);
       }
       t_.parameters.push_back(row);

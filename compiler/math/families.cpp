@@ -174,6 +174,24 @@ const FamilyRow* find_family(std::string_view name) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+const FamilyRow* find_factor_family(std::string_view name) {
+  return name == logistic_bound().name ? &logistic_bound() : find_family(name);
+}
+
+const FamilyRow* find_joint_family(Support mean, Support precision) {
+  const auto& rows = families();
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const FamilyRow& row) {
+    return row.support == mean && row.joint_precision == precision;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+const FactorParameter* find_role(const Factor& factor, ParameterRole role) {
+  const auto found = std::find_if(factor.parameters.begin(), factor.parameters.end(),
+                                  [&](const FactorParameter& p) { return p.exported && p.role == role; });
+  return found == factor.parameters.end() ? nullptr : &*found;
+}
+
 std::vector<const FamilyRow*> factors_for(Support support, std::span<const Stat> needed) {
   std::vector<const FamilyRow*> fitting;
   for (const FamilyRow& row : families()) {

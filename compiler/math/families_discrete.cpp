@@ -22,11 +22,12 @@ FamilyRow bernoulli() {
   row.log_density = x * log(p) + (1.0 - x) * log1m(p);
 
   Factor f;
-  f.parameters = {parameter("p", 0, reciprocal(1.0 + exp(-n_value)))};
+  f.parameters = {parameter("p", 0, reciprocal(1.0 + exp(-n_value)), ParameterRole::probability)};
   f.statistics = {{Stat::value, p, log(p) - log1m(p)}};
   f.log_normaliser = -log1m(p);
   f.entropy = -xlogx(p) - xlogx(1.0 - p);
   f.mode = step(p - 0.5);
+  f.moments = mean_alone;
   row.factor = std::move(f);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     return std::vector<double>{draw_uniform(rng) < q[0] ? 1.0 : 0.0};
@@ -42,12 +43,13 @@ FamilyRow spin() {
 
   // q(x) proportional to exp(h x): E[x] = tanh(h), A = log(2 cosh h).
   Factor f;
-  f.parameters = {parameter("mean", 0, tanh(natural_symbol(Stat::value)))};
+  f.parameters = {parameter("mean", 0, tanh(natural_symbol(Stat::value)), ParameterRole::location)};
   f.parameters[0].from_density = 0.0;
   f.statistics = {{Stat::value, mean, 0.5 * log(1.0 + mean) - 0.5 * log1m(mean)}};
   f.log_normaliser = kLog2 - 0.5 * log(1.0 + mean) - 0.5 * log1m(mean);
   f.entropy = -xlogx(0.5 * (1.0 + mean)) - xlogx(0.5 * (1.0 - mean));
   f.mode = 2.0 * step(mean) - 1.0;
+  f.moments = mean_alone;
   row.factor = std::move(f);
   row.draw = [](std::span<const double>, std::size_t, Rng& rng) {
     return std::vector<double>{draw_uniform(rng) < 0.5 ? -1.0 : 1.0};
@@ -77,11 +79,13 @@ FamilyRow geometric() {
   row.log_density = x * log1m(p) + log(p);
 
   Factor f;
-  f.parameters = {parameter("p", 0, 1.0 - exp(natural_symbol(Stat::value)))};
+  f.parameters = {parameter("p", 0, 1.0 - exp(natural_symbol(Stat::value)), ParameterRole::probability)};
   f.statistics = {{Stat::value, (1.0 - p) / p, log1m(p)}};
   f.log_normaliser = -log(p);
   f.entropy = -(xlogx(p) + xlogx(1.0 - p)) / p;
   f.mode = 0.0;
+  f.moments = number_moments(
+      [](std::span<const double> q) { return std::pair((1 - q[0]) / q[0], std::sqrt(1 - q[0]) / q[0]); });
   f.valid = {p};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
@@ -113,12 +117,14 @@ FamilyRow categorical() {
   Factor f;
   f.parameters = {parameter(
       "probs", 1,
-      exp(natural_symbol(Stat::indicator, kFirst)) / sum(kA, exp(natural_symbol(Stat::indicator, kA))))};
+      exp(natural_symbol(Stat::indicator, kFirst)) / sum(kA, exp(natural_symbol(Stat::indicator, kA))),
+      ParameterRole::probabilities)};
   f.parameters[0].from_density = symbol("p", kFirst);
   f.statistics = {{Stat::indicator, probs, log(probs)}};
   f.log_normaliser = 0.0;
   f.entropy = -sum(kA, xlogx(symbol("probs", kA)));
   f.softmax = true;
+  f.moments = mean_alone;
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
     return std::vector<double>{static_cast<double>(draw_categorical(rng, p))};

@@ -17,14 +17,15 @@ FamilyRow normal() {
   row.log_density = -0.5 * kLog2Pi + 0.5 * log(precision) - 0.5 * precision * square(x - mean);
 
   Factor f;
-  f.parameters = {parameter("precision", 0, -2.0 * natural_symbol(Stat::square)),
-                  parameter("mean", 0, natural_symbol(Stat::value) / precision)};
+  f.parameters = {parameter("precision", 0, -2.0 * natural_symbol(Stat::square), ParameterRole::precision),
+                  parameter("mean", 0, natural_symbol(Stat::value) / precision, ParameterRole::location)};
   f.statistics = {{Stat::value, mean, precision * mean},
                   {Stat::square, square(mean) + reciprocal(precision), -0.5 * precision}};
   f.log_normaliser = 0.5 * precision * square(mean) - 0.5 * log(precision) + 0.5 * kLog2Pi;
   f.entropy = 0.5 * (1.0 + kLog2Pi) - 0.5 * log(precision);
   f.valid = {precision};
   f.mode = mean;
+  f.moments = number_moments([](std::span<const double> p) { return std::pair(p[1], 1 / std::sqrt(p[0])); });
   row.factor = std::move(f);
   row.location = {"mean"};
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
@@ -43,12 +44,13 @@ FamilyRow gamma() {
 
   Factor f;
   f.parameters = {parameter("shape", 0, natural_symbol(Stat::log) + 1.0),
-                  parameter("rate", 0, -natural_symbol(Stat::value))};
+                  parameter("rate", 0, -natural_symbol(Stat::value), ParameterRole::spread)};
   f.statistics = {{Stat::value, shape / rate, -rate}, {Stat::log, digamma(shape) - log(rate), shape - 1.0}};
   f.log_normaliser = lgamma(shape) - shape * log(rate);
   f.entropy = shape - log(rate) + lgamma(shape) + (1.0 - shape) * digamma(shape);
   f.valid = {shape, rate};
   f.mode = (shape - 1.0) / rate;
+  f.moments = number_moments([](std::span<const double> p) { return gamma_moments(p[0], p[1]); });
   f.interior = {shape - 1.0};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
@@ -66,13 +68,17 @@ FamilyRow inverse_gamma() {
 
   Factor f;
   f.parameters = {parameter("shape", 0, -natural_symbol(Stat::log) - 1.0),
-                  parameter("scale", 0, -natural_symbol(Stat::inverse))};
+                  parameter("scale", 0, -natural_symbol(Stat::inverse), ParameterRole::spread)};
   f.statistics = {{Stat::inverse, shape / scale, -scale},
                   {Stat::log, log(scale) - digamma(shape), -(shape + 1.0)}};
   f.log_normaliser = lgamma(shape) - shape * log(scale);
   f.entropy = shape + log(scale) + lgamma(shape) - (shape + 1.0) * digamma(shape);
   f.valid = {shape, scale};
   f.mode = scale / (shape + 1.0);
+  f.moments = number_moments([](std::span<const double> p) {
+    const double mean = p[0] > 1 ? p[1] / (p[0] - 1) : kInfinite;
+    return std::pair(mean, p[0] > 2 ? mean / std::sqrt(p[0] - 2) : kInfinite);
+  });
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
     return std::vector<double>{p[1] / draw_gamma(rng, p[0])};
@@ -104,15 +110,21 @@ FamilyRow beta() {
   row.log_density = lgamma(a + b) - lgamma(a) - lgamma(b) + (a - 1.0) * log(x) + (b - 1.0) * log1m(x);
 
   Factor f;
-  f.parameters = {parameter("a", 0, natural_symbol(Stat::log) + 1.0),
-                  parameter("b", 0, natural_symbol(Stat::log1m) + 1.0)};
+  f.parameters = {parameter("a", 0, natural_symbol(Stat::log) + 1.0, ParameterRole::pseudo_count),
+                  parameter("b", 0, natural_symbol(Stat::log1m) + 1.0, ParameterRole::pseudo_count)};
   f.statistics = {{Stat::log, digamma(a) - digamma(a + b), a - 1.0},
                   {Stat::log1m, digamma(b) - digamma(a + b), b - 1.0}};
   f.log_normaliser = lgamma(a) + lgamma(b) - lgamma(a + b);
   f.entropy = lgamma(a) + lgamma(b) - lgamma(a + b) + (1.0 - a) * digamma(a) + (1.0 - b) * digamma(b) +
               (a + b - 2.0) * digamma(a + b);
   f.valid = {a, b};
-  f.mode = (a - 1.0) / (a + b - 2.0);
+  // Where all values are equally probable, the middle.
+  const Expr peaked = step(a + b - 2.0);
+  f.mode = (a - 1.0 + 0.5 * (1.0 - peaked)) / (a + b - 2.0 + (1.0 - peaked));
+  f.moments = number_moments([](std::span<const double> p) {
+    const double mean = p[0] / (p[0] + p[1]);
+    return std::pair(mean, std::sqrt(mean * (1 - mean) / (p[0] + p[1] + 1)));
+  });
   f.interior = {a - 1.0, b - 1.0};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {

@@ -17,6 +17,25 @@ Eigen::Map<const Matrix> as_matrix(std::span<const double> values, std::size_t s
   return {values.data(), n, n};
 }
 
+/// The diagonal of the inverse; infinite unless the matrix is positive definite.
+Eigen::ArrayXd inverse_diagonal(const Matrix& m) {
+  const Eigen::LLT<Matrix> factor(m);
+  if (factor.info() != Eigen::Success) return Eigen::ArrayXd::Constant(m.rows(), kInfinite);
+  return factor.solve(Matrix::Identity(m.rows(), m.rows())).diagonal();
+}
+
+std::vector<double> values_of(const Eigen::ArrayXd& x) { return {x.begin(), x.end()}; }
+
+/// Adds mean df * V and variance df * (V_ij^2 + V_ii V_jj) of the entries.
+void add_wishart_moments(double df, const Matrix& v, MeanAndSd& to) {
+  for (Eigen::Index i = 0; i < v.rows(); ++i) {
+    for (Eigen::Index j = 0; j < v.rows(); ++j) {
+      to.mean.push_back(df * v(i, j));
+      to.sd.push_back(std::sqrt(df * (v(i, j) * v(i, j) + v(i, i) * v(j, j))));
+    }
+  }
+}
+
 std::vector<double> draw_mv_normal(std::span<const double> mean, const Matrix& precision, Rng& rng) {
   const auto size = static_cast<Eigen::Index>(mean.size());
   Eigen::VectorXd z(size);
@@ -76,8 +95,9 @@ FamilyRow mv_normal() {
 
   Factor f;
   f.parameters = {
-      parameter("precision", 2, -2.0 * natural_symbol(Stat::comp2, kFirst, kSecond)),
-      parameter("mean", 1, sum(kA, inverse("precision", kFirst, kA) * natural_symbol(Stat::comp, kA)))};
+      parameter("precision", 2, -2.0 * natural_symbol(Stat::comp2, kFirst, kSecond), ParameterRole::precision),
+      parameter("mean", 1, sum(kA, inverse("precision", kFirst, kA) * natural_symbol(Stat::comp, kA)),
+                ParameterRole::location)};
   f.statistics = {{Stat::comp, mean_j, sum(kA, symbol("precision", kFirst, kA) * symbol("mean", kA))},
                   {Stat::comp2, mean_j * symbol("mean", kSecond) + inverse("precision", kFirst, kSecond),
                    -0.5 * precision_jl}};
@@ -86,6 +106,10 @@ FamilyRow mv_normal() {
       0.5 * logdet("precision") + 0.5 * kLog2Pi * extent();
   f.entropy = 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * logdet("precision");
   f.mode = mean_j;
+  f.moments = [](std::span<const double> p, std::size_t size) {
+    const auto mean = p.subspan(size * size);
+    return MeanAndSd{{mean.begin(), mean.end()}, values_of(inverse_diagonal(as_matrix(p, size)).sqrt())};
+  };
   row.factor = std::move(f);
   row.location = {"mean"};
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
@@ -104,7 +128,7 @@ FamilyRow wishart() {
   row.log_density = wishart_density(df, "x");
 
   Factor f;
-  f.parameters = {parameter("df", 0, 2.0 * natural_symbol(Stat::logdet) + extent() + 1.0),
+  f.parameters = {parameter("df", 0, 2.0 * natural_symbol(Stat::logdet) + extent() + 1.0, ParameterRole::freedom),
                   parameter("rate", 2, -2.0 * natural_symbol(Stat::entry, kFirst, kSecond)),
                   parameter("scale", 2, inverse("rate", kFirst, kSecond))};
   f.parameters[1].exported = false;
@@ -116,6 +140,11 @@ FamilyRow wishart() {
   f.valid = {df - extent() + 1.0};
   f.mode = (df - extent() - 1.0) * scale_jl;
   f.interior = {df - extent() - 1.0};
+  f.moments = [](std::span<const double> p, std::size_t size) {
+    MeanAndSd m;
+    add_wishart_moments(p[0], as_matrix(p.subspan(1), size), m);
+    return m;
+  };
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     const Matrix x = draw_wishart(p[0], as_matrix(p.subspan(1), size), rng);
@@ -133,14 +162,28 @@ FamilyRow dirichlet() {
   row.log_density = lgamma(total) - sum(kA, lgamma(c_a)) + sum(kA, (c_a - 1.0) * log(symbol("x", kA)));
 
   Factor f;
-  f.parameters = {parameter("concentration", 1, natural_symbol(Stat::log_comp, kFirst) + 1.0)};
+  f.parameters = {parameter("concentration", 1, natural_symbol(Stat::log_comp, kFirst) + 1.0,
+                            ParameterRole::pseudo_count)};
   f.statistics = {{Stat::log_comp, digamma(c_j) - digamma(total), c_j - 1.0}};
   f.log_normaliser = sum(kA, lgamma(c_a)) - lgamma(total);
   f.entropy = sum(kA, lgamma(c_a)) - lgamma(total) + (total - extent()) * digamma(total) -
               sum(kA, (c_a - 1.0) * digamma(c_a));
   f.valid = {c_j};
-  f.mode = (c_j - 1.0) / (total - extent());
+  // Where all values are equally probable, the middle.
+  const Expr peaked = step(total - extent());
+  f.mode = (c_j - 1.0 + (1.0 - peaked) / extent()) / (total - extent() + (1.0 - peaked));
   f.interior = {c_j - 1.0};
+  f.moments = [](std::span<const double> p, std::size_t) {
+    double total = 0;
+    for (const double c : p)
+      total += c;
+    MeanAndSd m;
+    for (const double c : p) {
+      const double mean = m.mean.emplace_back(c / total);
+      m.sd.push_back(std::sqrt(mean * (1 - mean) / (total + 1)));
+    }
+    return m;
+  };
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     std::vector<double> x(size);
@@ -163,9 +206,9 @@ FamilyRow normal_gamma() {
 
   Factor f;
   f.parameters = {parameter("precision_scale", 0, -2.0 * natural_symbol(Stat::weighted_square)),
-                  parameter("mean", 0, natural_symbol(Stat::weighted) / k),
+                  parameter("mean", 0, natural_symbol(Stat::weighted) / k, ParameterRole::location),
                   parameter("shape", 0, natural_symbol(Stat::log) + 0.5),
-                  parameter("rate", 0, -natural_symbol(Stat::value) - 0.5 * k * square(mean))};
+                  parameter("rate", 0, -natural_symbol(Stat::value) - 0.5 * k * square(mean), ParameterRole::spread)};
   f.parameters[0].of_mean = f.parameters[1].of_mean = true;
   f.statistics = {{Stat::value, shape / rate, -rate - 0.5 * k * square(mean)},
                   {Stat::log, digamma(shape) - log(rate), shape - 0.5},
@@ -175,6 +218,12 @@ FamilyRow normal_gamma() {
   f.entropy = shape - log(rate) + lgamma(shape) + (1.0 - shape) * digamma(shape) + 0.5 * (1.0 + kLog2Pi) -
               0.5 * log(k) - 0.5 * (digamma(shape) - log(rate));
   f.valid = {k, shape, rate};
+  // Student's t once the precision is integrated out: E[1 / tau] = rate / (shape - 1).
+  f.moments = [](std::span<const double> p, std::size_t) {
+    const auto [mean, sd] = gamma_moments(p[2], p[3]);
+    const double freedom = p[2] - 1;
+    return MeanAndSd{{p[1], mean}, {freedom <= 0 ? kInfinite : std::sqrt(p[3] / (freedom * p[0])), sd}};
+  };
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
     const double precision = draw_gamma(rng, p[2]) / p[3];
@@ -201,8 +250,8 @@ FamilyRow normal_wishart() {
   Factor f;
   f.parameters = {
       parameter("precision_scale", 0, -2.0 * natural_symbol(Stat::weighted_square)),
-      parameter("mean", 1, natural_symbol(Stat::weighted, kFirst) / k),
-      parameter("df", 0, 2.0 * natural_symbol(Stat::logdet) + extent()),
+      parameter("mean", 1, natural_symbol(Stat::weighted, kFirst) / k, ParameterRole::location),
+      parameter("df", 0, 2.0 * natural_symbol(Stat::logdet) + extent(), ParameterRole::freedom),
       parameter("rate", 2,
                 -2.0 * natural_symbol(Stat::entry, kFirst, kSecond) - k * mean(kFirst) * mean(kSecond)),
       parameter("scale", 2, inverse("rate", kFirst, kSecond))};
@@ -220,6 +269,16 @@ FamilyRow normal_wishart() {
   f.entropy = wishart_entropy(df) + 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * extent() * log(k) -
               0.5 * expected_logdet(df);
   f.valid = {k, df - extent() + 1.0};
+  // E[Lambda^-1] = scale^-1 / (df - D - 1).
+  f.moments = [](std::span<const double> p, std::size_t size) {
+    const auto mean = p.subspan(1, size);
+    const double df = p[1 + size], freedom = df - static_cast<double>(size) - 1;
+    const auto scale = as_matrix(p.subspan(2 + size), size);
+    MeanAndSd m{{mean.begin(), mean.end()}, std::vector<double>(size, kInfinite)};
+    if (!(freedom <= 0)) m.sd = values_of((inverse_diagonal(scale) / (freedom * p[0])).sqrt());
+    add_wishart_moments(df, scale, m);
+    return m;
+  };
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     const Matrix precision = draw_wishart(p[size + 1], as_matrix(p.subspan(size + 2), size), rng);

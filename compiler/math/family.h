@@ -52,6 +52,19 @@ struct StatisticRow {
   Expr natural;      // natural parameter (with respect to Lebesgue or counting measure)
 };
 
+/// What a parameter of a factor is to whoever knows no family: random starts, chains, averages of factors.
+enum class ParameterRole {
+  value,          // of a point: the value itself
+  location,       // any real
+  precision,      // of the location, if the factor has both
+  freedom,        // degrees of freedom of a matrix
+  probabilities,  // of the values of a category
+  probability,    // of a bit, or of an end
+  spread,         // a positive number that stretches or shrinks the value
+  pseudo_count,   // a positive number that grows with what was seen
+  other
+};
+
 /// One parameter of the factor: the posterior writes it as `variable.name`.
 /// `from_natural` is over natural symbols and over parameters that stand earlier in the same list, exported or not
 /// (Wishart: df, rate = -2 n_entry, scale = inverse("rate")). A parameter with exported = false is an intermediate of
@@ -65,6 +78,13 @@ struct FactorParameter {
   bool exported = true;
   bool of_mean = false;       // joint families: written under the name of the mean
   std::optional<Expr> from_density = {};
+  ParameterRole role = ParameterRole::other;
+};
+
+/// Of each component of a value, row-major; infinite where it does not exist. Joint families: of the mean, then of the
+/// precision. Categories: the probabilities of the values. `sd` is empty for discrete values (but counts) and points.
+struct MeanAndSd {
+  std::vector<double> mean, sd;
 };
 
 /// A family as a variational factor. Discrete `indicator` factors (Categorical) have `probs` = softmax of the
@@ -87,7 +107,13 @@ struct Factor {
   /// `mode` is the mode only where these are >= 0 (shapes and concentrations >= 1, Wishart df >= D + 1), at every
   /// kFirst where that is free: below, the density has no largest value inside its support.
   std::vector<Expr> interior = {};
+  /// `parameters`: the exported ones concatenated in row order (matrices row-major), for one element whose event axis has
+  /// size `extent`. What does not depend on a parameter that is NaN is not NaN.
+  std::function<MeanAndSd(std::span<const double> parameters, std::size_t extent)> moments = {};
 };
+
+/// The parameter of that role, or null.
+const FactorParameter* find_role(const Factor& factor, ParameterRole role);
 
 /// The natural parameter that belongs to a statistic, in FactorParameter::from_natural.
 Expr natural_symbol(Stat s);                      // rank 0
@@ -143,6 +169,10 @@ std::vector<DensityParameter> density_parameters(const FamilyRow& row);
 /// All rows, in the order of `lehr families`.
 const std::vector<FamilyRow>& families();
 const FamilyRow* find_family(std::string_view name);
+/// The same among all rows that factors have: logistic_bound() too.
+const FamilyRow* find_factor_family(std::string_view name);
+/// The family of a factor for a value and its precision, or null.
+const FamilyRow* find_joint_family(Support mean, Support precision);
 
 /// The row of the auxiliary xi of a logistic link: a point at which the bound is tightest. Not in families().
 /// Jaakkola & Jordan, Bayesian parameter estimation via variational methods (2000).

@@ -5,6 +5,8 @@
 
 namespace lehr::math {
 
+using namespace rows;
+
 namespace {
 
 /// Added to an argument of a logarithm that may be 0 at a point on the boundary: a probability that is never
@@ -54,17 +56,17 @@ Expr statistic_at_value(Stat s, Support support) {
 Factor point(const FamilyRow& row) {
   Factor f = *row.factor;
   f.entropy = f.log_normaliser = 0.0;
+  f.moments = mean_alone;
   if (f.softmax) {
     f.hard = true;
     return f;
   }
   for (FactorParameter& p : f.parameters)
     p.exported = false;
-  f.parameters.push_back({.name = "value", .event_rank = event_rank(row.support), .from_natural = *f.mode});
+  f.parameters.push_back(
+      parameter("value", event_rank(row.support), *f.mode, ParameterRole::value));
   for (StatisticRow& s : f.statistics)
     s.expectation = statistic_at_value(s.stat, row.support);
-  for (const Expr& e : f.interior)
-    f.valid.push_back(e + kTiny);
   return f;
 }
 
@@ -87,7 +89,8 @@ const FamilyRow& logistic_bound() {
         {.name = "square",
          .from_natural = -natural_symbol(Stat::curvature) / (natural_symbol(Stat::offset) + kTiny),
          .exported = false},
-        {.name = "value", .from_natural = sqrt(symbol("square"))}};
+        parameter("value", 0, sqrt(symbol("square")), ParameterRole::value)};
+    f.moments = mean_alone;
     f.statistics = {{Stat::curvature, lambda, 0.0},
                     {Stat::offset, lambda * x2 - 0.5 * xi - log(1.0 + exp(-xi)), 0.0}};
     row.factor = std::move(f);

@@ -1,6 +1,7 @@
 // The groups of rows that families.cpp joins, and the notation they share. Included by the rows only.
 #pragma once
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -35,9 +36,31 @@ inline Spelling alternative(std::string name, std::string of, Expr convert, int 
           .event_rank = event_rank,
           .domain = domain};
 }
-inline FactorParameter parameter(std::string name, int event_rank, Expr from_natural) {
-  return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(from_natural)};
+inline FactorParameter parameter(std::string name, int event_rank, Expr from_natural,
+                                 ParameterRole role = ParameterRole::other) {
+  return {.name = std::move(name),
+          .event_rank = event_rank,
+          .from_natural = std::move(from_natural),
+          .role = role};
 }
+
+inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+/// The moments of a number from `f`, a function of the parameters that gives mean and sd.
+template <class F>
+std::function<MeanAndSd(std::span<const double>, std::size_t)> number_moments(F f) {
+  return [f](std::span<const double> p, std::size_t) {
+    const std::pair<double, double> m = f(p);
+    return MeanAndSd{{m.first}, {m.second}};
+  };
+}
+
+inline std::pair<double, double> gamma_moments(double shape, double rate) {
+  return {shape / rate, std::sqrt(shape) / rate};
+}
+
+/// The moments of what its parameters are the mean of: points, and probabilities of single outcomes.
+inline MeanAndSd mean_alone(std::span<const double> p, std::size_t) { return {{p.begin(), p.end()}, {}}; }
 
 }  // namespace rows
 

@@ -77,7 +77,7 @@ struct PickRow {
 };
 
 /// Parameters of factors that starts know how to displace.
-enum class Parameter : std::int64_t { value, mean, precision, df, probs, p, rate, scale, shape_like, other };
+enum class Parameter : std::int64_t { value, mean, precision, df, probs, p, rate, shape_like, other };
 enum class Support : std::int64_t { real, positive, unit, count, bit, spin, category, simplex, vector, counts, spd_matrix };
 
 struct ParameterRow {

@@ -118,7 +118,7 @@ void displace(const View& v, const ParameterRow& row, bool flat, Rng& rng) {
       value = 0.5 * size * (2 * draw_uniform(rng) - 1);
   } else if (row.parameter == Parameter::mean) {
     displace_mean(v, row, size, rng);
-  } else if (row.parameter == Parameter::rate || (row.parameter == Parameter::scale && row.event_rank == 0)) {
+  } else if (row.parameter == Parameter::rate) {
     for (double& value : x)
       value *= std::exp(0.3 * size * draw_normal(rng));
   } else if (row.parameter == Parameter::shape_like) {
@@ -211,7 +211,7 @@ bool start_elements(const View& v, const Start& s, Rng& rng) {
     if (row.parameter == Parameter::probs && row.chain) {
       allocate_chain(v, s, k, rng);
       any = true;
-    } else if (s.kind == StartKind::allocations && row.parameter == Parameter::p) {
+    } else if (s.kind == StartKind::allocations && row.parameter == Parameter::p && row.support == Support::bit) {
       allocate_bits(v, s, k, rng);
       any = true;
     }

@@ -152,12 +152,17 @@ def formulas(out):
         "ng.mean": numpy.array(1.5), "ng.precision_scale": numpy.array(4.0),
         "t.shape": numpy.array(3.0), "t.rate": numpy.array(6.0),
         "v.shape": numpy.array(4.0), "v.scale": numpy.array(6.0),
-        "s.concentration": large, "odd.thing": numpy.zeros((2, 2)), "r.mean": numpy.zeros((2, 3)), "r.precision": numpy.ones(3)}
+        "s.concentration": large, "odd.thing": numpy.zeros((2, 2)), "r.mean": numpy.zeros((2, 3)), "r.precision": numpy.ones(3),
+        "g.p": numpy.array(0.2), "c.value": numpy.array([0.25, 0.75])}
     numpy.savez(f"{out}/posterior.npz", **arrays)
     axes = {"m": (["k"], ["d"]), "nw": (["k"], ["d"]), "L": (["k"], ["d", "d"]), "s": ([], ["w"])}
     variables = {name: {"axes": a, "event": e} for name, (a, e) in axes.items()}
-    variables.setdefault("nw", {})["joint"] = "L"
-    variables["ng"] = {"joint": "t"}
+    variables["nw"]["joint"] = "L"
+    families = {"m": "MvNormal", "nw": "NormalWishart", "L": "NormalWishart", "ng": "NormalGamma", "t": "NormalGamma",
+                "v": "InverseGamma", "s": "Dirichlet", "odd": "Normal", "r": "Normal", "g": "Geometric", "c": "Dirichlet"}
+    for name, family in families.items():
+        variables.setdefault(name, {})["family"] = family
+    variables["ng"]["joint"] = "t"
     with open(f"{out}/fit.json", "w") as file:
         json.dump({"model": "made_up", "status": "converged", "variables": variables, "elbo": None}, file)
 
@@ -177,8 +182,11 @@ def formulas(out):
     assert rows("nw")[2].count("(inf)") == 3  # four degrees of freedom in three dimensions: no variance
     v = positive[0]
     same(rows("L")[2], 7 * v[1], numpy.sqrt(7 * (v[1] ** 2 + v[1, 1] * numpy.diag(v))))
-    assert lehr("show", out, "ng").stdout == "ng: mean 1.5, sd 0.866\n"  # sqrt(6 / (2 * 4))
-    assert lehr("show", out, "v").stdout == "v: mean 2, sd 1.414\n"
+    assert lehr("show", out, "ng").stdout == "ng: NormalGamma, mean 1.5, sd 0.866\n"  # sqrt(6 / (2 * 4))
+    assert lehr("show", out, "t").stdout == "t: NormalGamma, mean 0.5, sd 0.2887\n"
+    assert lehr("show", out, "v").stdout == "v: InverseGamma, mean 2, sd 1.414\n"
+    assert lehr("show", out, "g").stdout == "g: Geometric, mean 4, sd 4.472\n"  # (1 - p) / p, sqrt(1 - p) / p
+    assert [line.split() for line in rows("c")] == [["0", "0.2500"], ["1", "0.7500"]]  # a point: nothing in brackets
     assert rows("s") == ["  " + ", ".join(f"w {w} {(w + 1) / large.sum():.2g}" for w in range(29, 19, -1))], rows("s")
     for name in ["odd", "r"]:
         assert "stand in posterior.npz" in lehr("show", out, name).stdout

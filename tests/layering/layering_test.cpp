@@ -7,8 +7,14 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/math/family.h"
 
 namespace fs = std::filesystem;
 
@@ -166,5 +172,34 @@ TEST_CASE("the library's header needs the standard library and runtime/result.h 
     if (i.file != "runtime/result.h") continue;
     INFO(i.line << ": " << i.target);
     CHECK(i.target.find_first_of("./") == std::string::npos);
+  }
+}
+
+TEST_CASE("what a family or a parameter is called is known to its row alone") {
+  std::set<std::string> names;
+  for (const lehr::math::FamilyRow& row : lehr::math::families()) {
+    names.insert(row.name);
+    for (const lehr::math::Spelling& s : row.spellings)
+      names.insert(s.name);
+    for (const lehr::math::Factor* f : {row.factor ? &*row.factor : nullptr, lehr::math::point_factor(row)}) {
+      for (std::size_t k = 0; f && k < f->parameters.size(); ++k)
+        names.insert(f->parameters[k].name);
+    }
+  }
+  // Comparisons, look-ups and tables by a string; not what is only said or printed.
+  const std::string name = fmt::format("\"({})\"", fmt::join(names, "|"));
+  const std::regex decides("([=!]= *|\\b(find|find_family|contains|count|at|get)\\((\\{[^\"}]*)?)" + name + "|\\{" + name + ", *[A-Z]\\w*::");
+  // The shape of a cooling schedule is an option of the command line.
+  const std::vector<std::string> others{"compiler/math/", "compiler/options/anneal_spec.cpp"};
+  for (const char* folder : {"compiler", "runtime"}) {
+    for (const fs::directory_entry& e : fs::recursive_directory_iterator(folder)) {
+      const std::string path = e.path().generic_string();
+      if (!e.is_regular_file() || starts_with_one_of(path, others)) continue;
+      std::ifstream file(path);
+      std::string text;
+      for (int line = 1; std::getline(file, text); ++line) {
+        if (std::regex_search(text, decides)) FAIL_CHECK(path << ":" << line << ": " << text);
+      }
+    }
   }
 }

@@ -142,6 +142,51 @@ TEST_CASE("draws match the expected statistics") {
   });
 }
 
+TEST_CASE("means and standard deviations are those of draws") {
+  for_all_rows([](const FamilyRow& row, Environment density) {
+    if (!row.factor) return;
+    for (const Spelling& s : row.spellings) {  // far from where moments do not exist
+      if (s.convert || s.domain != Support::positive) continue;
+      for (double& v : density.symbols.at(s.name).values) v += 8.0;
+    }
+    const auto exported = parameters_from_density(*row.factor, density);
+    std::vector<double> flat;
+    for (const FactorParameter& p : row.factor->parameters) {
+      if (p.exported) flat.insert(flat.end(), exported.at(p.name).values.begin(), exported.at(p.name).values.end());
+    }
+    REQUIRE(row.factor->moments);
+    const MeanAndSd m = row.factor->moments(flat, density.extent);
+    CHECK(m.sd.empty() == is_discrete(row.support));
+    std::vector<Average> first(m.mean.size()), second(m.mean.size());
+    Rng rng(23);
+    for (int i = 0; i < 20000; ++i) {
+      std::vector<double> x;
+      const auto drawn = draw_value(row, density, rng);
+      if (row.support == Support::category) {
+        x.resize(m.mean.size());
+        x.at(static_cast<std::size_t>(drawn.at("x").values[0])) = 1.0;
+      } else {
+        for (const auto& [name, q] : drawn) x.insert(x.end(), q.values.begin(), q.values.end());
+      }
+      REQUIRE(x.size() == m.mean.size());
+      for (std::size_t j = 0; j < x.size(); ++j) {
+        first[j].add(x[j]);
+        second[j].add((x[j] - m.mean[j]) * (x[j] - m.mean[j]));
+      }
+    }
+    for (std::size_t j = 0; j < m.mean.size(); ++j) {
+      INFO("component " << j);
+      CHECK(std::abs(first[j].mean - m.mean[j]) < 5.0 * first[j].error() + 1e-12);
+      if (!m.sd.empty()) CHECK(std::abs(second[j].mean - m.sd[j] * m.sd[j]) < 5.0 * second[j].error());
+    }
+    if (const Factor* point = point_factor(row)) {
+      const MeanAndSd alone = point->moments(flat, density.extent);
+      CHECK(alone.mean == flat);
+      CHECK(alone.sd.empty());
+    }
+  });
+}
+
 TEST_CASE("the log density is natural times statistic minus the log normaliser") {
   for_all_rows([](const FamilyRow& row, const Environment& density) {
     if (!row.factor) return;

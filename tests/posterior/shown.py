@@ -52,6 +52,10 @@ FACTORS = {
     "nowhere": ({"shape": 0.9, "scale": 2.9}, (np.inf, np.inf)),
     "wide": ({"shape": 1.9, "scale": 2.9}, (2.9 / 0.9, np.inf))}
 
+FAMILIES = {"normal": "Normal", "gamma": "Gamma", "inverse_gamma": "InverseGamma", "beta": "Beta", "t_mean": "NormalGamma",
+            "dirichlet": "Dirichlet", "mv_normal": "MvNormal", "wishart": "Wishart", "nw_mean": "NormalWishart",
+            "list": "Gamma", "nowhere": "InverseGamma", "wide": "InverseGamma"}
+
 
 def printed(out, name):
     """The numbers of a variable: means and sds in turn."""
@@ -76,7 +80,8 @@ def shown(out, name):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as directory:
-        variables = {name: {"axes": (x[2:3] or [[]])[0], "event": (x[3:4] or [[]])[0], **({"joint": x[4]} if x[4:] else {})}
+        variables = {name: {"family": FAMILIES[name], "axes": (x[2:3] or [[]])[0], "event": (x[3:4] or [[]])[0],
+                            **({"joint": x[4]} if x[4:] else {})}
                      for name, x in FACTORS.items()}
         np.savez(os.path.join(directory, "posterior.npz"),
                  **{f"{name}.{k}": np.asarray(v, float) for name, x in FACTORS.items() for k, v in x[0].items()})

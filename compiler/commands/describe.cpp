@@ -1,6 +1,6 @@
 // Layout: numbers on one line; vectors without axes as a column; everything else one row an element, one
 // column a component of the event.
-#include "runtime/output/describe.h"
+#include "compiler/commands/describe.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runtime/output/moments.h"
+#include "compiler/fitting/moments.h"
 #include "runtime/output/plot.h"
 #include "runtime/output/printable.h"
 
@@ -82,17 +82,23 @@ std::string element(const SavedFit& fit, const std::vector<std::string>& plates,
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v) {
+  const math::FamilyRow* family = math::find_factor_family(v.family);
+  return family ? moments(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint)) : std::nullopt;
+}
+
 /// Weights of the elements of a plate: the mean of the only Dirichlet over it, averaged over that one's own
 /// elements.
 std::vector<double> weights_of(const SavedFit& fit, const std::string& plate) {
   const SavedVariable* found = nullptr;
   for (const SavedVariable& v : fit.variables) {
-    if (!v.find("concentration") || v.event != std::vector{plate}) continue;
+    const math::FamilyRow* family = math::find_factor_family(v.family);
+    if (!family || !pseudo_counts(*family, v) || v.event != std::vector{plate}) continue;
     if (found) return {};
     found = &v;
   }
   if (!found) return {};
-  const std::optional<Moments> m = moments(*found, nullptr);
+  const std::optional<Moments> m = moments_of(fit, *found);
   if (!m) return {};
   const auto k = static_cast<std::size_t>(m->event[0]);
   std::vector<double> out(k, 0.0);
@@ -221,7 +227,7 @@ std::string heading(const SavedVariable& v) {
 std::string describe(const SavedFit& fit, const SavedVariable& v, const DescribeOptions& o) {
   std::string out = heading(v);
   if (v.parameters.empty()) return out + "local, not written (fit with --save-locals)\n";
-  std::optional<Moments> m = moments(v, v.joint.empty() ? nullptr : fit.find(v.joint));
+  std::optional<Moments> m = moments_of(fit, v);
   if (!m) {
     out += "its parameters stand in posterior.npz\n";
     for (const NpyArray& a : v.parameters)

@@ -1,0 +1,135 @@
+// Finds the factor that the arrays belong to, and asks its row about one element after another.
+#include "compiler/fitting/moments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace lehr {
+namespace {
+
+using math::Factor;
+using math::FactorParameter;
+using math::FamilyRow;
+using Shape = std::vector<std::int64_t>;
+
+std::size_t size_of(const Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::size_t{1},
+                         [](std::size_t n, std::int64_t d) { return n * static_cast<std::size_t>(d); });
+}
+
+/// One exported parameter of the factor, cut into elements.
+struct Part {
+  const NpyArray* array;  // null: of the other member of a joint factor, which is not there
+  int event_rank;
+};
+
+struct Parts {
+  std::vector<Part> parts;  // in row order
+  Shape elements;
+  std::size_t extent = 1;   // of the event axis
+  bool complete = true;
+};
+
+bool has_all(const Factor& f, const SavedVariable& v, bool joint, bool of_mean) {
+  return std::all_of(f.parameters.begin(), f.parameters.end(), [&](const FactorParameter& p) {
+    return !p.exported || (joint && p.of_mean != of_mean) || v.find(p.name);
+  });
+}
+
+/// Shapes that agree: the same elements, and one extent of all event axes.
+std::optional<Parts> parts_of(const Factor& f, const SavedVariable& v, const SavedVariable* other, bool joint,
+                              bool of_mean) {
+  Parts out;
+  std::optional<std::int64_t> extent;
+  std::optional<Shape> elements;
+  for (const FactorParameter& p : f.parameters) {
+    if (!p.exported) continue;
+    const bool own = !joint || p.of_mean == of_mean;
+    const NpyArray* a = own ? v.find(p.name) : other ? other->find(p.name) : nullptr;
+    out.parts.push_back({a, p.event_rank});
+    if (!a) {
+      out.complete = false;
+      continue;
+    }
+    if (std::ssize(a->shape) < p.event_rank || a->values.size() != size_of(a->shape)) return std::nullopt;
+    const auto event = a->shape.end() - p.event_rank;
+    if (elements.value_or(Shape(a->shape.begin(), event)) != Shape(a->shape.begin(), event)) return std::nullopt;
+    elements = Shape(a->shape.begin(), event);
+    for (auto d = event; d != a->shape.end(); ++d) {
+      if (extent.value_or(*d) != *d) return std::nullopt;
+      extent = *d;
+    }
+  }
+  if (!elements) return std::nullopt;
+  out.elements = *elements;
+  out.extent = static_cast<std::size_t>(extent.value_or(1));
+  return out;
+}
+
+/// The parameters of one element, concatenated.
+void gather(const Parts& from, std::size_t element, std::vector<double>& to) {
+  to.clear();
+  for (const Part& p : from.parts) {
+    const std::size_t n = p.event_rank == 0 ? 1 : p.event_rank == 1 ? from.extent : from.extent * from.extent;
+    if (p.array) to.insert(to.end(), &p.array->values[element * n], &p.array->values[element * n] + n);
+    else to.insert(to.end(), n, std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+std::size_t components(int rank, std::size_t extent) {
+  return rank == 0 ? 1 : rank == 1 ? extent : extent * extent;
+}
+
+}  // namespace
+
+const NpyArray* pseudo_counts(const FamilyRow& family, const SavedVariable& v) {
+  const FactorParameter* p = find_role(*family.factor, math::ParameterRole::pseudo_count);
+  return p && family.support == math::Support::simplex ? v.find(p->name) : nullptr;
+}
+
+std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
+  if (!family.factor) return std::nullopt;
+  const bool paired = family.joint_precision.has_value();
+  bool of_mean = false;
+  const Factor* factor = nullptr;
+  for (const Factor* f : {&*family.factor, math::point_factor(family)}) {
+    for (const bool mean : {true, false}) {
+      if (factor || !f || !has_all(*f, v, paired, mean)) continue;
+      factor = f;
+      of_mean = mean;
+    }
+  }
+  if (!factor || !factor->moments) return std::nullopt;
+  const std::optional<Parts> parts = parts_of(*factor, v, joint, paired, of_mean);
+  if (!parts) return std::nullopt;
+
+  const bool category = family.support == math::Support::category;
+  const int mean_rank = category ? 1 : event_rank(family.support);
+  const int rank = paired && !of_mean ? event_rank(*family.joint_precision) : mean_rank;
+  const std::size_t width = components(rank, parts->extent),
+                    first = paired && !of_mean ? components(mean_rank, parts->extent) : 0;
+  Moments m;
+  m.elements = parts->elements;
+  m.event.assign(static_cast<std::size_t>(rank), static_cast<std::int64_t>(parts->extent));
+  m.simplex = category || family.support == math::Support::simplex;
+  const NpyArray* counts = pseudo_counts(family, v);
+  std::vector<double> flat;
+  for (std::size_t e = 0; e < size_of(m.elements); ++e) {
+    gather(*parts, e, flat);
+    const math::MeanAndSd of_element = factor->moments(flat, parts->extent);
+    const auto own = [&](const std::vector<double>& from, std::vector<double>& to) {
+      const auto begin = from.begin() + static_cast<std::ptrdiff_t>(first);
+      if (!from.empty()) to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+    };
+    own(of_element.mean, m.mean);
+    own(of_element.sd, m.sd);
+    if (counts) m.total.push_back(std::accumulate(flat.begin(), flat.end(), 0.0));
+  }
+  // What needs the other member, which is not there.
+  if (!parts->complete && std::any_of(m.sd.begin(), m.sd.end(), [](double x) { return std::isnan(x); })) m.sd.clear();
+  return m;
+}
+
+}  // namespace lehr

@@ -1,0 +1,30 @@
+// Means and standard deviations of posterior factors, by the row of their family.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compiler/math/family.h"
+#include "runtime/output/saved_fit.h"
+
+namespace lehr {
+
+/// Row-major over `elements`, then `event`.
+struct Moments {
+  std::vector<std::int64_t> elements;  // extents of the axes (a nested plate and its parent are one)
+  std::vector<std::int64_t> event;     // () number, (d) vector, (d, d) matrix
+  std::vector<double> mean;
+  std::vector<double> sd;     // as `mean`, or empty: probabilities of single outcomes have none worth showing
+  bool simplex = false;       // the mean is one along the event
+  std::vector<double> total;  // of a simplex with pseudo-counts: their sum, by element; otherwise empty
+};
+
+/// `joint`: the other member of a joint factor or null, which leaves the sd empty. Moments that do not exist are
+/// infinite. Nothing when the parameters are not those of the family or of its points, or their shapes do not belong
+/// together.
+std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariable& v, const SavedVariable* joint);
+
+/// The numbers that a simplex is proportional to the mean of, over the axes of `v` and the event; null where there are none.
+const NpyArray* pseudo_counts(const math::FamilyRow& family, const SavedVariable& v);
+
+}  // namespace lehr
