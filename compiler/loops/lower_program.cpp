@@ -14,7 +14,8 @@ using schedule::Statistic;
 
 namespace {
 
-/// Small arrays live on the stack of the function, others in scratch buffers.
+/// Numbers that the work arrays of one function may have on its stack: a thread may have little of it. What no longer
+/// fits is in scratch buffers.
 constexpr std::int64_t kStackEntries = 4096;
 
 void data_matrices(const Algebra& a, CoefId c, std::set<density::DataSource>& out) {
@@ -92,8 +93,21 @@ BufferId Lowering::work_array(const std::string& name, const std::vector<SizeId>
     entries *= std::max<std::int64_t>(n, 1);
   }
   const std::string unique = fmt::format("{}.{}", name, names_++);
-  if (constant && entries <= kStackEntries) return b_.local_array(unique, sizes);
-  return b_.buffer(unique, Role::scratch, sizes);
+  const std::size_t open = b_.program().functions.size();
+  if (work_.function != open) {
+    work_.function = open;
+    work_.on_stack = 0;
+    work_.taken.clear();
+  }
+  if (constant && work_.on_stack + entries <= kStackEntries) {
+    work_.on_stack += entries;
+    return b_.local_array(unique, sizes);
+  }
+  if (!constant) return b_.buffer(unique, Role::scratch, sizes);
+  std::vector<BufferId>& all = work_.buffers[sizes];
+  const std::size_t at = work_.taken[sizes]++;
+  if (at == all.size()) all.push_back(b_.buffer(unique, Role::scratch, sizes));
+  return all[at];
 }
 
 void Lowering::declare_data() {

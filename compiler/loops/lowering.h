@@ -324,6 +324,13 @@ class Lowering {
   std::map<std::pair<BlockId, math::Stat>, BufferId> mean_gradient_;  // parameter axes, then event
   std::map<BlockId, BufferId> gradient_norms_;
   Interface interface_;
+  /// Work arrays of constant size: those of one function are different, functions share them.
+  struct WorkArrays {
+    std::size_t function = 0;                // the one that is open
+    std::int64_t on_stack = 0;               // entries of its local arrays
+    std::map<std::vector<SizeId>, std::size_t> taken;
+    std::map<std::vector<SizeId>, std::vector<BufferId>> buffers;
+  } work_;
   std::int32_t names_ = 0;
   bool tolerant_ = false;                    // improper factors give NaN instead of a failure (initial values)
 };

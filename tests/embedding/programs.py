@@ -133,6 +133,46 @@ def names():
         run("./use")
 
 
+MANY = 12
+
+STACK = """
+import ctypes, sys, threading
+import numpy as np
+vectors, extent = int(sys.argv[1]), int(sys.argv[2])
+library = ctypes.CDLL("./many.so")
+library.many_state_bytes.restype = library.many_abi.restype = ctypes.c_uint64
+x = np.arange(vectors * extent, dtype=float).reshape(vectors, extent) % 7
+sizes, data = (ctypes.c_uint64 * 1)(library.many_abi()), (ctypes.c_int64 * vectors)(*(row.ctypes.data for row in x))
+memory = np.empty(library.many_state_bytes(sizes), np.uint8)
+state, codes, nats = ctypes.c_void_p(memory.ctypes.data), [], ctypes.c_double()
+def work():
+    codes.append(library.many_init(state, ctypes.c_size_t(memory.size), sizes, data, ctypes.c_uint64(1)))
+    codes.append(library.many_step(state, None, ctypes.c_double(1)))
+    codes.append(library.many_elbo(state, ctypes.byref(nats)))
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+# x = v + noise, both of precision 1, v of mean 0: normal with variance 2
+exact = -0.5 * (x.size * np.log(4 * np.pi) + (x ** 2).sum() / 2)
+assert codes == [0, 0, 0] and abs(nats.value - exact) < 1e-9 * abs(exact), (codes, nats.value, exact)
+"""
+
+
+def stack():
+    """Many matrices at work in a thread with little stack: they are in the memory of the state."""
+    with open("many.lehr", "w") as f:
+        f.write("model many { plate d = 48;\n")
+        for v in range(MANY):
+            f.write(f"v{v} ~ MvNormal(mean = 0, precision = 1) over d;\n")
+            f.write(f"observe x{v} ~ MvNormal(mean = v{v}, precision = 1) over d;\n")
+        f.write("}\n")
+    run(LEHR, "build", "many.lehr", "-o", "many", "--shared")
+    with open("stack.py", "w") as f:
+        f.write(STACK)
+    run("/usr/bin/python3", "stack.py", str(MANY), "48")
+
+
 def stream():
     """The C example: the four clusters, each of one component or some, in the same memory however long the stream."""
     build("gmm", "--set", "K=8", "--sizes", "dim=2")
@@ -297,7 +337,7 @@ def threads():
     run("./threads", "100000")
 
 
-TESTS = {f.__name__: f for f in (every_model, processors, names, stream, python, same_bits, missing, headers, item_temperatures, cross, valgrind, address, threads)}
+TESTS = {f.__name__: f for f in (every_model, processors, names, stack, stream, python, same_bits, missing, headers, item_temperatures, cross, valgrind, address, threads)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
