@@ -202,6 +202,22 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
     }
     return out;
   };
+  // What the streams have added up for the naturals of a stored block.
+  const auto with_streams = [&](BlockId b) {
+    UpdateHooks hooks;
+    hooks.gathered = [&, b](const std::vector<ExprId>& element, const NaturalTarget& n) {
+      const model::Variable& var = m_[s_.conditionals[b].variable];
+      for (const auto& [stat, buffer] : n.buffers) {
+        const auto into = streamed_into_.find({b, stat});
+        if (into == streamed_into_.end()) continue;
+        each_event(var, math::event_rank(stat), [&, buffer = buffer](const std::vector<ExprId>& event) {
+          b_.add_to(buffer, natural_address(b, element, n, event),
+                    b_.load(into->second, streamed_address(var, element, event)));
+        });
+      }
+    };
+    return hooks;
+  };
   // One pass over the local blocks; `change` collects the mean relative change of stored parameters.
   const auto pass = [&](bool final, const std::optional<std::pair<ScalarId, ScalarId>>& change) {
     // Streams come before the blocks that read what they add up, so one clearing a pass is right for all of
@@ -222,18 +238,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
         continue;
       }
       // The change is read from the parameters around the update.
-      UpdateHooks hooks;
-      hooks.gathered = [&](const std::vector<ExprId>& element, const NaturalTarget& n) {
-        for (const auto& [stat, buffer] : n.buffers) {
-          const auto into = streamed_into_.find({b, stat});
-          if (into == streamed_into_.end()) continue;
-          const int rank = var.event.empty() ? 0 : math::event_rank(stat);
-          each_event(var, rank, [&](const std::vector<ExprId>& event) {
-            b_.add_to(buffer, natural_address(b, element, n, event),
-                      b_.load(into->second, streamed_address(var, element, event)));
-          });
-        }
-      };
+      UpdateHooks hooks = with_streams(b);
       hooks.before = [&](const std::vector<ExprId>& element) {
         if (!change) return;
         for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
@@ -272,7 +277,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
         stream_elements(s, item, true, mode);
       } else if (const auto& x = m_[s_.conditionals[b].variable].auxiliary;
                  x && x->kind == model::Auxiliary::Kind::source) {
-        update(b, stored_uses(b), {item}, {});
+        update(b, stored_uses(b), {item}, with_streams(b));
       }
     }
   };
@@ -370,11 +375,11 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
     const auto& [b, stat] = key;
     if (std::find(stage.blocks.begin(), stage.blocks.end(), b) == stage.blocks.end()) continue;
     const model::Variable& var = m_[s_.conditionals[b].variable];
-    const int rank = var.event.empty() ? 0 : math::event_rank(stat);
     for_elements(var.axes,
                  [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
-                   each_event(var, rank, [&](const std::vector<ExprId>& event) {
-                     const ExprId natural = b_.load(buffer, streamed_address(var, element, event));
+                   each_event(var, math::event_rank(stat), [&](const std::vector<ExprId>& event) {
+                     const ExprId natural = b_.mul(owned_multiplicity(var, element),
+                                                   b_.load(buffer, streamed_address(var, element, event)));
                      b_.accumulate(energy, b_.mul(b_.mul(unweighted, natural),
                                                   b_.load(expectation_.at({b, stat}),
                                                           parameter_address(b, element, event))));
