@@ -6,7 +6,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/fitting/lost_digits.h"
+
 namespace lehr {
+namespace {
+
+/// "[3, 0]" of a row-major position; empty for a number.
+std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t position) {
+  std::vector<std::size_t> out(shape.size());
+  for (std::size_t k = shape.size(); k-- > 0;) {
+    out[k] = position % static_cast<std::size_t>(shape[k]);
+    position /= static_cast<std::size_t>(shape[k]);
+  }
+  return out.empty() ? "" : fmt::format("[{}]", fmt::join(out, ", "));
+}
+
+}  // namespace
+
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
                                               Dataset dataset, const Settings& settings,
                                               Diagnostics& diagnostics) {
@@ -121,7 +137,7 @@ Result<std::vector<Caution>> Fitting::foresee(const Tempering& t) {
 
 void Fitting::run(FitRun& run, const OnSweep& on_sweep) {
   run.outcome = settings_.inference.max_iterations > 0 ? infer(run, on_sweep) : evaluate_start(on_sweep);
-  run.posterior = instance_->posterior(settings_.save_locals);
+  take_posterior(run);
   run.symmetric = instance_->equal_components();
 }
 
@@ -130,12 +146,27 @@ std::int64_t Fitting::most_iterations() const {
   return settings_.method.svi && o.max_iterations > 0 ? steps_of(instance_->engine(), o) : o.max_iterations;
 }
 
+void Fitting::take_posterior(FitRun& run) {
+  run.posterior = instance_->posterior(settings_.save_locals);
+  if (run.outcome.status == Status::numerical_failure) return;
+  for (const NpyArray& a : run.posterior) {
+    const auto bad = std::find_if(a.values.begin(), a.values.end(), [](double x) { return !std::isfinite(x); });
+    if (bad == a.values.end()) continue;
+    run.outcome.status = Status::numerical_failure;
+    run.outcome.failure = fmt::format("a parameter is not a finite number: {}{}", a.name,
+                                      subscripts(a.shape, static_cast<std::size_t>(bad - a.values.begin())));
+    return;
+  }
+}
+
 Result<bool> Fitting::run_items(FitRun& run) {
   const Result<double> elbo = infer_items(*instance_, settings_.inference);
   if (!elbo) return elbo.error();
   run.outcome.status = Status::converged;
   run.outcome.elbo = *elbo;
-  run.posterior = instance_->posterior(settings_.save_locals);
+  take_posterior(run);
+  if (run.outcome.status == Status::numerical_failure)
+    return Error{ExitCode::numerical, "", run.outcome.failure, {}};
   return true;
 }
 
@@ -148,6 +179,12 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                     "if they are centred, please report this model"}});
   }
   if (run.outcome.status == Status::numerical_failure) return out;
+  if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior)) {
+    out.push_back({fmt::format("the ELBO is only right to about {:.1g} nats: it is made of log gamma functions of numbers up "
+                               "to {:.2g} ({}), which leave few digits to their differences",
+                               lost->nats, lost->largest, lost->name),
+                   {"bounds that differ by less are equal"}});
+  }
   // A local temperature stays above 1 for every item that the model does not explain.
   if (run.tempering && !run.tempering->local && run.temper_report.temperature > 1.05) {
     Caution high{

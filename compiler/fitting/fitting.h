@@ -91,6 +91,8 @@ class Fitting {
   std::optional<Error> compile();
   /// Whether a normaliser that averages over the prior lets the temperature come down to 1.
   Result<std::vector<Caution>> foresee(const Tempering& tempering);
+  /// The arrays; what is not finite is a numerical failure, whatever ended the run.
+  void take_posterior(FitRun& run);
   Outcome infer(FitRun& run, const OnSweep& on_sweep);
   Outcome evaluate_start(const OnSweep& on_sweep);
 

@@ -16,6 +16,7 @@ namespace {
 constexpr double kSimplexTolerance = 1e-4;  // rows stored in single precision pass
 
 constexpr std::int64_t kMostNames = 20'000'000;
+constexpr double kCounts = 0x1p53;           // from here on double precision does not tell counts apart
 
 bool whole(double v) { return v == std::floor(v); }
 
@@ -32,7 +33,7 @@ Rule rule_for(math::Support support) {
       return {[](double v) { return v > 0 && v < 1; }, "between 0 and 1"};
     case math::Support::count:
     case math::Support::counts:
-      return {[](double v) { return v >= 0 && whole(v) && std::isfinite(v); }, "a count (0, 1, 2, ...)"};
+      return {[](double v) { return v >= 0 && whole(v) && v < kCounts; }, "a count (0, 1, 2, ...)"};
     case math::Support::bit:
       return {[](double v) { return v == 0 || v == 1; }, "0 or 1"};
     case math::Support::spin:
@@ -186,6 +187,8 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     Error& e = problem(b, ExitCode::data, a.source,
                        fmt::format("{} is {:.10g}, but it must be {}", element_name(b, slot, *bad),
                                    a.values[*bad], rule.wanted));
+    if (a.values[*bad] >= kCounts && std::isfinite(a.values[*bad]))
+      e.notes.push_back("numbers from 2^53 = 9007199254740992 on are not told apart from their neighbours");
     if (slot.variable) {
       const StatementId s = b.model[*slot.variable].statement;
       e.notes.push_back(fmt::format("{} is drawn from {}", slot.name, b.model[s].main.family->name));

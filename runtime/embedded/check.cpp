@@ -10,7 +10,8 @@ constexpr double kSymmetryTolerance =
     1e-6;  // of an entry, or of the diagonals of its row and column: rounding of an inverse
 
 bool is_finite(double x) { return x - x == 0; }
-bool is_whole(double x) { return x >= 0x1p53 || static_cast<double>(static_cast<std::int64_t>(x)) == x; }
+/// Below 2^53, from where on doubles do not tell counts apart.
+bool is_count(double x) { return x >= 0 && x < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(x)) == x; }
 double size_of(double x) { return x < 0 ? -x : x; }
 
 /// Whether every value is right, or missing where it may be. One pass without branches.
@@ -29,7 +30,7 @@ bool in_domain(std::span<const double> x, Domain domain, bool missing) {
     case Domain::unit:
       return all(x, missing, [](double v) { return v > 0 && v < 1; });
     case Domain::count:
-      return all(x, missing, [](double v) { return v >= 0 && is_finite(v) && is_whole(v); });
+      return all(x, missing, is_count);
     case Domain::bit:
       return all(x, missing, [](double v) { return v == 0 || v == 1; });
     case Domain::spin:

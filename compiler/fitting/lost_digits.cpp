@@ -1,0 +1,73 @@
+// Which numbers go through a log gamma function is read from the rows.
+#include "compiler/fitting/lost_digits.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "compiler/math/family.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr {
+namespace {
+
+constexpr double kLeast = 1e-3;
+
+/// Names in arguments of log gamma functions.
+void under_log_gamma(const math::Expr& e, bool inside, std::set<std::string>& names) {
+  std::visit(Overloaded{[&](const math::Symbol& s) {
+                          if (inside) names.insert(s.name);
+                        },
+                        [&](const math::Add& x) {
+                          under_log_gamma(x.left, inside, names);
+                          under_log_gamma(x.right, inside, names);
+                        },
+                        [&](const math::Multiply& x) {
+                          under_log_gamma(x.left, inside, names);
+                          under_log_gamma(x.right, inside, names);
+                        },
+                        [&](const math::Apply& x) {
+                          under_log_gamma(x.argument, inside || x.function == math::Function::lgamma, names);
+                        },
+                        [&](const math::Sum& x) { under_log_gamma(x.body, inside, names); },
+                        [](const auto&) {}},
+             e->form);
+}
+
+void add(LostDigits& to, const std::string& name, const std::vector<double>& values) {
+  for (const double x : values) {
+    if (!(x > 1)) continue;
+    to.nats += std::numeric_limits<double>::epsilon() * x * std::log(x);
+    if (x > to.largest) {
+      to.largest = x;
+      to.name = name;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
+                                      const std::vector<NpyArray>& posterior) {
+  LostDigits out;
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const model::Variable& v = m.variables[k];
+    std::set<std::string> names;
+    if (v.observed) {
+      under_log_gamma(m[v.statement].main.family->log_density, false, names);
+      if (names.contains("x")) add(out, v.name, data.observed[k].values);
+      continue;
+    }
+    const conditionals::BlockId b = s.conditionals.block_of[k];
+    if (!b.valid()) continue;
+    under_log_gamma(s.conditionals[b].factor->entropy, false, names);
+    for (const NpyArray& a : posterior) {
+      for (const std::string& parameter : names)
+        if (a.name == v.name + "." + parameter) add(out, a.name, a.values);
+    }
+  }
+  if (out.nats < kLeast) return std::nullopt;
+  return out;
+}
+
+}  // namespace lehr
