@@ -95,6 +95,22 @@ FamilyRow geometric() {
   return row;
 }
 
+/// Of p alone the density is conjugate to a Beta; r is known.
+FamilyRow negative_binomial() {
+  const Expr x = symbol("x"), r = symbol("r"), p = symbol("p");
+  FamilyRow row{.name = "NegativeBinomial",
+                .summary = "failures before the r-th success, mean r (1 - p) / p",
+                .support = Support::count};
+  row.spellings = {canonical("r", 0, Support::positive), canonical("p", 0, Support::unit)};
+  row.positional = true;
+  row.log_density = lgamma(x + r) - lgamma(r) - lgamma(x + 1.0) + r * log(p) + x * log1m(p);
+  row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
+    const double rate = draw_gamma(rng, q[0]) * (1 - q[1]) / q[1];
+    return std::vector<double>{static_cast<double>(draw_poisson(rng, rate))};
+  };
+  return row;
+}
+
 FamilyRow poisson() {
   const Expr x = symbol("x"), rate = symbol("rate");
   FamilyRow row{.name = "Poisson", .summary = "counts with mean rate", .support = Support::count};
@@ -207,7 +223,8 @@ FamilyRow multinomial() {
 }  // namespace
 
 std::vector<FamilyRow> discrete_families() {
-  return {bernoulli(), spin(), categorical(), multinomial(), binomial(), geometric(), poisson()};
+  return {bernoulli(), spin(), categorical(), multinomial(), binomial(), geometric(), negative_binomial(),
+          poisson()};
 }
 
 }  // namespace lehr::math
