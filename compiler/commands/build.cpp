@@ -35,7 +35,8 @@ Error usage_error(const char* option, std::string text, std::vector<std::string>
 Result<native::Options> native_options(const BuildOptions& o) {
   native::Options out;
   out.triple = o.target;
-  if (const std::optional<native::Refusal> no = native::refusal(out)) return usage_error("--target", no->text, {no->note});
+  if (const std::optional<native::Refusal> no = native::refusal(out))
+    return usage_error("--target", no->text, {no->note});
   const bool x86 = o.target.empty() || o.target.starts_with("x86_64");
   if (o.cpu == "generic") {
     out.cpu = x86 ? "x86-64" : "generic";

@@ -193,19 +193,19 @@ class ParameterWriter {
                                                  : math::natural_symbol(math::Stat::comp, math::kFirst);
     Formulas at{{now}};
     if (!components.empty()) at.push_back(components[0]);
-    return {
-        {false,
-         {FormulaSymbol{precision->name, {{now}, {now}}, components}},
-         parts(precision->from_natural),
-         std::nullopt},
-        {false,
-         {FormulaSymbol{precision->name, {{before}, {now}}, turned}},
-         parts(times({a_.number(-1), {}, {}}, pair)),
-         std::nullopt},
-        {false,
-         {FormulaQuadratic{{{FormulaSymbol{precision->name, {}, {}}}}, {{FormulaSymbol{mean->name, {}, {}}}}, at}},
-         parts(*affine(linear)),
-         std::nullopt}};
+    return {{false,
+             {FormulaSymbol{precision->name, {{now}, {now}}, components}},
+             parts(precision->from_natural),
+             std::nullopt},
+            {false,
+             {FormulaSymbol{precision->name, {{before}, {now}}, turned}},
+             parts(times({a_.number(-1), {}, {}}, pair)),
+             std::nullopt},
+            {false,
+             {FormulaQuadratic{
+                 {{FormulaSymbol{precision->name, {}, {}}}}, {{FormulaSymbol{mean->name, {}, {}}}}, at}},
+             parts(*affine(linear)),
+             std::nullopt}};
   }
 
   /// kFirst and kSecond are the element's event indices.

@@ -119,8 +119,8 @@ constexpr const char* kLast = R"(
 
 std::string cpp_header(const Embedding& e, const std::string& header) {
   const auto filled = [&](const char* text) {
-    return fmt::format(fmt::runtime(text), fmt::arg("name", e.name), fmt::arg("space", e.space), fmt::arg("NAME", upper_case(e.name)),
-                       fmt::arg("header", header));
+    return fmt::format(fmt::runtime(text), fmt::arg("name", e.name), fmt::arg("space", e.space),
+                       fmt::arg("NAME", upper_case(e.name)), fmt::arg("header", header));
   };
   std::string out = filled(kBegin);
   if (e.minibatches) out += filled(kBatchStep);

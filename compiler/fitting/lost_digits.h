@@ -1,5 +1,5 @@
-// What rounding costs the ELBO: it adds and subtracts log gamma functions, and of large numbers these are far larger
-// than their differences.
+// What rounding costs the ELBO: it adds and subtracts log gamma functions, and of large numbers these are far
+// larger than their differences.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ struct LostDigits {
 };
 
 /// Nothing below a thousandth of a nat.
-std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
-                                      const std::vector<NpyArray>& posterior);
+std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s,
+                                      const BoundData& data, const std::vector<NpyArray>& posterior);
 
 }  // namespace lehr

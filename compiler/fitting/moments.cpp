@@ -28,7 +28,7 @@ struct Part {
 struct Parts {
   std::vector<Part> parts;  // in row order
   Shape elements;
-  std::size_t extent = 1;   // of the event axis
+  std::size_t extent = 1;  // of the event axis
   bool complete = true;
 };
 
@@ -55,7 +55,8 @@ std::optional<Parts> parts_of(const Factor& f, const SavedVariable& v, const Sav
     }
     if (std::ssize(a->shape) < p.event_rank || a->values.size() != size_of(a->shape)) return std::nullopt;
     const auto event = a->shape.end() - p.event_rank;
-    if (elements.value_or(Shape(a->shape.begin(), event)) != Shape(a->shape.begin(), event)) return std::nullopt;
+    if (elements.value_or(Shape(a->shape.begin(), event)) != Shape(a->shape.begin(), event))
+      return std::nullopt;
     elements = Shape(a->shape.begin(), event);
     for (auto d = event; d != a->shape.end(); ++d) {
       if (extent.value_or(*d) != *d) return std::nullopt;
@@ -128,7 +129,8 @@ std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, 
     if (counts) m.total.push_back(std::accumulate(flat.begin(), flat.end(), 0.0));
   }
   // What needs the other member, which is not there.
-  if (!parts->complete && std::any_of(m.sd.begin(), m.sd.end(), [](double x) { return std::isnan(x); })) m.sd.clear();
+  if (!parts->complete && std::any_of(m.sd.begin(), m.sd.end(), [](double x) { return std::isnan(x); }))
+    m.sd.clear();
   return m;
 }
 

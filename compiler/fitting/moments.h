@@ -19,12 +19,14 @@ struct Moments {
   std::vector<double> total;  // of a simplex with pseudo-counts: their sum, by element; otherwise empty
 };
 
-/// `joint`: the other member of a joint factor or null, which leaves the sd empty. Moments that do not exist are
-/// infinite. Nothing when the parameters are not those of the family or of its points, or their shapes do not belong
-/// together.
-std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariable& v, const SavedVariable* joint);
+/// `joint`: the other member of a joint factor or null, which leaves the sd empty. Moments that do not exist
+/// are infinite. Nothing when the parameters are not those of the family or of its points, or their shapes do
+/// not belong together.
+std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariable& v,
+                               const SavedVariable* joint);
 
-/// The numbers that a simplex is proportional to the mean of, over the axes of `v` and the event; null where there are none.
+/// The numbers that a simplex is proportional to the mean of, over the axes of `v` and the event; null where
+/// there are none.
 const NpyArray* pseudo_counts(const math::FamilyRow& family, const SavedVariable& v);
 
 }  // namespace lehr

@@ -214,14 +214,15 @@ void Lowering::store_marginal(const Smoother& s, ExprId t) {
       "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.covariance, jl); }, s.extent,
       f.fail_code);
   each_component(s, [&](ExprId j) {
-    b_.store(parameter_of(s.block, math::ParameterRole::location), parameter_address(s.block, element, s.event({j})),
-             b_.load(s.mean, {j}));
+    b_.store(parameter_of(s.block, math::ParameterRole::location),
+             parameter_address(s.block, element, s.event({j})), b_.load(s.mean, {j}));
   });
   each_component_pair(s, [&, precision = precision](ExprId j, ExprId l) {
-    b_.store(parameter_of(s.block, math::ParameterRole::precision), parameter_address(s.block, element, s.event({j, l})),
-             b_.load(precision, {j, l}));
+    b_.store(parameter_of(s.block, math::ParameterRole::precision),
+             parameter_address(s.block, element, s.event({j, l})), b_.load(precision, {j, l}));
   });
-  f.inverses[find_role(*s_.conditionals[s.block].factor, math::ParameterRole::precision)->name] = {s.covariance, b_.neg(logdet)};  // known, not to be inverted again
+  f.inverses[find_role(*s_.conditionals[s.block].factor, math::ParameterRole::precision)->name] = {
+      s.covariance, b_.neg(logdet)};  // known, not to be inverted again
   expectations_from_parameters(s.block, element, f);
 }
 

@@ -14,8 +14,8 @@ using schedule::Statistic;
 
 namespace {
 
-/// Numbers that the work arrays of one function may have on its stack: a thread may have little of it. What no longer
-/// fits is in scratch buffers.
+/// Numbers that the work arrays of one function may have on its stack: a thread may have little of it. What
+/// no longer fits is in scratch buffers.
 constexpr std::int64_t kStackEntries = 4096;
 
 void data_matrices(const Algebra& a, CoefId c, std::set<density::DataSource>& out) {

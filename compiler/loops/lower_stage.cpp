@@ -336,7 +336,8 @@ void Lowering::seed_stored(BlockId b, ExprId item) {
   for_elements(var.axes,
                [&](const std::vector<ExprId>& element) {
                  for_range("k", b_.i(0), count, [&](ExprId k) {
-                   b_.store(parameter_of(b, math::ParameterRole::probabilities), parameter_address(b, element, {k}),
+                   b_.store(parameter_of(b, math::ParameterRole::probabilities),
+                            parameter_address(b, element, {k}),
                             b_.select(b_.equal(k, b_.load(picks_.at(b), {item})), b_.f(1), b_.f(0)));
                  });
                },

@@ -142,7 +142,8 @@ Formulas Lowering::parameter_formulas(BlockId b, const std::vector<ExprId>& elem
 }
 
 void Lowering::softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
-  const BufferId natural = n.buffers.at(math::Stat::indicator), probs = parameter_of(b, math::ParameterRole::probabilities);
+  const BufferId natural = n.buffers.at(math::Stat::indicator),
+                 probs = parameter_of(b, math::ParameterRole::probabilities);
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const ExprId size = b_.extent(size_[m_[event_axes(var, 1)[0]].set.index()]);
   const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };
@@ -162,7 +163,8 @@ void Lowering::softmax(BlockId b, const std::vector<ExprId>& element, const Natu
 }
 
 void Lowering::argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
-  const BufferId natural = n.buffers.at(math::Stat::indicator), probs = parameter_of(b, math::ParameterRole::probabilities);
+  const BufferId natural = n.buffers.at(math::Stat::indicator),
+                 probs = parameter_of(b, math::ParameterRole::probabilities);
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const ExprId size = b_.extent(size_[m_[event_axes(var, 1)[0]].set.index()]);
   const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };

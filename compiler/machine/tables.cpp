@@ -346,7 +346,8 @@ class Writer {
 
   math::ParameterRole parameter_role(const loops::ParameterSlot& slot) const {
     const auto& all = s_.conditionals[slot.block].factor->parameters;
-    return std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == slot.parameter; })->role;
+    return std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == slot.parameter; })
+        ->role;
   }
 
   static bool are_partners(math::ParameterRole a, math::ParameterRole b) {

@@ -63,8 +63,7 @@ Factor point(const FamilyRow& row) {
   }
   for (FactorParameter& p : f.parameters)
     p.exported = false;
-  f.parameters.push_back(
-      parameter("value", event_rank(row.support), *f.mode, ParameterRole::value));
+  f.parameters.push_back(parameter("value", event_rank(row.support), *f.mode, ParameterRole::value));
   for (StatisticRow& s : f.statistics)
     s.expectation = statistic_at_value(s.stat, row.support);
   return f;

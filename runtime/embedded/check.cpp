@@ -11,7 +11,9 @@ constexpr double kSymmetryTolerance =
 
 bool is_finite(double x) { return x - x == 0; }
 /// Below 2^53, from where on doubles do not tell counts apart.
-bool is_count(double x) { return x >= 0 && x < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(x)) == x; }
+bool is_count(double x) {
+  return x >= 0 && x < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(x)) == x;
+}
 double size_of(double x) { return x < 0 ? -x : x; }
 
 /// Whether every value is right, or missing where it may be. One pass without branches.

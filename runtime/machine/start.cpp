@@ -211,7 +211,8 @@ bool start_elements(const View& v, const Start& s, Rng& rng) {
     if (row.parameter == Parameter::probs && row.chain) {
       allocate_chain(v, s, k, rng);
       any = true;
-    } else if (s.kind == StartKind::allocations && row.parameter == Parameter::p && row.support == Support::bit) {
+    } else if (s.kind == StartKind::allocations && row.parameter == Parameter::p &&
+               row.support == Support::bit) {
       allocate_bits(v, s, k, rng);
       any = true;
     }
