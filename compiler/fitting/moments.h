@@ -19,9 +19,9 @@ struct Moments {
   std::vector<double> total;  // of a simplex with pseudo-counts: their sum, by element; otherwise empty
 };
 
-/// `joint`: the other member of a joint factor or null, which leaves the sd empty. Moments that do not exist
-/// are infinite. Nothing when the parameters are not those of the family or of its points, or their shapes do
-/// not belong together.
+/// `joint`: the other member of a joint factor or null, which leaves the sd of a mean empty. Moments that do
+/// not exist are infinite. Nothing when the parameters are not those of the family or of its points, or their
+/// shapes do not belong together.
 std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariable& v,
                                const SavedVariable* joint);
 
