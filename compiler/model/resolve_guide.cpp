@@ -40,7 +40,7 @@ std::optional<VariableId> latent_named(Resolver& r, const ast::Name& name) {
   const Symbol* symbol = find(r, name.text);
   if (!symbol) {
     Diagnostic& d = r.diagnostics.add(DiagnosticKind::unknown_name, name.span, name.text);
-    suggest(d, name.text, names_of(r, SymbolKind::variable));
+    suggest(r, d, name.text, SymbolKind::variable);
     return std::nullopt;
   }
   if (symbol->kind == SymbolKind::variable && !r.model.variables[symbol->index].observed)

@@ -276,7 +276,7 @@ std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr
   const Symbol* symbol = find(r, name);
   if (!symbol) {
     Diagnostic& d = r.diagnostics.add(DiagnosticKind::unknown_name, reference.name.span, name);
-    suggest(d, name, names_of(r));
+    suggest(r, d, name);
     return std::nullopt;
   }
   if (c.constants_only && symbol->kind != SymbolKind::constant && symbol->kind != SymbolKind::plate) {

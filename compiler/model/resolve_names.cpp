@@ -10,8 +10,10 @@ namespace {
 std::size_t distance(const std::string& a, const std::string& b) {
   if (a.size() > 64 || b.size() > 64) return a == b ? 0 : 64;
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
-  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j)
+    d[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
@@ -24,7 +26,8 @@ std::size_t distance(const std::string& a, const std::string& b) {
 }
 
 std::string lower(std::string s) {
-  for (char& c : s) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (char& c : s)
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return s;
 }
 
@@ -46,6 +49,12 @@ std::optional<std::string> nearest(const std::string& name, const std::vector<st
 
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates) {
   if (const auto near = nearest(name, candidates)) diagnostic.note(fmt::format("did you mean '{}'?", *near));
+}
+
+void suggest(const Resolver& r, Diagnostic& diagnostic, const std::string& name,
+             std::optional<SymbolKind> kind) {
+  constexpr std::size_t kSuggestions = 20;
+  if (r.diagnostics.all().size() <= kSuggestions) suggest(diagnostic, name, names_of(r, kind));
 }
 
 std::vector<std::string> names_of(const Resolver& r, std::optional<SymbolKind> kind) {
@@ -82,7 +91,7 @@ std::optional<PlateId> plate_named(Resolver& r, const ast::Name& name) {
   if (symbol) {
     d.note(fmt::format("'{}' is declared here", name.text), symbol->span);
   } else {
-    suggest(d, name.text, names_of(r, SymbolKind::plate));
+    suggest(r, d, name.text, SymbolKind::plate);
   }
   return std::nullopt;
 }

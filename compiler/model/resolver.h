@@ -74,6 +74,8 @@ struct Resolver {
 std::optional<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates);
 /// Adds "did you mean ...?" when a candidate is near.
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates);
+/// The same among the declared names (of one kind); for the first errors only, which are the ones that are shown.
+void suggest(const Resolver& r, Diagnostic& diagnostic, const std::string& name, std::optional<SymbolKind> kind = {});
 std::vector<std::string> names_of(const Resolver& r, std::optional<SymbolKind> kind = std::nullopt);
 Symbol* find(Resolver& r, const std::string& name);
 /// Registers a name; a second declaration is reported and refused.

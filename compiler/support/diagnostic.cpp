@@ -2,7 +2,11 @@
 #include "compiler/support/diagnostic.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
+#include <utility>
+
+#include "compiler/support/printable.h"
 
 namespace lehr {
 namespace {
@@ -24,27 +28,66 @@ constexpr KindRow kKinds[] = {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
+/// How much of a source line is shown.
+constexpr std::size_t kExcerptColumns = 200;
+constexpr std::string_view kCut = "...";
+
+std::size_t columns(const std::vector<Glyph>& line, std::size_t from, std::size_t to) {
+  std::size_t sum = 0;
+  for (std::size_t k = from; k < to; ++k)
+    sum += line[k].columns;
+  return sum;
+}
+
+/// The part of a line that has room, as a range of its characters: a third before `at`, the rest behind it.
+std::pair<std::size_t, std::size_t> window(const std::vector<Glyph>& line, std::size_t at) {
+  if (columns(line, 0, line.size()) <= kExcerptColumns) return {0, line.size()};
+  constexpr std::size_t room = kExcerptColumns - 2 * kCut.size();
+  std::size_t from = at, to = at, used = 0;
+  while (from > 0 && used + line[from - 1].columns <= room / 3)
+    used += line[--from].columns;
+  while (to < line.size() && used + line[to].columns <= room)
+    used += line[to++].columns;
+  while (from > 0 && used + line[from - 1].columns <= room)
+    used += line[--from].columns;
+  return {from, to};
+}
+
 /// The line around `span` and carets under the part of the span on that line; tabs keep their width.
 std::string excerpt(const Source& source, Span span) {
-  const std::string& text = source.text;
+  const std::string_view text = source.text;
   const std::size_t begin = std::min<std::size_t>(span.begin, text.size());
   const std::size_t line_start = begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;
-  std::size_t line_end = text.find('\n', begin);
-  if (line_end == std::string::npos) line_end = text.size();
-  const std::string line = text.substr(line_start, line_end - line_start);
-  std::string carets;
-  for (std::size_t i = line_start; i < std::max(line_end, begin + 1); ++i) {
-    const bool inside = i >= begin && i < std::max<std::size_t>(span.end, begin + 1);
-    if (i < text.size() && is_continuation(text[i])) continue;
-    if (i >= span.end && i > begin) break;
-    carets += inside ? (i == begin ? '^' : '~') : (i < text.size() && text[i] == '\t' ? '\t' : ' ');
+  std::size_t line_end = std::min(text.find('\n', begin), text.size());
+  if (line_end > begin && text[line_end - 1] == '\r') --line_end;
+  // Of a long line the neighbourhood is enough: no character has more than four bytes.
+  std::size_t first = begin - std::min(begin - line_start, 4 * kExcerptColumns + 4);
+  while (first > line_start && first < begin && is_continuation(text[first]))
+    ++first;
+  const std::size_t last = std::min(line_end, begin + 4 * kExcerptColumns + 4);
+  const std::vector<Glyph> line = glyphs(text.substr(first, last - first));
+
+  const auto marked =
+      std::find_if(line.begin(), line.end(), [&](const Glyph& g) { return first + g.end > begin; });
+  const auto at = static_cast<std::size_t>(marked - line.begin());
+  const auto [from, to] = window(line, at);
+  const bool cut_before = from > 0 || first > line_start, cut_behind = to < line.size() || last < line_end;
+  std::string shown(cut_before ? kCut : ""), carets(shown.size(), ' ');
+  for (std::size_t k = from; k < to; ++k) {
+    shown += line[k].shown;
+    if (k < at) carets += line[k].shown == "\t" ? "\t" : std::string(line[k].columns, ' ');
+    else if (k == at) carets += '^' + std::string(line[k].columns - 1, '~');
+    else if (first + line[k].begin < span.end) carets += std::string(line[k].columns, '~');
   }
-  return fmt::format("    {}\n    {}\n", line, carets);
+  if (at == line.size()) carets += '^';
+  return fmt::format("    {}{}\n    {}\n", shown, cut_behind ? kCut : "", carets);
 }
+
+const char* label(Severity s) { return s == Severity::error ? "error" : "warning"; }
 
 std::string place(const Source& source, Span span) {
   const Position p = position_of(source, span.begin);
-  return fmt::format("{}:{}:{}", source.name, p.line, p.column);
+  return fmt::format("{}:{}:{}", printable(source.name), p.line, p.column);
 }
 
 }  // namespace
@@ -71,7 +114,7 @@ bool Diagnostics::has_errors() const {
                      [](const Diagnostic& d) { return severity_of(d.kind) == Severity::error; });
 }
 
-std::string render(const Diagnostics& diagnostics, const Source& source) {
+std::string render(const Diagnostics& diagnostics, const Source& source, std::size_t most) {
   std::vector<const Diagnostic*> sorted;
   for (const Diagnostic& d : diagnostics.all())
     sorted.push_back(&d);
@@ -79,19 +122,27 @@ std::string render(const Diagnostics& diagnostics, const Source& source) {
     return std::tie(a->span.begin, a->span.end) < std::tie(b->span.begin, b->span.end);
   });
   std::string out;
+  std::array<std::size_t, 2> count{};  // by severity
   const Diagnostic* previous = nullptr;
   for (const Diagnostic* d : sorted) {
     if (previous && previous->span == d->span && previous->text == d->text) continue;
     previous = d;
-    const char* label = severity_of(d->kind) == Severity::error ? "error" : "warning";
-    out += fmt::format("{}: {}: {}\n{}", place(source, d->span), label, d->text, excerpt(source, d->span));
+    if (++count[static_cast<std::size_t>(severity_of(d->kind))] > most) continue;
+    out += fmt::format("{}: {}: {}\n{}", place(source, d->span), label(severity_of(d->kind)),
+                       printable(d->text), excerpt(source, d->span));
     for (const Note& n : d->notes) {
       if (n.span) {
-        out += fmt::format("{}: note: {}\n{}", place(source, *n.span), n.text, excerpt(source, *n.span));
+        out += fmt::format("{}: note: {}\n{}", place(source, *n.span), printable(n.text),
+                           excerpt(source, *n.span));
       } else {
-        out += fmt::format("    note: {}\n", n.text);
+        out += fmt::format("    note: {}\n", printable(n.text));
       }
     }
+  }
+  for (const Severity s : {Severity::warning, Severity::error}) {
+    const std::size_t all = count[static_cast<std::size_t>(s)];
+    if (all > most)
+      out += fmt::format("... and {} more {}{}\n", all - most, label(s), all - most == 1 ? "" : "s");
   }
   return out;
 }

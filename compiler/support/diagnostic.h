@@ -59,6 +59,7 @@ class Diagnostics {
 };
 
 /// `file:line:col: error: text`, the source line underlined, notes below; sorted by span, exact duplicates once.
-std::string render(const Diagnostics& diagnostics, const Source& source);
+/// Of errors and of warnings `most` are shown, and the number of the others. What is taken from the model is printable.
+std::string render(const Diagnostics& diagnostics, const Source& source, std::size_t most = 20);
 
 }  // namespace lehr

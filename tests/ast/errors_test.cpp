@@ -12,7 +12,7 @@ TEST_CASE("syntax errors in the user's words") {
     INFO(source.name);
     Diagnostics diagnostics;
     CHECK_FALSE(parse(source, diagnostics));
-    const std::string text = render(diagnostics, source);
+    const std::string text = render(diagnostics, source, 100);
     const std::filesystem::path golden = std::filesystem::path(source.name).replace_extension(".diag");
     if (std::getenv("LEHR_UPDATE_GOLDENS")) std::ofstream(golden, std::ios::binary) << text;
     CHECK(text == read_source(golden).text);
