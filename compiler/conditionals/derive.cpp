@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/density/poly.h"
@@ -13,35 +14,77 @@ bool Block::coupled() const {
   return std::find(sequential.begin(), sequential.end(), true) != sequential.end();
 }
 
+namespace {
+
+using Axes = std::vector<bool>;
+
+std::size_t count(const Axes& axes) {
+  return static_cast<std::size_t>(std::count(axes.begin(), axes.end(), true));
+}
+
+/// Whether `l` is the smaller set; of two of one size, the one whose last axis that the other has not is the
+/// earlier.
+bool precedes(const Axes& l, const Axes& r) {
+  const std::size_t a = count(l), b = count(r);
+  return a != b ? a < b : std::lexicographical_compare(l.rbegin(), l.rend(), r.rbegin(), r.rend());
+}
+
+/// The first of the smallest sets that hit every pair, by trying each axis of the first pair that is not hit.
+class HittingSet {
+ public:
+  explicit HittingSet(std::set<std::vector<std::size_t>> pairs, std::size_t axes) : best_(axes, true) {
+    pairs_.assign(pairs.begin(), pairs.end());
+    // Few choices first: pairs that one axis tells apart are not branched on.
+    std::stable_sort(pairs_.begin(), pairs_.end(),
+                     [](const auto& l, const auto& r) { return l.size() < r.size(); });
+    if (pairs_.empty() || !pairs_.front().empty()) extend(Axes(axes, false));
+  }
+  const Axes& best() const { return best_; }
+
+ private:
+  /// Beyond this many sets the best so far is good enough.
+  static constexpr std::size_t kMaxSets = 20'000;
+
+  void extend(Axes axes) {
+    if (count(axes) > count(best_) || ++tried_ > kMaxSets) return;
+    const auto open = std::find_if(pairs_.begin(), pairs_.end(), [&](const auto& pair) {
+      return std::none_of(pair.begin(), pair.end(), [&](std::size_t x) { return axes[x]; });
+    });
+    if (open == pairs_.end()) {
+      if (precedes(axes, best_)) best_ = std::move(axes);
+      return;
+    }
+    for (std::size_t x : *open) {
+      axes[x] = true;
+      extend(axes);
+      axes[x] = false;
+    }
+  }
+
+  std::vector<std::vector<std::size_t>> pairs_;
+  Axes best_;
+  std::size_t tried_ = 0;
+};
+
+}  // namespace
+
 std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var,
                                   model::VariableId v) {
-  std::vector<std::vector<std::size_t>> pairs;
+  std::set<std::vector<std::size_t>> pairs;
   for (const density::Term& t : d.terms) {
     for (std::size_t i = 0; i < t.atoms.size(); ++i) {
+      if (t.atoms[i].variable != v) continue;
       for (std::size_t j = i + 1; j < t.atoms.size(); ++j) {
-        if (t.atoms[i].variable != v || t.atoms[j].variable != v) continue;
+        if (t.atoms[j].variable != v) continue;
         std::vector<std::size_t> axes;
         for (std::size_t x = 0; x < var.axes.size(); ++x) {
           if (density::certainly_different(d, t, t.atoms[i].axes[x], t.atoms[j].axes[x])) axes.push_back(x);
         }
-        pairs.push_back(std::move(axes));
+        pairs.insert(std::move(axes));
       }
     }
   }
-  const std::size_t n = var.axes.size();
-  std::vector<bool> best(n, true);
-  std::size_t best_count = n + 1;
-  for (std::size_t mask = 0; mask < (std::size_t{1} << n); ++mask) {
-    const auto count = static_cast<std::size_t>(__builtin_popcountll(mask));
-    const bool hits = std::all_of(pairs.begin(), pairs.end(), [&](const auto& axes) {
-      return std::any_of(axes.begin(), axes.end(), [&](std::size_t x) { return mask >> x & 1; });
-    });
-    if (!hits || count >= best_count) continue;
-    best_count = count;
-    for (std::size_t x = 0; x < n; ++x)
-      best[x] = mask >> x & 1;
-  }
-  return best;
+  return HittingSet(std::move(pairs), var.axes.size()).best();
 }
 
 namespace {

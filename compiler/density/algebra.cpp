@@ -45,7 +45,10 @@ BoundId Algebra::fresh_like(BoundId b, std::optional<IndexId> parent) {
 
 IndexId Algebra::index(IndexNode node) {
   auto [it, inserted] = index_ids_.try_emplace(node, IndexId(indices_.size()));
-  if (inserted) indices_.push_back(std::move(node));
+  if (inserted) {
+    index_bounds_.push_back(find_bounds(node));
+    indices_.push_back(std::move(node));
+  }
   return it->second;
 }
 
@@ -53,7 +56,10 @@ CoefId Algebra::coef(CoefNode node) {
   // Inverses are of symmetric matrices: one entry for both orders of its indices.
   if (auto* x = std::get_if<CoefInverse>(&node); x && x->column < x->row) std::swap(x->row, x->column);
   auto [it, inserted] = coef_ids_.try_emplace(node, CoefId(coefs_.size()));
-  if (inserted) coefs_.push_back(std::move(node));
+  if (inserted) {
+    coef_bounds_.push_back(find_bounds(node));
+    coefs_.push_back(std::move(node));
+  }
   return it->second;
 }
 
@@ -67,9 +73,10 @@ std::vector<CoefId> Algebra::factors(CoefId c) const {
   return {c};
 }
 
-CoefId Algebra::add(CoefId a, CoefId b) {
+CoefId Algebra::add(const std::vector<CoefId>& summands) {
   // Parts are kept as (number, rest) so that `x - x` vanishes and `2*x + x` is `3*x`.
   std::vector<std::pair<CoefId, double>> parts;  // symbolic part (1 as literal for numbers) and its factor
+  std::map<CoefId, std::size_t> known;           // by symbolic part: its place among the parts
   const CoefId one = number(1);
   auto insert = [&](CoefId part) {
     double scale = 1;
@@ -79,15 +86,11 @@ CoefId Algebra::add(CoefId a, CoefId b) {
       else rest.push_back(f);
     }
     CoefId key = rest.empty() ? one : rest.size() == 1 ? rest[0] : coef(CoefMultiply{rest});
-    for (auto& [k, s] : parts) {
-      if (k == key) {
-        s += scale;
-        return;
-      }
-    }
-    parts.emplace_back(key, scale);
+    const auto [it, inserted] = known.try_emplace(key, parts.size());
+    if (inserted) parts.emplace_back(key, scale);
+    else parts[it->second].second += scale;
   };
-  for (CoefId c : {a, b}) {
+  for (CoefId c : summands) {
     if (const auto* sum = std::get_if<CoefAdd>(&coefs_[c.index()])) {
       for (CoefId p : std::vector<CoefId>(sum->parts))
         insert(p);
@@ -105,10 +108,10 @@ CoefId Algebra::add(CoefId a, CoefId b) {
   return coef(CoefAdd{out});
 }
 
-CoefId Algebra::multiply(CoefId a, CoefId b) {
+CoefId Algebra::multiply(const std::vector<CoefId>& all) {
   double scale = 1;
   std::vector<CoefId> rest;
-  for (CoefId c : {a, b}) {
+  for (CoefId c : all) {
     for (CoefId f : factors(c)) {
       if (auto v = literal(f)) scale *= *v;
       else rest.push_back(f);
@@ -143,19 +146,21 @@ CoefId Algebra::apply(CoefFunction f, CoefId a) {
   return coef(CoefApply{f, a});
 }
 
-void Algebra::collect(IndexId i, std::set<BoundId>& out) const {
-  std::visit(Overloaded{[&](const IndexBound& b) { out.insert(b.bound); }, [](const IndexConstant&) {},
-                        [&](const IndexLookup& l) {
-                          for (IndexId k : l.indices)
-                            collect(k, out);
-                        }},
-             indices_[i.index()]);
+std::vector<BoundId> Algebra::find_bounds(const IndexNode& node) const {
+  std::set<BoundId> out;
+  if (const auto* b = std::get_if<IndexBound>(&node)) out.insert(b->bound);
+  if (const auto* l = std::get_if<IndexLookup>(&node)) {
+    for (IndexId k : l->indices)
+      collect(k, out);
+  }
+  return {out.begin(), out.end()};
 }
 
-void Algebra::collect(CoefId c, std::set<BoundId>& out) const {
-  auto all = [&](const std::vector<IndexId>& v) {
-    for (IndexId i : v)
-      collect(i, out);
+std::vector<BoundId> Algebra::find_bounds(const CoefNode& node) const {
+  std::set<BoundId> out;
+  const auto all = [&](const auto& expressions) {
+    for (auto e : expressions)
+      collect(e, out);
   };
   std::visit(
       Overloaded{[](const CoefNumber&) {}, [](const CoefConstant&) {},
@@ -164,21 +169,12 @@ void Algebra::collect(CoefId c, std::set<BoundId>& out) const {
                    if (e.row) collect(*e.row, out);
                  },
                  [&](const CoefIndexValue& v) { collect(v.index, out); },
-                 [&](const CoefAdd& a) {
-                   for (CoefId p : a.parts)
-                     collect(p, out);
-                 },
-                 [&](const CoefMultiply& m) {
-                   for (CoefId p : m.parts)
-                     collect(p, out);
-                 },
+                 [&](const CoefAdd& a) { all(a.parts); }, [&](const CoefMultiply& m) { all(m.parts); },
                  [&](const CoefApply& a) { collect(a.argument, out); },
                  [&](const CoefSum& s) {
-                   std::set<BoundId> inner;
-                   collect(s.body, inner);
-                   inner.erase(s.bound);
-                   if (bounds_[s.bound.index()].parent) collect(*bounds_[s.bound.index()].parent, inner);
-                   out.insert(inner.begin(), inner.end());
+                   collect(s.body, out);
+                   out.erase(s.bound);
+                   if (const auto& parent = bounds_[s.bound.index()].parent) collect(*parent, out);
                  },
                  [&](const CoefInverse& m) {
                    all(m.lead);
@@ -186,19 +182,8 @@ void Algebra::collect(CoefId c, std::set<BoundId>& out) const {
                    collect(m.column, out);
                  },
                  [&](const CoefLogDet& m) { all(m.lead); }},
-      coefs_[c.index()]);
-}
-
-bool Algebra::mentions(IndexId i, BoundId b) const {
-  std::set<BoundId> found;
-  collect(i, found);
-  return found.contains(b);
-}
-
-bool Algebra::mentions(CoefId c, BoundId b) const {
-  std::set<BoundId> found;
-  collect(c, found);
-  return found.contains(b);
+      node);
+  return {out.begin(), out.end()};
 }
 
 Algebra::Substitution Algebra::replace(BoundId b, IndexId by) {
@@ -231,6 +216,11 @@ CoefId Algebra::substitute(CoefId c, const Substitution& s) {
       i = substitute(i, s);
     return v;
   };
+  const auto each = [&](std::vector<CoefId> v) {
+    for (CoefId& p : v)
+      p = substitute(p, s);
+    return v;
+  };
   const CoefNode node = coefs_[c.index()];
   return std::visit(
       Overloaded{
@@ -246,16 +236,12 @@ CoefId Algebra::substitute(CoefId c, const Substitution& s) {
           },
           [&](const CoefIndexValue& v) { return coef(CoefIndexValue{substitute(v.index, s)}); },
           [&](const CoefAdd& a) {
-            CoefId out = number(0);
-            for (CoefId p : a.parts)
-              out = add(out, substitute(p, s));
-            return out;
+            const std::vector<CoefId> parts = each(a.parts);
+            return parts == a.parts ? c : add(parts);
           },
           [&](const CoefMultiply& m) {
-            CoefId out = number(1);
-            for (CoefId p : m.parts)
-              out = multiply(out, substitute(p, s));
-            return out;
+            const std::vector<CoefId> parts = each(m.parts);
+            return parts == m.parts ? c : multiply(parts);
           },
           [&](const CoefApply& a) { return apply(a.function, substitute(a.argument, s)); },
           [&](const CoefSum& sum) {

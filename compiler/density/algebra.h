@@ -4,6 +4,7 @@
 // A coefficient is a real number known when the data and the sizes are known, a derived array of the schedule
 // included; it never mentions a random variable. Both may mention bounds.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -68,8 +69,10 @@ class Algebra {
 
   CoefId coef(CoefNode node);
   CoefId number(double v) { return coef(CoefNumber{v}); }
-  CoefId add(CoefId a, CoefId b);
-  CoefId multiply(CoefId a, CoefId b);
+  CoefId add(const std::vector<CoefId>& summands);
+  CoefId add(CoefId a, CoefId b) { return add({a, b}); }
+  CoefId multiply(const std::vector<CoefId>& factors);
+  CoefId multiply(CoefId a, CoefId b) { return multiply({a, b}); }
   CoefId apply(CoefFunction f, CoefId a);
 
   const Bound& operator[](BoundId id) const { return bounds_[id.index()]; }
@@ -81,10 +84,17 @@ class Algebra {
   /// The factors of a coefficient: the parts of a product, otherwise itself.
   std::vector<CoefId> factors(CoefId c) const;
 
-  bool mentions(IndexId i, BoundId b) const;
-  bool mentions(CoefId c, BoundId b) const;
-  void collect(IndexId i, std::set<BoundId>& out) const;
-  void collect(CoefId c, std::set<BoundId>& out) const;  // free bounds only
+  /// Free bounds, ascending.
+  const std::vector<BoundId>& bounds_of(IndexId i) const { return index_bounds_[i.index()]; }
+  const std::vector<BoundId>& bounds_of(CoefId c) const { return coef_bounds_[c.index()]; }
+  template <class Expression>
+  bool mentions(Expression e, BoundId b) const {
+    return std::binary_search(bounds_of(e).begin(), bounds_of(e).end(), b);
+  }
+  template <class Expression>
+  void collect(Expression e, std::set<BoundId>& out) const {
+    out.insert(bounds_of(e).begin(), bounds_of(e).end());
+  }
 
   /// Replaces bounds (and, with `lookups`, whole index expressions) inside an expression.
   using Substitution = std::function<std::optional<IndexId>(IndexId)>;
@@ -94,9 +104,13 @@ class Algebra {
   Substitution replace(BoundId b, IndexId by);
 
  private:
+  std::vector<BoundId> find_bounds(const IndexNode& node) const;
+  std::vector<BoundId> find_bounds(const CoefNode& node) const;
+
   std::vector<Bound> bounds_;
   std::vector<IndexNode> indices_;
   std::vector<CoefNode> coefs_;
+  std::vector<std::vector<BoundId>> index_bounds_, coef_bounds_;
   std::map<IndexNode, IndexId> index_ids_;
   std::map<CoefNode, CoefId> coef_ids_;
 };

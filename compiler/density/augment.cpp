@@ -144,9 +144,10 @@ Poly Expander::log_logistic(model::ExprId argument, double sign) {
     p[0].atoms.push_back({xi, own_, s, {}, ""});
     return p;
   };
-  const Poly square = multiply(a_, eta, eta);
+  largest_ = {argument, eta.size()};
+  const Poly square = product(eta, eta);
   Poly out = add(scale(a_, a_.number(0.5 * sign), eta), statistic(Stat::offset));
-  return add(std::move(out), scale(a_, a_.number(-1), multiply(a_, statistic(Stat::curvature), square)));
+  return add(std::move(out), scale(a_, a_.number(-1), product(statistic(Stat::curvature), square)));
 }
 
 void Expander::own_copies(Term& t) {

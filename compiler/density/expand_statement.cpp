@@ -13,7 +13,11 @@ Poly Expander::value(std::vector<IndexId> at) {
 }
 
 Poly Expander::argument(const Argument& arg, std::vector<IndexId> at) {
-  if (!arg.spelling->convert) return component(arg.value, std::move(at));
+  if (!arg.spelling->convert) {
+    Poly p = component(arg.value, std::move(at));
+    if (p.size() > largest_.terms) largest_ = {arg.value, p.size()};
+    return p;
+  }
   // Another spelling of the parameter: its formula over the parameter as typed.
   std::map<int, IndexId> event;
   if (!at.empty()) event[math::kFirst.id] = at[0];
@@ -59,7 +63,7 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
             return fail("a probability vector at a value must stand below a logarithm");
           },
           [&](const math::Add& n) { return add(rec(n.left), rec(n.right)); },
-          [&](const math::Multiply& n) { return multiply(a_, rec(n.left), rec(n.right)); },
+          [&](const math::Multiply& n) { return product(rec(n.left), rec(n.right)); },
           [&](const math::Apply& f) {
             const auto* symbol = std::get_if<math::Symbol>(&f.argument->form);
             const auto* at_value = std::get_if<math::AtValue>(&f.argument->form);
@@ -145,11 +149,15 @@ Poly Expander::distribution(const model::Distribution& d) {
 void Expander::finish(Poly p, const Origin& origin) {
   out_.origins.push_back(origin);
   std::vector<Term> terms;
+  std::size_t total = 0;
   for (Term& raw : p) {
     for (Term& t : normalise(a_, m_, std::move(raw))) {
       t.origin = out_.origins.size() - 1;
+      total += weight(t);
       terms.push_back(std::move(t));
     }
+    if (total > kMaxTerms) too_many_terms(std::nullopt);
+    if (too_large_) return;
   }
   for (Term& t : merge_like_terms(a_, m_, std::move(terms)))
     out_.terms.push_back(std::move(t));
@@ -160,6 +168,8 @@ void Expander::statement(model::StatementId id) {
   const model::Variable var = m_[s.variable];  // a copy: auxiliaries are added below
   statement_ = id;
   improper_ = s.main.family->improper;
+  too_large_ = false;
+  largest_ = {};
   span_ = s.span;
   const auto part = [&](const model::Distribution& d, bool first_only, bool rest_only) {
     span_ = d.span;
@@ -207,6 +217,8 @@ void Expander::statement(model::StatementId id) {
 void Expander::potential(std::size_t k) {
   const model::Potential& s = m_.potentials[k];
   statement_.reset();
+  too_large_ = false;
+  largest_ = {s.value, 0};
   span_ = s.span;
   bound_.clear();
   scopes_.assign(1, {});

@@ -45,6 +45,13 @@ class Expander {
   IndexId selector(model::VariableId v, std::vector<IndexId> axes);
   Poly close_scope(Poly p);
 
+  // product.cpp: multiplying out, within bounds
+  /// p * q, of a family's formula or of the expression `of`. Where the product has several terms, what is alike is added
+  /// up first: data alone is a coefficient, which is evaluated and not multiplied out. A product that is too large all
+  /// the same is reported, with `of` or the largest parameter of the statement.
+  Poly product(const Poly& p, const Poly& q, std::optional<model::ExprId> of = std::nullopt);
+  Poly too_many_terms(std::optional<model::ExprId> of);
+
   // expander_expr.cpp: expressions of the model
   Poly scalar(model::ExprId e) { return component(e, {}); }
   Poly component(model::ExprId e, std::vector<IndexId> at);
@@ -103,6 +110,11 @@ class Expander {
   std::vector<IndexId> own_;                  // the statement variable's axes
   std::vector<IndexId> log_element_;          // of the count whose rate or probability is below a logarithm
   bool improper_ = false;                     // the statement's density has no normaliser
+  bool too_large_ = false;                    // reported: the rest of the statement is not expanded
+  struct {
+    model::ExprId value;
+    std::size_t terms = 0;
+  } largest_;                                 // parameter of the statement
 };
 
 }  // namespace lehr::density

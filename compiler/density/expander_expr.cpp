@@ -78,10 +78,10 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
                 const auto side = [&](model::ExprId s) {
                   return component(s, m_[s].shape.empty() ? std::vector<IndexId>{} : at);
                 };
-                return multiply(a_, side(b.left), side(b.right));
+                return product(side(b.left), side(b.right), id);
               }
               case model::BinaryOp::divide:
-                return multiply(a_, component(b.left, at), reciprocal(scalar(b.right)));
+                return product(component(b.left, at), reciprocal(scalar(b.right)), id);
             }
             return Poly{};
           },
@@ -89,14 +89,14 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
             const model::PlateId plate = m_[mv.vector].shape[0];
             const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
             return with_bound(
-                multiply(a_, component(mv.matrix, {at[0], a_.index(j)}), component(mv.vector, {a_.index(j)})),
+                product(component(mv.matrix, {at[0], a_.index(j)}), component(mv.vector, {a_.index(j)}), id),
                 j);
           },
           [&](const model::Dot& d) {
             const model::PlateId plate = m_[d.left].shape[0];
             const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
             return with_bound(
-                multiply(a_, component(d.left, {a_.index(j)}), component(d.right, {a_.index(j)})), j);
+                product(component(d.left, {a_.index(j)}), component(d.right, {a_.index(j)}), id), j);
           },
           [&](const model::SumOver& s) {
             scopes_.emplace_back();
@@ -202,13 +202,13 @@ Poly Expander::matrix_inverse(model::ExprId id, IndexId row, IndexId column) {
   }
   if (const auto* b = std::get_if<model::Binary>(&e.node)) {
     if (b->op == model::BinaryOp::multiply && m_[b->left].shape.empty()) {
-      return multiply(a_, reciprocal(scalar(b->left)), matrix_inverse(b->right, row, column));
+      return product(reciprocal(scalar(b->left)), matrix_inverse(b->right, row, column), id);
     }
     if (b->op == model::BinaryOp::multiply && m_[b->right].shape.empty()) {
-      return multiply(a_, reciprocal(scalar(b->right)), matrix_inverse(b->left, row, column));
+      return product(reciprocal(scalar(b->right)), matrix_inverse(b->left, row, column), id);
     }
     if (b->op == model::BinaryOp::divide && m_[b->right].shape.empty()) {
-      return multiply(a_, scalar(b->right), matrix_inverse(b->left, row, column));
+      return product(scalar(b->right), matrix_inverse(b->left, row, column), id);
     }
   }
   return fail("the inverse of `" + print(m_, id) + "` has no closed form",

@@ -21,6 +21,7 @@ std::optional<Stat> log_of(Stat s, const model::Variable& v) {
 std::string Expander::text(const Poly& p) const { return print_poly(m_, out_, p); }
 
 Poly Expander::fail(std::string why, std::vector<std::string> notes) {
+  if (too_large_) return {};  // what is left of the statement means nothing
   Diagnostic& d = diagnostics_.add(DiagnosticKind::no_closed_form, span_, why);
   for (std::string& n : notes)
     d.note(std::move(n));

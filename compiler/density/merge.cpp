@@ -133,11 +133,14 @@ std::string shape(const Algebra& a, const Term& t, const Atom& atom) {
 }
 
 Canonical canonical(const Algebra& a, const Term& t) {
-  std::vector<Atom> atoms = t.atoms;
-  std::stable_sort(atoms.begin(), atoms.end(), [&](const Atom& x, const Atom& y) {
-    const std::string left = sort_key(x), right = sort_key(y);
-    return left != right ? left < right : shape(a, t, x) < shape(a, t, y);
-  });
+  std::vector<std::pair<std::pair<std::string, std::string>, const Atom*>> keyed;
+  for (const Atom& x : t.atoms)
+    keyed.push_back({{sort_key(x), shape(a, t, x)}, &x});
+  std::stable_sort(keyed.begin(), keyed.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::vector<Atom> atoms;
+  for (const auto& [key, x] : keyed)
+    atoms.push_back(*x);
   std::vector<std::size_t> flips;
   for (std::size_t i = 0; i < atoms.size(); ++i) {
     if (symmetric(atoms[i])) flips.push_back(i);

@@ -283,7 +283,8 @@ bool certainly_different(const Density& d, const Term& t, IndexId l, IndexId r) 
 std::vector<Term> normalise(Algebra& a, const model::Model& m, Term term) {
   std::vector<Term> out;
   std::deque<Term> work{std::move(term)};
-  while (!work.empty()) {
+  std::size_t total = 0;
+  while (!work.empty() && total <= kMaxTerms) {
     Term t = std::move(work.front());
     work.pop_front();
     bool zero = a.literal(t.coef) == 0.0;
@@ -297,6 +298,7 @@ std::vector<Term> normalise(Algebra& a, const model::Model& m, Term term) {
       if (!equal) break;
       work.push_back(std::move(*equal));
     }
+    total += weight(t);
     if (!zero) out.push_back(std::move(t));
   }
   return out;

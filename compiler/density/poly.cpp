@@ -2,6 +2,8 @@
 #include "compiler/density/poly.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace lehr::density {
 namespace {
@@ -115,17 +117,30 @@ Poly with_guard(Poly p, const Guard& g) {
 }
 
 std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Poly& p) {
-  CoefId total = a.number(0);
+  std::vector<CoefId> summands;
   for (const Term& raw : p) {
     for (const Term& t : normalise(a, m, raw)) {
       if (!t.atoms.empty() || !t.guards.empty()) return std::nullopt;
       CoefId c = t.coef;
       for (auto b = t.bounds.rbegin(); b != t.bounds.rend(); ++b)
         c = a.coef(CoefSum{*b, c});
-      total = a.add(total, c);
+      summands.push_back(c);
     }
   }
-  return total;
+  return a.add(summands);
+}
+
+Poly gathered(Algebra& a, const model::Model& m, const Poly& p) {
+  const auto is_data = [](const Term& t) { return t.atoms.empty() && t.guards.empty(); };
+  Poly data, out;
+  std::copy_if(p.begin(), p.end(), std::back_inserter(data), is_data);
+  const std::optional<CoefId> known = as_coefficient(a, m, data);
+  bool first = true;
+  for (const Term& t : p) {
+    if (!known || !is_data(t)) out.push_back(t);
+    else if (std::exchange(first, false)) out.push_back(constant(*known)[0]);
+  }
+  return merge_like_terms(a, m, std::move(out));
 }
 
 void collect(const Algebra& a, const Atom& x, std::set<BoundId>& out) {

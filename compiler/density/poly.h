@@ -31,7 +31,15 @@ void collect(const Algebra& a, const Guard& g, std::set<BoundId>& out);
 /// The coefficient that a polynomial without atoms is; nothing when it has atoms or guards that do not dissolve.
 std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Poly& p);
 
-/// All terms of the product, the equal indices identified and coinciding atoms merged (normal form of one term).
+/// The same sum with fewer terms: what has no atoms is one coefficient, like terms are one.
+Poly gathered(Algebra& a, const model::Model& m, const Poly& p);
+
+/// A statement may expand to this many terms, those with guards counted once more for each guard.
+inline constexpr std::size_t kMaxTerms = 50'000;
+inline std::size_t weight(const Term& t) { return 1 + t.guards.size(); }
+
+/// All terms of the product, the equal indices identified and coinciding atoms merged (normal form of one term). Where
+/// they weigh more than kMaxTerms, some that weigh more than that.
 std::vector<Term> normalise(Algebra& a, const model::Model& m, Term t);
 /// Like terms of one origin (equal up to the names of bounds) added up; terms with coefficient 0 dropped.
 std::vector<Term> merge_like_terms(Algebra& a, const model::Model& m, std::vector<Term> terms);
