@@ -14,6 +14,9 @@ using schedule::Statistic;
 
 namespace {
 
+/// More sums of data over the same plates than this share loops, so many each.
+constexpr std::size_t kSumsApart = 64, kSumsTogether = 16;
+
 /// Numbers that the work arrays of one function may have on its stack: a thread may have little of it. What
 /// no longer fits is in scratch buffers.
 constexpr std::int64_t kStackEntries = 4096;
@@ -294,36 +297,70 @@ void Lowering::emit_prepare() {
           },
           source);
     }
-    for (const Statistic& s : s_.statistics) {
-      if (s.stage) continue;
-      b_.fill(array_.at(s.sums), b_.f(0));
-      emit(s.inner, factors({&s.inner, std::nullopt, nullptr}, {}), {}, {}, std::nullopt,
-           [&](ExprId value, const Env& env) {
-             b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, env), value);
-           });
-    }
+    sum_data();
   });
+}
+
+void Lowering::sum_data() {
+  const auto add = [&](const Statistic& s, ExprId value, const Env& env) {
+    b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, env), value);
+  };
+  std::map<std::vector<model::PlateId>, std::vector<const Statistic*>> alike;  // by the loops of the sum
+  for (const Statistic& s : s_.statistics) {
+    const auto whole = [&](BoundId b) { return !a_[b].parent && !m_[m_[a_[b].plate].set].parent; };
+    if (s.stage || !s.inner.guards.empty() || !std::ranges::all_of(s.inner.bounds, whole)) continue;
+    std::vector<model::PlateId> plates;
+    for (BoundId b : s.inner.bounds)
+      plates.push_back(m_[a_[b].plate].set);
+    alike[plates].push_back(&s);
+  }
+  // Thousands of sums over the same data (the products of pairs of regressors) share their loops.
+  std::set<const Statistic*> done;
+  for (const auto& [plates, sums] : alike) {
+    if (sums.size() <= kSumsApart) continue;
+    for (const Statistic* s : sums)
+      b_.fill(array_.at(s->sums), b_.f(0));
+    for (std::size_t first = 0; first < sums.size(); first += kSumsTogether) {
+      for_elements(plates, [&](const std::vector<ExprId>& at) {
+        for (std::size_t k = first; k < std::min(first + kSumsTogether, sums.size()); ++k) {
+          Env env;
+          for (std::size_t x = 0; x < at.size(); ++x)
+            env[sums[k]->inner.bounds[x]] = at[x];
+          ExprId value = b_.f(1);
+          for (const Factor& f : factors({&sums[k]->inner}, {}))
+            value = b_.mul(value, f.value(env));
+          add(*sums[k], value, env);
+        }
+      });
+    }
+    done.insert(sums.begin(), sums.end());
+  }
+  for (const Statistic& s : s_.statistics) {
+    if (s.stage || done.contains(&s)) continue;
+    b_.fill(array_.at(s.sums), b_.f(0));
+    emit(s.inner, factors({&s.inner}, {}), {}, {}, std::nullopt,
+         [&](ExprId value, const Env& env) { add(s, value, env); });
+  }
 }
 
 std::vector<BlockId> Lowering::parents_first() const {
   // A block waits for the latent parents that the terms of its own statement mention.
   const conditionals::Conditionals& c = s_.conditionals;
+  std::map<std::optional<model::StatementId>, std::set<std::size_t>> mentioned;
+  for (const Term& t : c.density.terms) {
+    for (const Atom& x : t.atoms)
+      mentioned[c.density.origins[t.origin].statement].insert(c.block_of[x.variable.index()].index());
+  }
   std::vector<BlockId> out;
   std::vector<bool> done(c.blocks.size());
+  const auto ready = [&](std::size_t k) {
+    return !done[k] && std::ranges::all_of(mentioned[m_[c.blocks[k].variable].statement],
+                                           [&](std::size_t parent) { return parent == k || done[parent]; });
+  };
   while (out.size() < c.blocks.size()) {
-    std::size_t next = c.blocks.size();
-    for (std::size_t k = 0; k < c.blocks.size() && next == c.blocks.size(); ++k) {
-      if (done[k]) continue;
-      bool ready = true;
-      for (const Term& t : c.density.terms) {
-        if (c.density.origins[t.origin].statement != m_[c.blocks[k].variable].statement) continue;
-        for (const Atom& x : t.atoms) {
-          const BlockId parent = c.block_of[x.variable.index()];
-          ready = ready && (parent == BlockId(k) || done[parent.index()]);
-        }
-      }
-      if (ready) next = k;
-    }
+    std::size_t next = 0;
+    while (next < c.blocks.size() && !ready(next))
+      ++next;
     if (next == c.blocks.size())
       next = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
     done[next] = true;

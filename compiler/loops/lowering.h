@@ -61,6 +61,8 @@ class Lowering {
   void declare_blocks();
   void declare_arrays();
   void emit_prepare();
+  /// The statistics without local factors.
+  void sum_data();
   std::size_t emit_initialise(const std::string& name, bool globals);
   /// The terms of its own statement that factors at the start can be read from.
   std::vector<std::pair<ArrayTerm, std::size_t>> prior_uses(BlockId b) const;

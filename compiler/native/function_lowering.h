@@ -1,7 +1,9 @@
 // State of the lowering of one function; its members are implemented by subject in lower.cpp (entry and
-// memory), lower_expressions.cpp and lower_statements.cpp.
+// memory), lower_expressions.cpp, lower_statements.cpp and lower_parts.cpp.
 #pragma once
+#include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/loops/loops.h"
@@ -34,7 +36,7 @@ class FunctionLowering {
   // ---- entry and memory (lower.cpp) ----
   llvm::Type* type(loops::Type type) const;
   void bind_parameters();
-  void bind_buffers();
+  void bind_buffers(const Uses& uses);
   void bind_sizes();
   llvm::Value* entry_load(llvm::Value* table, std::size_t index, llvm::Type* type);
   llvm::Value* bind_local_array(const loops::Buffer& array);
@@ -47,6 +49,13 @@ class FunctionLowering {
   llvm::Value* load(loops::BufferId buffer, llvm::Value* address);
   void store(loops::BufferId buffer, llvm::Value* address, llvm::Value* value);
   void annotate(loops::BufferId buffer, llvm::Instruction& access);
+
+  // ---- parts (lower_parts.cpp) ----
+  void lower_in_parts(const loops::Block& block);
+  void call_part(std::span<const loops::Stmt> statements);
+  void run_part(std::span<const loops::Stmt> statements, const Uses& uses, const FunctionLowering& caller);
+  /// What a part is passed beside the tables: local arrays, then scalars that are declared outside.
+  std::vector<llvm::Value*> passed(const Uses& uses) const;
 
   // ---- expressions (lower_expressions.cpp) ----
   llvm::Value* eval(loops::ExprId expr);
@@ -90,13 +99,15 @@ class FunctionLowering {
   llvm::Module& module_;
   int lanes_;
 
-  std::vector<llvm::Value*> values_;  // by scalar: its value, or the slot of a mutable one
-  std::vector<bool> is_slot_;
+  std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // its value, or the slot of a mutable one
+  std::unordered_set<loops::ScalarId> is_slot_;
   std::vector<llvm::Value*> buffers_;        // by buffer: address of the first element; null when unused
   std::vector<llvm::Value*> sizes_;          // by size: its value when read at run time
   std::vector<bool> is_local_array_;         // by buffer
   std::vector<llvm::MDNode*> own_scope_;     // by buffer
   std::vector<llvm::MDNode*> other_scopes_;  // by buffer: those of all others
+  std::unordered_set<loops::ScalarId>
+      shared_;  // declared by one part of a block and used by another: in a slot
   std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // within one statement
   llvm::BasicBlock* loop_exit_ = nullptr;                      // of the innermost loop
   llvm::MDNode* access_group_ = nullptr;                       // of the innermost parallel loop

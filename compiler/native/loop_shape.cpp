@@ -31,14 +31,21 @@ std::optional<std::int64_t> trip_count(const Program& program, const For& loop) 
   return std::max<std::int64_t>(0, *end - *begin);
 }
 
+struct IgnoreScalars {
+  void operator()(ScalarId, bool) const {}
+};
+
 /// Calls `on_expr(ExprId)` once for every expression below a statement or block, and `on_buffer(BufferId,
-/// bool stored)`.
-template <class OnExpr, class OnBuffer>
+/// bool stored)` and `on_scalar(ScalarId, bool declared)`.
+template <class OnExpr, class OnBuffer, class OnScalar = IgnoreScalars>
 struct Walk {
   const Program& program;
   OnExpr on_expr;
   OnBuffer on_buffer;
+  OnScalar on_scalar = {};
   std::unordered_set<ExprId> seen = {};
+  bool large_blocks = true;  // whether blocks that become functions of their own are entered
+  bool stops = false;        // a Fail or BreakIf was met
 
   void expr(ExprId id) {
     if (!seen.insert(id).second) return;
@@ -47,7 +54,7 @@ struct Walk {
   }
   void children(const ConstF&) {}
   void children(const ConstI&) {}
-  void children(const Get&) {}
+  void children(const Get& n) { on_scalar(n.scalar, false); }
   void children(const Extent&) {}
   void children(const Load& n) { element(n.buffer, n.indices, false); }
   void children(const Unary& n) { expr(n.operand); }
@@ -66,17 +73,23 @@ struct Walk {
   }
 
   void block(const Block& statements) {
+    if (!large_blocks && statements.size() > kWholeBlock) return;
     for (const Stmt& s : statements) std::visit([&](const auto& node) { statement(node); }, s.node);
   }
   void statement(const For& n) {
+    on_scalar(n.index, true);
     expr(n.begin);
     expr(n.end);
     block(n.body);
   }
-  void statement(const Let& n) { expr(n.value); }
-  void statement(const Local& n) { expr(n.initial); }
-  void statement(const Assign& n) { expr(n.value); }
-  void statement(const Accumulate& n) { expr(n.value); }
+  void scalar(ScalarId id, bool declared, ExprId value) {
+    on_scalar(id, declared);
+    expr(value);
+  }
+  void statement(const Let& n) { scalar(n.scalar, true, n.value); }
+  void statement(const Local& n) { scalar(n.scalar, true, n.initial); }
+  void statement(const Assign& n) { scalar(n.scalar, false, n.value); }
+  void statement(const Accumulate& n) { scalar(n.scalar, false, n.value); }
   void statement(const Store& n) {
     element(n.buffer, n.indices, true);
     expr(n.value);
@@ -90,13 +103,18 @@ struct Walk {
     block(n.then_block);
     block(n.else_block);
   }
-  void statement(const BreakIf& n) { expr(n.condition); }
-  void statement(const Fail&) {}
+  void statement(const BreakIf& n) {
+    stops = true;
+    expr(n.condition);
+  }
+  void statement(const Fail&) { stops = true; }
   void statement(const Comment&) {}
 };
 
 template <class OnExpr, class OnBuffer>
 Walk(const Program&, OnExpr, OnBuffer) -> Walk<OnExpr, OnBuffer>;
+template <class OnExpr, class OnBuffer, class OnScalar>
+Walk(const Program&, OnExpr, OnBuffer, OnScalar) -> Walk<OnExpr, OnBuffer, OnScalar>;
 
 std::int64_t own_nodes(const Program& program, ExprId id) {
   const auto* call = std::get_if<Unary>(&program[id].node);
@@ -212,11 +230,30 @@ LoopShape tail_part(LoopShape shape) {
   return shape;
 }
 
-std::vector<bool> used_buffers(const Program& program, const Function& function) {
-  std::vector<bool> used(program.buffers.size(), false);
-  const auto on_buffer = [&](BufferId buffer, bool) { used[buffer.index()] = true; };
-  Walk{program, [](ExprId) {}, on_buffer}.block(function.body);
-  return used;
+Uses uses_of(const Program& program, std::span<const Stmt> statements, bool large_blocks) {
+  Uses out;
+  std::set<ScalarId> declared;
+  const auto on_buffer = [&](BufferId buffer, bool stored) {
+    auto [it, inserted] = out.buffers.try_emplace(buffer, stored);
+    it->second = it->second || stored;
+  };
+  const auto on_scalar = [&](ScalarId scalar, bool declares) { (declares ? declared : out.scalars).insert(scalar); };
+  Walk walk{program, [](ExprId) {}, on_buffer, on_scalar};
+  walk.large_blocks = large_blocks;
+  for (const Stmt& s : statements) std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+  for (ScalarId s : declared) out.scalars.erase(s);
+  out.stops = walk.stops;
+  return out;
+}
+
+std::size_t statement_count(const Block& block) {
+  std::size_t count = block.size();
+  for (const Stmt& s : block) {
+    if (const auto* loop = std::get_if<For>(&s.node)) count += statement_count(loop->body);
+    if (const auto* branch = std::get_if<If>(&s.node))
+      count += statement_count(branch->then_block) + statement_count(branch->else_block);
+  }
+  return count;
 }
 
 }  // namespace lehr::native

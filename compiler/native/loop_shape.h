@@ -1,8 +1,11 @@
-// What the lowering wants to know about a loop before it emits it, and the hints it gives the optimiser.
+// What the lowering wants to know about statements before it emits them, and the hints it gives the
+// optimiser.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <vector>
+#include <set>
+#include <span>
 
 #include "compiler/loops/loops.h"
 
@@ -25,7 +28,20 @@ LoopShape shape_of(const loops::Program& program, const loops::For& loop, int la
 LoopShape main_part(LoopShape shape);
 LoopShape tail_part(LoopShape shape);
 
-/// By buffer: whether the function loads from it or stores to it.
-std::vector<bool> used_buffers(const loops::Program& program, const loops::Function& function);
+/// A block of more statements than this becomes several functions: what the optimiser and the code generator
+/// do grows faster than the size of a function.
+inline constexpr std::size_t kWholeBlock = 80;
+
+/// What statements touch.
+struct Uses {
+  std::map<loops::BufferId, bool> buffers;  // loaded from or stored to; true when stored to
+  std::set<loops::ScalarId> scalars;        // read or assigned, and declared outside
+  bool stops = false;                       // a `fail` or `break` is among them
+};
+/// Blocks of more than kWholeBlock statements are looked into when `large_blocks`.
+Uses uses_of(const loops::Program& program, std::span<const loops::Stmt> statements, bool large_blocks);
+
+/// Statements of the block and of the blocks in it.
+std::size_t statement_count(const loops::Block& block);
 
 }  // namespace lehr::native

@@ -83,8 +83,6 @@ FunctionLowering::FunctionLowering(const loops::Program& program, const loops::F
       b_(builder),
       module_(*function.getParent()),
       lanes_(lanes),
-      values_(program.scalars.size()),
-      is_slot_(program.scalars.size()),
       buffers_(program.buffers.size()),
       sizes_(program.sizes.size()),
       is_local_array_(program.buffers.size()),
@@ -94,7 +92,13 @@ FunctionLowering::FunctionLowering(const loops::Program& program, const loops::F
 void FunctionLowering::run() {
   bind_parameters();
   bind_sizes();
-  bind_buffers();
+  const Uses all = uses_of(program_, source_.body, true);
+  for (BufferId local : source_.local_arrays) {
+    if (!all.buffers.contains(local)) continue;
+    buffers_[local.index()] = bind_local_array(program_[local]);
+    is_local_array_[local.index()] = true;
+  }
+  if (source_.body.size() <= kWholeBlock) bind_buffers(uses_of(program_, source_.body, false));
   lower(source_.body);
   b_.CreateRet(b_.getInt32(0));
 }
@@ -123,7 +127,7 @@ void FunctionLowering::bind_parameters() {
     llvm::Value* value =
         entry_load(function_.getArg(real ? 3 : 2), real ? reals++ : integers++, type(program_[p].type));
     value->setName(program_[p].name);
-    values_[p.index()] = value;
+    values_[p] = value;
   }
 }
 
@@ -164,38 +168,30 @@ llvm::Value* FunctionLowering::bind_local_array(const loops::Buffer& array) {
   return slot;
 }
 
-void FunctionLowering::bind_buffers() {
+void FunctionLowering::bind_buffers(const Uses& uses) {
   llvm::MDBuilder metadata(b_.getContext());
-  const std::vector<bool> used = used_buffers(program_, source_);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(function_.getName());
-  std::vector<llvm::Metadata*> scopes(used.size());
-  for (std::size_t k = 0; k < used.size(); ++k) {
-    if (!used[k]) continue;
-    const loops::Buffer& buffer = program_.buffers[k];
-    llvm::Value* base = entry_load(function_.getArg(0), k, b_.getPtrTy());
+  std::map<BufferId, llvm::Metadata*> scopes;
+  for (const auto& [id, stored] : uses.buffers) {
+    const loops::Buffer& buffer = program_[id];
+    scopes[id] = metadata.createAnonymousAliasScope(domain, buffer.name);
+    if (buffers_[id.index()]) continue;  // an array of the caller
+    llvm::Value* base = entry_load(function_.getArg(0), id.index(), b_.getPtrTy());
     auto* load = llvm::cast<llvm::LoadInst>(base);
     load->setMetadata(llvm::LLVMContext::MD_align,
                       integer_node(b_.getContext(),
                                    buffer.role == loops::Role::data ? kDataAlignment : kBufferAlignment));
     base->setName(buffer.name);
-    buffers_[k] = base;
-    scopes[k] = metadata.createAnonymousAliasScope(domain, buffer.name);
+    buffers_[id.index()] = base;
   }
-  for (BufferId local : source_.local_arrays) {
-    if (!used[local.index()]) continue;
-    llvm::Value* unused = buffers_[local.index()];
-    buffers_[local.index()] = bind_local_array(program_[local]);
-    is_local_array_[local.index()] = true;
-    llvm::cast<llvm::Instruction>(unused)->eraseFromParent();
-  }
-  for (std::size_t k = 0; k < used.size(); ++k) {
-    if (!used[k]) continue;
+  // Loads do not disturb each other, so that only buffers that are stored to are listed: a query costs the list.
+  for (const auto& [id, scope] : scopes) {
     std::vector<llvm::Metadata*> others;
-    for (std::size_t j = 0; j < used.size(); ++j) {
-      if (used[j] && j != k) others.push_back(scopes[j]);
+    for (const auto& [other, is_stored] : uses.buffers) {
+      if (other != id && is_stored) others.push_back(scopes.at(other));
     }
-    own_scope_[k] = llvm::MDNode::get(b_.getContext(), {scopes[k]});
-    other_scopes_[k] = llvm::MDNode::get(b_.getContext(), others);
+    own_scope_[id.index()] = llvm::MDNode::get(b_.getContext(), {scope});
+    other_scopes_[id.index()] = llvm::MDNode::get(b_.getContext(), others);
   }
 }
 

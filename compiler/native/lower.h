@@ -13,6 +13,10 @@ class TargetMachine;
 
 namespace lehr::native {
 
+/// Of functions that are parts of a large one; its value is kRunsOnce where each call of that one runs each instruction
+/// at most once.
+inline constexpr const char *kPartAttribute = "lehr-part", *kRunsOnce = "once";
+
 /// Fills `module`, whose data layout and triple are those of `target`.
 void lower(const loops::Program& program, const std::string& prefix, const llvm::TargetMachine& target,
            llvm::Module& module);

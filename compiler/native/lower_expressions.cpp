@@ -29,8 +29,8 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Const
 }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Get& node) {
-  llvm::Value* value = values_[node.scalar.index()];
-  return is_slot_[node.scalar.index()] ? b_.CreateLoad(type(expr.type), value) : value;
+  llvm::Value* value = values_.at(node.scalar);
+  return is_slot_.contains(node.scalar) ? b_.CreateLoad(type(expr.type), value) : value;
 }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& node) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/native/function_lowering.h"
+#include "compiler/native/lower.h"
 
 namespace lehr::native {
 
@@ -13,6 +14,7 @@ llvm::BasicBlock* FunctionLowering::new_block(const char* name) {
 }
 
 void FunctionLowering::lower(const loops::Block& block) {
+  if (block.size() > kWholeBlock) return lower_in_parts(block);
   for (const loops::Stmt& statement : block) {
     evaluated_.clear();
     std::visit([&](const auto& node) { lower(node); }, statement.node);
@@ -76,7 +78,7 @@ void FunctionLowering::emit_unrolled(const loops::For& node, std::int64_t begin,
   llvm::BasicBlock* after = new_block("after");
   llvm::BasicBlock* outer_exit = std::exchange(loop_exit_, after);
   for (std::int64_t k = 0; k < trips; ++k) {
-    values_[node.index.index()] = b_.getInt64(static_cast<std::uint64_t>(begin + k));
+    values_[node.index] = b_.getInt64(static_cast<std::uint64_t>(begin + k));
     lower(node.body);
   }
   loop_exit_ = outer_exit;
@@ -93,7 +95,7 @@ void FunctionLowering::lower(const loops::For& node) {
   }
   const auto body = [&](llvm::Value* index) {
     index->setName(program_[node.index].name);
-    values_[node.index.index()] = index;
+    values_[node.index] = index;
     lower(node.body);
   };
   llvm::Value* begin = eval(node.begin);
@@ -104,23 +106,28 @@ void FunctionLowering::lower(const loops::For& node) {
   emit_loop(middle, end, tail_part(shape), body);
 }
 
-void FunctionLowering::lower(const loops::Let& node) { values_[node.scalar.index()] = eval(node.value); }
+void FunctionLowering::lower(const loops::Let& node) {
+  llvm::Value* value = eval(node.value);
+  if (shared_.contains(node.scalar)) b_.CreateStore(value, values_.at(node.scalar));
+  else values_[node.scalar] = value;
+}
 
 void FunctionLowering::lower(const loops::Local& node) {
   llvm::Value* initial = eval(node.initial);
-  llvm::AllocaInst* slot = stack_slot(initial->getType(), 1, program_[node.scalar].name);
-  b_.CreateStore(initial, slot);
-  values_[node.scalar.index()] = slot;
-  is_slot_[node.scalar.index()] = true;
+  if (!shared_.contains(node.scalar)) {
+    values_[node.scalar] = stack_slot(initial->getType(), 1, program_[node.scalar].name);
+    is_slot_.insert(node.scalar);
+  }
+  b_.CreateStore(initial, values_.at(node.scalar));
 }
 
 void FunctionLowering::lower(const loops::Assign& node) {
-  b_.CreateStore(eval(node.value), values_[node.scalar.index()]);
+  b_.CreateStore(eval(node.value), values_.at(node.scalar));
 }
 
 void FunctionLowering::lower(const loops::Accumulate& node) {
   llvm::Value* value = eval(node.value);
-  llvm::Value* slot = values_[node.scalar.index()];
+  llvm::Value* slot = values_.at(node.scalar);
   b_.CreateStore(sum(b_.CreateLoad(value->getType(), slot), value), slot);
 }
 
@@ -145,6 +152,7 @@ void FunctionLowering::lower(const loops::Fill& node) {
   LoopShape shape;
   if (known_count) shape.trips = known_count->getSExtValue();
   if (shape.trips == 0) return;
+  if (shape.trips == 1 && function_.hasFnAttribute(kPartAttribute)) return store(node.buffer, base, value);
   shape.unroll_later = shape.trips && *shape.trips <= 32 * lanes_;
   emit_loop(b_.getInt64(0), count, shape, [&](llvm::Value* index) {
     store(node.buffer, element(node.buffer, index), value);

@@ -27,6 +27,7 @@
 
 #include <stdexcept>
 
+#include "compiler/native/lower.h"
 #include "compiler/native/padded_arrays.h"
 #include "compiler/native/target.h"
 
@@ -40,13 +41,14 @@ auto hoist() {
   return llvm::createFunctionToLoopPassAdaptor(std::move(loop), /*UseMemorySSA=*/true);
 }
 
-llvm::FunctionPassManager simplification() {
+llvm::FunctionPassManager simplification(bool parts) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(hoist());
+  if (parts) return passes;
   passes.addPass(llvm::GVNPass());
   passes.addPass(hoist());
   return passes;
@@ -61,7 +63,7 @@ struct UnmaskAccesses : llvm::PassInfoMixin<UnmaskAccesses> {
   }
 };
 
-llvm::FunctionPassManager vectorisation() {
+llvm::FunctionPassManager vectorisation(bool parts) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
@@ -76,8 +78,10 @@ llvm::FunctionPassManager vectorisation() {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SLPVectorizerPass());
-  passes.addPass(llvm::VectorCombinePass());
+  if (!parts) {
+    passes.addPass(llvm::SLPVectorizerPass());
+    passes.addPass(llvm::VectorCombinePass());
+  }
   passes.addPass(hoist());
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::DSEPass());
@@ -85,6 +89,41 @@ llvm::FunctionPassManager vectorisation() {
   passes.addPass(
       llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true).sinkCommonInsts(true)));
   return passes;
+}
+
+/// What a function is given: of a large one there are many parts, so that they go without what costs most and
+/// gains least in code of which almost everything is done once. Parts that run once a call are shared
+/// subexpressions and no more.
+struct ByKind : llvm::PassInfoMixin<ByKind> {
+  llvm::FunctionPassManager whole, part, once;
+
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    const llvm::Attribute kind = function.getFnAttribute(kPartAttribute);
+    if (!kind.isValid()) return whole.run(function, analyses);
+    return (kind.getValueAsString() == kRunsOnce ? once : part).run(function, analyses);
+  }
+};
+
+llvm::FunctionPassManager sharing() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  return passes;
+}
+
+llvm::ModulePassManager on_functions(llvm::FunctionPassManager (*passes)(bool parts)) {
+  llvm::ModulePassManager out;
+  out.addPass(llvm::createModuleToFunctionPassAdaptor(ByKind{{}, passes(false), passes(true), sharing()}));
+  return out;
+}
+
+/// Parts that run once a call are translated instruction by instruction.
+void translate_plainly(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (function.getFnAttribute(kPartAttribute).getValueAsString() != kRunsOnce) continue;
+    function.removeFnAttr(llvm::Attribute::MinSize);
+    function.removeFnAttr(llvm::Attribute::OptimizeForSize);
+    function.addFnAttr(llvm::Attribute::OptimizeNone);
+  }
 }
 
 void run(llvm::Module& module, llvm::TargetMachine& target, llvm::ModulePassManager passes) {
@@ -124,11 +163,12 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
     throw std::runtime_error("native: the lowered module is not well formed");
 #endif
   llvm::ModulePassManager passes;
-  if (level > 0) passes.addPass(llvm::createModuleToFunctionPassAdaptor(simplification()));
+  if (level > 0) passes.addPass(on_functions(simplification));
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::GlobalDCEPass());
-  if (level > 0) passes.addPass(llvm::createModuleToFunctionPassAdaptor(vectorisation()));
+  if (level > 0) passes.addPass(on_functions(vectorisation));
   run(module, target, std::move(passes));
+  translate_plainly(module);
 }
 
 void drop_unused(llvm::Module& module, llvm::TargetMachine& target, Options::Sanitizer sanitizer) {

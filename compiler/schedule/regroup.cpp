@@ -6,7 +6,10 @@
 #include "compiler/schedule/regroup.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
+#include "compiler/conditionals/gather.h"
 #include "compiler/density/poly.h"
 #include "compiler/support/overloaded.h"
 
@@ -20,6 +23,9 @@ using density::BoundId;
 using density::CoefId;
 using density::Guard;
 using density::IndexId;
+
+/// A model of more terms than this is large.
+constexpr std::size_t kLargeModel = 250;
 
 class Splitter {
  public:
@@ -264,9 +270,9 @@ class Splitter {
   /// Registers the split; statistics with the same inner part are one.
   void add(Statistic stat, Term inner, Term outer, std::vector<IndexId> outer_at,
            std::optional<std::size_t> stage, BoundId item) {
-    for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
+    std::vector<std::size_t>& alike = alike_[{stage, stat.axes.size(), signature(inner)}];
+    for (std::size_t k : alike) {
       const Statistic& known = s_.statistics[k];
-      if (known.stage != stage || known.axes.size() != stat.axes.size()) continue;
       // Two inner parts are one when they become one like term; the renaming carries the axes along.
       if (auto order = same(known, inner, stat)) {
         std::vector<IndexId> at(outer_at.size());
@@ -292,8 +298,24 @@ class Splitter {
       auto& step = std::get<ItemStage>(s_.steps[*stage]);
       step.terms.push_back({stat.inner, s_.statistics.size(), stat.at, item});
     }
+    alike.push_back(s_.statistics.size());
     s_.outer.push_back({std::move(outer), s_.statistics.size(), std::move(outer_at)});
     s_.statistics.push_back(std::move(stat));
+  }
+
+  /// What two inner parts have in common that are one but for the names of their bounds: the data and the
+  /// local statistics in them.
+  std::vector<std::int64_t> signature(const Term& inner) const {
+    std::vector<std::int64_t> out;
+    for (CoefId f : a_.factors(inner.coef)) {
+      const auto* data = std::get_if<density::CoefData>(&a_[f]);
+      out.push_back(static_cast<std::int64_t>(a_[f].index()) << 32);
+      if (data) out.back() += std::visit([](auto id) { return id.value; }, data->source);
+    }
+    std::sort(out.begin(), out.end());
+    for (const Atom& x : inner.atoms)
+      out.push_back(x.variable.value);
+    return out;
   }
 
   /// The permutation of axes under which `inner` (with axes of `stat`) is the inner part of `known`.
@@ -372,15 +394,23 @@ class Splitter {
   Schedule& s_;
   const Conditionals& c_;
   Algebra& a_;
+  /// Statistics by item stage, number of axes and signature, in order.
+  std::map<std::tuple<std::optional<std::size_t>, std::size_t, std::vector<std::int64_t>>,
+           std::vector<std::size_t>>
+      alike_;
 };
 
 }  // namespace
 
 void regroup(const model::Model& m, Schedule& s) {
   Splitter splitter(m, s);
-  const std::vector<Term> terms = s.conditionals.density.terms;
-  for (const Term& t : terms)
+  std::vector<Term> terms = s.conditionals.density.terms;
+  for (Term& t : terms) {
+    // Thousands of loops that add up a constant are slow to compile: in a large model it is multiplied
+    // instead.
+    if (terms.size() > kLargeModel) conditionals::count_unused_bounds(s.conditionals.density.algebra, t);
     splitter.term(t);
+  }
 }
 
 }  // namespace lehr::schedule

@@ -260,3 +260,43 @@ TEST_CASE("Unoptimised code means the same") {
   run_both(b.program(), Memory({21}), {}, {}, {}, 1e-13, {.level = 0});
   run_both(b.program(), Memory({21}), {}, {}, {}, 1e-13, {.cpu = "x86-64"});
 }
+
+TEST_CASE("Blocks of hundreds of statements") {
+  // Compiled in parts, which share scalars, local arrays, the way out of the loop and failures.
+  Builder b;
+  const auto n = b.runtime_size("N");
+  const auto x = b.buffer("x", Role::data, {n});
+  const auto y = b.buffer("y", Role::table, {n});
+  const auto z = b.buffer("z", Role::table, {b.constant_size("results", 3)});
+  b.function("f", {{"limit", Type::f64}, {"last", Type::i64}}, [&](const Builder::Indices& given) {
+    const auto work = b.local_array("work", std::vector<std::int64_t>{3});
+    const auto total = b.local("total", b.f(0));
+    b.fill(work, b.f(0));
+    b.for_each("n", n, [&](ExprId i) {
+      const auto own = b.local("own", b.load(x, {i}));
+      std::vector<ExprId> lets;
+      for (int k = 0; k < 300; ++k) {
+        const ExprId far = lets.empty() ? b.load(x, {i}) : lets[lets.size() / 2];
+        if (k % 3 == 0) lets.push_back(b.let("v", b.add(b.mul(far, b.f(0.5)), b.get(own))));
+        else if (k % 3 == 1) b.accumulate(own, b.mul(far, b.f(0.01)));
+        else b.add_to(work, {b.i(k % 2)}, lets.back());
+      }
+      b.for_loop("m", b.i(0), b.i(5), [&](ExprId m) {
+        b.add_to(work, {b.i(2)}, b.to_f64(m));
+        b.break_if(b.equal(m, b.i(3)));
+      });
+      b.break_if(b.equal(i, given[1]));
+      b.fail_if(b.greater(b.get(own), given[0]), 7);
+      b.store(y, {i}, b.add(b.get(own), lets[4]));
+      b.assign(total, b.add(b.get(total), lets.back()));
+    });
+    b.store(z, {b.i(0)}, b.get(total));
+    b.store(z, {b.i(1)}, b.load(work, {b.i(0)}));
+    b.store(z, {b.i(2)}, b.add(b.load(work, {b.i(1)}), b.load(work, {b.i(2)})));
+  });
+  Memory memory({6, 6, 3, 0});  // nothing of `work`
+  for (int k = 0; k < 6; ++k) memory.reals(x)[k] = 0.1 * k + 0.3;
+  run_both(b.program(), memory, {6}, {99}, {1e9}, 1e-9);  // to its end
+  run_both(b.program(), memory, {6}, {3}, {1e9}, 1e-9);   // left at the fourth element
+  run_both(b.program(), memory, {6}, {99}, {0.5}, 1e-9);  // failed
+}

@@ -1,0 +1,160 @@
+// Blocks of many statements, as functions of a bounded size. Each has the tables of the function around it,
+// and is passed what is declared there; what one part declares and another uses lives in a slot of the
+// caller. A part returns 0 where it ran to its end, kLeft where it left the loop around, and otherwise the
+// code of a failure.
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/native/function_lowering.h"
+#include "compiler/native/lower.h"
+
+namespace lehr::native {
+namespace {
+
+constexpr std::size_t kPartStatements = 48;
+constexpr std::uint32_t kLeft = static_cast<std::uint32_t>(-1);
+
+using Part = std::span<const loops::Stmt>;
+
+std::vector<Part> parts_of(const loops::Block& block) {
+  std::vector<Part> out;
+  std::size_t begin = 0, count = 0;
+  for (std::size_t k = 0; k < block.size(); ++k) {
+    count += 1;
+    if (const auto* loop = std::get_if<loops::For>(&block[k].node)) count += statement_count(loop->body);
+    if (k + 1 < block.size() && count < kPartStatements) continue;
+    out.push_back(Part(block).subspan(begin, k + 1 - begin));
+    begin = k + 1;
+    count = 0;
+  }
+  return out;
+}
+
+bool has_loop(const loops::Stmt& s) {
+  if (const auto* branch = std::get_if<loops::If>(&s.node))
+    return std::ranges::any_of(branch->then_block, has_loop) ||
+           std::ranges::any_of(branch->else_block, has_loop);
+  return std::holds_alternative<loops::For>(s.node);
+}
+
+std::optional<loops::ScalarId> declared(const loops::Stmt& s) {
+  if (const auto* let = std::get_if<loops::Let>(&s.node)) return let->scalar;
+  if (const auto* local = std::get_if<loops::Local>(&s.node)) return local->scalar;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void FunctionLowering::lower_in_parts(const loops::Block& block) {
+  std::unordered_map<loops::ScalarId, std::size_t> home;  // by what the block declares: its part
+  const std::vector<Part> parts = parts_of(block);
+  std::vector<loops::ScalarId> moved;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    for (const loops::Stmt& s : parts[k]) {
+      if (const auto scalar = declared(s)) home[*scalar] = k;
+    }
+  }
+  for (const Part& part : parts) {
+    for (loops::ScalarId s : uses_of(program_, part, true).scalars) {
+      if (!home.contains(s) || !shared_.insert(s).second) continue;
+      values_[s] = stack_slot(type(program_[s].type), 1, program_[s].name);
+      is_slot_.insert(s);
+      moved.push_back(s);
+    }
+  }
+  for (const Part& part : parts)
+    call_part(part);
+  for (loops::ScalarId s : moved)
+    shared_.erase(s);
+}
+
+std::vector<llvm::Value*> FunctionLowering::passed(const Uses& uses) const {
+  std::vector<llvm::Value*> out;
+  for (const auto& [buffer, stored] : uses.buffers) {
+    if (is_local_array_[buffer.index()]) out.push_back(buffers_[buffer.index()]);
+  }
+  for (loops::ScalarId s : uses.scalars)
+    out.push_back(values_.at(s));
+  return out;
+}
+
+void FunctionLowering::call_part(Part statements) {
+  Uses uses = uses_of(program_, statements, true);
+  // What the part declares for others stands in a slot too.
+  for (const loops::Stmt& s : statements) {
+    if (const auto scalar = declared(s); scalar && shared_.contains(*scalar)) uses.scalars.insert(*scalar);
+  }
+  std::vector<llvm::Value*> arguments;
+  for (llvm::Argument& table : function_.args()) {
+    if (table.getArgNo() < 4) arguments.push_back(&table);
+  }
+  for (llvm::Value* value : passed(uses))
+    arguments.push_back(value);
+  std::vector<llvm::Type*> types;
+  for (llvm::Value* value : arguments)
+    types.push_back(value->getType());
+  auto* part =
+      llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), types, false),
+                             llvm::Function::InternalLinkage, function_.getName() + ".part", module_);
+  part->addFnAttrs(llvm::AttrBuilder(b_.getContext(), function_.getAttributes().getFnAttrs()));
+  part->addFnAttr(llvm::Attribute::NoInline);
+  const bool once = !loop_exit_ && std::ranges::none_of(statements, has_loop);
+  part->addFnAttr(kPartAttribute, once ? kRunsOnce : "");
+  for (llvm::Argument& argument : part->args()) {
+    if (!argument.getType()->isPointerTy()) continue;
+    argument.addAttr(llvm::Attribute::NoAlias);
+    argument.addAttr(llvm::Attribute::NoCapture);
+    if (argument.getArgNo() < 4) argument.addAttr(llvm::Attribute::ReadOnly);
+  }
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(b_.getContext(), "entry", part));
+  builder.setFastMathFlags(b_.getFastMathFlags());
+  FunctionLowering(program_, source_, *part, builder, lanes_).run_part(statements, uses, *this);
+
+  llvm::Value* status = b_.CreateCall(part, arguments);
+  if (!uses.stops) return;
+  llvm::BasicBlock* stopped = new_block("stopped");
+  llvm::BasicBlock* next = new_block("next");
+  b_.CreateCondBr(b_.CreateICmpEQ(status, b_.getInt32(0)), next, stopped);
+  b_.SetInsertPoint(stopped);
+  if (loop_exit_) {
+    llvm::BasicBlock* failed = new_block("failed");
+    b_.CreateCondBr(b_.CreateICmpEQ(status, b_.getInt32(kLeft)), loop_exit_, failed);
+    b_.SetInsertPoint(failed);
+  }
+  b_.CreateRet(status);
+  b_.SetInsertPoint(next);
+}
+
+void FunctionLowering::run_part(Part statements, const Uses& uses, const FunctionLowering& caller) {
+  unsigned next = 4;
+  for (const auto& [buffer, stored] : uses.buffers) {
+    if (!caller.is_local_array_[buffer.index()]) continue;
+    buffers_[buffer.index()] = function_.getArg(next++);
+    is_local_array_[buffer.index()] = true;
+  }
+  for (loops::ScalarId s : uses.scalars) {
+    values_[s] = function_.getArg(next++);
+    if (!caller.is_slot_.contains(s)) continue;
+    is_slot_.insert(s);
+    if (caller.shared_.contains(s)) shared_.insert(s);
+  }
+  bind_sizes();
+  bind_buffers(uses_of(program_, statements, false));
+  llvm::BasicBlock* leave = loop_exit_ = new_block("leave");
+  for (const loops::Stmt& s : statements) {
+    evaluated_.clear();
+    std::visit([&](const auto& node) { lower(node); }, s.node);
+  }
+  b_.CreateRet(b_.getInt32(0));
+  if (leave->use_empty()) {
+    leave->eraseFromParent();
+  } else {
+    b_.SetInsertPoint(leave);
+    b_.CreateRet(b_.getInt32(kLeft));
+  }
+}
+
+}  // namespace lehr::native
