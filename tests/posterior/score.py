@@ -227,6 +227,17 @@ def global_categories():
 
 
 @check
+def global_spins():
+    """Of a spin that is 1 with probability (1 + its mean) / 2, and a bit, for each observation by itself."""
+    spins = """model m { plate n; s ~ Spin(); b ~ Bernoulli(0.3); observe x[n] ~ Normal(mean = 0.4 * s + 0.7 * b, sd = 1); }"""
+    fit, x = Folder(spins, {"x": [0.9, -0.2, 0.6]}), np.array([0.1, 1.4])
+    p, q = (1 + float(fit.posterior["s.mean"])) / 2, float(fit.posterior["b.p"])
+    assert 0.1 < p < 0.95 and 0.1 < q < 0.95, (p, q)
+    law = sum(a * b * norm.pdf(x, 0.4 * s + 0.7 * t, 1) for s, a in ((1, p), (-1, 1 - p)) for t, b in ((1, q), (0, 1 - q)))
+    return same(fit.score({"x": x}), np.sum(np.log(law)), 2)
+
+
+@check
 def truth_scores_best():
     """More of the right topics score better than fewer on documents of the same language."""
     data = {n: corpus_of(n) for n in ("train", "test")}

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Sums of rates: single summands and a sum over a plate, by coordinate ascent written out with numpy."""
+import numpy as np
+from scipy.special import digamma, gammaln, logsumexp
+
+from fitting import finish, fit
+
+X = np.array([[0.5, 2.0, 1.0], [1.5, 0.1, 3.0], [2.5, 1.0, 0.4], [0.2, 0.6, 0.9], [1.0, 4.0, 2.0]])
+Y = np.array([3, 0, 7, 1, 12])
+
+
+def gamma_bound(prior, shape, rate):
+    """E[log prior] + entropy."""
+    log, mean = digamma(shape) - np.log(rate), shape / rate
+    return np.sum(prior[0] * np.log(prior[1]) - gammaln(prior[0]) + (prior[0] - 1) * log - prior[1] * mean
+                  + shape - np.log(rate) + gammaln(shape) + (1 - shape) * digamma(shape))
+
+
+def rates(fixed):
+    """`fixed` single summands before the sum over k."""
+    names = ["u", "v"][:fixed]
+    model = f"""model m {{ plate n; plate k = 3; data x[n, k] : real; a[k] ~ Gamma(shape = 2, rate = 1);
+      {' '.join(f'{s} ~ Gamma(shape = 1.5, rate = 2);' for s in names)}
+      observe y[n] ~ Poisson({''.join(f'{s} + ' for s in names)}sum(k) a[k] * x[n, k]); }}"""
+    prior = [(1.5, 2.0)] * fixed + [(2.0, 1.0)] * 3
+    weight = np.column_stack([np.ones((5, fixed)), X])
+    shape, rate = np.full(fixed + 3, 2.0), np.full(fixed + 3, 1.5)
+    for _ in range(3000):
+        odds = digamma(shape) - np.log(rate) + np.log(weight)
+        p = np.exp(odds - logsumexp(odds, axis=1, keepdims=True))
+        shape, rate = np.array([s for s, _ in prior]) + Y @ p, np.array([r for _, r in prior]) + weight.sum(0)
+    odds = digamma(shape) - np.log(rate) + np.log(weight)
+    elbo = Y @ logsumexp(odds, axis=1) - np.sum(weight @ (shape / rate)) - np.sum(gammaln(Y + 1))
+    elbo += sum(gamma_bound(b, s, r) for b, s, r in zip(prior, shape, rate))
+    got = fit(model, {"x": X, "y": Y}, "--tol", "1e-15", "--max-iter", 5000)
+    np.testing.assert_allclose(got.posterior["a.shape"], shape[fixed:], rtol=1e-6)
+    np.testing.assert_allclose(got.posterior["a.rate"], rate[fixed:], rtol=1e-12)
+    for s, want in zip(names, shape):
+        np.testing.assert_allclose(got.posterior[f"{s}.shape"], want, rtol=1e-6)
+    np.testing.assert_allclose(got.elbo, elbo, rtol=1e-11)
+    return f"ELBO {elbo:.8f}"
+
+
+if __name__ == "__main__":
+    finish({f"{n} summands and a sum": lambda n=n: rates(n) for n in (0, 1, 2)})
