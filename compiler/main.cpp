@@ -10,7 +10,7 @@
 #include <new>
 
 #include "compiler/commands/commands.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "compiler/fitting/moments.h"
 #include "runtime/output/plot.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr {
 namespace {

@@ -19,7 +19,7 @@
 #include "compiler/options/anneal_spec.h"
 #include "compiler/pipeline.h"
 #include "runtime/output/atomic_file.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 #include "runtime/output/saved_fit.h"
 
 namespace lehr::commands {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <csignal>
 
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 #include "runtime/output/progress.h"
 #include "runtime/output/trace.h"
 

@@ -5,7 +5,7 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
 #include "runtime/output/atomic_file.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr::commands {
 namespace {

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "compiler/commands/commands.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr::commands {
 

@@ -10,7 +10,7 @@
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/held_out.h"
 #include "runtime/output/atomic_file.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr::commands {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "runtime/data/text.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr::commands {
 namespace {

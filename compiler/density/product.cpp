@@ -2,7 +2,7 @@
 // product of m sums n^m: what need not be multiplied out is not, and what must be has a limit.
 #include "compiler/density/expander.h"
 #include "compiler/model/print_model.h"
-#include "compiler/support/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr::density {
 namespace {
@@ -37,7 +37,7 @@ Poly Expander::too_many_terms(std::optional<model::ExprId> of) {
   too_large_ = true;
   if (!of && largest_.value.valid()) of = largest_.value;
   const Span span = of ? m_[*of].span : span_;
-  const std::string what = of ? "`" + printable(print(m_, *of), 60) + "`" : std::string("this");
+  const std::string what = of ? "`" + printable_message(print(m_, *of), 60) + "`" : std::string("this");
   diagnostics_.add(DiagnosticKind::too_many_terms, span, what, kMaxTerms)
       .note("products of sums of random variables are multiplied out; a Normal squares its mean", span_)
       .note("many variables that are summed are one variable on a plate: sum(k) w[k] * x[n, k] is one term");

@@ -11,7 +11,7 @@
 #include "compiler/loops/interpret.h"
 #include "compiler/native/native.h"
 #include "runtime/methods/cavi.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 #include "runtime/rng.h"
 
 namespace lehr {

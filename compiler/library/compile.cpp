@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "compiler/library/impl.h"
-#include "compiler/support/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr {
 namespace {
@@ -14,14 +14,14 @@ Message message_of(const Diagnostic& d, const Source& source) {
   out.severity =
       severity_of(d.kind) == Severity::error ? Message::Severity::error : Message::Severity::warning;
   out.kind = std::string(name_of(d.kind));
-  out.text = printable(d.text);
+  out.text = printable_message(d.text);
   out.line = begin.line;
   out.column = begin.column;
   out.end_line = end.line;
   out.end_column = end.column;
   for (const Note& n : d.notes) {
     const Position p = n.span ? position_of(source, n.span->begin) : Position{0, 0};
-    out.notes.push_back({printable(n.text), p.line, p.column});
+    out.notes.push_back({printable_message(n.text), p.line, p.column});
   }
   return out;
 }

@@ -9,7 +9,7 @@
 #include "compiler/model/arithmetic.h"
 #include "compiler/model/binder.h"
 #include "compiler/model/resolver.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr::model {
 namespace {

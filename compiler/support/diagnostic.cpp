@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "compiler/support/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr {
 namespace {
@@ -87,7 +87,7 @@ const char* label(Severity s) { return s == Severity::error ? "error" : "warning
 
 std::string place(const Source& source, Span span) {
   const Position p = position_of(source, span.begin);
-  return fmt::format("{}:{}:{}", printable(source.name), p.line, p.column);
+  return fmt::format("{}:{}:{}", printable_message(source.name), p.line, p.column);
 }
 
 }  // namespace
@@ -129,13 +129,13 @@ std::string render(const Diagnostics& diagnostics, const Source& source, std::si
     previous = d;
     if (++count[static_cast<std::size_t>(severity_of(d->kind))] > most) continue;
     out += fmt::format("{}: {}: {}\n{}", place(source, d->span), label(severity_of(d->kind)),
-                       printable(d->text), excerpt(source, d->span));
+                       printable_message(d->text), excerpt(source, d->span));
     for (const Note& n : d->notes) {
       if (n.span) {
-        out += fmt::format("{}: note: {}\n{}", place(source, *n.span), printable(n.text),
+        out += fmt::format("{}: note: {}\n{}", place(source, *n.span), printable_message(n.text),
                            excerpt(source, *n.span));
       } else {
-        out += fmt::format("    note: {}\n", printable(n.text));
+        out += fmt::format("    note: {}\n", printable_message(n.text));
       }
     }
   }

@@ -9,7 +9,7 @@
 
 #include "runtime/data/readers.h"
 #include "runtime/data/text.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr {
 namespace {

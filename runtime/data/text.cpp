@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr {
 namespace {

@@ -13,7 +13,7 @@
 #include "runtime/data/text.h"
 #include "runtime/output/atomic_file.h"
 #include "runtime/output/npy.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 #include "runtime/output/zip.h"
 
 namespace lehr {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "runtime/host.h"
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 
 namespace lehr {
 namespace {

@@ -1,7 +1,7 @@
 // What may stand on a terminal, and what is UTF-8.
 #include <catch2/catch.hpp>
 
-#include "runtime/output/printable.h"
+#include "runtime/printable.h"
 #include "runtime/result.h"
 
 using namespace lehr;
@@ -22,7 +22,7 @@ TEST_CASE("nothing in a text reaches the terminal but the text") {
   CHECK(printable("\x1b[31mred\n\x7f") == "\\x1b[31mred\\x0a\\x7f");
   CHECK(printable(std::string("a\0b", 3)) == "a\\x00b");
   CHECK(printable("\xc2\x9b"
-                  "31m") == "\\x9b31m");  // the same control in eight bits
+                  "31m") == "\\u009b31m");  // the same control in eight bits
   CHECK(printable("\u202egnp") == "\\u202egnp");
   CHECK(printable("caf\xe9") == "caf\\xe9");
   CHECK(printable("\u00e9\u00e9\u00e9", 2) == "\u00e9\u00e9...");
