@@ -70,14 +70,15 @@ struct Interface {
                                          // and not all of them are in one stage, which has its own
   std::vector<ParameterSlot> parameters;
   std::vector<BufferId> sums;            // by Schedule::statistics
-  BufferId elbo_value;                   // [5], see ElboPart
+  BufferId elbo_value;                   // [6], see ElboPart
   BufferId weights;                      // [6], see Weight; all 1 for plain coordinate ascent
   std::optional<ItemEnergies> item_energies;
 };
 
 /// What `elbo` computes. The terms of the data are those of Schedule::tempered, unweighted.
-/// discrete_entropy is that part of local_entropy which has a largest value.
-enum class ElboPart { elbo, data_energy, local_entropy, entropy, discrete_entropy };
+/// discrete_entropy is that part of local_entropy which has a largest value; local_prior the expected log prior of local variables
+/// that are not among the terms of the data.
+enum class ElboPart { elbo, data_energy, local_entropy, entropy, discrete_entropy, local_prior };
 
 /// Factors that the generated code reads from `weights`. With b = 1 / T: annealing the data sets local_data and
 /// global_data to b, annealing entropies sets local and global to b; a natural-gradient step sets step to rho.

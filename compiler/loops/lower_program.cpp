@@ -243,7 +243,7 @@ void Lowering::declare_arrays() {
                       b_.buffer(fmt::format("entropy{}", k), Role::statistic, {one}),
                       b_.buffer(fmt::format("discrete{}", k), Role::statistic, {one})};
   }
-  interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 5)});
+  interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 6)});
   interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 6)});
 }
 
@@ -427,12 +427,20 @@ void Lowering::recompute_expectations(BlockId b, const std::vector<ExprId>& lead
   for_sequences(var, lead, [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
 }
 
+/// The statement is that of a local variable.
+bool Lowering::is_local(std::size_t origin) const {
+  const auto& statement = s_.conditionals.density.origins[origin].statement;
+  const BlockId b = statement ? s_.conditionals.block_of[m_[*statement].variable.index()] : BlockId();
+  return b.valid() && s_.local[b.index()];
+}
+
 void Lowering::emit_elbo() {
   interface_.elbo = b_.function("elbo", [&] {
     const ScalarId prior = b_.local("prior", b_.f(0)), data = b_.local("data", b_.f(0));
     const ScalarId local = b_.local("local", b_.f(0)), global = b_.local("global", b_.f(0));
-    const ScalarId discrete = b_.local("discrete", b_.f(0));
+    const ScalarId discrete = b_.local("discrete", b_.f(0)), own = b_.local("local_prior", b_.f(0));
     for (const auto& [step, sums] : local_sums_) {
+      b_.accumulate(own, b_.load(sums.prior, {b_.i(0)}));
       b_.accumulate(data, b_.load(sums.energy, {b_.i(0)}));
       b_.accumulate(prior, b_.load(sums.prior, {b_.i(0)}));
       b_.accumulate(local, b_.load(sums.entropy, {b_.i(0)}));
@@ -440,10 +448,12 @@ void Lowering::emit_elbo() {
     }
     for (const schedule::OuterTerm& t : s_.outer) {
       const ArrayTerm term = outer_term(t);
-      const ScalarId into = s_.tempered[t.term.origin] ? data : prior;
-      emit(
-          *term.term, factors(term, {}), {}, {}, std::nullopt,
-          [&](ExprId value, const Env&) { b_.accumulate(into, value); }, std::set<BoundId>());
+      const bool tempered = s_.tempered[t.term.origin], local_prior = !tempered && is_local(t.term.origin);
+      const auto add = [&](ExprId value, const Env&) {
+        b_.accumulate(tempered ? data : prior, value);
+        if (local_prior) b_.accumulate(own, value);
+      };
+      emit(*term.term, factors(term, {}), {}, {}, std::nullopt, add, std::set<BoundId>());
     }
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);
@@ -468,6 +478,7 @@ void Lowering::emit_elbo() {
     part(ElboPart::local_entropy, locals);
     part(ElboPart::entropy, entropies);
     part(ElboPart::discrete_entropy, b_.get(discrete));
+    part(ElboPart::local_prior, b_.get(own));
   });
 }
 

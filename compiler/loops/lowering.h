@@ -68,6 +68,7 @@ class Lowering {
   std::vector<std::pair<ArrayTerm, std::size_t>> prior_uses(BlockId b) const;
   std::size_t emit_expectations(const std::string& name, bool local);
   void recompute_expectations(BlockId b, const std::vector<ExprId>& lead);
+  bool is_local(std::size_t origin) const;
   void emit_elbo();
   std::vector<SizeId> packed(const std::vector<model::PlateId>& plates) const;
   SizeId runtime_size(const std::string& name, std::int64_t value);

@@ -200,7 +200,7 @@ std::int32_t lehr_score(const Model* m, void* memory, const DataSet* data, doubl
   if (!nats) return kNull;
   if (const std::int32_t status = infer(*m, memory, data, s)) return status;
   if (const std::int32_t status = bound({*m, *s}, parts)) return status;
-  *nats = parts.data_energy + parts.local_entropy;
+  *nats = parts.data_energy + parts.local_prior + parts.local_entropy;
   return kOk;
 }
 

@@ -97,7 +97,7 @@ void set(const Machine& m, const Weights& w) {
 std::int32_t elbo(const Machine& m, Elbo& out) {
   if (const std::int32_t status = call(m, m.model->elbo)) return status;
   const auto* const x = static_cast<const double*>(m.table[m.model->elbo_buffer]);
-  out = {x[0], x[1], x[2], x[3], x[4]};
+  out = {x[0], x[1], x[2], x[3], x[4], x[5]};
   return 0;
 }
 

@@ -19,6 +19,7 @@ struct Elbo {
   double data_energy = 0;     // of it: expected log density of the data and their local variables
   double local_entropy = 0, entropy = 0;
   double discrete_entropy = 0;    // of local_entropy: that of categories and bits
+  double local_prior = 0;         // expected log density of the other local variables
 };
 /// Logarithms of 0 stand as a huge negative number: an ELBO below is that of data that no value of the variables could have
 /// given.

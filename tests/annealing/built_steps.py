@@ -127,7 +127,7 @@ def item_energies():
 CHECKS = {f"{n}, {law}": lambda n=n, law=law: hot(n, law) for n in by_hand.MODELS for law in ("data", "entropy")}
 for n in ("topics", "mixture", "chains"):
     CHECKS[f"{n}, minibatches"] = lambda n=n: batches(n)
-for n in ("mixture", "chains"):
+for n in ("topics", "mixture", "chains"):
     CHECKS[f"{n}, score"] = lambda n=n: scored(n)
 CHECKS["factor of a temperature"] = temperature_factor
 CHECKS["energies of items"] = item_energies

@@ -147,7 +147,7 @@ TEST_CASE("new items: the bound that `fit` finds for them, and the other factors
       if (summed) REQUIRE(machine::sum_statistics(fit.engine().machine()) == 0);
       Elbo parts;
       REQUIRE((summed ? fit.engine().elbo(parts) : evaluate(fit.engine(), tight, parts)) == 0);
-      CHECK(score == Approx(parts.data_energy + parts.local_entropy).epsilon(1e-6));
+      CHECK(score == Approx(parts.data_energy + parts.local_prior + parts.local_entropy).epsilon(1e-6));
     }
   }
 }
