@@ -40,20 +40,26 @@ const std::map<std::string, std::vector<std::string>> kRuntime{
     {"library", {"runtime/"}}, {"commands", {"runtime/"}},
 };
 
-std::vector<Include> includes_of(const fs::path& folder) {
-  static const std::regex kInclude(R"(^\s*#\s*include\s*["<]([^">]+)[">])");
-  std::vector<Include> out;
+/// Calls `visit(file, line number, line)` for every line of C++ in a folder.
+template <class Visit>
+void each_line(const fs::path& folder, const Visit& visit) {
   for (const fs::directory_entry& e : fs::recursive_directory_iterator(folder)) {
     const std::string extension = e.path().extension().string();
     if (extension != ".h" && extension != ".cpp") continue;
     std::ifstream file(e.path());
     std::string text;
-    for (int line = 1; std::getline(file, text); ++line) {
-      std::smatch found;
-      if (std::regex_search(text, found, kInclude))
-        out.push_back({e.path().generic_string(), line, found[1]});
-    }
+    for (int line = 1; std::getline(file, text); ++line)
+      visit(e.path().generic_string(), line, text);
   }
+}
+
+std::vector<Include> includes_of(const fs::path& folder) {
+  static const std::regex kInclude(R"(^\s*#\s*include\s*["<]([^">]+)[">])");
+  std::vector<Include> out;
+  each_line(folder, [&](const std::string& file, int line, const std::string& text) {
+    std::smatch found;
+    if (std::regex_search(text, found, kInclude)) out.push_back({file, line, found[1]});
+  });
   return out;
 }
 
@@ -115,15 +121,9 @@ TEST_CASE("the runtime knows nothing of the compiler, LLVM or ANTLR") {
 TEST_CASE("numbers are read without the locale of the host") {
   static const std::regex kReads(R"(\b(strto(f|d|ld)|sto(f|d|ld)|atof|[fs]?scanf|setlocale)\s*\(|\b[io]?stringstream\b)");
   for (const char* folder : {"compiler", "runtime"}) {
-    for (const fs::directory_entry& e : fs::recursive_directory_iterator(folder)) {
-      const std::string extension = e.path().extension().string();
-      if (extension != ".h" && extension != ".cpp") continue;
-      std::ifstream file(e.path());
-      std::string text;
-      for (int line = 1; std::getline(file, text); ++line) {
-        if (std::regex_search(text, kReads)) FAIL_CHECK(e.path().generic_string() << ":" << line << ": " << text);
-      }
-    }
+    each_line(folder, [](const std::string& file, int line, const std::string& text) {
+      if (std::regex_search(text, kReads)) FAIL_CHECK(file << ":" << line << ": " << text);
+    });
   }
 }
 
