@@ -46,8 +46,7 @@ int run(int argc, char** argv) {
 /// instead.
 void occupy_standard_streams() {
   for (const int stream : {0, 1, 2}) {
-    if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF)
-      ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+    if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
   }
 }
 

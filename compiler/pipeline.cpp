@@ -44,15 +44,12 @@ std::optional<Analysed> analyse(const model::Model& resolved, const density::Exp
   std::optional<Expanded> expanded = expand(resolved, options, diagnostics);
   if (!expanded) return std::nullopt;
   model::Model& model = expanded->model;
-  if (watch.ends_at("density", [&] { return print(model, expanded->density, *watch.source); }))
-    return std::nullopt;
+  if (watch.ends_at("density", [&] { return print(model, expanded->density, *watch.source); })) return std::nullopt;
   // Beyond this point the log joint is a sum of terms, affine in the statistics of every element.
 
-  std::optional<conditionals::Conditionals> conditionals =
-      derive(model, std::move(expanded->density), diagnostics);
+  std::optional<conditionals::Conditionals> conditionals = derive(model, std::move(expanded->density), diagnostics);
   if (!conditionals) return std::nullopt;
-  if (watch.ends_at("conditionals", [&] { return print(model, *conditionals, *watch.source); }))
-    return std::nullopt;
+  if (watch.ends_at("conditionals", [&] { return print(model, *conditionals, *watch.source); })) return std::nullopt;
   // Beyond this point every block has a family and natural parameters.
 
   schedule::Schedule schedule = plan(model, std::move(*conditionals));
@@ -74,8 +71,7 @@ std::optional<Analysed> analyse(const model::Model& model, const density::Expand
   return analyse(model, options, diagnostics, none);
 }
 
-std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options,
-                                Diagnostics& diagnostics) {
+std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics) {
   const std::optional<model::Model> model = read(source, diagnostics);
   return model ? analyse(*model, options, diagnostics) : std::nullopt;
 }

@@ -1,5 +1,5 @@
-// The ladder: Ast -> Model -> Density -> Conditionals -> Schedule -> Loops -> LLVM. Each stage is a free function of the rung
-// before, run here and nowhere else; the pipeline stops between rungs when a stage reported an error.
+// The ladder: Ast -> Model -> Density -> Conditionals -> Schedule -> Loops -> LLVM. Each stage is a free function of
+// the rung before, run here and nowhere else; the pipeline stops between rungs when a stage reported an error.
 #pragma once
 #include <functional>
 #include <optional>
@@ -18,23 +18,23 @@ namespace lehr {
 
 /// A model and what was derived of it: how it is inferred from any data of its kind.
 struct Analysed {
-  model::Model model;                    // with the auxiliary variables of its augmentations
-  schedule::Schedule schedule;           // holds density and conditionals
+  model::Model model;                                       // with the auxiliary variables of its augmentations
+  schedule::Schedule schedule;                              // holds density and conditionals
   std::optional<model::GivenId> inverse_temperatures = {};  // see with_item_temperatures
 };
 
 /// Text -> Ast -> Model.
 std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics);
 
-/// Model -> Density -> Conditionals -> Schedule. `options` is what the data decide about the density; without data, nothing is
-/// missing.
+/// Model -> Density -> Conditionals -> Schedule. `options` is what the data decide about the density; without data,
+/// nothing is missing.
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
                                 Diagnostics& diagnostics);
 /// Both.
 std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics);
 
-/// Every item of the data with a temperature of its own: 1 / T, an array among the givens. An Error says why they cannot have
-/// one.
+/// Every item of the data with a temperature of its own: 1 / T, an array among the givens. An Error says why they
+/// cannot have one.
 Result<Analysed> with_item_temperatures(const Analysed& a);
 
 /// Schedule -> Loops, for the sizes and constants of `data`. The options that only `a` decides are set here.

@@ -1,5 +1,5 @@
-// Text of users' files made safe to print: nothing in it moves the cursor, changes colours or the direction of writing, or
-// fills the screen.
+// Text of users' files made safe to print: nothing in it moves the cursor, changes colours or the direction of writing,
+// or fills the screen.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -17,12 +17,12 @@ std::size_t utf8_character(std::string_view text);
 /// Where the first byte stands that is not UTF-8.
 std::optional<std::size_t> not_utf8(std::string_view text);
 
-/// One character as it is printed. Control characters, characters that change the direction of writing and bytes that are no
-/// text stand as escapes (\x1b, \u202e), a tab as itself.
+/// One character as it is printed. Control characters, characters that change the direction of writing and bytes that
+/// are no text stand as escapes (\x1b, \u202e), a tab as itself.
 struct Glyph {
   std::size_t begin = 0, end = 0;  // its bytes in the text
   std::string shown;
-  std::size_t columns = 1;         // of `shown`
+  std::size_t columns = 1;  // of `shown`
 };
 std::vector<Glyph> glyphs(std::string_view text);
 

@@ -25,7 +25,8 @@ double log_of(double x) {
   }
   const double s = (m - 1) / (m + 1), square = s * s;
   double series = 0;
-  for (int k = 23; k >= 3; k -= 2) series = square * (series + 1.0 / k);
+  for (int k = 23; k >= 3; k -= 2)
+    series = square * (series + 1.0 / k);
   return exponent * kLn2High + (2 * s + (2 * s * series + exponent * kLn2Low));
 }
 
@@ -43,7 +44,8 @@ double exp_of(double x) {
   const double n = std::floor(x * 1.44269504088896340736 + 0.5);
   const double r = (x - n * kLn2High) - n * kLn2Low;
   double series = 1;
-  for (int k = 14; k >= 1; --k) series = 1 + series * r / k;
+  for (int k = 14; k >= 1; --k)
+    series = 1 + series * r / k;
   return std::ldexp(series, static_cast<int>(n));
 }
 
@@ -51,7 +53,8 @@ double exp_of(double x) {
 double log_factorial(double k) {
   if (k < 16) {
     double product = 1;
-    for (int i = 2; i <= static_cast<int>(k); ++i) product *= i;
+    for (int i = 2; i <= static_cast<int>(k); ++i)
+      product *= i;
     return log_of(product);
   }
   constexpr double kHalfLogTwoPi = 0.91893853320467274178;
@@ -84,7 +87,8 @@ std::pair<double, double> gamma_factors(Rng& rng, double shape) {
 Rng::Rng(std::uint64_t seed, std::uint64_t stream) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
   std::uint64_t counter = mix(mix(seed + kGolden) + stream * kGolden + 1);
-  for (std::uint64_t& word : state) word = mix(counter += kGolden);
+  for (std::uint64_t& word : state)
+    word = mix(counter += kGolden);
 }
 
 std::uint64_t Rng::next() {
@@ -104,7 +108,8 @@ double draw_uniform(Rng& rng) { return (static_cast<double>(rng.next() >> 12) + 
 std::uint64_t draw_below(Rng& rng, std::uint64_t n) {
   const std::uint64_t surplus = (0 - n) % n;  // 2^64 mod n values would make the small results likelier
   std::uint64_t bits = rng.next();
-  while (bits < surplus) bits = rng.next();
+  while (bits < surplus)
+    bits = rng.next();
   return bits % n;
 }
 
@@ -137,16 +142,20 @@ double draw_beta(Rng& rng, double a, double b) {
 }
 
 void draw_dirichlet(Rng& rng, std::span<const double> concentration, std::span<double> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = draw_log_gamma(rng, concentration[i]);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = draw_log_gamma(rng, concentration[i]);
   const double largest = *std::max_element(out.begin(), out.end());
   double total = 0;
-  for (double& x : out) total += x = exp_of(x - largest);
-  for (double& x : out) x = std::max(x / total, kLeast);
+  for (double& x : out)
+    total += x = exp_of(x - largest);
+  for (double& x : out)
+    x = std::max(x / total, kLeast);
 }
 
 std::int64_t draw_categorical(Rng& rng, std::span<const double> weights) {
   double total = 0;
-  for (const double weight : weights) total += weight;
+  for (const double weight : weights)
+    total += weight;
   double rest = draw_uniform(rng) * total;
   std::size_t last = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -161,7 +170,8 @@ std::int64_t draw_categorical(Rng& rng, std::span<const double> weights) {
 std::int64_t draw_categorical_log(Rng& rng, std::span<const double> log_weights) {
   const double largest = *std::max_element(log_weights.begin(), log_weights.end());
   double total = 0;
-  for (const double log_weight : log_weights) total += exp_of(log_weight - largest);
+  for (const double log_weight : log_weights)
+    total += exp_of(log_weight - largest);
   double rest = draw_uniform(rng) * total;
   std::size_t last = 0;
   for (std::size_t i = 0; i < log_weights.size(); ++i) {

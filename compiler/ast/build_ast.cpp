@@ -45,8 +45,7 @@ class Builder {
     }
     if (auto* r = d.plate()) return plate(*r);
     if (auto* r = d.dataset()) return DataDecl{name(r->name()), axes(r->axes()), type(*r->type())};
-    if (auto* r = d.definition())
-      return LetDecl{name(r->name()), axes(r->axes()), expression(r->expression())};
+    if (auto* r = d.definition()) return LetDecl{name(r->name()), axes(r->axes()), expression(r->expression())};
     if (auto* r = d.statement()) return statement(*r);
     if (auto* r = d.potential()) return Potential{axes(r->axes()), expression(r->expression())};
     return guide(*d.guide());
@@ -114,18 +113,18 @@ class Builder {
 
   std::vector<Name> names(LehrParser::NamesContext& rule) {
     std::vector<Name> out;
-    for (LehrParser::NameContext* n : rule.name()) out.push_back(name(n));
+    for (LehrParser::NameContext* n : rule.name())
+      out.push_back(name(n));
     return out;
   }
 
-  std::vector<Name> axes(LehrParser::AxesContext* rule) {
-    return rule ? names(*rule->names()) : std::vector<Name>{};
-  }
+  std::vector<Name> axes(LehrParser::AxesContext* rule) { return rule ? names(*rule->names()) : std::vector<Name>{}; }
 
   /// Adds a node over `children`.
   ExprId add(Span where, decltype(Expr::node) node, std::initializer_list<ExprId> children = {}) {
     int height = 1;
-    for (ExprId child : children) height = std::max(height, heights_[child.index()] + 1);
+    for (ExprId child : children)
+      height = std::max(height, heights_[child.index()] + 1);
     return add(where, std::move(node), height);
   }
 
@@ -178,7 +177,8 @@ class Builder {
       if (last_sum == prefixes.rend()) continue;
       const auto bound = static_cast<std::size_t>(prefixes.rend() - last_sum);
       ExprId body = chain(negated(*factors[i], bound), i);
-      for (std::size_t j = bound; j-- > 0;) body = prefixed(*prefixes[j], body);
+      for (std::size_t j = bound; j-- > 0;)
+        body = prefixed(*prefixes[j], body);
       tail = body;
       end = i;
     }
@@ -195,7 +195,8 @@ class Builder {
   ExprId negated(LehrParser::FactorContext& factor, std::size_t first) {
     ExprId result = primary(*factor.primary());
     const std::vector<LehrParser::PrefixContext*> prefixes = factor.prefix();
-    for (std::size_t i = prefixes.size(); i-- > first;) result = prefixed(*prefixes[i], result);
+    for (std::size_t i = prefixes.size(); i-- > first;)
+      result = prefixed(*prefixes[i], result);
     return result;
   }
 

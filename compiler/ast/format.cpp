@@ -48,7 +48,8 @@ std::vector<std::string> lines_of(std::string_view text) {
       lines.back() += text[i];
     }
   }
-  for (std::string& line : lines) line.erase(line.find_last_not_of(" \t") + 1);
+  for (std::string& line : lines)
+    line.erase(line.find_last_not_of(" \t") + 1);
   return lines;
 }
 
@@ -74,14 +75,13 @@ class Cutter {
   Cutter(const Source& source, const std::vector<Token>& tokens) : text_(source.text), tokens_(tokens) {}
 
   std::vector<Unit> cut() {
-    for (std::size_t i = 0; i < tokens_.size(); ++i) take(i);
+    for (std::size_t i = 0; i < tokens_.size(); ++i)
+      take(i);
     return std::move(units_);
   }
 
  private:
-  std::string_view text_of(const Token& t) const {
-    return text_.substr(t.span.begin, t.span.end - t.span.begin);
-  }
+  std::string_view text_of(const Token& t) const { return text_.substr(t.span.begin, t.span.end - t.span.begin); }
 
   /// Line ends between token i and the one before; many at the ends of the file.
   int lines_before(std::size_t i) const {
@@ -108,8 +108,8 @@ class Cutter {
     if (text == "{") depth_ = 1;
     inside_ = text != ";" && text != "{" && text != "}";
     if (only_comments(unit)) {
-      const bool leads = token.kind == TokenKind::block_comment && i + 1 < tokens_.size() &&
-                         lines_before(i + 1) == 0 && text_of(tokens_[i + 1]) != "}";
+      const bool leads = token.kind == TokenKind::block_comment && i + 1 < tokens_.size() && lines_before(i + 1) == 0 &&
+                         text_of(tokens_[i + 1]) != "}";
       inside_ = leads;
     }
   }
@@ -127,7 +127,8 @@ class Cutter {
 
   int column_of(const Token& token) const {
     std::size_t start = token.span.begin;
-    while (start > 0 && text_[start - 1] != '\n' && text_[start - 1] != '\r') --start;
+    while (start > 0 && text_[start - 1] != '\n' && text_[start - 1] != '\r')
+      --start;
     return columns(text_.substr(start, token.span.begin - start));
   }
 
@@ -156,8 +157,10 @@ std::vector<int> paddings(const std::vector<Unit>& units) {
   std::vector<std::size_t> run;
   const auto close = [&] {
     int widest = 0;
-    for (std::size_t i : run) widest = std::max(widest, head_width(units[i]));
-    for (std::size_t i : run) pads[i] = widest;
+    for (std::size_t i : run)
+      widest = std::max(widest, head_width(units[i]));
+    for (std::size_t i : run)
+      pads[i] = widest;
     run.clear();
   };
   for (std::size_t i = 0; i < units.size(); ++i) {
@@ -175,8 +178,7 @@ std::vector<int> comment_columns(const std::vector<Unit>& units, const std::vect
   std::vector<int> out(units.size(), 0);
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= units.size(); ++i) {
-    if (i < units.size() && !units[i].blank_before && (i == 0 || units[i].indent == units[i - 1].indent))
-      continue;
+    if (i < units.size() && !units[i].blank_before && (i == 0 || units[i].indent == units[i - 1].indent)) continue;
     const auto aligned = [&](std::size_t j) {
       return !units[j].trailing.empty() && laid_out[j].find('\n') == std::string::npos;
     };
@@ -184,7 +186,8 @@ std::vector<int> comment_columns(const std::vector<Unit>& units, const std::vect
     for (std::size_t j = begin; j < i; ++j) {
       if (aligned(j)) widest = std::max(widest, columns(laid_out[j]) + kCommentGap);
     }
-    for (std::size_t j = begin; j < i; ++j) out[j] = aligned(j) ? widest : 0;
+    for (std::size_t j = begin; j < i; ++j)
+      out[j] = aligned(j) ? widest : 0;
     begin = i;
   }
   return out;

@@ -12,13 +12,9 @@ namespace {
 constexpr std::array<std::string_view, 8> kReserved = {"model", "const",   "plate",     "data",
                                                        "let",   "observe", "potential", "guide"};
 
-bool is_comment(const Piece& p) {
-  return p.kind == TokenKind::line_comment || p.kind == TokenKind::block_comment;
-}
+bool is_comment(const Piece& p) { return p.kind == TokenKind::line_comment || p.kind == TokenKind::block_comment; }
 
-bool is_reserved(const Piece& p) {
-  return std::find(kReserved.begin(), kReserved.end(), p.text) != kReserved.end();
-}
+bool is_reserved(const Piece& p) { return std::find(kReserved.begin(), kReserved.end(), p.text) != kReserved.end(); }
 
 bool is_operator(std::string_view text) { return text == "+" || text == "-" || text == "*" || text == "/"; }
 
@@ -101,8 +97,7 @@ class Joiner {
 };
 
 /// Columns from piece `i` up to the next place that is as good as `level`, with the spaces inside.
-int width_to_break(const std::vector<Piece>& pieces, const std::vector<Joint>& joints, std::size_t i,
-                   int level) {
+int width_to_break(const std::vector<Piece>& pieces, const std::vector<Joint>& joints, std::size_t i, int level) {
   int width = columns(pieces[i].text);
   for (std::size_t j = i + 1; j < pieces.size(); ++j) {
     if (joints[j].forced || (joints[j].level > 0 && joints[j].level <= level)) break;
@@ -114,8 +109,8 @@ int width_to_break(const std::vector<Piece>& pieces, const std::vector<Joint>& j
 }  // namespace
 
 int columns(std::string_view text) {
-  return static_cast<int>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<int>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 int separator(const std::vector<Piece>& pieces) {

@@ -68,8 +68,7 @@ std::optional<ast::Ast> parse(const Source& source, Diagnostics& diagnostics) {
   const std::size_t end = first_open_comment(tokens);
   if (end < tokens.size()) {
     const std::size_t at = tokens[end]->getStartIndex();
-    diagnostics.add(DiagnosticKind::syntax, text->span(at, at + 2),
-                    "this comment is not closed: '*/' is missing");
+    diagnostics.add(DiagnosticKind::syntax, text->span(at, at + 2), "this comment is not closed: '*/' is missing");
   }
   BoundedParser parser(&stream, std::make_shared<ErrorStrategy>(*text, diagnostics, end));
   LehrParser::FileContext* file = parser.file();

@@ -43,13 +43,12 @@ std::string_view word(GuideKind kind) {
 
 std::string list(const std::vector<Name>& names) {
   std::string out;
-  for (const Name& n : names) out += fmt::format("{}{}", out.empty() ? "" : ", ", n.text);
+  for (const Name& n : names)
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", n.text);
   return out;
 }
 
-std::string bracketed(const std::vector<Name>& axes) {
-  return axes.empty() ? "" : fmt::format("[{}]", list(axes));
-}
+std::string bracketed(const std::vector<Name>& axes) { return axes.empty() ? "" : fmt::format("[{}]", list(axes)); }
 
 class Printer {
  public:
@@ -62,7 +61,8 @@ class Printer {
 
   std::string print() {
     line(0, "model " + ast_.model.text, ast_.model.span);
-    for (const Decl& d : ast_.decls) declaration(d);
+    for (const Decl& d : ast_.decls)
+      declaration(d);
     return std::move(out_);
   }
 
@@ -82,41 +82,40 @@ class Printer {
 
   void declaration(const Decl& d) {
     const auto head = [&](const std::string& text) { line(1, text, d.span); };
-    std::visit(
-        Overloaded{
-            [&](const ConstDecl& n) {
-              head(fmt::format("const {}{}", n.name.text, bracketed(n.axes)));
-              if (n.value) expression(2, *n.value);
-            },
-            [&](const PlateDecl& n) {
-              std::string text = "plate " + n.name.text;
-              if (n.parent) text += " in " + n.parent->text;
-              if (n.ordered) text += " ordered";
-              if (n.times) text += " times " + n.times->text;
-              head(text);
-              if (n.size) expression(2, *n.size);
-            },
-            [&](const DataDecl& n) {
-              const std::string over = n.type.over.empty() ? "" : " over " + list(n.type.over);
-              head(fmt::format("data {}{} : {}{}", n.name.text, bracketed(n.axes), n.type.name.text, over));
-            },
-            [&](const LetDecl& n) {
-              head(fmt::format("let {}{}", n.name.text, bracketed(n.axes)));
-              expression(2, n.value);
-            },
-            [&](const Tilde& n) {
-              head(fmt::format("{} {}{}{}", n.observed ? "observe" : "draw", n.name.text, bracketed(n.axes),
-                               n.over.empty() ? "" : " over " + list(n.over)));
-              expression(2, n.distribution);
-              if (n.start) expression(2, *n.start, "start ");
-            },
-            [&](const Potential& n) {
-              head("potential " + bracketed(n.axes));
-              expression(2, n.value);
-            },
-            [&](const Guide& n) { head(fmt::format("guide {}({})", word(n.kind), list(n.names))); },
-        },
-        d.node);
+    std::visit(Overloaded{
+                   [&](const ConstDecl& n) {
+                     head(fmt::format("const {}{}", n.name.text, bracketed(n.axes)));
+                     if (n.value) expression(2, *n.value);
+                   },
+                   [&](const PlateDecl& n) {
+                     std::string text = "plate " + n.name.text;
+                     if (n.parent) text += " in " + n.parent->text;
+                     if (n.ordered) text += " ordered";
+                     if (n.times) text += " times " + n.times->text;
+                     head(text);
+                     if (n.size) expression(2, *n.size);
+                   },
+                   [&](const DataDecl& n) {
+                     const std::string over = n.type.over.empty() ? "" : " over " + list(n.type.over);
+                     head(fmt::format("data {}{} : {}{}", n.name.text, bracketed(n.axes), n.type.name.text, over));
+                   },
+                   [&](const LetDecl& n) {
+                     head(fmt::format("let {}{}", n.name.text, bracketed(n.axes)));
+                     expression(2, n.value);
+                   },
+                   [&](const Tilde& n) {
+                     head(fmt::format("{} {}{}{}", n.observed ? "observe" : "draw", n.name.text, bracketed(n.axes),
+                                      n.over.empty() ? "" : " over " + list(n.over)));
+                     expression(2, n.distribution);
+                     if (n.start) expression(2, *n.start, "start ");
+                   },
+                   [&](const Potential& n) {
+                     head("potential " + bracketed(n.axes));
+                     expression(2, n.value);
+                   },
+                   [&](const Guide& n) { head(fmt::format("guide {}({})", word(n.kind), list(n.names))); },
+               },
+               d.node);
   }
 
   void expression(int depth, ExprId id, const std::string& label = "") {
@@ -126,7 +125,8 @@ class Printer {
                    [&](const Number& n) { head("number " + n.spelling); },
                    [&](const Reference& n) {
                      head("name " + n.name.text);
-                     for (ExprId index : n.indices) expression(depth + 1, index, "index ");
+                     for (ExprId index : n.indices)
+                       expression(depth + 1, index, "index ");
                    },
                    [&](const Negate& n) {
                      head("negate");

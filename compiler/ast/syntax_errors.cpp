@@ -89,8 +89,7 @@ void ErrorStrategy::sync(Parser* parser) {
   if (rule(*parser) != LehrParser::RuleFile) return;
   while (true) {
     const std::size_t type = parser->getCurrentToken()->getType();
-    if (begins_declaration(type) || is_name(type) || type == LehrParser::RightBrace || type == Token::EOF)
-      return;
+    if (begins_declaration(type) || is_name(type) || type == LehrParser::RightBrace || type == Token::EOF) return;
     report(*parser);
     reported_ = false;
     parser->consume();
@@ -111,8 +110,7 @@ void ErrorStrategy::report_too_deep(Parser& parser, const std::string& text) {
   if (reported_) return;
   reported_ = true;
   const Token* token = parser.getCurrentToken();
-  diagnostics_.add(DiagnosticKind::too_deep, text_.span(token->getStartIndex(), token->getStopIndex() + 1),
-                   text);
+  diagnostics_.add(DiagnosticKind::too_deep, text_.span(token->getStartIndex(), token->getStopIndex() + 1), text);
 }
 
 }  // namespace lehr

@@ -13,9 +13,8 @@ namespace {
 using antlr4::Token;
 using grammar::LehrParser;
 
-constexpr std::array kBeginners = {LehrParser::Const, LehrParser::Plate,   LehrParser::Data,
-                                   LehrParser::Let,   LehrParser::Observe, LehrParser::Potential,
-                                   LehrParser::Guide};
+constexpr std::array kBeginners = {LehrParser::Const,   LehrParser::Plate,     LehrParser::Data, LehrParser::Let,
+                                   LehrParser::Observe, LehrParser::Potential, LehrParser::Guide};
 constexpr std::array<std::string_view, 7> kBeginnerWords = {"const",   "plate",     "data", "let",
                                                             "observe", "potential", "guide"};
 
@@ -37,19 +36,20 @@ constexpr std::pair<std::string_view, std::string_view> kCures[] = {
 std::string shortened(const std::string& text) {
   if (text.size() <= 40) return text;
   std::size_t end = 37;
-  while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;
   return text.substr(0, end) + "...";
 }
 
 std::string quoted(const Token* token) {
-  return token->getType() == Token::EOF ? "the end of the file"
-                                        : fmt::format("'{}'", shortened(token->getText()));
+  return token->getType() == Token::EOF ? "the end of the file" : fmt::format("'{}'", shortened(token->getText()));
 }
 
 /// The number of letters to change, insert or leave out to make `b` of `a`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = std::exchange(row[0], i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
@@ -95,10 +95,8 @@ class Writer {
     }
     if (const std::size_t rule = enclosing(); rule == LehrParser::RuleHeader) return in_header();
     if (const std::string slip = familiar_slip(); !slip.empty()) return here(slip);
-    if (expects(LehrParser::LeftParen) && enclosing() == LehrParser::RuleDistribution)
-      return no_distribution();
-    if (context_->getRuleIndex() == LehrParser::RuleStatement && expects(LehrParser::Tilde))
-      return no_tilde();
+    if (expects(LehrParser::LeftParen) && enclosing() == LehrParser::RuleDistribution) return no_distribution();
+    if (context_->getRuleIndex() == LehrParser::RuleStatement && expects(LehrParser::Tilde)) return no_tilde();
     if (expects(LehrParser::Semicolon)) return no_semicolon();
     if (expects(LehrParser::RightParen) || expects(LehrParser::RightBracket)) return no_closer();
     if (reserved_word()) return here(quoted(found_) + " is a reserved word and cannot be a name");
@@ -122,17 +120,14 @@ class Writer {
   }
 
   /// The only token that would do, where the grammar names one: `expects(Semicolon)`.
-  bool expects(std::size_t token_type) const {
-    return expected_.size() == 1 && expected_.contains(token_type);
-  }
+  bool expects(std::size_t token_type) const { return expected_.size() == 1 && expected_.contains(token_type); }
   bool new_line() const { return previous_ && previous_->getLine() != found_->getLine(); }
   std::size_t enclosing() const {
     auto* parent = dynamic_cast<antlr4::ParserRuleContext*>(context_->parent);
     return parent ? parent->getRuleIndex() : INVALID_INDEX;
   }
   bool reserved_word() const {
-    return (begins_declaration(type_) || type_ == LehrParser::Model || type_ == LehrParser::Sum) &&
-           !new_line();
+    return (begins_declaration(type_) || type_ == LehrParser::Model || type_ == LehrParser::Sum) && !new_line();
   }
   std::size_t previous_type() const { return previous_ ? previous_->getType() : INVALID_INDEX; }
   bool adjacent() const { return previous_ && previous_->getStopIndex() + 1 == found_->getStartIndex(); }
@@ -184,8 +179,8 @@ class Writer {
     if (type_ == LehrParser::Star && previous_type() == LehrParser::Star && adjacent()) {
       return "there is no power operator: write x * x";
     }
-    const bool doubled = parser_.getTokenStream()->LA(2) == LehrParser::Equals ||
-                         (previous_type() == LehrParser::Equals && adjacent());
+    const bool doubled =
+        parser_.getTokenStream()->LA(2) == LehrParser::Equals || (previous_type() == LehrParser::Equals && adjacent());
     if (type_ == LehrParser::Equals && doubled) return "there is no comparison: write one '='";
     if (expects(LehrParser::LeftParen) && previous_type() == LehrParser::Sum) {
       return fmt::format("expected '(' after 'sum', as in `sum(f) a[f] * b[f]`, found {}", quoted(found_));
@@ -202,8 +197,7 @@ class Writer {
     const bool in_axes = context_->getRuleIndex() == LehrParser::RuleAxes || within(LehrParser::RuleAxes);
     if (in_axes && type_ != Token::EOF && !is_name(type_) && !begins_declaration(type_) &&
         type_ != LehrParser::Semicolon) {
-      return fmt::format("only names of plates stand in the brackets of a declared name, found {}",
-                         quoted(found_));
+      return fmt::format("only names of plates stand in the brackets of a declared name, found {}", quoted(found_));
     }
     return "";
   }
@@ -228,15 +222,13 @@ class Writer {
     const Token* first = context_->start;
     const std::string word = first->getText();
     if (first->getType() != LehrParser::Observe) {
-      const bool assigned =
-          type_ == LehrParser::Colon && parser_.getTokenStream()->LA(2) == LehrParser::Equals;
+      const bool assigned = type_ == LehrParser::Colon && parser_.getTokenStream()->LA(2) == LehrParser::Equals;
       if (type_ == LehrParser::Equals || assigned) {
         SyntaxMessage message = here("a declaration with '=' begins with 'let' or 'const'");
-        message.notes.push_back(
-            {fmt::format("`let {0} = ...` is a deterministic name, `const {0} = ...` a constant, "
-                         "`{0} ~ ...` a random variable",
-                         shortened(word)),
-             std::nullopt});
+        message.notes.push_back({fmt::format("`let {0} = ...` is a deterministic name, `const {0} = ...` a constant, "
+                                             "`{0} ~ ...` a random variable",
+                                             shortened(word)),
+                                 std::nullopt});
         return message;
       }
       if (type_ == LehrParser::Colon) {
@@ -244,8 +236,7 @@ class Writer {
       }
       const std::string_view similar = similar_beginner(word);
       if (!similar.empty() || (previous_ == first && is_name(type_) && !new_line())) {
-        SyntaxMessage message{
-            span(first), fmt::format("'{}' does not begin a declaration", shortened(word)), {}};
+        SyntaxMessage message{span(first), fmt::format("'{}' does not begin a declaration", shortened(word)), {}};
         if (similar.empty()) {
           message.notes.push_back({kDeclarations, std::nullopt});
         } else {
@@ -271,8 +262,7 @@ class Writer {
       case LehrParser::RulePlate:
         return "'in', 'ordered', 'times', '=' or ';'";
       case LehrParser::RuleConstant:
-        return context_->getRuleContext<LehrParser::ExpressionContext>(0) ? "an operator or ';'"
-                                                                          : "'=' or ';'";
+        return context_->getRuleContext<LehrParser::ExpressionContext>(0) ? "an operator or ';'" : "'=' or ';'";
       case LehrParser::RuleDefinition:
       case LehrParser::RulePotential:
         return "an operator or ';'";
@@ -285,8 +275,7 @@ class Writer {
     const bool paren = expects(LehrParser::RightParen);
     const std::string closer = paren ? "')'" : "']'";
     const bool list = context_->getRuleIndex() != LehrParser::RulePrimary || !paren;
-    SyntaxMessage message =
-        here(fmt::format("expected {}{}, found {}", list ? "',' or " : "", closer, quoted(found_)));
+    SyntaxMessage message = here(fmt::format("expected {}{}, found {}", list ? "',' or " : "", closer, quoted(found_)));
     if (new_line()) message.span = behind_previous();
     const Token* open = opening(paren ? LehrParser::LeftParen : LehrParser::LeftBracket);
     if (open && open->getLine() != previous_->getLine()) {
@@ -352,12 +341,9 @@ bool begins_declaration(std::size_t token_type) {
 }
 
 bool is_name(std::size_t token_type) {
-  return token_type == LehrParser::Identifier ||
-         (token_type >= LehrParser::In && token_type <= LehrParser::Simplex);
+  return token_type == LehrParser::Identifier || (token_type >= LehrParser::In && token_type <= LehrParser::Simplex);
 }
 
-SyntaxMessage syntax_message(antlr4::Parser& parser, const Text& text) {
-  return Writer(parser, text).write();
-}
+SyntaxMessage syntax_message(antlr4::Parser& parser, const Text& text) { return Writer(parser, text).write(); }
 
 }  // namespace lehr

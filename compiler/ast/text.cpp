@@ -16,14 +16,14 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 std::optional<Text> decode(const Source& source, Diagnostics& diagnostics) {
   const std::string_view bytes = source.text;
   if (bytes.size() > kMaxBytes) {
-    diagnostics.add(
-        DiagnosticKind::not_text, Span{0, 0},
-        fmt::format("this file has {} bytes; a model file has at most {}", bytes.size(), kMaxBytes));
+    diagnostics.add(DiagnosticKind::not_text, Span{0, 0},
+                    fmt::format("this file has {} bytes; a model file has at most {}", bytes.size(), kMaxBytes));
     return std::nullopt;
   }
   Text text;
   std::size_t i = 0;
-  while (bytes.substr(i).starts_with(kByteOrderMark)) i += kByteOrderMark.size();
+  while (bytes.substr(i).starts_with(kByteOrderMark))
+    i += kByteOrderMark.size();
   text.utf8 = bytes.substr(i);
   text.byte_offset.reserve(text.utf8.size() + 1);
   while (i < bytes.size()) {
@@ -31,9 +31,8 @@ std::optional<Text> decode(const Source& source, Diagnostics& diagnostics) {
     const auto offset = static_cast<std::uint32_t>(i);
     if (length == 0) {
       const unsigned byte = static_cast<unsigned char>(bytes[i]);
-      diagnostics.add(
-          DiagnosticKind::not_text, Span{offset, offset + 1},
-          fmt::format("the byte 0x{:02X} does not belong in a text; a model file is UTF-8", byte));
+      diagnostics.add(DiagnosticKind::not_text, Span{offset, offset + 1},
+                      fmt::format("the byte 0x{:02X} does not belong in a text; a model file is UTF-8", byte));
       return std::nullopt;
     }
     text.byte_offset.push_back(offset);

@@ -10,9 +10,9 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
-#include "compiler/pipeline.h"
 #include "compiler/embedding/embedding.h"
 #include "compiler/fitting/tempering.h"
+#include "compiler/pipeline.h"
 #include "compiler/schedule/schedule.h"
 #include "runtime/output/atomic_file.h"
 
@@ -42,13 +42,11 @@ Result<native::Options> native_options(const BuildOptions& o) {
     out.cpu = x86 ? "x86-64" : "generic";
   } else if (o.cpu == "native") {
     if (!o.target.empty())
-      return usage_error("--cpu", "native is this machine, not " + o.target,
-                         {"name the processor, or --cpu generic"});
+      return usage_error("--cpu", "native is this machine, not " + o.target, {"name the processor, or --cpu generic"});
   } else {
     out.cpu = o.cpu;
   }
-  if (const std::optional<native::Refusal> no = native::refusal(out))
-    return usage_error("--cpu", no->text, {no->note});
+  if (const std::optional<native::Refusal> no = native::refusal(out)) return usage_error("--cpu", no->text, {no->note});
   if (o.sanitizer == "thread") out.sanitizer = native::Options::Sanitizer::thread;
   if (o.sanitizer == "address") out.sanitizer = native::Options::Sanitizer::address;
   return out;
@@ -72,8 +70,7 @@ Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names,
 /// The shared library from an object, by the system's linker. No runtime library but libm.
 Result<bool> link(const std::string& linker, const std::string& object, const std::string& library,
                   const std::string& named) {
-  const std::string words[] = {linker, "-shared", "-nostartfiles", "-Wl,-z,defs",
-                               "-o",   library,   object,          "-lm"};
+  const std::string words[] = {linker, "-shared", "-nostartfiles", "-Wl,-z,defs", "-o", library, object, "-lm"};
   std::vector<char*> arguments;
   for (const std::string& w : words)
     arguments.push_back(const_cast<char*>(w.c_str()));
@@ -81,10 +78,9 @@ Result<bool> link(const std::string& linker, const std::string& object, const st
   pid_t child = 0;
   const int failure = posix_spawnp(&child, linker.c_str(), nullptr, nullptr, arguments.data(), environ);
   if (failure != 0)
-    return usage_error(
-        "--shared", fmt::format("there is no linker '{}' on this machine", linker),
-        {"a shared library needs a C compiler to link it: install one, or name it with --linker",
-         "without --shared the object file needs none"});
+    return usage_error("--shared", fmt::format("there is no linker '{}' on this machine", linker),
+                       {"a shared library needs a C compiler to link it: install one, or name it with --linker",
+                        "without --shared the object file needs none"});
   int status = 0;
   if (waitpid(child, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return usage_error("--shared", fmt::format("'{}' could not link {}", linker, named));
@@ -96,8 +92,7 @@ Result<bool> write_shared(const BuildOptions& o, const std::string& code, const 
   std::error_code ignored;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
   std::string folder = ((parent.empty() ? "/tmp" : parent) / "lehr.XXXXXX").string();
-  if (!::mkdtemp(folder.data()))
-    return usage_error("--shared", "cannot make a directory in " + parent.string());
+  if (!::mkdtemp(folder.data())) return usage_error("--shared", "cannot make a directory in " + parent.string());
   const auto build = [&]() -> Result<bool> {
     const std::string object = folder + "/code.o", library = folder + "/code.so";
     if (Result<bool> r = write_file(object, code); !r) return r;
@@ -126,19 +121,16 @@ std::string dependencies(const std::vector<std::string>& outputs, const std::str
 }
 
 /// The headers and the code of one model; what is written, in order.
-Result<std::vector<std::string>> write_all(const BuildOptions& o, const Embedding& e,
-                                           const std::string& code) {
+Result<std::vector<std::string>> write_all(const BuildOptions& o, const Embedding& e, const std::string& code) {
   const std::filesystem::path prefix = o.prefix;
   std::error_code ignored;  // the writer says what is wrong
   if (prefix.has_parent_path()) std::filesystem::create_directories(prefix.parent_path(), ignored);
-  const std::vector<std::string> paths{o.prefix + (o.shared ? ".so" : ".o"), o.prefix + ".h",
-                                       o.prefix + ".hpp"};
+  const std::vector<std::string> paths{o.prefix + (o.shared ? ".so" : ".o"), o.prefix + ".h", o.prefix + ".hpp"};
   const std::string built = fmt::format("Built by lehr {} for {}{}{}.", LEHR_VERSION,
                                         o.cpu == "native" ? "the processor it was built on" : o.cpu,
                                         o.target.empty() ? "" : " of ", o.target);
   const std::string header = prefix.filename().string() + ".h";
-  if (Result<bool> r = o.shared ? write_shared(o, code, paths[0]) : write_file(paths[0], code); !r)
-    return r.error();
+  if (Result<bool> r = o.shared ? write_shared(o, code, paths[0]) : write_file(paths[0], code); !r) return r.error();
   if (Result<bool> r = write_file(paths[1], c_header(e, built)); !r) return r.error();
   if (Result<bool> r = write_file(paths[2], cpp_header(e, header)); !r) return r.error();
   if (!o.depfile.empty()) {
@@ -185,25 +177,19 @@ ExitCode build(const BuildOptions& o) {
 
 void add_build(CLI::App& app, Action& action) {
   const auto o = std::make_shared<BuildOptions>();
-  CLI::App* c =
-      app.add_subcommand("build", "Compile a model for use in other programs: object file and headers");
+  CLI::App* c = app.add_subcommand("build", "Compile a model for use in other programs: object file and headers");
   c->add_option("MODEL", o->model, "model file (*.lehr)")->required();
   c->add_option("-o,--out", o->prefix, "PREFIX of what is written: PREFIX.o (or .so), PREFIX.h, PREFIX.hpp")
       ->required();
   add_settings(*c, o->settings);
-  c->add_option("--missing", o->missing, "observed variables that may have missing values")
-      ->take_all()
-      ->delimiter(',');
-  c->add_flag(
-      "--no-locals", o->no_locals,
-      "do not keep the posteriors of categories of single items where inference does without: less memory");
+  c->add_option("--missing", o->missing, "observed variables that may have missing values")->take_all()->delimiter(',');
+  c->add_flag("--no-locals", o->no_locals,
+              "do not keep the posteriors of categories of single items where inference does without: less memory");
   c->add_flag("--item-temperatures", o->item_temperatures,
               "every item has an inverse temperature of its own, given with the data (local tempering)");
-  c->add_option("--cpu", o->cpu,
-                "native, generic, x86-64-v2, x86-64-v3, x86-64-v4, or a name that LLVM knows")
+  c->add_option("--cpu", o->cpu, "native, generic, x86-64-v2, x86-64-v3, x86-64-v4, or a name that LLVM knows")
       ->capture_default_str();
-  c->add_option("--target", o->target,
-                "other machine, as aarch64-linux-gnu (with --cpu generic or its name)");
+  c->add_option("--target", o->target, "other machine, as aarch64-linux-gnu (with --cpu generic or its name)");
   auto* shared = c->add_flag("--shared", o->shared, "a shared library, linked by the system's C compiler");
   c->add_flag("--static", o->is_static, "an object file (the default)")->excludes(shared);
   c->add_option("--linker", o->linker, "C compiler that links a shared library")->capture_default_str();

@@ -9,8 +9,7 @@ namespace {
 
 bool is_plain(char c) {
   constexpr std::string_view kPlain = "_-./,:=+@%";
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         kPlain.find(c) != kPlain.npos;
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || kPlain.find(c) != kPlain.npos;
 }
 
 }  // namespace

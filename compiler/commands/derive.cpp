@@ -11,15 +11,13 @@ void add_derive(CLI::App& app, Action& action) {
   struct Options {
     std::string path, format = "text";
   };
-  CLI::App* command =
-      app.add_subcommand("derive", "Print the complete conditionals, the updates and the ELBO");
+  CLI::App* command = app.add_subcommand("derive", "Print the complete conditionals, the updates and the ELBO");
   auto o = std::make_shared<Options>();
   command->add_option("MODEL", o->path, "model file (*.lehr)")->required();
   command->add_option("--format", o->format, "text, latex or json")
       ->check(CLI::IsMember({"text", "latex", "json"}))
       ->capture_default_str();
-  command->footer(
-      "Examples:\n  lehr derive models/lda.lehr\n  lehr derive models/lda.lehr --format latex > lda.tex");
+  command->footer("Examples:\n  lehr derive models/lda.lehr\n  lehr derive models/lda.lehr --format latex > lda.tex");
   command->callback([&action, o] {
     action = [o] {
       const std::optional<Source> source = read_model(o->path);

@@ -24,8 +24,7 @@ using Row = std::vector<std::string>;
 
 /// Characters of UTF-8 text.
 std::size_t width(const std::string& s) {
-  return static_cast<std::size_t>(
-      std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 /// Names on the left, numbers on the right of their columns.
@@ -113,9 +112,8 @@ struct Rows {
   std::vector<std::string> names;  // by position, not by order
 };
 
-Rows name_rows(const SavedFit& fit, const std::vector<std::string>& plates,
-               const std::vector<std::int64_t>& extents, const std::vector<double>& totals,
-               std::size_t limit) {
+Rows name_rows(const SavedFit& fit, const std::vector<std::string>& plates, const std::vector<std::int64_t>& extents,
+               const std::vector<double>& totals, std::size_t limit) {
   std::size_t n = 1;
   for (const std::int64_t e : extents)
     n *= static_cast<std::size_t>(e);
@@ -250,15 +248,13 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
     const auto k = static_cast<std::size_t>(m->event[0]);
     if (m->simplex && (k > kLargeSimplex || find_label(fit, event_plate, 0))) {
       out += fmt::format("the {} most probable of {}\n", std::min(o.top, k), k);
-      return out +
-             list_probable(fit, *m, name_rows(fit, plates, m->elements, m->total, o.rows), event_plate, o);
+      return out + list_probable(fit, *m, name_rows(fit, plates, m->elements, m->total, o.rows), event_plate, o);
     }
   }
   out += what + (m->sd.empty() ? "" : " (sd)");
   if (m->event.size() == 2) {
     if (static_cast<std::size_t>(m->event[0]) <= kMatrix) {
-      return out + "\n" +
-             show_matrices(fit, *m, name_rows(fit, plates, m->elements, {}, o.rows), event_plate, o);
+      return out + "\n" + show_matrices(fit, *m, name_rows(fit, plates, m->elements, {}, o.rows), event_plate, o);
     }
     out += " of the diagonal";
     m = diagonal(*m);
@@ -292,16 +288,16 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
 std::string describe(const SavedFit& fit) {
   std::string came = fit.status == "max_iter" ? "stopped at --max-iter" : fit.status;
   std::replace(came.begin(), came.end(), '_', ' ');
-  std::string out = fmt::format("{} ({}): {} after {} iterations, ELBO {:.6f}\n", fit.model, fit.model_file,
-                                came, fit.iterations, fit.elbo);
+  std::string out = fmt::format("{} ({}): {} after {} iterations, ELBO {:.6f}\n", fit.model, fit.model_file, came,
+                                fit.iterations, fit.elbo);
   if (fit.restarts.size() > 1) {
     double low = fit.elbo, high = fit.elbo;
     for (const SavedRestart& r : fit.restarts) {
       low = std::fmin(low, r.elbo);
       high = std::fmax(high, r.elbo);
     }
-    out += fmt::format("seed {}, restart {} of {}, which ended between {:.6g} and {:.6g}\n", fit.seed,
-                       fit.restart + 1, fit.restarts.size(), low, high);
+    out += fmt::format("seed {}, restart {} of {}, which ended between {:.6g} and {:.6g}\n", fit.seed, fit.restart + 1,
+                       fit.restarts.size(), low, high);
   } else {
     out += fmt::format("seed {}\n", fit.seed);
   }
@@ -312,8 +308,7 @@ std::string describe(const SavedFit& fit) {
   constexpr int kWidth = 64, kHeight = 8;
   const auto [low, high] = std::minmax_element(fit.elbo_trace.begin(), fit.elbo_trace.end());
   const bool moved = low != high && *high - *low > 1e-9 * (1 + std::abs(*high));
-  if (moved)
-    out += "\n" + text_plot(fit.elbo_trace, kWidth, kHeight, "ELBO, sweep by sweep", terminal_style());
+  if (moved) out += "\n" + text_plot(fit.elbo_trace, kWidth, kHeight, "ELBO, sweep by sweep", terminal_style());
   return out;
 }
 

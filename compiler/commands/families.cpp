@@ -7,8 +7,7 @@
 namespace lehr::commands {
 
 void add_families(CLI::App& app, Action& action) {
-  CLI::App* command =
-      app.add_subcommand("families", "List the distributions: parameters, densities, statistics");
+  CLI::App* command = app.add_subcommand("families", "List the distributions: parameters, densities, statistics");
   command->footer("Example:\n  lehr families | less");
   command->callback([&action] {
     action = [] {

@@ -19,8 +19,8 @@
 #include "compiler/options/anneal_spec.h"
 #include "compiler/pipeline.h"
 #include "runtime/output/atomic_file.h"
-#include "runtime/printable.h"
 #include "runtime/output/saved_fit.h"
+#include "runtime/printable.h"
 
 namespace lehr::commands {
 namespace {
@@ -29,13 +29,10 @@ namespace {
 Result<bool> prepare_directory(const std::string& path) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
-  if (failure)
-    return Error{lehr::ExitCode::usage, path, "cannot make the directory: " + failure.message(), {}};
+  if (failure) return Error{lehr::ExitCode::usage, path, "cannot make the directory: " + failure.message(), {}};
   if (::access(path.c_str(), W_OK | X_OK) != 0) {
-    return Error{lehr::ExitCode::usage,
-                 path,
-                 fmt::format("cannot write to the directory: {}", std::strerror(errno)),
-                 {}};
+    return Error{
+        lehr::ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
   }
   for (const char* name : {"trace.csv", "posterior.npz", "fit.json"}) {
     const std::filesystem::path file = std::filesystem::path(path) / name;
@@ -51,8 +48,7 @@ std::string describe_failure(const TracedRun& run) {
   std::string text = fmt::format("numerical failure in sweep {}: {}", sweep, run.outcome.failure);
   for (const NpyArray& a : run.posterior) {
     const auto finite = [](double x) { return std::isfinite(x); };
-    if (!std::all_of(a.values.begin(), a.values.end(), finite))
-      return text + fmt::format("; {} is not finite", a.name);
+    if (!std::all_of(a.values.begin(), a.values.end(), finite)) return text + fmt::format("; {} is not finite", a.name);
   }
   return text;
 }
@@ -60,7 +56,7 @@ std::string describe_failure(const TracedRun& run) {
 /// The model without and with its data.
 struct Inputs {
   model::Model resolved;
-  Analysed complete;                     // as if nothing were missing
+  Analysed complete;  // as if nothing were missing
   Bound bound;
 };
 
@@ -84,8 +80,7 @@ std::variant<Inputs, ExitCode> read_all(const FitOptions& o, const Source& sourc
   for (const model::Variable& v : complete->model.variables) {
     if (!v.observed && dataset->contains(v.name)) unused.push_back(v.name);
   }
-  Result<std::optional<Bound>> bound =
-      bind_and_analyse(*resolved, *complete, std::move(*dataset), *settings, second);
+  Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*dataset), *settings, second);
   if (!bound) return fail(bound.error());
   if (!unused.empty()) {
     tell(
@@ -156,11 +151,9 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
   const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
   show(o, cautions);
-  if (outcome.status == Status::numerical_failure)
-    return complain(numerical_error(o, describe_failure(best)));
+  if (outcome.status == Status::numerical_failure) return complain(numerical_error(o, describe_failure(best)));
   if (cut_short(o, runs)) {
-    tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model,
-         outcome.iterations, o.out);
+    tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model, outcome.iterations, o.out);
   } else if (!o.quiet) {
     fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}{}; posterior in {}/posterior.npz\n", m.name,
                name_of(outcome.status), outcome.iterations, outcome.elbo,
@@ -175,15 +168,13 @@ Result<bool> write_results(const FitOptions& o, const TracedRun& best, nlohmann:
   const Result<std::string> posterior = format_npz(best.posterior), trace = read_file(o.out + "/trace.csv");
   if (!posterior) return posterior.error();
   if (!trace) return trace.error();
-  for (const auto& [name, bytes] :
-       {std::pair("posterior.npz", &*posterior), std::pair("trace.csv", &*trace)}) {
+  for (const auto& [name, bytes] : {std::pair("posterior.npz", &*posterior), std::pair("trace.csv", &*trace)}) {
     const FileSeal seal = seal_of(*bytes);
     summary["files"][name] = {{"size", seal.size}, {"crc32", seal.crc}};
   }
   if (Result<bool> r = write_file(o.out + "/posterior.npz", *posterior); !r) return r;
   // A path of the command need not be UTF-8.
-  return write_file(o.out + "/fit.json",
-                    summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return write_file(o.out + "/fit.json", summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 ExitCode fit(const FitOptions& o) {
@@ -202,10 +193,10 @@ ExitCode fit(const FitOptions& o) {
   const Clock::time_point compile_begin = Clock::now();
   Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, inputs);
   if (!test) return complain(test.error());
-  Result<std::unique_ptr<Fitting>> made = Fitting::make(
-      std::move(inputs.bound),
-      {*method, o.inference, o.seed, start_kind(o.init).value_or(StartKind::seeds), std::move(*init), o.init,
-       o.save_locals, o.interpret ? Backend::interpreter : Backend::native});
+  Result<std::unique_ptr<Fitting>> made =
+      Fitting::make(std::move(inputs.bound),
+                    {*method, o.inference, o.seed, start_kind(o.init).value_or(StartKind::seeds), std::move(*init),
+                     o.init, o.save_locals, o.interpret ? Backend::interpreter : Backend::native});
   if (!made) return complain(made.error());
   Fitting& fitting = **made;
   FitTimes times;

@@ -7,14 +7,11 @@ namespace lehr::commands {
 
 void add_fit_options(CLI::App& c, FitOptions& o) {
   c.add_option("MODEL", o.model, "model file (*.lehr)")->required();
-  c.add_option("--data", o.data,
-               "x=points.npy, file.npz, file.json, file.csv, x=file.csv:a,b, w=corpus.ldac[.gz]")
+  c.add_option("--data", o.data, "x=points.npy, file.npz, file.json, file.csv, x=file.csv:a,b, w=corpus.ldac[.gz]")
       ->take_all();
   c.add_option("--out", o.out, "directory for fit.json, posterior.npz, trace.csv")->required();
   add_settings(c, o.settings);
-  c.add_option("--method", o.method, "inference method")
-      ->check(CLI::IsMember({"cavi", "svi"}))
-      ->capture_default_str();
+  c.add_option("--method", o.method, "inference method")->check(CLI::IsMember({"cavi", "svi"}))->capture_default_str();
   SviOptions& i = o.inference;
   add_number(c, "--max-iter", i.max_iterations, kIterationsRange, "largest number of sweeps; 0: the ELBO of the start");
   add_number(c, "--tol", i.tolerance, kToleranceRange,
@@ -28,19 +25,18 @@ void add_fit_options(CLI::App& c, FitOptions& o) {
   add_number(c, "--tau0", i.tau0, kDelayRange, "svi: steps are (tau0 + t)^-kappa");
   add_number(c, "--kappa", i.kappa, kForgettingRange, "svi: forgetting rate, in (0.5, 1] for convergence");
   CLI::Option* rho = add_number(c, "--rho", i.rho, kStepRange, "svi: steps of this size instead");
-  c.add_flag("--adaptive", i.adaptive, "svi: steps that follow the noise of the gradients instead")
-      ->excludes(rho);
+  c.add_flag("--adaptive", i.adaptive, "svi: steps that follow the noise of the gradients instead")->excludes(rho);
   c.add_flag("--replacement", i.replacement, "svi: draw items with replacement, not by passes");
   add_number(c, "--elbo-every", i.exact_every, kIterationsRange,
              "svi: steps between exact ELBOs; the others are noisy estimates");
+  c.add_option("--anneal", o.anneal,
+               "linear:from=10,over=100, exp:..., file:..., entropy:..., stochastic:rho=0.25,over=50, auto[:full]");
   c.add_option(
-      "--anneal", o.anneal,
-      "linear:from=10,over=100, exp:..., file:..., entropy:..., stochastic:rho=0.25,over=50, auto[:full]");
-  c.add_option("--temper", o.temper,
-               "latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior; one for each item: local:max=1.5");
-  CLI::Option* test = c.add_option("--test", o.test,
-                                   "held-out data, bound as --data: their log predictive, see `lehr score`")
-                          ->take_all();
+      "--temper", o.temper,
+      "latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior; one for each item: local:max=1.5");
+  CLI::Option* test =
+      c.add_option("--test", o.test, "held-out data, bound as --data: their log predictive, see `lehr score`")
+          ->take_all();
   add_number(c, "--test-every", o.test_every, kIterationsRange,
              "sweeps or steps between held-out scores in trace.csv; 0: at the end")
       ->needs(test);

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <csignal>
 
-#include "runtime/printable.h"
 #include "runtime/output/progress.h"
 #include "runtime/output/trace.h"
+#include "runtime/printable.h"
 
 namespace lehr::commands {
 namespace {
@@ -41,7 +41,8 @@ std::string describe(const AutoReport& r, const Outcome& outcome) {
     return out +
            "nothing melted: the model has no discrete local variables whose entropy could rise; not "
            "annealed\n";
-  out += fmt::format("melting temperature {:.2f} (entropy of the discrete local variables risen by 70 % of its way)\n", r.melting);
+  out += fmt::format("melting temperature {:.2f} (entropy of the discrete local variables risen by 70 % of its way)\n",
+                     r.melting);
   if (r.plateau) out += "the entropy rose in two steps: one arm more, from the first\n";
   for (const AutoReport::Arm& a : r.arms)
     out += fmt::format("arm from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.kept ? ", kept" : "");
@@ -148,8 +149,8 @@ Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t r
   if (run.probe && !o.quiet) tell(describe(*run.probe));
   if (run.automatic && !o.quiet) tell(describe(*run.automatic, run.outcome));
   if (several && !o.quiet) {
-    tell("restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.restarts,
-               name_of(run.outcome.status), run.outcome.iterations, run.outcome.elbo);
+    tell("restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.restarts, name_of(run.outcome.status),
+         run.outcome.iterations, run.outcome.elbo);
   }
   return run;
 }

@@ -5,8 +5,8 @@
 
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_summary.h"
-#include "compiler/fitting/held_out.h"
 #include "compiler/fitting/fitting.h"
+#include "compiler/fitting/held_out.h"
 
 namespace lehr::commands {
 
@@ -16,7 +16,7 @@ double seconds_since(Clock::time_point t);
 /// What the runs of a fit are recorded with.
 struct Recording {
   const FitOptions& options;
-  HeldOut* test = nullptr;               // of --test
+  HeldOut* test = nullptr;  // of --test
   Clock::time_point begin;
 };
 

@@ -24,8 +24,7 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
     if (const conditionals::BlockId b = c.block_of[k]; b.valid()) {
       const conditionals::Block& block = c[b];
       entry["family"] = block.family->name;
-      if (block.mean)
-        entry["joint"] = m[*block.mean == model::VariableId(k) ? block.variable : *block.mean].name;
+      if (block.mean) entry["joint"] = m[*block.mean == model::VariableId(k) ? block.variable : *block.mean].name;
     }
     out[v.name] = entry;
   }
@@ -66,9 +65,8 @@ json automatic(const AutoReport& r) {
 
 }  // namespace
 
-json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c,
-                 const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs,
-                 bool interrupted, FitTimes times) {
+json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c, const BoundData& data,
+                 const TracedRun& best, const std::vector<TracedRun>& runs, bool interrupted, FitTimes times) {
   json sizes = json::object(), constants = json::object(), labels = json::object(), restarts = json::array();
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
     if (m.plates[k].set != model::PlateId(k)) continue;

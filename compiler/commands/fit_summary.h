@@ -1,15 +1,15 @@
 // fit.json: what was fitted, how, and what came of it.
 #pragma once
-#include <optional>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "compiler/commands/fit_options.h"
 #include "compiler/conditionals/conditionals.h"
-#include "compiler/model/bind.h"
 #include "compiler/fitting/fitting.h"
+#include "compiler/model/bind.h"
 #include "runtime/output/npz.h"
 
 namespace lehr::commands {
@@ -24,8 +24,8 @@ struct TraceRow {
 /// One run and what is written of it besides its posterior.
 struct TracedRun : FitRun {
   std::vector<TraceRow> trace;
-  std::optional<double> held_out;       // of --test: nats an observation at the end
-  bool started = true;                  // false: a numerical failure before the first sweep, and nothing to write
+  std::optional<double> held_out;  // of --test: nats an observation at the end
+  bool started = true;             // false: a numerical failure before the first sweep, and nothing to write
 };
 
 struct FitTimes {

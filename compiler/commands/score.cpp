@@ -52,19 +52,23 @@ ExitCode score(ScoreOptions o) {
     if (e.where.empty()) e.where = source->name;
     return complain(e);
   };
-  Result<std::unique_ptr<HeldOut>> held_out = HeldOut::make(*source, *resolved, *analysed, *dataset,
-                                                             fitted_settings(*analysed, *fit), o.held_out);
+  Result<std::unique_ptr<HeldOut>> held_out =
+      HeldOut::make(*source, *resolved, *analysed, *dataset, fitted_settings(*analysed, *fit), o.held_out);
   if (!held_out) return fail(held_out.error());
   const Result<Score> result = (*held_out)->score(fit->posterior);
   if (!result) return fail(result.error());
   const std::filesystem::path base(o.directory);
   if (o.save && (*held_out)->completes()) {
-    if (Result<bool> r = write_npz((base / "heldout.npz").string(), (*held_out)->split()); !r) return complain(r.error());
+    if (Result<bool> r = write_npz((base / "heldout.npz").string(), (*held_out)->split()); !r)
+      return complain(r.error());
   }
   const nlohmann::json json = summary(o, **held_out, *result);
-  if (Result<bool> r = write_file((base / "score.json").string(), json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"); !r) return complain(r.error());
-  fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", printable(fit->model), result->total, result->observations,
-             result->total / static_cast<double>(result->observations),
+  if (Result<bool> r = write_file((base / "score.json").string(),
+                                  json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+      !r)
+    return complain(r.error());
+  fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", printable(fit->model), result->total,
+             result->observations, result->total / static_cast<double>(result->observations),
              (*held_out)->completes() ? fmt::format(" ({:.4g} of each item held out)", (*held_out)->fraction()) : "");
   return kDone;
 }
@@ -90,8 +94,10 @@ void add_score(CLI::App& app, Action& action) {
       "Examples:\n"
       "  lehr score out/gmm --data x=test.csv:a,b\n"
       "  lehr score out/lda --data w=test.ldac --holdout 0.5 --seed 1\n"
-      "The result is in DIR/score.json too. Parameters stand at their posterior means. Discrete variables of the items\n"
-      "are summed out; where items have continuous ones, such as the topics of a document, part of each item is held out\n"
+      "The result is in DIR/score.json too. Parameters stand at their posterior means. Discrete variables of the "
+      "items\n"
+      "are summed out; where items have continuous ones, such as the topics of a document, part of each item is held "
+      "out\n"
       "and they are inferred from the rest (document completion). docs/fitting.md has the formulas.");
   c->callback([o, fraction, &action] {
     o->fraction_given = fraction->count() > 0;

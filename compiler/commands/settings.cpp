@@ -18,7 +18,10 @@ std::optional<std::pair<std::string, std::string>> name_and_value(const std::str
 }
 
 Error malformed(const char* option, const std::string& text, const char* example) {
-  return {lehr::ExitCode::usage, option, fmt::format("'{}' is not NAME=VALUE", text), {fmt::format("for example {} {}", option, example)}};
+  return {lehr::ExitCode::usage,
+          option,
+          fmt::format("'{}' is not NAME=VALUE", text),
+          {fmt::format("for example {} {}", option, example)}};
 }
 
 Error twice(const char* option, const std::string& name) {

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <memory>
 
-#include "compiler/pipeline.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/evaluate/simulate.h"
+#include "compiler/pipeline.h"
 
 namespace lehr::commands {
 namespace {
@@ -80,7 +80,8 @@ void add_simulate(CLI::App& app, Action& action) {
       "  lehr fit models/lda.lehr --sizes term=50 --set K=5 --data out/lda.npz --out out/lda\n"
       "  lehr simulate models/logistic_regression.lehr --data models/data/challenger.csv --data weights.json \\\n"
       "      --out out/flights.npz\n"
-      "A latent variable that the data have under its name is fixed to that value (weights.json: {\"a\": 2, \"b\": -0.2}).\n"
+      "A latent variable that the data have under its name is fixed to that value (weights.json: {\"a\": 2, \"b\": "
+      "-0.2}).\n"
       "Observed ones give sizes and are drawn anew. The file has everything that `lehr fit` needs.");
   c->callback([o, &action] { action = [o] { return simulate(*o); }; });
 }

@@ -30,18 +30,18 @@ struct Block {
   model::VariableId variable;             // the one atoms name; of a joint block, the precision
   std::optional<model::VariableId> mean;  // the other member of a joint block
   const math::FamilyRow* family = nullptr;
-  const math::Factor* factor = nullptr;   // the family's, or its point factor
-  bool point = false;                     // `factor` is all mass at the mode
-  std::optional<ChainFactor> chain;       // along an ordered last axis: one factor for the whole sequence
+  const math::Factor* factor = nullptr;  // the family's, or its point factor
+  bool point = false;                    // `factor` is all mass at the mode
+  std::optional<ChainFactor> chain;      // along an ordered last axis: one factor for the whole sequence
   std::vector<Use> uses;
-  std::vector<bool> sequential;           // by axis: elements that differ there must be updated one after another
-  bool coupled() const;                   // some term holds two elements of the block
+  std::vector<bool> sequential;  // by axis: elements that differ there must be updated one after another
+  bool coupled() const;          // some term holds two elements of the block
 };
 
 struct Conditionals {
-  density::Density density;               // joint blocks contracted
-  std::vector<Block> blocks;              // latent variables in order of declaration
-  std::vector<BlockId> block_of;          // by VariableId; invalid for observed variables
+  density::Density density;       // joint blocks contracted
+  std::vector<Block> blocks;      // latent variables in order of declaration
+  std::vector<BlockId> block_of;  // by VariableId; invalid for observed variables
 
   const Block& operator[](BlockId id) const { return blocks[id.index()]; }
 };
@@ -50,9 +50,9 @@ struct Conditionals {
 /// set that hits, for every pair of atoms of `v` in one term, the axes on which they certainly differ.
 std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v);
 
-/// How the factor of a chain is found: all pairs of elements of `v` in one term are (t - 1, t) of its last axis, an ordered
-/// plate, agree on the other axes, and stand there with the statistic that `family` has an algorithm for. None: no pairs,
-/// or others than these.
+/// How the factor of a chain is found: all pairs of elements of `v` in one term are (t - 1, t) of its last axis, an
+/// ordered plate, agree on the other axes, and stand there with the statistic that `family` has an algorithm for. None:
+/// no pairs, or others than these.
 std::optional<ChainFactor> chain_factor(const density::Density& d, const model::Model& m, model::VariableId v,
                                         const math::FamilyRow& family);
 

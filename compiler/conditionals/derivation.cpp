@@ -94,18 +94,16 @@ CoefId multiplied_out(density::Algebra& a, CoefId c) {
 /// The parameters of one block's family in one mode.
 class ParameterWriter {
  public:
-  ParameterWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b,
-                  const Element& e, const std::map<math::Stat, Affine>& naturals, Mode mode,
-                  const Places& places)
+  ParameterWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b, const Element& e,
+                  const std::map<math::Stat, Affine>& naturals, Mode mode, const Places& places)
       : a_(a), b_(b), e_(e), naturals_(naturals), places_(places), m_(m), writer_(m, c, a, mode) {
     for (density::BoundId x : e.axes)
       writer_.bound(x);
     // The second event index is named where something mentions it, so that sums can have its name elsewhere.
     const auto& statistics = b.family->factor->statistics;
     const bool second = (b.chain && mode == Mode::expected) ||
-                        std::any_of(statistics.begin(), statistics.end(), [](const math::StatisticRow& s) {
-                          return math::event_rank(s.stat) == 2;
-                        });
+                        std::any_of(statistics.begin(), statistics.end(),
+                                    [](const math::StatisticRow& s) { return math::event_rank(s.stat) == 2; });
     for (std::size_t k = 0; k < std::min<std::size_t>(e.event.size(), second ? 2 : 1); ++k)
       writer_.bound(e.event[k]);
   }
@@ -127,8 +125,7 @@ class ParameterWriter {
     std::vector<Equation> out;
     std::map<std::string, std::string> inverse_of;  // rate -> scale
     for (const math::FactorParameter& p : f.parameters) {
-      if (const auto* i = std::get_if<math::InverseEntry>(&p.from_natural->form))
-        inverse_of[i->matrix] = p.name;
+      if (const auto* i = std::get_if<math::InverseEntry>(&p.from_natural->form)) inverse_of[i->matrix] = p.name;
     }
     for (const math::FactorParameter& p : f.parameters) {
       if (std::holds_alternative<math::InverseEntry>(p.from_natural->form)) continue;
@@ -159,8 +156,7 @@ class ParameterWriter {
       } else if (const auto* m = std::get_if<math::Multiply>(&p.from_natural->form);
                  m && !affine(p.from_natural) && divisor(m->right)) {
         q.divisor = formula(*divisor(m->right));
-        if (const auto* one = std::get_if<FormulaNumber>(&q.divisor->form); one && one->value == 1)
-          q.divisor.reset();
+        if (const auto* one = std::get_if<FormulaNumber>(&q.divisor->form); one && one->value == 1) q.divisor.reset();
         q.parts = parts(m->left);
       } else {
         q.parts = parts(p.from_natural);
@@ -202,8 +198,7 @@ class ParameterWriter {
              parts(times({a_.number(-1), {}, {}}, pair)),
              std::nullopt},
             {false,
-             {FormulaQuadratic{
-                 {{FormulaSymbol{precision->name, {}, {}}}}, {{FormulaSymbol{mean->name, {}, {}}}}, at}},
+             {FormulaQuadratic{{{FormulaSymbol{precision->name, {}, {}}}}, {{FormulaSymbol{mean->name, {}, {}}}}, at}},
              parts(*affine(linear)),
              std::nullopt}};
   }
@@ -254,34 +249,33 @@ class ParameterWriter {
 
   /// The formula as an affine function of the naturals, where it is one.
   std::optional<Affine> affine(const math::Expr& e) {
-    return std::visit(
-        Overloaded{[&](const math::Number& n) {
-                     return std::optional(Affine{a_.number(n.value), {}, {}});
-                   },
-                   [&](const math::ExtentValue&) {
-                     const model::PlateId p = a_[e_.event.at(0)].plate;
-                     return std::optional(Affine{a_.coef(density::CoefExtent{p, std::nullopt}), {}, {}});
-                   },
-                   [&](const math::Symbol& s) -> std::optional<Affine> {
-                     for (const math::StatisticRow& row : b_.family->factor->statistics) {
-                       if (math::natural_name(row.stat) != s.name) continue;
-                       const auto it = naturals_.find(row.stat);
-                       return it == naturals_.end() ? Affine{a_.number(0), {}, {}} : it->second;
-                     }
-                     return std::nullopt;
-                   },
-                   [&](const math::Add& s) -> std::optional<Affine> {
-                     std::optional<Affine> l = affine(s.left), r = affine(s.right);
-                     if (!l || !r) return std::nullopt;
-                     return plus(*l, *r);
-                   },
-                   [&](const math::Multiply& p) -> std::optional<Affine> {
-                     std::optional<Affine> l = affine(p.left), r = affine(p.right);
-                     if (!l || !r || !(l->summands.empty() || r->summands.empty())) return std::nullopt;
-                     return l->summands.empty() ? times(*l, *r) : times(*r, *l);
-                   },
-                   [](const auto&) -> std::optional<Affine> { return std::nullopt; }},
-        e->form);
+    return std::visit(Overloaded{[&](const math::Number& n) {
+                                   return std::optional(Affine{a_.number(n.value), {}, {}});
+                                 },
+                                 [&](const math::ExtentValue&) {
+                                   const model::PlateId p = a_[e_.event.at(0)].plate;
+                                   return std::optional(Affine{a_.coef(density::CoefExtent{p, std::nullopt}), {}, {}});
+                                 },
+                                 [&](const math::Symbol& s) -> std::optional<Affine> {
+                                   for (const math::StatisticRow& row : b_.family->factor->statistics) {
+                                     if (math::natural_name(row.stat) != s.name) continue;
+                                     const auto it = naturals_.find(row.stat);
+                                     return it == naturals_.end() ? Affine{a_.number(0), {}, {}} : it->second;
+                                   }
+                                   return std::nullopt;
+                                 },
+                                 [&](const math::Add& s) -> std::optional<Affine> {
+                                   std::optional<Affine> l = affine(s.left), r = affine(s.right);
+                                   if (!l || !r) return std::nullopt;
+                                   return plus(*l, *r);
+                                 },
+                                 [&](const math::Multiply& p) -> std::optional<Affine> {
+                                   std::optional<Affine> l = affine(p.left), r = affine(p.right);
+                                   if (!l || !r || !(l->summands.empty() || r->summands.empty())) return std::nullopt;
+                                   return l->summands.empty() ? times(*l, *r) : times(*r, *l);
+                                 },
+                                 [](const auto&) -> std::optional<Affine> { return std::nullopt; }},
+                      e->form);
   }
 
   Affine plus(Affine l, const Affine& r) {
@@ -293,8 +287,7 @@ class ParameterWriter {
 
   Affine times(const Affine& scale, Affine x) {
     x.constant = multiplied_out(a_, a_.multiply(scale.constant, x.constant));
-    x.constant_origins.insert(x.constant_origins.end(), scale.constant_origins.begin(),
-                              scale.constant_origins.end());
+    x.constant_origins.insert(x.constant_origins.end(), scale.constant_origins.begin(), scale.constant_origins.end());
     if (a_.literal(scale.constant) == 1.0) return x;
     for (Summand& s : x.summands)
       s.term.coef = multiplied_out(a_, a_.multiply(scale.constant, s.term.coef));
@@ -338,22 +331,21 @@ class ParameterWriter {
       if (sum.parts.size() == 1) return std::move(sum.parts[0]);
       return {std::move(sum)};
     }
-    return std::visit(
-        Overloaded{[&](const math::Symbol& s) { return Formula{parameter(s)}; },
-                   [&](const math::Add& s) {
-                     return Formula{FormulaAdd{{formula(s.left), formula(s.right)}}};
-                   },
-                   [&](const math::Multiply& p) {
-                     if (&*p.left == &*p.right) return Formula{FormulaSquare{{formula(p.left)}}};
-                     return product({formula(p.left), formula(p.right)});
-                   },
-                   [&](const math::Apply& f) {
-                     return Formula{FormulaApply{function_of(f.function), {formula(f.argument)}}};
-                   },
-                   [&](const auto&) {
-                     return Formula{FormulaSymbol{math::print(e), {}, {}}};
-                   }},
-        e->form);
+    return std::visit(Overloaded{[&](const math::Symbol& s) { return Formula{parameter(s)}; },
+                                 [&](const math::Add& s) {
+                                   return Formula{FormulaAdd{{formula(s.left), formula(s.right)}}};
+                                 },
+                                 [&](const math::Multiply& p) {
+                                   if (&*p.left == &*p.right) return Formula{FormulaSquare{{formula(p.left)}}};
+                                   return product({formula(p.left), formula(p.right)});
+                                 },
+                                 [&](const math::Apply& f) {
+                                   return Formula{FormulaApply{function_of(f.function), {formula(f.argument)}}};
+                                 },
+                                 [&](const auto&) {
+                                   return Formula{FormulaSymbol{math::print(e), {}, {}}};
+                                 }},
+                      e->form);
   }
 
   density::Algebra& a_;
@@ -419,8 +411,7 @@ Derivation write_out(const model::Model& m, const Conditionals& c, const Source&
     ParameterWriter conditional(m, c, a, b, e, naturals, Mode::conditional, places);
     if (b.mean) d.elements.push_back({conditional.element(*b.mean)});
     d.elements.push_back({conditional.element(b.variable)});
-    const bool bound =
-        m[b.variable].auxiliary && m[b.variable].auxiliary->kind == model::Auxiliary::Kind::bound;
+    const bool bound = m[b.variable].auxiliary && m[b.variable].auxiliary->kind == model::Auxiliary::Kind::bound;
     if (!bound) d.conditional = conditional.equations();
     const ChainPotentials chain = b.chain ? chain_potentials(a, m, c, b, e) : ChainPotentials{};
     ParameterWriter update(m, c, a, b, e, b.chain ? chain.unary : naturals, Mode::expected, places);

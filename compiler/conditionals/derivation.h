@@ -29,11 +29,11 @@ struct Equation {
 struct DerivedBlock {
   Formulas elements;  // theta[doc]; of a joint block the mean and the precision
   std::string family;
-  bool point = false;                   // the update takes the mode
-  std::optional<std::string> chain;     // the ordered plate along which one factor holds all elements
-  Formulas chains;                      // what that factor is of: h[seq] where the element is h[seq, t]
-  std::string algorithm;                // that finds it
-  std::vector<std::string> sequential;  // plates whose elements are updated one after another
+  bool point = false;                         // the update takes the mode
+  std::optional<std::string> chain;           // the ordered plate along which one factor holds all elements
+  Formulas chains;                            // what that factor is of: h[seq] where the element is h[seq, t]
+  std::string algorithm;                      // that finds it
+  std::vector<std::string> sequential;        // plates whose elements are updated one after another
   std::vector<Equation> conditional, update;  // conditional: empty for a variable that is a parameter of a bound
 };
 

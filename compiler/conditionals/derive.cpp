@@ -10,17 +10,13 @@
 
 namespace lehr::conditionals {
 
-bool Block::coupled() const {
-  return std::find(sequential.begin(), sequential.end(), true) != sequential.end();
-}
+bool Block::coupled() const { return std::find(sequential.begin(), sequential.end(), true) != sequential.end(); }
 
 namespace {
 
 using Axes = std::vector<bool>;
 
-std::size_t count(const Axes& axes) {
-  return static_cast<std::size_t>(std::count(axes.begin(), axes.end(), true));
-}
+std::size_t count(const Axes& axes) { return static_cast<std::size_t>(std::count(axes.begin(), axes.end(), true)); }
 
 /// Whether `l` is the smaller set; of two of one size, the one whose last axis that the other has not is the
 /// earlier.
@@ -35,8 +31,7 @@ class HittingSet {
   explicit HittingSet(std::set<std::vector<std::size_t>> pairs, std::size_t axes) : best_(axes, true) {
     pairs_.assign(pairs.begin(), pairs.end());
     // Few choices first: pairs that one axis tells apart are not branched on.
-    std::stable_sort(pairs_.begin(), pairs_.end(),
-                     [](const auto& l, const auto& r) { return l.size() < r.size(); });
+    std::stable_sort(pairs_.begin(), pairs_.end(), [](const auto& l, const auto& r) { return l.size() < r.size(); });
     if (pairs_.empty() || !pairs_.front().empty()) extend(Axes(axes, false));
   }
   const Axes& best() const { return best_; }
@@ -68,8 +63,7 @@ class HittingSet {
 
 }  // namespace
 
-std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var,
-                                  model::VariableId v) {
+std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v) {
   std::set<std::vector<std::size_t>> pairs;
   for (const density::Term& t : d.terms) {
     for (std::size_t i = 0; i < t.atoms.size(); ++i) {
@@ -101,8 +95,8 @@ std::vector<Use> uses_of(const density::Density& d, model::VariableId v) {
 
 /// The factor's family: one whose statistics contain all that were found; the prior's own when it is among
 /// them.
-const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support support,
-                                     const density::Density& d, const std::vector<Use>& uses) {
+const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support support, const density::Density& d,
+                                     const std::vector<Use>& uses) {
   std::vector<math::Stat> needed;
   for (const Use& u : uses) {
     const density::Atom& atom = d.terms[u.term].atoms[u.atom];
@@ -123,9 +117,9 @@ bool is_mean_and_precision(const model::Model& m, model::VariableId mean, model:
   const math::Support x = m[mean].support, y = m[precision].support;
   const bool supports = (x == math::Support::real && y == math::Support::positive) ||
                         (x == math::Support::vector && y == math::Support::spd_matrix);
-  return supports && std::equal(m[mean].axes.begin(), m[mean].axes.end(), m[precision].axes.begin(),
-                                m[precision].axes.end(),
-                                [&](model::PlateId a, model::PlateId b) { return m[a].set == m[b].set; });
+  return supports &&
+         std::equal(m[mean].axes.begin(), m[mean].axes.end(), m[precision].axes.begin(), m[precision].axes.end(),
+                    [&](model::PlateId a, model::PlateId b) { return m[a].set == m[b].set; });
 }
 
 }  // namespace
@@ -148,8 +142,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
       std::vector<std::string> names;
       for (model::VariableId v : joint)
         names.push_back("'" + m[v].name + "'");
-      diagnostics
-          .add(DiagnosticKind::joint_members, m[joint[0]].span, fmt::format("{}", fmt::join(names, " and ")))
+      diagnostics.add(DiagnosticKind::joint_members, m[joint[0]].span, fmt::format("{}", fmt::join(names, " and ")))
           .note("joint blocks are NormalGamma (Normal and Gamma) and NormalWishart (MvNormal and Wishart)");
       return std::nullopt;
     }
@@ -173,8 +166,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
         return !out.density.terms[u.term].atoms[u.atom].opaque.empty();
       });
       if (!stray.empty() || opaque)
-        explain(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray,
-                diagnostics);
+        explain(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray, diagnostics);
     } else if (m[v].auxiliary && m[v].auxiliary->kind == model::Auxiliary::Kind::bound) {
       b.family = &math::logistic_bound();
       b.point = true;
@@ -193,8 +185,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     if (b.family) b.factor = b.point && !m[v].auxiliary ? math::point_factor(*b.family) : &*b.family->factor;
     if (b.point && b.chain) {
       diagnostics.add(DiagnosticKind::point_guide, m[v].span, m[v].name, "it is a chain")
-          .note("`guide independent(" + m[v].name +
-                ");` breaks the chain: each element is then a point of its own");
+          .note("`guide independent(" + m[v].name + ");` breaks the chain: each element is then a point of its own");
     } else if (b.point && b.family && !b.factor) {
       diagnostics.add(DiagnosticKind::point_guide, m[v].span, m[v].name,
                       "the mode of a joint block has no closed form");

@@ -21,8 +21,7 @@ std::string statistics_of(const math::FamilyRow& f) {
 }
 
 /// What to write instead of a statistic that no family has; empty where nothing better is known.
-std::string cure(const model::Model& m, const density::Density& d, const density::Term& t,
-                 const density::Atom& a) {
+std::string cure(const model::Model& m, const density::Density& d, const density::Term& t, const density::Atom& a) {
   using density::IndexLookup;
   const std::string& name = m[a.variable].name;
   for (const density::Guard& g : t.guards) {
@@ -46,9 +45,10 @@ std::string cure(const model::Model& m, const density::Density& d, const density
   }
   const math::Support support = m[a.variable].support;
   if (a.opaque.starts_with("log ") && (support == math::Support::real || support == math::Support::vector)) {
-    return fmt::format("'{}' can be negative, but what stands here must be positive: draw it from Gamma, or "
-                       "from Beta if it is a probability",
-                       name);
+    return fmt::format(
+        "'{}' can be negative, but what stands here must be positive: draw it from Gamma, or "
+        "from Beta if it is a probability",
+        name);
   }
   if (a.opaque.starts_with("log(exp(") || a.opaque.starts_with("exp("))
     return "draw what exp(...) stands for as a positive variable, from Gamma";
@@ -57,13 +57,13 @@ std::string cure(const model::Model& m, const density::Density& d, const density
 
 }  // namespace
 
-void explain(const model::Model& m, const density::Density& d, model::VariableId v,
-             const math::FamilyRow& prior, const std::vector<Use>& uses, Diagnostics& diagnostics) {
+void explain(const model::Model& m, const density::Density& d, model::VariableId v, const math::FamilyRow& prior,
+             const std::vector<Use>& uses, Diagnostics& diagnostics) {
   const std::string& name = m[v].name;
   std::set<Stat> prior_stats;
-  const bool joint = !m.guide.joint.empty() &&
-                     std::any_of(m.guide.joint.begin(), m.guide.joint.end(),
-                                 [&](const auto& j) { return std::find(j.begin(), j.end(), v) != j.end(); });
+  const bool joint =
+      !m.guide.joint.empty() && std::any_of(m.guide.joint.begin(), m.guide.joint.end(),
+                                            [&](const auto& j) { return std::find(j.begin(), j.end(), v) != j.end(); });
   if (prior.factor) {
     for (const math::StatisticRow& s : prior.factor->statistics)
       prior_stats.insert(s.stat);
@@ -80,8 +80,7 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
     any_opaque = any_opaque || !a.opaque.empty();
     const bool bad = !a.opaque.empty() || !prior_stats.contains(a.stat) || joint;
     if (!bad) continue;
-    const bool better =
-        !offender || (d.origins[d.terms[offender->term].origin].statement == m[v].statement && !own);
+    const bool better = !offender || (d.origins[d.terms[offender->term].origin].statement == m[v].statement && !own);
     if (better) offender = &u;
   }
   if (!offender) offender = uses.empty() ? nullptr : &uses.front();
@@ -100,14 +99,13 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
   std::vector<std::string> rows;
   for (const math::FamilyRow* f : math::factors_for(m[v].support, {}))
     rows.push_back(statistics_of(*f));
-  diag.note(fmt::format("the prior {} was declared here; families on its support: {}", prior.name,
-                        fmt::join(rows, ", ")),
-            m[v].span);
+  diag.note(
+      fmt::format("the prior {} was declared here; families on its support: {}", prior.name, fmt::join(rows, ", ")),
+      m[v].span);
   if (const std::string how = cure(m, d, t, a); !how.empty()) diag.note(how);
   if (!any_opaque) {
     for (const math::FamilyRow* f : math::factors_for(m[v].support, likelihood)) {
-      if (f != &prior)
-        diag.note(fmt::format("{} would be conjugate: declare {} ~ {}(...)", f->name, name, f->name));
+      if (f != &prior) diag.note(fmt::format("{} would be conjugate: declare {} ~ {}(...)", f->name, name, f->name));
     }
   }
 }

@@ -91,9 +91,9 @@ struct FormulaQuadratic {
 };
 
 struct Formula {
-  std::variant<FormulaNumber, FormulaSymbol, FormulaIndex, FormulaAdd, FormulaMultiply, FormulaApply,
-               FormulaSquare, FormulaSum, FormulaRelation, FormulaPresent, FormulaExpectation, FormulaEntropy,
-               FormulaSize, FormulaInverse, FormulaQuadratic>
+  std::variant<FormulaNumber, FormulaSymbol, FormulaIndex, FormulaAdd, FormulaMultiply, FormulaApply, FormulaSquare,
+               FormulaSum, FormulaRelation, FormulaPresent, FormulaExpectation, FormulaEntropy, FormulaSize,
+               FormulaInverse, FormulaQuadratic>
       form;
 };
 

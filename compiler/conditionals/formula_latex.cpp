@@ -21,8 +21,7 @@ enum Level { kSum, kProduct, kAtom };
 
 Level level_of(const Formula& f) {
   if (std::holds_alternative<FormulaAdd>(f.form)) return kSum;
-  if (std::holds_alternative<FormulaMultiply>(f.form) || std::holds_alternative<FormulaSum>(f.form))
-    return kProduct;
+  if (std::holds_alternative<FormulaMultiply>(f.form) || std::holds_alternative<FormulaSum>(f.form)) return kProduct;
   const auto* number = std::get_if<FormulaNumber>(&f.form);
   return number && number->value < 0 ? kProduct : kAtom;
 }
@@ -117,8 +116,7 @@ std::string product_latex(const FormulaMultiply& p) {
       numerator = "-";
     } else {
       const bool open = k + 1 == p.factors.size() && std::holds_alternative<FormulaSum>(f.form);
-      numerator +=
-          (numerator.empty() || numerator == "-" ? "" : " \\, ") + (open ? latex(f) : at_level(f, kAtom));
+      numerator += (numerator.empty() || numerator == "-" ? "" : " \\, ") + (open ? latex(f) : at_level(f, kAtom));
     }
   }
   if (numerator.empty() || numerator == "-") numerator += "1";
@@ -189,8 +187,7 @@ std::string summand_latex(const Formula& f) { return at_level(f, kProduct); }
 std::string latex(const Formula& f) {
   return std::visit(
       Overloaded{
-          [](const FormulaNumber& n) { return number(n.value); },
-          [](const FormulaSymbol& s) { return symbol(s); },
+          [](const FormulaNumber& n) { return number(n.value); }, [](const FormulaSymbol& s) { return symbol(s); },
           [](const FormulaIndex& i) {
             return i.offset == 0 ? latex_name(i.bound) : fmt::format("{}{:+}", latex_name(i.bound), i.offset);
           },
@@ -204,8 +201,7 @@ std::string latex(const Formula& f) {
             }
             return out.empty() ? std::string("0") : out;
           },
-          [](const FormulaMultiply& p) { return product_latex(p); },
-          [](const FormulaApply& a) { return apply(a); },
+          [](const FormulaMultiply& p) { return product_latex(p); }, [](const FormulaApply& a) { return apply(a); },
           [](const FormulaSquare& s) {
             const std::string base = latex(s.base[0]);
             const bool simple = base.find('_') == std::string::npos && level_of(s.base[0]) == kAtom;
@@ -220,12 +216,8 @@ std::string latex(const Formula& f) {
               all.push_back(bare(x));
             return fmt::format("\\mathbb{{E}}\\left[{}\\right]", fmt::join(all, ", "));
           },
-          [](const FormulaEntropy& e) {
-            return fmt::format("\\mathbb{{H}}\\left[q({})\\right]", list(e.elements));
-          },
-          [](const FormulaSize& s) {
-            return subscripted("\\left|" + latex_name(s.plate) + "\\right|", list(s.row));
-          },
+          [](const FormulaEntropy& e) { return fmt::format("\\mathbb{{H}}\\left[q({})\\right]", list(e.elements)); },
+          [](const FormulaSize& s) { return subscripted("\\left|" + latex_name(s.plate) + "\\right|", list(s.row)); },
           [](const FormulaInverse& i) {
             return subscripted("\\left(" + latex(i.matrix[0]) + "\\right)^{-1}", list(i.indices));
           },

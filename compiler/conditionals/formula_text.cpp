@@ -88,8 +88,7 @@ std::string product_text(const FormulaMultiply& p) {
     } else {
       const bool last = k + 1 == p.factors.size();
       const bool open = last && std::holds_alternative<FormulaSum>(f.form);
-      numerator +=
-          (numerator.empty() || numerator == "-" ? "" : " * ") + (open ? text(f) : at_level(f, kAtom));
+      numerator += (numerator.empty() || numerator == "-" ? "" : " * ") + (open ? text(f) : at_level(f, kAtom));
     }
   }
   if (numerator.empty() || numerator == "-") numerator += "1";
@@ -98,17 +97,14 @@ std::string product_text(const FormulaMultiply& p) {
 
 Level level_of(const Formula& f) {
   if (std::holds_alternative<FormulaAdd>(f.form)) return kSum;
-  if (std::holds_alternative<FormulaMultiply>(f.form) || std::holds_alternative<FormulaSum>(f.form))
-    return kProduct;
+  if (std::holds_alternative<FormulaMultiply>(f.form) || std::holds_alternative<FormulaSum>(f.form)) return kProduct;
   const auto* apply = std::get_if<FormulaApply>(&f.form);
   if (apply && apply->function == FormulaFunction::reciprocal) return kProduct;
   const auto* number = std::get_if<FormulaNumber>(&f.form);
   return number && number->value < 0 ? kProduct : kAtom;
 }
 
-std::string at_level(const Formula& f, Level needed) {
-  return level_of(f) < needed ? "(" + text(f) + ")" : text(f);
-}
+std::string at_level(const Formula& f, Level needed) { return level_of(f) < needed ? "(" + text(f) + ")" : text(f); }
 
 }  // namespace
 
@@ -116,56 +112,51 @@ std::string summand_text(const Formula& f) { return at_level(f, kProduct); }
 
 std::string text(const Formula& f) {
   return std::visit(
-      Overloaded{[](const FormulaNumber& n) { return fmt::format("{:.6g}", n.value); },
-                 [](const FormulaSymbol& s) { return s.name + brackets(s.axes) + brackets(s.event); },
-                 [](const FormulaIndex& i) {
-                   return i.offset == 0 ? i.bound : fmt::format("{}{:+}", i.bound, i.offset);
-                 },
-                 [](const FormulaAdd& a) {
-                   std::string out;
-                   for (Formula part : a.parts) {
-                     const bool minus = take_minus(part);
-                     if (!out.empty()) out += minus ? " - " : " + ";
-                     else if (minus) out += "-";
-                     out += at_level(part, kProduct);
-                   }
-                   return out.empty() ? std::string("0") : out;
-                 },
-                 [](const FormulaMultiply& p) { return product_text(p); },
-                 [](const FormulaApply& a) {
-                   if (a.function == FormulaFunction::reciprocal)
-                     return "1 / " + at_level(a.argument[0], kAtom);
-                   if (a.function == FormulaFunction::log1m)
-                     return fmt::format("log(1 - {})", at_level(a.argument[0], kProduct));
-                   const bool plain = std::holds_alternative<FormulaSymbol>(a.argument[0].form);
-                   const bool juxtaposed =
-                       plain && (a.function == FormulaFunction::log || a.function == FormulaFunction::logdet);
-                   return juxtaposed ? fmt::format("{} {}", name_of(a.function), text(a.argument[0]))
-                                     : fmt::format("{}({})", name_of(a.function), text(a.argument[0]));
-                 },
-                 [](const FormulaSquare& s) { return at_level(s.base[0], kAtom) + "^2"; },
-                 [](const FormulaSum& s) { return sum_text(s); },
-                 [&](const FormulaRelation&) { return "[" + bare(f) + "]"; },
-                 [](const FormulaPresent& p) { return fmt::format("present({})", text(p.element[0])); },
-                 [](const FormulaExpectation& e) {
-                   std::vector<std::string> all;
-                   for (const Formula& x : e.body)
-                     all.push_back(bare(x));
-                   return fmt::format("E[{}]", fmt::join(all, ", "));
-                 },
-                 [](const FormulaEntropy& e) { return fmt::format("H[q({})]", list(e.elements)); },
-                 [](const FormulaSize& s) {
-                   return s.row.empty() ? fmt::format("size({})", s.plate)
-                                        : fmt::format("size({}[{}])", s.plate, text(s.row[0]));
-                 },
-                 [](const FormulaInverse& i) {
-                   return fmt::format("inverse({}){}", text(i.matrix[0]), brackets(i.indices));
-                 },
-                 [](const FormulaQuadratic& q) {
-                   const std::string p = text(q.precision[0]), mean = text(q.mean[0]);
-                   return q.square ? fmt::format("({}' * {} * {})", mean, p, mean)
-                                   : fmt::format("({} * {}){}", p, mean, brackets(q.event));
-                 }},
+      Overloaded{
+          [](const FormulaNumber& n) { return fmt::format("{:.6g}", n.value); },
+          [](const FormulaSymbol& s) { return s.name + brackets(s.axes) + brackets(s.event); },
+          [](const FormulaIndex& i) { return i.offset == 0 ? i.bound : fmt::format("{}{:+}", i.bound, i.offset); },
+          [](const FormulaAdd& a) {
+            std::string out;
+            for (Formula part : a.parts) {
+              const bool minus = take_minus(part);
+              if (!out.empty()) out += minus ? " - " : " + ";
+              else if (minus) out += "-";
+              out += at_level(part, kProduct);
+            }
+            return out.empty() ? std::string("0") : out;
+          },
+          [](const FormulaMultiply& p) { return product_text(p); },
+          [](const FormulaApply& a) {
+            if (a.function == FormulaFunction::reciprocal) return "1 / " + at_level(a.argument[0], kAtom);
+            if (a.function == FormulaFunction::log1m)
+              return fmt::format("log(1 - {})", at_level(a.argument[0], kProduct));
+            const bool plain = std::holds_alternative<FormulaSymbol>(a.argument[0].form);
+            const bool juxtaposed =
+                plain && (a.function == FormulaFunction::log || a.function == FormulaFunction::logdet);
+            return juxtaposed ? fmt::format("{} {}", name_of(a.function), text(a.argument[0]))
+                              : fmt::format("{}({})", name_of(a.function), text(a.argument[0]));
+          },
+          [](const FormulaSquare& s) { return at_level(s.base[0], kAtom) + "^2"; },
+          [](const FormulaSum& s) { return sum_text(s); }, [&](const FormulaRelation&) { return "[" + bare(f) + "]"; },
+          [](const FormulaPresent& p) { return fmt::format("present({})", text(p.element[0])); },
+          [](const FormulaExpectation& e) {
+            std::vector<std::string> all;
+            for (const Formula& x : e.body)
+              all.push_back(bare(x));
+            return fmt::format("E[{}]", fmt::join(all, ", "));
+          },
+          [](const FormulaEntropy& e) { return fmt::format("H[q({})]", list(e.elements)); },
+          [](const FormulaSize& s) {
+            return s.row.empty() ? fmt::format("size({})", s.plate)
+                                 : fmt::format("size({}[{}])", s.plate, text(s.row[0]));
+          },
+          [](const FormulaInverse& i) { return fmt::format("inverse({}){}", text(i.matrix[0]), brackets(i.indices)); },
+          [](const FormulaQuadratic& q) {
+            const std::string p = text(q.precision[0]), mean = text(q.mean[0]);
+            return q.square ? fmt::format("({}' * {} * {})", mean, p, mean)
+                            : fmt::format("({} * {}){}", p, mean, brackets(q.event));
+          }},
       f.form);
 }
 

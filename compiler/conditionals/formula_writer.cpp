@@ -55,15 +55,14 @@ Formula FormulaWriter::extent(model::PlateId plate, std::optional<IndexId> row) 
 }
 
 Formula FormulaWriter::index(IndexId i) {
-  return std::visit(
-      Overloaded{[&](const density::IndexBound& b) {
-                   FormulaIndex out = bound(b.bound);
-                   out.offset = b.offset;
-                   return Formula{std::move(out)};
-                 },
-                 [](const density::IndexConstant& c) { return Formula{FormulaNumber{double(c.value)}}; },
-                 [&](const density::IndexLookup& l) { return source(l.source, l.indices); }},
-      a_[i]);
+  return std::visit(Overloaded{[&](const density::IndexBound& b) {
+                                 FormulaIndex out = bound(b.bound);
+                                 out.offset = b.offset;
+                                 return Formula{std::move(out)};
+                               },
+                               [](const density::IndexConstant& c) { return Formula{FormulaNumber{double(c.value)}}; },
+                               [&](const density::IndexLookup& l) { return source(l.source, l.indices); }},
+                    a_[i]);
 }
 
 Formula FormulaWriter::coef(CoefId c) {
@@ -89,63 +88,62 @@ Formula FormulaWriter::coef(CoefId c) {
   };
   const density::CoefNode node = a_[c];
   return std::visit(
-      Overloaded{
-          [](const density::CoefNumber& n) { return Formula{FormulaNumber{n.value}}; },
-          [&](const density::CoefConstant& k) {
-            return Formula{FormulaSymbol{m_[k.constant].name, {}, {}}};
-          },
-          [&](const density::CoefData& d) { return source(d.source, d.indices); },
-          [&](const density::CoefArray& d) {
-            return Formula{FormulaSymbol{"array" + std::to_string(d.array.value), indices(d.indices), {}}};
-          },
-          [&](const density::CoefExtent& e) { return extent(e.plate, e.row); },
-          [&](const density::CoefIndexValue& v) { return index(v.index); },
-          [&](const density::CoefAdd& s) {
-            // What is positive first, literal numbers last: `eta - 1`, `1 - x`.
-            std::array<Formulas, 4> ranks;
-            for (CoefId p : s.parts) {
-              Formula f = coef(p);
-              Formula rest = f;
-              const bool minus = take_minus(rest);
-              ranks[a_.literal(p) ? (minus ? 3 : 2) : minus ? 1 : 0].push_back(std::move(f));
-            }
-            if (ranks[0].empty()) std::swap(ranks[0], ranks[2]);
-            std::stable_sort(ranks[0].begin(), ranks[0].end(), stands_before);
-            FormulaAdd out;
-            for (std::size_t r : {0, 1, 2, 3})
-              out.parts.insert(out.parts.end(), ranks[r].begin(), ranks[r].end());
-            return Formula{std::move(out)};
-          },
-          [&](const density::CoefMultiply& p) {
-            Formulas factors;
-            for (std::size_t k = 0; k < p.parts.size(); ++k) {
-              const bool twice = k + 1 < p.parts.size() && p.parts[k] == p.parts[k + 1];
-              factors.push_back(twice ? squared(coef(p.parts[k])) : coef(p.parts[k]));
-              if (twice) ++k;
-            }
-            std::stable_partition(factors.begin(), factors.end(), [](const Formula& f) {
-              return std::holds_alternative<FormulaNumber>(f.form) ||
-                     std::holds_alternative<FormulaSize>(f.form);
-            });
-            return product(std::move(factors));
-          },
-          [&](const density::CoefApply& f) {
-            return Formula{FormulaApply{function(f.function), {coef(f.argument)}}};
-          },
-          [&](const density::CoefSum& s) {
-            const density::Bound b = a_[s.bound];
-            if (!a_.mentions(s.body, s.bound)) return product({extent(b.plate, b.parent), coef(s.body)});
-            const std::string name = bound(s.bound).bound;
-            return Formula{FormulaSum{{name}, {}, {coef(s.body)}}};
-          },
-          [&](const density::CoefInverse& x) {
-            Formulas at{index(x.row), index(x.column)};
-            if (text(at[1]) < text(at[0])) std::swap(at[0], at[1]);
-            return Formula{FormulaInverse{{source(x.matrix, x.lead)}, std::move(at)}};
-          },
-          [&](const density::CoefLogDet& x) {
-            return Formula{FormulaApply{FormulaFunction::logdet, {source(x.matrix, x.lead)}}};
-          }},
+      Overloaded{[](const density::CoefNumber& n) { return Formula{FormulaNumber{n.value}}; },
+                 [&](const density::CoefConstant& k) {
+                   return Formula{FormulaSymbol{m_[k.constant].name, {}, {}}};
+                 },
+                 [&](const density::CoefData& d) { return source(d.source, d.indices); },
+                 [&](const density::CoefArray& d) {
+                   return Formula{FormulaSymbol{"array" + std::to_string(d.array.value), indices(d.indices), {}}};
+                 },
+                 [&](const density::CoefExtent& e) { return extent(e.plate, e.row); },
+                 [&](const density::CoefIndexValue& v) { return index(v.index); },
+                 [&](const density::CoefAdd& s) {
+                   // What is positive first, literal numbers last: `eta - 1`, `1 - x`.
+                   std::array<Formulas, 4> ranks;
+                   for (CoefId p : s.parts) {
+                     Formula f = coef(p);
+                     Formula rest = f;
+                     const bool minus = take_minus(rest);
+                     ranks[a_.literal(p) ? (minus ? 3 : 2) : minus ? 1 : 0].push_back(std::move(f));
+                   }
+                   if (ranks[0].empty()) std::swap(ranks[0], ranks[2]);
+                   std::stable_sort(ranks[0].begin(), ranks[0].end(), stands_before);
+                   FormulaAdd out;
+                   for (std::size_t r : {0, 1, 2, 3})
+                     out.parts.insert(out.parts.end(), ranks[r].begin(), ranks[r].end());
+                   return Formula{std::move(out)};
+                 },
+                 [&](const density::CoefMultiply& p) {
+                   Formulas factors;
+                   for (std::size_t k = 0; k < p.parts.size(); ++k) {
+                     const bool twice = k + 1 < p.parts.size() && p.parts[k] == p.parts[k + 1];
+                     factors.push_back(twice ? squared(coef(p.parts[k])) : coef(p.parts[k]));
+                     if (twice) ++k;
+                   }
+                   std::stable_partition(factors.begin(), factors.end(), [](const Formula& f) {
+                     return std::holds_alternative<FormulaNumber>(f.form) ||
+                            std::holds_alternative<FormulaSize>(f.form);
+                   });
+                   return product(std::move(factors));
+                 },
+                 [&](const density::CoefApply& f) {
+                   return Formula{FormulaApply{function(f.function), {coef(f.argument)}}};
+                 },
+                 [&](const density::CoefSum& s) {
+                   const density::Bound b = a_[s.bound];
+                   if (!a_.mentions(s.body, s.bound)) return product({extent(b.plate, b.parent), coef(s.body)});
+                   const std::string name = bound(s.bound).bound;
+                   return Formula{FormulaSum{{name}, {}, {coef(s.body)}}};
+                 },
+                 [&](const density::CoefInverse& x) {
+                   Formulas at{index(x.row), index(x.column)};
+                   if (text(at[1]) < text(at[0])) std::swap(at[0], at[1]);
+                   return Formula{FormulaInverse{{source(x.matrix, x.lead)}, std::move(at)}};
+                 },
+                 [&](const density::CoefLogDet& x) {
+                   return Formula{FormulaApply{FormulaFunction::logdet, {source(x.matrix, x.lead)}}};
+                 }},
       node);
 }
 
@@ -220,8 +218,7 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
   // Numbers and sizes stand before the sum; equal factors become squares.
   CoefId before = a_.number(1), rest = a_.number(1);
   for (CoefId c : a_.factors(t.coef)) {
-    const bool own =
-        std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(c, b); });
+    const bool own = std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(c, b); });
     const bool size = std::holds_alternative<density::CoefExtent>(a_[c]);
     CoefId& side = a_.literal(c) || (size && !own) ? before : rest;
     side = a_.multiply(side, c);

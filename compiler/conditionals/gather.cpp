@@ -77,8 +77,7 @@ class Gatherer {
   void solve(Entry entry, BoundId target) {
     const IndexId wanted = a_.index(target);
     const auto* b = std::get_if<density::IndexBound>(&a_[entry()]);
-    const bool own =
-        b && std::find(term().bounds.begin(), term().bounds.end(), b->bound) != term().bounds.end();
+    const bool own = b && std::find(term().bounds.begin(), term().bounds.end(), b->bound) != term().bounds.end();
     if (own && m_[a_[b->bound].plate].set == m_[a_[target].plate].set) {
       const density::IndexBound solved = *b;
       const IndexId by = a_.index(target, -solved.offset);
@@ -126,8 +125,7 @@ Summand swapped(Algebra& a, Summand s, const Element& e) {
 }
 
 bool is_constant(const Summand& s) {
-  return s.term.bounds.empty() && s.term.guards.empty() && s.term.atoms.empty() &&
-         s.term.multiplicities.empty();
+  return s.term.bounds.empty() && s.term.guards.empty() && s.term.atoms.empty() && s.term.multiplicities.empty();
 }
 
 /// Constants added up, like terms merged.
@@ -158,8 +156,8 @@ std::optional<std::size_t> partner(const Term& t, std::size_t atom) {
 }
 
 /// The natural parameters that `uses` of the block add up to at the element.
-std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const Conditionals& c,
-                                       const Block& b, const std::vector<Use>& uses, const Element& element) {
+std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
+                                       const std::vector<Use>& uses, const Element& element) {
   std::map<math::Stat, std::vector<Summand>> found;
   for (const Use& u : uses) {
     Term t = c.density.terms[u.term];
@@ -172,11 +170,10 @@ std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const 
     for (std::size_t x = 0; x < rank; ++x)
       g.solve_event(x, element.event[x]);
     Summand s = g.finish();
-    const bool diagonal =
-        rank == 2 && std::any_of(s.term.guards.begin(), s.term.guards.end(), [&](const auto& x) {
-          return !x.present && x.relation == density::Relation::equal &&
-                 x.left == a.index(element.event[0]) && x.right == a.index(element.event[1]);
-        });
+    const bool diagonal = rank == 2 && std::any_of(s.term.guards.begin(), s.term.guards.end(), [&](const auto& x) {
+                            return !x.present && x.relation == density::Relation::equal &&
+                                   x.left == a.index(element.event[0]) && x.right == a.index(element.event[1]);
+                          });
     if (rank == 2 && !diagonal) {
       s.term.coef = a.multiply(a.number(0.5), s.term.coef);
       found[stat].push_back(swapped(a, s, element));

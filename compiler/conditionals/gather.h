@@ -41,9 +41,8 @@ Element name_element(density::Algebra& a, const model::Model& m, const Block& b)
 
 /// The natural parameter of each statistic that stands in the log joint, at `element`; those of two event
 /// indices are symmetric in them. `a` is the density's algebra or a copy that was extended.
-std::map<math::Stat, Affine> natural_parameters(density::Algebra& a, const model::Model& m,
-                                                const Conditionals& c, const Block& b,
-                                                const Element& element);
+std::map<math::Stat, Affine> natural_parameters(density::Algebra& a, const model::Model& m, const Conditionals& c,
+                                                const Block& b, const Element& element);
 
 /// Log potentials of a chain. `unary`: the natural parameters of one element from the terms that hold no other element
 /// of the chain. `pair`: the coefficient of the statistic of element.event[1] at the element before and that of
@@ -52,7 +51,7 @@ struct ChainPotentials {
   std::map<math::Stat, Affine> unary;
   Affine pair;
 };
-ChainPotentials chain_potentials(density::Algebra& a, const model::Model& m, const Conditionals& c,
-                                 const Block& b, const Element& element);
+ChainPotentials chain_potentials(density::Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
+                                 const Element& element);
 
 }  // namespace lehr::conditionals

@@ -57,8 +57,8 @@ bool contract(const density::Algebra& a, Term& t, std::size_t p, std::size_t q) 
     precision.event = {precision.event[second ? 0 : 1]};
     precision.stat = Stat::weighted;
   } else if (precision.stat == Stat::entry && mean.stat == Stat::comp2) {
-    const bool same = (precision.event == mean.event) ||
-                      (precision.event[0] == mean.event[1] && precision.event[1] == mean.event[0]);
+    const bool same =
+        (precision.event == mean.event) || (precision.event[0] == mean.event[1] && precision.event[1] == mean.event[0]);
     const auto j = private_bound(a, t, mean.event[0], p, q), l = private_bound(a, t, mean.event[1], p, q);
     if (!same || !j || !l) return false;
     std::erase(t.bounds, *j);
@@ -74,8 +74,7 @@ bool contract(const density::Algebra& a, Term& t, std::size_t p, std::size_t q) 
 
 }  // namespace
 
-void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean,
-                    model::VariableId precision) {
+void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean, model::VariableId precision) {
   for (Term& t : d.terms) {
     bool again = true;
     while (again) {

@@ -18,8 +18,8 @@ std::string print(const model::Model& m, const conditionals::Conditionals& c, co
       if (b.sequential[x]) sequential.push_back(m[v.axes[x]].name);
     }
     const std::string brackets = axes.empty() ? "" : fmt::format("[{}]", fmt::join(axes, ", "));
-    out += fmt::format("{}block {}{}{}: {}", out.empty() ? "" : "\n",
-                       b.mean ? m[*b.mean].name + brackets + ", " : "", v.name, brackets, b.family->name);
+    out += fmt::format("{}block {}{}{}: {}", out.empty() ? "" : "\n", b.mean ? m[*b.mean].name + brackets + ", " : "",
+                       v.name, brackets, b.family->name);
     if (b.point) out += ", point";
     if (b.chain) out += fmt::format(", chain over {}", axes.back());
     else if (!sequential.empty()) out += fmt::format(", sequential over {}", fmt::join(sequential, ", "));

@@ -50,8 +50,7 @@ struct Row {
 };
 
 std::size_t width(const std::string& s) {
-  return static_cast<std::size_t>(
-      std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string rows_text(const std::vector<Row>& rows) {
@@ -114,8 +113,7 @@ std::string names(const Formulas& elements) {
 std::string block_text(const DerivedBlock& b) {
   const std::string v = names(b.elements);
   std::string out;
-  if (!b.conditional.empty())
-    out = fmt::format("{} | rest ~ {}\n", v, b.family) + equations_text(b.conditional);
+  if (!b.conditional.empty()) out = fmt::format("{} | rest ~ {}\n", v, b.family) + equations_text(b.conditional);
   if (b.chain) {
     out += fmt::format("q({}) = {} chain over {}, by {}\n", names(b.chains), b.family, *b.chain, b.algorithm);
     return out + equations_text(b.update);
@@ -139,8 +137,7 @@ nlohmann::ordered_json json_of(const std::vector<DerivedPart>& parts) {
 nlohmann::ordered_json json_of(const std::vector<Equation>& equations) {
   auto out = nlohmann::ordered_json::array();
   for (const Equation& q : equations) {
-    out.push_back(
-        {{"parameter", left_text(q)}, {"expression", text(right_side(q))}, {"lines", all_lines(q.parts)}});
+    out.push_back({{"parameter", left_text(q)}, {"expression", text(right_side(q))}, {"lines", all_lines(q.parts)}});
   }
   return out;
 }
@@ -164,18 +161,16 @@ std::string print_text(const Derivation& d) {
 }
 
 std::string print_json(const Derivation& d) {
-  nlohmann::ordered_json out{
-      {"model", d.model}, {"file", d.file}, {"blocks", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json out{{"model", d.model}, {"file", d.file}, {"blocks", nlohmann::ordered_json::array()}};
   for (const DerivedBlock& b : d.blocks) {
-    out["blocks"].push_back(
-        {{"variable", names(b.elements)},
-         {"family", b.family},
-         {"point", b.point},
-         {"chain", b.chain ? nlohmann::ordered_json(*b.chain) : nlohmann::ordered_json()},
-         {"algorithm", b.chain ? nlohmann::ordered_json(b.algorithm) : nlohmann::ordered_json()},
-         {"sequential", b.sequential},
-         {"conditional", json_of(b.conditional)},
-         {"update", json_of(b.update)}});
+    out["blocks"].push_back({{"variable", names(b.elements)},
+                             {"family", b.family},
+                             {"point", b.point},
+                             {"chain", b.chain ? nlohmann::ordered_json(*b.chain) : nlohmann::ordered_json()},
+                             {"algorithm", b.chain ? nlohmann::ordered_json(b.algorithm) : nlohmann::ordered_json()},
+                             {"sequential", b.sequential},
+                             {"conditional", json_of(b.conditional)},
+                             {"update", json_of(b.update)}});
   }
   out["elbo"] = json_of(d.elbo);
   out["entropies"] = json_of(d.entropies);

@@ -34,8 +34,7 @@ std::string rows(const std::vector<DerivedPart>& parts, bool leading) {
     Formula f = p.formula;
     const bool minus = take_minus(f);
     const std::string sign = leading ? (minus ? "-" : "") : minus ? "{} - " : "{} + ";
-    out += fmt::format("{}{}{}{}", leading ? "" : " \\\\\n  &\\quad ", sign, summand_latex(f),
-                       lines_latex(p.lines));
+    out += fmt::format("{}{}{}{}", leading ? "" : " \\\\\n  &\\quad ", sign, summand_latex(f), lines_latex(p.lines));
     leading = false;
   }
   return out;
@@ -71,14 +70,13 @@ std::string block_latex(const DerivedBlock& b) {
   const std::string v = fmt::format("{}", fmt::join(elements, ", "));
   std::string out = fmt::format("\\subsection*{{$ {} $}}\n", v);
   if (!b.conditional.empty()) {
-    out += fmt::format("Complete conditional: $ {} \\mid \\text{{rest}} \\sim \\mathrm{{{}}} $ with\n", v,
-                       b.family);
+    out += fmt::format("Complete conditional: $ {} \\mid \\text{{rest}} \\sim \\mathrm{{{}}} $ with\n", v, b.family);
   }
   for (const Equation& q : b.conditional)
     out += equation_latex(q);
   if (b.chain) {
-    out += fmt::format("Update: $ q({}) $, a $ \\mathrm{{{}}} $ chain over $ {} $, by {}, with\n",
-                       latex(b.chains[0]), b.family, latex_name(*b.chain), b.algorithm);
+    out += fmt::format("Update: $ q({}) $, a $ \\mathrm{{{}}} $ chain over $ {} $, by {}, with\n", latex(b.chains[0]),
+                       b.family, latex_name(*b.chain), b.algorithm);
   } else if (b.point) {
     out += fmt::format("Update: the mode of $ \\mathrm{{{}}} $ with\n", b.family);
   } else {

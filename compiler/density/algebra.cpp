@@ -163,14 +163,13 @@ std::vector<BoundId> Algebra::find_bounds(const CoefNode& node) const {
       collect(e, out);
   };
   std::visit(
-      Overloaded{[](const CoefNumber&) {}, [](const CoefConstant&) {},
-                 [&](const CoefData& d) { all(d.indices); }, [&](const CoefArray& d) { all(d.indices); },
+      Overloaded{[](const CoefNumber&) {}, [](const CoefConstant&) {}, [&](const CoefData& d) { all(d.indices); },
+                 [&](const CoefArray& d) { all(d.indices); },
                  [&](const CoefExtent& e) {
                    if (e.row) collect(*e.row, out);
                  },
-                 [&](const CoefIndexValue& v) { collect(v.index, out); },
-                 [&](const CoefAdd& a) { all(a.parts); }, [&](const CoefMultiply& m) { all(m.parts); },
-                 [&](const CoefApply& a) { collect(a.argument, out); },
+                 [&](const CoefIndexValue& v) { collect(v.index, out); }, [&](const CoefAdd& a) { all(a.parts); },
+                 [&](const CoefMultiply& m) { all(m.parts); }, [&](const CoefApply& a) { collect(a.argument, out); },
                  [&](const CoefSum& s) {
                    collect(s.body, out);
                    out.erase(s.bound);
@@ -193,8 +192,7 @@ Algebra::Substitution Algebra::replace(BoundId b, IndexId by) {
     if (bound->offset == 0) return by;
     const IndexNode target = indices_[by.index()];
     if (const auto* t = std::get_if<IndexBound>(&target)) return index(t->bound, t->offset + bound->offset);
-    if (const auto* t = std::get_if<IndexConstant>(&target))
-      return index(IndexConstant{t->value + bound->offset});
+    if (const auto* t = std::get_if<IndexConstant>(&target)) return index(IndexConstant{t->value + bound->offset});
     return std::nullopt;
   };
 }
@@ -223,41 +221,40 @@ CoefId Algebra::substitute(CoefId c, const Substitution& s) {
   };
   const CoefNode node = coefs_[c.index()];
   return std::visit(
-      Overloaded{
-          [&](const CoefNumber&) { return c; }, [&](const CoefConstant&) { return c; },
-          [&](const CoefData& d) {
-            return coef(CoefData{d.source, all(d.indices)});
-          },
-          [&](const CoefArray& d) {
-            return coef(CoefArray{d.array, all(d.indices)});
-          },
-          [&](const CoefExtent& e) {
-            return e.row ? coef(CoefExtent{e.plate, substitute(*e.row, s)}) : c;
-          },
-          [&](const CoefIndexValue& v) { return coef(CoefIndexValue{substitute(v.index, s)}); },
-          [&](const CoefAdd& a) {
-            const std::vector<CoefId> parts = each(a.parts);
-            return parts == a.parts ? c : add(parts);
-          },
-          [&](const CoefMultiply& m) {
-            const std::vector<CoefId> parts = each(m.parts);
-            return parts == m.parts ? c : multiply(parts);
-          },
-          [&](const CoefApply& a) { return apply(a.function, substitute(a.argument, s)); },
-          [&](const CoefSum& sum) {
-            const Bound inner = bounds_[sum.bound.index()];
-            if (!inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
-            const IndexId parent = substitute(*inner.parent, s);
-            if (parent == *inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
-            const BoundId b = fresh_like(sum.bound, parent);
-            return coef(CoefSum{b, substitute(substitute(sum.body, replace(sum.bound, index(b))), s)});
-          },
-          [&](const CoefInverse& m) {
-            return coef(CoefInverse{m.matrix, all(m.lead), substitute(m.row, s), substitute(m.column, s)});
-          },
-          [&](const CoefLogDet& m) {
-            return coef(CoefLogDet{m.matrix, all(m.lead)});
-          }},
+      Overloaded{[&](const CoefNumber&) { return c; }, [&](const CoefConstant&) { return c; },
+                 [&](const CoefData& d) {
+                   return coef(CoefData{d.source, all(d.indices)});
+                 },
+                 [&](const CoefArray& d) {
+                   return coef(CoefArray{d.array, all(d.indices)});
+                 },
+                 [&](const CoefExtent& e) {
+                   return e.row ? coef(CoefExtent{e.plate, substitute(*e.row, s)}) : c;
+                 },
+                 [&](const CoefIndexValue& v) { return coef(CoefIndexValue{substitute(v.index, s)}); },
+                 [&](const CoefAdd& a) {
+                   const std::vector<CoefId> parts = each(a.parts);
+                   return parts == a.parts ? c : add(parts);
+                 },
+                 [&](const CoefMultiply& m) {
+                   const std::vector<CoefId> parts = each(m.parts);
+                   return parts == m.parts ? c : multiply(parts);
+                 },
+                 [&](const CoefApply& a) { return apply(a.function, substitute(a.argument, s)); },
+                 [&](const CoefSum& sum) {
+                   const Bound inner = bounds_[sum.bound.index()];
+                   if (!inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
+                   const IndexId parent = substitute(*inner.parent, s);
+                   if (parent == *inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
+                   const BoundId b = fresh_like(sum.bound, parent);
+                   return coef(CoefSum{b, substitute(substitute(sum.body, replace(sum.bound, index(b))), s)});
+                 },
+                 [&](const CoefInverse& m) {
+                   return coef(CoefInverse{m.matrix, all(m.lead), substitute(m.row, s), substitute(m.column, s)});
+                 },
+                 [&](const CoefLogDet& m) {
+                   return coef(CoefLogDet{m.matrix, all(m.lead)});
+                 }},
       node);
 }
 

@@ -26,35 +26,90 @@ using ArrayId = Id<struct ArrayTag>;
 /// A summation index; its name is for printing only.
 struct Bound {
   std::string name;
-  model::PlateId plate;                 // as declared (nested plates keep their own), aliases resolved
-  std::optional<IndexId> parent;        // nested plates: the element of the parent plate
-  bool selector = false;                // ranges over the values of a latent category
+  model::PlateId plate;           // as declared (nested plates keep their own), aliases resolved
+  std::optional<IndexId> parent;  // nested plates: the element of the parent plate
+  bool selector = false;          // ranges over the values of a latent category
 };
 
 /// Data that an index or coefficient reads: a given, or an observed variable.
 using DataSource = std::variant<model::GivenId, model::VariableId>;
 
-struct IndexBound { BoundId bound; std::int64_t offset = 0; auto operator<=>(const IndexBound&) const = default; };
-struct IndexConstant { std::int64_t value; auto operator<=>(const IndexConstant&) const = default; };
-struct IndexLookup { DataSource source; std::vector<IndexId> indices; auto operator<=>(const IndexLookup&) const = default; };
+struct IndexBound {
+  BoundId bound;
+  std::int64_t offset = 0;
+  auto operator<=>(const IndexBound&) const = default;
+};
+struct IndexConstant {
+  std::int64_t value;
+  auto operator<=>(const IndexConstant&) const = default;
+};
+struct IndexLookup {
+  DataSource source;
+  std::vector<IndexId> indices;
+  auto operator<=>(const IndexLookup&) const = default;
+};
 using IndexNode = std::variant<IndexBound, IndexConstant, IndexLookup>;
 
 enum class CoefFunction { log, log1m, exp, sqrt, reciprocal, lgamma, digamma };
 
-struct CoefNumber { double value; auto operator<=>(const CoefNumber&) const = default; };
-struct CoefConstant { model::ConstantId constant; auto operator<=>(const CoefConstant&) const = default; };
+struct CoefNumber {
+  double value;
+  auto operator<=>(const CoefNumber&) const = default;
+};
+struct CoefConstant {
+  model::ConstantId constant;
+  auto operator<=>(const CoefConstant&) const = default;
+};
 /// One entry: plate axes, then event axes.
-struct CoefData { DataSource source; std::vector<IndexId> indices; auto operator<=>(const CoefData&) const = default; };
-struct CoefArray { ArrayId array; std::vector<IndexId> indices; auto operator<=>(const CoefArray&) const = default; };
-struct CoefExtent { model::PlateId plate; std::optional<IndexId> row; auto operator<=>(const CoefExtent&) const = default; };
-struct CoefIndexValue { IndexId index; auto operator<=>(const CoefIndexValue&) const = default; };
-struct CoefAdd { std::vector<CoefId> parts; auto operator<=>(const CoefAdd&) const = default; };
-struct CoefMultiply { std::vector<CoefId> parts; auto operator<=>(const CoefMultiply&) const = default; };
-struct CoefApply { CoefFunction function; CoefId argument; auto operator<=>(const CoefApply&) const = default; };
-struct CoefSum { BoundId bound; CoefId body; auto operator<=>(const CoefSum&) const = default; };
+struct CoefData {
+  DataSource source;
+  std::vector<IndexId> indices;
+  auto operator<=>(const CoefData&) const = default;
+};
+struct CoefArray {
+  ArrayId array;
+  std::vector<IndexId> indices;
+  auto operator<=>(const CoefArray&) const = default;
+};
+struct CoefExtent {
+  model::PlateId plate;
+  std::optional<IndexId> row;
+  auto operator<=>(const CoefExtent&) const = default;
+};
+struct CoefIndexValue {
+  IndexId index;
+  auto operator<=>(const CoefIndexValue&) const = default;
+};
+struct CoefAdd {
+  std::vector<CoefId> parts;
+  auto operator<=>(const CoefAdd&) const = default;
+};
+struct CoefMultiply {
+  std::vector<CoefId> parts;
+  auto operator<=>(const CoefMultiply&) const = default;
+};
+struct CoefApply {
+  CoefFunction function;
+  CoefId argument;
+  auto operator<=>(const CoefApply&) const = default;
+};
+struct CoefSum {
+  BoundId bound;
+  CoefId body;
+  auto operator<=>(const CoefSum&) const = default;
+};
 /// Entry of the inverse, log determinant, of the data matrix whose leading indices are given.
-struct CoefInverse { DataSource matrix; std::vector<IndexId> lead; IndexId row, column; auto operator<=>(const CoefInverse&) const = default; };
-struct CoefLogDet { DataSource matrix; std::vector<IndexId> lead; auto operator<=>(const CoefLogDet&) const = default; };
+struct CoefInverse {
+  DataSource matrix;
+  std::vector<IndexId> lead;
+  IndexId row, column;
+  auto operator<=>(const CoefInverse&) const = default;
+};
+struct CoefLogDet {
+  DataSource matrix;
+  std::vector<IndexId> lead;
+  auto operator<=>(const CoefLogDet&) const = default;
+};
 using CoefNode = std::variant<CoefNumber, CoefConstant, CoefData, CoefArray, CoefExtent, CoefIndexValue, CoefAdd,
                               CoefMultiply, CoefApply, CoefSum, CoefInverse, CoefLogDet>;
 

@@ -15,8 +15,7 @@ using Kind = model::Auxiliary::Kind;
 /// The name, or with a number where a distribution and its `start` need one each.
 template <class List>
 std::string unused_name(const List& list, const std::string& name) {
-  const auto used =
-      std::count_if(list.begin(), list.end(), [&](const auto& x) { return x.name.starts_with(name); });
+  const auto used = std::count_if(list.begin(), list.end(), [&](const auto& x) { return x.name.starts_with(name); });
   return used == 0 ? name : name + std::to_string(used + 1);
 }
 
@@ -77,13 +76,11 @@ Poly Expander::log_of_summand(const Term& t) {
 
 Poly Expander::family_log(const Poly& p) {
   const model::Variable& host = m_[m_[*statement_].variable];
-  const bool counts =
-      host.observed && (host.support == math::Support::count || host.support == math::Support::counts ||
-                        host.support == math::Support::category);
-  const bool sum =
-      p.size() > 1 || std::any_of(p.begin(), p.end(), [&](const Term& t) {
-        return std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return !a_[b].selector; });
-      });
+  const bool counts = host.observed && (host.support == math::Support::count || host.support == math::Support::counts ||
+                                        host.support == math::Support::category);
+  const bool sum = p.size() > 1 || std::any_of(p.begin(), p.end(), [&](const Term& t) {
+                     return std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return !a_[b].selector; });
+                   });
   return counts && sum && !as_coefficient(a_, m_, p) ? log_of_sum(p) : log(p);
 }
 

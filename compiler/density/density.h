@@ -17,7 +17,7 @@ namespace lehr::density {
 /// A statistic of one element: mu[k]'s comp(j), z[n]'s indicator(k). `opaque` is set where the function is no
 /// statistic of any family ("lgamma(alpha)"): the conditional of that variable has no closed form.
 struct Atom {
-  model::VariableId variable;           // joint blocks: the precision member
+  model::VariableId variable;  // joint blocks: the precision member
   std::vector<IndexId> axes;
   math::Stat stat = math::Stat::value;
   std::vector<IndexId> event;
@@ -49,7 +49,7 @@ struct Origin {
   std::optional<std::size_t> potential;
   Span span;
   bool observed = false;
-  bool improper = false;                // a prior without a normaliser: its constant was dropped
+  bool improper = false;  // a prior without a normaliser: its constant was dropped
 };
 
 struct Term {
@@ -58,18 +58,18 @@ struct Term {
   std::vector<Atom> atoms;
   std::vector<BoundId> bounds;
   std::vector<Guard> guards;
-  std::size_t origin = 0;               // index into Density::origins
+  std::size_t origin = 0;  // index into Density::origins
 };
 
 struct Density {
   Algebra algebra;
   std::vector<Origin> origins;
-  std::vector<Term> terms;              // normal form, like terms of one origin merged
+  std::vector<Term> terms;  // normal form, like terms of one origin merged
 };
 
 /// What the data decide about the shape of the density.
 struct ExpandOptions {
-  std::vector<bool> may_be_missing;     // by VariableId: observed variables with missing values
+  std::vector<bool> may_be_missing;  // by VariableId: observed variables with missing values
 };
 
 /// What the sum of the terms is besides the log joint, in words: a bound of it (logistic links), known up to a

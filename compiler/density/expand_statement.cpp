@@ -59,9 +59,7 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
             const BoundId j = a_.bound({m_[plate()].name, plate(), std::nullopt, false});
             return with_bound(value({a_.index(j)}), j);
           },
-          [&](const math::AtValue&) {
-            return fail("a probability vector at a value must stand below a logarithm");
-          },
+          [&](const math::AtValue&) { return fail("a probability vector at a value must stand below a logarithm"); },
           [&](const math::Add& n) { return add(rec(n.left), rec(n.right)); },
           [&](const math::Multiply& n) { return product(rec(n.left), rec(n.right)); },
           [&](const math::Apply& f) {
@@ -79,10 +77,8 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
               log_element_.push_back(at(symbol->indices[0]));
               return log_component(arguments.at(symbol->name).value, {at(symbol->indices[0])});
             }
-            const bool of_p = f.function == math::Function::log,
-                       of_rest = f.function == math::Function::log1m;
-            if (const auto* eta =
-                    (of_p || of_rest) && symbol ? logistic_argument(arguments, symbol->name) : nullptr) {
+            const bool of_p = f.function == math::Function::log, of_rest = f.function == math::Function::log1m;
+            if (const auto* eta = (of_p || of_rest) && symbol ? logistic_argument(arguments, symbol->name) : nullptr) {
               return log_logistic(*eta, of_p ? 1 : -1);
             }
             const Poly p = rec(f.argument);
@@ -199,8 +195,7 @@ void Expander::statement(model::StatementId id) {
         t.guards.push_back({Relation::equal, {}, {}, s.variable, own_});
       }
       if (first_only)
-        t.guards.push_back(
-            {Relation::equal, bound_.at(*s.lagged), a_.index(IndexConstant{0}), std::nullopt, {}});
+        t.guards.push_back({Relation::equal, bound_.at(*s.lagged), a_.index(IndexConstant{0}), std::nullopt, {}});
       if (rest_only)
         t.guards.push_back(
             {Relation::greater_equal, bound_.at(*s.lagged), a_.index(IndexConstant{1}), std::nullopt, {}});

@@ -46,9 +46,9 @@ class Expander {
   Poly close_scope(Poly p);
 
   // product.cpp: multiplying out, within bounds
-  /// p * q, of a family's formula or of the expression `of`. Where the product has several terms, what is alike is added
-  /// up first: data alone is a coefficient, which is evaluated and not multiplied out. A product that is too large all
-  /// the same is reported, with `of` or the largest parameter of the statement.
+  /// p * q, of a family's formula or of the expression `of`. Where the product has several terms, what is alike is
+  /// added up first: data alone is a coefficient, which is evaluated and not multiplied out. A product that is too
+  /// large all the same is reported, with `of` or the largest parameter of the statement.
   Poly product(const Poly& p, const Poly& q, std::optional<model::ExprId> of = std::nullopt);
   Poly too_many_terms(std::optional<model::ExprId> of);
 
@@ -73,7 +73,8 @@ class Expander {
 
   // augment.cpp: auxiliary variables
   /// Logarithm of a rate or probability of the statement's counts, which may be a sum: c log sum_k m_k >=
-  /// c sum_k [a = k] log m_k with c copies of a category a, the source of each count; exact for Poisson and Multinomial.
+  /// c sum_k [a = k] log m_k with c copies of a category a, the source of each count; exact for Poisson and
+  /// Multinomial.
   Poly family_log(const Poly& p);
   Poly log_of_sum(const Poly& p);
   Poly log_of_summand(const Term& t);
@@ -97,24 +98,24 @@ class Expander {
 
   Poly fail(std::string why, std::vector<std::string> notes = {});
 
-  model::Model& m_;                           // grows by auxiliary variables
+  model::Model& m_;  // grows by auxiliary variables
   Density& out_;
   Algebra& a_;
   const ExpandOptions& options_;
   Diagnostics& diagnostics_;
 
-  std::map<model::BoundId, IndexId> bound_;   // the model's bounds in the algebra
+  std::map<model::BoundId, IndexId> bound_;  // the model's bounds in the algebra
   std::vector<Scope> scopes_;
-  Span span_;                                 // of the statement, for messages
+  Span span_;  // of the statement, for messages
   std::optional<model::StatementId> statement_;
-  std::vector<IndexId> own_;                  // the statement variable's axes
-  std::vector<IndexId> log_element_;          // of the count whose rate or probability is below a logarithm
-  bool improper_ = false;                     // the statement's density has no normaliser
-  bool too_large_ = false;                    // reported: the rest of the statement is not expanded
+  std::vector<IndexId> own_;          // the statement variable's axes
+  std::vector<IndexId> log_element_;  // of the count whose rate or probability is below a logarithm
+  bool improper_ = false;             // the statement's density has no normaliser
+  bool too_large_ = false;            // reported: the rest of the statement is not expanded
   struct {
     model::ExprId value;
     std::size_t terms = 0;
-  } largest_;                                 // parameter of the statement
+  } largest_;  // parameter of the statement
 };
 
 }  // namespace lehr::density

@@ -89,14 +89,12 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
             const model::PlateId plate = m_[mv.vector].shape[0];
             const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
             return with_bound(
-                product(component(mv.matrix, {at[0], a_.index(j)}), component(mv.vector, {a_.index(j)}), id),
-                j);
+                product(component(mv.matrix, {at[0], a_.index(j)}), component(mv.vector, {a_.index(j)}), id), j);
           },
           [&](const model::Dot& d) {
             const model::PlateId plate = m_[d.left].shape[0];
             const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
-            return with_bound(
-                product(component(d.left, {a_.index(j)}), component(d.right, {a_.index(j)}), id), j);
+            return with_bound(product(component(d.left, {a_.index(j)}), component(d.right, {a_.index(j)}), id), j);
           },
           [&](const model::SumOver& s) {
             scopes_.emplace_back();
@@ -111,8 +109,7 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
           [&](const model::Diag& d) { return with_guard(component(d.vector, {at[0]}), equal(at[0], at[1])); },
           [&](const model::Component& c) { return component(c.vector, {bound_.at(c.at)}); },
           [&](const model::StickBreaking&) {
-            return fail(
-                "a component of stick_breaking(...) can only be used as the probabilities of a Categorical");
+            return fail("a component of stick_breaking(...) can only be used as the probabilities of a Categorical");
           },
           [&](const model::Apply& f) {
             const Poly p = component(f.argument, at);

@@ -10,8 +10,7 @@ using math::Stat;
 bool is_plain(const Term& t) { return t.bounds.empty() && t.guards.empty(); }
 
 std::optional<Stat> log_of(Stat s, const model::Variable& v) {
-  if (s == Stat::value && (v.support == math::Support::positive || v.support == math::Support::unit))
-    return Stat::log;
+  if (s == Stat::value && (v.support == math::Support::positive || v.support == math::Support::unit)) return Stat::log;
   if (s == Stat::comp && v.support == math::Support::simplex) return Stat::log_comp;
   return std::nullopt;
 }
@@ -34,8 +33,8 @@ Poly Expander::log(const Poly& p) {
   if (p.size() == 2) {
     for (int k = 0; k < 2; ++k) {
       const Term &one = p[static_cast<std::size_t>(k)], &x = p[static_cast<std::size_t>(1 - k)];
-      if (is_plain(one) && one.atoms.empty() && a_.literal(one.coef) == 1.0 && is_plain(x) &&
-          x.atoms.size() == 1 && a_.literal(x.coef) == -1.0) {
+      if (is_plain(one) && one.atoms.empty() && a_.literal(one.coef) == 1.0 && is_plain(x) && x.atoms.size() == 1 &&
+          a_.literal(x.coef) == -1.0) {
         Term t = x;
         t.coef = a_.number(1);
         return log1m({t});

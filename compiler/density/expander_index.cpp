@@ -15,23 +15,22 @@ BoundId Expander::open_bound(model::BoundId id) {
 }
 
 IndexId Expander::index(const model::Index& i) {
-  return std::visit(
-      Overloaded{[&](const model::Index::Constant& c) { return a_.index(IndexConstant{c.value}); },
-                 [&](const model::Index::Shifted& s) {
-                   const auto base = std::get<IndexBound>(a_[bound_.at(s.bound)]);
-                   return a_.index(base.bound, base.offset + s.offset);
-                 },
-                 [&](const model::Index::Lookup& l) {
-                   const auto& node = m_[l.category].node;
-                   if (const auto* g = std::get_if<model::GivenRef>(&node)) {
-                     return a_.index(IndexLookup{g->given, indices(g->indices)});
-                   }
-                   const auto& v = std::get<model::VariableRef>(node);
-                   std::vector<IndexId> axes = indices(v.indices);
-                   if (m_[v.variable].observed) return a_.index(IndexLookup{v.variable, std::move(axes)});
-                   return selector(v.variable, std::move(axes));
-                 }},
-      i.form);
+  return std::visit(Overloaded{[&](const model::Index::Constant& c) { return a_.index(IndexConstant{c.value}); },
+                               [&](const model::Index::Shifted& s) {
+                                 const auto base = std::get<IndexBound>(a_[bound_.at(s.bound)]);
+                                 return a_.index(base.bound, base.offset + s.offset);
+                               },
+                               [&](const model::Index::Lookup& l) {
+                                 const auto& node = m_[l.category].node;
+                                 if (const auto* g = std::get_if<model::GivenRef>(&node)) {
+                                   return a_.index(IndexLookup{g->given, indices(g->indices)});
+                                 }
+                                 const auto& v = std::get<model::VariableRef>(node);
+                                 std::vector<IndexId> axes = indices(v.indices);
+                                 if (m_[v.variable].observed) return a_.index(IndexLookup{v.variable, std::move(axes)});
+                                 return selector(v.variable, std::move(axes));
+                               }},
+                    i.form);
 }
 
 std::vector<IndexId> Expander::indices(const std::vector<model::Index>& list) {

@@ -56,8 +56,7 @@ bool symmetric(const Atom& atom) {
 }
 
 std::string sort_key(const Atom& atom) {
-  return std::to_string(atom.variable.value) + '/' + std::to_string(static_cast<int>(atom.stat)) + '/' +
-         atom.opaque;
+  return std::to_string(atom.variable.value) + '/' + std::to_string(static_cast<int>(atom.stat)) + '/' + atom.opaque;
 }
 
 /// Key of the term with the atoms in the given order.
@@ -83,8 +82,7 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
   for (const Guard& g : t.guards) {
     KeyBuilder part(a, t);
     part.numbering = k.numbering;
-    part.key = g.present ? 'P' + std::to_string(g.present->value)
-                         : 'R' + std::to_string(static_cast<int>(g.relation));
+    part.key = g.present ? 'P' + std::to_string(g.present->value) : 'R' + std::to_string(static_cast<int>(g.relation));
     if (g.present) {
       for (IndexId i : g.element)
         part.index(i);
@@ -103,8 +101,7 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
   for (const std::string& g : guards)
     k.key += g;
   for (const Multiplicity& m : t.multiplicities)
-    k.key += (m.owner.index() == 0 ? 'M' : 'V') +
-             std::visit([](auto id) { return std::to_string(id.value); }, m.owner);
+    k.key += (m.owner.index() == 0 ? 'M' : 'V') + std::visit([](auto id) { return std::to_string(id.value); }, m.owner);
   return {k.key, k.numbering};
 }
 
@@ -136,8 +133,7 @@ Canonical canonical(const Algebra& a, const Term& t) {
   std::vector<std::pair<std::pair<std::string, std::string>, const Atom*>> keyed;
   for (const Atom& x : t.atoms)
     keyed.push_back({{sort_key(x), shape(a, t, x)}, &x});
-  std::stable_sort(keyed.begin(), keyed.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::stable_sort(keyed.begin(), keyed.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   std::vector<Atom> atoms;
   for (const auto& [key, x] : keyed)
     atoms.push_back(*x);

@@ -70,8 +70,7 @@ bool ranges_over(const Algebra& a, const model::Model& m, BoundId b, IndexId e) 
   return m[pb].set == m[pe].set || (m[pb].stick && m[*m[pb].stick].set == m[pe].set) || !m[pe].stick;
 }
 
-bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by,
-                 BoundId& which) {
+bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, BoundId& which) {
   const auto b = as_bound(a, bound);
   if (!b || b->offset != 0 || a[b->bound].parent || a.mentions(by, b->bound)) return false;
   if (std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) return false;
@@ -165,8 +164,7 @@ Step drop_unused_selector(Algebra& a, Term& t) {
     const Atom& atom = t.atoms[k];
     if (atom.stat != Stat::indicator || !atom.opaque.empty()) continue;
     const auto b = as_bound(a, atom.event[0]);
-    if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end())
-      continue;
+    if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) continue;
     if (used_elsewhere(a, t, b->bound, &atom)) continue;
     std::erase(t.bounds, b->bound);
     t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(k));
@@ -182,8 +180,7 @@ std::optional<int> degree(const model::Model& m, const Atom& x) {
     return x.stat == Stat::square ? std::optional(2) : std::nullopt;
   }
   const std::string power = m[x.variable].name + "^";
-  if (!x.opaque.starts_with(power) ||
-      x.opaque.find_first_not_of("0123456789", power.size()) != std::string::npos) {
+  if (!x.opaque.starts_with(power) || x.opaque.find_first_not_of("0123456789", power.size()) != std::string::npos) {
     return std::nullopt;
   }
   return std::stoi(x.opaque.substr(power.size()));
@@ -194,9 +191,7 @@ void merge_pair(Algebra& a, const model::Model& m, Term& t, std::size_t i, std::
   const Atom l = t.atoms[i], r = t.atoms[j];
   t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(j));
   Atom& out = t.atoms[i];
-  const auto is = [&](Stat x, Stat y) {
-    return (l.stat == x && r.stat == y) || (l.stat == y && r.stat == x);
-  };
+  const auto is = [&](Stat x, Stat y) { return (l.stat == x && r.stat == y) || (l.stat == y && r.stat == x); };
   const math::Support support = m[l.variable].support;
   (void)a;
   if (l.opaque.empty() && r.opaque.empty()) {
@@ -272,13 +267,10 @@ std::optional<Term> split(const Algebra& a, Term& t) {
 bool owns(const model::Model& m, model::VariableId v, const Multiplicity& x) {
   if (const auto* owner = std::get_if<model::VariableId>(&x.owner)) return *owner == v;
   const model::PlateId copies = m[std::get<model::PlateId>(x.owner)].set;
-  return std::any_of(m[v].axes.begin(), m[v].axes.end(),
-                     [&](model::PlateId p) { return m[p].set == copies; });
+  return std::any_of(m[v].axes.begin(), m[v].axes.end(), [&](model::PlateId p) { return m[p].set == copies; });
 }
 
-bool certainly_different(const Density& d, const Term& t, IndexId l, IndexId r) {
-  return differ(d.algebra, t, l, r);
-}
+bool certainly_different(const Density& d, const Term& t, IndexId l, IndexId r) { return differ(d.algebra, t, l, r); }
 
 std::vector<Term> normalise(Algebra& a, const model::Model& m, Term term) {
   std::vector<Term> out;

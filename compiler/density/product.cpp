@@ -16,8 +16,7 @@ constexpr std::size_t kPlainTerms = 100, kPlainFactors = 4;
 bool has_sum(const Algebra& a, const Poly& p) {
   return std::any_of(p.begin(), p.end(), [&](const Term& t) {
     const std::vector<CoefId> factors = a.factors(t.coef);
-    return std::any_of(factors.begin(), factors.end(),
-                       [&](CoefId f) { return std::holds_alternative<CoefAdd>(a[f]); });
+    return std::any_of(factors.begin(), factors.end(), [&](CoefId f) { return std::holds_alternative<CoefAdd>(a[f]); });
   });
 }
 

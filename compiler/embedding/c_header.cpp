@@ -32,8 +32,8 @@ std::string comment(const std::string& text) { return wrapped(text, "/* ", "   "
 std::string member(const EmbeddedField& f) {
   return fmt::format(
       "  {} {};{}\n", f.type, f.name,
-      wrapped(fmt::format("{}{}{}", f.shape, f.shape.empty() || f.meaning.empty() ? "" : ": ", f.meaning),
-              "  /* ", "      ") +
+      wrapped(fmt::format("{}{}{}", f.shape, f.shape.empty() || f.meaning.empty() ? "" : ": ", f.meaning), "  /* ",
+              "      ") +
           " */");
 }
 
@@ -185,9 +185,9 @@ std::string structures(const Embedding& e) {
   if (!e.constants.empty()) out += "\n/* Sizes that are constants of this object. */\n";
   for (const auto& [macro, size] : e.constants)
     out += fmt::format("#define {} {}\n", macro, size);
-  out += fmt::format(
-      "\n/* What a state has room for. */\ntypedef struct {0}_sizes {{\n  uint64_t abi;  /* {1}_ABI */\n",
-      name, upper_case(name));
+  out +=
+      fmt::format("\n/* What a state has room for. */\ntypedef struct {0}_sizes {{\n  uint64_t abi;  /* {1}_ABI */\n",
+                  name, upper_case(name));
   for (const EmbeddedField& f : e.sizes)
     out += member(f);
   out += fmt::format("}} {0}_sizes;\n\n/* A data set. */\ntypedef struct {0}_data {{\n", name);
@@ -210,8 +210,7 @@ std::string accessors(const Embedding& e) {
   for (const EmbeddedParameter& p : e.parameters) {
     out += "\n" + comment(fmt::format("{}{}{}.", p.title, p.shape.empty() ? "" : ", ", p.shape));
     out += fmt::format("const double* {}_get_{}(void* state, size_t* count);\n", e.name, p.name);
-    out +=
-        fmt::format("int32_t {}_set_{}(void* state, const double* values, size_t count);\n", e.name, p.name);
+    out += fmt::format("int32_t {}_set_{}(void* state, const double* values, size_t count);\n", e.name, p.name);
   }
   return out;
 }
@@ -228,8 +227,7 @@ std::string c_header(const Embedding& e, const std::string& built) {
   out += structures(e) + filled(kStatuses, e) + filled(kLife, e) + filled(kSteps, e);
   out += filled(e.minibatches ? kBatchStep : kNoBatches, e) + filled(kValues, e);
   if (e.item_temperatures) out += filled(kItemEnergies, e);
-  out += accessors(e) +
-         filled(kSaving, e);
+  out += accessors(e) + filled(kSaving, e);
   return out + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 

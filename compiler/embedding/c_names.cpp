@@ -43,9 +43,8 @@ std::set<std::string> set_of(std::string_view words) {
 }
 
 constexpr std::array<std::string_view, 25> kGreek{
-    "alpha", "beta",   "gamma",   "delta", "epsilon", "zeta",    "eta",  "theta", "iota",
-    "kappa", "lambda", "mu",      "nu",    "xi",      "omicron", "pi",   "rho",   "sigma",
-    "sigma", "tau",    "upsilon", "phi",   "chi",     "psi",     "omega"};
+    "alpha", "beta",    "gamma", "delta", "epsilon", "zeta",  "eta", "theta",   "iota", "kappa", "lambda", "mu",   "nu",
+    "xi",    "omicron", "pi",    "rho",   "sigma",   "sigma", "tau", "upsilon", "phi",  "chi",   "psi",    "omega"};
 
 std::string written_out(std::uint32_t letter) {
   if (letter >= 0x3b1 && letter < 0x3b1 + kGreek.size()) return std::string(kGreek[letter - 0x3b1]);

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <set>
 
+#include "compiler/embedding/c_names.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/model/walk.h"
-#include "compiler/embedding/c_names.h"
 
 namespace lehr {
 namespace {
@@ -37,8 +37,7 @@ std::uint64_t hashed(std::uint64_t so_far, const void* from, std::size_t bytes) 
   return so_far;
 }
 
-std::uint64_t hash_of(const Tables& t, const BoundData& data, const loops::Program& p,
-                      const model::Model& m) {
+std::uint64_t hash_of(const Tables& t, const BoundData& data, const loops::Program& p, const model::Model& m) {
   std::uint64_t h = hashed(0xcbf29ce484222325, &kLayoutVersion, sizeof kLayoutVersion);
   const std::string text = m.name + loops::print(p);
   h = hashed(h, text.data(), text.size());
@@ -113,8 +112,7 @@ class Maker {
     return out;
   }
 
-  static std::vector<model::PlateId> joined(std::vector<model::PlateId> a,
-                                            const std::vector<model::PlateId>& b) {
+  static std::vector<model::PlateId> joined(std::vector<model::PlateId> a, const std::vector<model::PlateId>& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
   }
@@ -152,8 +150,7 @@ class Maker {
                               ? fmt::format("most elements of {} in one data set, all rows together", name)
                               : fmt::format("most elements of {} in one data set", name)});
       if (rule == SizeRule::items)
-        e_.data.push_back(
-            {data.add(name), "int64_t", "", fmt::format("elements of {} in this data set", name)});
+        e_.data.push_back({data.add(name), "int64_t", "", fmt::format("elements of {} in this data set", name)});
     }
     std::set<std::string> declared;
     for (const model::Given& g : m_.givens)
@@ -164,8 +161,7 @@ class Maker {
     for (const bool made : {false, true}) {
       for (std::size_t k = 0; k < array_fields_.size(); ++k) {
         const bool offsets = t_.arrays[k].domain == Domain::offsets;
-        if (made == (offsets || !declared.contains(t_.array_names[k])))
-          array_fields_[k] = data.add(t_.array_names[k]);
+        if (made == (offsets || !declared.contains(t_.array_names[k]))) array_fields_[k] = data.add(t_.array_names[k]);
       }
     }
   }
@@ -185,8 +181,8 @@ class Maker {
       const std::string parent = plate(*m_.plates[k].parent);
       add(fmt::format("[{} + 1]", parent), "");
       e_.data.back().meaning =
-          fmt::format("row {0} of {1} is elements {2}[{0}] to {2}[{0} + 1] - 1; from 0, never falling",
-                      parent, m_.plates[k].name, e_.data.back().name);
+          fmt::format("row {0} of {1} is elements {2}[{0}] to {2}[{0} + 1] - 1; from 0, never falling", parent,
+                      m_.plates[k].name, e_.data.back().name);
     }
     for (std::size_t k = 0; k < m_.givens.size(); ++k) {
       const model::Given& g = m_.givens[k];
@@ -203,14 +199,14 @@ class Maker {
 
   void write_parameters() {
     NameScope names({"step", "entropy_step", "svi_step", "item_energies", "infer", "set_accuracy", "elbo",
-                     "data_energy", "score", "save", "load", "make", "check", "State", "Sizes", "Data",
-                     "Error", "accuracy"});
+                     "data_energy", "score", "save", "load", "make", "check", "State", "Sizes", "Data", "Error",
+                     "accuracy"});
     for (const loops::ParameterSlot& slot : l_.interface.parameters) {
       const conditionals::Block& block = s_.conditionals[slot.block];
       std::string name = slot.name;
       std::replace(name.begin(), name.end(), '.', '_');
-      std::string title = fmt::format("`{}` of the {} factor of {}", slot.parameter, block.family->name,
-                                      m_[slot.variable].name);
+      std::string title =
+          fmt::format("`{}` of the {} factor of {}", slot.parameter, block.family->name, m_[slot.variable].name);
       if (block.point) title = fmt::format("the value of {}, a point", m_[slot.variable].name);
       if (slot.local) title += ", of the items of the last data set";
       e_.parameters.push_back({names.add(name), title, shape(slot.axes)});
@@ -237,9 +233,8 @@ class Maker {
                            std::optional<std::int64_t> argument = {}) {
       image.entries.push_back({e_.name + "_" + name, "lehr_" + function, argument});
     };
-    for (const char* name :
-         {"abi", "state_bytes", "init", "set_accuracy", "step", "entropy_step", "infer", "elbo",
-          "data_energy", "score", "temper", "saved_bytes", "save", "load", "error"})
+    for (const char* name : {"abi", "state_bytes", "init", "set_accuracy", "step", "entropy_step", "infer", "elbo",
+                             "data_energy", "score", "temper", "saved_bytes", "save", "load", "error"})
       entry(name, name);
     if (e_.minibatches) entry("svi_step", "svi_step");
     if (e_.item_temperatures) entry("item_energies", "item_energies");

@@ -20,10 +20,10 @@ std::optional<Error> too_large(std::vector<NamedArray> arrays) {
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < std::min(arrays.size(), kShown) && arrays[i].length > 0; ++i)
     notes.push_back(fmt::format("{}: {}", arrays[i].name, as_bytes(kNumber * arrays[i].length)));
-  return Error{ExitCode::data, "--sizes",
-               fmt::format("these sizes need {} of memory, and there is room for {}", as_bytes(needed),
-                           as_bytes(there)),
-               std::move(notes)};
+  return Error{
+      ExitCode::data, "--sizes",
+      fmt::format("these sizes need {} of memory, and there is room for {}", as_bytes(needed), as_bytes(there)),
+      std::move(notes)};
 }
 
 }  // namespace lehr

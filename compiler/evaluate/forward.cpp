@@ -27,9 +27,7 @@ Forward::Forward(const Model& model, const BoundData& data) : model_(model), dat
     variable_axes_.push_back(all_axes(v.axes, v.event));
     if (v.auxiliary) values_.emplace_back();
     else if (v.observed && !data.observed[k].values.empty()) values_.push_back(data.observed[k].values);
-    else
-      values_.emplace_back(elements(VariableId(k)) * width(VariableId(k)),
-                           std::numeric_limits<double>::quiet_NaN());
+    else values_.emplace_back(elements(VariableId(k)) * width(VariableId(k)), std::numeric_limits<double>::quiet_NaN());
   }
 }
 
@@ -50,9 +48,7 @@ std::size_t Forward::width(VariableId v) const {
   return n;
 }
 
-std::size_t Forward::states(VariableId v) const {
-  return model_[v].support == math::Support::category ? extent(v) : 2;
-}
+std::size_t Forward::states(VariableId v) const { return model_[v].support == math::Support::category ? extent(v) : 2; }
 
 double Forward::state(VariableId v, std::size_t k) const {
   if (model_[v].support == math::Support::spin) return k == 0 ? -1 : 1;
@@ -92,8 +88,7 @@ Element Forward::element(const Statement& s, const At& at) const {
     const bool inside_next = i + 1 < s.bounds.size() && model_[s.bounds[i + 1]].parent;
     if (inside_next) continue;
     const Bound& b = model_[s.bounds[i]];
-    position = position * static_cast<std::size_t>(size(b.plate)) +
-               static_cast<std::size_t>(at[s.bounds[i].index()]);
+    position = position * static_cast<std::size_t>(size(b.plate)) + static_cast<std::size_t>(at[s.bounds[i].index()]);
   }
   return {s.variable, position};
 }
@@ -129,17 +124,16 @@ void Forward::each(std::span<const BoundId> bounds, At& at, const std::function<
 }
 
 std::int64_t Forward::coordinate(const Index& index, std::optional<std::int64_t> row, const At& at) const {
-  return std::visit(
-      Overloaded{[&](const Index::Constant& c) {
-                   return row ? data_.offsets[index.set.index()][static_cast<std::size_t>(*row)] + c.value
-                              : c.value;
-                 },
-                 [&](const Index::Shifted& s) { return at[s.bound.index()] + s.offset; },
-                 [&](const Index::Lookup& l) {
-                   const double k = entry(l.category, at);
-                   return std::isnan(k) ? 0 : static_cast<std::int64_t>(k);
-                 }},
-      index.form);
+  return std::visit(Overloaded{[&](const Index::Constant& c) {
+                                 return row ? data_.offsets[index.set.index()][static_cast<std::size_t>(*row)] + c.value
+                                            : c.value;
+                               },
+                               [&](const Index::Shifted& s) { return at[s.bound.index()] + s.offset; },
+                               [&](const Index::Lookup& l) {
+                                 const double k = entry(l.category, at);
+                                 return std::isnan(k) ? 0 : static_cast<std::int64_t>(k);
+                               }},
+                    index.form);
 }
 
 /// Position of the first number that the indices select.
@@ -184,43 +178,40 @@ double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
                              : e.shape.size() == 1 ? i
                                                    : i * static_cast<std::size_t>(size(e.shape[1])) + j;
   return std::visit(
-      Overloaded{
-          [&](const Number& n) { return n.value; },
-          [&](const ConstantRef& c) { return data_.constants[c.constant.index()]; },
-          [&](const GivenRef& r) {
-            return data_.givens[r.given.index()].values[given_address(r, at) + offset];
-          },
-          [&](const VariableRef& r) { return read(r.variable, variable_address(r, at) + offset); },
-          [&](const SizeOf& s) {
-            if (s.row.empty()) return static_cast<double>(size(s.plate));
-            const auto row = static_cast<std::size_t>(at[s.row.back().index()]);
-            const auto& offsets = data_.offsets[s.plate.index()];
-            return static_cast<double>(offsets[row + 1] - offsets[row]);
-          },
-          [&](const Negate& n) { return -entry(n.operand, at, i, j); },
-          [&](const Binary& b) { return apply(b.op, entry(b.left, at, i, j), entry(b.right, at, i, j)); },
-          [&](const MatrixVector& m) {
-            double total = 0;
-            for (std::size_t k = 0; k < extent_of(m.vector, 0); ++k)
-              total += entry(m.matrix, at, i, k) * entry(m.vector, at, k);
-            return total;
-          },
-          [&](const Dot& d) {
-            double total = 0;
-            for (std::size_t k = 0; k < extent_of(d.left, 0); ++k)
-              total += entry(d.left, at, k) * entry(d.right, at, k);
-            return total;
-          },
-          [&](const SumOver& s) { return sum(s, at, i, j); },
-          [&](const Diag& d) { return i == j ? entry(d.vector, at, i) : 0.0; },
-          [&](const Component& c) { return entry(c.vector, at, static_cast<std::size_t>(at[c.at.index()])); },
-          [&](const StickBreaking& s) {
-            double left = 1;
-            for (std::size_t k = 0; k < i; ++k)
-              left *= 1 - entry(s.fractions, at, k);
-            return i < extent_of(s.fractions, 0) ? left * entry(s.fractions, at, i) : left;
-          },
-          [&](const Apply& a) { return apply(a.function, entry(a.argument, at, i, j)); }},
+      Overloaded{[&](const Number& n) { return n.value; },
+                 [&](const ConstantRef& c) { return data_.constants[c.constant.index()]; },
+                 [&](const GivenRef& r) { return data_.givens[r.given.index()].values[given_address(r, at) + offset]; },
+                 [&](const VariableRef& r) { return read(r.variable, variable_address(r, at) + offset); },
+                 [&](const SizeOf& s) {
+                   if (s.row.empty()) return static_cast<double>(size(s.plate));
+                   const auto row = static_cast<std::size_t>(at[s.row.back().index()]);
+                   const auto& offsets = data_.offsets[s.plate.index()];
+                   return static_cast<double>(offsets[row + 1] - offsets[row]);
+                 },
+                 [&](const Negate& n) { return -entry(n.operand, at, i, j); },
+                 [&](const Binary& b) { return apply(b.op, entry(b.left, at, i, j), entry(b.right, at, i, j)); },
+                 [&](const MatrixVector& m) {
+                   double total = 0;
+                   for (std::size_t k = 0; k < extent_of(m.vector, 0); ++k)
+                     total += entry(m.matrix, at, i, k) * entry(m.vector, at, k);
+                   return total;
+                 },
+                 [&](const Dot& d) {
+                   double total = 0;
+                   for (std::size_t k = 0; k < extent_of(d.left, 0); ++k)
+                     total += entry(d.left, at, k) * entry(d.right, at, k);
+                   return total;
+                 },
+                 [&](const SumOver& s) { return sum(s, at, i, j); },
+                 [&](const Diag& d) { return i == j ? entry(d.vector, at, i) : 0.0; },
+                 [&](const Component& c) { return entry(c.vector, at, static_cast<std::size_t>(at[c.at.index()])); },
+                 [&](const StickBreaking& s) {
+                   double left = 1;
+                   for (std::size_t k = 0; k < i; ++k)
+                     left *= 1 - entry(s.fractions, at, k);
+                   return i < extent_of(s.fractions, 0) ? left * entry(s.fractions, at, i) : left;
+                 },
+                 [&](const Apply& a) { return apply(a.function, entry(a.argument, at, i, j)); }},
       e.node);
 }
 
@@ -229,8 +220,7 @@ Tensor Forward::value(ExprId id, const At& at) const {
   Tensor out;
   for (const PlateId p : e.shape)
     out.shape.push_back(static_cast<std::size_t>(size(p)));
-  const std::size_t rows = out.shape.empty() ? 1 : out.shape[0],
-                    columns = out.shape.size() == 2 ? out.shape[1] : 1;
+  const std::size_t rows = out.shape.empty() ? 1 : out.shape[0], columns = out.shape.size() == 2 ? out.shape[1] : 1;
   // Long vectors that stand in memory are copied as they are.
   const auto copy = [&](const std::vector<double>& from, std::size_t begin) {
     const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -282,8 +272,7 @@ double Forward::log_density(const Statement& s, const At& at) const {
   // A density that looks its value up needs one component of a vector that may be long.
   if (const math::AtValue* look_up = math::looks_up(*d.family)) {
     for (const Parameter& p : d.parameters) {
-      if (p.spelling->name == look_up->vector)
-        return std::log(entry(p.value, at, static_cast<std::size_t>(x[0])));
+      if (p.spelling->name == look_up->vector) return std::log(entry(p.value, at, static_cast<std::size_t>(x[0])));
     }
   }
   math::Environment environment = parameters(s, at);

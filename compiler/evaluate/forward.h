@@ -45,7 +45,9 @@ class Forward {
   std::span<double> values(model::VariableId v) { return values_[v.index()]; }
   std::span<const double> values(model::VariableId v) const { return values_[v.index()]; }
   /// The numbers of one element: 1, the size of the event axis, or its square.
-  std::span<double> values(Element e) { return values(e.variable).subspan(e.position * width(e.variable), width(e.variable)); }
+  std::span<double> values(Element e) {
+    return values(e.variable).subspan(e.position * width(e.variable), width(e.variable));
+  }
   std::span<const double> values(Element e) const {
     return values(e.variable).subspan(e.position * width(e.variable), width(e.variable));
   }
@@ -58,8 +60,8 @@ class Forward {
   std::size_t states(model::VariableId v) const;
   double state(model::VariableId v, std::size_t k) const;
 
-  /// The element that an expression names, a whole simplex, vector or matrix of a continuous variable; nothing where the
-  /// expression is another one.
+  /// The element that an expression names, a whole simplex, vector or matrix of a continuous variable; nothing where
+  /// the expression is another one.
   std::optional<Element> named(model::ExprId id, const At& at) const;
 
   /// Every bound at 0.
@@ -68,8 +70,8 @@ class Forward {
   At at(Element e) const;
   /// The element that a statement is about where its bounds stand.
   Element element(const model::Statement& s, const At& at) const;
-  /// Visits all positions of `bounds`, the last one fastest (the packed order of elements), with `at` moved to each. With
-  /// `fixed`, only those where that bound has that value. Bounds not listed stay where they stand.
+  /// Visits all positions of `bounds`, the last one fastest (the packed order of elements), with `at` moved to each.
+  /// With `fixed`, only those where that bound has that value. Bounds not listed stay where they stand.
   void each(std::span<const model::BoundId> bounds, At& at, const std::function<void()>& visit,
             std::optional<std::pair<model::BoundId, std::int64_t>> fixed = {}) const;
 
@@ -81,7 +83,8 @@ class Forward {
   const model::Distribution& distribution(const model::Statement& s, const At& at) const;
   /// The canonical density parameters, with the extent of the statement's variable.
   math::Environment parameters(const model::Statement& s, const At& at) const;
-  /// log p(element | its parents) of the element that `s` is about at `at`, constants included. Multiplicities play no part.
+  /// log p(element | its parents) of the element that `s` is about at `at`, constants included. Multiplicities play no
+  /// part.
   double log_density(const model::Statement& s, const At& at) const;
 
   /// The first discrete element without a value that was read since the last clear(): what came out then is no number
@@ -93,8 +96,8 @@ class Forward {
   std::int64_t size(model::PlateId p) const { return data_.sizes[p.index()]; }
   std::int64_t row_of(model::PlateId nested, std::int64_t position) const;
   std::int64_t coordinate(const model::Index& index, std::optional<std::int64_t> row, const At& at) const;
-  std::size_t address(const std::vector<model::PlateId>& axes, std::size_t event_rank, const std::vector<model::Index>& indices,
-                      const At& at) const;
+  std::size_t address(const std::vector<model::PlateId>& axes, std::size_t event_rank,
+                      const std::vector<model::Index>& indices, const At& at) const;
   std::size_t variable_address(const model::VariableRef& r, const At& at) const;
   std::size_t given_address(const model::GivenRef& r, const At& at) const;
   double read(model::VariableId v, std::size_t at) const;
@@ -102,7 +105,7 @@ class Forward {
 
   const model::Model& model_;
   const BoundData& data_;
-  std::vector<std::vector<double>> values_;                  // by VariableId
+  std::vector<std::vector<double>> values_;                              // by VariableId
   std::vector<std::vector<model::PlateId>> given_axes_, variable_axes_;  // event axes included
   mutable std::optional<Element> unknown_;
 };

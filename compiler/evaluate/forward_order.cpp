@@ -55,8 +55,8 @@ std::vector<BoundId> ordered_bounds(const Model& m, const std::vector<StatementI
   if (!plate) return out;
   for (const StatementId s : group) {
     const Statement& statement = m[s];
-    const auto own = std::find_if(statement.bounds.begin(), statement.bounds.end(),
-                                  [&](BoundId b) { return m[b].plate == *plate; });
+    const auto own =
+        std::find_if(statement.bounds.begin(), statement.bounds.end(), [&](BoundId b) { return m[b].plate == *plate; });
     if (statement.lagged) out.push_back(*statement.lagged);
     else if (own != statement.bounds.end()) out.push_back(*own);
   }
@@ -68,9 +68,7 @@ std::vector<BoundId> ordered_bounds(const Model& m, const std::vector<StatementI
 std::vector<ForwardGroup> forward_order(const Model& m) {
   const std::size_t n = m.statements.size();
   const Uses uses = uses_of(m);
-  const auto together = [&](std::size_t a, std::size_t b) {
-    return a == b || (uses.any[a][b] && uses.any[b][a]);
-  };
+  const auto together = [&](std::size_t a, std::size_t b) { return a == b || (uses.any[a][b] && uses.any[b][a]); };
   std::vector<bool> done(n, false);
   std::vector<ForwardGroup> out;
   while (std::find(done.begin(), done.end(), false) != done.end()) {
@@ -90,9 +88,8 @@ std::vector<ForwardGroup> forward_order(const Model& m) {
     ForwardGroup group;
     while (group.statements.size() < members.size()) {
       for (const std::size_t s : members) {
-        const bool waits = done[s] || std::any_of(members.begin(), members.end(), [&](std::size_t p) {
-                             return uses.direct[s][p] && !done[p];
-                           });
+        const bool waits = done[s] || std::any_of(members.begin(), members.end(),
+                                                  [&](std::size_t p) { return uses.direct[s][p] && !done[p]; });
         if (waits) continue;
         done[s] = true;
         group.statements.emplace_back(s);

@@ -8,10 +8,10 @@
 #include <numeric>
 #include <set>
 
-#include "compiler/math/gamma_ratios.h"
-#include "compiler/model/walk.h"
 #include "compiler/evaluate/forward_order.h"
 #include "compiler/evaluate/over_temperatures.h"
+#include "compiler/math/gamma_ratios.h"
+#include "compiler/model/walk.h"
 #include "runtime/rng.h"
 
 namespace lehr {
@@ -80,8 +80,7 @@ void eliminate(std::vector<Table>& tables, Element e, std::size_t temperatures) 
     }
     size = t.sizes[static_cast<std::size_t>(at - t.dims.begin())];
     for (std::size_t k = 0; k < t.dims.size(); ++k) {
-      if (t.dims[k] == e || std::find(out.dims.begin(), out.dims.end(), t.dims[k]) != out.dims.end())
-        continue;
+      if (t.dims[k] == e || std::find(out.dims.begin(), out.dims.end(), t.dims[k]) != out.dims.end()) continue;
       out.dims.push_back(t.dims[k]);
       out.sizes.push_back(t.sizes[k]);
     }
@@ -108,8 +107,7 @@ void eliminate(std::vector<Table>& tables, Element e, std::size_t temperatures) 
 
 /// Sums out every element that `wanted` holds for, those with the fewest neighbours first.
 template <class Table>
-void eliminate_all(std::vector<Table>& tables, const std::function<bool(Element)>& wanted,
-                   std::size_t temperatures) {
+void eliminate_all(std::vector<Table>& tables, const std::function<bool(Element)>& wanted, std::size_t temperatures) {
   for (;;) {
     std::map<Element, std::set<Element>> neighbours;
     for (const Table& t : tables) {
@@ -118,17 +116,17 @@ void eliminate_all(std::vector<Table>& tables, const std::function<bool(Element)
       }
     }
     if (neighbours.empty()) return;
-    const auto fewest =
-        std::min_element(neighbours.begin(), neighbours.end(),
-                         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const auto fewest = std::min_element(neighbours.begin(), neighbours.end(), [](const auto& a, const auto& b) {
+      return a.second.size() < b.second.size();
+    });
     eliminate(tables, fewest->first, temperatures);
   }
 }
 
 }  // namespace
 
-TemperedNormaliser::TemperedNormaliser(const Model& model, const schedule::Schedule& schedule,
-                                       const BoundData& data, std::vector<double> temperatures)
+TemperedNormaliser::TemperedNormaliser(const Model& model, const schedule::Schedule& schedule, const BoundData& data,
+                                       std::vector<double> temperatures)
     : model_(model),
       schedule_(schedule),
       data_(data),
@@ -136,16 +134,13 @@ TemperedNormaliser::TemperedNormaliser(const Model& model, const schedule::Sched
       local_(model.variables.size()) {
   const conditionals::Conditionals& c = schedule.conditionals;
   for (std::size_t k = 0; k < model.variables.size(); ++k) {
-    if (!model.variables[k].observed && c.block_of[k].valid())
-      local_[k] = schedule.local[c.block_of[k].index()];
+    if (!model.variables[k].observed && c.block_of[k].valid()) local_[k] = schedule.local[c.block_of[k].index()];
   }
   for (std::size_t k = 0; k < c.density.origins.size(); ++k) {
-    if (schedule.tempered[k] && c.density.origins[k].statement)
-      statements_.push_back(*c.density.origins[k].statement);
+    if (schedule.tempered[k] && c.density.origins[k].statement) statements_.push_back(*c.density.origins[k].statement);
   }
   for (StatementId s : statements_)
-    equal_items_ =
-        equal_items_ && !model[s].bounds.empty() && !mentions(model[s], model[model[s].bounds[0]].plate);
+    equal_items_ = equal_items_ && !model[s].bounds.empty() && !mentions(model[s], model[model[s].bounds[0]].plate);
 }
 
 std::string TemperedNormaliser::refusal() const {
@@ -199,8 +194,7 @@ struct TemperedNormaliser::Known {
   };
   const Concentrations& concentrations;
   const std::vector<double>& temperatures;
-  std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals =
-      {};  // by family and parameters
+  std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals = {};  // by family and parameters
   std::map<Element, Moments> moments = {};
 };
 
@@ -225,8 +219,7 @@ const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k,
   return k ? out.entries[*k] : out.all;
 }
 
-TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement& s, const At& at,
-                                                     Known& known) const {
+TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement& s, const At& at, Known& known) const {
   const Variable& variable = model_[s.variable];
   const math::FamilyRow& row = *f.distribution(s, at).family;
   const bool own = local_[s.variable.index()] && is_discrete(variable.support);
@@ -375,8 +368,7 @@ std::vector<std::int64_t> TemperedNormaliser::row_lengths(std::int64_t item) con
   return out;
 }
 
-std::vector<Logs> TemperedNormaliser::of_items(Forward& f, std::span<const std::int64_t> items,
-                                               Known& known) const {
+std::vector<Logs> TemperedNormaliser::of_items(Forward& f, std::span<const std::int64_t> items, Known& known) const {
   std::map<std::vector<std::int64_t>, Logs> kinds;  // where items differ by the lengths of their rows at most
   std::vector<Logs> out;
   for (std::int64_t i : items) {
@@ -391,8 +383,7 @@ std::vector<Logs> TemperedNormaliser::of_items(Forward& f, std::span<const std::
   return out;
 }
 
-std::vector<double> TemperedNormaliser::of_all(Forward& f, std::span<const std::int64_t> sample,
-                                               Known& known) const {
+std::vector<double> TemperedNormaliser::of_all(Forward& f, std::span<const std::int64_t> sample, Known& known) const {
   Logs out(known.temperatures.size(), 0.0);
   if (statements_.empty()) return out;
   const std::int64_t items = data_.sizes[model_[model_[statements_[0]].variable].axes[0].index()];
@@ -458,16 +449,14 @@ TemperedNormaliser::Estimate TemperedNormaliser::under_prior(std::size_t draws, 
     for (const ForwardGroup& group : forward_order(model_)) {
       for (StatementId id : group.statements) {
         const Statement& s = model_[id];
-        if (model_[s.variable].observed ||
-            (local_[s.variable.index()] && is_discrete(model_[s.variable].support)))
+        if (model_[s.variable].observed || (local_[s.variable.index()] && is_discrete(model_[s.variable].support)))
           continue;
         At at = f.origin();
         f.each(s.bounds, at, [&] {
           const math::FamilyRow& row = *f.distribution(s, at).family;
           if (!row.draw) return;
           const math::Environment parameters = f.parameters(s, at);
-          const std::vector<double> x =
-              row.draw(math::flatten_parameters(row, parameters), parameters.extent, rng);
+          const std::vector<double> x = row.draw(math::flatten_parameters(row, parameters), parameters.extent, rng);
           std::ranges::copy(x, f.values(f.element(s, at)).begin());
         });
       }

@@ -2,8 +2,8 @@
 //
 // It is found from the statements, recursively through the local variables: what is observed is integrated by its
 // family's tempered integral, discrete local variables are summed out, and continuous local ones are integrated like
-// what is observed where their prior is tempered (schedule/tempered.h), and stand at their values otherwise. Energy and normaliser belong
-// to one density, all constants and base measures included.
+// what is observed where their prior is tempered (schedule/tempered.h), and stand at their values otherwise. Energy and
+// normaliser belong to one density, all constants and base measures included.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -26,8 +26,8 @@ class TemperedNormaliser {
 
   /// At the values that `values` has of the variables that are not integrated out; discrete local ones must be unknown.
   /// With `items`, those stand for all; many items are always represented by some of them.
-  /// Concentrations of Dirichlet factors by VariableId, in the order of values (none: empty): where such a simplex is the
-  /// parameter of categories, the exact moments E[x_k^(1/T)] stand for its value.
+  /// Concentrations of Dirichlet factors by VariableId, in the order of values (none: empty): where such a simplex is
+  /// the parameter of categories, the exact moments E[x_k^(1/T)] stand for its value.
   using Concentrations = std::vector<std::vector<double>>;
   std::vector<double> at(Forward& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
@@ -61,9 +61,9 @@ class TemperedNormaliser {
   const schedule::Schedule& schedule_;
   const BoundData& data_;
   std::vector<double> temperatures_;
-  std::vector<model::StatementId> statements_;   // tempered ones
-  std::vector<bool> local_;                      // by VariableId
-  bool equal_items_ = true;                      // no statement depends on the item but by the size of its rows
+  std::vector<model::StatementId> statements_;  // tempered ones
+  std::vector<bool> local_;                     // by VariableId
+  bool equal_items_ = true;                     // no statement depends on the item but by the size of its rows
 };
 
 }  // namespace lehr

@@ -44,9 +44,8 @@ bool has_converged(const std::vector<double>& c) {
 
 }  // namespace
 
-OverTemperatures over_temperatures(
-    const std::vector<double>& temperatures,
-    const std::function<OverTemperatures(const std::vector<double>&)>& evaluate) {
+OverTemperatures over_temperatures(const std::vector<double>& temperatures,
+                                   const std::function<OverTemperatures(const std::vector<double>&)>& evaluate) {
   const double low = std::log(temperatures.front()), high = std::log(temperatures.back());
   const auto point = [&](std::size_t k, std::size_t n) {
     const double x = std::cos(std::numbers::pi * static_cast<double>(k) / static_cast<double>(n));

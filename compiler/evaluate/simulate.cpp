@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/model/walk.h"
 #include "compiler/evaluate/footprint.h"
 #include "compiler/evaluate/forward.h"
 #include "compiler/evaluate/forward_order.h"
+#include "compiler/model/walk.h"
 #include "runtime/rng.h"
 
 namespace lehr {
@@ -23,8 +23,7 @@ std::string name_of(const Forward& f, const Statement& s, const At& at) {
   for (const BoundId b : s.bounds) {
     const Bound& bound = f.model()[b];
     std::int64_t k = at[b.index()];
-    if (bound.parent)
-      k -= f.data().offsets[bound.plate.index()][static_cast<std::size_t>(at[bound.parent->index()])];
+    if (bound.parent) k -= f.data().offsets[bound.plate.index()][static_cast<std::size_t>(at[bound.parent->index()])];
     indices += fmt::format("{}{}", indices.empty() ? "" : ", ", k);
   }
   const std::string& name = f.model()[s.variable].name;
@@ -42,11 +41,10 @@ bool constants_only(const Model& m, const Distribution& d) {
 }
 
 Error improper(const Variable& v, const math::FamilyRow& family) {
-  return {
-      ExitCode::model,
-      "",
-      fmt::format("the prior of '{}' is improper ({}): there is nothing to draw from", v.name, family.name),
-      {fmt::format("give '{0}' a proper prior, or a value: --data {0}=FILE", v.name)}};
+  return {ExitCode::model,
+          "",
+          fmt::format("the prior of '{}' is improper ({}): there is nothing to draw from", v.name, family.name),
+          {fmt::format("give '{0}' a proper prior, or a value: --data {0}=FILE", v.name)}};
 }
 
 Error out_of_domain(const Forward& f, const Statement& s, const At& at, const math::Environment& parameters) {
@@ -58,12 +56,11 @@ Error out_of_domain(const Forward& f, const Statement& s, const At& at, const ma
   const bool always = constants_only(f.model(), d);
   Error e{always ? ExitCode::model : ExitCode::numerical,
           "",
-          fmt::format("{} cannot be drawn: {}{} is not a proper distribution", name_of(f, s, at),
-                      d.family->name, list.empty() ? "" : "(" + list + ")"),
+          fmt::format("{} cannot be drawn: {}{} is not a proper distribution", name_of(f, s, at), d.family->name,
+                      list.empty() ? "" : "(" + list + ")"),
           {}};
   if (always)
-    e.notes = {
-        fmt::format("give '{0}' a proper prior, or a value: --data {0}=FILE", f.model()[s.variable].name)};
+    e.notes = {fmt::format("give '{0}' a proper prior, or a value: --data {0}=FILE", f.model()[s.variable].name)};
   else e.notes = {"what it depends on was drawn or given so; a narrower prior or another seed may do"};
   return e;
 }
@@ -71,8 +68,7 @@ Error out_of_domain(const Forward& f, const Statement& s, const At& at, const ma
 /// Whether the parameters are in the domain of the family.
 bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
   for (const auto& [name, q] : parameters.symbols) {
-    if (!std::all_of(q.values.begin(), q.values.end(), [](double v) { return std::isfinite(v); }))
-      return false;
+    if (!std::all_of(q.values.begin(), q.values.end(), [](double v) { return std::isfinite(v); })) return false;
   }
   if (const math::AtValue* p = math::looks_up(row)) {
     const std::vector<double>& weights = parameters.symbols.at(p->vector).values;
@@ -81,8 +77,8 @@ bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
       total += w < 0 ? std::nan("") : w;
     return total > 0;
   }
-  if (row.factor && !math::is_proper(*row.factor, {parameters.extent,
-                                                   math::parameters_from_density(*row.factor, parameters)}))
+  if (row.factor &&
+      !math::is_proper(*row.factor, {parameters.extent, math::parameters_from_density(*row.factor, parameters)}))
     return false;
   if (row.factor && !row.factor->valid.empty()) return true;
   // Elsewhere the logarithms of the density show it: at one half every support's formula has all of them.
@@ -138,8 +134,7 @@ class Simulator {
     }
     math::Environment parameters = forward_.parameters(s, at);
     for (const math::Spelling& spelling : family.spellings) {
-      if (spelling.optional && !parameters.symbols.contains(spelling.canonical) &&
-          !imply(spelling, e, parameters))
+      if (spelling.optional && !parameters.symbols.contains(spelling.canonical) && !imply(spelling, e, parameters))
         return;
     }
     if (!proper(family, parameters)) {
@@ -162,9 +157,8 @@ class Simulator {
           ExitCode::data,
           "--data",
           fmt::format("nothing gives '{}' of '{}'", spelling.name, v.name),
-          {fmt::format(
-              "write it in the model, or bind data to '{}': each row is drawn with the total it has there",
-              v.name)}};
+          {fmt::format("write it in the model, or bind data to '{}': each row is drawn with the total it has there",
+                       v.name)}};
       return false;
     }
     const std::size_t width = forward_.width(e.variable);
@@ -193,9 +187,7 @@ std::vector<std::int64_t> packed_shape(const Model& m, const BoundData& d, const
   return out;
 }
 
-bool is_integer(math::Support s) {
-  return is_discrete(s) || s == math::Support::count || s == math::Support::counts;
-}
+bool is_integer(math::Support s) { return is_discrete(s) || s == math::Support::count || s == math::Support::counts; }
 
 std::vector<NpyArray> arrays_of(const Forward& f) {
   const Model& m = f.model();
@@ -231,11 +223,11 @@ std::optional<Error> copies(const Model& m, const BoundData& d) {
     if (!p.times) continue;
     const std::vector<double>& counts = d.givens[p.times->index()].values;
     if (std::all_of(counts.begin(), counts.end(), [](double c) { return c == 1; })) continue;
-    return Error{ExitCode::data,
-                 "--data",
-                 fmt::format("'{}' must be 1 everywhere: every copy is drawn by itself", m[*p.times].name),
-                 {fmt::format("leave '{}' out, and give '{}' the size with the copies counted",
-                              m[*p.times].name, p.name)}};
+    return Error{
+        ExitCode::data,
+        "--data",
+        fmt::format("'{}' must be 1 everywhere: every copy is drawn by itself", m[*p.times].name),
+        {fmt::format("leave '{}' out, and give '{}' the size with the copies counted", m[*p.times].name, p.name)}};
   }
   return std::nullopt;
 }

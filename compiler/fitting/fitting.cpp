@@ -23,9 +23,8 @@ std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t posit
 
 }  // namespace
 
-Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
-                                              Dataset dataset, const Settings& settings,
-                                              Diagnostics& diagnostics) {
+Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
+                                              const Settings& settings, Diagnostics& diagnostics) {
   Result<BoundData> data = lehr::bind(complete.model, std::move(dataset), settings);
   if (!data) return data.error();
   density::ExpandOptions options;
@@ -53,13 +52,11 @@ Result<double> infer_items(Instance& instance, const SweepOptions& options) {
   std::int32_t status = machine::infer_items(m, machine::Which::stages);
   if (status == 0) status = engine.elbo(elbo);
   if (status != 0) return Error{ExitCode::numerical, "", engine.describe(status), {}};
-  if (!std::isfinite(elbo.value))
-    return Error{ExitCode::numerical, "", "the ELBO of the items is not finite", {}};
+  if (!std::isfinite(elbo.value)) return Error{ExitCode::numerical, "", "the ELBO of the items is not finite", {}};
   return elbo.value;
 }
 
-Fitting::Fitting(Bound bound, FitSettings settings)
-    : bound_(std::move(bound)), settings_(std::move(settings)) {}
+Fitting::Fitting(Bound bound, FitSettings settings) : bound_(std::move(bound)), settings_(std::move(settings)) {}
 
 Result<std::unique_ptr<Fitting>> Fitting::make(Bound bound, FitSettings settings) {
   settings.inference.fresh = settings.method.svi;
@@ -80,8 +77,8 @@ std::optional<Error> Fitting::compile() {
     bound_.data.givens.push_back({std::vector<double>(static_cast<std::size_t>(items), 1.0)});
   }
   // A model of local variables alone has no other posterior to show.
-  const bool all_local = std::all_of(schedule().stage_of.begin(), schedule().stage_of.end(),
-                                     [](const auto& s) { return s.has_value(); });
+  const bool all_local =
+      std::all_of(schedule().stage_of.begin(), schedule().stage_of.end(), [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
   lowering.save_locals = settings_.save_locals;
   // Normalisers are found from the factors of all items.
@@ -127,10 +124,9 @@ Result<std::vector<Caution>> Fitting::foresee(const Tempering& t) {
     return Error{ExitCode::numerical, "", engine.describe(status), {}};
   if (reached >= needed) return out;
   out.push_back(
-      {fmt::format(
-           "the normaliser (prior) keeps the temperature above 1: it expects data with a log density of "
-           "{:.6g} nats, and ten sweeps bring these data to {:.6g}",
-           needed, reached),
+      {fmt::format("the normaliser (prior) keeps the temperature above 1: it expects data with a log density of "
+                   "{:.6g} nats, and ten sweeps bring these data to {:.6g}",
+                   needed, reached),
        {"normaliser=posterior is found from the factors as they are, and comes down with them"}});
   return out;
 }
@@ -165,8 +161,7 @@ Result<bool> Fitting::run_items(FitRun& run) {
   run.outcome.status = Status::converged;
   run.outcome.elbo = *elbo;
   take_posterior(run);
-  if (run.outcome.status == Status::numerical_failure)
-    return Error{ExitCode::numerical, "", run.outcome.failure, {}};
+  if (run.outcome.status == Status::numerical_failure) return Error{ExitCode::numerical, "", run.outcome.failure, {}};
   return true;
 }
 
@@ -180,26 +175,25 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
   }
   if (run.outcome.status == Status::numerical_failure) return out;
   if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior)) {
-    out.push_back({fmt::format("the ELBO is only right to about {:.1g} nats: it is made of log gamma functions of numbers up "
-                               "to {:.2g} ({}), which leave few digits to their differences",
-                               lost->nats, lost->largest, lost->name),
-                   {"bounds that differ by less are equal"}});
+    out.push_back(
+        {fmt::format("the ELBO is only right to about {:.1g} nats: it is made of log gamma functions of numbers up "
+                     "to {:.2g} ({}), which leave few digits to their differences",
+                     lost->nats, lost->largest, lost->name),
+         {"bounds that differ by less are equal"}});
   }
   // A local temperature stays above 1 for every item that the model does not explain.
   if (run.tempering && !run.tempering->local && run.temper_report.temperature > 1.05) {
-    Caution high{
-        fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "
-                    "them, or the normaliser ({}) does not suit it",
-                    run.temper_report.temperature, run.tempering->normaliser),
-        {}};
+    Caution high{fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "
+                             "them, or the normaliser ({}) does not suit it",
+                             run.temper_report.temperature, run.tempering->normaliser),
+                 {}};
     if (!settings_.method.svi) high.notes.push_back("a phase at temperature 1 followed all the same");
     out.push_back(std::move(high));
   }
   if (!run.symmetric.empty() && settings_.inference.max_iterations > 0) {
-    out.push_back(
-        {fmt::format("all elements of {} are equal: a symmetric solution, from which no sweep leads away",
-                     fmt::join(run.symmetric, ", ")),
-         {"another start (seed, init points), or less heat where there was annealing"}});
+    out.push_back({fmt::format("all elements of {} are equal: a symmetric solution, from which no sweep leads away",
+                               fmt::join(run.symmetric, ", ")),
+                   {"another start (seed, init points), or less heat where there was annealing"}});
   }
   return out;
 }
@@ -234,8 +228,7 @@ Outcome Fitting::infer(FitRun& run, const OnSweep& on_sweep) {
   }
   if (run.tempering && run.tempering->local)
     return run_items_tempered(engine, options, run.tempering->items(), on_sweep, run.temper_report);
-  if (run.tempering)
-    return run_tempered(engine, run.tempering->options(options), on_sweep, run.temper_report);
+  if (run.tempering) return run_tempered(engine, run.tempering->options(options), on_sweep, run.temper_report);
   if (method.anneal) {
     if (method.svi && std::holds_alternative<AutoAnneal>(*method.anneal)) {
       return run_auto_svi(engine, options, on_sweep, run.probe.emplace());

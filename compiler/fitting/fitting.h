@@ -1,13 +1,14 @@
-// A fit, from a model and its data to runs from several starts. The command line and the library are both users of this.
+// A fit, from a model and its data to runs from several starts. The command line and the library are both users of
+// this.
 #pragma once
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "compiler/pipeline.h"
 #include "compiler/fitting/method.h"
 #include "compiler/instance/instance.h"
+#include "compiler/pipeline.h"
 #include "runtime/methods/auto_anneal.h"
 #include "runtime/methods/auto_svi.h"
 #include "runtime/methods/reach.h"
@@ -21,18 +22,18 @@ struct Bound {
   BoundData data;
 };
 
-/// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where some are,
-/// `resolved` (as read() made it) is analysed anew. Nothing: the diagnostics say why.
+/// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where
+/// some are, `resolved` (as read() made it) is analysed anew. Nothing: the diagnostics say why.
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
                                               const Settings& settings, Diagnostics& diagnostics);
 
 struct FitSettings {
   Method method;
-  SviOptions inference;            // coordinate ascent reads what it has of them; no sweep: the ELBO of the start
+  SviOptions inference;  // coordinate ascent reads what it has of them; no sweep: the ELBO of the start
   std::uint64_t seed = 1;
   StartKind start = StartKind::seeds;
-  std::vector<NpyArray> init;      // put in place after the start
-  std::string init_source;         // for messages
+  std::vector<NpyArray> init;  // put in place after the start
+  std::string init_source;     // for messages
   bool save_locals = false;
   Backend backend = Backend::native;
 };
@@ -52,8 +53,8 @@ struct FitRun {
   std::optional<ProbeReport> probe;     // of the same from minibatches
   std::optional<Tempering> tempering;
   TemperReport temper_report;
-  std::vector<std::string> symmetric;   // Instance::equal_components
-  std::vector<Caution> at_start;        // what there is to know before the run
+  std::vector<std::string> symmetric;  // Instance::equal_components
+  std::vector<Caution> at_start;       // what there is to know before the run
 };
 
 /// A run that failed loses to one that did not; otherwise the higher ELBO wins.

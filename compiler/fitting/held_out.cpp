@@ -60,10 +60,8 @@ Settings fitted_settings(const Analysed& analysed, const SavedFit& fit) {
     for (const PlateId p : plates) {
       const Plate& plate = m[m[p].set];
       if (plate.parent) continue;
-      if (const auto it = fit.sizes.find(plate.name); it != fit.sizes.end())
-        out.sizes[plate.name] = it->second;
-      if (const auto it = fit.labels.find(plate.name); it != fit.labels.end())
-        out.labels[plate.name] = it->second;
+      if (const auto it = fit.sizes.find(plate.name); it != fit.sizes.end()) out.sizes[plate.name] = it->second;
+      if (const auto it = fit.labels.find(plate.name); it != fit.labels.end()) out.labels[plate.name] = it->second;
     }
   }
   return out;
@@ -73,8 +71,7 @@ double HeldOut::multiplicity(const Statement& s, const At& at) const {
   double out = 1;
   for (const BoundId b : s.bounds) {
     const Plate& plate = model()[model()[b].plate];
-    if (plate.times)
-      out *= data_.givens[plate.times->index()].values[static_cast<std::size_t>(at[b.index()])];
+    if (plate.times) out *= data_.givens[plate.times->index()].values[static_cast<std::size_t>(at[b.index()])];
   }
   return out;
 }
@@ -95,8 +92,8 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
         }
       }
       if (!item)
-        return unscored(fmt::format("'{}' does not lie on the items: what of it to hold out is not defined",
-                                    m[s.variable].name));
+        return unscored(
+            fmt::format("'{}' does not lie on the items: what of it to hold out is not defined", m[s.variable].name));
     }
     At at = forward.origin();
     forward.each(s.bounds, at, [&] {
@@ -115,12 +112,10 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   for (auto& [item, observations] : items) {
     std::vector<std::int64_t> copies;
     for (std::size_t k = 0; k < observations.size(); ++k)
-      copies.insert(copies.end(), static_cast<std::size_t>(observations[k].copies),
-                    static_cast<std::int64_t>(k));
+      copies.insert(copies.end(), static_cast<std::size_t>(observations[k].copies), static_cast<std::int64_t>(k));
     Rng rng(options.seed, static_cast<std::uint64_t>(item));
     shuffle(rng, copies);
-    const auto held =
-        static_cast<std::size_t>(std::floor(fraction_ * static_cast<double>(copies.size()) + 1e-9));
+    const auto held = static_cast<std::size_t>(std::floor(fraction_ * static_cast<double>(copies.size()) + 1e-9));
     std::vector<double> out(observations.size(), 0.0);
     for (std::size_t k = 0; k < held; ++k)
       ++out[static_cast<std::size_t>(copies[k])];
@@ -184,8 +179,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   if (auto e = analyse_anew(*counted, expand)) return *e;
   bool beliefs_of_items = false;
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
-    beliefs_of_items =
-        beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
+    beliefs_of_items = beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
   Result<std::unique_ptr<Instance>> made =
       Instance::make(out->analysed_, out->kept_, loops::LowerOptions{beliefs_of_items}, Backend::native, 0);
   if (!made) return made.error();
@@ -199,8 +193,7 @@ Result<Score> HeldOut::score(const std::vector<NpyArray>& posterior) {
   for (const NpyArray& a : posterior) {
     const std::string name = a.name.substr(0, a.name.rfind('.'));
     for (std::size_t v = 0; v < m.variables.size(); ++v) {
-      if (m.variables[v].name == name && !m.variables[v].auxiliary && !is_local(VariableId(v)))
-        arrays.push_back(a);
+      if (m.variables[v].name == name && !m.variables[v].auxiliary && !is_local(VariableId(v))) arrays.push_back(a);
     }
   }
   if (!instance_) return sum_up(arrays);
@@ -223,9 +216,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NpyArray>& posterior) {
     const conditionals::Conditionals& c = analysed_.schedule.conditionals;
     const std::optional<Moments> mean =
         it == saved.end() ? std::nullopt : moments(*c[c.block_of[k]].family, it->second, nullptr);
-    if (!mean)
-      return Error{
-          ExitCode::data, "posterior.npz", fmt::format("there is no mean of '{}' in it", v.name), {}};
+    if (!mean) return Error{ExitCode::data, "posterior.npz", fmt::format("there is no mean of '{}' in it", v.name), {}};
     std::vector<double> values = is_discrete(v.support) ? beliefs(v, mean->mean) : mean->mean;
     const std::size_t per_element = !is_discrete(v.support) ? forward.width(VariableId(k))
                                     : v.value_plate         ? forward.extent(VariableId(k))

@@ -7,43 +7,43 @@
 //   local variables summed out by their distributions (log sum_z p(z) p(x | z) in a mixture). Nothing is held out.
 // * Some local variable is continuous (the topics of a document): document completion (Hoffman et al. 2013, section 4).
 //   Of the observations of each item a fraction is held out; the local variables are inferred from the others with the
-//   global factors as they are, and the held-out ones are scored at the means of the item's variables, their own discrete
-//   variables summed out by their distributions (log sum_z p(z | E theta) p(x | z, E beta)).
+//   global factors as they are, and the held-out ones are scored at the means of the item's variables, their own
+//   discrete variables summed out by their distributions (log sum_z p(z | E theta) p(x | z, E beta)).
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "compiler/pipeline.h"
-#include "compiler/instance/instance.h"
 #include "compiler/evaluate/marginal.h"
+#include "compiler/instance/instance.h"
+#include "compiler/pipeline.h"
 #include "runtime/methods/sweep.h"
 #include "runtime/output/saved_fit.h"
 
 namespace lehr {
 
 struct HeldOutOptions {
-  std::optional<double> fraction;       // of each item's observations, rounded down; completion only, where 0.5 is meant
-  std::uint64_t seed = 1;               // of the split
-  SweepOptions local = {1000, 1e-6};    // inference of the local variables
+  std::optional<double> fraction;     // of each item's observations, rounded down; completion only, where 0.5 is meant
+  std::uint64_t seed = 1;             // of the split
+  SweepOptions local = {1000, 1e-6};  // inference of the local variables
 };
 
 struct Score {
-  double total = 0;                     // nats
-  std::int64_t observations = 0;        // elements of observed variables, copies counted, that were scored
+  double total = 0;               // nats
+  std::int64_t observations = 0;  // elements of observed variables, copies counted, that were scored
 };
 
 /// A model or a request that has no score.
 Error unscored(std::string text, std::vector<std::string> notes = {});
-/// Gives the plates of single observations a multiplicity, 1, in the model and its data: an element that is held out counts 0
-/// times, and its own variables with it, which a missing value would leave in the model.
+/// Gives the plates of single observations a multiplicity, 1, in the model and its data: an element that is held out
+/// counts 0 times, and its own variables with it, which a missing value would leave in the model.
 model::Model with_counted_elements(const model::Model& m, BoundData& data);
 /// The plate of the variable that has a multiplicity, or null.
 const model::Plate* times_plate(const model::Model& m, const model::Variable& v);
 
-/// What a model and a saved fit say of data that it has not seen: constants, and sizes and labels of the plates that the
-/// global parameters have.
+/// What a model and a saved fit say of data that it has not seen: constants, and sizes and labels of the plates that
+/// the global parameters have.
 Settings fitted_settings(const Analysed& analysed, const SavedFit& fit);
 
 /// The same of the data that a model is about to be fitted to.
@@ -52,13 +52,14 @@ Settings fitted_settings(const Analysed& analysed, const BoundData& data);
 class HeldOut {
  public:
   /// Binds the data, splits them and compiles what infers the local variables. ExitCode::usage for models that have no
-  /// score (latent chains, potentials, a continuous variable of each observation), and for a fraction where nothing is held out.
-  static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved, const Analysed& complete,
-                                               const Dataset& dataset, const Settings& settings,
-                                               const HeldOutOptions& options);
+  /// score (latent chains, potentials, a continuous variable of each observation), and for a fraction where nothing is
+  /// held out.
+  static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved,
+                                               const Analysed& complete, const Dataset& dataset,
+                                               const Settings& settings, const HeldOutOptions& options);
 
-  /// The score under a posterior, arrays named as in posterior.npz (local ones are passed over). May be called again, with
-  /// another posterior; the result depends on nothing before.
+  /// The score under a posterior, arrays named as in posterior.npz (local ones are passed over). May be called again,
+  /// with another posterior; the result depends on nothing before.
   Result<Score> score(const std::vector<NpyArray>& posterior);
 
   bool completes() const { return instance_ != nullptr; }

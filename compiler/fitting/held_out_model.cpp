@@ -69,8 +69,7 @@ Model with_counted_elements(const Model& m, BoundData& data) {
     for (Plate& p : out.plates) {
       if (p.set == leaf) p.times = GivenId(out.givens.size());
     }
-    out.givens.push_back(
-        {"elements of " + m[leaf].name, v.span, v.axes, {}, GivenType::count, std::nullopt, false});
+    out.givens.push_back({"elements of " + m[leaf].name, v.span, v.axes, {}, GivenType::count, std::nullopt, false});
     data.givens.push_back({std::vector<double>(elements, 1.0), false});
   }
   return out;
@@ -86,8 +85,8 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
     for (const ExprId id : nodes_under(m, roots_of(s))) {
       const auto* ref = std::get_if<VariableRef>(&m[id].node);
       if (ref && m[ref->variable].observed)
-        return unscored(fmt::format("'{}' depends on the observed '{}', which therefore cannot be held out",
-                                    v.name, m[ref->variable].name));
+        return unscored(fmt::format("'{}' depends on the observed '{}', which therefore cannot be held out", v.name,
+                                    m[ref->variable].name));
     }
     const Plate* p = times_plate(m, v);
     if (!v.observed) continue;
@@ -95,15 +94,14 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
       const std::vector<bool> above = ancestors(m, s);
       for (std::size_t k = 0; k < above.size(); ++k) {
         if (above[k] && summed_[k].by == Summation::own)
-          return unscored(
-              fmt::format("'{}' cannot be held out without its own '{}'", v.name, m.variables[k].name),
-              {fmt::format("put '{}' on a plate that is nested in the items", v.name)});
+          return unscored(fmt::format("'{}' cannot be held out without its own '{}'", v.name, m.variables[k].name),
+                          {fmt::format("put '{}' on a plate that is nested in the items", v.name)});
       }
       continue;
     }
     if (counted.contains(p) || v.axes.back() != p->set || !v.event.empty() || (m[*p->times].axes != v.axes))
-      return unscored(fmt::format("copies of '{}' cannot be held out: its plate '{}' counts other things too",
-                                  v.name, p->name));
+      return unscored(
+          fmt::format("copies of '{}' cannot be held out: its plate '{}' counts other things too", v.name, p->name));
     counted[p] = v.name;
   }
   return std::nullopt;
@@ -139,9 +137,8 @@ std::optional<Error> HeldOut::classify() {
     const Variable& x = m.variables[v];
     if (x.observed || x.auxiliary || !is_local(VariableId(v)) || is_discrete(x.support)) continue;
     if (own(v)) {
-      return unscored(
-          fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
-          {"a score needs several observations of each item, or local variables that are discrete"});
+      return unscored(fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
+                      {"a score needs several observations of each item, or local variables that are discrete"});
     }
     completion_ = true;
   }

@@ -15,23 +15,22 @@ constexpr double kLeast = 1e-3;
 
 /// Names in arguments of log gamma functions.
 void under_log_gamma(const math::Expr& e, bool inside, std::set<std::string>& names) {
-  std::visit(
-      Overloaded{[&](const math::Symbol& s) {
-                   if (inside) names.insert(s.name);
-                 },
-                 [&](const math::Add& x) {
-                   under_log_gamma(x.left, inside, names);
-                   under_log_gamma(x.right, inside, names);
-                 },
-                 [&](const math::Multiply& x) {
-                   under_log_gamma(x.left, inside, names);
-                   under_log_gamma(x.right, inside, names);
-                 },
-                 [&](const math::Apply& x) {
-                   under_log_gamma(x.argument, inside || x.function == math::Function::lgamma, names);
-                 },
-                 [&](const math::Sum& x) { under_log_gamma(x.body, inside, names); }, [](const auto&) {}},
-      e->form);
+  std::visit(Overloaded{[&](const math::Symbol& s) {
+                          if (inside) names.insert(s.name);
+                        },
+                        [&](const math::Add& x) {
+                          under_log_gamma(x.left, inside, names);
+                          under_log_gamma(x.right, inside, names);
+                        },
+                        [&](const math::Multiply& x) {
+                          under_log_gamma(x.left, inside, names);
+                          under_log_gamma(x.right, inside, names);
+                        },
+                        [&](const math::Apply& x) {
+                          under_log_gamma(x.argument, inside || x.function == math::Function::lgamma, names);
+                        },
+                        [&](const math::Sum& x) { under_log_gamma(x.body, inside, names); }, [](const auto&) {}},
+             e->form);
 }
 
 void add(LostDigits& to, const std::string& name, const std::vector<double>& values) {
@@ -47,8 +46,8 @@ void add(LostDigits& to, const std::string& name, const std::vector<double>& val
 
 }  // namespace
 
-std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s,
-                                      const BoundData& data, const std::vector<NpyArray>& posterior) {
+std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
+                                      const std::vector<NpyArray>& posterior) {
   LostDigits out;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const model::Variable& v = m.variables[k];

@@ -18,7 +18,7 @@ struct LostDigits {
 };
 
 /// Nothing below a thousandth of a nat.
-std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s,
-                                      const BoundData& data, const std::vector<NpyArray>& posterior);
+std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
+                                      const std::vector<NpyArray>& posterior);
 
 }  // namespace lehr

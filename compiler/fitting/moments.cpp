@@ -55,8 +55,7 @@ std::optional<Parts> parts_of(const Factor& f, const SavedVariable& v, const Sav
     }
     if (std::ssize(a->shape) < p.event_rank || a->values.size() != size_of(a->shape)) return std::nullopt;
     const auto event = a->shape.end() - p.event_rank;
-    if (elements.value_or(Shape(a->shape.begin(), event)) != Shape(a->shape.begin(), event))
-      return std::nullopt;
+    if (elements.value_or(Shape(a->shape.begin(), event)) != Shape(a->shape.begin(), event)) return std::nullopt;
     elements = Shape(a->shape.begin(), event);
     for (auto d = event; d != a->shape.end(); ++d) {
       if (extent.value_or(*d) != *d) return std::nullopt;
@@ -79,9 +78,7 @@ void gather(const Parts& from, std::size_t element, std::vector<double>& to) {
   }
 }
 
-std::size_t components(int rank, std::size_t extent) {
-  return rank == 0 ? 1 : rank == 1 ? extent : extent * extent;
-}
+std::size_t components(int rank, std::size_t extent) { return rank == 0 ? 1 : rank == 1 ? extent : extent * extent; }
 
 }  // namespace
 
@@ -129,8 +126,7 @@ std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, 
     if (counts) m.total.push_back(std::accumulate(flat.begin(), flat.end(), 0.0));
   }
   // What needs the other member, which is not there.
-  if (!parts->complete && std::any_of(m.sd.begin(), m.sd.end(), [](double x) { return std::isnan(x); }))
-    m.sd.clear();
+  if (!parts->complete && std::any_of(m.sd.begin(), m.sd.end(), [](double x) { return std::isnan(x); })) m.sd.clear();
   return m;
 }
 

@@ -22,8 +22,7 @@ struct Moments {
 /// `joint`: the other member of a joint factor or null, which leaves the sd of a mean empty. Moments that do
 /// not exist are infinite. Nothing when the parameters are not those of the family or of its points, or their
 /// shapes do not belong together.
-std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariable& v,
-                               const SavedVariable* joint);
+std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariable& v, const SavedVariable* joint);
 
 /// The numbers that a simplex is proportional to the mean of, over the axes of `v` and the event; null where
 /// there are none.

@@ -40,8 +40,7 @@ Tempering::Factors Tempering::factors() const {
 }
 
 bool Tempering::is_constant(const std::vector<double>& temperatures, const model::Model& model,
-                            const schedule::Schedule& schedule, const BoundData& data, Factors& q,
-                            std::uint64_t seed) {
+                            const schedule::Schedule& schedule, const BoundData& data, Factors& q, std::uint64_t seed) {
   const TemperedNormaliser some(model, schedule, data, temperatures);
   const std::vector<double> log_c = some.at(q.values, {}, q.concentrations);
   const TemperedNormaliser::Estimate e = some.under_prior(2, seed);
@@ -52,12 +51,11 @@ bool Tempering::is_constant(const std::vector<double>& temperatures, const model
 }
 
 Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& model,
-                                  const schedule::Schedule& schedule, const BoundData& data,
-                                  const Instance& instance, std::uint64_t seed) {
+                                  const schedule::Schedule& schedule, const BoundData& data, const Instance& instance,
+                                  std::uint64_t seed) {
   Tempering out;
   for (std::int64_t m = 0; m < s.levels; ++m)
-    out.temperatures.push_back(
-        std::pow(s.hottest, static_cast<double>(m) / static_cast<double>(s.levels - 1)));
+    out.temperatures.push_back(std::pow(s.hottest, static_cast<double>(m) / static_cast<double>(s.levels - 1)));
   out.compute_ = std::make_shared<TemperedNormaliser>(model, schedule, data, out.temperatures);
   out.model_ = &model;
   out.schedule_ = &schedule;
@@ -74,13 +72,13 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const model::Model& m
     return out;
   }
   Factors q = out.factors();
-  const bool exact = s.normaliser == NormaliserKind::automatic &&
-                     is_constant({out.temperatures.front(), out.temperatures[out.temperatures.size() / 2],
-                                  out.temperatures.back()},
-                                 model, schedule, data, q, seed);
+  const bool exact =
+      s.normaliser == NormaliserKind::automatic &&
+      is_constant({out.temperatures.front(), out.temperatures[out.temperatures.size() / 2], out.temperatures.back()},
+                  model, schedule, data, q, seed);
   out.normaliser = exact ? "exact" : "posterior";
-  out.log_c = exact ? out.compute_->at(q.values, {}, q.concentrations)
-                    : out.compute_->near(q.values, {}, q.concentrations);
+  out.log_c =
+      exact ? out.compute_->at(q.values, {}, q.concentrations) : out.compute_->near(q.values, {}, q.concentrations);
   if (out.normaliser == "posterior") out.every_ = s.every.value_or(10);
   return out;
 }

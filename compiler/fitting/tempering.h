@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/instance/instance.h"
 #include "compiler/evaluate/normaliser.h"
+#include "compiler/instance/instance.h"
 #include "runtime/methods/temper.h"
 
 namespace lehr {
@@ -17,9 +17,9 @@ enum class NormaliserKind {
 };
 
 struct TemperSettings {
-  bool local = false;                 // a temperature for each item
-  double hottest = 10;                // local: 1.5
-  std::int64_t levels = 100;          // local: 25
+  bool local = false;         // a temperature for each item
+  double hottest = 10;        // local: 1.5
+  std::int64_t levels = 100;  // local: 25
   std::int64_t draws = 100;
   std::optional<std::int64_t> every;  // sweeps or steps between updates: 10 with `posterior`, otherwise 1
   NormaliserKind normaliser = NormaliserKind::automatic;
@@ -39,9 +39,9 @@ class Tempering {
   /// One temperature for each item.
   ItemGrid items() const;
 
-  std::vector<double> temperatures;   // geometric from 1 to the hottest
-  std::string normaliser;             // "exact", "prior" or "posterior"
-  std::vector<double> log_c, error;   // at the start; error: Monte Carlo standard errors, empty otherwise
+  std::vector<double> temperatures;  // geometric from 1 to the hottest
+  std::string normaliser;            // "exact", "prior" or "posterior"
+  std::vector<double> log_c, error;  // at the start; error: Monte Carlo standard errors, empty otherwise
 
   bool local = false;
 

@@ -21,8 +21,7 @@ std::pair<Eigen::Index, double> column(std::uint64_t feature, bool hashed) {
   h ^= h >> 29;
   h *= 0xBF58476D1CE4E5B9ULL;
   h ^= h >> 32;
-  return {static_cast<Eigen::Index>(h % static_cast<std::uint64_t>(kColumns)),
-          (h >> 40 & 1) != 0 ? 1.0 : -1.0};
+  return {static_cast<Eigen::Index>(h % static_cast<std::uint64_t>(kColumns)), (h >> 40 & 1) != 0 ? 1.0 : -1.0};
 }
 
 class Observations {
@@ -52,8 +51,7 @@ class Observations {
     }
     for (Eigen::Index c = 0; c < out.cols(); ++c) {
       out.col(c).array() -= out.col(c).mean();
-      const double sd =
-          std::sqrt(out.col(c).squaredNorm() / static_cast<double>(std::max<Eigen::Index>(1, elements)));
+      const double sd = std::sqrt(out.col(c).squaredNorm() / static_cast<double>(std::max<Eigen::Index>(1, elements)));
       if (sd > 0) out.col(c) /= sd;
     }
     return out;
@@ -81,16 +79,15 @@ class Observations {
       std::size_t inner = 1;
       for (model::PlateId p : v.event)
         inner *= static_cast<std::size_t>(s_.plate_sizes[set(p).index()]);
-      for (std::int64_t o : s_.engine.integers(
-               static_cast<std::int64_t>(s_.lowered.data.offsets[set(v.axes[1]).index()].index())))
+      for (std::int64_t o :
+           s_.engine.integers(static_cast<std::int64_t>(s_.lowered.data.offsets[set(v.axes[1]).index()].index())))
         first.push_back(static_cast<std::size_t>(o) * inner);
       return ragged(first, inner, category, value);
     }
     std::size_t elements = 1;
     for (model::PlateId p : axes_)
-      elements = s_.model[set(p)].parent
-                     ? static_cast<std::size_t>(s_.plate_sizes[set(p).index()])
-                     : elements * static_cast<std::size_t>(s_.plate_sizes[set(p).index()]);
+      elements = s_.model[set(p)].parent ? static_cast<std::size_t>(s_.plate_sizes[set(p).index()])
+                                         : elements * static_cast<std::size_t>(s_.plate_sizes[set(p).index()]);
     if (elements == 0 || length % elements != 0) return std::nullopt;
     return rectangular(elements, length / elements, category, value);
   }
@@ -98,14 +95,13 @@ class Observations {
   template <class Value>
   static Features rectangular(std::size_t elements, std::size_t width, bool category, const Value& value) {
     const bool hashed = category || static_cast<Eigen::Index>(width) > kColumns;
-    Features out = Features::Zero(static_cast<Eigen::Index>(elements),
-                                  hashed ? kColumns : static_cast<Eigen::Index>(width));
+    Features out =
+        Features::Zero(static_cast<Eigen::Index>(elements), hashed ? kColumns : static_cast<Eigen::Index>(width));
     for (std::size_t e = 0; e < elements; ++e) {
       for (std::size_t i = 0; i < width; ++i) {
         const double x = value(e * width + i);
         if (std::isnan(x)) continue;
-        const auto feature =
-            static_cast<std::uint64_t>(category ? i * 1000003 + static_cast<std::size_t>(x + 1) : i);
+        const auto feature = static_cast<std::uint64_t>(category ? i * 1000003 + static_cast<std::size_t>(x + 1) : i);
         const auto [c, sign] = column(feature, hashed);
         out(static_cast<Eigen::Index>(e), c) += sign * (category ? 1.0 : x);
       }
@@ -115,8 +111,7 @@ class Observations {
 
   /// Rows of different lengths: shares of categories, or means.
   template <class Value>
-  static Features ragged(const std::vector<std::size_t>& first, std::size_t inner, bool category,
-                         const Value& value) {
+  static Features ragged(const std::vector<std::size_t>& first, std::size_t inner, bool category, const Value& value) {
     const bool hashed = category || static_cast<Eigen::Index>(inner) > kColumns;
     const std::size_t rows = first.size() - 1;
     Features out =
@@ -156,8 +151,7 @@ Features plus_plus(const Features& x, Eigen::Index k, Rng& rng) {
 
 }  // namespace
 
-std::vector<std::int64_t> cluster(const Started& s, const std::vector<model::PlateId>& axes, std::int64_t k,
-                                  Rng& rng) {
+std::vector<std::int64_t> cluster(const Started& s, const std::vector<model::PlateId>& axes, std::int64_t k, Rng& rng) {
   const Features x = Observations(s, axes).features();
   if (x.cols() == 0 || x.rows() == 0) return {};
   Features centres = plus_plus(x, k, rng);

@@ -45,10 +45,9 @@ class Functions {
 
  private:
   static std::int32_t interpret(void* context, std::int64_t function, lehr_buffer const* table,
-                                const std::int64_t* sizes, const std::int64_t* integers,
-                                const double* reals) {
-    return loops::interpret(static_cast<const Functions*>(context)->program_,
-                            static_cast<std::size_t>(function), table, sizes, integers, reals);
+                                const std::int64_t* sizes, const std::int64_t* integers, const double* reals) {
+    return loops::interpret(static_cast<const Functions*>(context)->program_, static_cast<std::size_t>(function), table,
+                            sizes, integers, reals);
   }
 
   const loops::Program& program_;
@@ -76,7 +75,7 @@ struct Instance::Compiled {
 };
 
 std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, const loops::Lowered& lowered,
-                                                     Backend backend, std::int64_t window) {
+                                                      Backend backend, std::int64_t window) {
   try {
     return std::make_unique<Compiled>(tables, lowered, backend, window);
   } catch (NoRoom& e) {
@@ -99,8 +98,8 @@ Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const
   return too_large(std::move(arrays)).value();
 }
 
-Instance::Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options,
-                   Backend backend, std::int64_t window)
+Instance::Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
+                   std::int64_t window)
     : model_(analysed.model),
       schedule_(analysed.schedule),
       plate_sizes_(data.sizes),
@@ -152,12 +151,11 @@ std::optional<Error> Instance::asymmetric_matrix() const {
       const std::size_t matrix = i / (n * n) * n * n, row = i / n % n, column = i % n;
       const double other = x[matrix + column * n + row];
       if (std::abs(x[i] - other) <= 1e-9 * (std::abs(x[i]) + std::abs(other))) continue;
-      return Error{
-          ExitCode::data,
-          "--data",
-          fmt::format("the matrix '{}' is not symmetric: its entries [{}, {}] and [{}, {}] are {} and {}",
-                      g.name, row, column, column, row, x[i], other),
-          {"a precision, covariance, scale or rate matrix must be symmetric positive definite"}};
+      return Error{ExitCode::data,
+                   "--data",
+                   fmt::format("the matrix '{}' is not symmetric: its entries [{}, {}] and [{}, {}] are {} and {}",
+                               g.name, row, column, column, row, x[i], other),
+                   {"a precision, covariance, scale or rate matrix must be symmetric positive definite"}};
     }
   }
   return std::nullopt;
@@ -173,8 +171,7 @@ std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
 Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKind kind) {
   const auto failed = [&](std::int32_t status) {
     const bool data = status >= loops::kFailData;
-    return Error{
-        data ? ExitCode::data : ExitCode::numerical, data ? "--data" : "", engine().describe(status), {}};
+    return Error{data ? ExitCode::data : ExitCode::numerical, data ? "--data" : "", engine().describe(status), {}};
   };
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/pipeline.h"
 #include "compiler/instance/start.h"
 #include "compiler/machine/tables.h"
+#include "compiler/pipeline.h"
 #include "runtime/methods/engine.h"
 #include "runtime/output/npz.h"
 
@@ -19,9 +19,11 @@ enum class Backend { native, interpreter };
 class Instance {
  public:
   /// `window`: items whose factors are kept at a time, for SviOptions::batch items a step; 0 for all of them, as it is
-  /// where the model does not take minibatches (compiler/machine/minibatch.h). An Error says what does not fit into memory.
+  /// where the model does not take minibatches (compiler/machine/minibatch.h). An Error says what does not fit into
+  /// memory.
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data,
-                                                const loops::LowerOptions& options, Backend backend, std::int64_t window);
+                                                const loops::LowerOptions& options, Backend backend,
+                                                std::int64_t window);
   /// The same, where NoRoom is thrown.
   Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
            std::int64_t window = 0);
@@ -35,8 +37,8 @@ class Instance {
   Result<bool> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
 
   /// Replaces factors by the arrays of `--init`, named as in posterior.npz; unknown names and wrong shapes are errors.
-  /// Arrays of factors that are overwritten before they are read (streamed categories, items in a window) are accepted. Whether
-  /// factors of the items were among them.
+  /// Arrays of factors that are overwritten before they are read (streamed categories, items in a window) are accepted.
+  /// Whether factors of the items were among them.
   Result<bool> set(const std::vector<NpyArray>& arrays, const std::string& source);
 
   /// Global variables whose elements are the same for every value of a latent category: a solution in which the values
@@ -47,7 +49,7 @@ class Instance {
   std::vector<NpyArray> posterior(bool locals) const;
 
  private:
-  struct Compiled;                    // functions and the engine
+  struct Compiled;  // functions and the engine
   static std::unique_ptr<Compiled> compile(const Tables& tables, const loops::Lowered& lowered, Backend backend,
                                            std::int64_t window);
 

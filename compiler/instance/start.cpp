@@ -24,16 +24,14 @@ const std::int64_t* of_parameter(void* context, std::int64_t parameter, std::int
   const loops::ParameterSlot& slot = c.s.lowered.interface.parameters[static_cast<std::size_t>(parameter)];
   const std::int64_t* found = c.of(c.s.model[slot.variable].axes, k, rng);
   const std::size_t elements =
-      c.s.engine.machine().view().length(static_cast<std::int64_t>(slot.buffer.index())) /
-      static_cast<std::size_t>(k);
+      c.s.engine.machine().view().length(static_cast<std::int64_t>(slot.buffer.index())) / static_cast<std::size_t>(k);
   return c.found.size() == elements ? found : nullptr;
 }
 
 const std::int64_t* of_step(void* context, std::int64_t step, std::int64_t k, Rng& rng) {
   auto& c = *static_cast<Clustering*>(context);
   const loops::Interface& io = c.s.lowered.interface;
-  const auto& stage =
-      std::get<loops::StageFunctions>(io.steps[io.sweep[static_cast<std::size_t>(step)].step]);
+  const auto& stage = std::get<loops::StageFunctions>(io.steps[io.sweep[static_cast<std::size_t>(step)].step]);
   return c.of({stage.item}, k, rng);
 }
 
@@ -64,8 +62,7 @@ void take_value(void* context, std::int64_t parameter, std::size_t element, std:
   if (values.empty()) {
     const machine::ParameterRow& row = taken.view.model.parameters[parameter];
     const machine::BufferRow& buffer = taken.view.model.buffers[row.buffer];
-    const auto width =
-        row.chain ? taken.view.extent(taken.view.model.axes[buffer.first_axis + buffer.axes - 1]) : 1;
+    const auto width = row.chain ? taken.view.extent(taken.view.model.axes[buffer.first_axis + buffer.axes - 1]) : 1;
     values.assign(taken.view.length(row.buffer) / static_cast<std::size_t>(width), -1);
   }
   values[element] = static_cast<std::int32_t>(value);

@@ -11,8 +11,7 @@ namespace {
 Message message_of(const Diagnostic& d, const Source& source) {
   const Position begin = position_of(source, d.span.begin), end = position_of(source, d.span.end);
   Message out;
-  out.severity =
-      severity_of(d.kind) == Severity::error ? Message::Severity::error : Message::Severity::warning;
+  out.severity = severity_of(d.kind) == Severity::error ? Message::Severity::error : Message::Severity::warning;
   out.kind = std::string(name_of(d.kind));
   out.text = printable_message(d.text);
   out.line = begin.line;

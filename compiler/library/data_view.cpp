@@ -47,9 +47,9 @@ std::string fault(const DataView& v) {
   const std::optional<std::size_t> n = count(v.shape);
   if (!n) return fmt::format("({}) is no shape", fmt::join(v.shape, ", "));
   if (v.strides.empty()) {
-    return *n == length(v) ? ""
-                           : fmt::format("shape ({}) is that of {} values, and there are {}",
-                                         fmt::join(v.shape, ", "), *n, size);
+    return *n == length(v)
+               ? ""
+               : fmt::format("shape ({}) is that of {} values, and there are {}", fmt::join(v.shape, ", "), *n, size);
   }
   if (v.strides.size() != v.shape.size()) return "there is one stride for each axis";
   std::int64_t last = 0;
@@ -84,8 +84,7 @@ std::vector<double> gather(std::span<const T> from, const Shape& shape, const Sh
 std::vector<double> packed(const DataView& v) {
   return std::visit(
       [&](auto from) {
-        if (v.strides.empty() || v.strides == row_major(v.shape))
-          return std::vector<double>(from.begin(), from.end());
+        if (v.strides.empty() || v.strides == row_major(v.shape)) return std::vector<double>(from.begin(), from.end());
         return gather(from, v.shape, v.strides);
       },
       v.values);
@@ -105,8 +104,8 @@ DataArray array_of(const DataView& v) {
   }
   out.values = packed(v);
   out.has_missing = std::any_of(out.values.begin(), out.values.end(), [](double x) { return std::isnan(x); });
-  out.integral = std::all_of(out.values.begin(), out.values.end(),
-                             [](double x) { return std::isnan(x) || x == std::floor(x); });
+  out.integral =
+      std::all_of(out.values.begin(), out.values.end(), [](double x) { return std::isnan(x) || x == std::floor(x); });
   return out;
 }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "compiler/fitting/held_out.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/anneal_spec.h"
 #include "compiler/options/option_ranges.h"
-#include "compiler/fitting/held_out.h"
 
 namespace lehr {
 namespace {
@@ -18,9 +18,7 @@ Error plain(Error e) {
   return e;
 }
 
-Error wrong(std::string where, std::string text) {
-  return {ExitCode::usage, std::move(where), std::move(text), {}};
-}
+Error wrong(std::string where, std::string text) { return {ExitCode::usage, std::move(where), std::move(text), {}}; }
 
 std::optional<Error> out_of_range(const FitOptions& o) {
   struct Given {
@@ -40,8 +38,7 @@ std::optional<Error> out_of_range(const FitOptions& o) {
                        {"rho", o.rho, kStepRange},
                        {"elbo_every", static_cast<double>(o.elbo_every), kIterationsRange}};
   for (const Given& g : all) {
-    if (!contains(g.range, g.value))
-      return wrong(g.name, fmt::format("{} is not {}", g.value, describe(g.range)));
+    if (!contains(g.range, g.value)) return wrong(g.name, fmt::format("{} is not {}", g.value, describe(g.range)));
   }
   if (o.adaptive && o.rho > 0) return wrong("rho", "steps are either constant or adaptive");
   return std::nullopt;
@@ -69,8 +66,7 @@ Result<FitSettings> settings_of(const FitOptions& o) {
   const Result<Method> method = read_method(o.method == FitOptions::Method::svi, o.anneal, o.temper);
   if (!method) return method.error();
   const std::optional<StartKind> start = start_kind(o.start);
-  if (!start)
-    return wrong("start", fmt::format("'{}' is none of seeds, points, allocations, means, flat", o.start));
+  if (!start) return wrong("start", fmt::format("'{}' is none of seeds, points, allocations, means, flat", o.start));
   Result<std::vector<NpyArray>> init = arrays_of(o.init);
   if (!init) return init.error();
   return FitSettings{*method,          inference_of(o), o.seed,        *start,
@@ -100,8 +96,7 @@ PosteriorArray shown(const NpyArray& a) { return {a.name, a.shape, a.values}; }
 
 }  // namespace
 
-Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& options,
-                         const Callback& callback) const {
+Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& options, const Callback& callback) const {
   Result<FitSettings> settings = settings_of(options);
   if (!settings) return plain(settings.error());
   Result<Bound> bound = bound_to(*impl_, data, impl_->settings);
@@ -143,8 +138,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   if (!kept) return *failed_start;
   out->warnings.insert(out->warnings.end(), failures.begin(), failures.end());
   out->warnings.insert(out->warnings.begin(), fitting.data().remarks.begin(), fitting.data().remarks.end());
-  if (cut_short && out->run.outcome.status != Status::numerical_failure)
-    out->run.outcome.status = Status::interrupted;
+  if (cut_short && out->run.outcome.status != Status::numerical_failure) out->run.outcome.status = Status::interrupted;
   out->run.tempering.reset();  // it refers to the instance
   out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
   return Fit(std::move(out));
@@ -174,8 +168,8 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
   return Fit(std::move(out));
 }
 
-Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> data,
-                                    std::optional<double> holdout, std::uint64_t seed) const {
+Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> data, std::optional<double> holdout,
+                                    std::uint64_t seed) const {
   if (holdout && !contains(kPartRange, *holdout))
     return wrong("holdout", fmt::format("{} is not {}", *holdout, describe(kPartRange)));
   const Result<Dataset> dataset = dataset_of(data);

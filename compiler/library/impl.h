@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "compiler/library/lehr.h"
 #include "compiler/fitting/fitting.h"
+#include "compiler/library/lehr.h"
 
 namespace lehr {
 
 struct Program::Impl {
   Source source;
   model::Model resolved;
-  Analysed complete;             // as if nothing were missing
+  Analysed complete;  // as if nothing were missing
   Settings settings;
 };
 

@@ -6,9 +6,9 @@
 //   if (!fit) return complain(fit.error());
 //   for (double m : fit->find("mu.mean")->values) ...
 //
-// A user's mistake is a value: of the model, a Message; of data and options, an Error. Exceptions are left for memory that
-// has run out and faults of Lehr itself. There is no global state: programs and fits belong to whoever holds them, and
-// different threads may compile, and fit one and the same Program, at the same time.
+// A user's mistake is a value: of the model, a Message; of data and options, an Error. Exceptions are left for memory
+// that has run out and faults of Lehr itself. There is no global state: programs and fits belong to whoever holds them,
+// and different threads may compile, and fit one and the same Program, at the same time.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -32,28 +32,28 @@ struct Message {
   enum class Severity { error, warning };
   struct Note {
     std::string text;
-    int line = 0, column = 0;            // 0: nowhere in particular
+    int line = 0, column = 0;  // 0: nowhere in particular
   };
   Severity severity = Severity::error;
-  std::string kind;                      // stable name: "unknown_name"
+  std::string kind;  // stable name: "unknown_name"
   std::string text;
-  int line = 0, column = 0;              // of its first character, from 1; columns count code points
-  int end_line = 0, end_column = 0;      // just behind its last one
+  int line = 0, column = 0;          // of its first character, from 1; columns count code points
+  int end_line = 0, end_column = 0;  // just behind its last one
   std::vector<Note> notes;
 };
 
-/// An array of the caller's, read where it is: it must live until the call that it is given to has returned. It is copied
-/// twice on the way: into the order of the model, and into the memory that the generated code works on. Strided, float
-/// and integer arrays become packed doubles before that, which is a third copy.
+/// An array of the caller's, read where it is: it must live until the call that it is given to has returned. It is
+/// copied twice on the way: into the order of the model, and into the memory that the generated code works on. Strided,
+/// float and integer arrays become packed doubles before that, which is a third copy.
 struct DataView {
   using Values = std::variant<std::span<const double>, std::span<const float>, std::span<const std::int64_t>,
                               std::span<const std::int32_t>>;
-  std::string name;                      // as in the model
-  Values values;                         // NaN where missing; elements of a plate count from 0
-  std::vector<std::int64_t> shape;       // plates in the model's order, then event axes; empty: a number
-  std::vector<std::int64_t> strides;     // in elements; empty: row-major
-  /// Ragged arrays, over a plate nested in another: row i is values[row_offsets[i]] .. values[row_offsets[i + 1] - 1], and
-  /// `shape` and `strides` are empty.
+  std::string name;                   // as in the model
+  Values values;                      // NaN where missing; elements of a plate count from 0
+  std::vector<std::int64_t> shape;    // plates in the model's order, then event axes; empty: a number
+  std::vector<std::int64_t> strides;  // in elements; empty: row-major
+  /// Ragged arrays, over a plate nested in another: row i is values[row_offsets[i]] .. values[row_offsets[i + 1] - 1],
+  /// and `shape` and `strides` are empty.
   std::vector<std::int64_t> row_offsets;
 };
 
@@ -70,7 +70,7 @@ inline DataView ragged(std::string name, DataView::Values values, std::vector<st
 
 /// A matrix or vector of Eigen (Map and Block as well), rows first whatever its storage order is.
 template <class M>
-  requires requires(const M& m) { m.data(), m.rows(), m.cols(), m.rowStride(), m.colStride(); }
+requires requires(const M& m) { m.data(), m.rows(), m.cols(), m.rowStride(), m.colStride(); }
 DataView matrix(std::string name, const M& m) {
   const std::int64_t rows = m.rows(), columns = m.cols(), down = m.rowStride(), across = m.colStride();
   const std::size_t reach =
@@ -84,9 +84,9 @@ DataView matrix(std::string name, const M& m) {
 }
 
 struct CompileOptions {
-  std::string name = "model";                              // of the source, for messages
-  std::map<std::string, double> constants = {};            // K = 50
-  std::map<std::string, std::int64_t> sizes = {};          // of plates that the data do not size
+  std::string name = "model";                                   // of the source, for messages
+  std::map<std::string, double> constants = {};                 // K = 50
+  std::map<std::string, std::int64_t> sizes = {};               // of plates that the data do not size
   std::map<std::string, std::vector<std::string>> labels = {};  // names of a plate's elements
 };
 
@@ -96,29 +96,29 @@ struct FitOptions {
   Method method = Method::cavi;
   std::string anneal = {}, temper = {};  // as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"
   std::uint64_t seed = 1;
-  std::int64_t restarts = 1;             // the run of the highest ELBO is kept
-  std::string start = "seeds";           // or points, allocations, means, flat
-  std::vector<DataView> init = {};       // factors to start from, named as in the posterior
-  bool save_locals = false;              // the factors of single items, too
-  std::int64_t max_iterations = 1000;    // sweeps (cavi)
+  std::int64_t restarts = 1;           // the run of the highest ELBO is kept
+  std::string start = "seeds";         // or points, allocations, means, flat
+  std::vector<DataView> init = {};     // factors to start from, named as in the posterior
+  bool save_locals = false;            // the factors of single items, too
+  std::int64_t max_iterations = 1000;  // sweeps (cavi)
   double tolerance = 1e-8;
-  std::int64_t local_iterations = 100;   // passes over the local variables of an item
+  std::int64_t local_iterations = 100;  // passes over the local variables of an item
   double local_tolerance = 1e-4;
-  std::int64_t batch_size = 256;         // svi from here on
+  std::int64_t batch_size = 256;  // svi from here on
   double epochs = 10;
-  double tau0 = 1, kappa = 0.7;          // steps (tau0 + t)^-kappa,
-  double rho = 0;                        // or of this size where above 0,
-  bool adaptive = false;                 // or following the noise of the gradients
-  bool replacement = false;              // items drawn with replacement
-  std::int64_t elbo_every = 0;           // steps between exact ELBOs; 0: noisy ones until the end
+  double tau0 = 1, kappa = 0.7;  // steps (tau0 + t)^-kappa,
+  double rho = 0;                // or of this size where above 0,
+  bool adaptive = false;         // or following the noise of the gradients
+  bool replacement = false;      // items drawn with replacement
+  std::int64_t elbo_every = 0;   // steps between exact ELBOs; 0: noisy ones until the end
 };
 
 /// What is known after a sweep, or a step of svi.
 struct Sweep {
   std::int64_t restart = 0, iteration = 0;
-  double elbo = 0;                       // nats, at temperature 1
+  double elbo = 0;  // nats, at temperature 1
   double temperature = 1;
-  double objective = 0;                  // of that temperature
+  double objective = 0;  // of that temperature
 };
 
 /// Called after every sweep, by the thread that fits; false cancels the fit, which then returns what it has.
@@ -134,7 +134,7 @@ struct PosteriorArray {
 };
 
 struct HeldOutScore {
-  double total = 0;                      // nats
+  double total = 0;  // nats
   std::int64_t observations = 0;
 };
 
@@ -142,12 +142,12 @@ struct HeldOutScore {
 class Fit {
  public:
   FitStatus status() const;
-  const std::string& failure() const;    // numerical_failure: what happened
-  double elbo() const;                   // nats, every constant in it but those of elbo_caveats
+  const std::string& failure() const;  // numerical_failure: what happened
+  double elbo() const;                 // nats, every constant in it but those of elbo_caveats
   const std::vector<std::string>& elbo_caveats() const;
   std::int64_t iterations() const;
-  std::int64_t restart() const;          // the one that was kept, from 0
-  double temperature() const;            // 1; tempered: at the end of the tempering phase
+  std::int64_t restart() const;  // the one that was kept, from 0
+  double temperature() const;    // 1; tempered: at the end of the tempering phase
   const std::vector<Sweep>& trace() const;
   /// What deserves a look: an ELBO that fell, equal components, a temperature that stays high, restarts that failed.
   const std::vector<std::string>& warnings() const;
@@ -168,7 +168,7 @@ class Fit {
 /// A model that is well. Copies share what was compiled.
 class Program {
  public:
-  const std::string& name() const;       // of the model
+  const std::string& name() const;  // of the model
   /// The data that it needs, and its posterior parameters' variables.
   std::vector<std::string> data_names() const;
   std::vector<std::string> latent_names() const;
@@ -176,15 +176,15 @@ class Program {
   /// Generates code for the sizes of the data, and runs it.
   Result<Fit> fit(std::span<const DataView> data, const FitOptions& options = {}, const Callback& callback = {}) const;
 
-  /// The factors of new items with the global ones as they were fitted: what `data` are about is not learnt from them. All
-  /// factors are in the result.
+  /// The factors of new items with the global ones as they were fitted: what `data` are about is not learnt from them.
+  /// All factors are in the result.
   Result<Fit> infer(const Fit& fit, std::span<const DataView> data) const;
 
-  /// Log predictive density of data that the fit has not seen, as `lehr score` has it. `holdout`: the part of each item's
-  /// observations that is scored where items have continuous variables of their own (0.5 if not given), such as the topics
-  /// of a document, which are inferred from the rest.
-  Result<HeldOutScore> score(const Fit& fit, std::span<const DataView> data, std::optional<double> holdout = std::nullopt,
-                      std::uint64_t seed = 1) const;
+  /// Log predictive density of data that the fit has not seen, as `lehr score` has it. `holdout`: the part of each
+  /// item's observations that is scored where items have continuous variables of their own (0.5 if not given), such as
+  /// the topics of a document, which are inferred from the rest.
+  Result<HeldOutScore> score(const Fit& fit, std::span<const DataView> data,
+                             std::optional<double> holdout = std::nullopt, std::uint64_t seed = 1) const;
 
   // The same with data in braces: fit({{view("x", numbers)}}).
   using Views = std::initializer_list<DataView>;
@@ -202,9 +202,9 @@ class Program {
 };
 
 struct Compilation {
-  std::optional<Program> program;        // nothing when a message is an error
-  std::vector<Message> messages;         // by place
-  std::string text;                      // the messages as the command line shows them, with the lines of the source
+  std::optional<Program> program;  // nothing when a message is an error
+  std::vector<Message> messages;   // by place
+  std::string text;                // the messages as the command line shows them, with the lines of the source
 
   explicit operator bool() const { return program.has_value(); }
 };

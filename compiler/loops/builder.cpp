@@ -26,22 +26,18 @@ struct KeyMaker {
   void operator()(const Extent& n) { key.push_back(n.size.value); }
   void operator()(const Load& n) {
     key.push_back(n.buffer.value);
-    for (ExprId index : n.indices) key.push_back(index.value);
+    for (ExprId index : n.indices)
+      key.push_back(index.value);
   }
-  void operator()(const Unary& n) {
-    key.insert(key.end(), {static_cast<std::int64_t>(n.op), n.operand.value});
-  }
+  void operator()(const Unary& n) { key.insert(key.end(), {static_cast<std::int64_t>(n.op), n.operand.value}); }
   void operator()(const Binary& n) {
     key.insert(key.end(), {static_cast<std::int64_t>(n.op), n.left.value, n.right.value});
   }
-  void operator()(const Select& n) {
-    key.insert(key.end(), {n.condition.value, n.if_true.value, n.if_false.value});
-  }
+  void operator()(const Select& n) { key.insert(key.end(), {n.condition.value, n.if_true.value, n.if_false.value}); }
 };
 
 bool is_comparison(BinaryOp op) {
-  return op == BinaryOp::equal || op == BinaryOp::not_equal || op == BinaryOp::less ||
-         op == BinaryOp::less_equal;
+  return op == BinaryOp::equal || op == BinaryOp::not_equal || op == BinaryOp::less || op == BinaryOp::less_equal;
 }
 
 bool is_logical(BinaryOp op) { return op == BinaryOp::logical_and || op == BinaryOp::logical_or; }
@@ -49,18 +45,20 @@ bool is_logical(BinaryOp op) { return op == BinaryOp::logical_and || op == Binar
 template <class T>
 bool compare(BinaryOp op, T a, T b) {
   switch (op) {
-    case BinaryOp::equal: return a == b;
-    case BinaryOp::not_equal: return a != b;
-    case BinaryOp::less: return a < b;
-    default: return a <= b;
+    case BinaryOp::equal:
+      return a == b;
+    case BinaryOp::not_equal:
+      return a != b;
+    case BinaryOp::less:
+      return a < b;
+    default:
+      return a <= b;
   }
 }
 
 }  // namespace
 
-SizeId Builder::constant_size(std::string name, std::int64_t value) {
-  return size({std::move(name), value, -1});
-}
+SizeId Builder::constant_size(std::string name, std::int64_t value) { return size({std::move(name), value, -1}); }
 
 SizeId Builder::runtime_size(std::string name) { return size({std::move(name), -1, slots_}); }
 
@@ -106,12 +104,9 @@ ExprId Builder::load(BufferId buffer, Indices indices) {
 }
 
 bool Builder::constant(ExprId e, double& value) const {
-  if (const auto* real = std::get_if<ConstF>(&program_[e].node))
-    value = real->value;
-  else if (const auto* integer = std::get_if<ConstI>(&program_[e].node))
-    value = static_cast<double>(integer->value);
-  else
-    return false;
+  if (const auto* real = std::get_if<ConstF>(&program_[e].node)) value = real->value;
+  else if (const auto* integer = std::get_if<ConstI>(&program_[e].node)) value = static_cast<double>(integer->value);
+  else return false;
   return true;
 }
 
@@ -136,18 +131,29 @@ ExprId Builder::fold_unary(UnaryOp op, ExprId operand) {
   if (const auto* real = std::get_if<ConstF>(&inner.node)) {
     const double x = real->value;
     switch (op) {
-      case UnaryOp::negate: return f(-x);
-      case UnaryOp::exp: return f(std::exp(x));
-      case UnaryOp::log: return f(std::log(x));
-      case UnaryOp::log1p: return f(std::log1p(x));
-      case UnaryOp::sqrt: return f(std::sqrt(x));
-      case UnaryOp::digamma: return f(lehr::loops::digamma(x));
-      case UnaryOp::trigamma: return f(lehr::loops::trigamma(x));
-      case UnaryOp::lgamma: return f(log_gamma(x));
-      case UnaryOp::abs: return f(std::abs(x));
-      case UnaryOp::is_nan: return boolean(std::isnan(x));
+      case UnaryOp::negate:
+        return f(-x);
+      case UnaryOp::exp:
+        return f(std::exp(x));
+      case UnaryOp::log:
+        return f(std::log(x));
+      case UnaryOp::log1p:
+        return f(std::log1p(x));
+      case UnaryOp::sqrt:
+        return f(std::sqrt(x));
+      case UnaryOp::digamma:
+        return f(lehr::loops::digamma(x));
+      case UnaryOp::trigamma:
+        return f(lehr::loops::trigamma(x));
+      case UnaryOp::lgamma:
+        return f(log_gamma(x));
+      case UnaryOp::abs:
+        return f(std::abs(x));
+      case UnaryOp::is_nan:
+        return boolean(std::isnan(x));
       case UnaryOp::to_f64:
-      case UnaryOp::logical_not: break;
+      case UnaryOp::logical_not:
+        break;
     }
   }
   return {};
@@ -156,10 +162,16 @@ ExprId Builder::fold_unary(UnaryOp op, ExprId operand) {
 ExprId Builder::unary(UnaryOp op, ExprId operand) {
   const Type in = type(operand);
   switch (op) {
-    case UnaryOp::logical_not: require(in == Type::boolean, "logical_not of a number"); break;
-    case UnaryOp::to_f64: require(in != Type::boolean, "to_f64 of a bool"); break;
+    case UnaryOp::logical_not:
+      require(in == Type::boolean, "logical_not of a number");
+      break;
+    case UnaryOp::to_f64:
+      require(in != Type::boolean, "to_f64 of a bool");
+      break;
     case UnaryOp::negate:
-    case UnaryOp::abs: require(in != Type::boolean, "arithmetic on a bool"); break;
+    case UnaryOp::abs:
+      require(in != Type::boolean, "arithmetic on a bool");
+      break;
     case UnaryOp::exp:
     case UnaryOp::log:
     case UnaryOp::log1p:
@@ -167,7 +179,9 @@ ExprId Builder::unary(UnaryOp op, ExprId operand) {
     case UnaryOp::digamma:
     case UnaryOp::trigamma:
     case UnaryOp::lgamma:
-    case UnaryOp::is_nan: require(in == Type::f64, "a real function of something that is not f64"); break;
+    case UnaryOp::is_nan:
+      require(in == Type::f64, "a real function of something that is not f64");
+      break;
   }
   if (ExprId folded = fold_unary(op, operand); folded.valid()) return folded;
   const bool keeps_type = op == UnaryOp::negate || op == UnaryOp::abs;
@@ -188,12 +202,18 @@ ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
   if (il && ir) {
     const std::int64_t a = il->value, b = ir->value;
     switch (op) {
-      case BinaryOp::add: return i(a + b);
-      case BinaryOp::subtract: return i(a - b);
-      case BinaryOp::multiply: return i(a * b);
-      case BinaryOp::minimum: return i(std::min(a, b));
-      case BinaryOp::maximum: return i(std::max(a, b));
-      default: return boolean(compare(op, a, b));
+      case BinaryOp::add:
+        return i(a + b);
+      case BinaryOp::subtract:
+        return i(a - b);
+      case BinaryOp::multiply:
+        return i(a * b);
+      case BinaryOp::minimum:
+        return i(std::min(a, b));
+      case BinaryOp::maximum:
+        return i(std::max(a, b));
+      default:
+        return boolean(compare(op, a, b));
     }
   }
   const auto* fl = std::get_if<ConstF>(&program_[left].node);
@@ -201,13 +221,20 @@ ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
   if (fl && fr) {
     const double a = fl->value, b = fr->value;
     switch (op) {
-      case BinaryOp::add: return f(a + b);
-      case BinaryOp::subtract: return f(a - b);
-      case BinaryOp::multiply: return f(a * b);
-      case BinaryOp::divide: return f(a / b);
-      case BinaryOp::minimum: return f(std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b));
-      case BinaryOp::maximum: return f(std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b));
-      default: return boolean(compare(op, a, b));
+      case BinaryOp::add:
+        return f(a + b);
+      case BinaryOp::subtract:
+        return f(a - b);
+      case BinaryOp::multiply:
+        return f(a * b);
+      case BinaryOp::divide:
+        return f(a / b);
+      case BinaryOp::minimum:
+        return f(std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b));
+      case BinaryOp::maximum:
+        return f(std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b));
+      default:
+        return boolean(compare(op, a, b));
     }
   }
   const bool integer = type(left) == Type::i64;
@@ -254,8 +281,7 @@ ExprId Builder::binary(BinaryOp op, ExprId left, ExprId right) {
 ExprId Builder::select(ExprId condition, ExprId if_true, ExprId if_false) {
   require(type(condition) == Type::boolean, "select on a number");
   require(type(if_true) == type(if_false), "select between different types");
-  if (const auto* known = std::get_if<ConstI>(&program_[condition].node))
-    return known->value ? if_true : if_false;
+  if (const auto* known = std::get_if<ConstI>(&program_[condition].node)) return known->value ? if_true : if_false;
   if (if_true == if_false) return if_true;
   return intern(type(if_true), Select{condition, if_true, if_false});
 }
@@ -305,11 +331,10 @@ BufferId Builder::local_array(std::string name, std::vector<SizeId> axes, Type e
 BufferId Builder::local_array(std::string name, const std::vector<std::int64_t>& extents, Type element) {
   std::vector<SizeId> axes;
   for (std::int64_t extent : extents) {
-    const auto same = std::find_if(program_.sizes.begin(), program_.sizes.end(),
-                                   [&](const Size& s) { return s.constant == extent; });
-    axes.push_back(same != program_.sizes.end()
-                       ? SizeId(static_cast<std::size_t>(same - program_.sizes.begin()))
-                       : constant_size(std::to_string(extent), extent));
+    const auto same =
+        std::find_if(program_.sizes.begin(), program_.sizes.end(), [&](const Size& s) { return s.constant == extent; });
+    axes.push_back(same != program_.sizes.end() ? SizeId(static_cast<std::size_t>(same - program_.sizes.begin()))
+                                                : constant_size(std::to_string(extent), extent));
   }
   return local_array(std::move(name), std::move(axes), element);
 }

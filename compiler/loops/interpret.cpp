@@ -31,7 +31,8 @@ class Interpreter {
  public:
   Interpreter(const Program& program, lehr_buffer const* buffers, const std::int64_t* sizes)
       : program_(program), sizes_(sizes), scalars_(program.scalars.size()), buffers_(program.buffers.size()) {
-    for (std::size_t b = 0; b < program.buffers.size(); ++b) buffers_[b] = buffers ? buffers[b] : nullptr;
+    for (std::size_t b = 0; b < program.buffers.size(); ++b)
+      buffers_[b] = buffers ? buffers[b] : nullptr;
   }
 
   std::int32_t call(const Function& function, const std::int64_t* integers, const double* reals) {
@@ -40,9 +41,8 @@ class Interpreter {
     }
     std::vector<std::vector<Value>> storage;
     for (BufferId local : function.local_arrays) {
-      const Value initial = program_[local].element == Type::f64
-                                ? real(std::numeric_limits<double>::quiet_NaN())
-                                : integer(kPoison);
+      const Value initial =
+          program_[local].element == Type::f64 ? real(std::numeric_limits<double>::quiet_NaN()) : integer(kPoison);
       storage.emplace_back(static_cast<std::size_t>(element_count(local)), initial);
       buffers_[local.index()] = storage.back().data();
     }
@@ -50,8 +50,7 @@ class Interpreter {
   }
 
  private:
-  [[noreturn]] void violation(BufferId buffer, std::size_t axis, std::int64_t index,
-                              std::int64_t extent) const {
+  [[noreturn]] void violation(BufferId buffer, std::size_t axis, std::int64_t index, std::int64_t extent) const {
     throw std::logic_error(fmt::format("loops: index {} of axis {} of `{}` is outside [0, {})", index, axis,
                                        program_[buffer].name, extent));
   }
@@ -63,14 +62,14 @@ class Interpreter {
 
   void* data(BufferId buffer) const {
     void* pointer = buffers_[buffer.index()];
-    if (!pointer)
-      throw std::logic_error(fmt::format("loops: no memory for buffer `{}`", program_[buffer].name));
+    if (!pointer) throw std::logic_error(fmt::format("loops: no memory for buffer `{}`", program_[buffer].name));
     return pointer;
   }
 
   std::int64_t element_count(BufferId id) const {
     std::int64_t count = 1;
-    for (SizeId axis : program_[id].axes) count *= extent(axis);
+    for (SizeId axis : program_[id].axes)
+      count *= extent(axis);
     return count;
   }
 
@@ -108,18 +107,30 @@ class Interpreter {
     const Value x = eval(n.operand);
     const bool is_real = program_[n.operand].type == Type::f64;
     switch (n.op) {
-      case UnaryOp::negate: return is_real ? real(-x.f) : integer(-x.i);
-      case UnaryOp::logical_not: return integer(!x.i);
-      case UnaryOp::to_f64: return is_real ? x : real(static_cast<double>(x.i));
-      case UnaryOp::exp: return real(std::exp(x.f));
-      case UnaryOp::log: return real(std::log(x.f));
-      case UnaryOp::log1p: return real(std::log1p(x.f));
-      case UnaryOp::sqrt: return real(std::sqrt(x.f));
-      case UnaryOp::digamma: return real(digamma(x.f));
-      case UnaryOp::trigamma: return real(trigamma(x.f));
-      case UnaryOp::lgamma: return real(log_gamma(x.f));
-      case UnaryOp::abs: return is_real ? real(std::abs(x.f)) : integer(std::abs(x.i));
-      case UnaryOp::is_nan: return integer(std::isnan(x.f));
+      case UnaryOp::negate:
+        return is_real ? real(-x.f) : integer(-x.i);
+      case UnaryOp::logical_not:
+        return integer(!x.i);
+      case UnaryOp::to_f64:
+        return is_real ? x : real(static_cast<double>(x.i));
+      case UnaryOp::exp:
+        return real(std::exp(x.f));
+      case UnaryOp::log:
+        return real(std::log(x.f));
+      case UnaryOp::log1p:
+        return real(std::log1p(x.f));
+      case UnaryOp::sqrt:
+        return real(std::sqrt(x.f));
+      case UnaryOp::digamma:
+        return real(digamma(x.f));
+      case UnaryOp::trigamma:
+        return real(trigamma(x.f));
+      case UnaryOp::lgamma:
+        return real(log_gamma(x.f));
+      case UnaryOp::abs:
+        return is_real ? real(std::abs(x.f)) : integer(std::abs(x.i));
+      case UnaryOp::is_nan:
+        return integer(std::isnan(x.f));
     }
     throw std::logic_error("loops: unknown unary operation");
   }
@@ -131,35 +142,58 @@ class Interpreter {
 
   static Value on_reals(BinaryOp op, double a, double b) {
     switch (op) {
-      case BinaryOp::add: return real(a + b);
-      case BinaryOp::subtract: return real(a - b);
-      case BinaryOp::multiply: return real(a * b);
-      case BinaryOp::divide: return real(a / b);
-      case BinaryOp::minimum: return real(std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b));
-      case BinaryOp::maximum: return real(std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b));
-      case BinaryOp::equal: return integer(a == b);
-      case BinaryOp::not_equal: return integer(a != b);
-      case BinaryOp::less: return integer(a < b);
-      case BinaryOp::less_equal: return integer(a <= b);
+      case BinaryOp::add:
+        return real(a + b);
+      case BinaryOp::subtract:
+        return real(a - b);
+      case BinaryOp::multiply:
+        return real(a * b);
+      case BinaryOp::divide:
+        return real(a / b);
+      case BinaryOp::minimum:
+        return real(std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b));
+      case BinaryOp::maximum:
+        return real(std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b));
+      case BinaryOp::equal:
+        return integer(a == b);
+      case BinaryOp::not_equal:
+        return integer(a != b);
+      case BinaryOp::less:
+        return integer(a < b);
+      case BinaryOp::less_equal:
+        return integer(a <= b);
       case BinaryOp::logical_and:
-      case BinaryOp::logical_or: break;
+      case BinaryOp::logical_or:
+        break;
     }
     throw std::logic_error("loops: logical operation on reals");
   }
   static Value on_integers(BinaryOp op, std::int64_t a, std::int64_t b) {
     switch (op) {
-      case BinaryOp::add: return integer(a + b);
-      case BinaryOp::subtract: return integer(a - b);
-      case BinaryOp::multiply: return integer(a * b);
-      case BinaryOp::minimum: return integer(std::min(a, b));
-      case BinaryOp::maximum: return integer(std::max(a, b));
-      case BinaryOp::equal: return integer(a == b);
-      case BinaryOp::not_equal: return integer(a != b);
-      case BinaryOp::less: return integer(a < b);
-      case BinaryOp::less_equal: return integer(a <= b);
-      case BinaryOp::logical_and: return integer(a && b);
-      case BinaryOp::logical_or: return integer(a || b);
-      case BinaryOp::divide: break;
+      case BinaryOp::add:
+        return integer(a + b);
+      case BinaryOp::subtract:
+        return integer(a - b);
+      case BinaryOp::multiply:
+        return integer(a * b);
+      case BinaryOp::minimum:
+        return integer(std::min(a, b));
+      case BinaryOp::maximum:
+        return integer(std::max(a, b));
+      case BinaryOp::equal:
+        return integer(a == b);
+      case BinaryOp::not_equal:
+        return integer(a != b);
+      case BinaryOp::less:
+        return integer(a < b);
+      case BinaryOp::less_equal:
+        return integer(a <= b);
+      case BinaryOp::logical_and:
+        return integer(a && b);
+      case BinaryOp::logical_or:
+        return integer(a || b);
+      case BinaryOp::divide:
+        break;
     }
     throw std::logic_error("loops: division of integers");
   }
@@ -187,8 +221,7 @@ class Interpreter {
   Flow run(const Assign& n) { return set(n.scalar, eval(n.value)); }
   Flow run(const Accumulate& n) {
     const Value value = eval(n.value), old = scalars_[n.scalar.index()];
-    return set(n.scalar,
-               program_[n.scalar].type == Type::f64 ? real(old.f + value.f) : integer(old.i + value.i));
+    return set(n.scalar, program_[n.scalar].type == Type::f64 ? real(old.f + value.f) : integer(old.i + value.i));
   }
   Flow run(const Store& n) {
     const std::int64_t at = position(n.buffer, n.indices);

@@ -28,7 +28,7 @@ namespace lehr::loops {
 
 using BufferId = Id<struct BufferTag>;
 using SizeId = Id<struct SizeTag>;
-using ScalarId = Id<struct ScalarTag>;      // a loop index, a let, a mutable local or a parameter
+using ScalarId = Id<struct ScalarTag>;  // a loop index, a let, a mutable local or a parameter
 using ExprId = Id<struct LoopsExprTag>;
 
 /// Stands for log 0 in exponents: exp gives 0 and sums of it stay finite.
@@ -63,20 +63,50 @@ struct Buffer {
 };
 
 // ---- expressions ----
-struct ConstF { double value = 0; };
-struct ConstI { std::int64_t value = 0; };
-struct Get { ScalarId scalar; };          // value of a loop index, let, local or parameter
-struct Extent { SizeId size; };           // i64
-struct Load { BufferId buffer; std::vector<ExprId> indices; };
+struct ConstF {
+  double value = 0;
+};
+struct ConstI {
+  std::int64_t value = 0;
+};
+struct Get {
+  ScalarId scalar;
+};  // value of a loop index, let, local or parameter
+struct Extent {
+  SizeId size;
+};  // i64
+struct Load {
+  BufferId buffer;
+  std::vector<ExprId> indices;
+};
 
 enum class UnaryOp { negate, logical_not, to_f64, exp, log, log1p, sqrt, digamma, trigamma, lgamma, abs, is_nan };
-struct Unary { UnaryOp op = UnaryOp::negate; ExprId operand; };
+struct Unary {
+  UnaryOp op = UnaryOp::negate;
+  ExprId operand;
+};
 
-enum class BinaryOp { add, subtract, multiply, divide, minimum, maximum,   // f64 x f64 or i64 x i64 (divide: f64 only)
-                      equal, not_equal, less, less_equal,                  // -> bool
-                      logical_and, logical_or };
-struct Binary { BinaryOp op = BinaryOp::add; ExprId left, right; };
-struct Select { ExprId condition, if_true, if_false; };
+enum class BinaryOp {
+  add,
+  subtract,
+  multiply,
+  divide,
+  minimum,
+  maximum,  // f64 x f64 or i64 x i64 (divide: f64 only)
+  equal,
+  not_equal,
+  less,
+  less_equal,  // -> bool
+  logical_and,
+  logical_or
+};
+struct Binary {
+  BinaryOp op = BinaryOp::add;
+  ExprId left, right;
+};
+struct Select {
+  ExprId condition, if_true, if_false;
+};
 
 struct Expr {
   Type type = Type::f64;
@@ -89,25 +119,59 @@ using Block = std::vector<Stmt>;
 
 /// for (index = begin; index < end; ++index) body. Iterations may run in any order only when `independent`
 /// (no iteration reads what another stores, except accumulating stores); the native code may then vectorise freely.
-struct For { ScalarId index; ExprId begin, end; Block body; bool independent = false; };
+struct For {
+  ScalarId index;
+  ExprId begin, end;
+  Block body;
+  bool independent = false;
+};
 /// Declares an immutable scalar for the rest of the enclosing block.
-struct Let { ScalarId scalar; ExprId value; };
+struct Let {
+  ScalarId scalar;
+  ExprId value;
+};
 /// Declares a mutable scalar for the rest of the enclosing block.
-struct Local { ScalarId scalar; ExprId initial; };
-struct Assign { ScalarId scalar; ExprId value; };
+struct Local {
+  ScalarId scalar;
+  ExprId initial;
+};
+struct Assign {
+  ScalarId scalar;
+  ExprId value;
+};
 /// scalar += value, a reduction the native code may reassociate.
-struct Accumulate { ScalarId scalar; ExprId value; };
+struct Accumulate {
+  ScalarId scalar;
+  ExprId value;
+};
 /// buffer[indices] = value, or += when `accumulate`.
-struct Store { BufferId buffer; std::vector<ExprId> indices; ExprId value; bool accumulate = false; };
+struct Store {
+  BufferId buffer;
+  std::vector<ExprId> indices;
+  ExprId value;
+  bool accumulate = false;
+};
 /// buffer[...] = value for every element.
-struct Fill { BufferId buffer; ExprId value; };
-struct If { ExprId condition; Block then_block, else_block; };
+struct Fill {
+  BufferId buffer;
+  ExprId value;
+};
+struct If {
+  ExprId condition;
+  Block then_block, else_block;
+};
 /// Leaves the innermost `for`.
-struct BreakIf { ExprId condition; };
+struct BreakIf {
+  ExprId condition;
+};
 /// Returns `code` (> 0) to the caller at once.
-struct Fail { std::int32_t code = 1; };
+struct Fail {
+  std::int32_t code = 1;
+};
 /// Printed by the printer, no meaning: the source line or the formula a group of statements came from.
-struct Comment { std::string text; };
+struct Comment {
+  std::string text;
+};
 
 struct Stmt {
   std::variant<For, Let, Local, Assign, Accumulate, Store, Fill, If, BreakIf, Fail, Comment> node;
@@ -124,7 +188,7 @@ struct Function {
   std::vector<ScalarId> parameters;
   std::vector<BufferId> local_arrays;  // role scratch, constant extents: on the stack of the call, uninitialised
   Block body;
-  bool cold = false;                   // runs once a fit: compile it small and quickly
+  bool cold = false;  // runs once a fit: compile it small and quickly
 };
 
 struct Program {

@@ -14,70 +14,70 @@ namespace lehr::loops {
 
 /// One array of the posterior: `variable.parameter`, over the variable's axes and event axes.
 struct ParameterSlot {
-  std::string name;                      // "beta.concentration"
-  model::VariableId variable;            // whose axes it has
+  std::string name;            // "beta.concentration"
+  model::VariableId variable;  // whose axes it has
   conditionals::BlockId block;
-  std::string parameter;                 // name in the family row
+  std::string parameter;  // name in the family row
   int event_rank = 0;
   BufferId buffer;
-  std::vector<model::PlateId> axes;      // plates, then event axes (a category's probabilities: its plate)
-  bool local = false;                    // lives on the items of the data: written with --save-locals only
-  bool streamed = false;                 // written by the code, never read back
+  std::vector<model::PlateId> axes;  // plates, then event axes (a category's probabilities: its plate)
+  bool local = false;                // lives on the items of the data: written with --save-locals only
+  bool streamed = false;             // written by the code, never read back
 };
 
 /// The functions of one item stage; all take (begin, end) of the items.
 struct StageFunctions {
   model::PlateId item;
-  std::size_t tables = 0;                // (): tables from the current expectations
-  std::size_t update = 0;                // (begin, end, iterations; tolerance): local blocks, statistics added up
-  std::optional<std::size_t> seed;       // (begin, end): categories set to the picks of the driver, statistics added up
-  std::optional<std::size_t> sum;        // (begin, end): statistics of the stored factors, nothing updated
-  std::optional<std::size_t> refresh;    // (begin, end): auxiliary sources formed again, statistics added up
-  std::optional<std::size_t> fresh;      // (begin, end): as Interface::initialise, of these items; where asked for
+  std::size_t tables = 0;              // (): tables from the current expectations
+  std::size_t update = 0;              // (begin, end, iterations; tolerance): local blocks, statistics added up
+  std::optional<std::size_t> seed;     // (begin, end): categories set to the picks of the driver, statistics added up
+  std::optional<std::size_t> sum;      // (begin, end): statistics of the stored factors, nothing updated
+  std::optional<std::size_t> refresh;  // (begin, end): auxiliary sources formed again, statistics added up
+  std::optional<std::size_t> fresh;    // (begin, end): as Interface::initialise, of these items; where asked for
   std::optional<std::size_t> expectations;  // (begin, end): as Interface::expectations, of these items; with `fresh`
-  std::optional<std::size_t> data;       // (begin, end): sums of the data of these items alone, added up; where asked for
-  std::vector<BufferId> data_sums;       // of `data`: to be zero before, and as `prepare` leaves them after all items
-  std::vector<BufferId> statistics;      // to be zero before, one copy a worker
-  std::vector<BufferId> picks;           // i64 [item]: value of each category block at `seed`, or -1 to leave the item out
+  std::optional<std::size_t> data;   // (begin, end): sums of the data of these items alone, added up; where asked for
+  std::vector<BufferId> data_sums;   // of `data`: to be zero before, and as `prepare` leaves them after all items
+  std::vector<BufferId> statistics;  // to be zero before, one copy a worker
+  std::vector<BufferId> picks;       // i64 [item]: value of each category block at `seed`, or -1 to leave the item out
   std::vector<model::PlateId> pick_plates;  // whose elements they are
 };
 
 struct UpdateFunction {
   conditionals::BlockId block;
-  std::size_t function = 0;              // ()
-  BufferId gradient;                     // [2]: squared norms of the running mean of natural gradients and of the last one, where
-                                         // Weight::memory is above 0; to be zero before. Invalid: not measured
+  std::size_t function = 0;  // ()
+  BufferId gradient;         // [2]: squared norms of the running mean of natural gradients and of the last one, where
+                             // Weight::memory is above 0; to be zero before. Invalid: not measured
 };
 
 /// What temperatures of single items need.
 struct ItemEnergies {
   model::PlateId item;
-  BufferId energies;                     // [item], added to by item stages and by `outer`: 1 / T times the energy
-  BufferId inverse;                      // [item], 1 / T
-  std::size_t outer = 0;                 // (begin, end): terms without blocks of item stages
+  BufferId energies;      // [item], added to by item stages and by `outer`: 1 / T times the energy
+  BufferId inverse;       // [item], 1 / T
+  std::size_t outer = 0;  // (begin, end): terms without blocks of item stages
 };
 
 /// What a driver calls, in order.
 struct Interface {
-  std::size_t prepare = 0;               // (): sums and inverses of the data alone, once
-  std::size_t initialise = 0;            // (): every stored factor from its prior, parents first
-  std::size_t expectations = 0;          // (): expected statistics from parameters
-  std::size_t global_expectations = 0;   // (): the same of the blocks that are not Schedule::local
-  std::size_t elbo = 0;                  // (): fills `elbo_value`
+  std::size_t prepare = 0;              // (): sums and inverses of the data alone, once
+  std::size_t initialise = 0;           // (): every stored factor from its prior, parents first
+  std::size_t expectations = 0;         // (): expected statistics from parameters
+  std::size_t global_expectations = 0;  // (): the same of the blocks that are not Schedule::local
+  std::size_t elbo = 0;                 // (): fills `elbo_value`
   std::vector<std::variant<StageFunctions, UpdateFunction>> steps;
-  std::vector<schedule::Turn> sweep;     // one sweep: turns of `steps`
-  std::optional<std::size_t> initialise_local;  // (): as `initialise`, of the blocks that are Schedule::local; where asked for
-                                         // and not all of them are in one stage, which has its own
+  std::vector<schedule::Turn> sweep;            // one sweep: turns of `steps`
+  std::optional<std::size_t> initialise_local;  // (): as `initialise`, of the blocks that are Schedule::local; where
+                                                // asked for and not all of them are in one stage, which has its own
   std::vector<ParameterSlot> parameters;
-  std::vector<BufferId> sums;            // by Schedule::statistics
-  BufferId elbo_value;                   // [6], see ElboPart
-  BufferId weights;                      // [6], see Weight; all 1 for plain coordinate ascent
+  std::vector<BufferId> sums;  // by Schedule::statistics
+  BufferId elbo_value;         // [6], see ElboPart
+  BufferId weights;            // [6], see Weight; all 1 for plain coordinate ascent
   std::optional<ItemEnergies> item_energies;
 };
 
 /// What `elbo` computes. The terms of the data are those of Schedule::tempered, unweighted.
-/// discrete_entropy is that part of local_entropy which has a largest value; local_prior the expected log prior of local variables
-/// that are not among the terms of the data.
+/// discrete_entropy is that part of local_entropy which has a largest value; local_prior the expected log prior of
+/// local variables that are not among the terms of the data.
 enum class ElboPart { elbo, data_energy, local_entropy, entropy, discrete_entropy, local_prior };
 
 /// Factors that the generated code reads from `weights`. With b = 1 / T: annealing the data sets local_data and
@@ -107,11 +107,11 @@ struct Lowered {
 };
 
 struct LowerOptions {
-  bool save_locals = false;              // streamed factors are written as they are used
-  bool gradients = false;                // natural gradients of global blocks can be measured
+  bool save_locals = false;                                 // streamed factors are written as they are used
+  bool gradients = false;                                   // natural gradients of global blocks can be measured
   std::optional<model::GivenId> inverse_temperatures = {};  // of schedule::temper_items: energies by item are kept
-  bool new_items = false;                // items come and go: StageFunctions::fresh or Interface::initialise_local
-  bool batches = false;                  // only some of the items are there at a time: StageFunctions::data
+  bool new_items = false;  // items come and go: StageFunctions::fresh or Interface::initialise_local
+  bool batches = false;    // only some of the items are there at a time: StageFunctions::data
 };
 
 /// status codes of the generated functions: kFailBlock + BlockId when that block's factor is not proper.

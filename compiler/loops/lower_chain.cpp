@@ -10,9 +10,7 @@ using conditionals::ChainFactor;
 
 namespace {
 
-std::int64_t offset(const Algebra& a, const Atom& x) {
-  return std::get<density::IndexBound>(a[x.axes.back()]).offset;
-}
+std::int64_t offset(const Algebra& a, const Atom& x) { return std::get<density::IndexBound>(a[x.axes.back()]).offset; }
 
 std::vector<model::PlateId> sequences(const model::Variable& v) { return {v.axes.begin(), v.axes.end() - 1}; }
 
@@ -37,13 +35,11 @@ SizeId Lowering::longest(const model::Variable& var) {
 
 bool Lowering::pairs_read_in_item(BlockId b) const {
   const auto stage = s_.stage_of[b.index()];
-  if (std::get<schedule::ItemStage>(s_.steps[*stage]).refresh)
-    return true;  // a refresh reads what it does not form
+  if (std::get<schedule::ItemStage>(s_.steps[*stage]).refresh) return true;  // a refresh reads what it does not form
   for (const conditionals::Use& u : s_.conditionals[b].uses) {
     const Term& t = s_.conditionals.density.terms[u.term];
-    const auto own = std::count_if(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
-      return s_.conditionals.block_of[x.variable.index()] == b;
-    });
+    const auto own = std::count_if(t.atoms.begin(), t.atoms.end(),
+                                   [&](const Atom& x) { return s_.conditionals.block_of[x.variable.index()] == b; });
     const bool others = std::any_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
       const BlockId other = s_.conditionals.block_of[x.variable.index()];
       return other != b && s_.stage_of[other.index()] == stage;
@@ -89,8 +85,7 @@ void Lowering::for_sequences(const model::Variable& var, const std::vector<ExprI
 }
 
 std::vector<ExprId> Lowering::pair_address(BlockId b, const std::vector<ExprId>& element,
-                                           const std::vector<ExprId>& before,
-                                           const std::vector<ExprId>& now) {
+                                           const std::vector<ExprId>& before, const std::vector<ExprId>& now) {
   std::vector<ExprId> at = chains_.at(b).local ? std::vector<ExprId>{element.back()}
                                                : address(m_[s_.conditionals[b].variable].axes, element);
   at.insert(at.end(), before.begin(), before.end());
@@ -121,8 +116,7 @@ std::vector<ExprId> Lowering::entropy_address(BlockId b, const std::vector<ExprI
 void Lowering::store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value) {
   model::Variable whole = m_[s_.conditionals[b].variable];
   whole.axes.pop_back();
-  b_.store(chains_.at(b).entropy, entropy_address(b, sequence),
-           b_.mul(owned_multiplicity(whole, sequence), value));
+  b_.store(chains_.at(b).entropy, entropy_address(b, sequence), b_.mul(owned_multiplicity(whole, sequence), value));
 }
 
 ExprId Lowering::chain_entropy(BlockId b, const std::vector<ExprId>& sequence) {
@@ -144,8 +138,7 @@ void Lowering::independent_pairs(BlockId b, const std::vector<ExprId>& sequence)
       each_event(var, 1, [&](const std::vector<ExprId>& j) {
         each_event(var, 1, [&](const std::vector<ExprId>& k) {
           b_.store(chains_.at(b).pairs, pair_address(b, now, j, k),
-                   b_.mul(b_.load(mean, parameter_address(b, before, j)),
-                          b_.load(mean, parameter_address(b, now, k))));
+                   b_.mul(b_.load(mean, parameter_address(b, before, j)), b_.load(mean, parameter_address(b, now, k))));
         });
       });
     });
@@ -190,8 +183,8 @@ void Lowering::gather_potentials(BlockId b, const std::vector<std::pair<ArrayTer
                               return b_.equal(index(i, e), want);
                             }});
     }
-    emit(*t.term, factors(t, {use, *other}, s_.conditionals[b].variable), std::move(conditions), env,
-         std::nullopt, [&](ExprId value, const Env& e) {
+    emit(*t.term, factors(t, {use, *other}, s_.conditionals[b].variable), std::move(conditions), env, std::nullopt,
+         [&](ExprId value, const Env& e) {
            std::vector<ExprId> before, now;
            for (IndexId i : earlier.event)
              before.push_back(index(i, e));

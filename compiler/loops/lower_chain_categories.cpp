@@ -39,11 +39,10 @@ void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm
   NaturalTarget target;
   target.buffers[math::Stat::indicator] = unary;
   target.free_axes = {var.axes.size() - 1};
-  gather_potentials(
-      b, uses, sequence, target,
-      [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value) {
-        b_.add_to(pair, {t, before[0], now[0]}, value);
-      });
+  gather_potentials(b, uses, sequence, target,
+                    [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value) {
+                      b_.add_to(pair, {t, before[0], now[0]}, value);
+                    });
   if (hooks.gathered) for_range("t", zero, end, [&](ExprId t) { hooks.gathered(element(t), target); });
 
   // log sum exp of `term(k)` over the values of the category
@@ -57,10 +56,9 @@ void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm
   const ScalarId entropy = b_.local("entropy" + std::to_string(names_++), b_.f(0));  // log Z - <U> - <W>
   for_range("t", zero, end, [&](ExprId t) {
     b_.if_else(
-        b_.equal(t, zero),
-        [&] { each("k", [&](ExprId k) {
-                b_.store(message, {k}, b_.load(unary, {t, k}));
-              }); },
+        b_.equal(t, zero), [&] { each("k", [&](ExprId k) {
+                                   b_.store(message, {k}, b_.load(unary, {t, k}));
+                                 }); },
         [&] {
           each("k", [&](ExprId k) {
             const ExprId in = log_sum([&](ExprId j) {
@@ -79,8 +77,8 @@ void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm
     const ExprId t = b_.let("t" + std::to_string(names_++), b_.sub(b_.sub(end, one), back));
     if (hooks.before) hooks.before(element(t));
     each("k", [&](ExprId k) {
-      const ExprId p = b_.let("p" + std::to_string(names_++),
-                              b_.exp(b_.add(b_.load(forward, {t, k}), b_.load(backward, {k}))));
+      const ExprId p =
+          b_.let("p" + std::to_string(names_++), b_.exp(b_.add(b_.load(forward, {t, k}), b_.load(backward, {k}))));
       b_.store(probs, parameter_address(b, element(t), {k}), p);
       b_.accumulate(entropy, b_.neg(b_.mul(p, b_.load(unary, {t, k}))));
     });
@@ -89,13 +87,12 @@ void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm
       const ExprId before = b_.sub(t, one), z = b_.load(scale, {t});
       each("j", [&](ExprId j) {
         const auto onward = [&](ExprId k) {
-          return b_.sub(
-              b_.add(b_.add(b_.load(pair, {t, j, k}), b_.load(unary, {t, k})), b_.load(backward, {k})), z);
+          return b_.sub(b_.add(b_.add(b_.load(pair, {t, j, k}), b_.load(unary, {t, k})), b_.load(backward, {k})), z);
         };
         b_.store(message, {j}, log_sum(onward));
         each("k", [&](ExprId k) {
-          const ExprId p = b_.let("p" + std::to_string(names_++),
-                                  b_.exp(b_.add(b_.load(forward, {before, j}), onward(k))));
+          const ExprId p =
+              b_.let("p" + std::to_string(names_++), b_.exp(b_.add(b_.load(forward, {before, j}), onward(k))));
           b_.store(pairs, pair_address(b, element(t), {j}, {k}), p);
           b_.accumulate(entropy, b_.neg(b_.mul(p, b_.load(pair, {t, j, k}))));
         });

@@ -99,10 +99,10 @@ void Lowering::kalman_smoother(BlockId b, const std::vector<std::pair<ArrayTerm,
     });
   });
   gather_potentials(b, uses, sequence, s.naturals,
-                    [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now,
-                        ExprId value) { b_.add_to(pairs, pair_at(t, before, now), value); });
-  if (hooks.gathered)
-    for_range("t", b_.i(0), s.end, [&](ExprId t) { hooks.gathered(s.element(t), s.naturals); });
+                    [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value) {
+                      b_.add_to(pairs, pair_at(t, before, now), value);
+                    });
+  if (hooks.gathered) for_range("t", b_.i(0), s.end, [&](ExprId t) { hooks.gathered(s.element(t), s.naturals); });
 
   const ScalarId logdet = b_.local("logdet" + std::to_string(names_++), b_.f(0));
   for_range("t", b_.i(0), s.end, [&](ExprId t) { b_.accumulate(logdet, eliminate(s, t)); });
@@ -121,9 +121,7 @@ void Lowering::kalman_smoother(BlockId b, const std::vector<std::pair<ArrayTerm,
 
 ExprId Lowering::eliminate(const Smoother& s, ExprId t) {
   const BufferId w = chains_.at(s.block).pairs;
-  const auto w_at = [&](ExprId j, ExprId l) {
-    return pair_address(s.block, s.element(t), s.event({j}), s.event({l}));
-  };
+  const auto w_at = [&](ExprId j, ExprId l) { return pair_address(s.block, s.element(t), s.event({j}), s.event({l})); };
   // the coefficients of x_j x_l and x_l x_j together, times -2 / 2
   each_component_pair(s, [&](ExprId j, ExprId l) {
     const ExprId sum = b_.add(b_.load(s.square, s.at(t, {j, l})), b_.load(s.square, s.at(t, {l, j})));
@@ -176,9 +174,7 @@ void Lowering::smooth(const Smoother& s, ExprId t) {
       b_.equal(next, s.end),
       [&] {
         each_component(s, [&](ExprId j) { b_.store(s.mean, {j}, filtered_mean(j)); });
-        each_component_pair(s, [&](ExprId j, ExprId l) {
-          b_.store(s.covariance, {j, l}, filtered_covariance(j, l));
-        });
+        each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(s.covariance, {j, l}, filtered_covariance(j, l)); });
       },
       [&] {
         each_component_pair(s, [&](ExprId j, ExprId l) {
@@ -194,14 +190,12 @@ void Lowering::smooth(const Smoother& s, ExprId t) {
         });
         each_component(s, [&](ExprId j) {
           b_.store(s.information, {j}, b_.add(filtered_mean(j), component_sum(s, [&](ExprId k) {
-                                                return b_.mul(b_.load(pairs, gain_at(j, k)),
-                                                              b_.load(s.mean, {k}));
+                                                return b_.mul(b_.load(pairs, gain_at(j, k)), b_.load(s.mean, {k}));
                                               })));
         });
         each_component_pair(s, [&](ExprId j, ExprId l) {
-          b_.store(
-              pairs, gain_at(j, l),
-              b_.add(b_.load(s.product, {j, l}), b_.mul(b_.load(s.information, {j}), b_.load(s.mean, {l}))));
+          b_.store(pairs, gain_at(j, l),
+                   b_.add(b_.load(s.product, {j, l}), b_.mul(b_.load(s.information, {j}), b_.load(s.mean, {l}))));
         });
         each_component(s, [&](ExprId j) { b_.store(s.mean, {j}, b_.load(s.information, {j})); });
       });
@@ -211,11 +205,10 @@ void Lowering::store_marginal(const Smoother& s, ExprId t) {
   const std::vector<ExprId> element = s.element(t);
   Formulas f = parameter_formulas(s.block, element);
   const auto [precision, logdet] = spd_inverse(
-      "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.covariance, jl); }, s.extent,
-      f.fail_code);
+      "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.covariance, jl); }, s.extent, f.fail_code);
   each_component(s, [&](ExprId j) {
-    b_.store(parameter_of(s.block, math::ParameterRole::location),
-             parameter_address(s.block, element, s.event({j})), b_.load(s.mean, {j}));
+    b_.store(parameter_of(s.block, math::ParameterRole::location), parameter_address(s.block, element, s.event({j})),
+             b_.load(s.mean, {j}));
   });
   each_component_pair(s, [&, precision = precision](ExprId j, ExprId l) {
     b_.store(parameter_of(s.block, math::ParameterRole::precision),

@@ -59,64 +59,63 @@ ExprId Lowering::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId>
     return out;
   };
   return std::visit(
-      Overloaded{
-          [&](const math::Number& n) { return b_.f(n.value); },
-          [&](const math::Symbol& s) { return f.quantities.at(s.name)(list(s.indices)); },
-          [&](const math::AtValue&) -> ExprId { return b_.f(0); },
-          [&](const math::Add& n) { return b_.add(rec(n.left), rec(n.right)); },
-          [&](const math::Multiply& n) { return b_.mul(rec(n.left), rec(n.right)); },
-          [&](const math::Apply& n) {
-            const ExprId x = rec(n.argument);
-            switch (n.function) {
-              case math::Function::log:
-                return b_.log(x);
-              case math::Function::exp:
-                return b_.exp(x);
-              case math::Function::sqrt:
-                return b_.sqrt(x);
-              case math::Function::reciprocal:
-                return b_.div(b_.f(1), x);
-              case math::Function::lgamma:
-                return b_.lgamma(x);
-              case math::Function::digamma:
-                return b_.digamma(x);
-              case math::Function::trigamma:
-                return b_.trigamma(x);
-              case math::Function::log1m:
-                return b_.log1p(b_.neg(x));
-              case math::Function::tanh:
-                return b_.sub(b_.f(1), b_.div(b_.f(2), b_.add(b_.exp(b_.mul(b_.f(2), x)), b_.f(1))));
-              case math::Function::log_cosh: {
-                const ExprId y = b_.abs(x);
-                return b_.sub(b_.add(y, b_.log1p(b_.exp(b_.mul(b_.f(-2), y)))), b_.f(0.69314718055994530942));
-              }
-              case math::Function::step:
-                return b_.select(b_.greater(x, b_.f(0)), b_.f(1), b_.f(0));
-              case math::Function::xlogx: {
-                const ExprId positive = b_.greater(x, b_.f(0));
-                return b_.select(positive, b_.mul(x, b_.log(b_.select(positive, x, b_.f(1)))), b_.f(0));
-              }
-            }
-            return x;
-          },
-          [&](const math::Sum& s) {
-            const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
-            for_range("e", b_.i(0), b_.extent(f.extent), [&](ExprId i) {
-              std::map<int, ExprId> inner = event;
-              inner[s.index.id] = i;
-              b_.accumulate(sum, formula(s.body, f, inner));
-            });
-            return b_.get(sum);
-          },
-          [&](const math::Delta& d) {
-            return b_.select(b_.equal(event.at(d.left.id), event.at(d.right.id)), b_.f(1), b_.f(0));
-          },
-          [&](const math::ExtentValue&) { return b_.to_f64(b_.extent(f.extent)); },
-          [&](const math::IndexValue& v) { return b_.to_f64(event.at(v.index.id)); },
-          [&](const math::InverseEntry& x) {
-            return b_.load(f.inverses.at(x.matrix).first, {event.at(x.row.id), event.at(x.column.id)});
-          },
-          [&](const math::LogDet& x) { return f.inverses.at(x.matrix).second; }},
+      Overloaded{[&](const math::Number& n) { return b_.f(n.value); },
+                 [&](const math::Symbol& s) { return f.quantities.at(s.name)(list(s.indices)); },
+                 [&](const math::AtValue&) -> ExprId { return b_.f(0); },
+                 [&](const math::Add& n) { return b_.add(rec(n.left), rec(n.right)); },
+                 [&](const math::Multiply& n) { return b_.mul(rec(n.left), rec(n.right)); },
+                 [&](const math::Apply& n) {
+                   const ExprId x = rec(n.argument);
+                   switch (n.function) {
+                     case math::Function::log:
+                       return b_.log(x);
+                     case math::Function::exp:
+                       return b_.exp(x);
+                     case math::Function::sqrt:
+                       return b_.sqrt(x);
+                     case math::Function::reciprocal:
+                       return b_.div(b_.f(1), x);
+                     case math::Function::lgamma:
+                       return b_.lgamma(x);
+                     case math::Function::digamma:
+                       return b_.digamma(x);
+                     case math::Function::trigamma:
+                       return b_.trigamma(x);
+                     case math::Function::log1m:
+                       return b_.log1p(b_.neg(x));
+                     case math::Function::tanh:
+                       return b_.sub(b_.f(1), b_.div(b_.f(2), b_.add(b_.exp(b_.mul(b_.f(2), x)), b_.f(1))));
+                     case math::Function::log_cosh: {
+                       const ExprId y = b_.abs(x);
+                       return b_.sub(b_.add(y, b_.log1p(b_.exp(b_.mul(b_.f(-2), y)))), b_.f(0.69314718055994530942));
+                     }
+                     case math::Function::step:
+                       return b_.select(b_.greater(x, b_.f(0)), b_.f(1), b_.f(0));
+                     case math::Function::xlogx: {
+                       const ExprId positive = b_.greater(x, b_.f(0));
+                       return b_.select(positive, b_.mul(x, b_.log(b_.select(positive, x, b_.f(1)))), b_.f(0));
+                     }
+                   }
+                   return x;
+                 },
+                 [&](const math::Sum& s) {
+                   const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+                   for_range("e", b_.i(0), b_.extent(f.extent), [&](ExprId i) {
+                     std::map<int, ExprId> inner = event;
+                     inner[s.index.id] = i;
+                     b_.accumulate(sum, formula(s.body, f, inner));
+                   });
+                   return b_.get(sum);
+                 },
+                 [&](const math::Delta& d) {
+                   return b_.select(b_.equal(event.at(d.left.id), event.at(d.right.id)), b_.f(1), b_.f(0));
+                 },
+                 [&](const math::ExtentValue&) { return b_.to_f64(b_.extent(f.extent)); },
+                 [&](const math::IndexValue& v) { return b_.to_f64(event.at(v.index.id)); },
+                 [&](const math::InverseEntry& x) {
+                   return b_.load(f.inverses.at(x.matrix).first, {event.at(x.row.id), event.at(x.column.id)});
+                 },
+                 [&](const math::LogDet& x) { return f.inverses.at(x.matrix).second; }},
       e->form);
 }
 
@@ -127,8 +126,7 @@ void Lowering::components(const math::Expr& e, int rank, Formulas& f,
     std::vector<math::Expr> found;
     invariant(e, level, found);
     for (const math::Expr& x : found) {
-      if (!f.hoisted.contains(&*x))
-        f.hoisted[&*x] = b_.let("h" + std::to_string(names_++), formula(x, f, event));
+      if (!f.hoisted.contains(&*x)) f.hoisted[&*x] = b_.let("h" + std::to_string(names_++), formula(x, f, event));
     }
   };
   const auto outside = f.hoisted;
@@ -156,13 +154,12 @@ void Lowering::prepare_matrices(const math::Expr& e, Formulas& f) {
   std::set<std::string> names;
   matrices(e, names);
   for (const std::string& name : names) {
-    if (!f.inverses.contains(name))
-      f.inverses[name] = spd_inverse(name, f.quantities.at(name), f.extent, f.fail_code);
+    if (!f.inverses.contains(name)) f.inverses[name] = spd_inverse(name, f.quantities.at(name), f.extent, f.fail_code);
   }
 }
 
-std::pair<BufferId, ExprId> Lowering::spd_inverse(const std::string& name, const Quantity& entry,
-                                                  SizeId extent, std::int32_t code) {
+std::pair<BufferId, ExprId> Lowering::spd_inverse(const std::string& name, const Quantity& entry, SizeId extent,
+                                                  std::int32_t code) {
   const std::string tag = name + std::to_string(names_++);
   const BufferId chol = work_array("chol." + tag, {extent, extent});
   const BufferId root = work_array("root." + tag, {extent, extent});
@@ -193,18 +190,14 @@ std::pair<BufferId, ExprId> Lowering::spd_inverse(const std::string& name, const
     b_.store(root, {j, j}, b_.div(b_.f(1), b_.load(chol, {j, j})));
     for_range("i", b_.add(j, one), n, [&](ExprId i) {
       const ScalarId s = b_.local("s" + std::to_string(names_++), b_.f(0));
-      for_range("k", j, i, [&](ExprId k) {
-        b_.accumulate(s, b_.mul(b_.load(chol, {i, k}), b_.load(root, {k, j})));
-      });
+      for_range("k", j, i, [&](ExprId k) { b_.accumulate(s, b_.mul(b_.load(chol, {i, k}), b_.load(root, {k, j}))); });
       b_.store(root, {i, j}, b_.neg(b_.div(b_.get(s), b_.load(chol, {i, i}))));
     });
   });
   for_range("i", b_.i(0), n, [&](ExprId i) {
     for_range("j", b_.i(0), b_.add(i, one), [&](ExprId j) {
       const ScalarId s = b_.local("s" + std::to_string(names_++), b_.f(0));
-      for_range("k", i, n, [&](ExprId k) {
-        b_.accumulate(s, b_.mul(b_.load(root, {k, i}), b_.load(root, {k, j})));
-      });
+      for_range("k", i, n, [&](ExprId k) { b_.accumulate(s, b_.mul(b_.load(root, {k, i}), b_.load(root, {k, j}))); });
       b_.store(inv, {i, j}, b_.get(s));
       b_.store(inv, {j, i}, b_.get(s));
     });

@@ -36,8 +36,8 @@ void Lowering::emit_item_energies() {
   const auto in_stage = [&](const Atom& x) {
     return s_.stage_of[s_.conditionals.block_of[x.variable.index()].index()].has_value();
   };
-  interface_.item_energies->outer = b_.function(
-      "item_energies", {{"begin", Type::i64}, {"end", Type::i64}}, [&](const Builder::Indices& p) {
+  interface_.item_energies->outer =
+      b_.function("item_energies", {{"begin", Type::i64}, {"end", Type::i64}}, [&](const Builder::Indices& p) {
         for_range(m_[interface_.item_energies->item].name, p[0], p[1], [&](ExprId item) {
           for (const Term& t : s_.conditionals.density.terms) {
             if (!s_.tempered[t.origin] || std::any_of(t.atoms.begin(), t.atoms.end(), in_stage)) continue;

@@ -28,8 +28,7 @@ void Lowering::declare_inverse_lookups() {
               const auto array = [&](const char* what, model::PlateId plate) {
                 return b_.buffer(what + m_[id].name, Role::table, {size_[plate.index()]}, Type::i64);
               };
-              inverse_[lookup->source] = {array("first.", *m_[id].value_plate),
-                                          array("past.", *m_[id].value_plate),
+              inverse_[lookup->source] = {array("first.", *m_[id].value_plate), array("past.", *m_[id].value_plate),
                                           array("order.", m_[id].axes[0])};
             },
             lookup->source);
@@ -49,8 +48,7 @@ void Lowering::prepare_inverse_lookups() {
     const BufferId data = std::holds_alternative<model::GivenId>(source)
                               ? buffers_.givens[std::get<model::GivenId>(source).index()]
                               : buffers_.observed[std::get<model::VariableId>(source).index()];
-    const auto each_known = [&,
-                             past = inverse.past](const std::function<void(ExprId e, ExprId value)>& body) {
+    const auto each_known = [&, past = inverse.past](const std::function<void(ExprId e, ExprId value)>& body) {
       for_range("e", b_.i(0), entries, [&](ExprId e) {
         const ExprId value = b_.let("value" + std::to_string(names_++), b_.load(data, {e}));
         b_.if_then(b_.greater_equal(value, b_.i(0)), [&] { body(e, value); });
@@ -104,9 +102,8 @@ Lowering::Solved Lowering::solve_axes(const Atom& atom, const std::vector<bool>&
     }
     std::set<BoundId> bounds;
     a_.collect(atom.axes[x], bounds);
-    out.conditions.push_back({bounds, [this, i = atom.axes[x], want = element[x]](const Env& e) {
-                                return b_.equal(index(i, e), want);
-                              }});
+    out.conditions.push_back(
+        {bounds, [this, i = atom.axes[x], want = element[x]](const Env& e) { return b_.equal(index(i, e), want); }});
   }
   return out;
 }
@@ -118,8 +115,7 @@ void Lowering::for_solutions(const Solved& s, const std::function<void(const Env
   }
   for_range(a_[s.walk->bound].name + "_at", s.walk->begin, s.walk->end, [&](ExprId position) {
     Env env = s.env;
-    env[s.walk->bound] =
-        b_.let(a_[s.walk->bound].name + std::to_string(names_++), b_.load(s.walk->order, {position}));
+    env[s.walk->bound] = b_.let(a_[s.walk->bound].name + std::to_string(names_++), b_.load(s.walk->order, {position}));
     body(env);
   });
 }

@@ -22,20 +22,19 @@ constexpr std::size_t kSumsApart = 64, kSumsTogether = 16;
 constexpr std::int64_t kStackEntries = 4096;
 
 void data_matrices(const Algebra& a, CoefId c, std::set<density::DataSource>& out) {
-  std::visit(
-      Overloaded{[&](const density::CoefInverse& x) { out.insert(x.matrix); },
-                 [&](const density::CoefLogDet& x) { out.insert(x.matrix); },
-                 [&](const density::CoefAdd& x) {
-                   for (CoefId p : x.parts)
-                     data_matrices(a, p, out);
-                 },
-                 [&](const density::CoefMultiply& x) {
-                   for (CoefId p : x.parts)
-                     data_matrices(a, p, out);
-                 },
-                 [&](const density::CoefApply& x) { data_matrices(a, x.argument, out); },
-                 [&](const density::CoefSum& x) { data_matrices(a, x.body, out); }, [](const auto&) {}},
-      a[c]);
+  std::visit(Overloaded{[&](const density::CoefInverse& x) { out.insert(x.matrix); },
+                        [&](const density::CoefLogDet& x) { out.insert(x.matrix); },
+                        [&](const density::CoefAdd& x) {
+                          for (CoefId p : x.parts)
+                            data_matrices(a, p, out);
+                        },
+                        [&](const density::CoefMultiply& x) {
+                          for (CoefId p : x.parts)
+                            data_matrices(a, p, out);
+                        },
+                        [&](const density::CoefApply& x) { data_matrices(a, x.argument, out); },
+                        [&](const density::CoefSum& x) { data_matrices(a, x.body, out); }, [](const auto&) {}},
+             a[c]);
 }
 
 }  // namespace
@@ -70,8 +69,7 @@ void Lowering::declare_sizes() {
   for (std::size_t k = 0; k < m_.plates.size(); ++k) {
     const model::PlateId p(k);
     if (m_[p].set != p) continue;
-    size_[k] = is_constant(p) ? b_.constant_size(m_[p].name, data_.sizes[k])
-                              : runtime_size(m_[p].name, data_.sizes[k]);
+    size_[k] = is_constant(p) ? b_.constant_size(m_[p].name, data_.sizes[k]) : runtime_size(m_[p].name, data_.sizes[k]);
   }
   for (std::size_t k = 0; k < m_.plates.size(); ++k)
     size_[k] = size_[m_.plates[k].set.index()];
@@ -119,9 +117,8 @@ void Lowering::declare_data() {
     const model::PlateId p(k);
     if (m_[p].set != p || !m_[p].parent) continue;
     const std::int64_t rows = data_.sizes[m_[*m_[p].parent].set.index()];
-    buffers_.offsets[k] =
-        b_.buffer("offsets." + m_[p].name, Role::data,
-                  {runtime_size("rows." + m_[p].name, rows < 0 ? -1 : rows + 1)}, Type::i64);
+    buffers_.offsets[k] = b_.buffer("offsets." + m_[p].name, Role::data,
+                                    {runtime_size("rows." + m_[p].name, rows < 0 ? -1 : rows + 1)}, Type::i64);
   }
   for (std::size_t k = 0; k < m_.plates.size(); ++k)
     buffers_.offsets[k] = buffers_.offsets[m_.plates[k].set.index()];
@@ -136,8 +133,7 @@ void Lowering::declare_data() {
   buffers_.observed.resize(m_.variables.size());
   for (std::size_t k = 0; k < m_.variables.size(); ++k) {
     const model::Variable& v = m_.variables[k];
-    if (v.observed)
-      buffers_.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
+    if (v.observed) buffers_.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
   }
 }
 
@@ -182,9 +178,8 @@ void Lowering::declare_blocks() {
         continue;
       }
       const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
-      expectation_[{b, row.stat}] =
-          b_.buffer(fmt::format("E.{}.{}", var.name, math::natural_name(row.stat).substr(2)),
-                    Role::expectation, packed(with_axes(rank)));
+      expectation_[{b, row.stat}] = b_.buffer(fmt::format("E.{}.{}", var.name, math::natural_name(row.stat).substr(2)),
+                                              Role::expectation, packed(with_axes(rank)));
     }
   }
 }
@@ -285,8 +280,7 @@ void Lowering::emit_prepare() {
                 return all;
               };
               const auto [inv, logdet] = spd_inverse(
-                  x.name, [&](const std::vector<ExprId>& jl) { return b_.load(data, entry(jl)); }, extent,
-                  code);
+                  x.name, [&](const std::vector<ExprId>& jl) { return b_.load(data, entry(jl)); }, extent, code);
               b_.store(data_inverse_.at(x.name).second, at, logdet);
               for_range("j", b_.i(0), b_.extent(extent), [&, inv = inv](ExprId j) {
                 for_range("l", b_.i(0), b_.extent(extent), [&](ExprId l) {
@@ -376,8 +370,7 @@ std::vector<std::pair<ArrayTerm, std::size_t>> Lowering::prior_uses(BlockId b) c
   for (const conditionals::Use& u : block.uses) {
     const Term& t = d.terms[u.term];
     const auto origin = d.origins[t.origin].statement;
-    const bool own =
-        origin == m_[block.variable].statement || (block.mean && origin == m_[*block.mean].statement);
+    const bool own = origin == m_[block.variable].statement || (block.mean && origin == m_[*block.mean].statement);
     const bool readable = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
       return stored(s_.conditionals.block_of[x.variable.index()]);
     });
@@ -492,8 +485,7 @@ Lowered Lowering::run() {
   declare_inverse_lookups();
   emit_prepare();
   interface_.initialise = emit_initialise("initialise", true);
-  if (options_.new_items && !only_stage(s_))
-    interface_.initialise_local = emit_initialise("initialise_local", false);
+  if (options_.new_items && !only_stage(s_)) interface_.initialise_local = emit_initialise("initialise_local", false);
   interface_.expectations = emit_expectations("expectations", true);
   interface_.global_expectations = emit_expectations("global_expectations", false);
   for (std::size_t k = 0; k < s_.steps.size(); ++k) {
@@ -504,8 +496,8 @@ Lowered Lowering::run() {
     const BlockId b = std::get<BlockUpdate>(s_.steps[k]).block;
     UpdateFunction f{b, 0, {}};
     f.gradient = gradient_norms_.contains(b) ? gradient_norms_.at(b) : BufferId();
-    f.function = b_.function("update_" + m_[s_.conditionals[b].variable].name,
-                             [&] { update(b, outer_uses(b), {}, {}); });
+    f.function =
+        b_.function("update_" + m_[s_.conditionals[b].variable].name, [&] { update(b, outer_uses(b), {}, {}); });
     interface_.steps.emplace_back(f);
   }
   interface_.sweep = s_.sweep;

@@ -57,11 +57,9 @@ ArrayTerm Lowering::outer_term(const schedule::OuterTerm& t) const {
 ArrayTerm Lowering::outer_term(const schedule::OuterTerm& t, BlockId b) const {
   if (!t.residual) return outer_term(t);
   const Residual& r = s_.residuals[*t.residual];
-  if (std::find(r.running.begin(), r.running.end(), b) != r.running.end())
-    return {&r.gradient, r.sums, &r.at};
-  const bool inside = std::any_of(r.summand.atoms.begin(), r.summand.atoms.end(), [&](const Atom& x) {
-    return s_.conditionals.block_of[x.variable.index()] == b;
-  });
+  if (std::find(r.running.begin(), r.running.end(), b) != r.running.end()) return {&r.gradient, r.sums, &r.at};
+  const bool inside = std::any_of(r.summand.atoms.begin(), r.summand.atoms.end(),
+                                  [&](const Atom& x) { return s_.conditionals.block_of[x.variable.index()] == b; });
   return inside ? ArrayTerm{&t.term} : outer_term(t);
 }
 
@@ -86,11 +84,10 @@ void Lowering::fill_sum(const Residual& r) {
 void Lowering::move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed,
                         const std::vector<ExprId>& element) {
   const Residual& r = *x.residual;
-  emit(elements(r), {}, {}, solve_axes(*x.own, fixed, element).env, std::nullopt,
-       [&](ExprId, const Env& env) {
-         const ExprId a = summand(r, env);
-         b_.add_to(array_.at(r.sums), array_indices(r.sums, r.at, env), back ? a : b_.neg(a));
-       });
+  emit(elements(r), {}, {}, solve_axes(*x.own, fixed, element).env, std::nullopt, [&](ExprId, const Env& env) {
+    const ExprId a = summand(r, env);
+    b_.add_to(array_.at(r.sums), array_indices(r.sums, r.at, env), back ? a : b_.neg(a));
+  });
 }
 
 }  // namespace lehr::loops

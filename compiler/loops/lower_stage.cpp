@@ -27,15 +27,12 @@ std::size_t Lowering::emit_tables(std::size_t step) {
       const ArrayId table = s_.statistics[*t.statistic].table;
       std::optional<BoundId> innermost;
       if (!t.at.empty()) {
-        if (const auto* b =
-                std::get_if<density::IndexBound>(&a_[t.at[s_.statistics[*t.statistic].contiguous]])) {
+        if (const auto* b = std::get_if<density::IndexBound>(&a_[t.at[s_.statistics[*t.statistic].contiguous]])) {
           innermost = b->bound;
         }
       }
       emit(t.term, factors({&t.term, std::nullopt, nullptr, {Weight::local_data}}, {}), {}, {}, innermost,
-           [&](ExprId value, const Env& env) {
-             b_.add_to(array_.at(table), array_indices(table, t.at, env), value);
-           });
+           [&](ExprId value, const Env& env) { b_.add_to(array_.at(table), array_indices(table, t.at, env), value); });
     }
     for (const auto& [table, buffer] : exp_table_) {
       if (statistic_.at(table)->stage == step) exp_table(table);
@@ -69,8 +66,7 @@ std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
       } else {
         ExprId in = b_.boolean(true);
         for (BlockId id : stage.blocks) {
-          if (picks_.contains(id))
-            in = b_.logical_and(in, b_.greater_equal(b_.load(picks_.at(id), {item}), b_.i(0)));
+          if (picks_.contains(id)) in = b_.logical_and(in, b_.greater_equal(b_.load(picks_.at(id), {item}), b_.i(0)));
         }
         b_.if_then(in, [&] { emit_item(stage, item, mode, b_.i(1), b_.f(0)); });
       }
@@ -109,18 +105,17 @@ void Lowering::emit_data_sums(const ItemStage& stage, std::size_t step, StageFun
   if (sums.empty()) return;
   for (const auto& [s, item] : sums)
     out.data_sums.push_back(array_.at(s->sums));
-  out.data =
-      b_.function("data" + std::to_string(step), {{"begin", Type::i64}, {"end", Type::i64}},
-                  [&](const Builder::Indices& p) {
-                    for (const auto& [s, bound] : sums) {
-                      for_range(m_[stage.item].name, p[0], p[1], [&, s = s, bound = bound](ExprId item) {
-                        emit(s->inner, factors({&s->inner, std::nullopt, nullptr}, {}), {}, {{bound, item}},
-                             std::nullopt, [&](ExprId value, const Env& env) {
-                               b_.add_to(array_.at(s->sums), array_indices(s->sums, s->at, env), value);
+  out.data = b_.function("data" + std::to_string(step), {{"begin", Type::i64}, {"end", Type::i64}},
+                         [&](const Builder::Indices& p) {
+                           for (const auto& [s, bound] : sums) {
+                             for_range(m_[stage.item].name, p[0], p[1], [&, s = s, bound = bound](ExprId item) {
+                               emit(s->inner, factors({&s->inner, std::nullopt, nullptr}, {}), {}, {{bound, item}},
+                                    std::nullopt, [&](ExprId value, const Env& env) {
+                                      b_.add_to(array_.at(s->sums), array_indices(s->sums, s->at, env), value);
+                                    });
                              });
-                      });
-                    }
-                  });
+                           }
+                         });
 }
 
 std::size_t Lowering::emit_item_expectations(const ItemStage& stage, std::size_t step) {
@@ -145,8 +140,7 @@ void Lowering::start_chains(const ItemStage& stage, ExprId item, StageMode mode)
 
 std::vector<ExprId> Lowering::streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
                                                const std::vector<ExprId>& event) {
-  std::vector<ExprId> at =
-      address({var.axes.begin() + 1, var.axes.end()}, {element.begin() + 1, element.end()});
+  std::vector<ExprId> at = address({var.axes.begin() + 1, var.axes.end()}, {element.begin() + 1, element.end()});
   at.insert(at.end(), event.begin(), event.end());
   return at;
 }
@@ -179,8 +173,7 @@ void Lowering::declare_item_arrays(const ItemStage& stage) {
   }
 }
 
-void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, ExprId iterations,
-                         ExprId tolerance) {
+void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, ExprId iterations, ExprId tolerance) {
   // Local terms that no streamed category takes part in; the streams add up the others as they go.
   std::vector<Stream> streams;
   for (BlockId b : stage.blocks) {
@@ -255,8 +248,7 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
           if (!p.exported) continue;
           const BufferId buffer = parameter_.at({b, p.name}), old = previous_.at({b, p.name});
           each_event(var, p.event_rank, [&](const std::vector<ExprId>& event) {
-            const ExprId now = b_.load(buffer, parameter_address(b, element, event)),
-                         was = b_.load(old, event);
+            const ExprId now = b_.load(buffer, parameter_address(b, element, event)), was = b_.load(old, event);
             b_.accumulate(change->first, b_.abs(b_.sub(now, was)));
             b_.accumulate(change->second, b_.abs(was));
           });
@@ -292,18 +284,17 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
   } else {
     const ScalarId settled = b_.local("settled" + std::to_string(names_++), b_.i(0));
     b_.for_loop("pass" + std::to_string(names_++), b_.i(0), iterations, [&](ExprId i) {
-      const ExprId last = b_.let("last" + std::to_string(names_++),
-                                 b_.select(b_.logical_or(b_.equal(b_.get(settled), b_.i(1)),
-                                                         b_.equal(i, b_.sub(iterations, b_.i(1)))),
-                                           b_.i(1), b_.i(0)));
+      const ExprId last =
+          b_.let("last" + std::to_string(names_++),
+                 b_.select(b_.logical_or(b_.equal(b_.get(settled), b_.i(1)), b_.equal(i, b_.sub(iterations, b_.i(1)))),
+                           b_.i(1), b_.i(0)));
       const ScalarId moved = b_.local("moved" + std::to_string(names_++), b_.f(0));
       const ScalarId size = b_.local("size" + std::to_string(names_++), b_.f(0));
       b_.if_else(
           b_.equal(last, b_.i(1)), [&] { pass(true, std::nullopt); },
           [&] { pass(false, std::make_pair(moved, size)); });
       b_.break_if(b_.equal(last, b_.i(1)));
-      b_.assign(settled,
-                b_.select(b_.less_equal(b_.get(moved), b_.mul(tolerance, b_.get(size))), b_.i(1), b_.i(0)));
+      b_.assign(settled, b_.select(b_.less_equal(b_.get(moved), b_.mul(tolerance, b_.get(size))), b_.i(1), b_.i(0)));
     });
   }
   if (stage.refresh) refresh();
@@ -336,8 +327,7 @@ void Lowering::seed_stored(BlockId b, ExprId item) {
   for_elements(var.axes,
                [&](const std::vector<ExprId>& element) {
                  for_range("k", b_.i(0), count, [&](ExprId k) {
-                   b_.store(parameter_of(b, math::ParameterRole::probabilities),
-                            parameter_address(b, element, {k}),
+                   b_.store(parameter_of(b, math::ParameterRole::probabilities), parameter_address(b, element, {k}),
                             b_.select(b_.equal(k, b_.load(picks_.at(b), {item})), b_.f(1), b_.f(0)));
                  });
                },
@@ -357,14 +347,10 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
         if (const auto* b = std::get_if<density::IndexBound>(&a_[s.at[s.contiguous]])) innermost = b->bound;
       }
       emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}), {}, env, innermost,
-           [&](ExprId value, const Env& e) {
-             b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, e), value);
-           });
+           [&](ExprId value, const Env& e) { b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, e), value); });
     } else {
       emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}), {}, env, std::nullopt,
-           [&](ExprId value, const Env&) {
-             b_.accumulate(s_.tempered[t.term.origin] ? energy : prior, value);
-           });
+           [&](ExprId value, const Env&) { b_.accumulate(s_.tempered[t.term.origin] ? energy : prior, value); });
     }
   }
   if (mode == StageMode::seed) return;
@@ -376,17 +362,17 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
     const auto& [b, stat] = key;
     if (std::find(stage.blocks.begin(), stage.blocks.end(), b) == stage.blocks.end()) continue;
     const model::Variable& var = m_[s_.conditionals[b].variable];
-    for_elements(var.axes,
-                 [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
-                   each_event(var, math::event_rank(stat), [&](const std::vector<ExprId>& event) {
-                     const ExprId natural = b_.mul(owned_multiplicity(var, element),
-                                                   b_.load(buffer, streamed_address(var, element, event)));
-                     b_.accumulate(energy, b_.mul(b_.mul(unweighted, natural),
-                                                  b_.load(expectation_.at({b, stat}),
-                                                          parameter_address(b, element, event))));
-                   });
-                 },
-                 {item});
+    for_elements(
+        var.axes,
+        [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
+          each_event(var, math::event_rank(stat), [&](const std::vector<ExprId>& event) {
+            const ExprId natural =
+                b_.mul(owned_multiplicity(var, element), b_.load(buffer, streamed_address(var, element, event)));
+            b_.accumulate(energy, b_.mul(b_.mul(unweighted, natural),
+                                         b_.load(expectation_.at({b, stat}), parameter_address(b, element, event))));
+          });
+        },
+        {item});
   }
   b_.add_to(local_.energy, {b_.i(0)}, b_.get(energy));
   b_.add_to(local_.prior, {b_.i(0)}, b_.get(prior));
@@ -397,12 +383,10 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
     const model::Variable& var = m_[s_.conditionals[b].variable];
     const ScalarId into = is_discrete(var.support) ? discrete : entropies;
     if (chains_.contains(b)) {
-      for_sequences(var, {item},
-                    [&](const std::vector<ExprId>& q) { b_.accumulate(into, chain_entropy(b, q)); });
+      for_sequences(var, {item}, [&](const std::vector<ExprId>& q) { b_.accumulate(into, chain_entropy(b, q)); });
       continue;
     }
-    for_elements(var.axes,
-                 [&](const std::vector<ExprId>& element) { b_.accumulate(into, entropy(b, element)); },
+    for_elements(var.axes, [&](const std::vector<ExprId>& element) { b_.accumulate(into, entropy(b, element)); },
                  {item});
   }
   b_.add_to(local_.entropy, {b_.i(0)}, b_.get(entropies));
@@ -425,8 +409,7 @@ StageFunctions Lowering::emit_stage(std::size_t step) {
   if (!out.picks.empty()) out.seed = emit_items(step, StageMode::seed);
   if (!streamed) out.sum = emit_items(step, StageMode::sum);
   if (stage.refresh) out.refresh = emit_items(step, StageMode::refresh);
-  const bool any =
-      std::any_of(stage.blocks.begin(), stage.blocks.end(), [&](BlockId b) { return stored(b); });
+  const bool any = std::any_of(stage.blocks.begin(), stage.blocks.end(), [&](BlockId b) { return stored(b); });
   if (options_.new_items && any && only_stage(s_)) {
     out.fresh = emit_fresh(stage, step);
     out.expectations = emit_item_expectations(stage, step);

@@ -37,13 +37,12 @@ Lowering::Stream Lowering::plan_stream(const ItemStage& stage, BlockId z) const 
       std::set<BoundId> known{u.value};
       for (IndexId i : t.term.atoms[k].axes)
         a_.collect(i, known);
-      const bool plain = a_.literal(t.term.coef) == 1.0 && t.term.guards.empty() &&
-                         std::all_of(t.term.multiplicities.begin(), t.term.multiplicities.end(),
-                                     [&](const density::Multiplicity& x) {
-                                       return density::owns(m_, s_.conditionals[z].variable, x);
-                                     }) &&
-                         std::all_of(t.term.bounds.begin(), t.term.bounds.end(),
-                                     [&](BoundId b) { return known.contains(b); });
+      const bool plain =
+          a_.literal(t.term.coef) == 1.0 && t.term.guards.empty() &&
+          std::all_of(
+              t.term.multiplicities.begin(), t.term.multiplicities.end(),
+              [&](const density::Multiplicity& x) { return density::owns(m_, s_.conditionals[z].variable, x); }) &&
+          std::all_of(t.term.bounds.begin(), t.term.bounds.end(), [&](BoundId b) { return known.contains(b); });
       const bool indexed_by_value = [&] {
         if (t.statistic) {
           const schedule::Statistic& st = s_.statistics[*t.statistic];
@@ -99,13 +98,11 @@ void Lowering::exp_table(ArrayId table) {
       return all;
     };
     const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
-    for_range("k", b_.i(0), values,
-              [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(from, at(k)))); });
+    for_range("k", b_.i(0), values, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(from, at(k)))); });
     const ExprId local = weight(Weight::local);
     b_.store(shift, row, b_.mul(local, b_.get(top)));
-    for_range("k", b_.i(0), values, [&](ExprId k) {
-      b_.store(to, at(k), b_.exp(b_.mul(local, b_.sub(b_.load(from, at(k)), b_.get(top)))));
-    });
+    for_range("k", b_.i(0), values,
+              [&](ExprId k) { b_.store(to, at(k), b_.exp(b_.mul(local, b_.sub(b_.load(from, at(k)), b_.get(top))))); });
   });
 }
 
@@ -127,11 +124,9 @@ void Lowering::stream_item_setup(const Stream& s, ExprId item) {
     });
   }
   const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
+  for_range("k", b_.i(0), values, [&](ExprId v) { b_.assign(top, b_.max(b_.get(top), b_.load(s.item_odds, {v}))); });
   for_range("k", b_.i(0), values,
-            [&](ExprId v) { b_.assign(top, b_.max(b_.get(top), b_.load(s.item_odds, {v}))); });
-  for_range("k", b_.i(0), values, [&](ExprId v) {
-    b_.store(s.item_exp, {v}, b_.exp(b_.sub(b_.load(s.item_odds, {v}), b_.get(top))));
-  });
+            [&](ExprId v) { b_.store(s.item_exp, {v}, b_.exp(b_.sub(b_.load(s.item_odds, {v}), b_.get(top)))); });
   item_shift_ = b_.get(top);
 }
 
@@ -140,8 +135,7 @@ void Lowering::stream_elements(const Stream& s, ExprId item, bool final, StageMo
                [&](const std::vector<ExprId>& element) { stream_element(s, element, final, mode); }, {item});
 }
 
-void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& element, bool final,
-                              StageMode mode) {
+void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& element, bool final, StageMode mode) {
   const model::Variable& var = m_[s_.conditionals[s.block].variable];
   const ExprId values = b_.extent(s.values);
   const auto each = [&](const std::function<void(ExprId)>& body) { for_range("k", b_.i(0), values, body); };
@@ -153,8 +147,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     const schedule::Statistic& st = s_.statistics[*s.uses[k].term->statistic];
     std::vector<ExprId> row;
     for (std::size_t x = 0; x < st.at.size(); ++x) {
-      if (x != st.contiguous)
-        row.push_back(b_.let("row" + std::to_string(names_++), index(st.at[x], envs[k])));
+      if (x != st.contiguous) row.push_back(b_.let("row" + std::to_string(names_++), index(st.at[x], envs[k])));
     }
     return row;
   };
@@ -174,8 +167,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     b_.fill(s.odds, b_.f(0));
     for (std::size_t k = 0; k < s.uses.size(); ++k) {
       const StreamUse& u = s.uses[k];
-      ArrayTerm t{&u.term->term, std::nullopt, &u.term->at,
-                  natural_weights(s.block, u.term->statistic.has_value())};
+      ArrayTerm t{&u.term->term, std::nullopt, &u.term->at, natural_weights(s.block, u.term->statistic.has_value())};
       if (u.term->statistic) t.array = table_of(u);
       emit(u.term->term, factors(t, {u.atom}, s_.conditionals[s.block].variable), {}, envs[k], u.value,
            [&](ExprId value, const Env& e) { b_.add_to(s.odds, {e.at(u.value)}, value); });
@@ -185,8 +177,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     b_.assign(shift, b_.get(top));
     const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
     each([&](ExprId k) {
-      const ExprId e =
-          b_.let("e" + std::to_string(names_++), b_.exp(b_.sub(b_.load(s.odds, {k}), b_.get(top))));
+      const ExprId e = b_.let("e" + std::to_string(names_++), b_.exp(b_.sub(b_.load(s.odds, {k}), b_.get(top))));
       b_.store(s.probs, {k}, e);
       b_.accumulate(sum, e);
     });
@@ -195,8 +186,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
   const bool picked = mode == StageMode::seed && picks_.contains(s.block);
   if (picked) {
     each([&](ExprId k) {
-      b_.store(s.probs, {k},
-               b_.select(b_.equal(k, b_.load(picks_.at(s.block), {element[0]})), b_.f(1), b_.f(0)));
+      b_.store(s.probs, {k}, b_.select(b_.equal(k, b_.load(picks_.at(s.block), {element[0]})), b_.f(1), b_.f(0)));
     });
     b_.assign(total, b_.f(1));
   } else if (s.factored) {
@@ -270,8 +260,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
       odds = b_.load(s.item_odds, {k});
       for (std::size_t j = 0; j < s.uses.size(); ++j) {
         if (s.uses[j].kind == StreamUse::Kind::table)
-          odds = b_.add(
-              odds, b_.mul(weight(Weight::local), b_.load(array_.at(table_of(s.uses[j])), at(rows[j], k))));
+          odds = b_.add(odds, b_.mul(weight(Weight::local), b_.load(array_.at(table_of(s.uses[j])), at(rows[j], k))));
       }
     }
     b_.accumulate(mean, b_.mul(prob(k), odds));

@@ -22,18 +22,16 @@ bool open(const std::set<BoundId>& bounds, const Env& env) {
 }  // namespace
 
 ExprId Lowering::index(IndexId i, const Env& env) {
-  return std::visit(
-      Overloaded{[&](const density::IndexBound& b) {
-                   const ExprId base = env.at(b.bound);
-                   return b.offset == 0 ? base : b_.add(base, b_.i(b.offset));
-                 },
-                 [&](const density::IndexConstant& c) { return b_.i(c.value); },
-                 [&](const density::IndexLookup& l) { return data_value(l.source, l.indices, env); }},
-      a_[i]);
+  return std::visit(Overloaded{[&](const density::IndexBound& b) {
+                                 const ExprId base = env.at(b.bound);
+                                 return b.offset == 0 ? base : b_.add(base, b_.i(b.offset));
+                               },
+                               [&](const density::IndexConstant& c) { return b_.i(c.value); },
+                               [&](const density::IndexLookup& l) { return data_value(l.source, l.indices, env); }},
+                    a_[i]);
 }
 
-std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates,
-                                      const std::vector<ExprId>& indices) {
+std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices) {
   std::vector<ExprId> out;
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const model::PlateId set = m_[plates[k]].set;
@@ -46,35 +44,32 @@ std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates,
   return out;
 }
 
-std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates,
-                                      const std::vector<IndexId>& indices, const Env& env) {
+std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
+                                      const Env& env) {
   std::vector<ExprId> values;
   for (IndexId i : indices)
     values.push_back(index(i, env));
   return address(plates, values);
 }
 
-ExprId Lowering::data_value(const density::DataSource& source, const std::vector<IndexId>& indices,
-                            const Env& env) {
+ExprId Lowering::data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env) {
   const auto plates = [&](const auto& x) {
     std::vector<model::PlateId> all = x.axes;
     all.insert(all.end(), x.event.begin(), x.event.end());
     return all;
   };
-  return std::visit(
-      Overloaded{[&](model::GivenId g) {
-                   return b_.load(buffers_.givens[g.index()], address(plates(m_[g]), indices, env));
-                 },
-                 [&](model::VariableId v) {
-                   return b_.load(buffers_.observed[v.index()], address(plates(m_[v]), indices, env));
-                 }},
-      source);
+  return std::visit(Overloaded{[&](model::GivenId g) {
+                                 return b_.load(buffers_.givens[g.index()], address(plates(m_[g]), indices, env));
+                               },
+                               [&](model::VariableId v) {
+                                 return b_.load(buffers_.observed[v.index()], address(plates(m_[v]), indices, env));
+                               }},
+                    source);
 }
 
 ExprId Lowering::coef(CoefId c, const Env& env) {
   const auto matrix = [&](const density::DataSource& source) {
-    return data_inverse_.at(source.index() == 0 ? m_[std::get<0>(source)].name
-                                                : m_[std::get<1>(source)].name);
+    return data_inverse_.at(source.index() == 0 ? m_[std::get<0>(source)].name : m_[std::get<1>(source)].name);
   };
   const auto lead_plates = [&](const density::DataSource& source) {
     return source.index() == 0 ? m_[std::get<0>(source)].axes : m_[std::get<1>(source)].axes;
@@ -194,8 +189,7 @@ ExprId Lowering::packed_row(IndexId row, const Env& env) {
   const ExprId within = index(row, env);
   const auto* b = std::get_if<density::IndexBound>(&a_[row]);
   if (!b || !a_[b->bound].parent) return within;
-  return b_.add(
-      b_.load(buffers_.offsets[a_[b->bound].plate.index()], {packed_row(*a_[b->bound].parent, env)}), within);
+  return b_.add(b_.load(buffers_.offsets[a_[b->bound].plate.index()], {packed_row(*a_[b->bound].parent, env)}), within);
 }
 
 std::pair<ExprId, ExprId> Lowering::range(BoundId b, const Env& env) {
@@ -231,23 +225,20 @@ std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std:
     bounds.merge(mentioned(a_, atom.event));
     // Two elements of one chain: the expectation of the pair, once.
     if (chains_.contains(s_.conditionals.block_of[atom.variable.index()])) {
-      const auto other = std::find_if(t.term->atoms.begin(), t.term->atoms.end(), [&](const Atom& x) {
-        return &x != &atom && x.variable == atom.variable;
-      });
+      const auto other = std::find_if(t.term->atoms.begin(), t.term->atoms.end(),
+                                      [&](const Atom& x) { return &x != &atom && x.variable == atom.variable; });
       if (other != t.term->atoms.end()) {
         if (&*other < &atom) continue;
         bounds.merge(mentioned(a_, other->event));
-        out.push_back({bounds, [this, &atom, &second = *other](const Env& env) {
-                         return pair_expectation(atom, second, env);
-                       }});
+        out.push_back(
+            {bounds, [this, &atom, &second = *other](const Env& env) { return pair_expectation(atom, second, env); }});
         continue;
       }
     }
     out.push_back({bounds, [this, &atom](const Env& env) { return expectation(atom, env); }});
   }
   if (t.array) {
-    out.push_back(
-        {mentioned(a_, *t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});
+    out.push_back({mentioned(a_, *t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});
   }
   if (t.pairs) {
     const schedule::Residual& r = s_.residuals[*t.pairs];
@@ -256,8 +247,7 @@ std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std:
   return out;
 }
 
-void Lowering::for_range(const std::string& name, ExprId begin, ExprId end,
-                         const std::function<void(ExprId)>& body) {
+void Lowering::for_range(const std::string& name, ExprId begin, ExprId end, const std::function<void(ExprId)>& body) {
   b_.for_loop(name + std::to_string(names_++), begin, end, body);
 }
 
@@ -273,8 +263,7 @@ ExprId Lowering::axis_length(const std::vector<model::PlateId>& plates, const st
 }
 
 void Lowering::for_elements(const std::vector<model::PlateId>& plates,
-                            const std::function<void(const std::vector<ExprId>&)>& body,
-                            std::vector<ExprId> lead) {
+                            const std::function<void(const std::vector<ExprId>&)>& body, std::vector<ExprId> lead) {
   const std::function<void()> level = [&] {
     if (lead.size() == plates.size()) {
       body(lead);
@@ -391,8 +380,7 @@ void Lowering::emit_level(Nest& nest, Env env, ExprId product) {
   if (!counted) return;
   b_.if_then(b_.less(b_.i(kCounted), end), [&] {
     const ExprId more = b_.to_f64(b_.sub(end, b_.i(kCounted)));
-    emit_level(rest, env,
-               b_.let("c" + std::to_string(names_++), product.valid() ? b_.mul(product, more) : more));
+    emit_level(rest, env, b_.let("c" + std::to_string(names_++), product.valid() ? b_.mul(product, more) : more));
   });
 }
 

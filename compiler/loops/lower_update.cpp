@@ -8,14 +8,12 @@
 
 namespace lehr::loops {
 
-std::vector<bool> Lowering::gather_axes(BlockId b,
-                                        const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const {
+std::vector<bool> Lowering::gather_axes(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const {
   const conditionals::Block& block = s_.conditionals[b];
   std::vector<bool> fixed(m_[block.variable].axes.size(), true);
   for (std::size_t x = 0; x < fixed.size(); ++x) {
     for (const auto& [t, atom] : uses) {
-      if (std::holds_alternative<density::IndexLookup>(a_[t.term->atoms[atom].axes[x]]))
-        fixed[x] = block.sequential[x];
+      if (std::holds_alternative<density::IndexLookup>(a_[t.term->atoms[atom].axes[x]])) fixed[x] = block.sequential[x];
     }
     // A row can only be known when what it is nested in is.
     if (x > 0 && m_[m_[m_[block.variable].axes[x]].set].parent && !fixed[x - 1]) fixed[x] = false;
@@ -58,11 +56,10 @@ Lowering::NaturalTarget Lowering::natural_buffers(BlockId b, const std::vector<b
   }
   for (const math::StatisticRow& row : block.factor->statistics) {
     std::vector<model::PlateId> plates = kept;
-    const std::vector<model::PlateId> event = event_axes(
-        var, var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat));
+    const std::vector<model::PlateId> event =
+        event_axes(var, var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat));
     plates.insert(plates.end(), event.begin(), event.end());
-    out.buffers[row.stat] =
-        work_array(prefix + math::natural_name(row.stat) + "." + var.name, packed(plates));
+    out.buffers[row.stat] = work_array(prefix + math::natural_name(row.stat) + "." + var.name, packed(plates));
   }
   return out;
 }
@@ -111,8 +108,8 @@ std::vector<ExprId> Lowering::parameter_address(BlockId b, const std::vector<Exp
   return at;
 }
 
-std::vector<ExprId> Lowering::natural_address(BlockId b, const std::vector<ExprId>& element,
-                                              const NaturalTarget& n, const std::vector<ExprId>& event) {
+std::vector<ExprId> Lowering::natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
+                                              const std::vector<ExprId>& event) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   std::vector<model::PlateId> plates;
   std::vector<ExprId> kept;
@@ -177,8 +174,7 @@ void Lowering::argmax(BlockId b, const std::vector<ExprId>& element, const Natur
     });
   });
   for_range("k", b_.i(0), size, [&](ExprId k) {
-    b_.store(probs, parameter_address(b, element, {k}),
-             b_.select(b_.equal(k, b_.get(best)), b_.f(1), b_.f(0)));
+    b_.store(probs, parameter_address(b, element, {k}), b_.select(b_.equal(k, b_.get(best)), b_.f(1), b_.f(0)));
   });
 }
 
@@ -187,8 +183,7 @@ void Lowering::declare_gradients() {
   const SizeId two = b_.constant_size("gradient norms", 2);
   for (const schedule::Step& step : s_.steps) {
     const auto* u = std::get_if<schedule::BlockUpdate>(&step);
-    if (!u || s_.local[u->block.index()] || s_.conditionals[u->block].point ||
-        s_.conditionals[u->block].chain)
+    if (!u || s_.local[u->block.index()] || s_.conditionals[u->block].point || s_.conditionals[u->block].chain)
       continue;
     const model::Variable& var = m_[s_.conditionals[u->block].variable];
     for (const math::StatisticRow& row : s_.conditionals[u->block].factor->statistics) {
@@ -196,8 +191,8 @@ void Lowering::declare_gradients() {
       std::vector<model::PlateId> axes = var.axes;
       const std::vector<model::PlateId> event = event_axes(var, scalar ? 0 : math::event_rank(row.stat));
       axes.insert(axes.end(), event.begin(), event.end());
-      mean_gradient_[{u->block, row.stat}] = b_.buffer(
-          "gradient." + var.name + "." + math::natural_name(row.stat), Role::parameter, packed(axes));
+      mean_gradient_[{u->block, row.stat}] =
+          b_.buffer("gradient." + var.name + "." + math::natural_name(row.stat), Role::parameter, packed(axes));
     }
     gradient_norms_[u->block] = b_.buffer("gradient." + var.name, Role::output, {two});
   }
@@ -223,8 +218,7 @@ void Lowering::blend_naturals(BlockId b, const std::vector<ExprId>& element, con
     Formulas f = parameter_formulas(b, element);
     const model::Variable& var = m_[s_.conditionals[b].variable];
     for (const math::StatisticRow& row : s_.conditionals[b].factor->statistics) {
-      const int rank =
-          var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat);
+      const int rank = var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat);
       if (row.stat == math::Stat::indicator) f.extent = size_[m_[event_axes(var, 1)[0]].set.index()];
       components(row.natural, rank, f, [&](std::vector<ExprId> event, ExprId old) {
         const std::vector<ExprId> at = natural_address(b, element, n, event);
@@ -247,13 +241,11 @@ void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, cons
   }
   Formulas f = parameter_formulas(b, element);
   for (const auto& [stat, buffer] : n.buffers) {
-    f.quantities[math::natural_name(stat)] = [this, b, buffer = buffer, element,
-                                              &n](const std::vector<ExprId>& event) {
+    f.quantities[math::natural_name(stat)] = [this, b, buffer = buffer, element, &n](const std::vector<ExprId>& event) {
       const ExprId x = b_.load(buffer, natural_address(b, element, n, event));
       if (event.size() < 2) return x;
       // the coefficient of x_j x_l and of x_l x_j together
-      return b_.mul(b_.f(0.5),
-                    b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]}))));
+      return b_.mul(b_.f(0.5), b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]}))));
     };
   }
   for (const math::FactorParameter& p : factor.parameters) {
@@ -263,9 +255,7 @@ void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, cons
     } else {
       buffer = work_array(p.name + "." + m_[s_.conditionals[b].variable].name,
                           std::vector<SizeId>(static_cast<std::size_t>(p.event_rank), f.extent));
-      f.quantities[p.name] = [this, buffer](const std::vector<ExprId>& event) {
-        return b_.load(buffer, event);
-      };
+      f.quantities[p.name] = [this, buffer](const std::vector<ExprId>& event) { return b_.load(buffer, event); };
     }
     components(p.from_natural, p.event_rank, f, [&](std::vector<ExprId> event, ExprId value) {
       const std::vector<ExprId> at = p.exported ? parameter_address(b, element, event) : event;
@@ -311,8 +301,7 @@ void Lowering::expectations_from_parameters(BlockId b, const std::vector<ExprId>
 ExprId Lowering::entropy(BlockId b, const std::vector<ExprId>& element) {
   Formulas f = parameter_formulas(b, element);
   ExprId out = b_.f(0);
-  components(s_.conditionals[b].factor->entropy, 0, f,
-             [&](const std::vector<ExprId>&, ExprId value) { out = value; });
+  components(s_.conditionals[b].factor->entropy, 0, f, [&](const std::vector<ExprId>&, ExprId value) { out = value; });
   return b_.mul(owned_multiplicity(m_[s_.conditionals[b].variable], element), out);
 }
 
@@ -323,8 +312,7 @@ ExprId Lowering::owned_multiplicity(const model::Variable& v, const std::vector<
     if (!times) continue;
     const model::Given& g = m_[*times];
     const auto first = static_cast<std::ptrdiff_t>(x + 1 - g.axes.size());
-    const std::vector<ExprId> at(element.begin() + first,
-                                 element.begin() + static_cast<std::ptrdiff_t>(x + 1));
+    const std::vector<ExprId> at(element.begin() + first, element.begin() + static_cast<std::ptrdiff_t>(x + 1));
     out = b_.mul(out, b_.load(buffers_.givens[times->index()], address(g.axes, at)));
   }
   if (!v.auxiliary || v.auxiliary->kind != model::Auxiliary::Kind::source) return out;
@@ -353,8 +341,7 @@ void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::siz
         } else if (x < lead.size() || fixed[x] != wanted) {
           loops(x + 1, wanted, body);
         } else {
-          const ExprId end =
-              axis_length(var.axes, {element.begin(), element.begin() + static_cast<std::ptrdiff_t>(x)});
+          const ExprId end = axis_length(var.axes, {element.begin(), element.begin() + static_cast<std::ptrdiff_t>(x)});
           for_range(m_[var.axes[x]].name, b_.i(0), end, [&](ExprId i) {
             element[x] = i;
             loops(x + 1, wanted, body);

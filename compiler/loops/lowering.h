@@ -29,8 +29,8 @@ struct ArrayTerm {
   const Term* term = nullptr;
   std::optional<ArrayId> array = {};
   const std::vector<IndexId>* at = nullptr;
-  std::vector<Weight> weights = {};         // those of the data count for the terms of the data only
-  std::optional<std::size_t> pairs = {};    // times the expected pairs of this residual's sum
+  std::vector<Weight> weights = {};       // those of the data count for the terms of the data only
+  std::optional<std::size_t> pairs = {};  // times the expected pairs of this residual's sum
 };
 
 /// One factor of a product: computed as soon as its bounds are open.
@@ -44,9 +44,9 @@ using Quantity = std::function<ExprId(const std::vector<ExprId>&)>;
 struct Formulas {
   std::map<std::string, Quantity> quantities;
   std::map<std::string, std::pair<BufferId, ExprId>> inverses;  // inverse and log determinant, once computed
-  std::map<const math::Node*, ExprId> hoisted;                  // subformulas evaluated before the loops over components
-  SizeId extent;                                                // of the event axis; invalid for scalars
-  std::int32_t fail_code = 0;                                   // of a matrix that is not positive definite
+  std::map<const math::Node*, ExprId> hoisted;  // subformulas evaluated before the loops over components
+  SizeId extent;                                // of the event axis; invalid for scalars
+  std::int32_t fail_code = 0;                   // of a matrix that is not positive definite
 };
 
 class Lowering {
@@ -82,7 +82,8 @@ class Lowering {
   // ---- lower_terms.cpp: index and coefficient expressions, loops over the bounds of a term
   ExprId index(IndexId i, const Env& env);
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
-  std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices, const Env& env);
+  std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
+                              const Env& env);
   ExprId coef(CoefId c, const Env& env);
   ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);
   ExprId guard(const Guard& g, const Env& env);
@@ -96,8 +97,8 @@ class Lowering {
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                               std::optional<model::VariableId> owner = std::nullopt);
   /// Loops over the bounds of `t` not in `env`, its guards and `conditions`, and `leaf` with the product of `factors`
-  /// inside; `innermost` becomes the inner loop. Where the leaf adds, and reads of `env` only the bounds `read`, elements that
-  /// the term only counts cost nothing beyond the first million.
+  /// inside; `innermost` becomes the inner loop. Where the leaf adds, and reads of `env` only the bounds `read`,
+  /// elements that the term only counts cost nothing beyond the first million.
   struct Nest;
   void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
             std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
@@ -116,15 +117,17 @@ class Lowering {
 
   // ---- lower_formula.cpp: family formulas
   ExprId formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event);
-  void components(const math::Expr& e, int rank, Formulas& f, const std::function<void(std::vector<ExprId>, ExprId)>& leaf);
+  void components(const math::Expr& e, int rank, Formulas& f,
+                  const std::function<void(std::vector<ExprId>, ExprId)>& leaf);
   void prepare_matrices(const math::Expr& e, Formulas& f);
   /// Inverse and log determinant of the matrix `entry`; fails with `code` when it is not positive definite.
-  std::pair<BufferId, ExprId> spd_inverse(const std::string& name, const Quantity& entry, SizeId extent, std::int32_t code);
+  std::pair<BufferId, ExprId> spd_inverse(const std::string& name, const Quantity& entry, SizeId extent,
+                                          std::int32_t code);
 
   // ---- lower_update.cpp: naturals -> parameters -> expectations of one block
   struct NaturalTarget {
     std::map<math::Stat, BufferId> buffers;
-    std::vector<std::size_t> free_axes;     // axes of the variable that the buffers keep
+    std::vector<std::size_t> free_axes;  // axes of the variable that the buffers keep
   };
   NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix);
   void clear(const NaturalTarget& n);
@@ -151,13 +154,14 @@ class Lowering {
   /// parameters.
   struct UpdateHooks {
     std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered;
-    std::function<void(const std::vector<ExprId>& element)> before, after;
+    std::function<void(const std::vector<ExprId>&element)> before, after;
   };
   /// One pass over all elements (or those with the leading `element` values) of a stored block.
   void update(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses, const std::vector<ExprId>& element,
               const UpdateHooks& hooks);
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
-  std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event);
+  std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element,
+                                        const std::vector<ExprId>& event);
   std::vector<std::pair<ArrayTerm, std::size_t>> outer_uses(BlockId b) const;
 
   // ---- lower_lookup.cpp: the bounds that a known element decides
@@ -198,7 +202,7 @@ class Lowering {
   ArrayTerm outer_term(const schedule::OuterTerm& t, BlockId b) const;
   struct RunningSum {
     const schedule::Residual* residual;
-    const Atom* own;                         // of the block under update
+    const Atom* own;  // of the block under update
   };
   std::vector<RunningSum> running_sums(const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const;
   void fill_sum(const schedule::Residual& r);
@@ -207,20 +211,20 @@ class Lowering {
 
   // ---- lower_chain.cpp: one factor over a sequence
   struct Chain {
-    BufferId pairs;                          // E[statistic of t-1 * statistic of t], over [t] of the sequence or all axes
-    bool local = false;                      // `pairs` hold the one sequence of the current item: nothing of the item
-                                             // reads them before the chain is updated
-    BufferId entropy;                        // [1] of the current item, or over the leading axes
+    BufferId pairs;      // E[statistic of t-1 * statistic of t], over [t] of the sequence or all axes
+    bool local = false;  // `pairs` hold the one sequence of the current item: nothing of the item
+                         // reads them before the chain is updated
+    BufferId entropy;    // [1] of the current item, or over the leading axes
   };
-  using AddPair = std::function<void(ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now,
-                                     ExprId value)>;
+  using AddPair =
+      std::function<void(ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value)>;
   void declare_chain(BlockId b);
   /// Whether another block of the item stage shares a term with a pair: it is updated from the pairs of the last sweep.
   bool pairs_read_in_item(BlockId b) const;
   void local_chain(BlockId b);
   SizeId longest(const model::Variable& var);
-  void update_chain(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses, const std::vector<ExprId>& lead,
-                    const UpdateHooks& hooks);
+  void update_chain(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
+                    const std::vector<ExprId>& lead, const UpdateHooks& hooks);
   /// Log potentials of one sequence: of single elements added to `unary`, of neighbours given to `add_pair`.
   void gather_potentials(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
                          const std::vector<ExprId>& sequence, const NaturalTarget& unary, const AddPair& add_pair);
@@ -241,7 +245,7 @@ class Lowering {
                         const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
 
   // ---- lower_chain_gaussian.cpp
-  struct Smoother;                           // the arrays of one sequence
+  struct Smoother;  // the arrays of one sequence
   void kalman_smoother(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
                        const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
   Smoother open_smoother(BlockId b, const std::vector<ExprId>& sequence);
@@ -280,7 +284,7 @@ class Lowering {
                                        const std::vector<ExprId>& event);
   void seed_stored(BlockId b, ExprId item);
 
-  struct Stream;                             // the plan of one streamed block
+  struct Stream;  // the plan of one streamed block
   Stream plan_stream(const schedule::ItemStage& stage, BlockId z) const;
   void stream_arrays(Stream& s);
   void stream_item_setup(const Stream& s, ExprId item);
@@ -300,8 +304,8 @@ class Lowering {
     return parameter_.at({b, find_role(*s_.conditionals[b].factor, role)->name});
   }
 
-  std::vector<SizeId> size_;                 // by plate set
-  std::vector<SizeId> longest_;              // the same, once asked for
+  std::vector<SizeId> size_;     // by plate set
+  std::vector<SizeId> longest_;  // the same, once asked for
   DataBuffers buffers_;
   std::map<std::pair<BlockId, std::string>, BufferId> parameter_;
   std::map<std::pair<BlockId, math::Stat>, BufferId> expectation_;
@@ -310,32 +314,32 @@ class Lowering {
   std::map<ArrayId, const schedule::Statistic*> statistic_;
   std::map<ArrayId, const schedule::Residual*> residual_;
   std::map<std::pair<BlockId, math::Stat>, BufferId> streamed_into_;  // naturals that streams add up for a later block
-  std::map<std::pair<BlockId, std::string>, BufferId> previous_;  // parameters of one element before its update
+  std::map<std::pair<BlockId, std::string>, BufferId> previous_;      // parameters of one element before its update
   std::map<BlockId, BufferId> picks_;
   std::map<BlockId, Chain> chains_;
   std::map<density::DataSource, InverseLookup> inverse_;
-  ExprId item_shift_;                        // of the factored stream being emitted
+  ExprId item_shift_;                                                  // of the factored stream being emitted
   std::map<std::string, std::pair<BufferId, BufferId>> data_inverse_;  // of data matrices: inverse, log determinant
-  std::vector<std::int64_t> size_values_;    // by slot
+  std::vector<std::int64_t> size_values_;                              // by slot
   std::vector<model::GivenId> definite_;
   struct LocalSums {
-    BufferId energy, prior;                  // of local terms, tempered and other
-    BufferId entropy, discrete;              // of local factors on continua, and of the others
+    BufferId energy, prior;      // of local terms, tempered and other
+    BufferId entropy, discrete;  // of local factors on continua, and of the others
   };
-  std::map<std::size_t, LocalSums> local_sums_;  // by item stage
-  LocalSums local_;                          // of the stage being emitted
+  std::map<std::size_t, LocalSums> local_sums_;                       // by item stage
+  LocalSums local_;                                                   // of the stage being emitted
   std::map<std::pair<BlockId, math::Stat>, BufferId> mean_gradient_;  // parameter axes, then event
   std::map<BlockId, BufferId> gradient_norms_;
   Interface interface_;
   /// Work arrays of constant size: those of one function are different, functions share them.
   struct WorkArrays {
-    std::size_t function = 0;                // the one that is open
-    std::int64_t on_stack = 0;               // entries of its local arrays
+    std::size_t function = 0;   // the one that is open
+    std::int64_t on_stack = 0;  // entries of its local arrays
     std::map<std::vector<SizeId>, std::size_t> taken;
     std::map<std::vector<SizeId>, std::vector<BufferId>> buffers;
   } work_;
   std::int32_t names_ = 0;
-  bool tolerant_ = false;                    // improper factors give NaN instead of a failure (initial values)
+  bool tolerant_ = false;  // improper factors give NaN instead of a failure (initial values)
 };
 
 }  // namespace lehr::loops

@@ -16,18 +16,24 @@ bool is_infix(BinaryOp op) { return op != BinaryOp::minimum && op != BinaryOp::m
 
 Precedence precedence(BinaryOp op) {
   switch (op) {
-    case BinaryOp::logical_or: return kOr;
-    case BinaryOp::logical_and: return kAnd;
+    case BinaryOp::logical_or:
+      return kOr;
+    case BinaryOp::logical_and:
+      return kAnd;
     case BinaryOp::equal:
     case BinaryOp::not_equal:
     case BinaryOp::less:
-    case BinaryOp::less_equal: return kCompare;
+    case BinaryOp::less_equal:
+      return kCompare;
     case BinaryOp::add:
-    case BinaryOp::subtract: return kSum;
+    case BinaryOp::subtract:
+      return kSum;
     case BinaryOp::multiply:
-    case BinaryOp::divide: return kProduct;
+    case BinaryOp::divide:
+      return kProduct;
     case BinaryOp::minimum:
-    case BinaryOp::maximum: return kAtom;
+    case BinaryOp::maximum:
+      return kAtom;
   }
   return kAtom;
 }
@@ -43,8 +49,10 @@ class Printer {
                               : fmt::format("  {} = slot {}", size.name, size.slot));
     }
     if (!program_.buffers.empty()) line("buffers");
-    for (const Buffer& buffer : program_.buffers) line("  " + declaration(buffer));
-    for (const Function& function : program_.functions) print_function(function);
+    for (const Buffer& buffer : program_.buffers)
+      line("  " + declaration(buffer));
+    for (const Function& function : program_.functions)
+      print_function(function);
     return std::move(text_);
   }
 
@@ -73,8 +81,7 @@ class Printer {
     return {fmt::format("{}({})", name_of(n.op), expr(n.operand)), kAtom};
   }
   Text node_text(const Expr&, const Binary& n) {
-    if (!is_infix(n.op))
-      return {fmt::format("{}({}, {})", name_of(n.op), expr(n.left), expr(n.right)), kAtom};
+    if (!is_infix(n.op)) return {fmt::format("{}({}, {})", name_of(n.op), expr(n.left), expr(n.right)), kAtom};
     const Precedence own = precedence(n.op);
     return {fmt::format("{} {} {}", expr(n.left, own), name_of(n.op), expr(n.right, own + 1)), own};
   }
@@ -101,20 +108,23 @@ class Printer {
   void print_function(const Function& function) {
     std::string parameters;
     for (ScalarId p : function.parameters) {
-      parameters +=
-          fmt::format("{}{}: {}", parameters.empty() ? "" : ", ", declare(p), name_of(program_[p].type));
+      parameters += fmt::format("{}{}: {}", parameters.empty() ? "" : ", ", declare(p), name_of(program_[p].type));
     }
     line(fmt::format("function {}({})", function.name, parameters));
-    for (BufferId local : function.local_arrays) line("  array " + declaration(program_[local]));
+    for (BufferId local : function.local_arrays)
+      line("  array " + declaration(program_[local]));
     block(function.body);
-    for (ScalarId p : function.parameters) retire(p);
+    for (ScalarId p : function.parameters)
+      retire(p);
   }
 
   void block(const Block& statements) {
     ++depth_;
     std::vector<ScalarId> declared;
-    for (const Stmt& s : statements) std::visit([&](const auto& node) { statement(node, declared); }, s.node);
-    for (ScalarId scalar : declared) retire(scalar);
+    for (const Stmt& s : statements)
+      std::visit([&](const auto& node) { statement(node, declared); }, s.node);
+    for (ScalarId scalar : declared)
+      retire(scalar);
     --depth_;
   }
 
@@ -128,9 +138,7 @@ class Printer {
   void statement(const Let& n, Declared& declared) { declaration("let", n.scalar, n.value, declared); }
   void statement(const Local& n, Declared& declared) { declaration("var", n.scalar, n.initial, declared); }
   void statement(const Assign& n, Declared&) { line(fmt::format("{} = {}", name(n.scalar), expr(n.value))); }
-  void statement(const Accumulate& n, Declared&) {
-    line(fmt::format("{} += {}", name(n.scalar), expr(n.value)));
-  }
+  void statement(const Accumulate& n, Declared&) { line(fmt::format("{} += {}", name(n.scalar), expr(n.value))); }
   void statement(const Store& n, Declared&) {
     line(fmt::format("{} {} {}", element(n.buffer, n.indices), n.accumulate ? "+=" : "=", expr(n.value)));
   }
@@ -186,59 +194,94 @@ std::string print(const Program& program, ExprId expr) { return Printer(program)
 
 std::string_view name_of(Type type) {
   switch (type) {
-    case Type::f64: return "f64";
-    case Type::i64: return "i64";
-    case Type::boolean: return "bool";
+    case Type::f64:
+      return "f64";
+    case Type::i64:
+      return "i64";
+    case Type::boolean:
+      return "bool";
   }
   return "?";
 }
 
 std::string_view name_of(Role role) {
   switch (role) {
-    case Role::data: return "data";
-    case Role::parameter: return "parameter";
-    case Role::natural: return "natural";
-    case Role::expectation: return "expectation";
-    case Role::table: return "table";
-    case Role::statistic: return "statistic";
-    case Role::scratch: return "scratch";
-    case Role::output: return "output";
+    case Role::data:
+      return "data";
+    case Role::parameter:
+      return "parameter";
+    case Role::natural:
+      return "natural";
+    case Role::expectation:
+      return "expectation";
+    case Role::table:
+      return "table";
+    case Role::statistic:
+      return "statistic";
+    case Role::scratch:
+      return "scratch";
+    case Role::output:
+      return "output";
   }
   return "?";
 }
 
 std::string_view name_of(UnaryOp op) {
   switch (op) {
-    case UnaryOp::negate: return "-";
-    case UnaryOp::logical_not: return "not";
-    case UnaryOp::to_f64: return "f64";
-    case UnaryOp::exp: return "exp";
-    case UnaryOp::log: return "log";
-    case UnaryOp::log1p: return "log1p";
-    case UnaryOp::sqrt: return "sqrt";
-    case UnaryOp::digamma: return "digamma";
-    case UnaryOp::trigamma: return "trigamma";
-    case UnaryOp::lgamma: return "lgamma";
-    case UnaryOp::abs: return "abs";
-    case UnaryOp::is_nan: return "is_nan";
+    case UnaryOp::negate:
+      return "-";
+    case UnaryOp::logical_not:
+      return "not";
+    case UnaryOp::to_f64:
+      return "f64";
+    case UnaryOp::exp:
+      return "exp";
+    case UnaryOp::log:
+      return "log";
+    case UnaryOp::log1p:
+      return "log1p";
+    case UnaryOp::sqrt:
+      return "sqrt";
+    case UnaryOp::digamma:
+      return "digamma";
+    case UnaryOp::trigamma:
+      return "trigamma";
+    case UnaryOp::lgamma:
+      return "lgamma";
+    case UnaryOp::abs:
+      return "abs";
+    case UnaryOp::is_nan:
+      return "is_nan";
   }
   return "?";
 }
 
 std::string_view name_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::add: return "+";
-    case BinaryOp::subtract: return "-";
-    case BinaryOp::multiply: return "*";
-    case BinaryOp::divide: return "/";
-    case BinaryOp::minimum: return "min";
-    case BinaryOp::maximum: return "max";
-    case BinaryOp::equal: return "==";
-    case BinaryOp::not_equal: return "!=";
-    case BinaryOp::less: return "<";
-    case BinaryOp::less_equal: return "<=";
-    case BinaryOp::logical_and: return "and";
-    case BinaryOp::logical_or: return "or";
+    case BinaryOp::add:
+      return "+";
+    case BinaryOp::subtract:
+      return "-";
+    case BinaryOp::multiply:
+      return "*";
+    case BinaryOp::divide:
+      return "/";
+    case BinaryOp::minimum:
+      return "min";
+    case BinaryOp::maximum:
+      return "max";
+    case BinaryOp::equal:
+      return "==";
+    case BinaryOp::not_equal:
+      return "!=";
+    case BinaryOp::less:
+      return "<";
+    case BinaryOp::less_equal:
+      return "<=";
+    case BinaryOp::logical_and:
+      return "and";
+    case BinaryOp::logical_or:
+      return "or";
   }
   return "?";
 }

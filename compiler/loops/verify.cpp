@@ -13,24 +13,24 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Program& program)
-      : program_(program), is_local_array_(program.buffers.size(), false) {}
+  explicit Verifier(const Program& program) : program_(program), is_local_array_(program.buffers.size(), false) {}
 
   std::vector<std::string> run() {
     where_ = "declarations";
     check_buffers();
     for (const Function& function : program_.functions) {
-      for (BufferId local : function.local_arrays) is_local_array_[local.index()] = true;
+      for (BufferId local : function.local_arrays)
+        is_local_array_[local.index()] = true;
     }
-    for (const Function& function : program_.functions) check_function(function);
+    for (const Function& function : program_.functions)
+      check_function(function);
     return std::move(problems_);
   }
 
  private:
   template <class... Args>
   void check(bool condition, fmt::format_string<Args...> text, Args&&... args) {
-    if (!condition)
-      problems_.push_back(fmt::format("{}: {}", where_, fmt::format(text, std::forward<Args>(args)...)));
+    if (!condition) problems_.push_back(fmt::format("{}: {}", where_, fmt::format(text, std::forward<Args>(args)...)));
   }
 
   void check_buffers() {
@@ -72,8 +72,7 @@ class Verifier {
     const Expr& e = program_[id];
     if (!seen_.insert(id).second) return e.type;
     const Type type = std::visit([&](const auto& node) { return type_of(e, node); }, e.node);
-    check(type == e.type, "`{}` says it is {} but is {}", print(program_, id), name_of(e.type),
-          name_of(type));
+    check(type == e.type, "`{}` says it is {} but is {}", print(program_, id), name_of(e.type), name_of(type));
     return type;
   }
 
@@ -95,18 +94,24 @@ class Verifier {
       case UnaryOp::abs:
         check(in != Type::boolean, "arithmetic on the bool `{}`", print(program_, n.operand));
         return in;
-      case UnaryOp::logical_not: expect(n.operand, Type::boolean, "operand"); return Type::boolean;
+      case UnaryOp::logical_not:
+        expect(n.operand, Type::boolean, "operand");
+        return Type::boolean;
       case UnaryOp::to_f64:
         check(in != Type::boolean, "f64 of the bool `{}`", print(program_, n.operand));
         return Type::f64;
-      case UnaryOp::is_nan: expect(n.operand, Type::f64, "operand"); return Type::boolean;
+      case UnaryOp::is_nan:
+        expect(n.operand, Type::f64, "operand");
+        return Type::boolean;
       case UnaryOp::exp:
       case UnaryOp::log:
       case UnaryOp::log1p:
       case UnaryOp::sqrt:
       case UnaryOp::digamma:
       case UnaryOp::trigamma:
-      case UnaryOp::lgamma: expect(n.operand, Type::f64, "operand"); return Type::f64;
+      case UnaryOp::lgamma:
+        expect(n.operand, Type::f64, "operand");
+        return Type::f64;
     }
     return e.type;
   }
@@ -116,18 +121,22 @@ class Verifier {
     const bool logical = n.op == BinaryOp::logical_and || n.op == BinaryOp::logical_or;
     check((in == Type::boolean) == logical, "operator {} on {}", name_of(n.op), name_of(in));
     switch (n.op) {
-      case BinaryOp::divide: check(in == Type::f64, "division of integers"); return in;
+      case BinaryOp::divide:
+        check(in == Type::f64, "division of integers");
+        return in;
       case BinaryOp::equal:
       case BinaryOp::not_equal:
       case BinaryOp::less:
-      case BinaryOp::less_equal: return Type::boolean;
+      case BinaryOp::less_equal:
+        return Type::boolean;
       case BinaryOp::add:
       case BinaryOp::subtract:
       case BinaryOp::multiply:
       case BinaryOp::minimum:
       case BinaryOp::maximum:
       case BinaryOp::logical_and:
-      case BinaryOp::logical_or: return in;
+      case BinaryOp::logical_or:
+        return in;
     }
     return e.type;
   }
@@ -141,9 +150,9 @@ class Verifier {
   void element(BufferId buffer, const std::vector<ExprId>& indices) {
     const Buffer& b = program_[buffer];
     check(indices.size() == b.axes.size(), "`{}` has {} axes, not {}", b.name, b.axes.size(), indices.size());
-    check(!is_local_array_[buffer.index()] || owned_.contains(buffer), "local array `{}` of another function",
-          b.name);
-    for (ExprId index : indices) expect(index, Type::i64, "index");
+    check(!is_local_array_[buffer.index()] || owned_.contains(buffer), "local array `{}` of another function", b.name);
+    for (ExprId index : indices)
+      expect(index, Type::i64, "index");
   }
 
   // ---- statements ----

@@ -27,18 +27,17 @@ class Uses {
 
  private:
   void expr(ExprId id) {
-    std::visit(
-        Overloaded{[&](const loops::Extent& e) { extents.insert(e.size); },
-                   [&](const loops::Load& l) {
-                     buffers.insert(l.buffer);
-                     for (ExprId i : l.indices)
-                       expr(i);
-                   },
-                   [&](const loops::Unary& u) { expr(u.operand); },
-                   [&](const loops::Binary& b) { expr(b.left), expr(b.right); },
-                   [&](const loops::Select& s) { expr(s.condition), expr(s.if_true), expr(s.if_false); },
-                   [](const auto&) {}},
-        p_[id].node);
+    std::visit(Overloaded{[&](const loops::Extent& e) { extents.insert(e.size); },
+                          [&](const loops::Load& l) {
+                            buffers.insert(l.buffer);
+                            for (ExprId i : l.indices)
+                              expr(i);
+                          },
+                          [&](const loops::Unary& u) { expr(u.operand); },
+                          [&](const loops::Binary& b) { expr(b.left), expr(b.right); },
+                          [&](const loops::Select& s) { expr(s.condition), expr(s.if_true), expr(s.if_false); },
+                          [](const auto&) {}},
+               p_[id].node);
   }
 
   void visit(const loops::For& s) { expr(s.begin), expr(s.end), block(s.body); }
@@ -96,8 +95,7 @@ std::map<model::PlateId, std::vector<BufferId>> nested_in(const model::Model& m,
 
 std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lowered& l) {
   for (const schedule::Turn& turn : l.interface.sweep) {
-    if (const auto* s = std::get_if<loops::StageFunctions>(&l.interface.steps[turn.step]))
-      return m[s->item].set;
+    if (const auto* s = std::get_if<loops::StageFunctions>(&l.interface.steps[turn.step])) return m[s->item].set;
   }
   for (const model::Variable& v : m.variables) {
     if (v.observed && !v.axes.empty()) return m[v.axes[0]].set;
@@ -112,13 +110,11 @@ bool takes_minibatches(const model::Model& m, const loops::Lowered& l, model::Pl
   Uses uses(l.program);
   for (const auto& step : l.interface.steps) {
     const auto* stage = std::get_if<loops::StageFunctions>(&step);
-    uses.block(
-        l.program.functions[stage ? stage->tables : std::get<loops::UpdateFunction>(step).function].body);
+    uses.block(l.program.functions[stage ? stage->tables : std::get<loops::UpdateFunction>(step).function].body);
   }
   uses.block(l.program.functions[l.interface.elbo].body);
   const auto is_of_items = [&](SizeId s) { return items.contains(s); };
-  return std::none_of(uses.extents.begin(), uses.extents.end(),
-                      [&](SizeId s) { return s != own && is_of_items(s); }) &&
+  return std::none_of(uses.extents.begin(), uses.extents.end(), [&](SizeId s) { return s != own && is_of_items(s); }) &&
          std::none_of(uses.buffers.begin(), uses.buffers.end(), [&](BufferId b) {
            return std::any_of(l.program[b].axes.begin(), l.program[b].axes.end(), is_of_items);
          });

@@ -1,5 +1,6 @@
-// Whether a model can be fitted from minibatches that are all the data its code ever sees at once (streams): outside the
-// item stages nothing may be visited item by item, so that sums over a batch, scaled up, stand for those over all items.
+// Whether a model can be fitted from minibatches that are all the data its code ever sees at once (streams): outside
+// the item stages nothing may be visited item by item, so that sums over a batch, scaled up, stand for those over all
+// items.
 #pragma once
 #include <map>
 #include <optional>
@@ -13,7 +14,8 @@ namespace lehr {
 /// variable; none without run-time items.
 std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lowered& lowered);
 
-/// The plates nested in `plate`, at any depth, each with the row offsets that lead from an element of `plate` to its own.
+/// The plates nested in `plate`, at any depth, each with the row offsets that lead from an element of `plate` to its
+/// own.
 std::map<model::PlateId, std::vector<loops::BufferId>> nested_in(const model::Model& m, const loops::Lowered& lowered,
                                                                  model::PlateId plate);
 
@@ -21,7 +23,7 @@ std::map<model::PlateId, std::vector<loops::BufferId>> nested_in(const model::Mo
 bool takes_minibatches(const model::Model& m, const loops::Lowered& lowered, model::PlateId plate);
 
 /// Buffers that `prepare` fills with sums over the elements of `plate`.
-std::vector<loops::BufferId> sums_over(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered,
-                                       model::PlateId plate);
+std::vector<loops::BufferId> sums_over(const model::Model& m, const schedule::Schedule& s,
+                                       const loops::Lowered& lowered, model::PlateId plate);
 
 }  // namespace lehr

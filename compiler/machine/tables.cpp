@@ -209,9 +209,8 @@ class Writer {
 
   void write_buffers() {
     for (const loops::Buffer& b : p_.buffers) {
-      machine::BufferRow row{b.element == loops::Type::i64, role_of(b.role),
-                              static_cast<std::int64_t>(t_.axes.size()),
-                              static_cast<std::int64_t>(b.axes.size()), 0};
+      machine::BufferRow row{b.element == loops::Type::i64, role_of(b.role), static_cast<std::int64_t>(t_.axes.size()),
+                             static_cast<std::int64_t>(b.axes.size()), 0};
       for (loops::SizeId s : b.axes) {
         t_.axes.push_back(extent(s));
         if (changes(t_.axes.back())) row.on_items = 1;
@@ -233,26 +232,21 @@ class Writer {
       const Extent size = extent(model::PlateId(k));
       if (size < 0)
         t_.sizes[static_cast<std::size_t>(-(size + 1))].offsets = static_cast<std::int64_t>(t_.arrays.size());
-      add_array(m_.plates[k].name + "_offsets",
-                {index(b), Domain::offsets, 0, size, 1, extent(*m_.plates[k].parent)});
+      add_array(m_.plates[k].name + "_offsets", {index(b), Domain::offsets, 0, size, 1, extent(*m_.plates[k].parent)});
     }
     for (std::size_t k = 0; k < m_.givens.size(); ++k) {
       const model::Given& g = m_.givens[k];
-      const bool definite =
-          std::find(l_.definite.begin(), l_.definite.end(), model::GivenId(k)) != l_.definite.end();
-      const bool inverse =
-          l_.interface.item_energies && l_.interface.item_energies->inverse == l_.data.givens[k];
-      add_array(
-          inverse ? "inverse_temperature" : g.name,
-          {index(l_.data.givens[k]), inverse ? Domain::positive : domain_of(g, definite), 0,
-           g.value_plate ? extent(*g.value_plate) : 0, g.event.empty() ? 1 : extent(g.event.back()), 0});
+      const bool definite = std::find(l_.definite.begin(), l_.definite.end(), model::GivenId(k)) != l_.definite.end();
+      const bool inverse = l_.interface.item_energies && l_.interface.item_energies->inverse == l_.data.givens[k];
+      add_array(inverse ? "inverse_temperature" : g.name,
+                {index(l_.data.givens[k]), inverse ? Domain::positive : domain_of(g, definite), 0,
+                 g.value_plate ? extent(*g.value_plate) : 0, g.event.empty() ? 1 : extent(g.event.back()), 0});
     }
     for (std::size_t k = 0; k < m_.variables.size(); ++k) {
       const model::Variable& v = m_.variables[k];
       if (!v.observed) continue;
-      add_array(v.name, {index(l_.data.observed[k]), domain_of(v.support),
-                         may_be_missing(model::VariableId(k)), v.value_plate ? extent(*v.value_plate) : 0,
-                         v.event.empty() ? 1 : extent(v.event.back()), 0});
+      add_array(v.name, {index(l_.data.observed[k]), domain_of(v.support), may_be_missing(model::VariableId(k)),
+                         v.value_plate ? extent(*v.value_plate) : 0, v.event.empty() ? 1 : extent(v.event.back()), 0});
     }
   }
 
@@ -260,8 +254,7 @@ class Writer {
   bool may_be_missing(model::VariableId v) const {
     const auto& terms = s_.conditionals.density.terms;
     return std::any_of(terms.begin(), terms.end(), [&](const density::Term& t) {
-      return std::any_of(t.guards.begin(), t.guards.end(),
-                         [&](const density::Guard& g) { return g.present == v; });
+      return std::any_of(t.guards.begin(), t.guards.end(), [&](const density::Guard& g) { return g.present == v; });
     });
   }
 
@@ -286,9 +279,7 @@ class Writer {
     return block.chain && m_[block.variable].value_plate;
   }
 
-  static std::int64_t position(const std::optional<std::size_t>& f) {
-    return f ? static_cast<std::int64_t>(*f) : -1;
-  }
+  static std::int64_t position(const std::optional<std::size_t>& f) { return f ? static_cast<std::int64_t>(*f) : -1; }
 
   void write_steps() {
     const std::optional<model::PlateId> batch = batch_plate(m_, l_);
@@ -346,8 +337,7 @@ class Writer {
 
   math::ParameterRole parameter_role(const loops::ParameterSlot& slot) const {
     const auto& all = s_.conditionals[slot.block].factor->parameters;
-    return std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == slot.parameter; })
-        ->role;
+    return std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == slot.parameter; })->role;
   }
 
   static bool are_partners(math::ParameterRole a, math::ParameterRole b) {
@@ -435,9 +425,9 @@ std::string describe_status(const model::Model& m, const schedule::Schedule& s, 
   const bool improper = std::any_of(origins.begin(), origins.end(), [&](const density::Origin& o) {
     return o.improper && o.statement == m[block.variable].statement;
   });
-  return fmt::format("the posterior of '{}' is not a proper {} ({})", name, block.family->name,
-                     improper ? "its prior has no normaliser, so that each element needs enough data"
-                              : "a parameter left its domain");
+  return fmt::format(
+      "the posterior of '{}' is not a proper {} ({})", name, block.family->name,
+      improper ? "its prior has no normaliser, so that each element needs enough data" : "a parameter left its domain");
 }
 
 }  // namespace lehr

@@ -9,19 +9,19 @@
 namespace lehr {
 
 struct Tables {
-  std::vector<machine::SizeRow> sizes;          // by slot
-  std::vector<model::PlateId> size_plates;       // by slot; of a `one_more`, the plate it belongs to
+  std::vector<machine::SizeRow> sizes;      // by slot
+  std::vector<model::PlateId> size_plates;  // by slot; of a `one_more`, the plate it belongs to
   std::vector<machine::Extent> axes;
-  std::vector<machine::BufferRow> buffers;      // as in the program
-  std::vector<machine::ArrayRow> arrays;        // row offsets, givens, observed variables
+  std::vector<machine::BufferRow> buffers;  // as in the program
+  std::vector<machine::ArrayRow> arrays;    // row offsets, givens, observed variables
   std::vector<std::string> array_names;
-  std::vector<machine::StepRow> steps;          // turns of a sweep
+  std::vector<machine::StepRow> steps;  // turns of a sweep
   std::vector<machine::PickRow> picks;
   std::vector<std::int64_t> statistics;
   std::vector<machine::ParameterRow> parameters;  // as in the interface
   std::vector<std::int64_t> summed;
-  std::vector<std::string> failures;             // by block, then by given
-  machine::Model model = {};                    // numbers only: `view_of` adds the tables
+  std::vector<std::string> failures;  // by block, then by given
+  machine::Model model = {};          // numbers only: `view_of` adds the tables
 
   machine::Extent extent(const loops::Program& p, loops::SizeId size) const;
 };

@@ -68,10 +68,10 @@ class Evaluator {
   /// All components of a formula with `rank` free event indices.
   Quantity quantity(const Expr& e, int rank) {
     Quantity result{rank, {}};
-    const std::size_t rows = rank >= 1 ? environment_.extent : 1,
-                      columns = rank >= 2 ? environment_.extent : 1;
+    const std::size_t rows = rank >= 1 ? environment_.extent : 1, columns = rank >= 2 ? environment_.extent : 1;
     for (std::size_t j = 0; j < rows; ++j) {
-      for (std::size_t l = 0; l < columns; ++l) result.values.push_back(at(e, j, l));
+      for (std::size_t l = 0; l < columns; ++l)
+        result.values.push_back(at(e, j, l));
     }
     return result;
   }
@@ -129,9 +129,7 @@ class Evaluator {
   }
 
   /// A scalar stands for a constant vector.
-  static double component(const Quantity& q, std::size_t j) {
-    return q.rank == 0 ? q.values[0] : q.values.at(j);
-  }
+  static double component(const Quantity& q, std::size_t j) { return q.rank == 0 ? q.values[0] : q.values.at(j); }
 
   /// A scalar stands for a multiple of the identity.
   double entry(const Quantity& q, std::size_t j, std::size_t l) const {
@@ -169,8 +167,10 @@ std::vector<double> softmax(const std::vector<double>& naturals) {
   const double high = *std::max_element(naturals.begin(), naturals.end());
   std::vector<double> result;
   double total = 0.0;
-  for (double n : naturals) total += result.emplace_back(std::exp(n - high));
-  for (double& r : result) r /= total;
+  for (double n : naturals)
+    total += result.emplace_back(std::exp(n - high));
+  for (double& r : result)
+    r /= total;
   return result;
 }
 
@@ -179,7 +179,8 @@ template <class F>
 double log_sum_over_counts(const F& f) {
   const auto falls = [&](double x) { return !(f(x + 1.0) > f(x)); };
   double high = 1.0;
-  while (!falls(high)) high *= 2.0;
+  while (!falls(high))
+    high *= 2.0;
   double low = -1.0;  // the mode is the first x that falls
   while (high - low > 1.0) {
     const double middle = std::floor(0.5 * (low + high));
@@ -273,8 +274,8 @@ Quantities parameters_from_density(const Factor& factor, const Environment& dens
   Quantities result;
   for (const FactorParameter& p : factor.parameters) {
     if (!p.exported) continue;
-    result[p.name] = evaluate_all(p.from_density ? *p.from_density : component_symbol(p.name, p.event_rank),
-                                  density, p.event_rank);
+    result[p.name] =
+        evaluate_all(p.from_density ? *p.from_density : component_symbol(p.name, p.event_rank), density, p.event_rank);
   }
   return result;
 }
@@ -304,7 +305,8 @@ double log_normaliser(const Factor& factor, const Environment& natural) {
     const auto& n = natural.symbols.begin()->second.values;
     const double high = *std::max_element(n.begin(), n.end());
     double total = 0.0;
-    for (double v : n) total += std::exp(v - high);
+    for (double v : n)
+      total += std::exp(v - high);
     return high + std::log(total);
   }
   const Environment parameters{natural.extent, parameters_from_natural(factor, natural)};
@@ -323,7 +325,8 @@ double tempered_log_normaliser(const FamilyRow& row, const Environment& paramete
   Environment natural{parameters.extent, natural_from_parameters(factor, ordinary)};
   const double cold = log_normaliser(factor, natural);
   for (auto& [name, quantity] : natural.symbols) {
-    for (double& v : quantity.values) v /= temperature;
+    for (double& v : quantity.values)
+      v /= temperature;
   }
   return log_normaliser(factor, natural) - cold / temperature;
 }

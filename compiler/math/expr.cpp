@@ -73,12 +73,11 @@ struct FreeRank {
   int operator()(const Apply& a) const { return free_event_rank(a.argument); }
   int operator()(const Sum& s) const { return free_event_rank(s.body); }
   int operator()(const Add& a) const { return std::max(free_event_rank(a.left), free_event_rank(a.right)); }
-  int operator()(const Multiply& m) const {
-    return std::max(free_event_rank(m.left), free_event_rank(m.right));
-  }
+  int operator()(const Multiply& m) const { return std::max(free_event_rank(m.left), free_event_rank(m.right)); }
   int operator()(const Symbol& s) const {
     int rank = 0;
-    for (Index i : s.indices) rank = std::max(rank, rank_of(i));
+    for (Index i : s.indices)
+      rank = std::max(rank, rank_of(i));
     return rank;
   }
 };
@@ -132,9 +131,7 @@ Expr square(Expr a) { return a * a; }
 Expr symbol(std::string name) { return make(Symbol{std::move(name), {}}); }
 Expr symbol(std::string name, Index i) { return make(Symbol{std::move(name), {i}}); }
 Expr symbol(std::string name, Index i, Index j) { return make(Symbol{std::move(name), {i, j}}); }
-Expr at_value(std::string vector, std::string value) {
-  return make(AtValue{std::move(vector), std::move(value)});
-}
+Expr at_value(std::string vector, std::string value) { return make(AtValue{std::move(vector), std::move(value)}); }
 Expr sum(Index index, Expr body) { return make(Sum{index, std::move(body)}); }
 Expr delta(Index a, Index b) { return a == b ? Expr(1.0) : make(Delta{a, b}); }
 Expr extent() { return make(ExtentValue{}); }

@@ -14,14 +14,14 @@
 namespace lehr::math {
 
 struct Index {
-  int id = 0;                                   // kFirst, kSecond, or one bound by a sum
+  int id = 0;  // kFirst, kSecond, or one bound by a sum
   bool operator==(const Index&) const = default;
 };
 inline constexpr Index kFirst{0};
 inline constexpr Index kSecond{1};
 
-/// log1m(x) = log(1 - x); step(x) = 1 where x > 0, else 0; xlogx(x) = x log x with xlogx(0) = 0 (entropies of discrete factors only); multigamma
-/// terms are written out as sums.
+/// log1m(x) = log(1 - x); step(x) = 1 where x > 0, else 0; xlogx(x) = x log x with xlogx(0) = 0 (entropies of discrete
+/// factors only); multigamma terms are written out as sums.
 enum class Function { log, exp, sqrt, reciprocal, lgamma, digamma, trigamma, log1m, tanh, log_cosh, xlogx, step };
 
 struct Node;
@@ -38,30 +38,56 @@ class Expr {
   std::shared_ptr<const Node> node_;
 };
 
-struct Number { double value; };
+struct Number {
+  double value;
+};
 /// A parameter, a natural parameter, a statistic or the value itself ("x"), at the given event indices.
-struct Symbol { std::string name; std::vector<Index> indices; };
+struct Symbol {
+  std::string name;
+  std::vector<Index> indices;
+};
 /// `p[x]`: the component of a vector at the value of the category-valued x. Log densities only.
-struct AtValue { std::string vector; std::string value; };
-struct Add { Expr left, right; };
-struct Multiply { Expr left, right; };
-struct Apply { Function function; Expr argument; };
+struct AtValue {
+  std::string vector;
+  std::string value;
+};
+struct Add {
+  Expr left, right;
+};
+struct Multiply {
+  Expr left, right;
+};
+struct Apply {
+  Function function;
+  Expr argument;
+};
 /// Sum over the whole event axis.
-struct Sum { Index index; Expr body; };
+struct Sum {
+  Index index;
+  Expr body;
+};
 /// 1 when the indices are equal, otherwise 0.
-struct Delta { Index left, right; };
+struct Delta {
+  Index left, right;
+};
 /// The size of the event axis as a number.
 struct ExtentValue {};
 /// An index as a number, 0-based.
-struct IndexValue { Index index; };
+struct IndexValue {
+  Index index;
+};
 /// Component of the inverse of the symmetric positive definite matrix named `matrix`.
-struct InverseEntry { std::string matrix; Index row, column; };
+struct InverseEntry {
+  std::string matrix;
+  Index row, column;
+};
 /// log determinant of the symmetric positive definite matrix named `matrix`.
-struct LogDet { std::string matrix; };
+struct LogDet {
+  std::string matrix;
+};
 
 struct Node {
-  std::variant<Number, Symbol, AtValue, Add, Multiply, Apply, Sum, Delta, ExtentValue, IndexValue, InverseEntry,
-               LogDet>
+  std::variant<Number, Symbol, AtValue, Add, Multiply, Apply, Sum, Delta, ExtentValue, IndexValue, InverseEntry, LogDet>
       form;
 };
 

@@ -160,8 +160,10 @@ Expr natural_symbol(Stat s, Index i, Index j) { return symbol(natural_name(s), i
 const std::vector<FamilyRow>& families() {
   static const std::vector<FamilyRow> kRows = [] {
     std::vector<FamilyRow> all = scalar_families();
-    for (auto& row : discrete_families()) all.push_back(std::move(row));
-    for (auto& row : vector_families()) all.push_back(std::move(row));
+    for (auto& row : discrete_families())
+      all.push_back(std::move(row));
+    for (auto& row : vector_families())
+      all.push_back(std::move(row));
     return all;
   }();
   return kRows;
@@ -169,8 +171,7 @@ const std::vector<FamilyRow>& families() {
 
 const FamilyRow* find_family(std::string_view name) {
   const auto& rows = families();
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [&](const FamilyRow& row) { return row.name == name; });
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const FamilyRow& row) { return row.name == name; });
   return found == rows.end() ? nullptr : &*found;
 }
 
@@ -198,8 +199,7 @@ std::vector<const FamilyRow*> factors_for(Support support, std::span<const Stat>
     if (!row.factor || row.joint_precision || row.support != support) continue;
     const auto& statistics = row.factor->statistics;
     const bool all = std::all_of(needed.begin(), needed.end(), [&](Stat s) {
-      return std::any_of(statistics.begin(), statistics.end(),
-                         [&](const StatisticRow& r) { return r.stat == s; });
+      return std::any_of(statistics.begin(), statistics.end(), [&](const StatisticRow& r) { return r.stat == s; });
     });
     if (all) fitting.push_back(&row);
   }

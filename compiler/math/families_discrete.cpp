@@ -72,8 +72,7 @@ FamilyRow binomial() {
 
 FamilyRow geometric() {
   const Expr x = symbol("x"), p = symbol("p");
-  FamilyRow row{
-      .name = "Geometric", .summary = "failures before the first success", .support = Support::count};
+  FamilyRow row{.name = "Geometric", .summary = "failures before the first success", .support = Support::count};
   row.spellings = {canonical("p", 0, Support::unit)};
   row.positional = true;
   row.log_density = x * log1m(p) + log(p);
@@ -132,8 +131,7 @@ FamilyRow categorical() {
 
   Factor f;
   f.parameters = {parameter(
-      "probs", 1,
-      exp(natural_symbol(Stat::indicator, kFirst)) / sum(kA, exp(natural_symbol(Stat::indicator, kA))),
+      "probs", 1, exp(natural_symbol(Stat::indicator, kFirst)) / sum(kA, exp(natural_symbol(Stat::indicator, kA))),
       ParameterRole::probabilities)};
   f.parameters[0].from_density = symbol("p", kFirst);
   f.statistics = {{Stat::indicator, probs, log(probs)}};
@@ -153,8 +151,8 @@ FamilyRow categorical() {
 }
 
 /// log of the tempered mass of a multinomial: n!^b times the coefficient of s^n in the product over j of f_j(s) = sum_x
-/// (p_j^x / x!)^b s^x. At s = exp(tilt), f_j normalised is a distribution of x_j; the tilt that gives their sum the mean n
-/// makes the coefficient a probability that neither underflows nor cancels.
+/// (p_j^x / x!)^b s^x. At s = exp(tilt), f_j normalised is a distribution of x_j; the tilt that gives their sum the
+/// mean n makes the coefficient a probability that neither underflows nor cancels.
 double multinomial_tempered(double n, std::span<const double> p, double inverse_temperature) {
   using Eigen::ArrayXd;
   const auto count = static_cast<Eigen::Index>(n);
@@ -171,12 +169,16 @@ double multinomial_tempered(double n, std::span<const double> p, double inverse_
   double low = -1.0, high = 1.0, ignored = 0.0;
   const auto mean = [&](double tilt) {
     double total = 0.0;
-    for (double p_j : p) total += (distribution(p_j, tilt, ignored) * x).sum();
+    for (double p_j : p)
+      total += (distribution(p_j, tilt, ignored) * x).sum();
     return total;
   };
-  while (mean(low) > n && low > -1e6) low *= 2.0;
-  while (mean(high) < n && high < 1e6) high *= 2.0;
-  for (int step = 0; step < 30; ++step) (mean((low + high) / 2) < n ? low : high) = (low + high) / 2;
+  while (mean(low) > n && low > -1e6)
+    low *= 2.0;
+  while (mean(high) < n && high < 1e6)
+    high *= 2.0;
+  for (int step = 0; step < 30; ++step)
+    (mean((low + high) / 2) < n ? low : high) = (low + high) / 2;
   const double tilt = (low + high) / 2;
   double out = inverse_temperature * log_factorial[count] - tilt * n;
   ArrayXd total = ArrayXd::Zero(count + 1);
@@ -223,8 +225,7 @@ FamilyRow multinomial() {
 }  // namespace
 
 std::vector<FamilyRow> discrete_families() {
-  return {bernoulli(), spin(), categorical(), multinomial(), binomial(), geometric(), negative_binomial(),
-          poisson()};
+  return {bernoulli(), spin(), categorical(), multinomial(), binomial(), geometric(), negative_binomial(), poisson()};
 }
 
 }  // namespace lehr::math

@@ -36,8 +36,7 @@ FamilyRow normal() {
 
 FamilyRow gamma() {
   const Expr x = symbol("x"), shape = symbol("shape"), rate = symbol("rate");
-  FamilyRow row{
-      .name = "Gamma", .summary = "positive reals, mean shape / rate", .support = Support::positive};
+  FamilyRow row{.name = "Gamma", .summary = "positive reals, mean shape / rate", .support = Support::positive};
   row.spellings = {canonical("shape", 0, Support::positive), canonical("rate", 0, Support::positive),
                    alternative("scale", "rate", reciprocal(symbol("scale")))};
   row.log_density = shape * log(rate) - lgamma(shape) + (shape - 1.0) * log(x) - rate * x;
@@ -61,16 +60,14 @@ FamilyRow gamma() {
 
 FamilyRow inverse_gamma() {
   const Expr x = symbol("x"), shape = symbol("shape"), scale = symbol("scale");
-  FamilyRow row{
-      .name = "InverseGamma", .summary = "1 / Gamma(shape, rate = scale)", .support = Support::positive};
+  FamilyRow row{.name = "InverseGamma", .summary = "1 / Gamma(shape, rate = scale)", .support = Support::positive};
   row.spellings = {canonical("shape", 0, Support::positive), canonical("scale", 0, Support::positive)};
   row.log_density = shape * log(scale) - lgamma(shape) - (shape + 1.0) * log(x) - scale * reciprocal(x);
 
   Factor f;
   f.parameters = {parameter("shape", 0, -natural_symbol(Stat::log) - 1.0),
                   parameter("scale", 0, -natural_symbol(Stat::inverse), ParameterRole::spread)};
-  f.statistics = {{Stat::inverse, shape / scale, -scale},
-                  {Stat::log, log(scale) - digamma(shape), -(shape + 1.0)}};
+  f.statistics = {{Stat::inverse, shape / scale, -scale}, {Stat::log, log(scale) - digamma(shape), -(shape + 1.0)}};
   f.log_normaliser = lgamma(shape) - shape * log(scale);
   f.entropy = shape + log(scale) + lgamma(shape) - (shape + 1.0) * digamma(shape);
   f.valid = {shape, scale};
@@ -144,8 +141,7 @@ FamilyRow flat() {
 
 /// A latent with this prior gets a Gamma factor.
 FamilyRow jeffreys() {
-  FamilyRow row{
-      .name = "Jeffreys", .summary = "improper, 1/x on the positive reals", .support = Support::positive};
+  FamilyRow row{.name = "Jeffreys", .summary = "improper, 1/x on the positive reals", .support = Support::positive};
   row.positional = true;
   row.improper = true;
   row.log_density = -log(symbol("x"));

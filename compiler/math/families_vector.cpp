@@ -39,9 +39,11 @@ void add_wishart_moments(double df, const Matrix& v, MeanAndSd& to) {
 std::vector<double> draw_mv_normal(std::span<const double> mean, const Matrix& precision, Rng& rng) {
   const auto size = static_cast<Eigen::Index>(mean.size());
   Eigen::VectorXd z(size);
-  for (Eigen::Index j = 0; j < size; ++j) z[j] = draw_normal(rng);
+  for (Eigen::Index j = 0; j < size; ++j)
+    z[j] = draw_normal(rng);
   Eigen::LLT<Matrix>(precision).matrixU().solveInPlace(z);
-  for (Eigen::Index j = 0; j < size; ++j) z[j] += mean[static_cast<std::size_t>(j)];
+  for (Eigen::Index j = 0; j < size; ++j)
+    z[j] += mean[static_cast<std::size_t>(j)];
   return {z.data(), z.data() + size};
 }
 
@@ -51,7 +53,8 @@ Matrix draw_wishart(double df, const Matrix& rate, Rng& rng) {
   Matrix b = Matrix::Zero(size, size);
   for (Eigen::Index j = 0; j < size; ++j) {
     b(j, j) = std::sqrt(2.0 * draw_gamma(rng, 0.5 * (df - static_cast<double>(j))));
-    for (Eigen::Index l = 0; l < j; ++l) b(j, l) = draw_normal(rng);
+    for (Eigen::Index l = 0; l < j; ++l)
+      b(j, l) = draw_normal(rng);
   }
   Eigen::LLT<Matrix>(rate).matrixU().solveInPlace(b);
   return b * b.transpose();
@@ -66,8 +69,7 @@ Expr multigamma(const Expr& df) {
 /// The log density of a Wishart at the symmetric matrix named `x`.
 Expr wishart_density(const Expr& df, const std::string& x) {
   return 0.5 * df * logdet("rate") - 0.5 * kLog2 * df * extent() - multigamma(df) +
-         0.5 * (df - extent() - 1.0) * logdet(x) -
-         0.5 * sum(kA, sum(kB, symbol("rate", kA, kB) * symbol(x, kA, kB)));
+         0.5 * (df - extent() - 1.0) * logdet(x) - 0.5 * sum(kA, sum(kB, symbol("rate", kA, kB) * symbol(x, kA, kB)));
 }
 
 /// E[log det X] for X ~ Wishart(df, scale).
@@ -88,8 +90,9 @@ FamilyRow mv_normal() {
   const auto centred = [](Index i) { return symbol("x", i) - symbol("mean", i); };
   const Expr mean_j = symbol("mean", kFirst), precision_jl = symbol("precision", kFirst, kSecond);
   FamilyRow row{.name = "MvNormal", .summary = "Gaussian vectors", .support = Support::vector};
-  row.spellings = {canonical("mean", 1), canonical("precision", 2, Support::spd_matrix),
-                   alternative("covariance", "precision", inverse("covariance", kFirst, kSecond), 2, Support::spd_matrix)};
+  row.spellings = {
+      canonical("mean", 1), canonical("precision", 2, Support::spd_matrix),
+      alternative("covariance", "precision", inverse("covariance", kFirst, kSecond), 2, Support::spd_matrix)};
   row.log_density = -0.5 * kLog2Pi * extent() + 0.5 * logdet("precision") -
                     0.5 * sum(kA, sum(kB, symbol("precision", kA, kB) * centred(kA) * centred(kB)));
 
@@ -98,12 +101,11 @@ FamilyRow mv_normal() {
       parameter("precision", 2, -2.0 * natural_symbol(Stat::comp2, kFirst, kSecond), ParameterRole::precision),
       parameter("mean", 1, sum(kA, inverse("precision", kFirst, kA) * natural_symbol(Stat::comp, kA)),
                 ParameterRole::location)};
-  f.statistics = {{Stat::comp, mean_j, sum(kA, symbol("precision", kFirst, kA) * symbol("mean", kA))},
-                  {Stat::comp2, mean_j * symbol("mean", kSecond) + inverse("precision", kFirst, kSecond),
-                   -0.5 * precision_jl}};
-  f.log_normaliser =
-      0.5 * sum(kA, sum(kB, symbol("precision", kA, kB) * symbol("mean", kA) * symbol("mean", kB))) -
-      0.5 * logdet("precision") + 0.5 * kLog2Pi * extent();
+  f.statistics = {
+      {Stat::comp, mean_j, sum(kA, symbol("precision", kFirst, kA) * symbol("mean", kA))},
+      {Stat::comp2, mean_j * symbol("mean", kSecond) + inverse("precision", kFirst, kSecond), -0.5 * precision_jl}};
+  f.log_normaliser = 0.5 * sum(kA, sum(kB, symbol("precision", kA, kB) * symbol("mean", kA) * symbol("mean", kB))) -
+                     0.5 * logdet("precision") + 0.5 * kLog2Pi * extent();
   f.entropy = 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * logdet("precision");
   f.mode = mean_j;
   f.moments = [](std::span<const double> p, std::size_t size) {
@@ -120,10 +122,10 @@ FamilyRow mv_normal() {
 
 FamilyRow wishart() {
   const Expr df = symbol("df"), scale_jl = symbol("scale", kFirst, kSecond);
-  FamilyRow row{.name = "Wishart",
-                .summary = "positive definite matrices, mean df * scale",
-                .support = Support::spd_matrix};
-  row.spellings = {canonical("df", 0, Support::positive), alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2, Support::spd_matrix),
+  FamilyRow row{
+      .name = "Wishart", .summary = "positive definite matrices, mean df * scale", .support = Support::spd_matrix};
+  row.spellings = {canonical("df", 0, Support::positive),
+                   alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2, Support::spd_matrix),
                    canonical("rate", 2, Support::spd_matrix)};
   row.log_density = wishart_density(df, "x");
 
@@ -162,12 +164,12 @@ FamilyRow dirichlet() {
   row.log_density = lgamma(total) - sum(kA, lgamma(c_a)) + sum(kA, (c_a - 1.0) * log(symbol("x", kA)));
 
   Factor f;
-  f.parameters = {parameter("concentration", 1, natural_symbol(Stat::log_comp, kFirst) + 1.0,
-                            ParameterRole::pseudo_count)};
+  f.parameters = {
+      parameter("concentration", 1, natural_symbol(Stat::log_comp, kFirst) + 1.0, ParameterRole::pseudo_count)};
   f.statistics = {{Stat::log_comp, digamma(c_j) - digamma(total), c_j - 1.0}};
   f.log_normaliser = sum(kA, lgamma(c_a)) - lgamma(total);
-  f.entropy = sum(kA, lgamma(c_a)) - lgamma(total) + (total - extent()) * digamma(total) -
-              sum(kA, (c_a - 1.0) * digamma(c_a));
+  f.entropy =
+      sum(kA, lgamma(c_a)) - lgamma(total) + (total - extent()) * digamma(total) - sum(kA, (c_a - 1.0) * digamma(c_a));
   f.valid = {c_j};
   // Where all values are equally probable, the middle.
   const Expr peaked = step(total - extent());
@@ -196,11 +198,11 @@ FamilyRow dirichlet() {
 /// mu given tau is Normal(mean, precision = precision_scale * tau), tau is Gamma(shape, rate).
 FamilyRow normal_gamma() {
   const Expr mu = symbol("x"), tau = symbol("x_precision");
-  const Expr mean = symbol("mean"), k = symbol("precision_scale"), shape = symbol("shape"),
-             rate = symbol("rate");
+  const Expr mean = symbol("mean"), k = symbol("precision_scale"), shape = symbol("shape"), rate = symbol("rate");
   FamilyRow row{.name = "NormalGamma", .summary = "a mean and its precision", .support = Support::real};
   row.joint_precision = Support::positive;
-  row.spellings = {canonical("mean"), canonical("precision_scale", 0, Support::positive), canonical("shape", 0, Support::positive), canonical("rate", 0, Support::positive)};
+  row.spellings = {canonical("mean"), canonical("precision_scale", 0, Support::positive),
+                   canonical("shape", 0, Support::positive), canonical("rate", 0, Support::positive)};
   row.log_density = -0.5 * kLog2Pi + 0.5 * log(k) + 0.5 * log(tau) - 0.5 * k * tau * square(mu - mean) +
                     shape * log(rate) - lgamma(shape) + (shape - 1.0) * log(tau) - rate * tau;
 
@@ -237,12 +239,13 @@ FamilyRow normal_wishart() {
   const Expr k = symbol("precision_scale"), df = symbol("df");
   const auto mean = [](Index i) { return symbol("mean", i); };
   const auto centred = [](Index i) { return symbol("x", i) - symbol("mean", i); };
-  FamilyRow row{.name = "NormalWishart",
-                .summary = "a mean vector and its precision matrix",
-                .support = Support::vector};
+  FamilyRow row{
+      .name = "NormalWishart", .summary = "a mean vector and its precision matrix", .support = Support::vector};
   row.joint_precision = Support::spd_matrix;
-  row.spellings = {canonical("mean", 1), canonical("precision_scale", 0, Support::positive), canonical("df", 0, Support::positive),
-                   alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2, Support::spd_matrix), canonical("rate", 2, Support::spd_matrix)};
+  row.spellings = {canonical("mean", 1), canonical("precision_scale", 0, Support::positive),
+                   canonical("df", 0, Support::positive),
+                   alternative("scale", "rate", inverse("scale", kFirst, kSecond), 2, Support::spd_matrix),
+                   canonical("rate", 2, Support::spd_matrix)};
   row.log_density = -0.5 * kLog2Pi * extent() + 0.5 * extent() * log(k) + 0.5 * logdet("x_precision") -
                     0.5 * k * sum(kA, sum(kB, symbol("x_precision", kA, kB) * centred(kA) * centred(kB))) +
                     wishart_density(df, "x_precision");
@@ -252,22 +255,20 @@ FamilyRow normal_wishart() {
       parameter("precision_scale", 0, -2.0 * natural_symbol(Stat::weighted_square)),
       parameter("mean", 1, natural_symbol(Stat::weighted, kFirst) / k, ParameterRole::location),
       parameter("df", 0, 2.0 * natural_symbol(Stat::logdet) + extent(), ParameterRole::freedom),
-      parameter("rate", 2,
-                -2.0 * natural_symbol(Stat::entry, kFirst, kSecond) - k * mean(kFirst) * mean(kSecond)),
+      parameter("rate", 2, -2.0 * natural_symbol(Stat::entry, kFirst, kSecond) - k * mean(kFirst) * mean(kSecond)),
       parameter("scale", 2, inverse("rate", kFirst, kSecond))};
   f.parameters[0].of_mean = f.parameters[1].of_mean = true;
   f.parameters[3].exported = false;
   f.parameters[4].from_density = inverse("rate", kFirst, kSecond);
-  f.statistics = {
-      {Stat::entry, df * symbol("scale", kFirst, kSecond),
-       -0.5 * inverse("scale", kFirst, kSecond) - 0.5 * k * mean(kFirst) * mean(kSecond)},
-      {Stat::logdet, expected_logdet(df), 0.5 * (df - extent())},
-      {Stat::weighted, df * sum(kA, symbol("scale", kFirst, kA) * mean(kA)), k * mean(kFirst)},
-      {Stat::weighted_square,
-       extent() / k + df * sum(kA, sum(kB, symbol("scale", kA, kB) * mean(kA) * mean(kB))), -0.5 * k}};
+  f.statistics = {{Stat::entry, df * symbol("scale", kFirst, kSecond),
+                   -0.5 * inverse("scale", kFirst, kSecond) - 0.5 * k * mean(kFirst) * mean(kSecond)},
+                  {Stat::logdet, expected_logdet(df), 0.5 * (df - extent())},
+                  {Stat::weighted, df * sum(kA, symbol("scale", kFirst, kA) * mean(kA)), k * mean(kFirst)},
+                  {Stat::weighted_square,
+                   extent() / k + df * sum(kA, sum(kB, symbol("scale", kA, kB) * mean(kA) * mean(kB))), -0.5 * k}};
   f.log_normaliser = wishart_normaliser(df) - 0.5 * extent() * log(k) + 0.5 * kLog2Pi * extent();
-  f.entropy = wishart_entropy(df) + 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * extent() * log(k) -
-              0.5 * expected_logdet(df);
+  f.entropy =
+      wishart_entropy(df) + 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * extent() * log(k) - 0.5 * expected_logdet(df);
   f.valid = {k, df - extent() + 1.0};
   // E[Lambda^-1] = scale^-1 / (df - D - 1).
   f.moments = [](std::span<const double> p, std::size_t size) {

@@ -20,9 +20,9 @@ namespace lehr::math {
 /// `spd_matrix` two.
 enum class Support { real, positive, unit, count, bit, spin, category, simplex, vector, counts, spd_matrix };
 
-int event_rank(Support s);             // 0, 1 or 2
-bool is_discrete(Support s);            // categories, bits and spins: variables that can be summed over
-std::string_view name_of(Support s);   // "real", "positive real", ... as messages say it
+int event_rank(Support s);            // 0, 1 or 2
+bool is_discrete(Support s);          // categories, bits and spins: variables that can be summed over
+std::string_view name_of(Support s);  // "real", "positive real", ... as messages say it
 
 /// The functions of one value that can stand in a log joint. Each is a sufficient statistic of some family.
 ///   value        x itself (real, positive, unit, bit 0/1, spin -1/+1, count)
@@ -35,12 +35,27 @@ std::string_view name_of(Support s);   // "real", "positive real", ... as messag
 /// There value is t, log is log t, entry is L_jl and logdet is log det L.
 /// Of the point xi where the bound log g(e) >= e / 2 + offset - curvature e^2 of the logistic function touches it:
 ///   curvature    lambda(xi) = tanh(xi / 2) / (4 xi)      offset   log g(xi) - xi / 2 + lambda(xi) xi^2
-enum class Stat { value, square, log, inverse, log1m, indicator, log_comp, comp, comp2, entry, logdet, weighted,
-                  weighted_square, curvature, offset };
+enum class Stat {
+  value,
+  square,
+  log,
+  inverse,
+  log1m,
+  indicator,
+  log_comp,
+  comp,
+  comp2,
+  entry,
+  logdet,
+  weighted,
+  weighted_square,
+  curvature,
+  offset
+};
 
-int event_rank(Stat s);                // number of event indices it carries; weighted: 1, but 0 in NormalGamma
-std::string_view name_of(Stat s);      // "x", "x^2", "log x", ...
-std::string natural_name(Stat s);      // "n_value", "n_square", ...: the symbol of its natural parameter
+int event_rank(Stat s);            // number of event indices it carries; weighted: 1, but 0 in NormalGamma
+std::string_view name_of(Stat s);  // "x", "x^2", "log x", ...
+std::string natural_name(Stat s);  // "n_value", "n_square", ...: the symbol of its natural parameter
 
 /// One sufficient statistic of a family as a variational factor. Formulas are over the factor's exported
 /// parameters (by name, at the event indices kFirst, kSecond as far as the statistic carries them).
@@ -76,7 +91,7 @@ struct FactorParameter {
   int event_rank = 0;
   Expr from_natural;
   bool exported = true;
-  bool of_mean = false;       // joint families: written under the name of the mean
+  bool of_mean = false;  // joint families: written under the name of the mean
   std::optional<Expr> from_density = {};
   ParameterRole role = ParameterRole::other;
 };
@@ -97,7 +112,7 @@ struct Factor {
   /// Categorical: probs from naturals by softmax, and A = log sum exp of the naturals (log_normaliser is that of the
   /// naturals log probs, 0). from_natural is the softmax without the shift that keeps it from overflowing.
   bool softmax = false;
-  bool hard = false;          // point factors of categories: all mass on the largest natural
+  bool hard = false;  // point factors of categories: all mass on the largest natural
   /// Each must be > 0 for the factor to be proper (shape, rate, ...), at every kFirst where that is free; that
   /// matrices are positive definite is checked by their Cholesky factorisation.
   std::vector<Expr> valid;
@@ -107,8 +122,8 @@ struct Factor {
   /// `mode` is the mode only where these are >= 0 (shapes and concentrations >= 1, Wishart df >= D + 1), at every
   /// kFirst where that is free: below, the density has no largest value inside its support.
   std::vector<Expr> interior = {};
-  /// `parameters`: the exported ones concatenated in row order (matrices row-major), for one element whose event axis has
-  /// size `extent`. What does not depend on a parameter that is NaN is not NaN.
+  /// `parameters`: the exported ones concatenated in row order (matrices row-major), for one element whose event axis
+  /// has size `extent`. What does not depend on a parameter that is NaN is not NaN.
   std::function<MeanAndSd(std::span<const double> parameters, std::size_t extent)> moments = {};
 };
 
@@ -116,32 +131,32 @@ struct Factor {
 const FactorParameter* find_role(const Factor& factor, ParameterRole role);
 
 /// The natural parameter that belongs to a statistic, in FactorParameter::from_natural.
-Expr natural_symbol(Stat s);                      // rank 0
+Expr natural_symbol(Stat s);  // rank 0
 Expr natural_symbol(Stat s, Index i);
-Expr natural_symbol(Stat s, Index i, Index j);    // symmetrised by the caller: eta_jl = eta_lj
+Expr natural_symbol(Stat s, Index i, Index j);  // symmetrised by the caller: eta_jl = eta_lj
 
 /// A parameter of the density, or another spelling of it: `variance` stands for `precision = 1/variance`.
 struct Spelling {
-  std::string name;             // what the user types
-  std::string canonical;        // the parameter of the log density it gives
+  std::string name;                  // what the user types
+  std::string canonical;             // the parameter of the log density it gives
   std::optional<Expr> convert = {};  // canonical, component-wise in symbol(name); none: it is the canonical one
-  int event_rank = 0;           // rank of the argument: 0 scalar, 1 vector over the event axis, 2 matrix
-  bool optional = false;        // Multinomial's n
+  int event_rank = 0;                // rank of the argument: 0 scalar, 1 vector over the event axis, 2 matrix
+  bool optional = false;             // Multinomial's n
   /// Where its values must lie, borders of the unit interval included; of a vector each entry, a simplex as a whole.
   Support domain = Support::real;
 };
 
 struct FamilyRow {
   std::string name;
-  std::string summary;              // one line for `lehr families`
+  std::string summary;  // one line for `lehr families`
   Support support;
   std::vector<Spelling> spellings = {};  // in positional order; alternatives of one canonical parameter are adjacent
-  bool positional = false;          // positional arguments allowed: only one parameterisation exists
+  bool positional = false;               // positional arguments allowed: only one parameterisation exists
   /// Complete log density over symbol("x"...), and the canonical parameters. All constants, base measure included.
   /// Joint families: symbol("x"...) is the mean and symbol("x_precision"...) the precision.
   Expr log_density = 0.0;
-  bool improper = false;            // Flat, Jeffreys
-  std::optional<Factor> factor = {};     // when the family can be a variational factor
+  bool improper = false;              // Flat, Jeffreys
+  std::optional<Factor> factor = {};  // when the family can be a variational factor
   /// For a joint family: the supports of its members (mean, precision); `support` is then that of the mean.
   std::optional<Support> joint_precision = {};
   /// One draw. `parameters`: the canonical density parameters concatenated in row order (matrices row-major),

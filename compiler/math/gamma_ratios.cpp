@@ -21,8 +21,7 @@ std::vector<double> stored(const ArrayXd& x) { return {x.begin(), x.end()}; }
 ArrayXd stirling_tail(const ArrayXd& z) {
   const ArrayXd inverse = 1 / z, s = inverse * inverse;
   return inverse *
-         (1.0 / 12 -
-          s * (1.0 / 360 - s * (1.0 / 1260 - s * (1.0 / 1680 - s * (1.0 / 1188 - s * 691 / 360360)))));
+         (1.0 / 12 - s * (1.0 / 360 - s * (1.0 / 1260 - s * (1.0 / 1680 - s * (1.0 / 1188 - s * 691 / 360360)))));
 }
 
 /// x (x + 1) ... (x + n - 1) where n elements are skipped, otherwise 1.
@@ -36,8 +35,7 @@ ArrayXd skipped(const ArrayXd& x, const Values& first) {
 /// log(1 + u) for 0 <= u <= 1/10, as 2 artanh(u / (2 + u)).
 ArrayXd log_1_plus(const ArrayXd& u) {
   const ArrayXd w = u / (2 + u), s = w * w;
-  return 2 * w *
-         (1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9 + s * (1.0 / 11 + s / 13))))));
+  return 2 * w * (1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9 + s * (1.0 / 11 + s / 13))))));
 }
 
 }  // namespace

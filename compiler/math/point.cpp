@@ -84,14 +84,12 @@ const FamilyRow& logistic_bound() {
     row.improper = true;
     Factor f;
     // The largest n_offset * offset(xi) + n_curvature * lambda(xi) is at xi^2 = E[eta^2].
-    f.parameters = {
-        {.name = "square",
-         .from_natural = -natural_symbol(Stat::curvature) / (natural_symbol(Stat::offset) + kTiny),
-         .exported = false},
-        parameter("value", 0, sqrt(symbol("square")), ParameterRole::value)};
+    f.parameters = {{.name = "square",
+                     .from_natural = -natural_symbol(Stat::curvature) / (natural_symbol(Stat::offset) + kTiny),
+                     .exported = false},
+                    parameter("value", 0, sqrt(symbol("square")), ParameterRole::value)};
     f.moments = mean_alone;
-    f.statistics = {{Stat::curvature, lambda, 0.0},
-                    {Stat::offset, lambda * x2 - 0.5 * xi - log(1.0 + exp(-xi)), 0.0}};
+    f.statistics = {{Stat::curvature, lambda, 0.0}, {Stat::offset, lambda * x2 - 0.5 * xi - log(1.0 + exp(-xi)), 0.0}};
     row.factor = std::move(f);
     return row;
   }();

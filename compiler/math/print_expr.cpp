@@ -99,7 +99,8 @@ class Printer {
     if (known != names_.end()) return known->second;
     for (const char* letter : {"j", "l", "k", "m", "n", "p", "q"}) {
       bool taken = false;
-      for (const auto& [id, used] : names_) taken = taken || used == letter;
+      for (const auto& [id, used] : names_)
+        taken = taken || used == letter;
       if (!taken) return names_.emplace(i.id, letter).first->second;
     }
     return fmt::format("i{}", i.id);
@@ -117,7 +118,8 @@ class Printer {
 
   std::string form_text(const Symbol& s, Precedence) {
     std::string text = s.name;
-    for (std::size_t i = 0; i < s.indices.size(); ++i) text += fmt::format("{}{}", i ? "," : "[", name(s.indices[i]));
+    for (std::size_t i = 0; i < s.indices.size(); ++i)
+      text += fmt::format("{}{}", i ? "," : "[", name(s.indices[i]));
     return s.indices.empty() ? text : text + "]";
   }
 
@@ -160,9 +162,7 @@ class Printer {
     return wrap(fmt::format("sum({}) {}", indices, text(*body, kProductLevel)), kTermLevel, at_least);
   }
 
-  std::string form_text(const Delta& d, Precedence) {
-    return fmt::format("[{} = {}]", name(d.left), name(d.right));
-  }
+  std::string form_text(const Delta& d, Precedence) { return fmt::format("[{} = {}]", name(d.left), name(d.right)); }
   std::string form_text(const ExtentValue&, Precedence) { return "D"; }
   std::string form_text(const IndexValue& v, Precedence) { return name(v.index); }
   std::string form_text(const InverseEntry& i, Precedence) {

@@ -39,11 +39,9 @@ std::string factor_text(const FamilyRow& row) {
 }  // namespace
 
 std::string print_families() {
-  std::string text =
-      "D is the size of the event axis; positional arguments where all of them are unambiguous.\n";
+  std::string text = "D is the size of the event axis; positional arguments where all of them are unambiguous.\n";
   for (const FamilyRow& row : families()) {
-    text +=
-        fmt::format("\n{}({}){}\n", row.name, signature(row), row.positional ? "" : "  named arguments only");
+    text += fmt::format("\n{}({}){}\n", row.name, signature(row), row.positional ? "" : "  named arguments only");
     text += fmt::format("  {}\n", row.summary);
     text += fmt::format("  support     {}\n", support_text(row));
     for (const Spelling& s : row.spellings) {

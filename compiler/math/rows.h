@@ -11,10 +11,9 @@
 
 namespace lehr::math {
 
-std::vector<FamilyRow> scalar_families();  // Normal, Gamma, InverseGamma, Exponential, Beta, Flat, Jeffreys
-std::vector<FamilyRow>
-discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Multinomial, Spin
-std::vector<FamilyRow> vector_families();  // MvNormal, Wishart, Dirichlet, NormalGamma, NormalWishart
+std::vector<FamilyRow> scalar_families();    // Normal, Gamma, InverseGamma, Exponential, Beta, Flat, Jeffreys
+std::vector<FamilyRow> discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Multinomial, Spin
+std::vector<FamilyRow> vector_families();    // MvNormal, Wishart, Dirichlet, NormalGamma, NormalWishart
 
 namespace rows {
 
@@ -38,10 +37,7 @@ inline Spelling alternative(std::string name, std::string of, Expr convert, int 
 }
 inline FactorParameter parameter(std::string name, int event_rank, Expr from_natural,
                                  ParameterRole role = ParameterRole::other) {
-  return {.name = std::move(name),
-          .event_rank = event_rank,
-          .from_natural = std::move(from_natural),
-          .role = role};
+  return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(from_natural), .role = role};
 }
 
 inline constexpr double kInfinite = std::numeric_limits<double>::infinity();

@@ -16,24 +16,24 @@ double log_gamma_value(double x) {
 double digamma_value(double x) {
   if (!(x > 0.0)) return std::numeric_limits<double>::quiet_NaN();
   double shift = 0.0;
-  for (; x < 10.0; x += 1.0) shift -= 1.0 / x;
+  for (; x < 10.0; x += 1.0)
+    shift -= 1.0 / x;
   const double s = 1.0 / (x * x);
   const double series =
       s *
-      (1.0 / 12 -
-       s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132 - s * (691.0 / 32760 - s / 12))))));
+      (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132 - s * (691.0 / 32760 - s / 12))))));
   return shift + std::log(x) - 0.5 / x - series;
 }
 
 double trigamma_value(double x) {
   if (!(x > 0.0)) return std::numeric_limits<double>::quiet_NaN();
   double shift = 0.0;
-  for (; x < 10.0; x += 1.0) shift += 1.0 / (x * x);
+  for (; x < 10.0; x += 1.0)
+    shift += 1.0 / (x * x);
   const double s = 1.0 / (x * x);
   const double series =
       s *
-      (1.0 / 6 -
-       s * (1.0 / 30 - s * (1.0 / 42 - s * (1.0 / 30 - s * (5.0 / 66 - s * (691.0 / 2730 - s * 7.0 / 6))))));
+      (1.0 / 6 - s * (1.0 / 30 - s * (1.0 / 42 - s * (1.0 / 30 - s * (5.0 / 66 - s * (691.0 / 2730 - s * 7.0 / 6))))));
   return shift + (1.0 + 0.5 / x + series) / x;
 }
 

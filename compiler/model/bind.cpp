@@ -65,7 +65,8 @@ Error merged(std::vector<Error> problems) {
     }
     const Error& e = problems[i];
     first.notes.push_back(fmt::format("also: {}{}{}", e.where, e.where.empty() ? "" : ": ", e.text));
-    for (const std::string& note : e.notes) first.notes.push_back("  " + note);
+    for (const std::string& note : e.notes)
+      first.notes.push_back("  " + note);
   }
   return first;
 }

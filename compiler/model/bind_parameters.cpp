@@ -46,15 +46,13 @@ struct Place {
 
 void report(Binder& b, const Place& at, ExitCode code, const std::string& where, const std::string& subject,
             double value, const std::string& what) {
-  const std::string parameter =
-      fmt::format("the {} of {}", at.parameter.spelling->name, at.distribution.family->name);
+  const std::string parameter = fmt::format("the {} of {}", at.parameter.spelling->name, at.distribution.family->name);
   const bool literal = subject.empty();
   problem(b, code, where,
           fmt::format("{} is {:.10g}, but {} must be {}", literal ? parameter : subject, value,
                       literal ? "it" : parameter, what))
-      .notes.push_back(fmt::format("{} is drawn from {}({} = {}, ...)", at.variable.name,
-                                   at.distribution.family->name, at.parameter.spelling->name,
-                                   print(b.model, at.parameter.value)));
+      .notes.push_back(fmt::format("{} is drawn from {}({} = {}, ...)", at.variable.name, at.distribution.family->name,
+                                   at.parameter.spelling->name, print(b.model, at.parameter.value)));
 }
 
 /// A literal 0 in a prior is an improper one.
@@ -78,8 +76,7 @@ void check_number(Binder& b, const Place& at, double value) {
   const std::int64_t size = b.out.sizes[plate.index()];
   if (size < 1 || std::abs(value * static_cast<double>(size) - 1) <= kSumTolerance) return;
   report(b, at, ExitCode::model, "", text, value,
-         fmt::format("1 / {} for the {} elements of '{}': probabilities sum to 1", size, size,
-                     b.model[plate].name));
+         fmt::format("1 / {} for the {} elements of '{}': probabilities sum to 1", size, size, b.model[plate].name));
 }
 
 void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
@@ -98,7 +95,8 @@ void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
   const auto width = static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]);
   for (std::size_t row = 0; row + width <= values.size(); row += width) {
     double total = 0;
-    for (std::size_t i = 0; i < width; ++i) total += values[row + i];
+    for (std::size_t i = 0; i < width; ++i)
+      total += values[row + i];
     if (std::abs(total - 1) <= kSumTolerance) continue;
     report(b, at, ExitCode::data, source, "the sum from " + element_name(b, *it, row) + " on", total, "1");
     return;

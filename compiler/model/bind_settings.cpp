@@ -26,7 +26,8 @@ void add_nearest(Error& e, const std::string& name, const std::vector<std::strin
     e.notes.push_back(fmt::format("did you mean '{}'?", *near));
   } else if (!candidates.empty()) {
     std::string all;
-    for (const std::string& c : candidates) all += (all.empty() ? "" : ", ") + c;
+    for (const std::string& c : candidates)
+      all += (all.empty() ? "" : ", ") + c;
     e.notes.push_back("the model has: " + all);
   }
 }
@@ -47,7 +48,8 @@ std::string unfit(const std::vector<std::string>& labels) {
 void read_settings(Binder& b) {
   const Model& m = b.model;
   std::vector<std::string> constants, plates;
-  for (const Constant& c : m.constants) constants.push_back(c.name);
+  for (const Constant& c : m.constants)
+    constants.push_back(c.name);
   for (const Plate& p : m.plates) {
     if (!p.stick) plates.push_back(p.name);
   }
@@ -58,12 +60,10 @@ void read_settings(Binder& b) {
       found = true;
       b.constants[i] = value;
       b.constants_done[i] = true;
-      if (!std::isfinite(value))
-        problem(b, ExitCode::usage, "--set " + name, "the value is not a finite number");
+      if (!std::isfinite(value)) problem(b, ExitCode::usage, "--set " + name, "the value is not a finite number");
     }
     if (found) continue;
-    Error& e =
-        problem(b, ExitCode::usage, "--set " + name, fmt::format("the model has no constant '{}'", name));
+    Error& e = problem(b, ExitCode::usage, "--set " + name, fmt::format("the model has no constant '{}'", name));
     if (plate_of(m, name)) {
       e.notes.push_back(fmt::format("'{0}' is a plate: give its size with --sizes {0}=...", name));
     } else {
@@ -73,9 +73,8 @@ void read_settings(Binder& b) {
   for (const auto& [name, size] : b.settings.sizes) {
     const auto plate = plate_of(m, name);
     if (!plate) {
-      add_nearest(
-          problem(b, ExitCode::usage, "--sizes " + name, fmt::format("the model has no plate '{}'", name)),
-          name, plates);
+      add_nearest(problem(b, ExitCode::usage, "--sizes " + name, fmt::format("the model has no plate '{}'", name)),
+                  name, plates);
     } else if (size < 1 || size > kMostElements) {
       problem(b, ExitCode::usage, "--sizes " + name,
               size < 1 ? fmt::format("plate '{}' needs at least one element", name)
@@ -87,9 +86,8 @@ void read_settings(Binder& b) {
   for (const auto& [name, labels] : b.settings.labels) {
     const auto plate = plate_of(m, name);
     if (!plate) {
-      add_nearest(
-          problem(b, ExitCode::usage, "--labels " + name, fmt::format("the model has no plate '{}'", name)),
-          name, plates);
+      add_nearest(problem(b, ExitCode::usage, "--labels " + name, fmt::format("the model has no plate '{}'", name)),
+                  name, plates);
     } else if (m[*plate].parent) {
       problem(b, ExitCode::usage, "--labels " + name,
               fmt::format("plate '{}' is nested: its elements cannot have labels", name));
@@ -109,8 +107,7 @@ std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
     b.constants[id.index()] = evaluate(b, *c.value);
     const auto& value = b.constants[id.index()];
     if (value && !std::isfinite(*value)) {
-      problem(b, ExitCode::usage, "--set",
-              fmt::format("the value of constant '{}' is not a finite number", c.name));
+      problem(b, ExitCode::usage, "--set", fmt::format("the value of constant '{}' is not a finite number", c.name));
     }
     return value;
   }

@@ -16,13 +16,12 @@ namespace {
 std::string shape_text(const DataArray& a) {
   if (a.ragged()) return fmt::format("{} rows of different lengths", a.shape.empty() ? 0 : a.shape[0]);
   std::string out;
-  for (const std::int64_t n : a.shape) out += (out.empty() ? "" : " x ") + fmt::format("{}", n);
+  for (const std::int64_t n : a.shape)
+    out += (out.empty() ? "" : " x ") + fmt::format("{}", n);
   return out.empty() ? "a single number" : out;
 }
 
-std::string source_of(const Slot& slot, const DataArray& a) {
-  return fmt::format("{} ({})", slot.name, a.source);
-}
+std::string source_of(const Slot& slot, const DataArray& a) { return fmt::format("{} ({})", slot.name, a.source); }
 
 /// The plate whose multiplicity an LDA-C array of this slot would give: its innermost plate with `times`.
 std::optional<GivenId> times_of(const Binder& b, const Slot& slot) {
@@ -49,8 +48,8 @@ void expand_copies(Binder& b, DataArray& a) {
   std::vector<std::int64_t> offsets = {0};
   std::int64_t longest = 0;
   for (std::size_t row = 0; row + 1 < a.row_offsets.size(); ++row) {
-    for (auto i = static_cast<std::size_t>(a.row_offsets[row]);
-         i < static_cast<std::size_t>(a.row_offsets[row + 1]); ++i) {
+    for (auto i = static_cast<std::size_t>(a.row_offsets[row]); i < static_cast<std::size_t>(a.row_offsets[row + 1]);
+         ++i) {
       values.insert(values.end(), static_cast<std::size_t>(a.multiplicity[i]), a.values[i]);
     }
     offsets.push_back(static_cast<std::int64_t>(values.size()));
@@ -65,7 +64,8 @@ void expand_copies(Binder& b, DataArray& a) {
 /// LDA-C bound to counts over terms: one dense row of counts a document.
 void make_dense(Binder& b, DataArray& a, PlateId term) {
   double largest = -1;
-  for (const double v : a.values) largest = std::max(largest, v);
+  for (const double v : a.values)
+    largest = std::max(largest, v);
   std::int64_t width = static_cast<std::int64_t>(largest) + 1;
   const auto& claims = b.claims[term];
   if (!claims.empty()) width = std::max(width, claims.front().size);
@@ -73,11 +73,10 @@ void make_dense(Binder& b, DataArray& a, PlateId term) {
   if (!has_room(b, a, static_cast<double>(rows) * static_cast<double>(width), "as a table of counts")) return;
   std::vector<double> dense(static_cast<std::size_t>(rows * width), 0.0);
   for (std::int64_t row = 0; row < rows; ++row) {
-    for (auto i = a.row_offsets[static_cast<std::size_t>(row)];
-         i < a.row_offsets[static_cast<std::size_t>(row) + 1]; ++i) {
+    for (auto i = a.row_offsets[static_cast<std::size_t>(row)]; i < a.row_offsets[static_cast<std::size_t>(row) + 1];
+         ++i) {
       const auto at = static_cast<std::size_t>(i);
-      dense[static_cast<std::size_t>(row * width) + static_cast<std::size_t>(a.values[at])] +=
-          a.multiplicity[at];
+      dense[static_cast<std::size_t>(row * width) + static_cast<std::size_t>(a.values[at])] += a.multiplicity[at];
     }
   }
   a.values = std::move(dense);
@@ -102,16 +101,14 @@ void claim_lengths(Binder& b) {
     std::vector<std::int64_t> offsets = {0};
     for (const double v : a.values) {
       if (!(v >= 0) || v != std::floor(v) || v > 1e15) {
-        problem(b, ExitCode::data, a.source,
-                fmt::format("the lengths of '{}' must be whole numbers from 0", p.name));
+        problem(b, ExitCode::data, a.source, fmt::format("the lengths of '{}' must be whole numbers from 0", p.name));
         return;
       }
       offsets.push_back(offsets.back() + static_cast<std::int64_t>(v));
     }
     const std::string source = fmt::format("{} ({})", p.name, a.source);
     const PlateId parent = *b.model[p.set].parent;
-    if (!b.model[parent].parent)
-      b.claims[parent].push_back({static_cast<std::int64_t>(a.values.size()), source});
+    if (!b.model[parent].parent) b.claims[parent].push_back({static_cast<std::int64_t>(a.values.size()), source});
     b.offset_claims[p.set].push_back({std::move(offsets), source});
   }
 }
@@ -134,14 +131,14 @@ std::vector<Group> groups_of(const Binder& b, const Slot& slot) {
 }
 
 void wrong_axes(Binder& b, const Slot& slot, const DataArray& a) {
-  Error& e = problem(b, ExitCode::data, a.source,
-                     fmt::format("'{}' has {} {} here ({}), but {} has {}", slot.name, a.shape.size(),
-                                 a.shape.size() == 1 ? "axis" : "axes", shape_text(a), signature(b, slot),
-                                 slot.axes.size()));
+  Error& e =
+      problem(b, ExitCode::data, a.source,
+              fmt::format("'{}' has {} {} here ({}), but {} has {}", slot.name, a.shape.size(),
+                          a.shape.size() == 1 ? "axis" : "axes", shape_text(a), signature(b, slot), slot.axes.size()));
   for (const PlateId p : slot.axes) {
     if (b.model[p].parent && a.shape.size() + 1 == slot.axes.size()) {
-      e.notes.push_back(fmt::format(
-          "for rows joined end to end bind the lengths of the rows too: {}=lengths.npy", b.model[p].name));
+      e.notes.push_back(
+          fmt::format("for rows joined end to end bind the lengths of the rows too: {}=lengths.npy", b.model[p].name));
     }
   }
 }
@@ -149,14 +146,16 @@ void wrong_axes(Binder& b, const Slot& slot, const DataArray& a) {
 void unequal_rows(Binder& b, const Slot& slot, const DataArray& a) {
   const auto length = [&](std::size_t row) { return a.row_offsets[row + 1] - a.row_offsets[row]; };
   std::size_t row = 1;
-  while (row + 2 < a.row_offsets.size() && length(row) == length(0)) ++row;
+  while (row + 2 < a.row_offsets.size() && length(row) == length(0))
+    ++row;
   const std::string &outer = b.model[slot.axes[0]].name, &inner = b.model[slot.axes[1]].name;
   problem(b, ExitCode::data, a.source,
           fmt::format("the rows of '{}' differ in length: row 0 has {} elements, row {} has {}; {} needs one size "
                       "of '{}' for every '{}'",
                       slot.name, length(0), row, length(row), signature(b, slot), inner, outer))
-      .notes.push_back(fmt::format("rows whose length varies are numbers over a nested plate: `plate {1} in {2};`, {0}[{2}, {1}]",
-                                  slot.name, inner, outer));
+      .notes.push_back(
+          fmt::format("rows whose length varies are numbers over a nested plate: `plate {1} in {2};`, {0}[{2}, {1}]",
+                      slot.name, inner, outer));
 }
 
 void claim_rows(Binder& b, PlateId plate, std::vector<std::int64_t> offsets, const std::string& source) {
@@ -166,7 +165,8 @@ void claim_rows(Binder& b, PlateId plate, std::vector<std::int64_t> offsets, con
 /// Offsets of `rows` rows of equal length.
 std::vector<std::int64_t> equal_rows(std::int64_t rows, std::int64_t length) {
   std::vector<std::int64_t> out = {0};
-  for (std::int64_t i = 0; i < rows; ++i) out.push_back(out.back() + length);
+  for (std::int64_t i = 0; i < rows; ++i)
+    out.push_back(out.back() + length);
   return out;
 }
 
@@ -190,7 +190,8 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
     claim_rows(b, slot.axes[1], a.row_offsets, source);
     return;
   }
-  if (a.values.empty() && std::any_of(a.shape.begin(), a.shape.end(), [](std::int64_t n) { return n > kMostElements; })) {
+  if (a.values.empty() &&
+      std::any_of(a.shape.begin(), a.shape.end(), [](std::int64_t n) { return n > kMostElements; })) {
     problem(b, ExitCode::data, a.source, fmt::format("'{}' has no elements here ({})", slot.name, shape_text(a)));
     return;
   }
@@ -219,8 +220,8 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
         return;
       } else if (b.offset_claims[leaf].front().offsets.back() != shape[i]) {
         problem(b, ExitCode::data, a.source,
-                fmt::format("'{}' has {} elements here, but the lengths of '{}' add up to {}", slot.name,
-                            shape[i], b.model[leaf].name, b.offset_claims[leaf].front().offsets.back()));
+                fmt::format("'{}' has {} elements here, but the lengths of '{}' add up to {}", slot.name, shape[i],
+                            b.model[leaf].name, b.offset_claims[leaf].front().offsets.back()));
         return;
       }
     }
@@ -267,13 +268,13 @@ void match_arrays(Binder& b) {
     b.arrays.insert_or_assign(slot.name, std::move(array));
   }
   std::vector<std::string> bound;
-  for (const auto& [name, array] : *b.data) bound.push_back(name);
+  for (const auto& [name, array] : *b.data)
+    bound.push_back(name);
   for (const Slot& slot : b.slots) {
     if (b.arrays.contains(slot.name)) continue;
     const bool multiplicity = is_multiplicity(b, slot);
     if (!b.observed_needed && (slot.variable || multiplicity)) continue;
-    Error& e =
-        problem(b, ExitCode::data, "--data", fmt::format("nothing is bound to {}", signature(b, slot)));
+    Error& e = problem(b, ExitCode::data, "--data", fmt::format("nothing is bound to {}", signature(b, slot)));
     if (multiplicity) {
       e.notes.push_back(
           fmt::format("it is the number of copies of each element: bind {}=..., or bind the data over it "
@@ -285,7 +286,8 @@ void match_arrays(Binder& b) {
       e.notes.push_back(fmt::format("bind it with --data {}=FILE", slot.name));
     } else {
       std::string all;
-      for (std::size_t i = 0; i < bound.size() && i < 12; ++i) all += (all.empty() ? "" : ", ") + printable(bound[i]);
+      for (std::size_t i = 0; i < bound.size() && i < 12; ++i)
+        all += (all.empty() ? "" : ", ") + printable(bound[i]);
       e.notes.push_back("the data have: " + all + (bound.size() > 12 ? ", ..." : ""));
     }
   }

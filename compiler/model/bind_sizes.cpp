@@ -30,8 +30,8 @@ std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
 
 void disagreement(Binder& b, PlateId plate, const Claim& first, const Claim& second) {
   Error& e = problem(b, ExitCode::data, second.source,
-                     fmt::format("plate '{}' has {} elements in {}, but {} in {}", b.model[plate].name,
-                                 first.size, first.source, second.size, second.source));
+                     fmt::format("plate '{}' has {} elements in {}, but {} in {}", b.model[plate].name, first.size,
+                                 first.source, second.size, second.source));
   if (b.model[plate].size) e.notes.push_back("a size that the model fixes can be changed by --set");
 }
 
@@ -58,7 +58,8 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
       return std::vector<std::int64_t>{0, 1};
     }
     std::vector<std::int64_t> out = {0};
-    for (std::int64_t i = 0; i < *rows; ++i) out.push_back(out.back() + *length);
+    for (std::int64_t i = 0; i < *rows; ++i)
+      out.push_back(out.back() + *length);
     return out;
   }
   const OffsetsClaim& first = claims.front();
@@ -73,11 +74,12 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
   for (std::size_t c = 1; c < claims.size(); ++c) {
     if (claims[c].offsets == first.offsets || claims[c].offsets.size() != first.offsets.size()) continue;
     std::size_t row = 0;
-    while (claims[c].offsets[row + 1] == first.offsets[row + 1]) ++row;
+    while (claims[c].offsets[row + 1] == first.offsets[row + 1])
+      ++row;
     const auto length_in = [&](const OffsetsClaim& o) { return o.offsets[row + 1] - o.offsets[row]; };
     problem(b, ExitCode::data, claims[c].source,
-            fmt::format("row {} of plate '{}' has {} elements in {}, but {} in {}", row, name,
-                        length_in(first), first.source, length_in(claims[c]), claims[c].source));
+            fmt::format("row {} of plate '{}' has {} elements in {}, but {} in {}", row, name, length_in(first),
+                        first.source, length_in(claims[c]), claims[c].source));
   }
   for (std::size_t row = 0; length && row + 1 < first.offsets.size(); ++row) {
     if (first.offsets[row + 1] - first.offsets[row] == *length) continue;
@@ -104,8 +106,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
     if (offsets) b.out.offsets[plate.index()] = *offsets;
   } else {
     std::vector<Claim>& claims = b.claims[plate];
-    if (const auto declared = declared_size(b, plate))
-      claims.insert(claims.begin(), {*declared, "the model"});
+    if (const auto declared = declared_size(b, plate)) claims.insert(claims.begin(), {*declared, "the model"});
     for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
       const Plate& stick = b.model.plates[i];
       if (!stick.stick || stick.set != plate) continue;
@@ -140,14 +141,14 @@ void settle_sizes(Binder& b) {
   b.out.sized_by_data.assign(m.plates.size(), true);
   b.out.offsets.resize(m.plates.size());
   b.out.labels.resize(m.plates.size());
-  for (std::size_t i = 0; i < m.constants.size(); ++i) evaluate_constant(b, ConstantId(i));
+  for (std::size_t i = 0; i < m.constants.size(); ++i)
+    evaluate_constant(b, ConstantId(i));
   for (std::size_t i = 0; i < m.plates.size(); ++i) {
     const PlateId set = m.plates[i].set;
     const auto size = size_of(b, set);
     if (!size) {
       if (b.data && set == PlateId(i) && b.problems.empty()) {
-        problem(b, ExitCode::data, "--sizes",
-                fmt::format("nothing gives the size of plate '{}'", m[set].name))
+        problem(b, ExitCode::data, "--sizes", fmt::format("nothing gives the size of plate '{}'", m[set].name))
             .notes.push_back(fmt::format("give it with --sizes {}=..., or bind data over it", m[set].name));
       }
       continue;
@@ -179,7 +180,8 @@ void settle_sizes(Binder& b) {
     b.out.offsets[i] = b.out.offsets[set.index()];
   }
   b.out.constants.clear();
-  for (const auto& value : b.constants) b.out.constants.push_back(value.value_or(std::nan("")));
+  for (const auto& value : b.constants)
+    b.out.constants.push_back(value.value_or(std::nan("")));
   for (const auto& [name, labels] : b.settings.labels) {
     for (std::size_t i = 0; i < m.plates.size(); ++i) {
       if (m.plates[i].name == name) b.out.labels[m.plates[i].set.index()] = labels;

@@ -11,8 +11,7 @@
 namespace lehr::model {
 namespace {
 
-constexpr double kRounding =
-    1e-6;  // of an entry, or of the geometric mean of its row's and column's diagonals
+constexpr double kRounding = 1e-6;  // of an entry, or of the geometric mean of its row's and column's diagonals
 
 /// A square matrix of n rows inside an array.
 struct Square {
@@ -36,8 +35,8 @@ bool mirrored(const Square& x, const Allowed& allowed) {
 /// Takes the symmetric part where rounding alone is in its way; false where it is more.
 bool symmetrise(const Square& x) {
   const auto rounding = [&](std::size_t i, std::size_t j) {
-    return kRounding * std::max(std::abs(x(i, j)) + std::abs(x(j, i)),
-                                std::sqrt(std::abs(x(i, i))) * std::sqrt(std::abs(x(j, j))));
+    return kRounding *
+           std::max(std::abs(x(i, j)) + std::abs(x(j, i)), std::sqrt(std::abs(x(i, i))) * std::sqrt(std::abs(x(j, j))));
   };
   if (!mirrored(x, rounding)) return false;
   for (std::size_t i = 0; i < x.n; ++i) {
@@ -94,8 +93,7 @@ void symmetrise_parameters(Binder& b) {
   for (const Statement& s : b.model.statements) {
     for (const Distribution* d : {&s.main, s.start ? &*s.start : nullptr}) {
       for (std::size_t k = 0; d && k < d->parameters.size(); ++k) {
-        if (d->parameters[k].spelling->domain == math::Support::spd_matrix)
-          matrices.push_back(d->parameters[k].value);
+        if (d->parameters[k].spelling->domain == math::Support::spd_matrix) matrices.push_back(d->parameters[k].value);
       }
     }
   }
@@ -110,9 +108,7 @@ void symmetrise_parameters(Binder& b) {
     for (std::size_t m = 0; m + n * n <= values.size(); m += n * n) {
       const Square x{values, m, n};
       // What is left of the others is refused when the fit starts, by their entries.
-      if (!mirrored(x, [&](std::size_t i, std::size_t j) {
-            return 1e-9 * (std::abs(x(i, j)) + std::abs(x(j, i)));
-          }))
+      if (!mirrored(x, [&](std::size_t i, std::size_t j) { return 1e-9 * (std::abs(x(i, j)) + std::abs(x(j, i))); }))
         rounded = symmetrise(x) || rounded;
     }
     const auto source = b.arrays.find(g.name);

@@ -37,8 +37,7 @@ std::optional<double> element(Binder& b, const std::vector<double>& values, cons
     if (!i) return std::nullopt;
     const auto& offsets = b.out.offsets[index.set.index()];
     if (offsets.empty()) packed = packed * b.out.sizes[index.set.index()] + *i;
-    else if (packed >= 0 && packed + 1 < std::ssize(offsets))
-      packed = offsets[static_cast<std::size_t>(packed)] + *i;
+    else if (packed >= 0 && packed + 1 < std::ssize(offsets)) packed = offsets[static_cast<std::size_t>(packed)] + *i;
     else return std::nullopt;
   }
   if (packed < 0 || packed >= std::ssize(values) || std::isnan(values[static_cast<std::size_t>(packed)]))
@@ -53,9 +52,8 @@ std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at) {
   if (const auto* g = std::get_if<GivenRef>(&e.node))
     return element(b, b.out.givens[g->given.index()].values, g->indices, at);
   if (const auto* v = std::get_if<VariableRef>(&e.node))
-    return b.model[v->variable].observed
-               ? element(b, b.out.observed[v->variable.index()].values, v->indices, at)
-               : std::nullopt;
+    return b.model[v->variable].observed ? element(b, b.out.observed[v->variable.index()].values, v->indices, at)
+                                         : std::nullopt;
   if (const auto* binary = std::get_if<Binary>(&e.node)) {
     const auto left = value_at(b, binary->left, at), right = value_at(b, binary->right, at);
     return left && right ? std::optional(apply(binary->op, *left, *right)) : std::nullopt;
@@ -85,9 +83,8 @@ void check(Binder& b, const Slot& slot, const Statement& s, const Parameter& tot
     if (!n || (slot.event_rank > 0 ? sum == *n : sum <= *n)) continue;
     problem(b, ExitCode::data, b.arrays.at(slot.name).source,
             fmt::format("{} {:.10g}, but the {} of {} is {:.10g}",
-                        slot.event_rank > 0
-                            ? fmt::format("the entries from {} on sum to", element_name(b, slot, first))
-                            : element_name(b, slot, first) + " is",
+                        slot.event_rank > 0 ? fmt::format("the entries from {} on sum to", element_name(b, slot, first))
+                                            : element_name(b, slot, first) + " is",
                         sum, total.spelling->name, s.main.family->name, *n));
     return;
   }

@@ -16,7 +16,7 @@ namespace {
 constexpr double kSimplexTolerance = 1e-4;  // rows stored in single precision pass
 
 constexpr std::int64_t kMostNames = 20'000'000;
-constexpr double kCounts = 0x1p53;           // from here on double precision does not tell counts apart
+constexpr double kCounts = 0x1p53;  // from here on double precision does not tell counts apart
 
 bool whole(double v) { return v == std::floor(v); }
 
@@ -39,11 +39,9 @@ Rule rule_for(math::Support support) {
     case math::Support::spin:
       return {[](double v) { return v == -1 || v == 1; }, "-1 or +1"};
     case math::Support::category:
-      return {[](double v) { return v >= 0 && whole(v) && v < 1e15; },
-              "the position of an element (0, 1, 2, ...)"};
+      return {[](double v) { return v >= 0 && whole(v) && v < 1e15; }, "the position of an element (0, 1, 2, ...)"};
     case math::Support::simplex:
-      return {[](double v) { return v > 0 && v <= 1 + kSimplexTolerance; },
-              "positive, as an entry of a simplex"};
+      return {[](double v) { return v > 0 && v <= 1 + kSimplexTolerance; }, "positive, as an entry of a simplex"};
     case math::Support::real:
     case math::Support::vector:
     case math::Support::spd_matrix:
@@ -82,7 +80,8 @@ bool is_parent(const Model& m, VariableId variable) {
     const auto own = roots_of(s);
     roots.insert(roots.end(), own.begin(), own.end());
   }
-  for (const Potential& p : m.potentials) roots.push_back(p.value);
+  for (const Potential& p : m.potentials)
+    roots.push_back(p.value);
   const auto nodes = nodes_under(m, roots);
   return std::any_of(nodes.begin(), nodes.end(), [&](ExprId id) {
     const auto* ref = std::get_if<VariableRef>(&m[id].node);
@@ -112,8 +111,8 @@ void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t 
   }
   for (std::size_t row = 0; row + width <= a.values.size(); row += width) {
     const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>(row);
-    const auto missing = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(width),
-                                       [](double v) { return std::isnan(v); });
+    const auto missing =
+        std::count_if(begin, begin + static_cast<std::ptrdiff_t>(width), [](double v) { return std::isnan(v); });
     if (missing == 0 || missing == static_cast<std::ptrdiff_t>(width)) continue;
     problem(b, ExitCode::data, a.source,
             fmt::format("{} is missing, but other entries of the same vector are not", name))
@@ -128,11 +127,12 @@ void check_simplex(Binder& b, const Slot& slot, const DataArray& a) {
   const auto width = static_cast<std::size_t>(b.out.sizes[slot.axes.back().index()]);
   for (std::size_t row = 0; row + width <= a.values.size(); row += width) {
     double total = 0;
-    for (std::size_t i = 0; i < width; ++i) total += a.values[row + i];
+    for (std::size_t i = 0; i < width; ++i)
+      total += a.values[row + i];
     if (std::isnan(total) || std::abs(total - 1) <= kSimplexTolerance) continue;
-    problem(b, ExitCode::data, a.source,
-            fmt::format("the entries from {} on sum to {:.6g}: a simplex sums to 1",
-                        element_name(b, slot, row), total));
+    problem(
+        b, ExitCode::data, a.source,
+        fmt::format("the entries from {} on sum to {:.6g}: a simplex sums to 1", element_name(b, slot, row), total));
     return;
   }
 }
@@ -184,9 +184,9 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     }
   }
   if (bad) {
-    Error& e = problem(b, ExitCode::data, a.source,
-                       fmt::format("{} is {:.10g}, but it must be {}", element_name(b, slot, *bad),
-                                   a.values[*bad], rule.wanted));
+    Error& e = problem(
+        b, ExitCode::data, a.source,
+        fmt::format("{} is {:.10g}, but it must be {}", element_name(b, slot, *bad), a.values[*bad], rule.wanted));
     if (a.values[*bad] >= kCounts && std::isfinite(a.values[*bad]))
       e.notes.push_back("numbers from 2^53 = 9007199254740992 on are not told apart from their neighbours");
     if (slot.variable) {
@@ -215,12 +215,14 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
   const bool given = !names.empty();
   if (!given) {
     std::set<std::string> all;
-    for (const DataArray* a : columns) all.insert(a->levels.begin(), a->levels.end());
+    for (const DataArray* a : columns)
+      all.insert(a->levels.begin(), a->levels.end());
     names.assign(all.begin(), all.end());
     b.out.labels[plate.index()] = names;
   }
   std::map<std::string, double> position;
-  for (std::size_t i = 0; i < names.size(); ++i) position.emplace(names[i], static_cast<double>(i));
+  for (std::size_t i = 0; i < names.size(); ++i)
+    position.emplace(names[i], static_cast<double>(i));
   for (DataArray* a : columns) {
     std::vector<double> codes;
     for (const std::string& level : a->levels) {
@@ -258,8 +260,8 @@ void check_constant_indices(Binder& b) {
       if (size < 0 || constant->value < size) continue;
       problem(b, ExitCode::data, "--data",
               fmt::format("{} is indexed by {}, but plate '{}' has {} elements",
-                          given ? b.model[given->given].name : b.model[variable->variable].name,
-                          constant->value, b.model[index.set].name, size));
+                          given ? b.model[given->given].name : b.model[variable->variable].name, constant->value,
+                          b.model[index.set].name, size));
       return;
     }
   }
@@ -316,7 +318,8 @@ void claim_values(Binder& b) {
       b.largest_source[*slot.value_plate] = fmt::format("{} ({})", slot.name, a.source);
     }
   }
-  for (auto& [plate, columns] : text) number_levels(b, plate, columns);
+  for (auto& [plate, columns] : text)
+    number_levels(b, plate, columns);
 }
 
 void store_values(Binder& b) {
@@ -329,8 +332,7 @@ void store_values(Binder& b) {
       const std::size_t count = expected_count(b, slot);
       if (count > kMostElements)
         problem(b, ExitCode::usage, "--sizes", fmt::format("{} would have {} elements", signature(b, slot), count));
-      else
-        b.out.givens[slot.given->index()].values.assign(count, 1.0);
+      else b.out.givens[slot.given->index()].values.assign(count, 1.0);
     }
   }
   for (std::size_t i = 0; i < b.model.plates.size(); ++i) {

@@ -41,8 +41,8 @@ struct Slot {
 struct Binder {
   const Model& model;
   const Settings& settings;
-  Dataset* data = nullptr;        // absent: bind_sizes; arrays of slots are moved out
-  bool observed_needed = true;    // false: bind_givens
+  Dataset* data = nullptr;      // absent: bind_sizes; arrays of slots are moved out
+  bool observed_needed = true;  // false: bind_givens
   BoundData out;
   std::vector<Error> problems;
   std::map<PlateId, std::vector<Claim>> claims;

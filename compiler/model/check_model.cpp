@@ -79,16 +79,17 @@ void check_reached(Resolver& r, const std::vector<std::vector<Use>>& uses) {
     if (m.variables[v].observed) reach(v);
   }
   for (const Potential& p : m.potentials) {
-    for (const Use& use : uses_under(m, {p.value})) reach(use.parent.index());
+    for (const Use& use : uses_under(m, {p.value}))
+      reach(use.parent.index());
   }
   while (!todo.empty()) {
     const std::size_t v = todo.back();
     todo.pop_back();
-    for (const Use& use : uses[v]) reach(use.parent.index());
+    for (const Use& use : uses[v])
+      reach(use.parent.index());
   }
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
-    if (!reached[v])
-      r.diagnostics.add(DiagnosticKind::unreached_latent, m.variables[v].span, m.variables[v].name);
+    if (!reached[v]) r.diagnostics.add(DiagnosticKind::unreached_latent, m.variables[v].span, m.variables[v].name);
   }
 }
 
@@ -119,7 +120,8 @@ void check_unused(Resolver& r) {
 void check_model(Resolver& r) {
   const Model& m = r.model;
   std::vector<std::vector<Use>> uses(m.variables.size());
-  for (const Statement& s : m.statements) uses[s.variable.index()] = uses_under(m, roots_of(s));
+  for (const Statement& s : m.statements)
+    uses[s.variable.index()] = uses_under(m, roots_of(s));
   check_cycles(r, uses);
   const bool observes =
       std::any_of(m.variables.begin(), m.variables.end(), [](const Variable& v) { return v.observed; });

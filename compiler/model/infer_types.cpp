@@ -86,8 +86,7 @@ std::optional<Shape> infer_shape(Resolver& r, ast::ExprId id, int depth) {
     const auto& known = left ? left : right;
     return known && !known->empty() ? known : std::nullopt;
   }
-  if (binary.op == ast::BinaryOp::multiply && left->size() == 2 && right->size() == 1)
-    return Shape{(*left)[0]};
+  if (binary.op == ast::BinaryOp::multiply && left->size() == 2 && right->size() == 1) return Shape{(*left)[0]};
   return left->size() >= right->size() ? left : right;
 }
 
@@ -116,10 +115,9 @@ bool add_element_axis(Resolver& r, const ast::Tilde& tilde, VariableId id) {
   if (tilde.over.empty()) return true;
   const ast::Name& name = tilde.over[0];
   const auto it = r.names.find(name.text);
-  const bool repeated = std::any_of(tilde.axes.begin(), tilde.axes.end(),
-                                    [&](const ast::Name& axis) { return axis.text == name.text; });
-  if (tilde.over.size() != 1 || repeated || it == r.names.end() || it->second.kind != SymbolKind::plate)
-    return false;
+  const bool repeated =
+      std::any_of(tilde.axes.begin(), tilde.axes.end(), [&](const ast::Name& axis) { return axis.text == name.text; });
+  if (tilde.over.size() != 1 || repeated || it == r.names.end() || it->second.kind != SymbolKind::plate) return false;
   const PlateId set = set_of(r.model, PlateId(it->second.index));
   if (r.model[set].parent) return false;
   r.model.variables[id.index()].axes.push_back(set);
@@ -156,8 +154,7 @@ bool infer(Resolver& r, VariableId id) {
       if (implied.axis && !axis) axis = implied.axis;
     }
     if (!axis) {
-      if (!unknown)
-        r.diagnostics.add(DiagnosticKind::missing_over, r.ast[tilde.distribution].span, tilde.name.text);
+      if (!unknown) r.diagnostics.add(DiagnosticKind::missing_over, r.ast[tilde.distribution].span, tilde.name.text);
       return false;
     }
   }

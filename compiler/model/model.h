@@ -29,14 +29,14 @@ using BoundId = Id<struct BoundTag>;
 using ExprId = Id<struct ModelExprTag>;
 
 struct Plate {
-  std::string name;               // anonymous plates: "stick(s)"
+  std::string name;  // anonymous plates: "stick(s)"
   Span span;
   PlateId set;                    // itself, or what it is an alias of
   std::optional<PlateId> parent;  // `in`: its size depends on the element of the parent
   bool ordered = false;
-  std::optional<ExprId> size;     // `= K` (constants and sizes only)
-  std::optional<GivenId> times;   // multiplicity of an element
-  std::optional<PlateId> stick;   // anonymous: one element more than this plate (stick_breaking)
+  std::optional<ExprId> size;    // `= K` (constants and sizes only)
+  std::optional<GivenId> times;  // multiplicity of an element
+  std::optional<PlateId> stick;  // anonymous: one element more than this plate (stick_breaking)
 };
 
 /// A scalar constant. `value` is absent for `const K;`, which --set must give.
@@ -52,11 +52,11 @@ enum class GivenType { real, count, category, vector, matrix, simplex };
 struct Given {
   std::string name;
   Span span;
-  std::vector<PlateId> axes;            // declared indices
-  std::vector<PlateId> event;           // vector, simplex: 1; matrix: 2
+  std::vector<PlateId> axes;   // declared indices
+  std::vector<PlateId> event;  // vector, simplex: 1; matrix: 2
   GivenType type = GivenType::real;
-  std::optional<PlateId> value_plate;   // category: whose elements the values are
-  bool constant = false;                // declared by `const a0[topic];`
+  std::optional<PlateId> value_plate;  // category: whose elements the values are
+  bool constant = false;               // declared by `const a0[topic];`
 };
 
 /// A latent variable that the compiler adds so that a statement has conjugate terms (density/augment.cpp).
@@ -65,19 +65,19 @@ struct Auxiliary {
     source,  // which summand of a rate or probability each of the host's counts came from
     bound    // where the quadratic bound of log logistic touches it
   } kind = Kind::source;
-  VariableId host;                      // the variable of the statement
+  VariableId host;  // the variable of the statement
 };
 
 /// A random variable, latent or observed.
 struct Variable {
   std::string name;
   Span span;
-  std::vector<PlateId> axes;            // last the plate of `over` where each element is a number
-  std::vector<PlateId> event;           // `over` of vectors; (d, d) for a matrix
+  std::vector<PlateId> axes;   // last the plate of `over` where each element is a number
+  std::vector<PlateId> event;  // `over` of vectors; (d, d) for a matrix
   math::Support support = math::Support::real;
-  std::optional<PlateId> value_plate;   // category
+  std::optional<PlateId> value_plate;  // category
   bool observed = false;
-  StatementId statement;                // an auxiliary: its host's
+  StatementId statement;  // an auxiliary: its host's
   std::optional<Auxiliary> auxiliary;
 };
 
@@ -85,45 +85,88 @@ struct Variable {
 struct Bound {
   std::string name;
   PlateId plate;
-  std::optional<BoundId> parent;        // the bound that selects the row of a nested plate
+  std::optional<BoundId> parent;  // the bound that selects the row of a nested plate
 };
 
 /// One index: a bound, possibly shifted (`t-1`), a constant, or the value of a category (`z[n]`, `user[e]`).
 struct Index {
-  struct Constant { std::int64_t value; };
-  struct Shifted { BoundId bound; std::int64_t offset = 0; };   // offset 0: the bound itself
-  struct Lookup { ExprId category; };                           // a Reference to a category-valued name
+  struct Constant {
+    std::int64_t value;
+  };
+  struct Shifted {
+    BoundId bound;
+    std::int64_t offset = 0;
+  };  // offset 0: the bound itself
+  struct Lookup {
+    ExprId category;
+  };  // a Reference to a category-valued name
   std::variant<Constant, Shifted, Lookup> form;
-  PlateId set;                                                  // what it ranges over, aliases resolved
+  PlateId set;  // what it ranges over, aliases resolved
   Span span;
 };
 
-struct Number { double value; };
-struct ConstantRef { ConstantId constant; };
-/// A given or a variable with its leading axes (plates first, then event axes) indexed; what is left of them is the shape.
-struct GivenRef { GivenId given; std::vector<Index> indices; };
-struct VariableRef { VariableId variable; std::vector<Index> indices; };
-struct SizeOf { PlateId plate; std::vector<BoundId> row; };     // row: the parents' bounds of a nested plate
-struct Negate { ExprId operand; };
+struct Number {
+  double value;
+};
+struct ConstantRef {
+  ConstantId constant;
+};
+/// A given or a variable with its leading axes (plates first, then event axes) indexed; what is left of them is the
+/// shape.
+struct GivenRef {
+  GivenId given;
+  std::vector<Index> indices;
+};
+struct VariableRef {
+  VariableId variable;
+  std::vector<Index> indices;
+};
+struct SizeOf {
+  PlateId plate;
+  std::vector<BoundId> row;
+};  // row: the parents' bounds of a nested plate
+struct Negate {
+  ExprId operand;
+};
 /// add, subtract: equal shapes; multiply: one side scalar (matrix with vector is MatrixVector); divide: by a scalar.
 enum class BinaryOp { add, subtract, multiply, divide };
-struct Binary { BinaryOp op = BinaryOp::add; ExprId left, right; };
-struct MatrixVector { ExprId matrix, vector; };                  // `A * h`
-struct Dot { ExprId left, right; };
-struct SumOver { std::vector<BoundId> bounds; ExprId body; };
-struct Diag { ExprId vector; };
+struct Binary {
+  BinaryOp op = BinaryOp::add;
+  ExprId left, right;
+};
+struct MatrixVector {
+  ExprId matrix, vector;
+};  // `A * h`
+struct Dot {
+  ExprId left, right;
+};
+struct SumOver {
+  std::vector<BoundId> bounds;
+  ExprId body;
+};
+struct Diag {
+  ExprId vector;
+};
 /// The component of a vector at a bound: a parameter of a number drawn element by element (`over`).
-struct Component { ExprId vector; BoundId at; };
-struct StickBreaking { ExprId fractions; };
+struct Component {
+  ExprId vector;
+  BoundId at;
+};
+struct StickBreaking {
+  ExprId fractions;
+};
 enum class Function { log, exp, sqrt, logistic };
-struct Apply { Function function; ExprId argument; };              // of a vector: element by element
+struct Apply {
+  Function function;
+  ExprId argument;
+};  // of a vector: element by element
 
 struct Expr {
   std::variant<Number, ConstantRef, GivenRef, VariableRef, SizeOf, Negate, Binary, MatrixVector, Dot, SumOver, Diag,
                Component, StickBreaking, Apply>
       node;
-  std::vector<PlateId> shape;            // sets of the missing trailing axes: (), (P), (P, Q)
-  std::optional<PlateId> value_plate;    // category-valued
+  std::vector<PlateId> shape;          // sets of the missing trailing axes: (), (P), (P, Q)
+  std::optional<PlateId> value_plate;  // category-valued
   Span span;
 };
 
@@ -134,16 +177,16 @@ struct Parameter {
 
 struct Distribution {
   const math::FamilyRow* family = nullptr;
-  std::vector<Parameter> parameters;     // in the row's order of canonical parameters; optional ones may be absent
+  std::vector<Parameter> parameters;  // in the row's order of canonical parameters; optional ones may be absent
   Span span;
 };
 
 struct Statement {
   VariableId variable;
-  std::vector<BoundId> bounds;           // one an axis of the variable
+  std::vector<BoundId> bounds;  // one an axis of the variable
   Distribution main;
-  std::optional<Distribution> start;     // chains: for the first element of the ordered axis
-  std::optional<BoundId> lagged;         // chains: the bound of that axis
+  std::optional<Distribution> start;  // chains: for the first element of the ordered axis
+  std::optional<BoundId> lagged;      // chains: the bound of that axis
   Span span;
 };
 
@@ -163,8 +206,8 @@ struct Model {
   std::vector<Plate> plates;
   std::vector<Constant> constants;
   std::vector<Given> givens;
-  std::vector<Variable> variables;       // in order of declaration
-  std::vector<Statement> statements;     // in order of declaration
+  std::vector<Variable> variables;    // in order of declaration
+  std::vector<Statement> statements;  // in order of declaration
   std::vector<Potential> potentials;
   std::vector<Bound> bounds;
   std::vector<Expr> exprs;
@@ -183,7 +226,8 @@ struct Model {
 
 namespace lehr {
 
-/// Ast -> Model: names, plates, shapes, supports. Errors go to `diagnostics`; the Model is returned when there are none.
+/// Ast -> Model: names, plates, shapes, supports. Errors go to `diagnostics`; the Model is returned when there are
+/// none.
 std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostics);
 
 }  // namespace lehr

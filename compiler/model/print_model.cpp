@@ -25,13 +25,15 @@ std::string within(const Model& m, ExprId id, int needed) {
 
 std::string names(const Model& m, const std::vector<PlateId>& plates) {
   std::string out;
-  for (const PlateId p : plates) out += (out.empty() ? "" : ", ") + m[p].name;
+  for (const PlateId p : plates)
+    out += (out.empty() ? "" : ", ") + m[p].name;
   return out;
 }
 
 std::string names(const Model& m, const std::vector<BoundId>& bounds) {
   std::string out;
-  for (const BoundId b : bounds) out += (out.empty() ? "" : ", ") + m[b].name;
+  for (const BoundId b : bounds)
+    out += (out.empty() ? "" : ", ") + m[b].name;
   return out;
 }
 
@@ -39,7 +41,8 @@ std::string bracketed(const std::string& list) { return list.empty() ? "" : "[" 
 
 std::string indexed(const Model& m, const std::string& name, const std::vector<Index>& indices) {
   std::string out;
-  for (const Index& i : indices) out += (out.empty() ? "" : ", ") + lehr::print(m, i);
+  for (const Index& i : indices)
+    out += (out.empty() ? "" : ", ") + lehr::print(m, i);
   return name + bracketed(out);
 }
 
@@ -92,8 +95,7 @@ Printed render(const Model& m, ExprId id) {
         } else if constexpr (std::is_same_v<T, MatrixVector>) {
           return {within(m, node.matrix, kProduct) + " * " + within(m, node.vector, kUnary), kProduct};
         } else if constexpr (std::is_same_v<T, Dot>) {
-          return {fmt::format("dot({}, {})", render(m, node.left).text, render(m, node.right).text),
-                  kPrimary};
+          return {fmt::format("dot({}, {})", render(m, node.left).text, render(m, node.right).text), kPrimary};
         } else if constexpr (std::is_same_v<T, SumOver>) {
           return {fmt::format("sum({}) {}", names(m, node.bounds), within(m, node.body, kProduct)), kSum};
         } else if constexpr (std::is_same_v<T, Diag>) {
@@ -160,13 +162,15 @@ std::string print_statement(const Model& m, const Statement& s) {
 
 std::string print_names(const Model& m, const std::vector<VariableId>& variables) {
   std::string out;
-  for (const VariableId v : variables) out += (out.empty() ? "" : ", ") + m[v].name;
+  for (const VariableId v : variables)
+    out += (out.empty() ? "" : ", ") + m[v].name;
   return out;
 }
 
 std::string print_guide(const Model& m) {
   std::string out;
-  for (const auto& block : m.guide.joint) out += fmt::format("  guide joint({});\n", print_names(m, block));
+  for (const auto& block : m.guide.joint)
+    out += fmt::format("  guide joint({});\n", print_names(m, block));
   const auto list = [&](const char* word, const std::vector<VariableId>& variables) {
     if (!variables.empty()) out += fmt::format("  guide {}({});\n", word, print_names(m, variables));
   };
@@ -187,8 +191,7 @@ std::string print(const model::Model& m, const model::Index& index) {
   if (const auto* lookup = std::get_if<model::Index::Lookup>(&index.form)) return print(m, lookup->category);
   const auto& shifted = std::get<model::Index::Shifted>(index.form);
   if (shifted.offset == 0) return m[shifted.bound].name;
-  return fmt::format("{}{}{}", m[shifted.bound].name, shifted.offset < 0 ? "-" : "+",
-                     std::abs(shifted.offset));
+  return fmt::format("{}{}{}", m[shifted.bound].name, shifted.offset < 0 ? "-" : "+", std::abs(shifted.offset));
 }
 
 std::string print(const model::Model& m) {
@@ -196,12 +199,14 @@ std::string print(const model::Model& m) {
   for (const model::Constant& c : m.constants) {
     out += "  const " + c.name + (c.value ? " = " + print(m, *c.value) : "") + ";\n";
   }
-  for (std::size_t i = 0; i < m.plates.size(); ++i) out += "  " + model::print_plate(m, i) + "\n";
+  for (std::size_t i = 0; i < m.plates.size(); ++i)
+    out += "  " + model::print_plate(m, i) + "\n";
   for (const model::Given& g : m.givens) {
     out += fmt::format("  {} {}{} : {};\n", g.constant ? "const" : "data", g.name,
                        model::bracketed(model::names(m, g.axes)), model::print_type(m, g));
   }
-  for (const model::Statement& s : m.statements) out += "  " + model::print_statement(m, s) + "\n";
+  for (const model::Statement& s : m.statements)
+    out += "  " + model::print_statement(m, s) + "\n";
   for (const model::Potential& p : m.potentials) {
     out += fmt::format("  potential{} {};\n", model::bracketed(model::names(m, p.bounds)), print(m, p.value));
   }

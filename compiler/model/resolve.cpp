@@ -59,9 +59,8 @@ void declare_names(Resolver& r) {
 /// `real`, `vector over P`, ..., or a plate whose elements the values are.
 bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
   const std::map<std::string, std::pair<GivenType, std::size_t>> types = {
-      {"real", {GivenType::real, 0}},       {"count", {GivenType::count, 0}},
-      {"vector", {GivenType::vector, 1}},   {"matrix", {GivenType::matrix, 2}},
-      {"simplex", {GivenType::simplex, 1}},
+      {"real", {GivenType::real, 0}},     {"count", {GivenType::count, 0}},     {"vector", {GivenType::vector, 1}},
+      {"matrix", {GivenType::matrix, 2}}, {"simplex", {GivenType::simplex, 1}},
   };
   const auto it = types.find(type.name.text);
   if (it == types.end()) {
@@ -69,7 +68,8 @@ bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
     if (symbol == r.names.end() || symbol->second.kind != SymbolKind::plate) {
       Diagnostic& d = r.diagnostics.add(DiagnosticKind::unknown_type, type.name.span, type.name.text);
       std::vector<std::string> known = names_of(r, SymbolKind::plate);
-      for (const auto& [name, unused] : types) known.push_back(name);
+      for (const auto& [name, unused] : types)
+        known.push_back(name);
       suggest(d, type.name.text, known);
       return false;
     }
@@ -147,8 +147,7 @@ void resolve_declared_axes(Resolver& r) {
             } else {
               bool ok = axes.has_value();
               if (axes) m.givens[index].axes = *axes;
-              if constexpr (std::is_same_v<T, ast::DataDecl>)
-                ok = resolve_type(r, m.givens[index], d.type) && ok;
+              if constexpr (std::is_same_v<T, ast::DataDecl>) ok = resolve_type(r, m.givens[index], d.type) && ok;
               r.given_ok[index] = ok;
             }
           }
@@ -168,21 +167,27 @@ void use_sets(Model& m) {
     fix_maybe(p.parent);
     fix_maybe(p.stick);
   }
-  for (Given& g : m.givens) fix_all(g.axes), fix_all(g.event), fix_maybe(g.value_plate);
-  for (Variable& v : m.variables) fix_all(v.axes), fix_all(v.event), fix_maybe(v.value_plate);
-  for (Bound& b : m.bounds) fix(b.plate);
+  for (Given& g : m.givens)
+    fix_all(g.axes), fix_all(g.event), fix_maybe(g.value_plate);
+  for (Variable& v : m.variables)
+    fix_all(v.axes), fix_all(v.event), fix_maybe(v.value_plate);
+  for (Bound& b : m.bounds)
+    fix(b.plate);
   for (Expr& e : m.exprs) {
     fix_all(e.shape);
     fix_maybe(e.value_plate);
     if (auto* ref = std::get_if<GivenRef>(&e.node)) {
-      for (Index& i : ref->indices) fix(i.set);
+      for (Index& i : ref->indices)
+        fix(i.set);
     } else if (auto* var = std::get_if<VariableRef>(&e.node)) {
-      for (Index& i : var->indices) fix(i.set);
+      for (Index& i : var->indices)
+        fix(i.set);
     } else if (auto* size = std::get_if<SizeOf>(&e.node)) {
       fix(size->plate);
     }
   }
-  for (Plate& p : m.plates) fix(p.set);
+  for (Plate& p : m.plates)
+    fix(p.set);
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ std::vector<std::vector<const math::Spelling*>> canonical_groups(const math::Fam
 
 std::vector<std::string> spelling_names(const std::vector<const math::Spelling*>& group) {
   std::vector<std::string> out;
-  for (const math::Spelling* s : group) out.push_back("'" + s->name + "'");
+  for (const math::Spelling* s : group)
+    out.push_back("'" + s->name + "'");
   return out;
 }
 
@@ -46,7 +47,8 @@ std::string named_forms(const math::FamilyRow& row) {
     }
     forms = std::move(next);
   }
-  for (std::string& form : forms) form = fmt::format("{}({})", row.name, form);
+  for (std::string& form : forms)
+    form = fmt::format("{}({})", row.name, form);
   return joined(forms, "or");
 }
 
@@ -89,8 +91,8 @@ ExprId component(Resolver& r, ExprId id, BoundId at) {
 
 /// One parameter with the shape its spelling asks for; a scalar stands for a vector or a multiple of the
 /// identity.
-std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const MatchedArgument& argument,
-                                           const Axes& axes, const math::FamilyRow& row) {
+std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const MatchedArgument& argument, const Axes& axes,
+                                           const math::FamilyRow& row) {
   const math::Spelling& s = *argument.spelling;
   const std::string what = fmt::format("{} of {}", s.name, row.name);
   const auto value = resolve_expr(r, c, argument.value);
@@ -101,13 +103,12 @@ std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const Matche
   if (rank == 0 && axes.element && shape.size() == 1) {
     const PlateId plate = r.model[*axes.element].plate;
     if (unify(r, shape[0], plate)) return Parameter{&s, component(r, *value, *axes.element)};
-    r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable, r.model[set_of(r.model, plate)].name,
-                      s.name, r.model[set_of(r.model, shape[0])].name);
+    r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable, r.model[set_of(r.model, plate)].name, s.name,
+                      r.model[set_of(r.model, shape[0])].name);
     return std::nullopt;
   }
   if (rank == 0 && !shape.empty()) {
-    Diagnostic& d =
-        r.diagnostics.add(DiagnosticKind::scalar_needed, span, what, describe(r.model, r.model[*value]));
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::scalar_needed, span, what, describe(r.model, r.model[*value]));
     d.note("a name with fewer indices than axes is a vector or matrix over the missing ones");
     if (shape.size() == 1 && !axes.element && math::event_rank(row.support) == 0 &&
         row.support != math::Support::category)
@@ -124,9 +125,8 @@ std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const Matche
   }
   for (const PlateId axis : shape) {
     if (!axes.event || unify(r, axis, *axes.event)) continue;
-    r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable,
-                      r.model[set_of(r.model, *axes.event)].name, s.name,
-                      r.model[set_of(r.model, axis)].name);
+    r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable, r.model[set_of(r.model, *axes.event)].name,
+                      s.name, r.model[set_of(r.model, axis)].name);
     return std::nullopt;
   }
   return Parameter{&s, *value};
@@ -138,7 +138,8 @@ std::optional<Distribution> resolve_distribution(Resolver& r, Context& c, ast::E
   const auto arguments = match_arguments(*call, *row, r.ast[id].span, &r.diagnostics);
   if (!arguments) {
     // Errors inside the arguments are independent of their names.
-    for (const ast::Argument& a : call->arguments) resolve_expr(r, c, a.value);
+    for (const ast::Argument& a : call->arguments)
+      resolve_expr(r, c, a.value);
     return std::nullopt;
   }
   Distribution out{row, {}, r.ast[id].span};
@@ -167,11 +168,13 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
   const Span span = cover(tilde.over.front().span, tilde.over.back().span);
   if (rank == 0 && plates.size() > 1) {
     std::string axes, over;
-    for (const ast::Name& axis : tilde.axes) axes += axis.text + ", ";
-    for (const ast::Name& name : tilde.over) over += (over.empty() ? "" : ", ") + name.text;
+    for (const ast::Name& axis : tilde.axes)
+      axes += axis.text + ", ";
+    for (const ast::Name& name : tilde.over)
+      over += (over.empty() ? "" : ", ") + name.text;
     r.diagnostics.add(DiagnosticKind::misplaced_over, span, row.name)
-        .note(fmt::format("for one number for each element of several plates write {}[{}{}]", tilde.name.text,
-                          axes, over));
+        .note(fmt::format("for one number for each element of several plates write {}[{}{}]", tilde.name.text, axes,
+                          over));
     return;
   }
   if (rank == 0) {
@@ -183,8 +186,8 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
     }
   }
   if (plates.size() > std::max<std::size_t>(rank, 1) || (plates.size() == 2 && plates[0] != plates[1])) {
-    r.diagnostics.add(DiagnosticKind::over_count, span,
-                      rank == 1 ? "one plate" : "one plate (the matrix is square)", row.name);
+    r.diagnostics.add(DiagnosticKind::over_count, span, rank == 1 ? "one plate" : "one plate (the matrix is square)",
+                      row.name);
     return;
   }
   if (r.model[plates[0]].parent) {
@@ -200,8 +203,8 @@ void check_chain(Resolver& r, const ast::Tilde& tilde, const std::set<BoundId>& 
         .note("name the previous element with `t-1`, t being the ordered plate");
   }
   if (lagged.size() > 1) {
-    r.diagnostics.add(DiagnosticKind::lag_two_axes, r.ast[tilde.distribution].span,
-                      r.model[*lagged.begin()].name, r.model[*std::next(lagged.begin())].name);
+    r.diagnostics.add(DiagnosticKind::lag_two_axes, r.ast[tilde.distribution].span, r.model[*lagged.begin()].name,
+                      r.model[*std::next(lagged.begin())].name);
   }
 }
 
@@ -246,8 +249,7 @@ void resolve_statement(Resolver& r, VariableId id) {
     start = resolve_distribution(r, c, *tilde.start, axes);
     if (start && main && start->family->support != main->family->support) {
       r.diagnostics.add(DiagnosticKind::shape_needed, start->span, "the start distribution",
-                        fmt::format("of the support of {}", main->family->name),
-                        std::string(start->family->name));
+                        fmt::format("of the support of {}", main->family->name), std::string(start->family->name));
     }
   }
   if (r.diagnostics.all().size() == errors_before) check_chain(r, tilde, lagged);
@@ -255,9 +257,8 @@ void resolve_statement(Resolver& r, VariableId id) {
   if (!tilde.observed) check_latent_parameters(r, *main);
   const StatementId statement(r.model.statements.size());
   const auto first_lagged = lagged.empty() ? std::nullopt : std::optional(*lagged.begin());
-  r.model.statements.push_back(
-      {id, c.statement_bounds, std::move(*main), std::move(start), first_lagged,
-       cover(tilde.name.span, r.ast[tilde.start ? *tilde.start : tilde.distribution].span)});
+  r.model.statements.push_back({id, c.statement_bounds, std::move(*main), std::move(start), first_lagged,
+                                cover(tilde.name.span, r.ast[tilde.start ? *tilde.start : tilde.distribution].span)});
   r.model.variables[id.index()].statement = statement;
 }
 
@@ -300,11 +301,11 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
   }
   const math::FamilyRow* row = math::find_family(call->function.text);
   if (!row) {
-    Diagnostic* d =
-        report.add(DiagnosticKind::unknown_distribution, call->function.span, call->function.text);
+    Diagnostic* d = report.add(DiagnosticKind::unknown_distribution, call->function.span, call->function.text);
     if (d) {
       std::vector<std::string> known;
-      for (const math::FamilyRow& f : math::families()) known.push_back(f.name);
+      for (const math::FamilyRow& f : math::families())
+        known.push_back(f.name);
       suggest(*d, call->function.text, known);
       d->note("`lehr families` lists the distributions");
     }
@@ -312,8 +313,7 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
   }
   if (row->joint_precision) {
     Diagnostic* d = report.add(DiagnosticKind::factor_only, call->function.span, row->name);
-    if (d)
-      d->note("draw the mean and the precision by two statements, and join them: `guide joint(mu, tau);`");
+    if (d) d->note("draw the mean and the precision by two statements, and join them: `guide joint(mu, tau);`");
     return {call, nullptr};
   }
   return {call, row};
@@ -325,14 +325,14 @@ std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& cal
   const auto groups = canonical_groups(row);
   std::vector<std::optional<MatchedArgument>> chosen(groups.size());
   std::size_t positional = 0;
-  for (const ast::Argument& a : call.arguments) positional += a.name ? 0 : 1;
+  for (const ast::Argument& a : call.arguments)
+    positional += a.name ? 0 : 1;
   if (positional > 0 && !row.positional) {
     report.add(DiagnosticKind::positional_parameters, span, row.name, named_forms(row));
     return std::nullopt;
   }
   if (call.arguments.size() > groups.size() && positional > 0) {
-    report.add(DiagnosticKind::too_many_parameters, span, row.name,
-               counted(groups.size(), "parameter", "parameters"),
+    report.add(DiagnosticKind::too_many_parameters, span, row.name, counted(groups.size(), "parameter", "parameters"),
                counted(call.arguments.size(), "is", "are"));
     return std::nullopt;
   }
@@ -354,7 +354,8 @@ std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& cal
         Diagnostic* d = report.add(DiagnosticKind::unknown_parameter, a.name->span, row.name, a.name->text);
         if (d) {
           std::vector<std::string> known;
-          for (const math::Spelling& s : row.spellings) known.push_back(s.name);
+          for (const math::Spelling& s : row.spellings)
+            known.push_back(s.name);
           suggest(*d, a.name->text, known);
           d->note(fmt::format("it is written {}", named_forms(row)));
         }
@@ -362,7 +363,8 @@ std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& cal
       }
     } else {
       const bool skip_optional = call.arguments.size() < groups.size();
-      while (next < groups.size() && skip_optional && groups[next].front()->optional) ++next;
+      while (next < groups.size() && skip_optional && groups[next].front()->optional)
+        ++next;
       if (next >= groups.size() || named_seen) {
         report.add(DiagnosticKind::positional_parameters, span, row.name, named_forms(row));
         return std::nullopt;
@@ -408,11 +410,12 @@ std::vector<BoundId> open_bounds(Resolver& r, Context& c, const std::vector<ast:
 }
 
 void resolve_statements(Resolver& r) {
-  for (std::size_t i = 0; i < r.lets.size(); ++i) resolve_let(r, i);
-  for (std::size_t i = 0; i < r.model.variables.size(); ++i) resolve_statement(r, VariableId(i));
+  for (std::size_t i = 0; i < r.lets.size(); ++i)
+    resolve_let(r, i);
+  for (std::size_t i = 0; i < r.model.variables.size(); ++i)
+    resolve_statement(r, VariableId(i));
   for (const ast::Decl& decl : r.ast.decls) {
-    if (const auto* potential = std::get_if<ast::Potential>(&decl.node))
-      resolve_potential(r, *potential, decl.span);
+    if (const auto* potential = std::get_if<ast::Potential>(&decl.node)) resolve_potential(r, *potential, decl.span);
   }
 }
 

@@ -39,8 +39,7 @@ const char* symbol_of(BinaryOp op) {
   return "?";
 }
 
-std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& expr,
-                                     const ast::Binary& binary) {
+std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& expr, const ast::Binary& binary) {
   const auto left = resolve_expr(r, c, binary.left);
   const auto right = resolve_expr(r, c, binary.right);
   if (!left || !right) return std::nullopt;
@@ -56,8 +55,7 @@ std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& e
   switch (op) {
     case BinaryOp::add:
     case BinaryOp::subtract:
-      if (!same_shape(r, a, b))
-        return refuse(a.size() == b.size() ? "" : "both sides must have the same shape");
+      if (!same_shape(r, a, b)) return refuse(a.size() == b.size() ? "" : "both sides must have the same shape");
       return make(r, {Binary{op, *left, *right}, a, std::nullopt, expr.span});
     case BinaryOp::multiply:
       if (a.empty() || b.empty()) {
@@ -88,13 +86,11 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
     const auto plate = plate_named(r, name);
     if (!plate) return std::nullopt;
     const auto entry_of = [&](const std::string& n) {
-      return std::find_if(inner.scope.begin(), inner.scope.end(),
-                          [&](const ScopeEntry& e) { return e.name == n; });
+      return std::find_if(inner.scope.begin(), inner.scope.end(), [&](const ScopeEntry& e) { return e.name == n; });
     };
     if (entry_of(name.text) != inner.scope.end()) {
       r.diagnostics.add(DiagnosticKind::bound_twice, name.span, name.text)
-          .note(fmt::format("for a second index over the same set declare an alias: `plate {0}2 = {0};`",
-                            name.text));
+          .note(fmt::format("for a second index over the same set declare an alias: `plate {0}2 = {0};`", name.text));
       return std::nullopt;
     }
     const PlateId set = set_of(r.model, *plate);
@@ -155,8 +151,7 @@ std::optional<ExprId> resolve_vector(Resolver& r, Context& c, ast::ExprId id, co
   const auto value = resolve_expr(r, c, id);
   if (!value || !check_number(r, *value)) return std::nullopt;
   if (r.model[*value].shape.size() == 1) return value;
-  r.diagnostics.add(DiagnosticKind::shape_needed, r.ast[id].span, what, "a vector",
-                    describe(r.model, r.model[*value]));
+  r.diagnostics.add(DiagnosticKind::shape_needed, r.ast[id].span, what, "a vector", describe(r.model, r.model[*value]));
   return std::nullopt;
 }
 
@@ -176,8 +171,7 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
     return std::nullopt;
   }
   const std::size_t arity = name == "dot" ? 2 : 1;
-  const bool named =
-      std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& a) { return a.name; });
+  const bool named = std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& a) { return a.name; });
   if (named || call.arguments.size() != arity) {
     r.diagnostics.add(DiagnosticKind::function_arguments, expr.span, name,
                       arity == 1 ? "one unnamed argument" : "two unnamed arguments");
@@ -191,8 +185,8 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
     if (!left || !right) return std::nullopt;
     const PlateId a = r.model[*left].shape[0], b = r.model[*right].shape[0];
     if (!unify(r, a, b)) {
-      r.diagnostics.add(DiagnosticKind::plate_mismatch, expr.span, "the first argument of dot",
-                        r.model[a].name, "the second", r.model[b].name);
+      r.diagnostics.add(DiagnosticKind::plate_mismatch, expr.span, "the first argument of dot", r.model[a].name,
+                        "the second", r.model[b].name);
       return std::nullopt;
     }
     return make(r, {Dot{*left, *right}, {}, std::nullopt, expr.span});
@@ -217,9 +211,8 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
   if (!argument || !check_number(r, *argument)) return std::nullopt;
   const std::vector<PlateId> shape = r.model[*argument].shape;
   if (shape.size() > 1) {
-    r.diagnostics.add(DiagnosticKind::shape_needed, r.ast[first].span,
-                      fmt::format("the argument of {}", name), "a number or a vector",
-                      describe(r.model, r.model[*argument]));
+    r.diagnostics.add(DiagnosticKind::shape_needed, r.ast[first].span, fmt::format("the argument of {}", name),
+                      "a number or a vector", describe(r.model, r.model[*argument]));
     return std::nullopt;
   }
   return make(r, {Apply{function, *argument}, shape, std::nullopt, expr.span});
@@ -235,7 +228,8 @@ const std::vector<std::string>& function_names() {
 
 const ast::Expr& bare(const ast::Ast& ast, ast::ExprId id) {
   const ast::Expr* expr = &ast[id];
-  while (const auto* inner = std::get_if<ast::Parenthesised>(&expr->node)) expr = &ast[inner->inner];
+  while (const auto* inner = std::get_if<ast::Parenthesised>(&expr->node))
+    expr = &ast[inner->inner];
   return *expr;
 }
 

@@ -66,13 +66,13 @@ bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
 }
 
 /// The bound index `name`, or `name - 1`.
-std::optional<Index> bound_index(Resolver& r, Context& c, const ast::Name& name, std::int64_t offset,
-                                 Span span) {
+std::optional<Index> bound_index(Resolver& r, Context& c, const ast::Name& name, std::int64_t offset, Span span) {
   const ScopeEntry* entry = entry_of(c, name.text);
   if (!entry) {
     Diagnostic& d = r.diagnostics.add(DiagnosticKind::free_index, name.span, name.text);
     std::string have;
-    for (const ScopeEntry& e : c.scope) have += fmt::format("{}'{}'", have.empty() ? "" : ", ", e.name);
+    for (const ScopeEntry& e : c.scope)
+      have += fmt::format("{}'{}'", have.empty() ? "" : ", ", e.name);
     d.note(have.empty() ? "there is no index here" : "the indices here are " + have);
     return std::nullopt;
   }
@@ -94,8 +94,7 @@ std::optional<Index> lookup_index(Resolver& r, Context& c, ast::ExprId id) {
   if (!value) return std::nullopt;
   const Expr& e = r.model[*value];
   const Span span = r.ast[id].span;
-  const bool is_reference =
-      std::holds_alternative<VariableRef>(e.node) || std::holds_alternative<GivenRef>(e.node);
+  const bool is_reference = std::holds_alternative<VariableRef>(e.node) || std::holds_alternative<GivenRef>(e.node);
   if (!is_reference) {
     r.diagnostics.add(DiagnosticKind::bad_index, span)
         .note(
@@ -148,9 +147,8 @@ std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const
         out.push_back(*index);
         continue;
       }
-      r.diagnostics.add(DiagnosticKind::wrong_plate, index->span, name.text, i,
-                        r.model[set_of(r.model, axes[i])].name, lookup_name(r, *index),
-                        r.model[set_of(r.model, index->set)].name);
+      r.diagnostics.add(DiagnosticKind::wrong_plate, index->span, name.text, i, r.model[set_of(r.model, axes[i])].name,
+                        lookup_name(r, *index), r.model[set_of(r.model, index->set)].name);
       ok = false;
     } else if (r.model[set_of(r.model, axes[i])].parent && i > 0 && ok) {
       const auto* own = std::get_if<Index::Shifted>(&index->form);
@@ -171,9 +169,8 @@ std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const
 }
 
 /// Shape left after indexing; at most two axes, none of them ragged.
-std::optional<std::vector<PlateId>> trailing_shape(Resolver& r, const ast::Name& name,
-                                                   const std::vector<PlateId>& axes, std::size_t indexed,
-                                                   Span span) {
+std::optional<std::vector<PlateId>> trailing_shape(Resolver& r, const ast::Name& name, const std::vector<PlateId>& axes,
+                                                   std::size_t indexed, Span span) {
   std::vector<PlateId> shape(axes.begin() + static_cast<std::ptrdiff_t>(indexed), axes.end());
   for (const PlateId p : shape) {
     if (!r.model[set_of(r.model, p)].parent) continue;
@@ -200,18 +197,17 @@ std::optional<ExprId> expand_let(Resolver& r, Context& c, const ast::Reference& 
     return std::nullopt;
   }
   if (reference.indices.size() < axes.size()) {
-    r.diagnostics.add(DiagnosticKind::let_indices, span, decl.name.text,
-                      counted(axes.size(), "index", "indices"));
+    r.diagnostics.add(DiagnosticKind::let_indices, span, decl.name.text, counted(axes.size(), "index", "indices"));
     return std::nullopt;
   }
   const auto split = reference.indices.begin() + static_cast<std::ptrdiff_t>(axes.size());
-  const std::vector<ast::ExprId> own(reference.indices.begin(), split),
-      further(split, reference.indices.end());
+  const std::vector<ast::ExprId> own(reference.indices.begin(), split), further(split, reference.indices.end());
   const auto indices = resolve_indices(r, c, reference.name, own, axes, span);
   if (!indices) return std::nullopt;
   Context inner = c;
   inner.scope.clear();
-  for (std::size_t i = 0; i < axes.size(); ++i) inner.scope.push_back({decl.axes[i].text, (*indices)[i]});
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    inner.scope.push_back({decl.axes[i].text, (*indices)[i]});
   r.lets[index].open = true;
   const auto body = resolve_expr(r, inner, decl.value);
   r.lets[index].open = false;
@@ -265,8 +261,7 @@ std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId id, Plat
   }
   if (std::holds_alternative<ast::Reference>(expr.node)) return lookup_index(r, c, id);
   r.diagnostics.add(DiagnosticKind::bad_index, expr.span)
-      .note(
-          "an index is a plate, `plate - 1`, a whole number, or a name whose values are elements of a plate");
+      .note("an index is a plate, `plate - 1`, a whole number, or a name whose values are elements of a plate");
   return std::nullopt;
 }
 
@@ -288,8 +283,7 @@ std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr
     case SymbolKind::plate: {
       Diagnostic& d = r.diagnostics.add(DiagnosticKind::index_as_number, expr.span, name);
       d.note(fmt::format("for its size write size({})", name));
-      if (!c.constants_only)
-        d.note(fmt::format("for its position as a number bind `data time[{}] : real;`", name));
+      if (!c.constants_only) d.note(fmt::format("for its position as a number bind `data time[{}] : real;`", name));
       return std::nullopt;
     }
     case SymbolKind::constant: {
@@ -309,8 +303,7 @@ std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr
       if (!indices) return std::nullopt;
       auto shape = trailing_shape(r, reference.name, axes, indices->size(), expr.span);
       if (!shape) return std::nullopt;
-      return make(r,
-                  {GivenRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
+      return make(r, {GivenRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
     }
     case SymbolKind::variable: {
       const VariableId id(symbol->index);
@@ -321,8 +314,7 @@ std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr
       if (!indices) return std::nullopt;
       auto shape = trailing_shape(r, reference.name, axes, indices->size(), expr.span);
       if (!shape) return std::nullopt;
-      return make(
-          r, {VariableRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
+      return make(r, {VariableRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
     }
     case SymbolKind::let:
       return expand_let(r, c, reference, symbol->index, expr.span);

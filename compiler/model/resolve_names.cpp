@@ -51,8 +51,7 @@ void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<
   if (const auto near = nearest(name, candidates)) diagnostic.note(fmt::format("did you mean '{}'?", *near));
 }
 
-void suggest(const Resolver& r, Diagnostic& diagnostic, const std::string& name,
-             std::optional<SymbolKind> kind) {
+void suggest(const Resolver& r, Diagnostic& diagnostic, const std::string& name, std::optional<SymbolKind> kind) {
   constexpr std::size_t kSuggestions = 20;
   if (r.diagnostics.all().size() <= kSuggestions) suggest(diagnostic, name, names_of(r, kind));
 }
@@ -110,8 +109,7 @@ std::optional<std::vector<PlateId>> resolve_axes(Resolver& r, const std::vector<
     for (std::size_t j = 0; j < i; ++j) {
       if (axes[j].text != axes[i].text) continue;
       r.diagnostics.add(DiagnosticKind::repeated_axis, axes[i].span, axes[i].text, owner)
-          .note(fmt::format("for two indices over one set declare an alias: `plate {0}2 = {0};`",
-                            axes[i].text));
+          .note(fmt::format("for two indices over one set declare an alias: `plate {0}2 = {0};`", axes[i].text));
       ok = false;
       break;
     }

@@ -31,12 +31,13 @@ void check_definition_cycles(Resolver& r) {
     if (!expr) return;
     for (const ExprId id : nodes_under(m, {*expr})) {
       if (const auto* c = std::get_if<ConstantRef>(&m[id].node)) uses[node].push_back(c->constant.index());
-      if (const auto* s = std::get_if<SizeOf>(&m[id].node))
-        uses[node].push_back(constants + s->plate.index());
+      if (const auto* s = std::get_if<SizeOf>(&m[id].node)) uses[node].push_back(constants + s->plate.index());
     }
   };
-  for (std::size_t i = 0; i < constants; ++i) collect(i, m.constants[i].value);
-  for (std::size_t i = 0; i < m.plates.size(); ++i) collect(constants + i, m.plates[i].size);
+  for (std::size_t i = 0; i < constants; ++i)
+    collect(i, m.constants[i].value);
+  for (std::size_t i = 0; i < m.plates.size(); ++i)
+    collect(constants + i, m.plates[i].size);
   std::vector<int> state(uses.size(), 0);
   const std::function<bool(std::size_t)> cyclic = [&](std::size_t node) {
     state[node] = 1;
@@ -54,8 +55,7 @@ void check_definition_cycles(Resolver& r) {
     if (i < constants) {
       r.diagnostics.add(DiagnosticKind::cyclic_constant, m.constants[i].span, m.constants[i].name);
     } else {
-      r.diagnostics.add(DiagnosticKind::cyclic_plate, m.plates[i - constants].span,
-                        m.plates[i - constants].name);
+      r.diagnostics.add(DiagnosticKind::cyclic_plate, m.plates[i - constants].span, m.plates[i - constants].name);
     }
   }
 }
@@ -63,7 +63,8 @@ void check_definition_cycles(Resolver& r) {
 }  // namespace
 
 PlateId set_of(const Model& model, PlateId plate) {
-  while (plate.valid() && model[plate].set != plate) plate = model[plate].set;
+  while (plate.valid() && model[plate].set != plate)
+    plate = model[plate].set;
   return plate;
 }
 
@@ -72,8 +73,7 @@ bool unify(Resolver& r, PlateId a, PlateId b) {
   b = set_of(r.model, b);
   if (a == b) return true;
   const auto anonymous = [&](PlateId p) { return r.model[p].stick.has_value(); };
-  if (anonymous(a) && anonymous(b) &&
-      set_of(r.model, *r.model[a].stick) != set_of(r.model, *r.model[b].stick)) {
+  if (anonymous(a) && anonymous(b) && set_of(r.model, *r.model[a].stick) != set_of(r.model, *r.model[b].stick)) {
     return false;
   }
   if (anonymous(a)) {
@@ -153,15 +153,13 @@ void resolve_sizes(Resolver& r) {
   for (std::size_t i = 0; i < r.constant_decls.size(); ++i) {
     const ast::ConstDecl& decl = *r.constant_decls[i];
     if (!decl.value) continue;
-    r.model.constants[i].value =
-        resolve_scalar(r, c, *decl.value, fmt::format("constant '{}'", decl.name.text));
+    r.model.constants[i].value = resolve_scalar(r, c, *decl.value, fmt::format("constant '{}'", decl.name.text));
   }
   for (std::size_t i = 0; i < r.model.plates.size(); ++i) {
     if (r.model.plates[i].stick || r.model.plates[i].set != PlateId(i)) continue;
     const ast::PlateDecl* decl = decl_of(r, PlateId(i));
     if (!decl || !decl->size || alias_target(r, *decl)) continue;
-    r.model.plates[i].size =
-        resolve_scalar(r, c, *decl->size, fmt::format("the size of plate '{}'", decl->name.text));
+    r.model.plates[i].size = resolve_scalar(r, c, *decl->size, fmt::format("the size of plate '{}'", decl->name.text));
   }
   check_definition_cycles(r);
 }
@@ -172,7 +170,8 @@ void resolve_times(Resolver& r) {
     const ast::PlateDecl* decl = m.plates[i].stick ? nullptr : decl_of(r, PlateId(i));
     if (!decl || !decl->times || m.plates[i].set != PlateId(i)) continue;
     std::vector<PlateId> axes = {PlateId(i)};
-    for (auto p = m.plates[i].parent; p; p = m[*p].parent) axes.insert(axes.begin(), set_of(m, *p));
+    for (auto p = m.plates[i].parent; p; p = m[*p].parent)
+      axes.insert(axes.begin(), set_of(m, *p));
     const Symbol* symbol = find(r, decl->times->text);
     if (!symbol) {
       Given given;
@@ -189,13 +188,13 @@ void resolve_times(Resolver& r) {
     }
     const bool is_given = symbol->kind == SymbolKind::given;
     if (is_given && !r.given_ok[symbol->index]) continue;
-    if (is_given && m.givens[symbol->index].type == GivenType::count &&
-        m.givens[symbol->index].axes == axes) {
+    if (is_given && m.givens[symbol->index].type == GivenType::count && m.givens[symbol->index].axes == axes) {
       m.plates[i].times = GivenId(symbol->index);
       continue;
     }
     std::string wanted;
-    for (const PlateId p : axes) wanted += (wanted.empty() ? "" : ", ") + m[p].name;
+    for (const PlateId p : axes)
+      wanted += (wanted.empty() ? "" : ", ") + m[p].name;
     r.diagnostics.add(DiagnosticKind::bad_times, decl->times->span, decl->times->text, decl->name.text)
         .note(fmt::format("it must be `data {}[{}] : count;`", decl->times->text, wanted))
         .note(fmt::format("'{}' is declared here", decl->times->text), symbol->span);

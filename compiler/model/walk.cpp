@@ -37,8 +37,7 @@ std::vector<ExprId> children_of(const Expr& expr) {
         } else if constexpr (std::is_same_v<T, Apply>) {
           return {node.argument};
         } else {
-          static_assert(std::is_same_v<T, Number> || std::is_same_v<T, ConstantRef> ||
-                        std::is_same_v<T, SizeOf>);
+          static_assert(std::is_same_v<T, Number> || std::is_same_v<T, ConstantRef> || std::is_same_v<T, SizeOf>);
           return {};
         }
       },
@@ -62,9 +61,11 @@ std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& r
 
 std::vector<ExprId> roots_of(const Statement& statement) {
   std::vector<ExprId> out;
-  for (const Parameter& p : statement.main.parameters) out.push_back(p.value);
+  for (const Parameter& p : statement.main.parameters)
+    out.push_back(p.value);
   if (statement.start) {
-    for (const Parameter& p : statement.start->parameters) out.push_back(p.value);
+    for (const Parameter& p : statement.start->parameters)
+      out.push_back(p.value);
   }
   return out;
 }

@@ -73,8 +73,8 @@ class Builder {
 
  private:
   llvm::Constant* table(llvm::Constant* value, const char* name) {
-    auto* global = new llvm::GlobalVariable(module_, value->getType(), true,
-                                            llvm::GlobalValue::InternalLinkage, value, name);
+    auto* global =
+        new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::InternalLinkage, value, name);
     global->setAlignment(llvm::Align(8));
     return global;
   }

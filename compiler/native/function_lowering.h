@@ -101,13 +101,12 @@ class FunctionLowering {
 
   std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // its value, or the slot of a mutable one
   std::unordered_set<loops::ScalarId> is_slot_;
-  std::vector<llvm::Value*> buffers_;        // by buffer: address of the first element; null when unused
-  std::vector<llvm::Value*> sizes_;          // by size: its value when read at run time
-  std::vector<bool> is_local_array_;         // by buffer
-  std::vector<llvm::MDNode*> own_scope_;     // by buffer
-  std::vector<llvm::MDNode*> other_scopes_;  // by buffer: those of all others
-  std::unordered_set<loops::ScalarId>
-      shared_;  // declared by one part of a block and used by another: in a slot
+  std::vector<llvm::Value*> buffers_;           // by buffer: address of the first element; null when unused
+  std::vector<llvm::Value*> sizes_;             // by size: its value when read at run time
+  std::vector<bool> is_local_array_;            // by buffer
+  std::vector<llvm::MDNode*> own_scope_;        // by buffer
+  std::vector<llvm::MDNode*> other_scopes_;     // by buffer: those of all others
+  std::unordered_set<loops::ScalarId> shared_;  // declared by one part of a block and used by another: in a slot
   std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // within one statement
   llvm::BasicBlock* loop_exit_ = nullptr;                      // of the innermost loop
   llvm::MDNode* access_group_ = nullptr;                       // of the innermost parallel loop

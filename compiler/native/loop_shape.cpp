@@ -69,12 +69,14 @@ struct Walk {
   }
   void element(BufferId buffer, const std::vector<ExprId>& indices, bool stored) {
     on_buffer(buffer, stored);
-    for (ExprId index : indices) expr(index);
+    for (ExprId index : indices)
+      expr(index);
   }
 
   void block(const Block& statements) {
     if (!large_blocks && statements.size() > kWholeBlock) return;
-    for (const Stmt& s : statements) std::visit([&](const auto& node) { statement(node); }, s.node);
+    for (const Stmt& s : statements)
+      std::visit([&](const auto& node) { statement(node); }, s.node);
   }
   void statement(const For& n) {
     on_scalar(n.index, true);
@@ -120,18 +122,24 @@ std::int64_t own_nodes(const Program& program, ExprId id) {
   const auto* call = std::get_if<Unary>(&program[id].node);
   if (!call) return 1;
   switch (call->op) {
-    case UnaryOp::exp: return 25;
-    case UnaryOp::log: return 35;
-    case UnaryOp::log1p: return 45;
+    case UnaryOp::exp:
+      return 25;
+    case UnaryOp::log:
+      return 35;
+    case UnaryOp::log1p:
+      return 45;
     case UnaryOp::digamma:
-    case UnaryOp::trigamma: return 70;
-    case UnaryOp::lgamma: return 90;
+    case UnaryOp::trigamma:
+      return 70;
+    case UnaryOp::lgamma:
+      return 90;
     case UnaryOp::negate:
     case UnaryOp::logical_not:
     case UnaryOp::to_f64:
     case UnaryOp::sqrt:
     case UnaryOp::abs:
-    case UnaryOp::is_nan: return 1;
+    case UnaryOp::is_nan:
+      return 1;
   }
   return 1;
 }
@@ -173,15 +181,15 @@ void add_statement(const Program& program, const Stmt& statement, int lanes, Mea
     return;
   }
   if (std::holds_alternative<BreakIf>(statement.node)) total.has_break = true;
-  if (const auto* store = std::get_if<Store>(&statement.node); store && store->accumulate)
-    total.accumulates = true;
+  if (const auto* store = std::get_if<Store>(&statement.node); store && store->accumulate) total.accumulates = true;
   Walk walk{program, [&](ExprId id) { total.nodes += own_nodes(program, id); }, [](BufferId, bool) {}};
   std::visit([&](const auto& node) { walk.statement(node); }, statement.node);
 }
 
 Measure measure(const Program& program, const Block& block, int lanes) {
   Measure total;
-  for (const Stmt& statement : block) add_statement(program, statement, lanes, total);
+  for (const Stmt& statement : block)
+    add_statement(program, statement, lanes, total);
   return total;
 }
 
@@ -202,16 +210,15 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes) {
   const Measure body = measure(program, loop.body, lanes);
   shape.innermost = !body.has_loop;
   // Scratch may be reused by every iteration, which is independence only after it has been made private.
-  shape.parallel = loop.independent && shape.innermost && !body.accumulates &&
-                   !stores_to_scratch_array(program, loop.body);
+  shape.parallel =
+      loop.independent && shape.innermost && !body.accumulates && !stores_to_scratch_array(program, loop.body);
   if (!shape.trips || !body.constant) return shape;
   const std::int64_t trips = *shape.trips;
   const bool few = trips <= (shape.innermost ? lanes / 2 : 4);
   shape.unroll_now = trips <= 1 || (few && trips * body.nodes <= kUnrollNowNodes);
   const std::int64_t rounds = shape.innermost ? (trips + lanes - 1) / lanes : trips;
   const bool fits = !shape.innermost || rounds <= kUnrolledVectors;
-  shape.unroll_later =
-      !shape.unroll_now && !body.has_break && fits && rounds * body.nodes <= kUnrollLaterNodes;
+  shape.unroll_later = !shape.unroll_now && !body.has_break && fits && rounds * body.nodes <= kUnrollLaterNodes;
   if (shape.innermost && !shape.unroll_now && !shape.unroll_later && !body.has_break) {
     const std::int64_t round = body.nodes >= kLongBodyNodes ? lanes : 4 * lanes;
     shape.tail = trips > round ? trips % round : 0;
@@ -240,8 +247,10 @@ Uses uses_of(const Program& program, std::span<const Stmt> statements, bool larg
   const auto on_scalar = [&](ScalarId scalar, bool declares) { (declares ? declared : out.scalars).insert(scalar); };
   Walk walk{program, [](ExprId) {}, on_buffer, on_scalar};
   walk.large_blocks = large_blocks;
-  for (const Stmt& s : statements) std::visit([&](const auto& node) { walk.statement(node); }, s.node);
-  for (ScalarId s : declared) out.scalars.erase(s);
+  for (const Stmt& s : statements)
+    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+  for (ScalarId s : declared)
+    out.scalars.erase(s);
   out.stops = walk.stops;
   return out;
 }

@@ -23,22 +23,20 @@ llvm::MDNode* integer_node(llvm::LLVMContext& context, std::uint64_t value) {
   return llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(constant));
 }
 
-llvm::Function* declare(const loops::Function& function, const std::string& prefix,
-                        const llvm::TargetMachine& target, llvm::Module& module) {
+llvm::Function* declare(const loops::Function& function, const std::string& prefix, const llvm::TargetMachine& target,
+                        llvm::Module& module) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
-  auto* type =
-      llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer, pointer, pointer, pointer}, false);
-  auto* result =
-      llvm::Function::Create(type, llvm::Function::ExternalLinkage, prefix + function.name, module);
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer, pointer, pointer, pointer}, false);
+  auto* result = llvm::Function::Create(type, llvm::Function::ExternalLinkage, prefix + function.name, module);
   for (const auto& [index, name] : {std::pair(0, "buffers"), {1, "sizes"}, {2, "integers"}, {3, "reals"}}) {
     result->getArg(static_cast<unsigned>(index))->setName(name);
     for (auto attribute : {llvm::Attribute::NoAlias, llvm::Attribute::ReadOnly, llvm::Attribute::NoCapture}) {
       result->addParamAttr(static_cast<unsigned>(index), attribute);
     }
   }
-  for (auto attribute : {llvm::Attribute::NoUnwind, llvm::Attribute::NoSync, llvm::Attribute::NoFree,
-                         llvm::Attribute::MustProgress}) {
+  for (auto attribute :
+       {llvm::Attribute::NoUnwind, llvm::Attribute::NoSync, llvm::Attribute::NoFree, llvm::Attribute::MustProgress}) {
     result->addFnAttr(attribute);
   }
   if (function.cold) {
@@ -105,9 +103,12 @@ void FunctionLowering::run() {
 
 llvm::Type* FunctionLowering::type(loops::Type type) const {
   switch (type) {
-    case loops::Type::f64: return b_.getDoubleTy();
-    case loops::Type::i64: return b_.getInt64Ty();
-    case loops::Type::boolean: return b_.getInt1Ty();
+    case loops::Type::f64:
+      return b_.getDoubleTy();
+    case loops::Type::i64:
+      return b_.getInt64Ty();
+    case loops::Type::boolean:
+      return b_.getInt1Ty();
   }
   return nullptr;
 }
@@ -132,21 +133,18 @@ void FunctionLowering::bind_parameters() {
 }
 
 void FunctionLowering::bind_sizes() {
-  llvm::MDNode* range =
-      llvm::MDBuilder(b_.getContext()).createRange(llvm::APInt(64, 0), llvm::APInt(64, 1ULL << 48));
+  llvm::MDNode* range = llvm::MDBuilder(b_.getContext()).createRange(llvm::APInt(64, 0), llvm::APInt(64, 1ULL << 48));
   for (std::size_t s = 0; s < program_.sizes.size(); ++s) {
     const loops::Size& size = program_.sizes[s];
     if (size.constant >= 0) continue;
-    llvm::Value* value =
-        entry_load(function_.getArg(1), static_cast<std::size_t>(size.slot), b_.getInt64Ty());
+    llvm::Value* value = entry_load(function_.getArg(1), static_cast<std::size_t>(size.slot), b_.getInt64Ty());
     llvm::cast<llvm::Instruction>(value)->setMetadata(llvm::LLVMContext::MD_range, range);
     value->setName(size.name);
     sizes_[s] = value;
   }
 }
 
-llvm::AllocaInst* FunctionLowering::stack_slot(llvm::Type* type, std::int64_t count,
-                                               const std::string& name) {
+llvm::AllocaInst* FunctionLowering::stack_slot(llvm::Type* type, std::int64_t count, const std::string& name) {
   llvm::BasicBlock& entry = function_.getEntryBlock();
   llvm::IRBuilder<> at_entry(&entry, entry.begin());
   if (count == 1) return at_entry.CreateAlloca(type, nullptr, name);
@@ -178,9 +176,9 @@ void FunctionLowering::bind_buffers(const Uses& uses) {
     if (buffers_[id.index()]) continue;  // an array of the caller
     llvm::Value* base = entry_load(function_.getArg(0), id.index(), b_.getPtrTy());
     auto* load = llvm::cast<llvm::LoadInst>(base);
-    load->setMetadata(llvm::LLVMContext::MD_align,
-                      integer_node(b_.getContext(),
-                                   buffer.role == loops::Role::data ? kDataAlignment : kBufferAlignment));
+    load->setMetadata(
+        llvm::LLVMContext::MD_align,
+        integer_node(b_.getContext(), buffer.role == loops::Role::data ? kDataAlignment : kBufferAlignment));
     base->setName(buffer.name);
     buffers_[id.index()] = base;
   }

@@ -33,9 +33,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Get& 
   return is_slot_.contains(node.scalar) ? b_.CreateLoad(type(expr.type), value) : value;
 }
 
-llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& node) {
-  return extent(node.size);
-}
+llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& node) { return extent(node.size); }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Load& node) {
   return load(node.buffer, address(node.buffer, node.indices));
@@ -76,20 +74,26 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Unary& nod
   llvm::Value* x = eval(node.operand);
   const bool real = program_[node.operand].type == loops::Type::f64;
   switch (node.op) {
-    case UnaryOp::negate: return real ? b_.CreateFNeg(x) : b_.CreateNSWNeg(x);
-    case UnaryOp::logical_not: return b_.CreateNot(x);
-    case UnaryOp::to_f64: return real ? x : b_.CreateSIToFP(x, b_.getDoubleTy());
-    case UnaryOp::sqrt: return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+    case UnaryOp::negate:
+      return real ? b_.CreateFNeg(x) : b_.CreateNSWNeg(x);
+    case UnaryOp::logical_not:
+      return b_.CreateNot(x);
+    case UnaryOp::to_f64:
+      return real ? x : b_.CreateSIToFP(x, b_.getDoubleTy());
+    case UnaryOp::sqrt:
+      return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
     case UnaryOp::abs:
       return real ? b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x)
                   : b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b_.getTrue());
-    case UnaryOp::is_nan: return b_.CreateFCmpUNO(x, x);
+    case UnaryOp::is_nan:
+      return b_.CreateFCmpUNO(x, x);
     case UnaryOp::exp:
     case UnaryOp::log:
     case UnaryOp::log1p:
     case UnaryOp::digamma:
     case UnaryOp::trigamma:
-    case UnaryOp::lgamma: return b_.CreateCall(special_function(module_, node.op), {x});
+    case UnaryOp::lgamma:
+      return b_.CreateCall(special_function(module_, node.op), {x});
   }
   throw std::logic_error("native: unknown unary operation");
 }
@@ -98,46 +102,70 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Binary& no
   llvm::Value* a = eval(node.left);
   llvm::Value* b = eval(node.right);
   switch (program_[node.left].type) {
-    case loops::Type::f64: return on_reals(node.op, a, b);
-    case loops::Type::i64: return on_integers(node.op, a, b);
-    case loops::Type::boolean: return on_bools(node.op, a, b);
+    case loops::Type::f64:
+      return on_reals(node.op, a, b);
+    case loops::Type::i64:
+      return on_integers(node.op, a, b);
+    case loops::Type::boolean:
+      return on_bools(node.op, a, b);
   }
   return nullptr;
 }
 
 llvm::Value* FunctionLowering::on_reals(BinaryOp op, llvm::Value* a, llvm::Value* b) {
   switch (op) {
-    case BinaryOp::add: return b_.CreateFAdd(a, b);
-    case BinaryOp::subtract: return b_.CreateFSub(a, b);
-    case BinaryOp::multiply: return b_.CreateFMul(a, b);
-    case BinaryOp::divide: return b_.CreateFDiv(a, b);
+    case BinaryOp::add:
+      return b_.CreateFAdd(a, b);
+    case BinaryOp::subtract:
+      return b_.CreateFSub(a, b);
+    case BinaryOp::multiply:
+      return b_.CreateFMul(a, b);
+    case BinaryOp::divide:
+      return b_.CreateFDiv(a, b);
     // These two propagate NaN, as IEEE 754-2019 minimum and maximum do.
-    case BinaryOp::minimum: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
-    case BinaryOp::maximum: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
-    case BinaryOp::equal: return b_.CreateFCmpOEQ(a, b);
-    case BinaryOp::not_equal: return b_.CreateFCmpUNE(a, b);
-    case BinaryOp::less: return b_.CreateFCmpOLT(a, b);
-    case BinaryOp::less_equal: return b_.CreateFCmpOLE(a, b);
+    case BinaryOp::minimum:
+      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
+    case BinaryOp::maximum:
+      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
+    case BinaryOp::equal:
+      return b_.CreateFCmpOEQ(a, b);
+    case BinaryOp::not_equal:
+      return b_.CreateFCmpUNE(a, b);
+    case BinaryOp::less:
+      return b_.CreateFCmpOLT(a, b);
+    case BinaryOp::less_equal:
+      return b_.CreateFCmpOLE(a, b);
     case BinaryOp::logical_and:
-    case BinaryOp::logical_or: break;
+    case BinaryOp::logical_or:
+      break;
   }
   throw std::logic_error("native: logical operation on reals");
 }
 
 llvm::Value* FunctionLowering::on_integers(BinaryOp op, llvm::Value* a, llvm::Value* b) {
   switch (op) {
-    case BinaryOp::add: return b_.CreateNSWAdd(a, b);
-    case BinaryOp::subtract: return b_.CreateNSWSub(a, b);
-    case BinaryOp::multiply: return b_.CreateNSWMul(a, b);
-    case BinaryOp::minimum: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
-    case BinaryOp::maximum: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
-    case BinaryOp::equal: return b_.CreateICmpEQ(a, b);
-    case BinaryOp::not_equal: return b_.CreateICmpNE(a, b);
-    case BinaryOp::less: return b_.CreateICmpSLT(a, b);
-    case BinaryOp::less_equal: return b_.CreateICmpSLE(a, b);
+    case BinaryOp::add:
+      return b_.CreateNSWAdd(a, b);
+    case BinaryOp::subtract:
+      return b_.CreateNSWSub(a, b);
+    case BinaryOp::multiply:
+      return b_.CreateNSWMul(a, b);
+    case BinaryOp::minimum:
+      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+    case BinaryOp::maximum:
+      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
+    case BinaryOp::equal:
+      return b_.CreateICmpEQ(a, b);
+    case BinaryOp::not_equal:
+      return b_.CreateICmpNE(a, b);
+    case BinaryOp::less:
+      return b_.CreateICmpSLT(a, b);
+    case BinaryOp::less_equal:
+      return b_.CreateICmpSLE(a, b);
     case BinaryOp::divide:
     case BinaryOp::logical_and:
-    case BinaryOp::logical_or: break;
+    case BinaryOp::logical_or:
+      break;
   }
   throw std::logic_error("native: operation undefined on integers");
 }

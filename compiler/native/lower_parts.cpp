@@ -35,8 +35,7 @@ std::vector<Part> parts_of(const loops::Block& block) {
 
 bool has_loop(const loops::Stmt& s) {
   if (const auto* branch = std::get_if<loops::If>(&s.node))
-    return std::ranges::any_of(branch->then_block, has_loop) ||
-           std::ranges::any_of(branch->else_block, has_loop);
+    return std::ranges::any_of(branch->then_block, has_loop) || std::ranges::any_of(branch->else_block, has_loop);
   return std::holds_alternative<loops::For>(s.node);
 }
 
@@ -96,9 +95,8 @@ void FunctionLowering::call_part(Part statements) {
   std::vector<llvm::Type*> types;
   for (llvm::Value* value : arguments)
     types.push_back(value->getType());
-  auto* part =
-      llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), types, false),
-                             llvm::Function::InternalLinkage, function_.getName() + ".part", module_);
+  auto* part = llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), types, false),
+                                      llvm::Function::InternalLinkage, function_.getName() + ".part", module_);
   part->addFnAttrs(llvm::AttrBuilder(b_.getContext(), function_.getAttributes().getFnAttrs()));
   part->addFnAttr(llvm::Attribute::NoInline);
   const bool once = !loop_exit_ && std::ranges::none_of(statements, has_loop);

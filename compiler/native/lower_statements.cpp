@@ -29,8 +29,8 @@ llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode*
     hints.push_back(llvm::MDNode::get(context, llvm::MDString::get(context, name)));
   };
   const auto setting = [&](const char* name, llvm::Constant* value) {
-    hints.push_back(llvm::MDNode::get(
-        context, {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)}));
+    hints.push_back(
+        llvm::MDNode::get(context, {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)}));
   };
   flag("llvm.loop.mustprogress");
   if (shape.unroll_later) flag("llvm.loop.unroll.full");
@@ -38,8 +38,8 @@ llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode*
     setting("llvm.loop.vectorize.predicate.enable", b_.getTrue());
   }
   if (access_group) {
-    hints.push_back(llvm::MDNode::get(
-        context, {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), access_group}));
+    hints.push_back(
+        llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), access_group}));
   }
   llvm::MDNode* result = llvm::MDNode::getDistinct(context, hints);
   result->replaceOperandWith(0, result);
@@ -47,15 +47,12 @@ llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode*
 }
 
 template <class Body>
-void FunctionLowering::emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape,
-                                 const Body& body) {
+void FunctionLowering::emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body) {
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::BasicBlock* loop = new_block("loop");
   llvm::BasicBlock* after = new_block("after");
-  if (shape.trips)
-    b_.CreateBr(loop);
-  else
-    b_.CreateCondBr(b_.CreateICmpSLT(begin, end), loop, after);
+  if (shape.trips) b_.CreateBr(loop);
+  else b_.CreateCondBr(b_.CreateICmpSLT(begin, end), loop, after);
   b_.SetInsertPoint(loop);
   llvm::PHINode* index = b_.CreatePHI(b_.getInt64Ty(), 2);
   index->addIncoming(begin, before);
@@ -121,9 +118,7 @@ void FunctionLowering::lower(const loops::Local& node) {
   b_.CreateStore(initial, values_.at(node.scalar));
 }
 
-void FunctionLowering::lower(const loops::Assign& node) {
-  b_.CreateStore(eval(node.value), values_.at(node.scalar));
-}
+void FunctionLowering::lower(const loops::Assign& node) { b_.CreateStore(eval(node.value), values_.at(node.scalar)); }
 
 void FunctionLowering::lower(const loops::Accumulate& node) {
   llvm::Value* value = eval(node.value);
@@ -154,9 +149,8 @@ void FunctionLowering::lower(const loops::Fill& node) {
   if (shape.trips == 0) return;
   if (shape.trips == 1 && function_.hasFnAttribute(kPartAttribute)) return store(node.buffer, base, value);
   shape.unroll_later = shape.trips && *shape.trips <= 32 * lanes_;
-  emit_loop(b_.getInt64(0), count, shape, [&](llvm::Value* index) {
-    store(node.buffer, element(node.buffer, index), value);
-  });
+  emit_loop(b_.getInt64(0), count, shape,
+            [&](llvm::Value* index) { store(node.buffer, element(node.buffer, index), value); });
 }
 
 void FunctionLowering::lower(const loops::If& node) {

@@ -26,7 +26,7 @@ struct Options {
 /// What a built object holds beside the program: the constant tables that the driver of runtime/embedded reads, and the
 /// names under which its functions are called.
 struct Image {
-  struct Functions {};              // the addresses of the program's functions, in order
+  struct Functions {};  // the addresses of the program's functions, in order
   using Words = std::vector<std::int64_t>;
   using Strings = std::vector<std::string>;
   using Field = std::variant<std::int64_t, Words, Functions, Strings>;  // the last three: a pointer to them
@@ -35,8 +35,8 @@ struct Image {
     std::string name, function;
     std::optional<std::int64_t> argument;
   };
-  std::vector<Field> model;         // the members of embedded::Model, in order
-  std::vector<Entry> entries;       // all that the object exports
+  std::vector<Field> model;    // the members of embedded::Model, in order
+  std::vector<Entry> entries;  // all that the object exports
 };
 
 /// Why no code can be made for the machine that the options name, and what can be named instead; null when it can.

@@ -144,8 +144,7 @@ void sanitize(llvm::Module& module, Options::Sanitizer which, llvm::ModulePassMa
   if (which == Options::Sanitizer::none) return;
   const bool threads = which == Options::Sanitizer::thread;
   for (llvm::Function& f : module) {
-    if (!f.isDeclaration())
-      f.addFnAttr(threads ? llvm::Attribute::SanitizeThread : llvm::Attribute::SanitizeAddress);
+    if (!f.isDeclaration()) f.addFnAttr(threads ? llvm::Attribute::SanitizeThread : llvm::Attribute::SanitizeAddress);
   }
   if (threads) {
     passes.addPass(llvm::ModuleThreadSanitizerPass());
@@ -159,8 +158,7 @@ void sanitize(llvm::Module& module, Options::Sanitizer which, llvm::ModulePassMa
 
 void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
 #ifndef NDEBUG
-  if (llvm::verifyModule(module, nullptr))
-    throw std::runtime_error("native: the lowered module is not well formed");
+  if (llvm::verifyModule(module, nullptr)) throw std::runtime_error("native: the lowered module is not well formed");
 #endif
   llvm::ModulePassManager passes;
   if (level > 0) passes.addPass(on_functions(simplification));

@@ -26,8 +26,7 @@ std::optional<Rows> rows_of(const llvm::AllocaInst& array) {
   const auto number = [&](unsigned k) {
     return llvm::mdconst::extract<llvm::ConstantInt>(node->getOperand(k))->getSExtValue();
   };
-  return Rows{number(0), number(1),
-              static_cast<std::int64_t>(array.getAllocatedType()->getArrayNumElements())};
+  return Rows{number(0), number(1), static_cast<std::int64_t>(array.getAllocatedType()->getArrayNumElements())};
 }
 
 /// Whether an access of `lanes` elements at `address` under `mask` may touch all its lanes.

@@ -44,9 +44,7 @@ Real fma(Real x, Real y, double z) { return fma(x, y, x.constant(z)); }
 
 Value* less(Real x, double y) { return x.b->CreateFCmpOLT(x.v, x.constant(y).v); }
 Value* greater(Real x, double y) { return x.b->CreateFCmpOGT(x.v, x.constant(y).v); }
-Real select(Value* condition, Real yes, Real no) {
-  return {yes.b, yes.b->CreateSelect(condition, yes.v, no.v)};
-}
+Real select(Value* condition, Real yes, Real no) { return {yes.b, yes.b->CreateSelect(condition, yes.v, no.v)}; }
 Real select(Value* condition, double yes, Real no) { return select(condition, no.constant(yes), no); }
 
 Value* bits(Real x) { return x.b->CreateBitCast(x.v, x.b->getInt64Ty()); }
@@ -56,9 +54,11 @@ Real from_bits(llvm::IRBuilder<>& b, Value* i) { return {&b, b.CreateBitCast(i, 
 Real polynomial(Real x, std::initializer_list<double> c) {
   const auto chain = [&](Real z, std::size_t first) {
     std::size_t last = first;
-    while (last + 2 < c.size()) last += 2;
+    while (last + 2 < c.size())
+      last += 2;
     Real sum = x.constant(c.begin()[last]);
-    for (std::size_t k = last; k > first;) sum = fma(sum, z, c.begin()[k -= 2]);
+    for (std::size_t k = last; k > first;)
+      sum = fma(sum, z, c.begin()[k -= 2]);
     return sum;
   };
   const Real square = x * x;
@@ -78,9 +78,9 @@ Real exp_of(Real x) {
   const Real shifted = fma(x, 1.4426950408889634074, x.constant(kRound + 1022));
   const Real n = shifted - (kRound + 1022);
   const Real r = fma(n, -kLn2Low, fma(n, -kLn2High, x));
-  const Real q = polynomial(r, {0.16666666666666666, 0.04166666666665134, 0.008333333333332155,
-                                0.0013888888905891745, 0.00019841269854346458, 2.480153636831133e-05,
-                                2.7557280051344567e-06, 2.761381816969184e-07, 2.5095563373394485e-08});
+  const Real q = polynomial(
+      r, {0.16666666666666666, 0.04166666666665134, 0.008333333333332155, 0.0013888888905891745, 0.00019841269854346458,
+          2.480153636831133e-05, 2.7557280051344567e-06, 2.761381816969184e-07, 2.5095563373394485e-08});
   const Real r2 = r * r;
   const Real p = r + fma(r2 * r, q, 0.5 * r2);
   const Real half_scale = from_bits(b, b.CreateShl(bits(shifted), 52));
@@ -99,10 +99,9 @@ Real log_of_normal(Real x, Real bias) {
   // e as a real: e plus the bits of 1.5 * 2^52 is 1.5 * 2^52 + e.
   const Real whole = from_bits(b, b.CreateAdd(e, b.getInt64(0x4338000000000000))) - kRound - bias;
   const Real s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-  const Real series =
-      z * polynomial(z, {6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
-                         2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
-                         1.479819860510658591e-01});
+  const Real series = z * polynomial(z, {6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
+                                         2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
+                                         1.479819860510658591e-01});
   const Real low = fma(s, half + series, whole * kLn2Low);
   return fma(whole, kLn2High, f - (half - low));
 }
@@ -159,9 +158,7 @@ Real digamma_rest(const Shift& s) {
   return fma(iy, 0.5, series) + recurrence;
 }
 
-Real digamma_of(Real x, const Shift& s, Real log_y) {
-  return on_positive(x, kInfinity, log_y - digamma_rest(s));
-}
+Real digamma_of(Real x, const Shift& s, Real log_y) { return on_positive(x, kInfinity, log_y - digamma_rest(s)); }
 
 /// 1/(x+i)^2 + 1/(x+7-i)^2 = (du^2 - 2 a_i) / a_i^2; four of them over one denominator.
 Real trigamma_of(Real x) {
@@ -169,13 +166,12 @@ Real trigamma_of(Real x) {
   const Real square = s.du * s.du;
   const auto top = [&](int i) { return fma(s.a[i], -2, square); };
   const auto bottom = [&](int i) { return s.a[i] * s.a[i]; };
-  const Real left = fma(top(0), bottom(1), top(1) * bottom(0)),
-             right = fma(top(2), bottom(3), top(3) * bottom(2));
+  const Real left = fma(top(0), bottom(1), top(1) * bottom(0)), right = fma(top(2), bottom(3), top(3) * bottom(2));
   const Real ab = bottom(0) * bottom(1), cd = bottom(2) * bottom(3);
   const Real recurrence = select(s.far, 0, fma(left, cd, right * ab) / (ab * cd));
   const Real iy = 1.0 / s.y, z = iy * iy;
-  const Real series = polynomial(
-      z, {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510});
+  const Real series =
+      polynomial(z, {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510});
   return on_positive(x, 0, recurrence + (iy + fma(z * iy, series, 0.5 * z)));
 }
 
@@ -183,21 +179,28 @@ Real trigamma_of(Real x) {
 Real lgamma_of(Real x, const Shift& s, Real log_y, Real log_product) {
   constexpr double kHalfLogTwoPi = 0.91893853320467274178;
   const Real iy = 1.0 / s.y, z = iy * iy;
-  const Real series = iy * polynomial(z, {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188,
-                                          -691.0 / 360360, 1.0 / 156});
+  const Real series =
+      iy * polynomial(z, {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188, -691.0 / 360360, 1.0 / 156});
   const Real main = fma(s.y - 0.5, log_y - 1, series + (kHalfLogTwoPi - 0.5));
   return on_positive(x, kInfinity, main - select(s.far, 0, log_product));
 }
 
 const char* symbol(loops::UnaryOp op) {
   switch (op) {
-    case loops::UnaryOp::exp: return "lehr.exp";
-    case loops::UnaryOp::log: return "lehr.log";
-    case loops::UnaryOp::log1p: return "lehr.log1p";
-    case loops::UnaryOp::digamma: return "lehr.digamma";
-    case loops::UnaryOp::trigamma: return "lehr.trigamma";
-    case loops::UnaryOp::lgamma: return "lehr.lgamma";
-    default: return nullptr;
+    case loops::UnaryOp::exp:
+      return "lehr.exp";
+    case loops::UnaryOp::log:
+      return "lehr.log";
+    case loops::UnaryOp::log1p:
+      return "lehr.log1p";
+    case loops::UnaryOp::digamma:
+      return "lehr.digamma";
+    case loops::UnaryOp::trigamma:
+      return "lehr.trigamma";
+    case loops::UnaryOp::lgamma:
+      return "lehr.lgamma";
+    default:
+      return nullptr;
   }
 }
 
@@ -206,9 +209,8 @@ llvm::Function* declare(llvm::Module& module, const std::string& name, unsigned 
   const std::vector<llvm::Type*> parameters(arity, b.getDoubleTy());
   auto* type = llvm::FunctionType::get(b.getDoubleTy(), parameters, false);
   auto* function = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, module);
-  for (auto attribute :
-       {llvm::Attribute::AlwaysInline, llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn,
-        llvm::Attribute::Speculatable, llvm::Attribute::NoSync, llvm::Attribute::NoFree}) {
+  for (auto attribute : {llvm::Attribute::AlwaysInline, llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn,
+                         llvm::Attribute::Speculatable, llvm::Attribute::NoSync, llvm::Attribute::NoFree}) {
     function->addFnAttr(attribute);
   }
   function->setDoesNotAccessMemory();
@@ -239,8 +241,7 @@ llvm::Function* special_function(llvm::Module& module, loops::UnaryOp op) {
     result = trigamma_of(x);
   } else {
     const Shift s = shift_of(x);
-    const Real log_y =
-        log_of_normal(s.y, x.constant(0));  // y >= 8; what is not a number is dealt with at the end
+    const Real log_y = log_of_normal(s.y, x.constant(0));  // y >= 8; what is not a number is dealt with at the end
     if (op == loops::UnaryOp::digamma) {
       result = digamma_of(x, s, log_y);
     } else {

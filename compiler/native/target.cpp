@@ -61,11 +61,10 @@ std::optional<Refusal> refusal(const Options& options) {
   std::string message;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
   const bool known = parsed.getArch() == llvm::Triple::x86_64 || parsed.getArch() == llvm::Triple::aarch64;
-  const char* why = !target ? "LLVM knows no machine '"
-                    : !parsed.isArch64Bit() || !parsed.isLittleEndian()
-                        ? "not a 64-bit little-endian machine: '"
-                    : !known || parsed.isX32() ? "no objects are made for '"
-                                               : nullptr;
+  const char* why = !target                                             ? "LLVM knows no machine '"
+                    : !parsed.isArch64Bit() || !parsed.isLittleEndian() ? "not a 64-bit little-endian machine: '"
+                    : !known || parsed.isX32()                          ? "no objects are made for '"
+                                                                        : nullptr;
   if (why)
     return Refusal{why + triple + "'",
                    "machines are those of x86_64 and aarch64 (arm64): x86_64-linux-gnu, aarch64-linux-gnu, "
@@ -129,12 +128,8 @@ std::string llvm_text(const loops::Program& program, const Options& options) {
   return text;
 }
 
-std::string assembly(const loops::Program& program, const Options& options) {
-  return emit(program, options, true);
-}
+std::string assembly(const loops::Program& program, const Options& options) { return emit(program, options, true); }
 
-std::string emit_object(const loops::Program& program, const Options& options) {
-  return emit(program, options, false);
-}
+std::string emit_object(const loops::Program& program, const Options& options) { return emit(program, options, false); }
 
 }  // namespace lehr::native

@@ -50,8 +50,7 @@ std::optional<Fields> fields(const std::string& text) {
   Fields out;
   for (const std::string& piece : pieces(text, ",")) {
     const std::size_t at = piece.find('=');
-    if (at == std::string::npos || !out.emplace(piece.substr(0, at), piece.substr(at + 1)).second)
-      return std::nullopt;
+    if (at == std::string::npos || !out.emplace(piece.substr(0, at), piece.substr(at + 1)).second) return std::nullopt;
   }
   return out;
 }
@@ -89,8 +88,8 @@ Result<std::vector<double>> temperatures(const std::string& text, const std::str
   for (const std::string& word : pieces(*bytes, " \t\r\n")) {
     const std::optional<double> t = number_in(kTemperatureRange, word);
     if (!t)
-      return wrong(text, fmt::format("'{:.40}' in '{}' is no temperature: {}", word, path,
-                                     describe(kTemperatureRange)));
+      return wrong(text,
+                   fmt::format("'{:.40}' in '{}' is no temperature: {}", word, path, describe(kTemperatureRange)));
     out.push_back(*t);
   }
   if (out.empty()) return wrong(text, fmt::format("'{}' is not a list of temperatures", path));
@@ -101,10 +100,8 @@ Result<std::vector<double>> temperatures(const std::string& text, const std::str
 std::optional<Error> read_stochastic(const std::string& text, Fields& f, Annealing& a) {
   a.kind = Annealing::Kind::stochastic;
   const Taken rho = take(f, "rho", kPartRange), decay = take(f, "decay", kPartRange);
-  if (!rho.wrong.empty() || !decay.wrong.empty())
-    return wrong(text, rho.wrong.empty() ? decay.wrong : rho.wrong);
-  if (rho.number.has_value() == decay.number.has_value())
-    return wrong(text, "one of rho=X and decay=X is needed");
+  if (!rho.wrong.empty() || !decay.wrong.empty()) return wrong(text, rho.wrong.empty() ? decay.wrong : rho.wrong);
+  if (rho.number.has_value() == decay.number.has_value()) return wrong(text, "one of rho=X and decay=X is needed");
   (rho.number ? a.from : a.decay) = rho.number ? *rho.number : *decay.number;
   const auto noise = f.extract("noise");
   if (noise.empty()) return std::nullopt;
@@ -118,8 +115,7 @@ std::optional<Error> read_kind(const std::string& text, const std::string& name,
   if (name != "linear" && name != "exp" && name != "entropy" && name != "stochastic")
     return wrong(text, fmt::format("'{}' is not a kind of annealing", name));
   const Taken over = take(f, "over", kScheduleRange);
-  if (!over.number)
-    return wrong(text, over.wrong.empty() ? "over=N says how many sweeps it lasts" : over.wrong);
+  if (!over.number) return wrong(text, over.wrong.empty() ? "over=N says how many sweeps it lasts" : over.wrong);
   a.over = static_cast<std::int64_t>(*over.number);
   if (name == "stochastic") return read_stochastic(text, f, a);
   if (name == "exp") a.shape = Annealing::Shape::exponential;
@@ -131,8 +127,7 @@ std::optional<Error> read_kind(const std::string& text, const std::string& name,
     if (!shape.empty() && shape.mapped() == "exp") a.shape = Annealing::Shape::exponential;
   }
   const Taken from = take(f, "from", kTemperatureRange);
-  if (!from.number)
-    return wrong(text, from.wrong.empty() ? "from=T is the first temperature, at least 1" : from.wrong);
+  if (!from.number) return wrong(text, from.wrong.empty() ? "from=T is the first temperature, at least 1" : from.wrong);
   a.from = *from.number;
   return std::nullopt;
 }
@@ -141,8 +136,7 @@ std::optional<Error> read_kind(const std::string& text, const std::string& name,
 
 Result<AnnealSpec> parse_anneal(const std::string& text) {
   const std::size_t colon = text.find(':');
-  const std::string name = text.substr(0, colon),
-                    rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const std::string name = text.substr(0, colon), rest = colon == std::string::npos ? "" : text.substr(colon + 1);
   if (name == "auto") return automatic(text, rest);
   Annealing a;
   Fields f;
@@ -194,9 +188,8 @@ Result<TemperSettings> parse_temper(const std::string& text) {
   };
   const Taken hottest = take(*f, "max", kHottestRange);
   out.hottest = hottest.number.value_or(out.hottest);
-  for (const std::string& why :
-       {hottest.wrong, set("levels", kLevelsRange, out.levels), set("every", kScheduleRange, out.every),
-        set("draws", kDrawsRange, out.draws)}) {
+  for (const std::string& why : {hottest.wrong, set("levels", kLevelsRange, out.levels),
+                                 set("every", kScheduleRange, out.every), set("draws", kDrawsRange, out.draws)}) {
     if (!why.empty()) return wrong_temper(text, why);
   }
   if (const auto kind = f->find("normaliser"); kind != f->end()) {
@@ -225,8 +218,7 @@ Result<Method> read_method(bool svi, const std::string& anneal, const std::strin
   if (!temper.empty()) {
     const Result<TemperSettings> settings = parse_temper(temper);
     if (!settings) return settings.error();
-    if (!anneal.empty())
-      return misused("--temper", "the temperature is either latent or annealed: leave out --anneal");
+    if (!anneal.empty()) return misused("--temper", "the temperature is either latent or annealed: leave out --anneal");
     out.temper = *settings;
   }
   if (anneal.empty()) return out;
@@ -240,8 +232,7 @@ Result<Method> read_method(bool svi, const std::string& anneal, const std::strin
                    {"--epochs says how many steps it has, those that look for the temperature included"});
   }
   if (std::get<Annealing>(*out.anneal).kind == Annealing::Kind::stochastic)
-    return misused("--anneal",
-                   "stochastic annealing goes with --method cavi: steps of svi are noisy by themselves");
+    return misused("--anneal", "stochastic annealing goes with --method cavi: steps of svi are noisy by themselves");
   return out;
 }
 

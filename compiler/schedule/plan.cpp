@@ -27,13 +27,9 @@ std::vector<bool> data_plates(const model::Model& m) {
   return out;
 }
 
-bool is_source(const model::Variable& v) {
-  return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::source;
-}
+bool is_source(const model::Variable& v) { return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::source; }
 
-bool is_bound(const model::Variable& v) {
-  return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::bound;
-}
+bool is_bound(const model::Variable& v) { return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::bound; }
 
 /// 0: latent discrete on a plate sized by data; 1: other variables on an item plate; 2: the rest; 3: the
 /// points where bounds touch, which follow the blocks that move them.
@@ -59,8 +55,7 @@ std::vector<BlockId> update_order(const model::Model& m, const conditionals::Con
   for (std::size_t k = 0; k < c.blocks.size(); ++k) {
     if (std::find(out.begin(), out.end(), BlockId(k)) == out.end()) rest.push_back(BlockId(k));
   }
-  std::stable_sort(rest.begin(), rest.end(),
-                   [&](BlockId a, BlockId b) { return rank[a.index()] < rank[b.index()]; });
+  std::stable_sort(rest.begin(), rest.end(), [&](BlockId a, BlockId b) { return rank[a.index()] < rank[b.index()]; });
   out.insert(out.end(), rest.begin(), rest.end());
   return out;
 }
@@ -217,8 +212,7 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
 
   for (BlockId b : update_order(m, c, rank)) {
     const model::Variable& v = m[c[b].variable];
-    const bool local =
-        rank[b.index()] != 2 && !v.axes.empty() && item[m[v.axes[0]].set.index()] && !c[b].mean;
+    const bool local = rank[b.index()] != 2 && !v.axes.empty() && item[m[v.axes[0]].set.index()] && !c[b].mean;
     const model::PlateId plate = v.axes.empty() ? model::PlateId() : m[v.axes[0]].set;
     // Next to the blocks of the step before, or of any step that it shares terms with.
     const auto joins = [&](std::size_t k) {
@@ -285,8 +279,8 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
     for (std::size_t p = stage->blocks.size(); p-- > 0;) {
       if (first && can_stream(m, s, *stage, p)) s.storage[stage->blocks[p].index()] = Storage::streamed;
     }
-    stage->refresh = std::any_of(stage->blocks.begin(), stage->blocks.end(),
-                                 [&](BlockId b) { return is_source(m[c[b].variable]); });
+    stage->refresh =
+        std::any_of(stage->blocks.begin(), stage->blocks.end(), [&](BlockId b) { return is_source(m[c[b].variable]); });
     for (const Term& t : c.density.terms) {
       std::set<BlockId> locals;
       for (const density::Atom& a : t.atoms) {

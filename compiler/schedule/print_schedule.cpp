@@ -23,11 +23,10 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
       names.push_back(m[p].name);
     return fmt::format("[{}]", fmt::join(names, ", "));
   };
-  const auto term = [&](const char* array, std::optional<std::size_t> statistic,
-                        std::optional<std::size_t> residual, const Term& t) {
+  const auto term = [&](const char* array, std::optional<std::size_t> statistic, std::optional<std::size_t> residual,
+                        const Term& t) {
     if (residual) {
-      return fmt::format("(R{}^2 - squares) * {}", *residual,
-                         density::print(m, a, s.residuals[*residual].common));
+      return fmt::format("(R{}^2 - squares) * {}", *residual, density::print(m, a, s.residuals[*residual].common));
     }
     return (statistic ? fmt::format("{}{} * ", array, *statistic) : "") + density::print(m, a, t);
   };
@@ -37,8 +36,8 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
                             std::vector<std::string> names;
                             for (BlockId b : i.blocks)
                               names.push_back(block(b));
-                            out += fmt::format("each {}{}: {}\n", m[i.item].name,
-                                               i.iterate ? " (until settled)" : "", fmt::join(names, ", "));
+                            out += fmt::format("each {}{}: {}\n", m[i.item].name, i.iterate ? " (until settled)" : "",
+                                               fmt::join(names, ", "));
                             for (const ItemStage::LocalTerm& t : i.terms) {
                               const auto pairs = t.outer ? s.outer[*t.outer].residual : std::nullopt;
                               out += "  " + term("G", t.statistic, pairs, t.term) + "\n";

@@ -29,8 +29,7 @@ constexpr std::size_t kLargeModel = 250;
 
 class Splitter {
  public:
-  Splitter(const model::Model& m, Schedule& s)
-      : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
+  Splitter(const model::Model& m, Schedule& s) : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
   void term(const Term& t) {
     std::optional<std::size_t> stage;
@@ -50,9 +49,7 @@ class Splitter {
   }
 
  private:
-  bool is_local(const Atom& a) const {
-    return s_.stage_of[c_.block_of[a.variable.index()].index()].has_value();
-  }
+  bool is_local(const Atom& a) const { return s_.stage_of[c_.block_of[a.variable.index()].index()].has_value(); }
 
   /// The bound and all bounds nested in it.
   std::set<BoundId> closure(const Term& t, std::set<BoundId> roots) const {
@@ -115,8 +112,7 @@ class Splitter {
 
   void local(const Term& t, std::size_t stage, BoundId item) {
     auto& step = std::get<ItemStage>(s_.steps[stage]);
-    const bool alone =
-        std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) { return is_local(a); });
+    const bool alone = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) { return is_local(a); });
     if (!alone && split(t, {item}, stage, item)) return;
     step.terms.push_back({t, std::nullopt, {}, item});
     if (alone) return;
@@ -240,8 +236,7 @@ class Splitter {
     std::set<BoundId> in_inner;
     collect(inner, in_inner);
     for (const Guard& g : outer.guards) {
-      if (g.present || g.relation == density::Relation::equal || g.relation == density::Relation::not_equal)
-        continue;
+      if (g.present || g.relation == density::Relation::equal || g.relation == density::Relation::not_equal) continue;
       std::set<BoundId> mentioned;
       density::collect(a_, g, mentioned);
       if (std::includes(in_inner.begin(), in_inner.end(), mentioned.begin(), mentioned.end()))
@@ -268,8 +263,8 @@ class Splitter {
   }
 
   /// Registers the split; statistics with the same inner part are one.
-  void add(Statistic stat, Term inner, Term outer, std::vector<IndexId> outer_at,
-           std::optional<std::size_t> stage, BoundId item) {
+  void add(Statistic stat, Term inner, Term outer, std::vector<IndexId> outer_at, std::optional<std::size_t> stage,
+           BoundId item) {
     std::vector<std::size_t>& alike = alike_[{stage, stat.axes.size(), signature(inner)}];
     for (std::size_t k : alike) {
       const Statistic& known = s_.statistics[k];
@@ -319,8 +314,7 @@ class Splitter {
   }
 
   /// The permutation of axes under which `inner` (with axes of `stat`) is the inner part of `known`.
-  std::optional<std::vector<std::size_t>> same(const Statistic& known, const Term& inner,
-                                               const Statistic& stat) {
+  std::optional<std::vector<std::size_t>> same(const Statistic& known, const Term& inner, const Statistic& stat) {
     if (known.inner.bounds.size() != inner.bounds.size() || known.inner.atoms.size() != inner.atoms.size()) {
       return std::nullopt;
     }
@@ -364,8 +358,7 @@ class Splitter {
   }
 
   bool equal_parts(const Term& x, const Term& y, const Algebra::Substitution& rename) {
-    if (x.guards.size() != y.guards.size() || x.multiplicities.size() != y.multiplicities.size())
-      return false;
+    if (x.guards.size() != y.guards.size() || x.multiplicities.size() != y.multiplicities.size()) return false;
     for (std::size_t k = 0; k < x.multiplicities.size(); ++k) {
       if (a_.substitute(x.multiplicities[k].count, rename) != y.multiplicities[k].count) return false;
     }
@@ -395,8 +388,7 @@ class Splitter {
   const Conditionals& c_;
   Algebra& a_;
   /// Statistics by item stage, number of axes and signature, in order.
-  std::map<std::tuple<std::optional<std::size_t>, std::size_t, std::vector<std::int64_t>>,
-           std::vector<std::size_t>>
+  std::map<std::tuple<std::optional<std::size_t>, std::size_t, std::vector<std::int64_t>>, std::vector<std::size_t>>
       alike_;
 };
 

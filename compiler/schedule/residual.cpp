@@ -20,8 +20,7 @@ using density::IndexId;
 
 class Matcher {
  public:
-  Matcher(const model::Model& m, Schedule& s)
-      : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
+  Matcher(const model::Model& m, Schedule& s) : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
   std::optional<Residual> match(const Term& t) {
     for (const Guard& g : t.guards) {
@@ -47,11 +46,9 @@ class Matcher {
 
   /// `t` as the pairs over `r` and `other`, which `distinct` keeps apart.
   std::optional<Residual> match(const Term& t, const Guard& distinct, BoundId r, BoundId other) {
-    if (m_[a_[r].plate].set != m_[a_[other].plate].set || a_[r].parent != a_[other].parent)
-      return std::nullopt;
+    if (m_[a_[r].plate].set != m_[a_[other].plate].set || a_[r].parent != a_[other].parent) return std::nullopt;
     for (BoundId b : t.bounds) {
-      if (a_[b].parent && (a_.mentions(*a_[b].parent, r) || a_.mentions(*a_[b].parent, other)))
-        return std::nullopt;
+      if (a_[b].parent && (a_.mentions(*a_[b].parent, r) || a_.mentions(*a_[b].parent, other))) return std::nullopt;
     }
     Residual out;
     out.along = r;
@@ -90,8 +87,7 @@ class Matcher {
       if (side(mentioned) != 0) return std::nullopt;
       common.guards.push_back(g);
     }
-    if (summand.atoms.empty() || !mirror(summand, mirrored, std::move(mirrored_atoms), r, other))
-      return std::nullopt;
+    if (summand.atoms.empty() || !mirror(summand, mirrored, std::move(mirrored_atoms), r, other)) return std::nullopt;
     for (const Atom& x : summand.atoms) {
       const BlockId b = block(x);
       if (c_[b].chain || s_.stage_of[b.index()] || has(common, b)) return std::nullopt;
@@ -153,8 +149,7 @@ class Matcher {
     for (const Guard& g : x.common.guards) {
       std::set<BoundId> mentioned;
       density::collect(a_, g, mentioned);
-      if (std::includes(needed.begin(), needed.end(), mentioned.begin(), mentioned.end()))
-        summand.guards.push_back(g);
+      if (std::includes(needed.begin(), needed.end(), mentioned.begin(), mentioned.end())) summand.guards.push_back(g);
     }
     return true;
   }

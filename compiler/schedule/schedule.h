@@ -22,54 +22,54 @@ using density::Term;
 
 /// How a block's factors are kept.
 enum class Storage {
-  stored,    // parameters and expected statistics in memory
-  streamed   // a local category: its probabilities are formed where they are used and never stored
+  stored,   // parameters and expected statistics in memory
+  streamed  // a local category: its probabilities are formed where they are used and never stored
 };
 
 /// A sum over items of data and local atoms, and the table of what it is multiplied by.
 struct Statistic {
-  ArrayId sums, table;                        // S and G: same axes
-  std::vector<model::PlateId> axes;           // logical order
-  std::size_t contiguous = 0;                 // position in `axes` of the axis that is last in memory
-  std::optional<std::size_t> stage;           // item stage that accumulates it; none: data alone
-  Term inner;                                 // atoms: local blocks only; bounds: summed here, and the axes' own
-  std::vector<density::IndexId> at;           // where the inner part adds up, one an axis
+  ArrayId sums, table;               // S and G: same axes
+  std::vector<model::PlateId> axes;  // logical order
+  std::size_t contiguous = 0;        // position in `axes` of the axis that is last in memory
+  std::optional<std::size_t> stage;  // item stage that accumulates it; none: data alone
+  Term inner;                        // atoms: local blocks only; bounds: summed here, and the axes' own
+  std::vector<density::IndexId> at;  // where the inner part adds up, one an axis
 };
 
 /// outer.coef * S_statistic[at] * atoms: one summand of the log joint after the items are summed.
 struct OuterTerm {
-  Term term;                                  // coefficient without the statistic; atoms of outer blocks
+  Term term;  // coefficient without the statistic; atoms of outer blocks
   std::optional<std::size_t> statistic;
-  std::vector<density::IndexId> at;           // index into the statistic, one an axis
-  std::optional<std::size_t> residual = {};   // the term is the pairs of a sum
+  std::vector<density::IndexId> at;          // index into the statistic, one an axis
+  std::optional<std::size_t> residual = {};  // the term is the pairs of a sum
 };
 
 /// The pairs of a sum: c(e) * A(e, r) * A(e, r') over r != r', kept as S(e) = sum_r E A(e, r). Elements are independent
-/// under q, so the pairs' expectation is c(e) * (S(e)^2 - sum_r (E A(e, r))^2), and what is linear in an element at r has
-/// the coefficient 2 c(e) * (the rest of A(e, r)) * (S(e) - E A(e, r)): work linear in the number of r.
+/// under q, so the pairs' expectation is c(e) * (S(e)^2 - sum_r (E A(e, r))^2), and what is linear in an element at r
+/// has the coefficient 2 c(e) * (the rest of A(e, r)) * (S(e) - E A(e, r)): work linear in the number of r.
 struct Residual {
-  Term common;                                // c
-  Term summand;                               // A; bounds: those of S, then r
-  Term gradient;                              // 2 c A
-  density::BoundId along;                     // r
-  ArrayId sums;                               // S
+  Term common;             // c
+  Term summand;            // A; bounds: those of S, then r
+  Term gradient;           // 2 c A
+  density::BoundId along;  // r
+  ArrayId sums;            // S
   std::vector<model::PlateId> axes;
-  std::vector<density::IndexId> at;           // the element of S, one an axis
-  std::vector<BlockId> running;               // blocks of A during whose update S is kept; other blocks of A read the term
+  std::vector<density::IndexId> at;  // the element of S, one an axis
+  std::vector<BlockId> running;      // blocks of A during whose update S is kept; other blocks of A read the term
 };
 
 struct ItemStage {
   model::PlateId item;
-  std::vector<BlockId> blocks;                // in order of update
-  bool iterate = false;                       // until --local-tol or --local-iters
-  bool refresh = false;                       // holds auxiliary sources: formed once more after the other local blocks
+  std::vector<BlockId> blocks;  // in order of update
+  bool iterate = false;         // until --local-tol or --local-iters
+  bool refresh = false;         // holds auxiliary sources: formed once more after the other local blocks
   /// Local terms: inner parts times tables, and terms with local atoms alone. `bounds` include the item's.
   struct LocalTerm {
-    Term term;                                // coefficient without the table
-    std::optional<std::size_t> statistic;     // multiplied by its table at `at`
+    Term term;                             // coefficient without the table
+    std::optional<std::size_t> statistic;  // multiplied by its table at `at`
     std::vector<density::IndexId> at;
-    density::BoundId item;                    // the bound of `term` that is the item
-    std::optional<std::size_t> outer = {};    // could not be split: it is this outer term too
+    density::BoundId item;                  // the bound of `term` that is the item
+    std::optional<std::size_t> outer = {};  // could not be split: it is this outer term too
   };
   std::vector<LocalTerm> terms;
 };
@@ -89,16 +89,16 @@ struct Turn {
 
 struct Schedule {
   conditionals::Conditionals conditionals;
-  std::vector<Storage> storage;               // by BlockId
-  std::vector<bool> local;                    // by BlockId: lives on the items of the data, or is discrete on a plate of data
-  std::vector<bool> tempered;                 // by origin: a term of the data and what is local to them, not a prior
+  std::vector<Storage> storage;  // by BlockId
+  std::vector<bool> local;       // by BlockId: lives on the items of the data, or is discrete on a plate of data
+  std::vector<bool> tempered;    // by origin: a term of the data and what is local to them, not a prior
   std::vector<std::optional<std::size_t>> stage_of;  // by BlockId: the step (item stage) that updates it
-  std::vector<Step> steps;                    // in order of their first turn
-  std::vector<Turn> sweep;                    // one sweep, in order; ends with every auxiliary fresh
+  std::vector<Step> steps;                           // in order of their first turn
+  std::vector<Turn> sweep;                           // one sweep, in order; ends with every auxiliary fresh
   std::vector<Statistic> statistics;
-  std::vector<OuterTerm> outer;               // every term of the log joint that is not a local term
+  std::vector<OuterTerm> outer;  // every term of the log joint that is not a local term
   std::vector<Residual> residuals;
-  std::size_t arrays = 0;                     // ids 0 .. arrays - 1 are in use
+  std::size_t arrays = 0;  // ids 0 .. arrays - 1 are in use
 };
 
 }  // namespace lehr::schedule

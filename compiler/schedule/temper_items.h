@@ -9,9 +9,9 @@ namespace lehr::schedule {
 
 /// A model whose tempered terms are multiplied by 1 / T of their item, an array like the data.
 struct TemperedItems {
-  model::Model model;                     // with `inverse` as its last given
+  model::Model model;  // with `inverse` as its last given
   conditionals::Conditionals conditionals;
-  model::GivenId inverse;                 // 1 / T, over [item]
+  model::GivenId inverse;  // 1 / T, over [item]
   model::PlateId item;
 };
 

@@ -28,8 +28,7 @@ std::vector<bool> parents_of_data(const Model& m, const std::vector<bool>& on_it
       const auto visit = [&](const Distribution& d) {
         for (const Parameter& p : d.parameters) {
           const auto& location = d.family->location;
-          const bool shifts =
-              std::find(location.begin(), location.end(), p.spelling->canonical) != location.end();
+          const bool shifts = std::find(location.begin(), location.end(), p.spelling->canonical) != location.end();
           if (!shifts || out[s.variable.index()]) collect_continuous(m, p.value, parents);
         }
       };
@@ -59,8 +58,7 @@ std::vector<bool> tempered_origins(const Model& m, const Schedule& s) {
   const std::vector<bool> item = item_plates(m);
   std::vector<bool> on_item;
   for (const Variable& v : m.variables)
-    on_item.push_back(
-        std::any_of(v.axes.begin(), v.axes.end(), [&](PlateId p) { return item[m[p].set.index()]; }));
+    on_item.push_back(std::any_of(v.axes.begin(), v.axes.end(), [&](PlateId p) { return item[m[p].set.index()]; }));
   const std::vector<bool> parent = parents_of_data(m, on_item);
   const auto is_prior = [&](const density::Origin& o) {
     return !o.observed && o.statement && parent[m[*o.statement].variable.index()];

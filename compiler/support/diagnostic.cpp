@@ -67,8 +67,7 @@ std::string excerpt(const Source& source, Span span) {
   const std::size_t last = std::min(line_end, begin + 4 * kExcerptColumns + 4);
   const std::vector<Glyph> line = glyphs(text.substr(first, last - first));
 
-  const auto marked =
-      std::find_if(line.begin(), line.end(), [&](const Glyph& g) { return first + g.end > begin; });
+  const auto marked = std::find_if(line.begin(), line.end(), [&](const Glyph& g) { return first + g.end > begin; });
   const auto at = static_cast<std::size_t>(marked - line.begin());
   const auto [from, to] = window(line, at);
   const bool cut_before = from > 0 || first > line_start, cut_behind = to < line.size() || last < line_end;
@@ -141,8 +140,7 @@ std::string render(const Diagnostics& diagnostics, const Source& source, std::si
   }
   for (const Severity s : {Severity::warning, Severity::error}) {
     const std::size_t all = count[static_cast<std::size_t>(s)];
-    if (all > most)
-      out += fmt::format("... and {} more {}{}\n", all - most, label(s), all - most == 1 ? "" : "s");
+    if (all > most) out += fmt::format("... and {} more {}{}\n", all - most, label(s), all - most == 1 ? "" : "s");
   }
   return out;
 }

@@ -60,8 +60,7 @@ Eigen::Map<const Rows> as_matrix(const lehr::Fit& fit, std::string_view name) {
 
 int main(int argc, char** argv) {
   if (argc != 3) fail("usage: mixture FILE.lehr points.csv");
-  const lehr::Compilation compiled =
-      lehr::compile(contents(argv[1]), {.name = argv[1], .constants = {{"K", 4}}});
+  const lehr::Compilation compiled = lehr::compile(contents(argv[1]), {.name = argv[1], .constants = {{"K", 4}}});
   if (!compiled) fail(compiled.text);
   const lehr::Program& program = *compiled.program;
 
@@ -77,8 +76,8 @@ int main(int argc, char** argv) {
     std::string anneal, temper;
   };
   std::optional<lehr::Fit> best;
-  for (const Way& way : {Way{"plain", "", ""}, Way{"annealed", "auto", ""},
-                         Way{"tempered", "", "global:max=5,levels=40"}}) {
+  for (const Way& way :
+       {Way{"plain", "", ""}, Way{"annealed", "auto", ""}, Way{"tempered", "", "global:max=5,levels=40"}}) {
     const lehr::FitOptions options{.anneal = way.anneal, .temper = way.temper, .seed = 1, .restarts = 3};
     const lehr::Fit fit = must(program.fit({lehr::matrix("x", train)}, options));
     std::printf("%-9s ELBO %.3f after %d sweeps\n", way.name, fit.elbo(), static_cast<int>(fit.iterations()));

@@ -11,8 +11,8 @@
 #include "runtime/data/text.h"
 #include "runtime/output/atomic_file.h"
 #include "runtime/output/npy.h"
-#include "runtime/printable.h"
 #include "runtime/output/zip.h"
+#include "runtime/printable.h"
 
 namespace lehr {
 namespace {
@@ -35,9 +35,7 @@ Error usage_error(const std::string& binding, std::string text, std::vector<std:
 
 /// Letters (any of Unicode's), digits and underscores, not starting with a digit.
 bool is_name(std::string_view text) {
-  const auto letter = [](char c) {
-    return c == '_' || (c & 0x80) || std::isalpha(static_cast<unsigned char>(c));
-  };
+  const auto letter = [](char c) { return c == '_' || (c & 0x80) || std::isalpha(static_cast<unsigned char>(c)); };
   return !text.empty() && letter(text[0]) &&
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
@@ -73,8 +71,7 @@ Result<Binding> parse_binding(const std::string& text) {
   if (rest.empty()) return usage_error(text, "there is no file");
   binding.path = rest;
   if (classify(rest, binding)) return binding;
-  for (std::size_t colon = rest.find(':'); colon != std::string_view::npos;
-       colon = rest.find(':', colon + 1)) {
+  for (std::size_t colon = rest.find(':'); colon != std::string_view::npos; colon = rest.find(':', colon + 1)) {
     if (!classify(rest.substr(0, colon), binding)) continue;
     binding.path = rest.substr(0, colon);
     binding.selection = rest.substr(colon + 1);
@@ -128,7 +125,8 @@ DataArray from_npy(NpyArray array, const std::string& source) {
 /// The array of a file of named ones that `x=file` or `x=file:member` means.
 Result<Dataset> pick(Dataset all, const Binding& binding, const std::string& text) {
   std::vector<std::string> names;
-  for (const auto& [name, array] : all) names.push_back(name);
+  for (const auto& [name, array] : all)
+    names.push_back(name);
   std::string wanted = binding.selection;
   if (wanted.empty() && binding.name.empty()) {
     if (all.contains(""))
@@ -154,8 +152,7 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
   if (binding.format == ".csv") {
     const std::vector<std::string> columns =
         binding.selection.empty() ? std::vector<std::string>() : split_fields(binding.selection);
-    if (!binding.selection.empty() && columns.empty())
-      return usage_error(text, "the list of columns is malformed");
+    if (!binding.selection.empty() && columns.empty()) return usage_error(text, "the list of columns is malformed");
     return parse_csv(bytes, binding.path, binding.name, columns);
   }
   Dataset dataset;
@@ -174,8 +171,7 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
     }
     return pick(std::move(dataset), binding, text);
   }
-  if (!binding.selection.empty())
-    return usage_error(text, fmt::format("a {} file has no parts", binding.format));
+  if (!binding.selection.empty()) return usage_error(text, fmt::format("a {} file has no parts", binding.format));
   if (binding.name.empty()) return usage_error(text, "the array needs a name", {"name it: `x=" + text + "`"});
   if (binding.format == ".npy") {
     Result<NpyArray> array = parse_npy(bytes, binding.path);
@@ -214,10 +210,9 @@ Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
     for (auto& [name, array] : *part) {
       const auto found = all.find(name);
       if (found != all.end())
-        return data_error(
-            fmt::format("--data {}", text), fmt::format("'{}' is given twice", printable(name)),
-            {fmt::format("first by {}", found->second.source), fmt::format("then by {}", array.source),
-             "choose what to read from a file: `x=file.csv:a,b`, `x=file.npz:member`"});
+        return data_error(fmt::format("--data {}", text), fmt::format("'{}' is given twice", printable(name)),
+                          {fmt::format("first by {}", found->second.source), fmt::format("then by {}", array.source),
+                           "choose what to read from a file: `x=file.csv:a,b`, `x=file.npz:member`"});
       all.emplace(name, std::move(array));
     }
   }

@@ -25,7 +25,7 @@ struct Table {
   std::string_view bytes;
   std::vector<Cell> header;
   std::vector<std::string> names;  // of the header
-  std::vector<Cell> cells;  // row-major, without the header
+  std::vector<Cell> cells;         // row-major, without the header
   std::size_t columns() const { return names.size(); }
   std::size_t rows() const { return cells.size() / names.size(); }
   const Cell& cell(std::size_t row, std::size_t column) const { return cells[row * names.size() + column]; }
@@ -53,7 +53,8 @@ struct Fault {
 std::optional<Fault> read_record(std::string_view bytes, std::size_t& at, std::vector<Cell>& cells) {
   for (;;) {
     std::size_t start = at;
-    while (start < bytes.size() && (bytes[start] == ' ' || bytes[start] == '\t')) ++start;
+    while (start < bytes.size() && (bytes[start] == ' ' || bytes[start] == '\t'))
+      ++start;
     if (start < bytes.size() && bytes[start] == '"') {
       Cell cell;
       std::size_t end = start + 1;
@@ -68,7 +69,8 @@ std::optional<Fault> read_record(std::string_view bytes, std::size_t& at, std::v
       cell.text = bytes.substr(start + 1, end - start - 1);
       cells.push_back(cell);
       at = end + 1;
-      while (at < bytes.size() && (bytes[at] == ' ' || bytes[at] == '\t')) ++at;
+      while (at < bytes.size() && (bytes[at] == ' ' || bytes[at] == '\t'))
+        ++at;
       if (at < bytes.size() && bytes[at] != ',' && bytes[at] != '\n' && bytes[at] != '\r')
         return Fault{at, "text after the closing quote", "a quote inside a quoted field is written twice"};
     } else {
@@ -92,12 +94,13 @@ Result<Table> read_table(std::string_view bytes, const std::string& path) {
     return data_error(path, "the file is UTF-16", {"save it as UTF-8"});
   Table table{path, without_bom(bytes), {}, {}, {}};
   bytes = table.bytes;
-  while (!bytes.empty() && bytes.find_last_of("\r\n") == bytes.size() - 1) bytes.remove_suffix(1);
+  while (!bytes.empty() && bytes.find_last_of("\r\n") == bytes.size() - 1)
+    bytes.remove_suffix(1);
   table.bytes = bytes;
   std::size_t at = bytes.find_first_not_of("\r\n \t");
-  if (at == std::string_view::npos)
-    return data_error(path, "the file is empty", {"the first line names the columns"});
-  while (at > 0 && bytes[at - 1] != '\n' && bytes[at - 1] != '\r') --at;
+  if (at == std::string_view::npos) return data_error(path, "the file is empty", {"the first line names the columns"});
+  while (at > 0 && bytes[at - 1] != '\n' && bytes[at - 1] != '\r')
+    --at;
 
   const auto fail = [&](const Fault& fault) {
     return data_error(place(path, bytes, fault.offset), fault.text, {fault.note});
@@ -126,10 +129,10 @@ Result<Table> read_table(std::string_view bytes, const std::string& path) {
     if (fields == 1 && columns > 1 && table.cells.back().text.empty()) {
       table.cells.pop_back();
     } else if (fields != columns) {
-      return data_error(place(path, bytes, start),
-                        fmt::format("the row has {} {} and the header {}", fields,
-                                    fields == 1 ? "field" : "fields", columns),
-                        {"a field that contains a comma must be quoted"});
+      return data_error(
+          place(path, bytes, start),
+          fmt::format("the row has {} {} and the header {}", fields, fields == 1 ? "field" : "fields", columns),
+          {"a field that contains a comma must be quoted"});
     }
   }
   if (table.cells.empty()) return data_error(path, "the file has a header and no rows");
@@ -173,11 +176,9 @@ Result<DataArray> read_column(const Table& table, std::size_t column) {
 }
 
 bool header_is_numbers(const Table& table) {
-  return std::all_of(
-             table.names.begin(), table.names.end(),
-             [](const std::string& name) { return parse_number(trimmed(name)) || is_missing(name); }) &&
-         std::any_of(table.names.begin(), table.names.end(),
-                     [](const std::string& name) { return !name.empty(); });
+  return std::all_of(table.names.begin(), table.names.end(),
+                     [](const std::string& name) { return parse_number(trimmed(name)) || is_missing(name); }) &&
+         std::any_of(table.names.begin(), table.names.end(), [](const std::string& name) { return !name.empty(); });
 }
 
 /// The positions of the columns listed, or of all that have a name (R writes row names under an empty one).
@@ -185,8 +186,7 @@ Result<std::vector<std::size_t>> select(const Table& table, const std::vector<st
   std::vector<std::size_t> picked;
   if (wanted.empty()) {
     if (header_is_numbers(table))
-      return data_error(table.path + ":1:1",
-                        "the first line holds numbers instead of the names of the columns",
+      return data_error(table.path + ":1:1", "the first line holds numbers instead of the names of the columns",
                         {"add a line of names, or list the columns after the file: `x=file.csv:a,b`"});
     for (std::size_t j = 0; j < table.columns(); ++j)
       if (!table.names[j].empty()) picked.push_back(j);
@@ -196,8 +196,7 @@ Result<std::vector<std::size_t>> select(const Table& table, const std::vector<st
   for (const std::string& name : wanted) {
     const auto found = std::find(table.names.begin(), table.names.end(), name);
     if (found == table.names.end() || name.empty())
-      return data_error(table.path, fmt::format("there is no column '{}'", name),
-                        {suggest(name, table.names)});
+      return data_error(table.path, fmt::format("there is no column '{}'", name), {suggest(name, table.names)});
     picked.push_back(static_cast<std::size_t>(found - table.names.begin()));
   }
   return picked;
@@ -219,11 +218,11 @@ Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t
       } else if (const auto number = parse_number(trimmed(cell.text))) {
         value = *number;
       } else {
-        return data_error(
-            table.place_of(cell),
-            fmt::format("'{}' is not a number, in column '{}'", printable(text_of(cell)), printable(array.axis_labels[j])),
-            {"a missing value is an empty field, NA or NaN; a text column is bound alone: "
-             "`x=file.csv:column`"});
+        return data_error(table.place_of(cell),
+                          fmt::format("'{}' is not a number, in column '{}'", printable(text_of(cell)),
+                                      printable(array.axis_labels[j])),
+                          {"a missing value is an empty field, NA or NaN; a text column is bound alone: "
+                           "`x=file.csv:column`"});
       }
     }
   }
@@ -251,7 +250,8 @@ std::vector<std::string> split_fields(std::string_view line) {
   std::size_t at = 0;
   std::vector<std::string> fields;
   if (read_record(line, at, cells)) return fields;
-  for (const Cell& cell : cells) fields.push_back(text_of(cell));
+  for (const Cell& cell : cells)
+    fields.push_back(text_of(cell));
   return fields;
 }
 
@@ -278,8 +278,7 @@ Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const
   if (wanted.empty() && columns->size() > 1) {
     *columns = numeric_only(*table, *columns);
     if (columns->empty())
-      return data_error(path, "no column holds numbers",
-                        {"bind a text column alone: `" + name + "=file.csv:column`"});
+      return data_error(path, "no column holds numbers", {"bind a text column alone: `" + name + "=file.csv:column`"});
   }
   if (columns->size() == 1) {
     Result<DataArray> array = read_column(*table, columns->front());

@@ -17,13 +17,13 @@ struct DataArray {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<double> values;
-  std::vector<std::int64_t> row_offsets;      // empty unless ragged
-  std::vector<double> multiplicity;           // LDA-C: copies of each element of `values`; empty otherwise
-  std::vector<std::string> levels;            // text column: values are positions in this sorted list
-  std::vector<std::string> axis_labels;       // CSV columns bound as the last axis: their names
-  bool integral = false;                      // every present value is an integer
-  bool has_missing = false;                   // some value is NaN
-  std::string source;                         // for messages: "points.csv, column 'x'"
+  std::vector<std::int64_t> row_offsets;  // empty unless ragged
+  std::vector<double> multiplicity;       // LDA-C: copies of each element of `values`; empty otherwise
+  std::vector<std::string> levels;        // text column: values are positions in this sorted list
+  std::vector<std::string> axis_labels;   // CSV columns bound as the last axis: their names
+  bool integral = false;                  // every present value is an integer
+  bool has_missing = false;               // some value is NaN
+  std::string source;                     // for messages: "points.csv, column 'x'"
 
   bool ragged() const { return !row_offsets.empty(); }
 };

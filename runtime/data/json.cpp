@@ -50,8 +50,7 @@ class Reader {
 /// Receives the events and holds the array that is being built.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  Builder(std::string_view bytes, const std::string& path)
-      : bytes_(bytes), path_(path), furthest_(bytes.data()) {}
+  Builder(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path), furthest_(bytes.data()) {}
 
   const char** furthest() { return &furthest_; }
   Dataset& dataset() { return dataset_; }
@@ -108,13 +107,11 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return depth_ == 0 ? finish() : true;
   }
 
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception& reason) override {
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& reason) override {
     // "[json.exception.parse_error.101] parse error at line 1, column 5: what is wrong"
     std::string_view text = reason.what();
     if (const std::size_t end = text.find("] "); end != std::string_view::npos) text.remove_prefix(end + 2);
-    if (const std::size_t end = text.find(": ");
-        text.starts_with("parse error") && end != std::string_view::npos)
+    if (const std::size_t end = text.find(": "); text.starts_with("parse error") && end != std::string_view::npos)
       text.remove_prefix(end + 2);
     error_ = data_error(place(path_, bytes_, position > 0 ? position - 1 : 0), printable(text, 200));
     return false;
@@ -160,9 +157,9 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     DataArray array;
     array.name = name_;
     array.source = name_.empty() ? path_ : fmt::format("{}, '{}'", path_, printable(name_));
-    for (std::size_t axis = 0; axis < axes_; ++axis) array.shape.push_back(levels_[axis].longest);
-    const bool uneven =
-        std::any_of(levels_.begin(), levels_.end(), [](const Level& level) { return level.uneven; });
+    for (std::size_t axis = 0; axis < axes_; ++axis)
+      array.shape.push_back(levels_[axis].longest);
+    const bool uneven = std::any_of(levels_.begin(), levels_.end(), [](const Level& level) { return level.uneven; });
     if (uneven) {
       if (axes_ != 2) {
         error_ = data_error(uneven_line_,
@@ -175,8 +172,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     if (has_text_) {
       texts_.resize(values_.size());
       for (std::size_t i = 0; i < values_.size(); ++i)
-        if (!texts_[i] && !std::isnan(values_[i]))
-          return fail("text beside numbers", {"quote all of them, or none"});
+        if (!texts_[i] && !std::isnan(values_[i])) return fail("text beside numbers", {"quote all of them, or none"});
       set_levels(array, texts_);
     } else {
       array.values = std::move(values_);
@@ -242,17 +238,15 @@ std::string standard_json(std::string_view bytes) {
 
 Result<Dataset> parse_json(std::string_view bytes, const std::string& path) {
   bytes = without_bom(bytes);
-  if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    return data_error(path, "the file is empty");
+  if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) return data_error(path, "the file is empty");
   std::string standard;
   if (bytes.find("NaN") != std::string_view::npos || bytes.find("Infinity") != std::string_view::npos) {
     standard = standard_json(bytes);
     bytes = standard;
   }
   Builder builder(bytes, path);
-  const bool ok =
-      nlohmann::json::sax_parse(Reader(bytes.data(), builder.furthest()),
-                                Reader(bytes.data() + bytes.size(), builder.furthest()), &builder);
+  const bool ok = nlohmann::json::sax_parse(Reader(bytes.data(), builder.furthest()),
+                                            Reader(bytes.data() + bytes.size(), builder.furthest()), &builder);
   if (!ok) return builder.error() ? *builder.error() : data_error(path, "not JSON");
   return std::move(builder.dataset());
 }

@@ -24,7 +24,8 @@ struct Cursor {
   bool done() const { return at >= bytes.size(); }
   bool at_line_end() const { return done() || bytes[at] == '\n' || bytes[at] == '\r'; }
   void skip_blanks() {
-    while (!done() && (bytes[at] == ' ' || bytes[at] == '\t')) ++at;
+    while (!done() && (bytes[at] == ' ' || bytes[at] == '\t'))
+      ++at;
   }
   /// A run of digits up to kLargest; -1 when there is none, or more.
   std::int64_t number() {
@@ -44,8 +45,7 @@ Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path) {
   while (!in.bytes.empty() && in.bytes.find_last_of("\n\r \t") == in.bytes.size() - 1)
     in.bytes.remove_suffix(1);
   if (in.done())
-    return data_error(path, "the file is empty",
-                      {"LDA-C has a line a document: `M term:count term:count ...`"});
+    return data_error(path, "the file is empty", {"LDA-C has a line a document: `M term:count term:count ...`"});
 
   DataArray array;
   array.source = path;
@@ -109,9 +109,9 @@ Result<std::vector<std::string>> parse_labels(std::string_view bytes, const std:
     if (std::optional<Error> e = encoding_error(path, bytes, line)) return *e;
     labels.emplace_back(line);
   }
-  while (!labels.empty() && trimmed(labels.back()).empty()) labels.pop_back();
-  if (labels.empty())
-    return data_error(path, "the file holds no labels", {"a labels file has one label a line"});
+  while (!labels.empty() && trimmed(labels.back()).empty())
+    labels.pop_back();
+  if (labels.empty()) return data_error(path, "the file holds no labels", {"a labels file has one label a line"});
   std::unordered_map<std::string_view, std::size_t> line_of;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto [first, is_new] = line_of.emplace(labels[i], i + 1);

@@ -37,8 +37,8 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The infinity or the zero that a decimal number out of the range of double is nearest to: its leading digit stands above
-/// the point or below.
+/// The infinity or the zero that a decimal number out of the range of double is nearest to: its leading digit stands
+/// above the point or below.
 double beyond_range(std::string_view text) {
   const double sign = text[0] == '-' ? -1 : 1;
   const std::size_t e = std::min(text.find_first_of("eE"), text.size());
@@ -74,9 +74,7 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-bool is_missing(std::string_view text) {
-  return text.empty() || text == "NA" || equals_ignoring_case(text, "nan");
-}
+bool is_missing(std::string_view text) { return text.empty() || text == "NA" || equals_ignoring_case(text, "nan"); }
 
 std::string place(const std::string& path, std::string_view bytes, std::size_t offset) {
   offset = std::min(offset, bytes.size());
@@ -100,7 +98,8 @@ std::optional<Error> encoding_error(const std::string& path, std::string_view by
   if (!wrong) return std::nullopt;
   const std::size_t offset = static_cast<std::size_t>(part.data() - bytes.data()) + *wrong;
   return data_error(place(path, bytes, offset),
-                    fmt::format("byte 0x{:02x} (number {} of the file) is not UTF-8", static_cast<unsigned char>(part[*wrong]), offset),
+                    fmt::format("byte 0x{:02x} (number {} of the file) is not UTF-8",
+                                static_cast<unsigned char>(part[*wrong]), offset),
                     {"if the text is Latin-1: iconv -f LATIN1 -t UTF-8 " + path});
 }
 
@@ -130,9 +129,11 @@ void set_levels(DataArray& array, const std::vector<std::optional<std::string>>&
   std::unordered_map<std::string, double> position;
   for (const auto& text : texts)
     if (text) position.emplace(*text, 0);
-  for (const auto& [level, unused] : position) array.levels.push_back(level);
+  for (const auto& [level, unused] : position)
+    array.levels.push_back(level);
   std::sort(array.levels.begin(), array.levels.end());
-  for (std::size_t i = 0; i < array.levels.size(); ++i) position[array.levels[i]] = static_cast<double>(i);
+  for (std::size_t i = 0; i < array.levels.size(); ++i)
+    position[array.levels[i]] = static_cast<double>(i);
   array.values.clear();
   array.values.reserve(texts.size());
   for (const auto& text : texts)
@@ -143,10 +144,8 @@ void set_flags(DataArray& array) {
   array.integral = true;
   array.has_missing = false;
   for (const double value : array.values) {
-    if (std::isnan(value))
-      array.has_missing = true;
-    else if (value != std::trunc(value) || std::isinf(value))
-      array.integral = false;
+    if (std::isnan(value)) array.has_missing = true;
+    else if (value != std::trunc(value) || std::isinf(value)) array.integral = false;
   }
 }
 

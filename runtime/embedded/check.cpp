@@ -11,9 +11,7 @@ constexpr double kSymmetryTolerance =
 
 bool is_finite(double x) { return x - x == 0; }
 /// Below 2^53, from where on doubles do not tell counts apart.
-bool is_count(double x) {
-  return x >= 0 && x < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(x)) == x;
-}
+bool is_count(double x) { return x >= 0 && x < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(x)) == x; }
 double size_of(double x) { return x < 0 ? -x : x; }
 
 /// Whether every value is right, or missing where it may be. One pass without branches.
@@ -68,8 +66,7 @@ bool sums_to_one(std::span<const double> row) {
 bool symmetric(std::span<const double> matrix, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      const double a = matrix[i * n + j], b = matrix[j * n + i],
-                   difference = size_of(a - b) / kSymmetryTolerance;
+      const double a = matrix[i * n + j], b = matrix[j * n + i], difference = size_of(a - b) / kSymmetryTolerance;
       const double diagonals = size_of(matrix[i * (n + 1)]) * size_of(matrix[j * (n + 1)]);
       if (difference > size_of(a) + size_of(b) && !(difference * difference <= diagonals)) return false;
     }
@@ -110,8 +107,8 @@ Status settle(const View& v, const State& s, std::int64_t slot, std::int64_t* si
   bool wrong = offsets[0] != 0;
   for (std::int64_t k = 0; k < rows; ++k) {
     std::int64_t length = 0;
-    wrong |= __builtin_sub_overflow(offsets[k + 1], offsets[k], &length) || length < row.least ||
-             length > longest || offsets[k + 1] > s.room[slot];
+    wrong |= __builtin_sub_overflow(offsets[k + 1], offsets[k], &length) || length < row.least || length > longest ||
+             offsets[k + 1] > s.room[slot];
   }
   if (wrong || offsets[rows] < 1) return kOffsets;
   sizes[slot] = offsets[rows];

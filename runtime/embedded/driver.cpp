@@ -133,8 +133,8 @@ std::uint64_t lehr_abi(const Model* m) { return m->hash; }
 
 std::size_t lehr_state_bytes(const Model* m, const GivenSizes* sizes) { return state_bytes(*m, sizes); }
 
-std::int32_t lehr_init(const Model* m, void* memory, std::size_t bytes, const GivenSizes* sizes,
-                       const DataSet* data, std::uint64_t seed) {
+std::int32_t lehr_init(const Model* m, void* memory, std::size_t bytes, const GivenSizes* sizes, const DataSet* data,
+                       std::uint64_t seed) {
   State* s = nullptr;
   if (const std::int32_t status = create(*m, memory, bytes, sizes, s)) return status;
   if (!data) return kOk;
@@ -167,8 +167,7 @@ std::int32_t lehr_entropy_step(const Model* m, void* memory, const DataSet* data
 std::int32_t lehr_svi_step(const Model* m, void* memory, const DataSet* batch, std::int64_t total, double rho,
                            double b) {
   if (m->batch_slot < 0) return kNoBatches;
-  if (!is_positive(b) || !(rho > 0 && rho <= 1) || total < 1 || total > std::int64_t{1} << 47)
-    return kArgument;
+  if (!is_positive(b) || !(rho > 0 && rho <= 1) || total < 1 || total > std::int64_t{1} << 47) return kArgument;
   State* s = nullptr;
   if (const std::int32_t status = begin(*m, memory, batch, total, s)) return status;
   const Run r{*m, *s};
@@ -204,8 +203,7 @@ std::int32_t lehr_score(const Model* m, void* memory, const DataSet* data, doubl
   return kOk;
 }
 
-std::int32_t lehr_item_energies(const Model* m, void* memory, const DataSet* data, double* nats,
-                                std::size_t count) {
+std::int32_t lehr_item_energies(const Model* m, void* memory, const DataSet* data, double* nats, std::size_t count) {
   if (!nats) return kNull;
   State* s = nullptr;
   if (const std::int32_t status = begin(*m, memory, data, 0, s)) return status;
@@ -214,8 +212,7 @@ std::int32_t lehr_item_energies(const Model* m, void* memory, const DataSet* dat
   const std::span<const double> inverse = r.view().reals(m->item_inverse);
   if (count != energies.size()) return kSize;
   r.scale(m->item_energies, 0);
-  if (const std::int32_t status = sweep(r.machine(), {.which = Which::local, .scale = s->scale}))
-    return status;
+  if (const std::int32_t status = sweep(r.machine(), {.which = Which::local, .scale = s->scale})) return status;
   s->swept = s->sums_fresh = 1;
   const ItemRange all{0, static_cast<std::int64_t>(count)};
   if (const std::int32_t status = run_items(r.machine(), m->item_outer, all, s->table)) return status;
@@ -224,8 +221,8 @@ std::int32_t lehr_item_energies(const Model* m, void* memory, const DataSet* dat
   return kOk;
 }
 
-std::int32_t lehr_temper(const Model*, const double* temperatures, const double* log_normalisers,
-                         std::int64_t levels, double energy, double* posterior, double* inverse_temperature) {
+std::int32_t lehr_temper(const Model*, const double* temperatures, const double* log_normalisers, std::int64_t levels,
+                         double energy, double* posterior, double* inverse_temperature) {
   if (!temperatures || !log_normalisers || !inverse_temperature) return kNull;
   if (levels < 1 || energy - energy != 0) return kArgument;
   for (std::int64_t k = 0; k < levels; ++k) {
@@ -244,8 +241,7 @@ const double* lehr_get(const Model* m, std::int64_t parameter, void* memory, std
   return good ? static_cast<const double*>(s->table[buffer]) : nullptr;
 }
 
-std::int32_t lehr_set(const Model* m, std::int64_t parameter, void* memory, const double* values,
-                      std::size_t count) {
+std::int32_t lehr_set(const Model* m, std::int64_t parameter, void* memory, const double* values, std::size_t count) {
   State* s = nullptr;
   if (!values) return kNull;
   if (const std::int32_t status = open(*m, memory, s)) return status;

@@ -26,8 +26,7 @@ bool read_room(const Model& m, const GivenSizes* given, std::int64_t* room) {
     const SizeRow& row = m.sizes[k];
     room[k] = row.rule == SizeRule::one_more ? -1 : field<std::int64_t>(given, at++);
     if (row.rule == SizeRule::one_more) continue;
-    if (room[k] < 1 || room[k] > kLargest || (row.rule != SizeRule::nested && room[k] < row.least))
-      return false;
+    if (room[k] < 1 || room[k] > kLargest || (row.rule != SizeRule::nested && room[k] < row.least)) return false;
   }
   // What follows from others may follow from what follows.
   for (std::int64_t pass = 0; pass < m.size_count; ++pass) {

@@ -10,43 +10,44 @@ using namespace machine;
 
 enum Status : std::int32_t {
   kOk = 0,
-  kNull,         // a pointer that must not be null
-  kAbi,          // sizes of another header, or another version of it
-  kSize,         // a size that is not positive, does not fit, or is less than the model needs
-  kShort,        // less memory than needed
-  kNotAState,    // not initialised, moved, or of another model
-  kData,         // a value outside its domain, NaN included
-  kOffsets,      // row offsets that do not start at 0, fall, or do not fit
-  kArgument,     // a temperature, step or number of items outside its range
-  kNoData,       // no data set was given yet
-  kNotStarted,   // no factors yet: `init` had no data, and nothing was loaded
-  kNotSwept,     // nothing was inferred from the present data and factors
-  kNoBatches,    // the model cannot be fitted from minibatches alone
-  kTruncated,    // a saved state that ends too early
-  kAltered,      // a saved state whose checksum is wrong, or none at all
-  kOtherModel,   // a saved state of another model or version
-  kNotFinite,    // the bound is not finite, or the data have probability 0
+  kNull,        // a pointer that must not be null
+  kAbi,         // sizes of another header, or another version of it
+  kSize,        // a size that is not positive, does not fit, or is less than the model needs
+  kShort,       // less memory than needed
+  kNotAState,   // not initialised, moved, or of another model
+  kData,        // a value outside its domain, NaN included
+  kOffsets,     // row offsets that do not start at 0, fall, or do not fit
+  kArgument,    // a temperature, step or number of items outside its range
+  kNoData,      // no data set was given yet
+  kNotStarted,  // no factors yet: `init` had no data, and nothing was loaded
+  kNotSwept,    // nothing was inferred from the present data and factors
+  kNoBatches,   // the model cannot be fitted from minibatches alone
+  kTruncated,   // a saved state that ends too early
+  kAltered,     // a saved state whose checksum is wrong, or none at all
+  kOtherModel,  // a saved state of another model or version
+  kNotFinite,   // the bound is not finite, or the data have probability 0
   kStatusCount
 };
 
 /// Lives at the first 64-byte boundary of the caller's memory.
 struct State {
   std::uint64_t magic, hash;
-  const State* self;               // a state is not moved
+  const State* self;  // a state is not moved
   std::int64_t has_data, prepared, started, swept, sums_fresh, expectations_stale;
-  std::int64_t other_items;        // than those whose factors are stored
+  std::int64_t other_items;  // than those whose factors are stored
   Accuracy accuracy;
-  double scale;                    // of the sums of data alone: items in all / items in the batch
-  std::int64_t* sizes;             // by slot: of the present data set
-  std::int64_t* outer_sizes;       // the same with the items in all: what code outside the items counts
-  std::int64_t* next_sizes;        // of a data set that is being checked
-  std::int64_t* room;              // the largest that fit
-  std::int64_t* run_sizes;         // see Machine
+  double scale;               // of the sums of data alone: items in all / items in the batch
+  std::int64_t* sizes;        // by slot: of the present data set
+  std::int64_t* outer_sizes;  // the same with the items in all: what code outside the items counts
+  std::int64_t* next_sizes;   // of a data set that is being checked
+  std::int64_t* room;         // the largest that fit
+  std::int64_t* run_sizes;    // see Machine
   lehr_buffer *table, *run_table;
-  std::int64_t* order;             // for starts
+  std::int64_t* order;  // for starts
 };
 
-/// The sizes and data sets of the header: abi and one size per slot that is given; the items, then one pointer an array.
+/// The sizes and data sets of the header: abi and one size per slot that is given; the items, then one pointer an
+/// array.
 struct GivenSizes;
 struct DataSet;
 
@@ -63,12 +64,12 @@ Status create(const Model& m, void* memory, std::size_t bytes, const GivenSizes*
 /// The state that `create` made in this memory.
 Status open(const Model& m, void* memory, State*& out);
 
-/// Checks a data set, leaves its arrays where they are and takes its sizes; null keeps the present one. After one that is
-/// refused there is none, and nothing that was inferred from it.
+/// Checks a data set, leaves its arrays where they are and takes its sizes; null keeps the present one. After one that
+/// is refused there is none, and nothing that was inferred from it.
 Status adopt(const Model& m, State& s, const DataSet* data);
 
-/// Sizes of a data set whose numbers of items and row offsets `sizes` and `table` have: nested ones and those that follow
-/// from others, which are -1 before.
+/// Sizes of a data set whose numbers of items and row offsets `sizes` and `table` have: nested ones and those that
+/// follow from others, which are -1 before.
 Status settle_sizes(const View& v, const State& s);
 Status check_array(const View& v, const ArrayRow& row);
 

@@ -4,8 +4,8 @@
 
 namespace lehr::machine {
 
-/// The row at which an item begins in arrays whose first axis has this size: the items themselves, or a plate nested in them at
-/// any depth (by its row offsets); -1 for other sizes. `item` may be one past the last.
+/// The row at which an item begins in arrays whose first axis has this size: the items themselves, or a plate nested in
+/// them at any depth (by its row offsets); -1 for other sizes. `item` may be one past the last.
 std::int64_t row_of(const Machine& m, Extent size, std::int64_t item);
 
 /// Whether a buffer holds factors of the items, row by row; then the numbers in a row.

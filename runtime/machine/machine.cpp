@@ -43,13 +43,11 @@ std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body
 
 /// These runs, kept together; each formed from its prior before where asked. The one place where items are
 /// worked on: a worker of its own would take its share of the runs, and add up statistics of its own.
-std::int32_t update_runs(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs,
-                         bool formed) {
+std::int32_t update_runs(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs, bool formed) {
   if (formed) place(m, runs);
   for (std::size_t k = 0; k < runs.size(); ++k) {
     if (const std::int32_t status = formed ? form(m, k, runs[k]) : 0) return status;
-    if (const std::int32_t status = run_items(m, stage.update, runs[k], table_of(m, k, runs[k])))
-      return status;
+    if (const std::int32_t status = run_items(m, stage.update, runs[k], table_of(m, k, runs[k]))) return status;
   }
   return 0;
 }
@@ -74,12 +72,8 @@ bool visits(const Plan& plan, const StepRow& step) {
 }  // namespace
 
 std::int32_t call(const Machine& m, std::int64_t f) { return call(m, f, m.table, m.outer, nullptr, nullptr); }
-std::int32_t call_on_data(const Machine& m, std::int64_t f) {
-  return call(m, f, m.table, m.sizes, nullptr, nullptr);
-}
-std::int32_t call_on_kept(const Machine& m, std::int64_t f) {
-  return call(m, f, m.table, m.kept, nullptr, nullptr);
-}
+std::int32_t call_on_data(const Machine& m, std::int64_t f) { return call(m, f, m.table, m.sizes, nullptr, nullptr); }
+std::int32_t call_on_kept(const Machine& m, std::int64_t f) { return call(m, f, m.table, m.kept, nullptr, nullptr); }
 
 std::int32_t run_items(const Machine& m, std::int64_t f, ItemRange run, lehr_buffer const* table) {
   const std::int64_t integers[] = {run.begin, run.end, m.accuracy.iterations};
@@ -131,8 +125,7 @@ std::int32_t sum_statistics(const Machine& m) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (!step.stage || step.sum < 0) continue;
     clear(m, statistics_of(*m.model, step));
-    if (const std::int32_t status = run_items(m, step.sum, {0, m.view().extent(step.items)}, m.table))
-      return status;
+    if (const std::int32_t status = run_items(m, step.sum, {0, m.view().extent(step.items)}, m.table)) return status;
   }
   return 0;
 }

@@ -1,6 +1,6 @@
-// A compiled model in memory, and the one sweep over it. Everything that runs generated code goes through here: fits, built
-// objects, whatever the method. Freestanding: no allocation, no exceptions, no library but libm; the same source is compiled
-// into lehr and to bitcode for built objects, so that both give the same bits.
+// A compiled model in memory, and the one sweep over it. Everything that runs generated code goes through here: fits,
+// built objects, whatever the method. Freestanding: no allocation, no exceptions, no library but libm; the same source
+// is compiled into lehr and to bitcode for built objects, so that both give the same bits.
 //
 // Functions return 0 or a status of the generated code (kFailBlock + block, kFailData + given).
 #pragma once
@@ -15,20 +15,20 @@ struct Weights {
 
 /// What the generated code makes of the factors as they are, in nats: loops::ElboPart in the compiler.
 struct Elbo {
-  double value = 0;           // at temperature 1
-  double data_energy = 0;     // of it: expected log density of the data and their local variables
+  double value = 0;        // at temperature 1
+  double data_energy = 0;  // of it: expected log density of the data and their local variables
   double local_entropy = 0, entropy = 0;
-  double discrete_entropy = 0;    // of local_entropy: that of categories and bits
-  double local_prior = 0;         // expected log density of the other local variables
+  double discrete_entropy = 0;  // of local_entropy: that of categories and bits
+  double local_prior = 0;       // expected log density of the other local variables
 };
-/// Logarithms of 0 stand as a huge negative number: an ELBO below is that of data that no value of the variables could have
-/// given.
+/// Logarithms of 0 stand as a huge negative number: an ELBO below is that of data that no value of the variables could
+/// have given.
 inline constexpr double kImpossible = -1e200;
 
 /// When the local blocks of an item, which depend on each other, have been updated often enough.
 struct Accuracy {
   std::int64_t iterations = 100;
-  double tolerance = 1e-4;               // mean relative change of the item's parameters
+  double tolerance = 1e-4;  // mean relative change of the item's parameters
 };
 
 /// Consecutive items.
@@ -43,11 +43,11 @@ struct Code {
                        const std::int64_t* integers, const double* reals);
 };
 
-/// Keeps the factors of few items at a time, for models whose local blocks are all in one stage: an item is then inferred
-/// afresh whenever it is visited.
+/// Keeps the factors of few items at a time, for models whose local blocks are all in one stage: an item is then
+/// inferred afresh whenever it is visited.
 struct Window {
   void* context;
-  std::int64_t items;                    // kept at a time at least
+  std::int64_t items;  // kept at a time at least
   /// Makes these runs the ones that are kept.
   void (*place)(void* context, const ItemRange* runs, std::size_t count);
   /// Where the rows of a kept run begin, of a buffer of factors; aligned as rows of the whole buffer would be.
@@ -59,10 +59,10 @@ struct Taken;  // runtime/machine/start.h
 struct Machine {
   const Model* model;
   lehr_buffer* table;
-  const std::int64_t* sizes;             // of the data that are there
-  const std::int64_t* outer;             // the same with the items that they stand for: what code outside the items counts
-  const std::int64_t* kept;              // the same with the items whose factors are in `table`: none where there is a window
-  lehr_buffer* run_table;                // room for a table and its sizes, while a run of items is at work
+  const std::int64_t* sizes;  // of the data that are there
+  const std::int64_t* outer;  // the same with the items that they stand for: what code outside the items counts
+  const std::int64_t* kept;   // the same with the items whose factors are in `table`: none where there is a window
+  lehr_buffer* run_table;     // room for a table and its sizes, while a run of items is at work
   std::int64_t* run_sizes;
   Accuracy accuracy = {};
   const Code* code = nullptr;
@@ -91,8 +91,8 @@ struct Update {
 
 enum class Which {
   all,
-  local,       // blocks of the items
-  stages       // those of them that item stages update
+  local,  // blocks of the items
+  stages  // those of them that item stages update
 };
 
 /// One sweep: what is visited, and how.
@@ -109,11 +109,12 @@ std::int32_t sweep(const Machine& m, const Plan& plan = {});
 
 /// Statistics of the stored local factors as they are, nothing updated.
 std::int32_t sum_statistics(const Machine& m);
-/// Items take the values of the pick buffers; statistics are those of the items with picks. With `stored`, stages without
-/// picks are summed as they are stored. In a window items are formed from their priors, and take what `taken` has for them.
+/// Items take the values of the pick buffers; statistics are those of the items with picks. With `stored`, stages
+/// without picks are summed as they are stored. In a window items are formed from their priors, and take what `taken`
+/// has for them.
 std::int32_t seed_statistics(const Machine& m, bool stored, const Taken* taken);
-/// Sums of the data alone from these items, scaled, in place of those of all items: beside noisy sums over the factors, exact
-/// ones would make naturals of no factor. `prepare` brings those of all items back.
+/// Sums of the data alone from these items, scaled, in place of those of all items: beside noisy sums over the factors,
+/// exact ones would make naturals of no factor. `prepare` brings those of all items back.
 std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double scale);
 /// A block that comes before the items of some stage reads the statistics of their factors.
 bool reads_statistics_first(const Model& m);
@@ -124,11 +125,11 @@ bool one_stage(const Model& m);
 const StepRow* batch_stage(const Model& m);
 /// The factors of all items from their priors; of a window's, nothing is there to be formed.
 std::int32_t form_items(const Machine& m);
-/// A start is its global factors, where one stage holds all others: those of the items are formed, and inferred where the
-/// blocks outside the items come first.
+/// A start is its global factors, where one stage holds all others: those of the items are formed, and inferred where
+/// the blocks outside the items come first.
 std::int32_t follow_items(const Machine& m);
-/// Local factors at their optimum, the global ones as they are: several rounds where there are several local steps, until the
-/// bound moves by at most 1e-12 of itself or `accuracy.iterations` were made.
+/// Local factors at their optimum, the global ones as they are: several rounds where there are several local steps,
+/// until the bound moves by at most 1e-12 of itself or `accuracy.iterations` were made.
 std::int32_t infer_items(const Machine& m, Which which, double scale = 1);
 /// All blocks outside the items, but chains that were seeded.
 std::int32_t update_globals(const Machine& m);

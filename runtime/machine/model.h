@@ -1,6 +1,6 @@
-// A compiled model as constant tables: its sizes, buffers and data, the turns of a sweep, the parameters of its factors, and
-// where its generated functions are. `lehr build` writes them into the object file, so every member is a 64-bit integer or
-// a pointer; a fit reads the same tables.
+// A compiled model as constant tables: its sizes, buffers and data, the turns of a sweep, the parameters of its
+// factors, and where its generated functions are. `lehr build` writes them into the object file, so every member is a
+// 64-bit integer or a pointer; a fit reads the same tables.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,17 +15,17 @@ using Extent = std::int64_t;
 
 /// How a run-time size comes to be known.
 enum class SizeRule : std::int64_t {
-  fixed,     // given once, with the sizes of a state
-  items,     // given with every data set, up to what the state has room for
-  nested,    // the last of its row offsets, up to what the state has room for
-  longest,   // elements of a row of a nested plate, given once: the most there is room for
-  one_more   // than another extent
+  fixed,    // given once, with the sizes of a state
+  items,    // given with every data set, up to what the state has room for
+  nested,   // the last of its row offsets, up to what the state has room for
+  longest,  // elements of a row of a nested plate, given once: the most there is room for
+  one_more  // than another extent
 };
 struct SizeRow {
   SizeRule rule;
-  Extent base;            // one_more: of what; nested: the most in one row, 0: any number
-  std::int64_t offsets;   // nested: position among the arrays
-  std::int64_t least;     // what the model's constant indices need; nested: in each row
+  Extent base;           // one_more: of what; nested: the most in one row, 0: any number
+  std::int64_t offsets;  // nested: position among the arrays
+  std::int64_t least;    // what the model's constant indices need; nested: in each row
 };
 
 /// data: the caller's; factors (parameters and expectations) and statistics are the state: what makes up q.
@@ -39,12 +39,18 @@ struct BufferRow {
 
 /// Where values of data must lie.
 enum class Domain : std::int64_t {
-  real, positive, unit, count, bit, spin, category,
+  real,
+  positive,
+  unit,
+  count,
+  bit,
+  spin,
+  category,
   simplex,       // rows with entries of at least 0 that sum to 1
   open_simplex,  // the same, above 0
   symmetric,     // matrices
   positive_definite,
-  offsets        // of rows: from 0, ascending
+  offsets  // of rows: from 0, ascending
 };
 struct ArrayRow {
   std::int64_t buffer;
@@ -57,19 +63,19 @@ struct ArrayRow {
 
 /// One turn of a sweep (see StageFunctions and UpdateFunction in the compiler). Functions by position, -1: none.
 struct StepRow {
-  std::int64_t stage;          // 0: a block outside the items, updated by `update` alone
-  std::int64_t refresh;        // 1: a second turn of a stage: auxiliary variables alone are formed again
-  std::int64_t local;          // 1: of the items, stage or not
-  std::int64_t seeded;         // 1: a chain of categories: its start is what the others are updated from
-  std::int64_t chains;         // 1: a stage with such a chain
-  std::int64_t batched;        // 1: its items are those of minibatches
+  std::int64_t stage;    // 0: a block outside the items, updated by `update` alone
+  std::int64_t refresh;  // 1: a second turn of a stage: auxiliary variables alone are formed again
+  std::int64_t local;    // 1: of the items, stage or not
+  std::int64_t seeded;   // 1: a chain of categories: its start is what the others are updated from
+  std::int64_t chains;   // 1: a stage with such a chain
+  std::int64_t batched;  // 1: its items are those of minibatches
   Extent items;
   std::int64_t tables, update, seed, sum, fresh, expectations, data;
   std::int64_t first_statistic, statistics;  // buffers to be zero before `update`, `seed` or `sum`
   std::int64_t first_data_sum, data_sums;    // before `data`; both among Model::statistics
   std::int64_t first_pick, picks;
-  std::int64_t block;          // updated by the step; -1: a stage
-  std::int64_t gradient;       // buffer of the norms that Weights::memory measures, -1: none
+  std::int64_t block;     // updated by the step; -1: a stage
+  std::int64_t gradient;  // buffer of the norms that Weights::memory measures, -1: none
 };
 struct PickRow {
   std::int64_t buffer;
@@ -78,7 +84,19 @@ struct PickRow {
 
 /// Parameters of factors that starts know how to displace.
 enum class Parameter : std::int64_t { value, mean, precision, df, probs, p, rate, shape_like, other };
-enum class Support : std::int64_t { real, positive, unit, count, bit, spin, category, simplex, vector, counts, spd_matrix };
+enum class Support : std::int64_t {
+  real,
+  positive,
+  unit,
+  count,
+  bit,
+  spin,
+  category,
+  simplex,
+  vector,
+  counts,
+  spd_matrix
+};
 
 struct ParameterRow {
   std::int64_t buffer, block;
@@ -86,16 +104,16 @@ struct ParameterRow {
   std::int64_t event_rank;
   Support support;
   std::int64_t of_items, local, streamed, chain, auxiliary;  // 0 or 1; of_items: updated in an item stage
-  Extent event;                // of the variable's event axis, 1 for scalars
-  std::int64_t partner;        // parameter row of a mean's precision and of a precision's mean, -1: none
+  Extent event;                                              // of the variable's event axis, 1 for scalars
+  std::int64_t partner;  // parameter row of a mean's precision and of a precision's mean, -1: none
 };
 
 struct Model {
-  std::uint64_t hash;          // of everything that the layout of a state depends on
+  std::uint64_t hash;  // of everything that the layout of a state depends on
   std::int64_t prepare, initialise, initialise_local, expectations, global_expectations, elbo;
   std::int64_t elbo_buffer, weights_buffer;
   std::int64_t item_energies, item_inverse, item_outer;  // see loops::ItemEnergies in the compiler; -1: none
-  std::int64_t batch_slot;     // of the size that minibatches scale, -1: no minibatches
+  std::int64_t batch_slot;                               // of the size that minibatches scale, -1: no minibatches
   std::int64_t size_count, axis_count, buffer_count, array_count, step_count, pick_count, statistic_count,
       parameter_count, summed_count, function_count, failure_count, block_count;
   const SizeRow* sizes;
@@ -108,7 +126,7 @@ struct Model {
   const ParameterRow* parameters;
   const std::int64_t* summed;  // buffers that `prepare` fills with sums over the items of a minibatch
   const lehr_function* functions;
-  const char* const* failures; // what the statuses of the generated functions mean: of blocks, then of data
+  const char* const* failures;  // what the statuses of the generated functions mean: of blocks, then of data
 };
 
 /// A model and its memory.
@@ -125,9 +143,7 @@ struct View {
       n *= static_cast<std::size_t>(extent(model.axes[b.first_axis + k]));
     return n;
   }
-  std::span<double> reals(std::int64_t buffer) const {
-    return {static_cast<double*>(table[buffer]), length(buffer)};
-  }
+  std::span<double> reals(std::int64_t buffer) const { return {static_cast<double*>(table[buffer]), length(buffer)}; }
   std::span<std::int64_t> integers(std::int64_t buffer) const {
     return {static_cast<std::int64_t*>(table[buffer]), length(buffer)};
   }

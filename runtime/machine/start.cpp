@@ -55,8 +55,8 @@ bool repair(const View& v, const ParameterRow& row) {
     for (std::size_t i = 0; i < per_element; ++i) {
       const double value = x[e + i];
       const bool diagonal = row.event_rank != 2 || i % (extent + 1) == 0;
-      const bool any_sign = row.parameter == Parameter::mean ||
-                            (row.parameter == Parameter::value && !is_positive(row.support));
+      const bool any_sign =
+          row.parameter == Parameter::mean || (row.parameter == Parameter::value && !is_positive(row.support));
       proper = proper && is_finite(value) && (any_sign || !diagonal || value > 0);
     }
     if (proper) continue;
@@ -100,8 +100,7 @@ void displace_mean(const View& v, const ParameterRow& row, double size, Rng& rng
   for (std::size_t i = 0; i < x.size(); ++i) {
     double sd = 1;
     if (row.partner >= 0) {
-      const std::size_t at =
-          row.event_rank == 1 ? (i / extent) * extent * extent + (i % extent) * (extent + 1) : i;
+      const std::size_t at = row.event_rank == 1 ? (i / extent) * extent * extent + (i % extent) * (extent + 1) : i;
       sd = 1 / std::sqrt(v.reals(v.model.parameters[row.partner].buffer)[at]);
     }
     x[i] += size * (sd < 1 ? sd : 1.0) * draw_normal(rng);
@@ -211,8 +210,7 @@ bool start_elements(const View& v, const Start& s, Rng& rng) {
     if (row.parameter == Parameter::probs && row.chain) {
       allocate_chain(v, s, k, rng);
       any = true;
-    } else if (s.kind == StartKind::allocations && row.parameter == Parameter::p &&
-               row.support == Support::bit) {
+    } else if (s.kind == StartKind::allocations && row.parameter == Parameter::p && row.support == Support::bit) {
       allocate_bits(v, s, k, rng);
       any = true;
     }
@@ -229,8 +227,7 @@ bool start_items(const View& v, const Start& s, Rng& rng) {
     if (!stage.stage || stage.refresh || stage.picks == 0) continue;
     any = true;
     const PickRow* picks = v.model.picks + stage.first_pick;
-    const std::size_t items = unsigned_of(v.extent(stage.items)),
-                      first = unsigned_of(v.extent(picks[0].values));
+    const std::size_t items = unsigned_of(v.extent(stage.items)), first = unsigned_of(v.extent(picks[0].values));
     const std::span<const std::int64_t> order = random_order(s, items, rng);
     for (std::int64_t k = 0; k < stage.picks; ++k) {
       const std::span<std::int64_t> chosen = v.integers(picks[k].buffer);

@@ -27,8 +27,8 @@ struct Clusters {
   const std::int64_t* (*of_step)(void* context, std::int64_t step, std::int64_t k, Rng& rng);
 };
 
-/// Values that elements of local factors take at the start, for factors that are in a window: they are kept until their run
-/// is there.
+/// Values that elements of local factors take at the start, for factors that are in a window: they are kept until their
+/// run is there.
 struct Taken {
   void* context;
   void (*take)(void* context, std::int64_t parameter, std::size_t element, std::int64_t value);
@@ -50,8 +50,8 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng);
 
 /// Improper factors become standard ones; with `local`, those of local variables alone. Whether there was one.
 bool repair(const View& view, bool local);
-/// Puts the values of a run of elements in place, -1 for one that took none, as a start does: `factors` are their parameters,
-/// the whole array has `total` numbers.
+/// Puts the values of a run of elements in place, -1 for one that took none, as a start does: `factors` are their
+/// parameters, the whole array has `total` numbers.
 void put_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
                 std::size_t total);
 

@@ -19,11 +19,11 @@ struct Annealing {
   Kind kind = Kind::data;
   Scope scope = Scope::all;
   Shape shape = Shape::linear;
-  double from = 1;               // first temperature; stochastic: first share rho of the random start, below 1
+  double from = 1;  // first temperature; stochastic: first share rho of the random start, below 1
   std::optional<StartKind> noise_start = {};  // stochastic: kind of the random starts; none: that of the run
-  double decay = 0;              // stochastic: rho_t = decay^t instead of from * (1 - t / over), where above 0
-  std::int64_t over = 0;         // sweeps
-  std::vector<double> listed;    // one temperature a sweep
+  double decay = 0;            // stochastic: rho_t = decay^t instead of from * (1 - t / over), where above 0
+  std::int64_t over = 0;       // sweeps
+  std::vector<double> listed;  // one temperature a sweep
 
   bool active(std::int64_t sweep) const { return sweep < over; }
   /// At sweep 0, 1, ...: T = from + (1 - from) t / over, or from^(1 - t / over); never below 1.

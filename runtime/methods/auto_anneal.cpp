@@ -43,8 +43,7 @@ class Run {
     if (report_.plateau) arm(plain(), 0.75 * early_, kArm, 1e-3);
     if (o_.cycles) {
       arm(plain(), 3 * t, 2 * kArm, 1e-6);
-      const std::pair<double, std::int64_t> cycles[] = {
-          {1.0, kArm}, {0.8, kArm}, {1.15, 2 * kArm}, {0.9, 2 * kArm}};
+      const std::pair<double, std::int64_t> cycles[] = {{1.0, kArm}, {0.8, kArm}, {1.15, 2 * kArm}, {0.9, 2 * kArm}};
       std::size_t k = 0;
       do {
         const auto [share, sweeps] = cycles[k % std::size(cycles)];

@@ -1,6 +1,6 @@
-// Annealing without a schedule to give: converge, heat a copy until the entropy of its discrete local variables has risen
-// most of the way (the melting temperature), anneal the converged solution from there, keep the best. Never worse than
-// plain coordinate ascent from the same start.
+// Annealing without a schedule to give: converge, heat a copy until the entropy of its discrete local variables has
+// risen most of the way (the melting temperature), anneal the converged solution from there, keep the best. Never worse
+// than plain coordinate ascent from the same start.
 #pragma once
 #include <vector>
 
@@ -9,8 +9,8 @@
 namespace lehr {
 
 struct AutoOptions : CaviOptions {
-  std::int64_t budget = 0;      // sweeps in all after which no new arm begins; 0: as many as `cycles` need
-  bool cycles = false;          // `full`: a melt arm and cycles from the best state
+  std::int64_t budget = 0;  // sweeps in all after which no new arm begins; 0: as many as `cycles` need
+  bool cycles = false;      // `full`: a melt arm and cycles from the best state
 };
 
 struct HeatingPoint {
@@ -20,15 +20,15 @@ struct HeatingPoint {
 struct AutoReport {
   double plain_elbo = 0;
   std::int64_t plain_sweeps = 0;
-  double melting = 0;           // 0: there was nothing to melt
+  double melting = 0;  // 0: there was nothing to melt
   std::vector<HeatingPoint> heating;
   struct Arm {
-    double from = 1;            // temperature
+    double from = 1;  // temperature
     double elbo = 0;
     bool kept = false;
   };
   std::vector<Arm> arms;
-  bool plateau = false;         // the entropy rose in two steps: more than one transition
+  bool plateau = false;  // the entropy rose in two steps: more than one transition
 };
 
 Outcome run_auto(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);

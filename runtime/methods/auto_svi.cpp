@@ -19,8 +19,8 @@ constexpr std::uint64_t kProbe = 0x9B0BE;  // its items are not those of the run
 
 /// A full step from the items at a temperature, and the entropy then. Nonzero: a status of the generated
 /// code.
-std::int32_t heat(const Engine& e, const SviOptions& o, std::span<const std::int64_t> items,
-                  double temperature, double& entropy) {
+std::int32_t heat(const Engine& e, const SviOptions& o, std::span<const std::int64_t> items, double temperature,
+                  double& entropy) {
   Weights w;
   w.local_data = w.global_data = 1 / temperature;
   e.set(w);
@@ -74,8 +74,7 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
 
 }  // namespace
 
-Outcome run_auto_svi(const Engine& e, const SviOptions& options, const OnSweep& on_step,
-                     ProbeReport& report) {
+Outcome run_auto_svi(const Engine& e, const SviOptions& options, const OnSweep& on_step, ProbeReport& report) {
   SviOptions o = options;
   if (machine::batch_stage(e.model())) {
     const auto start = e.save();

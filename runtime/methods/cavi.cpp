@@ -49,8 +49,7 @@ double Settling::left_to_go(double moved) {
   if (moved <= kRounding) return moved;
   const std::size_t sweeps = recent_.size() - 1;
   if (sweeps < kFewest) return INFINITY;
-  const double ratio =
-      std::min(kSlowest, std::pow(moved / recent_.front(), 1.0 / static_cast<double>(sweeps)));
+  const double ratio = std::min(kSlowest, std::pow(moved / recent_.front(), 1.0 / static_cast<double>(sweeps)));
   return moved * ratio / (1 - ratio);
 }
 
@@ -71,8 +70,7 @@ Outcome failure(const Engine& e, std::int32_t status, Outcome so_far) {
 bool check_elbo(double elbo, Outcome& out) {
   if (machine::is_possible(elbo)) return true;
   out.status = Status::numerical_failure;
-  out.failure =
-      std::isfinite(elbo) ? "the data have probability 0 under the model" : "the ELBO is not finite";
+  out.failure = std::isfinite(elbo) ? "the data have probability 0 under the model" : "the ELBO is not finite";
   return false;
 }
 
@@ -121,8 +119,7 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
     out.elbo = elbo.value;
     if (!check_elbo(out.elbo, out)) return out;
     const double objective = annealed_objective(a, t, elbo);
-    const bool comparable =
-        previous_temperature == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
+    const bool comparable = previous_temperature == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
     if (comparable && objective < previous - 1e-9 * (1 + std::abs(objective))) ++out.decreases;
     previous = objective;
     previous_temperature = noise > 0 ? std::optional<double>() : t;

@@ -21,16 +21,16 @@ struct CaviOptions : SweepOptions {
   /// Converged when the ELBO moves by at most tolerance * (1 + |ELBO|) and every global parameter array moves, and has
   /// left to go as far as the last sweeps tell, at most sqrt(tolerance) of its mean size.
   double tolerance = 1e-8;
-  Annealing annealing;         // its sweeps come first and count; what follows is the finishing phase
-  std::uint64_t seed = 1;      // of the random starts that stochastic annealing mixes in
+  Annealing annealing;     // its sweeps come first and count; what follows is the finishing phase
+  std::uint64_t seed = 1;  // of the random starts that stochastic annealing mixes in
 };
 
 struct Outcome {
   Status status = Status::max_iter;
   std::int64_t iterations = 0;
-  double elbo = 0;                       // at temperature 1
-  std::string failure;                   // numerical_failure: what happened
-  std::int64_t decreases = 0;            // sweeps after which what was maximised was lower beyond rounding
+  double elbo = 0;             // at temperature 1
+  std::string failure;         // numerical_failure: what happened
+  std::int64_t decreases = 0;  // sweeps after which what was maximised was lower beyond rounding
 };
 
 /// One sweep, from 1: the ELBO at temperature 1, the temperature it was made at, and the objective of that temperature.
@@ -57,7 +57,7 @@ class Settling {
   double previous_ = 0;
   bool first_ = true;
   Parameters before_;
-  std::vector<double> recent_;           // movements of the last sweeps
+  std::vector<double> recent_;  // movements of the last sweeps
 };
 
 /// Puts the weights of the engine back to 1 when a run ends, however it does.

@@ -14,8 +14,7 @@ using machine::Role;
 bool is_state(const machine::BufferRow& b) { return b.role == Role::factor || b.role == Role::statistic; }
 
 bool is_pick(const machine::Model& m, std::int64_t buffer) {
-  return std::any_of(m.picks, m.picks + m.pick_count,
-                     [&](const machine::PickRow& p) { return p.buffer == buffer; });
+  return std::any_of(m.picks, m.picks + m.pick_count, [&](const machine::PickRow& p) { return p.buffer == buffer; });
 }
 
 /// As View::length, which would overflow where sizes are absurd.

@@ -25,11 +25,11 @@ using Parameters = std::vector<std::vector<double>>;
 
 class Engine {
  public:
-  /// `model` (its tables and functions, or `code` in their place) must outlive the engine; `sizes` by slot. `window`: items
-  /// whose factors are kept at a time at least, 0 for all of them, as it is where the model does not take minibatches.
-  /// Buffers of picks have no memory: they are there for a start (see Picks in runtime/methods/random_start.h). Throws NoRoom.
-  Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window,
-         const machine::Code* code);
+  /// `model` (its tables and functions, or `code` in their place) must outlive the engine; `sizes` by slot. `window`:
+  /// items whose factors are kept at a time at least, 0 for all of them, as it is where the model does not take
+  /// minibatches. Buffers of picks have no memory: they are there for a start (see Picks in
+  /// runtime/methods/random_start.h). Throws NoRoom.
+  Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window, const machine::Code* code);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -63,8 +63,8 @@ class Engine {
   Parameters global_parameters() const;
 
   std::function<std::string(std::int32_t status)> describe;  // what a status code of the generated code means
-  /// A fresh random start in place of the present factors, of the run's kind unless another is named; 0, or a status of the
-  /// generated code.
+  /// A fresh random start in place of the present factors, of the run's kind unless another is named; 0, or a status of
+  /// the generated code.
   std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
 
  private:

@@ -5,8 +5,7 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kAligned =
-    8;  // numbers in 64 bytes, which generated code expects buffers to be aligned to
+constexpr std::size_t kAligned = 8;  // numbers in 64 bytes, which generated code expects buffers to be aligned to
 
 }  // namespace
 

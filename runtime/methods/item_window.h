@@ -11,7 +11,8 @@ namespace lehr {
 
 class ItemWindow {
  public:
-  /// `machine` must outlive the window and have one stage that holds all local blocks. `items`: kept at a time at least.
+  /// `machine` must outlive the window and have one stage that holds all local blocks. `items`: kept at a time at
+  /// least.
   ItemWindow(const machine::Machine& machine, std::int64_t items);
   ItemWindow(const ItemWindow&) = delete;
   ItemWindow& operator=(const ItemWindow&) = delete;

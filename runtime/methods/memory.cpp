@@ -25,9 +25,7 @@ void Memory::resize(std::size_t b, std::size_t length) {
   table_[b] = owned_[b].get();
 }
 
-std::span<double> Memory::reals(std::size_t b) const {
-  return {static_cast<double*>(table_[b]), lengths_[b]};
-}
+std::span<double> Memory::reals(std::size_t b) const { return {static_cast<double*>(table_[b]), lengths_[b]}; }
 std::span<std::int64_t> Memory::integers(std::size_t b) const {
   return {static_cast<std::int64_t*>(table_[b]), lengths_[b]};
 }

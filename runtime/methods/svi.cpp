@@ -39,7 +39,8 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     out.status = s;
     return out;
   };
-  if (const std::int32_t status = machine::one_stage(e.model()) ? 0 : prepare_statistics(e)) return failure(e, status, out);
+  if (const std::int32_t status = machine::one_stage(e.model()) ? 0 : prepare_statistics(e))
+    return failure(e, status, out);
   const StepRow* const stage = machine::batch_stage(e.model());
   Batches batches(e.items(), batch_of(e, o), o.replacement && e.minibatches(), o.seed);
   const std::int64_t steps = steps_of(e, o);
@@ -59,8 +60,7 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
       items.erase(std::unique(items.begin(), items.end()), items.end());
       if (const std::int32_t status = temperatures->update(items, o)) return failure(e, status, out);
       // Sums of data alone that do not come from the batch follow the temperatures.
-      if (const std::int32_t status = stage && stage->data >= 0 ? 0 : e.prepare())
-        return failure(e, status, out);
+      if (const std::int32_t status = stage && stage->data >= 0 ? 0 : e.prepare()) return failure(e, status, out);
       temperature = temperatures->temperature();
       if (report) *report = {temperatures->posterior(), out.iterations + 1, temperature};
     }
@@ -80,8 +80,7 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
       if (const std::int32_t status = temperatures ? temperatures->pause() : e.prepare())
         return failure(e, status, out);
       if (const std::int32_t status = evaluate(e, o, elbo)) return failure(e, status, out);
-      if (const std::int32_t status = temperatures ? temperatures->resume() : 0)
-        return failure(e, status, out);
+      if (const std::int32_t status = temperatures ? temperatures->resume() : 0) return failure(e, status, out);
     }
     out.elbo = elbo.value;
     if (!check_elbo(out.elbo, out)) return done(Status::numerical_failure);

@@ -11,24 +11,27 @@
 namespace lehr {
 
 struct SweepOptions {
-  std::int64_t local_iterations = 100;   // see machine::Accuracy
+  std::int64_t local_iterations = 100;  // see machine::Accuracy
   double local_tolerance = 1e-4;
-  bool fresh = false;                    // items are inferred from their priors, not from what was known of them, where one
-                                         // stage holds all local blocks
+  bool fresh = false;  // items are inferred from their priors, not from what was known of them, where one
+                       // stage holds all local blocks
 };
 
 /// What a sweep does besides updating every step in order.
 struct SweepPlan {
-  bool items_only = false;                             // no block outside the items
-  std::optional<std::span<const std::int64_t>> batch = {};  // ascending items of the first stage's plate; sums are scaled up
-  std::function<std::int32_t(const StepRow&)> update = {};  // of a block outside the items, instead of calling its function
-  bool again = false;                                  // the items were formed by the sweep before
+  bool items_only = false;  // no block outside the items
+  std::optional<std::span<const std::int64_t>> batch =
+      {};  // ascending items of the first stage's plate; sums are scaled up
+  std::function<std::int32_t(const StepRow&)> update =
+      {};              // of a block outside the items, instead of calling its function
+  bool again = false;  // the items were formed by the sweep before
 };
 
 /// Nonzero: a status of the generated code.
 std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan = {});
 
-/// Sums of the data alone from these items, scaled up, in place of those of all items; Engine::prepare brings those back.
+/// Sums of the data alone from these items, scaled up, in place of those of all items; Engine::prepare brings those
+/// back.
 std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
 
 /// The ELBO of the global factors as they are, every local factor at its optimum: items updated, nothing else.

@@ -113,8 +113,8 @@ Outcome temper_items(const Engine& e, const CaviOptions& o, const ItemGrid& grid
 
 }  // namespace
 
-Outcome run_items_tempered(const Engine& e, const CaviOptions& o, const ItemGrid& grid,
-                           const OnSweep& on_sweep, TemperReport& report) {
+Outcome run_items_tempered(const Engine& e, const CaviOptions& o, const ItemGrid& grid, const OnSweep& on_sweep,
+                           TemperReport& report) {
   const Outcome out = temper_items(e, o, grid, on_sweep, report);
   const bool ended = out.status == Status::interrupted || out.status == Status::numerical_failure;
   return ended ? out : finish(e, o, out, on_sweep);

@@ -7,8 +7,7 @@
 
 namespace lehr {
 
-ItemTemperatures::ItemTemperatures(const Engine& engine, const ItemGrid& grid)
-    : engine_(engine), grid_(grid) {
+ItemTemperatures::ItemTemperatures(const Engine& engine, const ItemGrid& grid) : engine_(engine), grid_(grid) {
   const auto n = engine.reals(engine.model().item_energies).size();
   const std::size_t levels = grid.temperatures.size();
   r_.assign(n, std::vector<double>(levels, 1 / static_cast<double>(levels)));
@@ -16,15 +15,12 @@ ItemTemperatures::ItemTemperatures(const Engine& engine, const ItemGrid& grid)
   std::ranges::fill(inverse(), mean_inverse(r_[0], grid.temperatures));
 }
 
-std::span<double> ItemTemperatures::inverse() const {
-  return engine_.reals(engine_.model().item_inverse);
-}
+std::span<double> ItemTemperatures::inverse() const { return engine_.reals(engine_.model().item_inverse); }
 
 std::int32_t ItemTemperatures::update(std::span<const std::int64_t> items, const SweepOptions& options) {
   const std::span<double> energies = engine_.reals(engine_.model().item_energies), b = inverse();
   std::ranges::fill(energies, 0.0);
-  if (const std::int32_t status = sweep(engine_, options, {.items_only = true, .batch = items}))
-    return status;
+  if (const std::int32_t status = sweep(engine_, options, {.items_only = true, .batch = items})) return status;
   const std::vector<std::vector<double>> log_c = grid_.log_normaliser(items);
   const double levels = static_cast<double>(grid_.temperatures.size());
   for (std::size_t k = 0; k < items.size(); ++k) {

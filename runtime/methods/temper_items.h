@@ -1,7 +1,7 @@
 // Local variational tempering: every item has a latent temperature of its own, on a grid. Mandt, McInerney, Abrol,
-// Ranganath & Blei (2016), section 2.4: items that the model does not explain stay warm, and weigh less. Equation 10 there
-// tempers twice; here r_im is proportional to exp(e_i / T_m - log C_i(T_m)), e_i the expected log density of the item and
-// its local variables, and C_i the normaliser of that density to the power 1 / T_m.
+// Ranganath & Blei (2016), section 2.4: items that the model does not explain stay warm, and weigh less. Equation 10
+// there tempers twice; here r_im is proportional to exp(e_i / T_m - log C_i(T_m)), e_i the expected log density of the
+// item and its local variables, and C_i the normaliser of that density to the power 1 / T_m.
 #pragma once
 #include <functional>
 #include <span>
@@ -13,7 +13,7 @@
 namespace lehr {
 
 struct ItemGrid {
-  std::vector<double> temperatures;     // ascending from 1; uniform prior
+  std::vector<double> temperatures;  // ascending from 1; uniform prior
   /// log C_i(T) of these items under the factors as they are, one array of temperatures each.
   std::function<std::vector<std::vector<double>>(std::span<const std::int64_t> items)> log_normaliser;
 };
@@ -34,7 +34,8 @@ class ItemTemperatures {
   std::int32_t pause();
   std::int32_t resume();
 
-  /// What the latent temperatures add to the ELBO of the weighted terms: sum over items of E[log prior / q] - E[log C_i].
+  /// What the latent temperatures add to the ELBO of the weighted terms: sum over items of E[log prior / q] - E[log
+  /// C_i].
   double objective() const;
   /// 1 / E[1/T] over all items, and its share at each level.
   double temperature() const;

@@ -91,13 +91,13 @@ Result<bool> write_file(const std::string& path, std::string_view bytes, unsigne
   std::random_device random;
   const std::string beside =
       (folder / fmt::format("{}{:08x}{:08x}{}", begun(target), random(), random(), kUnfinished)).string();
-  Descriptor out(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                        static_cast<mode_t>(mode)));
+  Descriptor out(
+      ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, static_cast<mode_t>(mode)));
   struct stat before = {};
   if (!out.ok()) return failure(ExitCode::usage, path, "cannot write");
   ::flock(out.number(), LOCK_EX);
-  const bool keeps_mode = !exists || (::stat(target.c_str(), &before) == 0 &&
-                                      ::fchmod(out.number(), before.st_mode & 07777) == 0);
+  const bool keeps_mode =
+      !exists || (::stat(target.c_str(), &before) == 0 && ::fchmod(out.number(), before.st_mode & 07777) == 0);
   if (!keeps_mode || !write_all(out.number(), bytes) || ::fsync(out.number()) != 0 ||
       ::rename(beside.c_str(), target.c_str()) != 0 || !out.close()) {
     const Error error = failure(ExitCode::usage, path, "cannot write");

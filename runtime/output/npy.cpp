@@ -13,8 +13,8 @@
 
 #include "runtime/host.h"
 #include "runtime/output/atomic_file.h"
-#include "runtime/printable.h"
 #include "runtime/output/zip.h"
+#include "runtime/printable.h"
 
 namespace lehr {
 namespace {
@@ -84,8 +84,7 @@ std::optional<std::uint64_t> count_of(const std::vector<std::int64_t>& shape) {
   for (const std::int64_t extent : shape)
     if (extent == 0) return 0;
   for (const std::int64_t extent : shape) {
-    if (count > std::numeric_limits<std::uint64_t>::max() / static_cast<std::uint64_t>(extent))
-      return std::nullopt;
+    if (count > std::numeric_limits<std::uint64_t>::max() / static_cast<std::uint64_t>(extent)) return std::nullopt;
     count *= static_cast<std::uint64_t>(extent);
   }
   return count;
@@ -96,8 +95,7 @@ double half(std::uint16_t bits) {
   double size = std::ldexp(fraction, -24);
   if (exponent == 31)
     size = fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  else if (exponent > 0)
-    size = std::ldexp(fraction + 1024, exponent - 25);
+  else if (exponent > 0) size = std::ldexp(fraction + 1024, exponent - 25);
   return bits & 0x8000 ? -size : size;
 }
 
@@ -105,9 +103,9 @@ template <class T>
 T load(const char* from, bool swapped) {
   char bytes[sizeof(T)];
   if (swapped)
-    for (std::size_t i = 0; i < sizeof(T); ++i) bytes[i] = from[sizeof(T) - 1 - i];
-  else
-    std::memcpy(bytes, from, sizeof(T));
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+      bytes[i] = from[sizeof(T) - 1 - i];
+  else std::memcpy(bytes, from, sizeof(T));
   T value;
   std::memcpy(&value, bytes, sizeof(T));
   return value;
@@ -124,7 +122,8 @@ bool load_values(std::vector<double>& values, const char* from, char kind, std::
   switch (kind) {
     case 'b':
       if (size == 1)
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = from[i] != 0;
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = from[i] != 0;
       return size == 1;
     case 'i':
       if (size == 1) return load_all<std::int8_t>(values, from, swapped), true;
@@ -182,9 +181,7 @@ struct Layout {
 Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std::string& path) {
   if (all == 0) return npy_error(path, "the file is empty");
   if (!bytes.starts_with(kMagic) || bytes.size() < 12) return npy_error(path, "not an NPY file");
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
-  };
+  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
   const std::size_t version = byte(6);
   if (version < 1 || version > 3) return npy_error(path, fmt::format("NPY version {} is unknown", version));
   const std::size_t start = version == 1 ? 10 : 12;
@@ -203,9 +200,8 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
   out.size = type.size() == 2 && type[1] >= '1' && type[1] <= '8' ? static_cast<std::size_t>(type[1] - '0') : 0;
   std::vector<double> probe;
   if (out.size == 0 || !load_values(probe, bytes.data(), type[0], out.size, false))
-    return npy_error(
-        path, fmt::format("dtype '{}' is not numeric", printable(descr)),
-        {"bool, integers and floats of 2, 4 and 8 bytes are read; convert with `array.astype(float)`"});
+    return npy_error(path, fmt::format("dtype '{}' is not numeric", printable(descr)),
+                     {"bool, integers and floats of 2, 4 and 8 bytes are read; convert with `array.astype(float)`"});
   out.kind = type[0];
   const std::optional<std::uint64_t> count = count_of(header->shape);
   const std::uint64_t body = all - out.begin;
@@ -214,8 +210,9 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
                                        fmt::join(header->shape, ", "), descr, body));
   out.count = *count;
   if (const double needed = 8 * static_cast<double>(*count); needed > static_cast<double>(memory_of_machine()))
-    return npy_error(path, fmt::format("shape ({}) needs {}, more than the memory of {}", fmt::join(header->shape, ", "),
-                                       as_bytes(needed), as_bytes(static_cast<double>(memory_of_machine()))));
+    return npy_error(path,
+                     fmt::format("shape ({}) needs {}, more than the memory of {}", fmt::join(header->shape, ", "),
+                                 as_bytes(needed), as_bytes(static_cast<double>(memory_of_machine()))));
   return out;
 }
 
@@ -229,14 +226,16 @@ Result<NpyArray> parse_npy(std::string_view bytes, const std::string& path) {
   array.integer = layout->kind != 'f';
   array.values.resize(layout->count);
   const bool big = std::endian::native == std::endian::big;
-  load_values(array.values, bytes.data() + layout->begin, layout->kind, layout->size, layout->sign == (big ? '<' : '>'));
+  load_values(array.values, bytes.data() + layout->begin, layout->kind, layout->size,
+              layout->sign == (big ? '<' : '>'));
   if (layout->header.fortran && array.shape.size() > 1) array.values = row_major(array.values, array.shape);
   return array;
 }
 
 std::string format_npy(const NpyArray& array) {
   std::string shape;
-  for (const std::int64_t extent : array.shape) shape += fmt::format("{}, ", extent);
+  for (const std::int64_t extent : array.shape)
+    shape += fmt::format("{}, ", extent);
   if (array.shape.size() > 1) shape.resize(shape.size() - 2);
   std::string header =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", array.integer ? "<i8" : "<f8",
@@ -255,7 +254,8 @@ std::string format_npy(const NpyArray& array) {
   for (std::size_t i = 0; i < array.values.size(); ++i) {
     const std::uint64_t bits = array.integer ? static_cast<std::uint64_t>(std::llround(array.values[i]))
                                              : std::bit_cast<std::uint64_t>(array.values[i]);
-    for (std::size_t b = 0; b < 8; ++b) out[start + 8 * i + b] = static_cast<char>(bits >> (8 * b));
+    for (std::size_t b = 0; b < 8; ++b)
+      out[start + 8 * i + b] = static_cast<char>(bits >> (8 * b));
   }
   return out;
 }

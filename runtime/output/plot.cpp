@@ -35,8 +35,7 @@ class Grid {
         text += ' ';
         continue;
       }
-      if (style_ == PlotStyle::ascii)
-        text += '*';
+      if (style_ == PlotStyle::ascii) text += '*';
       else  // U+2800 + bits in UTF-8
         text += {'\xE2', static_cast<char>(0xA0 | bits >> 6), static_cast<char>(0x80 | (bits & 0x3F))};
       used = text.size();
@@ -70,8 +69,7 @@ PlotStyle terminal_style() {
   return PlotStyle::ascii;
 }
 
-std::string text_plot(const std::vector<double>& y, int width, int height, const std::string& title,
-                      PlotStyle style) {
+std::string text_plot(const std::vector<double>& y, int width, int height, const std::string& title, PlotStyle style) {
   width = std::max(width, 10);
   height = std::max(height, 2);
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -111,7 +109,8 @@ std::string text_plot(const std::vector<double>& y, int width, int height, const
     out += fmt::format("{:>{}} {}{}\n", text, margin, axis, grid.line(row));
   }
   std::string rule;
-  for (int column = 0; column < width; ++column) rule += fancy ? "─" : "-";
+  for (int column = 0; column < width; ++column)
+    rule += fancy ? "─" : "-";
   const std::string end = fmt::format("{}", y.size() - 1);
   out += fmt::format("{:>{}} {}{}\n", "", margin, fancy ? "└" : "+", rule);
   out += fmt::format("{:>{}}  0{:>{}}\n", "", margin, end, width - 1);

@@ -34,10 +34,8 @@ std::string draw_bar(double share, int width, bool utf8) {
   std::string text;
   for (int i = 0; i < width; ++i) {
     const int filled = std::clamp(eighths - 8 * i, 0, 8);
-    if (utf8)
-      text += filled == 8 ? "█" : kEighths[filled];
-    else
-      text += filled == 8 ? '#' : '.';
+    if (utf8) text += filled == 8 ? "█" : kEighths[filled];
+    else text += filled == 8 ? '#' : '.';
   }
   return text;
 }
@@ -52,8 +50,7 @@ ProgressOptions progress_for(std::FILE* stream, bool quiet) {
   const char* terminal = std::getenv("TERM");
   options.bar = isatty(descriptor) != 0 && !(terminal && std::string_view(terminal) == "dumb");
   winsize size = {};
-  if (options.bar && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    options.columns = size.ws_col;
+  if (options.bar && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.columns = size.ws_col;
   return options;
 }
 
@@ -80,10 +77,9 @@ void Progress::show() {
   some_ = true;
   shown_at_ = last_.seconds;
   if (options_.quiet) return;
-  std::string line = max_iterations_ > 0
-                         ? fmt::format("iteration {:>{}}/{}", last_.iteration,
-                                       fmt::formatted_size("{}", max_iterations_), max_iterations_)
-                         : fmt::format("iteration {}", last_.iteration);
+  std::string line = max_iterations_ > 0 ? fmt::format("iteration {:>{}}/{}", last_.iteration,
+                                                       fmt::formatted_size("{}", max_iterations_), max_iterations_)
+                                         : fmt::format("iteration {}", last_.iteration);
   if (!std::isnan(last_.elbo)) line += fmt::format("  ELBO {:.8g}", last_.elbo);
   if (!std::isnan(change_)) line += fmt::format("  change {:+.3g}", change_);
   if (last_.temperature != 1) line += fmt::format("  T {:.4g}", last_.temperature);

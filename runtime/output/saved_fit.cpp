@@ -13,8 +13,8 @@
 #include "runtime/data/text.h"
 #include "runtime/output/atomic_file.h"
 #include "runtime/output/npy.h"
-#include "runtime/printable.h"
 #include "runtime/output/zip.h"
+#include "runtime/printable.h"
 
 namespace lehr {
 namespace {
@@ -22,9 +22,7 @@ namespace {
 using nlohmann::json;
 
 /// JSON has no NaN: fit.json has null instead.
-double number(const json& j) {
-  return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>();
-}
+double number(const json& j) { return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>(); }
 
 template <class T>
 void get(const json& j, const char* name, T& to) {
@@ -114,8 +112,7 @@ std::vector<double> read_elbos(const std::string& text) {
     const std::size_t seconds = text.find(',', begin), elbo = text.find(',', seconds + 1);
     if (end == std::string::npos || seconds == std::string::npos || elbo >= end) break;
     const std::string_view rest = std::string_view(text).substr(elbo + 1, end - elbo - 1);
-    out.push_back(
-        parse_number(rest.substr(0, rest.find(','))).value_or(std::numeric_limits<double>::quiet_NaN()));
+    out.push_back(parse_number(rest.substr(0, rest.find(','))).value_or(std::numeric_limits<double>::quiet_NaN()));
     begin = end;
   }
   return out;
@@ -173,8 +170,7 @@ Result<SavedFit> read_fit(const std::string& directory) {
     read_summary(summary, fit);
     seals = read_seals(summary);
   } catch (const json::exception& e) {
-    return Error{
-        ExitCode::data, path, fmt::format("not what `lehr fit` writes: {}", printable(e.what(), 200)), {}};
+    return Error{ExitCode::data, path, fmt::format("not what `lehr fit` writes: {}", printable(e.what(), 200)), {}};
   }
   const auto is_another = [&](const char* name, std::string_view bytes) {
     const auto seal = seals.find(name);
@@ -184,11 +180,10 @@ Result<SavedFit> read_fit(const std::string& directory) {
   const Result<std::string> bytes = read_file(posterior);
   if (!bytes) return bytes.error();
   if (is_another("posterior.npz", *bytes))
-    return Error{
-        ExitCode::data,
-        directory,
-        "the files are not of one fit: posterior.npz is not the one that fit.json belongs to",
-        {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
+    return Error{ExitCode::data,
+                 directory,
+                 "the files are not of one fit: posterior.npz is not the one that fit.json belongs to",
+                 {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
   Result<std::vector<NpyArray>> arrays = parse_npz(*bytes, posterior);
   if (!arrays) return arrays.error();
   fit.posterior = *arrays;

@@ -16,7 +16,7 @@ struct SavedVariable {
   std::vector<std::string> axes, event;  // plates; of a nested plate's parent no array has an axis of its own
   std::string family;                    // of the factor; may be empty
   std::string joint;                     // the other member of a joint factor, or empty
-  std::vector<NpyArray> parameters;  // named without the variable: "mean", "precision"; empty: not written
+  std::vector<NpyArray> parameters;      // named without the variable: "mean", "precision"; empty: not written
 
   /// The parameter of that name, or null.
   const NpyArray* find(const std::string& parameter) const;
@@ -38,7 +38,7 @@ struct SavedFit {
   std::map<std::string, std::vector<double>> constants;    // a number is an array of one
   std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
   std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays
-  std::vector<double> elbo_trace;   // empty when there is no trace.csv, or one of another fit
+  std::vector<double> elbo_trace;                          // empty when there is no trace.csv, or one of another fit
   bool other_trace = false;         // there is one of another fit, which is running or was killed
   std::vector<NpyArray> posterior;  // posterior.npz as it is
 

@@ -39,13 +39,13 @@ Result<Trace> Trace::open(const std::string& directory, const std::vector<std::s
                           std::int64_t keep_until) {
   std::error_code failure;
   std::filesystem::create_directories(directory, failure);
-  if (failure)
-    return Error{ExitCode::usage, directory, "cannot make the directory: " + failure.message(), {}};
+  if (failure) return Error{ExitCode::usage, directory, "cannot make the directory: " + failure.message(), {}};
   Trace trace;
   trace.path_ = (std::filesystem::path(directory) / "trace.csv").string();
   trace.extra_columns_ = extra_columns.size();
   std::string header = "iteration,seconds,elbo,temperature";
-  for (const std::string& column : extra_columns) header += "," + column;
+  for (const std::string& column : extra_columns)
+    header += "," + column;
   header += "\n";
   const Result<bool> begun = write_file(trace.path_, header + earlier_rows(trace.path_, header, keep_until));
   if (!begun) return begun.error();
@@ -58,10 +58,8 @@ Result<Trace> Trace::open(const std::string& directory, const std::vector<std::s
 Result<bool> Trace::append(std::int64_t iteration, double seconds, double elbo, double temperature,
                            std::span<const double> extra) {
   if (extra.size() != extra_columns_)
-    return Error{ExitCode::internal,
-                 path_,
-                 fmt::format("{} values for {} further columns", extra.size(), extra_columns_),
-                 {}};
+    return Error{
+        ExitCode::internal, path_, fmt::format("{} values for {} further columns", extra.size(), extra_columns_), {}};
   std::string row = fmt::format("{},{:.17g},{:.17g},{:.17g}", iteration, seconds, elbo, temperature);
   for (const double value : extra)
     row += std::isnan(value) ? std::string(",") : fmt::format(",{:.17g}", value);

@@ -17,8 +17,8 @@
 namespace lehr {
 namespace {
 
-constexpr std::uint32_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50, kEnd = 0x06054b50,
-                        kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
+constexpr std::uint32_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
+                        kLocator64 = 0x07064b50;
 constexpr std::uint32_t kFull32 = 0xFFFFFFFF;
 constexpr std::uint16_t kFull16 = 0xFFFF;
 constexpr std::uint16_t kStored = 0, kDeflated = 8;
@@ -26,17 +26,15 @@ constexpr std::uint16_t kDate1980 = (1 << 5) | 1;
 /// Deflate cannot shrink by more than this factor.
 constexpr std::uint64_t kLargestRatio = 1032;
 
-Error zip_error(const std::string& path, std::string text) {
-  return {ExitCode::data, path, std::move(text), {}};
-}
+Error zip_error(const std::string& path, std::string text) { return {ExitCode::data, path, std::move(text), {}}; }
 
 /// A little-endian integer of the type's size; the caller has checked the bounds.
 template <class T>
 T get(std::string_view bytes, std::uint64_t at) {
   T value = 0;
   for (std::size_t i = 0; i < sizeof(T); ++i)
-    value = static_cast<T>(
-        value | static_cast<T>(static_cast<T>(static_cast<unsigned char>(bytes[at + i])) << (8 * i)));
+    value =
+        static_cast<T>(value | static_cast<T>(static_cast<T>(static_cast<unsigned char>(bytes[at + i])) << (8 * i)));
   return value;
 }
 
@@ -170,8 +168,7 @@ Result<std::optional<ZipMember>> extract(const Entry& entry, std::string_view by
   const std::string_view body = bytes.substr(start, entry.compressed);
   if (entry.method == kStored && entry.size != entry.compressed) return fail("has sizes that disagree");
   const auto first = [&](std::uint64_t size) {
-    return entry.method == kStored ? std::string(body.substr(0, size))
-                                   : inflated(body, size, size == entry.size);
+    return entry.method == kStored ? std::string(body.substr(0, size)) : inflated(body, size, size == entry.size);
   };
   constexpr std::uint64_t kBegin = 1 << 16;
   const std::optional<std::string> begin = first(std::min(entry.size, kBegin));
@@ -190,8 +187,7 @@ std::uint32_t checksum(std::string_view bytes) {
   return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::string& path,
-                                        const ZipFilter& filter) {
+Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::string& path, const ZipFilter& filter) {
   const std::optional<Directory> directory = find_directory(bytes);
   if (!directory) return zip_error(path, "not a ZIP archive, or one that was cut off");
   constexpr std::uint64_t kCentralSize = 46;
@@ -199,8 +195,7 @@ Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::strin
   std::uint64_t at = directory->offset;
   std::uint64_t total = 0;
   for (std::uint64_t i = 0; i < directory->count; ++i) {
-    if (at > bytes.size() || bytes.size() - at < kCentralSize ||
-        get<std::uint32_t>(bytes, at) != kCentralHeader)
+    if (at > bytes.size() || bytes.size() - at < kCentralSize || get<std::uint32_t>(bytes, at) != kCentralHeader)
       return zip_error(path, "the directory of the archive is damaged");
     Entry entry{get<std::uint16_t>(bytes, at + 8),
                 get<std::uint16_t>(bytes, at + 10),
@@ -302,8 +297,7 @@ std::string write_zip(const std::vector<ZipMember>& members) {
 Result<std::string> gunzip(std::string_view bytes, const std::string& path) {
   constexpr int kGzipOnly = MAX_WBITS + 16;
   z_stream stream = {};
-  if (inflateInit2(&stream, kGzipOnly) != Z_OK)
-    return Error{ExitCode::internal, path, "zlib does not start", {}};
+  if (inflateInit2(&stream, kGzipOnly) != Z_OK) return Error{ExitCode::internal, path, "zlib does not start", {}};
   const std::uint64_t most = memory_of_machine() / 2;  // what is read from it needs as much again
   std::string out;
   Pieces in{bytes};
@@ -325,8 +319,7 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& path) {
   }
   inflateEnd(&stream);
   if (out.size() >= most)
-    return zip_error(path,
-                     fmt::format("the file expands to more than {}", as_bytes(static_cast<double>(most))));
+    return zip_error(path, fmt::format("the file expands to more than {}", as_bytes(static_cast<double>(most))));
   if (status != Z_STREAM_END) return zip_error(path, "not a gzip file, or one that was cut off");
   return out;
 }

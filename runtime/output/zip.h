@@ -25,13 +25,11 @@ std::string write_zip(const std::vector<ZipMember>& members);
 
 /// Whether a member is read, or why it must not be: from its name, the size that it claims and its first
 /// bytes (64 kB), before there is room made for it.
-using ZipFilter =
-    std::function<Result<bool>(std::string_view name, std::uint64_t size, std::string_view begin)>;
+using ZipFilter = std::function<Result<bool>(std::string_view name, std::uint64_t size, std::string_view begin)>;
 
 /// The members of an archive that the filter takes (without one: all), stored or deflated, ZIP64 or not;
 /// sizes and checksums are verified.
-Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::string& path,
-                                        const ZipFilter& filter = {});
+Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::string& path, const ZipFilter& filter = {});
 
 /// The contents of a gzip file (several members follow one another); an error where they do not fit into
 /// memory.

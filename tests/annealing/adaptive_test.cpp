@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "compiler/pipeline.h"
 #include "compiler/instance/instance.h"
+#include "compiler/pipeline.h"
 #include "runtime/methods/adaptive.h"
 #include "runtime/methods/sweep.h"
 
@@ -82,8 +82,7 @@ TEST_CASE("steps follow the noise of the natural gradients") {
     std::array<std::int64_t, 2> batch = {t * 5 % 6, (t * t + 1 + t * 5) % 6};
     if (batch[0] == batch[1]) batch[1] = (batch[1] + 1) % 6;
     std::sort(batch.begin(), batch.end());
-    const SweepPlan plan{.batch = batch,
-                         .update = [&](const StepRow& block) { return steps.update(block, {}); }};
+    const SweepPlan plan{.batch = batch, .update = [&](const StepRow& block) { return steps.update(block, {}); }};
     REQUIRE(sweep(instance.engine(), {}, plan) == 0);
 
     const Naturals asked = target(now, batch);

@@ -46,13 +46,11 @@ struct Both {
   std::unique_ptr<test::Prepared> model;
   Instance whole, window;
 
-  explicit Both(const std::filesystem::path& path)
-      : model(test::prepare(path)), whole(make(0)), window(make(kBatch)) {}
+  explicit Both(const std::filesystem::path& path) : model(test::prepare(path)), whole(make(0)), window(make(kBatch)) {}
 
  private:
   Instance make(std::int64_t items) const {
-    return Instance(model->front, model->data, {.batches = true}, Backend::native,
-                    items);
+    return Instance(model->front, model->data, {.batches = true}, Backend::native, items);
   }
 };
 
@@ -88,8 +86,7 @@ TEST_CASE("every model: a step of size 1 from all items is a sweep; a window of 
           INFO((replacement ? "with replacement" : "by passes"));
           SviOptions some = options(kBatch, 0, 3);
           some.replacement = replacement;
-          const Ended whole = stochastic(both.whole, some, kind),
-                      window = stochastic(both.window, some, kind);
+          const Ended whole = stochastic(both.whole, some, kind), window = stochastic(both.window, some, kind);
           CHECK(difference(window.globals, whole.globals) == 0);
           CHECK(window.outcome.elbo == Approx(whole.outcome.elbo).epsilon(1e-13));
         }

@@ -28,8 +28,7 @@ TEST_CASE("normalisers at many temperatures come from few") {
       for (double t : at) {
         // a Gaussian's, and the power of an entry of a Dirichlet with a concentration of 0.02
         out[0].push_back(1e5 * (0.5 * (1 - 1 / t) * std::log(2 * std::acos(-1.0)) + 0.5 * std::log(t)));
-        out[1].push_back(std::lgamma(0.02 + 1 / t) - std::lgamma(0.02) - std::lgamma(60 + 1 / t) +
-                         std::lgamma(60));
+        out[1].push_back(std::lgamma(0.02 + 1 / t) - std::lgamma(0.02) - std::lgamma(60 + 1 / t) + std::lgamma(60));
       }
       return out;
     };

@@ -85,13 +85,15 @@ class Mutator {
 
   std::string pieces() {
     std::string out = below(2) ? "model m {" : "";
-    for (std::size_t n = below(60); n > 0; --n) out += kPieces[below(std::size(kPieces))];
+    for (std::size_t n = below(60); n > 0; --n)
+      out += kPieces[below(std::size(kPieces))];
     return out + (below(2) ? "}" : "");
   }
 
   std::string bytes() {
     std::string out;
-    for (std::size_t n = below(200); n > 0; --n) out += static_cast<char>(below(256));
+    for (std::size_t n = below(200); n > 0; --n)
+      out += static_cast<char>(below(256));
     return out;
   }
 
@@ -101,9 +103,7 @@ class Mutator {
   std::mt19937 random_;
 };
 
-bool inside(Span span, const Source& source) {
-  return span.begin <= span.end && span.end <= source.text.size();
-}
+bool inside(Span span, const Source& source) { return span.begin <= span.end && span.end <= source.text.size(); }
 
 /// Empty when all is well.
 std::string complaint(const Source& source) {
@@ -137,13 +137,13 @@ void check(const std::string& text) {
 TEST_CASE("mutated models") {
   Mutator mutator(1);
   const std::vector<Source> sources = read_sources("tests/ast/inputs");
-  for (int i = 0; i < 4000; ++i) check(mutator.mutate(sources[mutator.below(sources.size())].text));
+  for (int i = 0; i < 4000; ++i)
+    check(mutator.mutate(sources[mutator.below(sources.size())].text));
 }
 
 TEST_CASE("comments and line ends anywhere between tokens") {
   Mutator mutator(2);
-  const char* kSpaces[] = {"// c\n", "/* d */",       "\n",         "\n\n\n", " ",
-                           "\r\n",   "/* e\n   f */", "\n  // g\n", "\t"};
+  const char* kSpaces[] = {"// c\n", "/* d */", "\n", "\n\n\n", " ", "\r\n", "/* e\n   f */", "\n  // g\n", "\t"};
   for (const Source& source : read_sources("tests/ast/inputs")) {
     for (int i = 0; i < 100; ++i) {
       std::string text = source.text;
@@ -158,6 +158,8 @@ TEST_CASE("comments and line ends anywhere between tokens") {
 
 TEST_CASE("random pieces and bytes") {
   Mutator mutator(3);
-  for (int i = 0; i < 2000; ++i) check(mutator.pieces());
-  for (int i = 0; i < 1000; ++i) check(mutator.bytes());
+  for (int i = 0; i < 2000; ++i)
+    check(mutator.pieces());
+  for (int i = 0; i < 1000; ++i)
+    check(mutator.bytes());
 }

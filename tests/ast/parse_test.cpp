@@ -22,13 +22,15 @@ std::vector<std::string> errors(const std::string& text) {
   const bool parsed = parse({"m.lehr", text}, diagnostics).has_value();
   CHECK(parsed == diagnostics.all().empty());
   std::vector<std::string> out;
-  for (const Diagnostic& d : diagnostics.all()) out.push_back(d.text);
+  for (const Diagnostic& d : diagnostics.all())
+    out.push_back(d.text);
   return out;
 }
 
 std::string repeated(const std::string& text, int n, const std::string& front = "") {
   std::string out = front;
-  for (int i = 0; i < n; ++i) out += text;
+  for (int i = 0; i < n; ++i)
+    out += text;
   return out;
 }
 
@@ -140,9 +142,8 @@ TEST_CASE("operators are left associative and a minus binds closest") {
 }
 
 TEST_CASE("numbers") {
-  const std::pair<const char*, double> cases[] = {{"0", 0},        {"100", 100}, {"1e-3", 1e-3},
-                                                  {"1.5E+2", 150}, {".5", 0.5},  {"2.", 2},
-                                                  {"2.e1", 20},    {"007", 7},   {"1e308", 1e308}};
+  const std::pair<const char*, double> cases[] = {{"0", 0},  {"100", 100}, {"1e-3", 1e-3}, {"1.5E+2", 150}, {".5", 0.5},
+                                                  {"2.", 2}, {"2.e1", 20}, {"007", 7},     {"1e308", 1e308}};
   for (const auto& [spelling, value] : cases) {
     const auto ast = parse_well({"m.lehr", let(spelling)});
     REQUIRE(ast);
@@ -154,17 +155,16 @@ TEST_CASE("numbers") {
 }
 
 TEST_CASE("spans are bytes of the file, whatever its characters") {
-  for (const std::string& start :
-       {std::string(), std::string("\xEF\xBB\xBF"), std::string("/* 学習 😀 */\r\n")}) {
+  for (const std::string& start : {std::string(), std::string("\xEF\xBB\xBF"), std::string("/* 学習 😀 */\r\n")}) {
     const Source source{"m.lehr", start + "model μodel {\r\n  let é = α₀[ñ-1] + f(ß = ж);\r\n}"};
     const auto ast = parse_well(source);
     REQUIRE(ast);
     CHECK(source.slice(ast->model.span) == "μodel");
     CHECK(source.slice(ast->decls[0].span) == "let é = α₀[ñ-1] + f(ß = ж);");
     std::vector<std::string> seen;
-    for (const ast::Expr& e : ast->exprs) seen.emplace_back(source.slice(e.span));
-    CHECK(seen ==
-          std::vector<std::string>{"ñ", "1", "ñ-1", "α₀[ñ-1]", "ж", "f(ß = ж)", "α₀[ñ-1] + f(ß = ж)"});
+    for (const ast::Expr& e : ast->exprs)
+      seen.emplace_back(source.slice(e.span));
+    CHECK(seen == std::vector<std::string>{"ñ", "1", "ñ-1", "α₀[ñ-1]", "ж", "f(ß = ж)", "α₀[ñ-1] + f(ß = ж)"});
   }
 }
 
@@ -178,10 +178,10 @@ TEST_CASE("children precede parents") {
     if (const auto* n = std::get_if<ast::Binary>(&node)) before(n->left), before(n->right);
     if (const auto* n = std::get_if<ast::Sum>(&node)) before(n->body);
     if (const auto* n = std::get_if<ast::Parenthesised>(&node)) before(n->inner);
-    if (const auto* n = std::get_if<ast::Reference>(&node))
-      std::for_each(n->indices.begin(), n->indices.end(), before);
+    if (const auto* n = std::get_if<ast::Reference>(&node)) std::for_each(n->indices.begin(), n->indices.end(), before);
     if (const auto* n = std::get_if<ast::Call>(&node)) {
-      for (const ast::Argument& a : n->arguments) before(a.value);
+      for (const ast::Argument& a : n->arguments)
+        before(a.value);
     }
   }
 }
@@ -205,8 +205,7 @@ TEST_CASE("depth is bounded, and said once") {
 
 TEST_CASE("bytes that are no text") {
   const auto message = [](const char* byte) {
-    return std::vector<std::string>{
-        fmt::format("the byte {} does not belong in a text; a model file is UTF-8", byte)};
+    return std::vector<std::string>{fmt::format("the byte {} does not belong in a text; a model file is UTF-8", byte)};
   };
   CHECK(errors("model m { \xFF }") == message("0xFF"));
   CHECK(errors("model \xC0\xAF {}") == message("0xC0"));
@@ -214,6 +213,5 @@ TEST_CASE("bytes that are no text") {
   CHECK(errors("model \xF4\x90\x80\x80 {}") == message("0xF4"));
   CHECK(errors("model m {} \xE2\x82") == message("0xE2"));
   CHECK(errors(std::string("model m { \0 }", 13)) == message("0x00"));
-  CHECK(errors(std::string(5u << 20, ' ')).at(0) ==
-        "this file has 5242880 bytes; a model file has at most 4194304");
+  CHECK(errors(std::string(5u << 20, ' ')).at(0) == "this file has 5242880 bytes; a model file has at most 4194304");
 }

@@ -82,9 +82,8 @@ Case run(const Case& c) {
   fs::create_directories(tmp);
   Case result = c;
   for (const std::string& arguments : c.commands) {
-    const std::string command =
-        fmt::format("{} {} >>{}/stdout 2>>{}/stderr </dev/null", LEHR_PROGRAM,
-                    replaced(arguments, "{tmp}", tmp.string()), tmp.string(), tmp.string());
+    const std::string command = fmt::format("{} {} >>{}/stdout 2>>{}/stderr </dev/null", LEHR_PROGRAM,
+                                            replaced(arguments, "{tmp}", tmp.string()), tmp.string(), tmp.string());
     const int status = std::system(command.c_str());
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }

@@ -34,8 +34,7 @@ enum {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Built {
-  explicit Built(const std::string& model)
-      : p(test::prepare("models/" + model + ".lehr")), library(*p, true) {}
+  explicit Built(const std::string& model) : p(test::prepare("models/" + model + ".lehr")), library(*p, true) {}
   std::unique_ptr<test::Prepared> p;
   test::Library library;
 };
@@ -65,20 +64,17 @@ std::uint64_t checksum(const std::vector<std::byte>& saved) {
 TEST_CASE("sizes, memory and versions") {
   Built b("gmm");
   const Fields data = b.library.data(), sizes = b.library.sizes();
-  const auto bytes = [&](Fields s) {
-    return b.library.function<std::size_t(const void*)>("state_bytes")(s.data());
-  };
+  const auto bytes = [&](Fields s) { return b.library.function<std::size_t(const void*)>("state_bytes")(s.data()); };
   REQUIRE(bytes(sizes) > 0);
   CHECK(b.library.function<std::size_t(const void*)>("state_bytes")(nullptr) == 0);
-  for (const std::int64_t wrong :
-       {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(),
-        std::numeric_limits<std::int64_t>::max(), std::int64_t{1} << 43}) {
+  for (const std::int64_t wrong : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(),
+                                   std::numeric_limits<std::int64_t>::max(), std::int64_t{1} << 43}) {
     Fields s = sizes;
     s[1] = wrong;
     CHECK(bytes(s) == 0);
     std::vector<std::byte> memory(1000);
-    CHECK(b.library.function<std::int32_t(void*, std::size_t, const void*, const void*, std::uint64_t)>(
-              "init")(memory.data(), memory.size(), s.data(), data.data(), 1) == kSize);
+    CHECK(b.library.function<std::int32_t(void*, std::size_t, const void*, const void*, std::uint64_t)>("init")(
+              memory.data(), memory.size(), s.data(), data.data(), 1) == kSize);
   }
   Fields other = sizes;
   other[0] ^= 1;
@@ -86,12 +82,11 @@ TEST_CASE("sizes, memory and versions") {
 
   test::State state(b.library, sizes);
   const auto init = [&](const Fields& s, std::size_t length) {
-    return b.library.function<std::int32_t(void*, std::size_t, const void*, const void*, std::uint64_t)>(
-        "init")(state.memory().data(), length, s.data(), data.data(), 1);
+    return b.library.function<std::int32_t(void*, std::size_t, const void*, const void*, std::uint64_t)>("init")(
+        state.memory().data(), length, s.data(), data.data(), 1);
   };
   CHECK(init(other, state.memory().size()) == kAbi);
-  for (std::size_t length :
-       {std::size_t{0}, std::size_t{1}, state.memory().size() / 2, state.memory().size() - 64})
+  for (std::size_t length : {std::size_t{0}, std::size_t{1}, state.memory().size() / 2, state.memory().size() - 64})
     CHECK(init(sizes, length) == kShort);
   CHECK(state.step() == kState);
   REQUIRE(init(sizes, state.memory().size()) == 0);
@@ -217,15 +212,13 @@ TEST_CASE("values outside their domains") {
       value = before;
       return status;
     };
-    for (const std::int64_t wrong :
-         {std::int64_t{-1}, std::int64_t{6906}, std::numeric_limits<std::int64_t>::max(),
-          std::numeric_limits<std::int64_t>::min()})
+    for (const std::int64_t wrong : {std::int64_t{-1}, std::int64_t{6906}, std::numeric_limits<std::int64_t>::max(),
+                                     std::numeric_limits<std::int64_t>::min()})
       CHECK(with(integer_at(data, 3, 11), wrong) == kData);
     for (const double wrong : {-1.0, 0.5, std::nan(""), kInfinity})
       CHECK(with(real_at(data, 2, 11), wrong) == kData);
-    for (const std::int64_t wrong :
-         {std::int64_t{-1}, std::int64_t{1} << 50, std::numeric_limits<std::int64_t>::max(),
-          std::numeric_limits<std::int64_t>::min()}) {
+    for (const std::int64_t wrong : {std::int64_t{-1}, std::int64_t{1} << 50, std::numeric_limits<std::int64_t>::max(),
+                                     std::numeric_limits<std::int64_t>::min()}) {
       CHECK(with(integer_at(data, 1, 0), wrong) == kOffsets);
       CHECK(with(integer_at(data, 1, 3), wrong) == kOffsets);
       CHECK(with(integer_at(data, 1, static_cast<std::size_t>(data[0])), wrong) == kOffsets);
@@ -283,9 +276,8 @@ TEST_CASE("a data set that no value of the variables could have given") {
 
 TEST_CASE("fuzz: any number anywhere in the data") {
   std::mt19937_64 random(7);
-  for (const char* model :
-       {"lda", "hmm_gaussian", "mixture_of_hmms", "stochastic_block_model", "matrix_factorisation",
-        "crossed_random_effects", "poisson_factorisation", "logistic_regression", "ising"}) {
+  for (const char* model : {"lda", "hmm_gaussian", "mixture_of_hmms", "stochastic_block_model", "matrix_factorisation",
+                            "crossed_random_effects", "poisson_factorisation", "logistic_regression", "ising"}) {
     DYNAMIC_SECTION(model) {
       Built b(model);
       const Fields data = b.library.data();
@@ -324,8 +316,7 @@ TEST_CASE("fuzz: saved states that are cut, altered or made up") {
   REQUIRE(state.init(&data, 5) == 0);
   REQUIRE(state.step() == 0);
   const std::vector<std::byte> saved = state.save();
-  const std::vector<double> topics(state.get("beta_concentration").begin(),
-                                   state.get("beta_concentration").end());
+  const std::vector<double> topics(state.get("beta_concentration").begin(), state.get("beta_concentration").end());
   REQUIRE(saved.size() > 1000);
   const auto unchanged = [&] {
     const auto now = state.get("beta_concentration");

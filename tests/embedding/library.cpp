@@ -20,10 +20,8 @@ Library::Library(const Prepared& p, bool save_locals, const native::Options& opt
   char folder[] = "/tmp/lehr-embedding-XXXXXX";
   folder_ = mkdtemp(folder);
   const std::string object = folder_ + "/model.o", library = folder_ + "/model.so";
-  std::ofstream(object, std::ios::binary)
-      << native::emit_embeddable(lowered_.program, embedding_.image, options);
-  REQUIRE(std::system(
-              ("cc -shared -nostartfiles -Wl,-z,defs -o " + library + " " + object + " -lm").c_str()) == 0);
+  std::ofstream(object, std::ios::binary) << native::emit_embeddable(lowered_.program, embedding_.image, options);
+  REQUIRE(std::system(("cc -shared -nostartfiles -Wl,-z,defs -o " + library + " " + object + " -lm").c_str()) == 0);
   handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   INFO(dlerror());
   REQUIRE(handle_);
@@ -34,9 +32,7 @@ Library::~Library() {
   std::filesystem::remove_all(folder_);
 }
 
-bool Library::has(const std::string& name) const {
-  return dlsym(handle_, (embedding_.name + "_" + name).c_str());
-}
+bool Library::has(const std::string& name) const { return dlsym(handle_, (embedding_.name + "_" + name).c_str()); }
 
 void* Library::symbol(const std::string& name) const {
   void* const found = dlsym(handle_, (embedding_.name + "_" + name).c_str());
@@ -63,14 +59,12 @@ Fields Library::data(std::int64_t copies) {
   const model::Model& m = p_.front.model;
   Fields out;
   for (std::size_t k = 0; k < tables_.sizes.size(); ++k) {
-    if (tables_.sizes[k].rule == SizeRule::items)
-      out.push_back(p_.data.sizes[tables_.size_plates[k].index()] * copies);
+    if (tables_.sizes[k].rule == SizeRule::items) out.push_back(p_.data.sizes[tables_.size_plates[k].index()] * copies);
   }
   std::size_t at = 0;
   const auto point_to = [&](const void* values) { out.push_back(reinterpret_cast<std::int64_t>(values)); };
   const auto add = [&](const std::vector<double>& values) {
-    const machine::BufferRow& buffer =
-        tables_.buffers[static_cast<std::size_t>(tables_.arrays[at++].buffer)];
+    const machine::BufferRow& buffer = tables_.buffers[static_cast<std::size_t>(tables_.arrays[at++].buffer)];
     std::vector<double> all;
     for (std::int64_t c = 0; c < (buffer.on_items ? copies : 1); ++c)
       all.insert(all.end(), values.begin(), values.end());

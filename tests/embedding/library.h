@@ -1,4 +1,5 @@
-// A model, built, linked and loaded into this process: its functions by name, and its structures filled from bound data.
+// A model, built, linked and loaded into this process: its functions by name, and its structures filled from bound
+// data.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -44,6 +45,5 @@ class Library {
   std::vector<std::vector<double>> reals_;
   std::vector<std::vector<std::int64_t>> integers_;
 };
-
 
 }  // namespace lehr::test

@@ -17,7 +17,9 @@ class State {
 
  public:
   State(const Library& library, Fields sizes)
-      : library_(library), sizes_(std::move(sizes)), memory_(call<std::size_t(const void*)>("state_bytes", sizes_.data())) {}
+      : library_(library),
+        sizes_(std::move(sizes)),
+        memory_(call<std::size_t(const void*)>("state_bytes", sizes_.data())) {}
 
   std::int32_t init(const Fields* data, std::uint64_t seed) {
     return call<std::int32_t(void*, std::size_t, const void*, const void*, std::uint64_t)>(
@@ -27,8 +29,8 @@ class State {
     return call<std::int32_t(void*, const void*, double)>("step", memory_.data(), pointer(data), inverse_temperature);
   }
   std::int32_t svi_step(const Fields* batch, std::int64_t total, double rho, double inverse_temperature = 1) {
-    return call<std::int32_t(void*, const void*, std::int64_t, double, double)>("svi_step", memory_.data(), pointer(batch),
-                                                                                total, rho, inverse_temperature);
+    return call<std::int32_t(void*, const void*, std::int64_t, double, double)>(
+        "svi_step", memory_.data(), pointer(batch), total, rho, inverse_temperature);
   }
   std::int32_t infer(const Fields* data) {
     return call<std::int32_t(void*, const void*)>("infer", memory_.data(), pointer(data));

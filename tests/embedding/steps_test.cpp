@@ -16,8 +16,7 @@ using test::Fields;
 constexpr std::int64_t kPasses = 500;
 constexpr double kTight = 1e-12;
 
-std::map<std::string, std::vector<double>> globals(test::State& s, const Embedding& e,
-                                                   const loops::Interface& io) {
+std::map<std::string, std::vector<double>> globals(test::State& s, const Embedding& e, const loops::Interface& io) {
   std::map<std::string, std::vector<double>> out;
   for (std::size_t k = 0; k < e.parameters.size(); ++k) {
     if (io.parameters[k].local) continue;
@@ -139,8 +138,7 @@ TEST_CASE("new items: the bound that `fit` finds for them, and the other factors
       const auto steps = fit.engine().steps();
       // A chain is more than the marginals of its elements, so that it is found again.
       const auto& blocks = p->front.schedule.conditionals.blocks;
-      const bool chain =
-          std::any_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.chain.has_value(); });
+      const bool chain = std::any_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.chain.has_value(); });
       const bool summed = !chain && std::all_of(steps.begin(), steps.end(), [](const StepRow& step) {
         return !step.stage || step.refresh || step.sum >= 0;
       });
@@ -213,8 +211,7 @@ TEST_CASE("a saved state goes on where it was, and its globals fit other data") 
       test::Library library(*p, true);
       const loops::Interface io = interface_of(*p);
       const Fields data = library.data(), twice = library.data(2);
-      test::State one(library, library.sizes()), other(library, library.sizes()),
-          larger(library, library.sizes(2));
+      test::State one(library, library.sizes()), other(library, library.sizes()), larger(library, library.sizes(2));
       REQUIRE(one.init(&data, 5) == 0);
       for (int k = 0; k < 4; ++k)
         REQUIRE(one.step() == 0);

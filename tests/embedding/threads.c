@@ -53,7 +53,8 @@ int main(int argc, char** argv) {
       fprintf(stderr, "%s\n", gmm_error(alone[k].status ? alone[k].status : together[k].status));
       return 1;
     }
-    if (memcmp(alone[k].means, together[k].means, sizeof alone[k].means) != 0 || alone[k].elbo != together[k].elbo) return 2;
+    if (memcmp(alone[k].means, together[k].means, sizeof alone[k].means) != 0 || alone[k].elbo != together[k].elbo)
+      return 2;
   }
   return 0;
 }

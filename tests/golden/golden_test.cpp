@@ -21,9 +21,7 @@ std::string derived(const Source& source, const std::string& form) {
   return form == ".tex" ? conditionals::print_latex(d) : conditionals::print_text(d);
 }
 
-bool starts_with(const fs::path& path, const char* prefix) {
-  return path.filename().string().starts_with(prefix);
-}
+bool starts_with(const fs::path& path, const char* prefix) { return path.filename().string().starts_with(prefix); }
 
 }  // namespace
 
@@ -71,8 +69,7 @@ TEST_CASE("derivations of goldens") {
 TEST_CASE("derivations of models/") {
   for (const fs::path& path : models_in("models")) {
     DYNAMIC_SECTION(path.generic_string()) {
-      compare(derived(read(path), ".derive"),
-              "tests/golden/models" / path.stem().replace_extension(".derive"));
+      compare(derived(read(path), ".derive"), "tests/golden/models" / path.stem().replace_extension(".derive"));
     }
   }
 }

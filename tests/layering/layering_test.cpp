@@ -26,18 +26,27 @@ struct Include {
   std::string target;
 };
 
-const std::vector<std::string> kLadder{"support",  "math",  "ast",    "model",   "density", "conditionals",
-                                       "schedule", "loops", "native",  "evaluate", "machine", "embedding",
-                                       "instance", "fitting", "options", "library", "commands"};
+const std::vector<std::string> kLadder{"support",  "math",    "ast",     "model",    "density", "conditionals",
+                                       "schedule", "loops",   "native",  "evaluate", "machine", "embedding",
+                                       "instance", "fitting", "options", "library",  "commands"};
 
 /// What a rung may use of the runtime: values and formats, never the loops around generated code.
 const std::map<std::string, std::vector<std::string>> kRuntime{
-    {"support", {"runtime/printable.h"}}, {"ast", {"runtime/printable.h"}}, {"density", {"runtime/printable.h"}}, {"math", {"runtime/rng.h"}},  {"model", {"runtime/data/", "runtime/host.h", "runtime/printable.h", "runtime/result.h"}},
-    {"loops", {"runtime/abi.h"}}, {"native", {"runtime/abi.h", "runtime/embedded/bitcode.h"}},
+    {"support", {"runtime/printable.h"}},
+    {"ast", {"runtime/printable.h"}},
+    {"density", {"runtime/printable.h"}},
+    {"math", {"runtime/rng.h"}},
+    {"model", {"runtime/data/", "runtime/host.h", "runtime/printable.h", "runtime/result.h"}},
+    {"loops", {"runtime/abi.h"}},
+    {"native", {"runtime/abi.h", "runtime/embedded/bitcode.h"}},
     {"evaluate", {"runtime/rng.h", "runtime/data/", "runtime/host.h", "runtime/output/npz.h", "runtime/result.h"}},
-    {"machine", {"runtime/machine/"}}, {"embedding", {"runtime/machine/", "runtime/result.h"}},
-    {"instance", {"runtime/"}}, {"fitting", {"runtime/"}}, {"options", {"runtime/data/text.h", "runtime/methods/", "runtime/output/atomic_file.h", "runtime/result.h"}},
-    {"library", {"runtime/"}}, {"commands", {"runtime/"}},
+    {"machine", {"runtime/machine/"}},
+    {"embedding", {"runtime/machine/", "runtime/result.h"}},
+    {"instance", {"runtime/"}},
+    {"fitting", {"runtime/"}},
+    {"options", {"runtime/data/text.h", "runtime/methods/", "runtime/output/atomic_file.h", "runtime/result.h"}},
+    {"library", {"runtime/"}},
+    {"commands", {"runtime/"}},
 };
 
 /// Calls `visit(file, line number, line)` for every line of C++ in a folder.
@@ -74,8 +83,7 @@ std::size_t height(const std::string& rung) {
 }
 
 bool starts_with_one_of(const std::string& s, const std::vector<std::string>& prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](const std::string& p) { return s.starts_with(p); });
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return s.starts_with(p); });
 }
 
 bool allowed_in_compiler(const Include& i) {
@@ -119,7 +127,8 @@ TEST_CASE("the runtime knows nothing of the compiler, LLVM or ANTLR") {
 }
 
 TEST_CASE("numbers are read without the locale of the host") {
-  static const std::regex kReads(R"(\b(strto(f|d|ld)|sto(f|d|ld)|atof|[fs]?scanf|setlocale)\s*\(|\b[io]?stringstream\b)");
+  static const std::regex kReads(
+      R"(\b(strto(f|d|ld)|sto(f|d|ld)|atof|[fs]?scanf|setlocale)\s*\(|\b[io]?stringstream\b)");
   for (const char* folder : {"compiler", "runtime"}) {
     each_line(folder, [](const std::string& file, int line, const std::string& text) {
       if (std::regex_search(text, kReads)) FAIL_CHECK(file << ":" << line << ": " << text);
@@ -188,7 +197,8 @@ TEST_CASE("what a family or a parameter is called is known to its row alone") {
   }
   // Comparisons, look-ups and tables by a string; not what is only said or printed.
   const std::string name = fmt::format("\"({})\"", fmt::join(names, "|"));
-  const std::regex decides("([=!]= *|\\b(find|find_family|contains|count|at|get)\\((\\{[^\"}]*)?)" + name + "|\\{" + name + ", *[A-Z]\\w*::");
+  const std::regex decides("([=!]= *|\\b(find|find_family|contains|count|at|get)\\((\\{[^\"}]*)?)" + name + "|\\{" +
+                           name + ", *[A-Z]\\w*::");
   // The shape of a cooling schedule is an option of the command line.
   const std::vector<std::string> others{"compiler/math/", "compiler/options/anneal_spec.cpp"};
   for (const char* folder : {"compiler", "runtime"}) {

@@ -45,12 +45,7 @@ TEST_CASE("a mixture: every method gives the posterior of the command line") {
   const std::vector<Case> cases{
       {"", {}},
       {"--seed 5 --restarts 2 --init points --save-locals --max-iter 30 --tol 1e-6",
-       {.seed = 5,
-        .restarts = 2,
-        .start = "points",
-        .save_locals = true,
-        .max_iterations = 30,
-        .tolerance = 1e-6}},
+       {.seed = 5, .restarts = 2, .start = "points", .save_locals = true, .max_iterations = 30, .tolerance = 1e-6}},
       {"--anneal exp:from=8,over=20", {.anneal = "exp:from=8,over=20"}},
       {"--anneal auto --max-iter 200", {.anneal = "auto", .max_iterations = 200}},
       {"--temper global:max=5,levels=20", {.temper = "global:max=5,levels=20"}},

@@ -11,8 +11,7 @@ using namespace lehr;
 using namespace lehr::test;
 
 TEST_CASE("what is wrong with a model is a value, with its place") {
-  const Compilation c =
-      compile("model m {\n  plate n;\n  observe x[n] ~ Bernoulli(q);\n}\n", {.name = "m.lehr"});
+  const Compilation c = compile("model m {\n  plate n;\n  observe x[n] ~ Bernoulli(q);\n}\n", {.name = "m.lehr"});
   CHECK_FALSE(c);
   REQUIRE(c.messages.size() == 1);
   const Message& m = c.messages[0];
@@ -96,8 +95,7 @@ model rows {
   CHECK(fit.find("mu.mean")->values[0] ==
         Approx(11 / 4.1));  // the sum of the first column over the posterior precision
   CHECK(numbers(well(p.fit({matrix("x", columns)}))) == expected);
-  CHECK(numbers(well(p.fit({matrix("x", Eigen::Map<const Eigen::MatrixXd>(columns.data(), 4, 3))}))) ==
-        expected);
+  CHECK(numbers(well(p.fit({matrix("x", Eigen::Map<const Eigen::MatrixXd>(columns.data(), 4, 3))}))) == expected);
   CHECK(numbers(well(p.fit({matrix("x", floats)}))) == expected);
   CHECK(numbers(well(p.fit({matrix("x", large.block(2, 3, 4, 3))}))) == expected);
   CHECK(numbers(well(p.fit({view("x", std::span(rows.data(), 12), {4, 3})}))) == expected);
@@ -215,8 +213,7 @@ TEST_CASE("a start that fails does not lose the others") {
   for (std::uint64_t seed = 1; seed < 30 && !seen; ++seed) {
     const Result<Fit> fit = p.fit({view("x", x)}, {.seed = seed, .restarts = 3});
     if (!fit || fit->status() != FitStatus::converged) continue;
-    seen = std::ranges::any_of(fit->warnings(),
-                               [](const std::string& w) { return w.find("the start: ") != w.npos; });
+    seen = std::ranges::any_of(fit->warnings(), [](const std::string& w) { return w.find("the start: ") != w.npos; });
   }
   CHECK(seen);
 }

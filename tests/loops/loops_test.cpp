@@ -59,18 +59,13 @@ TEST_CASE("The text of a program") {
       b.for_each(
           "k", k,
           [&](ExprId j) {
-            b.accumulate(total,
-                         b.mul(b.sub(b.load(local, {j}), b.f(1)), b.neg(b.exp(b.div(b.get(total), p[0])))));
-            b.for_each("k", k, [&](ExprId other) {
-              b.store(local, {other}, b.to_f64(b.sub(j, b.sub(other, first))));
-            });
+            b.accumulate(total, b.mul(b.sub(b.load(local, {j}), b.f(1)), b.neg(b.exp(b.div(b.get(total), p[0])))));
+            b.for_each("k", k, [&](ExprId other) { b.store(local, {other}, b.to_f64(b.sub(j, b.sub(other, first)))); });
           },
           true);
       b.if_else(
           b.logical_and(b.less(p[0], b.f(0)), b.logical_not(b.is_nan(b.get(total)))), [&] { b.fail(2); },
-          [&] {
-            b.add_to(s, {first}, b.select(b.equal(first, b.i(1)), b.f(1e-9), b.max(p[0], b.get(total))));
-          });
+          [&] { b.add_to(s, {first}, b.select(b.equal(first, b.i(1)), b.f(1e-9), b.max(p[0], b.get(total)))); });
       b.break_if(b.less_equal(b.i(9), d));
       b.assign(total, b.f(-2));
     });
@@ -122,12 +117,12 @@ TEST_CASE("The verifier names what is wrong") {
     b.fail(0);
   });
   std::string all;
-  for (const auto& problem : loops::verify(b.program())) all += problem + "\n";
+  for (const auto& problem : loops::verify(b.program()))
+    all += problem + "\n";
   INFO(all);
-  for (const char* expected :
-       {"two buffers are called `x`", "store to the data `x`", "`x` has 1 axes, not 0",
-        "index `1` is f64, not i64", "`stray` is used outside its block", "`v` cannot be assigned here",
-        "break outside a loop", "status 0 of a failure"}) {
+  for (const char* expected : {"two buffers are called `x`", "store to the data `x`", "`x` has 1 axes, not 0",
+                               "index `1` is f64, not i64", "`stray` is used outside its block",
+                               "`v` cannot be assigned here", "break outside a loop", "status 0 of a failure"}) {
     CHECK(all.find(expected) != std::string::npos);
   }
 }
@@ -136,9 +131,7 @@ TEST_CASE("The interpreter checks every index") {
   Builder b;
   const auto docs = b.constant_size("docs", 2), tokens = b.runtime_size("tokens");
   const auto w = b.buffer("w", Role::table, {docs, tokens});
-  b.function("f", {{"d", Type::i64}, {"n", Type::i64}}, [&](const auto& p) {
-    b.store(w, {p[0], p[1]}, b.f(1));
-  });
+  b.function("f", {{"d", Type::i64}, {"n", Type::i64}}, [&](const auto& p) { b.store(w, {p[0], p[1]}, b.f(1)); });
   b.function("g", [&] {
     const auto local = b.local_array("local", {docs}, Type::i64);
     b.store(w, {b.load(local, {b.i(0)}), b.i(0)}, b.f(1));

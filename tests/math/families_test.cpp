@@ -36,7 +36,8 @@ void for_all_factors(const F& f) {
     const Environment start{density.extent, parameters_from_density(*row.factor, density)};
     Environment natural{density.extent, natural_from_parameters(*row.factor, start)};
     for (auto& [name, q] : natural.symbols) {
-      for (double& v : q.values) v = 1.05 * v + (q.rank < 2 && v >= 0.0 ? 0.1 : 0.0);
+      for (double& v : q.values)
+        v = 1.05 * v + (q.rank < 2 && v >= 0.0 ? 0.1 : 0.0);
     }
     const Environment parameters{density.extent, parameters_from_natural(*row.factor, natural)};
     REQUIRE(is_proper(*row.factor, parameters));
@@ -68,7 +69,8 @@ std::vector<double> squashed(const std::map<std::string, Quantity>& value) {
   for (const char* name : {"x", "x_precision"}) {
     const auto found = value.find(name);
     if (found == value.end()) continue;
-    for (double v : found->second.values) result.push_back(bounded(v));
+    for (double v : found->second.values)
+      result.push_back(bounded(v));
   }
   return result;
 }
@@ -82,8 +84,7 @@ bool has_interior_mode(const Factor& factor, const Environment& parameters) {
   bool interior = true;
   for (const StatisticRow& s : factor.statistics) {
     if (s.stat == Stat::inverse) return true;
-    if (s.stat != Stat::log && s.stat != Stat::log1m && s.stat != Stat::log_comp && s.stat != Stat::logdet)
-      continue;
+    if (s.stat != Stat::log && s.stat != Stat::log1m && s.stat != Stat::log_comp && s.stat != Stat::logdet) continue;
     for (double n : evaluate_all(s.natural, parameters, free_event_rank(s.natural)).values)
       interior = interior && n > 0.0;
   }
@@ -107,7 +108,8 @@ TEST_CASE("draws follow the density") {
     std::vector<Average> first(numbers), second(numbers);
     for (int i = 0; i < 20000; ++i) {
       const std::vector<double> x = squashed(draw_value(row, parameters, rng));
-      for (std::size_t j = 0; j < numbers; ++j) first[j].add(x[j]), second[j].add(x[j] * x[j]);
+      for (std::size_t j = 0; j < numbers; ++j)
+        first[j].add(x[j]), second[j].add(x[j] * x[j]);
     }
     for (std::size_t j = 0; j < numbers; ++j) {
       INFO("component " << j);
@@ -134,7 +136,8 @@ TEST_CASE("draws match the expected statistics") {
       for (int i = 0; i < 20000; ++i) {
         const std::vector<double> t = statistic(s.stat, draw_value(row, density, rng), density.extent);
         REQUIRE(t.size() == expected.size());
-        for (std::size_t j = 0; j < t.size(); ++j) averages[j].add(t[j]);
+        for (std::size_t j = 0; j < t.size(); ++j)
+          averages[j].add(t[j]);
       }
       for (std::size_t j = 0; j < expected.size(); ++j)
         CHECK(std::abs(averages[j].mean - expected[j]) < 5.0 * averages[j].error() + 1e-12);
@@ -147,7 +150,8 @@ TEST_CASE("means and standard deviations are those of draws") {
     if (!row.factor) return;
     for (const Spelling& s : row.spellings) {  // far from where moments do not exist
       if (s.convert || s.domain != Support::positive) continue;
-      for (double& v : density.symbols.at(s.name).values) v += 8.0;
+      for (double& v : density.symbols.at(s.name).values)
+        v += 8.0;
     }
     const auto exported = parameters_from_density(*row.factor, density);
     std::vector<double> flat;
@@ -166,7 +170,8 @@ TEST_CASE("means and standard deviations are those of draws") {
         x.resize(m.mean.size());
         x.at(static_cast<std::size_t>(drawn.at("x").values[0])) = 1.0;
       } else {
-        for (const auto& [name, q] : drawn) x.insert(x.end(), q.values.begin(), q.values.end());
+        for (const auto& [name, q] : drawn)
+          x.insert(x.end(), q.values.begin(), q.values.end());
       }
       REQUIRE(x.size() == m.mean.size());
       for (std::size_t j = 0; j < x.size(); ++j) {
@@ -227,8 +232,7 @@ TEST_CASE("expected statistics are the gradient of the log normaliser") {
         };
         constexpr double kStep = 1e-4;
         const double gradient =
-            (8.0 * (shifted(kStep) - shifted(-kStep)) - (shifted(2 * kStep) - shifted(-2 * kStep))) /
-            (12.0 * kStep);
+            (8.0 * (shifted(kStep) - shifted(-kStep)) - (shifted(2 * kStep) - shifted(-2 * kStep))) / (12.0 * kStep);
         CHECK(gradient ==
               Approx(mirror == i ? expected[i] : expected[i] + expected[mirror]).epsilon(1e-7).margin(1e-8));
       }
@@ -262,7 +266,8 @@ TEST_CASE("entropy is the log normaliser minus natural times expectation") {
       const std::vector<double>& n = natural.symbols.at(natural_name(s.stat)).values;
       const std::vector<double> t = expectations(s, parameters);
       REQUIRE(n.size() == t.size());
-      for (std::size_t i = 0; i < n.size(); ++i) expected -= n[i] * t[i];
+      for (std::size_t i = 0; i < n.size(); ++i)
+        expected -= n[i] * t[i];
     }
     CHECK(evaluate(row.factor->entropy, parameters) == Approx(expected).epsilon(1e-10).margin(1e-10));
     if (!row.factor->softmax)
@@ -281,8 +286,7 @@ TEST_CASE("entropy is minus the mean log density of draws") {
       at.symbols.merge(draw_value(row, density, rng));
       surprise.add(-evaluate(row.log_density, at));
     }
-    CHECK(std::abs(evaluate(row.factor->entropy, parameters) - surprise.mean) <
-          5.0 * surprise.error() + 1e-12);
+    CHECK(std::abs(evaluate(row.factor->entropy, parameters) - surprise.mean) < 5.0 * surprise.error() + 1e-12);
   });
 }
 
@@ -320,12 +324,15 @@ TEST_CASE("every spelling means what its name says") {
         Environment spelled = parameters;
         spelled.symbols.erase(s.canonical);
         spelled.symbols[s.name] = sample_parameters(row, 0).symbols.at(s.canonical);
-        for (double& v : spelled.symbols[s.name].values) v *= std::pow(factor, power.at(s.name));
+        for (double& v : spelled.symbols[s.name].values)
+          v *= std::pow(factor, power.at(s.name));
         if (spelled.symbols.contains("mean"))
-          for (double& v : spelled.symbols["mean"].values) v *= factor;
+          for (double& v : spelled.symbols["mean"].values)
+            v *= factor;
         Environment at{parameters.extent, canonical_parameters(row, spelled)};
         at.symbols["x"] = x.at("x");
-        for (double& v : at.symbols["x"].values) v *= factor;
+        for (double& v : at.symbols["x"].values)
+          v *= factor;
         return evaluate(row.log_density, at);
       };
       const double extent = static_cast<double>(parameters.extent);
@@ -350,8 +357,8 @@ TEST_CASE("the mode is a maximum of the density") {
     const bool discrete = row.support == Support::bit || row.support == Support::spin || row.support == Support::count;
     if (discrete) {
       for (const double x : {-1.0, 0.0, 1.0, 2.0, 5.0}) {
-        if ((row.support == Support::bit && x != 0.0 && x != 1.0) || (row.support == Support::spin && std::abs(x) != 1.0) ||
-            x < 0.0)
+        if ((row.support == Support::bit && x != 0.0 && x != 1.0) ||
+            (row.support == Support::spin && std::abs(x) != 1.0) || x < 0.0)
           continue;
         at.symbols["x"].values = {x};
         CHECK(evaluate(row.log_density, at) <= top);
@@ -387,9 +394,9 @@ TEST_CASE("a point factor is where the naturals times the statistics are largest
     const auto energy = [&] {
       double total = 0.0;
       for (const StatisticRow& s : point->statistics) {
-        const Quantity &n = natural.symbols.at(natural_name(s.stat)),
-                       t = evaluate_all(s.expectation, value, n.rank);
-        for (std::size_t i = 0; i < t.values.size(); ++i) total += n.values[i] * t.values[i];
+        const Quantity &n = natural.symbols.at(natural_name(s.stat)), t = evaluate_all(s.expectation, value, n.rank);
+        for (std::size_t i = 0; i < t.values.size(); ++i)
+          total += n.values[i] * t.values[i];
       }
       return total;
     };
@@ -417,7 +424,8 @@ TEST_CASE("the bound of log logistic lies below it, touches it at xi, and the up
   };
   for (const double xi : {0.0, 1e-3, 9.99e-3, 1.001e-2, 0.3, 2.0, 30.0}) {
     const auto bound = [&](double e) { return 0.5 * e + statistic(1, xi) - statistic(0, xi) * e * e; };
-    for (double e = -30.0; e <= 30.0; e += 0.37) CHECK(bound(e) <= -std::log1p(std::exp(-e)) + 1e-13);
+    for (double e = -30.0; e <= 30.0; e += 0.37)
+      CHECK(bound(e) <= -std::log1p(std::exp(-e)) + 1e-13);
     CHECK(bound(xi) == Approx(-std::log1p(std::exp(-xi))).margin(1e-14));
     CHECK(bound(-xi) == Approx(-std::log1p(std::exp(xi))).epsilon(1e-14).margin(1e-14));
   }
@@ -433,7 +441,8 @@ TEST_CASE("the bound of log logistic lies below it, touches it at xi, and the up
 TEST_CASE("factors are found by support and statistics") {
   const auto names = [](Support support, std::vector<Stat> needed) {
     std::vector<std::string> result;
-    for (const FamilyRow* row : factors_for(support, needed)) result.push_back(row->name);
+    for (const FamilyRow* row : factors_for(support, needed))
+      result.push_back(row->name);
     return result;
   };
   using Names = std::vector<std::string>;

@@ -23,10 +23,8 @@ TEST_CASE("ratios of gamma functions: powers, halves and the recurrence") {
     CHECK(one[k] == Approx(x[k]).epsilon(tolerance));
     // Gamma(x + 1 + b) / Gamma(x + 1) = (x + b) / x * Gamma(x + b) / Gamma(x)
     CHECK(next[k] == Approx(third[k] * (1 + 1 / (3 * x[k]))).epsilon(tolerance));
-    if (x[k] < 100)
-      CHECK(half[k] == Approx(std::exp(std::lgamma(x[k] + 0.5) - std::lgamma(x[k]))).epsilon(1e-12));
+    if (x[k] < 100) CHECK(half[k] == Approx(std::exp(std::lgamma(x[k] + 0.5) - std::lgamma(x[k]))).epsilon(1e-12));
   }
   // Gamma(n + 1/2) / Gamma(n) for n = 1: sqrt(pi) / 2
-  CHECK(GammaRatios(std::vector<double>{1.0})(0.5)[0] ==
-        Approx(std::sqrt(std::acos(-1.0)) / 2).epsilon(1e-14));
+  CHECK(GammaRatios(std::vector<double>{1.0})(0.5)[0] == Approx(std::sqrt(std::acos(-1.0)) / 2).epsilon(1e-14));
 }

@@ -98,13 +98,15 @@ void unplace(Support s, std::size_t extent, const double* x, std::vector<double>
       const Eigen::MatrixXd m = Eigen::Map<const Eigen::MatrixXd>(x, n, n);
       const Eigen::MatrixXd lower = m.llt().matrixL();
       for (Eigen::Index j = 0; j < n; ++j) {
-        for (Eigen::Index l = 0; l < j; ++l) u.push_back(std::asinh(lower(j, l)));
+        for (Eigen::Index l = 0; l < j; ++l)
+          u.push_back(std::asinh(lower(j, l)));
         u.push_back(std::log(lower(j, j)));
       }
       return;
     }
     default:
-      for (std::size_t j = 0; j < dimension(s, extent); ++j) u.push_back(std::asinh(x[j]));
+      for (std::size_t j = 0; j < dimension(s, extent); ++j)
+        u.push_back(std::asinh(x[j]));
   }
 }
 
@@ -157,8 +159,7 @@ Box locate(const FamilyRow& row, const Environment& parameters, std::size_t dime
     const auto value = draw_value(row, parameters, rng);
     std::vector<double> u;
     unplace(row.support, parameters.extent, value.at("x").values.data(), u);
-    if (row.joint_precision)
-      unplace(*row.joint_precision, parameters.extent, value.at("x_precision").values.data(), u);
+    if (row.joint_precision) unplace(*row.joint_precision, parameters.extent, value.at("x_precision").values.data(), u);
     points.col(i) = Eigen::Map<const Eigen::VectorXd>(u.data(), points.rows());
   }
   Box box;
@@ -206,7 +207,8 @@ Estimate importance(Pullback& f, const Box& box, double widening, std::size_t di
   double total = 0.0, squares = 0.0;
   for (int i = 0; i < kDraws; ++i) {
     Eigen::VectorXd z(n);
-    for (double& v : z) v = draw_normal(rng);
+    for (double& v : z)
+      v = draw_normal(rng);
     z /= std::sqrt(2.0 * draw_gamma(rng, 0.5 * kFreedom) / kFreedom);
     const Eigen::VectorXd u = box.centre + lower * z;
     const double log_proposal = log_constant - 0.5 * (kFreedom + d) * std::log1p(z.squaredNorm() / kFreedom);
@@ -219,10 +221,10 @@ Estimate importance(Pullback& f, const Box& box, double widening, std::size_t di
 }
 
 /// Calls f with every x of a discrete support (counts: up to 600; vectors of counts: those whose sum is n).
-void enumerate(const FamilyRow& row, const Environment& parameters,
-               const std::function<void(std::vector<double>)>& f) {
+void enumerate(const FamilyRow& row, const Environment& parameters, const std::function<void(std::vector<double>)>& f) {
   const auto up_to = [&](double first, double last, double step) {
-    for (double x = first; x <= last; x += step) f({x});
+    for (double x = first; x <= last; x += step)
+      f({x});
   };
   if (row.support == Support::bit) return up_to(0, 1, 1);
   if (row.support == Support::spin) return up_to(-1, 1, 2);
@@ -234,7 +236,8 @@ void enumerate(const FamilyRow& row, const Environment& parameters,
       x[j] = left;
       return f(x);
     }
-    for (x[j] = 0.0; x[j] <= left; x[j] += 1.0) fill(j + 1, left - x[j]);
+    for (x[j] = 0.0; x[j] <= left; x[j] += 1.0)
+      fill(j + 1, left - x[j]);
   };
   fill(0, parameters.symbols.at("n").values[0]);
 }
@@ -243,8 +246,7 @@ bool is_countable(Support s) { return is_discrete(s) || s == Support::count || s
 
 }  // namespace
 
-Estimate integrate(const FamilyRow& row, const Environment& parameters, double temperature,
-                   const Integrand& g) {
+Estimate integrate(const FamilyRow& row, const Environment& parameters, double temperature, const Integrand& g) {
   if (is_countable(row.support)) {
     Environment environment = parameters;
     double total = 0.0;

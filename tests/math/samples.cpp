@@ -30,17 +30,21 @@ Quantity sample_quantity(const DensityParameter& parameter, int set, std::size_t
   if (parameter.event_rank == 2) {
     const auto n = static_cast<Eigen::Index>(extent);
     Eigen::MatrixXd a(n, n);
-    for (double& v : a.reshaped()) v = 0.6 * draw_normal(rng);
+    for (double& v : a.reshaped())
+      v = 0.6 * draw_normal(rng);
     const Eigen::MatrixXd m = a * a.transpose() + Eigen::MatrixXd::Identity(n, n);
     q.values.assign(m.data(), m.data() + m.size());
     return q;
   }
   const std::size_t size = parameter.event_rank == 1 ? extent : 1;
-  for (std::size_t j = 0; j < size; ++j) q.values.push_back(sample_scalar(parameter.name, set, extent, rng));
+  for (std::size_t j = 0; j < size; ++j)
+    q.values.push_back(sample_scalar(parameter.name, set, extent, rng));
   if (parameter.name == "p" && parameter.event_rank == 1) {
     double total = 0.0;
-    for (double v : q.values) total += v;
-    for (double& v : q.values) v /= total;
+    for (double v : q.values)
+      total += v;
+    for (double& v : q.values)
+      v /= total;
   }
   return q;
 }
@@ -81,7 +85,8 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
   const Quantity& x = joint ? value.at("x_precision") : mean;
   const auto map_of = [](const Quantity& q, auto f) {
     std::vector<double> result;
-    for (double v : q.values) result.push_back(f(v));
+    for (double v : q.values)
+      result.push_back(f(v));
     return result;
   };
   switch (stat) {
@@ -107,7 +112,8 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
     case Stat::comp2: {
       std::vector<double> products;
       for (double a : x.values) {
-        for (double b : x.values) products.push_back(a * b);
+        for (double b : x.values)
+          products.push_back(a * b);
       }
       return products;
     }
@@ -117,10 +123,8 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
       return {std::log(symmetric(x, extent).determinant())};
     case Stat::weighted:
     case Stat::weighted_square: {
-      const Eigen::Map<const Eigen::VectorXd> m(mean.values.data(),
-                                                static_cast<Eigen::Index>(mean.values.size()));
-      const Eigen::VectorXd weighted =
-          x.rank == 0 ? Eigen::VectorXd(x.values[0] * m) : symmetric(x, extent) * m;
+      const Eigen::Map<const Eigen::VectorXd> m(mean.values.data(), static_cast<Eigen::Index>(mean.values.size()));
+      const Eigen::VectorXd weighted = x.rank == 0 ? Eigen::VectorXd(x.values[0] * m) : symmetric(x, extent) * m;
       if (stat == Stat::weighted_square) return {m.dot(weighted)};
       return {weighted.data(), weighted.data() + weighted.size()};
     }

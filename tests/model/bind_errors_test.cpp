@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-std::string error_of(const std::string& body, const std::vector<DataArray>& arrays,
-                     ExitCode code = ExitCode::data, const Settings& settings = {}) {
+std::string error_of(const std::string& body, const std::vector<DataArray>& arrays, ExitCode code = ExitCode::data,
+                     const Settings& settings = {}) {
   const auto m = model_of(body);
   const auto b = lehr::bind(m, dataset_of(arrays), settings);
   REQUIRE_FALSE(b);
@@ -33,16 +33,15 @@ TEST_CASE("sizes that disagree name both sources") {
              Contains("plate 'n' has 3 elements in a (a.npy), but 2 in x (x.npy)"));
   Settings settings;
   settings.sizes["n"] = 5;
-  CHECK_THAT(error_of(kScalar, {array_of("x", {2}, {1, 2})}, ExitCode::data, settings),
-             Contains("--sizes n"));
+  CHECK_THAT(error_of(kScalar, {array_of("x", {2}, {1, 2})}, ExitCode::data, settings), Contains("--sizes n"));
 }
 
 TEST_CASE("wrong numbers of axes name both") {
   CHECK_THAT(error_of(kScalar, {array_of("x", {2, 2}, {1, 2, 3, 4})}),
              Contains("'x' has 2 axes here (2 x 2), but x[n] has 1"));
-  CHECK_THAT(error_of("plate s; plate t in s; observe x[s, t] ~ Normal(mean = 0, sd = 1);",
-                      {array_of("x", {2}, {1, 2})}),
-             Contains("t=lengths.npy"));
+  CHECK_THAT(
+      error_of("plate s; plate t in s; observe x[s, t] ~ Normal(mean = 0, sd = 1);", {array_of("x", {2}, {1, 2})}),
+      Contains("t=lengths.npy"));
   CHECK_THAT(error_of(kScalar, {ragged_of("x", {{1}, {2, 3}})}), Contains("rows of different lengths"));
 }
 
@@ -55,16 +54,14 @@ TEST_CASE("unbound names suggest the nearest") {
 TEST_CASE("settings must name what the model has") {
   Settings settings;
   settings.constants["k"] = 3;
-  CHECK_THAT(error_of(kMixture, {}, ExitCode::usage, settings),
-             Contains("no constant 'k'") && Contains("--sizes k="));
+  CHECK_THAT(error_of(kMixture, {}, ExitCode::usage, settings), Contains("no constant 'k'") && Contains("--sizes k="));
   settings = {};
   settings.sizes["m"] = 3;
   CHECK_THAT(error_of(kMixture, {}, ExitCode::usage, settings), Contains("no plate 'm'"));
   settings = {};
   settings.constants["K"] = 2.5;
-  CHECK_THAT(
-      error_of(kMixture, {array_of("z", {1}, {0}), array_of("x", {1}, {0})}, ExitCode::usage, settings),
-      Contains("the size of plate 'k' is 2.5"));
+  CHECK_THAT(error_of(kMixture, {array_of("z", {1}, {0}), array_of("x", {1}, {0})}, ExitCode::usage, settings),
+             Contains("the size of plate 'k' is 2.5"));
   CHECK_THAT(error_of("const s; plate n; observe x[n] ~ Normal(mean = 0, sd = s);", {array_of("x", {1}, {0})},
                       ExitCode::usage),
              Contains("constant 's' has no value"));
@@ -73,19 +70,15 @@ TEST_CASE("settings must name what the model has") {
 TEST_CASE("values outside their supports name the element") {
   CHECK_THAT(error_of(kMixture, {array_of("z", {2}, {0, 2}), array_of("x", {2}, {1, 2})}),
              Contains("z[1] is element 2, outside plate 'k', which has 2 elements") && Contains("0-based"));
-  CHECK_THAT(error_of(kMixture, {array_of("z", {2}, {0, 0.5}), array_of("x", {2}, {1, 2})}),
-             Contains("z[1] is 0.5"));
-  CHECK_THAT(
-      error_of("plate n; plate d; observe x[n, d] ~ Poisson(1);", {array_of("x", {2, 2}, {1, 2, -3, 4})}),
-      Contains("x[1, 0] is -3, but it must be a count"));
+  CHECK_THAT(error_of(kMixture, {array_of("z", {2}, {0, 0.5}), array_of("x", {2}, {1, 2})}), Contains("z[1] is 0.5"));
+  CHECK_THAT(error_of("plate n; plate d; observe x[n, d] ~ Poisson(1);", {array_of("x", {2, 2}, {1, 2, -3, 4})}),
+             Contains("x[1, 0] is -3, but it must be a count"));
   CHECK_THAT(error_of("plate n; observe x[n] ~ Beta(1, 1);", {array_of("x", {2}, {0.5, 1})}),
              Contains("between 0 and 1"));
-  CHECK_THAT(error_of("plate n; observe x[n] ~ Bernoulli(0.5);", {array_of("x", {2}, {0, 2})}),
-             Contains("0 or 1"));
+  CHECK_THAT(error_of("plate n; observe x[n] ~ Bernoulli(0.5);", {array_of("x", {2}, {0, 2})}), Contains("0 or 1"));
   CHECK_THAT(error_of("plate n; observe x[n] ~ Gamma(shape = 1, rate = 1);", {array_of("x", {2}, {0, 2})}),
              Contains("x[0] is 0, but it must be positive"));
-  CHECK_THAT(error_of("plate s; plate t in s; observe x[s, t] ~ Poisson(1);",
-                      {ragged_of("x", {{1, 2}, {}, {3, 0.5}})}),
+  CHECK_THAT(error_of("plate s; plate t in s; observe x[s, t] ~ Poisson(1);", {ragged_of("x", {{1, 2}, {}, {3, 0.5}})}),
              Contains("x[2, 1] is 0.5"));
   CHECK_THAT(error_of("plate n; plate k; data p[n] : simplex over k; z[n] ~ Categorical(p[n]); l[k] ~ "
                       "Gamma(shape = 1, rate = 1);"
@@ -98,13 +91,10 @@ TEST_CASE("values outside their supports name the element") {
 }
 
 TEST_CASE("missing values where the likelihood cannot leave them out") {
-  CHECK_THAT(error_of(kPair, {array_of("a", {2}, {1, kNan}), array_of("x", {2}, {1, 2})}),
-             Contains("a[1] is missing"));
-  CHECK_THAT(
-      error_of(
-          "plate n; observe y[n] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = y[n], sd = 1);",
-          {array_of("y", {2}, {1, kNan}), array_of("x", {2}, {1, 2})}),
-      Contains("other variables depend on y"));
+  CHECK_THAT(error_of(kPair, {array_of("a", {2}, {1, kNan}), array_of("x", {2}, {1, 2})}), Contains("a[1] is missing"));
+  CHECK_THAT(error_of("plate n; observe y[n] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = y[n], sd = 1);",
+                      {array_of("y", {2}, {1, kNan}), array_of("x", {2}, {1, 2})}),
+             Contains("other variables depend on y"));
   CHECK_THAT(error_of("plate n; plate d; observe x[n] ~ MvNormal(mean = 0, precision = 1) over d;",
                       {array_of("x", {2, 2}, {1, 2, kNan, 4})}),
              Contains("x[1, 0] is missing") && Contains("as a whole only"));
@@ -117,20 +107,17 @@ TEST_CASE("multiplicities must come from somewhere") {
 }
 
 TEST_CASE("ragged arrays over one plate must agree row by row") {
-  CHECK_THAT(
-      error_of(
-          "plate s; plate t in s; data a[s, t] : real; observe x[s, t] ~ Normal(mean = a[s, t], sd = 1);",
-          {ragged_of("a", {{1}, {2, 3}}), ragged_of("x", {{1, 2}, {3}})}),
-      Contains("row 0 of plate 't' has 1 elements in a (a.json), but 2 in x (x.json)"));
+  CHECK_THAT(error_of("plate s; plate t in s; data a[s, t] : real; observe x[s, t] ~ Normal(mean = a[s, t], sd = 1);",
+                      {ragged_of("a", {{1}, {2, 3}}), ragged_of("x", {{1, 2}, {3}})}),
+             Contains("row 0 of plate 't' has 1 elements in a (a.json), but 2 in x (x.json)"));
 }
 
 TEST_CASE("plates that nothing sizes, empty plates, constant indices out of range") {
-  CHECK_THAT(
-      error_of("plate n; plate k; p ~ Dirichlet(concentration = 1) over k; l[n] ~ Normal(mean = 0, sd = 1);"
-               "z[n] ~ Categorical(p); mu[k] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = "
-               "mu[z[n]] + l[n], sd = 1);",
-               {array_of("x", {1}, {0})}),
-      Contains("nothing gives the size of plate 'k'") && Contains("--sizes k="));
+  CHECK_THAT(error_of("plate n; plate k; p ~ Dirichlet(concentration = 1) over k; l[n] ~ Normal(mean = 0, sd = 1);"
+                      "z[n] ~ Categorical(p); mu[k] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = "
+                      "mu[z[n]] + l[n], sd = 1);",
+                      {array_of("x", {1}, {0})}),
+             Contains("nothing gives the size of plate 'k'") && Contains("--sizes k="));
   CHECK_THAT(error_of(kScalar, {array_of("x", {0}, {})}), Contains("plate 'n' has no elements"));
   CHECK_THAT(error_of("plate n; plate k = 2; mu[k] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = "
                       "mu[2], sd = 1);",
@@ -151,27 +138,27 @@ TEST_CASE("text where a number is needed, and unknown names of elements") {
 }
 
 TEST_CASE("all problems of one run are reported together") {
-  const std::string text = error_of(
-      "plate n; data a[n] : real; data c[n] : count; observe x[n] ~ Normal(mean = a[n] + c[n], sd = 1);",
-      {array_of("a", {2}, {1, kNan}), array_of("c", {2}, {1, -1}), array_of("x", {2}, {1, 2})});
+  const std::string text =
+      error_of("plate n; data a[n] : real; data c[n] : count; observe x[n] ~ Normal(mean = a[n] + c[n], sd = 1);",
+               {array_of("a", {2}, {1, kNan}), array_of("c", {2}, {1, -1}), array_of("x", {2}, {1, 2})});
   CHECK_THAT(text, Contains("a[1] is missing") && Contains("c[1] is -1"));
 }
 
 TEST_CASE("rows of different lengths are no vectors") {
-  CHECK_THAT(error_of("plate n; plate d; observe x[n] ~ MvNormal(mean = 0, precision = 1) over d;",
-                      {ragged_of("x", {{1, 2}, {3, 4}, {5}})}),
-             Contains("row 0 has 2 elements, row 2 has 1; x[n] over d needs one size of 'd'") &&
-                 Contains("`plate d in n;`"));
+  CHECK_THAT(
+      error_of("plate n; plate d; observe x[n] ~ MvNormal(mean = 0, precision = 1) over d;",
+               {ragged_of("x", {{1, 2}, {3, 4}, {5}})}),
+      Contains("row 0 has 2 elements, row 2 has 1; x[n] over d needs one size of 'd'") && Contains("`plate d in n;`"));
 }
 
 TEST_CASE("given parameters must be in the domains of their families") {
   const auto x = array_of("x", {2}, {1, 2});
-  const std::string mixture = "plate n; plate k = 4; mu[k] ~ Normal(mean = 0, sd = 1);"
-                              "observe x[n] ~ Normal(mean = mu[z[n]], sd = 1);";
+  const std::string mixture =
+      "plate n; plate k = 4; mu[k] ~ Normal(mean = 0, sd = 1);"
+      "observe x[n] ~ Normal(mean = mu[z[n]], sd = 1);";
   Settings settings;
   settings.constants["s"] = -1;
-  CHECK_THAT(error_of("const s = 1; plate n; observe x[n] ~ Normal(mean = 0, sd = s);", {x}, ExitCode::model,
-                      settings),
+  CHECK_THAT(error_of("const s = 1; plate n; observe x[n] ~ Normal(mean = 0, sd = s);", {x}, ExitCode::model, settings),
              Contains("s is -1, but the sd of Normal must be positive") && Contains("x is drawn from"));
   CHECK_THAT(error_of("plate n; observe x[n] ~ Normal(mean = 0, precision = 0);", {x}, ExitCode::model),
              Contains("the precision of Normal is 0, but it must be positive"));
@@ -180,9 +167,9 @@ TEST_CASE("given parameters must be in the domains of their families") {
              Contains("t[1] is 0, but the precision of Normal must be positive"));
   CHECK_THAT(error_of(mixture + "z[n] ~ Categorical(0.5) over k;", {x}, ExitCode::model),
              Contains("must be 1 / 4 for the 4 elements of 'k'"));
-  CHECK_THAT(error_of(mixture + "data p : vector over k; z[n] ~ Categorical(p);",
-                      {x, array_of("p", {4}, {0.5, 0.5, 0.5, 0})}),
-             Contains("the sum from p[0] on is 1.5"));
+  CHECK_THAT(
+      error_of(mixture + "data p : vector over k; z[n] ~ Categorical(p);", {x, array_of("p", {4}, {0.5, 0.5, 0.5, 0})}),
+      Contains("the sum from p[0] on is 1.5"));
   CHECK_THAT(error_of("plate n; data p[n] : real; observe x[n] ~ Bernoulli(p[n]);",
                       {array_of("x", {2}, {1, 0}), array_of("p", {2}, {0.5, 1.5})}),
              Contains("p[1] is 1.5") && Contains("between 0 and 1"));

@@ -92,8 +92,7 @@ TEST_CASE("text columns become elements with names") {
       "plate n; plate k; plate l; mu[k, l] ~ Normal(mean = 0, sd = 1); data a[n] : k; data b[n] : k; data "
       "c[n] : l;"
       "observe x[n] ~ Normal(mean = mu[a[n], c[n]] + mu[b[n], c[n]], sd = 1);");
-  DataArray a = array_of("a", {3}, {0, 1, 0}), b = array_of("b", {3}, {1, 0, 0}),
-            c = array_of("c", {3}, {0, 1, 2});
+  DataArray a = array_of("a", {3}, {0, 1, 0}), b = array_of("b", {3}, {1, 0, 0}), c = array_of("c", {3}, {0, 1, 2});
   a.levels = {"cat", "dog"};
   b.levels = {"ant", "cat"};
   const auto x = array_of("x", {3}, {1, 2, 3});
@@ -130,8 +129,7 @@ TEST_CASE("scalars, array constants and matrices") {
 }
 
 TEST_CASE("missing values of an observed variable are kept as missing") {
-  const auto m =
-      model_of("plate n; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1);");
+  const auto m = model_of("plate n; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1);");
   const BoundData b = bound(m, {array_of("x", {3}, {1, kNan, 2})});
   CHECK(b.observed[1].has_missing);
   const auto v = model_of("plate n; plate d; observe x[n] ~ MvNormal(mean = 0, precision = 1) over d;");

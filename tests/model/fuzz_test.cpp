@@ -17,17 +17,15 @@ std::vector<std::string> tokens_of(const std::string& text) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end = i + 1;
-    const auto word = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
-    };
+    const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; };
     if (word(text[i])) {
       const bool number = std::isdigit(static_cast<unsigned char>(text[i]));
-      const auto sign = [&] {
-        return number && (text[end] == '-' || text[end] == '+') && text[end - 1] == 'e';
-      };
-      while (end < text.size() && (word(text[end]) || sign())) ++end;
+      const auto sign = [&] { return number && (text[end] == '-' || text[end] == '+') && text[end - 1] == 'e'; };
+      while (end < text.size() && (word(text[end]) || sign()))
+        ++end;
     } else if (text.compare(i, 2, "//") == 0) {
-      while (end < text.size() && text[end] != '\n') ++end;
+      while (end < text.size() && text[end] != '\n')
+        ++end;
       i = end;
       continue;
     }
@@ -52,7 +50,8 @@ void try_text(const std::string& text) {
   if (!model) return;
   print(*model);
   Settings settings;
-  for (const auto& p : model->plates) settings.sizes[p.name] = 2;
+  for (const auto& p : model->plates)
+    settings.sizes[p.name] = 2;
   bind_sizes(*model, settings);
 }
 
@@ -96,7 +95,8 @@ TEST_CASE("mutated models never crash the front end") {
       }
     }
     std::string text;
-    for (const std::string& token : t) text += token + " ";
+    for (const std::string& token : t)
+      text += token + " ";
     try_text(text);
   }
 }

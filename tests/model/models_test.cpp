@@ -70,8 +70,7 @@ TEST_CASE("complete models of docs/language.md resolve") {
   const std::string page = read("docs/language.md");
   const std::string fence = "```";
   std::size_t seen = 0;
-  for (std::size_t at = page.find(fence + "lehr"); at != std::string::npos;
-       at = page.find(fence + "lehr", at)) {
+  for (std::size_t at = page.find(fence + "lehr"); at != std::string::npos; at = page.find(fence + "lehr", at)) {
     const std::size_t begin = page.find('\n', at) + 1, end = page.find(fence, begin);
     const std::string block = page.substr(begin, end - begin);
     at = end + fence.size();

@@ -124,8 +124,7 @@ TEST_CASE("a matrix is a name with two axes missing") {
   CHECK(std::holds_alternative<model::MatrixVector>(m[h.main.parameters[0].value].node));
 }
 
-TEST_CASE(
-    "stick breaking makes a plate with one element more, which unifies with the plate that it indexes") {
+TEST_CASE("stick breaking makes a plate with one element more, which unifies with the plate that it indexes") {
   const auto m = model_of(R"(
     plate n; plate s = 9; plate t;
     v[s] ~ Beta(1, 2);

@@ -51,7 +51,8 @@ DataArray ragged_of(const std::string& name, const std::vector<std::vector<doubl
 
 Dataset dataset_of(const std::vector<DataArray>& arrays) {
   Dataset out;
-  for (const DataArray& a : arrays) out[a.name] = a;
+  for (const DataArray& a : arrays)
+    out[a.name] = a;
   return out;
 }
 

@@ -42,19 +42,23 @@ class ProgramMaker {
       local_ = b_.local_array("local", {k_});
       b_.fill(local_, b_.f(0.5));
       accumulator_ = b_.local("acc", b_.f(0));
-      for (int s = 0; s < 5; ++s) statement(0);
+      for (int s = 0; s < 5; ++s)
+        statement(0);
       b_.add_to(s_, {b_.i(0)}, squash(b_.get(accumulator_)));
     });
     const auto n = static_cast<std::size_t>(extents_[n_]), k = static_cast<std::size_t>(extents_[k_]);
     std::vector<std::int64_t> rows = {0};
-    for (std::size_t i = 0; i < n; ++i) rows.push_back(rows.back() + pick(12));
+    for (std::size_t i = 0; i < n; ++i)
+      rows.push_back(rows.back() + pick(12));
     const auto total = static_cast<std::size_t>(rows.back());
     test::Memory memory({n * k, n, n + 1, total, n * k, k, k * k, k, total, 0});
     std::uniform_real_distribution<double> value(-2, 2);
     for (BufferId b : {x_, w_, t_, s_, q_, r_}) {
-      for (std::size_t at = 0; at < memory.length(b); ++at) memory.reals(b)[at] = value(random_);
+      for (std::size_t at = 0; at < memory.length(b); ++at)
+        memory.reals(b)[at] = value(random_);
     }
-    for (std::size_t i = 0; i < n; ++i) memory.integers(z_)[i] = pick(static_cast<int>(k));
+    for (std::size_t i = 0; i < n; ++i)
+      memory.integers(z_)[i] = pick(static_cast<int>(k));
     std::copy(rows.begin(), rows.end(), memory.integers(offsets_));
     if (pick(4) == 0) memory.reals(x_)[0] = std::numeric_limits<double>::quiet_NaN();
     const auto size = static_cast<std::int64_t>(n);
@@ -91,12 +95,18 @@ class ProgramMaker {
       if (i.row.valid() && pick(3) == 0) return b_.load(pick(2) ? w_ : r_, {packed(i)});
     }
     switch (pick(6)) {
-      case 0: return b_.load(x_, {index(n_), index(k_)});
-      case 1: return b_.load(t_, {index(n_), index(k_)});
-      case 2: return b_.load(s_, {index(k_)});
-      case 3: return b_.load(q_, {index(k_), index(k_)});
-      case 4: return b_.load(local_, {index(k_)});
-      default: return b_.to_f64(b_.load(c_, {index(k_)}));
+      case 0:
+        return b_.load(x_, {index(n_), index(k_)});
+      case 1:
+        return b_.load(t_, {index(n_), index(k_)});
+      case 2:
+        return b_.load(s_, {index(k_)});
+      case 3:
+        return b_.load(q_, {index(k_), index(k_)});
+      case 4:
+        return b_.load(local_, {index(k_)});
+      default:
+        return b_.to_f64(b_.load(c_, {index(k_)}));
     }
   }
 
@@ -107,11 +117,16 @@ class ProgramMaker {
     };
     const ExprId datum = b_.load(x_, {index(n_), index(k_)});
     switch (pick(5)) {
-      case 0: return b_.less(integer(), b_.i(pick(9)));
-      case 1: return b_.equal(integer(), integer());
-      case 2: return b_.less(b_.f(0), datum);
-      case 3: return b_.logical_and(b_.not_equal(integer(), b_.i(2)), b_.logical_not(b_.is_nan(datum)));
-      default: return b_.logical_or(b_.less_equal(integer(), b_.i(1)), b_.is_nan(datum));
+      case 0:
+        return b_.less(integer(), b_.i(pick(9)));
+      case 1:
+        return b_.equal(integer(), integer());
+      case 2:
+        return b_.less(b_.f(0), datum);
+      case 3:
+        return b_.logical_and(b_.not_equal(integer(), b_.i(2)), b_.logical_not(b_.is_nan(datum)));
+      default:
+        return b_.logical_or(b_.less_equal(integer(), b_.i(1)), b_.is_nan(datum));
     }
   }
 
@@ -125,24 +140,39 @@ class ProgramMaker {
     const ExprId a = expr(depth + 1);
     const auto positive = [&](double least) { return b_.add(b_.abs(a), b_.f(least)); };
     switch (pick(17)) {
-      case 0: return b_.add(a, expr(depth + 1));
-      case 1: return b_.sub(a, expr(depth + 1));
+      case 0:
+        return b_.add(a, expr(depth + 1));
+      case 1:
+        return b_.sub(a, expr(depth + 1));
       case 2:
-      case 3: return b_.mul(a, squash(expr(depth + 1)));
-      case 4: return b_.div(expr(depth + 1), positive(1));
-      case 5: return b_.min(a, expr(depth + 1));
-      case 6: return b_.max(a, expr(depth + 1));
-      case 7: return b_.select(condition(), a, expr(depth + 1));
-      case 8: return b_.exp(squash(a));
-      case 9: return b_.log(positive(1));
-      case 10: return b_.log1p(positive(0));
-      case 11: return b_.sqrt(positive(0.25));
-      case 12: return squash(b_.digamma(positive(1.5)));
-      case 13: return squash(b_.trigamma(positive(1.5)));
-      case 14: return squash(b_.lgamma(positive(1.5)));
+      case 3:
+        return b_.mul(a, squash(expr(depth + 1)));
+      case 4:
+        return b_.div(expr(depth + 1), positive(1));
+      case 5:
+        return b_.min(a, expr(depth + 1));
+      case 6:
+        return b_.max(a, expr(depth + 1));
+      case 7:
+        return b_.select(condition(), a, expr(depth + 1));
+      case 8:
+        return b_.exp(squash(a));
+      case 9:
+        return b_.log(positive(1));
+      case 10:
+        return b_.log1p(positive(0));
+      case 11:
+        return b_.sqrt(positive(0.25));
+      case 12:
+        return squash(b_.digamma(positive(1.5)));
+      case 13:
+        return squash(b_.trigamma(positive(1.5)));
+      case 14:
+        return squash(b_.lgamma(positive(1.5)));
       case 15:
         return b_.exp(b_.sub(b_.digamma(positive(1.5)), b_.add(b_.f(2), b_.abs(squash(expr(depth + 1))))));
-      default: return b_.neg(a);
+      default:
+        return b_.neg(a);
     }
   }
 
@@ -157,16 +187,22 @@ class ProgramMaker {
       add ? b_.add_to(buffer, std::move(at), value) : b_.store(buffer, std::move(at), value);
     };
     switch (pick(5)) {
-      case 0: return put(t_, {index(n_), index(k_)});
-      case 1: return put(s_, {index(k_)});
-      case 2: return put(q_, {index(k_), index(k_)});
-      case 3: return put(local_, {index(k_)});
-      default: return b_.add_to(c_, {index(k_)}, b_.i(1));
+      case 0:
+        return put(t_, {index(n_), index(k_)});
+      case 1:
+        return put(s_, {index(k_)});
+      case 2:
+        return put(q_, {index(k_), index(k_)});
+      case 3:
+        return put(local_, {index(k_)});
+      default:
+        return b_.add_to(c_, {index(k_)}, b_.i(1));
     }
   }
 
   void body(int depth) {
-    for (int s = 1 + pick(3); s > 0; --s) statement(depth);
+    for (int s = 1 + pick(3); s > 0; --s)
+      statement(depth);
   }
 
   void loop(int depth) {

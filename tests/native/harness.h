@@ -54,20 +54,19 @@ inline bool close(double a, double b, double tolerance) {
 
 /// Calls function 0 both ways on copies of `memory` and returns the native result; sums may differ by
 /// `tolerance`.
-inline Memory run_both(const loops::Program& program, const Memory& memory,
-                       const std::vector<std::int64_t>& sizes = {},
+inline Memory run_both(const loops::Program& program, const Memory& memory, const std::vector<std::int64_t>& sizes = {},
                        const std::vector<std::int64_t>& integers = {}, const std::vector<double>& reals = {},
                        double tolerance = 1e-11, const native::Options& options = {}) {
   INFO(loops::print(program));
   const auto problems = loops::verify(program);
-  for (const auto& problem : problems) UNSCOPED_INFO(problem);
+  for (const auto& problem : problems)
+    UNSCOPED_INFO(problem);
   REQUIRE(problems.empty());
   Memory slow(memory), fast(memory);
   const native::Jit jit(program, options);
   const auto compiled = jit.function(program.functions.at(0).name);
   REQUIRE(compiled != nullptr);
-  const auto expected =
-      loops::interpret(program, 0, slow.table(), sizes.data(), integers.data(), reals.data());
+  const auto expected = loops::interpret(program, 0, slow.table(), sizes.data(), integers.data(), reals.data());
   const auto status = compiled(fast.table(), sizes.data(), integers.data(), reals.data());
   REQUIRE(status == expected);
   for (std::size_t k = 0; k < program.buffers.size(); ++k) {

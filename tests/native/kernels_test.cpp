@@ -33,15 +33,12 @@ loops::Program mixture_of_words(std::int64_t topics) {
     b.for_each("n", n, [&](ExprId i) {
       const ExprId word = b.let("word", b.load(w, {i}));
       const auto s = b.local("s", b.f(1e-100));
-      b.for_each("k", k, [&](ExprId j) {
-        b.accumulate(s, b.mul(b.load(theta, {j}), b.load(table, {word, j})));
-      });
+      b.for_each("k", k, [&](ExprId j) { b.accumulate(s, b.mul(b.load(theta, {j}), b.load(table, {word, j}))); });
       const ExprId q = b.let("q", b.div(b.load(c, {i}), b.get(s)));
       b.for_each("k", k, [&](ExprId j) { b.add_to(acc, {j}, b.mul(q, b.load(table, {word, j}))); });
     });
-    b.for_each("k", k, [&](ExprId j) {
-      b.store(gamma, {j}, b.add(b.f(0.1), b.mul(b.load(theta, {j}), b.load(acc, {j}))));
-    });
+    b.for_each("k", k,
+               [&](ExprId j) { b.store(gamma, {j}, b.add(b.f(0.1), b.mul(b.load(theta, {j}), b.load(acc, {j})))); });
   });
   return b.take();
 }
@@ -86,12 +83,13 @@ TEST_CASE("A dot product and an axpy over constant extents are vectors in regist
     const std::string narrow = native::llvm_text(program, {.cpu = "haswell"});
     CHECK(count(narrow, "fadd [a-z ]*<4 x double>") >= 2);
 
-    test::Memory memory(
-        {30, 30, static_cast<std::size_t>(7 * topics), static_cast<std::size_t>(topics), 0, 0});
+    test::Memory memory({30, 30, static_cast<std::size_t>(7 * topics), static_cast<std::size_t>(topics), 0, 0});
     for (int i = 0; i < 30; ++i)
       memory.integers(loops::BufferId(0u))[i] = (i * 5) % 7, memory.reals(loops::BufferId(1u))[i] = 1 + i % 3;
-    for (int i = 0; i < 7 * topics; ++i) memory.reals(loops::BufferId(2u))[i] = 0.01 * (1 + i % 11);
-    for (int i = 0; i < topics; ++i) memory.reals(loops::BufferId(3u))[i] = 0.1 + 0.3 * (i % 17);
+    for (int i = 0; i < 7 * topics; ++i)
+      memory.reals(loops::BufferId(2u))[i] = 0.01 * (1 + i % 11);
+    for (int i = 0; i < topics; ++i)
+      memory.reals(loops::BufferId(3u))[i] = 0.1 + 0.3 * (i % 17);
     test::run_both(program, memory, {30, 7});
     test::run_both(program, memory, {30, 7}, {}, {}, 1e-11, {.cpu = "haswell"});
   }
@@ -103,8 +101,10 @@ TEST_CASE("Quadratic scores accumulate in registers") {
   CHECK(count(text, "fadd [a-z ]*<8 x double>") >= 4);
   CHECK(count(text, "alloca") == 0);
   test::Memory memory({5 * 16, 16 * 16 * 32, 5 * 32, 0});
-  for (int i = 0; i < 5 * 16; ++i) memory.reals(loops::BufferId(0u))[i] = std::sin(i);
-  for (int i = 0; i < 16 * 16 * 32; ++i) memory.reals(loops::BufferId(1u))[i] = std::cos(0.1 * i);
+  for (int i = 0; i < 5 * 16; ++i)
+    memory.reals(loops::BufferId(0u))[i] = std::sin(i);
+  for (int i = 0; i < 16 * 16 * 32; ++i)
+    memory.reals(loops::BufferId(1u))[i] = std::cos(0.1 * i);
   test::run_both(program, memory, {5});
 }
 

@@ -33,7 +33,8 @@ TEST_CASE("Every operation on reals") {
   b.function("f", [&] {
     b.for_each("n", n, [&](ExprId i) {
       std::int64_t at = 0;
-      for (UnaryOp op : unary) b.store(y, {i, b.i(at++)}, b.unary(op, b.load(x, {i})));
+      for (UnaryOp op : unary)
+        b.store(y, {i, b.i(at++)}, b.unary(op, b.load(x, {i})));
       for (BinaryOp op : binary)
         b.store(y, {i, b.i(at++)}, b.binary(op, b.load(x, {i}), b.load(x, {b.i(2)})));
     });
@@ -78,8 +79,7 @@ TEST_CASE("Every operation on integers and bools") {
       put(b.add(v, i)), put(b.sub(v, i)), put(b.mul(v, i)), put(b.min(v, i)), put(b.max(v, i)), put(b.neg(v));
       put(b.abs(v)), put(b.extent(n));
       test(b.less(v, i)), test(b.less_equal(v, i)), test(b.equal(v, i)), test(b.not_equal(v, i));
-      test(b.logical_and(b.less(v, i), b.less(i, b.i(5)))),
-          test(b.logical_or(b.less(v, i), b.less(i, b.i(5))));
+      test(b.logical_and(b.less(v, i), b.less(i, b.i(5)))), test(b.logical_or(b.less(v, i), b.less(i, b.i(5))));
       test(b.logical_not(b.less(v, i)));
       const ExprId real = b.to_f64(v);
       test(b.logical_or(b.is_nan(b.div(real, real)), b.equal(real, b.f(3))));
@@ -87,15 +87,15 @@ TEST_CASE("Every operation on integers and bools") {
     });
   });
   Memory memory({20, 20 * 16, 20});
-  for (int k = 0; k < 20; ++k) memory.integers(x)[k] = (k * 7) % 11 - 4;
+  for (int k = 0; k < 20; ++k)
+    memory.integers(x)[k] = (k * 7) % 11 - 4;
   run_both(b.program(), memory, {20});
   run_both(b.program(), memory, {0});
   run_both(b.program(), memory, {1});
 }
 
 TEST_CASE("Reductions over constant and run-time extents") {
-  for (const std::int64_t length :
-       {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 32, 64, 100, 127, 200, 1000}) {
+  for (const std::int64_t length : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 32, 64, 100, 127, 200, 1000}) {
     for (const bool constant : {true, false}) {
       Builder b;
       const auto n = constant ? b.constant_size("N", length) : b.runtime_size("N");
@@ -119,7 +119,8 @@ TEST_CASE("Reductions over constant and run-time extents") {
         b.store(y, {b.i(0)}, b.get(sum)), b.store(y, {b.i(1)}, b.get(top)), b.store(y, {b.i(2)}, b.get(last));
       });
       Memory memory({static_cast<std::size_t>(length), 4, static_cast<std::size_t>(length)});
-      for (int k = 0; k < length; ++k) memory.reals(x)[k] = std::sin(k) * 3;
+      for (int k = 0; k < length; ++k)
+        memory.reals(x)[k] = std::sin(k) * 3;
       run_both(b.program(), memory, {length});
     }
   }
@@ -140,8 +141,7 @@ TEST_CASE("Rows of different lengths, packed between two other axes") {
     b.fill(phi, b.f(0.25));
     b.for_each("c", copies, [&](ExprId c) {
       b.for_each("d", docs, [&](ExprId d) {
-        const ExprId length =
-            b.let("length", b.sub(b.load(offsets, {b.add(d, b.i(1))}), b.load(offsets, {d})));
+        const ExprId length = b.let("length", b.sub(b.load(offsets, {b.add(d, b.i(1))}), b.load(offsets, {d})));
         b.for_loop("n", b.i(0), length, [&](ExprId n) {
           const ExprId token = b.add(b.load(offsets, {d}), n);
           b.for_each("k", k, [&](ExprId j) {
@@ -155,7 +155,8 @@ TEST_CASE("Rows of different lengths, packed between two other axes") {
   Memory memory({5, 9, 2 * 9 * 5, 5});
   const std::int64_t rows[] = {0, 3, 3, 8, 9};
   std::copy(rows, rows + 5, memory.integers(offsets));
-  for (int n = 0; n < 9; ++n) memory.integers(w)[n] = (n * n) % 5;
+  for (int n = 0; n < 9; ++n)
+    memory.integers(w)[n] = (n * n) % 5;
   run_both(b.program(), memory, {4, 9, 5});
 }
 
@@ -183,7 +184,8 @@ TEST_CASE("Break, fail, if and parameters") {
     b.fail_if(b.less(b.get(total), b.f(0)), 9);
   });
   Memory memory({40, 40});
-  for (int k = 0; k < 40; ++k) memory.reals(x)[k] = 0.5 + k % 3;
+  for (int k = 0; k < 40; ++k)
+    memory.reals(x)[k] = 0.5 + k % 3;
   run_both(b.program(), memory, {40}, {3}, {1e9, 2});
   run_both(b.program(), memory, {40}, {1}, {11, 2});
   run_both(b.program(), memory, {40}, {50}, {1e9, -1});
@@ -208,8 +210,7 @@ TEST_CASE("Local arrays, scatter and guarded accumulation") {
       b.for_each("n", n, [&](ExprId i) {
         b.fill(nat, b.f(0));
         b.for_each("j", k, [&](ExprId j) {
-          b.for_each("k", k,
-                     [&](ExprId c) { b.add_to(nat, {c}, b.mul(b.load(x, {i}), b.to_f64(b.add(j, c)))); });
+          b.for_each("k", k, [&](ExprId c) { b.add_to(nat, {c}, b.mul(b.load(x, {i}), b.to_f64(b.add(j, c)))); });
         });
         const auto sum = b.local("sum", b.f(0));
         b.for_each("k", k, [&](ExprId c) {
@@ -228,7 +229,8 @@ TEST_CASE("Local arrays, scatter and guarded accumulation") {
     const auto kk = static_cast<std::size_t>(components);
     // Local arrays have an entry in the table too, which is not looked at.
     Memory memory({50, 50, kk * kk, 50 * kk, 0, 0});
-    for (int i = 0; i < 50; ++i) memory.reals(x)[i] = 0.1 * i, memory.integers(z)[i] = (i * 3) % components;
+    for (int i = 0; i < 50; ++i)
+      memory.reals(x)[i] = 0.1 * i, memory.integers(z)[i] = (i * 3) % components;
     run_both(b.program(), memory, {50});
   }
 }
@@ -254,9 +256,8 @@ TEST_CASE("Unoptimised code means the same") {
   Builder b;
   const auto n = b.constant_size("N", 21);
   const auto x = b.buffer("x", Role::table, {n});
-  b.function("f", [&] {
-    b.for_each("n", n, [&](ExprId i) { b.store(x, {i}, b.digamma(b.to_f64(b.add(i, b.i(1))))); });
-  });
+  b.function("f",
+             [&] { b.for_each("n", n, [&](ExprId i) { b.store(x, {i}, b.digamma(b.to_f64(b.add(i, b.i(1))))); }); });
   run_both(b.program(), Memory({21}), {}, {}, {}, 1e-13, {.level = 0});
   run_both(b.program(), Memory({21}), {}, {}, {}, 1e-13, {.cpu = "x86-64"});
 }
@@ -295,7 +296,8 @@ TEST_CASE("Blocks of hundreds of statements") {
     b.store(z, {b.i(2)}, b.add(b.load(work, {b.i(1)}), b.load(work, {b.i(2)})));
   });
   Memory memory({6, 6, 3, 0});  // nothing of `work`
-  for (int k = 0; k < 6; ++k) memory.reals(x)[k] = 0.1 * k + 0.3;
+  for (int k = 0; k < 6; ++k)
+    memory.reals(x)[k] = 0.1 * k + 0.3;
   run_both(b.program(), memory, {6}, {99}, {1e9}, 1e-9);  // to its end
   run_both(b.program(), memory, {6}, {3}, {1e9}, 1e-9);   // left at the fourth element
   run_both(b.program(), memory, {6}, {99}, {0.5}, 1e-9);  // failed

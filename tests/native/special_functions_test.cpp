@@ -29,7 +29,8 @@ std::vector<double> log_uniform(double from, double to, int count) {
   std::mt19937_64 generator(7);
   std::uniform_real_distribution<double> exponent(std::log(from), std::log(to));
   std::vector<double> result = {from, to};
-  while (result.size() < static_cast<std::size_t>(count)) result.push_back(std::exp(exponent(generator)));
+  while (result.size() < static_cast<std::size_t>(count))
+    result.push_back(std::exp(exponent(generator)));
   return result;
 }
 
@@ -37,7 +38,8 @@ std::vector<double> uniform(double from, double to, int count) {
   std::mt19937_64 generator(11);
   std::uniform_real_distribution<double> value(from, to);
   std::vector<double> result;
-  while (result.size() < static_cast<std::size_t>(count)) result.push_back(value(generator));
+  while (result.size() < static_cast<std::size_t>(count))
+    result.push_back(value(generator));
   return result;
 }
 
@@ -48,8 +50,7 @@ double worst(UnaryOp op, const std::vector<double>& in, double floor, Exact exac
   double result = 0, at = 0;
   for (std::size_t k = 0; k < in.size(); ++k) {
     const long double want = exact(in[k]);
-    const auto error =
-        static_cast<double>(std::abs(want - out[k]) / std::max<long double>(std::abs(want), floor));
+    const auto error = static_cast<double>(std::abs(want - out[k]) / std::max<long double>(std::abs(want), floor));
     if (!(error <= result)) result = error, at = in[k];
   }
   UNSCOPED_INFO("worst at " << at << ": " << result);
@@ -81,8 +82,8 @@ TEST_CASE("log and log1p are accurate to 2e-15") {
 }
 
 TEST_CASE("digamma, trigamma and lgamma are accurate to 1e-13") {
-  for (const auto& points : {log_uniform(1e-300, 1e15, 100000), uniform(0.5, 12, 100000),
-                             uniform(7.9, 8.1, 10000), log_uniform(1e-8, 1e-3, 10000)}) {
+  for (const auto& points : {log_uniform(1e-300, 1e15, 100000), uniform(0.5, 12, 100000), uniform(7.9, 8.1, 10000),
+                             log_uniform(1e-8, 1e-3, 10000)}) {
     CHECK(worst(UnaryOp::digamma, points, 1, loops::digamma) < 1e-14);
     CHECK(worst(UnaryOp::lgamma, points, 1, loops::log_gamma) < 2e-14);
   }
@@ -111,12 +112,10 @@ TEST_CASE("Special values") {
   is(UnaryOp::exp, -708.5, 0), is(UnaryOp::exp, 1e300, kInfinity);
   is(UnaryOp::log, 0, -kInfinity), is(UnaryOp::log, kInfinity, kInfinity), is(UnaryOp::log, -1, kNaN);
   is(UnaryOp::log, kNaN, kNaN), is(UnaryOp::log, 1, 0), is(UnaryOp::log, -kInfinity, kNaN);
-  is(UnaryOp::log1p, -1, -kInfinity), is(UnaryOp::log1p, kInfinity, kInfinity),
-      is(UnaryOp::log1p, kNaN, kNaN);
+  is(UnaryOp::log1p, -1, -kInfinity), is(UnaryOp::log1p, kInfinity, kInfinity), is(UnaryOp::log1p, kNaN, kNaN);
   is(UnaryOp::log1p, -2, kNaN), is(UnaryOp::log1p, 0, 0);
   for (auto op : {UnaryOp::digamma, UnaryOp::lgamma}) {
-    is(op, kInfinity, kInfinity), is(op, kNaN, kNaN), is(op, 0, kNaN), is(op, -0.5, kNaN),
-        is(op, -kInfinity, kNaN);
+    is(op, kInfinity, kInfinity), is(op, kNaN, kNaN), is(op, 0, kNaN), is(op, -0.5, kNaN), is(op, -kInfinity, kNaN);
   }
   is(UnaryOp::trigamma, kInfinity, 0), is(UnaryOp::trigamma, kNaN, kNaN), is(UnaryOp::trigamma, -1, kNaN);
 }
@@ -152,9 +151,9 @@ TEST_CASE("exp(digamma(x) - c) is fused and accurate") {
 
 TEST_CASE("Older machines get the same accuracy") {
   const auto points = uniform(-50, 50, 1000);
-  const auto wide = evaluate(UnaryOp::exp, points),
-             narrow = evaluate(UnaryOp::exp, points, {.cpu = "x86-64"});
-  for (std::size_t k = 0; k < points.size(); ++k) CHECK(narrow[k] == Approx(wide[k]).epsilon(1e-15));
+  const auto wide = evaluate(UnaryOp::exp, points), narrow = evaluate(UnaryOp::exp, points, {.cpu = "x86-64"});
+  for (std::size_t k = 0; k < points.size(); ++k)
+    CHECK(narrow[k] == Approx(wide[k]).epsilon(1e-15));
   const auto positive = log_uniform(1e-10, 1e10, 1000);
   for (auto op : {UnaryOp::digamma, UnaryOp::lgamma, UnaryOp::log}) {
     const auto a = evaluate(op, positive), c = evaluate(op, positive, {.cpu = "x86-64-v3"});

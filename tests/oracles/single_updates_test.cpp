@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "compiler/pipeline.h"
 #include "compiler/instance/instance.h"
+#include "compiler/pipeline.h"
 #include "runtime/methods/sweep.h"
 
 namespace {
@@ -58,8 +58,7 @@ class Fitted {
     Result<BoundData> data = lehr::bind(front_.model, dataset, {});
     if (!data) FAIL(render(data.error()));
     data_ = std::move(*data);
-    instance_ =
-        std::make_unique<Instance>(front_, data_, loops::LowerOptions{}, Backend::native);
+    instance_ = std::make_unique<Instance>(front_, data_, loops::LowerOptions{}, Backend::native);
     REQUIRE(instance_->start(1, 0));
   }
 
@@ -135,8 +134,7 @@ TEST_CASE("natural parameters over T") {
     cold.entropy_sweep(1);
     hot.entropy_sweep(oracle("wishart")["example_D2"]["T"]);
     CHECK(cold.get("L.df")[0] == Approx(oracle("wishart")["example_D2"]["nu"].get<double>()).epsilon(1e-12));
-    CHECK(hot.get("L.df")[0] ==
-          Approx(oracle("wishart")["example_D2"]["exact_nu"].get<double>()).epsilon(1e-12));
+    CHECK(hot.get("L.df")[0] == Approx(oracle("wishart")["example_D2"]["exact_nu"].get<double>()).epsilon(1e-12));
     for (std::size_t i = 0; i < 4; ++i)  // the rate matrix over T
       CHECK(hot.get("L.scale")[i] == Approx(2 * cold.get("L.scale")[i]).epsilon(1e-12));
   }

@@ -102,8 +102,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
       const double top = best_elbo(*p, native, tight);
       REQUIRE(std::isfinite(top));
       for (const NpyArray& array : native.posterior(false)) {
-        if (array.name.ends_with(".probs") || is_chain(*p, array.name.substr(0, array.name.find('.'))))
-          continue;
+        if (array.name.ends_with(".probs") || is_chain(*p, array.name.substr(0, array.name.find('.')))) continue;
         const bool matrix = array.name.ends_with(".scale") || array.name.ends_with(".precision");
         const std::size_t d = array.shape.empty() ? 1 : static_cast<std::size_t>(array.shape.back());
         const bool square =
@@ -112,9 +111,8 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
         const std::string variable = array.name.substr(0, array.name.rfind('.'));
         const bool simplex =
             array.name.ends_with(".value") &&
-            std::any_of(p->front.model.variables.begin(), p->front.model.variables.end(), [&](const auto& v) {
-              return v.name == variable && v.support == math::Support::simplex;
-            });
+            std::any_of(p->front.model.variables.begin(), p->front.model.variables.end(),
+                        [&](const auto& v) { return v.name == variable && v.support == math::Support::simplex; });
         const std::size_t stride = std::max<std::size_t>(1, array.values.size() / 5);
         for (std::size_t i = 0; i < array.values.size(); i += stride) {
           const double h = 1e-4 * std::max(std::abs(array.values[i]), 1e-3);
@@ -132,8 +130,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
           REQUIRE(native.set({array}, "test"));
           const double slope = (up - down) / (2 * h), curvature = (up - 2 * top + down) / (h * h);
           const double noise = 1e-11 * (1 + std::abs(top));
-          INFO(array.name << "[" << i << "] = " << array.values[i] << " slope " << slope << " curvature "
-                          << curvature);
+          INFO(array.name << "[" << i << "] = " << array.values[i] << " slope " << slope << " curvature " << curvature);
           CHECK(up <= top + noise);
           CHECK(down <= top + noise);
           // what is left of the way to the maximum, where the curvature can be told from rounding

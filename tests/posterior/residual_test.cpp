@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "compiler/pipeline.h"
 #include "compiler/instance/instance.h"
+#include "compiler/pipeline.h"
 #include "runtime/methods/cavi.h"
 #include "runtime/rng.h"
 

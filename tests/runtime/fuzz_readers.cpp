@@ -88,7 +88,8 @@ void damage(Rng& rng, std::string& bytes) {
 
 void check_array(const DataArray& array) {
   std::size_t count = 1;
-  for (const std::int64_t extent : array.shape) count *= static_cast<std::size_t>(extent);
+  for (const std::int64_t extent : array.shape)
+    count *= static_cast<std::size_t>(extent);
   if (array.ragged()) {
     REQUIRE(array.shape.size() == 2);
     REQUIRE(array.row_offsets.size() == static_cast<std::size_t>(array.shape[0]) + 1);
@@ -105,7 +106,8 @@ void check_dataset(const Result<Dataset>& dataset) {
     REQUIRE_FALSE(render(dataset.error()).empty());
     return;
   }
-  for (const auto& [name, array] : *dataset) check_array(array);
+  for (const auto& [name, array] : *dataset)
+    check_array(array);
 }
 
 void fuzz(std::uint64_t seed, const std::vector<std::string>& files, int rounds,
@@ -121,15 +123,15 @@ void fuzz(std::uint64_t seed, const std::vector<std::string>& files, int rounds,
 }
 
 std::string archive() {
-  return write_zip({{"a.npy", format_npy({"a", {2, 2}, {1, 2, 3, 4}, false})},
-                    {"b.npy", format_npy({"b", {}, {1}, true})}});
+  return write_zip(
+      {{"a.npy", format_npy({"a", {2, 2}, {1, 2, 3, 4}, false})}, {"b.npy", format_npy({"b", {}, {1}, true})}});
 }
 
 }  // namespace
 
 TEST_CASE("damaged CSV") {
-  const std::vector<std::string> files = {"a,b,c\n1,2,x\n3,,\"y, \"\"z\"\"\"\n",
-                                          "\xEF\xBB\xBFx\r\n1\r\nNA\r\n3\r\n", "a\n1\n"};
+  const std::vector<std::string> files = {"a,b,c\n1,2,x\n3,,\"y, \"\"z\"\"\"\n", "\xEF\xBB\xBFx\r\n1\r\nNA\r\n3\r\n",
+                                          "a\n1\n"};
   fuzz(1, files, 100000, [](const std::string& bytes) {
     check_dataset(parse_csv(bytes, "f.csv", "", {}));
     check_dataset(parse_csv(bytes, "f.csv", "x", {}));
@@ -144,7 +146,8 @@ TEST_CASE("damaged JSON") {
   fuzz(2, files, 200000, [](const std::string& bytes) { check_dataset(parse_json(bytes, "f.json")); });
   for (const char* opening : {"[", "{\"a\":", "[{"}) {
     std::string deep;
-    for (int i = 0; i < 200000; ++i) deep += opening;
+    for (int i = 0; i < 200000; ++i)
+      deep += opening;
     check_dataset(parse_json(deep, "f.json"));
   }
 }

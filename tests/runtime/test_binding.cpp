@@ -79,13 +79,10 @@ TEST_CASE("files that are missing, empty or clash") {
   const Folder folder;
   const std::string csv = folder.put("points.csv", "a\n1\n");
   const std::string empty = folder.put("empty.npy", "");
-  CHECK_THAT(complaint({folder / "pionts.csv"}, ExitCode::data),
-             Catch::Contains("did you mean 'points.csv'?"));
-  CHECK_THAT(complaint({folder / "sub/points.csv"}, ExitCode::data),
-             Catch::Contains("there is no directory"));
+  CHECK_THAT(complaint({folder / "pionts.csv"}, ExitCode::data), Catch::Contains("did you mean 'points.csv'?"));
+  CHECK_THAT(complaint({folder / "sub/points.csv"}, ExitCode::data), Catch::Contains("there is no directory"));
   CHECK_THAT(complaint({"x=" + empty}, ExitCode::data), Catch::Contains("the file is empty"));
-  CHECK_THAT(complaint({"w=" + folder.put("x.ldac.gz", "plain")}, ExitCode::data),
-             Catch::Contains("not a gzip file"));
+  CHECK_THAT(complaint({"w=" + folder.put("x.ldac.gz", "plain")}, ExitCode::data), Catch::Contains("not a gzip file"));
   CHECK_THAT(complaint({csv, "a=" + csv}, ExitCode::data), Catch::Contains("'a' is given twice"));
   CHECK_FALSE(read_labels(folder / "vocab.txt"));
   CHECK(read_labels(folder.put("vocab.txt", "a\nb\n"))->size() == 2);

@@ -113,8 +113,7 @@ TEST_CASE("what is wrong, and where") {
   CHECK_THAT(complaint("a,b\n1,ä\n1,2\n", "x", {"a", "b"}),
              Catch::StartsWith("t.csv:2:3: error: 'ä' is not a number, in column 'b'"));
   CHECK_THAT(complaint("a,b\nä,\"x\n"), Catch::StartsWith("t.csv:2:3: error: this quote is never closed"));
-  CHECK_THAT(complaint("a,b\n\"x\"y,2\n"),
-             Catch::StartsWith("t.csv:2:4: error: text after the closing quote"));
+  CHECK_THAT(complaint("a,b\n\"x\"y,2\n"), Catch::StartsWith("t.csv:2:4: error: text after the closing quote"));
   CHECK_THAT(complaint("weight,height\n1,2\n", "x", {"wieght"}), Catch::Contains("did you mean 'weight'?"));
   CHECK_THAT(complaint("a,b\n1,2\n", "x", {"length"}), Catch::Contains("there are: a, b"));
   CHECK_THAT(complaint("a,b,a\n1,2,3\n"), Catch::StartsWith("t.csv:1:5: error: two columns are named 'a'"));
@@ -134,16 +133,14 @@ TEST_CASE("numbers beyond double are the nearest infinity or zero") {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   CHECK(read("a\n1.5e400\n-2e999999999999999999999\n0.0012e500\n").at("a").values ==
         Values{kInfinite, -kInfinite, kInfinite});
-  const std::string tiny =
-      "a\n1.5e-400\n123456e-500\n2e-999999999999999999999\n0." + std::string(400, '0') + "1\n";
+  const std::string tiny = "a\n1.5e-400\n123456e-500\n2e-999999999999999999999\n0." + std::string(400, '0') + "1\n";
   CHECK(read(tiny).at("a").values == Values{0, 0, 0, 0});
   CHECK(read("a\n" + std::string(400, '9') + "\n").at("a").values == Values{kInfinite});
 }
 
 TEST_CASE("text that is not UTF-8") {
-  CHECK(
-      complaint("a,b\n1,caf\xe9\n").find("t.csv:2:6: error: byte 0xe9 (number 9 of the file) is not UTF-8") !=
-      std::string::npos);
+  CHECK(complaint("a,b\n1,caf\xe9\n").find("t.csv:2:6: error: byte 0xe9 (number 9 of the file) is not UTF-8") !=
+        std::string::npos);
   CHECK(complaint("caf\xe9\n1\n").find("t.csv:1:4: error:") != std::string::npos);
   CHECK(read("a,b\n1,caf\xe9\n", "x", {"a"}).at("x").values == Values{1});  // of other columns
 }

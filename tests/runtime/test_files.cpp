@@ -25,7 +25,8 @@ TEST_CASE("a file is replaced as a whole") {
   REQUIRE(write_file(path, std::string("sec\0nd", 6)));
   CHECK(*read_file(path) == std::string("sec\0nd", 6));
   std::size_t files = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++files;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    ++files;
   CHECK(files == 1);
   // The permissions are those that any new file gets.
   const mode_t mask = umask(022);

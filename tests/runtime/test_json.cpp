@@ -77,8 +77,7 @@ TEST_CASE("what is wrong in JSON, and where") {
              Catch::StartsWith("t.json:2:7: error: in 'b': objects inside"));
   CHECK_THAT(complaint("{\"b\": [[1, 2],\n 3]}"),
              Catch::StartsWith("t.json:2:3: error: in 'b': a number beside an array"));
-  CHECK_THAT(complaint("{\"b\": [1,\n[2]]}"),
-             Catch::StartsWith("t.json:2:1: error: in 'b': a number beside an array"));
+  CHECK_THAT(complaint("{\"b\": [1,\n[2]]}"), Catch::StartsWith("t.json:2:1: error: in 'b': a number beside an array"));
   CHECK_THAT(complaint("{\"b\": [[[1, 2]],\n [[3]]]}"),
              Catch::StartsWith("t.json:2:5: error: in 'b': this array is not"));
   CHECK_THAT(complaint("{\"b\": [1,\n 2 3]}"), Catch::StartsWith("t.json:2:4: error: syntax error"));

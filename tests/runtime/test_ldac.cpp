@@ -30,10 +30,8 @@ TEST_CASE("a corpus") {
 }
 
 TEST_CASE("what is wrong in a corpus, and where") {
-  CHECK_THAT(complaint("1 0:1\n2 0:3\n"),
-             Catch::StartsWith("t.ldac:2:1: error: the line announces 2 terms and has 1"));
-  CHECK_THAT(complaint("1 0:1 2:1\n"),
-             Catch::StartsWith("t.ldac:1:1: error: the line announces 1 terms and has 2"));
+  CHECK_THAT(complaint("1 0:1\n2 0:3\n"), Catch::StartsWith("t.ldac:2:1: error: the line announces 2 terms and has 1"));
+  CHECK_THAT(complaint("1 0:1 2:1\n"), Catch::StartsWith("t.ldac:1:1: error: the line announces 1 terms and has 2"));
   CHECK_THAT(complaint("1 -1:1\n"), Catch::StartsWith("t.ldac:1:3: error: expected a term id"));
   CHECK_THAT(complaint("1 1:0\n"), Catch::StartsWith("t.ldac:1:5: error: expected a count"));
   CHECK_THAT(complaint("1 1:1.5\n"), Catch::StartsWith("t.ldac:1:6: error: expected a space"));

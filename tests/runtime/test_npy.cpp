@@ -31,7 +31,8 @@ std::string npy(std::string_view header, std::string_view body = {}, int version
   std::string bytes("\x93NUMPY");
   bytes += static_cast<char>(version);
   bytes += '\0';
-  for (int i = 0; i < (version == 1 ? 2 : 4); ++i) bytes += static_cast<char>(header.size() >> (8 * i));
+  for (int i = 0; i < (version == 1 ? 2 : 4); ++i)
+    bytes += static_cast<char>(header.size() >> (8 * i));
   return bytes.append(header).append(body);
 }
 
@@ -103,12 +104,12 @@ np.save(sys.argv[1] + '/text.npy', np.array(['a']))
 TEST_CASE("what is written is read back, by NumPy too") {
   const Folder folder;
   Values many(100000);
-  for (std::size_t i = 0; i < many.size(); ++i) many[i] = 1.0 / static_cast<double>(i + 1);
-  const std::vector<NpyArray> members = {
-      {"beta.concentration", {2, 3}, {1, 2.5, -3, 4e300, 5e-320, 6}, false},
-      {"K", {}, {-7}, true},
-      {"many", {100000}, many, false},
-      {"none", {0, 4}, {}, false}};
+  for (std::size_t i = 0; i < many.size(); ++i)
+    many[i] = 1.0 / static_cast<double>(i + 1);
+  const std::vector<NpyArray> members = {{"beta.concentration", {2, 3}, {1, 2.5, -3, 4e300, 5e-320, 6}, false},
+                                         {"K", {}, {-7}, true},
+                                         {"many", {100000}, many, false},
+                                         {"none", {0, 4}, {}, false}};
   REQUIRE(write_npz(folder / "out.npz", members));
   const auto back = read_npz(folder / "out.npz");
   REQUIRE(back);
@@ -137,7 +138,8 @@ with np.load(path) as f:
 
 TEST_CASE("an archive too large for the old directory") {
   std::vector<ZipMember> members;
-  for (int i = 0; i < 70000; ++i) members.push_back({std::to_string(i), std::to_string(-i)});
+  for (int i = 0; i < 70000; ++i)
+    members.push_back({std::to_string(i), std::to_string(-i)});
   const std::string bytes = write_zip(members);
   const auto back = read_zip(bytes, "t.zip");
   REQUIRE(back);
@@ -160,19 +162,16 @@ TEST_CASE("headers that lie are errors") {
   REQUIRE(parse_npy(npy(good, "abcdefgh"), "t.npy"));
   REQUIRE(parse_npy(npy(good, "abcdefgh", 2), "t.npy"));
   CHECK_THAT(complaint(npy(good, "abc")), Catch::Contains("needs more than the 3 bytes there are"));
-  CHECK_THAT(
-      complaint(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000000), }", "abc")),
-      Catch::Contains("needs more"));
-  CHECK_THAT(
-      complaint(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 8), }", "abc")),
-      Catch::Contains("needs more"));
+  CHECK_THAT(complaint(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000000), }", "abc")),
+             Catch::Contains("needs more"));
+  CHECK_THAT(complaint(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 8), }", "abc")),
+             Catch::Contains("needs more"));
   CHECK_THAT(complaint(npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "abc")),
              Catch::Contains("dtype '|O'"));
   CHECK_THAT(complaint(npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }")),
              Catch::Contains("dtype"));
   CHECK_THAT(complaint(npy("{'descr': '<f8', 'shape': (1,), }")), Catch::Contains("the header is damaged"));
-  CHECK_THAT(complaint(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }")),
-             Catch::Contains("damaged"));
+  CHECK_THAT(complaint(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }")), Catch::Contains("damaged"));
   CHECK_THAT(complaint(npy(good, "", 9)), Catch::Contains("NPY version 9"));
   CHECK_THAT(complaint(npy(good).substr(0, 30)), Catch::Contains("cut off"));
   CHECK_THAT(complaint("PK"), Catch::Contains("not an NPY file"));

@@ -11,7 +11,8 @@ using namespace lehr;
 
 TEST_CASE("a rising line in ASCII") {
   std::vector<double> y;
-  for (int i = 0; i <= 9; ++i) y.push_back(i);
+  for (int i = 0; i <= 9; ++i)
+    y.push_back(i);
   CHECK(text_plot(y, 10, 4, "line", PlotStyle::ascii) ==
         "line\n"
         "9 +        **\n"
@@ -37,8 +38,7 @@ TEST_CASE("labels tell close values apart") {
 }
 
 TEST_CASE("strange curves") {
-  const double nan = std::numeric_limits<double>::quiet_NaN(),
-               infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   CHECK_THAT(text_plot({}, 20, 4, "t"), Catch::Contains("nothing to draw"));
   CHECK_THAT(text_plot({nan, infinity}, 20, 4, "t"), Catch::Contains("nothing to draw"));
   CHECK_THAT(text_plot({5}, 20, 4, "t", PlotStyle::ascii), Catch::Contains("*"));

@@ -36,7 +36,8 @@ class Screen {
 TEST_CASE("plain lines: the first, the last, and a few between") {
   Screen screen;
   Progress progress(screen.file(), {}, 20);
-  for (int i = 1; i <= 12; ++i) progress.update({i, static_cast<double>(i), -100.0 / i, i < 3 ? 2.5 : 1});
+  for (int i = 1; i <= 12; ++i)
+    progress.update({i, static_cast<double>(i), -100.0 / i, i < 3 ? 2.5 : 1});
   progress.finish("converged");
   CHECK(screen.text() ==
         "iteration  1/20  ELBO -100  T 2.5  1.0 s\n"

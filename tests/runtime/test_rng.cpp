@@ -47,7 +47,8 @@ TEST_CASE("streams are reproducible and differ") {
   CHECK(Rng(0, 0).state != Rng(0, 1).state);
   Rng a(5), b(5, 1);
   double product = 0;
-  for (int i = 0; i < kDraws; ++i) product += (draw_uniform(a) - 0.5) * (draw_uniform(b) - 0.5);
+  for (int i = 0; i < kDraws; ++i)
+    product += (draw_uniform(a) - 0.5) * (draw_uniform(b) - 0.5);
   CHECK(std::fabs(product / kDraws) < 5 / 12.0 / std::sqrt(kDraws));
 }
 
@@ -57,14 +58,17 @@ TEST_CASE("uniform and its relatives") {
   check_moments(0, 1, 3, draw_normal);
   Rng rng(3);
   std::vector<int> counts(7);
-  for (int i = 0; i < 70000; ++i) ++counts[static_cast<std::size_t>(draw_below(rng, 7))];
-  for (const int count : counts) CHECK(std::abs(count - 10000) < 500);
+  for (int i = 0; i < 70000; ++i)
+    ++counts[static_cast<std::size_t>(draw_below(rng, 7))];
+  for (const int count : counts)
+    CHECK(std::abs(count - 10000) < 500);
 }
 
 TEST_CASE("the normal has the tails of a normal") {
   Rng rng(9);
   int beyond = 0;
-  for (int i = 0; i < kDraws; ++i) beyond += std::fabs(draw_normal(rng)) > 3;
+  for (int i = 0; i < kDraws; ++i)
+    beyond += std::fabs(draw_normal(rng)) > 3;
   const double expected = kDraws * std::erfc(3 / std::sqrt(2.0));
   CHECK(std::fabs(beyond - expected) < 5 * std::sqrt(expected));
 }
@@ -76,11 +80,11 @@ TEST_CASE("gamma") {
     // E log = digamma(shape), Var log = trigamma(shape); here from differences of lgamma.
     const double h = 1e-3 * shape;
     const double digamma = (std::lgamma(shape + h) - std::lgamma(shape - h)) / (2 * h);
-    const double trigamma =
-        (std::lgamma(shape + h) - 2 * std::lgamma(shape) + std::lgamma(shape - h)) / (h * h);
+    const double trigamma = (std::lgamma(shape + h) - 2 * std::lgamma(shape) + std::lgamma(shape - h)) / (h * h);
     double sum = 0;
     Rng rng(17);
-    for (int i = 0; i < kDraws; ++i) sum += draw_log_gamma(rng, shape);
+    for (int i = 0; i < kDraws; ++i)
+      sum += draw_log_gamma(rng, shape);
     CHECK(std::fabs(sum / kDraws - digamma) < 6 * std::sqrt(trigamma / kDraws));
   }
 }
@@ -99,7 +103,8 @@ TEST_CASE("tiny shapes stay finite") {
     REQUIRE(*std::min_element(theta.begin(), theta.end()) > 0);
     ++wins[static_cast<std::size_t>(std::max_element(theta.begin(), theta.end()) - theta.begin())];
   }
-  for (const int count : wins) CHECK(std::abs(count - 1000) < 150);
+  for (const int count : wins)
+    CHECK(std::abs(count - 1000) < 150);
 }
 
 TEST_CASE("beta and Dirichlet") {
@@ -119,7 +124,8 @@ TEST_CASE("beta and Dirichlet") {
 TEST_CASE("categorical") {
   const std::vector<double> weights = {0, 1, 0, 3, 4, 0};
   std::vector<double> logs;
-  for (const double weight : weights) logs.push_back(std::log(weight) - 1000);
+  for (const double weight : weights)
+    logs.push_back(std::log(weight) - 1000);
   std::vector<int> counts(6), log_counts(6);
   Rng rng(11);
   for (int i = 0; i < 80000; ++i) {
@@ -138,11 +144,10 @@ TEST_CASE("counts") {
                   [&](Rng& rng) { return static_cast<double>(draw_poisson(rng, mean)); });
   Rng rng(1);
   CHECK(draw_poisson(rng, 0) == 0);
-  for (const auto& [n, p] : {std::pair{1, 0.3}, std::pair{20, 0.9}, std::pair{100, 0.5},
-                             std::pair{1000, 0.03}, std::pair{1000000, 0.7}, std::pair{1000000000, 1e-9}}) {
+  for (const auto& [n, p] : {std::pair{1, 0.3}, std::pair{20, 0.9}, std::pair{100, 0.5}, std::pair{1000, 0.03},
+                             std::pair{1000000, 0.7}, std::pair{1000000000, 1e-9}}) {
     const double v = n * p * (1 - p), fourth = 3 * v * v + v * (1 - 6 * p * (1 - p));
-    check_moments(n * p, v, fourth,
-                  [n = n, p = p](Rng& r) { return static_cast<double>(draw_binomial(r, n, p)); });
+    check_moments(n * p, v, fourth, [n = n, p = p](Rng& r) { return static_cast<double>(draw_binomial(r, n, p)); });
   }
   CHECK(draw_binomial(rng, 10, 0) == 0);
   CHECK(draw_binomial(rng, 10, 1) == 10);
@@ -170,7 +175,8 @@ TEST_CASE("a permutation has every element once") {
   shuffle(rng, elements);
   CHECK_FALSE(std::is_sorted(elements.begin(), elements.end()));
   std::sort(elements.begin(), elements.end());
-  for (int i = 0; i < 100; ++i) CHECK(elements[static_cast<std::size_t>(i)] == i);
+  for (int i = 0; i < 100; ++i)
+    CHECK(elements[static_cast<std::size_t>(i)] == i);
 }
 
 TEST_CASE("draws are these bits on every machine") {
