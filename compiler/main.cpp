@@ -10,7 +10,7 @@
 #include <new>
 
 #include "compiler/commands/commands.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace {
 

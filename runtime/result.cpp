@@ -1,7 +1,7 @@
 // How a runtime error is printed.
 #include "runtime/result.h"
 
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {

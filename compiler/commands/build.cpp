@@ -14,7 +14,7 @@
 #include "compiler/fitting/tempering.h"
 #include "compiler/pipeline.h"
 #include "compiler/schedule/schedule.h"
-#include "runtime/output/atomic_file.h"
+#include "runtime/files/atomic_file.h"
 
 extern char** environ;
 

@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "compiler/fitting/moments.h"
-#include "runtime/output/plot.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/plot.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {
@@ -228,7 +228,7 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
   std::optional<Moments> m = moments_of(fit, v);
   if (!m) {
     out += "its parameters stand in posterior.npz\n";
-    for (const NpyArray& a : v.parameters)
+    for (const NamedArray& a : v.parameters)
       out += fmt::format("  {}.{} ({})\n", v.name, a.name, fmt::join(a.shape, ", "));
     return out;
   }

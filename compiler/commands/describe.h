@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "runtime/output/saved_fit.h"
+#include "runtime/files/saved_fit.h"
 
 namespace lehr {
 

@@ -18,9 +18,9 @@
 #include "compiler/commands/fit_run.h"
 #include "compiler/options/anneal_spec.h"
 #include "compiler/pipeline.h"
-#include "runtime/output/atomic_file.h"
-#include "runtime/output/saved_fit.h"
-#include "runtime/printable.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/saved_fit.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 namespace {
@@ -46,7 +46,7 @@ Result<bool> prepare_directory(const std::string& path) {
 std::string describe_failure(const TracedRun& run) {
   const std::int64_t sweep = run.trace.empty() ? 1 : run.trace.back().iteration + 1;
   std::string text = fmt::format("numerical failure in sweep {}: {}", sweep, run.outcome.failure);
-  for (const NpyArray& a : run.posterior) {
+  for (const NamedArray& a : run.posterior) {
     const auto finite = [](double x) { return std::isfinite(x); };
     if (!std::all_of(a.values.begin(), a.values.end(), finite)) return text + fmt::format("; {} is not finite", a.name);
   }
@@ -186,7 +186,7 @@ ExitCode fit(const FitOptions& o) {
   std::variant<Inputs, ExitCode> read = read_all(o, *source);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   Inputs& inputs = std::get<Inputs>(read);
-  Result<std::vector<NpyArray>> init = std::vector<NpyArray>();
+  Result<std::vector<NamedArray>> init = std::vector<NamedArray>();
   if (!o.init.empty() && !start_kind(o.init)) init = read_npz(o.init);
   if (!init) return complain(init.error());
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <csignal>
 
-#include "runtime/output/progress.h"
-#include "runtime/output/trace.h"
-#include "runtime/printable.h"
+#include "runtime/files/trace.h"
+#include "runtime/terminal/printable.h"
+#include "runtime/terminal/progress.h"
 
 namespace lehr::commands {
 namespace {

@@ -10,7 +10,7 @@
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/fitting/fitting.h"
 #include "compiler/model/bind.h"
-#include "runtime/output/npz.h"
+#include "runtime/array.h"
 
 namespace lehr::commands {
 

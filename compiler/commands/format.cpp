@@ -4,8 +4,8 @@
 #include "compiler/ast/format.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
-#include "runtime/output/atomic_file.h"
-#include "runtime/printable.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 namespace {

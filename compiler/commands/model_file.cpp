@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "compiler/commands/commands.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 

@@ -9,8 +9,8 @@
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/held_out.h"
-#include "runtime/output/atomic_file.h"
-#include "runtime/printable.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <charconv>
 
-#include "runtime/data/text.h"
-#include "runtime/printable.h"
+#include "runtime/files/text.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 namespace {

@@ -8,7 +8,7 @@
 #include "compiler/commands/describe.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 namespace {

@@ -46,7 +46,7 @@ ExitCode simulate(const SimulateOptions& o) {
   if (!dataset) return complain(dataset.error());
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return complain(settings.error());
-  const Result<std::vector<NpyArray>> arrays = lehr::simulate(*model, *dataset, *settings, o.seed);
+  const Result<std::vector<NamedArray>> arrays = lehr::simulate(*model, *dataset, *settings, o.seed);
   if (!arrays) {
     Error e = arrays.error();
     if (e.where.empty()) e.where = o.model;

@@ -2,7 +2,7 @@
 // product of m sums n^m: what need not be multiplied out is not, and what must be has a limit.
 #include "compiler/density/expander.h"
 #include "compiler/model/print_model.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::density {
 namespace {

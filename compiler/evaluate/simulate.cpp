@@ -189,10 +189,10 @@ std::vector<std::int64_t> packed_shape(const Model& m, const BoundData& d, const
 
 bool is_integer(math::Support s) { return is_discrete(s) || s == math::Support::count || s == math::Support::counts; }
 
-std::vector<NpyArray> arrays_of(const Forward& f) {
+std::vector<NamedArray> arrays_of(const Forward& f) {
   const Model& m = f.model();
   const BoundData& d = f.data();
-  std::vector<NpyArray> out;
+  std::vector<NamedArray> out;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const std::span<const double> x = f.values(VariableId(k));
@@ -206,7 +206,7 @@ std::vector<NpyArray> arrays_of(const Forward& f) {
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
     if (!m.plates[k].parent || m.plates[k].set != PlateId(k)) continue;
     const std::vector<std::int64_t>& offsets = d.offsets[k];
-    NpyArray lengths{m.plates[k].name, {static_cast<std::int64_t>(offsets.size()) - 1}, {}, true};
+    NamedArray lengths{m.plates[k].name, {static_cast<std::int64_t>(offsets.size()) - 1}, {}, true};
     for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
       lengths.values.push_back(static_cast<double>(offsets[row + 1] - offsets[row]));
     out.push_back(std::move(lengths));
@@ -250,8 +250,8 @@ std::vector<NamedArray> footprint(const Model& m, const BoundData& d) {
 
 }  // namespace
 
-Result<std::vector<NpyArray>> simulate(const Model& model, const Dataset& dataset, const Settings& settings,
-                                       std::uint64_t seed) {
+Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& dataset, const Settings& settings,
+                                         std::uint64_t seed) {
   if (!model.potentials.empty()) {
     return Error{ExitCode::model,
                  "",

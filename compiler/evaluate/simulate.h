@@ -5,7 +5,7 @@
 
 #include "compiler/model/bind.h"
 #include "compiler/model/model.h"
-#include "runtime/output/npz.h"
+#include "runtime/array.h"
 
 namespace lehr {
 
@@ -19,7 +19,7 @@ namespace lehr {
 ///
 /// ExitCode::model for potentials and for priors that are improper whatever the data, ExitCode::numerical for
 /// parameters that came out of their domain, otherwise what bind_givens() says.
-Result<std::vector<NpyArray>> simulate(const model::Model& model, const Dataset& dataset, const Settings& settings,
-                                       std::uint64_t seed);
+Result<std::vector<NamedArray>> simulate(const model::Model& model, const Dataset& dataset, const Settings& settings,
+                                         std::uint64_t seed);
 
 }  // namespace lehr

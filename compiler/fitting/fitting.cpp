@@ -145,7 +145,7 @@ std::int64_t Fitting::most_iterations() const {
 void Fitting::take_posterior(FitRun& run) {
   run.posterior = instance_->posterior(settings_.save_locals);
   if (run.outcome.status == Status::numerical_failure) return;
-  for (const NpyArray& a : run.posterior) {
+  for (const NamedArray& a : run.posterior) {
     const auto bad = std::find_if(a.values.begin(), a.values.end(), [](double x) { return !std::isfinite(x); });
     if (bad == a.values.end()) continue;
     run.outcome.status = Status::numerical_failure;

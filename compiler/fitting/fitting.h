@@ -32,8 +32,8 @@ struct FitSettings {
   SviOptions inference;  // coordinate ascent reads what it has of them; no sweep: the ELBO of the start
   std::uint64_t seed = 1;
   StartKind start = StartKind::seeds;
-  std::vector<NpyArray> init;  // put in place after the start
-  std::string init_source;     // for messages
+  std::vector<NamedArray> init;  // put in place after the start
+  std::string init_source;       // for messages
   bool save_locals = false;
   Backend backend = Backend::native;
 };
@@ -48,7 +48,7 @@ struct Caution {
 struct FitRun {
   std::uint64_t restart = 0;
   Outcome outcome;
-  std::vector<NpyArray> posterior;
+  std::vector<NamedArray> posterior;
   std::optional<AutoReport> automatic;  // of automatic annealing
   std::optional<ProbeReport> probe;     // of the same from minibatches
   std::optional<Tempering> tempering;

@@ -187,10 +187,10 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   return out;
 }
 
-Result<Score> HeldOut::score(const std::vector<NpyArray>& posterior) {
+Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   const Model& m = model();
-  std::vector<NpyArray> arrays;
-  for (const NpyArray& a : posterior) {
+  std::vector<NamedArray> arrays;
+  for (const NamedArray& a : posterior) {
     const std::string name = a.name.substr(0, a.name.rfind('.'));
     for (std::size_t v = 0; v < m.variables.size(); ++v) {
       if (m.variables[v].name == name && !m.variables[v].auxiliary && !is_local(VariableId(v))) arrays.push_back(a);
@@ -203,7 +203,7 @@ Result<Score> HeldOut::score(const std::vector<NpyArray>& posterior) {
   return sum_up(instance_->posterior(true));
 }
 
-Result<Score> HeldOut::sum_up(const std::vector<NpyArray>& posterior) {
+Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
   const Model& m = model();
   Forward forward(m, data_);
   std::vector<SummedVariable> summed = summed_;
@@ -243,19 +243,19 @@ Result<Score> HeldOut::sum_up(const std::vector<NpyArray>& posterior) {
   return out;
 }
 
-std::vector<NpyArray> HeldOut::split() const {
+std::vector<NamedArray> HeldOut::split() const {
   const Model& m = model();
   Forward forward(m, data_);
-  std::map<VariableId, NpyArray> arrays;
+  std::map<VariableId, NamedArray> arrays;
   for (const Observation& o : scored_) {
-    NpyArray& a = arrays[o.element.variable];
+    NamedArray& a = arrays[o.element.variable];
     if (a.values.empty()) {
       const std::size_t n = forward.elements(o.element.variable);
       a = {m[o.element.variable].name, {static_cast<std::int64_t>(n)}, std::vector<double>(n, 0.0), true};
     }
     a.values[o.element.position] = o.copies;
   }
-  std::vector<NpyArray> out;
+  std::vector<NamedArray> out;
   for (auto& [v, a] : arrays)
     out.push_back(std::move(a));
   return out;

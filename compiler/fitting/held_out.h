@@ -18,8 +18,8 @@
 #include "compiler/evaluate/marginal.h"
 #include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
+#include "runtime/files/saved_fit.h"
 #include "runtime/methods/sweep.h"
-#include "runtime/output/saved_fit.h"
 
 namespace lehr {
 
@@ -60,12 +60,12 @@ class HeldOut {
 
   /// The score under a posterior, arrays named as in posterior.npz (local ones are passed over). May be called again,
   /// with another posterior; the result depends on nothing before.
-  Result<Score> score(const std::vector<NpyArray>& posterior);
+  Result<Score> score(const std::vector<NamedArray>& posterior);
 
   bool completes() const { return instance_ != nullptr; }
   double fraction() const { return fraction_; }
   /// Copies of each element that were held out, one array an observed variable, packed like the data.
-  std::vector<NpyArray> split() const;
+  std::vector<NamedArray> split() const;
 
  private:
   HeldOut() = default;
@@ -73,7 +73,7 @@ class HeldOut {
   std::optional<Error> classify();
   std::optional<Error> cannot_hold_out() const;
   std::optional<Error> split_items(const HeldOutOptions& options);
-  Result<Score> sum_up(const std::vector<NpyArray>& posterior);
+  Result<Score> sum_up(const std::vector<NamedArray>& posterior);
   bool is_local(model::VariableId v) const;
   double multiplicity(const model::Statement& s, const At& at) const;
 

@@ -47,7 +47,7 @@ void add(LostDigits& to, const std::string& name, const std::vector<double>& val
 }  // namespace
 
 std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
-                                      const std::vector<NpyArray>& posterior) {
+                                      const std::vector<NamedArray>& posterior) {
   LostDigits out;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const model::Variable& v = m.variables[k];
@@ -60,7 +60,7 @@ std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Sch
     const conditionals::BlockId b = s.conditionals.block_of[k];
     if (!b.valid()) continue;
     under_log_gamma(s.conditionals[b].factor->entropy, false, names);
-    for (const NpyArray& a : posterior) {
+    for (const NamedArray& a : posterior) {
       for (const std::string& parameter : names)
         if (a.name == v.name + "." + parameter) add(out, a.name, a.values);
     }

@@ -7,7 +7,7 @@
 
 #include "compiler/model/bind.h"
 #include "compiler/schedule/schedule.h"
-#include "runtime/output/npz.h"
+#include "runtime/array.h"
 
 namespace lehr {
 
@@ -19,6 +19,6 @@ struct LostDigits {
 
 /// Nothing below a thousandth of a nat.
 std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
-                                      const std::vector<NpyArray>& posterior);
+                                      const std::vector<NamedArray>& posterior);
 
 }  // namespace lehr

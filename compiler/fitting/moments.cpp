@@ -21,7 +21,7 @@ std::size_t size_of(const Shape& shape) {
 
 /// One exported parameter of the factor, cut into elements.
 struct Part {
-  const NpyArray* array;  // null: of the other member of a joint factor, which is not there
+  const NamedArray* array;  // null: of the other member of a joint factor, which is not there
   int event_rank;
 };
 
@@ -47,7 +47,7 @@ std::optional<Parts> parts_of(const Factor& f, const SavedVariable& v, const Sav
   for (const FactorParameter& p : f.parameters) {
     if (!p.exported) continue;
     const bool own = !joint || p.of_mean == of_mean;
-    const NpyArray* a = own ? v.find(p.name) : other ? other->find(p.name) : nullptr;
+    const NamedArray* a = own ? v.find(p.name) : other ? other->find(p.name) : nullptr;
     out.parts.push_back({a, p.event_rank});
     if (!a) {
       out.complete = false;
@@ -82,7 +82,7 @@ std::size_t components(int rank, std::size_t extent) { return rank == 0 ? 1 : ra
 
 }  // namespace
 
-const NpyArray* pseudo_counts(const FamilyRow& family, const SavedVariable& v) {
+const NamedArray* pseudo_counts(const FamilyRow& family, const SavedVariable& v) {
   const FactorParameter* p = find_role(*family.factor, math::ParameterRole::pseudo_count);
   return p && family.support == math::Support::simplex ? v.find(p->name) : nullptr;
 }
@@ -112,7 +112,7 @@ std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, 
   m.elements = parts->elements;
   m.event.assign(static_cast<std::size_t>(rank), static_cast<std::int64_t>(parts->extent));
   m.simplex = category || family.support == math::Support::simplex;
-  const NpyArray* counts = pseudo_counts(family, v);
+  const NamedArray* counts = pseudo_counts(family, v);
   std::vector<double> flat;
   for (std::size_t e = 0; e < size_of(m.elements); ++e) {
     gather(*parts, e, flat);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/math/family.h"
-#include "runtime/output/saved_fit.h"
+#include "runtime/files/saved_fit.h"
 
 namespace lehr {
 
@@ -26,6 +26,6 @@ std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariabl
 
 /// The numbers that a simplex is proportional to the mean of, over the axes of `v` and the event; null where
 /// there are none.
-const NpyArray* pseudo_counts(const math::FamilyRow& family, const SavedVariable& v);
+const NamedArray* pseudo_counts(const math::FamilyRow& family, const SavedVariable& v);
 
 }  // namespace lehr

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "compiler/fitting/moments.h"
-#include "runtime/output/saved_fit.h"
+#include "runtime/files/saved_fit.h"
 
 namespace lehr {
 
@@ -31,7 +31,7 @@ Tempering::Factors Tempering::factors() const {
     if (v.observed || v.auxiliary || is_discrete(v.support) || !saved.contains(v.name)) continue;
     const SavedVariable& factor = saved.at(v.name);
     const math::FamilyRow& family = *schedule_->conditionals[schedule_->conditionals.block_of[k]].family;
-    if (const NpyArray* c = pseudo_counts(family, factor)) concentrations[k] = c->values;
+    if (const NamedArray* c = pseudo_counts(family, factor)) concentrations[k] = c->values;
     const auto mean = moments(family, factor, nullptr);
     const std::span<double> to = f.values(model::VariableId(k));
     if (mean && mean->mean.size() == to.size()) std::ranges::copy(mean->mean, to.begin());

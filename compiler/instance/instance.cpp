@@ -11,8 +11,8 @@
 #include "compiler/loops/interpret.h"
 #include "compiler/native/native.h"
 #include "runtime/methods/cavi.h"
-#include "runtime/printable.h"
 #include "runtime/rng.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {
@@ -183,9 +183,9 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKin
   return true;
 }
 
-Result<bool> Instance::set(const std::vector<NpyArray>& arrays, const std::string& source) {
+Result<bool> Instance::set(const std::vector<NamedArray>& arrays, const std::string& source) {
   bool of_items = false;
-  for (const NpyArray& a : arrays) {
+  for (const NamedArray& a : arrays) {
     const ParameterSlot* slot = nullptr;
     std::vector<std::string> known;
     for (const ParameterSlot& s : lowered_.interface.parameters) {
@@ -249,8 +249,8 @@ std::vector<std::string> Instance::equal_components() const {
   return out;
 }
 
-std::vector<NpyArray> Instance::posterior(bool locals) const {
-  std::vector<NpyArray> out;
+std::vector<NamedArray> Instance::posterior(bool locals) const {
+  std::vector<NamedArray> out;
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     if (slot.local && (!locals || engine().is_elsewhere(position(slot.buffer)))) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));

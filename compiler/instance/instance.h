@@ -8,8 +8,8 @@
 #include "compiler/instance/start.h"
 #include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
+#include "runtime/array.h"
 #include "runtime/methods/engine.h"
-#include "runtime/output/npz.h"
 
 namespace lehr {
 
@@ -39,14 +39,14 @@ class Instance {
   /// Replaces factors by the arrays of `--init`, named as in posterior.npz; unknown names and wrong shapes are errors.
   /// Arrays of factors that are overwritten before they are read (streamed categories, items in a window) are accepted.
   /// Whether factors of the items were among them.
-  Result<bool> set(const std::vector<NpyArray>& arrays, const std::string& source);
+  Result<bool> set(const std::vector<NamedArray>& arrays, const std::string& source);
 
   /// Global variables whose elements are the same for every value of a latent category: a solution in which the values
   /// cannot be told apart, and from which no sweep leads away.
   std::vector<std::string> equal_components() const;
 
   /// `variable.parameter` arrays; local ones only with `locals`, which a window does not have.
-  std::vector<NpyArray> posterior(bool locals) const;
+  std::vector<NamedArray> posterior(bool locals) const;
 
  private:
   struct Compiled;  // functions and the engine

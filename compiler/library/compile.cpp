@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "compiler/library/impl.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {

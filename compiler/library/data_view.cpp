@@ -125,8 +125,8 @@ Result<Dataset> dataset_of(std::span<const DataView> views) {
   return out;
 }
 
-Result<std::vector<NpyArray>> arrays_of(std::span<const DataView> views) {
-  std::vector<NpyArray> out;
+Result<std::vector<NamedArray>> arrays_of(std::span<const DataView> views) {
+  std::vector<NamedArray> out;
   for (const DataView& v : views) {
     if (const std::string why = fault(v); !why.empty()) return wrong(v, why);
     if (!v.row_offsets.empty()) return wrong(v, "factors are not ragged: their rows are joined end to end");

@@ -67,7 +67,7 @@ Result<FitSettings> settings_of(const FitOptions& o) {
   if (!method) return method.error();
   const std::optional<StartKind> start = start_kind(o.start);
   if (!start) return wrong("start", fmt::format("'{}' is none of seeds, points, allocations, means, flat", o.start));
-  Result<std::vector<NpyArray>> init = arrays_of(o.init);
+  Result<std::vector<NamedArray>> init = arrays_of(o.init);
   if (!init) return init.error();
   return FitSettings{*method,          inference_of(o), o.seed,        *start,
                      std::move(*init), "init",          o.save_locals, Backend::native};
@@ -92,7 +92,7 @@ std::vector<std::string> one_line_each(const std::vector<Caution>& cautions) {
   return out;
 }
 
-PosteriorArray shown(const NpyArray& a) { return {a.name, a.shape, a.values}; }
+PosteriorArray shown(const NamedArray& a) { return {a.name, a.shape, a.values}; }
 
 }  // namespace
 
@@ -212,14 +212,14 @@ const std::vector<std::string>& Fit::warnings() const { return impl_->warnings; 
 
 std::vector<PosteriorArray> Fit::posterior() const {
   std::vector<PosteriorArray> out;
-  for (const NpyArray& a : impl_->run.posterior)
+  for (const NamedArray& a : impl_->run.posterior)
     out.push_back(shown(a));
   return out;
 }
 
 std::optional<PosteriorArray> Fit::find(std::string_view name) const {
   const auto& all = impl_->run.posterior;
-  const auto it = std::ranges::find(all, name, &NpyArray::name);
+  const auto it = std::ranges::find(all, name, &NamedArray::name);
   if (it == all.end()) return std::nullopt;
   return shown(*it);
 }

@@ -20,12 +20,12 @@ struct Fit::Impl {
   FitRun run;
   std::vector<std::string> caveats, warnings;
   std::vector<Sweep> trace;
-  Settings settings;             // of data that the fit has not seen
-  std::vector<NpyArray> global;  // names and values, as `run.posterior` has them
+  Settings settings;               // of data that the fit has not seen
+  std::vector<NamedArray> global;  // names and values, as `run.posterior` has them
 };
 
 /// An Error of ExitCode::data says which view does not hold together.
 Result<Dataset> dataset_of(std::span<const DataView> views);
-Result<std::vector<NpyArray>> arrays_of(std::span<const DataView> views);
+Result<std::vector<NamedArray>> arrays_of(std::span<const DataView> views);
 
 }  // namespace lehr

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/model/model.h"
-#include "runtime/data/dataset.h"
+#include "runtime/files/dataset.h"
 #include "runtime/result.h"
 
 namespace lehr {

@@ -9,7 +9,7 @@
 #include "compiler/model/arithmetic.h"
 #include "compiler/model/binder.h"
 #include "compiler/model/resolver.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::model {
 namespace {

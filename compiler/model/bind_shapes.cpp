@@ -8,7 +8,7 @@
 #include "compiler/model/binder.h"
 #include "compiler/model/resolver.h"
 #include "runtime/host.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::model {
 namespace {

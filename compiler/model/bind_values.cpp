@@ -8,7 +8,7 @@
 
 #include "compiler/model/binder.h"
 #include "compiler/model/walk.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr::model {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "compiler/instance/start.h"
 #include "compiler/options/option_ranges.h"
-#include "runtime/output/atomic_file.h"
+#include "runtime/files/atomic_file.h"
 
 namespace lehr {
 namespace {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "runtime/data/text.h"
+#include "runtime/files/text.h"
 
 namespace lehr {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {

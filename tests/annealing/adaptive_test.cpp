@@ -99,8 +99,8 @@ TEST_CASE("steps follow the noise of the natural gradients") {
     for (std::size_t k = 0; k < 4; ++k)
       now[k] += rho * g[k];
     INFO("step " << t << ", rho " << rho);
-    const std::vector<NpyArray> posterior = instance.posterior(false);
-    for (const NpyArray& a : posterior) {
+    const std::vector<NamedArray> posterior = instance.posterior(false);
+    for (const NamedArray& a : posterior) {
       for (std::size_t k = 0; k < 2 && a.name.starts_with("mu."); ++k) {
         const double precision = -2 * now[2 * k + 1];
         CHECK(a.values[k] == Approx(a.name == "mu.mean" ? now[2 * k] / precision : precision).epsilon(1e-10));

@@ -46,7 +46,7 @@ TEST_CASE("built objects and the JIT give the same bits on every model") {
         REQUIRE(state.elbo(elbo) == 0);
         const double expected = parts.value;
         CHECK(same_bits({&elbo, 1}, {&expected, 1}));
-        const std::vector<NpyArray> posterior = jit.posterior(true);
+        const std::vector<NamedArray> posterior = jit.posterior(true);
         REQUIRE(posterior.size() == library.embedding().parameters.size());
         for (std::size_t k = 0; k < posterior.size(); ++k) {
           INFO(posterior[k].name);

@@ -123,7 +123,7 @@ TEST_CASE("new items: the bound that `fit` finds for them, and the other factors
       if (!all_in_stages(*p)) continue;
       Instance fit(p->front, p->data, {true}, Backend::native);
       REQUIRE(fit.start(3, 0));
-      std::vector<NpyArray> arrays;
+      std::vector<NamedArray> arrays;
       const auto& parameters = library.embedding().parameters;
       // The bound of the same factors; those of the items may have more than one optimum, or saddles near
       // them.

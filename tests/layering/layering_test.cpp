@@ -32,19 +32,19 @@ const std::vector<std::string> kLadder{"support",  "math",    "ast",     "model"
 
 /// What a rung may use of the runtime: values and formats, never the loops around generated code.
 const std::map<std::string, std::vector<std::string>> kRuntime{
-    {"support", {"runtime/printable.h"}},
-    {"ast", {"runtime/printable.h"}},
-    {"density", {"runtime/printable.h"}},
+    {"support", {"runtime/terminal/printable.h"}},
+    {"ast", {"runtime/terminal/printable.h"}},
+    {"density", {"runtime/terminal/printable.h"}},
     {"math", {"runtime/rng.h"}},
-    {"model", {"runtime/data/", "runtime/host.h", "runtime/printable.h", "runtime/result.h"}},
+    {"model", {"runtime/files/", "runtime/host.h", "runtime/terminal/printable.h", "runtime/result.h"}},
     {"loops", {"runtime/abi.h"}},
     {"native", {"runtime/abi.h", "runtime/embedded/bitcode.h"}},
-    {"evaluate", {"runtime/rng.h", "runtime/data/", "runtime/host.h", "runtime/output/npz.h", "runtime/result.h"}},
+    {"evaluate", {"runtime/rng.h", "runtime/array.h", "runtime/files/", "runtime/host.h", "runtime/result.h"}},
     {"machine", {"runtime/machine/"}},
     {"embedding", {"runtime/machine/", "runtime/result.h"}},
     {"instance", {"runtime/"}},
     {"fitting", {"runtime/"}},
-    {"options", {"runtime/data/text.h", "runtime/methods/", "runtime/output/atomic_file.h", "runtime/result.h"}},
+    {"options", {"runtime/files/text.h", "runtime/methods/", "runtime/files/atomic_file.h", "runtime/result.h"}},
     {"library", {"runtime/"}},
     {"commands", {"runtime/"}},
 };
@@ -122,6 +122,25 @@ TEST_CASE("rungs include only what is below them") {
 TEST_CASE("the runtime knows nothing of the compiler, LLVM or ANTLR") {
   for (const Include& i : includes_of("runtime")) {
     if (!starts_with_one_of(i.target, {"compiler/", "llvm", "antlr4", "grammar/"})) continue;
+    FAIL_CHECK(i.file << ":" << i.line << ": must not include " << i.target);
+  }
+}
+
+TEST_CASE("rooms of the runtime include only what stands left of them") {
+  const std::map<std::string, std::set<std::string>> known{
+      {"terminal", {}}, {"files", {"terminal"}}, {"machine", {}}, {"methods", {"machine"}}, {"embedded", {"machine"}}};
+  const auto room_of = [](const std::string& path) {
+    const fs::path p = fs::path(path).lexically_relative("runtime");
+    return p.has_parent_path() ? p.begin()->string() : std::string();
+  };
+  for (const fs::directory_entry& e : fs::directory_iterator("runtime")) {
+    INFO(e.path().generic_string());
+    if (e.is_directory()) CHECK(known.contains(e.path().filename().string()));
+  }
+  for (const Include& i : includes_of("runtime")) {
+    if (!i.target.starts_with("runtime/")) continue;
+    const std::string own = room_of(i.file), other = room_of(i.target);
+    if (other.empty() || own == other || (known.contains(own) && known.at(own).contains(other))) continue;
     FAIL_CHECK(i.file << ":" << i.line << ": must not include " << i.target);
   }
 }

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/data/dataset.h"
-#include "runtime/output/npz.h"
+#include "runtime/files/dataset.h"
+#include "runtime/files/npz.h"
 #include "tests/library/models.h"
 
 using namespace lehr;
@@ -23,10 +23,10 @@ std::vector<double> by_command(const std::string& arguments) {
   const std::string out =
       (std::filesystem::temp_directory_path() / ("lehr_library_" + std::to_string(::getpid()))).string();
   REQUIRE(std::system((LEHR_PROGRAM " fit " + arguments + " --quiet --out " + out).c_str()) == 0);
-  const std::vector<NpyArray> arrays = well(read_npz(out + "/posterior.npz"));
+  const std::vector<NamedArray> arrays = well(read_npz(out + "/posterior.npz"));
   std::filesystem::remove_all(out);
   std::vector<double> values;
-  for (const NpyArray& a : arrays)
+  for (const NamedArray& a : arrays)
     values.insert(values.end(), a.values.begin(), a.values.end());
   return values;
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/output/npz.h"
+#include "runtime/files/npz.h"
 #include "tests/library/models.h"
 
 using namespace lehr;
@@ -133,11 +133,11 @@ TEST_CASE("a saved fit is read back, and starts another one") {
   const Fit fit = well(p.fit({view("x", x)}));
   const std::string path = "library_test.npz";
   REQUIRE(fit.save(path));
-  const Result<std::vector<NpyArray>> arrays = read_npz(path);
+  const Result<std::vector<NamedArray>> arrays = read_npz(path);
   std::remove(path.c_str());
   REQUIRE(arrays);
   std::vector<double> read;
-  for (const NpyArray& a : *arrays)
+  for (const NamedArray& a : *arrays)
     read.insert(read.end(), a.values.begin(), a.values.end());
   CHECK(read == numbers(fit));
   FitOptions again{.max_iterations = 0};

@@ -6,7 +6,7 @@
 
 #include "compiler/model/bind.h"
 #include "compiler/model/model.h"
-#include "runtime/data/dataset.h"
+#include "runtime/files/dataset.h"
 
 namespace lehr {
 

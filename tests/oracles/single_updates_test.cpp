@@ -66,7 +66,7 @@ class Fitted {
     REQUIRE(instance_->set({{name, std::move(shape), values, false}}, "test"));
   }
   Values get(const std::string& name) const {
-    for (const NpyArray& a : instance_->posterior(true)) {
+    for (const NamedArray& a : instance_->posterior(true)) {
       if (a.name == name) return a.values;
     }
     throw std::runtime_error(name);

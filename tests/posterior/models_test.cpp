@@ -20,7 +20,7 @@ Outcome run(Instance& instance, const CaviOptions& options, std::vector<double>&
   });
 }
 
-double worst_difference(const std::vector<NpyArray>& a, const std::vector<NpyArray>& b) {
+double worst_difference(const std::vector<NamedArray>& a, const std::vector<NamedArray>& b) {
   double worst = 0;
   for (std::size_t k = 0; k < a.size(); ++k) {
     double size = 0;
@@ -101,7 +101,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
 
       const double top = best_elbo(*p, native, tight);
       REQUIRE(std::isfinite(top));
-      for (const NpyArray& array : native.posterior(false)) {
+      for (const NamedArray& array : native.posterior(false)) {
         if (array.name.ends_with(".probs") || is_chain(*p, array.name.substr(0, array.name.find('.')))) continue;
         const bool matrix = array.name.ends_with(".scale") || array.name.ends_with(".precision");
         const std::size_t d = array.shape.empty() ? 1 : static_cast<std::size_t>(array.shape.back());
@@ -117,7 +117,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
         for (std::size_t i = 0; i < array.values.size(); i += stride) {
           const double h = 1e-4 * std::max(std::abs(array.values[i]), 1e-3);
           const auto at = [&](double delta) {
-            NpyArray moved = array;
+            NamedArray moved = array;
             moved.values[i] += delta;
             if (simplex) moved.values[i / d * d + (i + 1) % d] -= delta;
             if (square) {

@@ -100,7 +100,7 @@ Analysed without_residuals(Analysed a) {
 
 struct Sweeps {
   std::vector<double> elbos;
-  std::vector<NpyArray> posterior;
+  std::vector<NamedArray> posterior;
 };
 
 Sweeps sweeps(const Analysed& a, const BoundData& data, Backend backend) {

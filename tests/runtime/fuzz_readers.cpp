@@ -8,9 +8,9 @@
 #include <functional>
 #include <new>
 
-#include "runtime/data/readers.h"
-#include "runtime/output/npy.h"
-#include "runtime/output/zip.h"
+#include "runtime/files/npy.h"
+#include "runtime/files/readers.h"
+#include "runtime/files/zip.h"
 #include "runtime/rng.h"
 
 namespace {
@@ -165,7 +165,7 @@ TEST_CASE("damaged NPY") {
   fortran.replace(fortran.find("False"), 5, "True ");
   fuzz(4, {fortran, format_npy({"b", {3}, {1, 2, 3}, true}), format_npy({"c", {0, 5}, {}, false})}, 200000,
        [](const std::string& bytes) {
-         const Result<NpyArray> array = parse_npy(bytes, "f.npy");
+         const Result<NamedArray> array = parse_npy(bytes, "f.npy");
          if (!array) return;
          DataArray data;
          data.shape = array->shape;

@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "runtime/data/dataset.h"
-#include "runtime/output/npz.h"
+#include "runtime/files/dataset.h"
+#include "runtime/files/npz.h"
 #include "tests/runtime/folder.h"
 
 using namespace lehr;

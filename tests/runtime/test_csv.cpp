@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/data/readers.h"
+#include "runtime/files/readers.h"
 
 using namespace lehr;
 using Values = std::vector<double>;

@@ -5,9 +5,9 @@
 
 #include <limits>
 
-#include "runtime/data/dataset.h"
-#include "runtime/output/atomic_file.h"
-#include "runtime/output/trace.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/dataset.h"
+#include "runtime/files/trace.h"
 #include "tests/runtime/folder.h"
 
 using namespace lehr;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "runtime/data/readers.h"
+#include "runtime/files/readers.h"
 
 using namespace lehr;
 using Values = std::vector<double>;

@@ -1,7 +1,7 @@
 // LDA-C corpora and label files.
 #include <catch2/catch.hpp>
 
-#include "runtime/data/readers.h"
+#include "runtime/files/readers.h"
 
 using namespace lehr;
 using Values = std::vector<double>;

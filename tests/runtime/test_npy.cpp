@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "runtime/output/atomic_file.h"
-#include "runtime/output/npy.h"
-#include "runtime/output/npz.h"
-#include "runtime/output/zip.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/npy.h"
+#include "runtime/files/npz.h"
+#include "runtime/files/zip.h"
 #include "tests/runtime/folder.h"
 
 using namespace lehr;
@@ -37,7 +37,7 @@ std::string npy(std::string_view header, std::string_view body = {}, int version
 }
 
 std::string complaint(std::string_view bytes) {
-  const Result<NpyArray> array = parse_npy(bytes, "t.npy");
+  const Result<NamedArray> array = parse_npy(bytes, "t.npy");
   REQUIRE_FALSE(array);
   return render(array.error());
 }
@@ -71,7 +71,7 @@ np.save(sys.argv[1] + '/text.npy', np.array(['a']))
     const auto members = read_npz(folder / name);
     REQUIRE(members);
     CHECK(members->size() == 32);
-    for (const NpyArray& member : *members) {
+    for (const NamedArray& member : *members) {
       INFO(member.name);
       if (member.name == "scalar") {
         CHECK(member.shape.empty());
@@ -106,10 +106,10 @@ TEST_CASE("what is written is read back, by NumPy too") {
   Values many(100000);
   for (std::size_t i = 0; i < many.size(); ++i)
     many[i] = 1.0 / static_cast<double>(i + 1);
-  const std::vector<NpyArray> members = {{"beta.concentration", {2, 3}, {1, 2.5, -3, 4e300, 5e-320, 6}, false},
-                                         {"K", {}, {-7}, true},
-                                         {"many", {100000}, many, false},
-                                         {"none", {0, 4}, {}, false}};
+  const std::vector<NamedArray> members = {{"beta.concentration", {2, 3}, {1, 2.5, -3, 4e300, 5e-320, 6}, false},
+                                           {"K", {}, {-7}, true},
+                                           {"many", {100000}, many, false},
+                                           {"none", {0, 4}, {}, false}};
   REQUIRE(write_npz(folder / "out.npz", members));
   const auto back = read_npz(folder / "out.npz");
   REQUIRE(back);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/output/plot.h"
+#include "runtime/terminal/plot.h"
 
 using namespace lehr;
 

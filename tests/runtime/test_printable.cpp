@@ -1,8 +1,8 @@
 // What may stand on a terminal, and what is UTF-8.
 #include <catch2/catch.hpp>
 
-#include "runtime/printable.h"
 #include "runtime/result.h"
+#include "runtime/terminal/printable.h"
 
 using namespace lehr;
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "runtime/output/progress.h"
+#include "runtime/terminal/progress.h"
 
 using namespace lehr;
 

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "runtime/data/readers.h"
-#include "runtime/data/text.h"
-#include "runtime/printable.h"
+#include "runtime/files/readers.h"
+#include "runtime/files/text.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {

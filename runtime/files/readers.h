@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/data/dataset.h"
+#include "runtime/files/dataset.h"
 #include "runtime/result.h"
 
 namespace lehr {

@@ -1,5 +1,5 @@
 // A curve is drawn on a grid of dots, several to a character: 2 by 4 in braille, one in ASCII.
-#include "runtime/output/plot.h"
+#include "runtime/terminal/plot.h"
 
 #include <algorithm>
 #include <cmath>

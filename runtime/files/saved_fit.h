@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/output/npz.h"
+#include "runtime/array.h"
 #include "runtime/result.h"
 
 namespace lehr {
@@ -16,10 +16,10 @@ struct SavedVariable {
   std::vector<std::string> axes, event;  // plates; of a nested plate's parent no array has an axis of its own
   std::string family;                    // of the factor; may be empty
   std::string joint;                     // the other member of a joint factor, or empty
-  std::vector<NpyArray> parameters;      // named without the variable: "mean", "precision"; empty: not written
+  std::vector<NamedArray> parameters;    // named without the variable: "mean", "precision"; empty: not written
 
   /// The parameter of that name, or null.
-  const NpyArray* find(const std::string& parameter) const;
+  const NamedArray* find(const std::string& parameter) const;
 };
 
 struct SavedRestart {
@@ -39,14 +39,14 @@ struct SavedFit {
   std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
   std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays
   std::vector<double> elbo_trace;                          // empty when there is no trace.csv, or one of another fit
-  bool other_trace = false;         // there is one of another fit, which is running or was killed
-  std::vector<NpyArray> posterior;  // posterior.npz as it is
+  bool other_trace = false;           // there is one of another fit, which is running or was killed
+  std::vector<NamedArray> posterior;  // posterior.npz as it is
 
   const SavedVariable* find(const std::string& variable) const;
 };
 
 /// Arrays named "variable.parameter", by variable.
-std::map<std::string, SavedVariable> by_variable(const std::vector<NpyArray>& arrays);
+std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& arrays);
 
 /// What fit.json says of a file beside it, so that files of different fits are not taken for one.
 struct FileSeal {

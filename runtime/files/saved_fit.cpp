@@ -1,6 +1,6 @@
 // fit.json by way of nlohmann's parser; whatever is missing from it keeps its default, whatever has another
 // type is an error.
-#include "runtime/output/saved_fit.h"
+#include "runtime/files/saved_fit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "runtime/data/text.h"
-#include "runtime/output/atomic_file.h"
-#include "runtime/output/npy.h"
-#include "runtime/output/zip.h"
-#include "runtime/printable.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/npy.h"
+#include "runtime/files/text.h"
+#include "runtime/files/zip.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {
@@ -77,12 +77,12 @@ std::map<std::string, FileSeal> read_seals(const json& summary) {
 }
 
 /// Gives each array to its variable, and puts the variables into the order of the arrays.
-void distribute(std::vector<NpyArray> arrays, SavedFit& fit) {
+void distribute(std::vector<NamedArray> arrays, SavedFit& fit) {
   std::vector<SavedVariable> ordered;
   const auto by_name = [](const std::string& name) {
     return [&name](const SavedVariable& v) { return v.name == name; };
   };
-  for (NpyArray& a : arrays) {
+  for (NamedArray& a : arrays) {
     const std::size_t dot = a.name.rfind('.');
     if (dot == std::string::npos) continue;
     const std::string name = a.name.substr(0, dot);
@@ -120,8 +120,8 @@ std::vector<double> read_elbos(const std::string& text) {
 
 }  // namespace
 
-const NpyArray* SavedVariable::find(const std::string& parameter) const {
-  for (const NpyArray& a : parameters) {
+const NamedArray* SavedVariable::find(const std::string& parameter) const {
+  for (const NamedArray& a : parameters) {
     if (a.name == parameter) return &a;
   }
   return nullptr;
@@ -136,9 +136,9 @@ const SavedVariable* SavedFit::find(const std::string& variable) const {
 
 FileSeal seal_of(std::string_view bytes) { return {bytes.size(), checksum(bytes)}; }
 
-std::map<std::string, SavedVariable> by_variable(const std::vector<NpyArray>& arrays) {
+std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& arrays) {
   std::map<std::string, SavedVariable> out;
-  for (const NpyArray& a : arrays) {
+  for (const NamedArray& a : arrays) {
     const std::size_t dot = a.name.rfind('.');
     if (dot == std::string::npos) continue;
     SavedVariable& v = out[a.name.substr(0, dot)];
@@ -184,7 +184,7 @@ Result<SavedFit> read_fit(const std::string& directory) {
                  directory,
                  "the files are not of one fit: posterior.npz is not the one that fit.json belongs to",
                  {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
-  Result<std::vector<NpyArray>> arrays = parse_npz(*bytes, posterior);
+  Result<std::vector<NamedArray>> arrays = parse_npz(*bytes, posterior);
   if (!arrays) return arrays.error();
   fit.posterior = *arrays;
   distribute(std::move(*arrays), fit);

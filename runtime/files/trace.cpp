@@ -1,5 +1,5 @@
 // The trace of a fit as CSV.
-#include "runtime/output/trace.h"
+#include "runtime/files/trace.h"
 
 #include <cerrno>
 #include <charconv>
@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/output/atomic_file.h"
+#include "runtime/files/atomic_file.h"
 
 namespace lehr {
 namespace {

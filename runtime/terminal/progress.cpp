@@ -1,5 +1,5 @@
 // Lines and the bar of a running fit.
-#include "runtime/output/progress.h"
+#include "runtime/terminal/progress.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/output/plot.h"
+#include "runtime/terminal/plot.h"
 
 namespace lehr {
 namespace {

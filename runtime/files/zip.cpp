@@ -1,5 +1,5 @@
 // ZIP (PKWARE's APPNOTE 6.3, sections 4.3-4.5) as far as NumPy's archives go: one disk, no encryption.
-#include "runtime/output/zip.h"
+#include "runtime/files/zip.h"
 
 #include <zlib.h>
 
@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "runtime/host.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {

@@ -1,5 +1,5 @@
 // Numbers, places and suggestions for the readers of text files; independent of the locale.
-#include "runtime/data/text.h"
+#include "runtime/files/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {

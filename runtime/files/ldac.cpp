@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/data/readers.h"
-#include "runtime/data/text.h"
-#include "runtime/printable.h"
+#include "runtime/files/readers.h"
+#include "runtime/files/text.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {

@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "runtime/data/readers.h"
-#include "runtime/data/text.h"
-#include "runtime/output/atomic_file.h"
-#include "runtime/output/npy.h"
-#include "runtime/output/zip.h"
-#include "runtime/printable.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/npy.h"
+#include "runtime/files/readers.h"
+#include "runtime/files/text.h"
+#include "runtime/files/zip.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {
@@ -112,7 +112,7 @@ Result<std::string> read_bytes(const std::string& path, bool compressed) {
   return gunzip(*bytes, path);
 }
 
-DataArray from_npy(NpyArray array, const std::string& source) {
+DataArray from_npy(NamedArray array, const std::string& source) {
   DataArray data;
   data.name = array.name;
   data.shape = std::move(array.shape);
@@ -162,10 +162,10 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
     return pick(std::move(*members), binding, text);
   }
   if (binding.format == ".npz") {
-    Result<std::vector<NpyArray>> members = parse_npz(bytes, binding.path);
+    Result<std::vector<NamedArray>> members = parse_npz(bytes, binding.path);
     if (!members) return members.error();
     if (members->empty()) return data_error(binding.path, "the archive holds no arrays");
-    for (NpyArray& member : *members) {
+    for (NamedArray& member : *members) {
       const std::string name = member.name;
       dataset[name] = from_npy(std::move(member), fmt::format("{}, '{}'", binding.path, printable(name)));
     }
@@ -174,7 +174,7 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
   if (!binding.selection.empty()) return usage_error(text, fmt::format("a {} file has no parts", binding.format));
   if (binding.name.empty()) return usage_error(text, "the array needs a name", {"name it: `x=" + text + "`"});
   if (binding.format == ".npy") {
-    Result<NpyArray> array = parse_npy(bytes, binding.path);
+    Result<NamedArray> array = parse_npy(bytes, binding.path);
     if (!array) return array.error();
     dataset[binding.name] = from_npy(std::move(*array), binding.path);
   } else {

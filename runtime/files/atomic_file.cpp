@@ -1,5 +1,5 @@
 // Whole files by POSIX calls: read at once, or written beside their place and renamed into it.
-#include "runtime/output/atomic_file.h"
+#include "runtime/files/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -16,8 +16,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/files/zip.h"
 #include "runtime/host.h"
-#include "runtime/output/zip.h"
 
 namespace lehr {
 namespace {

@@ -1,5 +1,5 @@
 // NPY headers are a Python dictionary with three known keys; the data follow, as they lie in memory.
-#include "runtime/output/npy.h"
+#include "runtime/files/npy.h"
 
 #include <bit>
 #include <charconv>
@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/zip.h"
 #include "runtime/host.h"
-#include "runtime/output/atomic_file.h"
-#include "runtime/output/zip.h"
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {
@@ -218,10 +218,10 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
 
 }  // namespace
 
-Result<NpyArray> parse_npy(std::string_view bytes, const std::string& path) {
+Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path) {
   const Result<Layout> layout = read_layout(bytes, bytes.size(), path);
   if (!layout) return layout.error();
-  NpyArray array;
+  NamedArray array;
   array.shape = layout->header.shape;
   array.integer = layout->kind != 'f';
   array.values.resize(layout->count);
@@ -232,7 +232,7 @@ Result<NpyArray> parse_npy(std::string_view bytes, const std::string& path) {
   return array;
 }
 
-std::string format_npy(const NpyArray& array) {
+std::string format_npy(const NamedArray& array) {
   std::string shape;
   for (const std::int64_t extent : array.shape)
     shape += fmt::format("{}, ", extent);
@@ -260,7 +260,7 @@ std::string format_npy(const NpyArray& array) {
   return out;
 }
 
-Result<std::vector<NpyArray>> parse_npz(std::string_view bytes, const std::string& path) {
+Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::string& path) {
   if (bytes.empty()) return npy_error(path, "the file is empty");
   constexpr std::string_view kEnding = ".npy";
   const auto named = [&](std::string_view name) {
@@ -283,9 +283,9 @@ Result<std::vector<NpyArray>> parse_npz(std::string_view bytes, const std::strin
   };
   Result<std::vector<ZipMember>> members = read_zip(bytes, path, filter);
   if (!members) return members.error();
-  std::vector<NpyArray> arrays;
+  std::vector<NamedArray> arrays;
   for (ZipMember& member : *members) {
-    Result<NpyArray> array = parse_npy(member.bytes, named(member.name));
+    Result<NamedArray> array = parse_npy(member.bytes, named(member.name));
     if (!array) return array.error();
     array->name = member.name.substr(0, member.name.size() - kEnding.size());
     arrays.push_back(std::move(*array));
@@ -294,21 +294,21 @@ Result<std::vector<NpyArray>> parse_npz(std::string_view bytes, const std::strin
   return arrays;
 }
 
-Result<NpyArray> read_npy(const std::string& path) {
+Result<NamedArray> read_npy(const std::string& path) {
   const Result<std::string> bytes = read_file(path);
   if (!bytes) return bytes.error();
   return parse_npy(*bytes, path);
 }
 
-Result<std::vector<NpyArray>> read_npz(const std::string& path) {
+Result<std::vector<NamedArray>> read_npz(const std::string& path) {
   const Result<std::string> bytes = read_file(path);
   if (!bytes) return bytes.error();
   return parse_npz(*bytes, path);
 }
 
-Result<std::string> format_npz(const std::vector<NpyArray>& members) {
+Result<std::string> format_npz(const std::vector<NamedArray>& members) {
   std::vector<ZipMember> files;
-  for (const NpyArray& member : members) {
+  for (const NamedArray& member : members) {
     if (count_of(member.shape) != member.values.size())
       return Error{ExitCode::internal,
                    member.name,
@@ -319,7 +319,7 @@ Result<std::string> format_npz(const std::vector<NpyArray>& members) {
   return write_zip(files);
 }
 
-Result<bool> write_npz(const std::string& path, const std::vector<NpyArray>& members) {
+Result<bool> write_npz(const std::string& path, const std::vector<NamedArray>& members) {
   const Result<std::string> bytes = format_npz(members);
   if (!bytes) return bytes.error();
   return write_file(path, *bytes);

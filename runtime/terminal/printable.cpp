@@ -1,4 +1,4 @@
-#include "runtime/printable.h"
+#include "runtime/terminal/printable.h"
 
 #include <algorithm>
 #include <cstdint>
