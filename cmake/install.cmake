@@ -11,6 +11,7 @@ install(TARGETS lehr EXPORT LehrTargets RUNTIME ${runtime})
 install(TARGETS liblehr EXPORT LehrTargets LIBRARY ${runtime} NAMELINK_COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES compiler/library/lehr.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
+install(FILES compiler/options/fit_options.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr/compiler/options ${development})
 install(FILES runtime/result.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr/runtime ${development})
 
 install(EXPORT LehrTargets NAMESPACE Lehr:: DESTINATION ${lehr_cmake_dir} ${development})

@@ -14,7 +14,7 @@
 
 namespace {
 
-int run(int argc, char** argv) {
+lehr::ExitCode run(int argc, char** argv) {
   using namespace lehr::commands;
   CLI::App app{"Lehr: from a conjugate exponential-family model to native variational inference.", "lehr"};
   app.set_version_flag("--version", std::string("lehr ") + LEHR_VERSION);
@@ -37,7 +37,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kDone : kUsage;
+    return app.exit(e) == 0 ? lehr::ExitCode::done : lehr::ExitCode::usage;
   }
   return action();
 }
@@ -51,11 +51,11 @@ void occupy_standard_streams() {
 }
 
 /// What was printed is part of what was asked for.
-int finish(int code) {
+int finish(lehr::ExitCode code) {
   errno = 0;
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
   lehr::tell("lehr: cannot write to the standard output: {}\n", std::strerror(errno != 0 ? errno : EIO));
-  return code == lehr::commands::kDone ? lehr::commands::kInternal : code;
+  return static_cast<int>(code == lehr::ExitCode::done ? lehr::ExitCode::internal : code);
 }
 
 }  // namespace
@@ -66,10 +66,10 @@ int main(int argc, char** argv) {
     return finish(run(argc, argv));
   } catch (const std::bad_alloc&) {
     lehr::tell("lehr: error: there is not enough memory\n");
-    return lehr::commands::kData;
+    return static_cast<int>(lehr::ExitCode::data);
   } catch (const std::exception& e) {
-    if (std::ferror(stdout) != 0) return finish(lehr::commands::kInternal);
+    if (std::ferror(stdout) != 0) return finish(lehr::ExitCode::internal);
     lehr::tell("lehr: internal error: {}\n", e.what());
-    return lehr::commands::kInternal;
+    return static_cast<int>(lehr::ExitCode::internal);
   }
 }

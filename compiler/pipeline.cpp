@@ -80,9 +80,9 @@ Result<Analysed> with_item_temperatures(const Analysed& a) {
   auto items = schedule::temper_items(a.model, a.schedule.conditionals, a.schedule.tempered);
   if (const auto* why = std::get_if<std::string>(&items)) {
     return Error{ExitCode::model,
-                 "--temper",
+                 option("temper"),
                  fmt::format("this model cannot be tempered: {}", *why),
-                 {"--anneal weights the data of every model by a temperature that falls by a schedule"}};
+                 {option("anneal") + " weights the data of every model by a temperature that falls by a schedule"}};
   }
   auto& tempered = std::get<schedule::TemperedItems>(items);
   schedule::Schedule schedule = plan(tempered.model, std::move(tempered.conditionals));

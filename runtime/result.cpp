@@ -4,11 +4,33 @@
 #include "runtime/terminal/printable.h"
 
 namespace lehr {
+namespace {
 
-std::string render(const Error& error) {
-  std::string out = error.where.empty() ? "error: " : error.where + ": error: ";
-  out += error.text;
-  for (const std::string& note : error.notes)
+constexpr char kOption = '\1';  // in front of an option's name; what comes from users has no control characters in it
+
+}  // namespace
+
+std::string option(std::string_view name) { return kOption + std::string(name); }
+
+std::string spelled(std::string text, std::string_view prefix) {
+  for (std::size_t at = text.find(kOption); at != text.npos; at = text.find(kOption, at))
+    text.replace(at, 1, prefix);
+  return text;
+}
+
+Error spelled(Error e, std::string_view prefix) {
+  e.where = spelled(std::move(e.where), prefix);
+  e.text = spelled(std::move(e.text), prefix);
+  for (std::string& note : e.notes)
+    note = spelled(std::move(note), prefix);
+  return e;
+}
+
+std::string render(const Error& error, std::string_view prefix) {
+  const Error e = spelled(error, prefix);
+  std::string out = e.where.empty() ? "error: " : e.where + ": error: ";
+  out += e.text;
+  for (const std::string& note : e.notes)
     out += "\n  note: " + note;
   return printable_lines(out);
 }

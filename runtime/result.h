@@ -1,6 +1,7 @@
 // Failures of the runtime as values: what is wrong with a file or a number, where, and the cure.
 #pragma once
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -12,13 +13,19 @@ enum class ExitCode : int { done = 0, internal = 1, usage = 2, model = 3, data =
 
 struct Error {
   ExitCode code = ExitCode::internal;
-  std::string where;  // "points.csv:7:3", "file.npz", "--data"; printed before "error:"
+  std::string where;  // "points.csv:7:3", "file.npz", option("data"); printed before "error:"
   std::string text;
   std::vector<std::string> notes;  // cures and other places, one a line
 };
 
-/// `where: error: text` and its notes, one a line.
-std::string render(const Error& error);
+/// An option in a message, whoever has it: of a command line it is spelled "--data", of a call of the library "data".
+std::string option(std::string_view name);
+/// A message with its options behind this prefix.
+std::string spelled(std::string text, std::string_view prefix);
+Error spelled(Error error, std::string_view prefix);
+
+/// `where: error: text` and its notes, one a line, options as `spelled`.
+std::string render(const Error& error, std::string_view prefix = "");
 
 /// A value or the error that prevented it.
 template <class T>

@@ -29,7 +29,7 @@ struct BuildOptions {
 };
 
 Error usage_error(const char* option, std::string text, std::vector<std::string> notes = {}) {
-  return {lehr::ExitCode::usage, option, std::move(text), std::move(notes)};
+  return {ExitCode::usage, option, std::move(text), std::move(notes)};
 }
 
 Result<native::Options> native_options(const BuildOptions& o) {
@@ -141,7 +141,7 @@ Result<std::vector<std::string>> write_all(const BuildOptions& o, const Embeddin
 
 ExitCode build(const BuildOptions& o) {
   const std::optional<Source> source = read_model(o.model);
-  if (!source) return kUsage;
+  if (!source) return ExitCode::usage;
   const Result<Settings> settings = read_settings(o.settings);
   if (!settings) return complain(settings.error());
   const Result<native::Options> options = native_options(o);
@@ -170,7 +170,7 @@ ExitCode build(const BuildOptions& o) {
   const Result<std::vector<std::string>> written = write_all(o, embedding, object);
   if (!written) return complain(written.error());
   fmt::print("{}: {}\n", embedding.name, fmt::join(*written, ", "));
-  return kDone;
+  return ExitCode::done;
 }
 
 }  // namespace

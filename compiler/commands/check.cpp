@@ -12,7 +12,7 @@ void add_check(CLI::App& app, Action& action) {
   command->callback([&action, path] {
     action = [path] {
       const std::optional<Source> source = read_model(*path);
-      if (!source) return kUsage;
+      if (!source) return ExitCode::usage;
       Diagnostics diagnostics;
       analyse(*source, {}, diagnostics);
       return report(diagnostics, *source);

@@ -7,10 +7,9 @@
 #include <string>
 
 #include "compiler/support/diagnostic.h"
+#include "runtime/result.h"
 
 namespace lehr::commands {
-
-enum ExitCode { kDone = 0, kInternal = 1, kUsage = 2, kModel = 3, kData = 4, kNumerical = 5 };
 
 /// Set by a subcommand's callback; run after the whole command line is parsed.
 using Action = std::function<ExitCode()>;
@@ -33,7 +32,7 @@ std::string command_line(int argc, char const* const* argv);
 /// The model file, or nothing and a complaint on stderr.
 std::optional<Source> read_model(const std::string& path);
 
-/// Prints warnings and errors to stderr; kModel when there are errors, else kDone.
+/// Prints warnings and errors to stderr; ExitCode::model when there are errors, else ExitCode::done.
 ExitCode report(const Diagnostics& diagnostics, const Source& source);
 
 }  // namespace lehr::commands

@@ -21,7 +21,7 @@ void add_derive(CLI::App& app, Action& action) {
   command->callback([&action, o] {
     action = [o] {
       const std::optional<Source> source = read_model(o->path);
-      if (!source) return kUsage;
+      if (!source) return ExitCode::usage;
       Diagnostics diagnostics;
       const std::optional<Analysed> analysed = analyse(*source, {}, diagnostics);
       const ExitCode code = report(diagnostics, *source);

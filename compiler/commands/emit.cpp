@@ -26,7 +26,7 @@ void add_emit(CLI::App& app, Action& action) {
   command->callback([&action, o] {
     action = [o] {
       const std::optional<Source> source = read_model(o->path);
-      if (!source) return kUsage;
+      if (!source) return ExitCode::usage;
       Diagnostics diagnostics;
       const Result<Settings> settings = read_settings(o->settings);
       if (!settings) return complain(settings.error());

@@ -12,7 +12,7 @@ void add_families(CLI::App& app, Action& action) {
   command->callback([&action] {
     action = [] {
       fmt::print("{}", math::print_families());
-      return kDone;
+      return ExitCode::done;
     };
   });
 }

@@ -16,9 +16,10 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_run.h"
-#include "compiler/options/anneal_spec.h"
+#include "compiler/options/fit_settings.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/npz.h"
 #include "runtime/files/saved_fit.h"
 #include "runtime/terminal/printable.h"
 
@@ -29,15 +30,15 @@ namespace {
 Result<bool> prepare_directory(const std::string& path) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
-  if (failure) return Error{lehr::ExitCode::usage, path, "cannot make the directory: " + failure.message(), {}};
+  if (failure) return Error{ExitCode::usage, path, "cannot make the directory: " + failure.message(), {}};
   if (::access(path.c_str(), W_OK | X_OK) != 0) {
     return Error{
-        lehr::ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
+        ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
   }
   for (const char* name : {"trace.csv", "posterior.npz", "fit.json"}) {
     const std::filesystem::path file = std::filesystem::path(path) / name;
     if (std::filesystem::is_directory(file, failure))
-      return Error{lehr::ExitCode::usage, file.string(), "cannot write: it is a directory", {}};
+      return Error{ExitCode::usage, file.string(), "cannot write: it is a directory", {}};
   }
   return true;
 }
@@ -61,7 +62,7 @@ struct Inputs {
 };
 
 /// All of them, or the exit code after a complaint. Warnings are shown once.
-std::variant<Inputs, ExitCode> read_all(const FitOptions& o, const Source& source) {
+std::variant<Inputs, ExitCode> read_all(const FitArguments& o, const Source& source) {
   Diagnostics first;
   std::optional<model::Model> resolved = read(source, first);
   Diagnostics second = first;
@@ -92,23 +93,23 @@ std::variant<Inputs, ExitCode> read_all(const FitOptions& o, const Source& sourc
   const ExitCode code = report(anew ? second : first, source);
   if (!*bound) return code;
   for (const std::string& remark : (*bound)->data.remarks)
-    tell("{}: warning: {}\n", o.model, remark);
+    tell("{}: warning: {}\n", o.model, spelled(remark, "--"));
   return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
 }
 
 /// What scores the data of --test; null without.
-Result<std::unique_ptr<HeldOut>> make_test(const FitOptions& o, const Source& source, const Inputs& inputs) {
+Result<std::unique_ptr<HeldOut>> make_test(const FitArguments& o, const Source& source, const Inputs& inputs) {
   if (o.test.empty()) return std::unique_ptr<HeldOut>();
   const Result<Dataset> dataset = read_bindings(o.test);
   if (!dataset) return dataset.error();
   HeldOutOptions options;
-  options.seed = o.seed;
+  options.seed = o.fit.seed;
   Result<std::unique_ptr<HeldOut>> out =
       HeldOut::make(source, inputs.resolved, inputs.complete, *dataset,
                     fitted_settings(inputs.bound.analysed, inputs.bound.data), options);
   if (!out && out.error().where.empty()) {
     Error e = out.error();
-    e.where = "--test";
+    e.where = option("test");
     return e;
   }
   return out;
@@ -123,7 +124,7 @@ struct Runs {
 Result<Runs> run_all(Fitting& fitting, const Recording& recording) {
   catch_interrupts();
   Runs runs;
-  for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(recording.options.restarts); ++r) {
+  for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(recording.options.fit.restarts); ++r) {
     Result<TracedRun> run = run_once(fitting, recording, r);
     if (!run) return run.error();
     runs.all.push_back(std::move(*run));
@@ -141,12 +142,12 @@ Result<Runs> run_all(Fitting& fitting, const Recording& recording) {
 }
 
 /// The user ended the fit before it was done.
-bool cut_short(const FitOptions& o, const Runs& runs) {
+bool cut_short(const FitArguments& o, const Runs& runs) {
   return interrupted() && (runs.all.back().outcome.status == Status::interrupted ||
-                           runs.all.size() < static_cast<std::size_t>(o.restarts));
+                           runs.all.size() < static_cast<std::size_t>(o.fit.restarts));
 }
 
-ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<std::string>& caveats,
+ExitCode conclude(const FitArguments& o, const model::Model& m, const std::vector<std::string>& caveats,
                   const std::vector<Caution>& cautions, const Runs& runs) {
   const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
@@ -160,11 +161,11 @@ ExitCode conclude(const FitOptions& o, const model::Model& m, const std::vector<
                caveats.empty() ? "" : fmt::format(" ({})", fmt::join(caveats, "; ")),
                best.held_out ? fmt::format(", held out {:.6f} an observation", *best.held_out) : "", o.out);
   }
-  return kDone;
+  return ExitCode::done;
 }
 
 /// posterior.npz, then fit.json with the seals of what it belongs to.
-Result<bool> write_results(const FitOptions& o, const TracedRun& best, nlohmann::json& summary) {
+Result<bool> write_results(const FitArguments& o, const TracedRun& best, nlohmann::json& summary) {
   const Result<std::string> posterior = format_npz(best.posterior), trace = read_file(o.out + "/trace.csv");
   if (!posterior) return posterior.error();
   if (!trace) return trace.error();
@@ -177,26 +178,31 @@ Result<bool> write_results(const FitOptions& o, const TracedRun& best, nlohmann:
   return write_file(o.out + "/fit.json", summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-ExitCode fit(const FitOptions& o) {
+ExitCode fit(const FitArguments& o) {
   const std::optional<Source> source = read_model(o.model);
-  if (!source) return kUsage;
-  const Result<Method> method = read_method(o.method == "svi", o.anneal, o.temper);
-  if (!method) return complain(method.error());
+  if (!source) return ExitCode::usage;
+  FitOptions options = o.fit;
+  options.method = o.method == "svi" ? FitOptions::Method::svi : FitOptions::Method::cavi;
+  const bool is_kind = start_kind(o.init).has_value();
+  if (is_kind) options.start = o.init;
+  Result<FitSettings> settings = settings_of(options);
+  if (!settings) return complain(settings.error());
   const Clock::time_point begin = Clock::now();
   std::variant<Inputs, ExitCode> read = read_all(o, *source);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   Inputs& inputs = std::get<Inputs>(read);
-  Result<std::vector<NamedArray>> init = std::vector<NamedArray>();
-  if (!o.init.empty() && !start_kind(o.init)) init = read_npz(o.init);
-  if (!init) return complain(init.error());
+  if (!o.init.empty() && !is_kind) {
+    Result<std::vector<NamedArray>> init = read_npz(o.init);
+    if (!init) return complain(init.error());
+    settings->init = std::move(*init);
+    settings->init_source = o.init;
+  }
+  settings->backend = o.interpret ? Backend::interpreter : Backend::native;
 
   const Clock::time_point compile_begin = Clock::now();
   Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, inputs);
   if (!test) return complain(test.error());
-  Result<std::unique_ptr<Fitting>> made =
-      Fitting::make(std::move(inputs.bound),
-                    {*method, o.inference, o.seed, start_kind(o.init).value_or(StartKind::seeds), std::move(*init),
-                     o.init, o.save_locals, o.interpret ? Backend::interpreter : Backend::native});
+  Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(inputs.bound), std::move(*settings));
   if (!made) return complain(made.error());
   Fitting& fitting = **made;
   FitTimes times;
@@ -219,7 +225,7 @@ ExitCode fit(const FitOptions& o) {
 }  // namespace
 
 void add_fit(CLI::App& app, Action& action, const std::string& command) {
-  const auto o = std::make_shared<FitOptions>();
+  const auto o = std::make_shared<FitArguments>();
   o->command = command;
   CLI::App* c = app.add_subcommand("fit", "Fit a model to data by variational inference");
   add_fit_options(*c, *o);

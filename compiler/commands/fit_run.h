@@ -15,21 +15,21 @@ double seconds_since(Clock::time_point t);
 
 /// What the runs of a fit are recorded with.
 struct Recording {
-  const FitOptions& options;
+  const FitArguments& options;
   HeldOut* test = nullptr;  // of --test
   Clock::time_point begin;
 };
 
 /// As warnings, to stderr.
-void show(const FitOptions& options, const std::vector<Caution>& cautions);
+void show(const FitArguments& options, const std::vector<Caution>& cautions);
 
 /// Its trace replaces that of an earlier run.
 Result<TracedRun> run_once(Fitting& fitting, const Recording& recording, std::uint64_t restart);
 
 /// The trace on disk is that of the last run: the best one's takes its place.
-Result<bool> rewrite_trace(const FitOptions& options, const TracedRun& run);
+Result<bool> rewrite_trace(const FitArguments& options, const TracedRun& run);
 
-Error numerical_error(const FitOptions& options, std::string text);
+Error numerical_error(const FitArguments& options, std::string text);
 
 /// SIGINT and SIGTERM end the run after its sweep, and everything is written; a second signal ends the program at once.
 void catch_interrupts();

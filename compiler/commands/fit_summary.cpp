@@ -31,41 +31,9 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
   return out;
 }
 
-json tempering(const Tempering& t, const TemperReport& r) {
-  return {{"normaliser", t.normaliser},  {"temperatures", t.temperatures}, {"log_normaliser", t.log_c},
-          {"standard_error", t.error},   {"posterior", r.posterior},       {"sweeps", r.sweeps},
-          {"temperature", r.temperature}};
-}
-
-json curve(const std::vector<HeatingPoint>& heating) {
-  json out = json::array();
-  for (const HeatingPoint& p : heating)
-    out.push_back({p.temperature, p.fraction});
-  return out;
-}
-
-json automatic(const ProbeReport& r) {
-  return {{"melting_temperature", r.melting},
-          {"entropy_curve", curve(r.heating)},
-          {"over", r.over},
-          {"probe_steps", r.steps}};
-}
-
-json automatic(const AutoReport& r) {
-  json arms = json::array();
-  for (const AutoReport::Arm& a : r.arms)
-    arms.push_back({{"from", a.from}, {"elbo", a.elbo}, {"kept", a.kept}});
-  return {{"plain_elbo", r.plain_elbo},
-          {"plain_sweeps", r.plain_sweeps},
-          {"melting_temperature", r.melting},
-          {"entropy_curve", curve(r.heating)},
-          {"arms", arms},
-          {"plateau", r.plateau}};
-}
-
 }  // namespace
 
-json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c, const BoundData& data,
+json fit_summary(const FitArguments& o, const model::Model& m, const conditionals::Conditionals& c, const BoundData& data,
                  const TracedRun& best, const std::vector<TracedRun>& runs, bool interrupted, FitTimes times) {
   json sizes = json::object(), constants = json::object(), labels = json::object(), restarts = json::array();
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
@@ -86,7 +54,7 @@ json fit_summary(const FitOptions& o, const model::Model& m, const conditionals:
               {"command", o.command},
               {"version", LEHR_VERSION},
               {"method", o.method},
-              {"seed", o.seed},
+              {"seed", o.fit.seed},
               {"restart", best.restart},
               {"restarts", restarts},
               {"status", name_of(interrupted ? Status::interrupted : best.outcome.status)},
@@ -99,14 +67,10 @@ json fit_summary(const FitOptions& o, const model::Model& m, const conditionals:
               {"labels", labels},
               {"variables", variables(m, c)},
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
-  if (!o.anneal.empty()) out["anneal"] = o.anneal;
-  if (best.tempering) {
-    out["temper"] = o.temper;
-    out["tempering"] = tempering(*best.tempering, best.temper_report);
-  }
+  if (!o.fit.anneal.empty()) out["anneal"] = o.fit.anneal;
+  if (!o.fit.temper.empty()) out["temper"] = o.fit.temper;
   if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", o.test}};
-  if (best.automatic) out["annealing"] = automatic(*best.automatic);
-  if (best.probe) out["annealing"] = automatic(*best.probe);
+  out.update(to_json(best.report));
   return out;
 }
 

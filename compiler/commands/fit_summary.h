@@ -33,7 +33,7 @@ struct FitTimes {
 };
 
 /// `best` is one of `runs`, whose posteriors are not looked at; `interrupted`: the user ended the fit early.
-nlohmann::json fit_summary(const FitOptions& o, const model::Model& m, const conditionals::Conditionals& c,
+nlohmann::json fit_summary(const FitArguments& o, const model::Model& m, const conditionals::Conditionals& c,
                            const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs,
                            bool interrupted, FitTimes times);
 

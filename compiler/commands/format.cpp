@@ -12,17 +12,17 @@ namespace {
 
 ExitCode format_one(const std::string& path, bool check) {
   const std::optional<Source> source = read_model(path);
-  if (!source) return kUsage;
+  if (!source) return ExitCode::usage;
   Diagnostics diagnostics;
   const std::optional<std::string> text = format(*source, diagnostics);
   if (!text) return report(diagnostics, *source);
-  if (*text == source->text) return kDone;
+  if (*text == source->text) return ExitCode::done;
   if (check) {
     tell("{}: not in the one formatting; run lehr format {}\n", path, path);
-    return kModel;
+    return ExitCode::model;
   }
   const Result<bool> written = write_file(path, *text);
-  return written ? kDone : complain(written.error());
+  return written ? ExitCode::done : complain(written.error());
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ void add_format(CLI::App& app, Action& action) {
   command->footer("Examples:\n  lehr format models/*.lehr\n  lehr format --check models/*.lehr");
   command->callback([&action, o] {
     action = [o] {
-      ExitCode worst = kDone;
+      ExitCode worst = ExitCode::done;
       for (const std::string& path : o->paths)
         worst = std::max(worst, format_one(path, o->check));
       return worst;

@@ -27,7 +27,7 @@ std::optional<Source> read_model(const std::string& path) {
 
 ExitCode report(const Diagnostics& diagnostics, const Source& source) {
   tell(render(diagnostics, source));
-  return diagnostics.has_errors() ? kModel : kDone;
+  return diagnostics.has_errors() ? ExitCode::model : ExitCode::done;
 }
 
 }  // namespace lehr::commands

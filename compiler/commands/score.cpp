@@ -10,6 +10,7 @@
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/held_out.h"
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/npz.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -40,7 +41,7 @@ ExitCode score(ScoreOptions o) {
   const Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());
   const std::optional<Source> source = read_model(o.model.empty() ? fit->model_file : o.model);
-  if (!source) return kUsage;
+  if (!source) return ExitCode::usage;
   Diagnostics diagnostics;
   const std::optional<model::Model> resolved = read(*source, diagnostics);
   const std::optional<Analysed> analysed = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
@@ -70,7 +71,7 @@ ExitCode score(ScoreOptions o) {
   fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", printable(fit->model), result->total,
              result->observations, result->total / static_cast<double>(result->observations),
              (*held_out)->completes() ? fmt::format(" ({:.4g} of each item held out)", (*held_out)->fraction()) : "");
-  return kDone;
+  return ExitCode::done;
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ std::optional<std::pair<std::string, std::string>> name_and_value(const std::str
 }
 
 Error malformed(const char* option, const std::string& text, const char* example) {
-  return {lehr::ExitCode::usage,
+  return {ExitCode::usage,
           option,
           fmt::format("'{}' is not NAME=VALUE", text),
           {fmt::format("for example {} {}", option, example)}};
 }
 
 Error twice(const char* option, const std::string& name) {
-  return {lehr::ExitCode::usage, option, fmt::format("'{}' is given twice", name), {}};
+  return {ExitCode::usage, option, fmt::format("'{}' is given twice", name), {}};
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Result<Settings> read_settings(const SettingTexts& o) {
     const auto nv = name_and_value(text);
     if (!nv) return malformed("--set", text, "K=50");
     const std::optional<double> v = parse_number(nv->second);
-    if (!v) return Error{lehr::ExitCode::usage, "--set", fmt::format("'{}' is not a number", nv->second), {}};
+    if (!v) return Error{ExitCode::usage, "--set", fmt::format("'{}' is not a number", nv->second), {}};
     if (!out.constants.emplace(nv->first, *v).second) return twice("--set", nv->first);
   }
   for (const std::string& text : o.sizes) {
@@ -51,7 +51,7 @@ Result<Settings> read_settings(const SettingTexts& o) {
     std::int64_t v = 0;
     const auto [end, ec] = std::from_chars(nv->second.data(), nv->second.data() + nv->second.size(), v);
     if (ec != std::errc() || end != nv->second.data() + nv->second.size() || v < 0) {
-      return Error{lehr::ExitCode::usage, "--sizes", fmt::format("'{}' is not a size", nv->second), {}};
+      return Error{ExitCode::usage, "--sizes", fmt::format("'{}' is not a size", nv->second), {}};
     }
     if (!out.sizes.emplace(nv->first, v).second) return twice("--sizes", nv->first);
   }
@@ -66,8 +66,8 @@ Result<Settings> read_settings(const SettingTexts& o) {
 }
 
 ExitCode complain(const Error& e) {
-  tell("{}\n", render(e));
-  return static_cast<ExitCode>(static_cast<int>(e.code));
+  tell("{}\n", render(e, "--"));
+  return e.code;
 }
 
 }  // namespace lehr::commands

@@ -31,16 +31,16 @@ ExitCode show(const ShowOptions& o) {
     fmt::print("{}", printable_lines(describe(*fit)));
     for (const SavedVariable& v : fit->variables)
       fmt::print("\n{}", printable_lines(describe(*fit, v, {o.top, kFewRows})));
-    return kDone;
+    return ExitCode::done;
   }
   if (const SavedVariable* v = fit->find(o.variable)) {
     fmt::print("{}", printable_lines(describe(*fit, *v, {o.top, kManyRows})));
-    return kDone;
+    return ExitCode::done;
   }
   std::vector<std::string> known;
   for (const SavedVariable& v : fit->variables)
     known.push_back(v.name);
-  return complain(Error{lehr::ExitCode::usage,
+  return complain(Error{ExitCode::usage,
                         o.directory,
                         fmt::format("'{}' is not a variable of this fit", o.variable),
                         {fmt::format("variables: {}", fmt::join(known, ", "))}});

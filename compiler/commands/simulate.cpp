@@ -10,6 +10,7 @@
 #include "compiler/commands/settings.h"
 #include "compiler/evaluate/simulate.h"
 #include "compiler/pipeline.h"
+#include "runtime/files/npz.h"
 
 namespace lehr::commands {
 namespace {
@@ -35,9 +36,9 @@ std::string repeated(const SettingTexts& t) {
 
 ExitCode simulate(const SimulateOptions& o) {
   if (!o.out.ends_with(".npz"))
-    return complain(Error{lehr::ExitCode::usage, "--out", fmt::format("'{}' does not end in .npz", o.out), {}});
+    return complain(Error{ExitCode::usage, "--out", fmt::format("'{}' does not end in .npz", o.out), {}});
   const std::optional<Source> source = read_model(o.model);
-  if (!source) return kUsage;
+  if (!source) return ExitCode::usage;
   Diagnostics diagnostics;
   const std::optional<model::Model> model = read(*source, diagnostics);
   const ExitCode code = report(diagnostics, *source);
@@ -61,7 +62,7 @@ ExitCode simulate(const SimulateOptions& o) {
     names.push_back(v.name);
   fmt::print("{}: {} drawn with seed {}; to fit them: lehr fit {}{} --data {} --out DIR\n", model->name,
              fmt::join(names, ", "), o.seed, o.model, repeated(o.settings), o.out);
-  return kDone;
+  return ExitCode::done;
 }
 
 }  // namespace

@@ -266,16 +266,16 @@ std::optional<Error> unknown_values(const model::Model& m, const BoundData& size
         if (!of || sizes.sizes[m[of->plate].set.index()] >= 0) continue;
         const std::string& plate = m[m[of->plate].set].name;
         return Error{ExitCode::usage,
-                     "--sizes",
+                     option("sizes"),
                      fmt::format("constant '{}' depends on the size of plate '{}'", c.name, plate),
-                     {fmt::format("give it with --sizes {}=...", plate)}};
+                     {fmt::format("give it with {} {}=...", option("sizes"), plate)}};
       }
       continue;  // of a constant without a value, which is reported itself
     }
     return Error{ExitCode::usage,
-                 "--set",
+                 option("set"),
                  fmt::format("constant '{}' has no value", c.name),
-                 {fmt::format("give it with --set {}=...", c.name)}};
+                 {fmt::format("give it with {} {}=...", option("set"), c.name)}};
   }
   return std::nullopt;
 }

@@ -8,20 +8,20 @@
 
 namespace lehr {
 
-std::optional<Error> too_large(std::vector<NamedArray> arrays) {
+std::optional<Error> too_large(std::vector<SizedArray> arrays) {
   constexpr double kNumber = 8;
   double needed = 0;
-  for (const NamedArray& a : arrays)
+  for (const SizedArray& a : arrays)
     needed += kNumber * a.length;
   const auto there = static_cast<double>(memory_of_machine());
   if (needed <= there) return std::nullopt;
-  std::ranges::stable_sort(arrays, std::ranges::greater(), &NamedArray::length);
+  std::ranges::stable_sort(arrays, std::ranges::greater(), &SizedArray::length);
   constexpr std::size_t kShown = 5;
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < std::min(arrays.size(), kShown) && arrays[i].length > 0; ++i)
     notes.push_back(fmt::format("{}: {}", arrays[i].name, as_bytes(kNumber * arrays[i].length)));
   return Error{
-      ExitCode::data, "--sizes",
+      ExitCode::data, option("sizes"),
       fmt::format("these sizes need {} of memory, and there is room for {}", as_bytes(needed), as_bytes(there)),
       std::move(notes)};
 }

@@ -9,13 +9,13 @@
 namespace lehr {
 
 /// An array of numbers of 8 bytes.
-struct NamedArray {
+struct SizedArray {
   std::string name;
   double length = 0;
 };
 
 /// An Error of ExitCode::data that names the largest arrays, where all of them are more than this machine has
 /// room for.
-std::optional<Error> too_large(std::vector<NamedArray> arrays);
+std::optional<Error> too_large(std::vector<SizedArray> arrays);
 
 }  // namespace lehr

@@ -44,7 +44,7 @@ Error improper(const Variable& v, const math::FamilyRow& family) {
   return {ExitCode::model,
           "",
           fmt::format("the prior of '{}' is improper ({}): there is nothing to draw from", v.name, family.name),
-          {fmt::format("give '{0}' a proper prior, or a value: --data {0}=FILE", v.name)}};
+          {fmt::format("give '{0}' a proper prior, or a value: {1} {0}=FILE", v.name, option("data"))}};
 }
 
 Error out_of_domain(const Forward& f, const Statement& s, const At& at, const math::Environment& parameters) {
@@ -60,7 +60,7 @@ Error out_of_domain(const Forward& f, const Statement& s, const At& at, const ma
                       list.empty() ? "" : "(" + list + ")"),
           {}};
   if (always)
-    e.notes = {fmt::format("give '{0}' a proper prior, or a value: --data {0}=FILE", f.model()[s.variable].name)};
+    e.notes = {fmt::format("give '{0}' a proper prior, or a value: {1} {0}=FILE", f.model()[s.variable].name, option("data"))};
   else e.notes = {"what it depends on was drawn or given so; a narrower prior or another seed may do"};
   return e;
 }
@@ -155,7 +155,7 @@ class Simulator {
     if (bound.empty()) {
       problem_ = Error{
           ExitCode::data,
-          "--data",
+          option("data"),
           fmt::format("nothing gives '{}' of '{}'", spelling.name, v.name),
           {fmt::format("write it in the model, or bind data to '{}': each row is drawn with the total it has there",
                        v.name)}};
@@ -225,7 +225,7 @@ std::optional<Error> copies(const Model& m, const BoundData& d) {
     if (std::all_of(counts.begin(), counts.end(), [](double c) { return c == 1; })) continue;
     return Error{
         ExitCode::data,
-        "--data",
+        option("data"),
         fmt::format("'{}' must be 1 everywhere: every copy is drawn by itself", m[*p.times].name),
         {fmt::format("leave '{}' out, and give '{}' the size with the copies counted", m[*p.times].name, p.name)}};
   }
@@ -233,10 +233,10 @@ std::optional<Error> copies(const Model& m, const BoundData& d) {
 }
 
 /// The values of every variable, and again as they are written.
-std::vector<NamedArray> footprint(const Model& m, const BoundData& d) {
-  std::vector<NamedArray> out;
+std::vector<SizedArray> footprint(const Model& m, const BoundData& d) {
+  std::vector<SizedArray> out;
   for (const Variable& v : m.variables) {
-    NamedArray array{v.name, 2};
+    SizedArray array{v.name, 2};
     for (std::size_t i = 0; i < v.axes.size(); ++i) {
       const bool inside_next = i + 1 < v.axes.size() && m[v.axes[i + 1]].parent;
       if (!inside_next) array.length *= static_cast<double>(d.sizes[v.axes[i].index()]);

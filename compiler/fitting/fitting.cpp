@@ -59,16 +59,14 @@ Result<double> infer_items(Instance& instance, const SweepOptions& options) {
 Fitting::Fitting(Bound bound, FitSettings settings) : bound_(std::move(bound)), settings_(std::move(settings)) {}
 
 Result<std::unique_ptr<Fitting>> Fitting::make(Bound bound, FitSettings settings) {
-  settings.inference.fresh = settings.method.svi;
   std::unique_ptr<Fitting> out(new Fitting(std::move(bound), std::move(settings)));
   if (std::optional<Error> e = out->compile()) return *e;
   return out;
 }
 
 std::optional<Error> Fitting::compile() {
-  loops::LowerOptions lowering{.gradients = settings_.method.svi && settings_.inference.adaptive,
-                               .batches = settings_.method.svi};
-  if (settings_.method.temper && settings_.method.temper->local) {
+  const Needs needs = std::visit([](const auto& m) { return m.needs(); }, settings_.method);
+  if (needs.item_temperatures) {
     Result<Analysed> tempered = with_item_temperatures(bound_.analysed);
     if (!tempered) return tempered.error();
     bound_.analysed = std::move(*tempered);
@@ -77,14 +75,12 @@ std::optional<Error> Fitting::compile() {
     bound_.data.givens.push_back({std::vector<double>(static_cast<std::size_t>(items), 1.0)});
   }
   // A model of local variables alone has no other posterior to show.
-  const bool all_local =
-      std::all_of(schedule().stage_of.begin(), schedule().stage_of.end(), [](const auto& s) { return s.has_value(); });
+  const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
-  lowering.save_locals = settings_.save_locals;
-  // Normalisers are found from the factors of all items.
-  const bool keep = !settings_.method.svi || settings_.save_locals || settings_.method.temper;
-  Result<std::unique_ptr<Instance>> made =
-      Instance::make(analysed(), data(), lowering, settings_.backend, keep ? 0 : settings_.inference.batch);
+  Result<std::unique_ptr<Instance>> made = Instance::make(
+      analysed(), data(),
+      {.save_locals = settings_.save_locals, .gradients = needs.gradients, .batches = needs.batches}, settings_.backend,
+      settings_.save_locals ? 0 : needs.window);
   if (!made) return made.error();
   instance_ = std::move(*made);
   return std::nullopt;
@@ -101,45 +97,23 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
     if (const std::int32_t s = *of_items ? 0 : machine::follow_items(engine.machine()))
       return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
   }
-  if (const auto& temper = settings_.method.temper) {
-    Result<Tempering> t = Tempering::make(*temper, model(), schedule(), data(), *instance_, settings_.seed);
-    if (!t) return t.error();
-    run.tempering = std::move(*t);
-    Result<std::vector<Caution>> seen = foresee(*run.tempering);
-    if (!seen) return seen.error();
-    run.at_start = std::move(*seen);
-  }
+  const Ground ground{analysed(), data(), *instance_, settings_.seed, restart};
+  Result<Ready> ready = std::visit([&](const auto& m) { return m.prepare(ground); }, settings_.method);
+  if (!ready) return ready.error();
+  ready_ = std::move(*ready);
+  run.report = ready_.report;
+  run.at_start = ready_.cautions;
   return run;
 }
 
-Result<std::vector<Caution>> Fitting::foresee(const Tempering& t) {
-  std::vector<Caution> out;
-  if (t.normaliser != "prior" || t.log_c.size() < 2) return out;
-  // E / T - log C(T) is largest at T = 1 only where E is not below the slope of log C over 1 / T there; log C
-  // is convex.
-  const double needed = (t.log_c[1] - t.log_c[0]) / (1 / t.temperatures[1] - 1 / t.temperatures[0]);
-  double reached = 0;
-  const Engine& engine = instance_->engine();
-  if (const std::int32_t status = energy_within_reach(engine, settings_.inference, reached))
-    return Error{ExitCode::numerical, "", engine.describe(status), {}};
-  if (reached >= needed) return out;
-  out.push_back(
-      {fmt::format("the normaliser (prior) keeps the temperature above 1: it expects data with a log density of "
-                   "{:.6g} nats, and ten sweeps bring these data to {:.6g}",
-                   needed, reached),
-       {"normaliser=posterior is found from the factors as they are, and comes down with them"}});
-  return out;
-}
-
 void Fitting::run(FitRun& run, const OnSweep& on_sweep) {
-  run.outcome = settings_.inference.max_iterations > 0 ? infer(run, on_sweep) : evaluate_start(on_sweep);
+  run.outcome = most_iterations() > 0 ? ready_.run(on_sweep, run.report) : evaluate_start(on_sweep);
   take_posterior(run);
   run.symmetric = instance_->equal_components();
 }
 
 std::int64_t Fitting::most_iterations() const {
-  const SviOptions& o = settings_.inference;
-  return settings_.method.svi && o.max_iterations > 0 ? steps_of(instance_->engine(), o) : o.max_iterations;
+  return std::visit([&](const auto& m) { return m.most_iterations(instance_->engine()); }, settings_.method);
 }
 
 void Fitting::take_posterior(FitRun& run) {
@@ -155,8 +129,8 @@ void Fitting::take_posterior(FitRun& run) {
   }
 }
 
-Result<bool> Fitting::run_items(FitRun& run) {
-  const Result<double> elbo = infer_items(*instance_, settings_.inference);
+Result<bool> Fitting::run_items(FitRun& run, const SweepOptions& options) {
+  const Result<double> elbo = infer_items(*instance_, options);
   if (!elbo) return elbo.error();
   run.outcome.status = Status::converged;
   run.outcome.elbo = *elbo;
@@ -181,16 +155,8 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                      lost->nats, lost->largest, lost->name),
          {"bounds that differ by less are equal"}});
   }
-  // A local temperature stays above 1 for every item that the model does not explain.
-  if (run.tempering && !run.tempering->local && run.temper_report.temperature > 1.05) {
-    Caution high{fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "
-                             "them, or the normaliser ({}) does not suit it",
-                             run.temper_report.temperature, run.tempering->normaliser),
-                 {}};
-    if (!settings_.method.svi) high.notes.push_back("a phase at temperature 1 followed all the same");
-    out.push_back(std::move(high));
-  }
-  if (!run.symmetric.empty() && settings_.inference.max_iterations > 0) {
+  std::ranges::move(lehr::cautions(run.report), std::back_inserter(out));
+  if (!run.symmetric.empty() && most_iterations() > 0) {
     out.push_back({fmt::format("all elements of {} are equal: a symmetric solution, from which no sweep leads away",
                                fmt::join(run.symmetric, ", ")),
                    {"another start (seed, init points), or less heat where there was annealing"}});
@@ -200,50 +166,18 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
 
 Outcome Fitting::evaluate_start(const OnSweep& on_sweep) {
   const Engine& engine = instance_->engine();
+  const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
   Outcome out;
   Elbo elbo;
-  const std::int32_t status = evaluate(engine, settings_.inference, elbo);
+  if (const std::int32_t status = evaluate(engine, options, elbo)) return failure(engine, status, out);
   out.elbo = elbo.value;
-  if (status != 0) {
-    out.status = Status::numerical_failure;
-    out.failure = engine.describe(status);
-  } else if (!std::isfinite(out.elbo)) {
+  if (std::isfinite(out.elbo)) {
+    on_sweep({0, out.elbo, 1, out.elbo});
+  } else {
     out.status = Status::numerical_failure;
     out.failure = "the ELBO is not finite";
-  } else {
-    on_sweep({0, out.elbo, 1, out.elbo});
   }
   return out;
-}
-
-Outcome Fitting::infer(FitRun& run, const OnSweep& on_sweep) {
-  const Engine& engine = instance_->engine();
-  const Method& method = settings_.method;
-  SviOptions options = settings_.inference;
-  options.seed = settings_.seed + 1000003 * run.restart;
-  if (run.tempering && method.svi) {
-    if (run.tempering->local) options.items = run.tempering->items();
-    else options.grid = run.tempering->grid();
-    return run_svi(engine, options, on_sweep, &run.temper_report);
-  }
-  if (run.tempering && run.tempering->local)
-    return run_items_tempered(engine, options, run.tempering->items(), on_sweep, run.temper_report);
-  if (run.tempering) return run_tempered(engine, run.tempering->options(options), on_sweep, run.temper_report);
-  if (method.anneal) {
-    if (method.svi && std::holds_alternative<AutoAnneal>(*method.anneal)) {
-      return run_auto_svi(engine, options, on_sweep, run.probe.emplace());
-    }
-    if (const auto* automatic = std::get_if<AutoAnneal>(&*method.anneal)) {
-      AutoOptions a;
-      static_cast<CaviOptions&>(a) = options;
-      a.cycles = automatic->cycles;
-      a.budget = automatic->sweeps;
-      run.automatic.emplace();
-      return run_auto(engine, a, on_sweep, *run.automatic);
-    }
-    options.annealing = std::get<Annealing>(*method.anneal);
-  }
-  return method.svi ? run_svi(engine, options, on_sweep) : run_cavi(engine, options, on_sweep);
 }
 
 }  // namespace lehr

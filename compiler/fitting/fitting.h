@@ -1,5 +1,4 @@
-// A fit, from a model and its data to runs from several starts. The command line and the library are both users of
-// this.
+// A fit, from a model and its data to runs from several starts. The command line and the library are both users of this.
 #pragma once
 #include <memory>
 #include <optional>
@@ -7,12 +6,7 @@
 #include <vector>
 
 #include "compiler/fitting/method.h"
-#include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
-#include "runtime/methods/auto_anneal.h"
-#include "runtime/methods/auto_svi.h"
-#include "runtime/methods/reach.h"
-#include "runtime/methods/svi.h"
 
 namespace lehr {
 
@@ -22,26 +16,19 @@ struct Bound {
   BoundData data;
 };
 
-/// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where
-/// some are, `resolved` (as read() made it) is analysed anew. Nothing: the diagnostics say why.
+/// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where some are,
+/// `resolved` (as read() made it) is analysed anew. Nothing: the diagnostics say why.
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
                                               const Settings& settings, Diagnostics& diagnostics);
 
 struct FitSettings {
-  Method method;
-  SviOptions inference;  // coordinate ascent reads what it has of them; no sweep: the ELBO of the start
+  Method method;  // no sweep: the ELBO of the start
   std::uint64_t seed = 1;
   StartKind start = StartKind::seeds;
-  std::vector<NamedArray> init;  // put in place after the start
-  std::string init_source;       // for messages
+  std::vector<NamedArray> init = {};  // put in place after the start
+  std::string init_source = {};       // for messages
   bool save_locals = false;
   Backend backend = Backend::native;
-};
-
-/// What a user should know of a run that looks well.
-struct Caution {
-  std::string text;
-  std::vector<std::string> notes;
 };
 
 /// One run from one start.
@@ -49,10 +36,7 @@ struct FitRun {
   std::uint64_t restart = 0;
   Outcome outcome;
   std::vector<NamedArray> posterior;
-  std::optional<AutoReport> automatic;  // of automatic annealing
-  std::optional<ProbeReport> probe;     // of the same from minibatches
-  std::optional<Tempering> tempering;
-  TemperReport temper_report;
+  Report report;
   std::vector<std::string> symmetric;  // Instance::equal_components
   std::vector<Caution> at_start;       // what there is to know before the run
 };
@@ -78,7 +62,7 @@ class Fitting {
   std::int64_t most_iterations() const;
 
   /// Only the factors of the items, from that start.
-  Result<bool> run_items(FitRun& run);
+  Result<bool> run_items(FitRun& run, const SweepOptions& options);
   std::vector<Caution> cautions(const FitRun& run) const;
 
   const Analysed& analysed() const { return bound_.analysed; }
@@ -90,16 +74,14 @@ class Fitting {
  private:
   Fitting(Bound bound, FitSettings settings);
   std::optional<Error> compile();
-  /// Whether a normaliser that averages over the prior lets the temperature come down to 1.
-  Result<std::vector<Caution>> foresee(const Tempering& tempering);
   /// The arrays; what is not finite is a numerical failure, whatever ended the run.
   void take_posterior(FitRun& run);
-  Outcome infer(FitRun& run, const OnSweep& on_sweep);
   Outcome evaluate_start(const OnSweep& on_sweep);
 
   Bound bound_;
   FitSettings settings_;
   std::unique_ptr<Instance> instance_;
+  Ready ready_;  // the run of the last start
 };
 
 }  // namespace lehr

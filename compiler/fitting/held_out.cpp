@@ -158,7 +158,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   if (!out->completion_ && options.fraction) {
     return unscored(
         "nothing is held out: the local variables are summed out, and every observation is scored",
-        {"leave out --holdout: it is for models whose items have continuous variables, such as the topics of "
+        {"leave out " + option("holdout") + ": it is for models whose items have continuous variables, such as the topics of "
          "a document"});
   }
   out->fraction_ = options.fraction.value_or(0.5);

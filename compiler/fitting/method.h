@@ -1,27 +1,110 @@
-// The ways to fit a model.
+// The ways to fit a model. Each is an alternative of `Method` with options of its own: what it asks of the generated code,
+// how long it may take, and its run. Another method is another struct with the same members, its source file, an alternative
+// here, and its option in compiler/options/fit_options.cpp.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
-#include "compiler/fitting/tempering.h"
-#include "runtime/methods/anneal.h"
+#include "compiler/fitting/report.h"
+#include "compiler/instance/instance.h"
+#include "runtime/methods/auto_anneal.h"
+#include "runtime/methods/svi.h"
 
 namespace lehr {
 
-/// `auto`, `auto:quick`, `auto:full`, `auto:sweeps=2000`.
-struct AutoAnneal {
-  bool cycles = false;
-  std::int64_t sweeps = 0;
+/// What a method asks of the code and of memory.
+struct Needs {
+  bool batches = false;            // statistics of minibatches
+  bool gradients = false;          // natural gradients of global blocks
+  bool item_temperatures = false;  // a temperature for each item
+  std::int64_t window = 0;         // items whose factors are kept at a time; 0: all
 };
 
-using AnnealSpec = std::variant<Annealing, AutoAnneal>;
+/// What a run works on: a model with its data, compiled, a start in place.
+struct Ground {
+  const Analysed& analysed;
+  const BoundData& data;
+  Instance& instance;
+  std::uint64_t seed, restart;
 
-/// The algorithm: at most one of `anneal` and `temper`.
-struct Method {
-  bool svi = false;  // otherwise coordinate ascent
-  std::optional<AnnealSpec> anneal;
-  std::optional<TemperSettings> temper;
+  const Engine& engine() const { return instance.engine(); }
+  /// Of what the run draws: every start has its own.
+  std::uint64_t run_seed() const { return seed + 1000003 * restart; }
 };
+
+/// A run that may begin.
+struct Ready {
+  std::function<Outcome(const OnSweep&, Report&)> run;
+  Report report = {};                  // as far as it is known
+  std::vector<Caution> cautions = {};  // what there is to know before it
+};
+
+/// Coordinate ascent, after the sweeps of `options.annealing`.
+struct Ascent {
+  CaviOptions options;
+  Needs needs() const { return {}; }
+  std::int64_t most_iterations(const Engine&) const { return options.max_iterations; }
+  Result<Ready> prepare(const Ground& ground) const;
+};
+
+/// Coordinate ascent annealed from temperatures that are found.
+struct AutomaticAscent {
+  AutoOptions options;
+  Needs needs() const { return {}; }
+  std::int64_t most_iterations(const Engine&) const { return options.max_iterations; }
+  Result<Ready> prepare(const Ground& ground) const;
+};
+
+/// Stochastic natural-gradient steps, annealed by `options.annealing`.
+struct Stochastic {
+  SviOptions options;
+  Needs needs() const;
+  std::int64_t most_iterations(const Engine& engine) const;
+  Result<Ready> prepare(const Ground& ground) const;
+};
+
+/// The same, annealed from a temperature that is found.
+struct AutomaticStochastic : Stochastic {
+  Result<Ready> prepare(const Ground& ground) const;
+};
+
+enum class NormaliserKind {
+  automatic,  // exact where it does not depend on what is inferred, otherwise that of the posterior
+  prior,      // Monte Carlo over the prior of the globals, as published
+  posterior   // under the factors, found again at every update of the temperature
+};
+
+struct TemperSettings {
+  bool local = false;   // a temperature for each item
+  double hottest = 10;  // local: 1.5
+  std::int64_t levels = 100;  // local: 25
+  std::int64_t draws = 100;
+  std::optional<std::int64_t> every;  // sweeps or steps between updates: 10 with `posterior`, otherwise 1
+  NormaliserKind normaliser = NormaliserKind::automatic;
+};
+
+/// Coordinate ascent with latent temperatures.
+struct TemperedAscent {
+  CaviOptions options;
+  TemperSettings temper;
+  Needs needs() const { return {.item_temperatures = temper.local}; }
+  std::int64_t most_iterations(const Engine&) const { return options.max_iterations; }
+  Result<Ready> prepare(const Ground& ground) const;
+};
+
+/// Stochastic steps with latent temperatures. Normalisers are found from the factors of all items: no window.
+struct TemperedStochastic {
+  SviOptions options;
+  TemperSettings temper;
+  Needs needs() const;
+  std::int64_t most_iterations(const Engine& engine) const { return Stochastic{options}.most_iterations(engine); }
+  Result<Ready> prepare(const Ground& ground) const;
+};
+
+using Method = std::variant<Ascent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent, TemperedStochastic>;
 
 }  // namespace lehr

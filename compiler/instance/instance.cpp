@@ -88,7 +88,7 @@ std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, cons
 Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const BoundData& data,
                                                  const loops::LowerOptions& options, Backend backend,
                                                  std::int64_t window) {
-  std::vector<NamedArray> arrays;
+  std::vector<SizedArray> arrays;
   try {
     return std::make_unique<Instance>(analysed, data, options, backend, window);
   } catch (const NoRoom& e) {
@@ -152,7 +152,7 @@ std::optional<Error> Instance::asymmetric_matrix() const {
       const double other = x[matrix + column * n + row];
       if (std::abs(x[i] - other) <= 1e-9 * (std::abs(x[i]) + std::abs(other))) continue;
       return Error{ExitCode::data,
-                   "--data",
+                   option("data"),
                    fmt::format("the matrix '{}' is not symmetric: its entries [{}, {}] and [{}, {}] are {} and {}",
                                g.name, row, column, column, row, x[i], other),
                    {"a precision, covariance, scale or rate matrix must be symmetric positive definite"}};
@@ -171,7 +171,7 @@ std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
 Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKind kind) {
   const auto failed = [&](std::int32_t status) {
     const bool data = status >= loops::kFailData;
-    return Error{data ? ExitCode::data : ExitCode::numerical, data ? "--data" : "", engine().describe(status), {}};
+    return Error{data ? ExitCode::data : ExitCode::numerical, data ? option("data") : "", engine().describe(status), {}};
   };
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);

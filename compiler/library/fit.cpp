@@ -6,72 +6,16 @@
 
 #include "compiler/fitting/held_out.h"
 #include "compiler/library/impl.h"
-#include "compiler/options/anneal_spec.h"
-#include "compiler/options/option_ranges.h"
+#include "compiler/options/fit_settings.h"
+#include "runtime/files/npz.h"
 
 namespace lehr {
 namespace {
 
-/// Options of the command line are those of the library without their dashes.
-Error plain(Error e) {
-  if (e.where.starts_with("--")) e.where.erase(0, 2);
-  return e;
-}
+/// Options have the names that they have here.
+Error plain(Error e) { return spelled(std::move(e), ""); }
 
 Error wrong(std::string where, std::string text) { return {ExitCode::usage, std::move(where), std::move(text), {}}; }
-
-std::optional<Error> out_of_range(const FitOptions& o) {
-  struct Given {
-    const char* name;
-    double value;
-    OptionRange range;
-  };
-  const Given all[] = {{"restarts", static_cast<double>(o.restarts), kRestartsRange},
-                       {"max_iterations", static_cast<double>(o.max_iterations), kIterationsRange},
-                       {"tolerance", o.tolerance, kToleranceRange},
-                       {"local_iterations", static_cast<double>(o.local_iterations), kLocalIterationsRange},
-                       {"local_tolerance", o.local_tolerance, kToleranceRange},
-                       {"batch_size", static_cast<double>(o.batch_size), kBatchRange},
-                       {"epochs", o.epochs, kEpochsRange},
-                       {"tau0", o.tau0, kDelayRange},
-                       {"kappa", o.kappa, kForgettingRange},
-                       {"rho", o.rho, kStepRange},
-                       {"elbo_every", static_cast<double>(o.elbo_every), kIterationsRange}};
-  for (const Given& g : all) {
-    if (!contains(g.range, g.value)) return wrong(g.name, fmt::format("{} is not {}", g.value, describe(g.range)));
-  }
-  if (o.adaptive && o.rho > 0) return wrong("rho", "steps are either constant or adaptive");
-  return std::nullopt;
-}
-
-SviOptions inference_of(const FitOptions& o) {
-  SviOptions out;
-  out.max_iterations = o.max_iterations;
-  out.tolerance = o.tolerance;
-  out.local_iterations = o.local_iterations;
-  out.local_tolerance = o.local_tolerance;
-  out.batch = o.batch_size;
-  out.epochs = o.epochs;
-  out.tau0 = o.tau0;
-  out.kappa = o.kappa;
-  out.rho = o.rho;
-  out.adaptive = o.adaptive;
-  out.replacement = o.replacement;
-  out.exact_every = o.elbo_every;
-  return out;
-}
-
-Result<FitSettings> settings_of(const FitOptions& o) {
-  if (std::optional<Error> e = out_of_range(o)) return *e;
-  const Result<Method> method = read_method(o.method == FitOptions::Method::svi, o.anneal, o.temper);
-  if (!method) return method.error();
-  const std::optional<StartKind> start = start_kind(o.start);
-  if (!start) return wrong("start", fmt::format("'{}' is none of seeds, points, allocations, means, flat", o.start));
-  Result<std::vector<NamedArray>> init = arrays_of(o.init);
-  if (!init) return init.error();
-  return FitSettings{*method,          inference_of(o), o.seed,        *start,
-                     std::move(*init), "init",          o.save_locals, Backend::native};
-}
 
 /// A model that is well without data may not be with what is missing in them.
 Result<Bound> bound_to(const Program::Impl& p, std::span<const DataView> views, const Settings& settings) {
@@ -99,6 +43,10 @@ PosteriorArray shown(const NamedArray& a) { return {a.name, a.shape, a.values}; 
 Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& options, const Callback& callback) const {
   Result<FitSettings> settings = settings_of(options);
   if (!settings) return plain(settings.error());
+  Result<std::vector<NamedArray>> init = arrays_of(options.init);
+  if (!init) return init.error();
+  settings->init = std::move(*init);
+  settings->init_source = "init";
   Result<Bound> bound = bound_to(*impl_, data, impl_->settings);
   if (!bound) return bound.error();
   auto out = std::make_shared<Fit::Impl>();
@@ -138,8 +86,9 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   if (!kept) return *failed_start;
   out->warnings.insert(out->warnings.end(), failures.begin(), failures.end());
   out->warnings.insert(out->warnings.begin(), fitting.data().remarks.begin(), fitting.data().remarks.end());
+  for (std::string& warning : out->warnings)
+    warning = spelled(std::move(warning), "");
   if (cut_short && out->run.outcome.status != Status::numerical_failure) out->run.outcome.status = Status::interrupted;
-  out->run.tempering.reset();  // it refers to the instance
   out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
   return Fit(std::move(out));
 }
@@ -155,14 +104,12 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
   settings.init = out->global;
   settings.init_source = "fit";
   settings.save_locals = true;
-  settings.inference.local_iterations = 1000;
-  settings.inference.local_tolerance = 1e-6;
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), std::move(settings));
   if (!made) return plain(made.error());
   Fitting& fitting = **made;
   Result<FitRun> run = fitting.start(0);
   if (!run) return plain(run.error());
-  if (Result<bool> r = fitting.run_items(*run); !r) return r.error();
+  if (Result<bool> r = fitting.run_items(*run, {.local_iterations = 1000, .local_tolerance = 1e-6}); !r) return r.error();
   out->run = std::move(*run);
   out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
   return Fit(std::move(out));
@@ -206,7 +153,11 @@ double Fit::elbo() const { return impl_->run.outcome.elbo; }
 const std::vector<std::string>& Fit::elbo_caveats() const { return impl_->caveats; }
 std::int64_t Fit::iterations() const { return impl_->run.outcome.iterations; }
 std::int64_t Fit::restart() const { return static_cast<std::int64_t>(impl_->run.restart); }
-double Fit::temperature() const { return impl_->run.temper_report.temperature; }
+double Fit::temperature() const {
+  const auto* tempering = std::get_if<TemperingReport>(&impl_->run.report);
+  return tempering ? tempering->temperature : 1;
+}
+
 const std::vector<Sweep>& Fit::trace() const { return impl_->trace; }
 const std::vector<std::string>& Fit::warnings() const { return impl_->warnings; }
 

@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/options/fit_options.h"
 #include "runtime/result.h"
 
 namespace lehr {
@@ -40,21 +41,6 @@ struct Message {
   int line = 0, column = 0;          // of its first character, from 1; columns count code points
   int end_line = 0, end_column = 0;  // just behind its last one
   std::vector<Note> notes;
-};
-
-/// An array of the caller's, read where it is: it must live until the call that it is given to has returned. It is
-/// copied twice on the way: into the order of the model, and into the memory that the generated code works on. Strided,
-/// float and integer arrays become packed doubles before that, which is a third copy.
-struct DataView {
-  using Values = std::variant<std::span<const double>, std::span<const float>, std::span<const std::int64_t>,
-                              std::span<const std::int32_t>>;
-  std::string name;                   // as in the model
-  Values values;                      // NaN where missing; elements of a plate count from 0
-  std::vector<std::int64_t> shape;    // plates in the model's order, then event axes; empty: a number
-  std::vector<std::int64_t> strides;  // in elements; empty: row-major
-  /// Ragged arrays, over a plate nested in another: row i is values[row_offsets[i]] .. values[row_offsets[i + 1] - 1],
-  /// and `shape` and `strides` are empty.
-  std::vector<std::int64_t> row_offsets;
 };
 
 /// An array of one axis, or of the given ones.
@@ -88,29 +74,6 @@ struct CompileOptions {
   std::map<std::string, double> constants = {};                 // K = 50
   std::map<std::string, std::int64_t> sizes = {};               // of plates that the data do not size
   std::map<std::string, std::vector<std::string>> labels = {};  // names of a plate's elements
-};
-
-/// Numbers have the ranges of the same options of `lehr fit`; others are an Error that says which those are.
-struct FitOptions {
-  enum class Method { cavi, svi };
-  Method method = Method::cavi;
-  std::string anneal = {}, temper = {};  // as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"
-  std::uint64_t seed = 1;
-  std::int64_t restarts = 1;           // the run of the highest ELBO is kept
-  std::string start = "seeds";         // or points, allocations, means, flat
-  std::vector<DataView> init = {};     // factors to start from, named as in the posterior
-  bool save_locals = false;            // the factors of single items, too
-  std::int64_t max_iterations = 1000;  // sweeps (cavi)
-  double tolerance = 1e-8;
-  std::int64_t local_iterations = 100;  // passes over the local variables of an item
-  double local_tolerance = 1e-4;
-  std::int64_t batch_size = 256;  // svi from here on
-  double epochs = 10;
-  double tau0 = 1, kappa = 0.7;  // steps (tau0 + t)^-kappa,
-  double rho = 0;                // or of this size where above 0,
-  bool adaptive = false;         // or following the noise of the gradients
-  bool replacement = false;      // items drawn with replacement
-  std::int64_t elbo_every = 0;   // steps between exact ELBOs; 0: noisy ones until the end
 };
 
 /// What is known after a sweep, or a step of svi.

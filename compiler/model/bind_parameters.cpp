@@ -84,7 +84,7 @@ void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
   const std::vector<double>& values = b.out.givens[id.index()].values;
   const Support domain = at.parameter.spelling->domain;
   if (it == b.slots.end() || rank == 2) return;  // a matrix is factorised when the fit starts
-  const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : "--data";
+  const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : option("data");
   for (std::size_t i = 0; i < values.size(); ++i) {
     const char* what = wanted(domain, values[i]);
     if (!what) continue;

@@ -60,12 +60,12 @@ void read_settings(Binder& b) {
       found = true;
       b.constants[i] = value;
       b.constants_done[i] = true;
-      if (!std::isfinite(value)) problem(b, ExitCode::usage, "--set " + name, "the value is not a finite number");
+      if (!std::isfinite(value)) problem(b, ExitCode::usage, option("set " + name), "the value is not a finite number");
     }
     if (found) continue;
-    Error& e = problem(b, ExitCode::usage, "--set " + name, fmt::format("the model has no constant '{}'", name));
+    Error& e = problem(b, ExitCode::usage, option("set " + name), fmt::format("the model has no constant '{}'", name));
     if (plate_of(m, name)) {
-      e.notes.push_back(fmt::format("'{0}' is a plate: give its size with --sizes {0}=...", name));
+      e.notes.push_back(fmt::format("'{0}' is a plate: give its size with {1} {0}=...", name, option("sizes")));
     } else {
       add_nearest(e, name, constants);
     }
@@ -73,28 +73,28 @@ void read_settings(Binder& b) {
   for (const auto& [name, size] : b.settings.sizes) {
     const auto plate = plate_of(m, name);
     if (!plate) {
-      add_nearest(problem(b, ExitCode::usage, "--sizes " + name, fmt::format("the model has no plate '{}'", name)),
+      add_nearest(problem(b, ExitCode::usage, option("sizes " + name), fmt::format("the model has no plate '{}'", name)),
                   name, plates);
     } else if (size < 1 || size > kMostElements) {
-      problem(b, ExitCode::usage, "--sizes " + name,
+      problem(b, ExitCode::usage, option("sizes " + name),
               size < 1 ? fmt::format("plate '{}' needs at least one element", name)
                        : fmt::format("plate '{}' has {} elements at most", name, kMostElements));
     } else if (!m[*plate].parent) {  // of a nested plate: the length of every row
-      b.claims[*plate].push_back({size, "--sizes " + name});
+      b.claims[*plate].push_back({size, option("sizes " + name)});
     }
   }
   for (const auto& [name, labels] : b.settings.labels) {
     const auto plate = plate_of(m, name);
     if (!plate) {
-      add_nearest(problem(b, ExitCode::usage, "--labels " + name, fmt::format("the model has no plate '{}'", name)),
+      add_nearest(problem(b, ExitCode::usage, option("labels " + name), fmt::format("the model has no plate '{}'", name)),
                   name, plates);
     } else if (m[*plate].parent) {
-      problem(b, ExitCode::usage, "--labels " + name,
+      problem(b, ExitCode::usage, option("labels " + name),
               fmt::format("plate '{}' is nested: its elements cannot have labels", name));
     } else if (const std::string why = unfit(labels); !why.empty()) {
-      problem(b, ExitCode::usage, "--labels " + name, why);
+      problem(b, ExitCode::usage, option("labels " + name), why);
     } else {
-      b.claims[*plate].push_back({static_cast<std::int64_t>(labels.size()), "--labels " + name});
+      b.claims[*plate].push_back({static_cast<std::int64_t>(labels.size()), option("labels " + name)});
     }
   }
 }
@@ -107,7 +107,7 @@ std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
     b.constants[id.index()] = evaluate(b, *c.value);
     const auto& value = b.constants[id.index()];
     if (value && !std::isfinite(*value)) {
-      problem(b, ExitCode::usage, "--set", fmt::format("the value of constant '{}' is not a finite number", c.name));
+      problem(b, ExitCode::usage, option("set"), fmt::format("the value of constant '{}' is not a finite number", c.name));
     }
     return value;
   }
@@ -119,8 +119,8 @@ std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
     }
   }
   if (!b.data) return std::nullopt;
-  problem(b, ExitCode::usage, "--set", fmt::format("constant '{}' has no value", c.name))
-      .notes.push_back(fmt::format("give it with --set {}=...", c.name));
+  problem(b, ExitCode::usage, option("set"), fmt::format("constant '{}' has no value", c.name))
+      .notes.push_back(fmt::format("give it with {} {}=...", option("set"), c.name));
   return std::nullopt;
 }
 

@@ -95,7 +95,7 @@ void claim_lengths(Binder& b) {
     if (!b.model[p.set].parent) {
       problem(b, ExitCode::data, a.source,
               fmt::format("'{}' is a plate: only lengths of the rows of a nested plate can be bound", p.name))
-          .notes.push_back(fmt::format("its size is given by --sizes {}=..., or by data over it", p.name));
+          .notes.push_back(fmt::format("its size is given by {} {}=..., or by data over it", option("sizes"), p.name));
       continue;
     }
     std::vector<std::int64_t> offsets = {0};
@@ -274,7 +274,7 @@ void match_arrays(Binder& b) {
     if (b.arrays.contains(slot.name)) continue;
     const bool multiplicity = is_multiplicity(b, slot);
     if (!b.observed_needed && (slot.variable || multiplicity)) continue;
-    Error& e = problem(b, ExitCode::data, "--data", fmt::format("nothing is bound to {}", signature(b, slot)));
+    Error& e = problem(b, ExitCode::data, option("data"), fmt::format("nothing is bound to {}", signature(b, slot)));
     if (multiplicity) {
       e.notes.push_back(
           fmt::format("it is the number of copies of each element: bind {}=..., or bind the data over it "
@@ -283,7 +283,7 @@ void match_arrays(Binder& b) {
     } else if (const auto near = nearest(slot.name, bound)) {
       e.notes.push_back(fmt::format("the data have '{}'", printable(*near)));
     } else if (bound.empty()) {
-      e.notes.push_back(fmt::format("bind it with --data {}=FILE", slot.name));
+      e.notes.push_back(fmt::format("bind it with {} {}=FILE", option("data"), slot.name));
     } else {
       std::string all;
       for (std::size_t i = 0; i < bound.size() && i < 12; ++i)

@@ -32,7 +32,7 @@ void disagreement(Binder& b, PlateId plate, const Claim& first, const Claim& sec
   Error& e = problem(b, ExitCode::data, second.source,
                      fmt::format("plate '{}' has {} elements in {}, but {} in {}", b.model[plate].name, first.size,
                                  first.source, second.size, second.source));
-  if (b.model[plate].size) e.notes.push_back("a size that the model fixes can be changed by --set");
+  if (b.model[plate].size) e.notes.push_back("a size that the model fixes can be changed by " + option("set"));
 }
 
 std::optional<std::int64_t> fixed_row_length(Binder& b, PlateId plate) {
@@ -52,7 +52,7 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
     const double elements = static_cast<double>(*rows) * static_cast<double>(*length);
     const double needed = 8 * static_cast<double>(*rows), room = static_cast<double>(memory_of_machine());
     if (elements > kMostElements || needed > room) {
-      problem(b, ExitCode::data, "--sizes",
+      problem(b, ExitCode::data, option("sizes"),
               fmt::format("{} rows of {} elements of plate '{}' are more than {}", *rows, *length, b.model[plate].name,
                           needed > room ? "fit into " + as_bytes(room) : fmt::format("{}", kMostElements)));
       return std::vector<std::int64_t>{0, 1};
@@ -126,7 +126,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
       if (*size > kLargestImplied) {
         problem(b, ExitCode::data, b.largest_source[plate],
                 fmt::format("element {} would give plate '{}' {} elements", *size - 1, b.model[plate].name, *size))
-            .notes = {"number the elements 0, 1, 2, ..., or give the size with --sizes"};
+            .notes = {"number the elements 0, 1, 2, ..., or give the size with " + option("sizes")};
         size = 1;
       }
     }
@@ -148,8 +148,8 @@ void settle_sizes(Binder& b) {
     const auto size = size_of(b, set);
     if (!size) {
       if (b.data && set == PlateId(i) && b.problems.empty()) {
-        problem(b, ExitCode::data, "--sizes", fmt::format("nothing gives the size of plate '{}'", m[set].name))
-            .notes.push_back(fmt::format("give it with --sizes {}=..., or bind data over it", m[set].name));
+        problem(b, ExitCode::data, option("sizes"), fmt::format("nothing gives the size of plate '{}'", m[set].name))
+            .notes.push_back(fmt::format("give it with {} {}=..., or bind data over it", option("sizes"), m[set].name));
       }
       continue;
     }
@@ -157,7 +157,7 @@ void settle_sizes(Binder& b) {
     if (*size < 1 && set == PlateId(i)) {
       const auto claims = b.claims.find(set);
       const bool known = claims != b.claims.end() && !claims->second.empty();
-      problem(b, ExitCode::data, known ? claims->second.front().source : "--data",
+      problem(b, ExitCode::data, known ? claims->second.front().source : option("data"),
               fmt::format("plate '{}' has no elements", m[set].name));
     }
   }

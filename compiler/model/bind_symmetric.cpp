@@ -112,7 +112,7 @@ void symmetrise_parameters(Binder& b) {
         rounded = symmetrise(x) || rounded;
     }
     const auto source = b.arrays.find(g.name);
-    if (rounded) say_so(b, g.name, source == b.arrays.end() ? "--data" : source->second.source);
+    if (rounded) say_so(b, g.name, source == b.arrays.end() ? option("data") : source->second.source);
   }
 }
 

@@ -258,7 +258,7 @@ void check_constant_indices(Binder& b) {
       for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
         size = std::min(size, offsets[row + 1] - offsets[row]);
       if (size < 0 || constant->value < size) continue;
-      problem(b, ExitCode::data, "--data",
+      problem(b, ExitCode::data, option("data"),
               fmt::format("{} is indexed by {}, but plate '{}' has {} elements",
                           given ? b.model[given->given].name : b.model[variable->variable].name, constant->value,
                           b.model[index.set].name, size));
@@ -331,7 +331,7 @@ void store_values(Binder& b) {
     } else if (is_multiplicity(b, slot)) {
       const std::size_t count = expected_count(b, slot);
       if (count > kMostElements)
-        problem(b, ExitCode::usage, "--sizes", fmt::format("{} would have {} elements", signature(b, slot), count));
+        problem(b, ExitCode::usage, option("sizes"), fmt::format("{} would have {} elements", signature(b, slot), count));
       else b.out.givens[slot.given->index()].values.assign(count, 1.0);
     }
   }

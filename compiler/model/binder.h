@@ -20,7 +20,7 @@ inline constexpr std::int64_t kMostElements = 1'000'000'000'000;
 
 struct Claim {
   std::int64_t size = 0;
-  std::string source;  // "x (points.npy)", "--labels term"
+  std::string source;  // "x (points.npy)", option("labels term")
 };
 
 struct OffsetsClaim {

@@ -15,7 +15,7 @@ using Fields = std::map<std::string, std::string>;
 
 Error wrong_temper(const std::string& text, const std::string& why) {
   return {ExitCode::usage,
-          "--temper",
+          option("temper"),
           fmt::format("'{}': {}", text, why),
           {"global:max=10,levels=100   one latent temperature, 100 levels from 1 to 10",
            "local:max=1.5,levels=25    one for each item of the data",
@@ -24,7 +24,7 @@ Error wrong_temper(const std::string& text, const std::string& why) {
 
 Error wrong(const std::string& text, const std::string& why) {
   return {ExitCode::usage,
-          "--anneal",
+          option("anneal"),
           fmt::format("'{}': {}", text, why),
           {"linear:from=10,over=100   temperature from 10 to 1 over 100 sweeps; also exp:...",
            "file:temperatures.txt     one temperature a line, one line a sweep",
@@ -201,38 +201,6 @@ Result<TemperSettings> parse_temper(const std::string& text) {
   if (out.local && out.normaliser == NormaliserKind::prior)
     return wrong_temper(text, "an item's normaliser is that under the factors");
   if (!f->empty()) return wrong_temper(text, fmt::format("'{}' is unknown here", f->begin()->first));
-  return out;
-}
-
-namespace {
-
-Error misused(const std::string& option, const std::string& text, std::vector<std::string> notes = {}) {
-  return {ExitCode::usage, option, text, std::move(notes)};
-}
-
-}  // namespace
-
-Result<Method> read_method(bool svi, const std::string& anneal, const std::string& temper) {
-  Method out;
-  out.svi = svi;
-  if (!temper.empty()) {
-    const Result<TemperSettings> settings = parse_temper(temper);
-    if (!settings) return settings.error();
-    if (!anneal.empty()) return misused("--temper", "the temperature is either latent or annealed: leave out --anneal");
-    out.temper = *settings;
-  }
-  if (anneal.empty()) return out;
-  Result<AnnealSpec> spec = parse_anneal(anneal);
-  if (!spec) return spec.error();
-  out.anneal = std::move(*spec);
-  if (!svi) return out;
-  if (const auto* automatic = std::get_if<AutoAnneal>(&*out.anneal)) {
-    if (!automatic->cycles) return out;
-    return misused("--anneal", "with --method svi there is one automatic schedule: auto",
-                   {"--epochs says how many steps it has, those that look for the temperature included"});
-  }
-  if (std::get<Annealing>(*out.anneal).kind == Annealing::Kind::stochastic)
-    return misused("--anneal", "stochastic annealing goes with --method cavi: steps of svi are noisy by themselves");
   return out;
 }
 

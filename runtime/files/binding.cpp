@@ -30,7 +30,7 @@ struct Binding {
 };
 
 Error usage_error(const std::string& binding, std::string text, std::vector<std::string> notes = {kForms}) {
-  return {ExitCode::usage, fmt::format("--data {}", binding), std::move(text), std::move(notes)};
+  return {ExitCode::usage, fmt::format("{} {}", option("data"), binding), std::move(text), std::move(notes)};
 }
 
 /// Letters (any of Unicode's), digits and underscores, not starting with a digit.
@@ -210,7 +210,7 @@ Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
     for (auto& [name, array] : *part) {
       const auto found = all.find(name);
       if (found != all.end())
-        return data_error(fmt::format("--data {}", text), fmt::format("'{}' is given twice", printable(name)),
+        return data_error(fmt::format("{} {}", option("data"), text), fmt::format("'{}' is given twice", printable(name)),
                           {fmt::format("first by {}", found->second.source), fmt::format("then by {}", array.source),
                            "choose what to read from a file: `x=file.csv:a,b`, `x=file.npz:member`"});
       all.emplace(name, std::move(array));

@@ -157,7 +157,7 @@ Result<SavedFit> read_fit(const std::string& directory) {
     return Error{ExitCode::data,
                  directory,
                  exists ? "not the directory of a fit: it has no fit.json" : "no such directory",
-                 {"`lehr fit MODEL --data ... --out DIR` writes one when it ends"}};
+                 {"`lehr fit MODEL " + option("data") + " ... " + option("out") + " DIR` writes one when it ends"}};
   }
   const std::string path = (base / "fit.json").string();
   const Result<std::string> text = read_file(path);

@@ -52,9 +52,9 @@ TEST_CASE("every model: objectives at a temperature, and with a latent one, neve
         }
       }
       REQUIRE(instance.start(3, 0));
-      const Result<Tempering> t = Tempering::make({}, p->front.model, p->front.schedule, p->data, instance, 3);
+      const Result<Tempering> t = Tempering::make({}, {p->front, p->data, instance, 3, 0});
       // A normaliser that changes with the factors moves the objective between the sweeps.
-      if (!t || t->normaliser != "exact") continue;
+      if (!t || t->report().normaliser != "exact") continue;
       std::vector<double> objectives;
       CaviOptions options;
       options.max_iterations = kSweeps;
@@ -64,7 +64,7 @@ TEST_CASE("every model: objectives at a temperature, and with a latent one, neve
         objectives.push_back(r.objective);
         return true;
       };
-      run_tempered(instance.engine(), t->options(options), record, report);
+      run_tempered(instance.engine(), {options, t->grid()}, record, report);
       INFO("latent temperature");
       check_rises(objectives);
     }

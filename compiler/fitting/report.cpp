@@ -1,0 +1,103 @@
+#include "compiler/fitting/report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/support/overloaded.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+json curve(const std::vector<HeatingPoint>& heating) {
+  json out = json::array();
+  for (const HeatingPoint& p : heating)
+    out.push_back({p.temperature, p.fraction});
+  return out;
+}
+
+json arms(const AutoReport& r) {
+  json out = json::array();
+  for (const AutoReport::Arm& a : r.arms)
+    out.push_back({{"from", a.from}, {"elbo", a.elbo}, {"kept", a.kept}});
+  return out;
+}
+
+constexpr const char* kNothingMelted =
+    "nothing melted: the model has no discrete local variables whose entropy could rise; not annealed\n";
+
+/// The melting temperature, the arms, the gain and its cost.
+std::string text_of(const AutoReport& r, const Outcome& outcome) {
+  std::string out = fmt::format("plain ascent: ELBO {:.6f} after {} sweeps\n", r.plain_elbo, r.plain_sweeps);
+  if (r.melting == 0) return out + kNothingMelted;
+  out += fmt::format("melting temperature {:.2f} (entropy of the discrete local variables risen by 70 % of its way)\n",
+                     r.melting);
+  if (r.plateau) out += "the entropy rose in two steps: one arm more, from the first\n";
+  for (const AutoReport::Arm& a : r.arms)
+    out += fmt::format("arm from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.kept ? ", kept" : "");
+  return out + fmt::format("gain over plain ascent {:.6f}, {} sweeps in all\n", outcome.elbo - r.plain_elbo,
+                           outcome.iterations);
+}
+
+std::string text_of(const ProbeReport& r) {
+  if (r.melting == 0) return kNothingMelted;
+  return fmt::format(
+      "melting temperature {:.2f} (the entropy of the discrete local variables rises fastest), found in {} steps; "
+      "annealed from it over {}\n",
+      r.melting, r.steps, r.over);
+}
+
+}  // namespace
+
+json to_json(const Report& report) {
+  return std::visit(Overloaded{[](std::monostate) { return json::object(); },
+                               [](const AutoReport& r) {
+                                 return json{{"annealing",
+                                              {{"plain_elbo", r.plain_elbo},
+                                               {"plain_sweeps", r.plain_sweeps},
+                                               {"melting_temperature", r.melting},
+                                               {"entropy_curve", curve(r.heating)},
+                                               {"arms", arms(r)},
+                                               {"plateau", r.plateau}}}};
+                               },
+                               [](const ProbeReport& r) {
+                                 return json{{"annealing",
+                                              {{"melting_temperature", r.melting},
+                                               {"entropy_curve", curve(r.heating)},
+                                               {"over", r.over},
+                                               {"probe_steps", r.steps}}}};
+                               },
+                               [](const TemperingReport& r) {
+                                 return json{{"tempering",
+                                              {{"normaliser", r.normaliser},
+                                               {"temperatures", r.temperatures},
+                                               {"log_normaliser", r.log_c},
+                                               {"standard_error", r.error},
+                                               {"posterior", r.posterior},
+                                               {"sweeps", r.sweeps},
+                                               {"temperature", r.temperature}}}};
+                               }},
+                    report);
+}
+
+std::string describe(const Report& report, const Outcome& outcome) {
+  if (const auto* r = std::get_if<AutoReport>(&report)) return text_of(*r, outcome);
+  if (const auto* r = std::get_if<ProbeReport>(&report)) return text_of(*r);
+  return "";
+}
+
+std::vector<Caution> cautions(const Report& report) {
+  // A local temperature stays above 1 for every item that the model does not explain.
+  const auto* r = std::get_if<TemperingReport>(&report);
+  if (!r || r->local || r->temperature <= 1.05) return {};
+  Caution high{fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "
+                           "them, or the normaliser ({}) does not suit it",
+                           r->temperature, r->normaliser),
+               {}};
+  if (r->finished) high.notes.push_back("a phase at temperature 1 followed all the same");
+  return {high};
+}
+
+}  // namespace lehr

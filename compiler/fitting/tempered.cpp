@@ -1,0 +1,72 @@
+// Fits with latent temperatures.
+#include <fmt/format.h>
+
+#include "compiler/fitting/tempering.h"
+#include "runtime/methods/reach.h"
+
+namespace lehr {
+namespace {
+
+/// Whether a normaliser that averages over the prior lets the temperature come down to 1. E / T - log C(T) is largest at
+/// T = 1 only where E is not below the slope of log C over 1 / T there; log C is convex.
+Result<std::vector<Caution>> foresee(const TemperingReport& t, const Engine& engine, const SviOptions& options) {
+  std::vector<Caution> out;
+  if (t.normaliser != "prior" || t.log_c.size() < 2) return out;
+  const double needed = (t.log_c[1] - t.log_c[0]) / (1 / t.temperatures[1] - 1 / t.temperatures[0]);
+  double reached = 0;
+  if (const std::int32_t status = energy_within_reach(engine, options, reached))
+    return Error{ExitCode::numerical, "", engine.describe(status), {}};
+  if (reached >= needed) return out;
+  out.push_back({fmt::format("the normaliser (prior) keeps the temperature above 1: it expects data with a log density of "
+                             "{:.6g} nats, and ten sweeps bring these data to {:.6g}",
+                             needed, reached),
+                 {"normaliser=posterior is found from the factors as they are, and comes down with them"}});
+  return out;
+}
+
+/// The tempering, what there is to know before it, and the run that `make` makes of it.
+template <class Make>
+Result<Ready> prepare_tempered(const TemperSettings& settings, const SviOptions& reach, const Ground& ground, bool finished,
+                               const Make& make) {
+  Result<Tempering> tempering = Tempering::make(settings, ground);
+  if (!tempering) return tempering.error();
+  Result<std::vector<Caution>> cautions = foresee(tempering->report(), ground.engine(), reach);
+  if (!cautions) return cautions.error();
+  TemperingReport report = tempering->report();
+  report.finished = finished;
+  return Ready{make(*tempering), std::move(report), std::move(*cautions)};
+}
+
+}  // namespace
+
+Result<Ready> TemperedAscent::prepare(const Ground& g) const {
+  SviOptions reach;
+  static_cast<CaviOptions&>(reach) = options;
+  return prepare_tempered(temper, reach, g, true, [&](const Tempering& t) {
+    CaviOptions o = options;
+    o.seed = g.run_seed();
+    return [o, t, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
+      TemperReport& to = std::get<TemperingReport>(report);
+      if (t.report().local) return run_items_tempered(e, o, t.items(), on_sweep, to);
+      return run_tempered(e, {o, t.grid()}, on_sweep, to);
+    };
+  });
+}
+
+Needs TemperedStochastic::needs() const {
+  return {.batches = true, .gradients = options.adaptive, .item_temperatures = temper.local};
+}
+
+Result<Ready> TemperedStochastic::prepare(const Ground& g) const {
+  return prepare_tempered(temper, options, g, false, [&](const Tempering& t) {
+    SviOptions o = options;
+    o.seed = g.run_seed();
+    if (t.report().local) o.items = t.items();
+    else o.grid = t.grid();
+    return [o, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
+      return run_svi(e, o, on_sweep, &std::get<TemperingReport>(report));
+    };
+  });
+}
+
+}  // namespace lehr

@@ -1,0 +1,124 @@
+#include "compiler/options/fit_settings.h"
+
+#include <fmt/format.h>
+
+#include "compiler/instance/start.h"
+#include "compiler/options/anneal_spec.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr {
+namespace {
+
+constexpr FitNumber kNumbers[] = {
+    {"max-iter", "max_iterations", &FitOptions::max_iterations, kIterationsRange,
+     "largest number of sweeps; 0: the ELBO of the start"},
+    {"tol", "tolerance", &FitOptions::tolerance, kToleranceRange,
+     "converged when the ELBO moves by less than this, relatively, and the parameters by its root"},
+    {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange,
+     "largest number of passes over the local variables of an item"},
+    {"local-tol", "local_tolerance", &FitOptions::local_tolerance, kToleranceRange,
+     "an item is done when its parameters move by less than this, relatively"},
+    {"batch-size", "batch_size", &FitOptions::batch_size, kBatchRange, "svi: items of a step"},
+    {"epochs", "epochs", &FitOptions::epochs, kEpochsRange, "svi: passes over the items"},
+    {"tau0", "tau0", &FitOptions::tau0, kDelayRange, "svi: steps are (tau0 + t)^-kappa"},
+    {"kappa", "kappa", &FitOptions::kappa, kForgettingRange, "svi: forgetting rate, in (0.5, 1] for convergence"},
+    {"rho", "rho", &FitOptions::rho, kStepRange, "svi: steps of this size instead"},
+    {"elbo-every", "elbo_every", &FitOptions::elbo_every, kIterationsRange,
+     "svi: steps between exact ELBOs; the others are noisy estimates"},
+    {"restarts", "restarts", &FitOptions::restarts, kRestartsRange, "runs from different starts; the best ELBO is kept"},
+    {"seed", "seed", &FitOptions::seed, kSeedRange, "seed of the start values"},
+};
+
+Error wrong(std::string where, std::string text, std::vector<std::string> notes = {}) {
+  return {ExitCode::usage, std::move(where), std::move(text), std::move(notes)};
+}
+
+std::optional<Error> out_of_range(const FitOptions& o) {
+  for (const FitNumber& n : kNumbers) {
+    const double x = std::visit([&](auto member) { return static_cast<double>(o.*member); }, n.to);
+    if (!contains(n.range, x)) return wrong(std::string(n.field), fmt::format("{} is not {}", x, describe(n.range)));
+  }
+  if (o.adaptive && o.rho > 0) return wrong("rho", "steps are either constant or adaptive");
+  return std::nullopt;
+}
+
+CaviOptions ascent_of(const FitOptions& o) {
+  CaviOptions out;
+  out.local_iterations = o.local_iterations;
+  out.local_tolerance = o.local_tolerance;
+  out.max_iterations = o.max_iterations;
+  out.tolerance = o.tolerance;
+  return out;
+}
+
+SviOptions steps_of(const FitOptions& o) {
+  SviOptions out;
+  static_cast<CaviOptions&>(out) = ascent_of(o);
+  out.fresh = true;
+  out.batch = o.batch_size;
+  out.epochs = o.epochs;
+  out.tau0 = o.tau0;
+  out.kappa = o.kappa;
+  out.rho = o.rho;
+  out.adaptive = o.adaptive;
+  out.replacement = o.replacement;
+  out.exact_every = o.elbo_every;
+  return out;
+}
+
+Result<Method> annealed(const FitOptions& o, const Annealing& annealing) {
+  if (o.method == FitOptions::Method::cavi) {
+    Ascent out{ascent_of(o)};
+    out.options.annealing = annealing;
+    return Method(out);
+  }
+  if (annealing.kind == Annealing::Kind::stochastic)
+    return wrong(option("anneal"), "stochastic annealing goes with method cavi: steps of svi are noisy by themselves");
+  Stochastic out{steps_of(o)};
+  out.options.annealing = annealing;
+  return Method(out);
+}
+
+Result<Method> automatic(const FitOptions& o, const AutoAnneal& a) {
+  if (o.method == FitOptions::Method::cavi)
+    return Method(AutomaticAscent{{ascent_of(o), a.sweeps, a.cycles}});
+  if (a.cycles)
+    return wrong(option("anneal"), "with method svi there is one automatic schedule: auto",
+                 {option("epochs") + " says how many steps it has, those that look for the temperature included"});
+  return Method(AutomaticStochastic{{steps_of(o)}});
+}
+
+Result<Method> tempered(const FitOptions& o) {
+  const Result<TemperSettings> temper = parse_temper(o.temper);
+  if (!temper) return temper.error();
+  if (!o.anneal.empty())
+    return wrong(option("temper"),
+                 fmt::format("the temperature is either latent or annealed: leave out {}", option("anneal")));
+  if (o.method == FitOptions::Method::cavi) return Method(TemperedAscent{ascent_of(o), *temper});
+  return Method(TemperedStochastic{steps_of(o), *temper});
+}
+
+Result<Method> method_of(const FitOptions& o) {
+  if (!o.temper.empty()) return tempered(o);
+  if (o.anneal.empty()) return annealed(o, {});
+  const Result<AnnealSpec> spec = parse_anneal(o.anneal);
+  if (!spec) return spec.error();
+  return std::visit(Overloaded{[&](const Annealing& a) { return annealed(o, a); },
+                               [&](const AutoAnneal& a) { return automatic(o, a); }},
+                    *spec);
+}
+
+}  // namespace
+
+std::span<const FitNumber> fit_numbers() { return kNumbers; }
+
+Result<FitSettings> settings_of(const FitOptions& o) {
+  if (std::optional<Error> e = out_of_range(o)) return *e;
+  Result<Method> method = method_of(o);
+  if (!method) return method.error();
+  const std::optional<StartKind> start = start_kind(o.start);
+  if (!start) return wrong("start", fmt::format("'{}' is none of seeds, points, allocations, means, flat", o.start));
+  return FitSettings{.method = std::move(*method), .seed = o.seed, .start = *start, .save_locals = o.save_locals};
+}
+
+}  // namespace lehr

@@ -1,0 +1,29 @@
+// From the options of a fit to its method: the one place where they are validated and copied.
+#pragma once
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "compiler/fitting/fitting.h"
+#include "compiler/options/fit_options.h"
+#include "compiler/options/option_ranges.h"
+
+namespace lehr {
+
+/// An option that is a number.
+struct FitNumber {
+  std::string_view option;  // of `lehr fit`: "max-iter"
+  std::string_view field;   // of FitOptions: "max_iterations"
+  std::variant<double FitOptions::*, std::int64_t FitOptions::*, std::uint64_t FitOptions::*> to;
+  OptionRange range;
+  std::string_view help;
+};
+
+/// In the order of `lehr fit --help`.
+std::span<const FitNumber> fit_numbers();
+
+/// `init` stays empty: the caller knows where the arrays are. An Error names the field that is out of its range, or what
+/// is malformed or does not go together.
+Result<FitSettings> settings_of(const FitOptions& options);
+
+}  // namespace lehr
