@@ -91,6 +91,12 @@ class Builder {
   BufferId local_array(std::string name, std::vector<SizeId> axes, Type element = Type::f64);
   BufferId local_array(std::string name, const std::vector<std::int64_t>& extents, Type element = Type::f64);
 
+  /// A name that nothing else in the program has.
+  std::string fresh(const std::string& stem) { return stem + std::to_string(names_++); }
+  /// The loop with a fresh index.
+  void for_range(const std::string& index, ExprId begin, ExprId end, const LoopBody& body) {
+    for_loop(fresh(index), begin, end, body);
+  }
   void for_loop(std::string index, ExprId begin, ExprId end, const LoopBody& body, bool independent = false);
   /// for (index = 0; index < extent; ++index).
   void for_each(std::string index, SizeId extent, const LoopBody& body, bool independent = false);
@@ -128,6 +134,7 @@ class Builder {
   std::vector<bool> mutable_;           // by scalar: declared by `local`
   std::vector<BufferId> local_arrays_;  // of the open function
   std::int32_t slots_ = 0;
+  std::int32_t names_ = 0;
 };
 
 }  // namespace lehr::loops

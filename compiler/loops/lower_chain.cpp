@@ -1,8 +1,8 @@
 // Chains: one factor over the whole sequence. What the kinds of chain share: the sequences, the log
 // potentials gathered from the terms, expectations of pairs, and the entropy of the factor.
-#include <algorithm>
+#include "compiler/loops/chains.h"
 
-#include "compiler/loops/lowering.h"
+#include <algorithm>
 
 namespace lehr::loops {
 
@@ -21,19 +21,7 @@ std::vector<ExprId> element_at(std::vector<ExprId> sequence, ExprId t) {
 
 }  // namespace
 
-SizeId Lowering::longest(const model::Variable& var) {
-  const model::PlateId set = m_[var.axes.back()].set;
-  if (!m_[set].parent) return size_[set.index()];
-  longest_.resize(m_.plates.size());
-  if (longest_[set.index()].valid()) return longest_[set.index()];
-  std::int64_t longest = -1;
-  const std::vector<std::int64_t>& offsets = data_.offsets[set.index()];
-  for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
-    longest = std::max(longest, offsets[r + 1] - offsets[r]);
-  return longest_[set.index()] = runtime_size("longest." + m_[set].name, longest);
-}
-
-bool Lowering::pairs_read_in_item(BlockId b) const {
+bool Chains::pairs_read_in_item(BlockId b) const {
   const auto stage = s_.stage_of[b.index()];
   if (std::get<schedule::ItemStage>(s_.steps[*stage]).refresh) return true;  // a refresh reads what it does not form
   for (const conditionals::Use& u : s_.conditionals[b].uses) {
@@ -49,7 +37,7 @@ bool Lowering::pairs_read_in_item(BlockId b) const {
   return false;
 }
 
-void Lowering::declare_chain(BlockId b) {
+void Chains::declare_chain(BlockId b) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   Chain chain;
   const bool one_an_item = s_.stage_of[b.index()].has_value() && var.axes.size() == 2;
@@ -63,93 +51,94 @@ void Lowering::declare_chain(BlockId b) {
     chain.pairs = b_.buffer("E." + var.name + ".pair", Role::expectation, packed(axes));
     chain.entropy = b_.buffer("H." + var.name, Role::expectation, packed(sequences(var)));
   }
-  chains_[b] = chain;
+  at_.chains[b] = chain;
 }
 
-void Lowering::local_chain(BlockId b) {
-  const auto it = chains_.find(b);
-  if (it == chains_.end() || !it->second.local) return;
+void Chains::local_chain(BlockId b) {
+  const auto it = at_.chains.find(b);
+  if (it == at_.chains.end() || !it->second.local) return;
   const model::Variable& var = m_[s_.conditionals[b].variable];
   std::vector<SizeId> sizes{longest(var)};
   for (int side = 0; side < 2; ++side) {
     for (model::PlateId p : event_axes(var, 1))
-      sizes.push_back(size_[m_[p].set.index()]);
+      sizes.push_back(at_.size[m_[p].set.index()]);
   }
   it->second.pairs = work_array("pair." + var.name, sizes);
   it->second.entropy = work_array("entropy." + var.name, {});
 }
 
-void Lowering::for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
-                             const std::function<void(const std::vector<ExprId>&)>& body) {
-  for_elements(sequences(var), body, lead);
+void Chains::for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
+                           const std::function<void(const std::vector<ExprId>&)>& body) {
+  terms_.for_elements(sequences(var), body, lead);
 }
 
-std::vector<ExprId> Lowering::pair_address(BlockId b, const std::vector<ExprId>& element,
-                                           const std::vector<ExprId>& before, const std::vector<ExprId>& now) {
-  std::vector<ExprId> at = chains_.at(b).local ? std::vector<ExprId>{element.back()}
-                                               : address(m_[s_.conditionals[b].variable].axes, element);
+std::vector<ExprId> Chains::pair_address(BlockId b, const std::vector<ExprId>& element,
+                                         const std::vector<ExprId>& before, const std::vector<ExprId>& now) {
+  std::vector<ExprId> at = at_.chains.at(b).local ? std::vector<ExprId>{element.back()}
+                                                  : terms_.address(m_[s_.conditionals[b].variable].axes, element);
   at.insert(at.end(), before.begin(), before.end());
   at.insert(at.end(), now.begin(), now.end());
   return at;
 }
 
-ExprId Lowering::pair_expectation(const Atom& x, const Atom& y, const Env& env) {
+ExprId Chains::pair_expectation(const Atom& x, const Atom& y, const Env& env) {
   const BlockId b = s_.conditionals.block_of[x.variable.index()];
   const bool x_later = offset(a_, x) > offset(a_, y);
   const Atom& later = x_later ? x : y;
   const Atom& earlier = x_later ? y : x;
   std::vector<ExprId> element, before, now;
   for (IndexId i : later.axes)
-    element.push_back(index(i, env));
+    element.push_back(terms_.index(i, env));
   for (IndexId i : earlier.event)
-    before.push_back(index(i, env));
+    before.push_back(terms_.index(i, env));
   for (IndexId i : later.event)
-    now.push_back(index(i, env));
-  return b_.load(chains_.at(b).pairs, pair_address(b, element, before, now));
+    now.push_back(terms_.index(i, env));
+  return b_.load(at_.chains.at(b).pairs, pair_address(b, element, before, now));
 }
 
-std::vector<ExprId> Lowering::entropy_address(BlockId b, const std::vector<ExprId>& sequence) {
-  if (chains_.at(b).local) return {};
-  return address(sequences(m_[s_.conditionals[b].variable]), sequence);
+std::vector<ExprId> Chains::entropy_address(BlockId b, const std::vector<ExprId>& sequence) {
+  if (at_.chains.at(b).local) return {};
+  return terms_.address(sequences(m_[s_.conditionals[b].variable]), sequence);
 }
 
-void Lowering::store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value) {
+void Chains::store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value) {
   model::Variable whole = m_[s_.conditionals[b].variable];
   whole.axes.pop_back();
-  b_.store(chains_.at(b).entropy, entropy_address(b, sequence), b_.mul(owned_multiplicity(whole, sequence), value));
+  b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence),
+           b_.mul(updates_.owned_multiplicity(whole, sequence), value));
 }
 
-ExprId Lowering::chain_entropy(BlockId b, const std::vector<ExprId>& sequence) {
-  return b_.load(chains_.at(b).entropy, entropy_address(b, sequence));
+ExprId Chains::chain_entropy(BlockId b, const std::vector<ExprId>& sequence) {
+  return b_.load(at_.chains.at(b).entropy, entropy_address(b, sequence));
 }
 
-void Lowering::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
+void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const math::Stat stat = var.value_plate     ? math::Stat::indicator
                           : var.event.empty() ? math::Stat::value
                                               : math::Stat::comp;
-  const BufferId mean = expectation_.at({b, stat});
-  const ScalarId entropies = b_.local("entropies" + std::to_string(names_++), b_.f(0));
-  for_range("t", b_.i(0), axis_length(var.axes, sequence), [&](ExprId t) {
+  const BufferId mean = at_.expectation.at({b, stat});
+  const ScalarId entropies = b_.local(b_.fresh("entropies"), b_.f(0));
+  b_.for_range("t", b_.i(0), terms_.axis_length(var.axes, sequence), [&](ExprId t) {
     const std::vector<ExprId> now = element_at(sequence, t);
-    b_.accumulate(entropies, entropy(b, now));
+    b_.accumulate(entropies, updates_.entropy(b, now));
     b_.if_then(b_.less(b_.i(0), t), [&] {
       const std::vector<ExprId> before = element_at(sequence, b_.sub(t, b_.i(1)));
-      each_event(var, 1, [&](const std::vector<ExprId>& j) {
-        each_event(var, 1, [&](const std::vector<ExprId>& k) {
-          b_.store(chains_.at(b).pairs, pair_address(b, now, j, k),
-                   b_.mul(b_.load(mean, parameter_address(b, before, j)), b_.load(mean, parameter_address(b, now, k))));
+      terms_.each_event(var, 1, [&](const std::vector<ExprId>& j) {
+        terms_.each_event(var, 1, [&](const std::vector<ExprId>& k) {
+          b_.store(at_.chains.at(b).pairs, pair_address(b, now, j, k),
+                   b_.mul(b_.load(mean, updates_.parameter_address(b, before, j)),
+                          b_.load(mean, updates_.parameter_address(b, now, k))));
         });
       });
     });
   });
   // that of an element counts its copies already
-  b_.store(chains_.at(b).entropy, entropy_address(b, sequence), b_.get(entropies));
+  b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence), b_.get(entropies));
 }
 
-void Lowering::gather_potentials(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
-                                 const std::vector<ExprId>& sequence, const NaturalTarget& unary,
-                                 const AddPair& add_pair) {
+void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
+                               const NaturalTarget& unary, const AddPair& add_pair) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   std::vector<bool> fixed(var.axes.size(), true);
   fixed.back() = false;
@@ -162,7 +151,7 @@ void Lowering::gather_potentials(BlockId b, const std::vector<std::pair<ArrayTer
       if (k != use && t.term->atoms[k].variable == own.variable) other = k;
     }
     if (!other) {
-      contribute(b, t, use, fixed, lead, unary);
+      updates_.contribute(b, t, use, fixed, lead, unary);
       continue;
     }
     if (*other < use) continue;  // a pair is one use
@@ -180,23 +169,22 @@ void Lowering::gather_potentials(BlockId b, const std::vector<std::pair<ArrayTer
       std::set<BoundId> bounds;
       a_.collect(later.axes[x], bounds);
       conditions.push_back({bounds, [this, i = later.axes[x], want = sequence[x]](const Env& e) {
-                              return b_.equal(index(i, e), want);
+                              return b_.equal(terms_.index(i, e), want);
                             }});
     }
-    emit(*t.term, factors(t, {use, *other}, s_.conditionals[b].variable), std::move(conditions), env, std::nullopt,
-         [&](ExprId value, const Env& e) {
-           std::vector<ExprId> before, now;
-           for (IndexId i : earlier.event)
-             before.push_back(index(i, e));
-           for (IndexId i : later.event)
-             now.push_back(index(i, e));
-           add_pair(index(later.axes.back(), e), before, now, value);
-         });
+    terms_.emit(*t.term, terms_.factors(t, {use, *other}, s_.conditionals[b].variable), std::move(conditions), env,
+                std::nullopt, [&](ExprId value, const Env& e) {
+                  std::vector<ExprId> before, now;
+                  for (IndexId i : earlier.event)
+                    before.push_back(terms_.index(i, e));
+                  for (IndexId i : later.event)
+                    now.push_back(terms_.index(i, e));
+                  add_pair(terms_.index(later.axes.back(), e), before, now, value);
+                });
   }
 }
 
-void Lowering::update_chain(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
-                            const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
+void Chains::update_chain(BlockId b, const Uses& uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
   for_sequences(m_[s_.conditionals[b].variable], lead, [&](const std::vector<ExprId>& sequence) {
     switch (*s_.conditionals[b].chain) {
       case ChainFactor::categories:

@@ -4,25 +4,25 @@
 // statistics), q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Messages are normalised
 // at every step, so that sequences of any length and potentials near log 0 stay finite. Rabiner (1989),
 // section III, in logarithms.
-#include "compiler/loops/lowering.h"
+#include "compiler/loops/chains.h"
 
 namespace lehr::loops {
 
-void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
-                                const std::vector<ExprId>& sequence, const UpdateHooks& hooks) {
+void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
+                              const UpdateHooks& hooks) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  const SizeId size = size_[m_[*var.value_plate].set.index()], steps = longest(var);
+  const SizeId size = at_.size[m_[*var.value_plate].set.index()], steps = longest(var);
   const ExprId values = b_.extent(size), zero = b_.i(0), one = b_.i(1);
-  const ExprId end = b_.let("steps" + std::to_string(names_++), axis_length(var.axes, sequence));
+  const ExprId end = b_.let(b_.fresh("steps"), terms_.axis_length(var.axes, sequence));
   const BufferId unary = work_array("unary." + var.name, {steps, size});
   const BufferId pair = work_array("potential." + var.name, {steps, size, size});
   const BufferId forward = work_array("forward." + var.name, {steps, size});
   const BufferId scale = work_array("scale." + var.name, {steps});
   const BufferId backward = work_array("backward." + var.name, {size});
   const BufferId message = work_array("message." + var.name, {size});
-  const BufferId probs = parameter_of(b, math::ParameterRole::probabilities), pairs = chains_.at(b).pairs;
+  const BufferId probs = parameter_of(b, math::ParameterRole::probabilities), pairs = at_.chains.at(b).pairs;
   const auto each = [&](const char* name, const std::function<void(ExprId)>& body) {
-    for_range(name, zero, values, body);
+    b_.for_range(name, zero, values, body);
   };
   const auto element = [&](ExprId t) {
     std::vector<ExprId> at = sequence;
@@ -30,7 +30,7 @@ void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm
     return at;
   };
 
-  for_range("t", zero, end, [&](ExprId t) {
+  b_.for_range("t", zero, end, [&](ExprId t) {
     each("j", [&](ExprId j) {
       b_.store(unary, {t, j}, b_.f(0));
       each("k", [&](ExprId k) { b_.store(pair, {t, j, k}, b_.f(0)); });
@@ -43,18 +43,18 @@ void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm
                     [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value) {
                       b_.add_to(pair, {t, before[0], now[0]}, value);
                     });
-  if (hooks.gathered) for_range("t", zero, end, [&](ExprId t) { hooks.gathered(element(t), target); });
+  if (hooks.gathered) b_.for_range("t", zero, end, [&](ExprId t) { hooks.gathered(element(t), target); });
 
   // log sum exp of `term(k)` over the values of the category
   const auto log_sum = [&](const std::function<ExprId(ExprId)>& term) {
-    const std::string tag = std::to_string(names_++);
+    const std::string tag = b_.fresh("");
     const ScalarId top = b_.local("top" + tag, b_.f(-1.7e308)), sum = b_.local("sum" + tag, b_.f(0));
     each("i", [&](ExprId i) { b_.assign(top, b_.max(b_.get(top), term(i))); });
     each("i", [&](ExprId i) { b_.accumulate(sum, b_.exp(b_.sub(term(i), b_.get(top)))); });
     return b_.let("log_sum" + tag, b_.add(b_.get(top), b_.log(b_.get(sum))));
   };
-  const ScalarId entropy = b_.local("entropy" + std::to_string(names_++), b_.f(0));  // log Z - <U> - <W>
-  for_range("t", zero, end, [&](ExprId t) {
+  const ScalarId entropy = b_.local(b_.fresh("entropy"), b_.f(0));  // log Z - <U> - <W>
+  b_.for_range("t", zero, end, [&](ExprId t) {
     b_.if_else(
         b_.equal(t, zero), [&] { each("k", [&](ExprId k) {
                                    b_.store(message, {k}, b_.load(unary, {t, k}));
@@ -73,13 +73,12 @@ void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm
     each("k", [&](ExprId k) { b_.store(forward, {t, k}, b_.sub(b_.load(message, {k}), z)); });
   });
   each("k", [&](ExprId k) { b_.store(backward, {k}, b_.f(0)); });
-  for_range("back", zero, end, [&](ExprId back) {
-    const ExprId t = b_.let("t" + std::to_string(names_++), b_.sub(b_.sub(end, one), back));
+  b_.for_range("back", zero, end, [&](ExprId back) {
+    const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(end, one), back));
     if (hooks.before) hooks.before(element(t));
     each("k", [&](ExprId k) {
-      const ExprId p =
-          b_.let("p" + std::to_string(names_++), b_.exp(b_.add(b_.load(forward, {t, k}), b_.load(backward, {k}))));
-      b_.store(probs, parameter_address(b, element(t), {k}), p);
+      const ExprId p = b_.let(b_.fresh("p"), b_.exp(b_.add(b_.load(forward, {t, k}), b_.load(backward, {k}))));
+      b_.store(probs, updates_.parameter_address(b, element(t), {k}), p);
       b_.accumulate(entropy, b_.neg(b_.mul(p, b_.load(unary, {t, k}))));
     });
     if (hooks.after) hooks.after(element(t));
@@ -91,8 +90,7 @@ void Lowering::forward_backward(BlockId b, const std::vector<std::pair<ArrayTerm
         };
         b_.store(message, {j}, log_sum(onward));
         each("k", [&](ExprId k) {
-          const ExprId p =
-              b_.let("p" + std::to_string(names_++), b_.exp(b_.add(b_.load(forward, {before, j}), onward(k))));
+          const ExprId p = b_.let(b_.fresh("p"), b_.exp(b_.add(b_.load(forward, {before, j}), onward(k))));
           b_.store(pairs, pair_address(b, element(t), {j}, {k}), p);
           b_.accumulate(entropy, b_.neg(b_.mul(p, b_.load(pair, {t, j, k}))));
         });

@@ -12,14 +12,15 @@
 //
 // The arrays are reused: P_t becomes L_t^-1, h_t becomes v_t, and W_t, formed where the expectations of the
 // pairs will stand, becomes G_t and then those.
-#include "compiler/loops/lowering.h"
+#include "compiler/loops/chains.h"
 
 namespace lehr::loops {
 
-struct Lowering::Smoother {
+struct Chains::Smoother {
   BlockId block;
   std::vector<ExprId> sequence;
   bool vector = false;
+  std::int32_t fail_code = 0;  // where the precision is not positive definite; 0: NaN
   SizeId extent;
   ExprId size, end;                      // components of an element, elements of the sequence
   NaturalTarget naturals;                // h and the natural parameters of the squares
@@ -42,29 +43,30 @@ struct Lowering::Smoother {
   }
 };
 
-ExprId Lowering::component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term) {
-  const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
-  for_range("k", b_.i(0), s.size, [&](ExprId k) { b_.accumulate(sum, term(k)); });
+ExprId Chains::component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term) {
+  const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+  b_.for_range("k", b_.i(0), s.size, [&](ExprId k) { b_.accumulate(sum, term(k)); });
   return b_.get(sum);
 }
 
-void Lowering::each_component(const Smoother& s, const std::function<void(ExprId)>& body) {
-  for_range("j", b_.i(0), s.size, body);
+void Chains::each_component(const Smoother& s, const std::function<void(ExprId)>& body) {
+  b_.for_range("j", b_.i(0), s.size, body);
 }
 
-void Lowering::each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body) {
+void Chains::each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body) {
   each_component(s, [&](ExprId j) { each_component(s, [&](ExprId l) { body(j, l); }); });
 }
 
-Lowering::Smoother Lowering::open_smoother(BlockId b, const std::vector<ExprId>& sequence) {
+Chains::Smoother Chains::open_smoother(BlockId b, const std::vector<ExprId>& sequence, bool tolerant) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   Smoother s;
   s.block = b;
   s.sequence = sequence;
+  if (!tolerant) s.fail_code = kFailBlock + static_cast<std::int32_t>(b.index());
   s.vector = !var.event.empty();
-  s.extent = s.vector ? size_[m_[var.event[0]].set.index()] : b_.constant_size("one", 1);
+  s.extent = s.vector ? at_.size[m_[var.event[0]].set.index()] : b_.constant_size("one", 1);
   s.size = b_.extent(s.extent);
-  s.end = b_.let("steps" + std::to_string(names_++), axis_length(var.axes, sequence));
+  s.end = b_.let(b_.fresh("steps"), terms_.axis_length(var.axes, sequence));
   const SizeId steps = longest(var), d = s.extent;
   const auto over_steps = [&](std::size_t rank) {
     std::vector<SizeId> sizes{steps};
@@ -84,14 +86,14 @@ Lowering::Smoother Lowering::open_smoother(BlockId b, const std::vector<ExprId>&
   return s;
 }
 
-void Lowering::kalman_smoother(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
-                               const std::vector<ExprId>& sequence, const UpdateHooks& hooks) {
-  const Smoother s = open_smoother(b, sequence);
-  const BufferId pairs = chains_.at(b).pairs;
+void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
+                             const UpdateHooks& hooks) {
+  const Smoother s = open_smoother(b, sequence, hooks.tolerant);
+  const BufferId pairs = at_.chains.at(b).pairs;
   const auto pair_at = [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now) {
     return pair_address(b, s.element(t), before, now);
   };
-  for_range("t", b_.i(0), s.end, [&](ExprId t) {
+  b_.for_range("t", b_.i(0), s.end, [&](ExprId t) {
     each_component(s, [&](ExprId j) { b_.store(s.linear, s.at(t, {j}), b_.f(0)); });
     each_component_pair(s, [&](ExprId j, ExprId l) {
       b_.store(s.square, s.at(t, {j, l}), b_.f(0));
@@ -102,12 +104,12 @@ void Lowering::kalman_smoother(BlockId b, const std::vector<std::pair<ArrayTerm,
                     [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value) {
                       b_.add_to(pairs, pair_at(t, before, now), value);
                     });
-  if (hooks.gathered) for_range("t", b_.i(0), s.end, [&](ExprId t) { hooks.gathered(s.element(t), s.naturals); });
+  if (hooks.gathered) b_.for_range("t", b_.i(0), s.end, [&](ExprId t) { hooks.gathered(s.element(t), s.naturals); });
 
-  const ScalarId logdet = b_.local("logdet" + std::to_string(names_++), b_.f(0));
-  for_range("t", b_.i(0), s.end, [&](ExprId t) { b_.accumulate(logdet, eliminate(s, t)); });
-  for_range("back", b_.i(0), s.end, [&](ExprId back) {
-    const ExprId t = b_.let("t" + std::to_string(names_++), b_.sub(b_.sub(s.end, b_.i(1)), back));
+  const ScalarId logdet = b_.local(b_.fresh("logdet"), b_.f(0));
+  b_.for_range("t", b_.i(0), s.end, [&](ExprId t) { b_.accumulate(logdet, eliminate(s, t)); });
+  b_.for_range("back", b_.i(0), s.end, [&](ExprId back) {
+    const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(s.end, b_.i(1)), back));
     smooth(s, t);
     if (hooks.before) hooks.before(s.element(t));
     store_marginal(s, t);
@@ -119,8 +121,8 @@ void Lowering::kalman_smoother(BlockId b, const std::vector<std::pair<ArrayTerm,
   store_entropy(b, sequence, b_.mul(b_.f(0.5), b_.sub(constant, b_.get(logdet))));
 }
 
-ExprId Lowering::eliminate(const Smoother& s, ExprId t) {
-  const BufferId w = chains_.at(s.block).pairs;
+ExprId Chains::eliminate(const Smoother& s, ExprId t) {
+  const BufferId w = at_.chains.at(s.block).pairs;
   const auto w_at = [&](ExprId j, ExprId l) { return pair_address(s.block, s.element(t), s.event({j}), s.event({l})); };
   // the coefficients of x_j x_l and x_l x_j together, times -2 / 2
   each_component_pair(s, [&](ExprId j, ExprId l) {
@@ -148,9 +150,8 @@ ExprId Lowering::eliminate(const Smoother& s, ExprId t) {
     });
     each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(w, w_at(j, l), b_.load(s.product, {j, l})); });
   });
-  const auto [inverse, logdet] = spd_inverse(
-      "pivot", [&](const std::vector<ExprId>& jl) { return b_.load(s.pivot, jl); }, s.extent,
-      kFailBlock + static_cast<std::int32_t>(s.block.index()));
+  const auto [inverse, logdet] = formulas_.spd_inverse(
+      "pivot", [&](const std::vector<ExprId>& jl) { return b_.load(s.pivot, jl); }, s.extent, s.fail_code);
   each_component_pair(s, [&, inverse = inverse](ExprId j, ExprId l) {
     b_.store(s.square, s.at(t, {j, l}), b_.load(inverse, {j, l}));
   });
@@ -162,8 +163,8 @@ ExprId Lowering::eliminate(const Smoother& s, ExprId t) {
   return logdet;
 }
 
-void Lowering::smooth(const Smoother& s, ExprId t) {
-  const BufferId pairs = chains_.at(s.block).pairs;
+void Chains::smooth(const Smoother& s, ExprId t) {
+  const BufferId pairs = at_.chains.at(s.block).pairs;
   const ExprId next = b_.add(t, b_.i(1));
   const auto gain_at = [&](ExprId j, ExprId l) {
     return pair_address(s.block, s.element(next), s.event({j}), s.event({l}));
@@ -201,22 +202,23 @@ void Lowering::smooth(const Smoother& s, ExprId t) {
       });
 }
 
-void Lowering::store_marginal(const Smoother& s, ExprId t) {
+void Chains::store_marginal(const Smoother& s, ExprId t) {
   const std::vector<ExprId> element = s.element(t);
-  Formulas f = parameter_formulas(s.block, element);
-  const auto [precision, logdet] = spd_inverse(
-      "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.covariance, jl); }, s.extent, f.fail_code);
+  Formulas f = updates_.parameter_formulas(s.block, element);
+  f.fail_code = s.fail_code;
+  const auto [precision, logdet] = formulas_.spd_inverse(
+      "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.covariance, jl); }, s.extent, s.fail_code);
   each_component(s, [&](ExprId j) {
-    b_.store(parameter_of(s.block, math::ParameterRole::location), parameter_address(s.block, element, s.event({j})),
-             b_.load(s.mean, {j}));
+    b_.store(parameter_of(s.block, math::ParameterRole::location),
+             updates_.parameter_address(s.block, element, s.event({j})), b_.load(s.mean, {j}));
   });
   each_component_pair(s, [&, precision = precision](ExprId j, ExprId l) {
     b_.store(parameter_of(s.block, math::ParameterRole::precision),
-             parameter_address(s.block, element, s.event({j, l})), b_.load(precision, {j, l}));
+             updates_.parameter_address(s.block, element, s.event({j, l})), b_.load(precision, {j, l}));
   });
   f.inverses[find_role(*s_.conditionals[s.block].factor, math::ParameterRole::precision)->name] = {
       s.covariance, b_.neg(logdet)};  // known, not to be inverted again
-  expectations_from_parameters(s.block, element, f);
+  updates_.expectations_from_parameters(s.block, element, f);
 }
 
 }  // namespace lehr::loops

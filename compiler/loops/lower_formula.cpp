@@ -1,5 +1,6 @@
 // Family formulas as loops: parameter maps, moments, entropies, and the small matrix kernels they need.
-#include "compiler/loops/lowering.h"
+#include "compiler/loops/formulas.h"
+
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
@@ -49,7 +50,7 @@ void matrices(const math::Expr& e, std::set<std::string>& out) {
 
 }  // namespace
 
-ExprId Lowering::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event) {
+ExprId FormulaLoops::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event) {
   if (auto it = f.hoisted.find(&*e); it != f.hoisted.end()) return it->second;
   const auto rec = [&](const math::Expr& x) { return formula(x, f, event); };
   const auto list = [&](const std::vector<math::Index>& indices) {
@@ -99,8 +100,8 @@ ExprId Lowering::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId>
                    return x;
                  },
                  [&](const math::Sum& s) {
-                   const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
-                   for_range("e", b_.i(0), b_.extent(f.extent), [&](ExprId i) {
+                   const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+                   b_.for_range("e", b_.i(0), b_.extent(f.extent), [&](ExprId i) {
                      std::map<int, ExprId> inner = event;
                      inner[s.index.id] = i;
                      b_.accumulate(sum, formula(s.body, f, inner));
@@ -119,14 +120,14 @@ ExprId Lowering::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId>
       e->form);
 }
 
-void Lowering::components(const math::Expr& e, int rank, Formulas& f,
-                          const std::function<void(std::vector<ExprId>, ExprId)>& leaf) {
+void FormulaLoops::components(const math::Expr& e, int rank, Formulas& f,
+                              const std::function<void(std::vector<ExprId>, ExprId)>& leaf) {
   prepare_matrices(e, f);
   const auto hoist = [&](int level, const std::map<int, ExprId>& event) {
     std::vector<math::Expr> found;
     invariant(e, level, found);
     for (const math::Expr& x : found) {
-      if (!f.hoisted.contains(&*x)) f.hoisted[&*x] = b_.let("h" + std::to_string(names_++), formula(x, f, event));
+      if (!f.hoisted.contains(&*x)) f.hoisted[&*x] = b_.let(b_.fresh("h"), formula(x, f, event));
     }
   };
   const auto outside = f.hoisted;
@@ -134,13 +135,13 @@ void Lowering::components(const math::Expr& e, int rank, Formulas& f,
     leaf({}, formula(e, f, {}));
   } else {
     hoist(0, {});
-    for_range("j", b_.i(0), b_.extent(f.extent), [&](ExprId j) {
+    b_.for_range("j", b_.i(0), b_.extent(f.extent), [&](ExprId j) {
       const auto before = f.hoisted;
       if (rank == 1) {
         leaf({j}, formula(e, f, {{math::kFirst.id, j}}));
       } else {
         hoist(1, {{math::kFirst.id, j}});
-        for_range("l", b_.i(0), b_.extent(f.extent), [&](ExprId l) {
+        b_.for_range("l", b_.i(0), b_.extent(f.extent), [&](ExprId l) {
           leaf({j, l}, formula(e, f, {{math::kFirst.id, j}, {math::kSecond.id, l}}));
         });
       }
@@ -150,7 +151,7 @@ void Lowering::components(const math::Expr& e, int rank, Formulas& f,
   f.hoisted = outside;
 }
 
-void Lowering::prepare_matrices(const math::Expr& e, Formulas& f) {
+void FormulaLoops::prepare_matrices(const math::Expr& e, Formulas& f) {
   std::set<std::string> names;
   matrices(e, names);
   for (const std::string& name : names) {
@@ -158,46 +159,50 @@ void Lowering::prepare_matrices(const math::Expr& e, Formulas& f) {
   }
 }
 
-std::pair<BufferId, ExprId> Lowering::spd_inverse(const std::string& name, const Quantity& entry, SizeId extent,
-                                                  std::int32_t code) {
-  const std::string tag = name + std::to_string(names_++);
+std::pair<BufferId, ExprId> FormulaLoops::spd_inverse(const std::string& name, const Quantity& entry, SizeId extent,
+                                                      std::int32_t code) {
+  const std::string tag = b_.fresh(name);
   const BufferId chol = work_array("chol." + tag, {extent, extent});
   const BufferId root = work_array("root." + tag, {extent, extent});
   const BufferId inv = work_array("inverse." + tag, {extent, extent});
   const ScalarId logdet = b_.local("logdet." + tag, b_.f(0));
   const ExprId n = b_.extent(extent), one = b_.i(1);
   b_.comment("Cholesky factor, inverse and log determinant of " + name);
-  for_range("j", b_.i(0), n, [&](ExprId j) {
-    const ScalarId d = b_.local("d" + std::to_string(names_++), entry({j, j}));
-    for_range("k", b_.i(0), j, [&](ExprId k) {
+  b_.for_range("j", b_.i(0), n, [&](ExprId j) {
+    const ScalarId d = b_.local(b_.fresh("d"), entry({j, j}));
+    b_.for_range("k", b_.i(0), j, [&](ExprId k) {
       const ExprId x = b_.load(chol, {j, k});
       b_.accumulate(d, b_.neg(b_.mul(x, x)));
     });
-    if (!tolerant_) b_.fail_if(b_.logical_not(b_.greater(b_.get(d), b_.f(0))), code);
-    const ExprId diag = b_.let("diag" + std::to_string(names_++), b_.sqrt(b_.get(d)));
+    if (code != 0) b_.fail_if(b_.logical_not(b_.greater(b_.get(d), b_.f(0))), code);
+    const ExprId diag = b_.let(b_.fresh("diag"), b_.sqrt(b_.get(d)));
     b_.accumulate(logdet, b_.log(b_.get(d)));
     b_.store(chol, {j, j}, diag);
-    for_range("i", b_.add(j, one), n, [&](ExprId i) {
-      const ScalarId s = b_.local("s" + std::to_string(names_++), entry({i, j}));
-      for_range("k", b_.i(0), j, [&](ExprId k) {
+    b_.for_range("i", b_.add(j, one), n, [&](ExprId i) {
+      const ScalarId s = b_.local(b_.fresh("s"), entry({i, j}));
+      b_.for_range("k", b_.i(0), j, [&](ExprId k) {
         b_.accumulate(s, b_.neg(b_.mul(b_.load(chol, {i, k}), b_.load(chol, {j, k}))));
       });
       b_.store(chol, {i, j}, b_.div(b_.get(s), diag));
     });
   });
   // root = inverse of the factor (lower triangular), by columns
-  for_range("j", b_.i(0), n, [&](ExprId j) {
+  b_.for_range("j", b_.i(0), n, [&](ExprId j) {
     b_.store(root, {j, j}, b_.div(b_.f(1), b_.load(chol, {j, j})));
-    for_range("i", b_.add(j, one), n, [&](ExprId i) {
-      const ScalarId s = b_.local("s" + std::to_string(names_++), b_.f(0));
-      for_range("k", j, i, [&](ExprId k) { b_.accumulate(s, b_.mul(b_.load(chol, {i, k}), b_.load(root, {k, j}))); });
+    b_.for_range("i", b_.add(j, one), n, [&](ExprId i) {
+      const ScalarId s = b_.local(b_.fresh("s"), b_.f(0));
+      b_.for_range("k", j, i, [&](ExprId k) {
+        b_.accumulate(s, b_.mul(b_.load(chol, {i, k}), b_.load(root, {k, j})));
+      });
       b_.store(root, {i, j}, b_.neg(b_.div(b_.get(s), b_.load(chol, {i, i}))));
     });
   });
-  for_range("i", b_.i(0), n, [&](ExprId i) {
-    for_range("j", b_.i(0), b_.add(i, one), [&](ExprId j) {
-      const ScalarId s = b_.local("s" + std::to_string(names_++), b_.f(0));
-      for_range("k", i, n, [&](ExprId k) { b_.accumulate(s, b_.mul(b_.load(root, {k, i}), b_.load(root, {k, j}))); });
+  b_.for_range("i", b_.i(0), n, [&](ExprId i) {
+    b_.for_range("j", b_.i(0), b_.add(i, one), [&](ExprId j) {
+      const ScalarId s = b_.local(b_.fresh("s"), b_.f(0));
+      b_.for_range("k", i, n, [&](ExprId k) {
+        b_.accumulate(s, b_.mul(b_.load(root, {k, i}), b_.load(root, {k, j})));
+      });
       b_.store(inv, {i, j}, b_.get(s));
       b_.store(inv, {j, i}, b_.get(s));
     });

@@ -1,52 +1,52 @@
 // Expected log density of the data of every item, for temperatures of their own: times 1 / T of the item, as
 // all of its terms are.
-#include <algorithm>
+#include "compiler/loops/item_energies.h"
 
-#include "compiler/loops/lowering.h"
+#include <algorithm>
 
 namespace lehr::loops {
 
-void Lowering::declare_item_energies() {
+void Energies::declare_item_energies() {
   if (!options_.inverse_temperatures) return;
   const model::Given& inverse = m_[*options_.inverse_temperatures];
   interface_.item_energies =
       ItemEnergies{inverse.axes[0], b_.buffer("item energies", Role::output, packed(inverse.axes)),
-                   buffers_.givens[options_.inverse_temperatures->index()], 0};
+                   at_.data.givens[options_.inverse_temperatures->index()], 0};
 }
 
-void Lowering::add_item_energy(ExprId item, ExprId value) {
+void Energies::add_item_energy(ExprId item, ExprId value) {
   if (interface_.item_energies) b_.add_to(interface_.item_energies->energies, {item}, value);
 }
 
-void Lowering::add_item_energies(const schedule::ItemStage& stage, ExprId item) {
+void Energies::add_item_energies(const schedule::ItemStage& stage, ExprId item) {
   if (!interface_.item_energies) return;
   for (const schedule::ItemStage::LocalTerm& t : stage.terms) {
     // Streamed categories add theirs where their probabilities are at hand.
     if (!s_.tempered[t.term.origin] || has_streamed_atom(t.term)) continue;
     ArrayTerm term{&t.term};
     if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
-    if (t.outer) term = outer_term(s_.outer[*t.outer]);
-    emit(*term.term, factors(term, {}), {}, {{t.item, item}}, std::nullopt,
-         [&](ExprId value, const Env&) { add_item_energy(item, value); });
+    if (t.outer) term = residuals_.outer_term(s_.outer[*t.outer]);
+    terms_.emit(*term.term, terms_.factors(term, {}), {}, {{t.item, item}}, std::nullopt,
+                [&](ExprId value, const Env&) { add_item_energy(item, value); });
   }
 }
 
-void Lowering::emit_item_energies() {
+void Energies::emit_item_energies() {
   if (!interface_.item_energies) return;
   const auto in_stage = [&](const Atom& x) {
     return s_.stage_of[s_.conditionals.block_of[x.variable.index()].index()].has_value();
   };
   interface_.item_energies->outer =
       b_.function("item_energies", {{"begin", Type::i64}, {"end", Type::i64}}, [&](const Builder::Indices& p) {
-        for_range(m_[interface_.item_energies->item].name, p[0], p[1], [&](ExprId item) {
+        b_.for_range(m_[interface_.item_energies->item].name, p[0], p[1], [&](ExprId item) {
           for (const Term& t : s_.conditionals.density.terms) {
             if (!s_.tempered[t.origin] || std::any_of(t.atoms.begin(), t.atoms.end(), in_stage)) continue;
             Env env;
             for (BoundId b : t.bounds) {
               if (m_[a_[b].plate].set == interface_.item_energies->item && !a_[b].parent) env[b] = item;
             }
-            emit(t, factors({&t}, {}), {}, env, std::nullopt,
-                 [&](ExprId value, const Env&) { add_item_energy(item, value); });
+            terms_.emit(t, terms_.factors({&t}, {}), {}, env, std::nullopt,
+                        [&](ExprId value, const Env&) { add_item_energy(item, value); });
           }
         });
       });

@@ -1,14 +1,14 @@
 // The bounds of a term that a known element decides, and inverse lookups: when an element of a block is named
 // through data (`s[a[e]]`) and is updated on its own, the e with a[e] = i are walked, not all e. A pass over
 // all elements then visits every e once for each of its ends.
-#include <algorithm>
+#include "compiler/loops/lookups.h"
 
-#include "compiler/loops/lowering.h"
+#include <algorithm>
 
 namespace lehr::loops {
 
 /// A lookup at one bound that ranges over a plate of its own.
-std::optional<Lowering::PlainLookup> Lowering::plain_lookup(IndexId i) const {
+std::optional<Lookups::PlainLookup> Lookups::plain_lookup(IndexId i) const {
   const auto* lookup = std::get_if<density::IndexLookup>(&a_[i]);
   if (!lookup || lookup->indices.size() != 1) return std::nullopt;
   const auto* bound = std::get_if<density::IndexBound>(&a_[lookup->indices[0]]);
@@ -16,20 +16,20 @@ std::optional<Lowering::PlainLookup> Lowering::plain_lookup(IndexId i) const {
   return PlainLookup{lookup->source, bound->bound};
 }
 
-void Lowering::declare_inverse_lookups() {
+void Lookups::declare_inverse_lookups() {
   for (const conditionals::Block& block : s_.conditionals.blocks) {
     for (const conditionals::Use& u : block.uses) {
       const Atom& atom = s_.conditionals.density.terms[u.term].atoms[u.atom];
       for (std::size_t x = 0; x < atom.axes.size(); ++x) {
         const auto lookup = plain_lookup(atom.axes[x]);
-        if (!lookup || !(block.sequential[x] || block.chain) || inverse_.contains(lookup->source)) continue;
+        if (!lookup || !(block.sequential[x] || block.chain) || at_.inverse.contains(lookup->source)) continue;
         std::visit(
             [&](auto id) {
               const auto array = [&](const char* what, model::PlateId plate) {
-                return b_.buffer(what + m_[id].name, Role::table, {size_[plate.index()]}, Type::i64);
+                return b_.buffer(what + m_[id].name, Role::table, {at_.size[plate.index()]}, Type::i64);
               };
-              inverse_[lookup->source] = {array("first.", *m_[id].value_plate), array("past.", *m_[id].value_plate),
-                                          array("order.", m_[id].axes[0])};
+              at_.inverse[lookup->source] = {array("first.", *m_[id].value_plate), array("past.", *m_[id].value_plate),
+                                             array("order.", m_[id].axes[0])};
             },
             lookup->source);
       }
@@ -37,28 +37,28 @@ void Lowering::declare_inverse_lookups() {
   }
 }
 
-void Lowering::prepare_inverse_lookups() {
+void Lookups::prepare_inverse_lookups() {
   const auto one_more = [&](BufferId buffer, ExprId at) {
     b_.store(buffer, {at}, b_.add(b_.load(buffer, {at}), b_.i(1)));
   };
-  for (const auto& [source, inverse] : inverse_) {
+  for (const auto& [source, inverse] : at_.inverse) {
     const auto& program = b_.program();
     const ExprId values = b_.extent(program[inverse.first].axes[0]);
     const ExprId entries = b_.extent(program[inverse.order].axes[0]);
     const BufferId data = std::holds_alternative<model::GivenId>(source)
-                              ? buffers_.givens[std::get<model::GivenId>(source).index()]
-                              : buffers_.observed[std::get<model::VariableId>(source).index()];
+                              ? at_.data.givens[std::get<model::GivenId>(source).index()]
+                              : at_.data.observed[std::get<model::VariableId>(source).index()];
     const auto each_known = [&, past = inverse.past](const std::function<void(ExprId e, ExprId value)>& body) {
-      for_range("e", b_.i(0), entries, [&](ExprId e) {
-        const ExprId value = b_.let("value" + std::to_string(names_++), b_.load(data, {e}));
+      b_.for_range("e", b_.i(0), entries, [&](ExprId e) {
+        const ExprId value = b_.let(b_.fresh("value"), b_.load(data, {e}));
         b_.if_then(b_.greater_equal(value, b_.i(0)), [&] { body(e, value); });
       });
     };
     // Counting sort: `past` holds the counts, then the next free position of each value.
     b_.fill(inverse.past, b_.i(0));
     each_known([&, past = inverse.past](ExprId, ExprId value) { one_more(past, value); });
-    const ScalarId total = b_.local("total" + std::to_string(names_++), b_.i(0));
-    for_range("i", b_.i(0), values, [&, &inverse = inverse](ExprId i) {
+    const ScalarId total = b_.local(b_.fresh("total"), b_.i(0));
+    b_.for_range("i", b_.i(0), values, [&, &inverse = inverse](ExprId i) {
       b_.store(inverse.first, {i}, b_.get(total));
       b_.assign(total, b_.add(b_.get(total), b_.load(inverse.past, {i})));
       b_.store(inverse.past, {i}, b_.load(inverse.first, {i}));
@@ -70,8 +70,7 @@ void Lowering::prepare_inverse_lookups() {
   }
 }
 
-Lowering::Solved Lowering::solve_axes(const Atom& atom, const std::vector<bool>& fixed,
-                                      const std::vector<ExprId>& element) {
+Solved Lookups::solve_axes(const Atom& atom, const std::vector<bool>& fixed, const std::vector<ExprId>& element) {
   Solved out;
   std::vector<std::size_t> left;
   for (std::size_t x = 0; x < fixed.size(); ++x) {
@@ -86,7 +85,7 @@ Lowering::Solved Lowering::solve_axes(const Atom& atom, const std::vector<bool>&
     if (bound->offset == 0) continue;
     // t - 1 = i: t must exist
     out.conditions.push_back({{}, [this, value, id = bound->bound](const Env& e) {
-                                const auto [begin, end] = range(id, e);
+                                const auto [begin, end] = terms_.range(id, e);
                                 return b_.logical_and(b_.less_equal(begin, value), b_.less(value, end));
                               }});
     std::set<BoundId>& needs = out.conditions.back().bounds;
@@ -94,28 +93,29 @@ Lowering::Solved Lowering::solve_axes(const Atom& atom, const std::vector<bool>&
   }
   for (std::size_t x : left) {
     const auto lookup = plain_lookup(atom.axes[x]);
-    if (lookup && !out.walk && !out.env.contains(lookup->bound) && inverse_.contains(lookup->source)) {
-      const InverseLookup& inverse = inverse_.at(lookup->source);
+    if (lookup && !out.walk && !out.env.contains(lookup->bound) && at_.inverse.contains(lookup->source)) {
+      const InverseLookup& inverse = at_.inverse.at(lookup->source);
       out.walk = {lookup->bound, inverse.order, b_.load(inverse.first, {element[x]}),
                   b_.load(inverse.past, {element[x]})};
       continue;
     }
     std::set<BoundId> bounds;
     a_.collect(atom.axes[x], bounds);
-    out.conditions.push_back(
-        {bounds, [this, i = atom.axes[x], want = element[x]](const Env& e) { return b_.equal(index(i, e), want); }});
+    out.conditions.push_back({bounds, [this, i = atom.axes[x], want = element[x]](const Env& e) {
+                                return b_.equal(terms_.index(i, e), want);
+                              }});
   }
   return out;
 }
 
-void Lowering::for_solutions(const Solved& s, const std::function<void(const Env&)>& body) {
+void Lookups::for_solutions(const Solved& s, const std::function<void(const Env&)>& body) {
   if (!s.walk) {
     body(s.env);
     return;
   }
-  for_range(a_[s.walk->bound].name + "_at", s.walk->begin, s.walk->end, [&](ExprId position) {
+  b_.for_range(a_[s.walk->bound].name + "_at", s.walk->begin, s.walk->end, [&](ExprId position) {
     Env env = s.env;
-    env[s.walk->bound] = b_.let(a_[s.walk->bound].name + std::to_string(names_++), b_.load(s.walk->order, {position}));
+    env[s.walk->bound] = b_.let(b_.fresh(a_[s.walk->bound].name), b_.load(s.walk->order, {position}));
     body(env);
   });
 }

@@ -1,8 +1,8 @@
 // The pairs of a sum through the sum itself (schedule.h, Residual). S is formed anew at the start of every
 // update that reads it, so that what is taken off and put back for one r leaves no drift.
-#include <algorithm>
+#include "compiler/loops/residuals.h"
 
-#include "compiler/loops/lowering.h"
+#include <algorithm>
 
 namespace lehr::loops {
 
@@ -20,27 +20,27 @@ Term elements(const Residual& r) {
 
 }  // namespace
 
-ExprId Lowering::summand(const Residual& r, const Env& env) {
+ExprId Residuals::summand(const Residual& r, const Env& env) {
   ExprId out;
-  for (const Factor& f : factors({&r.summand}, {})) {
+  for (const Factor& f : terms_.factors({&r.summand}, {})) {
     const ExprId value = f.value(env);
     out = out.valid() ? b_.mul(out, value) : value;
   }
   return out;
 }
 
-void Lowering::each_summand(const Residual& r, const Env& env, const std::function<void(ExprId)>& body) {
-  const auto [begin, end] = range(r.along, env);
-  for_range(a_[r.along].name, begin, end, [&](ExprId i) {
+void Residuals::each_summand(const Residual& r, const Env& env, const std::function<void(ExprId)>& body) {
+  const auto [begin, end] = terms_.range(r.along, env);
+  b_.for_range(a_[r.along].name, begin, end, [&](ExprId i) {
     Env inner = env;
     inner[r.along] = i;
-    body(b_.let("a" + std::to_string(names_++), summand(r, inner)));
+    body(b_.let(b_.fresh("a"), summand(r, inner)));
   });
 }
 
-ExprId Lowering::expected_pairs(const Residual& r, const Env& env) {
-  const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
-  const ScalarId squares = b_.local("squares" + std::to_string(names_++), b_.f(0));
+ExprId Residuals::expected_pairs(const Residual& r, const Env& env) {
+  const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+  const ScalarId squares = b_.local(b_.fresh("squares"), b_.f(0));
   each_summand(r, env, [&](ExprId a) {
     b_.accumulate(sum, a);
     b_.accumulate(squares, b_.mul(a, a));
@@ -48,13 +48,17 @@ ExprId Lowering::expected_pairs(const Residual& r, const Env& env) {
   return b_.sub(b_.mul(b_.get(sum), b_.get(sum)), b_.get(squares));
 }
 
-ArrayTerm Lowering::outer_term(const schedule::OuterTerm& t) const {
-  if (t.residual) return {&s_.residuals[*t.residual].common, std::nullopt, nullptr, {}, *t.residual};
+ArrayTerm Residuals::outer_term(const schedule::OuterTerm& t) {
+  if (t.residual) {
+    const Residual& r = s_.residuals[*t.residual];
+    Factor pairs{terms_.mentioned(r.at), [this, &r](const Env& env) { return expected_pairs(r, env); }};
+    return {&r.common, std::nullopt, nullptr, {}, {std::move(pairs)}};
+  }
   if (!t.statistic) return {&t.term};
   return {&t.term, s_.statistics[*t.statistic].sums, &t.at};
 }
 
-ArrayTerm Lowering::outer_term(const schedule::OuterTerm& t, BlockId b) const {
+ArrayTerm Residuals::outer_term(const schedule::OuterTerm& t, BlockId b) {
   if (!t.residual) return outer_term(t);
   const Residual& r = s_.residuals[*t.residual];
   if (std::find(r.running.begin(), r.running.end(), b) != r.running.end()) return {&r.gradient, r.sums, &r.at};
@@ -63,31 +67,31 @@ ArrayTerm Lowering::outer_term(const schedule::OuterTerm& t, BlockId b) const {
   return inside ? ArrayTerm{&t.term} : outer_term(t);
 }
 
-std::vector<Lowering::RunningSum> Lowering::running_sums(
-    const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const {
+std::vector<Residuals::RunningSum> Residuals::running_sums(const Uses& uses) const {
   std::vector<RunningSum> out;
   for (const auto& [t, atom] : uses) {
-    const auto r = t.array ? residual_.find(*t.array) : residual_.end();
-    if (r != residual_.end()) out.push_back({r->second, &t.term->atoms[atom]});
+    const auto r = t.array ? at_.residual.find(*t.array) : at_.residual.end();
+    if (r != at_.residual.end()) out.push_back({r->second, &t.term->atoms[atom]});
   }
   return out;
 }
 
-void Lowering::fill_sum(const Residual& r) {
-  emit(elements(r), {}, {}, {}, std::nullopt, [&](ExprId, const Env& env) {
-    const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+void Residuals::fill_sum(const Residual& r) {
+  terms_.emit(elements(r), {}, {}, {}, std::nullopt, [&](ExprId, const Env& env) {
+    const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
     each_summand(r, env, [&](ExprId a) { b_.accumulate(sum, a); });
-    b_.store(array_.at(r.sums), array_indices(r.sums, r.at, env), b_.get(sum));
+    b_.store(at_.array.at(r.sums), terms_.array_indices(r.sums, r.at, env), b_.get(sum));
   });
 }
 
-void Lowering::move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed,
-                        const std::vector<ExprId>& element) {
+void Residuals::move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed,
+                         const std::vector<ExprId>& element) {
   const Residual& r = *x.residual;
-  emit(elements(r), {}, {}, solve_axes(*x.own, fixed, element).env, std::nullopt, [&](ExprId, const Env& env) {
-    const ExprId a = summand(r, env);
-    b_.add_to(array_.at(r.sums), array_indices(r.sums, r.at, env), back ? a : b_.neg(a));
-  });
+  terms_.emit(elements(r), {}, {}, lookups_.solve_axes(*x.own, fixed, element).env, std::nullopt,
+              [&](ExprId, const Env& env) {
+                const ExprId a = summand(r, env);
+                b_.add_to(at_.array.at(r.sums), terms_.array_indices(r.sums, r.at, env), back ? a : b_.neg(a));
+              });
 }
 
 }  // namespace lehr::loops

@@ -1,26 +1,19 @@
 // Item stages: tables before, local blocks item by item, statistics added up at the end of each item.
+#include "compiler/loops/stages.h"
+
 #include <algorithm>
 #include <tuple>
-
-#include "compiler/loops/lowering.h"
-#include "compiler/loops/stream.h"
 
 namespace lehr::loops {
 
 using schedule::ItemStage;
 using schedule::Storage;
 
-bool Lowering::has_streamed_atom(const Term& t) const {
-  return std::any_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) {
-    return s_.storage[s_.conditionals.block_of[a.variable.index()].index()] == Storage::streamed;
-  });
-}
-
-std::size_t Lowering::emit_tables(std::size_t step) {
+std::size_t Stages::emit_tables(std::size_t step) {
   return b_.function("tables" + std::to_string(step), [&] {
     for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
       if (s_.statistics[k].stage != step) continue;
-      b_.fill(array_.at(s_.statistics[k].table), b_.f(0));
+      b_.fill(at_.array.at(s_.statistics[k].table), b_.f(0));
     }
     for (const schedule::OuterTerm& t : s_.outer) {
       if (!t.statistic || s_.statistics[*t.statistic].stage != step) continue;
@@ -31,18 +24,19 @@ std::size_t Lowering::emit_tables(std::size_t step) {
           innermost = b->bound;
         }
       }
-      emit(t.term, factors({&t.term, std::nullopt, nullptr, {Weight::local_data}}, {}), {}, {}, innermost,
-           [&](ExprId value, const Env& env) { b_.add_to(array_.at(table), array_indices(table, t.at, env), value); });
+      terms_.emit(t.term, terms_.factors({&t.term, std::nullopt, nullptr, {Weight::local_data}}, {}), {}, {}, innermost,
+                  [&](ExprId value, const Env& env) {
+                    b_.add_to(at_.array.at(table), terms_.array_indices(table, t.at, env), value);
+                  });
     }
-    for (const auto& [table, buffer] : exp_table_) {
-      if (statistic_.at(table)->stage == step) exp_table(table);
+    for (const auto& [table, buffer] : at_.exp_table) {
+      if (at_.statistic.at(table)->stage == step) streams_.exp_table(table);
     }
   });
 }
 
-std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
+std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
   const auto& stage = std::get<ItemStage>(s_.steps[step]);
-  local_ = local_sums_.at(step);
   const std::string name = std::string(mode == StageMode::update    ? "items"
                                        : mode == StageMode::seed    ? "seed"
                                        : mode == StageMode::refresh ? "refresh"
@@ -53,46 +47,45 @@ std::size_t Lowering::emit_items(std::size_t step, StageMode mode) {
     parameters.push_back({"tolerance", Type::f64});
   }
   return b_.function(name + std::to_string(step), parameters, [&](const Builder::Indices& p) {
-    declare_item_arrays(stage);
-    for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
+    const ItemArrays arrays = declare_item_arrays(stage, at_.local_sums.at(step));
+    b_.for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
       if (mode == StageMode::update) {
-        emit_item(stage, item, mode, p[2], p[3]);
+        emit_item(stage, item, mode, {p[2], p[3]}, arrays);
       } else if (mode == StageMode::refresh) {
         start_chains(stage, item, mode);
-        emit_item(stage, item, mode, b_.i(1), b_.f(0));
+        emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays);
       } else if (mode == StageMode::sum) {
         start_chains(stage, item, mode);
-        emit_item_sums(stage, item, mode);
+        emit_item_sums(stage, item, mode, arrays);
       } else {
         ExprId in = b_.boolean(true);
         for (BlockId id : stage.blocks) {
-          if (picks_.contains(id)) in = b_.logical_and(in, b_.greater_equal(b_.load(picks_.at(id), {item}), b_.i(0)));
+          if (at_.picks.contains(id))
+            in = b_.logical_and(in, b_.greater_equal(b_.load(at_.picks.at(id), {item}), b_.i(0)));
         }
-        b_.if_then(in, [&] { emit_item(stage, item, mode, b_.i(1), b_.f(0)); });
+        b_.if_then(in, [&] { emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays); });
       }
     });
   });
 }
 
-std::size_t Lowering::emit_fresh(const ItemStage& stage, std::size_t step) {
+std::size_t Stages::emit_fresh(const ItemStage& stage, std::size_t step) {
   return b_.function("fresh" + std::to_string(step), {{"begin", Type::i64}, {"end", Type::i64}},
                      [&](const Builder::Indices& p) {
-                       tolerant_ = true;
                        std::vector<BlockId> blocks;
-                       for (BlockId b : parents_first()) {
+                       for (BlockId b : blocks_.parents_first()) {
                          if (stored(b) && s_.stage_of[b.index()] == step) blocks.push_back(b);
                        }
                        for (BlockId b : blocks)
-                         local_chain(b);
-                       for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
+                         chains_.local_chain(b);
+                       b_.for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
                          for (BlockId b : blocks)
-                           update(b, prior_uses(b), {item}, {});
+                           blocks_.form_from_prior(b, {item});
                        });
-                       tolerant_ = false;
                      });
 }
 
-void Lowering::emit_data_sums(const ItemStage& stage, std::size_t step, StageFunctions& out) {
+void Stages::emit_data_sums(const ItemStage& stage, std::size_t step, StageFunctions& out) {
   std::vector<std::pair<const schedule::Statistic*, BoundId>> sums;  // with the bound that is the item
   for (const schedule::Statistic& s : s_.statistics) {
     if (s.stage) continue;
@@ -104,61 +97,53 @@ void Lowering::emit_data_sums(const ItemStage& stage, std::size_t step, StageFun
   }
   if (sums.empty()) return;
   for (const auto& [s, item] : sums)
-    out.data_sums.push_back(array_.at(s->sums));
-  out.data = b_.function("data" + std::to_string(step), {{"begin", Type::i64}, {"end", Type::i64}},
-                         [&](const Builder::Indices& p) {
-                           for (const auto& [s, bound] : sums) {
-                             for_range(m_[stage.item].name, p[0], p[1], [&, s = s, bound = bound](ExprId item) {
-                               emit(s->inner, factors({&s->inner, std::nullopt, nullptr}, {}), {}, {{bound, item}},
-                                    std::nullopt, [&](ExprId value, const Env& env) {
-                                      b_.add_to(array_.at(s->sums), array_indices(s->sums, s->at, env), value);
-                                    });
-                             });
-                           }
-                         });
+    out.data_sums.push_back(at_.array.at(s->sums));
+  out.data = b_.function(
+      "data" + std::to_string(step), {{"begin", Type::i64}, {"end", Type::i64}}, [&](const Builder::Indices& p) {
+        for (const auto& [s, bound] : sums) {
+          b_.for_range(m_[stage.item].name, p[0], p[1], [&, s = s, bound = bound](ExprId item) {
+            terms_.emit(s->inner, terms_.factors({&s->inner}, {}), {}, {{bound, item}}, std::nullopt,
+                        [&](ExprId value, const Env& env) {
+                          b_.add_to(at_.array.at(s->sums), terms_.array_indices(s->sums, s->at, env), value);
+                        });
+          });
+        }
+      });
 }
 
-std::size_t Lowering::emit_item_expectations(const ItemStage& stage, std::size_t step) {
+std::size_t Stages::emit_item_expectations(const ItemStage& stage, std::size_t step) {
   return b_.function("expectations" + std::to_string(step), {{"begin", Type::i64}, {"end", Type::i64}},
                      [&](const Builder::Indices& p) {
-                       for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
+                       b_.for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
                          for (BlockId b : stage.blocks) {
-                           if (stored(b)) recompute_expectations(b, {item});
+                           if (stored(b)) blocks_.recompute_expectations(b, {item});
                          }
                        });
                      });
 }
 
-void Lowering::start_chains(const ItemStage& stage, ExprId item, StageMode mode) {
+void Stages::start_chains(const ItemStage& stage, ExprId item, StageMode mode) {
   for (BlockId b : stage.blocks) {
     // Stored pairs are those of the factor unless its elements were just seeded.
-    if (!chains_.contains(b) || (mode != StageMode::seed && !chains_.at(b).local)) continue;
-    for_sequences(m_[s_.conditionals[b].variable], {item},
-                  [&](const std::vector<ExprId>& q) { independent_pairs(b, q); });
+    if (!at_.chains.contains(b) || (mode != StageMode::seed && !at_.chains.at(b).local)) continue;
+    chains_.for_sequences(m_[s_.conditionals[b].variable], {item},
+                          [&](const std::vector<ExprId>& q) { chains_.independent_pairs(b, q); });
   }
 }
 
-std::vector<ExprId> Lowering::streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
-                                               const std::vector<ExprId>& event) {
-  std::vector<ExprId> at = address({var.axes.begin() + 1, var.axes.end()}, {element.begin() + 1, element.end()});
-  at.insert(at.end(), event.begin(), event.end());
-  return at;
-}
-
-void Lowering::declare_item_arrays(const ItemStage& stage) {
-  streamed_into_.clear();
-  previous_.clear();
+ItemArrays Stages::declare_item_arrays(const ItemStage& stage, const LocalSums& sums) {
+  ItemArrays out{sums, {}, {}};
   for (BlockId b : stage.blocks) {
     if (stored(b)) {
-      local_chain(b);
+      chains_.local_chain(b);
       const model::Variable& var = m_[s_.conditionals[b].variable];
       for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
         if (p.exported)
-          previous_[{b, p.name}] = work_array("previous." + p.name, packed(event_axes(var, p.event_rank)));
+          out.previous[{b, p.name}] = work_array("previous." + p.name, packed(event_axes(var, p.event_rank)));
       }
       continue;
     }
-    for (const StreamUse& u : plan_stream(stage, b).uses) {
+    for (const StreamUse& u : streams_.plan_stream(stage, b).uses) {
       if (!u.partner) continue;
       const Atom& p = u.term->term.atoms[*u.partner];
       const model::Variable& var = m_[p.variable];
@@ -166,29 +151,31 @@ void Lowering::declare_item_arrays(const ItemStage& stage) {
       const auto event = event_axes(var, static_cast<int>(p.event.size()));
       plates.insert(plates.end(), event.begin(), event.end());
       const BlockId other = s_.conditionals.block_of[p.variable.index()];
-      if (!streamed_into_.contains({other, p.stat})) {
-        streamed_into_[{other, p.stat}] = work_array("into." + var.name, packed(plates));
+      if (!out.streamed_into.contains({other, p.stat})) {
+        out.streamed_into[{other, p.stat}] = work_array("into." + var.name, packed(plates));
       }
     }
   }
+  return out;
 }
 
-void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, ExprId iterations, ExprId tolerance) {
+void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
+                       const ItemArrays& arrays) {
   // Local terms that no streamed category takes part in; the streams add up the others as they go.
   std::vector<Stream> streams;
   for (BlockId b : stage.blocks) {
     if (stored(b)) continue;
-    streams.push_back(plan_stream(stage, b));
-    stream_arrays(streams.back());
+    streams.push_back(streams_.plan_stream(stage, b));
+    streams_.stream_arrays(streams.back());
   }
   const auto stored_uses = [&](BlockId b) {
-    std::vector<std::pair<ArrayTerm, std::size_t>> out;
+    Uses out;
     for (const ItemStage::LocalTerm& t : stage.terms) {
       if (has_streamed_atom(t.term)) continue;
       ArrayTerm term{&t.term};
       if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
-      if (t.outer) term = outer_term(s_.outer[*t.outer], b);
-      term.weights = natural_weights(b, t.statistic.has_value());
+      if (t.outer) term = residuals_.outer_term(s_.outer[*t.outer], b);
+      term.weights = updates_.natural_weights(b, t.statistic.has_value());
       for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
         if (term.term->atoms[k].variable == s_.conditionals[b].variable) out.emplace_back(term, k);
       }
@@ -201,11 +188,11 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
     hooks.gathered = [&, b](const std::vector<ExprId>& element, const NaturalTarget& n) {
       const model::Variable& var = m_[s_.conditionals[b].variable];
       for (const auto& [stat, buffer] : n.buffers) {
-        const auto into = streamed_into_.find({b, stat});
-        if (into == streamed_into_.end()) continue;
-        each_event(var, math::event_rank(stat), [&, buffer = buffer](const std::vector<ExprId>& event) {
-          b_.add_to(buffer, natural_address(b, element, n, event),
-                    b_.load(into->second, streamed_address(var, element, event)));
+        const auto into = arrays.streamed_into.find({b, stat});
+        if (into == arrays.streamed_into.end()) continue;
+        terms_.each_event(var, math::event_rank(stat), [&, buffer = buffer](const std::vector<ExprId>& event) {
+          b_.add_to(buffer, updates_.natural_address(b, element, n, event),
+                    b_.load(into->second, streams_.streamed_address(var, element, event)));
         });
       }
     };
@@ -215,19 +202,17 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
   const auto pass = [&](bool final, const std::optional<std::pair<ScalarId, ScalarId>>& change) {
     // Streams come before the blocks that read what they add up, so one clearing a pass is right for all of
     // them.
-    for (const auto& [into, buffer] : streamed_into_)
+    for (const auto& [into, buffer] : arrays.streamed_into)
       b_.fill(buffer, b_.f(0));
     std::size_t stream = 0;
     for (BlockId b : stage.blocks) {
       const model::Variable& var = m_[s_.conditionals[b].variable];
       if (s_.storage[b.index()] == Storage::streamed) {
-        const Stream& s = streams[stream++];
-        stream_item_setup(s, item);
-        stream_elements(s, item, final && !stage.refresh, mode);
+        streams_.stream_elements(streams[stream++], item, {arrays, final && !stage.refresh, mode});
         continue;
       }
       if (mode == StageMode::seed) {
-        if (picks_.contains(b)) seed_stored(b, item);
+        if (at_.picks.contains(b)) seed_stored(b, item);
         continue;
       }
       // The change is read from the parameters around the update.
@@ -236,9 +221,9 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
         if (!change) return;
         for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
           if (!p.exported) continue;
-          const BufferId buffer = parameter_.at({b, p.name}), old = previous_.at({b, p.name});
-          each_event(var, p.event_rank, [&](const std::vector<ExprId>& event) {
-            b_.store(old, event, b_.load(buffer, parameter_address(b, element, event)));
+          const BufferId buffer = at_.parameter.at({b, p.name}), old = arrays.previous.at({b, p.name});
+          terms_.each_event(var, p.event_rank, [&](const std::vector<ExprId>& event) {
+            b_.store(old, event, b_.load(buffer, updates_.parameter_address(b, element, event)));
           });
         }
       };
@@ -246,97 +231,80 @@ void Lowering::emit_item(const ItemStage& stage, ExprId item, StageMode mode, Ex
         if (!change) return;
         for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
           if (!p.exported) continue;
-          const BufferId buffer = parameter_.at({b, p.name}), old = previous_.at({b, p.name});
-          each_event(var, p.event_rank, [&](const std::vector<ExprId>& event) {
-            const ExprId now = b_.load(buffer, parameter_address(b, element, event)), was = b_.load(old, event);
+          const BufferId buffer = at_.parameter.at({b, p.name}), old = arrays.previous.at({b, p.name});
+          terms_.each_event(var, p.event_rank, [&](const std::vector<ExprId>& event) {
+            const ExprId now = b_.load(buffer, updates_.parameter_address(b, element, event)),
+                         was = b_.load(old, event);
             b_.accumulate(change->first, b_.abs(b_.sub(now, was)));
             b_.accumulate(change->second, b_.abs(was));
           });
         }
       };
-      update(b, stored_uses(b), {item}, hooks);
+      blocks_.update(b, stored_uses(b), {item}, hooks);
     }
   };
   // Auxiliary sources and the streams, once more, from the other blocks as they are now.
   const auto refresh = [&] {
-    for (const auto& [into, buffer] : streamed_into_)
+    for (const auto& [into, buffer] : arrays.streamed_into)
       b_.fill(buffer, b_.f(0));
     std::size_t stream = 0;
     for (BlockId b : stage.blocks) {
       if (s_.storage[b.index()] == Storage::streamed) {
-        const Stream& s = streams[stream++];
-        stream_item_setup(s, item);
-        stream_elements(s, item, true, mode);
+        streams_.stream_elements(streams[stream++], item, {arrays, true, mode});
       } else if (const auto& x = m_[s_.conditionals[b].variable].auxiliary;
                  x && x->kind == model::Auxiliary::Kind::source) {
-        update(b, stored_uses(b), {item}, with_streams(b));
+        blocks_.update(b, stored_uses(b), {item}, with_streams(b));
       }
     }
   };
   if (mode == StageMode::refresh) {
     refresh();
-    emit_item_sums(stage, item, mode);
+    emit_item_sums(stage, item, mode, arrays);
     return;
   }
   if (!stage.iterate || mode == StageMode::seed) {
     pass(true, std::nullopt);
     if (mode == StageMode::seed) start_chains(stage, item, mode);
   } else {
-    const ScalarId settled = b_.local("settled" + std::to_string(names_++), b_.i(0));
-    b_.for_loop("pass" + std::to_string(names_++), b_.i(0), iterations, [&](ExprId i) {
-      const ExprId last =
-          b_.let("last" + std::to_string(names_++),
-                 b_.select(b_.logical_or(b_.equal(b_.get(settled), b_.i(1)), b_.equal(i, b_.sub(iterations, b_.i(1)))),
-                           b_.i(1), b_.i(0)));
-      const ScalarId moved = b_.local("moved" + std::to_string(names_++), b_.f(0));
-      const ScalarId size = b_.local("size" + std::to_string(names_++), b_.f(0));
+    const ScalarId settled = b_.local(b_.fresh("settled"), b_.i(0));
+    b_.for_loop(b_.fresh("pass"), b_.i(0), passes.iterations, [&](ExprId i) {
+      const ExprId last = b_.let(
+          b_.fresh("last"),
+          b_.select(b_.logical_or(b_.equal(b_.get(settled), b_.i(1)), b_.equal(i, b_.sub(passes.iterations, b_.i(1)))),
+                    b_.i(1), b_.i(0)));
+      const ScalarId moved = b_.local(b_.fresh("moved"), b_.f(0));
+      const ScalarId size = b_.local(b_.fresh("size"), b_.f(0));
       b_.if_else(
           b_.equal(last, b_.i(1)), [&] { pass(true, std::nullopt); },
           [&] { pass(false, std::make_pair(moved, size)); });
       b_.break_if(b_.equal(last, b_.i(1)));
-      b_.assign(settled, b_.select(b_.less_equal(b_.get(moved), b_.mul(tolerance, b_.get(size))), b_.i(1), b_.i(0)));
+      b_.assign(settled,
+                b_.select(b_.less_equal(b_.get(moved), b_.mul(passes.tolerance, b_.get(size))), b_.i(1), b_.i(0)));
     });
   }
   if (stage.refresh) refresh();
-  emit_item_sums(stage, item, mode);
+  emit_item_sums(stage, item, mode, arrays);
 }
 
-void Lowering::each_event(const model::Variable& var, int rank,
-                          const std::function<void(const std::vector<ExprId>&)>& body) {
-  std::vector<ExprId> event;
-  const std::vector<model::PlateId> axes = event_axes(var, rank);
-  const std::function<void(std::size_t)> level = [&](std::size_t k) {
-    if (k == axes.size()) {
-      body(event);
-      return;
-    }
-    for_range("e", b_.i(0), b_.extent(size_[m_[axes[k]].set.index()]), [&](ExprId i) {
-      event.push_back(i);
-      level(k + 1);
-      event.pop_back();
-    });
-  };
-  level(0);
-}
-
-void Lowering::seed_stored(BlockId b, ExprId item) {
+void Stages::seed_stored(BlockId b, ExprId item) {
   // Every element of the item takes the item's pick.
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const model::PlateId values = m_[*var.value_plate].set;
-  const ExprId count = b_.extent(size_[values.index()]);
-  for_elements(var.axes,
-               [&](const std::vector<ExprId>& element) {
-                 for_range("k", b_.i(0), count, [&](ExprId k) {
-                   b_.store(parameter_of(b, math::ParameterRole::probabilities), parameter_address(b, element, {k}),
-                            b_.select(b_.equal(k, b_.load(picks_.at(b), {item})), b_.f(1), b_.f(0)));
-                 });
-               },
-               {item});
+  const ExprId count = b_.extent(at_.size[values.index()]);
+  terms_.for_elements(var.axes,
+                      [&](const std::vector<ExprId>& element) {
+                        b_.for_range("k", b_.i(0), count, [&](ExprId k) {
+                          b_.store(parameter_of(b, math::ParameterRole::probabilities),
+                                   updates_.parameter_address(b, element, {k}),
+                                   b_.select(b_.equal(k, b_.load(at_.picks.at(b), {item})), b_.f(1), b_.f(0)));
+                        });
+                      },
+                      {item});
 }
 
-void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode) {
-  const ScalarId energy = b_.local("energy" + std::to_string(names_++), b_.f(0));
-  const ScalarId prior = b_.local("prior" + std::to_string(names_++), b_.f(0));
+void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays) {
+  const ScalarId energy = b_.local(b_.fresh("energy"), b_.f(0));
+  const ScalarId prior = b_.local(b_.fresh("prior"), b_.f(0));
   for (const ItemStage::LocalTerm& t : stage.terms) {
     if (has_streamed_atom(t.term) || t.outer) continue;
     Env env{{t.item, item}};
@@ -346,54 +314,51 @@ void Lowering::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mod
       if (!s.at.empty()) {
         if (const auto* b = std::get_if<density::IndexBound>(&a_[s.at[s.contiguous]])) innermost = b->bound;
       }
-      emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}), {}, env, innermost,
-           [&](ExprId value, const Env& e) { b_.add_to(array_.at(s.sums), array_indices(s.sums, s.at, e), value); });
+      terms_.emit(t.term, terms_.factors({&t.term}, {}), {}, env, innermost, [&](ExprId value, const Env& e) {
+        b_.add_to(at_.array.at(s.sums), terms_.array_indices(s.sums, s.at, e), value);
+      });
     } else {
-      emit(t.term, factors({&t.term, std::nullopt, nullptr}, {}), {}, env, std::nullopt,
-           [&](ExprId value, const Env&) { b_.accumulate(s_.tempered[t.term.origin] ? energy : prior, value); });
+      terms_.emit(t.term, terms_.factors({&t.term}, {}), {}, env, std::nullopt,
+                  [&](ExprId value, const Env&) { b_.accumulate(s_.tempered[t.term.origin] ? energy : prior, value); });
     }
   }
   if (mode == StageMode::seed) return;
-  if (mode == StageMode::update) add_item_energies(stage, item);
+  if (mode == StageMode::update) energies_.add_item_energies(stage, item);
   // Terms of a streamed category with one stored block: its naturals, without their weights, times the final
   // expectations.
   const ExprId unweighted = b_.div(b_.f(1), b_.mul(weight(Weight::local), weight(Weight::local_data)));
-  for (const auto& [key, buffer] : streamed_into_) {
+  for (const auto& [key, buffer] : arrays.streamed_into) {
     const auto& [b, stat] = key;
     if (std::find(stage.blocks.begin(), stage.blocks.end(), b) == stage.blocks.end()) continue;
     const model::Variable& var = m_[s_.conditionals[b].variable];
-    for_elements(
+    terms_.for_elements(
         var.axes,
         [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
-          each_event(var, math::event_rank(stat), [&](const std::vector<ExprId>& event) {
-            const ExprId natural =
-                b_.mul(owned_multiplicity(var, element), b_.load(buffer, streamed_address(var, element, event)));
-            b_.accumulate(energy, b_.mul(b_.mul(unweighted, natural),
-                                         b_.load(expectation_.at({b, stat}), parameter_address(b, element, event))));
+          terms_.each_event(var, math::event_rank(stat), [&](const std::vector<ExprId>& event) {
+            const ExprId natural = b_.mul(updates_.owned_multiplicity(var, element),
+                                          b_.load(buffer, streams_.streamed_address(var, element, event)));
+            b_.accumulate(
+                energy, b_.mul(b_.mul(unweighted, natural),
+                               b_.load(at_.expectation.at({b, stat}), updates_.parameter_address(b, element, event))));
           });
         },
         {item});
   }
-  b_.add_to(local_.energy, {b_.i(0)}, b_.get(energy));
-  b_.add_to(local_.prior, {b_.i(0)}, b_.get(prior));
-  const ScalarId entropies = b_.local("entropies" + std::to_string(names_++), b_.f(0));
-  const ScalarId discrete = b_.local("discrete" + std::to_string(names_++), b_.f(0));
+  b_.add_to(arrays.sums.energy, {b_.i(0)}, b_.get(energy));
+  b_.add_to(arrays.sums.prior, {b_.i(0)}, b_.get(prior));
+  const ScalarId entropies = b_.local(b_.fresh("entropies"), b_.f(0));
+  const ScalarId discrete = b_.local(b_.fresh("discrete"), b_.f(0));
   for (BlockId b : stage.blocks) {
     if (s_.storage[b.index()] == Storage::streamed || s_.conditionals[b].point) continue;
     const model::Variable& var = m_[s_.conditionals[b].variable];
     const ScalarId into = is_discrete(var.support) ? discrete : entropies;
-    if (chains_.contains(b)) {
-      for_sequences(var, {item}, [&](const std::vector<ExprId>& q) { b_.accumulate(into, chain_entropy(b, q)); });
-      continue;
-    }
-    for_elements(var.axes, [&](const std::vector<ExprId>& element) { b_.accumulate(into, entropy(b, element)); },
-                 {item});
+    blocks_.add_entropy(b, {item}, into);
   }
-  b_.add_to(local_.entropy, {b_.i(0)}, b_.get(entropies));
-  b_.add_to(local_.discrete, {b_.i(0)}, b_.get(discrete));
+  b_.add_to(arrays.sums.entropy, {b_.i(0)}, b_.get(entropies));
+  b_.add_to(arrays.sums.discrete, {b_.i(0)}, b_.get(discrete));
 }
 
-StageFunctions Lowering::emit_stage(std::size_t step) {
+StageFunctions Stages::emit_stage(std::size_t step) {
   const auto& stage = std::get<ItemStage>(s_.steps[step]);
   StageFunctions out;
   out.item = stage.item;
@@ -402,8 +367,8 @@ StageFunctions Lowering::emit_stage(std::size_t step) {
   bool streamed = false;
   for (BlockId b : stage.blocks) {
     streamed = streamed || s_.storage[b.index()] == Storage::streamed;
-    if (!picks_.contains(b)) continue;
-    out.picks.push_back(picks_.at(b));
+    if (!at_.picks.contains(b)) continue;
+    out.picks.push_back(at_.picks.at(b));
     out.pick_plates.push_back(m_[*m_[s_.conditionals[b].variable].value_plate].set);
   }
   if (!out.picks.empty()) out.seed = emit_items(step, StageMode::seed);
@@ -416,10 +381,10 @@ StageFunctions Lowering::emit_stage(std::size_t step) {
   }
   if (options_.batches) emit_data_sums(stage, step, out);
   for (const schedule::Statistic& s : s_.statistics) {
-    if (s.stage == step) out.statistics.push_back(array_.at(s.sums));
+    if (s.stage == step) out.statistics.push_back(at_.array.at(s.sums));
   }
-  for (BufferId b : {local_.energy, local_.prior, local_.entropy, local_.discrete})
-    out.statistics.push_back(b);
+  const LocalSums& sums = at_.local_sums.at(step);
+  out.statistics.insert(out.statistics.end(), {sums.energy, sums.prior, sums.entropy, sums.discrete});
   return out;
 }
 

@@ -1,9 +1,9 @@
 // Streamed categories: the probabilities of one element are formed in a work array, added to whatever needs
 // them, and forgotten. Where all log odds are table rows or vectors of the item (LDA), no exponential is
 // taken per element.
-#include <algorithm>
+#include "compiler/loops/streams.h"
 
-#include "compiler/loops/stream.h"
+#include <algorithm>
 
 namespace lehr::loops {
 
@@ -16,12 +16,12 @@ constexpr double kUnderflow = 1e-200;
 
 }  // namespace
 
-Lowering::Stream Lowering::plan_stream(const ItemStage& stage, BlockId z) const {
+Stream Streams::plan_stream(const ItemStage& stage, BlockId z) const {
   Stream s;
   s.block = z;
   s.stage = &stage;
   const model::Variable& var = m_[s_.conditionals[z].variable];
-  s.values = size_[m_[*var.value_plate].set.index()];
+  s.values = at_.size[m_[*var.value_plate].set.index()];
   bool all_factor = var.axes.size() > 1;
   for (const ItemStage::LocalTerm& t : stage.terms) {
     for (std::size_t k = 0; k < t.term.atoms.size(); ++k) {
@@ -65,7 +65,7 @@ Lowering::Stream Lowering::plan_stream(const ItemStage& stage, BlockId z) const 
   return s;
 }
 
-void Lowering::stream_arrays(Stream& s) {
+void Streams::stream_arrays(Stream& s) {
   const std::string& name = m_[s_.conditionals[s.block].variable].name;
   s.probs = work_array("probs." + name, {s.values});
   s.odds = work_array("odds." + name, {s.values});
@@ -73,7 +73,7 @@ void Lowering::stream_arrays(Stream& s) {
   s.item_exp = work_array("item_exp." + name, {s.values});
 }
 
-Env Lowering::stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const {
+Env Streams::stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const {
   const StreamUse& u = s.uses[use];
   const Atom& own = u.term->term.atoms[u.atom];
   Env env;
@@ -83,31 +83,32 @@ Env Lowering::stream_env(const Stream& s, std::size_t use, const std::vector<Exp
   return env;
 }
 
-void Lowering::exp_table(ArrayId table) {
-  const schedule::Statistic& s = *statistic_.at(table);
-  const BufferId from = array_.at(table), to = exp_table_.at(table), shift = exp_shift_.at(table);
+void Streams::exp_table(ArrayId table) {
+  const schedule::Statistic& s = *at_.statistic.at(table);
+  const BufferId from = at_.array.at(table), to = at_.exp_table.at(table), shift = at_.exp_shift.at(table);
   std::vector<model::PlateId> rows;
   for (std::size_t k = 0; k < s.axes.size(); ++k) {
     if (k != s.contiguous) rows.push_back(s.axes[k]);
   }
-  const ExprId values = b_.extent(size_[s.axes[s.contiguous].index()]);
-  for_elements(rows, [&](std::vector<ExprId> row) {
+  const ExprId values = b_.extent(at_.size[s.axes[s.contiguous].index()]);
+  terms_.for_elements(rows, [&](std::vector<ExprId> row) {
     const auto at = [&](ExprId k) {
       std::vector<ExprId> all = row;
       all.push_back(k);
       return all;
     };
-    const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
-    for_range("k", b_.i(0), values, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(from, at(k)))); });
+    const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
+    b_.for_range("k", b_.i(0), values, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(from, at(k)))); });
     const ExprId local = weight(Weight::local);
     b_.store(shift, row, b_.mul(local, b_.get(top)));
-    for_range("k", b_.i(0), values,
-              [&](ExprId k) { b_.store(to, at(k), b_.exp(b_.mul(local, b_.sub(b_.load(from, at(k)), b_.get(top))))); });
+    b_.for_range("k", b_.i(0), values, [&](ExprId k) {
+      b_.store(to, at(k), b_.exp(b_.mul(local, b_.sub(b_.load(from, at(k)), b_.get(top)))));
+    });
   });
 }
 
-void Lowering::stream_item_setup(const Stream& s, ExprId item) {
-  if (!s.factored) return;
+ExprId Streams::stream_item_setup(const Stream& s, ExprId item) {
+  if (!s.factored) return {};
   // Vectors of the item: their sum, and its exponential shifted by the largest entry.
   const ExprId values = b_.extent(s.values);
   b_.fill(s.item_odds, b_.f(0));
@@ -118,27 +119,29 @@ void Lowering::stream_item_setup(const Stream& s, ExprId item) {
     Env env = stream_env(s, k, {item});
     ExprId scale = weight(Weight::local);
     if (s_.tempered[u.term->term.origin]) scale = b_.mul(scale, weight(Weight::local_data));
-    for_range("k", b_.i(0), values, [&](ExprId v) {
+    b_.for_range("k", b_.i(0), values, [&](ExprId v) {
       env[u.value] = v;
-      b_.add_to(s.item_odds, {v}, b_.mul(scale, expectation(p, env)));
+      b_.add_to(s.item_odds, {v}, b_.mul(scale, updates_.expectation(p, env)));
     });
   }
-  const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
-  for_range("k", b_.i(0), values, [&](ExprId v) { b_.assign(top, b_.max(b_.get(top), b_.load(s.item_odds, {v}))); });
-  for_range("k", b_.i(0), values,
-            [&](ExprId v) { b_.store(s.item_exp, {v}, b_.exp(b_.sub(b_.load(s.item_odds, {v}), b_.get(top)))); });
-  item_shift_ = b_.get(top);
+  const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
+  b_.for_range("k", b_.i(0), values, [&](ExprId v) { b_.assign(top, b_.max(b_.get(top), b_.load(s.item_odds, {v}))); });
+  b_.for_range("k", b_.i(0), values,
+               [&](ExprId v) { b_.store(s.item_exp, {v}, b_.exp(b_.sub(b_.load(s.item_odds, {v}), b_.get(top)))); });
+  return b_.get(top);
 }
 
-void Lowering::stream_elements(const Stream& s, ExprId item, bool final, StageMode mode) {
-  for_elements(m_[s_.conditionals[s.block].variable].axes,
-               [&](const std::vector<ExprId>& element) { stream_element(s, element, final, mode); }, {item});
+void Streams::stream_elements(const Stream& s, ExprId item, StreamVisit visit) {
+  visit.item_shift = stream_item_setup(s, item);
+  terms_.for_elements(m_[s_.conditionals[s.block].variable].axes,
+                      [&](const std::vector<ExprId>& element) { stream_element(s, element, visit); }, {item});
 }
 
-void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& element, bool final, StageMode mode) {
+void Streams::stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {
+  const auto& [arrays, final, mode, item_shift] = visit;
   const model::Variable& var = m_[s_.conditionals[s.block].variable];
   const ExprId values = b_.extent(s.values);
-  const auto each = [&](const std::function<void(ExprId)>& body) { for_range("k", b_.i(0), values, body); };
+  const auto each = [&](const std::function<void(ExprId)>& body) { b_.for_range("k", b_.i(0), values, body); };
   std::vector<Env> envs;
   for (std::size_t k = 0; k < s.uses.size(); ++k)
     envs.push_back(stream_env(s, k, element));
@@ -147,7 +150,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     const schedule::Statistic& st = s_.statistics[*s.uses[k].term->statistic];
     std::vector<ExprId> row;
     for (std::size_t x = 0; x < st.at.size(); ++x) {
-      if (x != st.contiguous) row.push_back(b_.let("row" + std::to_string(names_++), index(st.at[x], envs[k])));
+      if (x != st.contiguous) row.push_back(b_.let(b_.fresh("row"), terms_.index(st.at[x], envs[k])));
     }
     return row;
   };
@@ -160,50 +163,51 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
     return row;
   };
 
-  const ScalarId total = b_.local("total" + std::to_string(names_++), b_.f(0));
-  const ScalarId shift = b_.local("shift" + std::to_string(names_++), b_.f(0));
+  const ScalarId total = b_.local(b_.fresh("total"), b_.f(0));
+  const ScalarId shift = b_.local(b_.fresh("shift"), b_.f(0));
   // Log odds into `odds`, exponentials of them into `probs`, their sum into `total`.
   const auto from_odds = [&] {
     b_.fill(s.odds, b_.f(0));
     for (std::size_t k = 0; k < s.uses.size(); ++k) {
       const StreamUse& u = s.uses[k];
-      ArrayTerm t{&u.term->term, std::nullopt, &u.term->at, natural_weights(s.block, u.term->statistic.has_value())};
+      ArrayTerm t{&u.term->term, std::nullopt, &u.term->at,
+                  updates_.natural_weights(s.block, u.term->statistic.has_value())};
       if (u.term->statistic) t.array = table_of(u);
-      emit(u.term->term, factors(t, {u.atom}, s_.conditionals[s.block].variable), {}, envs[k], u.value,
-           [&](ExprId value, const Env& e) { b_.add_to(s.odds, {e.at(u.value)}, value); });
+      terms_.emit(u.term->term, terms_.factors(t, {u.atom}, s_.conditionals[s.block].variable), {}, envs[k], u.value,
+                  [&](ExprId value, const Env& e) { b_.add_to(s.odds, {e.at(u.value)}, value); });
     }
-    const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
+    const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
     each([&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(s.odds, {k}))); });
     b_.assign(shift, b_.get(top));
-    const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+    const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
     each([&](ExprId k) {
-      const ExprId e = b_.let("e" + std::to_string(names_++), b_.exp(b_.sub(b_.load(s.odds, {k}), b_.get(top))));
+      const ExprId e = b_.let(b_.fresh("e"), b_.exp(b_.sub(b_.load(s.odds, {k}), b_.get(top))));
       b_.store(s.probs, {k}, e);
       b_.accumulate(sum, e);
     });
     b_.assign(total, b_.get(sum));
   };
-  const bool picked = mode == StageMode::seed && picks_.contains(s.block);
+  const bool picked = mode == StageMode::seed && at_.picks.contains(s.block);
   if (picked) {
     each([&](ExprId k) {
-      b_.store(s.probs, {k}, b_.select(b_.equal(k, b_.load(picks_.at(s.block), {element[0]})), b_.f(1), b_.f(0)));
+      b_.store(s.probs, {k}, b_.select(b_.equal(k, b_.load(at_.picks.at(s.block), {element[0]})), b_.f(1), b_.f(0)));
     });
     b_.assign(total, b_.f(1));
   } else if (s.factored) {
-    b_.assign(shift, item_shift_);
+    b_.assign(shift, item_shift);
     for (std::size_t k = 0; k < s.uses.size(); ++k) {
       if (s.uses[k].kind == StreamUse::Kind::table && final) {
-        b_.assign(shift, b_.add(b_.get(shift), b_.load(exp_shift_.at(table_of(s.uses[k])), rows[k])));
+        b_.assign(shift, b_.add(b_.get(shift), b_.load(at_.exp_shift.at(table_of(s.uses[k])), rows[k])));
       }
     }
-    const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+    const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
     each([&](ExprId k) {
       ExprId p = b_.load(s.item_exp, {k});
       for (std::size_t j = 0; j < s.uses.size(); ++j) {
         if (s.uses[j].kind == StreamUse::Kind::table)
-          p = b_.mul(p, b_.load(exp_table_.at(table_of(s.uses[j])), at(rows[j], k)));
+          p = b_.mul(p, b_.load(at_.exp_table.at(table_of(s.uses[j])), at(rows[j], k)));
       }
-      const ExprId e = b_.let("p" + std::to_string(names_++), p);
+      const ExprId e = b_.let(b_.fresh("p"), p);
       b_.store(s.probs, {k}, e);
       b_.accumulate(sum, e);
     });
@@ -212,7 +216,7 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
   } else {
     from_odds();
   }
-  const ExprId scale = b_.let("scale" + std::to_string(names_++), b_.div(b_.f(1), b_.get(total)));
+  const ExprId scale = b_.let(b_.fresh("scale"), b_.div(b_.f(1), b_.get(total)));
   const auto prob = [&](ExprId k) { return b_.load(s.probs, {k}); };
 
   for (std::size_t k = 0; k < s.uses.size(); ++k) {
@@ -223,56 +227,65 @@ void Lowering::stream_element(const Stream& s, const std::vector<ExprId>& elemen
       const Atom& p = t.atoms[*u.partner];
       const BlockId b = s_.conditionals.block_of[p.variable.index()];
       const model::Variable& other = m_[p.variable];
-      const BufferId into = streamed_into_.at({b, p.stat});
-      std::vector<Factor> fs =
-          factors({&t, std::nullopt, nullptr, natural_weights(b, false)}, {u.atom, *u.partner}, p.variable);
+      const BufferId into = arrays.streamed_into.at({b, p.stat});
+      std::vector<Factor> fs = terms_.factors({&t, std::nullopt, nullptr, updates_.natural_weights(b, false)},
+                                              {u.atom, *u.partner}, p.variable);
       fs.push_back({{}, [scale](const Env&) { return scale; }});
       fs.push_back({{u.value}, [&](const Env& e) { return prob(e.at(u.value)); }});
-      emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
+      terms_.emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
         std::vector<IndexId> inner(p.axes.begin() + 1, p.axes.end());
-        std::vector<ExprId> to = address({other.axes.begin() + 1, other.axes.end()}, inner, e);
+        std::vector<ExprId> to = terms_.address({other.axes.begin() + 1, other.axes.end()}, inner, e);
         for (IndexId i : p.event)
-          to.push_back(index(i, e));
+          to.push_back(terms_.index(i, e));
         b_.add_to(into, to, value);
       });
       continue;
     }
     if (!final) continue;
     // Statistics, or the energy of a term with the category alone.
-    std::vector<Factor> fs = factors({&t, std::nullopt, nullptr}, {u.atom});
+    std::vector<Factor> fs = terms_.factors({&t}, {u.atom});
     fs.push_back({{}, [scale](const Env&) { return scale; }});
     fs.push_back({{u.value}, [&](const Env& e) { return prob(e.at(u.value)); }});
-    emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
+    terms_.emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
       if (u.term->statistic) {
         const schedule::Statistic& st = s_.statistics[*u.term->statistic];
-        b_.add_to(array_.at(st.sums), array_indices(st.sums, st.at, e), value);
+        b_.add_to(at_.array.at(st.sums), terms_.array_indices(st.sums, st.at, e), value);
       } else {
-        b_.add_to(s_.tempered[t.origin] ? local_.energy : local_.prior, {b_.i(0)}, value);
+        b_.add_to(s_.tempered[t.origin] ? arrays.sums.energy : arrays.sums.prior, {b_.i(0)}, value);
       }
     });
   }
   if (!final || mode == StageMode::seed) return;
   // H = log Z - sum_k p_k * log odds_k, times the copies of the element
-  const ScalarId mean = b_.local("mean" + std::to_string(names_++), b_.f(0));
+  const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
   each([&](ExprId k) {
     ExprId odds = b_.load(s.odds, {k});
     if (s.factored) {
       odds = b_.load(s.item_odds, {k});
       for (std::size_t j = 0; j < s.uses.size(); ++j) {
         if (s.uses[j].kind == StreamUse::Kind::table)
-          odds = b_.add(odds, b_.mul(weight(Weight::local), b_.load(array_.at(table_of(s.uses[j])), at(rows[j], k))));
+          odds =
+              b_.add(odds, b_.mul(weight(Weight::local), b_.load(at_.array.at(table_of(s.uses[j])), at(rows[j], k))));
       }
     }
     b_.accumulate(mean, b_.mul(prob(k), odds));
   });
   const ExprId h = b_.sub(b_.add(b_.log(b_.get(total)), b_.get(shift)), b_.mul(scale, b_.get(mean)));
-  b_.add_to(local_.discrete, {b_.i(0)}, b_.mul(owned_multiplicity(var, element), h));
+  b_.add_to(arrays.sums.discrete, {b_.i(0)}, b_.mul(updates_.owned_multiplicity(var, element), h));
   if (mode == StageMode::update)
-    add_item_energy(element[0], b_.mul(owned_multiplicity(var, element), b_.mul(scale, b_.get(mean))));
+    energies_.add_item_energy(element[0],
+                              b_.mul(updates_.owned_multiplicity(var, element), b_.mul(scale, b_.get(mean))));
   if (options_.save_locals) {
     const BufferId out = parameter_of(s.block, math::ParameterRole::probabilities);
-    each([&](ExprId k) { b_.store(out, parameter_address(s.block, element, {k}), b_.mul(scale, prob(k))); });
+    each([&](ExprId k) { b_.store(out, updates_.parameter_address(s.block, element, {k}), b_.mul(scale, prob(k))); });
   }
+}
+
+std::vector<ExprId> Streams::streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
+                                              const std::vector<ExprId>& event) {
+  std::vector<ExprId> at = terms_.address({var.axes.begin() + 1, var.axes.end()}, {element.begin() + 1, element.end()});
+  at.insert(at.end(), event.begin(), event.end());
+  return at;
 }
 
 }  // namespace lehr::loops

@@ -1,19 +1,13 @@
 // Index and coefficient expressions, and the loop nest of one term.
+#include "compiler/loops/terms.h"
+
 #include <algorithm>
 #include <stdexcept>
 
-#include "compiler/loops/lowering.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
 namespace {
-
-std::set<BoundId> mentioned(const Algebra& a, const std::vector<IndexId>& indices) {
-  std::set<BoundId> out;
-  for (IndexId i : indices)
-    a.collect(i, out);
-  return out;
-}
 
 bool open(const std::set<BoundId>& bounds, const Env& env) {
   return std::all_of(bounds.begin(), bounds.end(), [&](BoundId b) { return env.contains(b); });
@@ -21,7 +15,14 @@ bool open(const std::set<BoundId>& bounds, const Env& env) {
 
 }  // namespace
 
-ExprId Lowering::index(IndexId i, const Env& env) {
+std::set<BoundId> Terms::mentioned(const std::vector<IndexId>& indices) const {
+  std::set<BoundId> out;
+  for (IndexId i : indices)
+    a_.collect(i, out);
+  return out;
+}
+
+ExprId Terms::index(IndexId i, const Env& env) {
   return std::visit(Overloaded{[&](const density::IndexBound& b) {
                                  const ExprId base = env.at(b.bound);
                                  return b.offset == 0 ? base : b_.add(base, b_.i(b.offset));
@@ -31,12 +32,12 @@ ExprId Lowering::index(IndexId i, const Env& env) {
                     a_[i]);
 }
 
-std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices) {
+std::vector<ExprId> Terms::address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices) {
   std::vector<ExprId> out;
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const model::PlateId set = m_[plates[k]].set;
     if (m_[set].parent && k > 0) {
-      out.back() = b_.add(b_.load(buffers_.offsets[set.index()], {out.back()}), indices[k]);
+      out.back() = b_.add(b_.load(at_.data.offsets[set.index()], {out.back()}), indices[k]);
     } else {
       out.push_back(indices[k]);
     }
@@ -44,43 +45,43 @@ std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates,
   return out;
 }
 
-std::vector<ExprId> Lowering::address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
-                                      const Env& env) {
+std::vector<ExprId> Terms::address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
+                                   const Env& env) {
   std::vector<ExprId> values;
   for (IndexId i : indices)
     values.push_back(index(i, env));
   return address(plates, values);
 }
 
-ExprId Lowering::data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env) {
+ExprId Terms::data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env) {
   const auto plates = [&](const auto& x) {
     std::vector<model::PlateId> all = x.axes;
     all.insert(all.end(), x.event.begin(), x.event.end());
     return all;
   };
   return std::visit(Overloaded{[&](model::GivenId g) {
-                                 return b_.load(buffers_.givens[g.index()], address(plates(m_[g]), indices, env));
+                                 return b_.load(at_.data.givens[g.index()], address(plates(m_[g]), indices, env));
                                },
                                [&](model::VariableId v) {
-                                 return b_.load(buffers_.observed[v.index()], address(plates(m_[v]), indices, env));
+                                 return b_.load(at_.data.observed[v.index()], address(plates(m_[v]), indices, env));
                                }},
                     source);
 }
 
-ExprId Lowering::coef(CoefId c, const Env& env) {
+ExprId Terms::coef(CoefId c, const Env& env) {
   const auto matrix = [&](const density::DataSource& source) {
-    return data_inverse_.at(source.index() == 0 ? m_[std::get<0>(source)].name : m_[std::get<1>(source)].name);
+    return at_.data_inverse.at(source.index() == 0 ? m_[std::get<0>(source)].name : m_[std::get<1>(source)].name);
   };
   const auto lead_plates = [&](const density::DataSource& source) {
     return source.index() == 0 ? m_[std::get<0>(source)].axes : m_[std::get<1>(source)].axes;
   };
   return std::visit(
       Overloaded{[&](const density::CoefNumber& n) { return b_.f(n.value); },
-                 [&](const density::CoefConstant& k) { return b_.f(data_.constants.at(k.constant.index())); },
+                 [&](const density::CoefConstant& k) { return b_.f(shared_.data.constants.at(k.constant.index())); },
                  [&](const density::CoefData& d) { return b_.to_f64(data_value(d.source, d.indices, env)); },
                  [&](const density::CoefArray& d) { return array_value(d.array, d.indices, env); },
                  [&](const density::CoefExtent& e) {
-                   if (!e.row) return b_.to_f64(b_.extent(size_[e.plate.index()]));
+                   if (!e.row) return b_.to_f64(b_.extent(at_.size[e.plate.index()]));
                    return b_.to_f64(row_length(e.plate, packed_row(*e.row, env)));
                  },
                  [&](const density::CoefIndexValue& v) { return b_.to_f64(index(v.index, env)); },
@@ -118,9 +119,9 @@ ExprId Lowering::coef(CoefId c, const Env& env) {
                    return x;
                  },
                  [&](const density::CoefSum& s) {
-                   const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
+                   const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
                    const auto [begin, end] = range(s.bound, env);
-                   for_range(a_[s.bound].name, begin, end, [&](ExprId i) {
+                   b_.for_range(a_[s.bound].name, begin, end, [&](ExprId i) {
                      Env inner = env;
                      inner[s.bound] = i;
                      b_.accumulate(sum, coef(s.body, inner));
@@ -139,13 +140,13 @@ ExprId Lowering::coef(CoefId c, const Env& env) {
       a_[c]);
 }
 
-ExprId Lowering::guard(const Guard& g, const Env& env) {
+ExprId Terms::guard(const Guard& g, const Env& env) {
   if (g.present) {
     const model::Variable& v = m_[*g.present];
     std::vector<ExprId> at = address(v.axes, g.element, env);
     for (std::size_t k = 0; k < v.event.size(); ++k)
       at.push_back(b_.i(0));
-    const ExprId x = b_.load(buffers_.observed[g.present->index()], at);
+    const ExprId x = b_.load(at_.data.observed[g.present->index()], at);
     return b_.type(x) == Type::f64 ? b_.logical_not(b_.is_nan(x)) : b_.greater_equal(x, b_.i(0));
   }
   const ExprId l = index(g.left, env), r = index(g.right, env);
@@ -162,17 +163,9 @@ ExprId Lowering::guard(const Guard& g, const Env& env) {
   return b_.boolean(true);
 }
 
-ExprId Lowering::expectation(const Atom& a, const Env& env) {
-  const BlockId block = s_.conditionals.block_of[a.variable.index()];
-  std::vector<ExprId> at = address(m_[a.variable].axes, a.axes, env);
-  for (IndexId e : a.event)
-    at.push_back(index(e, env));
-  return b_.load(expectation_.at({block, a.stat}), at);
-}
-
-std::vector<ExprId> Lowering::array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
-  if (const auto r = residual_.find(array); r != residual_.end()) return address(r->second->axes, at, env);
-  const schedule::Statistic& s = *statistic_.at(array);
+std::vector<ExprId> Terms::array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
+  if (const auto r = at_.residual.find(array); r != at_.residual.end()) return address(r->second->axes, at, env);
+  const schedule::Statistic& s = *at_.statistic.at(array);
   std::vector<ExprId> out;
   for (std::size_t k = 0; k < at.size(); ++k) {
     if (k != s.contiguous) out.push_back(index(at[k], env));
@@ -181,25 +174,25 @@ std::vector<ExprId> Lowering::array_indices(ArrayId array, const std::vector<Ind
   return out;
 }
 
-ExprId Lowering::array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
-  return b_.load(array_.at(array), array_indices(array, at, env));
+ExprId Terms::array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
+  return b_.load(at_.array.at(array), array_indices(array, at, env));
 }
 
-ExprId Lowering::packed_row(IndexId row, const Env& env) {
+ExprId Terms::packed_row(IndexId row, const Env& env) {
   const ExprId within = index(row, env);
   const auto* b = std::get_if<density::IndexBound>(&a_[row]);
   if (!b || !a_[b->bound].parent) return within;
-  return b_.add(b_.load(buffers_.offsets[a_[b->bound].plate.index()], {packed_row(*a_[b->bound].parent, env)}), within);
+  return b_.add(b_.load(at_.data.offsets[a_[b->bound].plate.index()], {packed_row(*a_[b->bound].parent, env)}), within);
 }
 
-std::pair<ExprId, ExprId> Lowering::range(BoundId b, const Env& env) {
+std::pair<ExprId, ExprId> Terms::range(BoundId b, const Env& env) {
   const model::PlateId set = m_[a_[b].plate].set;
-  if (!a_[b].parent) return {b_.i(0), b_.extent(size_[set.index()])};
+  if (!a_[b].parent) return {b_.i(0), b_.extent(at_.size[set.index()])};
   return {b_.i(0), row_length(set, packed_row(*a_[b].parent, env))};
 }
 
-std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
-                                      std::optional<model::VariableId> owner) {
+std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
+                                   std::optional<model::VariableId> owner) {
   std::vector<Factor> out;
   for (CoefId c : a_.factors(t.term->coef)) {
     if (a_.literal(c) == 1.0) continue;
@@ -221,56 +214,49 @@ std::vector<Factor> Lowering::factors(const ArrayTerm& t, const std::vector<std:
   for (std::size_t k = 0; k < t.term->atoms.size(); ++k) {
     if (std::find(without.begin(), without.end(), k) != without.end()) continue;
     const Atom& atom = t.term->atoms[k];
-    std::set<BoundId> bounds = mentioned(a_, atom.axes);
-    bounds.merge(mentioned(a_, atom.event));
+    std::set<BoundId> bounds = mentioned(atom.axes);
+    bounds.merge(mentioned(atom.event));
     // Two elements of one chain: the expectation of the pair, once.
-    if (chains_.contains(s_.conditionals.block_of[atom.variable.index()])) {
+    if (at_.chains.contains(s_.conditionals.block_of[atom.variable.index()])) {
       const auto other = std::find_if(t.term->atoms.begin(), t.term->atoms.end(),
                                       [&](const Atom& x) { return &x != &atom && x.variable == atom.variable; });
       if (other != t.term->atoms.end()) {
         if (&*other < &atom) continue;
-        bounds.merge(mentioned(a_, other->event));
+        bounds.merge(mentioned(other->event));
         out.push_back(
-            {bounds, [this, &atom, &second = *other](const Env& env) { return pair_expectation(atom, second, env); }});
+            {bounds, [this, &atom, &second = *other](const Env& env) { return values_.pair(atom, second, env); }});
         continue;
       }
     }
-    out.push_back({bounds, [this, &atom](const Env& env) { return expectation(atom, env); }});
+    out.push_back({bounds, [this, &atom](const Env& env) { return values_.one(atom, env); }});
   }
   if (t.array) {
-    out.push_back({mentioned(a_, *t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});
+    out.push_back({mentioned(*t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});
   }
-  if (t.pairs) {
-    const schedule::Residual& r = s_.residuals[*t.pairs];
-    out.push_back({mentioned(a_, r.at), [this, &r](const Env& env) { return expected_pairs(r, env); }});
-  }
+  out.insert(out.end(), t.more.begin(), t.more.end());
   return out;
 }
 
-void Lowering::for_range(const std::string& name, ExprId begin, ExprId end, const std::function<void(ExprId)>& body) {
-  b_.for_loop(name + std::to_string(names_++), begin, end, body);
-}
-
-ExprId Lowering::row_length(model::PlateId set, ExprId row) {
-  const BufferId off = buffers_.offsets[set.index()];
+ExprId Terms::row_length(model::PlateId set, ExprId row) {
+  const BufferId off = at_.data.offsets[set.index()];
   return b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}));
 }
 
-ExprId Lowering::axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead) {
+ExprId Terms::axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead) {
   const model::PlateId set = m_[plates[lead.size()]].set;
-  if (!m_[set].parent || lead.empty()) return b_.extent(size_[set.index()]);
+  if (!m_[set].parent || lead.empty()) return b_.extent(at_.size[set.index()]);
   return row_length(set, address(plates, lead).back());
 }
 
-void Lowering::for_elements(const std::vector<model::PlateId>& plates,
-                            const std::function<void(const std::vector<ExprId>&)>& body, std::vector<ExprId> lead) {
+void Terms::for_elements(const std::vector<model::PlateId>& plates,
+                         const std::function<void(const std::vector<ExprId>&)>& body, std::vector<ExprId> lead) {
   const std::function<void()> level = [&] {
     if (lead.size() == plates.size()) {
       body(lead);
       return;
     }
     const ExprId end = axis_length(plates, lead);
-    for_range(m_[plates[lead.size()]].name, b_.i(0), end, [&](ExprId i) {
+    b_.for_range(m_[plates[lead.size()]].name, b_.i(0), end, [&](ExprId i) {
       lead.push_back(i);
       level();
       lead.pop_back();
@@ -279,7 +265,7 @@ void Lowering::for_elements(const std::vector<model::PlateId>& plates,
   level();
 }
 
-struct Lowering::Nest {
+struct Terms::Nest {
   std::vector<BoundId> order;               // bounds still to open, outermost first
   std::vector<Factor> factors, conditions;  // not used yet
   const std::function<void(ExprId, const Env&)>& leaf;
@@ -294,21 +280,21 @@ constexpr std::int64_t kCounted = std::int64_t{1} << 20;
 
 }  // namespace
 
-bool Lowering::only_counts(const Nest& nest, BoundId b) const {
+bool Terms::only_counts(const Nest& nest, BoundId b) const {
   if (!nest.read || nest.read->contains(b) || a_[b].parent) return false;
   const auto mention = [&](const Factor& f) { return f.bounds.contains(b); };
-  return b_.program()[size_[m_[a_[b].plate].set.index()]].constant < 0 &&
+  return b_.program()[at_.size[m_[a_[b].plate].set.index()]].constant < 0 &&
          std::none_of(nest.factors.begin(), nest.factors.end(), mention) &&
          std::none_of(nest.conditions.begin(), nest.conditions.end(), mention) &&
          std::none_of(nest.order.begin(), nest.order.end(),
-                      [&](BoundId x) { return a_[x].parent && mentioned(a_, {*a_[x].parent}).contains(b); });
+                      [&](BoundId x) { return a_[x].parent && mentioned({*a_[x].parent}).contains(b); });
 }
 
-void Lowering::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
-                    std::optional<BoundId> innermost, const std::function<void(ExprId, const Env&)>& leaf,
-                    const std::optional<std::set<BoundId>>& read) {
+void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
+                 std::optional<BoundId> innermost, const std::function<void(ExprId, const Env&)>& leaf,
+                 const std::optional<std::set<BoundId>>& read) {
   for (const Guard& g : t.guards) {
-    std::set<BoundId> bounds = g.present ? mentioned(a_, g.element) : mentioned(a_, {g.left, g.right});
+    std::set<BoundId> bounds = g.present ? mentioned(g.element) : mentioned({g.left, g.right});
     conditions.push_back({bounds, [this, &g](const Env& e) { return guard(g, e); }});
   }
   std::vector<BoundId> left;
@@ -324,7 +310,7 @@ void Lowering::emit(const Term& t, std::vector<Factor> factors, std::vector<Fact
   while (!left.empty()) {
     const auto ready = std::find_if(left.begin(), left.end(), [&](BoundId b) {
       if (!a_[b].parent) return true;
-      const std::set<BoundId> needs = mentioned(a_, {*a_[b].parent});
+      const std::set<BoundId> needs = mentioned({*a_[b].parent});
       return std::includes(known.begin(), known.end(), needs.begin(), needs.end());
     });
     if (ready == left.end()) throw std::logic_error("a nested bound is summed without the row it hangs on");
@@ -336,7 +322,7 @@ void Lowering::emit(const Term& t, std::vector<Factor> factors, std::vector<Fact
   emit_level(nest, std::move(env), ExprId());
 }
 
-void Lowering::emit_level(Nest& nest, Env env, ExprId product) {
+void Terms::emit_level(Nest& nest, Env env, ExprId product) {
   const auto take = [&](std::vector<Factor>& from) {
     std::vector<Factor> ready;
     for (auto f = from.begin(); f != from.end();) {
@@ -365,14 +351,14 @@ void Lowering::emit_level(Nest& nest, Env env, ExprId product) {
     nest.leaf(product.valid() ? product : b_.f(1), env);
     return;
   }
-  if (product.valid()) product = b_.let("c" + std::to_string(names_++), product);
+  if (product.valid()) product = b_.let(b_.fresh("c"), product);
   const BoundId next = nest.order.front();
   nest.order.erase(nest.order.begin());
   const auto [begin, end] = range(next, env);
   const bool counted = only_counts(nest, next);
   Nest rest = nest;
   const ExprId last = counted ? b_.min(end, b_.i(kCounted)) : end;
-  for_range(a_[next].name, begin, last, [&](ExprId i) {
+  b_.for_range(a_[next].name, begin, last, [&](ExprId i) {
     Env inner = env;
     inner[next] = i;
     emit_level(nest, std::move(inner), product);
@@ -380,8 +366,26 @@ void Lowering::emit_level(Nest& nest, Env env, ExprId product) {
   if (!counted) return;
   b_.if_then(b_.less(b_.i(kCounted), end), [&] {
     const ExprId more = b_.to_f64(b_.sub(end, b_.i(kCounted)));
-    emit_level(rest, env, b_.let("c" + std::to_string(names_++), product.valid() ? b_.mul(product, more) : more));
+    emit_level(rest, env, b_.let(b_.fresh("c"), product.valid() ? b_.mul(product, more) : more));
   });
+}
+
+void Terms::each_event(const model::Variable& var, int rank,
+                       const std::function<void(const std::vector<ExprId>&)>& body) {
+  std::vector<ExprId> event;
+  const std::vector<model::PlateId> axes = event_axes(var, rank);
+  const std::function<void(std::size_t)> level = [&](std::size_t k) {
+    if (k == axes.size()) {
+      body(event);
+      return;
+    }
+    b_.for_range("e", b_.i(0), b_.extent(at_.size[m_[axes[k]].set.index()]), [&](ExprId i) {
+      event.push_back(i);
+      level(k + 1);
+      event.pop_back();
+    });
+  };
+  level(0);
 }
 
 }  // namespace lehr::loops

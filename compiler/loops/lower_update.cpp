@@ -2,13 +2,13 @@
 // then expected statistics. Axes that every use names by a plain index are fixed: the element is known and
 // its loops vanish (gather). The others are scattered into an array over them. Coupled axes are always fixed,
 // so that the next element sees the factors just updated.
-#include <algorithm>
+#include "compiler/loops/updates.h"
 
-#include "compiler/loops/lowering.h"
+#include <algorithm>
 
 namespace lehr::loops {
 
-std::vector<bool> Lowering::gather_axes(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses) const {
+std::vector<bool> Updates::gather_axes(BlockId b, const Uses& uses) const {
   const conditionals::Block& block = s_.conditionals[b];
   std::vector<bool> fixed(m_[block.variable].axes.size(), true);
   for (std::size_t x = 0; x < fixed.size(); ++x) {
@@ -21,28 +21,14 @@ std::vector<bool> Lowering::gather_axes(BlockId b, const std::vector<std::pair<A
   return fixed;
 }
 
-std::vector<std::pair<ArrayTerm, std::size_t>> Lowering::outer_uses(BlockId b) const {
-  std::vector<std::pair<ArrayTerm, std::size_t>> out;
-  const conditionals::Block& block = s_.conditionals[b];
-  for (const schedule::OuterTerm& t : s_.outer) {
-    ArrayTerm term = outer_term(t, b);
-    term.weights = natural_weights(b, false);
-    for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
-      if (term.term->atoms[k].variable == block.variable) out.emplace_back(term, k);
-    }
-  }
-  return out;
-}
-
-std::vector<Weight> Lowering::natural_weights(BlockId b, bool from_table) const {
+std::vector<Weight> Updates::natural_weights(BlockId b, bool from_table) const {
   const bool local = s_.local[b.index()];
   std::vector<Weight> out{local ? Weight::local : Weight::global};
   if (!from_table) out.push_back(local ? Weight::local_data : Weight::global_data);
   return out;
 }
 
-Lowering::NaturalTarget Lowering::natural_buffers(BlockId b, const std::vector<bool>& fixed,
-                                                  const std::string& prefix) {
+NaturalTarget Updates::natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix) {
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
   NaturalTarget out;
@@ -64,13 +50,13 @@ Lowering::NaturalTarget Lowering::natural_buffers(BlockId b, const std::vector<b
   return out;
 }
 
-void Lowering::clear(const NaturalTarget& n) {
+void Updates::clear(const NaturalTarget& n) {
   for (const auto& [stat, buffer] : n.buffers)
     b_.fill(buffer, b_.f(0));
 }
 
-void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const std::vector<bool>& fixed,
-                          const std::vector<ExprId>& element, const NaturalTarget& n) {
+void Updates::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const std::vector<bool>& fixed,
+                         const std::vector<ExprId>& element, const NaturalTarget& n) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const Atom& atom = t.term->atoms[use];
   const auto add = [&](ExprId value, const Env& env) {
@@ -78,11 +64,11 @@ void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const 
     std::vector<ExprId> kept;
     for (std::size_t x : n.free_axes) {
       plates.push_back(var.axes[x]);
-      kept.push_back(fixed[x] ? element[x] : index(atom.axes[x], env));
+      kept.push_back(fixed[x] ? element[x] : terms_.index(atom.axes[x], env));
     }
-    std::vector<ExprId> at = address(plates, kept);
+    std::vector<ExprId> at = terms_.address(plates, kept);
     for (IndexId i : atom.event)
-      at.push_back(index(i, env));
+      at.push_back(terms_.index(i, env));
     b_.add_to(n.buffers.at(atom.stat), at, value);
   };
   std::set<BoundId> read;
@@ -90,26 +76,27 @@ void Lowering::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const 
     for (IndexId i : indices)
       a_.collect(i, read);
   }
-  const Solved solved = solve_axes(atom, fixed, element);
-  for_solutions(solved, [&](const Env& env) {
+  const Solved solved = lookups_.solve_axes(atom, fixed, element);
+  lookups_.for_solutions(solved, [&](const Env& env) {
     std::optional<BoundId> innermost;
     if (!atom.event.empty()) {
       const auto* bound = std::get_if<density::IndexBound>(&a_[atom.event.back()]);
       if (bound && !env.contains(bound->bound)) innermost = bound->bound;
     }
-    emit(*t.term, factors(t, {use}, s_.conditionals[b].variable), solved.conditions, env, innermost, add, read);
+    terms_.emit(*t.term, terms_.factors(t, {use}, s_.conditionals[b].variable), solved.conditions, env, innermost, add,
+                read);
   });
 }
 
-std::vector<ExprId> Lowering::parameter_address(BlockId b, const std::vector<ExprId>& element,
-                                                const std::vector<ExprId>& event) {
-  std::vector<ExprId> at = address(m_[s_.conditionals[b].variable].axes, element);
+std::vector<ExprId> Updates::parameter_address(BlockId b, const std::vector<ExprId>& element,
+                                               const std::vector<ExprId>& event) {
+  std::vector<ExprId> at = terms_.address(m_[s_.conditionals[b].variable].axes, element);
   at.insert(at.end(), event.begin(), event.end());
   return at;
 }
 
-std::vector<ExprId> Lowering::natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
-                                              const std::vector<ExprId>& event) {
+std::vector<ExprId> Updates::natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
+                                             const std::vector<ExprId>& event) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   std::vector<model::PlateId> plates;
   std::vector<ExprId> kept;
@@ -117,20 +104,20 @@ std::vector<ExprId> Lowering::natural_address(BlockId b, const std::vector<ExprI
     plates.push_back(var.axes[x]);
     kept.push_back(element[x]);
   }
-  std::vector<ExprId> at = address(plates, kept);
+  std::vector<ExprId> at = terms_.address(plates, kept);
   at.insert(at.end(), event.begin(), event.end());
   return at;
 }
 
-Formulas Lowering::parameter_formulas(BlockId b, const std::vector<ExprId>& element) {
+Formulas Updates::parameter_formulas(BlockId b, const std::vector<ExprId>& element) {
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
   Formulas f;
   f.fail_code = kFailBlock + static_cast<std::int32_t>(b.index());
-  if (const auto axes = event_axes(var, 1); !axes.empty()) f.extent = size_[m_[axes[0]].set.index()];
+  if (const auto axes = event_axes(var, 1); !axes.empty()) f.extent = at_.size[m_[axes[0]].set.index()];
   for (const math::FactorParameter& p : block.factor->parameters) {
     if (!p.exported) continue;
-    const BufferId buffer = parameter_.at({b, p.name});
+    const BufferId buffer = at_.parameter.at({b, p.name});
     f.quantities[p.name] = [this, b, buffer, element](const std::vector<ExprId>& event) {
       return b_.load(buffer, parameter_address(b, element, event));
     };
@@ -138,89 +125,69 @@ Formulas Lowering::parameter_formulas(BlockId b, const std::vector<ExprId>& elem
   return f;
 }
 
-void Lowering::softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
+void Updates::softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
   const BufferId natural = n.buffers.at(math::Stat::indicator),
                  probs = parameter_of(b, math::ParameterRole::probabilities);
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  const ExprId size = b_.extent(size_[m_[event_axes(var, 1)[0]].set.index()]);
+  const ExprId size = b_.extent(at_.size[m_[event_axes(var, 1)[0]].set.index()]);
   const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };
-  const ScalarId top = b_.local("top" + std::to_string(names_++), b_.f(-1.7e308));
-  for_range("k", b_.i(0), size, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), nat(k))); });
-  const ScalarId sum = b_.local("sum" + std::to_string(names_++), b_.f(0));
-  for_range("k", b_.i(0), size, [&](ExprId k) {
-    const ExprId e = b_.let("e" + std::to_string(names_++), b_.exp(b_.sub(nat(k), b_.get(top))));
+  const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
+  b_.for_range("k", b_.i(0), size, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), nat(k))); });
+  const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+  b_.for_range("k", b_.i(0), size, [&](ExprId k) {
+    const ExprId e = b_.let(b_.fresh("e"), b_.exp(b_.sub(nat(k), b_.get(top))));
     b_.store(probs, parameter_address(b, element, {k}), e);
     b_.accumulate(sum, e);
   });
-  const ExprId scale = b_.let("scale" + std::to_string(names_++), b_.div(b_.f(1), b_.get(sum)));
-  for_range("k", b_.i(0), size, [&](ExprId k) {
+  const ExprId scale = b_.let(b_.fresh("scale"), b_.div(b_.f(1), b_.get(sum)));
+  b_.for_range("k", b_.i(0), size, [&](ExprId k) {
     const auto at = parameter_address(b, element, {k});
     b_.store(probs, at, b_.mul(b_.load(probs, at), scale));
   });
 }
 
-void Lowering::argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
+void Updates::argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
   const BufferId natural = n.buffers.at(math::Stat::indicator),
                  probs = parameter_of(b, math::ParameterRole::probabilities);
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  const ExprId size = b_.extent(size_[m_[event_axes(var, 1)[0]].set.index()]);
+  const ExprId size = b_.extent(at_.size[m_[event_axes(var, 1)[0]].set.index()]);
   const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };
-  const ScalarId top = b_.local("top" + std::to_string(names_++), nat(b_.i(0)));
-  const ScalarId best = b_.local("best" + std::to_string(names_++), b_.i(0));
-  for_range("k", b_.i(1), size, [&](ExprId k) {
+  const ScalarId top = b_.local(b_.fresh("top"), nat(b_.i(0)));
+  const ScalarId best = b_.local(b_.fresh("best"), b_.i(0));
+  b_.for_range("k", b_.i(1), size, [&](ExprId k) {
     b_.if_then(b_.greater(nat(k), b_.get(top)), [&] {
       b_.assign(top, nat(k));
       b_.assign(best, k);
     });
   });
-  for_range("k", b_.i(0), size, [&](ExprId k) {
+  b_.for_range("k", b_.i(0), size, [&](ExprId k) {
     b_.store(probs, parameter_address(b, element, {k}), b_.select(b_.equal(k, b_.get(best)), b_.f(1), b_.f(0)));
   });
 }
 
-void Lowering::declare_gradients() {
-  if (!options_.gradients) return;
-  const SizeId two = b_.constant_size("gradient norms", 2);
-  for (const schedule::Step& step : s_.steps) {
-    const auto* u = std::get_if<schedule::BlockUpdate>(&step);
-    if (!u || s_.local[u->block.index()] || s_.conditionals[u->block].point || s_.conditionals[u->block].chain)
-      continue;
-    const model::Variable& var = m_[s_.conditionals[u->block].variable];
-    for (const math::StatisticRow& row : s_.conditionals[u->block].factor->statistics) {
-      const bool scalar = var.event.empty() && row.stat != math::Stat::indicator;
-      std::vector<model::PlateId> axes = var.axes;
-      const std::vector<model::PlateId> event = event_axes(var, scalar ? 0 : math::event_rank(row.stat));
-      axes.insert(axes.end(), event.begin(), event.end());
-      mean_gradient_[{u->block, row.stat}] =
-          b_.buffer("gradient." + var.name + "." + math::natural_name(row.stat), Role::parameter, packed(axes));
-    }
-    gradient_norms_[u->block] = b_.buffer("gradient." + var.name, Role::output, {two});
-  }
-}
-
-void Lowering::measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient) {
-  const auto mean = mean_gradient_.find({b, stat});
-  if (mean == mean_gradient_.end()) return;
+void Updates::measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient) {
+  const auto mean = at_.mean_gradient.find({b, stat});
+  if (mean == at_.mean_gradient.end()) return;
   const ExprId share = weight(Weight::memory);
   b_.if_then(b_.greater(share, b_.f(0)), [&] {
-    const ExprId g = b_.let("gradient" + std::to_string(names_++), gradient);
-    const ExprId old = b_.let("mean" + std::to_string(names_++), b_.load(mean->second, at));
-    const ExprId now = b_.let("mean" + std::to_string(names_++), b_.add(old, b_.mul(share, b_.sub(g, old))));
+    const ExprId g = b_.let(b_.fresh("gradient"), gradient);
+    const ExprId old = b_.let(b_.fresh("mean"), b_.load(mean->second, at));
+    const ExprId now = b_.let(b_.fresh("mean"), b_.add(old, b_.mul(share, b_.sub(g, old))));
     b_.store(mean->second, at, now);
-    b_.add_to(gradient_norms_.at(b), {b_.i(0)}, b_.mul(now, now));
-    b_.add_to(gradient_norms_.at(b), {b_.i(1)}, b_.mul(g, g));
+    b_.add_to(at_.gradient_norms.at(b), {b_.i(0)}, b_.mul(now, now));
+    b_.add_to(at_.gradient_norms.at(b), {b_.i(1)}, b_.mul(g, g));
   });
 }
 
-void Lowering::blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
+void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
   const ExprId rho = weight(Weight::step);
   b_.if_then(b_.not_equal(rho, b_.f(1)), [&] {
     Formulas f = parameter_formulas(b, element);
     const model::Variable& var = m_[s_.conditionals[b].variable];
     for (const math::StatisticRow& row : s_.conditionals[b].factor->statistics) {
       const int rank = var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat);
-      if (row.stat == math::Stat::indicator) f.extent = size_[m_[event_axes(var, 1)[0]].set.index()];
-      components(row.natural, rank, f, [&](std::vector<ExprId> event, ExprId old) {
+      if (row.stat == math::Stat::indicator) f.extent = at_.size[m_[event_axes(var, 1)[0]].set.index()];
+      formulas_.components(row.natural, rank, f, [&](std::vector<ExprId> event, ExprId old) {
         const std::vector<ExprId> at = natural_address(b, element, n, event);
         const ExprId now = b_.load(n.buffers.at(row.stat), at);
         measure_gradient(b, row.stat, parameter_address(b, element, event), b_.sub(now, old));
@@ -230,9 +197,9 @@ void Lowering::blend_naturals(BlockId b, const std::vector<ExprId>& element, con
   });
 }
 
-void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
+void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, bool tolerant) {
   const math::Factor& factor = *s_.conditionals[b].factor;
-  const bool steps = !tolerant_ && !s_.local[b.index()], point = s_.conditionals[b].point;
+  const bool steps = !tolerant && !s_.local[b.index()], point = s_.conditionals[b].point;
   if (steps && !point) blend_naturals(b, element, n);
   if (factor.softmax) {
     if (factor.hard) argmax(b, element, n);
@@ -240,6 +207,7 @@ void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, cons
     return;
   }
   Formulas f = parameter_formulas(b, element);
+  if (tolerant) f.fail_code = 0;
   for (const auto& [stat, buffer] : n.buffers) {
     f.quantities[math::natural_name(stat)] = [this, b, buffer = buffer, element, &n](const std::vector<ExprId>& event) {
       const ExprId x = b_.load(buffer, natural_address(b, element, n, event));
@@ -251,13 +219,13 @@ void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, cons
   for (const math::FactorParameter& p : factor.parameters) {
     BufferId buffer;
     if (p.exported) {
-      buffer = parameter_.at({b, p.name});
+      buffer = at_.parameter.at({b, p.name});
     } else {
       buffer = work_array(p.name + "." + m_[s_.conditionals[b].variable].name,
                           std::vector<SizeId>(static_cast<std::size_t>(p.event_rank), f.extent));
       f.quantities[p.name] = [this, buffer](const std::vector<ExprId>& event) { return b_.load(buffer, event); };
     }
-    components(p.from_natural, p.event_rank, f, [&](std::vector<ExprId> event, ExprId value) {
+    formulas_.components(p.from_natural, p.event_rank, f, [&](std::vector<ExprId> event, ExprId value) {
       const std::vector<ExprId> at = p.exported ? parameter_address(b, element, event) : event;
       if (p.exported && steps && point) {
         const ExprId rho = weight(Weight::step), old = b_.load(buffer, at);
@@ -266,46 +234,50 @@ void Lowering::from_naturals(BlockId b, const std::vector<ExprId>& element, cons
       b_.store(buffer, at, value);
     });
   }
-  if (!tolerant_) {
-    const auto require = [&](const math::Expr& v, const auto& holds) {
-      const ScalarId bad = b_.local("bad" + std::to_string(names_++), b_.f(0));
-      components(v, math::free_event_rank(v), f, [&](const std::vector<ExprId>&, ExprId value) {
-        b_.accumulate(bad, b_.select(holds(value), b_.f(0), b_.f(1)));
-      });
-      b_.fail_if(b_.greater(b_.get(bad), b_.f(0)), f.fail_code);
-    };
-    for (const math::Expr& v : factor.valid)
-      require(v, [&](ExprId value) { return b_.greater(value, b_.f(0)); });
-    if (s_.conditionals[b].point) {
-      for (const math::Expr& v : factor.interior)
-        require(v, [&](ExprId value) { return b_.greater_equal(value, b_.f(0)); });
-    }
-  }
+  if (!tolerant) check_proper(b, f);
   expectations_from_parameters(b, element, f);
 }
 
-void Lowering::expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
+void Updates::check_proper(BlockId b, Formulas& f) {
+  const math::Factor& factor = *s_.conditionals[b].factor;
+  const auto require = [&](const math::Expr& v, const auto& holds) {
+    const ScalarId bad = b_.local(b_.fresh("bad"), b_.f(0));
+    formulas_.components(v, math::free_event_rank(v), f, [&](const std::vector<ExprId>&, ExprId value) {
+      b_.accumulate(bad, b_.select(holds(value), b_.f(0), b_.f(1)));
+    });
+    b_.fail_if(b_.greater(b_.get(bad), b_.f(0)), f.fail_code);
+  };
+  for (const math::Expr& v : factor.valid)
+    require(v, [&](ExprId value) { return b_.greater(value, b_.f(0)); });
+  if (s_.conditionals[b].point) {
+    for (const math::Expr& v : factor.interior)
+      require(v, [&](ExprId value) { return b_.greater_equal(value, b_.f(0)); });
+  }
+}
+
+void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
   for (const math::StatisticRow& row : block.factor->statistics) {
-    const auto it = expectation_.find({b, row.stat});
-    if (it == expectation_.end() || row.stat == math::Stat::indicator)
+    const auto it = at_.expectation.find({b, row.stat});
+    if (it == at_.expectation.end() || row.stat == math::Stat::indicator)
       continue;  // probabilities are their own expectation
     const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
-    components(row.expectation, rank, f, [&](std::vector<ExprId> event, ExprId value) {
+    formulas_.components(row.expectation, rank, f, [&](std::vector<ExprId> event, ExprId value) {
       b_.store(it->second, parameter_address(b, element, event), value);
     });
   }
 }
 
-ExprId Lowering::entropy(BlockId b, const std::vector<ExprId>& element) {
+ExprId Updates::entropy(BlockId b, const std::vector<ExprId>& element) {
   Formulas f = parameter_formulas(b, element);
   ExprId out = b_.f(0);
-  components(s_.conditionals[b].factor->entropy, 0, f, [&](const std::vector<ExprId>&, ExprId value) { out = value; });
+  formulas_.components(s_.conditionals[b].factor->entropy, 0, f,
+                       [&](const std::vector<ExprId>&, ExprId value) { out = value; });
   return b_.mul(owned_multiplicity(m_[s_.conditionals[b].variable], element), out);
 }
 
-ExprId Lowering::owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element) {
+ExprId Updates::owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element) {
   ExprId out = b_.f(1);
   for (std::size_t x = 0; x < v.axes.size(); ++x) {
     const auto& times = m_[m_[v.axes[x]].set].times;
@@ -313,59 +285,21 @@ ExprId Lowering::owned_multiplicity(const model::Variable& v, const std::vector<
     const model::Given& g = m_[*times];
     const auto first = static_cast<std::ptrdiff_t>(x + 1 - g.axes.size());
     const std::vector<ExprId> at(element.begin() + first, element.begin() + static_cast<std::ptrdiff_t>(x + 1));
-    out = b_.mul(out, b_.load(buffers_.givens[times->index()], address(g.axes, at)));
+    out = b_.mul(out, b_.load(at_.data.givens[times->index()], terms_.address(g.axes, at)));
   }
   if (!v.auxiliary || v.auxiliary->kind != model::Auxiliary::Kind::source) return out;
   const model::Variable& host = m_[v.auxiliary->host];
   if (host.support == math::Support::category) return out;
-  const ExprId count = b_.load(buffers_.observed[v.auxiliary->host.index()], address(v.axes, element));
+  const ExprId count = b_.load(at_.data.observed[v.auxiliary->host.index()], terms_.address(v.axes, element));
   return b_.mul(out, b_.select(b_.is_nan(count), b_.f(0), count));
 }
 
-void Lowering::update(BlockId b, const std::vector<std::pair<ArrayTerm, std::size_t>>& uses,
-                      const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
-  if (chains_.contains(b)) {
-    update_chain(b, uses, lead, hooks);
-    return;
-  }
-  const model::Variable& var = m_[s_.conditionals[b].variable];
-  const std::vector<bool> fixed = gather_axes(b, uses);
-  const NaturalTarget n = natural_buffers(b, fixed, "");
-  std::vector<ExprId> element = lead;
-  element.resize(var.axes.size());
-  // Loops over the axes for which `wanted` holds; the element is complete inside.
-  const std::function<void(std::size_t, bool, const std::function<void()>&)> loops =
-      [&](std::size_t x, bool wanted, const std::function<void()>& body) {
-        if (x == var.axes.size()) {
-          body();
-        } else if (x < lead.size() || fixed[x] != wanted) {
-          loops(x + 1, wanted, body);
-        } else {
-          const ExprId end = axis_length(var.axes, {element.begin(), element.begin() + static_cast<std::ptrdiff_t>(x)});
-          for_range(m_[var.axes[x]].name, b_.i(0), end, [&](ExprId i) {
-            element[x] = i;
-            loops(x + 1, wanted, body);
-          });
-        }
-      };
-  const std::vector<RunningSum> sums = running_sums(uses);
-  for (const RunningSum& x : sums)
-    fill_sum(*x.residual);
-  loops(0, true, [&] {
-    for (const RunningSum& x : sums)
-      move_sum(x, false, fixed, element);
-    clear(n);
-    for (const auto& [t, atom] : uses)
-      contribute(b, t, atom, fixed, element, n);
-    loops(0, false, [&] {
-      if (hooks.gathered) hooks.gathered(element, n);
-      if (hooks.before) hooks.before(element);
-      from_naturals(b, element, n);
-      if (hooks.after) hooks.after(element);
-    });
-    for (const RunningSum& x : sums)
-      move_sum(x, true, fixed, element);
-  });
+ExprId Updates::expectation(const Atom& a, const Env& env) {
+  const BlockId block = s_.conditionals.block_of[a.variable.index()];
+  std::vector<ExprId> at = terms_.address(m_[a.variable].axes, a.axes, env);
+  for (IndexId e : a.event)
+    at.push_back(terms_.index(e, env));
+  return b_.load(at_.expectation.at({block, a.stat}), at);
 }
 
 }  // namespace lehr::loops

@@ -2,8 +2,9 @@
 #include "compiler/native/loop_shape.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <variant>
+
+#include "compiler/loops/walk.h"
 
 namespace lehr::native {
 namespace {
@@ -30,93 +31,6 @@ std::optional<std::int64_t> trip_count(const Program& program, const For& loop) 
   if (!begin || !end) return std::nullopt;
   return std::max<std::int64_t>(0, *end - *begin);
 }
-
-struct IgnoreScalars {
-  void operator()(ScalarId, bool) const {}
-};
-
-/// Calls `on_expr(ExprId)` once for every expression below a statement or block, and `on_buffer(BufferId,
-/// bool stored)` and `on_scalar(ScalarId, bool declared)`.
-template <class OnExpr, class OnBuffer, class OnScalar = IgnoreScalars>
-struct Walk {
-  const Program& program;
-  OnExpr on_expr;
-  OnBuffer on_buffer;
-  OnScalar on_scalar = {};
-  std::unordered_set<ExprId> seen = {};
-  bool large_blocks = true;  // whether blocks that become functions of their own are entered
-  bool stops = false;        // a Fail or BreakIf was met
-
-  void expr(ExprId id) {
-    if (!seen.insert(id).second) return;
-    on_expr(id);
-    std::visit([&](const auto& node) { children(node); }, program[id].node);
-  }
-  void children(const ConstF&) {}
-  void children(const ConstI&) {}
-  void children(const Get& n) { on_scalar(n.scalar, false); }
-  void children(const Extent&) {}
-  void children(const Load& n) { element(n.buffer, n.indices, false); }
-  void children(const Unary& n) { expr(n.operand); }
-  void children(const Binary& n) {
-    expr(n.left);
-    expr(n.right);
-  }
-  void children(const Select& n) {
-    expr(n.condition);
-    expr(n.if_true);
-    expr(n.if_false);
-  }
-  void element(BufferId buffer, const std::vector<ExprId>& indices, bool stored) {
-    on_buffer(buffer, stored);
-    for (ExprId index : indices)
-      expr(index);
-  }
-
-  void block(const Block& statements) {
-    if (!large_blocks && statements.size() > kWholeBlock) return;
-    for (const Stmt& s : statements)
-      std::visit([&](const auto& node) { statement(node); }, s.node);
-  }
-  void statement(const For& n) {
-    on_scalar(n.index, true);
-    expr(n.begin);
-    expr(n.end);
-    block(n.body);
-  }
-  void scalar(ScalarId id, bool declared, ExprId value) {
-    on_scalar(id, declared);
-    expr(value);
-  }
-  void statement(const Let& n) { scalar(n.scalar, true, n.value); }
-  void statement(const Local& n) { scalar(n.scalar, true, n.initial); }
-  void statement(const Assign& n) { scalar(n.scalar, false, n.value); }
-  void statement(const Accumulate& n) { scalar(n.scalar, false, n.value); }
-  void statement(const Store& n) {
-    element(n.buffer, n.indices, true);
-    expr(n.value);
-  }
-  void statement(const Fill& n) {
-    on_buffer(n.buffer, true);
-    expr(n.value);
-  }
-  void statement(const If& n) {
-    expr(n.condition);
-    block(n.then_block);
-    block(n.else_block);
-  }
-  void statement(const BreakIf& n) {
-    stops = true;
-    expr(n.condition);
-  }
-  void statement(const Fail&) { stops = true; }
-  void statement(const Comment&) {}
-};
-
-template <class OnExpr, class OnBuffer>
-Walk(const Program&, OnExpr, OnBuffer) -> Walk<OnExpr, OnBuffer>;
-template <class OnExpr, class OnBuffer, class OnScalar>
-Walk(const Program&, OnExpr, OnBuffer, OnScalar) -> Walk<OnExpr, OnBuffer, OnScalar>;
 
 std::int64_t own_nodes(const Program& program, ExprId id) {
   const auto* call = std::get_if<Unary>(&program[id].node);
@@ -246,7 +160,7 @@ Uses uses_of(const Program& program, std::span<const Stmt> statements, bool larg
   };
   const auto on_scalar = [&](ScalarId scalar, bool declares) { (declares ? declared : out.scalars).insert(scalar); };
   Walk walk{program, [](ExprId) {}, on_buffer, on_scalar};
-  walk.large_blocks = large_blocks;
+  if (!large_blocks) walk.largest_block = kWholeBlock;
   for (const Stmt& s : statements)
     std::visit([&](const auto& node) { walk.statement(node); }, s.node);
   for (ScalarId s : declared)

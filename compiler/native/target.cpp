@@ -12,12 +12,16 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "compiler/native/lower.h"
 
 namespace lehr::native {
 namespace {
+
+/// Architectures that objects are made for, and tested on.
+constexpr llvm::Triple::ArchType kArchitectures[] = {llvm::Triple::x86_64, llvm::Triple::aarch64};
 
 void initialise_llvm(bool all) {
   static const bool native = [] {
@@ -60,7 +64,7 @@ std::optional<Refusal> refusal(const Options& options) {
   const llvm::Triple parsed(triple);
   std::string message;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
-  const bool known = parsed.getArch() == llvm::Triple::x86_64 || parsed.getArch() == llvm::Triple::aarch64;
+  const bool known = std::ranges::find(kArchitectures, parsed.getArch()) != std::end(kArchitectures);
   const char* why = !target                                             ? "LLVM knows no machine '"
                     : !parsed.isArch64Bit() || !parsed.isLittleEndian() ? "not a 64-bit little-endian machine: '"
                     : !known || parsed.isX32()                          ? "no objects are made for '"

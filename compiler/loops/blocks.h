@@ -1,0 +1,32 @@
+// Blocks, whatever kind of factor they have: their updates, starts and entropies.
+#pragma once
+#include "compiler/loops/chains.h"
+
+namespace lehr::loops {
+
+class Blocks : Part {
+ public:
+  Blocks(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains)
+      : Part(shared), terms_(terms), residuals_(residuals), updates_(updates), chains_(chains) {}
+
+  /// One pass over all elements (or those with the leading `element` values) of a stored block.
+  void update(BlockId b, const Uses& uses, const std::vector<ExprId>& element, const UpdateHooks& hooks);
+  Uses outer_uses(BlockId b);
+  /// Blocks in an order in which each comes after the latent parents of its statement.
+  std::vector<BlockId> parents_first() const;
+  /// As its own statement alone has it.
+  void form_from_prior(BlockId b, const std::vector<ExprId>& lead);
+  void recompute_expectations(BlockId b, const std::vector<ExprId>& lead);
+  void add_entropy(BlockId b, const std::vector<ExprId>& lead, ScalarId into);
+
+ private:
+  /// The terms of its own statement that factors at the start can be read from.
+  Uses prior_uses(BlockId b) const;
+
+  Terms& terms_;
+  Residuals& residuals_;
+  Updates& updates_;
+  Chains& chains_;
+};
+
+}  // namespace lehr::loops

@@ -1,0 +1,58 @@
+// Chains: one factor over a whole sequence.
+#pragma once
+#include "compiler/loops/updates.h"
+
+namespace lehr::loops {
+
+class Chains : Part {
+ public:
+  Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates)
+      : Part(shared), terms_(terms), formulas_(formulas), updates_(updates) {}
+
+  void declare_chain(BlockId b);
+  /// Work arrays of the open function for a chain that is kept for the current item only.
+  void local_chain(BlockId b);
+  void update_chain(BlockId b, const Uses& uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks);
+  void for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
+                     const std::function<void(const std::vector<ExprId>&)>& body);
+  /// Pairs and entropy as if the elements were independent: for start values.
+  void independent_pairs(BlockId b, const std::vector<ExprId>& sequence);
+  ExprId pair_expectation(const Atom& x, const Atom& y, const Env& env);
+  ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
+
+ private:
+  using AddPair =
+      std::function<void(ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value)>;
+  /// Whether another block of the item stage shares a term with a pair: it is updated from the pairs of the last sweep.
+  bool pairs_read_in_item(BlockId b) const;
+  /// Log potentials of one sequence: of single elements added to `unary`, of neighbours given to `add_pair`.
+  void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
+                         const AddPair& add_pair);
+  std::vector<ExprId> pair_address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& before,
+                                   const std::vector<ExprId>& now);
+  std::vector<ExprId> entropy_address(BlockId b, const std::vector<ExprId>& sequence);
+  /// `value` is that of one copy of the sequence.
+  void store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value);
+
+  // ---- lower_chain_categories.cpp
+  void forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
+
+  // ---- lower_chain_gaussian.cpp
+  struct Smoother;  // the arrays of one sequence
+  void kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
+  Smoother open_smoother(BlockId b, const std::vector<ExprId>& sequence, bool tolerant);
+  /// Forwards: x_{t-1} is eliminated; the log determinant of the pivot at t.
+  ExprId eliminate(const Smoother& s, ExprId t);
+  /// Backwards: mean and covariance at t from those at t + 1, and the pairs of t and t + 1.
+  void smooth(const Smoother& s, ExprId t);
+  void store_marginal(const Smoother& s, ExprId t);
+  ExprId component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term);
+  void each_component(const Smoother& s, const std::function<void(ExprId)>& body);
+  void each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body);
+
+  Terms& terms_;
+  FormulaLoops& formulas_;
+  Updates& updates_;
+};
+
+}  // namespace lehr::loops

@@ -1,0 +1,143 @@
+// Blocks: their updates, starts and entropies, whatever kind of factor they have.
+#include <algorithm>
+
+#include "compiler/loops/blocks.h"
+
+namespace lehr::loops {
+
+std::vector<BlockId> Blocks::parents_first() const {
+  // A block waits for the latent parents that the terms of its own statement mention.
+  const conditionals::Conditionals& c = s_.conditionals;
+  std::map<std::optional<model::StatementId>, std::set<std::size_t>> mentioned;
+  for (const Term& t : c.density.terms) {
+    for (const Atom& x : t.atoms)
+      mentioned[c.density.origins[t.origin].statement].insert(c.block_of[x.variable.index()].index());
+  }
+  std::vector<BlockId> out;
+  std::vector<bool> done(c.blocks.size());
+  const auto ready = [&](std::size_t k) {
+    return !done[k] && std::ranges::all_of(mentioned[m_[c.blocks[k].variable].statement],
+                                           [&](std::size_t parent) { return parent == k || done[parent]; });
+  };
+  while (out.size() < c.blocks.size()) {
+    std::size_t next = 0;
+    while (next < c.blocks.size() && !ready(next))
+      ++next;
+    if (next == c.blocks.size())
+      next = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
+    done[next] = true;
+    out.push_back(BlockId(next));
+  }
+  return out;
+}
+
+Uses Blocks::prior_uses(BlockId b) const {
+  const density::Density& d = s_.conditionals.density;
+  const conditionals::Block& block = s_.conditionals[b];
+  Uses out;
+  for (const conditionals::Use& u : block.uses) {
+    const Term& t = d.terms[u.term];
+    const auto origin = d.origins[t.origin].statement;
+    const bool own = origin == m_[block.variable].statement || (block.mean && origin == m_[*block.mean].statement);
+    const bool readable = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
+      return stored(s_.conditionals.block_of[x.variable.index()]);
+    });
+    // An element that stands as the one before another: that one is formed later.
+    const auto before = [&](const Atom& x) {
+      return std::any_of(x.axes.begin(), x.axes.end(), [&](IndexId i) {
+        const auto* b = std::get_if<density::IndexBound>(&a_[i]);
+        return b && b->offset != 0;
+      });
+    };
+    if (own && readable && (block.chain || !before(t.atoms[u.atom]))) out.push_back({ArrayTerm{&t}, u.atom});
+  }
+  return out;
+}
+
+void Blocks::form_from_prior(BlockId b, const std::vector<ExprId>& lead) {
+  UpdateHooks hooks;
+  hooks.tolerant = true;
+  update(b, prior_uses(b), lead, hooks);
+}
+
+void Blocks::add_entropy(BlockId b, const std::vector<ExprId>& lead, ScalarId into) {
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  if (at_.chains.contains(b)) {
+    chains_.for_sequences(var, lead,
+                          [&](const std::vector<ExprId>& q) { b_.accumulate(into, chains_.chain_entropy(b, q)); });
+  } else {
+    terms_.for_elements(
+        var.axes, [&](const std::vector<ExprId>& element) { b_.accumulate(into, updates_.entropy(b, element)); }, lead);
+  }
+}
+
+void Blocks::recompute_expectations(BlockId b, const std::vector<ExprId>& lead) {
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  terms_.for_elements(
+      var.axes,
+      [&](std::vector<ExprId> element) {
+        Formulas f = updates_.parameter_formulas(b, element);
+        updates_.expectations_from_parameters(b, element, f);
+      },
+      lead);
+  if (!at_.chains.contains(b) || at_.chains.at(b).local) return;
+  chains_.for_sequences(var, lead, [&](const std::vector<ExprId>& q) { chains_.independent_pairs(b, q); });
+}
+
+Uses Blocks::outer_uses(BlockId b) {
+  Uses out;
+  const conditionals::Block& block = s_.conditionals[b];
+  for (const schedule::OuterTerm& t : s_.outer) {
+    ArrayTerm term = residuals_.outer_term(t, b);
+    term.weights = updates_.natural_weights(b, false);
+    for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
+      if (term.term->atoms[k].variable == block.variable) out.emplace_back(term, k);
+    }
+  }
+  return out;
+}
+
+void Blocks::update(BlockId b, const Uses& uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
+  if (at_.chains.contains(b)) return chains_.update_chain(b, uses, lead, hooks);
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  const std::vector<bool> fixed = updates_.gather_axes(b, uses);
+  const NaturalTarget n = updates_.natural_buffers(b, fixed, "");
+  std::vector<ExprId> element = lead;
+  element.resize(var.axes.size());
+  // Loops over the axes for which `wanted` holds; the element is complete inside.
+  const std::function<void(std::size_t, bool, const std::function<void()>&)> loops =
+      [&](std::size_t x, bool wanted, const std::function<void()>& body) {
+        if (x == var.axes.size()) {
+          body();
+        } else if (x < lead.size() || fixed[x] != wanted) {
+          loops(x + 1, wanted, body);
+        } else {
+          const ExprId end =
+              terms_.axis_length(var.axes, {element.begin(), element.begin() + static_cast<std::ptrdiff_t>(x)});
+          b_.for_range(m_[var.axes[x]].name, b_.i(0), end, [&](ExprId i) {
+            element[x] = i;
+            loops(x + 1, wanted, body);
+          });
+        }
+      };
+  const std::vector<Residuals::RunningSum> sums = residuals_.running_sums(uses);
+  for (const Residuals::RunningSum& x : sums)
+    residuals_.fill_sum(*x.residual);
+  loops(0, true, [&] {
+    for (const Residuals::RunningSum& x : sums)
+      residuals_.move_sum(x, false, fixed, element);
+    updates_.clear(n);
+    for (const auto& [t, atom] : uses)
+      updates_.contribute(b, t, atom, fixed, element, n);
+    loops(0, false, [&] {
+      if (hooks.gathered) hooks.gathered(element, n);
+      if (hooks.before) hooks.before(element);
+      updates_.from_naturals(b, element, n, hooks.tolerant);
+      if (hooks.after) hooks.after(element);
+    });
+    for (const Residuals::RunningSum& x : sums)
+      residuals_.move_sum(x, true, fixed, element);
+  });
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,260 @@
+// Where everything is in memory: sizes, and buffers for data, factors, tables and sums.
+#include "compiler/loops/lowering.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lehr::loops {
+
+using schedule::ItemStage;
+using schedule::Statistic;
+
+namespace {
+
+/// Numbers that the work arrays of one function may have on its stack: a thread may have little of it. What
+/// no longer fits is in scratch buffers.
+constexpr std::int64_t kStackEntries = 4096;
+
+}  // namespace
+
+std::vector<model::PlateId> Part::event_axes(const model::Variable& v, int rank) const {
+  if (rank == 0) return {};
+  if (v.value_plate) return {*v.value_plate};
+  if (v.event.empty()) return {};
+  std::vector<model::PlateId> out{v.event[0]};
+  if (rank == 2) out.push_back(v.event.back());
+  return out;
+}
+
+SizeId Part::runtime_size(const std::string& name, std::int64_t value) {
+  at_.size_values.push_back(value);
+  return b_.runtime_size(name);
+}
+
+bool Lowering::is_constant(model::PlateId set) const {
+  if (m_[set].parent || shared_.data.sizes[set.index()] < 0) return false;
+  return std::none_of(m_.variables.begin(), m_.variables.end(), [&](const model::Variable& v) {
+    return v.observed && !v.axes.empty() && m_[v.axes[0]].set == set;
+  });
+}
+
+void Lowering::declare_sizes() {
+  at_.size.resize(m_.plates.size());
+  for (std::size_t k = 0; k < m_.plates.size(); ++k) {
+    const model::PlateId p(k);
+    if (m_[p].set != p) continue;
+    at_.size[k] = is_constant(p) ? b_.constant_size(m_[p].name, shared_.data.sizes[k])
+                                 : runtime_size(m_[p].name, shared_.data.sizes[k]);
+  }
+  for (std::size_t k = 0; k < m_.plates.size(); ++k)
+    at_.size[k] = at_.size[m_.plates[k].set.index()];
+}
+
+std::vector<SizeId> Part::packed(const std::vector<model::PlateId>& plates) const {
+  std::vector<SizeId> out;
+  for (std::size_t k = 0; k < plates.size(); ++k) {
+    const model::PlateId set = m_[plates[k]].set;
+    if (m_[set].parent && k > 0) out.back() = at_.size[set.index()];
+    else out.push_back(at_.size[set.index()]);
+  }
+  return out;
+}
+
+bool Part::has_streamed_atom(const Term& t) const {
+  return std::any_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) {
+    return s_.storage[s_.conditionals.block_of[a.variable.index()].index()] == schedule::Storage::streamed;
+  });
+}
+
+BufferId Part::work_array(const std::string& name, const std::vector<SizeId>& sizes) {
+  std::int64_t entries = 1;
+  bool constant = true;
+  for (SizeId s : sizes) {
+    const std::int64_t n = b_.program()[s].constant;
+    constant = constant && n >= 0;
+    entries *= std::max<std::int64_t>(n, 1);
+  }
+  const std::string unique = b_.fresh(name + ".");
+  const std::size_t open = b_.program().functions.size();
+  if (shared_.work.function != open) {
+    shared_.work.function = open;
+    shared_.work.on_stack = 0;
+    shared_.work.taken.clear();
+  }
+  if (constant && shared_.work.on_stack + entries <= kStackEntries) {
+    shared_.work.on_stack += entries;
+    return b_.local_array(unique, sizes);
+  }
+  if (!constant) return b_.buffer(unique, Role::scratch, sizes);
+  std::vector<BufferId>& all = shared_.work.buffers[sizes];
+  const std::size_t at = shared_.work.taken[sizes]++;
+  if (at == all.size()) all.push_back(b_.buffer(unique, Role::scratch, sizes));
+  return all[at];
+}
+
+void Lowering::declare_data() {
+  at_.data.offsets.resize(m_.plates.size());
+  for (std::size_t k = 0; k < m_.plates.size(); ++k) {
+    const model::PlateId p(k);
+    if (m_[p].set != p || !m_[p].parent) continue;
+    const std::int64_t rows = shared_.data.sizes[m_[*m_[p].parent].set.index()];
+    at_.data.offsets[k] = b_.buffer("offsets." + m_[p].name, Role::data,
+                                    {runtime_size("rows." + m_[p].name, rows < 0 ? -1 : rows + 1)}, Type::i64);
+  }
+  for (std::size_t k = 0; k < m_.plates.size(); ++k)
+    at_.data.offsets[k] = at_.data.offsets[m_.plates[k].set.index()];
+  const auto declare = [&](const std::string& name, std::vector<model::PlateId> axes,
+                           const std::vector<model::PlateId>& event, bool category) {
+    axes.insert(axes.end(), event.begin(), event.end());
+    return b_.buffer(name, Role::data, packed(axes), category ? Type::i64 : Type::f64);
+  };
+  for (const model::Given& g : m_.givens) {
+    at_.data.givens.push_back(declare(g.name, g.axes, g.event, g.type == model::GivenType::category));
+  }
+  at_.data.observed.resize(m_.variables.size());
+  for (std::size_t k = 0; k < m_.variables.size(); ++k) {
+    const model::Variable& v = m_.variables[k];
+    if (v.observed) at_.data.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
+  }
+}
+
+void Lowering::declare_blocks() {
+  std::set<std::pair<BlockId, math::Stat>> used;
+  for (const Term& t : s_.conditionals.density.terms) {
+    for (const Atom& x : t.atoms)
+      used.insert({s_.conditionals.block_of[x.variable.index()], x.stat});
+  }
+  for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
+    const BlockId b(k);
+    const conditionals::Block& block = s_.conditionals[b];
+    const model::Variable& var = m_[block.variable];
+    const auto with_axes = [&](int rank) {
+      std::vector<model::PlateId> axes = var.axes;
+      const auto event = event_axes(var, rank);
+      axes.insert(axes.end(), event.begin(), event.end());
+      return axes;
+    };
+    for (const math::FactorParameter& p : block.factor->parameters) {
+      if (!p.exported || (!stored(b) && !options_.save_locals)) continue;
+      const model::VariableId owner = block.mean && p.of_mean ? *block.mean : block.variable;
+      ParameterSlot slot;
+      slot.name = m_[owner].name + "." + p.name;
+      slot.variable = owner;
+      slot.block = b;
+      slot.parameter = p.name;
+      slot.event_rank = p.event_rank;
+      slot.axes = with_axes(p.event_rank);
+      slot.buffer = b_.buffer(slot.name, Role::parameter, packed(slot.axes));
+      slot.local = s_.stage_of[k].has_value();
+      slot.streamed = !stored(b);
+      at_.parameter[{b, p.name}] = slot.buffer;
+      interface_.parameters.push_back(std::move(slot));
+    }
+    if (!stored(b)) continue;
+    if (block.chain) chains_.declare_chain(b);
+    for (const math::StatisticRow& row : block.factor->statistics) {
+      if (!used.contains({b, row.stat})) continue;
+      if (row.stat == math::Stat::indicator) {
+        at_.expectation[{b, row.stat}] = parameter_of(b, math::ParameterRole::probabilities);
+        continue;
+      }
+      const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
+      at_.expectation[{b, row.stat}] =
+          b_.buffer(fmt::format("E.{}.{}", var.name, math::natural_name(row.stat).substr(2)), Role::expectation,
+                    packed(with_axes(rank)));
+    }
+  }
+}
+
+std::vector<model::PlateId> Lowering::statistic_order(const Statistic& s) const {
+  std::vector<model::PlateId> out;
+  for (std::size_t k = 0; k < s.axes.size(); ++k) {
+    if (k != s.contiguous) out.push_back(s.axes[k]);
+  }
+  if (!s.axes.empty()) out.push_back(s.axes[s.contiguous]);
+  return out;
+}
+
+void Lowering::declare_arrays() {
+  for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
+    const Statistic& s = s_.statistics[k];
+    std::vector<SizeId> sizes;
+    for (model::PlateId p : statistic_order(s))
+      sizes.push_back(at_.size[p.index()]);
+    at_.statistic[s.sums] = at_.statistic[s.table] = &s;
+    at_.array[s.sums] = b_.buffer(fmt::format("S{}", k), s.stage ? Role::statistic : Role::table, sizes);
+    if (s.stage) at_.array[s.table] = b_.buffer(fmt::format("G{}", k), Role::table, sizes);
+  }
+  for (std::size_t k = 0; k < s_.residuals.size(); ++k) {
+    const schedule::Residual& r = s_.residuals[k];
+    at_.residual[r.sums] = &r;
+    at_.array[r.sums] = b_.buffer(fmt::format("R{}", k), Role::table, packed(r.axes));
+  }
+  for (const schedule::Step& step : s_.steps) {
+    const auto* stage = std::get_if<ItemStage>(&step);
+    if (!stage) continue;
+    for (BlockId b : stage->blocks) {
+      const model::Variable& var = m_[s_.conditionals[b].variable];
+      if (var.value_plate && !var.auxiliary && !s_.conditionals[b].chain) {
+        at_.picks[b] = b_.buffer("pick." + var.name, Role::data, {at_.size[stage->item.index()]}, Type::i64);
+      }
+      if (stored(b)) continue;
+      const Stream stream = streams_.plan_stream(*stage, b);
+      for (const StreamUse& u : stream.uses) {
+        if (!stream.factored || u.kind != StreamUse::Kind::table) continue;
+        const Statistic& s = s_.statistics[*u.term->statistic];
+        std::vector<SizeId> sizes;
+        for (model::PlateId p : statistic_order(s))
+          sizes.push_back(at_.size[p.index()]);
+        at_.exp_table[s.table] = b_.buffer(fmt::format("exp.G{}", *u.term->statistic), Role::table, sizes);
+        sizes.pop_back();
+        at_.exp_shift[s.table] = b_.buffer(fmt::format("shift.G{}", *u.term->statistic), Role::table, sizes);
+      }
+    }
+  }
+  const SizeId one = b_.constant_size("one", 1);
+  for (std::size_t k = 0; k < s_.steps.size(); ++k) {
+    if (!std::holds_alternative<ItemStage>(s_.steps[k])) continue;
+    at_.local_sums[k] = {b_.buffer(fmt::format("energy{}", k), Role::statistic, {one}),
+                         b_.buffer(fmt::format("prior{}", k), Role::statistic, {one}),
+                         b_.buffer(fmt::format("entropy{}", k), Role::statistic, {one}),
+                         b_.buffer(fmt::format("discrete{}", k), Role::statistic, {one})};
+  }
+  interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 6)});
+  interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 6)});
+}
+
+SizeId Part::longest(const model::Variable& var) {
+  const model::PlateId set = m_[var.axes.back()].set;
+  if (!m_[set].parent) return at_.size[set.index()];
+  at_.longest.resize(m_.plates.size());
+  if (at_.longest[set.index()].valid()) return at_.longest[set.index()];
+  std::int64_t longest = -1;
+  const std::vector<std::int64_t>& offsets = shared_.data.offsets[set.index()];
+  for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+    longest = std::max(longest, offsets[r + 1] - offsets[r]);
+  return at_.longest[set.index()] = runtime_size("longest." + m_[set].name, longest);
+}
+
+void Lowering::declare_gradients() {
+  if (!options_.gradients) return;
+  const SizeId two = b_.constant_size("gradient norms", 2);
+  for (const schedule::Step& step : s_.steps) {
+    const auto* u = std::get_if<schedule::BlockUpdate>(&step);
+    if (!u || s_.local[u->block.index()] || s_.conditionals[u->block].point || s_.conditionals[u->block].chain)
+      continue;
+    const model::Variable& var = m_[s_.conditionals[u->block].variable];
+    for (const math::StatisticRow& row : s_.conditionals[u->block].factor->statistics) {
+      const bool scalar = var.event.empty() && row.stat != math::Stat::indicator;
+      std::vector<model::PlateId> axes = var.axes;
+      const std::vector<model::PlateId> event = event_axes(var, scalar ? 0 : math::event_rank(row.stat));
+      axes.insert(axes.end(), event.begin(), event.end());
+      at_.mean_gradient[{u->block, row.stat}] =
+          b_.buffer("gradient." + var.name + "." + math::natural_name(row.stat), Role::parameter, packed(axes));
+    }
+    at_.gradient_norms[u->block] = b_.buffer("gradient." + var.name, Role::output, {two});
+  }
+}
+
+}  // namespace lehr::loops

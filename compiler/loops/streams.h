@@ -1,0 +1,75 @@
+// Streamed categories: their probabilities are formed where they are needed, and forgotten.
+#pragma once
+#include "compiler/loops/item_energies.h"
+#include "compiler/loops/updates.h"
+
+namespace lehr::loops {
+
+/// Of the functions of a stage that visit items.
+enum class StageMode { update, seed, sum, refresh };
+
+/// One term that holds the category.
+struct StreamUse {
+  const schedule::ItemStage::LocalTerm* term = nullptr;
+  std::size_t atom = 0;                // the category's own
+  std::optional<std::size_t> partner;  // the one other local atom, of a stored block
+  BoundId value;                       // the bound that is the category's value
+  enum class Kind {
+    table,   // a table at the element's indices, coefficient 1
+    vector,  // expected statistics of the partner, coefficient 1, the same for the whole item
+    general
+  } kind = Kind::general;
+};
+
+/// The plan of one streamed category: where its log odds come from and where its probabilities go.
+struct Stream {
+  BlockId block;
+  const schedule::ItemStage* stage = nullptr;
+  std::vector<StreamUse> uses;
+  SizeId values;  // number of values of the category
+  /// Probabilities are a normalised product of exponentials, each taken at the level where it is known:
+  /// tables once a sweep, vectors once a pass over the item. Otherwise log odds are added up per element.
+  bool factored = false;
+  BufferId probs, odds, item_odds, item_exp;  // work arrays over the values
+};
+
+/// What the items of one function of a stage are worked on with.
+struct ItemArrays {
+  LocalSums sums;
+  std::map<std::pair<BlockId, math::Stat>, BufferId> streamed_into;  // naturals that streams add up for a later block
+  std::map<std::pair<BlockId, std::string>, BufferId> previous;      // parameters of one element before its update
+};
+
+/// One visit of a stream to an item.
+struct StreamVisit {
+  const ItemArrays& arrays;
+  bool final;  // statistics and entropies are added up
+  StageMode mode;
+  ExprId item_shift = {};  // of a factored stream
+};
+
+class Streams : Part {
+ public:
+  Streams(Shared& shared, Terms& terms, Updates& updates, Energies& energies)
+      : Part(shared), terms_(terms), updates_(updates), energies_(energies) {}
+
+  Stream plan_stream(const schedule::ItemStage& stage, BlockId z) const;
+  void stream_arrays(Stream& s);
+  void stream_elements(const Stream& s, ExprId item, StreamVisit visit);
+  /// Exponentials of a table, row by row shifted by the largest entry.
+  void exp_table(ArrayId table);
+  /// The position of an element of a later block in the naturals that streams add up (per item).
+  std::vector<ExprId> streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
+                                       const std::vector<ExprId>& event);
+
+ private:
+  ExprId stream_item_setup(const Stream& s, ExprId item);
+  void stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
+  Env stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const;
+
+  Terms& terms_;
+  Updates& updates_;
+  Energies& energies_;
+};
+
+}  // namespace lehr::loops

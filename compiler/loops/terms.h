@@ -1,0 +1,77 @@
+// Index and coefficient expressions, and the loop nest of one term.
+#pragma once
+#include "compiler/loops/layout.h"
+
+namespace lehr::loops {
+
+/// Values of the bounds that are open.
+using Env = std::map<BoundId, ExprId>;
+
+/// One factor of a product: computed as soon as its bounds are open.
+struct Factor {
+  std::set<BoundId> bounds;
+  std::function<ExprId(const Env&)> value;
+};
+
+/// A term with further factors: a derived array, weights, and what the caller knows.
+struct ArrayTerm {
+  const Term* term = nullptr;
+  std::optional<ArrayId> array = {};
+  const std::vector<IndexId>* at = nullptr;
+  std::vector<Weight> weights = {};  // those of the data count for the terms of the data only
+  std::vector<Factor> more = {};
+};
+
+/// What the atoms of a term stand for: expected statistics under the factors, or those of one value of the variables.
+struct AtomValues {
+  std::function<ExprId(const Atom&, const Env&)> one;
+  std::function<ExprId(const Atom&, const Atom&, const Env&)> pair;  // two elements of one chain
+};
+
+class Terms : Part {
+ public:
+  Terms(Shared& shared, AtomValues values) : Part(shared), values_(std::move(values)) {}
+
+  std::set<BoundId> mentioned(const std::vector<IndexId>& indices) const;
+  ExprId index(IndexId i, const Env& env);
+  std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
+  std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
+                              const Env& env);
+  std::vector<ExprId> array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env);
+  std::pair<ExprId, ExprId> range(BoundId b, const Env& env);
+  /// Elements along the axis after the leading ones: of its row when it is nested.
+  ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
+
+  /// The factors of a term except the atoms at `without` and the multiplicities that `owner` owns.
+  std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
+                              std::optional<model::VariableId> owner = std::nullopt);
+  /// Loops over the bounds of `t` not in `env`, its guards and `conditions`, and `leaf` with the product of `factors`
+  /// inside; `innermost` becomes the inner loop. Where the leaf adds, and reads of `env` only the bounds `read`,
+  /// elements that the term only counts cost nothing beyond the first million.
+  void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
+            std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
+            const std::optional<std::set<BoundId>>& read = std::nullopt);
+
+  /// Loops over all elements of `plates` whose leading indices are `lead`.
+  void for_elements(const std::vector<model::PlateId>& plates,
+                    const std::function<void(const std::vector<ExprId>&)>& body, std::vector<ExprId> lead = {});
+  void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);
+
+ private:
+  struct Nest;
+  ExprId coef(CoefId c, const Env& env);
+  ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);
+  ExprId guard(const Guard& g, const Env& env);
+  ExprId array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env);
+  /// The position, among all rows, of the row that a nested plate hangs on.
+  ExprId packed_row(IndexId row, const Env& env);
+  /// Elements of a nested plate in the row at packed position `row`.
+  ExprId row_length(model::PlateId set, ExprId row);
+  /// Nothing that is still to come depends on where the bound, of a run-time plate, stands.
+  bool only_counts(const Nest& nest, BoundId b) const;
+  void emit_level(Nest& nest, Env env, ExprId product);
+
+  AtomValues values_;
+};
+
+}  // namespace lehr::loops

@@ -1,0 +1,62 @@
+// Of one element of a block: natural parameters gathered from the terms, then parameters, then expected statistics.
+#pragma once
+#include "compiler/loops/formulas.h"
+#include "compiler/loops/residuals.h"
+
+namespace lehr::loops {
+
+/// Natural parameters under construction.
+struct NaturalTarget {
+  std::map<math::Stat, BufferId> buffers;
+  std::vector<std::size_t> free_axes;  // axes of the variable that the buffers keep
+};
+
+/// What the caller of an update does at every element: with its naturals, which it may add to, and around its new
+/// parameters.
+struct UpdateHooks {
+  std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered = {};
+  std::function<void(const std::vector<ExprId>&element)> before = {}, after = {};
+  bool tolerant = false;  // improper factors give NaN instead of a failure, and steps are full ones (initial values)
+};
+
+class Updates : Part {
+ public:
+  Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups)
+      : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups) {}
+
+  /// The expected statistic under the factors.
+  ExprId expectation(const Atom& a, const Env& env);
+
+  std::vector<bool> gather_axes(BlockId b, const Uses& uses) const;
+  NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix);
+  void clear(const NaturalTarget& n);
+  /// Adds the contribution of one use to the naturals of the elements whose fixed axes have the given values.
+  void contribute(BlockId b, const ArrayTerm& t, std::size_t atom, const std::vector<bool>& fixed,
+                  const std::vector<ExprId>& element, const NaturalTarget& n);
+  void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, bool tolerant);
+  std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
+                                      const std::vector<ExprId>& event);
+  /// All weights of the naturals of the block: gathered from a table, those of the data are in it.
+  std::vector<Weight> natural_weights(BlockId b, bool from_table) const;
+
+  Formulas parameter_formulas(BlockId b, const std::vector<ExprId>& element);
+  std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element,
+                                        const std::vector<ExprId>& event);
+  void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f);
+  ExprId entropy(BlockId b, const std::vector<ExprId>& element);
+  ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
+
+ private:
+  void softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  void argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  void measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient);
+  void blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  /// Fails where the factor is not proper, or a point not inside its support.
+  void check_proper(BlockId b, Formulas& f);
+
+  Terms& terms_;
+  FormulaLoops& formulas_;
+  Lookups& lookups_;
+};
+
+}  // namespace lehr::loops
