@@ -32,8 +32,7 @@ Result<bool> prepare_directory(const std::string& path) {
   std::filesystem::create_directories(path, failure);
   if (failure) return Error{ExitCode::usage, path, "cannot make the directory: " + failure.message(), {}};
   if (::access(path.c_str(), W_OK | X_OK) != 0) {
-    return Error{
-        ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
+    return Error{ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
   }
   for (const char* name : {"trace.csv", "posterior.npz", "fit.json"}) {
     const std::filesystem::path file = std::filesystem::path(path) / name;
@@ -182,7 +181,7 @@ ExitCode fit(const FitArguments& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;
   FitOptions options = o.fit;
-  options.method = o.method == "svi" ? FitOptions::Method::svi : FitOptions::Method::cavi;
+  options.method = std::ranges::find(method_names(), o.method, &MethodName::name)->method;
   const bool is_kind = start_kind(o.init).has_value();
   if (is_kind) options.start = o.init;
   Result<FitSettings> settings = settings_of(options);

@@ -12,9 +12,10 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       ->take_all();
   c.add_option("--out", o.out, "directory for fit.json, posterior.npz, trace.csv")->required();
   add_settings(c, o.settings);
-  c.add_option("--method", o.method, "inference method")
-      ->check(CLI::IsMember({"cavi", "svi"}))
-      ->capture_default_str();
+  std::vector<std::string> names;
+  for (const MethodName& m : method_names())
+    names.emplace_back(m.name);
+  c.add_option("--method", o.method, "inference method")->check(CLI::IsMember(names))->capture_default_str();
   for (const FitNumber& n : fit_numbers()) {
     const auto add = [&](auto member) {
       add_number(c, "--" + std::string(n.option), o.fit.*member, n.range, std::string(n.help));
@@ -30,7 +31,8 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
                "latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior; one for each item: "
                "local:max=1.5");
   CLI::Option* test =
-      c.add_option("--test", o.test, "held-out data, bound as --data: their log predictive, see `lehr score`")->take_all();
+      c.add_option("--test", o.test, "held-out data, bound as --data: their log predictive, see `lehr score`")
+          ->take_all();
   add_number(c, "--test-every", o.test_every, kIterationsRange,
              "sweeps or steps between held-out scores in trace.csv; 0: at the end")
       ->needs(test);

@@ -49,7 +49,8 @@ TracedRun failed_start(const FitArguments& o, std::uint64_t restart, const std::
   run.outcome.status = Status::numerical_failure;
   run.outcome.elbo = std::nan("");
   run.outcome.failure = "the start: " + why;
-  if (o.fit.restarts > 1) tell("restart {}/{}: numerical failure: {}\n", restart + 1, o.fit.restarts, run.outcome.failure);
+  if (o.fit.restarts > 1)
+    tell("restart {}/{}: numerical failure: {}\n", restart + 1, o.fit.restarts, run.outcome.failure);
   return run;
 }
 
@@ -87,8 +88,7 @@ void show(const FitArguments& o, const std::vector<Caution>& cautions) {
 Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t restart) {
   const FitArguments& o = x.options;
   Result<FitRun> started = fitting.start(restart);
-  if (!started && started.error().code == ExitCode::numerical)
-    return failed_start(o, restart, started.error().text);
+  if (!started && started.error().code == ExitCode::numerical) return failed_start(o, restart, started.error().text);
   if (!started) return started.error();
   TracedRun run{std::move(*started), {}, {}};
   if (restart == 0) show(o, run.at_start);
@@ -121,8 +121,8 @@ Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t r
   }
   if (!o.quiet) tell(describe(run.report, run.outcome));
   if (several && !o.quiet) {
-    tell("restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.fit.restarts, name_of(run.outcome.status),
-         run.outcome.iterations, run.outcome.elbo);
+    tell("restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.fit.restarts,
+         name_of(run.outcome.status), run.outcome.iterations, run.outcome.elbo);
   }
   return run;
 }

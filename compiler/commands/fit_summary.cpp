@@ -33,8 +33,9 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
 
 }  // namespace
 
-json fit_summary(const FitArguments& o, const model::Model& m, const conditionals::Conditionals& c, const BoundData& data,
-                 const TracedRun& best, const std::vector<TracedRun>& runs, bool interrupted, FitTimes times) {
+json fit_summary(const FitArguments& o, const model::Model& m, const conditionals::Conditionals& c,
+                 const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs, bool interrupted,
+                 FitTimes times) {
   json sizes = json::object(), constants = json::object(), labels = json::object(), restarts = json::array();
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
     if (m.plates[k].set != model::PlateId(k)) continue;

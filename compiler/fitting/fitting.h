@@ -1,4 +1,5 @@
-// A fit, from a model and its data to runs from several starts. The command line and the library are both users of this.
+// A fit, from a model and its data to runs from several starts. The command line and the library are both users of
+// this.
 #pragma once
 #include <memory>
 #include <optional>
@@ -16,8 +17,8 @@ struct Bound {
   BoundData data;
 };
 
-/// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where some are,
-/// `resolved` (as read() made it) is analysed anew. Nothing: the diagnostics say why.
+/// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where
+/// some are, `resolved` (as read() made it) is analysed anew. Nothing: the diagnostics say why.
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
                                               const Settings& settings, Diagnostics& diagnostics);
 

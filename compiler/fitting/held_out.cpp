@@ -156,10 +156,10 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   if (!data) return data.error();
   out->data_ = std::move(*data);
   if (!out->completion_ && options.fraction) {
-    return unscored(
-        "nothing is held out: the local variables are summed out, and every observation is scored",
-        {"leave out " + option("holdout") + ": it is for models whose items have continuous variables, such as the topics of "
-         "a document"});
+    return unscored("nothing is held out: the local variables are summed out, and every observation is scored",
+                    {"leave out " + option("holdout") +
+                     ": it is for models whose items have continuous variables, such as the topics of "
+                     "a document"});
   }
   out->fraction_ = options.fraction.value_or(0.5);
   out->seed_ = options.seed;

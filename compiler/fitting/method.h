@@ -1,20 +1,40 @@
-// The ways to fit a model. Each is an alternative of `Method` with options of its own: what it asks of the generated code,
-// how long it may take, and its run. Another method is another struct with the same members, its source file, an alternative
-// here, and its option in compiler/options/fit_options.cpp.
+// The ways to fit a model. Each is an alternative of `Method` with options of its own: what it asks of the generated
+// code, how long it may take, its run, and what it has to tell in the end. docs/extending.md says how one is added.
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "compiler/fitting/report.h"
 #include "compiler/instance/instance.h"
-#include "runtime/methods/auto_anneal.h"
-#include "runtime/methods/svi.h"
+#include "runtime/methods/auto_svi.h"
 
 namespace lehr {
+
+/// What a user should know of a run that looks well.
+struct Caution {
+  std::string text;
+  std::vector<std::string> notes;
+};
+
+struct TemperingReport : TemperReport {
+  std::vector<double> temperatures;  // geometric from 1 to the hottest
+  std::string normaliser;            // "exact", "prior" or "posterior"
+  std::vector<double> log_c, error;  // at the start; error: Monte Carlo standard errors, empty otherwise
+  bool local = false;                // a temperature for each item
+  bool finished = false;             // a phase at temperature 1 follows
+};
+
+using Report = std::variant<std::monostate, AutoReport, ProbeReport, TemperingReport>;
+
+/// The entries of fit.json: "annealing" or "tempering".
+nlohmann::json to_json(const Report& report);
+/// Lines for the terminal; may be empty.
+std::string describe(const Report& report, const Outcome& outcome);
+std::vector<Caution> cautions(const Report& report);
 
 /// What a method asks of the code and of memory.
 struct Needs {
@@ -79,8 +99,8 @@ enum class NormaliserKind {
 };
 
 struct TemperSettings {
-  bool local = false;   // a temperature for each item
-  double hottest = 10;  // local: 1.5
+  bool local = false;         // a temperature for each item
+  double hottest = 10;        // local: 1.5
   std::int64_t levels = 100;  // local: 25
   std::int64_t draws = 100;
   std::optional<std::int64_t> every;  // sweeps or steps between updates: 10 with `posterior`, otherwise 1
@@ -105,6 +125,7 @@ struct TemperedStochastic {
   Result<Ready> prepare(const Ground& ground) const;
 };
 
-using Method = std::variant<Ascent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent, TemperedStochastic>;
+using Method =
+    std::variant<Ascent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent, TemperedStochastic>;
 
 }  // namespace lehr

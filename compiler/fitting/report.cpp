@@ -1,9 +1,10 @@
-#include "compiler/fitting/report.h"
+// What the reports of the methods say, in fit.json and on the terminal.
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/fitting/method.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr {

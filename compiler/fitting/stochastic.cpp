@@ -3,9 +3,7 @@
 
 namespace lehr {
 
-Needs Stochastic::needs() const {
-  return {.batches = true, .gradients = options.adaptive, .window = options.batch};
-}
+Needs Stochastic::needs() const { return {.batches = true, .gradients = options.adaptive, .window = options.batch}; }
 
 std::int64_t Stochastic::most_iterations(const Engine& engine) const {
   return options.max_iterations > 0 ? steps_of(engine, options) : 0;

@@ -7,8 +7,8 @@
 namespace lehr {
 namespace {
 
-/// Whether a normaliser that averages over the prior lets the temperature come down to 1. E / T - log C(T) is largest at
-/// T = 1 only where E is not below the slope of log C over 1 / T there; log C is convex.
+/// Whether a normaliser that averages over the prior lets the temperature come down to 1. E / T - log C(T) is largest
+/// at T = 1 only where E is not below the slope of log C over 1 / T there; log C is convex.
 Result<std::vector<Caution>> foresee(const TemperingReport& t, const Engine& engine, const SviOptions& options) {
   std::vector<Caution> out;
   if (t.normaliser != "prior" || t.log_c.size() < 2) return out;
@@ -17,17 +17,18 @@ Result<std::vector<Caution>> foresee(const TemperingReport& t, const Engine& eng
   if (const std::int32_t status = energy_within_reach(engine, options, reached))
     return Error{ExitCode::numerical, "", engine.describe(status), {}};
   if (reached >= needed) return out;
-  out.push_back({fmt::format("the normaliser (prior) keeps the temperature above 1: it expects data with a log density of "
-                             "{:.6g} nats, and ten sweeps bring these data to {:.6g}",
-                             needed, reached),
-                 {"normaliser=posterior is found from the factors as they are, and comes down with them"}});
+  out.push_back(
+      {fmt::format("the normaliser (prior) keeps the temperature above 1: it expects data with a log density of "
+                   "{:.6g} nats, and ten sweeps bring these data to {:.6g}",
+                   needed, reached),
+       {"normaliser=posterior is found from the factors as they are, and comes down with them"}});
   return out;
 }
 
 /// The tempering, what there is to know before it, and the run that `make` makes of it.
 template <class Make>
-Result<Ready> prepare_tempered(const TemperSettings& settings, const SviOptions& reach, const Ground& ground, bool finished,
-                               const Make& make) {
+Result<Ready> prepare_tempered(const TemperSettings& settings, const SviOptions& reach, const Ground& ground,
+                               bool finished, const Make& make) {
   Result<Tempering> tempering = Tempering::make(settings, ground);
   if (!tempering) return tempering.error();
   Result<std::vector<Caution>> cautions = foresee(tempering->report(), ground.engine(), reach);

@@ -72,7 +72,8 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const Ground& ground)
   Factors q = out.factors();
   const bool exact = s.normaliser == NormaliserKind::automatic && out.is_constant(q);
   r.normaliser = exact ? "exact" : "posterior";
-  r.log_c = exact ? out.compute_->at(q.values, {}, q.concentrations) : out.compute_->near(q.values, {}, q.concentrations);
+  r.log_c =
+      exact ? out.compute_->at(q.values, {}, q.concentrations) : out.compute_->near(q.values, {}, q.concentrations);
   if (!exact) out.every_ = s.every.value_or(10);
   return out;
 }

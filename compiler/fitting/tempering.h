@@ -26,7 +26,8 @@ class Tempering {
   };
   explicit Tempering(const Ground& ground) : ground_(ground) {}
   Factors factors() const;
-  /// The normaliser depends on nothing that is inferred: draws from the prior agree with the factors at some temperatures.
+  /// The normaliser depends on nothing that is inferred: draws from the prior agree with the factors at some
+  /// temperatures.
   bool is_constant(Factors& q) const;
 
   Ground ground_;

@@ -17,8 +17,8 @@ struct AutoAnneal {
 using AnnealSpec = std::variant<Annealing, AutoAnneal>;
 
 /// linear:from=10,over=100   exp:from=10,over=100   file:temperatures.txt   entropy:from=10,over=100[,shape=exp]
-/// stochastic:rho=0.25,over=50[,noise=means]   stochastic:decay=0.9,over=50   auto; all but `auto` take scope=local|global|all.
-/// An Error names what is wrong and the forms there are.
+/// stochastic:rho=0.25,over=50[,noise=means]   stochastic:decay=0.9,over=50   auto; all but `auto` take
+/// scope=local|global|all. An Error names what is wrong and the forms there are.
 Result<AnnealSpec> parse_anneal(const std::string& text);
 
 /// global[:max=10,levels=100,normaliser=auto|prior|posterior,every=1,draws=100], local[:...].

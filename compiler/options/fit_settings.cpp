@@ -25,9 +25,12 @@ constexpr FitNumber kNumbers[] = {
     {"rho", "rho", &FitOptions::rho, kStepRange, "svi: steps of this size instead"},
     {"elbo-every", "elbo_every", &FitOptions::elbo_every, kIterationsRange,
      "svi: steps between exact ELBOs; the others are noisy estimates"},
-    {"restarts", "restarts", &FitOptions::restarts, kRestartsRange, "runs from different starts; the best ELBO is kept"},
+    {"restarts", "restarts", &FitOptions::restarts, kRestartsRange,
+     "runs from different starts; the best ELBO is kept"},
     {"seed", "seed", &FitOptions::seed, kSeedRange, "seed of the start values"},
 };
+
+constexpr MethodName kMethods[] = {{"cavi", FitOptions::Method::cavi}, {"svi", FitOptions::Method::svi}};
 
 Error wrong(std::string where, std::string text, std::vector<std::string> notes = {}) {
   return {ExitCode::usage, std::move(where), std::move(text), std::move(notes)};
@@ -80,8 +83,7 @@ Result<Method> annealed(const FitOptions& o, const Annealing& annealing) {
 }
 
 Result<Method> automatic(const FitOptions& o, const AutoAnneal& a) {
-  if (o.method == FitOptions::Method::cavi)
-    return Method(AutomaticAscent{{ascent_of(o), a.sweeps, a.cycles}});
+  if (o.method == FitOptions::Method::cavi) return Method(AutomaticAscent{{ascent_of(o), a.sweeps, a.cycles}});
   if (a.cycles)
     return wrong(option("anneal"), "with method svi there is one automatic schedule: auto",
                  {option("epochs") + " says how many steps it has, those that look for the temperature included"});
@@ -109,6 +111,8 @@ Result<Method> method_of(const FitOptions& o) {
 }
 
 }  // namespace
+
+std::span<const MethodName> method_names() { return kMethods; }
 
 std::span<const FitNumber> fit_numbers() { return kNumbers; }
 

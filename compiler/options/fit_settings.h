@@ -19,11 +19,17 @@ struct FitNumber {
   std::string_view help;
 };
 
+struct MethodName {
+  std::string_view name;
+  FitOptions::Method method;
+};
+std::span<const MethodName> method_names();
+
 /// In the order of `lehr fit --help`.
 std::span<const FitNumber> fit_numbers();
 
-/// `init` stays empty: the caller knows where the arrays are. An Error names the field that is out of its range, or what
-/// is malformed or does not go together.
+/// `init` stays empty: the caller knows where the arrays are. An Error names the field that is out of its range, or
+/// what is malformed or does not go together.
 Result<FitSettings> settings_of(const FitOptions& options);
 
 }  // namespace lehr
