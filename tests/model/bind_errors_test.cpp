@@ -17,7 +17,7 @@ std::string error_of(const std::string& body, const std::vector<DataArray>& arra
   const auto b = lehr::bind(m, dataset_of(arrays), settings);
   REQUIRE_FALSE(b);
   CHECK(b.error().code == code);
-  return render(b.error());
+  return render(b.error(), "--");
 }
 
 const std::string kScalar = "plate n; observe x[n] ~ Normal(mean = 0, sd = 1);";

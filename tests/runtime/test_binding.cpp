@@ -26,7 +26,7 @@ std::string complaint(const Strings& bindings, ExitCode code) {
   const Result<Dataset> dataset = read_bindings(bindings);
   REQUIRE_FALSE(dataset);
   CHECK(dataset.error().code == code);
-  return render(dataset.error());
+  return render(dataset.error(), "--");
 }
 
 }  // namespace
