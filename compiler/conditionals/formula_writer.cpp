@@ -23,6 +23,27 @@ Formula squared(Formula f) {
   return {FormulaApply{FormulaFunction::reciprocal, {{FormulaSquare{a->argument}}}}};
 }
 
+FormulaFunction function_of(density::CoefFunction f) {
+  using density::CoefFunction;
+  switch (f) {
+    case CoefFunction::log:
+      return FormulaFunction::log;
+    case CoefFunction::log1m:
+      return FormulaFunction::log1m;
+    case CoefFunction::exp:
+      return FormulaFunction::exp;
+    case CoefFunction::sqrt:
+      return FormulaFunction::sqrt;
+    case CoefFunction::reciprocal:
+      return FormulaFunction::reciprocal;
+    case CoefFunction::lgamma:
+      return FormulaFunction::lgamma;
+    case CoefFunction::digamma:
+      return FormulaFunction::digamma;
+  }
+  return FormulaFunction::log;
+}
+
 /// The order of summands that are all positive: names before numbers, alphabetical.
 bool stands_before(const Formula& l, const Formula& r) {
   const std::string a = text(l), b = text(r);
@@ -66,26 +87,6 @@ Formula FormulaWriter::index(IndexId i) {
 }
 
 Formula FormulaWriter::coef(CoefId c) {
-  using density::CoefFunction;
-  const auto function = [](CoefFunction f) {
-    switch (f) {
-      case CoefFunction::log:
-        return FormulaFunction::log;
-      case CoefFunction::log1m:
-        return FormulaFunction::log1m;
-      case CoefFunction::exp:
-        return FormulaFunction::exp;
-      case CoefFunction::sqrt:
-        return FormulaFunction::sqrt;
-      case CoefFunction::reciprocal:
-        return FormulaFunction::reciprocal;
-      case CoefFunction::lgamma:
-        return FormulaFunction::lgamma;
-      case CoefFunction::digamma:
-        return FormulaFunction::digamma;
-    }
-    return FormulaFunction::log;
-  };
   const density::CoefNode node = a_[c];
   return std::visit(
       Overloaded{[](const density::CoefNumber& n) { return Formula{FormulaNumber{n.value}}; },
@@ -128,7 +129,7 @@ Formula FormulaWriter::coef(CoefId c) {
                    return product(std::move(factors));
                  },
                  [&](const density::CoefApply& f) {
-                   return Formula{FormulaApply{function(f.function), {coef(f.argument)}}};
+                   return Formula{FormulaApply{function_of(f.function), {coef(f.argument)}}};
                  },
                  [&](const density::CoefSum& s) {
                    const density::Bound b = a_[s.bound];

@@ -38,7 +38,7 @@ const model::ExprId* Expander::logistic_argument(const Arguments& arguments, con
   return f && f->function == model::Function::logistic ? &f->argument : nullptr;
 }
 
-Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map<int, IndexId>& event) {
+Poly Expander::density(const math::Expr& e, const Arguments& arguments, const std::map<int, IndexId>& event) {
   const auto at = [&](math::Index i) { return event.at(i.id); };
   const auto rec = [&](const math::Expr& x) { return density(x, arguments, event); };
   const model::Variable var = m_[m_[*statement_].variable];  // a copy: auxiliaries are added below
@@ -56,63 +56,18 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
             }
             if (s.name == "x") return value(std::move(idx));
             // An optional parameter that was left out: Multinomial's n is the observed sum.
-            const BoundId j = a_.bound({m_[plate()].name, plate(), std::nullopt, false});
-            return with_bound(value({a_.index(j)}), j);
+            return sum_over(plate(), [&](IndexId j) { return value({j}); });
           },
           [&](const math::AtValue&) { return fail("a probability vector at a value must stand below a logarithm"); },
           [&](const math::Add& n) { return add(rec(n.left), rec(n.right)); },
           [&](const math::Multiply& n) { return product(rec(n.left), rec(n.right)); },
-          [&](const math::Apply& f) {
-            const auto* symbol = std::get_if<math::Symbol>(&f.argument->form);
-            const auto* at_value = std::get_if<math::AtValue>(&f.argument->form);
-            log_element_ = own_;
-            if (f.function == math::Function::log && at_value) {
-              const model::VariableId v = m_[*statement_].variable;
-              const IndexId k = var.observed ? a_.index(IndexLookup{v, own_}) : selector(v, own_);
-              return log_component(arguments.at(at_value->vector).value, {k});
-            }
-            if (f.function == math::Function::log && symbol && arguments.contains(symbol->name) &&
-                symbol->indices.size() == 1 && arguments.at(symbol->name).spelling &&
-                !arguments.at(symbol->name).spelling->convert) {
-              log_element_.push_back(at(symbol->indices[0]));
-              return log_component(arguments.at(symbol->name).value, {at(symbol->indices[0])});
-            }
-            const bool of_p = f.function == math::Function::log, of_rest = f.function == math::Function::log1m;
-            if (const auto* eta = (of_p || of_rest) && symbol ? logistic_argument(arguments, symbol->name) : nullptr) {
-              return log_logistic(*eta, of_p ? 1 : -1);
-            }
-            const Poly p = rec(f.argument);
-            switch (f.function) {
-              case math::Function::log:
-                return prior_log(p);
-              case math::Function::log1m:
-                return log1m(p);
-              case math::Function::reciprocal:
-                return reciprocal(p);
-              case math::Function::exp:
-                return apply(CoefFunction::exp, "exp", p);
-              case math::Function::sqrt:
-                return apply(CoefFunction::sqrt, "sqrt", p);
-              case math::Function::lgamma:
-                return is_improper_zero(p) ? Poly{} : apply(CoefFunction::lgamma, "lgamma", p);
-              case math::Function::digamma:
-                return apply(CoefFunction::digamma, "digamma", p);
-              case math::Function::xlogx:
-              case math::Function::trigamma:
-              case math::Function::tanh:
-              case math::Function::log_cosh:
-              case math::Function::step:
-                break;
-            }
-            return fail("a log density with this function cannot be expanded");
-          },
+          [&](const math::Apply& f) { return function(f, arguments, event); },
           [&](const math::Sum& s) {
-            const BoundId b = a_.bound({m_[plate()].name, plate(), std::nullopt, false});
-            const auto outer = event;
-            event[s.index.id] = a_.index(b);
-            Poly p = with_bound(rec(s.body), b);
-            event = outer;
-            return p;
+            std::map<int, IndexId> inner = event;
+            return sum_over(plate(), [&](IndexId j) {
+              inner[s.index.id] = j;
+              return density(s.body, arguments, inner);
+            });
           },
           [&](const math::Delta& d) {
             return with_guard(constant(a_, 1), {Relation::equal, at(d.left), at(d.right), std::nullopt, {}});
@@ -134,12 +89,56 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, std::map
       e->form);
 }
 
+Poly Expander::function(const math::Apply& f, const Arguments& arguments, const std::map<int, IndexId>& event) {
+  const auto at = [&](math::Index i) { return event.at(i.id); };
+  const auto* symbol = std::get_if<math::Symbol>(&f.argument->form);
+  const auto* at_value = std::get_if<math::AtValue>(&f.argument->form);
+  log_element_ = own_;
+  if (f.function == math::Function::log && at_value) {
+    const model::VariableId v = m_[*statement_].variable;
+    const IndexId k = m_[v].observed ? a_.index(IndexLookup{v, own_}) : selector(v, own_);
+    return log_component(arguments.at(at_value->vector).value, {k});
+  }
+  if (f.function == math::Function::log && symbol && arguments.contains(symbol->name) && symbol->indices.size() == 1 &&
+      arguments.at(symbol->name).spelling && !arguments.at(symbol->name).spelling->convert) {
+    log_element_.push_back(at(symbol->indices[0]));
+    return log_component(arguments.at(symbol->name).value, {at(symbol->indices[0])});
+  }
+  const bool of_p = f.function == math::Function::log, of_rest = f.function == math::Function::log1m;
+  if (const auto* eta = (of_p || of_rest) && symbol ? logistic_argument(arguments, symbol->name) : nullptr) {
+    return log_logistic(*eta, of_p ? 1 : -1);
+  }
+  const Poly p = density(f.argument, arguments, event);
+  switch (f.function) {
+    case math::Function::log:
+      return prior_log(p);
+    case math::Function::log1m:
+      return log1m(p);
+    case math::Function::reciprocal:
+      return reciprocal(p);
+    case math::Function::exp:
+      return apply(CoefFunction::exp, "exp", p);
+    case math::Function::sqrt:
+      return apply(CoefFunction::sqrt, "sqrt", p);
+    case math::Function::lgamma:
+      return is_improper_zero(p) ? Poly{} : apply(CoefFunction::lgamma, "lgamma", p);
+    case math::Function::digamma:
+      return apply(CoefFunction::digamma, "digamma", p);
+    case math::Function::xlogx:
+    case math::Function::trigamma:
+    case math::Function::tanh:
+    case math::Function::log_cosh:
+    case math::Function::step:
+      break;
+  }
+  return fail("a log density with this function cannot be expanded");
+}
+
 Poly Expander::distribution(const model::Distribution& d) {
   Arguments arguments;
   for (const model::Parameter& p : d.parameters)
     arguments[p.spelling->canonical] = {p.spelling, p.value};
-  std::map<int, IndexId> event;
-  return density(d.family->log_density, arguments, event);
+  return density(d.family->log_density, arguments, {});
 }
 
 void Expander::finish(Poly p, const Origin& origin) {

@@ -44,6 +44,12 @@ class Expander {
   std::vector<IndexId> indices(const std::vector<model::Index>& list);
   IndexId selector(model::VariableId v, std::vector<IndexId> axes);
   Poly close_scope(Poly p);
+  /// The sum of body(index) over a fresh index of a plate.
+  template <class Body>
+  Poly sum_over(model::PlateId plate, const Body& body) {
+    const BoundId b = a_.bound({m_[plate].name, plate, std::nullopt, false});
+    return with_bound(body(a_.index(b)), b);
+  }
 
   // product.cpp: multiplying out, within bounds
   /// p * q, of a family's formula or of the expression `of`. Where the product has several terms, what is alike is
@@ -55,6 +61,7 @@ class Expander {
   // expander_expr.cpp: expressions of the model
   Poly scalar(model::ExprId e) { return component(e, {}); }
   Poly component(model::ExprId e, std::vector<IndexId> at);
+  Poly binary(model::ExprId e, const std::vector<IndexId>& at);
   Poly logdet(model::ExprId e);
   Poly log_component(model::ExprId e, std::vector<IndexId> at);
   Poly matrix_inverse(model::ExprId e, IndexId row, IndexId column);
@@ -89,7 +96,8 @@ class Expander {
 
   // expand_statement.cpp: log densities of the family rows
   const model::ExprId* logistic_argument(const Arguments& arguments, const std::string& name) const;
-  Poly density(const math::Expr& e, const Arguments& arguments, std::map<int, IndexId>& event);
+  Poly density(const math::Expr& e, const Arguments& arguments, const std::map<int, IndexId>& event);
+  Poly function(const math::Apply& f, const Arguments& arguments, const std::map<int, IndexId>& event);
   Poly argument(const Argument& a, std::vector<IndexId> at);
   Poly argument_logdet(const Argument& a);
   Poly value(std::vector<IndexId> at);

@@ -43,6 +43,26 @@ Poly Expander::given(model::GivenId g, std::vector<IndexId> all) {
   return constant(a_.coef(CoefData{g, std::move(all)}));
 }
 
+Poly Expander::binary(model::ExprId id, const std::vector<IndexId>& at) {
+  const auto& b = std::get<model::Binary>(m_[id].node);
+  switch (b.op) {
+    case model::BinaryOp::add:
+      return add(component(b.left, at), component(b.right, at));
+    case model::BinaryOp::subtract:
+      return add(component(b.left, at), scale(a_, a_.number(-1), component(b.right, at)));
+    case model::BinaryOp::multiply: {
+      // scalar times anything: the scalar has no components
+      const auto side = [&](model::ExprId s) {
+        return component(s, m_[s].shape.empty() ? std::vector<IndexId>{} : at);
+      };
+      return product(side(b.left), side(b.right), id);
+    }
+    case model::BinaryOp::divide:
+      return product(component(b.left, at), reciprocal(scalar(b.right)), id);
+  }
+  return Poly{};
+}
+
 Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
   const model::Expr& e = m_[id];
   // A scalar where a vector is wanted stands for every component, where a matrix is wanted for a multiple of
@@ -67,34 +87,15 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
             return constant(a_.coef(CoefExtent{m_[s.plate].set, row}));
           },
           [&](const model::Negate& n) { return scale(a_, a_.number(-1), component(n.operand, at)); },
-          [&](const model::Binary& b) {
-            switch (b.op) {
-              case model::BinaryOp::add:
-                return add(component(b.left, at), component(b.right, at));
-              case model::BinaryOp::subtract:
-                return add(component(b.left, at), scale(a_, a_.number(-1), component(b.right, at)));
-              case model::BinaryOp::multiply: {
-                // scalar times anything: the scalar has no components
-                const auto side = [&](model::ExprId s) {
-                  return component(s, m_[s].shape.empty() ? std::vector<IndexId>{} : at);
-                };
-                return product(side(b.left), side(b.right), id);
-              }
-              case model::BinaryOp::divide:
-                return product(component(b.left, at), reciprocal(scalar(b.right)), id);
-            }
-            return Poly{};
-          },
+          [&](const model::Binary&) { return binary(id, at); },
           [&](const model::MatrixVector& mv) {
-            const model::PlateId plate = m_[mv.vector].shape[0];
-            const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
-            return with_bound(
-                product(component(mv.matrix, {at[0], a_.index(j)}), component(mv.vector, {a_.index(j)}), id), j);
+            return sum_over(m_[mv.vector].shape[0], [&](IndexId j) {
+              return product(component(mv.matrix, {at[0], j}), component(mv.vector, {j}), id);
+            });
           },
           [&](const model::Dot& d) {
-            const model::PlateId plate = m_[d.left].shape[0];
-            const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
-            return with_bound(product(component(d.left, {a_.index(j)}), component(d.right, {a_.index(j)}), id), j);
+            return sum_over(m_[d.left].shape[0],
+                            [&](IndexId j) { return product(component(d.left, {j}), component(d.right, {j}), id); });
           },
           [&](const model::SumOver& s) {
             scopes_.emplace_back();
@@ -135,12 +136,12 @@ Poly Expander::log_component(model::ExprId id, std::vector<IndexId> at) {
   if (!stick) return family_log(component(id, std::move(at)));
   // log p[k] = [k < S] log v[k] + sum_s [s < k] log(1 - v[s])
   const model::PlateId plate = m_[stick->fractions].shape[0];
-  const BoundId own = a_.bound({m_[plate].name, plate, std::nullopt, false});
-  Poly last = with_guard(log(component(stick->fractions, {a_.index(own)})), equal(a_.index(own), at[0]));
-  const BoundId before = a_.bound({m_[plate].name, plate, std::nullopt, false});
-  Poly rest = with_guard(log1m(component(stick->fractions, {a_.index(before)})),
-                         {Relation::less, a_.index(before), at[0], std::nullopt, {}});
-  return add(with_bound(std::move(last), own), with_bound(std::move(rest), before));
+  Poly last =
+      sum_over(plate, [&](IndexId k) { return with_guard(log(component(stick->fractions, {k})), equal(k, at[0])); });
+  Poly rest = sum_over(plate, [&](IndexId s) {
+    return with_guard(log1m(component(stick->fractions, {s})), {Relation::less, s, at[0], std::nullopt, {}});
+  });
+  return add(std::move(last), std::move(rest));
 }
 
 Poly Expander::logdet(model::ExprId id) {
@@ -153,9 +154,7 @@ Poly Expander::logdet(model::ExprId id) {
     return times_extent(prior_log(scalar(id)), m_[own.event.at(0)].set);
   }
   if (const auto* d = std::get_if<model::Diag>(&e.node)) {
-    const model::PlateId plate = m_[d->vector].shape[0];
-    const BoundId j = a_.bound({m_[plate].name, plate, std::nullopt, false});
-    return with_bound(log(component(d->vector, {a_.index(j)})), j);
+    return sum_over(m_[d->vector].shape[0], [&](IndexId j) { return log(component(d->vector, {j})); });
   }
   if (const auto* v = std::get_if<model::VariableRef>(&e.node); v && e.shape.size() == 2) {
     const model::Variable& var = m_[v->variable];

@@ -190,26 +190,9 @@ std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
   return out;
 }
 
-}  // namespace
-}  // namespace lehr::schedule
-
-namespace lehr {
-
-schedule::Schedule plan(const model::Model& m, conditionals::Conditionals conditionals) {
-  using namespace schedule;
-  Schedule s;
-  s.conditionals = std::move(conditionals);
+/// Steps in the order of updates: blocks on one item plate whose items are independent share a stage.
+void form_steps(const model::Model& m, const std::vector<int>& rank, const std::vector<bool>& item, Schedule& s) {
   const conditionals::Conditionals& c = s.conditionals;
-  const std::vector<bool> data = data_plates(m), item = item_plates(m);
-  std::vector<int> rank;
-  for (const conditionals::Block& b : c.blocks)
-    rank.push_back(rank_of(m, m[b.variable], data, item));
-  for (int r : rank)
-    s.local.push_back(r != 2);
-  s.tempered = tempered_origins(m, s);
-  s.storage.assign(c.blocks.size(), Storage::stored);
-  s.stage_of.assign(c.blocks.size(), std::nullopt);
-
   for (BlockId b : update_order(m, c, rank)) {
     const model::Variable& v = m[c[b].variable];
     const bool local = rank[b.index()] != 2 && !v.axes.empty() && item[m[v.axes[0]].set.index()] && !c[b].mean;
@@ -223,34 +206,32 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
       joined.push_back(b);
       return separable(m, c, joined, plate);
     };
-    std::optional<std::size_t> host;
-    for (std::size_t k = s.steps.size(); k-- > 0 && !host;) {
-      if (joins(k)) host = k;
-    }
-    if (host) {
-      std::get<ItemStage>(s.steps[*host]).blocks.push_back(b);
-      s.stage_of[b.index()] = host;
-      continue;
-    }
-    if (local && separable(m, c, {b}, plate)) {
+    std::size_t host = s.steps.size();
+    while (host > 0 && !joins(host - 1))
+      --host;
+    if (host > 0) {
+      std::get<ItemStage>(s.steps[host - 1]).blocks.push_back(b);
+      s.stage_of[b.index()] = host - 1;
+    } else if (local && separable(m, c, {b}, plate)) {
+      s.stage_of[b.index()] = s.steps.size();
       s.steps.push_back(ItemStage{plate, {b}, false, false, {}});
-      s.stage_of[b.index()] = s.steps.size() - 1;
     } else {
       s.steps.push_back(BlockUpdate{b});
     }
   }
+}
 
-  // A term may hold atoms of one item stage only; blocks of a second stage that share a term with the first
-  // are updated one after another instead.
-  for (const Term& t : c.density.terms) {
+/// A term may hold atoms of one item stage only: blocks of a second stage that share a term with the first are updated
+/// one after another instead.
+void break_stages(Schedule& s) {
+  for (const Term& t : s.conditionals.density.terms) {
     std::optional<std::size_t> first;
     for (const density::Atom& a : t.atoms) {
-      const auto stage = s.stage_of[c.block_of[a.variable.index()].index()];
+      const auto stage = s.stage_of[s.conditionals.block_of[a.variable.index()].index()];
       if (!stage) continue;
       if (!first) first = stage;
       if (*stage == *first) continue;
-      auto& later = std::get<ItemStage>(s.steps[std::max(*stage, *first)]);
-      for (BlockId b : later.blocks)
+      for (BlockId b : std::get<ItemStage>(s.steps[std::max(*stage, *first)]).blocks)
         s.stage_of[b.index()].reset();
     }
   }
@@ -270,25 +251,51 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   for (auto& at : s.stage_of) {
     if (at) at = moved[*at];
   }
+}
 
+/// How the stage, step `k`, goes over an item: what it streams, repeats and refreshes.
+void complete_stage(const model::Model& m, std::size_t k, ItemStage& stage, Schedule& s) {
+  const conditionals::Conditionals& c = s.conditionals;
+  // A consumer that is updated before the stage needs the statistics of stored factors at the start.
+  const bool first = k == 0;
+  for (std::size_t p = stage.blocks.size(); p-- > 0;) {
+    if (first && can_stream(m, s, stage, p)) s.storage[stage.blocks[p].index()] = Storage::streamed;
+  }
+  stage.refresh =
+      std::any_of(stage.blocks.begin(), stage.blocks.end(), [&](BlockId b) { return is_source(m[c[b].variable]); });
+  for (const Term& t : c.density.terms) {
+    std::set<BlockId> locals;
+    for (const density::Atom& a : t.atoms) {
+      const BlockId b = c.block_of[a.variable.index()];
+      if (s.stage_of[b.index()] == k) locals.insert(b);
+    }
+    if (locals.size() > 1 && m.guide.order.empty()) stage.iterate = true;
+  }
+}
+
+}  // namespace
+}  // namespace lehr::schedule
+
+namespace lehr {
+
+schedule::Schedule plan(const model::Model& m, conditionals::Conditionals conditionals) {
+  using namespace schedule;
+  Schedule s;
+  s.conditionals = std::move(conditionals);
+  const std::vector<conditionals::Block>& blocks = s.conditionals.blocks;
+  const std::vector<bool> data = data_plates(m), item = item_plates(m);
+  std::vector<int> rank;
+  for (const conditionals::Block& b : blocks) {
+    rank.push_back(rank_of(m, m[b.variable], data, item));
+    s.local.push_back(rank.back() != 2);
+  }
+  s.tempered = tempered_origins(m, s);
+  s.storage.assign(blocks.size(), Storage::stored);
+  s.stage_of.assign(blocks.size(), std::nullopt);
+  form_steps(m, rank, item, s);
+  break_stages(s);
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
-    auto* stage = std::get_if<ItemStage>(&s.steps[k]);
-    if (!stage) continue;
-    // A consumer that is updated before the stage needs the statistics of stored factors at the start.
-    const bool first = k == 0;
-    for (std::size_t p = stage->blocks.size(); p-- > 0;) {
-      if (first && can_stream(m, s, *stage, p)) s.storage[stage->blocks[p].index()] = Storage::streamed;
-    }
-    stage->refresh =
-        std::any_of(stage->blocks.begin(), stage->blocks.end(), [&](BlockId b) { return is_source(m[c[b].variable]); });
-    for (const Term& t : c.density.terms) {
-      std::set<BlockId> locals;
-      for (const density::Atom& a : t.atoms) {
-        const BlockId b = c.block_of[a.variable.index()];
-        if (s.stage_of[b.index()] == k) locals.insert(b);
-      }
-      if (locals.size() > 1 && m.guide.order.empty()) stage->iterate = true;
-    }
+    if (auto* stage = std::get_if<ItemStage>(&s.steps[k])) complete_stage(m, k, *stage, s);
   }
   s.sweep = sweep_of(m, s);
   regroup(m, s);

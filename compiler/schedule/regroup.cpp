@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <type_traits>
 
 #include "compiler/conditionals/gather.h"
 #include "compiler/density/poly.h"
@@ -122,113 +123,127 @@ class Splitter {
       s_.storage[c_.block_of[x.variable.index()].index()] = Storage::stored;
   }
 
+  /// A term taken apart.
+  struct Cut {
+    std::set<BoundId> inside;  // bounds that are summed in the inner part: the items and what is nested in them
+    Term inner, outer;
+    Statistic stat;
+    std::vector<IndexId> outer_at;  // index of the outer part into the statistic, one an axis
+  };
+
   /// The split of `t` at `items`; false when it does not pay (too many data-indexed axes, or nothing summed).
   bool split(const Term& t, std::set<BoundId> items, std::optional<std::size_t> stage, BoundId item) {
-    const std::set<BoundId> inside = closure(t, std::move(items));
-    const auto depends = [&](const std::set<BoundId>& mentioned) {
-      return std::any_of(mentioned.begin(), mentioned.end(), [&](BoundId b) { return inside.contains(b); });
-    };
-    const auto index_depends = [&](IndexId i) {
-      std::set<BoundId> mentioned;
-      a_.collect(i, mentioned);
-      return depends(mentioned);
-    };
-    Term inner, outer;
-    inner.origin = outer.origin = t.origin;
-    inner.coef = outer.coef = a_.number(1);
-    inner.multiplicities = t.multiplicities;
+    Cut cut{closure(t, std::move(items)), {}, {}, {}, {}};
+    divide(t, stage.has_value(), cut);
+    if (pairs_in_chain(cut) || !name_axes(cut) || !place_bounds(t, cut)) return false;
+    add(std::move(cut), stage, item);
+    return true;
+  }
+
+  /// Whether a coefficient, an index or a guard mentions a bound that is summed in the inner part.
+  template <class Part>
+  bool depends(const Part& part, const Cut& cut) const {
+    std::set<BoundId> mentioned;
+    if constexpr (std::is_same_v<Part, Guard>) density::collect(a_, part, mentioned);
+    else a_.collect(part, mentioned);
+    return std::any_of(mentioned.begin(), mentioned.end(), [&](BoundId b) { return cut.inside.contains(b); });
+  }
+
+  /// Coefficients, guards and atoms of the two parts.
+  void divide(const Term& t, bool has_locals, Cut& cut) {
+    cut.inner.origin = cut.outer.origin = t.origin;
+    cut.inner.coef = cut.outer.coef = a_.number(1);
+    cut.inner.multiplicities = t.multiplicities;
     for (CoefId f : a_.factors(t.coef)) {
-      std::set<BoundId> mentioned;
-      a_.collect(f, mentioned);
-      CoefId& part = depends(mentioned) ? inner.coef : outer.coef;
+      CoefId& part = depends(f, cut) ? cut.inner.coef : cut.outer.coef;
       part = a_.multiply(part, f);
     }
-    for (const Guard& g : t.guards) {
-      std::set<BoundId> mentioned;
-      density::collect(a_, g, mentioned);
-      (depends(mentioned) ? inner : outer).guards.push_back(g);
-    }
+    for (const Guard& g : t.guards)
+      (depends(g, cut) ? cut.inner : cut.outer).guards.push_back(g);
     for (const Atom& x : t.atoms)
-      (stage && is_local(x) ? inner : outer).atoms.push_back(x);
-    guard_lags(inner, outer);
+      (has_locals && is_local(x) ? cut.inner : cut.outer).atoms.push_back(x);
+    guard_lags(cut.inner, cut.outer);
+  }
 
-    // Two elements of a chain have one expectation: they stay together.
-    for (const Atom& x : outer.atoms) {
-      if (!c_[c_.block_of[x.variable.index()]].chain || !index_depends(x.axes.back())) continue;
-      const bool pair = std::count_if(outer.atoms.begin(), outer.atoms.end(),
-                                      [&](const Atom& y) { return y.variable == x.variable; }) > 1;
-      if (pair) return false;
-    }
+  /// Whether two elements of a chain, one of them of an item, are in the outer part: they have one expectation.
+  bool pairs_in_chain(const Cut& cut) const {
+    const std::vector<Atom>& atoms = cut.outer.atoms;
+    return std::any_of(atoms.begin(), atoms.end(), [&](const Atom& x) {
+      return c_[c_.block_of[x.variable.index()]].chain && depends(x.axes.back(), cut) &&
+             std::count_if(atoms.begin(), atoms.end(), [&](const Atom& y) { return y.variable == x.variable; }) > 1;
+    });
+  }
 
-    // Item-dependent index expressions of the outer atoms become axes.
-    Statistic stat;
-    std::vector<IndexId> outer_at;
+  /// Item-dependent index expressions of the outer atoms become axes; false when there are too many.
+  bool name_axes(Cut& cut) {
     std::size_t lookups = 0;
     const auto axis_for = [&](IndexId i, model::PlateId plate) {
-      for (std::size_t k = 0; k < stat.at.size(); ++k) {
-        if (stat.at[k] == i) return outer_at[k];
-      }
+      const auto known = std::find(cut.stat.at.begin(), cut.stat.at.end(), i);
+      if (known != cut.stat.at.end()) return cut.outer_at[std::size_t(known - cut.stat.at.begin())];
       const BoundId fresh = a_.bound({m_[m_[plate].set].name, m_[plate].set, std::nullopt, false});
-      stat.at.push_back(i);
-      stat.axes.push_back(m_[plate].set);
-      outer_at.push_back(a_.index(fresh));
-      outer.bounds.push_back(fresh);
+      cut.stat.at.push_back(i);
+      cut.stat.axes.push_back(m_[plate].set);
+      cut.outer_at.push_back(a_.index(fresh));
+      cut.outer.bounds.push_back(fresh);
       if (std::holds_alternative<density::IndexLookup>(a_[i])) ++lookups;
-      return outer_at.back();
+      return cut.outer_at.back();
     };
-    for (Atom& x : outer.atoms) {
+    for (Atom& x : cut.outer.atoms) {
       const model::Variable& var = m_[x.variable];
       for (std::size_t k = 0; k < x.axes.size(); ++k) {
-        if (index_depends(x.axes[k])) {
-          if (m_[var.axes[k]].parent) return false;  // a nested plate of an outer block: keep the term whole
-          x.axes[k] = axis_for(x.axes[k], var.axes[k]);
-        }
+        if (!depends(x.axes[k], cut)) continue;
+        if (m_[var.axes[k]].parent) return false;  // a nested plate of an outer block: keep the term whole
+        x.axes[k] = axis_for(x.axes[k], var.axes[k]);
       }
       const std::vector<model::PlateId> event = event_plates(x);
       for (std::size_t k = 0; k < x.event.size(); ++k) {
-        if (index_depends(x.event[k])) x.event[k] = axis_for(x.event[k], event[k]);
+        if (depends(x.event[k], cut)) x.event[k] = axis_for(x.event[k], event[k]);
       }
     }
-    // Bounds: inside ones are summed in the inner part; the others go where they are mentioned, and are axes
-    // when both do.
+    return lookups <= 1;
+  }
+
+  /// Bounds inside are summed in the inner part; the others go where they are mentioned, and are axes when both parts
+  /// do. False when that cannot be, or nothing is summed.
+  bool place_bounds(const Term& t, Cut& cut) {
     std::set<BoundId> in_inner, in_outer;
-    collect(inner, in_inner);
-    collect(outer, in_outer);
-    for (IndexId i : stat.at)
+    collect(cut.inner, in_inner);
+    collect(cut.outer, in_outer);
+    for (IndexId i : cut.stat.at)
       a_.collect(i, in_inner);
+    const auto inner_only = [&](BoundId b) {
+      return cut.inside.contains(b) || (in_inner.contains(b) && !in_outer.contains(b));
+    };
     // A nested bound that is summed inside needs its row there: sum(i in g) 1 is a statistic over g.
     for (bool grew = true; grew;) {
       const std::size_t before = in_inner.size();
       for (BoundId b : t.bounds) {
-        const bool inner_only = inside.contains(b) || (in_inner.contains(b) && !in_outer.contains(b));
-        if (inner_only && a_[b].parent) a_.collect(*a_[b].parent, in_inner);
+        if (inner_only(b) && a_[b].parent) a_.collect(*a_[b].parent, in_inner);
       }
       grew = in_inner.size() != before;
     }
     bool summed = false;
     for (BoundId b : t.bounds) {
-      if (inside.contains(b) || (in_inner.contains(b) && !in_outer.contains(b))) {
+      if (inner_only(b)) {
         if (in_outer.contains(b)) return false;
-        inner.bounds.push_back(b);
+        cut.inner.bounds.push_back(b);
         summed = true;
       } else if (in_inner.contains(b)) {
         if (a_[b].parent) return false;
         const BoundId fresh = a_.fresh_like(b, std::nullopt);
-        outer = density::substitute(a_, std::move(outer), b, a_.index(fresh));
-        for (IndexId& i : outer_at)
+        cut.outer = density::substitute(a_, std::move(cut.outer), b, a_.index(fresh));
+        for (IndexId& i : cut.outer_at)
           i = a_.substitute(i, a_.replace(b, a_.index(fresh)));
-        outer.bounds.push_back(fresh);
-        inner.bounds.push_back(b);
-        stat.at.push_back(a_.index(b));
-        stat.axes.push_back(m_[a_[b].plate].set);
-        outer_at.push_back(a_.index(fresh));
+        cut.outer.bounds.push_back(fresh);
+        cut.inner.bounds.push_back(b);
+        cut.stat.at.push_back(a_.index(b));
+        cut.stat.axes.push_back(m_[a_[b].plate].set);
+        cut.outer_at.push_back(a_.index(fresh));
       } else {
-        outer.bounds.push_back(b);
+        cut.outer.bounds.push_back(b);
       }
     }
-    if (!summed || lookups > 1) return false;
-    add(std::move(stat), std::move(inner), std::move(outer), std::move(outer_at), stage, item);
-    return true;
+    return summed;
   }
 
   /// Where a lag leads out of its plate no part may be read: such guards are those of both parts.
@@ -263,8 +278,8 @@ class Splitter {
   }
 
   /// Registers the split; statistics with the same inner part are one.
-  void add(Statistic stat, Term inner, Term outer, std::vector<IndexId> outer_at, std::optional<std::size_t> stage,
-           BoundId item) {
+  void add(Cut cut, std::optional<std::size_t> stage, BoundId item) {
+    auto& [inside, inner, outer, stat, outer_at] = cut;
     std::vector<std::size_t>& alike = alike_[{stage, stat.axes.size(), signature(inner)}];
     for (std::size_t k : alike) {
       const Statistic& known = s_.statistics[k];
