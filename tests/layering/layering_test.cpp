@@ -127,8 +127,9 @@ TEST_CASE("the runtime knows nothing of the compiler, LLVM or ANTLR") {
 }
 
 TEST_CASE("rooms of the runtime include only what stands left of them") {
-  const std::map<std::string, std::set<std::string>> known{
-      {"terminal", {}}, {"files", {"terminal"}}, {"machine", {}}, {"methods", {"machine"}}, {"embedded", {"machine"}}};
+  const std::map<std::string, std::set<std::string>> known{{"", {"terminal"}},       {"terminal", {}},
+                                                           {"files", {"terminal"}},  {"machine", {}},
+                                                           {"methods", {"machine"}}, {"embedded", {"machine"}}};
   const auto room_of = [](const std::string& path) {
     const fs::path p = fs::path(path).lexically_relative("runtime");
     return p.has_parent_path() ? p.begin()->string() : std::string();
@@ -191,7 +192,8 @@ TEST_CASE("ANTLR only in compiler/ast, and in no header that others include") {
 }
 
 TEST_CASE("the headers that are installed need the standard library and each other alone") {
-  const std::set<std::string> installed{"compiler/library/lehr.h", "compiler/options/fit_options.h", "runtime/result.h"};
+  const std::set<std::string> installed{"compiler/library/lehr.h", "compiler/options/fit_options.h",
+                                        "runtime/result.h"};
   std::vector<Include> all = includes_of("compiler");
   std::ranges::copy(includes_of("runtime"), std::back_inserter(all));
   for (const Include& i : all) {
@@ -239,5 +241,36 @@ TEST_CASE("what a family or a parameter is called is known to its row alone") {
         if (std::regex_search(text, decides)) FAIL_CHECK(path << ":" << line << ": " << text);
       }
     }
+  }
+}
+
+TEST_CASE("functions fit on a page") {
+  constexpr int kLines = 80;
+  const std::set<std::string> kLonger{"compiler/loops/lower_chain_categories.cpp", "compiler/loops/lower_stage.cpp",
+                                      "compiler/loops/lower_stream.cpp"};
+  static const std::regex kScope(R"(^\s*(template.*>\s*)?(namespace|extern|struct|class|enum|union)\b)");
+  for (const char* folder : {"compiler", "runtime"}) {
+    int first = 0;
+    std::string head, close;  // the line that begins a definition of a file or class, and the one that ends its body
+    std::size_t count = 0;
+    each_line(folder, [&](const std::string& file, int line, const std::string& text) {
+      if (line == 1) close.clear();
+      if (!close.empty()) {
+        if (!text.starts_with(close)) return;
+        close.clear();
+        ++count;
+        if (line - first >= kLines && !kLonger.contains(file))
+          FAIL_CHECK(file << ":" << first << ": " << line - first + 1 << " lines: " << head);
+        return;
+      }
+      const std::size_t indent = text.find_first_not_of(' ');
+      if (indent == 0 || indent == 2) {
+        head = text;
+        first = line;
+      }
+      if (text.ends_with('{') && !std::regex_search(head, kScope))
+        close = std::string(head.find_first_not_of(' '), ' ') + "}";
+    });
+    CHECK(count > 100);
   }
 }
