@@ -167,23 +167,6 @@ std::int64_t draw_categorical(Rng& rng, std::span<const double> weights) {
   return static_cast<std::int64_t>(last);
 }
 
-std::int64_t draw_categorical_log(Rng& rng, std::span<const double> log_weights) {
-  const double largest = *std::max_element(log_weights.begin(), log_weights.end());
-  double total = 0;
-  for (const double log_weight : log_weights)
-    total += exp_of(log_weight - largest);
-  double rest = draw_uniform(rng) * total;
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < log_weights.size(); ++i) {
-    const double weight = exp_of(log_weights[i] - largest);
-    if (!(weight > 0)) continue;
-    last = i;
-    rest -= weight;
-    if (rest < 0) break;
-  }
-  return static_cast<std::int64_t>(last);
-}
-
 std::int64_t draw_poisson(Rng& rng, double mean) {
   if (mean < 10) {
     double probability = exp_of(-mean), rest = draw_uniform(rng) - probability;

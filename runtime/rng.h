@@ -50,9 +50,6 @@ void draw_dirichlet(Rng& rng, std::span<const double> concentration, std::span<d
 /// index of weight zero.
 std::int64_t draw_categorical(Rng& rng, std::span<const double> weights);
 
-/// The same from logarithms of weights; -infinity is weight zero, the largest is finite.
-std::int64_t draw_categorical_log(Rng& rng, std::span<const double> log_weights);
-
 /// 0 <= mean <= 1e15 (inversion below 10, above it PTRS of Hoermann 1993).
 std::int64_t draw_poisson(Rng& rng, double mean);
 

@@ -51,10 +51,8 @@ std::string llvm_text(const loops::Program& program, const Options& options = {}
 /// Assembly of the target.
 std::string assembly(const loops::Program& program, const Options& options = {});
 
-/// The bytes of a relocatable, position independent object file.
-std::string emit_object(const loops::Program& program, const Options& options = {});
-
-/// The same with the driver and its tables: all that another program needs beside libm.
+/// The bytes of a relocatable, position independent object file with the driver and its tables: all that another
+/// program needs beside libm.
 std::string emit_embeddable(const loops::Program& program, const Image& image, const Options& options = {});
 
 /// A program compiled into this process; its code lives as long as this object. Any number of threads may

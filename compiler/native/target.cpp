@@ -48,14 +48,6 @@ std::string host_features() {
   return features.getString();
 }
 
-std::string emit(const loops::Program& program, const Options& options, bool assembly) {
-  const auto target = make_target(options);
-  llvm::LLVMContext context;
-  const auto module = make_module(program, options, *target, context);
-  optimise(*module, *target, options.level);
-  return emit_module(*module, *target, assembly);
-}
-
 }  // namespace
 
 std::optional<Refusal> refusal(const Options& options) {
@@ -132,8 +124,12 @@ std::string llvm_text(const loops::Program& program, const Options& options) {
   return text;
 }
 
-std::string assembly(const loops::Program& program, const Options& options) { return emit(program, options, true); }
-
-std::string emit_object(const loops::Program& program, const Options& options) { return emit(program, options, false); }
+std::string assembly(const loops::Program& program, const Options& options) {
+  const auto target = make_target(options);
+  llvm::LLVMContext context;
+  const auto module = make_module(program, options, *target, context);
+  optimise(*module, *target, options.level);
+  return emit_module(*module, *target, true);
+}
 
 }  // namespace lehr::native

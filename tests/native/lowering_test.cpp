@@ -249,7 +249,7 @@ TEST_CASE("Several functions share memory, and names may have any character") {
   CHECK(jit.function("elbo")(memory.table(), nullptr, nullptr, nullptr) == 3);
   CHECK(jit.function("m_elbo") == nullptr);
   CHECK(native::assembly(b.program(), {.prefix = "m_"}).find("m_elbo:") != std::string::npos);
-  CHECK(native::emit_object(b.program(), {.cpu = "x86-64-v3"}).substr(1, 3) == "ELF");
+  CHECK_FALSE(native::assembly(b.program(), {.cpu = "x86-64-v3"}).empty());
 }
 
 TEST_CASE("Unoptimised code means the same") {
