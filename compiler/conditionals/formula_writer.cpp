@@ -111,8 +111,8 @@ Formula FormulaWriter::coef(CoefId c) {
                    if (ranks[0].empty()) std::swap(ranks[0], ranks[2]);
                    std::stable_sort(ranks[0].begin(), ranks[0].end(), stands_before);
                    FormulaAdd out;
-                   for (std::size_t r : {0, 1, 2, 3})
-                     out.parts.insert(out.parts.end(), ranks[r].begin(), ranks[r].end());
+                   for (const Formulas& r : ranks)
+                     out.parts.insert(out.parts.end(), r.begin(), r.end());
                    return Formula{std::move(out)};
                  },
                  [&](const density::CoefMultiply& p) {

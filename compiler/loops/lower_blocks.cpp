@@ -45,8 +45,8 @@ Uses Blocks::prior_uses(BlockId b) const {
     // An element that stands as the one before another: that one is formed later.
     const auto before = [&](const Atom& x) {
       return std::any_of(x.axes.begin(), x.axes.end(), [&](IndexId i) {
-        const auto* b = std::get_if<density::IndexBound>(&a_[i]);
-        return b && b->offset != 0;
+        const auto* bound = std::get_if<density::IndexBound>(&a_[i]);
+        return bound && bound->offset != 0;
       });
     };
     if (own && readable && (block.chain || !before(t.atoms[u.atom]))) out.push_back({ArrayTerm{&t}, u.atom});

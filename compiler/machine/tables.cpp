@@ -46,25 +46,25 @@ machine::Support support_of(math::Support s) {
 }
 
 Parameter parameter_of(math::ParameterRole r) {
-  using Role = math::ParameterRole;
+  using From = math::ParameterRole;
   switch (r) {
-    case Role::value:
+    case From::value:
       return Parameter::value;
-    case Role::location:
+    case From::location:
       return Parameter::mean;
-    case Role::precision:
+    case From::precision:
       return Parameter::precision;
-    case Role::freedom:
+    case From::freedom:
       return Parameter::df;
-    case Role::probabilities:
+    case From::probabilities:
       return Parameter::probs;
-    case Role::probability:
+    case From::probability:
       return Parameter::p;
-    case Role::spread:
+    case From::spread:
       return Parameter::rate;
-    case Role::pseudo_count:
+    case From::pseudo_count:
       return Parameter::shape_like;
-    case Role::other:
+    case From::other:
       break;
   }
   return Parameter::other;
@@ -341,8 +341,8 @@ class Writer {
   }
 
   static bool are_partners(math::ParameterRole a, math::ParameterRole b) {
-    using Role = math::ParameterRole;
-    return (a == Role::location && b == Role::precision) || (a == Role::precision && b == Role::location);
+    using Of = math::ParameterRole;
+    return (a == Of::location && b == Of::precision) || (a == Of::precision && b == Of::location);
   }
 
   void write_parameters() {

@@ -176,13 +176,13 @@ FamilyRow dirichlet() {
   f.mode = (c_j - 1.0 + (1.0 - peaked) / extent()) / (total - extent() + (1.0 - peaked));
   f.interior = {c_j - 1.0};
   f.moments = [](std::span<const double> p, std::size_t) {
-    double total = 0;
+    double sum_of_p = 0;
     for (const double c : p)
-      total += c;
+      sum_of_p += c;
     MeanAndSd m;
     for (const double c : p) {
-      const double mean = m.mean.emplace_back(c / total);
-      m.sd.push_back(std::sqrt(mean * (1 - mean) / (total + 1)));
+      const double mean = m.mean.emplace_back(c / sum_of_p);
+      m.sd.push_back(std::sqrt(mean * (1 - mean) / (sum_of_p + 1)));
     }
     return m;
   };
@@ -222,9 +222,9 @@ FamilyRow normal_gamma() {
   f.valid = {k, shape, rate};
   // Student's t once the precision is integrated out: E[1 / tau] = rate / (shape - 1).
   f.moments = [](std::span<const double> p, std::size_t) {
-    const auto [mean, sd] = gamma_moments(p[2], p[3]);
+    const auto [precision, sd] = gamma_moments(p[2], p[3]);
     const double freedom = p[2] - 1;
-    return MeanAndSd{{p[1], mean}, {freedom <= 0 ? kInfinite : std::sqrt(p[3] / (freedom * p[0])), sd}};
+    return MeanAndSd{{p[1], precision}, {freedom <= 0 ? kInfinite : std::sqrt(p[3] / (freedom * p[0])), sd}};
   };
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
@@ -272,12 +272,12 @@ FamilyRow normal_wishart() {
   f.valid = {k, df - extent() + 1.0};
   // E[Lambda^-1] = scale^-1 / (df - D - 1).
   f.moments = [](std::span<const double> p, std::size_t size) {
-    const auto mean = p.subspan(1, size);
-    const double df = p[1 + size], freedom = df - static_cast<double>(size) - 1;
+    const auto location = p.subspan(1, size);
+    const double degrees = p[1 + size], freedom = degrees - static_cast<double>(size) - 1;
     const auto scale = as_matrix(p.subspan(2 + size), size);
-    MeanAndSd m{{mean.begin(), mean.end()}, std::vector<double>(size, kInfinite)};
+    MeanAndSd m{{location.begin(), location.end()}, std::vector<double>(size, kInfinite)};
     if (!(freedom <= 0)) m.sd = values_of((inverse_diagonal(scale) / (freedom * p[0])).sqrt());
-    add_wishart_moments(df, scale, m);
+    add_wishart_moments(degrees, scale, m);
     return m;
   };
   row.factor = std::move(f);

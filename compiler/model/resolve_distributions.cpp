@@ -324,9 +324,8 @@ std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& cal
   Reporter report(diagnostics);
   const auto groups = canonical_groups(row);
   std::vector<std::optional<MatchedArgument>> chosen(groups.size());
-  std::size_t positional = 0;
-  for (const ast::Argument& a : call.arguments)
-    positional += a.name ? 0 : 1;
+  const auto positional =
+      std::count_if(call.arguments.begin(), call.arguments.end(), [](const ast::Argument& a) { return !a.name; });
   if (positional > 0 && !row.positional) {
     report.add(DiagnosticKind::positional_parameters, span, row.name, named_forms(row));
     return std::nullopt;

@@ -32,8 +32,8 @@ struct Diagnostic {
   std::string text;
   std::vector<Note> notes;
 
-  Diagnostic& note(std::string text, std::optional<Span> span = std::nullopt) {
-    notes.push_back({std::move(text), span});
+  Diagnostic& note(std::string note_text, std::optional<Span> note_span = std::nullopt) {
+    notes.push_back({std::move(note_text), note_span});
     return *this;
   }
 };

@@ -32,8 +32,8 @@ std::int32_t ItemTemperatures::update(std::span<const std::int64_t> items, const
     r_[i] = temperature_factor(energies[i] / b[i], grid_.temperatures, log_c[k]);
     b[i] = mean_inverse(r_[i], grid_.temperatures);
     added_[i] = 0;
-    for (std::size_t m = 0; m < r_[i].size(); ++m)
-      added_[i] += (r_[i][m] > 0 ? -r_[i][m] * std::log(r_[i][m] * levels) : 0) - r_[i][m] * log_c[k][m];
+    for (std::size_t j = 0; j < r_[i].size(); ++j)
+      added_[i] += (r_[i][j] > 0 ? -r_[i][j] * std::log(r_[i][j] * levels) : 0) - r_[i][j] * log_c[k][j];
   }
   return 0;
 }
