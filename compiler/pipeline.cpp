@@ -2,12 +2,16 @@
 #include "compiler/pipeline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <stdexcept>
 
 #include "compiler/ast/parse.h"
 #include "compiler/ast/print_ast.h"
 #include "compiler/conditionals/print_conditionals.h"
 #include "compiler/density/print_density.h"
 #include "compiler/loops/print_loops.h"
+#include "compiler/loops/verify.h"
 #include "compiler/model/print_model.h"
 #include "compiler/native/native.h"
 #include "compiler/schedule/temper_items.h"
@@ -91,7 +95,12 @@ Result<Analysed> with_item_temperatures(const Analysed& a) {
 
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options) {
   options.inverse_temperatures = a.inverse_temperatures;
-  return lower(a.model, a.schedule, data, options);
+  loops::Lowered lowered = lower(a.model, a.schedule, data, options);
+#ifndef NDEBUG
+  if (const std::vector<std::string> problems = loops::verify(lowered.program); !problems.empty())
+    throw std::logic_error(fmt::format("lowering: {}", fmt::join(problems, "; ")));
+#endif
+  return lowered;
 }
 
 std::vector<std::string_view> rungs() {
