@@ -13,20 +13,6 @@ namespace {
 
 using namespace ast;
 
-std::string_view symbol(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::add:
-      return "+";
-    case BinaryOp::subtract:
-      return "-";
-    case BinaryOp::multiply:
-      return "*";
-    case BinaryOp::divide:
-      return "/";
-  }
-  return "?";
-}
-
 std::string_view word(GuideKind kind) {
   switch (kind) {
     case GuideKind::joint:
@@ -162,6 +148,20 @@ class Printer {
 };
 
 }  // namespace
+
+std::string_view symbol(ast::BinaryOp op) {
+  switch (op) {
+    case BinaryOp::add:
+      return "+";
+    case BinaryOp::subtract:
+      return "-";
+    case BinaryOp::multiply:
+      return "*";
+    case BinaryOp::divide:
+      return "/";
+  }
+  return "?";
+}
 
 std::string print(const Ast& ast, const Source& source) { return Printer(ast, source).print(); }
 

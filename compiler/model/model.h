@@ -129,7 +129,7 @@ struct Negate {
   ExprId operand;
 };
 /// add, subtract: equal shapes; multiply: one side scalar (matrix with vector is MatrixVector); divide: by a scalar.
-enum class BinaryOp { add, subtract, multiply, divide };
+using ast::BinaryOp;
 struct Binary {
   BinaryOp op = BinaryOp::add;
   ExprId left, right;

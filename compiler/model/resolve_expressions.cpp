@@ -2,6 +2,7 @@
 // axes).
 #include <algorithm>
 
+#include "compiler/ast/print_ast.h"
 #include "compiler/model/resolver.h"
 
 namespace lehr::model {
@@ -25,29 +26,15 @@ bool same_shape(Resolver& r, const std::vector<PlateId>& a, const std::vector<Pl
   return true;
 }
 
-const char* symbol_of(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::add:
-      return "+";
-    case BinaryOp::subtract:
-      return "-";
-    case BinaryOp::multiply:
-      return "*";
-    case BinaryOp::divide:
-      return "/";
-  }
-  return "?";
-}
-
 std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& expr, const ast::Binary& binary) {
   const auto left = resolve_expr(r, c, binary.left);
   const auto right = resolve_expr(r, c, binary.right);
   if (!left || !right) return std::nullopt;
   if (!check_number(r, *left) || !check_number(r, *right)) return std::nullopt;
-  const BinaryOp op = static_cast<BinaryOp>(binary.op);
+  const BinaryOp op = binary.op;
   const std::vector<PlateId> a = r.model[*left].shape, b = r.model[*right].shape;
   const auto refuse = [&](const std::string& cure) {
-    Diagnostic& d = r.diagnostics.add(DiagnosticKind::operand_shapes, expr.span, symbol_of(op),
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::operand_shapes, expr.span, symbol(op),
                                       describe(r.model, r.model[*left]), describe(r.model, r.model[*right]));
     if (!cure.empty()) d.note(cure);
     return std::nullopt;
@@ -158,7 +145,8 @@ std::optional<ExprId> resolve_vector(Resolver& r, Context& c, ast::ExprId id, co
 std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, const ast::Expr& expr,
                                    const ast::Call& call) {
   const std::string& name = call.function.text;
-  const std::vector<std::string>& known = function_names();
+  static const std::vector<std::string> known{"diag",     "dot",  "exp",  "log",
+                                              "logistic", "size", "sqrt", "stick_breaking"};
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     if (math::find_family(name)) {
       r.diagnostics.add(DiagnosticKind::misplaced_distribution, call.function.span, name)
@@ -219,12 +207,6 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
 }
 
 }  // namespace
-
-const std::vector<std::string>& function_names() {
-  static const std::vector<std::string> names = {"diag",     "dot",  "exp",  "log",
-                                                 "logistic", "size", "sqrt", "stick_breaking"};
-  return names;
-}
 
 const ast::Expr& bare(const ast::Ast& ast, ast::ExprId id) {
   const ast::Expr* expr = &ast[id];

@@ -279,6 +279,16 @@ std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr
         .note("constants and sizes of plates may use numbers, constants and size(plate) only");
     return std::nullopt;
   }
+  const auto element = [&](auto ref, auto id) -> std::optional<ExprId> {
+    std::vector<PlateId> axes = r.model[id].axes;
+    axes.insert(axes.end(), r.model[id].event.begin(), r.model[id].event.end());
+    auto indices = resolve_indices(r, c, reference.name, reference.indices, axes, expr.span);
+    if (!indices) return std::nullopt;
+    auto shape = trailing_shape(r, reference.name, axes, indices->size(), expr.span);
+    if (!shape) return std::nullopt;
+    ref.indices = std::move(*indices);
+    return make(r, {std::move(ref), std::move(*shape), r.model[id].value_plate, expr.span});
+  };
   switch (symbol->kind) {
     case SymbolKind::plate: {
       Diagnostic& d = r.diagnostics.add(DiagnosticKind::index_as_number, expr.span, name);
@@ -297,24 +307,12 @@ std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr
     case SymbolKind::given: {
       const GivenId id(symbol->index);
       if (!r.given_ok[id.index()]) return std::nullopt;
-      std::vector<PlateId> axes = r.model[id].axes;
-      axes.insert(axes.end(), r.model[id].event.begin(), r.model[id].event.end());
-      auto indices = resolve_indices(r, c, reference.name, reference.indices, axes, expr.span);
-      if (!indices) return std::nullopt;
-      auto shape = trailing_shape(r, reference.name, axes, indices->size(), expr.span);
-      if (!shape) return std::nullopt;
-      return make(r, {GivenRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
+      return element(GivenRef{id, {}}, id);
     }
     case SymbolKind::variable: {
       const VariableId id(symbol->index);
       if (!r.variable_ok[id.index()] || !infer_header(r, id)) return std::nullopt;
-      std::vector<PlateId> axes = r.model[id].axes;
-      axes.insert(axes.end(), r.model[id].event.begin(), r.model[id].event.end());
-      auto indices = resolve_indices(r, c, reference.name, reference.indices, axes, expr.span);
-      if (!indices) return std::nullopt;
-      auto shape = trailing_shape(r, reference.name, axes, indices->size(), expr.span);
-      if (!shape) return std::nullopt;
-      return make(r, {VariableRef{id, std::move(*indices)}, std::move(*shape), r.model[id].value_plate, expr.span});
+      return element(VariableRef{id, {}}, id);
     }
     case SymbolKind::let:
       return expand_let(r, c, reference, symbol->index, expr.span);

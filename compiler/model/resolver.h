@@ -122,7 +122,6 @@ bool check_number(Resolver& r, ExprId id);
 std::string describe(const Model& model, const Expr& expr);
 /// Parentheses removed.
 const ast::Expr& bare(const ast::Ast& ast, ast::ExprId id);
-const std::vector<std::string>& function_names();
 
 // resolve_distributions.cpp
 struct MatchedArgument {
