@@ -141,7 +141,8 @@ TEST_CASE("rooms of the runtime include only what stands left of them") {
   for (const Include& i : includes_of("runtime")) {
     if (!i.target.starts_with("runtime/")) continue;
     const std::string own = room_of(i.file), other = room_of(i.target);
-    if (own.empty() || other.empty() || own == other || (known.contains(own) && known.at(own).contains(other))) continue;
+    if (own.empty() || other.empty() || own == other || (known.contains(own) && known.at(own).contains(other)))
+      continue;
     FAIL_CHECK(i.file << ":" << i.line << ": must not include " << i.target);
   }
 }
