@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/text.h"
 #include "runtime/files/zip.h"
 #include "runtime/host.h"
 #include "runtime/terminal/printable.h"
@@ -21,10 +22,6 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMostAxes = 32;
-
-Error npy_error(const std::string& path, std::string text, std::vector<std::string> notes = {}) {
-  return {ExitCode::data, path, std::move(text), std::move(notes)};
-}
 
 struct Header {
   std::string descr;
@@ -179,17 +176,17 @@ struct Layout {
 
 /// From the first bytes of a file of `all` bytes.
 Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std::string& path) {
-  if (all == 0) return npy_error(path, "the file is empty");
-  if (!bytes.starts_with(kMagic) || bytes.size() < 12) return npy_error(path, "not an NPY file");
+  if (all == 0) return data_error(path, "the file is empty");
+  if (!bytes.starts_with(kMagic) || bytes.size() < 12) return data_error(path, "not an NPY file");
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
   const std::size_t version = byte(6);
-  if (version < 1 || version > 3) return npy_error(path, fmt::format("NPY version {} is unknown", version));
+  if (version < 1 || version > 3) return data_error(path, fmt::format("NPY version {} is unknown", version));
   const std::size_t start = version == 1 ? 10 : 12;
   const std::size_t length =
       version == 1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
-  if (bytes.size() - start < length) return npy_error(path, "the header is cut off");
+  if (bytes.size() - start < length) return data_error(path, "the header is cut off");
   const std::optional<Header> header = parse_header(bytes.substr(start, length));
-  if (!header) return npy_error(path, "the header is damaged");
+  if (!header) return data_error(path, "the header is damaged");
   Layout out{*header, start + length, 0, 0, 'f', '|'};
 
   // `descr` is an order sign, a kind and a size: "<f8", "|b1", ">i4".
@@ -200,19 +197,19 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
   out.size = type.size() == 2 && type[1] >= '1' && type[1] <= '8' ? static_cast<std::size_t>(type[1] - '0') : 0;
   std::vector<double> probe;
   if (out.size == 0 || !load_values(probe, bytes.data(), type[0], out.size, false))
-    return npy_error(path, fmt::format("dtype '{}' is not numeric", printable(descr)),
-                     {"bool, integers and floats of 2, 4 and 8 bytes are read; convert with `array.astype(float)`"});
+    return data_error(path, fmt::format("dtype '{}' is not numeric", printable(descr)),
+                      {"bool, integers and floats of 2, 4 and 8 bytes are read; convert with `array.astype(float)`"});
   out.kind = type[0];
   const std::optional<std::uint64_t> count = count_of(header->shape);
   const std::uint64_t body = all - out.begin;
   if (!count || *count > body / out.size)
-    return npy_error(path, fmt::format("shape ({}) of '{}' needs more than the {} bytes there are",
-                                       fmt::join(header->shape, ", "), descr, body));
+    return data_error(path, fmt::format("shape ({}) of '{}' needs more than the {} bytes there are",
+                                        fmt::join(header->shape, ", "), descr, body));
   out.count = *count;
   if (const double needed = 8 * static_cast<double>(*count); needed > static_cast<double>(memory_of_machine()))
-    return npy_error(path,
-                     fmt::format("shape ({}) needs {}, more than the memory of {}", fmt::join(header->shape, ", "),
-                                 as_bytes(needed), as_bytes(static_cast<double>(memory_of_machine()))));
+    return data_error(path,
+                      fmt::format("shape ({}) needs {}, more than the memory of {}", fmt::join(header->shape, ", "),
+                                  as_bytes(needed), as_bytes(static_cast<double>(memory_of_machine()))));
   return out;
 }
 
@@ -261,7 +258,7 @@ std::string format_npy(const NamedArray& array) {
 }
 
 Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::string& path) {
-  if (bytes.empty()) return npy_error(path, "the file is empty");
+  if (bytes.empty()) return data_error(path, "the file is empty");
   constexpr std::string_view kEnding = ".npy";
   const auto named = [&](std::string_view name) {
     return fmt::format("{}:{}", path, printable(name.substr(0, name.size() - kEnding.size())));
@@ -269,16 +266,16 @@ Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::str
   double needed = 0;
   const auto filter = [&](std::string_view name, std::uint64_t size, std::string_view begin) -> Result<bool> {
     if (!name.ends_with(kEnding)) return false;
-    if (not_utf8(name)) return npy_error(named(name), "the name of the member is not UTF-8");
+    if (not_utf8(name)) return data_error(named(name), "the name of the member is not UTF-8");
     const Result<Layout> layout = read_layout(begin, size, named(name));
     if (!layout) return layout.error();
     if (const std::uint64_t used = layout->begin + layout->count * layout->size; used != size)
-      return npy_error(named(name), fmt::format("the member has {} bytes and its shape ({}) accounts for {}", size,
-                                                fmt::join(layout->header.shape, ", "), used));
+      return data_error(named(name), fmt::format("the member has {} bytes and its shape ({}) accounts for {}", size,
+                                                 fmt::join(layout->header.shape, ", "), used));
     needed += 8 * static_cast<double>(layout->count) + static_cast<double>(size);
     if (needed > static_cast<double>(memory_of_machine()))
-      return npy_error(path, fmt::format("the arrays need {}, more than the memory of {}", as_bytes(needed),
-                                         as_bytes(static_cast<double>(memory_of_machine()))));
+      return data_error(path, fmt::format("the arrays need {}, more than the memory of {}", as_bytes(needed),
+                                          as_bytes(static_cast<double>(memory_of_machine()))));
     return true;
   };
   Result<std::vector<ZipMember>> members = read_zip(bytes, path, filter);

@@ -1,4 +1,4 @@
-// Deflate, gzip and ZIP archives in memory (zlib does the compression). Sizes claimed by a file are checked
+// Gzip and ZIP archives in memory (by zlib and libzip). Sizes claimed by a file are checked
 // against what its bytes can hold before anything is allocated.
 #pragma once
 #include <cstdint>
@@ -21,7 +21,7 @@ struct ZipMember {
 
 /// The archive of these members, deflated, dated 1980-01-01 so that equal members give equal bytes; the
 /// 64-bit fields are written where a size needs them.
-std::string write_zip(const std::vector<ZipMember>& members);
+Result<std::string> write_zip(const std::vector<ZipMember>& members);
 
 /// Whether a member is read, or why it must not be: from its name, the size that it claims and its first
 /// bytes (64 kB), before there is room made for it.

@@ -123,7 +123,7 @@ void fuzz(std::uint64_t seed, const std::vector<std::string>& files, int rounds,
 }
 
 std::string archive() {
-  return write_zip(
+  return *write_zip(
       {{"a.npy", format_npy({"a", {2, 2}, {1, 2, 3, 4}, false})}, {"b.npy", format_npy({"b", {}, {1}, true})}});
 }
 
