@@ -8,8 +8,7 @@ namespace lehr::commands {
 
 void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_option("MODEL", o.model, "model file (*.lehr)")->required();
-  c.add_option("--data", o.data, "x=points.npy, file.npz, file.json, file.csv, x=file.csv:a,b, w=corpus.ldac[.gz]")
-      ->take_all();
+  c.add_option("--data", o.data, data_forms())->take_all();
   c.add_option("--out", o.out, "directory for fit.json, posterior.npz, trace.csv")->required();
   add_settings(c, o.settings);
   std::vector<std::string> names;

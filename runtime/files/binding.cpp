@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "runtime/files/atomic_file.h"
-#include "runtime/files/npy.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/text.h"
 #include "runtime/files/zip.h"
@@ -17,19 +17,14 @@
 namespace lehr {
 namespace {
 
-constexpr std::string_view kFormats[] = {".csv", ".npy", ".npz", ".json", ".ldac"};
-constexpr const char* kForms =
-    "bindings are `x=a.npy`, `a.npz`, `x=a.npz:member`, `a.json`, `a.csv`, `x=a.csv:column,...`, "
-    "`w=a.ldac[.gz]`";
-
-/// NAME=PATH:SELECTION in parts; `format` is one of kFormats or empty.
+/// NAME=PATH:SELECTION in parts.
 struct Binding {
   std::string name, path, selection;
-  std::string_view format;
+  const DataFormat* format = nullptr;
   bool compressed = false;
 };
 
-Error usage_error(const std::string& binding, std::string text, std::vector<std::string> notes = {kForms}) {
+Error usage_error(const std::string& binding, std::string text, std::vector<std::string> notes = {data_forms()}) {
   return {ExitCode::usage, fmt::format("{} {}", option("data"), binding), std::move(text), std::move(notes)};
 }
 
@@ -48,12 +43,12 @@ bool classify(std::string_view path, Binding& binding) {
   std::string_view rest = lower;
   binding.compressed = rest.ends_with(".gz");
   if (binding.compressed) rest.remove_suffix(3);
-  for (const std::string_view format : kFormats)
-    if (rest.ends_with(format) && rest.size() > format.size()) {
-      binding.format = format;
-      return true;
-    }
-  return false;
+  const auto found = std::find_if(std::begin(kDataFormats), std::end(kDataFormats), [&](const DataFormat& format) {
+    return rest.ends_with(format.extension) && rest.size() > format.extension.size();
+  });
+  if (found == std::end(kDataFormats)) return false;
+  binding.format = found;
+  return true;
 }
 
 Result<Binding> parse_binding(const std::string& text) {
@@ -78,9 +73,11 @@ Result<Binding> parse_binding(const std::string& text) {
     if (binding.selection.empty()) return usage_error(text, "there is nothing after the `:`");
     return binding;
   }
-  return usage_error(text,
-                     "the type of the file is unknown: its name must end in .csv, .npy, .npz, .json or .ldac"
-                     " (each also with .gz)");
+  std::vector<std::string_view> known;
+  for (const DataFormat& format : kDataFormats)
+    known.push_back(format.extension);
+  return usage_error(text, fmt::format("the type of the file is unknown: its name must end in {} (each also with .gz)",
+                                       alternatives(known)));
 }
 
 /// A missing file's error, with the nearest name in its directory.
@@ -112,16 +109,6 @@ Result<std::string> read_bytes(const std::string& path, bool compressed) {
   return gunzip(*bytes, path);
 }
 
-DataArray from_npy(NamedArray array, const std::string& source) {
-  DataArray data;
-  data.name = array.name;
-  data.shape = std::move(array.shape);
-  data.values = std::move(array.values);
-  data.source = source;
-  set_flags(data);
-  return data;
-}
-
 /// The array of a file of named ones that `x=file` or `x=file:member` means.
 Result<Dataset> pick(Dataset all, const Binding& binding, const std::string& text) {
   std::vector<std::string> names;
@@ -149,44 +136,33 @@ Result<Dataset> pick(Dataset all, const Binding& binding, const std::string& tex
 }
 
 Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, const std::string& text) {
-  if (binding.format == ".csv") {
+  const auto& [extension, forms, read] = *binding.format;
+  if (const ReadTable* table = std::get_if<ReadTable>(&read)) {
     const std::vector<std::string> columns =
         binding.selection.empty() ? std::vector<std::string>() : split_fields(binding.selection);
     if (!binding.selection.empty() && columns.empty()) return usage_error(text, "the list of columns is malformed");
-    return parse_csv(bytes, binding.path, binding.name, columns);
+    return (*table)(bytes, binding.path, binding.name, columns);
   }
-  Dataset dataset;
-  if (binding.format == ".json") {
-    Result<Dataset> members = parse_json(bytes, binding.path);
-    if (!members) return members;
-    return pick(std::move(*members), binding, text);
+  if (const ReadArrays* arrays = std::get_if<ReadArrays>(&read)) {
+    Result<Dataset> all = (*arrays)(bytes, binding.path);
+    return all ? pick(std::move(*all), binding, text) : all;
   }
-  if (binding.format == ".npz") {
-    Result<std::vector<NamedArray>> members = parse_npz(bytes, binding.path);
-    if (!members) return members.error();
-    if (members->empty()) return data_error(binding.path, "the archive holds no arrays");
-    for (NamedArray& member : *members) {
-      const std::string name = member.name;
-      dataset[name] = from_npy(std::move(member), fmt::format("{}, '{}'", binding.path, printable(name)));
-    }
-    return pick(std::move(dataset), binding, text);
-  }
-  if (!binding.selection.empty()) return usage_error(text, fmt::format("a {} file has no parts", binding.format));
+  if (!binding.selection.empty()) return usage_error(text, fmt::format("a {} file has no parts", extension));
   if (binding.name.empty()) return usage_error(text, "the array needs a name", {"name it: `x=" + text + "`"});
-  if (binding.format == ".npy") {
-    Result<NamedArray> array = parse_npy(bytes, binding.path);
-    if (!array) return array.error();
-    dataset[binding.name] = from_npy(std::move(*array), binding.path);
-  } else {
-    Result<DataArray> corpus = parse_ldac(bytes, binding.path);
-    if (!corpus) return corpus.error();
-    dataset[binding.name] = std::move(*corpus);
-  }
-  dataset[binding.name].name = binding.name;
-  return dataset;
+  Result<DataArray> array = std::get<ReadArray>(read)(bytes, binding.path);
+  if (!array) return array.error();
+  array->name = binding.name;
+  return Dataset{{binding.name, std::move(*array)}};
 }
 
 }  // namespace
+
+std::string data_forms() {
+  std::string out;
+  for (const DataFormat& format : kDataFormats)
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", format.forms);
+  return out + ", each also with .gz";
+}
 
 Result<Dataset> read_binding(const std::string& text) {
   const Result<Binding> binding = parse_binding(text);

@@ -40,6 +40,9 @@ using Dataset = std::map<std::string, DataArray>;
 /// empty file are errors of ExitCode::data that name file, line and cure; a malformed binding is ExitCode::usage.
 Result<Dataset> read_binding(const std::string& binding);
 
+/// The forms of all bindings, for messages and help.
+std::string data_forms();
+
 /// Reads all bindings; a name that two bindings give is an error that names both sources.
 Result<Dataset> read_bindings(const std::vector<std::string>& bindings);
 

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/readers.h"
 #include "runtime/files/text.h"
 #include "runtime/files/zip.h"
 #include "runtime/host.h"
@@ -213,6 +214,16 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
   return out;
 }
 
+DataArray as_data(NamedArray array, std::string source) {
+  DataArray data;
+  data.name = std::move(array.name);
+  data.shape = std::move(array.shape);
+  data.values = std::move(array.values);
+  data.source = std::move(source);
+  set_flags(data);
+  return data;
+}
+
 }  // namespace
 
 Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path) {
@@ -291,10 +302,22 @@ Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::str
   return arrays;
 }
 
-Result<NamedArray> read_npy(const std::string& path) {
-  const Result<std::string> bytes = read_file(path);
-  if (!bytes) return bytes.error();
-  return parse_npy(*bytes, path);
+Result<DataArray> npy_data(std::string_view bytes, const std::string& path) {
+  Result<NamedArray> array = parse_npy(bytes, path);
+  if (!array) return array.error();
+  return as_data(std::move(*array), path);
+}
+
+Result<Dataset> npz_data(std::string_view bytes, const std::string& path) {
+  Result<std::vector<NamedArray>> members = parse_npz(bytes, path);
+  if (!members) return members.error();
+  if (members->empty()) return data_error(path, "the archive holds no arrays");
+  Dataset dataset;
+  for (NamedArray& member : *members) {
+    const std::string name = member.name;
+    dataset[name] = as_data(std::move(member), fmt::format("{}, '{}'", path, printable(name)));
+  }
+  return dataset;
 }
 
 Result<std::vector<NamedArray>> read_npz(const std::string& path) {

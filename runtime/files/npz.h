@@ -1,4 +1,4 @@
-// NPY and NPZ files as NumPy writes them: posterior.npz, --init, simulate.
+// NPZ files as NumPy writes them: posterior.npz, --init, simulate.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,6 @@ namespace lehr {
 
 /// Reads every member (f4, f8, i1..i8, u1..u8, bool; C or Fortran order; stored or deflated) as double.
 Result<std::vector<NamedArray>> read_npz(const std::string& path);
-Result<NamedArray> read_npy(const std::string& path);
 
 /// The bytes of an archive that numpy.load reads. Deflated.
 Result<std::string> format_npz(const std::vector<NamedArray>& members);

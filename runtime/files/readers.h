@@ -1,9 +1,10 @@
-// One function per file type, from the bytes of a file; `path` is only for messages. All errors are of
-// ExitCode::data and name file, line and cure. None of them allocates more than a small multiple of the
+// One function per file type, from the bytes of a file, and the table of the types; `path` is only for messages. All
+// errors are of ExitCode::data and name file, line and cure. None of them allocates more than a small multiple of the
 // input.
 #pragma once
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "runtime/files/dataset.h"
@@ -30,7 +31,31 @@ Result<Dataset> parse_json(std::string_view bytes, const std::string& path);
 /// with the counts as multiplicity.
 Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path);
 
+/// NumPy's arrays, as parse_npy and parse_npz (npy.h) read them.
+Result<DataArray> npy_data(std::string_view bytes, const std::string& path);
+Result<Dataset> npz_data(std::string_view bytes, const std::string& path);
+
 /// One label a line; a byte order mark, carriage returns and blank lines at the end are dropped.
 Result<std::vector<std::string>> parse_labels(std::string_view bytes, const std::string& path);
+
+/// How a file is read, by what it holds: a table of columns, arrays with names, one array without.
+using ReadTable = decltype(&parse_csv);
+using ReadArrays = decltype(&parse_json);
+using ReadArray = decltype(&parse_ldac);
+
+struct DataFormat {
+  std::string_view extension;
+  std::string_view forms;  // of its bindings, for messages and help
+  std::variant<ReadTable, ReadArrays, ReadArray> read;
+};
+
+/// Every format that `--data` reads.
+inline constexpr DataFormat kDataFormats[] = {
+    {".csv", "file.csv, x=file.csv:a,b", &parse_csv},
+    {".npy", "x=file.npy", &npy_data},
+    {".npz", "file.npz, x=file.npz:member", &npz_data},
+    {".json", "file.json", &parse_json},
+    {".ldac", "w=file.ldac", &parse_ldac},
+};
 
 }  // namespace lehr

@@ -125,6 +125,13 @@ std::string suggest(std::string_view wanted, const std::vector<std::string>& nam
   return list;
 }
 
+std::string alternatives(const std::vector<std::string_view>& names) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out += fmt::format("{}{}", i == 0 ? "" : i + 1 == names.size() ? " or " : ", ", names[i]);
+  return out;
+}
+
 void set_levels(DataArray& array, const std::vector<std::optional<std::string>>& texts) {
   std::unordered_map<std::string, double> position;
   for (const auto& text : texts)

@@ -37,6 +37,9 @@ std::optional<Error> encoding_error(const std::string& path, std::string_view by
 /// the list of names (the first dozen).
 std::string suggest(std::string_view wanted, const std::vector<std::string>& names);
 
+/// "a, b or c".
+std::string alternatives(const std::vector<std::string_view>& names);
+
 /// Splits a text column into its sorted distinct strings and each value's position among them (missing: NaN);
 /// `texts[i]` is nullopt where missing.
 void set_levels(DataArray& array, const std::vector<std::optional<std::string>>& texts);

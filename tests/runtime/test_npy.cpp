@@ -92,11 +92,11 @@ np.save(sys.argv[1] + '/text.npy', np.array(['a']))
     }
   }
   for (const char* name : {"v1.npy", "v2.npy", "v3.npy"}) {
-    const auto array = read_npy(folder / name);
+    const auto array = parse_npy(*read_file(folder / name), name);
     REQUIRE(array);
     CHECK(array->values[23] == -28.75);
   }
-  const auto text = read_npy(folder / "text.npy");
+  const auto text = parse_npy(*read_file(folder / "text.npy"), "text.npy");
   REQUIRE_FALSE(text);
   CHECK_THAT(render(text.error()), Catch::Contains("dtype '<U1' is not numeric"));
 }
