@@ -1,5 +1,5 @@
-// CSV tables. Cells are views into the file; a column becomes numbers when every cell present is a number,
-// and sorted levels otherwise.
+// Tables of fields separated by commas or tabs. Cells are views into the file; a column becomes numbers when every cell
+// present is a number, and sorted levels otherwise.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -50,10 +50,14 @@ struct Fault {
 };
 
 /// Appends the fields of the record at `at` and moves past its line end; ends at `bytes.size()`.
-std::optional<Fault> read_record(std::string_view bytes, std::size_t& at, std::vector<Cell>& cells) {
+std::optional<Fault> read_record(std::string_view bytes, char separator, std::size_t& at, std::vector<Cell>& cells) {
+  const auto is_blank = [&](std::size_t i) {
+    return i < bytes.size() && bytes[i] != separator && (bytes[i] == ' ' || bytes[i] == '\t');
+  };
+  const char ends[] = {separator, '\r', '\n', '\0'};
   for (;;) {
     std::size_t start = at;
-    while (start < bytes.size() && (bytes[start] == ' ' || bytes[start] == '\t'))
+    while (is_blank(start))
       ++start;
     if (start < bytes.size() && bytes[start] == '"') {
       Cell cell;
@@ -69,17 +73,17 @@ std::optional<Fault> read_record(std::string_view bytes, std::size_t& at, std::v
       cell.text = bytes.substr(start + 1, end - start - 1);
       cells.push_back(cell);
       at = end + 1;
-      while (at < bytes.size() && (bytes[at] == ' ' || bytes[at] == '\t'))
+      while (is_blank(at))
         ++at;
-      if (at < bytes.size() && bytes[at] != ',' && bytes[at] != '\n' && bytes[at] != '\r')
+      if (at < bytes.size() && bytes[at] != separator && bytes[at] != '\n' && bytes[at] != '\r')
         return Fault{at, "text after the closing quote", "a quote inside a quoted field is written twice"};
     } else {
-      at = std::min(bytes.find_first_of(",\r\n", start), bytes.size());
+      at = std::min(bytes.find_first_of(ends, start), bytes.size());
       cells.push_back({trimmed(bytes.substr(start, at - start)), false});
       if (cells.back().text.empty()) cells.back().text = bytes.substr(start, 0);
     }
     if (at >= bytes.size()) return std::nullopt;
-    if (bytes[at] == ',') {
+    if (bytes[at] == separator) {
       ++at;
       continue;
     }
@@ -89,7 +93,7 @@ std::optional<Fault> read_record(std::string_view bytes, std::size_t& at, std::v
   }
 }
 
-Result<Table> read_table(std::string_view bytes, const std::string& path) {
+Result<Table> read_table(std::string_view bytes, const std::string& path, char separator) {
   if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
     return data_error(path, "the file is UTF-16", {"save it as UTF-8"});
   Table table{path, without_bom(bytes), {}, {}, {}};
@@ -106,7 +110,7 @@ Result<Table> read_table(std::string_view bytes, const std::string& path) {
     return data_error(place(path, bytes, fault.offset), fault.text, {fault.note});
   };
   std::vector<Cell> header;
-  if (const auto fault = read_record(bytes, at, header)) return fail(*fault);
+  if (const auto fault = read_record(bytes, separator, at, header)) return fail(*fault);
   std::unordered_set<std::string> seen;
   for (const Cell& cell : header) {
     table.names.push_back(text_of(cell));
@@ -114,16 +118,18 @@ Result<Table> read_table(std::string_view bytes, const std::string& path) {
       return data_error(table.place_of(cell), fmt::format("two columns are named '{}'", printable(table.names.back())));
   }
   if (header.size() == 1)
-    for (const char separator : {';', '\t'})
-      if (header[0].text.find(separator) != std::string_view::npos)
+    for (const char other : {';', '\t', ','})
+      if (header[0].text.find(other) != std::string_view::npos && other != separator)
         return data_error(table.place_of(header[0]),
-                          fmt::format("the columns are separated by {}", separator == ';' ? "';'" : "tabs"),
-                          {"Lehr reads fields separated by commas, with `.` in numbers"});
+                          fmt::format("the columns are separated by {}", other == ';'   ? "';'"
+                                                                         : other == ',' ? "commas"
+                                                                                        : "tabs"),
+                          {"a .csv file has its fields separated by commas, a .tsv file by tabs, with `.` in numbers"});
 
   const std::size_t columns = header.size();
   while (at < bytes.size()) {
     const std::size_t start = at, before = table.cells.size();
-    if (const auto fault = read_record(bytes, at, table.cells)) return fail(*fault);
+    if (const auto fault = read_record(bytes, separator, at, table.cells)) return fail(*fault);
     const std::size_t fields = table.cells.size() - before;
     // A blank line is nothing in a table of several columns and a missing value in a table of one.
     if (fields == 1 && columns > 1 && table.cells.back().text.empty()) {
@@ -132,7 +138,7 @@ Result<Table> read_table(std::string_view bytes, const std::string& path) {
       return data_error(
           place(path, bytes, start),
           fmt::format("the row has {} {} and the header {}", fields, fields == 1 ? "field" : "fields", columns),
-          {"a field that contains a comma must be quoted"});
+          {fmt::format("a field that contains a {} must be quoted", separator == ',' ? "comma" : "tab")});
     }
   }
   if (table.cells.empty()) return data_error(path, "the file has a header and no rows");
@@ -243,21 +249,9 @@ std::vector<std::size_t> numeric_only(const Table& table, const std::vector<std:
   return numeric;
 }
 
-}  // namespace
-
-std::vector<std::string> split_fields(std::string_view line) {
-  std::vector<Cell> cells;
-  std::size_t at = 0;
-  std::vector<std::string> fields;
-  if (read_record(line, at, cells)) return fields;
-  for (const Cell& cell : cells)
-    fields.push_back(text_of(cell));
-  return fields;
-}
-
-Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
-                          const std::vector<std::string>& wanted) {
-  const Result<Table> table = read_table(bytes, path);
+Result<Dataset> parse_table(std::string_view bytes, const std::string& path, const std::string& name,
+                            const std::vector<std::string>& wanted, char separator) {
+  const Result<Table> table = read_table(bytes, path, separator);
   if (!table) return table.error();
   Result<std::vector<std::size_t>> columns = select(*table, wanted);
   if (!columns) return columns.error();
@@ -294,6 +288,28 @@ Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const
                                  : path + ", columns " + fmt::format("{}", fmt::join(wanted, ", "));
   dataset[name] = std::move(*array);
   return dataset;
+}
+
+}  // namespace
+
+std::vector<std::string> split_fields(std::string_view line) {
+  std::vector<Cell> cells;
+  std::size_t at = 0;
+  std::vector<std::string> fields;
+  if (read_record(line, ',', at, cells)) return fields;
+  for (const Cell& cell : cells)
+    fields.push_back(text_of(cell));
+  return fields;
+}
+
+Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
+                          const std::vector<std::string>& columns) {
+  return parse_table(bytes, path, name, columns, ',');
+}
+
+Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,
+                          const std::vector<std::string>& columns) {
+  return parse_table(bytes, path, name, columns, '\t');
 }
 
 }  // namespace lehr

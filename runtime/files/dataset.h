@@ -30,10 +30,8 @@ struct DataArray {
 
 using Dataset = std::map<std::string, DataArray>;
 
-/// Reads one `--data` binding:
-///   `x=points.npy` · `file.npz` and `file.json` (by name; JSON as Stan's: scalars, nested arrays) ·
-///   `file.csv` (columns by name) · `x=file.csv:a,b,c` (columns as the last axis; one column gives a vector) ·
-///   `x=file.csv` (all numeric columns as the last axis) · `x=file.npz:member` · `w=corpus.ldac[.gz]`.
+/// Reads one `--data` binding of the forms of kDataFormats (readers.h): arrays by name (columns, members, JSON as Stan's),
+/// one array under the name before `=`, or columns as the last axis of one array (the listed, or all numeric ones).
 /// Every type may be compressed (`.gz`). CSV columns without a name are passed over; text, in CSV or JSON, becomes
 /// levels; an NPZ or JSON file of one array needs no `:member`, and an LDA-C file gives `multiplicity` with its array.
 /// A missing file, a syntax error, an unknown column, text where a number is needed, ragged CSV rows or an

@@ -18,6 +18,10 @@ namespace lehr {
 Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
+/// The same with tabs for commas.
+Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,
+                          const std::vector<std::string>& columns);
+
 /// Splits one line of comma-separated, possibly quoted fields (the `a,b,c` of a binding).
 std::vector<std::string> split_fields(std::string_view line);
 
@@ -52,6 +56,7 @@ struct DataFormat {
 /// Every format that `--data` reads.
 inline constexpr DataFormat kDataFormats[] = {
     {".csv", "file.csv, x=file.csv:a,b", &parse_csv},
+    {".tsv", "file.tsv, x=file.tsv:a,b", &parse_tsv},
     {".npy", "x=file.npy", &npy_data},
     {".npz", "file.npz, x=file.npz:member", &npz_data},
     {".json", "file.json", &parse_json},

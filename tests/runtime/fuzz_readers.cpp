@@ -136,6 +136,9 @@ TEST_CASE("damaged CSV") {
     check_dataset(parse_csv(bytes, "f.csv", "", {}));
     check_dataset(parse_csv(bytes, "f.csv", "x", {}));
     check_dataset(parse_csv(bytes, "f.csv", "x", {"a", "b"}));
+    std::string tabs = bytes;
+    std::replace(tabs.begin(), tabs.end(), ',', '\t');
+    check_dataset(parse_tsv(tabs, "f.tsv", "", {}));
   });
 }
 

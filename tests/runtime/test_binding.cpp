@@ -46,6 +46,7 @@ TEST_CASE("the forms of a binding") {
   CHECK(names(read_binding("x=" + csv + ":b,a")) == Strings{"x"});
   CHECK(read_binding("x=" + csv + ":b,\"a\"")->at("x").axis_labels == Strings{"b", "a"});
   CHECK(read_binding("x=" + csv)->at("x").shape == std::vector<std::int64_t>{2, 2});
+  CHECK(read_binding("x=" + folder.put("t.tsv", "a\tb\n1\t2\n") + ":b")->at("x").values == std::vector<double>{2});
   CHECK(names(read_binding(json)) == Strings{"n", "y"});
   CHECK(names(read_binding("z=" + json + ":y")) == Strings{"z"});
   CHECK(names(read_binding("z=" + one)) == Strings{"z"});
@@ -66,7 +67,8 @@ TEST_CASE("malformed bindings are usage errors") {
   const std::string json = folder.put("d.json", R"({"y": [1, 2], "n": 2})");
   CHECK_THAT(complaint({"foo"}, ExitCode::usage),
              Catch::Contains("--data foo: error: the type of the file is unknown"));
-  CHECK_THAT(complaint({"x=foo.xls"}, ExitCode::usage), Catch::Contains("unknown"));
+  CHECK_THAT(complaint({"x=foo.xls"}, ExitCode::usage),
+             Catch::Contains("must end in .csv, .tsv, .npy, .npz, .json or .ldac (each"));
   CHECK_THAT(complaint({"x="}, ExitCode::usage), Catch::Contains("there is no file"));
   CHECK_THAT(complaint({"2x=a.csv"}, ExitCode::usage), Catch::Contains("'2x' is not a name"));
   CHECK_THAT(complaint({"x=a.csv:"}, ExitCode::usage), Catch::Contains("nothing after"));

@@ -145,6 +145,22 @@ TEST_CASE("text that is not UTF-8") {
   CHECK(read("a,b\n1,caf\xe9\n", "x", {"a"}).at("x").values == Values{1});  // of other columns
 }
 
+TEST_CASE("tabs for commas") {
+  const auto read_tabs = [](std::string_view bytes, const Strings& columns = {}) {
+    return parse_tsv(bytes, "t.tsv", columns.empty() ? "" : "x", columns);
+  };
+  Dataset table = *read_tabs("a\t b \t\"s\tt\"\r\n1\t 2.5\tu,v\r\n\t\t\"\t\"\r\n\r\n3\tNA\tu,v\r\n");
+  CHECK(table["a"].values[2] == 3);
+  CHECK(std::isnan(table["a"].values[1]));
+  CHECK(table["b"].values[0] == 2.5);
+  CHECK(table["s\tt"].levels == Strings{"\t", "u,v"});
+  CHECK(read_tabs("\ta\tb\n1\t2\t3\n", {"b", "a"})->at("x").values == Values{3, 2});
+  CHECK_THAT(render(read_tabs("a,b\n1,2\n").error()),
+             Catch::StartsWith("t.tsv:1:1: error: the columns are separated by commas"));
+  CHECK_THAT(render(read_tabs("a\tb\n1\n").error()), Catch::Contains("a field that contains a tab must be quoted"));
+  CHECK_THAT(complaint("a\tb\n1\t2\n"), Catch::Contains("separated by tabs"));
+}
+
 TEST_CASE("a message is no longer than a screen") {
   CHECK(complaint("a,b\n1,2\n1," + std::string(100000, 'z') + "\n", "x", {"a", "b"}).size() < 1000);
 }
