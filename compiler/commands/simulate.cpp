@@ -1,4 +1,4 @@
-// `lehr simulate`: one draw of everything a model has, as an .npz that `lehr fit` reads.
+// `lehr simulate`: one draw of everything a model has, in a file that `lehr fit` reads.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +10,8 @@
 #include "compiler/commands/settings.h"
 #include "compiler/evaluate/simulate.h"
 #include "compiler/pipeline.h"
-#include "runtime/files/npz.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/writers.h"
 
 namespace lehr::commands {
 namespace {
@@ -35,8 +36,8 @@ std::string repeated(const SettingTexts& t) {
 }
 
 ExitCode simulate(const SimulateOptions& o) {
-  if (!o.out.ends_with(".npz"))
-    return complain(Error{ExitCode::usage, "--out", fmt::format("'{}' does not end in .npz", o.out), {}});
+  const Result<ArrayFormat> written = array_format("--out", o.out);
+  if (!written) return complain(written.error());
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;
   Diagnostics diagnostics;
@@ -56,7 +57,9 @@ ExitCode simulate(const SimulateOptions& o) {
   std::error_code ignored;  // the writer says what is wrong
   if (const auto folder = std::filesystem::path(o.out).parent_path(); !folder.empty())
     std::filesystem::create_directories(folder, ignored);
-  if (Result<bool> r = write_npz(o.out, *arrays); !r) return complain(r.error());
+  const Result<std::string> bytes = written->format(*arrays);
+  if (!bytes) return complain(bytes.error());
+  if (Result<bool> r = write_file(o.out, *bytes); !r) return complain(r.error());
   std::vector<std::string> names;
   for (const model::Variable& v : model->variables)
     names.push_back(v.name);
@@ -72,7 +75,7 @@ void add_simulate(CLI::App& app, Action& action) {
   CLI::App* c = app.add_subcommand("simulate", "Draw latent variables and data from a model");
   c->add_option("MODEL", o->model, "model file (*.lehr)")->required();
   c->add_option("--data", o->data, "values of givens, and of variables that are to be fixed, by name")->take_all();
-  c->add_option("--out", o->out, "file for the draws (*.npz)")->required();
+  c->add_option("--out", o->out, "file for the draws (" + array_extensions() + ")")->required();
   add_settings(*c, o->settings);
   add_number(*c, "--seed", o->seed, kSeedRange, "seed of the draws");
   c->footer(

@@ -1,0 +1,25 @@
+// The formats of arrays that are written, each with its function from arrays to the bytes of a file.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "runtime/files/npz.h"
+
+namespace lehr {
+
+struct ArrayFormat {
+  std::string_view extension;
+  decltype(&format_npz) format;
+};
+
+inline constexpr ArrayFormat kArrayFormats[] = {
+    {".npz", &format_npz},
+};
+
+/// ".npz or ...": the extensions, for messages and help.
+std::string array_extensions();
+
+/// The format that the path ends in; an error of ExitCode::usage about `option` where it is none of them.
+Result<ArrayFormat> array_format(std::string_view option, const std::string& path);
+
+}  // namespace lehr
