@@ -7,6 +7,9 @@
 
 namespace lehr {
 
+/// Stan's JSON, as parse_json reads it: NaN and infinities are "NaN", "Inf" and "-Inf".
+Result<std::string> format_json(const std::vector<NamedArray>& arrays);
+
 struct ArrayFormat {
   std::string_view extension;
   decltype(&format_npz) format;
@@ -14,6 +17,7 @@ struct ArrayFormat {
 
 inline constexpr ArrayFormat kArrayFormats[] = {
     {".npz", &format_npz},
+    {".json", &format_json},
 };
 
 /// ".npz or ...": the extensions, for messages and help.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/files/readers.h"
+#include "runtime/files/writers.h"
 
 using namespace lehr;
 using Values = std::vector<double>;
@@ -87,4 +88,25 @@ TEST_CASE("what is wrong in JSON, and where") {
   CHECK_THAT(complaint("{\"b\": [1,"), Catch::Contains("unexpected end of input"));
   CHECK_THAT(complaint("{\"b\": 1e999}"), Catch::Contains("overflow"));
   CHECK_THAT(complaint(" \n"), Catch::Contains("the file is empty"));
+}
+
+TEST_CASE("arrays are written as they are read") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<NamedArray> arrays = {{"a \"b\"", {2, 1, 3}, {1, 2.5, 1.0 / 3, -4e300, 5e-320, -0.0}, false},
+                                          {"K", {}, {7}, true},
+                                          {"edge", {3}, {inf, -inf, nan}, false},
+                                          {"none", {0}, {}, false}};
+  const Result<std::string> text = format_json(arrays);
+  REQUIRE(text);
+  const Result<Dataset> back = parse_json(*text, "t.json");
+  if (!back) FAIL(render(back.error()));
+  REQUIRE(back->size() == arrays.size());
+  for (const NamedArray& array : arrays) {
+    CHECK(back->at(array.name).shape == array.shape);
+    if (array.name != "edge") CHECK(back->at(array.name).values == array.values);
+  }
+  CHECK(back->at("edge").values[1] == -inf);
+  CHECK(std::isnan(back->at("edge").values[2]));
+  CHECK(*array_format("--out", "x.json")->format({{"n", {2}, {1, 2}, true}}) == "{\"n\": [1, 2]}\n");
+  CHECK_THAT(render(array_format("--out", "x.txt").error()), Catch::Contains("does not end in .npz or .json"));
 }

@@ -1,0 +1,42 @@
+// Arrays as the JSON of Stan: an object of numbers and nested lists by name.
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "runtime/files/writers.h"
+
+namespace lehr {
+namespace {
+
+/// The numbers from `at` on that stand under one index of the axes before `axis`; the shortest text that gives each
+/// back.
+void append(std::string& out, const NamedArray& array, std::size_t axis, std::size_t& at) {
+  if (axis == array.shape.size()) {
+    const double value = array.values[at++];
+    out += std::isnan(value)   ? "\"NaN\""
+           : std::isinf(value) ? (value < 0 ? "\"-Inf\"" : "\"Inf\"")
+                               : fmt::format("{}", value);
+    return;
+  }
+  out += '[';
+  for (std::int64_t i = 0; i < array.shape[axis]; ++i) {
+    if (i > 0) out += ", ";
+    append(out, array, axis + 1, at);
+  }
+  out += ']';
+}
+
+}  // namespace
+
+Result<std::string> format_json(const std::vector<NamedArray>& arrays) {
+  std::string out = "{";
+  for (const NamedArray& array : arrays) {
+    out += fmt::format("{}{}: ", out.size() > 1 ? ",\n " : "", nlohmann::json(array.name).dump());
+    std::size_t at = 0;
+    append(out, array, 0, at);
+  }
+  return out + "}\n";
+}
+
+}  // namespace lehr
