@@ -53,6 +53,11 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
+/// Whether the path names what whoever called the program has opened for it, such as a pipe of `<(command)`.
+bool is_inherited(std::string_view path) {
+  return path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
+
 constexpr std::string_view kUnfinished = ".unfinished";
 
 /// What the names of files that will become `target` begin with: as long for every target, and hidden.
@@ -108,10 +113,14 @@ Result<bool> write_file(const std::string& path, std::string_view bytes, unsigne
 }
 
 Result<std::string> read_file(const std::string& path) {
-  Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!in.ok()) return failure(ExitCode::data, path, "cannot read");
+  // A pipe that nobody writes to would keep a blocking call waiting.
+  Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about = {};
-  if (::fstat(in.number(), &about) != 0) return failure(ExitCode::data, path, "cannot read");
+  if (!in.ok() || ::fstat(in.number(), &about) != 0) return failure(ExitCode::data, path, "cannot read");
+  if (S_ISDIR(about.st_mode)) return Error{ExitCode::data, path, "cannot read: it is a directory", {}};
+  if (!S_ISREG(about.st_mode) && !is_inherited(path))
+    return Error{ExitCode::data, path, "cannot read: it is a pipe or a device instead of a file", {}};
+  ::fcntl(in.number(), F_SETFL, 0);
   const std::uint64_t most = memory_of_machine();
   const auto too_large = [&](double size) {
     return Error{ExitCode::data,

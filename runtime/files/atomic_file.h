@@ -12,7 +12,8 @@ namespace lehr {
 /// What runs that were killed left of earlier attempts is removed. The error names the path and errno.
 Result<bool> write_file(const std::string& path, std::string_view bytes, unsigned mode = 0666);
 
-/// The whole file; the error names the path and errno.
+/// The whole file; the error names the path and why. Directories, pipes and devices are refused without waiting for
+/// them, except standard input and what a shell puts in the place of `<(command)`.
 Result<std::string> read_file(const std::string& path);
 
 }  // namespace lehr

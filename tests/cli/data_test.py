@@ -242,8 +242,29 @@ def odd(d):
     assert "directory" in lehr("fit", "models/gmm.lehr", "--data", f"x={d}/folder.csv", "--out", f"{d}/fit", code=4).stderr
 
 
+def not_files(d):
+    """Pipes and devices in the place of files are refused without waiting for them; what a shell opens is read."""
+    os.mkfifo(f"{d}/pipe.csv")
+    os.symlink("/dev/zero", f"{d}/zero.csv")
+    coin = ["models/coin.lehr", "--data", "models/data/coin.csv", "--out", f"{d}/fit", "--quiet"]
+    lehr("fit", *coin)
+    for name in ["pipe.csv", "zero.csv"]:
+        for words in (["--data", f"x={d}/{name}"], ["--labels", f"throw={d}/{name}"]):
+            error = lehr("fit", "models/coin.lehr", *words, "--out", f"{d}/x", code=4).stderr
+            assert "a pipe or a device" in error and name in error, error
+        assert "a pipe or a device" in lehr("check", f"{d}/{name}", code=2).stderr
+    for name in ["posterior.npz", "fit.json"]:
+        os.remove(f"{d}/fit/{name}")
+        os.mkfifo(f"{d}/fit/{name}")
+        error = lehr("show", f"{d}/fit", code=4).stderr
+        assert "a pipe or a device" in error and name in error, error
+    labelled = f"{LEHR} fit models/lda.lehr --data w=models/data/kos.ldac.gz --max-iter 1 --quiet --out {d}/lda --labels term="
+    for path in ["<(cat models/data/kos.vocab.txt)", "/dev/stdin < <(cat models/data/kos.vocab.txt)"]:
+        subprocess.run(["bash", "-c", labelled + path], check=True, timeout=600)
+
+
 with tempfile.TemporaryDirectory() as folder:
-    for test in [symmetric, totals, encodings, terminal, decompression, sizes, odd]:
+    for test in [symmetric, totals, encodings, terminal, decompression, sizes, odd, not_files]:
         os.mkdir(f"{folder}/{test.__name__}")
         test(f"{folder}/{test.__name__}")
         print(test.__name__, "ok")

@@ -48,7 +48,9 @@ TEST_CASE("files that cannot be read or written") {
   const auto missing = read_file(folder / "none");
   REQUIRE_FALSE(missing);
   CHECK_THAT(render(missing.error()), Catch::Contains("none: error: cannot read: No such file or directory"));
-  CHECK_FALSE(read_file(folder.path()));
+  CHECK_THAT(render(read_file(folder.path()).error()), Catch::Contains("it is a directory"));
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK_THAT(render(read_file(folder / "pipe").error()), Catch::Contains("pipe: error: cannot read: it is a pipe"));
   const auto refused = write_file(folder / "none/out", "x");
   REQUIRE_FALSE(refused);
   CHECK_THAT(render(refused.error()), Catch::Contains("cannot write"));
