@@ -3,6 +3,7 @@
 
 #include "compiler/commands/numbers.h"
 #include "compiler/options/fit_settings.h"
+#include "runtime/files/readers.h"
 
 namespace lehr::commands {
 

@@ -36,7 +36,7 @@ std::string repeated(const SettingTexts& t) {
 }
 
 ExitCode simulate(const SimulateOptions& o) {
-  const Result<ArrayFormat> written = array_format("--out", o.out);
+  const Result<ArrayFormat> written = array_format(option("out"), o.out);
   if (!written) return complain(written.error());
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;

@@ -186,7 +186,8 @@ Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
     for (auto& [name, array] : *part) {
       const auto found = all.find(name);
       if (found != all.end())
-        return data_error(fmt::format("{} {}", option("data"), text), fmt::format("'{}' is given twice", printable(name)),
+        return data_error(fmt::format("{} {}", option("data"), text),
+                          fmt::format("'{}' is given twice", printable(name)),
                           {fmt::format("first by {}", found->second.source), fmt::format("then by {}", array.source),
                            "choose what to read from a file: `x=file.csv:a,b`, `x=file.npz:member`"});
       all.emplace(name, std::move(array));

@@ -30,16 +30,15 @@ struct DataArray {
 
 using Dataset = std::map<std::string, DataArray>;
 
-/// Reads one `--data` binding of the forms of kDataFormats (readers.h): arrays by name (columns, members, JSON as Stan's),
-/// one array under the name before `=`, or columns as the last axis of one array (the listed, or all numeric ones).
+/// Reads one `--data` binding, NAME=FILE:PART, in the forms of kDataFormats (readers.h):
+///   arrays by name (columns, members of an archive, JSON as Stan's: scalars, nested arrays) ·
+///   one array, under the name before the `=` (of one column: a vector) ·
+///   columns as the last axis of one array: those listed, or all numeric ones.
 /// Every type may be compressed (`.gz`). CSV columns without a name are passed over; text, in CSV or JSON, becomes
 /// levels; an NPZ or JSON file of one array needs no `:member`, and an LDA-C file gives `multiplicity` with its array.
 /// A missing file, a syntax error, an unknown column, text where a number is needed, ragged CSV rows or an
 /// empty file are errors of ExitCode::data that name file, line and cure; a malformed binding is ExitCode::usage.
 Result<Dataset> read_binding(const std::string& binding);
-
-/// The forms of all bindings, for messages and help.
-std::string data_forms();
 
 /// Reads all bindings; a name that two bindings give is an error that names both sources.
 Result<Dataset> read_bindings(const std::vector<std::string>& bindings);

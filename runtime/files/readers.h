@@ -63,4 +63,7 @@ inline constexpr DataFormat kDataFormats[] = {
     {".ldac", "w=file.ldac", &parse_ldac},
 };
 
+/// The forms of all bindings, for messages and help.
+std::string data_forms();
+
 }  // namespace lehr

@@ -16,11 +16,10 @@ std::string array_extensions() {
   return alternatives(all);
 }
 
-Result<ArrayFormat> array_format(std::string_view option, const std::string& path) {
+Result<ArrayFormat> array_format(const std::string& where, const std::string& path) {
   for (const ArrayFormat& format : kArrayFormats)
     if (path.ends_with(format.extension)) return format;
-  return Error{
-      ExitCode::usage, std::string(option), fmt::format("'{}' does not end in {}", path, array_extensions()), {}};
+  return Error{ExitCode::usage, where, fmt::format("'{}' does not end in {}", path, array_extensions()), {}};
 }
 
 }  // namespace lehr

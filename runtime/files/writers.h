@@ -23,7 +23,7 @@ inline constexpr ArrayFormat kArrayFormats[] = {
 /// ".npz or ...": the extensions, for messages and help.
 std::string array_extensions();
 
-/// The format that the path ends in; an error of ExitCode::usage about `option` where it is none of them.
-Result<ArrayFormat> array_format(std::string_view option, const std::string& path);
+/// The format that the path ends in; an error of ExitCode::usage about `where` if it is none of them.
+Result<ArrayFormat> array_format(const std::string& where, const std::string& path);
 
 }  // namespace lehr
