@@ -42,6 +42,11 @@ std::string text_of(const Cell& cell) {
   return text;
 }
 
+/// The number in a cell, NaN where it has no value; nothing for text.
+std::optional<double> number_in(const Cell& cell) {
+  return is_missing(cell.text) ? std::numeric_limits<double>::quiet_NaN() : parse_number(trimmed(cell.text));
+}
+
 /// Whatever can be wrong inside a record.
 struct Fault {
   std::size_t offset;
@@ -157,10 +162,8 @@ Result<DataArray> read_column(const Table& table, std::size_t column) {
   bool some_number = false;
   for (std::size_t row = 0; row < table.rows() && !(text && some_number); ++row) {
     const Cell& cell = table.cell(row, column);
-    if (is_missing(cell.text)) {
-      array.values.push_back(std::numeric_limits<double>::quiet_NaN());
-    } else if (const auto number = parse_number(trimmed(cell.text))) {
-      some_number = true;
+    if (const std::optional<double> number = number_in(cell)) {
+      some_number = some_number || !std::isnan(*number);
       array.values.push_back(*number);
     } else if (!text) {
       text = &cell;
@@ -218,18 +221,14 @@ Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t
     array.axis_labels.push_back(table.names[columns[j]]);
     for (std::size_t row = 0; row < table.rows(); ++row) {
       const Cell& cell = table.cell(row, columns[j]);
-      double& value = array.values[row * width + j];
-      if (is_missing(cell.text)) {
-        value = std::numeric_limits<double>::quiet_NaN();
-      } else if (const auto number = parse_number(trimmed(cell.text))) {
-        value = *number;
-      } else {
+      const std::optional<double> number = number_in(cell);
+      if (!number)
         return data_error(table.place_of(cell),
                           fmt::format("'{}' is not a number, in column '{}'", printable(text_of(cell)),
                                       printable(array.axis_labels[j])),
                           {"a missing value is an empty field, NA or NaN; a text column is bound alone: "
                            "`x=file.csv:column`"});
-      }
+      array.values[row * width + j] = *number;
     }
   }
   set_flags(array);
@@ -240,10 +239,8 @@ std::vector<std::size_t> numeric_only(const Table& table, const std::vector<std:
   std::vector<std::size_t> numeric;
   for (const std::size_t j : columns) {
     bool is_number = true;
-    for (std::size_t row = 0; row < table.rows() && is_number; ++row) {
-      const std::string_view text = table.cell(row, j).text;
-      is_number = is_missing(text) || parse_number(trimmed(text));
-    }
+    for (std::size_t row = 0; row < table.rows() && is_number; ++row)
+      is_number = number_in(table.cell(row, j)).has_value();
     if (is_number) numeric.push_back(j);
   }
   return numeric;
@@ -274,18 +271,13 @@ Result<Dataset> parse_table(std::string_view bytes, const std::string& path, con
     if (columns->empty())
       return data_error(path, "no column holds numbers", {"bind a text column alone: `" + name + "=file.csv:column`"});
   }
-  if (columns->size() == 1) {
-    Result<DataArray> array = read_column(*table, columns->front());
-    if (!array) return array.error();
-    array->name = name;
-    dataset[name] = std::move(*array);
-    return dataset;
-  }
-  Result<DataArray> array = join_columns(*table, *columns);
+  const bool one = columns->size() == 1;
+  Result<DataArray> array = one ? read_column(*table, columns->front()) : join_columns(*table, *columns);
   if (!array) return array.error();
   array->name = name;
-  array->source = wanted.empty() ? path + ", its numeric columns"
-                                 : path + ", columns " + fmt::format("{}", fmt::join(wanted, ", "));
+  if (!one)
+    array->source =
+        path + (wanted.empty() ? ", its numeric columns" : fmt::format(", columns {}", fmt::join(wanted, ", ")));
   dataset[name] = std::move(*array);
   return dataset;
 }

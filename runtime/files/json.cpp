@@ -66,7 +66,6 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t& text) override {
     if (is_missing(text)) return leaf(kMissing);
     if (const auto number = parse_number(text); number && std::isinf(*number)) return leaf(*number);
-    has_text_ = true;
     texts_.resize(values_.size());
     texts_.emplace_back(text);
     return leaf(0);
@@ -169,7 +168,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
       }
       array.row_offsets = row_offsets_;
     }
-    if (has_text_) {
+    if (!texts_.empty()) {
       texts_.resize(values_.size());
       for (std::size_t i = 0; i < values_.size(); ++i)
         if (!texts_[i] && !std::isnan(values_[i])) return fail("text beside numbers", {"quote all of them, or none"});
@@ -181,7 +180,6 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     dataset_[name_] = std::move(array);
     values_.clear();
     texts_.clear();
-    has_text_ = false;
     levels_.fill(Level{});
     row_offsets_.assign(1, 0);
     uneven_line_.clear();
@@ -201,8 +199,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::size_t depth_ = 0, axes_ = 0;
   std::array<Level, kMostAxes> levels_;
   std::vector<double> values_;
-  std::vector<std::optional<std::string>> texts_;  // as far as there was text
-  bool has_text_ = false;
+  std::vector<std::optional<std::string>> texts_;  // as far as there was text; empty without
   std::vector<std::int64_t> row_offsets_{0};
   std::string uneven_line_;
 };

@@ -1,15 +1,18 @@
 // NPY headers are a Python dictionary with three known keys; the data follow, as they lie in memory.
 #include "runtime/files/npy.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
-#include <cstring>
+#include <iterator>
 #include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <Eigen/Core>
+#include <nlohmann/json.hpp>
 
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/readers.h"
@@ -30,50 +33,31 @@ struct Header {
   std::vector<std::int64_t> shape;
 };
 
-/// What follows `'key':`, without the spaces; empty when there is none.
-std::string_view after_key(std::string_view text, std::string_view key) {
-  for (const char quote : {'\'', '"'}) {
-    const std::string quoted = fmt::format("{0}{1}{0}", quote, key);
-    const std::size_t found = text.find(quoted);
-    if (found == std::string_view::npos) continue;
-    std::size_t at = text.find_first_not_of(' ', found + quoted.size());
-    if (at == std::string_view::npos || text[at] != ':') return {};
-    at = text.find_first_not_of(' ', at + 1);
-    return at == std::string_view::npos ? std::string_view() : text.substr(at);
+/// The dictionary of a header, as Python writes it, in JSON: lists for tuples, nothing after the last comma.
+std::string as_json(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool closes = c == ')' || c == ']' || c == '}';
+    while (closes && (out.ends_with(' ') || out.ends_with(',')))
+      out.pop_back();
+    const bool is_long = c == 'L' && !out.empty() && out.back() >= '0' && out.back() <= '9';  // of Python 2: 3L
+    if (!is_long) out += c == '\'' ? '"' : c == '(' ? '[' : c == ')' ? ']' : c == 'T' ? 't' : c == 'F' ? 'f' : c;
   }
-  return {};
-}
-
-std::optional<std::vector<std::int64_t>> parse_shape(std::string_view text) {
-  std::vector<std::int64_t> shape;
-  if (text.empty() || text[0] != '(') return std::nullopt;
-  text.remove_prefix(1);
-  for (;;) {
-    const std::size_t start = text.find_first_not_of(" ,L");
-    if (start == std::string_view::npos) return std::nullopt;
-    text.remove_prefix(start);
-    if (text[0] == ')') return shape;
-    std::int64_t extent = 0;
-    const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), extent);
-    if (failure != std::errc() || extent < 0 || shape.size() == kMostAxes) return std::nullopt;
-    shape.push_back(extent);
-    text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
-  }
+  return out;
 }
 
 std::optional<Header> parse_header(std::string_view text) {
-  Header header;
-  const std::string_view descr = after_key(text, "descr"), order = after_key(text, "fortran_order");
-  const auto shape = parse_shape(after_key(text, "shape"));
-  if (descr.empty() || !shape) return std::nullopt;
-  const bool quoted = descr[0] == '\'' || descr[0] == '"';
-  const std::size_t end = quoted ? descr.find(descr[0], 1) : descr.find(']');
-  if (end == std::string_view::npos) return std::nullopt;
-  header.descr = quoted ? descr.substr(1, end - 1) : descr.substr(0, end + 1);
-  if (!order.starts_with("True") && !order.starts_with("False")) return std::nullopt;
-  header.fortran = order.starts_with("True");
-  header.shape = *shape;
-  return header;
+  try {
+    const nlohmann::json read = nlohmann::json::parse(as_json(text)), &descr = read.at("descr");
+    Header out{descr.is_string() ? descr.get<std::string>() : descr.dump(), read.at("fortran_order").get<bool>(), {}};
+    for (const nlohmann::json& extent : read.at("shape")) {
+      out.shape.push_back(extent.get<std::int64_t>());
+      if (!extent.is_number_integer() || out.shape.back() < 0 || out.shape.size() > kMostAxes) return std::nullopt;
+    }
+    return out;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
 }
 
 /// The number of elements, or nothing when it does not fit.
@@ -88,64 +72,34 @@ std::optional<std::uint64_t> count_of(const std::vector<std::int64_t>& shape) {
   return count;
 }
 
-double half(std::uint16_t bits) {
-  const int exponent = (bits >> 10) & 31, fraction = bits & 1023;
-  double size = std::ldexp(fraction, -24);
-  if (exponent == 31)
-    size = fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  else if (exponent > 0) size = std::ldexp(fraction + 1024, exponent - 25);
-  return bits & 0x8000 ? -size : size;
-}
+struct Truth {
+  unsigned char byte;
+  operator double() const { return byte != 0; }
+};
 
+/// Fills `values` from numbers of the type, whose bytes are in the other order where `swapped`.
 template <class T>
-T load(const char* from, bool swapped) {
-  char bytes[sizeof(T)];
-  if (swapped)
-    for (std::size_t i = 0; i < sizeof(T); ++i)
-      bytes[i] = from[sizeof(T) - 1 - i];
-  else std::memcpy(bytes, from, sizeof(T));
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
-}
-
-template <class T>
-void load_all(std::vector<double>& values, const char* from, bool swapped) {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<double>(load<T>(from + i * sizeof(T), swapped));
-}
-
-/// Fills `values`; false when the type is not one that has numbers.
-bool load_values(std::vector<double>& values, const char* from, char kind, std::size_t size, bool swapped) {
-  switch (kind) {
-    case 'b':
-      if (size == 1)
-        for (std::size_t i = 0; i < values.size(); ++i)
-          values[i] = from[i] != 0;
-      return size == 1;
-    case 'i':
-      if (size == 1) return load_all<std::int8_t>(values, from, swapped), true;
-      if (size == 2) return load_all<std::int16_t>(values, from, swapped), true;
-      if (size == 4) return load_all<std::int32_t>(values, from, swapped), true;
-      if (size == 8) return load_all<std::int64_t>(values, from, swapped), true;
-      return false;
-    case 'u':
-      if (size == 1) return load_all<std::uint8_t>(values, from, swapped), true;
-      if (size == 2) return load_all<std::uint16_t>(values, from, swapped), true;
-      if (size == 4) return load_all<std::uint32_t>(values, from, swapped), true;
-      if (size == 8) return load_all<std::uint64_t>(values, from, swapped), true;
-      return false;
-    case 'f':
-      if (size == 4) return load_all<float>(values, from, swapped), true;
-      if (size == 8) return load_all<double>(values, from, swapped), true;
-      if (size == 2)
-        for (std::size_t i = 0; i < values.size(); ++i)
-          values[i] = half(load<std::uint16_t>(from + 2 * i, swapped));
-      return size == 2;
-    default:
-      return false;
+void load(std::vector<double>& values, const char* from, bool swapped) {
+  for (double& value : values) {
+    std::array<char, sizeof(T)> bytes;
+    std::copy_n(from, sizeof(T), bytes.begin());
+    if (swapped) std::reverse(bytes.begin(), bytes.end());
+    value = static_cast<double>(std::bit_cast<T>(bytes));
+    from += sizeof(T);
   }
 }
+
+/// A kind of numbers and its size, as in `descr`.
+struct Type {
+  std::string_view name;
+  void (*load)(std::vector<double>& values, const char* from, bool swapped);
+};
+
+constexpr Type kTypes[] = {
+    {"b1", load<Truth>},         {"i1", load<std::int8_t>},  {"i2", load<std::int16_t>},  {"i4", load<std::int32_t>},
+    {"i8", load<std::int64_t>},  {"u1", load<std::uint8_t>}, {"u2", load<std::uint16_t>}, {"u4", load<std::uint32_t>},
+    {"u8", load<std::uint64_t>}, {"f2", load<Eigen::half>},  {"f4", load<float>},         {"f8", load<double>},
+};
 
 /// From first axis fastest to last axis fastest.
 std::vector<double> row_major(const std::vector<double>& values, const std::vector<std::int64_t>& shape) {
@@ -172,7 +126,8 @@ struct Layout {
   Header header;
   std::size_t begin = 0, size = 0;  // of the numbers, and of one of them
   std::uint64_t count = 0;
-  char kind = 'f', sign = '|';
+  const Type* type = nullptr;
+  bool swapped = false;
 };
 
 /// From the first bytes of a file of `all` bytes.
@@ -188,19 +143,18 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
   if (bytes.size() - start < length) return data_error(path, "the header is cut off");
   const std::optional<Header> header = parse_header(bytes.substr(start, length));
   if (!header) return data_error(path, "the header is damaged");
-  Layout out{*header, start + length, 0, 0, 'f', '|'};
+  Layout out{*header, start + length};
 
   // `descr` is an order sign, a kind and a size: "<f8", "|b1", ">i4".
-  const std::string& descr = header->descr;
-  out.sign = descr.empty() ? '?' : descr[0];
-  const bool has_sign = out.sign == '<' || out.sign == '>' || out.sign == '|' || out.sign == '=';
-  const std::string_view type = std::string_view(descr).substr(has_sign ? 1 : 0);
-  out.size = type.size() == 2 && type[1] >= '1' && type[1] <= '8' ? static_cast<std::size_t>(type[1] - '0') : 0;
-  std::vector<double> probe;
-  if (out.size == 0 || !load_values(probe, bytes.data(), type[0], out.size, false))
+  const std::string_view descr = header->descr;
+  const bool has_sign = descr.find_first_of("<>|=") == 0;
+  out.swapped = descr.starts_with(std::endian::native == std::endian::big ? '<' : '>');
+  out.type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                          [&](const Type& type) { return type.name == descr.substr(has_sign ? 1 : 0); });
+  if (out.type == std::end(kTypes))
     return data_error(path, fmt::format("dtype '{}' is not numeric", printable(descr)),
                       {"bool, integers and floats of 2, 4 and 8 bytes are read; convert with `array.astype(float)`"});
-  out.kind = type[0];
+  out.size = static_cast<std::size_t>(out.type->name[1] - '0');
   const std::optional<std::uint64_t> count = count_of(header->shape);
   const std::uint64_t body = all - out.begin;
   if (!count || *count > body / out.size)
@@ -231,11 +185,9 @@ Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path) {
   if (!layout) return layout.error();
   NamedArray array;
   array.shape = layout->header.shape;
-  array.integer = layout->kind != 'f';
+  array.integer = layout->type->name[0] != 'f';
   array.values.resize(layout->count);
-  const bool big = std::endian::native == std::endian::big;
-  load_values(array.values, bytes.data() + layout->begin, layout->kind, layout->size,
-              layout->sign == (big ? '<' : '>'));
+  layout->type->load(array.values, bytes.data() + layout->begin, layout->swapped);
   if (layout->header.fortran && array.shape.size() > 1) array.values = row_major(array.values, array.shape);
   return array;
 }

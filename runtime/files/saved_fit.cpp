@@ -3,7 +3,6 @@
 #include "runtime/files/saved_fit.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -12,11 +11,17 @@
 
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/npy.h"
-#include "runtime/files/text.h"
+#include "runtime/files/readers.h"
 #include "runtime/files/zip.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedVariable, axes, event, family, joint)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedRestart, restart, iterations, status)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedFit, model, model_file, command, version, method, status, seed,
+                                                restart, iterations, sizes, labels)
+
 namespace {
 
 using nlohmann::json;
@@ -24,48 +29,23 @@ using nlohmann::json;
 /// JSON has no NaN: fit.json has null instead.
 double number(const json& j) { return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>(); }
 
-template <class T>
-void get(const json& j, const char* name, T& to) {
-  if (const auto it = j.find(name); it != j.end()) to = it->get<T>();
-}
-
-void read_summary(const json& j, SavedFit& fit) {
-  get(j, "model", fit.model);
-  get(j, "model_file", fit.model_file);
-  get(j, "command", fit.command);
-  get(j, "version", fit.version);
-  get(j, "method", fit.method);
-  get(j, "status", fit.status);
-  get(j, "seed", fit.seed);
-  get(j, "restart", fit.restart);
-  get(j, "iterations", fit.iterations);
-  get(j, "sizes", fit.sizes);
-  get(j, "labels", fit.labels);
+SavedFit read_summary(const json& j) {
+  SavedFit fit = j.get<SavedFit>();
   fit.elbo = number(j.value("elbo", json()));
   const json restarts = j.value("restarts", json::array()), constants = j.value("constants", json::object()),
              variables = j.value("variables", json::object());
   for (const json& r : restarts) {
-    SavedRestart& restart = fit.restarts.emplace_back();
-    get(r, "restart", restart.restart);
-    get(r, "iterations", restart.iterations);
-    get(r, "status", restart.status);
-    restart.elbo = number(r.value("elbo", json()));
+    fit.restarts.push_back(r.get<SavedRestart>());
+    fit.restarts.back().elbo = number(r.value("elbo", json()));
   }
-  for (const auto& [name, value] : constants.items()) {
-    std::vector<double>& to = fit.constants[name];
-    if (!value.is_array()) to.push_back(number(value));
-    else
-      for (const json& x : value)
-        to.push_back(number(x));
-  }
+  for (const auto& [name, value] : constants.items())
+    for (const json& x : value.is_array() ? value : json::array({value}))
+      fit.constants[name].push_back(number(x));
   for (const auto& [name, value] : variables.items()) {
-    SavedVariable& v = fit.variables.emplace_back();
-    v.name = name;
-    get(value, "axes", v.axes);
-    get(value, "event", v.event);
-    get(value, "family", v.family);
-    get(value, "joint", v.joint);
+    fit.variables.push_back(value.get<SavedVariable>());
+    fit.variables.back().name = name;
   }
+  return fit;
 }
 
 std::map<std::string, FileSeal> read_seals(const json& summary) {
@@ -103,36 +83,17 @@ void distribute(std::vector<NamedArray> arrays, SavedFit& fit) {
   fit.variables = std::move(ordered);
 }
 
-/// The third column of trace.csv.
-std::vector<double> read_elbos(const std::string& text) {
-  std::vector<double> out;
-  std::size_t begin = text.find('\n');
-  while (begin != std::string::npos && ++begin < text.size()) {
-    const std::size_t end = text.find('\n', begin);
-    const std::size_t seconds = text.find(',', begin), elbo = text.find(',', seconds + 1);
-    if (end == std::string::npos || seconds == std::string::npos || elbo >= end) break;
-    const std::string_view rest = std::string_view(text).substr(elbo + 1, end - elbo - 1);
-    out.push_back(parse_number(rest.substr(0, rest.find(','))).value_or(std::numeric_limits<double>::quiet_NaN()));
-    begin = end;
-  }
-  return out;
+template <class Named>
+const Named* named(const std::vector<Named>& all, const std::string& name) {
+  const auto found = std::ranges::find(all, name, &Named::name);
+  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-const NamedArray* SavedVariable::find(const std::string& parameter) const {
-  for (const NamedArray& a : parameters) {
-    if (a.name == parameter) return &a;
-  }
-  return nullptr;
-}
+const NamedArray* SavedVariable::find(const std::string& parameter) const { return named(parameters, parameter); }
 
-const SavedVariable* SavedFit::find(const std::string& variable) const {
-  for (const SavedVariable& v : variables) {
-    if (v.name == variable) return &v;
-  }
-  return nullptr;
-}
+const SavedVariable* SavedFit::find(const std::string& variable) const { return named(variables, variable); }
 
 FileSeal seal_of(std::string_view bytes) { return {bytes.size(), checksum(bytes)}; }
 
@@ -163,15 +124,15 @@ Result<SavedFit> read_fit(const std::string& directory) {
   const Result<std::string> text = read_file(path);
   if (!text) return Error{ExitCode::data, text.error().where, text.error().text, {}};
   SavedFit fit;
-  fit.directory = directory;
   std::map<std::string, FileSeal> seals;
   try {
     const json summary = json::parse(*text);
-    read_summary(summary, fit);
+    fit = read_summary(summary);
     seals = read_seals(summary);
   } catch (const json::exception& e) {
     return Error{ExitCode::data, path, fmt::format("not what `lehr fit` writes: {}", printable(e.what(), 200)), {}};
   }
+  fit.directory = directory;
   const auto is_another = [&](const char* name, std::string_view bytes) {
     const auto seal = seals.find(name);
     return seal != seals.end() && seal->second != seal_of(bytes);
@@ -190,7 +151,8 @@ Result<SavedFit> read_fit(const std::string& directory) {
   distribute(std::move(*arrays), fit);
   if (const Result<std::string> trace = read_file((base / "trace.csv").string())) {
     fit.other_trace = is_another("trace.csv", *trace);
-    if (!fit.other_trace) fit.elbo_trace = read_elbos(*trace);
+    const Result<Dataset> rows = parse_csv(*trace, "trace.csv", "elbo", {"elbo"});
+    if (rows && !fit.other_trace) fit.elbo_trace = rows->at("elbo").values;
   }
   return fit;
 }
