@@ -334,15 +334,11 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, K
           return axes.size() == 2 && axes[1] == plate;
         },
         known.temperatures.size());
-    double copies = static_cast<double>(past - first);
-    if (const auto& times = model_[plate].times; times && !data_.givens[times->index()].values.empty()) {
-      const auto& counts = data_.givens[times->index()].values;
-      copies = std::accumulate(counts.begin() + first, counts.begin() + past, 0.0);
-    }
+    const double all = copies(plate, first, past);
     for (Table& t : one) {
       for (Logs& logs : t.logs) {
         for (double& x : logs)
-          x *= copies;
+          x *= all;
       }
       tables.push_back(std::move(t));
     }
@@ -357,26 +353,46 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, K
   return out;
 }
 
-std::vector<std::int64_t> TemperedNormaliser::row_lengths(std::int64_t item) const {
+/// How many elements those of a plate from `first` to before `past` stand for.
+double TemperedNormaliser::copies(PlateId plate, std::int64_t first, std::int64_t past) const {
+  const auto& times = model_[plate].times;
+  if (!times || data_.givens[times->index()].values.empty()) return static_cast<double>(past - first);
+  const auto& counts = data_.givens[times->index()].values;
+  return std::accumulate(counts.begin() + first, counts.begin() + past, 0.0);
+}
+
+std::vector<double> TemperedNormaliser::copies() const {
+  std::vector<double> out;
+  if (statements_.empty()) return out;
   const PlateId plate = model_[model_[statements_[0]].variable].axes[0];
-  std::vector<std::int64_t> out;
+  for (std::int64_t i = 0; i < data_.sizes[plate.index()]; ++i)
+    out.push_back(copies(plate, i, i + 1));
+  return out;
+}
+
+/// The lengths of the item's rows, and what their elements stand for.
+std::vector<double> TemperedNormaliser::rows(std::int64_t item) const {
+  const PlateId plate = model_[model_[statements_[0]].variable].axes[0];
+  std::vector<double> out;
   for (std::size_t p = 0; p < model_.plates.size(); ++p) {
     if (model_.plates[p].set != PlateId(p) || model_.plates[p].parent != plate) continue;
-    const auto& offsets = data_.offsets[p];
-    out.push_back(offsets[static_cast<std::size_t>(item) + 1] - offsets[static_cast<std::size_t>(item)]);
+    const std::int64_t first = data_.offsets[p][static_cast<std::size_t>(item)];
+    const std::int64_t past = data_.offsets[p][static_cast<std::size_t>(item) + 1];
+    out.push_back(static_cast<double>(past - first));
+    out.push_back(copies(PlateId(p), first, past));
   }
   return out;
 }
 
 std::vector<Logs> TemperedNormaliser::of_items(Forward& f, std::span<const std::int64_t> items, Known& known) const {
-  std::map<std::vector<std::int64_t>, Logs> kinds;  // where items differ by the lengths of their rows at most
+  std::map<std::vector<double>, Logs> kinds;  // where items differ by their rows at most
   std::vector<Logs> out;
   for (std::int64_t i : items) {
     if (!equal_items_) {
       out.push_back(of_item(f, i, known));
       continue;
     }
-    Logs& kind = kinds[row_lengths(i)];
+    Logs& kind = kinds[rows(i)];
     if (kind.empty()) kind = of_item(f, i, known);
     out.push_back(kind);
   }
@@ -386,20 +402,21 @@ std::vector<Logs> TemperedNormaliser::of_items(Forward& f, std::span<const std::
 std::vector<double> TemperedNormaliser::of_all(Forward& f, std::span<const std::int64_t> sample, Known& known) const {
   Logs out(known.temperatures.size(), 0.0);
   if (statements_.empty()) return out;
-  const std::int64_t items = data_.sizes[model_[model_[statements_[0]].variable].axes[0].index()];
+  const std::vector<double> all_copies = copies();
+  const auto items = static_cast<std::int64_t>(all_copies.size());
   std::vector<std::int64_t> used;
   std::vector<double> counts;
   if (equal_items_) {
-    std::map<std::vector<std::int64_t>, std::size_t> kinds;
+    std::map<std::vector<double>, std::size_t> kinds;
     for (std::int64_t i = 0; i < items; ++i) {
-      const auto [kind, fresh] = kinds.try_emplace(row_lengths(i), used.size());
+      const auto [kind, fresh] = kinds.try_emplace(rows(i), used.size());
       if (fresh) {
         used.push_back(i);
         counts.push_back(0);
       }
-      counts[kind->second] += 1;
+      counts[kind->second] += all_copies[static_cast<std::size_t>(i)];
     }
-  } else {
+  } else {  // each stands for itself: where it stood for copies, it would have parameters of their own
     std::vector<std::int64_t> all;
     if (sample.empty()) {
       all.resize(static_cast<std::size_t>(items));

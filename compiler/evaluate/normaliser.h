@@ -35,9 +35,13 @@ class TemperedNormaliser {
   std::vector<double> near(Forward& values, std::span<const std::int64_t> items,
                            const Concentrations& concentrations) const;
 
-  /// The same as `near`, of these items alone, one array each.
+  /// The same as `near`, of these items alone, one array each; of an item that stands for copies (`times`), of one
+  /// copy.
   std::vector<std::vector<double>> by_item(Forward& values, std::span<const std::int64_t> items,
                                            const Concentrations& concentrations = {}) const;
+
+  /// How many copies each item stands for.
+  std::vector<double> copies() const;
 
   /// log of the mean over draws of the global variables from their priors, and its standard error, in nats.
   struct Estimate {
@@ -48,7 +52,8 @@ class TemperedNormaliser {
  private:
   struct Table;
   struct Known;
-  std::vector<std::int64_t> row_lengths(std::int64_t item) const;
+  double copies(model::PlateId plate, std::int64_t first, std::int64_t past) const;
+  std::vector<double> rows(std::int64_t item) const;
   std::vector<std::vector<double>> of_items(Forward& f, std::span<const std::int64_t> items, Known& known) const;
   std::vector<double> of_all(Forward& f, std::span<const std::int64_t> sample, Known& known) const;
   std::vector<double> of_item(Forward& f, std::int64_t item, Known& known) const;

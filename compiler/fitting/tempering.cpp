@@ -92,10 +92,12 @@ Grid Tempering::grid() const {
 }
 
 ItemGrid Tempering::items() const {
-  return {report_.temperatures, [t = *this](std::span<const std::int64_t> items) {
+  return {report_.temperatures,
+          [t = *this](std::span<const std::int64_t> items) {
             Factors q = t.factors();
             return t.compute_->by_item(q.values, items, q.concentrations);
-          }};
+          },
+          compute_->copies()};
 }
 
 }  // namespace lehr

@@ -29,11 +29,12 @@ std::int32_t ItemTemperatures::update(std::span<const std::int64_t> items, const
     if (const std::int32_t status =
             machine::run_items(m, engine_.model().item_outer, {items[k], items[k] + 1}, m.table))
       return status;
-    r_[i] = temperature_factor(energies[i] / b[i], grid_.temperatures, log_c[k]);
+    const double copies = grid_.copies[i], energy = copies > 0 ? energies[i] / (b[i] * copies) : 0;
+    r_[i] = temperature_factor(energy, grid_.temperatures, log_c[k]);
     b[i] = mean_inverse(r_[i], grid_.temperatures);
     added_[i] = 0;
     for (std::size_t j = 0; j < r_[i].size(); ++j)
-      added_[i] += (r_[i][j] > 0 ? -r_[i][j] * std::log(r_[i][j] * levels) : 0) - r_[i][j] * log_c[k][j];
+      added_[i] += copies * ((r_[i][j] > 0 ? -r_[i][j] * std::log(r_[i][j] * levels) : 0) - r_[i][j] * log_c[k][j]);
   }
   return 0;
 }
@@ -53,14 +54,17 @@ double ItemTemperatures::objective() const { return std::accumulate(added_.begin
 
 double ItemTemperatures::temperature() const {
   const std::span<const double> b = inverse();
-  return static_cast<double>(b.size()) / std::accumulate(b.begin(), b.end(), 0.0);
+  return all_copies() / std::inner_product(b.begin(), b.end(), grid_.copies.begin(), 0.0);
 }
 
+double ItemTemperatures::all_copies() const { return std::accumulate(grid_.copies.begin(), grid_.copies.end(), 0.0); }
+
 std::vector<double> ItemTemperatures::posterior() const {
+  const double all = all_copies();
   std::vector<double> out(grid_.temperatures.size());
-  for (const std::vector<double>& r : r_) {
-    for (std::size_t m = 0; m < r.size(); ++m)
-      out[m] += r[m] / static_cast<double>(r_.size());
+  for (std::size_t i = 0; i < r_.size(); ++i) {
+    for (std::size_t m = 0; m < out.size(); ++m)
+      out[m] += grid_.copies[i] * r_[i][m] / all;
   }
   return out;
 }

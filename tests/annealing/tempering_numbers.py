@@ -147,6 +147,49 @@ def copies(kind):
     return f"log C {one.report['tempering']['log_normaliser'][-1]:.6f}"
 
 
+POINTS = """model m { plate n times count; plate k = 2; data w : simplex over k; mu[k] ~ Normal(mean = 0, variance = 10);
+  z[n] ~ Categorical(w); observe x[n] ~ Normal(mean = mu[z[n]], variance = 0.5); }"""
+BITS = """model m { plate n times count; plate t in n; z[n] ~ Bernoulli(0.3);
+  mu ~ Normal(mean = 0, variance = 10); observe x[n, t] ~ Normal(mean = mu * z[n], variance = 1); }"""
+
+
+def copied_items(kind, more=()):
+    """Items that stand for some copies, with rows of their own or without, and the copies written out: each has a temperature
+    of its own where items have, and they agree."""
+    counts, points, rows = np.array([3, 1, 4, 2, 5, 1, 2, 1]), X, [[0.3, 2.0], [1.1], [-0.4, 0.2, 3.0], [2.5], [9.0], [0.1, 0.2]]
+    again, means = np.repeat(np.arange(8), counts), []
+    arguments = ["--temper", f"{kind}:max=3,levels=6", "--max-iter", 5, *more]
+    for model, few, all_of_them, times, data, start in [
+            (POINTS, points, points[again], counts, {"w": W}, START),
+            (BITS, rows, [rows[i] for i in again if i < 6], counts[:6], {}, {"mu.mean": 1.5, "mu.precision": 3.0})]:
+        one = fit(model, {"x": few, "count": times, **data}, *arguments, init=start, monotone=False)
+        many = fit(model.replace(" times count", ""), {"x": all_of_them, **data}, *arguments, init=start, monotone=False)
+        for what in ("trace", "objectives", "temperatures"):
+            same(getattr(one, what), getattr(many, what), what)
+        same(one.report["tempering"]["log_normaliser"], many.report["tempering"]["log_normaliser"], "log C")
+        same(one.report["tempering"]["posterior"], many.report["tempering"]["posterior"], "factor of the temperature")
+        same(one.posterior["mu.mean"], many.posterior["mu.mean"], "means")
+        if not max(one.temperatures) > 1.05:
+            raise AssertionError("nothing was warm")
+        means.append(one.report["tempering"]["log_normaliser"][-1])
+    want = np.sum(counts) * normaliser(1 / 3)
+    if kind == "global":
+        same(means[0], want, "log C of the mixture")
+    return f"log C {np.round(means, 6)}"
+
+
+def unequal_counts():
+    """Items with as many words, which stand for more copies in one than in the other."""
+    model = """model m { plate n; plate t in n times count; mu ~ Normal(mean = 0, variance = 2); z[n] ~ Bernoulli(0.3);
+      observe x[n, t] ~ Normal(mean = mu * z[n], variance = 0.5); }"""
+    x, counts = [[0.1, -0.3], [1.2, 0.4]], [[1, 2], [5, 3]]
+    got = fit(model, {"x": x, "count": counts}, "--temper", "global:max=3,levels=3", "--max-iter", 1, monotone=False)
+    b = np.array([1.0, 3**-0.5, 1 / 3])
+    of_copy = 0.5 * np.log(np.pi / b) - 0.5 * b * np.log(np.pi)
+    same(got.report["tempering"]["log_normaliser"], 2 * np.log(0.3**b + 0.7**b) + 11 * of_copy, "log C")
+    return f"log C {got.report['tempering']['log_normaliser']}"
+
+
 def warnings():
     """Half of a hundred throws are ones where nine of ten were expected: the slope of log C over 1/T, what ten sweeps give, and
     the temperature at which the run ends."""
@@ -196,5 +239,8 @@ def within_reach():
 if __name__ == "__main__":
     finish({"sweeps": lambda: ascent(1), "every third sweep": lambda: ascent(3), "steps": steps, "many items": many_items,
             "few unequal items": few_unequal_items, "copies": lambda: copies("global"),
-            "copies, items by themselves": lambda: copies("local"), "warnings": warnings,
+            "copies, items by themselves": lambda: copies("local"), "copied items": lambda: copied_items("global"),
+            "copied items by themselves": lambda: copied_items("local"),
+            "steps of copied items": lambda: copied_items("global", ["--method", "svi", "--batch-size", 100, "--epochs", 5]),
+            "unequal counts": unequal_counts, "warnings": warnings,
             "within reach": within_reach})
