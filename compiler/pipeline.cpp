@@ -93,6 +93,13 @@ Result<Analysed> with_item_temperatures(const Analysed& a) {
   return Analysed{std::move(tempered.model), std::move(schedule), tempered.inverse};
 }
 
+Result<Analysed> with_draws(const Analysed& a) {
+  auto drawn = conditionals::with_draws(a.model, a.schedule.conditionals);
+  if (const auto* why = std::get_if<std::string>(&drawn))
+    return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", *why), {}};
+  return Analysed{a.model, plan(a.model, std::move(std::get<conditionals::Conditionals>(drawn)))};
+}
+
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options) {
   options.inverse_temperatures = a.inverse_temperatures;
   loops::Lowered lowered = lower(a.model, a.schedule, data, options);

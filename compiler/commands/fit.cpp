@@ -16,11 +16,13 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_run.h"
+#include "compiler/fitting/chains.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/files/saved_fit.h"
+#include "runtime/files/stan_csv.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -154,6 +156,9 @@ ExitCode conclude(const FitArguments& o, const model::Model& m, const std::vecto
   if (outcome.status == Status::numerical_failure) return complain(numerical_error(o, describe_failure(best)));
   if (cut_short(o, runs)) {
     tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model, outcome.iterations, o.out);
+  } else if (const auto* chain = std::get_if<GibbsReport>(&best.report); chain && !o.quiet) {
+    fmt::print("{}: {} chains of {} draws in {}/draws_1.csv ...; means, sds and diagnostics in {}/summary.csv\n",
+               m.name, runs.all.size(), chain->log_joint.size(), o.out, o.out);
   } else if (!o.quiet) {
     fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}{}; posterior in {}/posterior.npz\n", m.name,
                name_of(outcome.status), outcome.iterations, outcome.elbo,
@@ -161,6 +166,27 @@ ExitCode conclude(const FitArguments& o, const model::Model& m, const std::vecto
                best.held_out ? fmt::format(", held out {:.6f} an observation", *best.held_out) : "", o.out);
   }
   return ExitCode::done;
+}
+
+/// The chains of a sampler: a file of draws for each, what they say together, and the moments as its posterior.
+Result<std::vector<Caution>> write_chains(const FitArguments& o, Runs& runs) {
+  std::vector<const GibbsReport*> chains;
+  for (const TracedRun& run : runs.all) {
+    const auto* report = run.started ? std::get_if<GibbsReport>(&run.report) : nullptr;
+    if (report && !report->log_joint.empty()) chains.push_back(report);
+  }
+  if (chains.empty()) return std::vector<Caution>();
+  for (const GibbsReport* c : chains)
+    if (c->log_joint.size() != chains[0]->log_joint.size()) chains.resize(1);  // interrupted: the first is whole
+  for (std::size_t k = 0; k < chains.size(); ++k) {
+    const std::string path = fmt::format("{}/draws_{}.csv", o.out, k + 1);
+    const std::string text = format_stan_csv(chains[k]->draws, chains[k]->log_joint, {"model = " + printable(o.model)});
+    if (Result<bool> r = write_file(path, text); !r) return r.error();
+  }
+  const ChainSummary summary = summarise(chains);
+  if (Result<bool> r = write_file(o.out + "/summary.csv", format_csv(summary)); !r) return r.error();
+  runs.all[runs.best].posterior = summary.moments;
+  return cautions(summary);
 }
 
 /// posterior.npz, then fit.json with the seals of what it belongs to.
@@ -207,7 +233,7 @@ ExitCode fit(const FitArguments& o) {
   FitTimes times;
   times.compile = seconds_since(compile_begin);
 
-  const Result<Runs> runs = run_all(fitting, {o, test->get(), begin});
+  Result<Runs> runs = run_all(fitting, {o, test->get(), begin});
   if (!runs) return complain(runs.error());
   const TracedRun& best = runs->all[runs->best];
   times.total = seconds_since(begin);
@@ -217,8 +243,11 @@ ExitCode fit(const FitArguments& o) {
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }
+  Result<std::vector<Caution>> mixed = write_chains(o, *runs);
+  if (!mixed) return complain(mixed.error());
   if (Result<bool> r = write_results(o, best, summary); !r) return complain(r.error());
-  return conclude(o, m, density::caveats(m, c.density), fitting.cautions(best), *runs);
+  std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
+  return conclude(o, m, density::caveats(m, c.density), *mixed, *runs);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 // are among the sufficient statistics of one family on the block's support. There is no table of pairs.
 #pragma once
 #include <optional>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "compiler/density/density.h"
@@ -32,10 +34,12 @@ struct Block {
   const math::FamilyRow* family = nullptr;
   const math::Factor* factor = nullptr;  // the family's, or its point factor
   bool point = false;                    // `factor` is all mass at the mode
+  bool drawn = false;                    // `factor` is all mass at a draw
   std::optional<ChainFactor> chain;      // along an ordered last axis: one factor for the whole sequence
   std::vector<Use> uses;
   std::vector<bool> sequential;  // by axis: elements that differ there must be updated one after another
   bool coupled() const;          // some term holds two elements of the block
+  bool has_entropy() const { return !point && !drawn; }
 };
 
 struct Conditionals {
@@ -55,6 +59,10 @@ std::vector<bool> sequential_axes(const density::Density& d, const model::Variab
 /// no pairs, or others than these.
 std::optional<ChainFactor> chain_factor(const density::Density& d, const model::Model& m, model::VariableId v,
                                         const math::FamilyRow& family);
+
+/// Every block at a draw from its factor: complete conditionals that are sampled, not averaged over. The text says which
+/// variable cannot be drawn, and why.
+std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c);
 
 /// The terms of a joint block (mean, precision) rewritten in the statistics of NormalGamma or NormalWishart.
 void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean, model::VariableId precision);

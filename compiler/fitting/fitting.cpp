@@ -74,6 +74,11 @@ std::optional<Error> Fitting::compile() {
     const std::int64_t items = std::max<std::int64_t>(0, data().sizes[item.index()]);
     bound_.data.givens.push_back({std::vector<double>(static_cast<std::size_t>(items), 1.0)});
   }
+  if (needs.draws) {
+    Result<Analysed> drawn = with_draws(bound_.analysed);
+    if (!drawn) return drawn.error();
+    bound_.analysed = std::move(*drawn);
+  }
   // A model of local variables alone has no other posterior to show.
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;

@@ -11,6 +11,7 @@
 
 #include "compiler/instance/instance.h"
 #include "runtime/methods/auto_svi.h"
+#include "runtime/methods/gibbs.h"
 
 namespace lehr {
 
@@ -28,7 +29,13 @@ struct TemperingReport : TemperReport {
   bool finished = false;             // a phase at temperature 1 follows
 };
 
-using Report = std::variant<std::monostate, AutoReport, ProbeReport, TemperingReport>;
+/// What a chain has drawn.
+struct GibbsReport {
+  std::vector<NamedArray> draws;  // over [draw] and the axes of a variable; categories by position
+  std::vector<double> log_joint;  // [draw], of the model
+};
+
+using Report = std::variant<std::monostate, AutoReport, ProbeReport, TemperingReport, GibbsReport>;
 
 /// The entries of fit.json: "annealing" or "tempering".
 nlohmann::json to_json(const Report& report);
@@ -41,6 +48,7 @@ struct Needs {
   bool batches = false;            // statistics of minibatches
   bool gradients = false;          // natural gradients of global blocks
   bool item_temperatures = false;  // a temperature for each item
+  bool draws = false;              // draws in the place of expectations
   std::int64_t window = 0;         // items whose factors are kept at a time; 0: all
 };
 
@@ -125,7 +133,15 @@ struct TemperedStochastic {
   Result<Ready> prepare(const Ground& ground) const;
 };
 
+/// Draws from the posterior. Restarts are chains.
+struct Gibbs {
+  GibbsOptions options;
+  Needs needs() const { return {.draws = true}; }
+  std::int64_t most_iterations(const Engine&) const { return options.warmup + options.draws * options.thin; }
+  Result<Ready> prepare(const Ground& ground) const;
+};
+
 using Method =
-    std::variant<Ascent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent, TemperedStochastic>;
+    std::variant<Ascent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent, TemperedStochastic, Gibbs>;
 
 }  // namespace lehr

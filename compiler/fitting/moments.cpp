@@ -87,7 +87,25 @@ const NamedArray* pseudo_counts(const FamilyRow& family, const SavedVariable& v)
   return p && family.support == math::Support::simplex ? v.find(p->name) : nullptr;
 }
 
+namespace {
+
+/// Of draws: they were taken when the draws were made.
+std::optional<Moments> moments_of_draws(const SavedVariable& v) {
+  const NamedArray *mean = v.find("mean"), *sd = v.find("sd");
+  if (!mean || !sd || mean->shape != sd->shape || mean->shape.size() < v.event.size()) return std::nullopt;
+  Moments m;
+  const auto event = mean->shape.end() - static_cast<std::ptrdiff_t>(v.event.size());
+  m.elements.assign(mean->shape.begin(), event);
+  m.event.assign(event, mean->shape.end());
+  m.mean = mean->values;
+  m.sd = sd->values;
+  return m;
+}
+
+}  // namespace
+
 std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
+  if (std::optional<Moments> drawn = moments_of_draws(v)) return drawn;
   if (!family.factor) return std::nullopt;
   const bool paired = family.joint_precision.has_value();
   bool of_mean = false;

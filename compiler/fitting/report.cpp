@@ -70,6 +70,9 @@ json to_json(const Report& report) {
                                                {"over", r.over},
                                                {"probe_steps", r.steps}}}};
                                },
+                               [](const GibbsReport& r) {
+                                 return json{{"sampling", {{"draws", r.log_joint.size()}}}};
+                               },
                                [](const TemperingReport& r) {
                                  return json{{"tempering",
                                               {{"normaliser", r.normaliser},

@@ -103,6 +103,7 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, const loops:
     : model_(analysed.model),
       schedule_(analysed.schedule),
       plate_sizes_(data.sizes),
+      save_locals_(options.save_locals),
       lowered_(generate(analysed, data, with_new_items(options))),
       tables_(tables_of(model_, schedule_, lowered_)),
       compiled_(compile(tables_, lowered_, backend, window)) {
@@ -171,7 +172,8 @@ std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
 Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKind kind) {
   const auto failed = [&](std::int32_t status) {
     const bool data = status >= loops::kFailData;
-    return Error{data ? ExitCode::data : ExitCode::numerical, data ? option("data") : "", engine().describe(status), {}};
+    return Error{
+        data ? ExitCode::data : ExitCode::numerical, data ? option("data") : "", engine().describe(status), {}};
   };
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);
@@ -247,6 +249,30 @@ std::vector<std::string> Instance::equal_components() const {
     out.push_back(name);
   }
   return out;
+}
+
+void Instance::add_draw(std::vector<NamedArray>& draws) const {
+  std::size_t at = 0;
+  const bool first = draws.empty();
+  for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    const model::Variable& v = model_[slot.variable];
+    if (v.auxiliary || (slot.local && !save_locals_)) continue;
+    const std::span<double> x = engine().reals(position(slot.buffer));
+    std::vector<std::int64_t> extents = shape(slot);
+    const std::size_t values = v.value_plate ? static_cast<std::size_t>(extents.back()) : 1;
+    if (v.value_plate) extents.pop_back();
+    if (first) {
+      extents.insert(extents.begin(), 0);
+      draws.push_back({v.name, std::move(extents), {}, is_discrete(v.support)});
+    }
+    NamedArray& to = draws[at++];
+    ++to.shape[0];
+    for (std::size_t i = 0; i < x.size(); i += values) {
+      const auto element = x.subspan(i, values);
+      to.values.push_back(values == 1 ? x[i]
+                                      : static_cast<double>(std::ranges::max_element(element) - element.begin()));
+    }
+  }
 }
 
 std::vector<NamedArray> Instance::posterior(bool locals) const {

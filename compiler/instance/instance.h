@@ -45,6 +45,10 @@ class Instance {
   /// cannot be told apart, and from which no sweep leads away.
   std::vector<std::string> equal_components() const;
 
+  /// Appends the values of the variables, as they were drawn, to arrays over [draw] and the axes of each; of local ones
+  /// those that are kept. Of models that draw.
+  void add_draw(std::vector<NamedArray>& draws) const;
+
   /// `variable.parameter` arrays; local ones only with `locals`, which a window does not have.
   std::vector<NamedArray> posterior(bool locals) const;
 
@@ -60,6 +64,7 @@ class Instance {
   const model::Model& model_;
   const schedule::Schedule& schedule_;
   std::vector<std::int64_t> plate_sizes_;
+  bool save_locals_;
   loops::Lowered lowered_;
   Tables tables_;
   std::unique_ptr<Compiled> compiled_;

@@ -33,6 +33,10 @@ struct KeyMaker {
   void operator()(const Binary& n) {
     key.insert(key.end(), {static_cast<std::int64_t>(n.op), n.left.value, n.right.value});
   }
+  void operator()(const Random& n) {
+    key.insert(key.end(), {static_cast<std::int64_t>(n.noise), n.key.value, n.site, n.element.value, n.component.value,
+                           n.a.value, n.b.value});
+  }
   void operator()(const Select& n) { key.insert(key.end(), {n.condition.value, n.if_true.value, n.if_false.value}); }
 };
 

@@ -47,6 +47,8 @@ class Builder {
   ExprId binary(BinaryOp op, ExprId left, ExprId right);
   ExprId select(ExprId condition, ExprId if_true, ExprId if_false);
 
+  ExprId random(Random r) { return intern(Type::f64, std::move(r)); }
+
   ExprId add(ExprId a, ExprId b) { return binary(BinaryOp::add, a, b); }
   ExprId sub(ExprId a, ExprId b) { return binary(BinaryOp::subtract, a, b); }
   ExprId mul(ExprId a, ExprId b) { return binary(BinaryOp::multiply, a, b); }

@@ -6,8 +6,8 @@ namespace lehr::loops {
 
 class Chains : Part {
  public:
-  Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates)
-      : Part(shared), terms_(terms), formulas_(formulas), updates_(updates) {}
+  Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Draws& draws)
+      : Part(shared), terms_(terms), formulas_(formulas), updates_(updates), draws_(draws) {}
 
   void declare_chain(BlockId b);
   /// Work arrays of the open function for a chain that is kept for the current item only.
@@ -46,6 +46,8 @@ class Chains : Part {
   /// Backwards: mean and covariance at t from those at t + 1, and the pairs of t and t + 1.
   void smooth(const Smoother& s, ExprId t);
   void store_marginal(const Smoother& s, ExprId t);
+  /// In place of the two, backwards: a draw at t given that at t + 1, and the pair of the two.
+  void draw_backwards(const Smoother& s, ExprId t);
   ExprId component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term);
   void each_component(const Smoother& s, const std::function<void(ExprId)>& body);
   void each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body);
@@ -53,6 +55,7 @@ class Chains : Part {
   Terms& terms_;
   FormulaLoops& formulas_;
   Updates& updates_;
+  Draws& draws_;
 };
 
 }  // namespace lehr::loops

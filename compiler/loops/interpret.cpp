@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/loops/special.h"
+#include "runtime/machine/random.h"
 
 namespace lehr::loops {
 namespace {
@@ -137,6 +138,10 @@ class Interpreter {
   Value eval(const Expr&, const Binary& n) {
     const Value a = eval(n.left), b = eval(n.right);
     return program_[n.left].type == Type::f64 ? on_reals(n.op, a.f, b.f) : on_integers(n.op, a.i, b.i);
+  }
+  Value eval(const Expr&, const Random& n) {
+    return real(machine::lehr_random(static_cast<std::int64_t>(n.noise), static_cast<const std::int64_t*>(data(n.key)),
+                                     n.site, eval(n.element).i, eval(n.component).i, eval(n.a).f, eval(n.b).f));
   }
   Value eval(const Expr&, const Select& n) { return truth(n.condition) ? eval(n.if_true) : eval(n.if_false); }
 

@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/math/family.h"
 #include "compiler/support/ids.h"
 
 namespace lehr::loops {
@@ -107,10 +108,18 @@ struct Binary {
 struct Select {
   ExprId condition, if_true, if_false;
 };
+/// A random number: a function of the key (a buffer of integers) and of its place, so that it is the same wherever it
+/// stands. `site`: of the code; element and component: of the variable. The arguments are those of math::Noise.
+struct Random {
+  math::Noise noise = math::Noise::uniform;
+  BufferId key;
+  std::int64_t site = 0;
+  ExprId element, component, a, b;  // i64, i64, f64, f64
+};
 
 struct Expr {
   Type type = Type::f64;
-  std::variant<ConstF, ConstI, Get, Extent, Load, Unary, Binary, Select> node;
+  std::variant<ConstF, ConstI, Get, Extent, Load, Unary, Binary, Select, Random> node;
 };
 
 // ---- statements ----

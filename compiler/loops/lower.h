@@ -73,6 +73,7 @@ struct Interface {
   BufferId elbo_value;         // [6], see ElboPart
   BufferId weights;            // [6], see Weight; all 1 for plain coordinate ascent
   std::optional<ItemEnergies> item_energies;
+  BufferId random_key;  // [3] of random numbers: seed, chain, step; invalid where nothing is drawn
 };
 
 /// What `elbo` computes. The terms of the data are those of Schedule::tempered, unweighted.

@@ -73,6 +73,37 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
     each("k", [&](ExprId k) { b_.store(forward, {t, k}, b_.sub(b_.load(message, {k}), z)); });
   });
   each("k", [&](ExprId k) { b_.store(backward, {k}, b_.f(0)); });
+  if (s_.conditionals[b].drawn) {
+    // The last value by its message, then each by its message and the one that follows it.
+    b_.for_range("back", zero, end, [&](ExprId back) {
+      const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(end, one), back)), next = b_.add(t, one);
+      if (hooks.before) hooks.before(element(t));
+      const auto odds = [&](ExprId k) { return b_.add(b_.load(forward, {t, k}), b_.load(backward, {k})); };
+      const ExprId z = log_sum(odds);
+      each("k", [&](ExprId k) {
+        b_.store(probs, updates_.parameter_address(b, element(t), {k}), b_.exp(b_.sub(odds(k), z)));
+      });
+      updates_.draw_category(b, element(t));
+      if (hooks.after) hooks.after(element(t));
+      const auto picked = [&](ExprId at, ExprId k) {
+        return b_.load(probs, updates_.parameter_address(b, element(at), {k}));
+      };
+      b_.if_then(b_.less(next, end), [&] {
+        each("j", [&](ExprId j) {
+          each("k", [&](ExprId k) {
+            b_.store(pairs, pair_address(b, element(next), {j}, {k}), b_.mul(picked(t, j), picked(next, k)));
+          });
+        });
+      });
+      each("j", [&](ExprId j) {
+        const ScalarId column = b_.local(b_.fresh("column"), b_.f(0));
+        each("k", [&](ExprId k) { b_.accumulate(column, b_.mul(picked(t, k), b_.load(pair, {t, j, k}))); });
+        b_.store(backward, {j}, b_.get(column));
+      });
+    });
+    store_entropy(b, sequence, b_.f(0));
+    return;
+  }
   b_.for_range("back", zero, end, [&](ExprId back) {
     const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(end, one), back));
     if (hooks.before) hooks.before(element(t));

@@ -110,15 +110,18 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
   b_.for_range("t", b_.i(0), s.end, [&](ExprId t) { b_.accumulate(logdet, eliminate(s, t)); });
   b_.for_range("back", b_.i(0), s.end, [&](ExprId back) {
     const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(s.end, b_.i(1)), back));
-    smooth(s, t);
+    const bool drawn = s_.conditionals[b].drawn;
+    if (!drawn) smooth(s, t);
     if (hooks.before) hooks.before(s.element(t));
-    store_marginal(s, t);
+    if (drawn) draw_backwards(s, t);
+    else store_marginal(s, t);
     if (hooks.after) hooks.after(s.element(t));
   });
   constexpr double kLog2Pi = 1.8378770664093454836;
   const ExprId components = b_.to_f64(s.size), steps = b_.to_f64(s.end);
   const ExprId constant = b_.mul(b_.f(1 + kLog2Pi), b_.mul(components, steps));
-  store_entropy(b, sequence, b_.mul(b_.f(0.5), b_.sub(constant, b_.get(logdet))));
+  const ExprId entropy = b_.mul(b_.f(0.5), b_.sub(constant, b_.get(logdet)));
+  store_entropy(b, sequence, s_.conditionals[b].drawn ? b_.f(0) : entropy);
 }
 
 ExprId Chains::eliminate(const Smoother& s, ExprId t) {
@@ -150,17 +153,17 @@ ExprId Chains::eliminate(const Smoother& s, ExprId t) {
     });
     each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(w, w_at(j, l), b_.load(s.product, {j, l})); });
   });
-  const auto [inverse, logdet] = formulas_.spd_inverse(
+  const SpdInverse pivot = formulas_.spd_inverse(
       "pivot", [&](const std::vector<ExprId>& jl) { return b_.load(s.pivot, jl); }, s.extent, s.fail_code);
-  each_component_pair(s, [&, inverse = inverse](ExprId j, ExprId l) {
-    b_.store(s.square, s.at(t, {j, l}), b_.load(inverse, {j, l}));
+  each_component_pair(s, [&](ExprId j, ExprId l) {
+    b_.store(s.square, s.at(t, {j, l}), b_.load(pivot.inverse, {j, l}));
   });
   each_component(s, [&](ExprId j) {
     b_.store(s.linear, s.at(t, {j}), component_sum(s, [&](ExprId k) {
                return b_.mul(b_.load(s.square, s.at(t, {j, k})), b_.load(s.information, {k}));
              }));
   });
-  return logdet;
+  return pivot.logdet;
 }
 
 void Chains::smooth(const Smoother& s, ExprId t) {
@@ -206,18 +209,60 @@ void Chains::store_marginal(const Smoother& s, ExprId t) {
   const std::vector<ExprId> element = s.element(t);
   Formulas f = updates_.parameter_formulas(s.block, element);
   f.fail_code = s.fail_code;
-  const auto [precision, logdet] = formulas_.spd_inverse(
+  const SpdInverse covariance = formulas_.spd_inverse(
       "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.covariance, jl); }, s.extent, s.fail_code);
   each_component(s, [&](ExprId j) {
     b_.store(parameter_of(s.block, math::ParameterRole::location),
              updates_.parameter_address(s.block, element, s.event({j})), b_.load(s.mean, {j}));
   });
-  each_component_pair(s, [&, precision = precision](ExprId j, ExprId l) {
+  each_component_pair(s, [&](ExprId j, ExprId l) {
     b_.store(parameter_of(s.block, math::ParameterRole::precision),
-             updates_.parameter_address(s.block, element, s.event({j, l})), b_.load(precision, {j, l}));
+             updates_.parameter_address(s.block, element, s.event({j, l})), b_.load(covariance.inverse, {j, l}));
   });
   f.inverses[find_role(*s_.conditionals[s.block].factor, math::ParameterRole::precision)->name] = {
-      s.covariance, b_.neg(logdet)};  // known, not to be inverted again
+      {}, {}, s.covariance, b_.neg(covariance.logdet)};  // known, not to be inverted again
+  updates_.expectations_from_parameters(s.block, element, f);
+}
+
+void Chains::draw_backwards(const Smoother& s, ExprId t) {
+  const BufferId pairs = at_.chains.at(s.block).pairs;
+  const ExprId next = b_.add(t, b_.i(1)), first = b_.i(0);
+  const std::vector<ExprId> element = s.element(t);
+  const auto gain_at = [&](ExprId j, ExprId l) {
+    return pair_address(s.block, s.element(next), s.event({j}), s.event({l}));
+  };
+  each_component(s, [&](ExprId j) { b_.store(s.information, {j}, b_.load(s.linear, s.at(t, {j}))); });
+  b_.if_then(b_.less(next, s.end), [&] {
+    each_component(s, [&](ExprId j) {
+      b_.add_to(s.information, {j}, component_sum(s, [&](ExprId k) {
+                  return b_.mul(b_.load(pairs, gain_at(j, k)), b_.load(s.mean, {k}));
+                }));
+    });
+  });
+  const SpdInverse covariance = formulas_.spd_inverse(
+      "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.square, s.at(t, jl)); }, s.extent,
+      s.fail_code);
+  each_component(s, [&](ExprId j) {
+    b_.store(s.pivot, {first, j}, draws_.random(math::Noise::normal, s.block, 0, element, j, b_.f(0)));
+  });
+  each_component(s, [&](ExprId j) {
+    const ScalarId x = b_.local(b_.fresh("x"), b_.load(s.information, {j}));
+    b_.for_range("k", first, b_.add(j, b_.i(1)), [&](ExprId k) {
+      b_.accumulate(x, b_.mul(b_.load(covariance.factor, {j, k}), b_.load(s.pivot, {first, k})));
+    });
+    b_.store(s.product, {first, j}, b_.get(x));
+  });
+  b_.if_then(b_.less(next, s.end), [&] {
+    each_component_pair(s, [&](ExprId j, ExprId l) {
+      b_.store(pairs, gain_at(j, l), b_.mul(b_.load(s.product, {first, j}), b_.load(s.mean, {l})));
+    });
+  });
+  each_component(s, [&](ExprId j) {
+    b_.store(s.mean, {j}, b_.load(s.product, {first, j}));
+    b_.store(parameter_of(s.block, math::ParameterRole::value),
+             updates_.parameter_address(s.block, element, s.event({j})), b_.load(s.mean, {j}));
+  });
+  Formulas f = updates_.parameter_formulas(s.block, element);
   updates_.expectations_from_parameters(s.block, element, f);
 }
 

@@ -100,11 +100,13 @@ ExprId FormulaLoops::formula(const math::Expr& e, Formulas& f, std::map<int, Exp
                    return x;
                  },
                  [&](const math::Sum& s) {
-                   const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+                   const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(s.largest ? -1.7e308 : 0));
                    b_.for_range("e", b_.i(0), b_.extent(f.extent), [&](ExprId i) {
                      std::map<int, ExprId> inner = event;
                      inner[s.index.id] = i;
-                     b_.accumulate(sum, formula(s.body, f, inner));
+                     const ExprId x = formula(s.body, f, inner);
+                     if (s.largest) b_.assign(sum, b_.max(b_.get(sum), x));
+                     else b_.accumulate(sum, x);
                    });
                    return b_.get(sum);
                  },
@@ -114,9 +116,13 @@ ExprId FormulaLoops::formula(const math::Expr& e, Formulas& f, std::map<int, Exp
                  [&](const math::ExtentValue&) { return b_.to_f64(b_.extent(f.extent)); },
                  [&](const math::IndexValue& v) { return b_.to_f64(event.at(v.index.id)); },
                  [&](const math::InverseEntry& x) {
-                   return b_.load(f.inverses.at(x.matrix).first, {event.at(x.row.id), event.at(x.column.id)});
+                   const SpdInverse& known = f.inverses.at(x.matrix);
+                   const ExprId row = event.at(x.row.id), column = event.at(x.column.id);
+                   if (!x.root) return b_.load(known.inverse, {row, column});
+                   // Above the diagonal nothing is stored.
+                   return b_.select(b_.less_equal(column, row), b_.load(known.root, {row, column}), b_.f(0));
                  },
-                 [&](const math::LogDet& x) { return f.inverses.at(x.matrix).second; }},
+                 [&](const math::LogDet& x) { return f.inverses.at(x.matrix).logdet; }},
       e->form);
 }
 
@@ -159,8 +165,7 @@ void FormulaLoops::prepare_matrices(const math::Expr& e, Formulas& f) {
   }
 }
 
-std::pair<BufferId, ExprId> FormulaLoops::spd_inverse(const std::string& name, const Quantity& entry, SizeId extent,
-                                                      std::int32_t code) {
+SpdInverse FormulaLoops::spd_inverse(const std::string& name, const Quantity& entry, SizeId extent, std::int32_t code) {
   const std::string tag = b_.fresh(name);
   const BufferId chol = work_array("chol." + tag, {extent, extent});
   const BufferId root = work_array("root." + tag, {extent, extent});
@@ -207,7 +212,7 @@ std::pair<BufferId, ExprId> FormulaLoops::spd_inverse(const std::string& name, c
       b_.store(inv, {j, i}, b_.get(s));
     });
   });
-  return {inv, b_.get(logdet)};
+  return {chol, root, inv, b_.get(logdet)};
 }
 
 }  // namespace lehr::loops

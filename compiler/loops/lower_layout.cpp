@@ -222,6 +222,8 @@ void Lowering::declare_arrays() {
                          b_.buffer(fmt::format("discrete{}", k), Role::statistic, {one})};
   }
   interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 6)});
+  if (std::ranges::any_of(s_.conditionals.blocks, &conditionals::Block::drawn))
+    interface_.random_key = b_.buffer("random key", Role::data, {b_.constant_size("key words", 3)}, Type::i64);
   interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 6)});
 }
 
@@ -242,7 +244,7 @@ void Lowering::declare_gradients() {
   const SizeId two = b_.constant_size("gradient norms", 2);
   for (const schedule::Step& step : s_.steps) {
     const auto* u = std::get_if<schedule::BlockUpdate>(&step);
-    if (!u || s_.local[u->block.index()] || s_.conditionals[u->block].point || s_.conditionals[u->block].chain)
+    if (!u || s_.local[u->block.index()] || !s_.conditionals[u->block].has_entropy() || s_.conditionals[u->block].chain)
       continue;
     const model::Variable& var = m_[s_.conditionals[u->block].variable];
     for (const math::StatisticRow& row : s_.conditionals[u->block].factor->statistics) {

@@ -43,11 +43,12 @@ Lowering::Lowering(Shared& x)
       formulas_(x),
       lookups_(x, terms_),
       residuals_(x, terms_, lookups_),
-      updates_(x, terms_, formulas_, lookups_),
-      chains_(x, terms_, formulas_, updates_),
+      draws_(x, terms_),
+      updates_(x, terms_, formulas_, lookups_, draws_),
+      chains_(x, terms_, formulas_, updates_, draws_),
       blocks_(x, terms_, residuals_, updates_, chains_),
       energies_(x, terms_, residuals_),
-      streams_(x, terms_, updates_, energies_),
+      streams_(x, terms_, updates_, energies_, draws_),
       stages_(x, terms_, residuals_, updates_, chains_, blocks_, energies_, streams_) {}
 
 void Lowering::emit_prepare() {
@@ -87,12 +88,12 @@ void Lowering::emit_prepare() {
                 all.insert(all.end(), jl.begin(), jl.end());
                 return all;
               };
-              const auto [inv, logdet] = formulas_.spd_inverse(
+              const SpdInverse known = formulas_.spd_inverse(
                   x.name, [&](const std::vector<ExprId>& jl) { return b_.load(data, entry(jl)); }, extent, code);
-              b_.store(at_.data_inverse.at(x.name).second, at, logdet);
-              b_.for_range("j", b_.i(0), b_.extent(extent), [&, inv = inv](ExprId j) {
+              b_.store(at_.data_inverse.at(x.name).second, at, known.logdet);
+              b_.for_range("j", b_.i(0), b_.extent(extent), [&](ExprId j) {
                 b_.for_range("l", b_.i(0), b_.extent(extent), [&](ExprId l) {
-                  b_.store(at_.data_inverse.at(x.name).first, entry({j, l}), b_.load(inv, {j, l}));
+                  b_.store(at_.data_inverse.at(x.name).first, entry({j, l}), b_.load(known.inverse, {j, l}));
                 });
               });
             });
@@ -193,7 +194,7 @@ void Lowering::emit_elbo() {
     }
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);
-      if (s_.stage_of[k] || s_.conditionals[b].point) continue;
+      if (s_.stage_of[k] || !s_.conditionals[b].has_entropy()) continue;
       const bool finite = is_discrete(m_[s_.conditionals[b].variable].support);
       const ScalarId into = !s_.local[k] ? global : finite ? discrete : local;
       blocks_.add_entropy(b, {}, into);

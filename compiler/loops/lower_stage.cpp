@@ -168,6 +168,8 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
     streams.push_back(streams_.plan_stream(stage, b));
     streams_.stream_arrays(streams.back());
   }
+  // A draw is a state as it is: nothing of it is formed twice.
+  const bool refreshed = stage.refresh && !interface_.random_key.valid();
   const auto stored_uses = [&](BlockId b) {
     Uses out;
     for (const ItemStage::LocalTerm& t : stage.terms) {
@@ -208,7 +210,7 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
     for (BlockId b : stage.blocks) {
       const model::Variable& var = m_[s_.conditionals[b].variable];
       if (s_.storage[b.index()] == Storage::streamed) {
-        streams_.stream_elements(streams[stream++], item, {arrays, final && !stage.refresh, mode});
+        streams_.stream_elements(streams[stream++], item, {arrays, final && !refreshed, mode});
         continue;
       }
       if (mode == StageMode::seed) {
@@ -282,7 +284,7 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
                 b_.select(b_.less_equal(b_.get(moved), b_.mul(passes.tolerance, b_.get(size))), b_.i(1), b_.i(0)));
     });
   }
-  if (stage.refresh) refresh();
+  if (refreshed) refresh();
   emit_item_sums(stage, item, mode, arrays);
 }
 
@@ -349,7 +351,7 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
   const ScalarId entropies = b_.local(b_.fresh("entropies"), b_.f(0));
   const ScalarId discrete = b_.local(b_.fresh("discrete"), b_.f(0));
   for (BlockId b : stage.blocks) {
-    if (s_.storage[b.index()] == Storage::streamed || s_.conditionals[b].point) continue;
+    if (s_.storage[b.index()] == Storage::streamed || !s_.conditionals[b].has_entropy()) continue;
     const model::Variable& var = m_[s_.conditionals[b].variable];
     const ScalarId into = is_discrete(var.support) ? discrete : entropies;
     blocks_.add_entropy(b, {item}, into);

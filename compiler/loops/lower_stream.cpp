@@ -216,6 +216,15 @@ void Streams::stream_element(const Stream& s, const std::vector<ExprId>& element
   } else {
     from_odds();
   }
+  const bool drawn = s_.conditionals[s.block].drawn;
+  if (drawn && !picked) {
+    const ExprId norm = b_.let(b_.fresh("norm"), b_.div(b_.f(1), b_.get(total)));
+    draws_.category(
+        s.block, element, values, updates_.owned_multiplicity(var, element),
+        [&](ExprId k) { return b_.mul(norm, b_.load(s.probs, {k})); },
+        [&](ExprId k, ExprId share) { b_.store(s.probs, {k}, share); });
+    b_.assign(total, b_.f(1));
+  }
   const ExprId scale = b_.let(b_.fresh("scale"), b_.div(b_.f(1), b_.get(total)));
   const auto prob = [&](ExprId k) { return b_.load(s.probs, {k}); };
 
@@ -271,7 +280,7 @@ void Streams::stream_element(const Stream& s, const std::vector<ExprId>& element
     b_.accumulate(mean, b_.mul(prob(k), odds));
   });
   const ExprId h = b_.sub(b_.add(b_.log(b_.get(total)), b_.get(shift)), b_.mul(scale, b_.get(mean)));
-  b_.add_to(arrays.sums.discrete, {b_.i(0)}, b_.mul(updates_.owned_multiplicity(var, element), h));
+  if (!drawn) b_.add_to(arrays.sums.discrete, {b_.i(0)}, b_.mul(updates_.owned_multiplicity(var, element), h));
   if (mode == StageMode::update)
     energies_.add_item_energy(element[0],
                               b_.mul(updates_.owned_multiplicity(var, element), b_.mul(scale, b_.get(mean))));

@@ -7,6 +7,33 @@
 #include <algorithm>
 
 namespace lehr::loops {
+namespace {
+
+/// What stands for a random number at the start: a value is then near the mean of its factor.
+ExprId typical(Builder& b, math::Noise noise, ExprId argument) {
+  switch (noise) {
+    case math::Noise::uniform:
+      return b.f(0.5);
+    case math::Noise::normal:
+      return b.f(0);
+    case math::Noise::log_gamma:
+      return b.log(argument);
+    case math::Noise::polya_gamma:
+      return b.f(0.25);
+    case math::Noise::binomial:
+      return argument;
+  }
+  return argument;
+}
+
+/// The draw was made right before: its steps are at hand, not only its values.
+bool knows_steps(const conditionals::Block& block, const Formulas& f) {
+  return block.drawn && std::ranges::all_of(block.factor->parameters, [&](const math::FactorParameter& p) {
+           return f.quantities.contains(p.name);
+         });
+}
+
+}  // namespace
 
 std::vector<bool> Updates::gather_axes(BlockId b, const Uses& uses) const {
   const conditionals::Block& block = s_.conditionals[b];
@@ -199,11 +226,12 @@ void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, cons
 
 void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, bool tolerant) {
   const math::Factor& factor = *s_.conditionals[b].factor;
-  const bool steps = !tolerant && !s_.local[b.index()], point = s_.conditionals[b].point;
-  if (steps && !point) blend_naturals(b, element, n);
+  const bool steps = !tolerant && !s_.local[b.index()];
+  if (steps && s_.conditionals[b].has_entropy()) blend_naturals(b, element, n);
   if (factor.softmax) {
-    if (factor.hard) argmax(b, element, n);
-    else softmax(b, element, n);
+    if (factor.hard) return argmax(b, element, n);
+    softmax(b, element, n);
+    if (factor.drawn && !tolerant) draw_category(b, element);
     return;
   }
   Formulas f = parameter_formulas(b, element);
@@ -216,7 +244,8 @@ void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const
       return b_.mul(b_.f(0.5), b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]}))));
     };
   }
-  for (const math::FactorParameter& p : factor.parameters) {
+  for (std::size_t k = 0; k < factor.parameters.size(); ++k) {
+    const math::FactorParameter& p = factor.parameters[k];
     BufferId buffer;
     if (p.exported) {
       buffer = at_.parameter.at({b, p.name});
@@ -225,17 +254,42 @@ void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const
                           std::vector<SizeId>(static_cast<std::size_t>(p.event_rank), f.extent));
       f.quantities[p.name] = [this, buffer](const std::vector<ExprId>& event) { return b_.load(buffer, event); };
     }
-    formulas_.components(p.from_natural, p.event_rank, f, [&](std::vector<ExprId> event, ExprId value) {
-      const std::vector<ExprId> at = p.exported ? parameter_address(b, element, event) : event;
-      if (p.exported && steps && point) {
-        const ExprId rho = weight(Weight::step), old = b_.load(buffer, at);
-        value = b_.add(b_.mul(rho, value), b_.mul(b_.sub(b_.f(1), rho), old));
-      }
-      b_.store(buffer, at, value);
-    });
+    store_parameter(b, k, buffer, element, f, tolerant);
   }
   if (!tolerant) check_proper(b, f);
   expectations_from_parameters(b, element, f);
+}
+
+ExprId Updates::position_of(const std::vector<ExprId>& event, SizeId extent) {
+  ExprId out = b_.i(0);
+  for (ExprId e : event)
+    out = b_.add(b_.mul(out, b_.extent(extent)), e);
+  return out;
+}
+
+void Updates::store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
+                              Formulas& f, bool tolerant) {
+  const math::FactorParameter& p = s_.conditionals[b].factor->parameters[parameter];
+  const bool blended = !tolerant && !s_.local[b.index()] && s_.conditionals[b].point;
+  formulas_.components(p.from_natural, p.event_rank, f, [&](std::vector<ExprId> event, ExprId value) {
+    const std::vector<ExprId> at = p.exported ? parameter_address(b, element, event) : event;
+    if (p.exported && blended) {
+      const ExprId rho = weight(Weight::step), old = b_.load(buffer, at);
+      value = b_.add(b_.mul(rho, value), b_.mul(b_.sub(b_.f(1), rho), old));
+    }
+    if (p.noise && tolerant) value = typical(b_, *p.noise, value);
+    else if (p.noise) value = draws_.random(*p.noise, b, 2 + parameter, element, position_of(event, f.extent), value);
+    b_.store(buffer, at, value);
+  });
+}
+
+void Updates::draw_category(BlockId b, const std::vector<ExprId>& element) {
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  const BufferId probs = parameter_of(b, math::ParameterRole::probabilities);
+  draws_.category(
+      b, element, b_.extent(at_.size[m_[event_axes(var, 1)[0]].set.index()]), owned_multiplicity(var, element),
+      [&](ExprId k) { return b_.load(probs, parameter_address(b, element, {k})); },
+      [&](ExprId k, ExprId share) { b_.store(probs, parameter_address(b, element, {k}), share); });
 }
 
 void Updates::check_proper(BlockId b, Formulas& f) {
@@ -263,9 +317,12 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
     if (it == at_.expectation.end() || row.stat == math::Stat::indicator)
       continue;  // probabilities are their own expectation
     const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
-    formulas_.components(row.expectation, rank, f, [&](std::vector<ExprId> event, ExprId value) {
-      b_.store(it->second, parameter_address(b, element, event), value);
-    });
+    const auto own = block.factor->drawn_statistics.find(row.stat);
+    const bool steps_known = own != block.factor->drawn_statistics.end() && knows_steps(block, f);
+    formulas_.components(steps_known ? own->second : row.expectation, rank, f,
+                         [&](std::vector<ExprId> event, ExprId value) {
+                           b_.store(it->second, parameter_address(b, element, event), value);
+                         });
   }
 }
 

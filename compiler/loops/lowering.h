@@ -34,6 +34,7 @@ class Lowering : Part {
   FormulaLoops formulas_;
   Lookups lookups_;
   Residuals residuals_;
+  Draws draws_;
   Updates updates_;
   Chains chains_;
   Blocks blocks_;

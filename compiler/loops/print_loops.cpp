@@ -85,6 +85,11 @@ class Printer {
     const Precedence own = precedence(n.op);
     return {fmt::format("{} {} {}", expr(n.left, own), name_of(n.op), expr(n.right, own + 1)), own};
   }
+  Text node_text(const Expr&, const Random& n) {
+    return {fmt::format("{}({}, {}, {}; {}, {})", name_of(n.noise), n.site, expr(n.element), expr(n.component),
+                        expr(n.a), expr(n.b)),
+            kAtom};
+  }
   Text node_text(const Expr&, const Select& n) {
     return {fmt::format("select({}, {}, {})", expr(n.condition), expr(n.if_true), expr(n.if_false)), kAtom};
   }

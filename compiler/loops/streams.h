@@ -50,8 +50,8 @@ struct StreamVisit {
 
 class Streams : Part {
  public:
-  Streams(Shared& shared, Terms& terms, Updates& updates, Energies& energies)
-      : Part(shared), terms_(terms), updates_(updates), energies_(energies) {}
+  Streams(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws)
+      : Part(shared), terms_(terms), updates_(updates), energies_(energies), draws_(draws) {}
 
   Stream plan_stream(const schedule::ItemStage& stage, BlockId z) const;
   void stream_arrays(Stream& s);
@@ -70,6 +70,7 @@ class Streams : Part {
   Terms& terms_;
   Updates& updates_;
   Energies& energies_;
+  Draws& draws_;
 };
 
 }  // namespace lehr::loops

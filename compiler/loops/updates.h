@@ -1,5 +1,6 @@
 // Of one element of a block: natural parameters gathered from the terms, then parameters, then expected statistics.
 #pragma once
+#include "compiler/loops/draws.h"
 #include "compiler/loops/formulas.h"
 #include "compiler/loops/residuals.h"
 
@@ -21,8 +22,8 @@ struct UpdateHooks {
 
 class Updates : Part {
  public:
-  Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups)
-      : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups) {}
+  Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws)
+      : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups), draws_(draws) {}
 
   /// The expected statistic under the factors.
   ExprId expectation(const Atom& a, const Env& env);
@@ -44,6 +45,8 @@ class Updates : Part {
                                         const std::vector<ExprId>& event);
   void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f);
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
+  /// One value in place of the probabilities of an element.
+  void draw_category(BlockId b, const std::vector<ExprId>& element);
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
 
  private:
@@ -51,12 +54,17 @@ class Updates : Part {
   void argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   void measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient);
   void blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  /// The formula at every component into `buffer`, as parameters of factors are formed.
+  void store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
+                       Formulas& f, bool tolerant);
+  ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
   /// Fails where the factor is not proper, or a point not inside its support.
   void check_proper(BlockId b, Formulas& f);
 
   Terms& terms_;
   FormulaLoops& formulas_;
   Lookups& lookups_;
+  Draws& draws_;
 };
 
 }  // namespace lehr::loops

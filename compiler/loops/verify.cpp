@@ -140,6 +140,13 @@ class Verifier {
     }
     return e.type;
   }
+  Type type_of(const Expr&, const Random& n) {
+    expect(n.element, Type::i64, "element of a draw");
+    expect(n.component, Type::i64, "component of a draw");
+    expect(n.a, Type::f64, "argument of a draw");
+    expect(n.b, Type::f64, "argument of a draw");
+    return Type::f64;
+  }
   Type type_of(const Expr&, const Select& n) {
     expect(n.condition, Type::boolean, "condition");
     const Type type = visit_expr(n.if_true);

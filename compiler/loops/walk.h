@@ -40,6 +40,11 @@ struct Walk {
     expr(n.left);
     expr(n.right);
   }
+  void children(const Random& n) {
+    on_buffer(n.key, false);
+    for (ExprId x : {n.element, n.component, n.a, n.b})
+      expr(x);
+  }
   void children(const Select& n) {
     expr(n.condition);
     expr(n.if_true);

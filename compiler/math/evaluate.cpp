@@ -20,7 +20,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMaxIndices = 8;
 
 struct Factorised {
-  Eigen::MatrixXd inverse;
+  Eigen::MatrixXd inverse, root;
   double logdet = kNaN;
 };
 
@@ -101,10 +101,11 @@ class Evaluator {
 
   double operator()(const Sum& s) {
     std::size_t& index = indices_.at(static_cast<std::size_t>(s.index.id));
-    double total = 0.0;
+    double total = s.largest ? -std::numeric_limits<double>::infinity() : 0.0;
     for (std::size_t i = 0; i < environment_.extent; ++i) {
       index = i;
-      total += value(s.body);
+      const double x = value(s.body);
+      total = s.largest ? std::max(total, x) : total + x;
     }
     return total;
   }
@@ -116,7 +117,8 @@ class Evaluator {
   double operator()(const InverseEntry& e) {
     const Factorised& f = factorised(e.matrix);
     if (f.inverse.size() == 0) return kNaN;
-    return f.inverse(static_cast<Eigen::Index>(bound(e.row)), static_cast<Eigen::Index>(bound(e.column)));
+    return (e.root ? f.root : f.inverse)(static_cast<Eigen::Index>(bound(e.row)),
+                                         static_cast<Eigen::Index>(bound(e.column)));
   }
 
  private:
@@ -152,6 +154,7 @@ class Evaluator {
     const Eigen::LLT<Eigen::MatrixXd> cholesky(m);
     if (cholesky.info() != Eigen::Success) return result;
     result.inverse = cholesky.solve(Eigen::MatrixXd::Identity(n, n));
+    result.root = cholesky.matrixL().solve(Eigen::MatrixXd::Identity(n, n));
     result.logdet = 2.0 * cholesky.matrixLLT().diagonal().array().log().sum();
     return result;
   }

@@ -133,10 +133,12 @@ Expr symbol(std::string name, Index i) { return make(Symbol{std::move(name), {i}
 Expr symbol(std::string name, Index i, Index j) { return make(Symbol{std::move(name), {i, j}}); }
 Expr at_value(std::string vector, std::string value) { return make(AtValue{std::move(vector), std::move(value)}); }
 Expr sum(Index index, Expr body) { return make(Sum{index, std::move(body)}); }
+Expr largest(Index index, Expr body) { return make(Sum{index, std::move(body), true}); }
 Expr delta(Index a, Index b) { return a == b ? Expr(1.0) : make(Delta{a, b}); }
 Expr extent() { return make(ExtentValue{}); }
 Expr index_value(Index i) { return make(IndexValue{i}); }
 Expr inverse(std::string matrix, Index i, Index j) { return make(InverseEntry{std::move(matrix), i, j}); }
+Expr inverse_root(std::string matrix, Index i, Index j) { return make(InverseEntry{std::move(matrix), i, j, true}); }
 Expr logdet(std::string matrix) { return make(LogDet{std::move(matrix)}); }
 
 }  // namespace lehr::math

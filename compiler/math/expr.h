@@ -61,10 +61,11 @@ struct Apply {
   Function function;
   Expr argument;
 };
-/// Sum over the whole event axis.
+/// Sum over the whole event axis, or the largest summand.
 struct Sum {
   Index index;
   Expr body;
+  bool largest = false;
 };
 /// 1 when the indices are equal, otherwise 0.
 struct Delta {
@@ -76,10 +77,12 @@ struct ExtentValue {};
 struct IndexValue {
   Index index;
 };
-/// Component of the inverse of the symmetric positive definite matrix named `matrix`.
+/// Component of the inverse of the symmetric positive definite matrix named `matrix`, or, as its `root`, of the inverse
+/// of its lower triangular Cholesky factor.
 struct InverseEntry {
   std::string matrix;
   Index row, column;
+  bool root = false;
 };
 /// log determinant of the symmetric positive definite matrix named `matrix`.
 struct LogDet {
@@ -115,10 +118,12 @@ Expr symbol(std::string name, Index i);
 Expr symbol(std::string name, Index i, Index j);
 Expr at_value(std::string vector, std::string value);
 Expr sum(Index index, Expr body);
+Expr largest(Index index, Expr body);
 Expr delta(Index a, Index b);
 Expr extent();
 Expr index_value(Index i);
 Expr inverse(std::string matrix, Index i, Index j);
+Expr inverse_root(std::string matrix, Index i, Index j);
 Expr logdet(std::string matrix);
 
 /// 2 when kSecond occurs free in the formula, else 1 when kFirst does, else 0.

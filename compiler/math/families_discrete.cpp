@@ -27,6 +27,7 @@ FamilyRow bernoulli() {
   f.log_normaliser = -log1m(p);
   f.entropy = -xlogx(p) - xlogx(1.0 - p);
   f.mode = step(p - 0.5);
+  f.draw = {noise("u", 0, Noise::uniform), drawn_value(0, step(p - symbol("u")))};
   f.moments = mean_alone;
   row.factor = std::move(f);
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
@@ -49,6 +50,7 @@ FamilyRow spin() {
   f.log_normaliser = kLog2 - 0.5 * log(1.0 + mean) - 0.5 * log1m(mean);
   f.entropy = -xlogx(0.5 * (1.0 + mean)) - xlogx(0.5 * (1.0 - mean));
   f.mode = 2.0 * step(mean) - 1.0;
+  f.draw = {noise("u", 0, Noise::uniform), drawn_value(0, 2.0 * step(0.5 * (1.0 + mean) - symbol("u")) - 1.0)};
   f.moments = mean_alone;
   row.factor = std::move(f);
   row.draw = [](std::span<const double>, std::size_t, Rng& rng) {

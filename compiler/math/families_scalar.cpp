@@ -26,6 +26,7 @@ FamilyRow normal() {
   f.valid = {precision};
   f.mode = mean;
   f.moments = number_moments([](std::span<const double> p) { return std::pair(p[1], 1 / std::sqrt(p[0])); });
+  f.draw = {noise("z", 0, Noise::normal), drawn_value(0, mean + symbol("z") * sqrt(reciprocal(precision)))};
   row.factor = std::move(f);
   row.location = {"mean"};
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
@@ -50,6 +51,8 @@ FamilyRow gamma() {
   f.valid = {shape, rate};
   f.mode = (shape - 1.0) / rate;
   f.moments = number_moments([](std::span<const double> p) { return gamma_moments(p[0], p[1]); });
+  f.draw = {noise("g", 0, Noise::log_gamma, shape), drawn_value(0, exp(symbol("g")) / rate)};
+  f.drawn_statistics = {{Stat::log, symbol("g") - log(rate)}};
   f.interior = {shape - 1.0};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
@@ -72,6 +75,8 @@ FamilyRow inverse_gamma() {
   f.entropy = shape + log(scale) + lgamma(shape) - (shape + 1.0) * digamma(shape);
   f.valid = {shape, scale};
   f.mode = scale / (shape + 1.0);
+  f.draw = {noise("g", 0, Noise::log_gamma, shape), drawn_value(0, scale * exp(-symbol("g")))};
+  f.drawn_statistics = {{Stat::inverse, exp(symbol("g")) / scale}, {Stat::log, log(scale) - symbol("g")}};
   f.moments = number_moments([](std::span<const double> p) {
     const double mean = p[0] > 1 ? p[1] / (p[0] - 1) : kInfinite;
     return std::pair(mean, p[0] > 2 ? mean / std::sqrt(p[0] - 2) : kInfinite);
@@ -123,6 +128,10 @@ FamilyRow beta() {
     return std::pair(mean, std::sqrt(mean * (1 - mean) / (p[0] + p[1] + 1)));
   });
   f.interior = {a - 1.0, b - 1.0};
+  const Expr odds = symbol("g_a") - symbol("g_b");
+  f.draw = {noise("g_a", 0, Noise::log_gamma, a), noise("g_b", 0, Noise::log_gamma, b),
+            drawn_value(0, reciprocal(1.0 + exp(-odds)))};
+  f.drawn_statistics = {{Stat::log, -softplus(-odds)}, {Stat::log1m, -softplus(odds)}};
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
     return std::vector<double>{draw_beta(rng, p[0], p[1])};

@@ -86,6 +86,17 @@ Expr wishart_entropy(const Expr& df) {
   return wishart_normaliser(df) - 0.5 * (df - extent() - 1.0) * expected_logdet(df) + 0.5 * df * extent();
 }
 
+/// Bartlett (1933): X = F B B' F' with F F' = inverse(rate) and B lower triangular, as steps of a draw; `factor` is F
+/// B.
+std::vector<FactorParameter> wishart_draw(const Expr& df) {
+  const Expr diagonal = delta(kFirst, kSecond) * sqrt(2.0 * exp(symbol("g", kFirst)));
+  const Expr below = step(index_value(kFirst) - index_value(kSecond)) * symbol("z", kFirst, kSecond);
+  return {noise("g", 1, Noise::log_gamma, 0.5 * (df - index_value(kFirst))), noise("z", 2, Noise::normal),
+          step_of_draw("bartlett", 2, diagonal + below),
+          step_of_draw("factor", 2, sum(kA, inverse_root("rate", kA, kFirst) * symbol("bartlett", kA, kSecond))),
+          drawn_value(2, sum(kA, symbol("factor", kFirst, kA) * symbol("factor", kSecond, kA)))};
+}
+
 FamilyRow mv_normal() {
   const auto centred = [](Index i) { return symbol("x", i) - symbol("mean", i); };
   const Expr mean_j = symbol("mean", kFirst), precision_jl = symbol("precision", kFirst, kSecond);
@@ -108,6 +119,8 @@ FamilyRow mv_normal() {
                      0.5 * logdet("precision") + 0.5 * kLog2Pi * extent();
   f.entropy = 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * logdet("precision");
   f.mode = mean_j;
+  f.draw = {noise("z", 1, Noise::normal),
+            drawn_value(1, mean_j + sum(kA, inverse_root("precision", kA, kFirst) * symbol("z", kA)))};
   f.moments = [](std::span<const double> p, std::size_t size) {
     const auto mean = p.subspan(size * size);
     return MeanAndSd{{mean.begin(), mean.end()}, values_of(inverse_diagonal(as_matrix(p, size)).sqrt())};
@@ -142,6 +155,7 @@ FamilyRow wishart() {
   f.valid = {df - extent() + 1.0};
   f.mode = (df - extent() - 1.0) * scale_jl;
   f.interior = {df - extent() - 1.0};
+  f.draw = wishart_draw(df);
   f.moments = [](std::span<const double> p, std::size_t size) {
     MeanAndSd m;
     add_wishart_moments(p[0], as_matrix(p.subspan(1), size), m);
@@ -175,6 +189,11 @@ FamilyRow dirichlet() {
   const Expr peaked = step(total - extent());
   f.mode = (c_j - 1.0 + (1.0 - peaked) / extent()) / (total - extent() + (1.0 - peaked));
   f.interior = {c_j - 1.0};
+  const Expr above = symbol("g", kFirst) - symbol("top");
+  f.draw = {noise("g", 1, Noise::log_gamma, c_j), step_of_draw("top", 0, largest(kA, symbol("g", kA))),
+            step_of_draw("total", 0, sum(kA, exp(symbol("g", kA) - symbol("top")))),
+            drawn_value(1, exp(above) / symbol("total"))};
+  f.drawn_statistics = {{Stat::log_comp, above - log(symbol("total"))}};
   f.moments = [](std::span<const double> p, std::size_t) {
     double sum_of_p = 0;
     for (const double c : p)
@@ -220,6 +239,9 @@ FamilyRow normal_gamma() {
   f.entropy = shape - log(rate) + lgamma(shape) + (1.0 - shape) * digamma(shape) + 0.5 * (1.0 + kLog2Pi) -
               0.5 * log(k) - 0.5 * (digamma(shape) - log(rate));
   f.valid = {k, shape, rate};
+  const Expr drawn = exp(symbol("g")) / rate;
+  f.draw = {noise("g", 0, Noise::log_gamma, shape), noise("z", 0, Noise::normal), drawn_value(0, drawn),
+            drawn_value(0, mean + symbol("z") * sqrt(reciprocal(k * symbol("value"))), true)};
   // Student's t once the precision is integrated out: E[1 / tau] = rate / (shape - 1).
   f.moments = [](std::span<const double> p, std::size_t) {
     const auto [precision, sd] = gamma_moments(p[2], p[3]);
@@ -270,6 +292,10 @@ FamilyRow normal_wishart() {
   f.entropy =
       wishart_entropy(df) + 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * extent() * log(k) - 0.5 * expected_logdet(df);
   f.valid = {k, df - extent() + 1.0};
+  f.draw = wishart_draw(df);
+  f.draw.push_back(noise("z_mean", 1, Noise::normal));
+  f.draw.push_back(drawn_value(
+      1, mean(kFirst) + sqrt(reciprocal(k)) * sum(kA, inverse_root("value", kA, kFirst) * symbol("z_mean", kA)), true));
   // E[Lambda^-1] = scale^-1 / (df - D - 1).
   f.moments = [](std::span<const double> p, std::size_t size) {
     const auto location = p.subspan(1, size);

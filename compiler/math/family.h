@@ -2,6 +2,7 @@
 // Type checks, `lehr families`, the derivation, code generation, initial values and the family tests read rows.
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,16 @@ struct Rng;  // runtime/rng.h
 }
 
 namespace lehr::math {
+
+/// Random numbers that draws are made of.
+enum class Noise {
+  uniform,      // on (0, 1)
+  normal,       // mean 0, variance 1
+  log_gamma,    // log of a Gamma(argument, rate 1)
+  polya_gamma,  // PG(1, argument)
+  binomial      // successes in `argument` trials; of copies of categories, in no row
+};
+std::string_view name_of(Noise n);
 
 /// Where a value lives. `category` is an element of a plate; `simplex`, `vector`, `counts` have one event axis,
 /// `spd_matrix` two.
@@ -94,6 +105,7 @@ struct FactorParameter {
   bool of_mean = false;  // joint families: written under the name of the mean
   std::optional<Expr> from_density = {};
   ParameterRole role = ParameterRole::other;
+  std::optional<Noise> noise = {};  // a random number, and from_natural its argument
 };
 
 /// Of each component of a value, row-major; infinite where it does not exist. Joint families: of the mean, then of the
@@ -122,6 +134,12 @@ struct Factor {
   /// `mode` is the mode only where these are >= 0 (shapes and concentrations >= 1, Wishart df >= D + 1), at every
   /// kFirst where that is free: below, the density has no largest value inside its support.
   std::vector<Expr> interior = {};
+  /// One draw, in steps that follow the parameters: noise, what is made of it, and last the value (joint families: that
+  /// of the precision, then that of the mean). Empty: the family has no draws here, or is a softmax.
+  std::vector<FactorParameter> draw = {};
+  /// Statistics at the value by steps of the draw, where they keep digits that the value has not; by statistic.
+  std::map<Stat, Expr> drawn_statistics = {};
+  bool drawn = false;  // of sample_factor()
   /// `parameters`: the exported ones concatenated in row order (matrices row-major), for one element whose event axis
   /// has size `extent`. What does not depend on a parameter that is NaN is not NaN.
   std::function<MeanAndSd(std::span<const double> parameters, std::size_t extent)> moments = {};
@@ -173,6 +191,10 @@ struct FamilyRow {
 /// The point factor of a family: its one exported parameter is `value`, the mode (categories: `probs`, 0 or 1), its
 /// expected statistics are those of the value, its entropy is 0. Null where the family has no mode in closed form.
 const Factor* point_factor(const FamilyRow& row);
+
+/// The factor of a family at one draw from it: its exported parameters are the values, its expected statistics those of
+/// the values (categories: `probs`, 0 or 1, or shares of copies), its entropy is 0. Null where the row has no draw.
+const Factor* sample_factor(const FamilyRow& row);
 
 /// The canonical density parameters in row order: name and event rank.
 struct DensityParameter {

@@ -1,4 +1,5 @@
-// Point factors: all mass at the mode of the factor that the natural parameters describe (EM, MAP).
+// Factors with all mass at one value: at the mode of the factor that the natural parameters describe (EM, MAP), or at a
+// draw from it (Gibbs).
 #include <map>
 
 #include "compiler/math/rows.h"
@@ -26,7 +27,15 @@ Expr component(Support s) {
 
 Expr statistic_at_value(Stat s, Support support) {
   const Expr x = component(support);
+  const bool vector = event_rank(support) > 0;  // joint families: `support` is that of the precision
+  const Expr weighted =
+      vector ? sum(kA, symbol("value", kFirst, kA) * symbol("mean_value", kA)) : symbol("value") * symbol("mean_value");
   switch (s) {
+    case Stat::weighted:
+      return weighted;
+    case Stat::weighted_square:
+      return vector ? sum(kB, symbol("mean_value", kB) * sum(kA, symbol("value", kB, kA) * symbol("mean_value", kA)))
+                    : weighted * symbol("mean_value");
     case Stat::square:
       return square(x);
     case Stat::log:
@@ -44,11 +53,10 @@ Expr statistic_at_value(Stat s, Support support) {
     case Stat::comp:
     case Stat::entry:
     case Stat::indicator:
-    case Stat::weighted:
-    case Stat::weighted_square:
-    case Stat::curvature:
     case Stat::offset:
       break;
+    case Stat::curvature:
+      return 0.5 * x;  // of a Polya-Gamma variable
   }
   return x;
 }
@@ -69,7 +77,42 @@ Factor point(const FamilyRow& row) {
   return f;
 }
 
+Factor sample(const FamilyRow& row) {
+  Factor f = *row.factor;
+  f.entropy = f.log_normaliser = 0.0;
+  f.moments = mean_alone;
+  f.drawn = true;
+  if (f.softmax) return f;
+  std::erase_if(f.parameters, [](const FactorParameter& p) { return p.role == ParameterRole::value; });
+  for (FactorParameter& p : f.parameters)
+    p.exported = false;
+  f.parameters.insert(f.parameters.end(), f.draw.begin(), f.draw.end());
+  for (StatisticRow& s : f.statistics)
+    s.expectation = statistic_at_value(s.stat, row.joint_precision.value_or(row.support));
+  return f;
+}
+
+/// The factors that `make` makes of the rows that have one, by name.
+template <class Has, class Make>
+std::map<std::string, Factor> factors_of_rows(const Has& has, const Make& make) {
+  std::map<std::string, Factor> all;
+  for (const FamilyRow& r : families()) {
+    if (r.factor && (has(*r.factor) || r.factor->softmax)) all.emplace(r.name, make(r));
+  }
+  return all;
+}
+
+const Factor* find(const std::map<std::string, Factor>& all, const std::string& name) {
+  const auto found = all.find(name);
+  return found == all.end() ? nullptr : &found->second;
+}
+
 }  // namespace
+
+std::string_view name_of(Noise n) {
+  constexpr std::string_view kNames[] = {"uniform", "normal", "log_gamma", "polya_gamma", "binomial"};
+  return kNames[static_cast<std::size_t>(n)];
+}
 
 const FamilyRow& logistic_bound() {
   static const FamilyRow kRow = [] {
@@ -89,6 +132,10 @@ const FamilyRow& logistic_bound() {
                      .exported = false},
                     parameter("value", 0, sqrt(symbol("square")), ParameterRole::value)};
     f.moments = mean_alone;
+    // exp(e / 2 - w e^2 / 2) with w from PG(1, e) is the likelihood with w beside it: Polson, Scott & Windle (2013).
+    f.draw = {noise("w", 0, Noise::polya_gamma, sqrt(symbol("square"))), drawn_value(0, symbol("w"))};
+    f.drawn_statistics = {
+        {Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * sqrt(symbol("square")))}};
     f.statistics = {{Stat::curvature, lambda, 0.0}, {Stat::offset, lambda * x2 - 0.5 * xi - log(1.0 + exp(-xi)), 0.0}};
     row.factor = std::move(f);
     return row;
@@ -97,15 +144,17 @@ const FamilyRow& logistic_bound() {
 }
 
 const Factor* point_factor(const FamilyRow& row) {
-  static const std::map<std::string, Factor> kFactors = [] {
-    std::map<std::string, Factor> all;
-    for (const FamilyRow& r : families()) {
-      if (r.factor && (r.factor->mode || r.factor->softmax)) all.emplace(r.name, point(r));
-    }
+  static const auto kFactors = factors_of_rows([](const Factor& f) { return f.mode.has_value(); }, point);
+  return find(kFactors, row.name);
+}
+
+const Factor* sample_factor(const FamilyRow& row) {
+  static const auto kFactors = [] {
+    auto all = factors_of_rows([](const Factor& f) { return !f.draw.empty(); }, sample);
+    all.emplace(logistic_bound().name, sample(logistic_bound()));
     return all;
   }();
-  const auto found = kFactors.find(row.name);
-  return found == kFactors.end() ? nullptr : &found->second;
+  return find(kFactors, row.name);
 }
 
 }  // namespace lehr::math

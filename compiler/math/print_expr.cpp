@@ -159,14 +159,15 @@ class Printer {
       indices += fmt::format(",{}", name(inner->index));
       body = &inner->body;
     }
-    return wrap(fmt::format("sum({}) {}", indices, text(*body, kProductLevel)), kTermLevel, at_least);
+    return wrap(fmt::format("{}({}) {}", s.largest ? "max" : "sum", indices, text(*body, kProductLevel)), kTermLevel,
+                at_least);
   }
 
   std::string form_text(const Delta& d, Precedence) { return fmt::format("[{} = {}]", name(d.left), name(d.right)); }
   std::string form_text(const ExtentValue&, Precedence) { return "D"; }
   std::string form_text(const IndexValue& v, Precedence) { return name(v.index); }
   std::string form_text(const InverseEntry& i, Precedence) {
-    return fmt::format("inverse({})[{},{}]", i.matrix, name(i.row), name(i.column));
+    return fmt::format("{}({})[{},{}]", i.root ? "inverse_root" : "inverse", i.matrix, name(i.row), name(i.column));
   }
   std::string form_text(const LogDet& l, Precedence) { return fmt::format("logdet({})", l.matrix); }
 

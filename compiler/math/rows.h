@@ -40,6 +40,28 @@ inline FactorParameter parameter(std::string name, int event_rank, Expr from_nat
   return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(from_natural), .role = role};
 }
 
+/// The steps of a draw.
+inline FactorParameter noise(std::string name, int event_rank, Noise noise, Expr argument = 0.0) {
+  return {.name = std::move(name),
+          .event_rank = event_rank,
+          .from_natural = std::move(argument),
+          .exported = false,
+          .noise = noise};
+}
+inline FactorParameter step_of_draw(std::string name, int event_rank, Expr formula) {
+  return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(formula), .exported = false};
+}
+inline FactorParameter drawn_value(int event_rank, Expr formula, bool of_mean = false) {
+  return {.name = of_mean ? "mean_value" : "value",
+          .event_rank = event_rank,
+          .from_natural = std::move(formula),
+          .of_mean = of_mean,
+          .role = ParameterRole::value};
+}
+
+/// log(1 + exp t).
+inline Expr softplus(const Expr& t) { return 0.5 * t + log_cosh(0.5 * t) + kLog2; }
+
 inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 /// The moments of a number from `f`, a function of the parameters that gives mean and sd.

@@ -10,6 +10,7 @@
 
 #include <stdexcept>
 
+#include "compiler/native/lower.h"
 #include "compiler/native/native.h"
 #include "compiler/native/target.h"
 #include "compiler/support/overloaded.h"
@@ -30,7 +31,7 @@ std::unique_ptr<llvm::Module> driver_for(const llvm::TargetMachine& target, llvm
   (*module)->setDataLayout(target.createDataLayout());
   (*module)->setTargetTriple(target.getTargetTriple().str());
   for (llvm::Function& f : **module) {
-    if (!f.isDeclaration()) f.setName("driver." + f.getName());
+    if (!f.isDeclaration() && f.getName() != kRandomFunction) f.setName("driver." + f.getName());
     f.removeFnAttr("tune-cpu");
     f.removeFnAttr("target-cpu");
     f.removeFnAttr("target-features");

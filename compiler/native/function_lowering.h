@@ -67,6 +67,7 @@ class FunctionLowering {
   llvm::Value* lower(const loops::Expr& expr, const loops::Unary& node);
   llvm::Value* lower(const loops::Expr& expr, const loops::Binary& node);
   llvm::Value* lower(const loops::Expr& expr, const loops::Select& node);
+  llvm::Value* lower(const loops::Expr& expr, const loops::Random& node);
   llvm::Value* on_reals(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* on_integers(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* on_bools(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);

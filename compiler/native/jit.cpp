@@ -10,8 +10,10 @@
 #include <map>
 #include <stdexcept>
 
+#include "compiler/native/lower.h"
 #include "compiler/native/native.h"
 #include "compiler/native/target.h"
+#include "runtime/machine/random.h"
 
 namespace lehr::native {
 namespace {
@@ -59,6 +61,9 @@ Jit::Jit(const loops::Program& program, const Options& options) : impl_(std::mak
   auto& library = impl_->engine->getMainJITDylib();
   library.addGenerator(unwrap(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       impl_->engine->getDataLayout().getGlobalPrefix())));
+  unwrap(library.define(llvm::orc::absoluteSymbols(
+      {{impl_->engine->mangleAndIntern(kRandomFunction),
+        {llvm::orc::ExecutorAddr::fromPtr(&machine::lehr_random), llvm::JITSymbolFlags::Callable}}})));
   unwrap(impl_->engine->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))));
   for (const loops::Function& function : program.functions) {
     const auto address = unwrap(impl_->engine->lookup(options.prefix + function.name));

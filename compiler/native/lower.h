@@ -13,6 +13,9 @@ class TargetMachine;
 
 namespace lehr::native {
 
+/// Random numbers of generated code are those of the machine: runtime/machine/random.h.
+inline constexpr const char* kRandomFunction = "lehr_random";
+
 /// Of functions that are parts of a large one; its value is kRunsOnce where each call of that one runs each instruction
 /// at most once.
 inline constexpr const char *kPartAttribute = "lehr-part", *kRunsOnce = "once";

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "compiler/native/function_lowering.h"
+#include "compiler/native/lower.h"
 #include "compiler/native/special_functions.h"
 
 namespace lehr::native {
@@ -180,6 +181,18 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Select& no
   llvm::Value* condition = eval(node.condition);
   llvm::Value* if_true = eval(node.if_true);
   return b_.CreateSelect(condition, if_true, eval(node.if_false));
+}
+
+llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Random& node) {
+  llvm::Type *integer = b_.getInt64Ty(), *real = b_.getDoubleTy();
+  llvm::FunctionCallee draw = module_.getOrInsertFunction(
+      kRandomFunction,
+      llvm::FunctionType::get(real, {integer, b_.getPtrTy(), integer, integer, integer, real, real}, false));
+  llvm::Value* element = eval(node.element);
+  llvm::Value* component = eval(node.component);
+  llvm::Value* a = eval(node.a);
+  return b_.CreateCall(draw, {b_.getInt64(static_cast<std::uint64_t>(node.noise)), buffers_[node.key.index()],
+                              b_.getInt64(static_cast<std::uint64_t>(node.site)), element, component, a, eval(node.b)});
 }
 
 llvm::Value* FunctionLowering::sum(llvm::Value* a, llvm::Value* b) {

@@ -25,7 +25,7 @@ struct DataView {
 
 /// Numbers have the ranges of the same options of `lehr fit`; others are an Error that says which those are.
 struct FitOptions {
-  enum class Method { cavi, svi };
+  enum class Method { cavi, svi, gibbs };
   Method method = Method::cavi;
   std::string anneal = {}, temper = {};  // as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"
   std::uint64_t seed = 1;
@@ -39,11 +39,13 @@ struct FitOptions {
   double local_tolerance = 1e-4;
   std::int64_t batch_size = 256;  // svi from here on
   double epochs = 10;
-  double tau0 = 1, kappa = 0.7;  // steps (tau0 + t)^-kappa,
-  double rho = 0;                // or of this size where above 0,
-  bool adaptive = false;         // or following the noise of the gradients
-  bool replacement = false;      // items drawn with replacement
-  std::int64_t elbo_every = 0;   // steps between exact ELBOs; 0: noisy ones until the end
+  double tau0 = 1, kappa = 0.7;              // steps (tau0 + t)^-kappa,
+  double rho = 0;                            // or of this size where above 0,
+  bool adaptive = false;                     // or following the noise of the gradients
+  bool replacement = false;                  // items drawn with replacement
+  std::int64_t warmup = 1000, draws = 1000;  // gibbs: sweeps before the draws that are kept
+  std::int64_t thin = 1;                     // gibbs: sweeps for each of these
+  std::int64_t elbo_every = 0;               // steps between exact ELBOs; 0: noisy ones until the end
 };
 
 }  // namespace lehr

@@ -25,12 +25,16 @@ constexpr FitNumber kNumbers[] = {
     {"rho", "rho", &FitOptions::rho, kStepRange, "svi: steps of this size instead"},
     {"elbo-every", "elbo_every", &FitOptions::elbo_every, kIterationsRange,
      "svi: steps between exact ELBOs; the others are noisy estimates"},
+    {"warmup", "warmup", &FitOptions::warmup, kIterationsRange, "gibbs: sweeps before the draws that are kept"},
+    {"draws", "draws", &FitOptions::draws, kScheduleRange, "gibbs: draws of each chain that are kept"},
+    {"thin", "thin", &FitOptions::thin, kScheduleRange, "gibbs: sweeps for each of them"},
     {"restarts", "restarts", &FitOptions::restarts, kRestartsRange,
      "runs from different starts; the best ELBO is kept"},
     {"seed", "seed", &FitOptions::seed, kSeedRange, "seed of the start values"},
 };
 
-constexpr MethodName kMethods[] = {{"cavi", FitOptions::Method::cavi}, {"svi", FitOptions::Method::svi}};
+constexpr MethodName kMethods[] = {
+    {"cavi", FitOptions::Method::cavi}, {"svi", FitOptions::Method::svi}, {"gibbs", FitOptions::Method::gibbs}};
 
 Error wrong(std::string where, std::string text, std::vector<std::string> notes = {}) {
   return {ExitCode::usage, std::move(where), std::move(text), std::move(notes)};
@@ -69,6 +73,22 @@ SviOptions steps_of(const FitOptions& o) {
   return out;
 }
 
+Result<Method> sampled(const FitOptions& o) {
+  if (!o.temper.empty()) return wrong(option("temper"), "a latent temperature goes with methods cavi and svi");
+  GibbsOptions out;
+  out.warmup = o.warmup;
+  out.draws = o.draws;
+  out.thin = o.thin;
+  if (o.anneal.empty()) return Method(Gibbs{out});
+  const Result<AnnealSpec> spec = parse_anneal(o.anneal);
+  if (!spec) return spec.error();
+  const auto* annealing = std::get_if<Annealing>(&*spec);
+  if (!annealing || annealing->kind == Annealing::Kind::stochastic)
+    return wrong(option("anneal"), "method gibbs takes schedules of a temperature: linear, exp, entropy, file");
+  out.annealing = *annealing;
+  return Method(Gibbs{out});
+}
+
 Result<Method> annealed(const FitOptions& o, const Annealing& annealing) {
   if (o.method == FitOptions::Method::cavi) {
     Ascent out{ascent_of(o)};
@@ -101,6 +121,7 @@ Result<Method> tempered(const FitOptions& o) {
 }
 
 Result<Method> method_of(const FitOptions& o) {
+  if (o.method == FitOptions::Method::gibbs) return sampled(o);
   if (!o.temper.empty()) return tempered(o);
   if (o.anneal.empty()) return annealed(o, {});
   const Result<AnnealSpec> spec = parse_anneal(o.anneal);

@@ -88,6 +88,13 @@ void set(const Machine& m, const Weights& w) {
     to[k] = values[k];
 }
 
+void set_key(const Machine& m, std::uint64_t seed, std::uint64_t chain) {
+  auto* const key = static_cast<std::int64_t*>(m.table[m.model->random_key]);
+  key[0] = static_cast<std::int64_t>(seed);
+  key[1] = static_cast<std::int64_t>(chain);
+  key[2] = 0;
+}
+
 std::int32_t elbo(const Machine& m, Elbo& out) {
   if (const std::int32_t status = call(m, m.model->elbo)) return status;
   const auto* const x = static_cast<const double*>(m.table[m.model->elbo_buffer]);
@@ -100,6 +107,7 @@ bool is_possible(double elbo) { return elbo - elbo == 0 && elbo >= kImpossible; 
 std::int32_t sweep(const Machine& m, const Plan& plan) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (!visits(plan, step)) continue;
+    if (m.model->random_key >= 0) ++static_cast<std::int64_t*>(m.table[m.model->random_key])[2];
     // Nothing has changed since the items were inferred.
     if (step.refresh && plan.form && plan.which != Which::all && one_stage(*m.model)) continue;
     const std::int32_t status = step.stage    ? update_stage(m, step, plan)

@@ -1,0 +1,61 @@
+#include "compiler/fitting/chains.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "runtime/files/stan_csv.h"
+
+namespace lehr {
+
+ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
+  ChainSummary out;
+  const std::vector<NamedArray>& first = chains.at(0)->draws;
+  out.names = column_names(first);
+  for (std::size_t v = 0; v < first.size(); ++v) {
+    const std::vector<std::int64_t> shape(first[v].shape.begin() + 1, first[v].shape.end());
+    NamedArray mean{first[v].name + ".mean", shape, {}}, sd{first[v].name + ".sd", shape, {}};
+    const auto draws = static_cast<std::size_t>(first[v].shape[0]);
+    const std::size_t width = draws == 0 ? 0 : first[v].values.size() / draws;
+    for (std::size_t i = 0; i < width; ++i) {
+      std::vector<std::vector<double>> columns;
+      for (const GibbsReport* c : chains) {
+        std::vector<double>& column = columns.emplace_back(draws);
+        for (std::size_t d = 0; d < draws; ++d)
+          column[d] = c->draws[v].values[d * width + i];
+      }
+      const Diagnosis& d = out.numbers.emplace_back(diagnose({columns.begin(), columns.end()}));
+      mean.values.push_back(d.mean);
+      sd.values.push_back(d.sd);
+    }
+    out.moments.push_back(std::move(mean));
+    out.moments.push_back(std::move(sd));
+  }
+  return out;
+}
+
+std::string format_csv(const ChainSummary& s) {
+  fmt::memory_buffer out;
+  fmt::format_to(std::back_inserter(out), "name,mean,sd,mcse,ess_bulk,ess_tail,r_hat\n");
+  for (std::size_t k = 0; k < s.numbers.size(); ++k) {
+    const Diagnosis& d = s.numbers[k];
+    fmt::format_to(std::back_inserter(out), "{},{:.10g},{:.10g},{:.6g},{:.6g},{:.6g},{:.6g}\n", s.names[k], d.mean,
+                   d.sd, d.mcse, d.ess_bulk, d.ess_tail, d.r_hat);
+  }
+  return fmt::to_string(out);
+}
+
+std::vector<Caution> cautions(const ChainSummary& s) {
+  constexpr double kMixed = 1.05;
+  const auto bad = std::ranges::count_if(s.numbers, [](const Diagnosis& d) { return d.r_hat > kMixed; });
+  if (bad == 0) return {};
+  const auto worst =
+      std::ranges::max_element(s.numbers, {}, [](const Diagnosis& d) { return std::isnan(d.r_hat) ? 0.0 : d.r_hat; });
+  return {{fmt::format("{} of {} numbers have not mixed: R-hat is {:.3f} for {}", bad, s.numbers.size(), worst->r_hat,
+                       s.names[static_cast<std::size_t>(worst - s.numbers.begin())]),
+           {"more sweeps (warmup, draws); chains whose components stand in another order never agree"}}};
+}
+
+}  // namespace lehr

@@ -1,0 +1,26 @@
+// Chains of draws, taken together: moments and diagnostics of every number.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/fitting/method.h"
+#include "runtime/methods/diagnostics.h"
+
+namespace lehr {
+
+struct ChainSummary {
+  std::vector<std::string> names;  // of the numbers: "mu.2.1"
+  std::vector<Diagnosis> numbers;
+  std::vector<NamedArray> moments;  // "mu.mean" and "mu.sd", over the axes of each variable
+};
+
+/// Chains of one fit, with the same variables and the same number of draws each.
+ChainSummary summarise(const std::vector<const GibbsReport*>& chains);
+
+/// name,mean,sd,mcse,ess_bulk,ess_tail,r_hat
+std::string format_csv(const ChainSummary& summary);
+
+/// Chains that have not mixed.
+std::vector<Caution> cautions(const ChainSummary& summary);
+
+}  // namespace lehr

@@ -1,0 +1,18 @@
+// Draws as CmdStan writes them: a line a draw, `lp__` first, then every number of every variable, `mu.2.1` counted
+// from 1.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/array.h"
+
+namespace lehr {
+
+/// The columns of arrays over [draw] and further axes.
+std::vector<std::string> column_names(const std::vector<NamedArray>& draws);
+
+/// `comments` are lines before the table, without their `#`.
+std::string format_stan_csv(const std::vector<NamedArray>& draws, const std::vector<double>& log_joint,
+                            const std::vector<std::string>& comments);
+
+}  // namespace lehr

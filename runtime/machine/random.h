@@ -1,0 +1,31 @@
+// Random numbers of generated code. Each is a function of a key and of its place, so that draws do not depend on the
+// order in which they are made, nor on who makes them.
+#pragma once
+#include <cstdint>
+
+#include "runtime/rng.h"
+
+namespace lehr::machine {
+
+/// What is drawn; loops::RandomOp in the compiler.
+enum class Noise : std::int64_t {
+  uniform,      // on (0, 1)
+  normal,       // mean 0, variance 1
+  log_gamma,    // log of a Gamma(a, rate 1)
+  polya_gamma,  // PG(1, a), tilted by a: Polson, Scott & Windle (2013)
+  binomial      // successes in a trials of probability b
+};
+
+/// Seed, chain and a counter of steps: the buffer that generated code takes its random numbers from.
+inline constexpr std::int64_t kKeyWords = 3;
+
+/// The stream of one draw. `site`: of the code that draws; `element` and `component`: of the variable.
+Rng stream_of(const std::int64_t* key, std::int64_t site, std::int64_t element, std::int64_t component);
+
+/// One draw from PG(1, tilt), exact: Devroye's method for the Jacobi distribution, section 4 of Polson et al.
+double draw_polya_gamma(Rng& rng, double tilt);
+
+extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::int64_t site, std::int64_t element,
+                              std::int64_t component, double a, double b);
+
+}  // namespace lehr::machine

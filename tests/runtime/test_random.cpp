@@ -1,0 +1,48 @@
+// Random numbers by place: Philox against its published vectors, Polya-Gamma draws against their moments.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "runtime/machine/philox.h"
+#include "runtime/machine/random.h"
+
+using namespace lehr;
+
+TEST_CASE("Philox4x64-10 gives the vectors of Random123") {
+  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
+  CHECK(philox({0, 0}, {0, 0, 0, 0}) ==
+        PhiloxCounter{0x16554d9eca36314c, 0xdb20fe9d672d0fdc, 0xd7e772cee186176b, 0x7e68b68aec7ba23b});
+  CHECK(philox({kOnes, kOnes}, {kOnes, kOnes, kOnes, kOnes}) ==
+        PhiloxCounter{0x87b092c3013fe90b, 0x438c3c67be8d0224, 0x9cc7d7c69cd777b6, 0xa09caebf594f0ba0});
+  CHECK(philox({0x452821e638d01377, 0xbe5466cf34e90c6c},
+               {0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0, 0x082efa98ec4e6c89}) ==
+        PhiloxCounter{0xa528f45403e61d95, 0x38c72dbd566e9788, 0xa5a1610e72fd18b5, 0x57bd43b5e52b7fe6});
+}
+
+TEST_CASE("Polya-Gamma draws have the moments of PG(1, z)") {
+  const double tilt = GENERATE(0.0, 0.1, 1.0, 2.5, 7.0, 20.0, 50.0);
+  INFO("tilt " << tilt);
+  constexpr int kDraws = 40000;
+  Rng rng(5);
+  double sum = 0, squares = 0;
+  for (int k = 0; k < kDraws; ++k) {
+    const double x = machine::draw_polya_gamma(rng, k % 2 == 0 ? tilt : -tilt);
+    sum += x;
+    squares += x * x;
+  }
+  const double mean = sum / kDraws, variance = squares / kDraws - mean * mean;
+  const double cosh = std::cosh(tilt / 2), cube = tilt * tilt * tilt;
+  const double expected = tilt == 0 ? 0.25 : std::tanh(tilt / 2) / (2 * tilt);
+  const double spread = tilt == 0 ? 1.0 / 24 : (std::sinh(tilt) - tilt) / (4 * cube * cosh * cosh);
+  CHECK(std::abs(mean - expected) < 4.5 * std::sqrt(spread / kDraws));
+  CHECK(variance == Approx(spread).epsilon(0.06));
+}
+
+TEST_CASE("a draw is a function of its key and its place") {
+  const std::int64_t key[] = {3, 1, 4}, other[] = {3, 1, 5};
+  const auto normal = [](const std::int64_t* k, std::int64_t element) {
+    return machine::lehr_random(static_cast<std::int64_t>(machine::Noise::normal), k, 2, element, 0, 0, 0);
+  };
+  CHECK(normal(key, 7) == normal(key, 7));
+  CHECK(normal(key, 7) != normal(key, 8));
+  CHECK(normal(key, 7) != normal(other, 7));
+}
