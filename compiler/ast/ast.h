@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/math/function.h"
 #include "compiler/support/ids.h"
 #include "compiler/support/span.h"
 
@@ -36,7 +37,7 @@ struct Negate {
   ExprId operand;
 };
 
-enum class BinaryOp { add, subtract, multiply, divide };
+using math::BinaryOp;
 
 struct Binary {
   BinaryOp op = BinaryOp::add;

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "compiler/support/overloaded.h"
+#include "compiler/support/printing.h"
 
 namespace lehr {
 namespace {
@@ -27,14 +28,8 @@ std::string_view word(GuideKind kind) {
   return "?";
 }
 
-std::string list(const std::vector<Name>& names) {
-  std::string out;
-  for (const Name& n : names)
-    out += fmt::format("{}{}", out.empty() ? "" : ", ", n.text);
-  return out;
-}
-
-std::string bracketed(const std::vector<Name>& axes) { return axes.empty() ? "" : fmt::format("[{}]", list(axes)); }
+std::string list(const std::vector<Name>& names) { return listed(names, &Name::text); }
+std::string indices(const std::vector<Name>& axes) { return bracketed(list(axes)); }
 
 class Printer {
  public:
@@ -70,7 +65,7 @@ class Printer {
     const auto head = [&](const std::string& text) { line(1, text, d.span); };
     std::visit(Overloaded{
                    [&](const ConstDecl& n) {
-                     head(fmt::format("const {}{}", n.name.text, bracketed(n.axes)));
+                     head(fmt::format("const {}{}", n.name.text, indices(n.axes)));
                      if (n.value) expression(2, *n.value);
                    },
                    [&](const PlateDecl& n) {
@@ -83,20 +78,20 @@ class Printer {
                    },
                    [&](const DataDecl& n) {
                      const std::string over = n.type.over.empty() ? "" : " over " + list(n.type.over);
-                     head(fmt::format("data {}{} : {}{}", n.name.text, bracketed(n.axes), n.type.name.text, over));
+                     head(fmt::format("data {}{} : {}{}", n.name.text, indices(n.axes), n.type.name.text, over));
                    },
                    [&](const LetDecl& n) {
-                     head(fmt::format("let {}{}", n.name.text, bracketed(n.axes)));
+                     head(fmt::format("let {}{}", n.name.text, indices(n.axes)));
                      expression(2, n.value);
                    },
                    [&](const Tilde& n) {
-                     head(fmt::format("{} {}{}{}", n.observed ? "observe" : "draw", n.name.text, bracketed(n.axes),
+                     head(fmt::format("{} {}{}{}", n.observed ? "observe" : "draw", n.name.text, indices(n.axes),
                                       n.over.empty() ? "" : " over " + list(n.over)));
                      expression(2, n.distribution);
                      if (n.start) expression(2, *n.start, "start ");
                    },
                    [&](const Potential& n) {
-                     head("potential " + bracketed(n.axes));
+                     head("potential " + indices(n.axes));
                      expression(2, n.value);
                    },
                    [&](const Guide& n) { head(fmt::format("guide {}({})", word(n.kind), list(n.names))); },
@@ -119,7 +114,7 @@ class Printer {
                      expression(depth + 1, n.operand);
                    },
                    [&](const Binary& n) {
-                     head(fmt::format("binary {}", symbol(n.op)));
+                     head(fmt::format("binary {}", symbol_of(n.op)));
                      expression(depth + 1, n.left);
                      expression(depth + 1, n.right);
                    },
@@ -148,20 +143,6 @@ class Printer {
 };
 
 }  // namespace
-
-std::string_view symbol(ast::BinaryOp op) {
-  switch (op) {
-    case BinaryOp::add:
-      return "+";
-    case BinaryOp::subtract:
-      return "-";
-    case BinaryOp::multiply:
-      return "*";
-    case BinaryOp::divide:
-      return "/";
-  }
-  return "?";
-}
 
 std::string print(const Ast& ast, const Source& source) { return Printer(ast, source).print(); }
 

@@ -34,36 +34,6 @@ struct Places {
   }
 };
 
-FormulaFunction function_of(math::Function f) {
-  switch (f) {
-    case math::Function::log:
-      return FormulaFunction::log;
-    case math::Function::exp:
-      return FormulaFunction::exp;
-    case math::Function::sqrt:
-      return FormulaFunction::sqrt;
-    case math::Function::reciprocal:
-      return FormulaFunction::reciprocal;
-    case math::Function::lgamma:
-      return FormulaFunction::lgamma;
-    case math::Function::digamma:
-      return FormulaFunction::digamma;
-    case math::Function::trigamma:
-      return FormulaFunction::trigamma;
-    case math::Function::log1m:
-      return FormulaFunction::log1m;
-    case math::Function::tanh:
-      return FormulaFunction::tanh;
-    case math::Function::log_cosh:
-      return FormulaFunction::log_cosh;
-    case math::Function::step:
-      return FormulaFunction::step;
-    case math::Function::xlogx:
-      return FormulaFunction::xlogx;
-  }
-  return FormulaFunction::log;
-}
-
 void flatten(const math::Expr& e, std::vector<math::Expr>& out) {
   if (const auto* a = std::get_if<math::Add>(&e->form)) {
     flatten(a->left, out);
@@ -340,7 +310,7 @@ class ParameterWriter {
                                    return product({formula(p.left), formula(p.right)});
                                  },
                                  [&](const math::Apply& f) {
-                                   return Formula{FormulaApply{function_of(f.function), {formula(f.argument)}}};
+                                   return Formula{FormulaApply{f.function, {formula(f.argument)}}};
                                  },
                                  [&](const auto&) {
                                    return Formula{FormulaSymbol{math::print(e), {}, {}}};
@@ -393,6 +363,13 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
 }
 
 }  // namespace
+
+std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
+  std::set<int> out;
+  for (const DerivedPart& p : parts)
+    out.insert(p.lines.begin(), p.lines.end());
+  return {out.begin(), out.end()};
+}
 
 Derivation write_out(const model::Model& m, const Conditionals& c, const Source& source) {
   Derivation out{m.name, source.name, {}, {}, {}, density::caveats(m, c.density)};

@@ -17,6 +17,9 @@ struct DerivedPart {
   std::vector<int> lines;
 };
 
+/// The lines of all parts, ascending, each once.
+std::vector<int> all_lines(const std::vector<DerivedPart>& parts);
+
 /// left = (sum of the parts) / divisor. `left` is a parameter, or what of it is linear in the natural
 /// parameters: inverse scale, (precision * mean), log odds.
 struct Equation {

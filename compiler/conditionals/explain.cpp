@@ -30,27 +30,30 @@ std::string cure(const model::Model& m, const density::Density& d, const density
         !std::holds_alternative<IndexLookup>(d.algebra[g.right]))
       continue;
     density::Names names(m, d.algebra);
-    const std::string left = print(m, d.algebra, names, g.left), right = print(m, d.algebra, names, g.right);
+    const std::string left = print(names, g.left), right = print(names, g.right);
     return fmt::format(
         "{0} and {1} may be the same element, where '{2}' is multiplied by itself; whether the data have such "
         "pairs is not known here: draw a variable for each side, {2}1[{0}] and {2}2[{1}]",
         left, right, name);
   }
   if (a.opaque.empty()) return "";
-  if (a.opaque.starts_with(name + "^") || a.opaque.find(" * ") != std::string::npos) {
+  using math::Function;
+  const std::vector<Function>& functions = a.opaque.functions;
+  if (a.opaque.product || functions.empty()) {
     return fmt::format(
         "'{0}' is multiplied by itself, and only products of different variables have closed forms: draw "
         "the second factor as a variable of its own, or the whole product as one",
         name);
   }
   const math::Support support = m[a.variable].support;
-  if (a.opaque.starts_with("log ") && (support == math::Support::real || support == math::Support::vector)) {
+  if (functions == std::vector{Function::log} && a.opaque.power == 0 &&
+      (support == math::Support::real || support == math::Support::vector)) {
     return fmt::format(
         "'{}' can be negative, but what stands here must be positive: draw it from Gamma, or "
         "from Beta if it is a probability",
         name);
   }
-  if (a.opaque.starts_with("log(exp(") || a.opaque.starts_with("exp("))
+  if (functions.front() == Function::exp || functions == std::vector{Function::log, Function::exp})
     return "draw what exp(...) stands for as a positive variable, from Gamma";
   return "";
 }

@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/math/function.h"
+
 namespace lehr::conditionals {
 
 struct Formula;
@@ -30,25 +32,8 @@ struct FormulaAdd {
 struct FormulaMultiply {
   Formulas factors;
 };
-enum class FormulaFunction {
-  log,
-  log1m,
-  exp,
-  sqrt,
-  reciprocal,
-  lgamma,
-  digamma,
-  trigamma,
-  tanh,
-  log_cosh,
-  xlogx,
-  step,
-  curvature,
-  offset,
-  logdet
-};
 struct FormulaApply {
-  FormulaFunction function;
+  math::Function function;
   Formulas argument;
 };  // one
 struct FormulaSquare {

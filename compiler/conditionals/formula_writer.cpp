@@ -19,29 +19,8 @@ namespace {
 /// f^2; of 1/x, 1/x^2.
 Formula squared(Formula f) {
   const auto* a = std::get_if<FormulaApply>(&f.form);
-  if (!a || a->function != FormulaFunction::reciprocal) return {FormulaSquare{{std::move(f)}}};
-  return {FormulaApply{FormulaFunction::reciprocal, {{FormulaSquare{a->argument}}}}};
-}
-
-FormulaFunction function_of(density::CoefFunction f) {
-  using density::CoefFunction;
-  switch (f) {
-    case CoefFunction::log:
-      return FormulaFunction::log;
-    case CoefFunction::log1m:
-      return FormulaFunction::log1m;
-    case CoefFunction::exp:
-      return FormulaFunction::exp;
-    case CoefFunction::sqrt:
-      return FormulaFunction::sqrt;
-    case CoefFunction::reciprocal:
-      return FormulaFunction::reciprocal;
-    case CoefFunction::lgamma:
-      return FormulaFunction::lgamma;
-    case CoefFunction::digamma:
-      return FormulaFunction::digamma;
-  }
-  return FormulaFunction::log;
+  if (!a || a->function != math::Function::reciprocal) return {FormulaSquare{{std::move(f)}}};
+  return {FormulaApply{math::Function::reciprocal, {{FormulaSquare{a->argument}}}}};
 }
 
 /// The order of summands that are all positive: names before numbers, alphabetical.
@@ -129,7 +108,7 @@ Formula FormulaWriter::coef(CoefId c) {
                    return product(std::move(factors));
                  },
                  [&](const density::CoefApply& f) {
-                   return Formula{FormulaApply{function_of(f.function), {coef(f.argument)}}};
+                   return Formula{FormulaApply{f.function, {coef(f.argument)}}};
                  },
                  [&](const density::CoefSum& s) {
                    const density::Bound b = a_[s.bound];
@@ -143,7 +122,7 @@ Formula FormulaWriter::coef(CoefId c) {
                    return Formula{FormulaInverse{{source(x.matrix, x.lead)}, std::move(at)}};
                  },
                  [&](const density::CoefLogDet& x) {
-                   return Formula{FormulaApply{FormulaFunction::logdet, {source(x.matrix, x.lead)}}};
+                   return Formula{FormulaApply{math::Function::logdet, {source(x.matrix, x.lead)}}};
                  }},
       node);
 }
@@ -161,15 +140,15 @@ Formula FormulaWriter::atom(const density::Atom& x) {
       case Stat::square:
         return {FormulaSquare{{{v}}}};
       case Stat::log:
-        return {FormulaApply{FormulaFunction::log, {{v}}}};
+        return {FormulaApply{math::Function::log, {{v}}}};
       case Stat::inverse:
-        return {FormulaApply{FormulaFunction::reciprocal, {{v}}}};
+        return {FormulaApply{math::Function::reciprocal, {{v}}}};
       case Stat::log1m:
-        return {FormulaApply{FormulaFunction::log1m, {{v}}}};
+        return {FormulaApply{math::Function::log1m, {{v}}}};
       case Stat::indicator:
         return {FormulaRelation{{{v}, event[0]}, "="}};
       case Stat::log_comp:
-        return {FormulaApply{FormulaFunction::log, {with_event(event[0])}}};
+        return {FormulaApply{math::Function::log, {with_event(event[0])}}};
       case Stat::comp:
         return with_event(event[0]);
       case Stat::comp2:
@@ -178,11 +157,11 @@ Formula FormulaWriter::atom(const density::Atom& x) {
       case Stat::entry:
         return {FormulaSymbol{v.name, v.axes, event}};
       case Stat::logdet:
-        return {FormulaApply{FormulaFunction::logdet, {{v}}}};
+        return {FormulaApply{math::Function::logdet, {{v}}}};
       case Stat::curvature:
-        return {FormulaApply{FormulaFunction::curvature, {{v}}}};
+        return {FormulaApply{math::Function::curvature, {{v}}}};
       case Stat::offset:
-        return {FormulaApply{FormulaFunction::offset, {{v}}}};
+        return {FormulaApply{math::Function::offset, {{v}}}};
       case Stat::weighted:
       case Stat::weighted_square: {
         const model::VariableId mean = *c_[c_.block_of[x.variable.index()]].mean;

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "compiler/density/print_density.h"
+#include "compiler/support/printing.h"
 
 namespace lehr {
 
@@ -17,7 +18,7 @@ std::string print(const model::Model& m, const conditionals::Conditionals& c, co
       axes.push_back(m[v.axes[x]].name);
       if (b.sequential[x]) sequential.push_back(m[v.axes[x]].name);
     }
-    const std::string brackets = axes.empty() ? "" : fmt::format("[{}]", fmt::join(axes, ", "));
+    const std::string brackets = bracketed(listed(axes));
     out += fmt::format("{}block {}{}{}: {}", out.empty() ? "" : "\n", b.mean ? m[*b.mean].name + brackets + ", " : "",
                        v.name, brackets, b.family->name);
     if (b.point) out += ", point";
@@ -31,7 +32,7 @@ std::string print(const model::Model& m, const conditionals::Conditionals& c, co
       density::Names names(m, c.density.algebra);
       for (density::BoundId bound : t.bounds)
         names(bound);
-      out += fmt::format("  {} <- line {}: {}\n", density::print(m, c.density.algebra, names, atom),
+      out += fmt::format("  {} <- line {}: {}\n", density::print(names, atom),
                          position_of(source, c.density.origins[t.origin].span.begin).line,
                          density::print(m, c.density.algebra, t));
     }

@@ -6,20 +6,14 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
+
+#include "compiler/support/printing.h"
 
 namespace lehr::conditionals {
 namespace {
 
 constexpr std::size_t kWidth = 100;   // of an equation on one line
 constexpr std::size_t kColumn = 114;  // where the line numbers stand at most
-
-std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
-  std::set<int> out;
-  for (const DerivedPart& p : parts)
-    out.insert(p.lines.begin(), p.lines.end());
-  return {out.begin(), out.end()};
-}
 
 Formula whole(const std::vector<DerivedPart>& parts) {
   FormulaAdd sum;
@@ -38,7 +32,7 @@ Formula whole(const std::vector<DerivedPart>& parts) {
 Formula right_side(const Equation& q) {
   Formula sum = whole(q.parts);
   if (!q.divisor) return sum;
-  return product({std::move(sum), {FormulaApply{FormulaFunction::reciprocal, {*q.divisor}}}});
+  return product({std::move(sum), {FormulaApply{math::Function::reciprocal, {*q.divisor}}}});
 }
 
 std::string left_text(const Equation& q) { return (q.inverse ? "inverse " : "") + text(q.left); }
@@ -103,12 +97,7 @@ std::string equations_text(const std::vector<Equation>& equations) {
   return rows_text(rows);
 }
 
-std::string names(const Formulas& elements) {
-  std::vector<std::string> out;
-  for (const Formula& f : elements)
-    out.push_back(text(f));
-  return fmt::format("{}", fmt::join(out, ", "));
-}
+std::string names(const Formulas& elements) { return listed(elements, text); }
 
 std::string block_text(const DerivedBlock& b) {
   const std::string v = names(b.elements);

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "compiler/conditionals/print_derivation.h"
+#include "compiler/support/printing.h"
 
 namespace lehr::conditionals {
 namespace {
@@ -50,24 +50,16 @@ std::string equation_latex(const Equation& q) {
   if (q.parts.empty()) return align(left + " &= 0");
   std::size_t length = 0;
   FormulaAdd sum;
-  std::vector<int> lines;
   for (const DerivedPart& p : q.parts) {
     length += latex(p.formula).size();
     sum.parts.push_back(p.formula);
-    for (int l : p.lines) {
-      if (std::find(lines.begin(), lines.end(), l) == lines.end()) lines.push_back(l);
-    }
   }
   if (length > kRow && q.parts.size() > 1) return align(left + " &= " + rows(q.parts, true));
-  std::sort(lines.begin(), lines.end());
-  return align(left + " &= " + latex({std::move(sum)}) + lines_latex(lines));
+  return align(left + " &= " + latex({std::move(sum)}) + lines_latex(all_lines(q.parts)));
 }
 
 std::string block_latex(const DerivedBlock& b) {
-  std::vector<std::string> elements;
-  for (const Formula& f : b.elements)
-    elements.push_back(latex(f));
-  const std::string v = fmt::format("{}", fmt::join(elements, ", "));
+  const std::string v = listed(b.elements, latex);
   std::string out = fmt::format("\\subsection*{{$ {} $}}\n", v);
   if (!b.conditional.empty()) {
     out += fmt::format("Complete conditional: $ {} \\mid \\text{{rest}} \\sim \\mathrm{{{}}} $ with\n", v, b.family);

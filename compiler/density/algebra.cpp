@@ -4,34 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/math/special.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::density {
-namespace {
-
-double evaluate(CoefFunction f, double x) {
-  switch (f) {
-    case CoefFunction::log:
-      return std::log(x);
-    case CoefFunction::log1m:
-      return std::log1p(-x);
-    case CoefFunction::exp:
-      return std::exp(x);
-    case CoefFunction::sqrt:
-      return std::sqrt(x);
-    case CoefFunction::reciprocal:
-      return 1 / x;
-    case CoefFunction::lgamma:
-      return math::log_gamma_value(x);
-    case CoefFunction::digamma:
-      return std::nan("");
-  }
-  return std::nan("");
-}
-
-}  // namespace
-
 BoundId Algebra::bound(Bound b) {
   bounds_.push_back(std::move(b));
   return BoundId(bounds_.size() - 1);
@@ -124,20 +99,20 @@ CoefId Algebra::multiply(const std::vector<CoefId>& all) {
   return rest.size() == 1 ? rest[0] : coef(CoefMultiply{rest});
 }
 
-CoefId Algebra::apply(CoefFunction f, CoefId a) {
-  if (auto v = literal(a); v && f != CoefFunction::digamma) {
-    const double value = evaluate(f, *v);
+CoefId Algebra::apply(Function f, CoefId a) {
+  if (auto v = literal(a)) {
+    const double value = math::value_of(f, *v);
     if (std::isfinite(value)) return number(value);
   }
   const CoefNode node = coefs_[a.index()];
   if (const auto* inner = std::get_if<CoefApply>(&node)) {
-    if (f == CoefFunction::reciprocal && inner->function == CoefFunction::reciprocal) return inner->argument;
-    if (f == CoefFunction::log && inner->function == CoefFunction::exp) return inner->argument;
-    if (f == CoefFunction::log && inner->function == CoefFunction::reciprocal) {
+    if (f == Function::reciprocal && inner->function == Function::reciprocal) return inner->argument;
+    if (f == Function::log && inner->function == Function::exp) return inner->argument;
+    if (f == Function::log && inner->function == Function::reciprocal) {
       return multiply(number(-1), apply(f, inner->argument));
     }
   }
-  if (f == CoefFunction::reciprocal && std::holds_alternative<CoefMultiply>(node)) {
+  if (f == Function::reciprocal && std::holds_alternative<CoefMultiply>(node)) {
     CoefId out = number(1);
     for (CoefId p : std::get<CoefMultiply>(node).parts)
       out = multiply(out, apply(f, p));

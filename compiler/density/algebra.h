@@ -50,7 +50,7 @@ struct IndexLookup {
 };
 using IndexNode = std::variant<IndexBound, IndexConstant, IndexLookup>;
 
-enum class CoefFunction { log, log1m, exp, sqrt, reciprocal, lgamma, digamma };
+using math::Function;
 
 struct CoefNumber {
   double value;
@@ -89,7 +89,7 @@ struct CoefMultiply {
   auto operator<=>(const CoefMultiply&) const = default;
 };
 struct CoefApply {
-  CoefFunction function;
+  Function function;
   CoefId argument;
   auto operator<=>(const CoefApply&) const = default;
 };
@@ -128,7 +128,7 @@ class Algebra {
   CoefId add(CoefId a, CoefId b) { return add({a, b}); }
   CoefId multiply(const std::vector<CoefId>& factors);
   CoefId multiply(CoefId a, CoefId b) { return multiply({a, b}); }
-  CoefId apply(CoefFunction f, CoefId a);
+  CoefId apply(Function f, CoefId a);
 
   const Bound& operator[](BoundId id) const { return bounds_[id.index()]; }
   const IndexNode& operator[](IndexId id) const { return indices_[id.index()]; }

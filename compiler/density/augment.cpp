@@ -118,7 +118,7 @@ Poly Expander::log_of_sum(const Poly& p) {
   Poly out;
   const auto append = [&](const Term& t, IndexId value) {
     for (Term& s : log_of_summand(t)) {
-      s.atoms.push_back({source, log_element_, Stat::indicator, {value}, ""});
+      s.atoms.push_back({source, log_element_, Stat::indicator, {value}, {}});
       out.push_back(std::move(s));
     }
   };
@@ -132,13 +132,13 @@ Poly Expander::log_logistic(model::ExprId argument, double sign) {
   // log g(eta) >= eta / 2 + offset(xi) - curvature(xi) eta^2. Jaakkola & Jordan (2000).
   const Poly eta = scalar(argument);
   if (auto c = as_coefficient(a_, m_, eta)) {
-    const CoefId e = a_.apply(CoefFunction::exp, a_.multiply(a_.number(-sign), *c));
-    return constant(a_.multiply(a_.number(-1), a_.apply(CoefFunction::log, a_.add(a_.number(1), e))));
+    const CoefId e = a_.apply(Function::exp, a_.multiply(a_.number(-sign), *c));
+    return constant(a_.multiply(a_.number(-1), a_.apply(Function::log, a_.add(a_.number(1), e))));
   }
   const model::VariableId xi = auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, std::nullopt);
   const auto statistic = [&](Stat s) {
     Poly p = constant(a_, 1);
-    p[0].atoms.push_back({xi, own_, s, {}, ""});
+    p[0].atoms.push_back({xi, own_, s, {}, {}});
     return p;
   };
   largest_ = {argument, eta.size()};

@@ -14,14 +14,25 @@
 
 namespace lehr::density {
 
-/// A statistic of one element: mu[k]'s comp(j), z[n]'s indicator(k). `opaque` is set where the function is no
-/// statistic of any family ("lgamma(alpha)"): the conditional of that variable has no closed form.
+/// What is no statistic of any family: a power or another product of statistics of one element, and functions of them.
+struct Opaque {
+  std::string text;                 // "mu^4", "lgamma(alpha)"; tells such functions apart; empty: there is none
+  int power = 0;                    // of the variable itself, inside the functions
+  bool product = false;             // of several statistics that is no power, inside the functions
+  std::vector<Function> functions;  // outermost first: log, exp of log(exp(...))
+
+  bool empty() const { return text.empty(); }
+  bool operator==(const Opaque&) const = default;
+};
+
+/// A statistic of one element: mu[k]'s comp(j), z[n]'s indicator(k). Where it is opaque, the conditional of that
+/// variable has no closed form.
 struct Atom {
   model::VariableId variable;  // joint blocks: the precision member
   std::vector<IndexId> axes;
   math::Stat stat = math::Stat::value;
   std::vector<IndexId> event;
-  std::string opaque;
+  Opaque opaque;
   bool operator==(const Atom&) const = default;
 };
 

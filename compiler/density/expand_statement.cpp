@@ -35,7 +35,7 @@ const model::ExprId* Expander::logistic_argument(const Arguments& arguments, con
   const auto it = arguments.find(name);
   if (it == arguments.end() || !it->second.spelling || it->second.spelling->convert) return nullptr;
   const auto* f = std::get_if<model::Apply>(&m_[it->second.value].node);
-  return f && f->function == model::Function::logistic ? &f->argument : nullptr;
+  return f && f->function == Function::logistic ? &f->argument : nullptr;
 }
 
 Poly Expander::density(const math::Expr& e, const Arguments& arguments, const std::map<int, IndexId>& event) {
@@ -83,7 +83,7 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, const st
             if (l.matrix != "x") return argument_logdet(arguments.at(l.matrix));
             if (var.observed) return constant(a_.coef(CoefLogDet{m_[*statement_].variable, own_}));
             Poly p = constant(a_, 1);
-            p[0].atoms.push_back({m_[*statement_].variable, own_, math::Stat::logdet, {}, ""});
+            p[0].atoms.push_back({m_[*statement_].variable, own_, math::Stat::logdet, {}, {}});
             return p;
           }},
       e->form);
@@ -94,44 +94,23 @@ Poly Expander::function(const math::Apply& f, const Arguments& arguments, const 
   const auto* symbol = std::get_if<math::Symbol>(&f.argument->form);
   const auto* at_value = std::get_if<math::AtValue>(&f.argument->form);
   log_element_ = own_;
-  if (f.function == math::Function::log && at_value) {
+  if (f.function == Function::log && at_value) {
     const model::VariableId v = m_[*statement_].variable;
     const IndexId k = m_[v].observed ? a_.index(IndexLookup{v, own_}) : selector(v, own_);
     return log_component(arguments.at(at_value->vector).value, {k});
   }
-  if (f.function == math::Function::log && symbol && arguments.contains(symbol->name) && symbol->indices.size() == 1 &&
+  if (f.function == Function::log && symbol && arguments.contains(symbol->name) && symbol->indices.size() == 1 &&
       arguments.at(symbol->name).spelling && !arguments.at(symbol->name).spelling->convert) {
     log_element_.push_back(at(symbol->indices[0]));
     return log_component(arguments.at(symbol->name).value, {at(symbol->indices[0])});
   }
-  const bool of_p = f.function == math::Function::log, of_rest = f.function == math::Function::log1m;
+  const bool of_p = f.function == Function::log, of_rest = f.function == Function::log1m;
   if (const auto* eta = (of_p || of_rest) && symbol ? logistic_argument(arguments, symbol->name) : nullptr) {
     return log_logistic(*eta, of_p ? 1 : -1);
   }
   const Poly p = density(f.argument, arguments, event);
-  switch (f.function) {
-    case math::Function::log:
-      return prior_log(p);
-    case math::Function::log1m:
-      return log1m(p);
-    case math::Function::reciprocal:
-      return reciprocal(p);
-    case math::Function::exp:
-      return apply(CoefFunction::exp, "exp", p);
-    case math::Function::sqrt:
-      return apply(CoefFunction::sqrt, "sqrt", p);
-    case math::Function::lgamma:
-      return is_improper_zero(p) ? Poly{} : apply(CoefFunction::lgamma, "lgamma", p);
-    case math::Function::digamma:
-      return apply(CoefFunction::digamma, "digamma", p);
-    case math::Function::xlogx:
-    case math::Function::trigamma:
-    case math::Function::tanh:
-    case math::Function::log_cosh:
-    case math::Function::step:
-      break;
-  }
-  return fail("a log density with this function cannot be expanded");
+  if (of_p) return prior_log(p);
+  return f.function == Function::lgamma && is_improper_zero(p) ? Poly{} : apply(f.function, p);
 }
 
 Poly Expander::distribution(const model::Distribution& d) {

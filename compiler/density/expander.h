@@ -68,14 +68,15 @@ class Expander {
   Poly variable(model::VariableId v, std::vector<IndexId> all);
   Poly given(model::GivenId g, std::vector<IndexId> all);
 
-  // expander_functions.cpp: log, reciprocal, ... of polynomials
+  // expander_functions.cpp: functions of polynomials
+  Poly apply(Function f, const Poly& p);
   Poly log(const Poly& p);
   /// log; of a literal 0 in a prior (Gamma(0, 0), precision = 0) nothing: that constant is infinite and left out.
   Poly prior_log(const Poly& p);
   bool is_improper_zero(const Poly& p);
   Poly log1m(const Poly& p);
   Poly reciprocal(const Poly& p);
-  Poly apply(CoefFunction f, const char* name, const Poly& p);
+  Poly opaque(Function f, const Poly& p);
   std::string text(const Poly& p) const;
 
   // augment.cpp: auxiliary variables

@@ -14,7 +14,7 @@ Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
   const model::Variable& var = m_[v];
   if (var.observed) return constant(a_.coef(CoefData{v, std::move(all)}));
   const auto n = static_cast<std::ptrdiff_t>(var.axes.size());
-  Atom atom{v, {all.begin(), all.begin() + n}, math::Stat::value, {all.begin() + n, all.end()}, ""};
+  Atom atom{v, {all.begin(), all.begin() + n}, math::Stat::value, {all.begin() + n, all.end()}, {}};
   switch (var.support) {
     case math::Support::vector:
     case math::Support::simplex:
@@ -114,16 +114,7 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
           },
           [&](const model::Apply& f) {
             const Poly p = component(f.argument, at);
-            switch (f.function) {
-              case model::Function::log:
-                return log(p);
-              case model::Function::exp:
-                return apply(CoefFunction::exp, "exp", p);
-              case model::Function::sqrt:
-                return apply(CoefFunction::sqrt, "sqrt", p);
-              case model::Function::logistic:
-                break;
-            }
+            if (f.function != Function::logistic) return apply(f.function, p);
             return fail("logistic(...) of random variables has no closed form here",
                         {"it can be the whole probability of a Bernoulli, Binomial or Geometric: y ~ "
                          "Bernoulli(logistic(e))"});
@@ -163,7 +154,7 @@ Poly Expander::logdet(model::ExprId id) {
       return fail("the log determinant of '" + var.name + "' has no closed form");
     if (var.observed) return constant(a_.coef(CoefLogDet{v->variable, std::move(lead)}));
     Poly p = constant(a_, 1);
-    p[0].atoms.push_back({v->variable, std::move(lead), math::Stat::logdet, {}, ""});
+    p[0].atoms.push_back({v->variable, std::move(lead), math::Stat::logdet, {}, {}});
     return p;
   }
   if (const auto* g = std::get_if<model::GivenRef>(&e.node); g && e.shape.size() == 2) {

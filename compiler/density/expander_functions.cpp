@@ -1,4 +1,6 @@
 // Functions of polynomials: exact on monomials and on data, opaque (or refused) otherwise.
+#include <fmt/format.h>
+
 #include "compiler/density/expander.h"
 #include "compiler/density/print_density.h"
 
@@ -15,6 +17,12 @@ std::optional<Stat> log_of(Stat s, const model::Variable& v) {
   return std::nullopt;
 }
 
+/// Makes of a statistic a function that has none.
+void make_opaque(Atom& x, Function f, std::string text) {
+  x.opaque.text = std::move(text);
+  x.opaque.functions.insert(x.opaque.functions.begin(), f);
+}
+
 }  // namespace
 
 std::string Expander::text(const Poly& p) const { return print_poly(m_, out_, p); }
@@ -28,7 +36,7 @@ Poly Expander::fail(std::string why, std::vector<std::string> notes) {
 }
 
 Poly Expander::log(const Poly& p) {
-  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(CoefFunction::log, *c));
+  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(Function::log, *c));
   // log(1 - x) with x on (0, 1)
   if (p.size() == 2) {
     for (int k = 0; k < 2; ++k) {
@@ -47,19 +55,19 @@ Poly Expander::log(const Poly& p) {
                  "write the sum as a mixture with a latent category, or give each summand its own variable"});
   }
   const Term& t = p[0];
-  Poly out = constant(a_.apply(CoefFunction::log, t.coef));
+  Poly out = constant(a_.apply(Function::log, t.coef));
   for (const Atom& atom : t.atoms) {
     Term s{a_.number(1), {}, {atom}, {}, {}, 0};
     Atom& x = s.atoms[0];
     if (!x.opaque.empty()) {
-      x.opaque = "log(" + x.opaque + ")";
+      make_opaque(x, Function::log, "log(" + x.opaque.text + ")");
     } else if (x.stat == Stat::inverse) {
       x.stat = Stat::log;
       s.coef = a_.number(-1);
     } else if (auto l = log_of(x.stat, m_[x.variable])) {
       x.stat = *l;
     } else {
-      x.opaque = "log " + print_statistic(m_, x);
+      make_opaque(x, Function::log, "log " + print_statistic(m_, x));
     }
     out.push_back(std::move(s));
   }
@@ -80,14 +88,14 @@ bool Expander::is_improper_zero(const Poly& p) {
 Poly Expander::prior_log(const Poly& p) { return is_improper_zero(p) ? Poly{} : family_log(p); }
 
 Poly Expander::log1m(const Poly& p) {
-  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(CoefFunction::log1m, *c));
+  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(Function::log1m, *c));
   if (p.size() == 1 && p[0].bounds.empty() && p[0].atoms.size() == 1 && a_.literal(p[0].coef) == 1.0) {
     Poly out = p;
     Atom& x = out[0].atoms[0];
     if (x.opaque.empty() && x.stat == Stat::value && m_[x.variable].support == math::Support::unit) {
       x.stat = Stat::log1m;
     } else {
-      x.opaque = "log(1 - " + print_statistic(m_, x) + ")";
+      make_opaque(x, Function::log1m, "log(1 - " + print_statistic(m_, x) + ")");
     }
     return out;
   }
@@ -105,30 +113,37 @@ Poly Expander::log1m(const Poly& p) {
 }
 
 Poly Expander::reciprocal(const Poly& p) {
-  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(CoefFunction::reciprocal, *c));
+  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(Function::reciprocal, *c));
   if (p.size() != 1 || !p[0].bounds.empty()) return fail("no closed form: division by the sum " + text(p));
   Poly out = p;
-  out[0].coef = a_.apply(CoefFunction::reciprocal, p[0].coef);
+  out[0].coef = a_.apply(Function::reciprocal, p[0].coef);
   for (Atom& x : out[0].atoms) {
     if (x.opaque.empty() && x.stat == Stat::value) x.stat = Stat::inverse;
     else if (x.opaque.empty() && x.stat == Stat::inverse) x.stat = Stat::value;
-    else x.opaque = "1/(" + print_statistic(m_, x) + ")";
+    else make_opaque(x, Function::reciprocal, "1/(" + print_statistic(m_, x) + ")");
   }
   return out;
 }
 
-Poly Expander::apply(CoefFunction f, const char* name, const Poly& p) {
+Poly Expander::apply(Function f, const Poly& p) {
+  return f == Function::log          ? log(p)
+         : f == Function::log1m      ? log1m(p)
+         : f == Function::reciprocal ? reciprocal(p)
+                                     : opaque(f, p);
+}
+
+Poly Expander::opaque(Function f, const Poly& p) {
   if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(f, *c));
   // lgamma(1 + x) = log x + lgamma x: what is left often cancels, as in the density of Beta(1, x)
-  for (std::size_t k = 0; f == CoefFunction::lgamma && p.size() == 2 && k < 2; ++k) {
+  for (std::size_t k = 0; f == Function::lgamma && p.size() == 2 && k < 2; ++k) {
     const Term &one = p[k], &x = p[1 - k];
     if (is_plain(one) && one.atoms.empty() && a_.literal(one.coef) == 1.0 && is_plain(x) && !x.atoms.empty())
-      return add(log({x}), apply(f, name, {x}));
+      return add(log({x}), opaque(f, {x}));
   }
   for (const Term& t : p) {
     if (t.atoms.empty()) continue;
     Atom x = t.atoms[0];
-    x.opaque = std::string(name) + "(" + text(p) + ")";
+    x.opaque = {fmt::format("{}({})", row_of(f).name, text(p)), 0, p.size() == 1 && x.opaque.product, {f}};
     Poly out = constant(a_, 1);
     out[0].atoms.push_back(std::move(x));
     return out;

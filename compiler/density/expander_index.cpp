@@ -64,7 +64,7 @@ IndexId Expander::selector(model::VariableId v, std::vector<IndexId> axes) {
 
 Poly Expander::close_scope(Poly p) {
   for (const Selector& s : scopes_.back().selectors) {
-    const Atom atom{s.variable, s.axes, math::Stat::indicator, {a_.index(s.bound)}, ""};
+    const Atom atom{s.variable, s.axes, math::Stat::indicator, {a_.index(s.bound)}, {}};
     for (Term& t : p) {
       t.atoms.push_back(atom);
       t.bounds.push_back(s.bound);

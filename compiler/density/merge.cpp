@@ -56,7 +56,8 @@ bool symmetric(const Atom& atom) {
 }
 
 std::string sort_key(const Atom& atom) {
-  return std::to_string(atom.variable.value) + '/' + std::to_string(static_cast<int>(atom.stat)) + '/' + atom.opaque;
+  return std::to_string(atom.variable.value) + '/' + std::to_string(static_cast<int>(atom.stat)) + '/' +
+         atom.opaque.text;
 }
 
 /// Key of the term with the atoms in the given order.

@@ -173,27 +173,19 @@ Step drop_unused_selector(Algebra& a, Term& t) {
   return Step::none;
 }
 
-/// The power of the variable that a scalar's statistic is: 1 for x, 2 for x^2, 4 for an opaque "mu^4".
-std::optional<int> degree(const model::Model& m, const Atom& x) {
-  if (x.opaque.empty()) {
-    if (x.stat == Stat::value) return 1;
-    return x.stat == Stat::square ? std::optional(2) : std::nullopt;
-  }
-  const std::string power = m[x.variable].name + "^";
-  if (!x.opaque.starts_with(power) || x.opaque.find_first_not_of("0123456789", power.size()) != std::string::npos) {
-    return std::nullopt;
-  }
-  return std::stoi(x.opaque.substr(power.size()));
+/// The power of the variable that a scalar's statistic is: 1 for x, 2 for x^2; 0 for other functions.
+int degree(const Atom& x) {
+  if (!x.opaque.empty()) return x.opaque.functions.empty() ? x.opaque.power : 0;
+  return x.stat == Stat::value ? 1 : x.stat == Stat::square ? 2 : 0;
 }
 
 /// The product of two statistics of one element, replacing both.
-void merge_pair(Algebra& a, const model::Model& m, Term& t, std::size_t i, std::size_t j) {
+void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
   const Atom l = t.atoms[i], r = t.atoms[j];
   t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(j));
   Atom& out = t.atoms[i];
   const auto is = [&](Stat x, Stat y) { return (l.stat == x && r.stat == y) || (l.stat == y && r.stat == x); };
   const math::Support support = m[l.variable].support;
-  (void)a;
   if (l.opaque.empty() && r.opaque.empty()) {
     if (is(Stat::indicator, Stat::indicator)) {
       t.guards.push_back({Relation::equal, l.event[0], r.event[0], std::nullopt, {}});
@@ -218,16 +210,19 @@ void merge_pair(Algebra& a, const model::Model& m, Term& t, std::size_t i, std::
       return;
     }
   }
-  const std::optional<int> dl = degree(m, l), dr = degree(m, r);
-  out.opaque = dl && dr ? fmt::format("{}^{}", m[l.variable].name, *dl + *dr)
-                        : print_statistic(m, l) + " * " + print_statistic(m, r);
+  const int power = degree(l) > 0 && degree(r) > 0 ? degree(l) + degree(r) : 0;
+  out.opaque = {power > 0 ? fmt::format("{}^{}", m[l.variable].name, power)
+                          : print_statistic(m, l) + " * " + print_statistic(m, r),
+                power,
+                power == 0,
+                {}};
 }
 
-Step merge_atoms(Algebra& a, const model::Model& m, Term& t) {
+Step merge_atoms(const model::Model& m, Term& t) {
   for (std::size_t i = 0; i < t.atoms.size(); ++i) {
     for (std::size_t j = i + 1; j < t.atoms.size(); ++j) {
       if (t.atoms[i].variable == t.atoms[j].variable && t.atoms[i].axes == t.atoms[j].axes) {
-        merge_pair(a, m, t, i, j);
+        merge_pair(m, t, i, j);
         return Step::changed;
       }
     }
@@ -283,7 +278,7 @@ std::vector<Term> normalise(Algebra& a, const model::Model& m, Term term) {
     while (!zero) {
       Step s = guards(a, m, t);
       if (s == Step::none) s = drop_unused_selector(a, t);
-      if (s == Step::none) s = merge_atoms(a, m, t);
+      if (s == Step::none) s = merge_atoms(m, t);
       if (s == Step::zero) zero = true;
       if (s != Step::none) continue;
       std::optional<Term> equal = split(a, t);

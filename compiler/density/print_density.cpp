@@ -2,152 +2,172 @@
 #include "compiler/density/print_density.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "compiler/support/overloaded.h"
+#include "compiler/support/printing.h"
 
 namespace lehr::density {
 namespace {
 
-std::string brackets(const std::vector<std::string>& parts) {
-  return parts.empty() ? "" : fmt::format("[{}]", fmt::join(parts, ", "));
+std::string brackets(Names& names, const std::vector<IndexId>& indices) {
+  return bracketed(listed(indices, [&](IndexId i) { return print(names, i); }));
 }
 
-std::vector<std::string> list(const model::Model& m, const Algebra& a, Names& names, const std::vector<IndexId>& v) {
-  std::vector<std::string> out;
-  for (IndexId i : v)
-    out.push_back(print(m, a, names, i));
+std::string element(Names& names, const DataSource& s, const std::vector<IndexId>& indices) {
+  return std::visit([&](auto id) { return names.model[id].name; }, s) + brackets(names, indices);
+}
+
+/// A text and the minus before it.
+struct Signed {
+  bool minus;
+  std::string text;
+
+  std::string whole() const { return (minus ? "-" : "") + text; }
+};
+
+std::string sum_of(const std::vector<Signed>& parts) {
+  std::string out;
+  for (const Signed& p : parts)
+    out += out.empty() ? p.whole() : (p.minus ? " - " : " + ") + p.text;
   return out;
 }
 
-std::string source_name(const model::Model& m, const DataSource& s) {
-  return std::visit([&](auto id) { return m[id].name; }, s);
+std::string factor(Names& names, CoefId c) {
+  const std::string s = print(names, c);
+  return std::holds_alternative<CoefAdd>(names.algebra[c]) ? "(" + s + ")" : s;
 }
 
-std::string_view name_of(CoefFunction f) {
-  switch (f) {
-    case CoefFunction::log:
-      return "log";
-    case CoefFunction::log1m:
-      return "log1m";
-    case CoefFunction::exp:
-      return "exp";
-    case CoefFunction::sqrt:
-      return "sqrt";
-    case CoefFunction::reciprocal:
-      return "1/";
-    case CoefFunction::lgamma:
-      return "lgamma";
-    case CoefFunction::digamma:
-      return "digamma";
+Signed signed_product(Names& names, const std::vector<CoefId>& parts) {
+  const Algebra& a = names.algebra;
+  Signed out{false, ""};
+  std::string denominator;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto* f = std::get_if<CoefApply>(&a[parts[k]]);
+    const auto literal = a.literal(parts[k]);
+    if (f && f->function == Function::reciprocal) {
+      denominator += " / " + factor(names, f->argument);
+      continue;
+    }
+    if (literal && *literal < 0) out.minus = !out.minus;
+    if (literal == -1.0) continue;
+    const bool twice = k + 1 < parts.size() && parts[k + 1] == parts[k];
+    if (!out.text.empty()) out.text += " * ";
+    out.text += (literal ? fmt::format("{:.6g}", std::abs(*literal)) : factor(names, parts[k])) + (twice ? "^2" : "");
+    if (twice) ++k;
   }
-  return "";
+  if (out.text.empty()) out.text = "1";
+  out.text += denominator;
+  return out;
 }
 
-bool is_sum(const Algebra& a, CoefId c) { return std::holds_alternative<CoefAdd>(a[c]); }
+Signed signed_text(Names& names, CoefId c) {
+  const CoefNode& node = names.algebra[c];
+  if (const auto* product = std::get_if<CoefMultiply>(&node)) return signed_product(names, product->parts);
+  if (const auto* n = std::get_if<CoefNumber>(&node)) return {n->value < 0, fmt::format("{:.6g}", std::abs(n->value))};
+  return {false, print(names, c)};
+}
+
+Signed signed_text(const model::Model& m, const Algebra& a, const Term& t) {
+  Names names(m, a);
+  std::string sum;
+  if (!t.bounds.empty()) {
+    sum = listed(t.bounds, [&](BoundId b) { return names(b); });
+    if (!t.guards.empty()) sum += " | " + listed(t.guards, [&](const Guard& g) { return print(names, g); });
+    sum = "sum(" + sum + ") ";
+  }
+  std::vector<std::string> factors;
+  for (const Multiplicity& x : t.multiplicities)
+    factors.push_back(print(names, x.count));
+  bool minus = false;
+  const auto literal = a.literal(t.coef);
+  const bool leading = factors.empty();
+  if (leading && !t.atoms.empty() && literal == -1.0) {
+    minus = true;
+  } else if (literal != 1.0 || (leading && t.atoms.empty())) {
+    const Signed c =
+        std::holds_alternative<CoefAdd>(a[t.coef]) ? Signed{false, factor(names, t.coef)} : signed_text(names, t.coef);
+    minus = leading && c.minus;
+    factors.push_back(leading ? c.text : c.whole());
+  }
+  for (const Atom& x : t.atoms)
+    factors.push_back(print(names, x));
+  const Signed product{minus, listed(factors, {}, " * ")};
+  return sum.empty() ? product : Signed{false, sum + product.whole()};
+}
 
 }  // namespace
 
 std::string Names::operator()(BoundId b) {
   auto [it, inserted] = given_.try_emplace(b);
   if (inserted) {
-    const std::string& base = a_[b].name;
+    const std::string& base = algebra[b].name;
     it->second = base + std::string(static_cast<std::size_t>(used_[base]++), '\'');
   }
-  (void)m_;
   return it->second;
 }
 
-std::string print(const model::Model& m, const Algebra& a, Names& names, IndexId i) {
+std::string print(Names& names, IndexId i) {
   return std::visit(Overloaded{[&](const IndexBound& b) {
                                  const std::string name = names(b.bound);
                                  return b.offset == 0 ? name : fmt::format("{}{:+}", name, b.offset);
                                },
                                [&](const IndexConstant& c) { return std::to_string(c.value); },
-                               [&](const IndexLookup& l) {
-                                 return source_name(m, l.source) + brackets(list(m, a, names, l.indices));
-                               }},
-                    a[i]);
+                               [&](const IndexLookup& l) { return element(names, l.source, l.indices); }},
+                    names.algebra[i]);
 }
 
-std::string print(const model::Model& m, const Algebra& a, Names& names, CoefId c) {
-  const auto factor = [&](CoefId x) {
-    const std::string s = print(m, a, names, x);
-    return is_sum(a, x) ? "(" + s + ")" : s;
-  };
+std::string print(Names& names, CoefId c) {
+  const model::Model& m = names.model;
+  const Algebra& a = names.algebra;
   return std::visit(
-      Overloaded{
-          [&](const CoefNumber& n) { return fmt::format("{:.6g}", n.value); },
-          [&](const CoefConstant& k) { return m[k.constant].name; },
-          [&](const CoefData& d) { return source_name(m, d.source) + brackets(list(m, a, names, d.indices)); },
-          [&](const CoefArray& d) {
-            return fmt::format("@{}", d.array.value) + brackets(list(m, a, names, d.indices));
-          },
-          [&](const CoefExtent& e) {
-            return e.row ? fmt::format("size({}[{}])", m[e.plate].name, print(m, a, names, *e.row))
-                         : fmt::format("size({})", m[e.plate].name);
-          },
-          [&](const CoefIndexValue& v) { return print(m, a, names, v.index); },
-          [&](const CoefAdd& s) {
-            // Literal numbers last, `eta - 1`, but not behind a minus: `1 - x`.
-            std::vector<std::string> parts;
-            for (bool literal : {false, true}) {
-              for (CoefId p : s.parts) {
-                if (a.literal(p).has_value() == literal) parts.push_back(print(m, a, names, p));
-              }
-            }
-            if (parts.front().starts_with("-")) std::rotate(parts.begin(), parts.end() - 1, parts.end());
-            std::string out;
-            for (const std::string& t : parts) {
-              if (out.empty()) out = t;
-              else if (t.starts_with("-")) out += " - " + t.substr(1);
-              else out += " + " + t;
-            }
-            return out;
-          },
-          [&](const CoefMultiply& p) {
-            std::string numerator, denominator;
-            for (std::size_t k = 0; k < p.parts.size(); ++k) {
-              const CoefId x = p.parts[k];
-              const auto* f = std::get_if<CoefApply>(&a[x]);
-              if (f && f->function == CoefFunction::reciprocal) {
-                denominator += " / " + factor(f->argument);
-              } else if (a.literal(x) == -1.0 && p.parts.size() > 1) {
-                numerator += "-";
-              } else {
-                const bool twice = k + 1 < p.parts.size() && p.parts[k + 1] == x;
-                numerator += (numerator.empty() || numerator == "-" ? "" : " * ") + factor(x) + (twice ? "^2" : "");
-                if (twice) ++k;
-              }
-            }
-            if (numerator.empty() || numerator == "-") numerator += "1";
-            return numerator + denominator;
-          },
-          [&](const CoefApply& f) {
-            if (f.function == CoefFunction::reciprocal) return "1 / " + factor(f.argument);
-            return fmt::format("{}({})", name_of(f.function), print(m, a, names, f.argument));
-          },
-          [&](const CoefSum& s) {
-            const std::string b = names(s.bound);
-            return fmt::format("sum({}) {}", b, factor(s.body));
-          },
-          [&](const CoefInverse& x) {
-            return fmt::format("inverse({}{})[{}, {}]", source_name(m, x.matrix), brackets(list(m, a, names, x.lead)),
-                               print(m, a, names, x.row), print(m, a, names, x.column));
-          },
-          [&](const CoefLogDet& x) {
-            return fmt::format("logdet({}{})", source_name(m, x.matrix), brackets(list(m, a, names, x.lead)));
-          }},
+      Overloaded{[&](const CoefNumber& n) { return fmt::format("{:.6g}", n.value); },
+                 [&](const CoefConstant& k) { return m[k.constant].name; },
+                 [&](const CoefData& d) { return element(names, d.source, d.indices); },
+                 [&](const CoefArray& d) { return fmt::format("@{}", d.array.value) + brackets(names, d.indices); },
+                 [&](const CoefExtent& e) {
+                   const std::string row = e.row ? "[" + print(names, *e.row) + "]" : "";
+                   return fmt::format("size({}{})", m[e.plate].name, row);
+                 },
+                 [&](const CoefIndexValue& v) { return print(names, v.index); },
+                 [&](const CoefAdd& s) {
+                   // Literal numbers last, `eta - 1`, but not behind a minus: `1 - x`.
+                   std::vector<Signed> parts;
+                   for (bool literal : {false, true}) {
+                     for (CoefId p : s.parts) {
+                       if (a.literal(p).has_value() == literal) parts.push_back(signed_text(names, p));
+                     }
+                   }
+                   if (parts.front().minus) std::rotate(parts.begin(), parts.end() - 1, parts.end());
+                   return sum_of(parts);
+                 },
+                 [&](const CoefMultiply& p) { return signed_product(names, p.parts).whole(); },
+                 [&](const CoefApply& f) {
+                   if (f.function == Function::reciprocal) return "1 / " + factor(names, f.argument);
+                   return fmt::format("{}({})", row_of(f.function).name, print(names, f.argument));
+                 },
+                 [&](const CoefSum& s) {
+                   const std::string b = names(s.bound);
+                   return fmt::format("sum({}) {}", b, factor(names, s.body));
+                 },
+                 [&](const CoefInverse& x) {
+                   const std::string row = print(names, x.row);
+                   return fmt::format("inverse({})[{}, {}]", element(names, x.matrix, x.lead), row,
+                                      print(names, x.column));
+                 },
+                 [&](const CoefLogDet& x) { return fmt::format("logdet({})", element(names, x.matrix, x.lead)); }},
       a[c]);
 }
 
-std::string print(const model::Model& m, const Algebra& a, Names& names, const Atom& atom) {
-  const std::string v = m[atom.variable].name + brackets(list(m, a, names, atom.axes));
-  const std::vector<std::string> event = list(m, a, names, atom.event);
-  if (!atom.opaque.empty()) return atom.opaque;
+std::string print(Names& names, const Atom& atom) {
+  const std::string v = names.model[atom.variable].name + brackets(names, atom.axes);
+  std::vector<std::string> event;
+  for (IndexId i : atom.event)
+    event.push_back(print(names, i));
+  if (!atom.opaque.empty()) return atom.opaque.text;
   switch (atom.stat) {
     case math::Stat::value:
       return v;
@@ -162,17 +182,17 @@ std::string print(const model::Model& m, const Algebra& a, Names& names, const A
     case math::Stat::indicator:
       return fmt::format("[{} = {}]", v, event[0]);
     case math::Stat::log_comp:
-      return "log " + v + brackets(event);
+      return "log " + v + bracketed(listed(event));
     case math::Stat::comp:
-      return v + brackets(event);
+      return v + bracketed(listed(event));
     case math::Stat::comp2:
       return fmt::format("{}[{}] * {}[{}]", v, event[0], v, event[1]);
     case math::Stat::entry:
-      return v + brackets(event);
+      return v + bracketed(listed(event));
     case math::Stat::logdet:
       return "logdet " + v;
     case math::Stat::weighted:
-      return fmt::format("({} * mean){}", v, brackets(event));
+      return fmt::format("({} * mean){}", v, bracketed(listed(event)));
     case math::Stat::weighted_square:
       return fmt::format("(mean' * {} * mean)", v);
     case math::Stat::curvature:
@@ -184,7 +204,7 @@ std::string print(const model::Model& m, const Algebra& a, Names& names, const A
 }
 
 std::string print_statistic(const model::Model& m, const Atom& atom) {
-  if (!atom.opaque.empty()) return atom.opaque;
+  if (!atom.opaque.empty()) return atom.opaque.text;
   // Rows speak of x and X; people speak of the variable.
   const std::string_view row = math::name_of(atom.stat);
   const auto letter = [&](std::size_t k) { return k < row.size() && std::isalpha(static_cast<unsigned char>(row[k])); };
@@ -196,48 +216,20 @@ std::string print_statistic(const model::Model& m, const Atom& atom) {
   return out;
 }
 
-std::string print(const model::Model& m, const Algebra& a, Names& names, const Guard& g) {
-  if (g.present) return fmt::format("present({}{})", m[*g.present].name, brackets(list(m, a, names, g.element)));
+std::string print(Names& names, const Guard& g) {
+  if (g.present) return fmt::format("present({})", element(names, *g.present, g.element));
   const char* sign[] = {"=", "!=", "<", ">="};
-  return fmt::format("{} {} {}", print(m, a, names, g.left), sign[static_cast<int>(g.relation)],
-                     print(m, a, names, g.right));
+  const std::string left = print(names, g.left);
+  return fmt::format("{} {} {}", left, sign[static_cast<int>(g.relation)], print(names, g.right));
 }
 
-std::string print(const model::Model& m, const Algebra& a, const Term& t) {
-  Names names(m, a);
-  std::string out;
-  if (!t.bounds.empty()) {
-    std::vector<std::string> bounds;
-    for (BoundId b : t.bounds)
-      bounds.push_back(names(b));
-    std::vector<std::string> guards;
-    for (const Guard& g : t.guards)
-      guards.push_back(print(m, a, names, g));
-    out += fmt::format("sum({}{}{}) ", fmt::join(bounds, ", "), guards.empty() ? "" : " | ", fmt::join(guards, ", "));
-  }
-  std::vector<std::string> factors;
-  for (const Multiplicity& x : t.multiplicities)
-    factors.push_back(print(m, a, names, x.count));
-  const bool unit = a.literal(t.coef) == 1.0 && (!factors.empty() || !t.atoms.empty());
-  if (!unit) factors.push_back(is_sum(a, t.coef) ? "(" + print(m, a, names, t.coef) + ")" : print(m, a, names, t.coef));
-  for (const Atom& x : t.atoms)
-    factors.push_back(print(m, a, names, x));
-  if (factors.size() > 1 && factors[0] == "-1") {
-    factors.erase(factors.begin());
-    factors[0].insert(0, "-");
-  }
-  return out + fmt::format("{}", fmt::join(factors, " * "));
-}
+std::string print(const model::Model& m, const Algebra& a, const Term& t) { return signed_text(m, a, t).whole(); }
 
 std::string print_poly(const model::Model& m, const Density& d, const Poly& p) {
-  std::string out;
-  for (const Term& t : p) {
-    const std::string s = print(m, d.algebra, t);
-    if (out.empty()) out = s;
-    else if (s.starts_with("-")) out += " - " + s.substr(s.starts_with("-1 * ") ? 5 : 1);
-    else out += " + " + s;
-  }
-  return out.empty() ? "0" : out;
+  std::vector<Signed> parts;
+  for (const Term& t : p)
+    parts.push_back(signed_text(m, d.algebra, t));
+  return parts.empty() ? "0" : sum_of(parts);
 }
 
 }  // namespace lehr::density

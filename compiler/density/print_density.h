@@ -7,23 +7,25 @@
 
 namespace lehr::density {
 
-/// Names of the bounds in scope: unique, the plate's name with primes where several range over one plate.
+/// What is printed from, and the names of the bounds in scope: unique, the plate's name with primes where several range
+/// over one plate.
 class Names {
  public:
-  Names(const model::Model& m, const Algebra& a) : m_(m), a_(a) {}
+  Names(const model::Model& m, const Algebra& a) : model(m), algebra(a) {}
   std::string operator()(BoundId b);
 
+  const model::Model& model;
+  const Algebra& algebra;
+
  private:
-  const model::Model& m_;
-  const Algebra& a_;
   std::map<BoundId, std::string> given_;
   std::map<std::string, int> used_;
 };
 
-std::string print(const model::Model& m, const Algebra& a, Names& names, IndexId i);
-std::string print(const model::Model& m, const Algebra& a, Names& names, CoefId c);
-std::string print(const model::Model& m, const Algebra& a, Names& names, const Atom& atom);
-std::string print(const model::Model& m, const Algebra& a, Names& names, const Guard& g);
+std::string print(Names& names, IndexId i);
+std::string print(Names& names, CoefId c);
+std::string print(Names& names, const Atom& atom);
+std::string print(Names& names, const Guard& g);
 /// The statistic in the words of its variable, without indices: "log theta[k]", "mu^2", "lgamma(shape)".
 std::string print_statistic(const model::Model& m, const Atom& atom);
 /// `sum(doc, token) count[doc,token] * [z[doc,token] = topic] * log theta[doc][topic]`

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/model/arithmetic.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr {
@@ -189,7 +188,7 @@ double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
                    return static_cast<double>(offsets[row + 1] - offsets[row]);
                  },
                  [&](const Negate& n) { return -entry(n.operand, at, i, j); },
-                 [&](const Binary& b) { return apply(b.op, entry(b.left, at, i, j), entry(b.right, at, i, j)); },
+                 [&](const Binary& b) { return value_of(b.op, entry(b.left, at, i, j), entry(b.right, at, i, j)); },
                  [&](const MatrixVector& m) {
                    double total = 0;
                    for (std::size_t k = 0; k < extent_of(m.vector, 0); ++k)
@@ -211,7 +210,7 @@ double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
                      left *= 1 - entry(s.fractions, at, k);
                    return i < extent_of(s.fractions, 0) ? left * entry(s.fractions, at, i) : left;
                  },
-                 [&](const Apply& a) { return apply(a.function, entry(a.argument, at, i, j)); }},
+                 [&](const Apply& a) { return value_of(a.function, entry(a.argument, at, i, j)); }},
       e.node);
 }
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "compiler/math/family.h"
-#include "compiler/support/overloaded.h"
+#include "compiler/math/walk.h"
 
 namespace lehr {
 namespace {
@@ -15,22 +15,10 @@ constexpr double kLeast = 1e-3;
 
 /// Names in arguments of log gamma functions.
 void under_log_gamma(const math::Expr& e, bool inside, std::set<std::string>& names) {
-  std::visit(Overloaded{[&](const math::Symbol& s) {
-                          if (inside) names.insert(s.name);
-                        },
-                        [&](const math::Add& x) {
-                          under_log_gamma(x.left, inside, names);
-                          under_log_gamma(x.right, inside, names);
-                        },
-                        [&](const math::Multiply& x) {
-                          under_log_gamma(x.left, inside, names);
-                          under_log_gamma(x.right, inside, names);
-                        },
-                        [&](const math::Apply& x) {
-                          under_log_gamma(x.argument, inside || x.function == math::Function::lgamma, names);
-                        },
-                        [&](const math::Sum& x) { under_log_gamma(x.body, inside, names); }, [](const auto&) {}},
-             e->form);
+  if (const auto* s = std::get_if<math::Symbol>(&e->form); s && inside) names.insert(s->name);
+  const auto* function = std::get_if<math::Apply>(&e->form);
+  for (const math::Expr& part : math::children_of(e))
+    under_log_gamma(part, inside || (function && function->function == math::Function::lgamma), names);
 }
 
 void add(LostDigits& to, const std::string& name, const std::vector<double>& values) {

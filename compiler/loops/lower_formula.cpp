@@ -1,51 +1,35 @@
 // Family formulas as loops: parameter maps, moments, entropies, and the small matrix kernels they need.
 #include "compiler/loops/formulas.h"
 
+#include <algorithm>
+
+#include "compiler/loops/functions.h"
+#include "compiler/math/walk.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
 namespace {
 
 bool costly(const math::Expr& e) {
-  return std::visit(Overloaded{[](const math::Add& n) { return costly(n.left) || costly(n.right); },
-                               [](const math::Multiply& n) { return costly(n.left) || costly(n.right); },
-                               [](const math::Apply&) { return true; }, [](const math::Sum&) { return true; },
-                               [](const auto&) { return false; }},
-                    e->form);
+  const bool itself = std::holds_alternative<math::Apply>(e->form) || std::holds_alternative<math::Sum>(e->form);
+  return itself || std::ranges::any_of(math::children_of(e), costly);
 }
 
 /// Largest subformulas that do not depend on event indices of rank above `rank` and are worth keeping.
 void invariant(const math::Expr& e, int rank, std::vector<math::Expr>& out) {
   if (math::free_event_rank(e) <= rank) {
     if (costly(e)) out.push_back(e);
-    return;
+  } else if (!std::holds_alternative<math::Sum>(e->form)) {
+    for (const math::Expr& part : math::children_of(e))
+      invariant(part, rank, out);
   }
-  std::visit(Overloaded{[&](const math::Add& n) {
-                          invariant(n.left, rank, out);
-                          invariant(n.right, rank, out);
-                        },
-                        [&](const math::Multiply& n) {
-                          invariant(n.left, rank, out);
-                          invariant(n.right, rank, out);
-                        },
-                        [&](const math::Apply& n) { invariant(n.argument, rank, out); }, [](const auto&) {}},
-             e->form);
 }
 
 void matrices(const math::Expr& e, std::set<std::string>& out) {
-  std::visit(Overloaded{[&](const math::Add& n) {
-                          matrices(n.left, out);
-                          matrices(n.right, out);
-                        },
-                        [&](const math::Multiply& n) {
-                          matrices(n.left, out);
-                          matrices(n.right, out);
-                        },
-                        [&](const math::Apply& n) { matrices(n.argument, out); },
-                        [&](const math::Sum& n) { matrices(n.body, out); },
-                        [&](const math::InverseEntry& n) { out.insert(n.matrix); },
-                        [&](const math::LogDet& n) { out.insert(n.matrix); }, [](const auto&) {}},
-             e->form);
+  if (const auto* inverse = std::get_if<math::InverseEntry>(&e->form)) out.insert(inverse->matrix);
+  if (const auto* logdet = std::get_if<math::LogDet>(&e->form)) out.insert(logdet->matrix);
+  for (const math::Expr& part : math::children_of(e))
+    matrices(part, out);
 }
 
 }  // namespace
@@ -65,40 +49,7 @@ ExprId FormulaLoops::formula(const math::Expr& e, Formulas& f, std::map<int, Exp
                  [&](const math::AtValue&) -> ExprId { return b_.f(0); },
                  [&](const math::Add& n) { return b_.add(rec(n.left), rec(n.right)); },
                  [&](const math::Multiply& n) { return b_.mul(rec(n.left), rec(n.right)); },
-                 [&](const math::Apply& n) {
-                   const ExprId x = rec(n.argument);
-                   switch (n.function) {
-                     case math::Function::log:
-                       return b_.log(x);
-                     case math::Function::exp:
-                       return b_.exp(x);
-                     case math::Function::sqrt:
-                       return b_.sqrt(x);
-                     case math::Function::reciprocal:
-                       return b_.div(b_.f(1), x);
-                     case math::Function::lgamma:
-                       return b_.lgamma(x);
-                     case math::Function::digamma:
-                       return b_.digamma(x);
-                     case math::Function::trigamma:
-                       return b_.trigamma(x);
-                     case math::Function::log1m:
-                       return b_.log1p(b_.neg(x));
-                     case math::Function::tanh:
-                       return b_.sub(b_.f(1), b_.div(b_.f(2), b_.add(b_.exp(b_.mul(b_.f(2), x)), b_.f(1))));
-                     case math::Function::log_cosh: {
-                       const ExprId y = b_.abs(x);
-                       return b_.sub(b_.add(y, b_.log1p(b_.exp(b_.mul(b_.f(-2), y)))), b_.f(0.69314718055994530942));
-                     }
-                     case math::Function::step:
-                       return b_.select(b_.greater(x, b_.f(0)), b_.f(1), b_.f(0));
-                     case math::Function::xlogx: {
-                       const ExprId positive = b_.greater(x, b_.f(0));
-                       return b_.select(positive, b_.mul(x, b_.log(b_.select(positive, x, b_.f(1)))), b_.f(0));
-                     }
-                   }
-                   return x;
-                 },
+                 [&](const math::Apply& n) { return apply(b_, n.function, rec(n.argument)); },
                  [&](const math::Sum& s) {
                    const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(s.largest ? -1.7e308 : 0));
                    b_.for_range("e", b_.i(0), b_.extent(f.extent), [&](ExprId i) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/loops/functions.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
@@ -98,25 +99,10 @@ ExprId Terms::coef(CoefId c, const Env& env) {
                    return out;
                  },
                  [&](const density::CoefApply& f) {
-                   const ExprId x = coef(f.argument, env);
-                   switch (f.function) {
-                     // log 0 times an indicator that is never 1 must stay finite (simplex data with zeros)
-                     case density::CoefFunction::log:
-                       return b_.max(b_.log(x), b_.f(kLogZero));
-                     case density::CoefFunction::log1m:
-                       return b_.max(b_.log1p(b_.neg(x)), b_.f(kLogZero));
-                     case density::CoefFunction::exp:
-                       return b_.exp(x);
-                     case density::CoefFunction::sqrt:
-                       return b_.sqrt(x);
-                     case density::CoefFunction::reciprocal:
-                       return b_.div(b_.f(1), x);
-                     case density::CoefFunction::lgamma:
-                       return b_.lgamma(x);
-                     case density::CoefFunction::digamma:
-                       return b_.digamma(x);
-                   }
-                   return x;
+                   const ExprId y = apply(b_, f.function, coef(f.argument, env));
+                   // log 0 times an indicator that is never 1 must stay finite (simplex data with zeros)
+                   const bool log = f.function == math::Function::log || f.function == math::Function::log1m;
+                   return log ? b_.max(y, b_.f(kLogZero)) : y;
                  },
                  [&](const density::CoefSum& s) {
                    const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));

@@ -8,9 +8,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numbers>
-
-#include "compiler/math/special.h"
 
 namespace lehr::math {
 
@@ -23,36 +20,6 @@ struct Factorised {
   Eigen::MatrixXd inverse, root;
   double logdet = kNaN;
 };
-
-double apply(Function function, double x) {
-  switch (function) {
-    case Function::log:
-      return std::log(x);
-    case Function::exp:
-      return std::exp(x);
-    case Function::sqrt:
-      return std::sqrt(x);
-    case Function::reciprocal:
-      return 1.0 / x;
-    case Function::lgamma:
-      return log_gamma_value(x);
-    case Function::digamma:
-      return digamma_value(x);
-    case Function::trigamma:
-      return trigamma_value(x);
-    case Function::log1m:
-      return std::log1p(-x);
-    case Function::tanh:
-      return std::tanh(x);
-    case Function::log_cosh:
-      return std::abs(x) + std::log1p(std::exp(-2.0 * std::abs(x))) - std::numbers::ln2;
-    case Function::step:
-      return x > 0.0 ? 1.0 : 0.0;
-    case Function::xlogx:
-      return x == 0.0 ? 0.0 : x * std::log(x);
-  }
-  return kNaN;
-}
 
 class Evaluator {
  public:
@@ -97,7 +64,7 @@ class Evaluator {
     const bool is_zero = zero_wins_ && (left == 0.0 || right == 0.0) && !std::isnan(left) && !std::isnan(right);
     return is_zero ? 0.0 : left * right;
   }
-  double operator()(const Apply& a) { return apply(a.function, value(a.argument)); }
+  double operator()(const Apply& a) { return value_of(a.function, value(a.argument)); }
 
   double operator()(const Sum& s) {
     std::size_t& index = indices_.at(static_cast<std::size_t>(s.index.id));

@@ -3,11 +3,10 @@
 #include "compiler/math/expr.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
-#include "compiler/math/special.h"
+#include "compiler/math/walk.h"
 
 namespace lehr::math {
 
@@ -23,68 +22,23 @@ std::optional<double> number(const Expr& e) {
   return n ? std::optional(n->value) : std::nullopt;
 }
 
-/// Value of a function at a number, where folding is wanted: digamma and trigamma never meet one.
-std::optional<double> fold(Function function, double x) {
-  switch (function) {
-    case Function::log:
-      return std::log(x);
-    case Function::exp:
-      return std::exp(x);
-    case Function::sqrt:
-      return std::sqrt(x);
-    case Function::reciprocal:
-      return 1.0 / x;
-    case Function::lgamma:
-      return log_gamma_value(x);
-    case Function::log1m:
-      return std::log1p(-x);
-    case Function::tanh:
-      return std::tanh(x);
-    case Function::log_cosh:
-      return std::abs(x) + std::log1p(std::exp(-2.0 * std::abs(x))) - std::log(2.0);
-    case Function::xlogx:
-      return x == 0.0 ? 0.0 : x * std::log(x);
-    case Function::step:
-      return x > 0.0 ? 1.0 : 0.0;
-    case Function::digamma:
-    case Function::trigamma:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-Expr apply(Function function, Expr argument) {
-  if (const auto x = number(argument)) {
-    if (const auto value = fold(function, *x)) return *value;
-  }
-  return make(Apply{function, std::move(argument)});
-}
-
 int rank_of(Index i) { return i == kSecond ? 2 : i == kFirst ? 1 : 0; }
-
-struct FreeRank {
-  int operator()(const Number&) const { return 0; }
-  int operator()(const AtValue&) const { return 0; }
-  int operator()(const ExtentValue&) const { return 0; }
-  int operator()(const LogDet&) const { return 0; }
-  int operator()(const IndexValue& v) const { return rank_of(v.index); }
-  int operator()(const Delta& d) const { return std::max(rank_of(d.left), rank_of(d.right)); }
-  int operator()(const InverseEntry& e) const { return std::max(rank_of(e.row), rank_of(e.column)); }
-  int operator()(const Apply& a) const { return free_event_rank(a.argument); }
-  int operator()(const Sum& s) const { return free_event_rank(s.body); }
-  int operator()(const Add& a) const { return std::max(free_event_rank(a.left), free_event_rank(a.right)); }
-  int operator()(const Multiply& m) const { return std::max(free_event_rank(m.left), free_event_rank(m.right)); }
-  int operator()(const Symbol& s) const {
-    int rank = 0;
-    for (Index i : s.indices)
-      rank = std::max(rank, rank_of(i));
-    return rank;
-  }
-};
 
 }  // namespace
 
-int free_event_rank(const Expr& e) { return std::visit(FreeRank{}, e->form); }
+int free_event_rank(const Expr& e) {
+  std::vector<Index> own;
+  if (const auto* s = std::get_if<Symbol>(&e->form)) own = s->indices;
+  if (const auto* v = std::get_if<IndexValue>(&e->form)) own = {v->index};
+  if (const auto* d = std::get_if<Delta>(&e->form)) own = {d->left, d->right};
+  if (const auto* m = std::get_if<InverseEntry>(&e->form)) own = {m->row, m->column};
+  int rank = 0;
+  for (Index i : own)
+    rank = std::max(rank, rank_of(i));
+  for (const Expr& part : children_of(e))
+    rank = std::max(rank, free_event_rank(part));
+  return rank;
+}
 
 Expr::Expr(double value) : node_(std::make_shared<const Node>(Node{Number{value}})) {}
 Expr::Expr(Node node) : node_(std::make_shared<const Node>(std::move(node))) {}
@@ -115,17 +69,10 @@ Expr operator-(Expr a) { return Expr(-1.0) * std::move(a); }
 Expr operator-(Expr a, Expr b) { return std::move(a) + (-std::move(b)); }
 Expr operator/(Expr a, Expr b) { return std::move(a) * reciprocal(std::move(b)); }
 
-Expr log(Expr a) { return apply(Function::log, std::move(a)); }
-Expr exp(Expr a) { return apply(Function::exp, std::move(a)); }
-Expr sqrt(Expr a) { return apply(Function::sqrt, std::move(a)); }
-Expr lgamma(Expr a) { return apply(Function::lgamma, std::move(a)); }
-Expr digamma(Expr a) { return apply(Function::digamma, std::move(a)); }
-Expr log1m(Expr a) { return apply(Function::log1m, std::move(a)); }
-Expr xlogx(Expr a) { return apply(Function::xlogx, std::move(a)); }
-Expr tanh(Expr a) { return apply(Function::tanh, std::move(a)); }
-Expr log_cosh(Expr a) { return apply(Function::log_cosh, std::move(a)); }
-Expr step(Expr a) { return apply(Function::step, std::move(a)); }
-Expr reciprocal(Expr a) { return apply(Function::reciprocal, std::move(a)); }
+Expr apply(Function f, Expr a) {
+  if (const auto x = number(a)) return value_of(f, *x);
+  return make(Apply{f, std::move(a)});
+}
 Expr square(Expr a) { return a * a; }
 
 Expr symbol(std::string name) { return make(Symbol{std::move(name), {}}); }

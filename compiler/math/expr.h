@@ -8,8 +8,11 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
+
+#include "compiler/math/function.h"
 
 namespace lehr::math {
 
@@ -19,10 +22,6 @@ struct Index {
 };
 inline constexpr Index kFirst{0};
 inline constexpr Index kSecond{1};
-
-/// log1m(x) = log(1 - x); step(x) = 1 where x > 0, else 0; xlogx(x) = x log x with xlogx(0) = 0 (entropies of discrete
-/// factors only); multigamma terms are written out as sums.
-enum class Function { log, exp, sqrt, reciprocal, lgamma, digamma, trigamma, log1m, tanh, log_cosh, xlogx, step };
 
 struct Node;
 
@@ -101,18 +100,19 @@ Expr operator-(Expr a, Expr b);
 Expr operator-(Expr a);
 Expr operator*(Expr a, Expr b);
 Expr operator/(Expr a, Expr b);  // a * reciprocal(b)
-Expr log(Expr a);
-Expr exp(Expr a);
-Expr sqrt(Expr a);
-Expr lgamma(Expr a);
-Expr digamma(Expr a);
-Expr log1m(Expr a);
-Expr xlogx(Expr a);
-Expr tanh(Expr a);
-Expr log_cosh(Expr a);
-Expr step(Expr a);
+Expr apply(Function f, Expr a);
+inline Expr log(Expr a) { return apply(Function::log, std::move(a)); }
+inline Expr exp(Expr a) { return apply(Function::exp, std::move(a)); }
+inline Expr sqrt(Expr a) { return apply(Function::sqrt, std::move(a)); }
+inline Expr lgamma(Expr a) { return apply(Function::lgamma, std::move(a)); }
+inline Expr digamma(Expr a) { return apply(Function::digamma, std::move(a)); }
+inline Expr log1m(Expr a) { return apply(Function::log1m, std::move(a)); }
+inline Expr xlogx(Expr a) { return apply(Function::xlogx, std::move(a)); }
+inline Expr tanh(Expr a) { return apply(Function::tanh, std::move(a)); }
+inline Expr log_cosh(Expr a) { return apply(Function::log_cosh, std::move(a)); }
+inline Expr step(Expr a) { return apply(Function::step, std::move(a)); }
+inline Expr reciprocal(Expr a) { return apply(Function::reciprocal, std::move(a)); }
 Expr square(Expr a);
-Expr reciprocal(Expr a);
 Expr symbol(std::string name);
 Expr symbol(std::string name, Index i);
 Expr symbol(std::string name, Index i, Index j);

@@ -2,156 +2,71 @@
 #include "compiler/math/family.h"
 
 #include <algorithm>
+#include <array>
 
 #include "compiler/math/rows.h"
+#include "compiler/support/table.h"
 
 namespace lehr::math {
 
+namespace {
+
+struct SupportRow {
+  Support support;
+  int event_rank;
+  std::string_view name;
+};
+constexpr std::array kSupports{
+    SupportRow{Support::real, 0, "real"},
+    SupportRow{Support::positive, 0, "positive real"},
+    SupportRow{Support::unit, 0, "real in (0, 1)"},
+    SupportRow{Support::count, 0, "count"},
+    SupportRow{Support::bit, 0, "0 or 1"},
+    SupportRow{Support::spin, 0, "-1 or +1"},
+    SupportRow{Support::category, 0, "element of a plate"},
+    SupportRow{Support::simplex, 1, "simplex"},
+    SupportRow{Support::vector, 1, "vector"},
+    SupportRow{Support::counts, 1, "vector of counts"},
+    SupportRow{Support::spd_matrix, 2, "positive definite matrix"},
+};
+
+struct StatNames {
+  Stat stat;
+  int event_rank;
+  std::string_view name, natural;
+};
+constexpr std::array kStats{
+    StatNames{Stat::value, 0, "x", "n_value"},
+    StatNames{Stat::square, 0, "x^2", "n_square"},
+    StatNames{Stat::log, 0, "log x", "n_log"},
+    StatNames{Stat::inverse, 0, "1/x", "n_inverse"},
+    StatNames{Stat::log1m, 0, "log(1 - x)", "n_log1m"},
+    StatNames{Stat::indicator, 1, "[x = k]", "n_indicator"},
+    StatNames{Stat::log_comp, 1, "log x[k]", "n_log_comp"},
+    StatNames{Stat::comp, 1, "x[j]", "n_comp"},
+    StatNames{Stat::comp2, 2, "x[j] x[l]", "n_comp2"},
+    StatNames{Stat::entry, 2, "X[j,l]", "n_entry"},
+    StatNames{Stat::logdet, 0, "log det X", "n_logdet"},
+    StatNames{Stat::weighted, 1, "precision * mean", "n_weighted"},  // rank of NormalGamma: 0
+    StatNames{Stat::weighted_square, 0, "mean' * precision * mean", "n_weighted_square"},
+    StatNames{Stat::curvature, 0, "lambda(x)", "n_curvature"},
+    StatNames{Stat::offset, 0, "log logistic(x) - x/2 + lambda(x) x^2", "n_offset"},
+};
+
+static_assert(in_order(kSupports, &SupportRow::support) && in_order(kStats, &StatNames::stat));
+
+const SupportRow& row_of(Support s) { return kSupports[static_cast<std::size_t>(s)]; }
+const StatNames& row_of(Stat s) { return kStats[static_cast<std::size_t>(s)]; }
+
+}  // namespace
+
 bool is_discrete(Support s) { return s == Support::category || s == Support::bit || s == Support::spin; }
 
-int event_rank(Support s) {
-  switch (s) {
-    case Support::real:
-    case Support::positive:
-    case Support::unit:
-    case Support::count:
-    case Support::bit:
-    case Support::spin:
-    case Support::category:
-      return 0;
-    case Support::simplex:
-    case Support::vector:
-    case Support::counts:
-      return 1;
-    case Support::spd_matrix:
-      return 2;
-  }
-  return 0;
-}
-
-std::string_view name_of(Support s) {
-  switch (s) {
-    case Support::real:
-      return "real";
-    case Support::positive:
-      return "positive real";
-    case Support::unit:
-      return "real in (0, 1)";
-    case Support::count:
-      return "count";
-    case Support::bit:
-      return "0 or 1";
-    case Support::spin:
-      return "-1 or +1";
-    case Support::category:
-      return "element of a plate";
-    case Support::simplex:
-      return "simplex";
-    case Support::vector:
-      return "vector";
-    case Support::counts:
-      return "vector of counts";
-    case Support::spd_matrix:
-      return "positive definite matrix";
-  }
-  return "";
-}
-
-int event_rank(Stat s) {
-  switch (s) {
-    case Stat::value:
-    case Stat::square:
-    case Stat::log:
-    case Stat::inverse:
-    case Stat::log1m:
-    case Stat::logdet:
-    case Stat::weighted_square:
-    case Stat::curvature:
-    case Stat::offset:
-      return 0;
-    case Stat::weighted:  // of NormalGamma: 0
-    case Stat::indicator:
-    case Stat::log_comp:
-    case Stat::comp:
-      return 1;
-    case Stat::comp2:
-    case Stat::entry:
-      return 2;
-  }
-  return 0;
-}
-
-std::string_view name_of(Stat s) {
-  switch (s) {
-    case Stat::value:
-      return "x";
-    case Stat::square:
-      return "x^2";
-    case Stat::log:
-      return "log x";
-    case Stat::inverse:
-      return "1/x";
-    case Stat::log1m:
-      return "log(1 - x)";
-    case Stat::indicator:
-      return "[x = k]";
-    case Stat::log_comp:
-      return "log x[k]";
-    case Stat::comp:
-      return "x[j]";
-    case Stat::comp2:
-      return "x[j] x[l]";
-    case Stat::entry:
-      return "X[j,l]";
-    case Stat::logdet:
-      return "log det X";
-    case Stat::weighted:
-      return "precision * mean";
-    case Stat::weighted_square:
-      return "mean' * precision * mean";
-    case Stat::curvature:
-      return "lambda(x)";
-    case Stat::offset:
-      return "log logistic(x) - x/2 + lambda(x) x^2";
-  }
-  return "";
-}
-
-std::string natural_name(Stat s) {
-  switch (s) {
-    case Stat::value:
-      return "n_value";
-    case Stat::square:
-      return "n_square";
-    case Stat::log:
-      return "n_log";
-    case Stat::inverse:
-      return "n_inverse";
-    case Stat::log1m:
-      return "n_log1m";
-    case Stat::indicator:
-      return "n_indicator";
-    case Stat::log_comp:
-      return "n_log_comp";
-    case Stat::comp:
-      return "n_comp";
-    case Stat::comp2:
-      return "n_comp2";
-    case Stat::entry:
-      return "n_entry";
-    case Stat::logdet:
-      return "n_logdet";
-    case Stat::weighted:
-      return "n_weighted";
-    case Stat::weighted_square:
-      return "n_weighted_square";
-    case Stat::curvature:
-      return "n_curvature";
-    case Stat::offset:
-      return "n_offset";
-  }
-  return "";
-}
+int event_rank(Support s) { return row_of(s).event_rank; }
+std::string_view name_of(Support s) { return row_of(s).name; }
+int event_rank(Stat s) { return row_of(s).event_rank; }
+std::string_view name_of(Stat s) { return row_of(s).name; }
+std::string natural_name(Stat s) { return std::string(row_of(s).natural); }
 
 Expr natural_symbol(Stat s) { return symbol(natural_name(s)); }
 Expr natural_symbol(Stat s, Index i) { return symbol(natural_name(s), i); }

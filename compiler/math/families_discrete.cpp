@@ -30,9 +30,7 @@ FamilyRow bernoulli() {
   f.draw = {noise("u", 0, Noise::uniform), drawn_value(0, step(p - symbol("u")))};
   f.moments = mean_alone;
   row.factor = std::move(f);
-  row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
-    return std::vector<double>{draw_uniform(rng) < q[0] ? 1.0 : 0.0};
-  };
+  row.draw = number_drawn([](std::span<const double> q, Rng& rng) { return draw_uniform(rng) < q[0] ? 1.0 : 0.0; });
   return row;
 }
 
@@ -53,9 +51,7 @@ FamilyRow spin() {
   f.draw = {noise("u", 0, Noise::uniform), drawn_value(0, 2.0 * step(0.5 * (1.0 + mean) - symbol("u")) - 1.0)};
   f.moments = mean_alone;
   row.factor = std::move(f);
-  row.draw = [](std::span<const double>, std::size_t, Rng& rng) {
-    return std::vector<double>{draw_uniform(rng) < 0.5 ? -1.0 : 1.0};
-  };
+  row.draw = number_drawn([](std::span<const double>, Rng& rng) { return draw_uniform(rng) < 0.5 ? -1.0 : 1.0; });
   return row;
 }
 
@@ -118,9 +114,7 @@ FamilyRow poisson() {
   row.spellings = {canonical("rate", 0, Support::positive)};
   row.positional = true;
   row.log_density = x * log(rate) - rate - lgamma(x + 1.0);
-  row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
-    return std::vector<double>{static_cast<double>(draw_poisson(rng, q[0]))};
-  };
+  row.draw = number_drawn([](std::span<const double> q, Rng& rng) { return draw_poisson(rng, q[0]); });
   return row;
 }
 
@@ -142,9 +136,7 @@ FamilyRow categorical() {
   f.softmax = true;
   f.moments = mean_alone;
   row.factor = std::move(f);
-  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{static_cast<double>(draw_categorical(rng, p))};
-  };
+  row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return draw_categorical(rng, p); });
   row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
     const Eigen::Map<const Eigen::ArrayXd> q(p.data(), static_cast<Eigen::Index>(p.size()));
     return std::log((q.log() / temperature).exp().sum());

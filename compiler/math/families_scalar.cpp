@@ -29,9 +29,8 @@ FamilyRow normal() {
   f.draw = {noise("z", 0, Noise::normal), drawn_value(0, mean + symbol("z") * sqrt(reciprocal(precision)))};
   row.factor = std::move(f);
   row.location = {"mean"};
-  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{p[0] + draw_normal(rng) / std::sqrt(p[1])};
-  };
+  row.draw =
+      number_drawn([](std::span<const double> p, Rng& rng) { return p[0] + draw_normal(rng) / std::sqrt(p[1]); });
   return row;
 }
 
@@ -55,9 +54,7 @@ FamilyRow gamma() {
   f.drawn_statistics = {{Stat::log, symbol("g") - log(rate)}};
   f.interior = {shape - 1.0};
   row.factor = std::move(f);
-  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{draw_gamma(rng, p[0]) / p[1]};
-  };
+  row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return draw_gamma(rng, p[0]) / p[1]; });
   return row;
 }
 
@@ -82,9 +79,7 @@ FamilyRow inverse_gamma() {
     return std::pair(mean, p[0] > 2 ? mean / std::sqrt(p[0] - 2) : kInfinite);
   });
   row.factor = std::move(f);
-  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{p[1] / draw_gamma(rng, p[0])};
-  };
+  row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return p[1] / draw_gamma(rng, p[0]); });
   return row;
 }
 
@@ -95,9 +90,7 @@ FamilyRow exponential() {
   row.spellings = {canonical("rate", 0, Support::positive)};
   row.positional = true;
   row.log_density = log(rate) - rate * x;
-  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{draw_exponential(rng) / p[0]};
-  };
+  row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return draw_exponential(rng) / p[0]; });
   row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
     return std::log(p[0]) / temperature - std::log(p[0] / temperature);
   };
@@ -133,9 +126,7 @@ FamilyRow beta() {
             drawn_value(0, reciprocal(1.0 + exp(-odds)))};
   f.drawn_statistics = {{Stat::log, -softplus(-odds)}, {Stat::log1m, -softplus(odds)}};
   row.factor = std::move(f);
-  row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
-    return std::vector<double>{draw_beta(rng, p[0], p[1])};
-  };
+  row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return draw_beta(rng, p[0], p[1]); });
   return row;
 }
 

@@ -11,57 +11,25 @@
 #include <utility>
 
 #include "compiler/math/expr.h"
+#include "compiler/support/printing.h"
 
 namespace lehr::math {
 
 namespace {
 
-/// How tightly a text binds: a + b, sum(j) a, a * b, everything else.
-enum Precedence { kSumLevel, kTermLevel, kProductLevel, kPowerLevel };
-
-std::string_view name_of(Function function) {
-  switch (function) {
-    case Function::log:
-      return "log";
-    case Function::exp:
-      return "exp";
-    case Function::sqrt:
-      return "sqrt";
-    case Function::reciprocal:
-      return "1/";
-    case Function::lgamma:
-      return "lgamma";
-    case Function::digamma:
-      return "digamma";
-    case Function::trigamma:
-      return "trigamma";
-    case Function::log1m:
-      return "log1m";
-    case Function::tanh:
-      return "tanh";
-    case Function::log_cosh:
-      return "log_cosh";
-    case Function::step:
-      return "step";
-    case Function::xlogx:
-      return "xlogx";
-  }
-  return "?";
-}
-
-std::string number_text(double value) {
-  static const std::array<std::pair<double, const char*>, 6> kNamed{{
-      {std::log(2.0 * std::numbers::pi), "log(2*pi)"},
-      {0.5 * std::log(2.0 * std::numbers::pi), "0.5*log(2*pi)"},
-      {0.25 * std::log(std::numbers::pi), "0.25*log(pi)"},
-      {std::log(2.0), "log(2)"},
-      {0.5 * std::log(2.0), "0.5*log(2)"},
-      {0.5 * (1.0 + std::log(2.0 * std::numbers::pi)), "0.5*log(2*pi*e)"},
+Infix number_text(double value) {
+  static const std::array<std::pair<double, Infix>, 6> kNamed{{
+      {std::log(2.0 * std::numbers::pi), {"log(2*pi)"}},
+      {0.5 * std::log(2.0 * std::numbers::pi), {"0.5*log(2*pi)", kProduct}},
+      {0.25 * std::log(std::numbers::pi), {"0.25*log(pi)", kProduct}},
+      {std::log(2.0), {"log(2)"}},
+      {0.5 * std::log(2.0), {"0.5*log(2)", kProduct}},
+      {0.5 * (1.0 + std::log(2.0 * std::numbers::pi)), {"0.5*log(2*pi*e)", kProduct}},
   }};
-  for (const auto& [constant, text] : kNamed) {
-    if (std::abs(std::abs(value) - constant) < 1e-15) return value < 0 ? fmt::format("-{}", text) : text;
+  for (const auto& [constant, name] : kNamed) {
+    if (std::abs(std::abs(value) - constant) < 1e-15) return value < 0 ? Infix{"-" + name.text, kSum} : name;
   }
-  return fmt::format("{:.6g}", value);
+  return {fmt::format("{:.6g}", value), value < 0 ? kSum : kAtom};
 }
 
 bool is_reciprocal(const Expr& e) {
@@ -89,8 +57,8 @@ class Printer {
     if (rank >= 2) names_.emplace(kSecond.id, "l");
   }
 
-  std::string text(const Expr& e, Precedence at_least) {
-    return std::visit([&](const auto& form) { return form_text(form, at_least); }, e->form);
+  Infix print(const Expr& e) {
+    return std::visit([&](const auto& form) { return spell(form); }, e->form);
   }
 
  private:
@@ -106,76 +74,66 @@ class Printer {
     return fmt::format("i{}", i.id);
   }
 
-  static std::string wrap(std::string text, Precedence own, Precedence at_least) {
-    return own < at_least ? fmt::format("({})", text) : text;
+  std::string at(const Expr& e, Strength needed) { return print(e).at(needed); }
+
+  static Infix spell(const Number& n) { return number_text(n.value); }
+
+  Infix spell(const Symbol& s) {
+    return {s.name + bracketed(listed(
+                         s.indices, [&](Index i) { return name(i); }, ","))};
   }
 
-  std::string form_text(const Number& n, Precedence at_least) {
-    const std::string text = number_text(n.value);
-    const bool product = text.find('*') < text.find('(');
-    return wrap(text, n.value < 0 ? kSumLevel : product ? kProductLevel : kPowerLevel, at_least);
-  }
+  static Infix spell(const AtValue& v) { return {fmt::format("{}[{}]", v.vector, v.value)}; }
 
-  std::string form_text(const Symbol& s, Precedence) {
-    std::string text = s.name;
-    for (std::size_t i = 0; i < s.indices.size(); ++i)
-      text += fmt::format("{}{}", i ? "," : "[", name(s.indices[i]));
-    return s.indices.empty() ? text : text + "]";
-  }
-
-  std::string form_text(const AtValue& v, Precedence) { return fmt::format("{}[{}]", v.vector, v.value); }
-
-  std::string form_text(const Add& a, Precedence at_least) {
-    const std::string left = text(a.left, kSumLevel);
+  Infix spell(const Add& a) {
+    const std::string left = at(a.left, kSum);
     const auto minus = negated(a.right);
-    const std::string right =
-        minus ? fmt::format(" - {}", text(*minus, kTermLevel)) : fmt::format(" + {}", text(a.right, kSumLevel));
-    return wrap(left + right, kSumLevel, at_least);
+    return {left + (minus ? " - " + at(*minus, kTerm) : " + " + at(a.right, kSum)), kSum};
   }
 
-  std::string form_text(const Multiply& m, Precedence at_least) {
-    if (&*m.left == &*m.right) return text(m.left, kPowerLevel) + "^2";
+  Infix spell(const Multiply& m) {
+    if (&*m.left == &*m.right) return {at(m.left, kAtom) + "^2"};
     if (const auto* n = std::get_if<Number>(&m.left->form); n && n->value == -1.0)
-      return wrap(fmt::format("-{}", text(m.right, kTermLevel)), kSumLevel, at_least);
-    if (is_reciprocal(m.right)) {
-      const Expr& divisor = std::get<Apply>(m.right->form).argument;
-      return wrap(text(m.left, kProductLevel) + "/" + text(divisor, kPowerLevel), kProductLevel, at_least);
-    }
-    const bool negative = negated(m.left).has_value();
-    return wrap(text(m.left, negative ? kSumLevel : kProductLevel) + "*" + text(m.right, kPowerLevel),
-                negative ? kSumLevel : kProductLevel, at_least);
+      return {"-" + at(m.right, kTerm), kSum};
+    const bool below = is_reciprocal(m.right);
+    const Strength own = negated(m.left) && !below ? kSum : kProduct;
+    const std::string left = at(m.left, own);
+    if (below) return {left + "/" + at(std::get<Apply>(m.right->form).argument, kAtom), own};
+    return {left + "*" + at(m.right, kAtom), own};
   }
 
-  std::string form_text(const Apply& a, Precedence at_least) {
-    if (a.function == Function::reciprocal)
-      return wrap(fmt::format("1/{}", text(a.argument, kPowerLevel)), kProductLevel, at_least);
-    return fmt::format("{}({})", name_of(a.function), text(a.argument, kSumLevel));
+  Infix spell(const Apply& a) {
+    if (a.function == Function::reciprocal) return {"1/" + at(a.argument, kAtom), kProduct};
+    return {fmt::format("{}({})", row_of(a.function).name, at(a.argument, kSum))};
   }
 
-  std::string form_text(const Sum& s, Precedence at_least) {
+  Infix spell(const Sum& s) {
     std::string indices = name(s.index);
     const Expr* body = &s.body;
     while (const auto* inner = std::get_if<Sum>(&(*body)->form)) {
-      indices += fmt::format(",{}", name(inner->index));
+      indices += "," + name(inner->index);
       body = &inner->body;
     }
-    return wrap(fmt::format("{}({}) {}", s.largest ? "max" : "sum", indices, text(*body, kProductLevel)), kTermLevel,
-                at_least);
+    return {fmt::format("{}({}) {}", s.largest ? "max" : "sum", indices, at(*body, kProduct)), kTerm};
   }
 
-  std::string form_text(const Delta& d, Precedence) { return fmt::format("[{} = {}]", name(d.left), name(d.right)); }
-  std::string form_text(const ExtentValue&, Precedence) { return "D"; }
-  std::string form_text(const IndexValue& v, Precedence) { return name(v.index); }
-  std::string form_text(const InverseEntry& i, Precedence) {
-    return fmt::format("{}({})[{},{}]", i.root ? "inverse_root" : "inverse", i.matrix, name(i.row), name(i.column));
+  Infix spell(const Delta& d) {
+    const std::string left = name(d.left);
+    return {fmt::format("[{} = {}]", left, name(d.right))};
   }
-  std::string form_text(const LogDet& l, Precedence) { return fmt::format("logdet({})", l.matrix); }
+  static Infix spell(const ExtentValue&) { return {"D"}; }
+  Infix spell(const IndexValue& v) { return {name(v.index)}; }
+  Infix spell(const InverseEntry& i) {
+    const std::string row = name(i.row);
+    return {fmt::format("{}({})[{},{}]", i.root ? "inverse_root" : "inverse", i.matrix, row, name(i.column))};
+  }
+  static Infix spell(const LogDet& l) { return {fmt::format("logdet({})", l.matrix)}; }
 
   std::map<int, std::string> names_;
 };
 
 }  // namespace
 
-std::string print(const Expr& e) { return Printer(e).text(e, kSumLevel); }
+std::string print(const Expr& e) { return Printer(e).print(e).text; }
 
 }  // namespace lehr::math

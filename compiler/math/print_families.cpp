@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
+
 #include "compiler/math/family.h"
+#include "compiler/support/printing.h"
 
 namespace lehr::math {
 
@@ -27,13 +30,10 @@ std::string support_text(const FamilyRow& row) {
 }
 
 std::string factor_text(const FamilyRow& row) {
-  std::string statistics, parameters;
-  for (const StatisticRow& s : row.factor->statistics)
-    statistics += fmt::format("{}{}", statistics.empty() ? "" : ", ", name_of(s.stat));
-  for (const FactorParameter& p : row.factor->parameters) {
-    if (p.exported) parameters += fmt::format("{}{}", parameters.empty() ? "" : ", ", p.name);
-  }
-  return fmt::format("  posterior   {}; from terms in {}\n", parameters, statistics);
+  const auto statistic = [](const StatisticRow& s) { return name_of(s.stat); };
+  auto exported = row.factor->parameters | std::views::filter(&FactorParameter::exported);
+  return fmt::format("  posterior   {}; from terms in {}\n", listed(exported, &FactorParameter::name),
+                     listed(row.factor->statistics, statistic));
 }
 
 }  // namespace

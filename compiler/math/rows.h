@@ -73,6 +73,14 @@ std::function<MeanAndSd(std::span<const double>, std::size_t)> number_moments(F 
   };
 }
 
+/// The draw of a number from `f`, a function of the parameters.
+template <class F>
+std::function<std::vector<double>(std::span<const double>, std::size_t, Rng&)> number_drawn(F f) {
+  return [f](std::span<const double> p, std::size_t, Rng& rng) {
+    return std::vector<double>{static_cast<double>(f(p, rng))};
+  };
+}
+
 inline std::pair<double, double> gamma_moments(double shape, double rate) {
   return {shape / rate, std::sqrt(shape) / rate};
 }

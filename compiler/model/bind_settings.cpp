@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <unordered_map>
 
-#include "compiler/model/arithmetic.h"
 #include "compiler/model/binder.h"
 #include "compiler/model/resolver.h"
 #include "runtime/terminal/printable.h"
@@ -73,8 +72,9 @@ void read_settings(Binder& b) {
   for (const auto& [name, size] : b.settings.sizes) {
     const auto plate = plate_of(m, name);
     if (!plate) {
-      add_nearest(problem(b, ExitCode::usage, option("sizes " + name), fmt::format("the model has no plate '{}'", name)),
-                  name, plates);
+      add_nearest(
+          problem(b, ExitCode::usage, option("sizes " + name), fmt::format("the model has no plate '{}'", name)), name,
+          plates);
     } else if (size < 1 || size > kMostElements) {
       problem(b, ExitCode::usage, option("sizes " + name),
               size < 1 ? fmt::format("plate '{}' needs at least one element", name)
@@ -86,8 +86,9 @@ void read_settings(Binder& b) {
   for (const auto& [name, labels] : b.settings.labels) {
     const auto plate = plate_of(m, name);
     if (!plate) {
-      add_nearest(problem(b, ExitCode::usage, option("labels " + name), fmt::format("the model has no plate '{}'", name)),
-                  name, plates);
+      add_nearest(
+          problem(b, ExitCode::usage, option("labels " + name), fmt::format("the model has no plate '{}'", name)), name,
+          plates);
     } else if (m[*plate].parent) {
       problem(b, ExitCode::usage, option("labels " + name),
               fmt::format("plate '{}' is nested: its elements cannot have labels", name));
@@ -107,7 +108,8 @@ std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
     b.constants[id.index()] = evaluate(b, *c.value);
     const auto& value = b.constants[id.index()];
     if (value && !std::isfinite(*value)) {
-      problem(b, ExitCode::usage, option("set"), fmt::format("the value of constant '{}' is not a finite number", c.name));
+      problem(b, ExitCode::usage, option("set"),
+              fmt::format("the value of constant '{}' is not a finite number", c.name));
     }
     return value;
   }
@@ -140,10 +142,10 @@ std::optional<double> evaluate(Binder& b, ExprId id) {
           return value ? std::optional<double>(-*value) : std::nullopt;
         } else if constexpr (std::is_same_v<T, Binary>) {
           const auto left = evaluate(b, node.left), right = evaluate(b, node.right);
-          return left && right ? std::optional<double>(apply(node.op, *left, *right)) : std::nullopt;
+          return left && right ? std::optional<double>(value_of(node.op, *left, *right)) : std::nullopt;
         } else if constexpr (std::is_same_v<T, Apply>) {
           const auto value = evaluate(b, node.argument);
-          return value ? std::optional<double>(apply(node.function, *value)) : std::nullopt;
+          return value ? std::optional<double>(value_of(node.function, *value)) : std::nullopt;
         } else {
           return std::nullopt;  // resolve() admits nothing else in constants
         }

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "compiler/model/arithmetic.h"
 #include "compiler/model/binder.h"
 
 namespace lehr::model {
@@ -56,7 +55,7 @@ std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at) {
                                          : std::nullopt;
   if (const auto* binary = std::get_if<Binary>(&e.node)) {
     const auto left = value_at(b, binary->left, at), right = value_at(b, binary->right, at);
-    return left && right ? std::optional(apply(binary->op, *left, *right)) : std::nullopt;
+    return left && right ? std::optional(value_of(binary->op, *left, *right)) : std::nullopt;
   }
   if (const auto* negate = std::get_if<Negate>(&e.node)) {
     const auto x = value_at(b, negate->operand, at);

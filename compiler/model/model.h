@@ -129,7 +129,7 @@ struct Negate {
   ExprId operand;
 };
 /// add, subtract: equal shapes; multiply: one side scalar (matrix with vector is MatrixVector); divide: by a scalar.
-using ast::BinaryOp;
+using math::BinaryOp;
 struct Binary {
   BinaryOp op = BinaryOp::add;
   ExprId left, right;
@@ -155,7 +155,7 @@ struct Component {
 struct StickBreaking {
   ExprId fractions;
 };
-enum class Function { log, exp, sqrt, logistic };
+using math::Function;
 struct Apply {
   Function function;
   ExprId argument;

@@ -5,108 +5,64 @@
 
 #include <type_traits>
 
+#include "compiler/support/printing.h"
+
 namespace lehr {
 namespace model {
 namespace {
 
-constexpr int kSum = 1, kProduct = 2, kUnary = 3, kPrimary = 4;  // binding strength of operators
+Infix render(const Model& m, ExprId id);
 
-struct Printed {
-  std::string text;
-  int strength;
-};
+std::string within(const Model& m, ExprId id, int needed) { return render(m, id).at(needed); }
 
-Printed render(const Model& m, ExprId id);
-
-std::string within(const Model& m, ExprId id, int needed) {
-  const Printed p = render(m, id);
-  return p.strength >= needed ? p.text : "(" + p.text + ")";
+template <class Ids>
+std::string names(const Model& m, const Ids& ids) {
+  return listed(ids, [&](auto id) { return m[id].name; });
 }
-
-std::string names(const Model& m, const std::vector<PlateId>& plates) {
-  std::string out;
-  for (const PlateId p : plates)
-    out += (out.empty() ? "" : ", ") + m[p].name;
-  return out;
-}
-
-std::string names(const Model& m, const std::vector<BoundId>& bounds) {
-  std::string out;
-  for (const BoundId b : bounds)
-    out += (out.empty() ? "" : ", ") + m[b].name;
-  return out;
-}
-
-std::string bracketed(const std::string& list) { return list.empty() ? "" : "[" + list + "]"; }
 
 std::string indexed(const Model& m, const std::string& name, const std::vector<Index>& indices) {
-  std::string out;
-  for (const Index& i : indices)
-    out += (out.empty() ? "" : ", ") + lehr::print(m, i);
-  return name + bracketed(out);
+  return name + bracketed(listed(indices, [&](const Index& i) { return lehr::print(m, i); }));
 }
 
-const char* name_of(Function f) {
-  switch (f) {
-    case Function::log:
-      return "log";
-    case Function::exp:
-      return "exp";
-    case Function::sqrt:
-      return "sqrt";
-    case Function::logistic:
-      return "logistic";
-  }
-  return "?";
+Infix render(const Model& m, const Binary& b) {
+  const bool sum = b.op == BinaryOp::add || b.op == BinaryOp::subtract;
+  const int own = sum ? kSum : kProduct, right = sum ? kProduct : kFactor;
+  return {fmt::format("{} {} {}", within(m, b.left, own), symbol_of(b.op), within(m, b.right, right)), own};
 }
 
-Printed render(const Model& m, const Binary& b) {
-  switch (b.op) {
-    case BinaryOp::add:
-      return {within(m, b.left, kSum) + " + " + within(m, b.right, kProduct), kSum};
-    case BinaryOp::subtract:
-      return {within(m, b.left, kSum) + " - " + within(m, b.right, kProduct), kSum};
-    case BinaryOp::multiply:
-      return {within(m, b.left, kProduct) + " * " + within(m, b.right, kUnary), kProduct};
-    case BinaryOp::divide:
-      return {within(m, b.left, kProduct) + " / " + within(m, b.right, kUnary), kProduct};
-  }
-  return {"?", kPrimary};
-}
-
-Printed render(const Model& m, ExprId id) {
+Infix render(const Model& m, ExprId id) {
   return std::visit(
-      [&](const auto& node) -> Printed {
+      [&](const auto& node) -> Infix {
         using T = std::decay_t<decltype(node)>;
         if constexpr (std::is_same_v<T, Number>) {
-          return {fmt::format("{:.6g}", node.value), kPrimary};
+          return {fmt::format("{:.6g}", node.value), kAtom};
         } else if constexpr (std::is_same_v<T, ConstantRef>) {
-          return {m[node.constant].name, kPrimary};
+          return {m[node.constant].name, kAtom};
         } else if constexpr (std::is_same_v<T, GivenRef>) {
-          return {indexed(m, m[node.given].name, node.indices), kPrimary};
+          return {indexed(m, m[node.given].name, node.indices), kAtom};
         } else if constexpr (std::is_same_v<T, VariableRef>) {
-          return {indexed(m, m[node.variable].name, node.indices), kPrimary};
+          return {indexed(m, m[node.variable].name, node.indices), kAtom};
         } else if constexpr (std::is_same_v<T, SizeOf>) {
-          return {fmt::format("size({})", m[node.plate].name), kPrimary};
+          return {fmt::format("size({})", m[node.plate].name), kAtom};
         } else if constexpr (std::is_same_v<T, Negate>) {
-          return {fmt::format("-{}", within(m, node.operand, kPrimary)), kUnary};
+          return {fmt::format("-{}", within(m, node.operand, kAtom)), kFactor};
         } else if constexpr (std::is_same_v<T, Binary>) {
           return render(m, node);
         } else if constexpr (std::is_same_v<T, MatrixVector>) {
-          return {within(m, node.matrix, kProduct) + " * " + within(m, node.vector, kUnary), kProduct};
+          return {within(m, node.matrix, kProduct) + " * " + within(m, node.vector, kFactor), kProduct};
         } else if constexpr (std::is_same_v<T, Dot>) {
-          return {fmt::format("dot({}, {})", render(m, node.left).text, render(m, node.right).text), kPrimary};
+          return {fmt::format("dot({}, {})", render(m, node.left).text, render(m, node.right).text), kAtom};
         } else if constexpr (std::is_same_v<T, SumOver>) {
           return {fmt::format("sum({}) {}", names(m, node.bounds), within(m, node.body, kProduct)), kSum};
         } else if constexpr (std::is_same_v<T, Diag>) {
-          return {fmt::format("diag({})", render(m, node.vector).text), kPrimary};
+          return {fmt::format("diag({})", render(m, node.vector).text), kAtom};
         } else if constexpr (std::is_same_v<T, Component>) {
-          return {fmt::format("{}[{}]", within(m, node.vector, kPrimary), m[node.at].name), kPrimary};
+          return {fmt::format("{}[{}]", within(m, node.vector, kAtom), m[node.at].name), kAtom};
         } else if constexpr (std::is_same_v<T, StickBreaking>) {
-          return {fmt::format("stick_breaking({})", render(m, node.fractions).text), kPrimary};
+          return {fmt::format("stick_breaking({})", render(m, node.fractions).text), kAtom};
         } else {
           static_assert(std::is_same_v<T, Apply>);
-          return {fmt::format("{}({})", name_of(node.function), render(m, node.argument).text), kPrimary};
+          return {fmt::format("{}({})", row_of(node.function).name, render(m, node.argument).text), kAtom};
         }
       },
       m[id].node);
@@ -143,11 +99,8 @@ std::string print_type(const Model& m, const Given& g) {
 }
 
 std::string print_distribution(const Model& m, const Distribution& d) {
-  std::string out;
-  for (const Parameter& p : d.parameters) {
-    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", p.spelling->name, lehr::print(m, p.value));
-  }
-  return fmt::format("{}({})", d.family->name, out);
+  const auto parameter = [&](const Parameter& p) { return p.spelling->name + " = " + lehr::print(m, p.value); };
+  return fmt::format("{}({})", d.family->name, listed(d.parameters, parameter));
 }
 
 std::string print_statement(const Model& m, const Statement& s) {
@@ -160,19 +113,12 @@ std::string print_statement(const Model& m, const Statement& s) {
   return fmt::format("{};  // {}", out, math::name_of(v.support));
 }
 
-std::string print_names(const Model& m, const std::vector<VariableId>& variables) {
-  std::string out;
-  for (const VariableId v : variables)
-    out += (out.empty() ? "" : ", ") + m[v].name;
-  return out;
-}
-
 std::string print_guide(const Model& m) {
   std::string out;
   for (const auto& block : m.guide.joint)
-    out += fmt::format("  guide joint({});\n", print_names(m, block));
+    out += fmt::format("  guide joint({});\n", names(m, block));
   const auto list = [&](const char* word, const std::vector<VariableId>& variables) {
-    if (!variables.empty()) out += fmt::format("  guide {}({});\n", word, print_names(m, variables));
+    if (!variables.empty()) out += fmt::format("  guide {}({});\n", word, names(m, variables));
   };
   list("point", m.guide.point);
   list("independent", m.guide.independent);
@@ -202,13 +148,13 @@ std::string print(const model::Model& m) {
   for (std::size_t i = 0; i < m.plates.size(); ++i)
     out += "  " + model::print_plate(m, i) + "\n";
   for (const model::Given& g : m.givens) {
-    out += fmt::format("  {} {}{} : {};\n", g.constant ? "const" : "data", g.name,
-                       model::bracketed(model::names(m, g.axes)), model::print_type(m, g));
+    out += fmt::format("  {} {}{} : {};\n", g.constant ? "const" : "data", g.name, bracketed(model::names(m, g.axes)),
+                       model::print_type(m, g));
   }
   for (const model::Statement& s : m.statements)
     out += "  " + model::print_statement(m, s) + "\n";
   for (const model::Potential& p : m.potentials) {
-    out += fmt::format("  potential{} {};\n", model::bracketed(model::names(m, p.bounds)), print(m, p.value));
+    out += fmt::format("  potential{} {};\n", bracketed(model::names(m, p.bounds)), print(m, p.value));
   }
   return out + model::print_guide(m) + "}\n";
 }

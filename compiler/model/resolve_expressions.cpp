@@ -2,8 +2,8 @@
 // axes).
 #include <algorithm>
 
-#include "compiler/ast/print_ast.h"
 #include "compiler/model/resolver.h"
+#include "compiler/support/printing.h"
 
 namespace lehr::model {
 namespace {
@@ -12,10 +12,7 @@ constexpr int kMaxDepth = 400;
 constexpr std::size_t kMaxNodes = 200000;
 
 std::string quoted_shape(const Model& model, const std::vector<PlateId>& shape) {
-  std::string out;
-  for (const PlateId p : shape)
-    out += fmt::format("{}'{}'", out.empty() ? "" : ", ", model[set_of(model, p)].name);
-  return out;
+  return listed(shape, [&](PlateId p) { return fmt::format("'{}'", model[set_of(model, p)].name); });
 }
 
 bool same_shape(Resolver& r, const std::vector<PlateId>& a, const std::vector<PlateId>& b) {
@@ -34,7 +31,7 @@ std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& e
   const BinaryOp op = binary.op;
   const std::vector<PlateId> a = r.model[*left].shape, b = r.model[*right].shape;
   const auto refuse = [&](const std::string& cure) {
-    Diagnostic& d = r.diagnostics.add(DiagnosticKind::operand_shapes, expr.span, symbol(op),
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::operand_shapes, expr.span, symbol_of(op),
                                       describe(r.model, r.model[*left]), describe(r.model, r.model[*right]));
     if (!cure.empty()) d.note(cure);
     return std::nullopt;
@@ -142,11 +139,18 @@ std::optional<ExprId> resolve_vector(Resolver& r, Context& c, ast::ExprId id, co
   return std::nullopt;
 }
 
+std::vector<std::string> function_names() {
+  std::vector<std::string> names{"diag", "dot", "size", "stick_breaking"};
+  for (const math::FunctionRow* row : math::language_functions())
+    names.emplace_back(row->name);
+  std::ranges::sort(names);
+  return names;
+}
+
 std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, const ast::Expr& expr,
                                    const ast::Call& call) {
   const std::string& name = call.function.text;
-  static const std::vector<std::string> known{"diag",     "dot",  "exp",  "log",
-                                              "logistic", "size", "sqrt", "stick_breaking"};
+  static const std::vector<std::string> known = function_names();
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     if (math::find_family(name)) {
       r.diagnostics.add(DiagnosticKind::misplaced_distribution, call.function.span, name)
@@ -191,10 +195,6 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
     const PlateId stick = stick_plate(r, id, r.model[*vector].shape[0]);
     return make(r, {StickBreaking{*vector}, {stick}, std::nullopt, expr.span});
   }
-  const Function function = name == "log"    ? Function::log
-                            : name == "exp"  ? Function::exp
-                            : name == "sqrt" ? Function::sqrt
-                                             : Function::logistic;
   const auto argument = resolve_expr(r, c, first);
   if (!argument || !check_number(r, *argument)) return std::nullopt;
   const std::vector<PlateId> shape = r.model[*argument].shape;
@@ -203,7 +203,9 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
                       "a number or a vector", describe(r.model, r.model[*argument]));
     return std::nullopt;
   }
-  return make(r, {Apply{function, *argument}, shape, std::nullopt, expr.span});
+  const auto& rows = math::language_functions();
+  const auto row = std::ranges::find(rows, name, &math::FunctionRow::name);
+  return make(r, {Apply{(*row)->function, *argument}, shape, std::nullopt, expr.span});
 }
 
 }  // namespace

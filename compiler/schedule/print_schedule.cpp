@@ -1,10 +1,10 @@
 // One line a step, a statistic, a term.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "compiler/density/print_density.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/support/overloaded.h"
+#include "compiler/support/printing.h"
 
 namespace lehr {
 
@@ -18,10 +18,7 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
     return s.storage[b.index()] == Storage::streamed ? out + " (streamed)" : out;
   };
   const auto axes = [&](const auto& x) {
-    std::vector<std::string> names;
-    for (model::PlateId p : x.axes)
-      names.push_back(m[p].name);
-    return fmt::format("[{}]", fmt::join(names, ", "));
+    return "[" + listed(x.axes, [&](model::PlateId p) { return m[p].name; }) + "]";
   };
   const auto term = [&](const char* array, std::optional<std::size_t> statistic, std::optional<std::size_t> residual,
                         const Term& t) {
@@ -33,11 +30,8 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
   std::string out;
   for (const Step& step : s.steps) {
     std::visit(Overloaded{[&](const ItemStage& i) {
-                            std::vector<std::string> names;
-                            for (BlockId b : i.blocks)
-                              names.push_back(block(b));
                             out += fmt::format("each {}{}: {}\n", m[i.item].name, i.iterate ? " (until settled)" : "",
-                                               fmt::join(names, ", "));
+                                               listed(i.blocks, block));
                             for (const ItemStage::LocalTerm& t : i.terms) {
                               const auto pairs = t.outer ? s.outer[*t.outer].residual : std::nullopt;
                               out += "  " + term("G", t.statistic, pairs, t.term) + "\n";
@@ -58,11 +52,8 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
   }
   for (std::size_t k = 0; k < s.residuals.size(); ++k) {
     const Residual& x = s.residuals[k];
-    std::vector<std::string> names;
-    for (BlockId b : x.running)
-      names.push_back(block(b));
-    out += fmt::format("R{}{} = {}{}\n", k, axes(x), density::print(m, a, x.summand),
-                       names.empty() ? "" : fmt::format(", kept during {}", fmt::join(names, " and ")));
+    const std::string running = x.running.empty() ? "" : ", kept during " + listed(x.running, block, " and ");
+    out += fmt::format("R{}{} = {}{}\n", k, axes(x), density::print(m, a, x.summand), running);
   }
   for (const OuterTerm& t : s.outer)
     out += "+ " + term("S", t.statistic, t.residual, t.term) + "\n";

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <set>
+#include <string_view>
 
 #include "compiler/math/evaluate.h"
 #include "compiler/math/special.h"
@@ -67,4 +69,18 @@ TEST_CASE("digamma and trigamma") {
   CHECK(trigamma_value(1.0) == Approx(M_PI * M_PI / 6.0).epsilon(1e-14));
   CHECK(trigamma_value(0.5) == Approx(M_PI * M_PI / 2.0).epsilon(1e-14));
   CHECK(std::isnan(digamma_value(0.0)));
+}
+
+TEST_CASE("every function has a name of its own, and what a model may call a value") {
+  std::set<std::string_view> names;
+  for (int k = 0; k <= static_cast<int>(Function::logdet); ++k) {
+    const FunctionRow& row = row_of(static_cast<Function>(k));
+    INFO(row.name);
+    CHECK(row.function == static_cast<Function>(k));
+    CHECK(names.insert(row.name).second);
+    CHECK((row.value != nullptr || !row.in_language));
+    CHECK((row.value != nullptr || std::isnan(value_of(row.function, 0.5))));
+  }
+  CHECK(value_of(Function::logistic, 0.0) == 0.5);
+  CHECK(value_of(Function::log_cosh, 0.0) == 0.0);
 }

@@ -1,0 +1,58 @@
+// Functions of one number and operators of two, for every rung: models, family rows, coefficients and what is printed
+// of them. A function is a row of the table in function.cpp.
+#pragma once
+#include <string_view>
+#include <vector>
+
+namespace lehr::math {
+
+/// log1m(x) = log(1 - x); step(x) = 1 where x > 0, else 0; xlogx(x) = x log x with xlogx(0) = 0 (entropies of discrete
+/// factors only); multigamma terms are written out as sums. curvature, offset and logdet stand for statistics of
+/// variables (family.h) in printed formulas and have no value here.
+enum class Function {
+  log,
+  log1m,
+  exp,
+  sqrt,
+  reciprocal,
+  lgamma,
+  digamma,
+  trigamma,
+  tanh,
+  log_cosh,
+  xlogx,
+  step,
+  logistic,
+  curvature,
+  offset,
+  logdet
+};
+
+/// `text` and `latex` are format strings: {0} the argument, {1} in brackets, {2} in brackets where it is a sum, {3} in
+/// brackets unless it is an atom, {4} behind a space where it is a name, else in brackets.
+struct FunctionRow {
+  Function function;
+  std::string_view name;  // "log", "lgamma", ...
+  std::string_view text, latex;
+  double (*value)(double) = nullptr;
+  bool in_language = false;  // a model may call it by its name
+};
+
+const FunctionRow& row_of(Function f);
+/// Those a model may call, by name.
+const std::vector<const FunctionRow*>& language_functions();
+/// NaN outside the domain, and for functions that have no value.
+double value_of(Function f, double x);
+
+enum class BinaryOp { add, subtract, multiply, divide };
+
+constexpr std::string_view symbol_of(BinaryOp op) {
+  constexpr std::string_view kSymbols = "+-*/";
+  return kSymbols.substr(static_cast<std::size_t>(op), 1);
+}
+
+constexpr double value_of(BinaryOp op, double a, double b) {
+  return op == BinaryOp::add ? a + b : op == BinaryOp::subtract ? a - b : op == BinaryOp::multiply ? a * b : a / b;
+}
+
+}  // namespace lehr::math
