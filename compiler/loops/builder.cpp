@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
-#include "compiler/loops/special.h"
+#include "compiler/loops/operators.h"
 
 namespace lehr::loops {
 namespace {
@@ -40,24 +40,11 @@ struct KeyMaker {
   void operator()(const Select& n) { key.insert(key.end(), {n.condition.value, n.if_true.value, n.if_false.value}); }
 };
 
-bool is_comparison(BinaryOp op) {
-  return op == BinaryOp::equal || op == BinaryOp::not_equal || op == BinaryOp::less || op == BinaryOp::less_equal;
-}
-
-bool is_logical(BinaryOp op) { return op == BinaryOp::logical_and || op == BinaryOp::logical_or; }
-
-template <class T>
-bool compare(BinaryOp op, T a, T b) {
-  switch (op) {
-    case BinaryOp::equal:
-      return a == b;
-    case BinaryOp::not_equal:
-      return a != b;
-    case BinaryOp::less:
-      return a < b;
-    default:
-      return a <= b;
-  }
+/// The value of a literal.
+std::optional<Value> known(const Expr& e) {
+  if (const auto* x = std::get_if<ConstF>(&e.node)) return real(x->value);
+  if (const auto* x = std::get_if<ConstI>(&e.node)) return integer(x->value);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -119,6 +106,10 @@ bool Builder::is_literal(ExprId e, double value) const {
   return constant(e, literal) && literal == value;
 }
 
+ExprId Builder::of_value(Type type, Value x) {
+  return type == Type::f64 ? f(x.f) : type == Type::i64 ? i(x.i) : boolean(x.i != 0);
+}
+
 /// Invalid when there is nothing to fold.
 ExprId Builder::fold_unary(UnaryOp op, ExprId operand) {
   const Expr& inner = program_[operand];
@@ -126,120 +117,33 @@ ExprId Builder::fold_unary(UnaryOp op, ExprId operand) {
   if (op == UnaryOp::negate || op == UnaryOp::logical_not) {
     if (const auto* twice = std::get_if<Unary>(&inner.node); twice && twice->op == op) return twice->operand;
   }
-  if (const auto* integer = std::get_if<ConstI>(&inner.node)) {
-    if (op == UnaryOp::negate) return i(-integer->value);
-    if (op == UnaryOp::abs) return i(std::abs(integer->value));
-    if (op == UnaryOp::to_f64) return f(static_cast<double>(integer->value));
-    if (op == UnaryOp::logical_not) return boolean(integer->value == 0);
-  }
-  if (const auto* real = std::get_if<ConstF>(&inner.node)) {
-    const double x = real->value;
-    switch (op) {
-      case UnaryOp::negate:
-        return f(-x);
-      case UnaryOp::exp:
-        return f(std::exp(x));
-      case UnaryOp::log:
-        return f(std::log(x));
-      case UnaryOp::log1p:
-        return f(std::log1p(x));
-      case UnaryOp::sqrt:
-        return f(std::sqrt(x));
-      case UnaryOp::digamma:
-        return f(lehr::loops::digamma(x));
-      case UnaryOp::trigamma:
-        return f(lehr::loops::trigamma(x));
-      case UnaryOp::lgamma:
-        return f(log_gamma(x));
-      case UnaryOp::abs:
-        return f(std::abs(x));
-      case UnaryOp::is_nan:
-        return boolean(std::isnan(x));
-      case UnaryOp::to_f64:
-      case UnaryOp::logical_not:
-        break;
-    }
-  }
+  if (const auto x = known(inner))
+    return of_value(result_type(row_of(op).gives, inner.type), row_of(op).value(*x, inner.type == Type::f64));
   return {};
 }
 
 ExprId Builder::unary(UnaryOp op, ExprId operand) {
   const Type in = type(operand);
-  switch (op) {
-    case UnaryOp::logical_not:
-      require(in == Type::boolean, "logical_not of a number");
-      break;
-    case UnaryOp::to_f64:
-      require(in != Type::boolean, "to_f64 of a bool");
-      break;
-    case UnaryOp::negate:
-    case UnaryOp::abs:
-      require(in != Type::boolean, "arithmetic on a bool");
-      break;
-    case UnaryOp::exp:
-    case UnaryOp::log:
-    case UnaryOp::log1p:
-    case UnaryOp::sqrt:
-    case UnaryOp::digamma:
-    case UnaryOp::trigamma:
-    case UnaryOp::lgamma:
-    case UnaryOp::is_nan:
-      require(in == Type::f64, "a real function of something that is not f64");
-      break;
-  }
+  const UnaryRow& row = row_of(op);
+  require(accepts(row.takes, in), "an operator on what it does not take");
   if (ExprId folded = fold_unary(op, operand); folded.valid()) return folded;
-  const bool keeps_type = op == UnaryOp::negate || op == UnaryOp::abs;
-  const bool gives_bool = op == UnaryOp::logical_not || op == UnaryOp::is_nan;
-  return intern(gives_bool ? Type::boolean : keeps_type ? in : Type::f64, Unary{op, operand});
+  return intern(result_type(row.gives, in), Unary{op, operand});
 }
 
 /// Invalid when there is nothing to fold.
 ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
-  const auto* il = std::get_if<ConstI>(&program_[left].node);
-  const auto* ir = std::get_if<ConstI>(&program_[right].node);
-  if (is_logical(op)) {
+  const BinaryRow& row = row_of(op);
+  const auto a = known(program_[left]), b = known(program_[right]);
+  if (row.takes == Takes::boolean) {
     const bool neutral = op == BinaryOp::logical_and;
-    if (il) return (il->value != 0) == neutral ? right : left;
-    if (ir) return (ir->value != 0) == neutral ? left : right;
+    if (a) return (a->i != 0) == neutral ? right : left;
+    if (b) return (b->i != 0) == neutral ? left : right;
     return left == right ? left : ExprId{};
   }
-  if (il && ir) {
-    const std::int64_t a = il->value, b = ir->value;
-    switch (op) {
-      case BinaryOp::add:
-        return i(a + b);
-      case BinaryOp::subtract:
-        return i(a - b);
-      case BinaryOp::multiply:
-        return i(a * b);
-      case BinaryOp::minimum:
-        return i(std::min(a, b));
-      case BinaryOp::maximum:
-        return i(std::max(a, b));
-      default:
-        return boolean(compare(op, a, b));
-    }
-  }
-  const auto* fl = std::get_if<ConstF>(&program_[left].node);
-  const auto* fr = std::get_if<ConstF>(&program_[right].node);
-  if (fl && fr) {
-    const double a = fl->value, b = fr->value;
-    switch (op) {
-      case BinaryOp::add:
-        return f(a + b);
-      case BinaryOp::subtract:
-        return f(a - b);
-      case BinaryOp::multiply:
-        return f(a * b);
-      case BinaryOp::divide:
-        return f(a / b);
-      case BinaryOp::minimum:
-        return f(std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b));
-      case BinaryOp::maximum:
-        return f(std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b));
-      default:
-        return boolean(compare(op, a, b));
-    }
+  if (a && b) {
+    const Type in = type(left);
+    return of_value(result_type(row.gives, in),
+                    in == Type::f64 ? row.of_reals(a->f, b->f) : row.of_integers(a->i, b->i));
   }
   const bool integer = type(left) == Type::i64;
   switch (op) {
@@ -276,10 +180,10 @@ ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
 ExprId Builder::binary(BinaryOp op, ExprId left, ExprId right) {
   const Type in = type(left);
   require(in == type(right), "operands of different types");
-  require((in == Type::boolean) == is_logical(op), "a logical operation needs bools, the others numbers");
-  require(op != BinaryOp::divide || in == Type::f64, "division is f64 only");
+  const BinaryRow& row = row_of(op);
+  require(accepts(row.takes, in), "an operator on what it does not take");
   if (ExprId folded = fold_binary(op, left, right); folded.valid()) return folded;
-  return intern(is_comparison(op) ? Type::boolean : in, Binary{op, left, right});
+  return intern(result_type(row.gives, in), Binary{op, left, right});
 }
 
 ExprId Builder::select(ExprId condition, ExprId if_true, ExprId if_false) {

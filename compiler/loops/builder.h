@@ -14,6 +14,8 @@
 
 namespace lehr::loops {
 
+union Value;  // operators.h
+
 class Builder {
  public:
   using Body = std::function<void()>;
@@ -124,6 +126,7 @@ class Builder {
 
  private:
   ExprId intern(Type type, decltype(Expr::node) node);
+  ExprId of_value(Type type, Value x);
   ExprId fold_unary(UnaryOp op, ExprId operand);
   ExprId fold_binary(BinaryOp op, ExprId left, ExprId right);
   bool is_literal(ExprId e, double value) const;

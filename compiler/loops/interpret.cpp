@@ -9,21 +9,14 @@
 #include <stdexcept>
 #include <vector>
 
-#include "compiler/loops/special.h"
+#include "compiler/loops/operators.h"
+#include "compiler/loops/print_loops.h"
 #include "runtime/machine/random.h"
 
 namespace lehr::loops {
 namespace {
 
 constexpr std::int64_t kPoison = std::numeric_limits<std::int64_t>::min() / 4;
-
-union Value {
-  double f;
-  std::int64_t i;  // i64, and bool as 0 or 1
-};
-
-Value real(double x) { return {.f = x}; }
-Value integer(std::int64_t x) { return {.i = x}; }
 
 /// How a block ended.
 enum class Flow { next, leave_loop, failed };
@@ -107,101 +100,20 @@ class Interpreter {
   Value eval(const Expr&, const Unary& n) {
     const Value x = eval(n.operand);
     const bool is_real = program_[n.operand].type == Type::f64;
-    switch (n.op) {
-      case UnaryOp::negate:
-        return is_real ? real(-x.f) : integer(-x.i);
-      case UnaryOp::logical_not:
-        return integer(!x.i);
-      case UnaryOp::to_f64:
-        return is_real ? x : real(static_cast<double>(x.i));
-      case UnaryOp::exp:
-        return real(std::exp(x.f));
-      case UnaryOp::log:
-        return real(std::log(x.f));
-      case UnaryOp::log1p:
-        return real(std::log1p(x.f));
-      case UnaryOp::sqrt:
-        return real(std::sqrt(x.f));
-      case UnaryOp::digamma:
-        return real(digamma(x.f));
-      case UnaryOp::trigamma:
-        return real(trigamma(x.f));
-      case UnaryOp::lgamma:
-        return real(log_gamma(x.f));
-      case UnaryOp::abs:
-        return is_real ? real(std::abs(x.f)) : integer(std::abs(x.i));
-      case UnaryOp::is_nan:
-        return integer(std::isnan(x.f));
-    }
-    throw std::logic_error("loops: unknown unary operation");
+    return row_of(n.op).value(x, is_real);
   }
   Value eval(const Expr&, const Binary& n) {
     const Value a = eval(n.left), b = eval(n.right);
-    return program_[n.left].type == Type::f64 ? on_reals(n.op, a.f, b.f) : on_integers(n.op, a.i, b.i);
+    const BinaryRow& row = row_of(n.op);
+    const Type in = program_[n.left].type;
+    if (!accepts(row.takes, in)) throw std::logic_error(fmt::format("loops: {} of {}", row.name, name_of(in)));
+    return in == Type::f64 ? row.of_reals(a.f, b.f) : row.of_integers(a.i, b.i);
   }
   Value eval(const Expr&, const Random& n) {
     return real(machine::lehr_random(static_cast<std::int64_t>(n.noise), static_cast<const std::int64_t*>(data(n.key)),
                                      n.site, eval(n.element).i, eval(n.component).i, eval(n.a).f, eval(n.b).f));
   }
   Value eval(const Expr&, const Select& n) { return truth(n.condition) ? eval(n.if_true) : eval(n.if_false); }
-
-  static Value on_reals(BinaryOp op, double a, double b) {
-    switch (op) {
-      case BinaryOp::add:
-        return real(a + b);
-      case BinaryOp::subtract:
-        return real(a - b);
-      case BinaryOp::multiply:
-        return real(a * b);
-      case BinaryOp::divide:
-        return real(a / b);
-      case BinaryOp::minimum:
-        return real(std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b));
-      case BinaryOp::maximum:
-        return real(std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b));
-      case BinaryOp::equal:
-        return integer(a == b);
-      case BinaryOp::not_equal:
-        return integer(a != b);
-      case BinaryOp::less:
-        return integer(a < b);
-      case BinaryOp::less_equal:
-        return integer(a <= b);
-      case BinaryOp::logical_and:
-      case BinaryOp::logical_or:
-        break;
-    }
-    throw std::logic_error("loops: logical operation on reals");
-  }
-  static Value on_integers(BinaryOp op, std::int64_t a, std::int64_t b) {
-    switch (op) {
-      case BinaryOp::add:
-        return integer(a + b);
-      case BinaryOp::subtract:
-        return integer(a - b);
-      case BinaryOp::multiply:
-        return integer(a * b);
-      case BinaryOp::minimum:
-        return integer(std::min(a, b));
-      case BinaryOp::maximum:
-        return integer(std::max(a, b));
-      case BinaryOp::equal:
-        return integer(a == b);
-      case BinaryOp::not_equal:
-        return integer(a != b);
-      case BinaryOp::less:
-        return integer(a < b);
-      case BinaryOp::less_equal:
-        return integer(a <= b);
-      case BinaryOp::logical_and:
-        return integer(a && b);
-      case BinaryOp::logical_or:
-        return integer(a || b);
-      case BinaryOp::divide:
-        break;
-    }
-    throw std::logic_error("loops: division of integers");
-  }
 
   // ---- statements ----
   Flow run(const Block& block) {

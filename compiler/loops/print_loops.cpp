@@ -6,37 +6,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "compiler/loops/operators.h"
+
 namespace lehr::loops {
 namespace {
-
-/// How tightly an operator binds; atoms and calls bind tightest.
-enum Precedence { kOr = 1, kAnd, kCompare, kSum, kProduct, kPrefix, kAtom };
-
-bool is_infix(BinaryOp op) { return op != BinaryOp::minimum && op != BinaryOp::maximum; }
-
-Precedence precedence(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::logical_or:
-      return kOr;
-    case BinaryOp::logical_and:
-      return kAnd;
-    case BinaryOp::equal:
-    case BinaryOp::not_equal:
-    case BinaryOp::less:
-    case BinaryOp::less_equal:
-      return kCompare;
-    case BinaryOp::add:
-    case BinaryOp::subtract:
-      return kSum;
-    case BinaryOp::multiply:
-    case BinaryOp::divide:
-      return kProduct;
-    case BinaryOp::minimum:
-    case BinaryOp::maximum:
-      return kAtom;
-  }
-  return kAtom;
-}
 
 class Printer {
  public:
@@ -76,14 +49,15 @@ class Printer {
   Text node_text(const Expr&, const Extent& n) { return {program_[n.size].name, kAtom}; }
   Text node_text(const Expr&, const Load& n) { return {element(n.buffer, n.indices), kAtom}; }
   Text node_text(const Expr&, const Unary& n) {
-    if (n.op == UnaryOp::negate) return {fmt::format("-{}", expr(n.operand, kPrefix)), kPrefix};
-    if (n.op == UnaryOp::logical_not) return {fmt::format("not {}", expr(n.operand, kPrefix)), kPrefix};
-    return {fmt::format("{}({})", name_of(n.op), expr(n.operand)), kAtom};
+    const UnaryRow& row = row_of(n.op);
+    if (row.precedence == kAtom) return {fmt::format("{}({})", row.name, expr(n.operand)), kAtom};
+    return {fmt::format("{}{}{}", row.name, row.name == "-" ? "" : " ", expr(n.operand, kPrefix)), kPrefix};
   }
   Text node_text(const Expr&, const Binary& n) {
-    if (!is_infix(n.op)) return {fmt::format("{}({}, {})", name_of(n.op), expr(n.left), expr(n.right)), kAtom};
-    const Precedence own = precedence(n.op);
-    return {fmt::format("{} {} {}", expr(n.left, own), name_of(n.op), expr(n.right, own + 1)), own};
+    const BinaryRow& row = row_of(n.op);
+    if (row.precedence == kAtom) return {fmt::format("{}({}, {})", row.name, expr(n.left), expr(n.right)), kAtom};
+    return {fmt::format("{} {} {}", expr(n.left, row.precedence), row.name, expr(n.right, row.precedence + 1)),
+            row.precedence};
   }
   Text node_text(const Expr&, const Random& n) {
     return {fmt::format("{}({}, {}, {}; {}, {})", name_of(n.noise), n.site, expr(n.element), expr(n.component),
@@ -198,97 +172,17 @@ std::string print(const Program& program) { return Printer(program).program(); }
 std::string print(const Program& program, ExprId expr) { return Printer(program).expr(expr); }
 
 std::string_view name_of(Type type) {
-  switch (type) {
-    case Type::f64:
-      return "f64";
-    case Type::i64:
-      return "i64";
-    case Type::boolean:
-      return "bool";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"f64", "i64", "bool"};
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 std::string_view name_of(Role role) {
-  switch (role) {
-    case Role::data:
-      return "data";
-    case Role::parameter:
-      return "parameter";
-    case Role::natural:
-      return "natural";
-    case Role::expectation:
-      return "expectation";
-    case Role::table:
-      return "table";
-    case Role::statistic:
-      return "statistic";
-    case Role::scratch:
-      return "scratch";
-    case Role::output:
-      return "output";
-  }
-  return "?";
+  constexpr std::string_view kNames[] = {"data",  "parameter", "natural", "expectation",
+                                         "table", "statistic", "scratch", "output"};
+  return kNames[static_cast<std::size_t>(role)];
 }
 
-std::string_view name_of(UnaryOp op) {
-  switch (op) {
-    case UnaryOp::negate:
-      return "-";
-    case UnaryOp::logical_not:
-      return "not";
-    case UnaryOp::to_f64:
-      return "f64";
-    case UnaryOp::exp:
-      return "exp";
-    case UnaryOp::log:
-      return "log";
-    case UnaryOp::log1p:
-      return "log1p";
-    case UnaryOp::sqrt:
-      return "sqrt";
-    case UnaryOp::digamma:
-      return "digamma";
-    case UnaryOp::trigamma:
-      return "trigamma";
-    case UnaryOp::lgamma:
-      return "lgamma";
-    case UnaryOp::abs:
-      return "abs";
-    case UnaryOp::is_nan:
-      return "is_nan";
-  }
-  return "?";
-}
-
-std::string_view name_of(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::add:
-      return "+";
-    case BinaryOp::subtract:
-      return "-";
-    case BinaryOp::multiply:
-      return "*";
-    case BinaryOp::divide:
-      return "/";
-    case BinaryOp::minimum:
-      return "min";
-    case BinaryOp::maximum:
-      return "max";
-    case BinaryOp::equal:
-      return "==";
-    case BinaryOp::not_equal:
-      return "!=";
-    case BinaryOp::less:
-      return "<";
-    case BinaryOp::less_equal:
-      return "<=";
-    case BinaryOp::logical_and:
-      return "and";
-    case BinaryOp::logical_or:
-      return "or";
-  }
-  return "?";
-}
+std::string_view name_of(UnaryOp op) { return row_of(op).name; }
+std::string_view name_of(BinaryOp op) { return row_of(op).name; }
 
 }  // namespace lehr::loops

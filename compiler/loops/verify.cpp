@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/loops/operators.h"
 #include "compiler/loops/print_loops.h"
 
 namespace lehr::loops {
@@ -87,58 +88,18 @@ class Verifier {
     element(n.buffer, n.indices);
     return program_[n.buffer].element;
   }
-  Type type_of(const Expr& e, const Unary& n) {
+  Type type_of(const Expr&, const Unary& n) {
+    const UnaryRow& row = row_of(n.op);
     const Type in = visit_expr(n.operand);
-    switch (n.op) {
-      case UnaryOp::negate:
-      case UnaryOp::abs:
-        check(in != Type::boolean, "arithmetic on the bool `{}`", print(program_, n.operand));
-        return in;
-      case UnaryOp::logical_not:
-        expect(n.operand, Type::boolean, "operand");
-        return Type::boolean;
-      case UnaryOp::to_f64:
-        check(in != Type::boolean, "f64 of the bool `{}`", print(program_, n.operand));
-        return Type::f64;
-      case UnaryOp::is_nan:
-        expect(n.operand, Type::f64, "operand");
-        return Type::boolean;
-      case UnaryOp::exp:
-      case UnaryOp::log:
-      case UnaryOp::log1p:
-      case UnaryOp::sqrt:
-      case UnaryOp::digamma:
-      case UnaryOp::trigamma:
-      case UnaryOp::lgamma:
-        expect(n.operand, Type::f64, "operand");
-        return Type::f64;
-    }
-    return e.type;
+    check(accepts(row.takes, in), "{} of the {} `{}`", row.name, name_of(in), print(program_, n.operand));
+    return result_type(row.gives, in);
   }
-  Type type_of(const Expr& e, const Binary& n) {
+  Type type_of(const Expr&, const Binary& n) {
+    const BinaryRow& row = row_of(n.op);
     const Type in = visit_expr(n.left);
     expect(n.right, in, "right operand");
-    const bool logical = n.op == BinaryOp::logical_and || n.op == BinaryOp::logical_or;
-    check((in == Type::boolean) == logical, "operator {} on {}", name_of(n.op), name_of(in));
-    switch (n.op) {
-      case BinaryOp::divide:
-        check(in == Type::f64, "division of integers");
-        return in;
-      case BinaryOp::equal:
-      case BinaryOp::not_equal:
-      case BinaryOp::less:
-      case BinaryOp::less_equal:
-        return Type::boolean;
-      case BinaryOp::add:
-      case BinaryOp::subtract:
-      case BinaryOp::multiply:
-      case BinaryOp::minimum:
-      case BinaryOp::maximum:
-      case BinaryOp::logical_and:
-      case BinaryOp::logical_or:
-        return in;
-    }
-    return e.type;
+    check(accepts(row.takes, in), "operator {} on {}", row.name, name_of(in));
+    return result_type(row.gives, in);
   }
   Type type_of(const Expr&, const Random& n) {
     expect(n.element, Type::i64, "element of a draw");
