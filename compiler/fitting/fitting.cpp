@@ -9,19 +9,6 @@
 #include "compiler/fitting/lost_digits.h"
 
 namespace lehr {
-namespace {
-
-/// "[3, 0]" of a row-major position; empty for a number.
-std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t position) {
-  std::vector<std::size_t> out(shape.size());
-  for (std::size_t k = shape.size(); k-- > 0;) {
-    out[k] = position % static_cast<std::size_t>(shape[k]);
-    position /= static_cast<std::size_t>(shape[k]);
-  }
-  return out.empty() ? "" : fmt::format("[{}]", fmt::join(out, ", "));
-}
-
-}  // namespace
 
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
                                               const Settings& settings, Diagnostics& diagnostics) {
@@ -131,6 +118,12 @@ void Fitting::take_posterior(FitRun& run) {
     run.outcome.failure = fmt::format("a parameter is not a finite number: {}{}", a.name,
                                       subscripts(a.shape, static_cast<std::size_t>(bad - a.values.begin())));
     return;
+  }
+  if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior); lost && lost->of_largest > kMostLost) {
+    run.outcome.status = Status::numerical_failure;
+    run.outcome.failure = fmt::format(
+        "the ELBO is lost in rounding: the log gamma function of {:.2g} ({}) is only right to about {:.1g} nats",
+        lost->largest, lost->name, lost->of_largest);
   }
 }
 

@@ -1,6 +1,9 @@
 // Which numbers go through a log gamma function is read from the rows.
 #include "compiler/fitting/lost_digits.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <limits>
 #include <set>
@@ -21,18 +24,31 @@ void under_log_gamma(const math::Expr& e, bool inside, std::set<std::string>& na
     under_log_gamma(part, inside || (function && function->function == math::Function::lgamma), names);
 }
 
-void add(LostDigits& to, const std::string& name, const std::vector<double>& values) {
-  for (const double x : values) {
-    if (!(x > 1)) continue;
-    to.nats += std::numeric_limits<double>::epsilon() * x * std::log(x);
-    if (x > to.largest) {
-      to.largest = x;
-      to.name = name;
+double nats_lost(double x) { return std::numeric_limits<double>::epsilon() * x * std::log(x); }
+
+void add(LostDigits& to, const std::string& name, const std::vector<std::int64_t>& shape,
+         const std::vector<double>& values) {
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (!(values[k] > 1)) continue;
+    to.nats += nats_lost(values[k]);
+    if (values[k] > to.largest) {
+      to.largest = values[k];
+      to.of_largest = nats_lost(values[k]);
+      to.name = name + subscripts(shape, k);
     }
   }
 }
 
 }  // namespace
+
+std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t position) {
+  std::vector<std::size_t> out(shape.size());
+  for (std::size_t k = shape.size(); k-- > 0;) {
+    out[k] = position % static_cast<std::size_t>(shape[k]);
+    position /= static_cast<std::size_t>(shape[k]);
+  }
+  return out.empty() ? "" : fmt::format("[{}]", fmt::join(out, ", "));
+}
 
 std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
                                       const std::vector<NamedArray>& posterior) {
@@ -42,7 +58,7 @@ std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Sch
     std::set<std::string> names;
     if (v.observed) {
       under_log_gamma(m[v.statement].main.family->log_density, false, names);
-      if (names.contains("x")) add(out, v.name, data.observed[k].values);
+      if (names.contains("x")) add(out, v.name, {}, data.observed[k].values);
       continue;
     }
     const conditionals::BlockId b = s.conditionals.block_of[k];
@@ -50,7 +66,7 @@ std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Sch
     under_log_gamma(s.conditionals[b].factor->entropy, false, names);
     for (const NamedArray& a : posterior) {
       for (const std::string& parameter : names)
-        if (a.name == v.name + "." + parameter) add(out, a.name, a.values);
+        if (a.name == v.name + "." + parameter) add(out, a.name, a.shape, a.values);
     }
   }
   if (out.nats < kLeast) return std::nullopt;

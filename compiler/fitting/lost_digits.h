@@ -12,10 +12,17 @@
 namespace lehr {
 
 struct LostDigits {
-  double nats = 0;     // the rounding errors together, about
-  double largest = 0;  // number whose log gamma function is formed
-  std::string name;    // of what it is in: "p.a", or an observed variable
+  double nats = 0;        // the rounding errors together, about
+  double largest = 0;     // number whose log gamma function is formed
+  double of_largest = 0;  // its rounding error
+  std::string name;       // what it is: "p.a", "theta.concentration[2, 0]", or an observed variable
 };
+
+/// A bound that is off by more, of one number, says nothing.
+inline constexpr double kMostLost = 1;
+
+/// "[3, 0]" of a row-major position; empty for a number.
+std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t position);
 
 /// Nothing below a thousandth of a nat.
 std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
