@@ -60,8 +60,8 @@ std::vector<bool> sequential_axes(const density::Density& d, const model::Variab
 std::optional<ChainFactor> chain_factor(const density::Density& d, const model::Model& m, model::VariableId v,
                                         const math::FamilyRow& family);
 
-/// Every block at a draw from its factor: complete conditionals that are sampled, not averaged over. The text says which
-/// variable cannot be drawn, and why.
+/// Every block at a draw from its factor: complete conditionals that are sampled, not averaged over. The text says
+/// which variable cannot be drawn, and why.
 std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c);
 
 /// The terms of a joint block (mean, precision) rewritten in the statistics of NormalGamma or NormalWishart.

@@ -60,7 +60,8 @@ Error out_of_domain(const Forward& f, const Statement& s, const At& at, const ma
                       list.empty() ? "" : "(" + list + ")"),
           {}};
   if (always)
-    e.notes = {fmt::format("give '{0}' a proper prior, or a value: {1} {0}=FILE", f.model()[s.variable].name, option("data"))};
+    e.notes = {
+        fmt::format("give '{0}' a proper prior, or a value: {1} {0}=FILE", f.model()[s.variable].name, option("data"))};
   else e.notes = {"what it depends on was drawn or given so; a narrower prior or another seed may do"};
   return e;
 }

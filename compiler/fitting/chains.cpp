@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "compiler/fitting/moments.h"
 #include "runtime/files/stan_csv.h"
 
 namespace lehr {
@@ -16,7 +17,7 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
   out.names = column_names(first);
   for (std::size_t v = 0; v < first.size(); ++v) {
     const std::vector<std::int64_t> shape(first[v].shape.begin() + 1, first[v].shape.end());
-    NamedArray mean{first[v].name + ".mean", shape, {}}, sd{first[v].name + ".sd", shape, {}};
+    NamedArray mean{first[v].name + "." + kDrawnMean, shape, {}}, sd{first[v].name + "." + kDrawnSd, shape, {}};
     const auto draws = static_cast<std::size_t>(first[v].shape[0]);
     const std::size_t width = draws == 0 ? 0 : first[v].values.size() / draws;
     for (std::size_t i = 0; i < width; ++i) {

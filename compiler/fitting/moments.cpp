@@ -91,7 +91,7 @@ namespace {
 
 /// Of draws: they were taken when the draws were made.
 std::optional<Moments> moments_of_draws(const SavedVariable& v) {
-  const NamedArray *mean = v.find("mean"), *sd = v.find("sd");
+  const NamedArray *mean = v.find(kDrawnMean), *sd = v.find(kDrawnSd);
   if (!mean || !sd || mean->shape != sd->shape || mean->shape.size() < v.event.size()) return std::nullopt;
   Moments m;
   const auto event = mean->shape.end() - static_cast<std::ptrdiff_t>(v.event.size());

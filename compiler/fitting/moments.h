@@ -19,6 +19,9 @@ struct Moments {
   std::vector<double> total;  // of a simplex with pseudo-counts: their sum, by element; otherwise empty
 };
 
+/// What the posterior of a sampler has of every variable, whatever its family.
+inline constexpr const char *kDrawnMean = "mean", *kDrawnSd = "sd";
+
 /// `joint`: the other member of a joint factor or null, which leaves the sd of a mean empty. Moments that do
 /// not exist are infinite. Nothing when the parameters are not those of the family or of its points, or their
 /// shapes do not belong together.

@@ -109,7 +109,8 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
   Fitting& fitting = **made;
   Result<FitRun> run = fitting.start(0);
   if (!run) return plain(run.error());
-  if (Result<bool> r = fitting.run_items(*run, {.local_iterations = 1000, .local_tolerance = 1e-6}); !r) return r.error();
+  if (Result<bool> r = fitting.run_items(*run, {.local_iterations = 1000, .local_tolerance = 1e-6}); !r)
+    return r.error();
   out->run = std::move(*run);
   out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
   return Fit(std::move(out));

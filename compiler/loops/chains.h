@@ -37,6 +37,21 @@ class Chains : Part {
   // ---- lower_chain_categories.cpp
   void forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
 
+  struct Messages;  // the arrays of one sequence
+  Messages open_messages(BlockId b, const std::vector<ExprId>& sequence);
+  /// Forwards: the normalised message at t.
+  void pass_forward(const Messages& m, ExprId t);
+  /// Backwards: the probabilities at t; the pairs of t - 1 and t, and the message to t - 1.
+  void store_probabilities(const Messages& m, ExprId t);
+  void pass_backward(const Messages& m, ExprId t);
+  /// In their place: a draw at t given that at t + 1; the pair of the two, and what it says of t - 1.
+  void draw_value(const Messages& m, ExprId t);
+  void condition_on_draw(const Messages& m, ExprId t);
+  void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);
+  /// log sum exp of `term(k)` over the values of the category
+  ExprId log_sum(const Messages& m, const std::function<ExprId(ExprId)>& term);
+  ExprId probability(const Messages& m, ExprId t, ExprId k);
+
   // ---- lower_chain_gaussian.cpp
   struct Smoother;  // the arrays of one sequence
   void kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);

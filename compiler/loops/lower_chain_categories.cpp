@@ -8,128 +8,168 @@
 
 namespace lehr::loops {
 
-void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
-                              const UpdateHooks& hooks) {
-  const model::Variable& var = m_[s_.conditionals[b].variable];
-  const SizeId size = at_.size[m_[*var.value_plate].set.index()], steps = longest(var);
-  const ExprId values = b_.extent(size), zero = b_.i(0), one = b_.i(1);
-  const ExprId end = b_.let(b_.fresh("steps"), terms_.axis_length(var.axes, sequence));
-  const BufferId unary = work_array("unary." + var.name, {steps, size});
-  const BufferId pair = work_array("potential." + var.name, {steps, size, size});
-  const BufferId forward = work_array("forward." + var.name, {steps, size});
-  const BufferId scale = work_array("scale." + var.name, {steps});
-  const BufferId backward = work_array("backward." + var.name, {size});
-  const BufferId message = work_array("message." + var.name, {size});
-  const BufferId probs = parameter_of(b, math::ParameterRole::probabilities), pairs = at_.chains.at(b).pairs;
-  const auto each = [&](const char* name, const std::function<void(ExprId)>& body) {
-    b_.for_range(name, zero, values, body);
-  };
-  const auto element = [&](ExprId t) {
+/// The arrays of one sequence.
+struct Chains::Messages {
+  BlockId block;
+  std::vector<ExprId> sequence;
+  SizeId size;
+  ExprId values, end;                    // of the category; elements of the sequence
+  BufferId unary, pair, forward, scale;  // over the steps
+  BufferId backward, message;            // of one element
+  BufferId probs, pairs;                 // the factor
+  ScalarId entropy;                      // log Z - <U> - <W>
+
+  std::vector<ExprId> element(ExprId t) const {
     std::vector<ExprId> at = sequence;
     at.push_back(t);
     return at;
-  };
+  }
+};
 
-  b_.for_range("t", zero, end, [&](ExprId t) {
-    each("j", [&](ExprId j) {
-      b_.store(unary, {t, j}, b_.f(0));
-      each("k", [&](ExprId k) { b_.store(pair, {t, j, k}, b_.f(0)); });
+void Chains::each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body) {
+  b_.for_range(name, b_.i(0), m.values, body);
+}
+
+ExprId Chains::log_sum(const Messages& m, const std::function<ExprId(ExprId)>& term) {
+  const std::string tag = b_.fresh("");
+  const ScalarId top = b_.local("top" + tag, b_.f(-1.7e308)), sum = b_.local("sum" + tag, b_.f(0));
+  each_value(m, "i", [&](ExprId i) { b_.assign(top, b_.max(b_.get(top), term(i))); });
+  each_value(m, "i", [&](ExprId i) { b_.accumulate(sum, b_.exp(b_.sub(term(i), b_.get(top)))); });
+  return b_.let("log_sum" + tag, b_.add(b_.get(top), b_.log(b_.get(sum))));
+}
+
+ExprId Chains::probability(const Messages& m, ExprId t, ExprId k) {
+  return b_.load(m.probs, updates_.parameter_address(m.block, m.element(t), {k}));
+}
+
+Chains::Messages Chains::open_messages(BlockId b, const std::vector<ExprId>& sequence) {
+  const model::Variable& var = m_[s_.conditionals[b].variable];
+  Messages m;
+  m.block = b;
+  m.sequence = sequence;
+  m.size = at_.size[m_[*var.value_plate].set.index()];
+  const SizeId steps = longest(var);
+  m.values = b_.extent(m.size);
+  m.end = b_.let(b_.fresh("steps"), terms_.axis_length(var.axes, sequence));
+  m.unary = work_array("unary." + var.name, {steps, m.size});
+  m.pair = work_array("potential." + var.name, {steps, m.size, m.size});
+  m.forward = work_array("forward." + var.name, {steps, m.size});
+  m.scale = work_array("scale." + var.name, {steps});
+  m.backward = work_array("backward." + var.name, {m.size});
+  m.message = work_array("message." + var.name, {m.size});
+  m.probs = parameter_of(b, math::ParameterRole::probabilities);
+  m.pairs = at_.chains.at(b).pairs;
+  return m;
+}
+
+void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
+                              const UpdateHooks& hooks) {
+  Messages m = open_messages(b, sequence);
+  const ExprId zero = b_.i(0);
+  b_.for_range("t", zero, m.end, [&](ExprId t) {
+    each_value(m, "j", [&](ExprId j) {
+      b_.store(m.unary, {t, j}, b_.f(0));
+      each_value(m, "k", [&](ExprId k) { b_.store(m.pair, {t, j, k}, b_.f(0)); });
     });
   });
   NaturalTarget target;
-  target.buffers[math::Stat::indicator] = unary;
-  target.free_axes = {var.axes.size() - 1};
+  target.buffers[math::Stat::indicator] = m.unary;
+  target.free_axes = {m_[s_.conditionals[b].variable].axes.size() - 1};
   gather_potentials(b, uses, sequence, target,
                     [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value) {
-                      b_.add_to(pair, {t, before[0], now[0]}, value);
+                      b_.add_to(m.pair, {t, before[0], now[0]}, value);
                     });
-  if (hooks.gathered) b_.for_range("t", zero, end, [&](ExprId t) { hooks.gathered(element(t), target); });
+  if (hooks.gathered) b_.for_range("t", zero, m.end, [&](ExprId t) { hooks.gathered(m.element(t), target); });
 
-  // log sum exp of `term(k)` over the values of the category
-  const auto log_sum = [&](const std::function<ExprId(ExprId)>& term) {
-    const std::string tag = b_.fresh("");
-    const ScalarId top = b_.local("top" + tag, b_.f(-1.7e308)), sum = b_.local("sum" + tag, b_.f(0));
-    each("i", [&](ExprId i) { b_.assign(top, b_.max(b_.get(top), term(i))); });
-    each("i", [&](ExprId i) { b_.accumulate(sum, b_.exp(b_.sub(term(i), b_.get(top)))); });
-    return b_.let("log_sum" + tag, b_.add(b_.get(top), b_.log(b_.get(sum))));
-  };
-  const ScalarId entropy = b_.local(b_.fresh("entropy"), b_.f(0));  // log Z - <U> - <W>
-  b_.for_range("t", zero, end, [&](ExprId t) {
-    b_.if_else(
-        b_.equal(t, zero), [&] { each("k", [&](ExprId k) {
-                                   b_.store(message, {k}, b_.load(unary, {t, k}));
-                                 }); },
-        [&] {
-          each("k", [&](ExprId k) {
-            const ExprId in = log_sum([&](ExprId j) {
-              return b_.add(b_.load(forward, {b_.sub(t, one), j}), b_.load(pair, {t, j, k}));
-            });
-            b_.store(message, {k}, b_.add(in, b_.load(unary, {t, k})));
-          });
-        });
-    const ExprId z = log_sum([&](ExprId k) { return b_.load(message, {k}); });
-    b_.store(scale, {t}, z);
-    b_.accumulate(entropy, z);
-    each("k", [&](ExprId k) { b_.store(forward, {t, k}, b_.sub(b_.load(message, {k}), z)); });
+  m.entropy = b_.local(b_.fresh("entropy"), b_.f(0));
+  b_.for_range("t", zero, m.end, [&](ExprId t) { pass_forward(m, t); });
+  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.f(0)); });
+  const bool drawn = s_.conditionals[b].drawn;
+  b_.for_range("back", zero, m.end, [&](ExprId back) {
+    const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(m.end, b_.i(1)), back));
+    if (hooks.before) hooks.before(m.element(t));
+    if (drawn) draw_value(m, t);
+    else store_probabilities(m, t);
+    if (hooks.after) hooks.after(m.element(t));
+    if (drawn) condition_on_draw(m, t);
+    else pass_backward(m, t);
   });
-  each("k", [&](ExprId k) { b_.store(backward, {k}, b_.f(0)); });
-  if (s_.conditionals[b].drawn) {
-    // The last value by its message, then each by its message and the one that follows it.
-    b_.for_range("back", zero, end, [&](ExprId back) {
-      const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(end, one), back)), next = b_.add(t, one);
-      if (hooks.before) hooks.before(element(t));
-      const auto odds = [&](ExprId k) { return b_.add(b_.load(forward, {t, k}), b_.load(backward, {k})); };
-      const ExprId z = log_sum(odds);
-      each("k", [&](ExprId k) {
-        b_.store(probs, updates_.parameter_address(b, element(t), {k}), b_.exp(b_.sub(odds(k), z)));
+  store_entropy(b, sequence, drawn ? b_.f(0) : b_.get(m.entropy));
+}
+
+void Chains::pass_forward(const Messages& m, ExprId t) {
+  b_.if_else(
+      b_.equal(t, b_.i(0)),
+      [&] { each_value(m, "k", [&](ExprId k) {
+              b_.store(m.message, {k}, b_.load(m.unary, {t, k}));
+            }); },
+      [&] {
+        each_value(m, "k", [&](ExprId k) {
+          const ExprId in = log_sum(m, [&](ExprId j) {
+            return b_.add(b_.load(m.forward, {b_.sub(t, b_.i(1)), j}), b_.load(m.pair, {t, j, k}));
+          });
+          b_.store(m.message, {k}, b_.add(in, b_.load(m.unary, {t, k})));
+        });
       });
-      updates_.draw_category(b, element(t));
-      if (hooks.after) hooks.after(element(t));
-      const auto picked = [&](ExprId at, ExprId k) {
-        return b_.load(probs, updates_.parameter_address(b, element(at), {k}));
+  const ExprId z = log_sum(m, [&](ExprId k) { return b_.load(m.message, {k}); });
+  b_.store(m.scale, {t}, z);
+  b_.accumulate(m.entropy, z);
+  each_value(m, "k", [&](ExprId k) { b_.store(m.forward, {t, k}, b_.sub(b_.load(m.message, {k}), z)); });
+}
+
+void Chains::store_probabilities(const Messages& m, ExprId t) {
+  each_value(m, "k", [&](ExprId k) {
+    const ExprId p = b_.let(b_.fresh("p"), b_.exp(b_.add(b_.load(m.forward, {t, k}), b_.load(m.backward, {k}))));
+    b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), p);
+    b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.unary, {t, k}))));
+  });
+}
+
+void Chains::pass_backward(const Messages& m, ExprId t) {
+  b_.if_then(b_.less(b_.i(0), t), [&] {
+    const ExprId before = b_.sub(t, b_.i(1)), z = b_.load(m.scale, {t});
+    each_value(m, "j", [&](ExprId j) {
+      const auto onward = [&](ExprId k) {
+        return b_.sub(b_.add(b_.add(b_.load(m.pair, {t, j, k}), b_.load(m.unary, {t, k})), b_.load(m.backward, {k})),
+                      z);
       };
-      b_.if_then(b_.less(next, end), [&] {
-        each("j", [&](ExprId j) {
-          each("k", [&](ExprId k) {
-            b_.store(pairs, pair_address(b, element(next), {j}, {k}), b_.mul(picked(t, j), picked(next, k)));
-          });
-        });
-      });
-      each("j", [&](ExprId j) {
-        const ScalarId column = b_.local(b_.fresh("column"), b_.f(0));
-        each("k", [&](ExprId k) { b_.accumulate(column, b_.mul(picked(t, k), b_.load(pair, {t, j, k}))); });
-        b_.store(backward, {j}, b_.get(column));
+      b_.store(m.message, {j}, log_sum(m, onward));
+      each_value(m, "k", [&](ExprId k) {
+        const ExprId p = b_.let(b_.fresh("p"), b_.exp(b_.add(b_.load(m.forward, {before, j}), onward(k))));
+        b_.store(m.pairs, pair_address(m.block, m.element(t), {j}, {k}), p);
+        b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.pair, {t, j, k}))));
       });
     });
-    store_entropy(b, sequence, b_.f(0));
-    return;
-  }
-  b_.for_range("back", zero, end, [&](ExprId back) {
-    const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(end, one), back));
-    if (hooks.before) hooks.before(element(t));
-    each("k", [&](ExprId k) {
-      const ExprId p = b_.let(b_.fresh("p"), b_.exp(b_.add(b_.load(forward, {t, k}), b_.load(backward, {k}))));
-      b_.store(probs, updates_.parameter_address(b, element(t), {k}), p);
-      b_.accumulate(entropy, b_.neg(b_.mul(p, b_.load(unary, {t, k}))));
-    });
-    if (hooks.after) hooks.after(element(t));
-    b_.if_then(b_.less(zero, t), [&] {
-      const ExprId before = b_.sub(t, one), z = b_.load(scale, {t});
-      each("j", [&](ExprId j) {
-        const auto onward = [&](ExprId k) {
-          return b_.sub(b_.add(b_.add(b_.load(pair, {t, j, k}), b_.load(unary, {t, k})), b_.load(backward, {k})), z);
-        };
-        b_.store(message, {j}, log_sum(onward));
-        each("k", [&](ExprId k) {
-          const ExprId p = b_.let(b_.fresh("p"), b_.exp(b_.add(b_.load(forward, {before, j}), onward(k))));
-          b_.store(pairs, pair_address(b, element(t), {j}, {k}), p);
-          b_.accumulate(entropy, b_.neg(b_.mul(p, b_.load(pair, {t, j, k}))));
-        });
+    each_value(m, "j", [&](ExprId j) { b_.store(m.backward, {j}, b_.load(m.message, {j})); });
+  });
+}
+
+void Chains::draw_value(const Messages& m, ExprId t) {
+  const auto odds = [&](ExprId k) { return b_.add(b_.load(m.forward, {t, k}), b_.load(m.backward, {k})); };
+  const ExprId z = log_sum(m, odds);
+  each_value(m, "k", [&](ExprId k) {
+    b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), b_.exp(b_.sub(odds(k), z)));
+  });
+  updates_.draw_category(m.block, m.element(t));
+}
+
+void Chains::condition_on_draw(const Messages& m, ExprId t) {
+  const ExprId next = b_.add(t, b_.i(1));
+  b_.if_then(b_.less(next, m.end), [&] {
+    each_value(m, "j", [&](ExprId j) {
+      each_value(m, "k", [&](ExprId k) {
+        b_.store(m.pairs, pair_address(m.block, m.element(next), {j}, {k}),
+                 b_.mul(probability(m, t, j), probability(m, next, k)));
       });
-      each("j", [&](ExprId j) { b_.store(backward, {j}, b_.load(message, {j})); });
     });
   });
-  store_entropy(b, sequence, b_.get(entropy));
+  each_value(m, "j", [&](ExprId j) {
+    const ScalarId column = b_.local(b_.fresh("column"), b_.f(0));
+    each_value(m, "k", [&](ExprId k) {
+      b_.accumulate(column, b_.mul(probability(m, t, k), b_.load(m.pair, {t, j, k})));
+    });
+    b_.store(m.backward, {j}, b_.get(column));
+  });
 }
 
 }  // namespace lehr::loops

@@ -159,113 +159,113 @@ ItemArrays Stages::declare_item_arrays(const ItemStage& stage, const LocalSums& 
   return out;
 }
 
-void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
-                       const ItemArrays& arrays) {
-  // Local terms that no streamed category takes part in; the streams add up the others as they go.
-  std::vector<Stream> streams;
-  for (BlockId b : stage.blocks) {
-    if (stored(b)) continue;
-    streams.push_back(streams_.plan_stream(stage, b));
-    streams_.stream_arrays(streams.back());
-  }
-  // A draw is a state as it is: nothing of it is formed twice.
-  const bool refreshed = stage.refresh && !interface_.random_key.valid();
-  const auto stored_uses = [&](BlockId b) {
-    Uses out;
-    for (const ItemStage::LocalTerm& t : stage.terms) {
-      if (has_streamed_atom(t.term)) continue;
-      ArrayTerm term{&t.term};
-      if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
-      if (t.outer) term = residuals_.outer_term(s_.outer[*t.outer], b);
-      term.weights = updates_.natural_weights(b, t.statistic.has_value());
-      for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
-        if (term.term->atoms[k].variable == s_.conditionals[b].variable) out.emplace_back(term, k);
-      }
+Uses Stages::stored_uses(const ItemStage& stage, BlockId b) {
+  Uses out;
+  for (const ItemStage::LocalTerm& t : stage.terms) {
+    if (has_streamed_atom(t.term)) continue;
+    ArrayTerm term{&t.term};
+    if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
+    if (t.outer) term = residuals_.outer_term(s_.outer[*t.outer], b);
+    term.weights = updates_.natural_weights(b, t.statistic.has_value());
+    for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
+      if (term.term->atoms[k].variable == s_.conditionals[b].variable) out.emplace_back(term, k);
     }
-    return out;
+  }
+  return out;
+}
+
+UpdateHooks Stages::with_streams(const ItemArrays& arrays, BlockId b) {
+  UpdateHooks hooks;
+  hooks.gathered = [this, &arrays, b](const std::vector<ExprId>& element, const NaturalTarget& n) {
+    const model::Variable& var = m_[s_.conditionals[b].variable];
+    for (const auto& [stat, buffer] : n.buffers) {
+      const auto into = arrays.streamed_into.find({b, stat});
+      if (into == arrays.streamed_into.end()) continue;
+      terms_.each_event(var, math::event_rank(stat), [&, buffer = buffer](const std::vector<ExprId>& event) {
+        b_.add_to(buffer, updates_.natural_address(b, element, n, event),
+                  b_.load(into->second, streams_.streamed_address(var, element, event)));
+      });
+    }
   };
-  // What the streams have added up for the naturals of a stored block.
-  const auto with_streams = [&](BlockId b) {
-    UpdateHooks hooks;
-    hooks.gathered = [&, b](const std::vector<ExprId>& element, const NaturalTarget& n) {
-      const model::Variable& var = m_[s_.conditionals[b].variable];
-      for (const auto& [stat, buffer] : n.buffers) {
-        const auto into = arrays.streamed_into.find({b, stat});
-        if (into == arrays.streamed_into.end()) continue;
-        terms_.each_event(var, math::event_rank(stat), [&, buffer = buffer](const std::vector<ExprId>& event) {
-          b_.add_to(buffer, updates_.natural_address(b, element, n, event),
-                    b_.load(into->second, streams_.streamed_address(var, element, event)));
-        });
-      }
-    };
-    return hooks;
-  };
-  // One pass over the local blocks; `change` collects the mean relative change of stored parameters.
-  const auto pass = [&](bool final, const std::optional<std::pair<ScalarId, ScalarId>>& change) {
-    // Streams come before the blocks that read what they add up, so one clearing a pass is right for all of
-    // them.
-    for (const auto& [into, buffer] : arrays.streamed_into)
-      b_.fill(buffer, b_.f(0));
-    std::size_t stream = 0;
-    for (BlockId b : stage.blocks) {
-      const model::Variable& var = m_[s_.conditionals[b].variable];
-      if (s_.storage[b.index()] == Storage::streamed) {
-        streams_.stream_elements(streams[stream++], item, {arrays, final && !refreshed, mode});
-        continue;
-      }
-      if (mode == StageMode::seed) {
-        if (at_.picks.contains(b)) seed_stored(b, item);
-        continue;
-      }
-      // The change is read from the parameters around the update.
-      UpdateHooks hooks = with_streams(b);
+  return hooks;
+}
+
+void Stages::each_parameter(const ItemArrays& arrays, BlockId b, const std::vector<ExprId>& element,
+                            const ParameterBody& body) {
+  for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
+    if (!p.exported) continue;
+    const BufferId buffer = at_.parameter.at({b, p.name}), old = arrays.previous.at({b, p.name});
+    terms_.each_event(m_[s_.conditionals[b].variable], p.event_rank, [&](const std::vector<ExprId>& event) {
+      body(old, event, b_.load(buffer, updates_.parameter_address(b, element, event)));
+    });
+  }
+}
+
+void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change>& change) {
+  // Streams come before the blocks that read what they add up, so one clearing a pass is right for all of
+  // them.
+  for (const auto& [into, buffer] : w.arrays.streamed_into)
+    b_.fill(buffer, b_.f(0));
+  std::size_t stream = 0;
+  for (BlockId b : w.stage.blocks) {
+    if (s_.storage[b.index()] == Storage::streamed) {
+      streams_.stream_elements(w.streams[stream++], w.item, {w.arrays, final && !w.refreshed, w.mode});
+      continue;
+    }
+    if (w.mode == StageMode::seed) {
+      if (at_.picks.contains(b)) seed_stored(b, w.item);
+      continue;
+    }
+    // The change is read from the parameters around the update.
+    UpdateHooks hooks = with_streams(w.arrays, b);
+    if (change) {
       hooks.before = [&](const std::vector<ExprId>& element) {
-        if (!change) return;
-        for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
-          if (!p.exported) continue;
-          const BufferId buffer = at_.parameter.at({b, p.name}), old = arrays.previous.at({b, p.name});
-          terms_.each_event(var, p.event_rank, [&](const std::vector<ExprId>& event) {
-            b_.store(old, event, b_.load(buffer, updates_.parameter_address(b, element, event)));
-          });
-        }
+        each_parameter(w.arrays, b, element,
+                       [&](BufferId old, const std::vector<ExprId>& event, ExprId now) { b_.store(old, event, now); });
       };
       hooks.after = [&](const std::vector<ExprId>& element) {
-        if (!change) return;
-        for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
-          if (!p.exported) continue;
-          const BufferId buffer = at_.parameter.at({b, p.name}), old = arrays.previous.at({b, p.name});
-          terms_.each_event(var, p.event_rank, [&](const std::vector<ExprId>& event) {
-            const ExprId now = b_.load(buffer, updates_.parameter_address(b, element, event)),
-                         was = b_.load(old, event);
-            b_.accumulate(change->first, b_.abs(b_.sub(now, was)));
-            b_.accumulate(change->second, b_.abs(was));
-          });
-        }
+        each_parameter(w.arrays, b, element, [&](BufferId old, const std::vector<ExprId>& event, ExprId now) {
+          const ExprId was = b_.load(old, event);
+          b_.accumulate(change->moved, b_.abs(b_.sub(now, was)));
+          b_.accumulate(change->size, b_.abs(was));
+        });
       };
-      blocks_.update(b, stored_uses(b), {item}, hooks);
     }
-  };
-  // Auxiliary sources and the streams, once more, from the other blocks as they are now.
-  const auto refresh = [&] {
-    for (const auto& [into, buffer] : arrays.streamed_into)
-      b_.fill(buffer, b_.f(0));
-    std::size_t stream = 0;
-    for (BlockId b : stage.blocks) {
-      if (s_.storage[b.index()] == Storage::streamed) {
-        streams_.stream_elements(streams[stream++], item, {arrays, true, mode});
-      } else if (const auto& x = m_[s_.conditionals[b].variable].auxiliary;
-                 x && x->kind == model::Auxiliary::Kind::source) {
-        blocks_.update(b, stored_uses(b), {item}, with_streams(b));
-      }
+    blocks_.update(b, stored_uses(w.stage, b), {w.item}, hooks);
+  }
+}
+
+void Stages::emit_refresh(const ItemWork& w) {
+  for (const auto& [into, buffer] : w.arrays.streamed_into)
+    b_.fill(buffer, b_.f(0));
+  std::size_t stream = 0;
+  for (BlockId b : w.stage.blocks) {
+    if (s_.storage[b.index()] == Storage::streamed) {
+      streams_.stream_elements(w.streams[stream++], w.item, {w.arrays, true, w.mode});
+    } else if (const auto& x = m_[s_.conditionals[b].variable].auxiliary;
+               x && x->kind == model::Auxiliary::Kind::source) {
+      blocks_.update(b, stored_uses(w.stage, b), {w.item}, with_streams(w.arrays, b));
     }
-  };
+  }
+}
+
+void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
+                       const ItemArrays& arrays) {
+  // A draw is a state as it is: nothing of it is formed twice.
+  ItemWork w{stage, item, mode, arrays, {}, stage.refresh && !interface_.random_key.valid()};
+  // Local terms that no streamed category takes part in; the streams add up the others as they go.
+  for (BlockId b : stage.blocks) {
+    if (stored(b)) continue;
+    w.streams.push_back(streams_.plan_stream(stage, b));
+    streams_.stream_arrays(w.streams.back());
+  }
   if (mode == StageMode::refresh) {
-    refresh();
+    emit_refresh(w);
     emit_item_sums(stage, item, mode, arrays);
     return;
   }
   if (!stage.iterate || mode == StageMode::seed) {
-    pass(true, std::nullopt);
+    emit_pass(w, true, std::nullopt);
     if (mode == StageMode::seed) start_chains(stage, item, mode);
   } else {
     const ScalarId settled = b_.local(b_.fresh("settled"), b_.i(0));
@@ -277,14 +277,16 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
       const ScalarId moved = b_.local(b_.fresh("moved"), b_.f(0));
       const ScalarId size = b_.local(b_.fresh("size"), b_.f(0));
       b_.if_else(
-          b_.equal(last, b_.i(1)), [&] { pass(true, std::nullopt); },
-          [&] { pass(false, std::make_pair(moved, size)); });
+          b_.equal(last, b_.i(1)), [&] { emit_pass(w, true, std::nullopt); },
+          [&] {
+            emit_pass(w, false, Change{moved, size});
+          });
       b_.break_if(b_.equal(last, b_.i(1)));
       b_.assign(settled,
                 b_.select(b_.less_equal(b_.get(moved), b_.mul(passes.tolerance, b_.get(size))), b_.i(1), b_.i(0)));
     });
   }
-  if (refreshed) refresh();
+  if (w.refreshed) emit_refresh(w);
   emit_item_sums(stage, item, mode, arrays);
 }
 

@@ -28,6 +28,30 @@ class Stages : Part {
   struct Passes {
     ExprId iterations, tolerance;
   };
+  /// One item at work in one function.
+  struct ItemWork {
+    const schedule::ItemStage& stage;
+    ExprId item;
+    StageMode mode;
+    const ItemArrays& arrays;
+    std::vector<Stream> streams;
+    bool refreshed;  // sources and streams are formed once more in the end
+  };
+  /// The mean relative change of stored parameters: its numerator and denominator.
+  struct Change {
+    ScalarId moved, size;
+  };
+  /// The uses of a stored block in terms that no streamed category takes part in.
+  Uses stored_uses(const schedule::ItemStage& stage, BlockId b);
+  /// Adds what the streams have added up for the naturals of a stored block.
+  UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
+  using ParameterBody = std::function<void(BufferId previous, const std::vector<ExprId>& event, ExprId now)>;
+  void each_parameter(const ItemArrays& arrays, BlockId b, const std::vector<ExprId>& element,
+                      const ParameterBody& body);
+  /// One pass over the local blocks.
+  void emit_pass(const ItemWork& w, bool final, const std::optional<Change>& change);
+  /// Auxiliary sources and the streams, once more, from the other blocks as they are now.
+  void emit_refresh(const ItemWork& w);
   void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
                  const ItemArrays& arrays);
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);

@@ -331,7 +331,8 @@ void store_values(Binder& b) {
     } else if (is_multiplicity(b, slot)) {
       const std::size_t count = expected_count(b, slot);
       if (count > kMostElements)
-        problem(b, ExitCode::usage, option("sizes"), fmt::format("{} would have {} elements", signature(b, slot), count));
+        problem(b, ExitCode::usage, option("sizes"),
+                fmt::format("{} would have {} elements", signature(b, slot), count));
       else b.out.givens[slot.given->index()].values.assign(count, 1.0);
     }
   }

@@ -24,6 +24,8 @@
 namespace lehr {
 namespace {
 
+constexpr const char* kShape = "shape";  // of an array, in its header
+
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMostAxes = 32;
 
@@ -50,7 +52,7 @@ std::optional<Header> parse_header(std::string_view text) {
   try {
     const nlohmann::json read = nlohmann::json::parse(as_json(text)), &descr = read.at("descr");
     Header out{descr.is_string() ? descr.get<std::string>() : descr.dump(), read.at("fortran_order").get<bool>(), {}};
-    for (const nlohmann::json& extent : read.at("shape")) {
+    for (const nlohmann::json& extent : read.at(kShape)) {
       out.shape.push_back(extent.get<std::int64_t>());
       if (!extent.is_number_integer() || out.shape.back() < 0 || out.shape.size() > kMostAxes) return std::nullopt;
     }
