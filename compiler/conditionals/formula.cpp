@@ -13,7 +13,7 @@ Formula product(Formulas factors) {
       scale *= n->value;
     } else if (auto* inner = std::get_if<FormulaMultiply>(&f.form)) {
       for (Formula& g : inner->factors) {
-        if (const auto* n = std::get_if<FormulaNumber>(&g.form)) scale *= n->value;
+        if (const auto* k = std::get_if<FormulaNumber>(&g.form)) scale *= k->value;
         else rest.push_back(std::move(g));
       }
     } else {
