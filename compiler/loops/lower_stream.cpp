@@ -137,157 +137,187 @@ void Streams::stream_elements(const Stream& s, ExprId item, StreamVisit visit) {
                       [&](const std::vector<ExprId>& element) { stream_element(s, element, visit); }, {item});
 }
 
-void Streams::stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {
-  const auto& [arrays, final, mode, item_shift] = visit;
-  const model::Variable& var = m_[s_.conditionals[s.block].variable];
-  const ExprId values = b_.extent(s.values);
-  const auto each = [&](const std::function<void(ExprId)>& body) { b_.for_range("k", b_.i(0), values, body); };
-  std::vector<Env> envs;
+/// One element at work.
+struct Streams::Element {
+  const Stream& stream;
+  const std::vector<ExprId>& element;
+  const StreamVisit& visit;
+  std::vector<Env> envs;                  // by use
+  std::vector<std::vector<ExprId>> rows;  // of tables, by use
+  ScalarId total, shift;                  // of the exponentials in `probs`: their sum, and what was taken off before
+};
+
+ArrayId Streams::table_of(const StreamUse& u) const { return s_.statistics[*u.term->statistic].table; }
+
+void Streams::each_value(const Stream& s, const std::function<void(ExprId)>& body) {
+  b_.for_range("k", b_.i(0), b_.extent(s.values), body);
+}
+
+ExprId Streams::table_entry(const Element& e, std::size_t use, BufferId table, ExprId k) {
+  std::vector<ExprId> at = e.rows[use];
+  at.push_back(k);
+  return b_.load(table, at);
+}
+
+Streams::Element Streams::open_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {
+  Element e{s, element, visit, {}, {}, {}, {}};
   for (std::size_t k = 0; k < s.uses.size(); ++k)
-    envs.push_back(stream_env(s, k, element));
-  const auto table_of = [&](const StreamUse& u) { return s_.statistics[*u.term->statistic].table; };
-  const auto row_of = [&](std::size_t k) {
-    const schedule::Statistic& st = s_.statistics[*s.uses[k].term->statistic];
-    std::vector<ExprId> row;
-    for (std::size_t x = 0; x < st.at.size(); ++x) {
-      if (x != st.contiguous) row.push_back(b_.let(b_.fresh("row"), terms_.index(st.at[x], envs[k])));
-    }
-    return row;
-  };
-  std::vector<std::vector<ExprId>> rows(s.uses.size());
+    e.envs.push_back(stream_env(s, k, element));
+  e.rows.resize(s.uses.size());
   for (std::size_t k = 0; k < s.uses.size(); ++k) {
-    if (s.uses[k].kind == StreamUse::Kind::table) rows[k] = row_of(k);
-  }
-  const auto at = [](std::vector<ExprId> row, ExprId k) {
-    row.push_back(k);
-    return row;
-  };
-
-  const ScalarId total = b_.local(b_.fresh("total"), b_.f(0));
-  const ScalarId shift = b_.local(b_.fresh("shift"), b_.f(0));
-  // Log odds into `odds`, exponentials of them into `probs`, their sum into `total`.
-  const auto from_odds = [&] {
-    b_.fill(s.odds, b_.f(0));
-    for (std::size_t k = 0; k < s.uses.size(); ++k) {
-      const StreamUse& u = s.uses[k];
-      ArrayTerm t{&u.term->term, std::nullopt, &u.term->at,
-                  updates_.natural_weights(s.block, u.term->statistic.has_value())};
-      if (u.term->statistic) t.array = table_of(u);
-      terms_.emit(u.term->term, terms_.factors(t, {u.atom}, s_.conditionals[s.block].variable), {}, envs[k], u.value,
-                  [&](ExprId value, const Env& e) { b_.add_to(s.odds, {e.at(u.value)}, value); });
+    if (s.uses[k].kind != StreamUse::Kind::table) continue;
+    const schedule::Statistic& st = s_.statistics[*s.uses[k].term->statistic];
+    for (std::size_t x = 0; x < st.at.size(); ++x) {
+      if (x != st.contiguous) e.rows[k].push_back(b_.let(b_.fresh("row"), terms_.index(st.at[x], e.envs[k])));
     }
-    const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
-    each([&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(s.odds, {k}))); });
-    b_.assign(shift, b_.get(top));
-    const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
-    each([&](ExprId k) {
-      const ExprId e = b_.let(b_.fresh("e"), b_.exp(b_.sub(b_.load(s.odds, {k}), b_.get(top))));
-      b_.store(s.probs, {k}, e);
-      b_.accumulate(sum, e);
-    });
-    b_.assign(total, b_.get(sum));
-  };
-  const bool picked = mode == StageMode::seed && at_.picks.contains(s.block);
-  if (picked) {
-    each([&](ExprId k) {
-      b_.store(s.probs, {k}, b_.select(b_.equal(k, b_.load(at_.picks.at(s.block), {element[0]})), b_.f(1), b_.f(0)));
-    });
-    b_.assign(total, b_.f(1));
-  } else if (s.factored) {
-    b_.assign(shift, item_shift);
-    for (std::size_t k = 0; k < s.uses.size(); ++k) {
-      if (s.uses[k].kind == StreamUse::Kind::table && final) {
-        b_.assign(shift, b_.add(b_.get(shift), b_.load(at_.exp_shift.at(table_of(s.uses[k])), rows[k])));
-      }
-    }
-    const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
-    each([&](ExprId k) {
-      ExprId p = b_.load(s.item_exp, {k});
-      for (std::size_t j = 0; j < s.uses.size(); ++j) {
-        if (s.uses[j].kind == StreamUse::Kind::table)
-          p = b_.mul(p, b_.load(at_.exp_table.at(table_of(s.uses[j])), at(rows[j], k)));
-      }
-      const ExprId e = b_.let(b_.fresh("p"), p);
-      b_.store(s.probs, {k}, e);
-      b_.accumulate(sum, e);
-    });
-    b_.assign(total, b_.get(sum));
-    b_.if_then(b_.less(b_.get(sum), b_.f(kUnderflow)), from_odds);
-  } else {
-    from_odds();
   }
-  const bool drawn = s_.conditionals[s.block].drawn;
-  if (drawn && !picked) {
-    const ExprId norm = b_.let(b_.fresh("norm"), b_.div(b_.f(1), b_.get(total)));
-    draws_.category(
-        s.block, element, values, updates_.owned_multiplicity(var, element),
-        [&](ExprId k) { return b_.mul(norm, b_.load(s.probs, {k})); },
-        [&](ExprId k, ExprId share) { b_.store(s.probs, {k}, share); });
-    b_.assign(total, b_.f(1));
-  }
-  const ExprId scale = b_.let(b_.fresh("scale"), b_.div(b_.f(1), b_.get(total)));
-  const auto prob = [&](ExprId k) { return b_.load(s.probs, {k}); };
+  e.total = b_.local(b_.fresh("total"), b_.f(0));
+  e.shift = b_.local(b_.fresh("shift"), b_.f(0));
+  return e;
+}
 
+void Streams::from_odds(const Element& e) {
+  const Stream& s = e.stream;
+  b_.fill(s.odds, b_.f(0));
   for (std::size_t k = 0; k < s.uses.size(); ++k) {
     const StreamUse& u = s.uses[k];
-    const Term& t = u.term->term;
-    if (u.partner) {
-      // To the naturals of the one other local block; its own element comes later.
-      const Atom& p = t.atoms[*u.partner];
-      const BlockId b = s_.conditionals.block_of[p.variable.index()];
-      const model::Variable& other = m_[p.variable];
-      const BufferId into = arrays.streamed_into.at({b, p.stat});
-      std::vector<Factor> fs = terms_.factors({&t, std::nullopt, nullptr, updates_.natural_weights(b, false)},
-                                              {u.atom, *u.partner}, p.variable);
-      fs.push_back({{}, [scale](const Env&) { return scale; }});
-      fs.push_back({{u.value}, [&](const Env& e) { return prob(e.at(u.value)); }});
-      terms_.emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
-        std::vector<IndexId> inner(p.axes.begin() + 1, p.axes.end());
-        std::vector<ExprId> to = terms_.address({other.axes.begin() + 1, other.axes.end()}, inner, e);
-        for (IndexId i : p.event)
-          to.push_back(terms_.index(i, e));
-        b_.add_to(into, to, value);
-      });
-      continue;
-    }
-    if (!final) continue;
-    // Statistics, or the energy of a term with the category alone.
-    std::vector<Factor> fs = terms_.factors({&t}, {u.atom});
-    fs.push_back({{}, [scale](const Env&) { return scale; }});
-    fs.push_back({{u.value}, [&](const Env& e) { return prob(e.at(u.value)); }});
-    terms_.emit(t, std::move(fs), {}, envs[k], u.value, [&](ExprId value, const Env& e) {
-      if (u.term->statistic) {
-        const schedule::Statistic& st = s_.statistics[*u.term->statistic];
-        b_.add_to(at_.array.at(st.sums), terms_.array_indices(st.sums, st.at, e), value);
-      } else {
-        b_.add_to(s_.tempered[t.origin] ? arrays.sums.energy : arrays.sums.prior, {b_.i(0)}, value);
-      }
-    });
+    ArrayTerm t{&u.term->term, std::nullopt, &u.term->at,
+                updates_.natural_weights(s.block, u.term->statistic.has_value())};
+    if (u.term->statistic) t.array = table_of(u);
+    terms_.emit(u.term->term, terms_.factors(t, {u.atom}, s_.conditionals[s.block].variable), {}, e.envs[k], u.value,
+                [&](ExprId value, const Env& env) { b_.add_to(s.odds, {env.at(u.value)}, value); });
   }
-  if (!final || mode == StageMode::seed) return;
-  // H = log Z - sum_k p_k * log odds_k, times the copies of the element
+  const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
+  each_value(s, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(s.odds, {k}))); });
+  b_.assign(e.shift, b_.get(top));
+  const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+  each_value(s, [&](ExprId k) {
+    const ExprId x = b_.let(b_.fresh("e"), b_.exp(b_.sub(b_.load(s.odds, {k}), b_.get(top))));
+    b_.store(s.probs, {k}, x);
+    b_.accumulate(sum, x);
+  });
+  b_.assign(e.total, b_.get(sum));
+}
+
+void Streams::from_exponentials(const Element& e) {
+  const Stream& s = e.stream;
+  b_.assign(e.shift, e.visit.item_shift);
+  for (std::size_t k = 0; k < s.uses.size(); ++k) {
+    if (s.uses[k].kind == StreamUse::Kind::table && e.visit.final) {
+      b_.assign(e.shift, b_.add(b_.get(e.shift), b_.load(at_.exp_shift.at(table_of(s.uses[k])), e.rows[k])));
+    }
+  }
+  const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+  each_value(s, [&](ExprId k) {
+    ExprId p = b_.load(s.item_exp, {k});
+    for (std::size_t j = 0; j < s.uses.size(); ++j) {
+      if (s.uses[j].kind == StreamUse::Kind::table)
+        p = b_.mul(p, table_entry(e, j, at_.exp_table.at(table_of(s.uses[j])), k));
+    }
+    const ExprId x = b_.let(b_.fresh("p"), p);
+    b_.store(s.probs, {k}, x);
+    b_.accumulate(sum, x);
+  });
+  b_.assign(e.total, b_.get(sum));
+  b_.if_then(b_.less(b_.get(sum), b_.f(kUnderflow)), [&] { from_odds(e); });
+}
+
+void Streams::form_probabilities(const Element& e) {
+  const Stream& s = e.stream;
+  if (e.visit.mode == StageMode::seed && at_.picks.contains(s.block)) {
+    each_value(s, [&](ExprId k) {
+      b_.store(s.probs, {k}, b_.select(b_.equal(k, b_.load(at_.picks.at(s.block), {e.element[0]})), b_.f(1), b_.f(0)));
+    });
+    b_.assign(e.total, b_.f(1));
+    return;
+  }
+  if (s.factored) from_exponentials(e);
+  else from_odds(e);
+  if (!s_.conditionals[s.block].drawn) return;
+  const ExprId norm = b_.let(b_.fresh("norm"), b_.div(b_.f(1), b_.get(e.total)));
+  draws_.category(
+      s.block, e.element, b_.extent(s.values),
+      updates_.owned_multiplicity(m_[s_.conditionals[s.block].variable], e.element),
+      [&](ExprId k) { return b_.mul(norm, b_.load(s.probs, {k})); },
+      [&](ExprId k, ExprId share) { b_.store(s.probs, {k}, share); });
+  b_.assign(e.total, b_.f(1));
+}
+
+void Streams::spread(const Element& e, std::size_t use, ExprId scale) {
+  const StreamUse& u = e.stream.uses[use];
+  const Term& t = u.term->term;
+  const auto with_probability = [&](std::vector<Factor> fs) {
+    fs.push_back({{}, [scale](const Env&) { return scale; }});
+    fs.push_back({{u.value}, [&](const Env& env) { return b_.load(e.stream.probs, {env.at(u.value)}); }});
+    return fs;
+  };
+  if (u.partner) {
+    // To the naturals of the one other local block; its own element comes later.
+    const Atom& p = t.atoms[*u.partner];
+    const BlockId b = s_.conditionals.block_of[p.variable.index()];
+    const model::Variable& other = m_[p.variable];
+    const BufferId into = e.visit.arrays.streamed_into.at({b, p.stat});
+    std::vector<Factor> fs = terms_.factors({&t, std::nullopt, nullptr, updates_.natural_weights(b, false)},
+                                            {u.atom, *u.partner}, p.variable);
+    terms_.emit(t, with_probability(std::move(fs)), {}, e.envs[use], u.value, [&](ExprId value, const Env& env) {
+      std::vector<IndexId> inner(p.axes.begin() + 1, p.axes.end());
+      std::vector<ExprId> to = terms_.address({other.axes.begin() + 1, other.axes.end()}, inner, env);
+      for (IndexId i : p.event)
+        to.push_back(terms_.index(i, env));
+      b_.add_to(into, to, value);
+    });
+    return;
+  }
+  if (!e.visit.final) return;
+  // Statistics, or the energy of a term with the category alone.
+  terms_.emit(t, with_probability(terms_.factors({&t}, {u.atom})), {}, e.envs[use], u.value,
+              [&](ExprId value, const Env& env) {
+                if (u.term->statistic) {
+                  const schedule::Statistic& st = s_.statistics[*u.term->statistic];
+                  b_.add_to(at_.array.at(st.sums), terms_.array_indices(st.sums, st.at, env), value);
+                } else {
+                  const LocalSums& sums = e.visit.arrays.sums;
+                  b_.add_to(s_.tempered[t.origin] ? sums.energy : sums.prior, {b_.i(0)}, value);
+                }
+              });
+}
+
+void Streams::add_entropy(const Element& e, ExprId scale) {
+  const Stream& s = e.stream;
+  const model::Variable& var = m_[s_.conditionals[s.block].variable];
   const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
-  each([&](ExprId k) {
+  each_value(s, [&](ExprId k) {
     ExprId odds = b_.load(s.odds, {k});
     if (s.factored) {
       odds = b_.load(s.item_odds, {k});
       for (std::size_t j = 0; j < s.uses.size(); ++j) {
         if (s.uses[j].kind == StreamUse::Kind::table)
-          odds =
-              b_.add(odds, b_.mul(weight(Weight::local), b_.load(at_.array.at(table_of(s.uses[j])), at(rows[j], k))));
+          odds = b_.add(odds, b_.mul(weight(Weight::local), table_entry(e, j, at_.array.at(table_of(s.uses[j])), k)));
       }
     }
-    b_.accumulate(mean, b_.mul(prob(k), odds));
+    b_.accumulate(mean, b_.mul(b_.load(s.probs, {k}), odds));
   });
-  const ExprId h = b_.sub(b_.add(b_.log(b_.get(total)), b_.get(shift)), b_.mul(scale, b_.get(mean)));
-  if (!drawn) b_.add_to(arrays.sums.discrete, {b_.i(0)}, b_.mul(updates_.owned_multiplicity(var, element), h));
-  if (mode == StageMode::update)
-    energies_.add_item_energy(element[0],
-                              b_.mul(updates_.owned_multiplicity(var, element), b_.mul(scale, b_.get(mean))));
-  if (options_.save_locals) {
-    const BufferId out = parameter_of(s.block, math::ParameterRole::probabilities);
-    each([&](ExprId k) { b_.store(out, updates_.parameter_address(s.block, element, {k}), b_.mul(scale, prob(k))); });
-  }
+  const ExprId h = b_.sub(b_.add(b_.log(b_.get(e.total)), b_.get(e.shift)), b_.mul(scale, b_.get(mean)));
+  if (s_.conditionals[s.block].has_entropy())
+    b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(updates_.owned_multiplicity(var, e.element), h));
+  if (e.visit.mode == StageMode::update)
+    energies_.add_item_energy(e.element[0],
+                              b_.mul(updates_.owned_multiplicity(var, e.element), b_.mul(scale, b_.get(mean))));
+}
+
+void Streams::stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {
+  const Element e = open_element(s, element, visit);
+  form_probabilities(e);
+  const ExprId scale = b_.let(b_.fresh("scale"), b_.div(b_.f(1), b_.get(e.total)));
+  for (std::size_t k = 0; k < s.uses.size(); ++k)
+    spread(e, k, scale);
+  if (!visit.final || visit.mode == StageMode::seed) return;
+  add_entropy(e, scale);
+  if (!options_.save_locals) return;
+  const BufferId out = parameter_of(s.block, math::ParameterRole::probabilities);
+  each_value(s, [&](ExprId k) {
+    b_.store(out, updates_.parameter_address(s.block, element, {k}), b_.mul(scale, b_.load(s.probs, {k})));
+  });
 }
 
 std::vector<ExprId> Streams::streamed_address(const model::Variable& var, const std::vector<ExprId>& element,

@@ -64,7 +64,22 @@ class Streams : Part {
 
  private:
   ExprId stream_item_setup(const Stream& s, ExprId item);
+  struct Element;
+  Element open_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
+  /// Exponentials of the log odds, and their sum: one value for a pick or a draw.
+  void form_probabilities(const Element& e);
+  /// Log odds added up, exponentials taken here.
+  void from_odds(const Element& e);
+  /// Products of exponentials that were taken before.
+  void from_exponentials(const Element& e);
+  /// What the probabilities add to: statistics, naturals of a later block, energies.
+  void spread(const Element& e, std::size_t use, ExprId scale);
+  /// H = log Z - sum_k p_k * log odds_k, times the copies of the element
+  void add_entropy(const Element& e, ExprId scale);
   void stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
+  ArrayId table_of(const StreamUse& u) const;
+  ExprId table_entry(const Element& e, std::size_t use, BufferId table, ExprId k);
+  void each_value(const Stream& s, const std::function<void(ExprId)>& body);
   Env stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const;
 
   Terms& terms_;
