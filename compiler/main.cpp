@@ -26,6 +26,7 @@ lehr::ExitCode run(int argc, char** argv) {
   Action action;
   add_build(app, action);
   add_check(app, action);
+  add_compare(app, action);
   add_derive(app, action);
   add_emit(app, action);
   add_format(app, action);

@@ -16,6 +16,7 @@ using Action = std::function<ExitCode()>;
 
 void add_build(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
 void add_derive(CLI::App& app, Action& action);
 void add_emit(CLI::App& app, Action& action);
 void add_format(CLI::App& app, Action& action);

@@ -286,7 +286,10 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
 }
 
 std::string describe(const SavedFit& fit) {
-  std::string came = fit.status == "max_iter" ? "stopped at --max-iter" : fit.status;
+  const bool drawn = fit.method == "gibbs" || fit.method == "exact";
+  std::string came = drawn && fit.status == "max_iter" ? "sampled"
+                     : fit.status == "max_iter"        ? "stopped at --max-iter"
+                                                       : fit.status;
   std::replace(came.begin(), came.end(), '_', ' ');
   std::string out = fmt::format("{} ({}): {} after {} iterations, ELBO {:.6f}\n", fit.model, fit.model_file, came,
                                 fit.iterations, fit.elbo);

@@ -37,6 +37,13 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
   return out;
 }
 
+std::optional<ChainSummary> summarise_alike(const std::vector<GibbsReport>& chains) {
+  std::vector<const GibbsReport*> alike;
+  for (const GibbsReport& c : chains)
+    if (c.log_joint.size() == chains[0].log_joint.size()) alike.push_back(&c);
+  return alike.empty() ? std::nullopt : std::optional(summarise(alike));
+}
+
 std::string format_csv(const ChainSummary& s) {
   fmt::memory_buffer out;
   fmt::format_to(std::back_inserter(out), "name,mean,sd,mcse,ess_bulk,ess_tail,r_hat\n");

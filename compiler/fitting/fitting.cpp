@@ -69,10 +69,12 @@ std::optional<Error> Fitting::compile() {
   // A model of local variables alone has no other posterior to show.
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
-  Result<std::unique_ptr<Instance>> made =
-      Instance::make(analysed(), data(),
-                     {.save_locals = settings_.save_locals, .gradients = needs.gradients, .batches = needs.batches},
-                     settings_.backend, settings_.save_locals ? 0 : needs.window);
+  Result<std::unique_ptr<Instance>> made = Instance::make(analysed(), data(),
+                                                          {.save_locals = settings_.save_locals,
+                                                           .gradients = needs.gradients,
+                                                           .couplings = needs.couplings,
+                                                           .batches = needs.batches},
+                                                          settings_.backend, settings_.save_locals ? 0 : needs.window);
   if (!made) return made.error();
   instance_ = std::move(*made);
   return std::nullopt;

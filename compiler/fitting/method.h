@@ -11,6 +11,7 @@
 
 #include "compiler/instance/instance.h"
 #include "runtime/methods/auto_svi.h"
+#include "runtime/methods/exact.h"
 #include "runtime/methods/gibbs.h"
 
 namespace lehr {
@@ -49,6 +50,7 @@ struct Needs {
   bool gradients = false;          // natural gradients of global blocks
   bool item_temperatures = false;  // a temperature for each item
   bool draws = false;              // draws in the place of expectations
+  bool couplings = false;          // what is known of pairs of latent variables
   std::int64_t window = 0;         // items whose factors are kept at a time; 0: all
 };
 
@@ -141,7 +143,15 @@ struct Gibbs {
   Result<Ready> prepare(const Ground& ground) const;
 };
 
-using Method =
-    std::variant<Ascent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent, TemperedStochastic, Gibbs>;
+/// Exact samples of models of spins.
+struct Exact {
+  ExactOptions options;
+  Needs needs() const { return {.draws = true, .couplings = true}; }
+  std::int64_t most_iterations(const Engine&) const { return options.draws; }
+  Result<Ready> prepare(const Ground& ground) const;
+};
+
+using Method = std::variant<Ascent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent,
+                            TemperedStochastic, Gibbs, Exact>;
 
 }  // namespace lehr

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
+#include "compiler/fitting/chains.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
@@ -57,6 +59,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   bool cancelled = false, cut_short = false, kept = false;
   std::vector<std::string> failures;
   std::optional<Error> failed_start;
+  std::vector<GibbsReport> chains;
   for (std::int64_t r = 0; r < options.restarts && !cut_short; ++r) {
     Result<FitRun> run = fitting.start(static_cast<std::uint64_t>(r));
     if (!run && run.error().code == ExitCode::numerical) {
@@ -74,6 +77,8 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
     cut_short = cancelled && (run->outcome.status == Status::interrupted || r + 1 < options.restarts);
     if (options.restarts > 1 && run->outcome.status == Status::numerical_failure)
       failures.push_back(fmt::format("restart {} failed numerically: {}", r, run->outcome.failure));
+    if (auto* chain = std::get_if<GibbsReport>(&run->report); chain && !chain->log_joint.empty())
+      chains.push_back(std::move(*chain));
     if (kept && !better(*run, out->run)) continue;
     kept = true;
     std::vector<Caution> cautions = fitting.cautions(*run);
@@ -84,6 +89,10 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
     out->trace = std::move(trace);
   }
   if (!kept) return *failed_start;
+  if (const std::optional<ChainSummary> drawn = summarise_alike(chains)) {
+    out->run.posterior = out->global = drawn->moments;
+    std::ranges::move(one_line_each(cautions(*drawn)), std::back_inserter(out->warnings));
+  }
   out->warnings.insert(out->warnings.end(), failures.begin(), failures.end());
   out->warnings.insert(out->warnings.begin(), fitting.data().remarks.begin(), fitting.data().remarks.end());
   for (std::string& warning : out->warnings)

@@ -213,6 +213,21 @@ void Lowering::emit_elbo() {
   });
 }
 
+void Lowering::emit_couplings() {
+  interface_.couplings = b_.function("couplings", [&] {
+    const ScalarId least = b_.local("least", b_.f(0)), more = b_.local("more", b_.f(0));
+    for (const Term& t : s_.conditionals.density.terms) {
+      if (t.atoms.size() > 2) b_.accumulate(more, b_.f(1));
+      if (t.atoms.size() != 2) continue;
+      terms_.emit(t, terms_.factors({&t}, {0, 1}), {}, {}, std::nullopt,
+                  [&](ExprId value, const Env&) { b_.assign(least, b_.min(b_.get(least), value)); });
+    }
+    b_.store(interface_.elbo_value, {b_.i(0)}, b_.get(least));
+    b_.store(interface_.elbo_value, {b_.i(1)}, b_.get(more));
+  });
+  b_.mark_cold(*interface_.couplings);
+}
+
 Lowered Lowering::run() {
   declare_sizes();
   declare_data();
@@ -241,6 +256,7 @@ Lowered Lowering::run() {
   interface_.sweep = s_.sweep;
   emit_elbo();
   energies_.emit_item_energies();
+  if (options_.couplings) emit_couplings();
   at_.longest.resize(m_.plates.size());
   for (std::size_t f :
        {interface_.prepare, interface_.initialise, interface_.expectations, interface_.global_expectations})

@@ -29,6 +29,7 @@ class Lowering : Part {
   std::size_t emit_expectations(const std::string& name, bool local);
   bool is_local(std::size_t origin) const;
   void emit_elbo();
+  void emit_couplings();
 
   Terms terms_;
   FormulaLoops formulas_;

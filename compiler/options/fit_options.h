@@ -25,7 +25,7 @@ struct DataView {
 
 /// Numbers have the ranges of the same options of `lehr fit`; others are an Error that says which those are.
 struct FitOptions {
-  enum class Method { cavi, svi, gibbs };
+  enum class Method { cavi, svi, gibbs, exact };
   Method method = Method::cavi;
   std::string anneal = {}, temper = {};  // as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"
   std::uint64_t seed = 1;

@@ -28,13 +28,15 @@ constexpr FitNumber kNumbers[] = {
     {"warmup", "warmup", &FitOptions::warmup, kIterationsRange, "gibbs: sweeps before the draws that are kept"},
     {"draws", "draws", &FitOptions::draws, kScheduleRange, "gibbs: draws of each chain that are kept"},
     {"thin", "thin", &FitOptions::thin, kScheduleRange, "gibbs: sweeps for each of them"},
-    {"restarts", "restarts", &FitOptions::restarts, kRestartsRange,
+    {"restarts,--chains", "restarts", &FitOptions::restarts, kRestartsRange,
      "runs from different starts; the best ELBO is kept"},
     {"seed", "seed", &FitOptions::seed, kSeedRange, "seed of the start values"},
 };
 
-constexpr MethodName kMethods[] = {
-    {"cavi", FitOptions::Method::cavi}, {"svi", FitOptions::Method::svi}, {"gibbs", FitOptions::Method::gibbs}};
+constexpr MethodName kMethods[] = {{"cavi", FitOptions::Method::cavi},
+                                   {"svi", FitOptions::Method::svi},
+                                   {"gibbs", FitOptions::Method::gibbs},
+                                   {"exact", FitOptions::Method::exact}};
 
 Error wrong(std::string where, std::string text, std::vector<std::string> notes = {}) {
   return {ExitCode::usage, std::move(where), std::move(text), std::move(notes)};
@@ -89,6 +91,14 @@ Result<Method> sampled(const FitOptions& o) {
   return Method(Gibbs{out});
 }
 
+Result<Method> exact(const FitOptions& o) {
+  if (!o.temper.empty() || !o.anneal.empty())
+    return wrong(option("method"), "exact samples have no temperature: it stands in the potentials of the model");
+  ExactOptions out;
+  out.draws = o.draws;
+  return Method(Exact{out});
+}
+
 Result<Method> annealed(const FitOptions& o, const Annealing& annealing) {
   if (o.method == FitOptions::Method::cavi) {
     Ascent out{ascent_of(o)};
@@ -122,6 +132,7 @@ Result<Method> tempered(const FitOptions& o) {
 
 Result<Method> method_of(const FitOptions& o) {
   if (o.method == FitOptions::Method::gibbs) return sampled(o);
+  if (o.method == FitOptions::Method::exact) return exact(o);
   if (!o.temper.empty()) return tempered(o);
   if (o.anneal.empty()) return annealed(o, {});
   const Result<AnnealSpec> spec = parse_anneal(o.anneal);

@@ -12,7 +12,7 @@ namespace lehr {
 
 /// An option that is a number.
 struct FitNumber {
-  std::string_view option;  // of `lehr fit`: "max-iter"
+  std::string_view option;  // of `lehr fit`: "max-iter"; other spellings after a comma
   std::string_view field;   // of FitOptions: "max_iterations"
   std::variant<double FitOptions::*, std::int64_t FitOptions::*, std::uint64_t FitOptions::*> to;
   OptionRange range;

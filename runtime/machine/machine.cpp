@@ -88,11 +88,11 @@ void set(const Machine& m, const Weights& w) {
     to[k] = values[k];
 }
 
-void set_key(const Machine& m, std::uint64_t seed, std::uint64_t chain) {
+void set_key(const Machine& m, std::uint64_t seed, std::uint64_t chain, std::int64_t steps) {
   auto* const key = static_cast<std::int64_t*>(m.table[m.model->random_key]);
   key[0] = static_cast<std::int64_t>(seed);
   key[1] = static_cast<std::int64_t>(chain);
-  key[2] = 0;
+  key[2] = steps;
 }
 
 std::int32_t elbo(const Machine& m, Elbo& out) {

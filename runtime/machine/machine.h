@@ -81,7 +81,7 @@ std::int32_t call_on_kept(const Machine& m, std::int64_t function);
 void set(const Machine& m, const Weights& w);
 /// What the next draws are a function of (machine/random.h), and of the steps that were made since; of models that
 /// draw.
-void set_key(const Machine& m, std::uint64_t seed, std::uint64_t chain);
+void set_key(const Machine& m, std::uint64_t seed, std::uint64_t chain, std::int64_t steps = 0);
 /// The bound of the factors as they are.
 std::int32_t elbo(const Machine& m, Elbo& out);
 bool is_possible(double elbo);

@@ -266,5 +266,8 @@ def not_files(d):
 with tempfile.TemporaryDirectory() as folder:
     for test in [symmetric, totals, encodings, terminal, decompression, sizes, odd, not_files]:
         os.mkdir(f"{folder}/{test.__name__}")
+        if test in [decompression, sizes] and "ASAN_OPTIONS" in os.environ:
+            print(test.__name__, "skipped: memory has no limit under the sanitizer")
+            continue
         test(f"{folder}/{test.__name__}")
         print(test.__name__, "ok")

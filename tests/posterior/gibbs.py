@@ -15,20 +15,27 @@ from scipy import stats
 LEHR = sys.argv[1]
 
 
-def sample(model, data, draws=8000, thin=1, options=()):
-    """Draws by column, and the summary by name."""
+def run(model, data, draws=8000, thin=1, method="gibbs"):
+    """What the command says, its draws by column, and the summary by name."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
         (path / "m.lehr").write_text(model)
         (path / "d.json").write_text(json.dumps(data))
-        done = subprocess.run([LEHR, "fit", path / "m.lehr", "--data", path / "d.json", "--method", "gibbs", "--warmup", "500",
-                               "--draws", str(draws), "--thin", str(thin), "--seed", "7", "--quiet", "--save-locals", "--out", path / "o",
-                        *options], text=True, capture_output=True)
-        assert done.returncode == 0, done.stderr
+        done = subprocess.run([LEHR, "fit", path / "m.lehr", "--data", path / "d.json", "--method", method, "--warmup", "500",
+                               "--draws", str(draws), "--thin", str(thin), "--seed", "7", "--quiet", "--save-locals",
+                               "--out", path / "o"], text=True, capture_output=True)
+        if done.returncode != 0:
+            return done, None, None
         lines = [line for line in (path / "o/draws_1.csv").read_text().splitlines() if not line.startswith("#")]
         columns = np.array([line.split(",") for line in lines[1:]], dtype=float)
         summary = {row["name"]: row for row in csv.DictReader((path / "o/summary.csv").open())}
-        return dict(zip(lines[0].split(","), columns.T)), summary
+        return done, dict(zip(lines[0].split(","), columns.T)), summary
+
+
+def sample(*arguments, **options):
+    done, draws, summary = run(*arguments, **options)
+    assert done.returncode == 0, done.stderr
+    return draws, summary
 
 
 def check(name, summary, column, mean, sd):
@@ -206,6 +213,65 @@ def copies():
     check("copies", summary, "pi.2", m, s)
 
 
-for case in (spins, mixture, hidden_markov, gaussian_chain, mean_and_precision, wishart, logistic, sources, copies):
+LATTICE = """model m { plate e; plate i; data a[e] : i; data b[e] : i; data J[e] : real; data h[i] : real;
+  s[i] ~ Spin(); potential[e] J[e] * s[a[e]] * s[b[e]]; potential[i] h[i] * s[i]; }"""
+
+
+def lattice(rows, columns, coupling, field):
+    edges = [(r * columns + c, r * columns + c + 1) for r in range(rows) for c in range(columns - 1)]
+    edges += [(r * columns + c, (r + 1) * columns + c) for r in range(rows - 1) for c in range(columns)]
+    return {"a": [a for a, _ in edges], "b": [b for _, b in edges], "J": [coupling] * len(edges), "h": field}
+
+
+def exact_ferromagnet():
+    field = [0.2, -0.3, 0.0, 0.1, 0.0, -0.1, 0.4, 0.0, 0.05]
+    data = lattice(3, 3, 0.35, field)
+    draws, _ = sample(LATTICE, data, method="exact", draws=20000)
+    weights = {s: sum(0.35 * s[a] * s[b] for a, b in zip(data["a"], data["b"])) + float(np.dot(field, s))
+               for s in itertools.product([-1.0, 1.0], repeat=9)}
+    check_states("exact ferromagnet", draws, [f"s.{k + 1}" for k in range(9)], weights)
+
+
+def exact_bits():
+    """Bits of a mixture of two known means, and a potential that wants neighbours alike."""
+    model = """model m { plate e; plate i; data a[e] : i; data b[e] : i; z[i] ~ Bernoulli(0.4); potential[e] 0.8 * z[a[e]] * z[b[e]];
+      observe x[i] ~ Normal(mean = z[i], sd = 1); }"""
+    x = [0.2, 0.9, -0.3, 1.1]
+    draws, _ = sample(model, {"a": [0, 1, 2], "b": [1, 2, 3], "x": x}, method="exact")
+    weights = {s: sum(np.log(0.4 if k else 0.6) + stats.norm.logpdf(v, k) for v, k in zip(x, s))
+               + 0.8 * sum(p * q for p, q in zip(s, s[1:])) for s in itertools.product([0.0, 1.0], repeat=4)}
+    check_states("exact bits", draws, [f"z.{k + 1}" for k in range(4)], weights)
+
+
+def exact_refused():
+    done, *_ = run(LATTICE, lattice(2, 3, -0.2, [0.0] * 6), method="exact")
+    assert done.returncode == 3 and "not attractive: a coupling is -0.2" in done.stderr, done.stderr
+    done, *_ = run("model m { plate n; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1); }", {"x": [1.0]},
+                   method="exact")
+    assert done.returncode == 3 and "not spins and bits alone" in done.stderr, done.stderr
+
+
+def compared():
+    """Two fits of one model: the correlation of the weights makes the factors of coordinate ascent too narrow."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        (path / "m.lehr").write_text("""model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
+          observe y[n] ~ Normal(mean = a + b * x[n], sd = 1); }""")
+        (path / "d.json").write_text(json.dumps({"x": [3.0, 4.0, 5.0, 6.0], "y": [1.0, 2.0, 2.5, 4.0]}))
+        for method in ("cavi", "gibbs"):
+            subprocess.run([LEHR, "fit", path / "m.lehr", "--data", path / "d.json", "--method", method, "--max-iter", "5000",
+                            "--draws", "20000", "--quiet", "--out", path / method], check=True, capture_output=True)
+        done = subprocess.run([LEHR, "compare", path / "cavi", path / "gibbs"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        rows = {line.split()[0]: [float(x) for x in line.split()[1:]] for line in done.stdout.splitlines() if line[:2] in ("a ", "b ")}
+        x = np.array([3.0, 4.0, 5.0, 6.0])
+        design = np.stack([np.ones(4), x], 1)
+        precision = design.T @ design + np.eye(2) / 100
+        ratio = np.sqrt(1 / np.diag(precision) / np.diag(np.linalg.inv(precision)))
+        for k, name in enumerate("ab"):
+            assert abs(rows[name][-1] / ratio[k] - 1) < 0.1, (rows, ratio)
+
+
+for case in (compared, exact_ferromagnet, exact_bits, exact_refused, spins, mixture, hidden_markov, gaussian_chain, mean_and_precision, wishart, logistic, sources, copies):
     case()
     print(f"{case.__name__}: exact")
