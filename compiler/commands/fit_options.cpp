@@ -1,6 +1,9 @@
 // Option definitions of `lehr fit`.
 #include "compiler/commands/fit_options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "compiler/commands/numbers.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/readers.h"
@@ -17,9 +20,8 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
     names.emplace_back(m.name);
   c.add_option("--method", o.method, "inference method")->check(CLI::IsMember(names))->capture_default_str();
   for (const FitNumber& n : fit_numbers()) {
-    const auto add = [&](auto member) {
-      add_number(c, "--" + std::string(n.option), o.fit.*member, n.range, std::string(n.help));
-    };
+    const std::string spelled = fmt::format("--{}", fmt::join(split_fields(n.option), ",--"));
+    const auto add = [&](auto member) { add_number(c, spelled, o.fit.*member, n.range, std::string(n.help)); };
     std::visit(add, n.to);
   }
   c.add_flag("--adaptive", o.fit.adaptive, "svi: steps that follow the noise of the gradients instead")

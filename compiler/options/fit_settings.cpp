@@ -28,7 +28,7 @@ constexpr FitNumber kNumbers[] = {
     {"warmup", "warmup", &FitOptions::warmup, kIterationsRange, "gibbs: sweeps before the draws that are kept"},
     {"draws", "draws", &FitOptions::draws, kScheduleRange, "gibbs: draws of each chain that are kept"},
     {"thin", "thin", &FitOptions::thin, kScheduleRange, "gibbs: sweeps for each of them"},
-    {"restarts,--chains", "restarts", &FitOptions::restarts, kRestartsRange,
+    {"restarts,chains", "restarts", &FitOptions::restarts, kRestartsRange,
      "runs from different starts; the best ELBO is kept"},
     {"seed", "seed", &FitOptions::seed, kSeedRange, "seed of the start values"},
 };
