@@ -31,7 +31,7 @@ MODELS = {
       s[q, t] ~ Categorical(A[s[q, t-1]]) start Categorical(p); observe x[q, t] ~ Poisson(lam[s[q, t]]);""", "q=3,t=6",
                       ["A.1.1", "A.2.1", "lam.1", "p.1"], 60),
     "states": ("""plate t ordered; plate d = 2; a ~ Normal(mean = 0.5, sd = 0.3); q ~ Gamma(shape = 4, rate = 2);
-      s[t] ~ MvNormal(mean = a * s[t-1], precision = q) over d start MvNormal(mean = 0, precision = 1) over d;
+      s[t] ~ MvNormal(mean = a * s[t-1], precision = q) start MvNormal(mean = 0, precision = 1) over d;
       r ~ Gamma(shape = 4, rate = 2); observe x[t] ~ MvNormal(mean = s[t], precision = r) over d;""", "t=8",
                ["a", "q", "r", "s.3.2"], 20),
     "logistic": ("""plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 1.5); b ~ Normal(mean = 0, sd = 1.5);
