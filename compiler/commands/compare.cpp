@@ -30,11 +30,6 @@ struct Pair {
   double distance() const { return std::abs(mean[0] - mean[1]) / std::max(sd[0], sd[1]); }
 };
 
-std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v) {
-  const math::FamilyRow* family = math::find_factor_family(v.family);
-  return family ? moments(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint)) : std::nullopt;
-}
-
 std::vector<Pair> pairs_of(const SavedFit& a, const SavedFit& b) {
   std::vector<Pair> out;
   for (const SavedVariable& v : a.variables) {

@@ -81,11 +81,6 @@ std::string element(const SavedFit& fit, const std::vector<std::string>& plates,
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v) {
-  const math::FamilyRow* family = math::find_factor_family(v.family);
-  return family ? moments(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint)) : std::nullopt;
-}
-
 /// Weights of the elements of a plate: the mean of the only Dirichlet over it, averaged over that one's own
 /// elements.
 std::vector<double> weights_of(const SavedFit& fit, const std::string& plate) {

@@ -172,12 +172,10 @@ ExitCode conclude(const FitArguments& o, const model::Model& m, const std::vecto
 Result<std::vector<Caution>> write_chains(const FitArguments& o, Runs& runs) {
   std::vector<const GibbsReport*> chains;
   for (const TracedRun& run : runs.all) {
-    const auto* report = run.started ? std::get_if<GibbsReport>(&run.report) : nullptr;
-    if (report && !report->log_joint.empty()) chains.push_back(report);
+    if (const auto* report = std::get_if<GibbsReport>(&run.report)) chains.push_back(report);
   }
+  chains = whole_chains(std::move(chains));
   if (chains.empty()) return std::vector<Caution>();
-  for (const GibbsReport* c : chains)
-    if (c->log_joint.size() != chains[0]->log_joint.size()) chains.resize(1);  // interrupted: the first is whole
   for (std::size_t k = 0; k < chains.size(); ++k) {
     const std::string path = fmt::format("{}/draws_{}.csv", o.out, k + 1);
     const std::string text = format_stan_csv(chains[k]->draws, chains[k]->log_joint, {"model = " + printable(o.model)});

@@ -37,11 +37,11 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
   return out;
 }
 
-std::optional<ChainSummary> summarise_alike(const std::vector<GibbsReport>& chains) {
-  std::vector<const GibbsReport*> alike;
-  for (const GibbsReport& c : chains)
-    if (c.log_joint.size() == chains[0].log_joint.size()) alike.push_back(&c);
-  return alike.empty() ? std::nullopt : std::optional(summarise(alike));
+std::vector<const GibbsReport*> whole_chains(std::vector<const GibbsReport*> chains) {
+  std::erase_if(chains, [](const GibbsReport* c) { return c->log_joint.empty(); });
+  const std::size_t draws = chains.empty() ? 0 : chains[0]->log_joint.size();
+  std::erase_if(chains, [&](const GibbsReport* c) { return c->log_joint.size() != draws; });
+  return chains;
 }
 
 std::string format_csv(const ChainSummary& s) {

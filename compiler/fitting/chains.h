@@ -1,6 +1,5 @@
 // Chains of draws, taken together: moments and diagnostics of every number.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +16,8 @@ struct ChainSummary {
 
 /// Chains of one fit, with the same variables and the same number of draws each.
 ChainSummary summarise(const std::vector<const GibbsReport*>& chains);
-/// Of those that are as long as the first: the others were interrupted. Nothing without chains.
-std::optional<ChainSummary> summarise_alike(const std::vector<GibbsReport>& chains);
+/// Those that have drawn, and as much as the first of them: the others were interrupted.
+std::vector<const GibbsReport*> whole_chains(std::vector<const GibbsReport*> chains);
 
 /// name,mean,sd,mcse,ess_bulk,ess_tail,r_hat
 std::string format_csv(const ChainSummary& summary);

@@ -148,4 +148,9 @@ std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, 
   return m;
 }
 
+std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v) {
+  const math::FamilyRow* family = math::find_factor_family(v.family);
+  return family ? moments(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint)) : std::nullopt;
+}
+
 }  // namespace lehr

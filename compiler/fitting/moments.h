@@ -27,6 +27,9 @@ inline constexpr const char *kDrawnMean = "mean", *kDrawnSd = "sd";
 /// shapes do not belong together.
 std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariable& v, const SavedVariable* joint);
 
+/// The same of a variable of a fit, with the other member that it was saved with.
+std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v);
+
 /// The numbers that a simplex is proportional to the mean of, over the axes of `v` and the event; null where
 /// there are none.
 const NamedArray* pseudo_counts(const math::FamilyRow& family, const SavedVariable& v);

@@ -77,8 +77,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
     cut_short = cancelled && (run->outcome.status == Status::interrupted || r + 1 < options.restarts);
     if (options.restarts > 1 && run->outcome.status == Status::numerical_failure)
       failures.push_back(fmt::format("restart {} failed numerically: {}", r, run->outcome.failure));
-    if (auto* chain = std::get_if<GibbsReport>(&run->report); chain && !chain->log_joint.empty())
-      chains.push_back(std::move(*chain));
+    if (auto* chain = std::get_if<GibbsReport>(&run->report)) chains.push_back(std::move(*chain));
     if (kept && !better(*run, out->run)) continue;
     kept = true;
     std::vector<Caution> cautions = fitting.cautions(*run);
@@ -89,9 +88,13 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
     out->trace = std::move(trace);
   }
   if (!kept) return *failed_start;
-  if (const std::optional<ChainSummary> drawn = summarise_alike(chains)) {
-    out->run.posterior = out->global = drawn->moments;
-    std::ranges::move(one_line_each(cautions(*drawn)), std::back_inserter(out->warnings));
+  std::vector<const GibbsReport*> whole;
+  for (const GibbsReport& chain : chains)
+    whole.push_back(&chain);
+  if (whole = whole_chains(std::move(whole)); !whole.empty()) {
+    const ChainSummary drawn = summarise(whole);
+    out->run.posterior = out->global = drawn.moments;
+    std::ranges::move(one_line_each(cautions(drawn)), std::back_inserter(out->warnings));
   }
   out->warnings.insert(out->warnings.end(), failures.begin(), failures.end());
   out->warnings.insert(out->warnings.begin(), fitting.data().remarks.begin(), fitting.data().remarks.end());

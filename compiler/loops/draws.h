@@ -10,7 +10,7 @@ class Draws : Part {
 
   /// The `which`-th kind of random number of an element, below kKinds.
   ExprId random(math::Noise noise, BlockId b, std::size_t which, const std::vector<ExprId>& element, ExprId component,
-                ExprId argument);
+                ExprId argument, ExprId second = {});
   /// All mass on one value, drawn by probabilities that sum to 1; of several copies, shares of the copies.
   void category(BlockId b, const std::vector<ExprId>& element, ExprId size, ExprId copies,
                 const std::function<ExprId(ExprId k)>& probability,

@@ -1,7 +1,16 @@
 // Draws in the place of expectations: everything else of an update is as it is.
 #include "compiler/loops/draws.h"
+#include "runtime/machine/random.h"
 
 namespace lehr::loops {
+
+// Generated code passes one for the other.
+static_assert(static_cast<std::int64_t>(math::Noise::binomial) == static_cast<std::int64_t>(machine::Noise::binomial) &&
+              static_cast<std::int64_t>(math::Noise::normal) == static_cast<std::int64_t>(machine::Noise::normal) &&
+              static_cast<std::int64_t>(math::Noise::log_gamma) ==
+                  static_cast<std::int64_t>(machine::Noise::log_gamma) &&
+              static_cast<std::int64_t>(math::Noise::polya_gamma) ==
+                  static_cast<std::int64_t>(machine::Noise::polya_gamma));
 
 ExprId Draws::position(const model::Variable& v, const std::vector<ExprId>& element) {
   const std::vector<ExprId> at = terms_.address(v.axes, element);
@@ -13,10 +22,10 @@ ExprId Draws::position(const model::Variable& v, const std::vector<ExprId>& elem
 }
 
 ExprId Draws::random(math::Noise noise, BlockId b, std::size_t which, const std::vector<ExprId>& element,
-                     ExprId component, ExprId argument) {
+                     ExprId component, ExprId argument, ExprId second) {
   const auto site = static_cast<std::int64_t>(b.index() * kKinds + which);
   return b_.random({noise, interface_.random_key, site, position(m_[s_.conditionals[b].variable], element), component,
-                    argument, b_.f(0)});
+                    argument, second.valid() ? second : b_.f(0)});
 }
 
 void Draws::category(BlockId b, const std::vector<ExprId>& element, ExprId size, ExprId copies,
@@ -43,10 +52,7 @@ void Draws::category(BlockId b, const std::vector<ExprId>& element, ExprId size,
     const ExprId p = b_.let(b_.fresh("p"), probability(k));
     const ExprId last = b_.logical_or(b_.equal(k, b_.sub(size, b_.i(1))), b_.less_equal(b_.get(mass), p));
     const ExprId share = b_.let(b_.fresh("share"), b_.select(last, b_.f(1), b_.div(p, b_.get(mass))));
-    const auto site = static_cast<std::int64_t>(b.index() * kKinds + 1);
-    const ExprId x =
-        b_.let(b_.fresh("x"), b_.random({math::Noise::binomial, interface_.random_key, site,
-                                         position(m_[s_.conditionals[b].variable], element), k, b_.get(left), share}));
+    const ExprId x = b_.let(b_.fresh("x"), random(math::Noise::binomial, b, 1, element, k, b_.get(left), share));
     store(k, b_.select(b_.less(b_.f(0), n), b_.div(x, n), b_.f(0)));
     b_.assign(left, b_.sub(b_.get(left), x));
     b_.assign(mass, b_.sub(b_.get(mass), p));

@@ -17,7 +17,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMaxIndices = 8;
 
 struct Factorised {
-  Eigen::MatrixXd inverse, root;
+  Eigen::LLT<Eigen::MatrixXd> cholesky;
+  Eigen::MatrixXd inverse, root;  // root: where it was asked for
   double logdet = kNaN;
 };
 
@@ -82,8 +83,10 @@ class Evaluator {
   double operator()(const IndexValue& v) { return static_cast<double>(bound(v.index)); }
   double operator()(const LogDet& l) { return factorised(l.matrix).logdet; }
   double operator()(const InverseEntry& e) {
-    const Factorised& f = factorised(e.matrix);
+    Factorised& f = factorised(e.matrix);
     if (f.inverse.size() == 0) return kNaN;
+    if (e.root && f.root.size() == 0)
+      f.root = f.cholesky.matrixL().solve(Eigen::MatrixXd::Identity(f.inverse.rows(), f.inverse.cols()));
     return (e.root ? f.root : f.inverse)(static_cast<Eigen::Index>(bound(e.row)),
                                          static_cast<Eigen::Index>(bound(e.column)));
   }
@@ -106,7 +109,7 @@ class Evaluator {
     return q.values.at(j * environment_.extent + l);
   }
 
-  const Factorised& factorised(const std::string& matrix) {
+  Factorised& factorised(const std::string& matrix) {
     const auto known = factorised_.find(matrix);
     if (known != factorised_.end()) return known->second;
     Factorised& result = factorised_[matrix];
@@ -118,11 +121,10 @@ class Evaluator {
       for (Eigen::Index l = 0; l < n; ++l)
         m(j, l) = entry(*q, static_cast<std::size_t>(j), static_cast<std::size_t>(l));
     }
-    const Eigen::LLT<Eigen::MatrixXd> cholesky(m);
-    if (cholesky.info() != Eigen::Success) return result;
-    result.inverse = cholesky.solve(Eigen::MatrixXd::Identity(n, n));
-    result.root = cholesky.matrixL().solve(Eigen::MatrixXd::Identity(n, n));
-    result.logdet = 2.0 * cholesky.matrixLLT().diagonal().array().log().sum();
+    result.cholesky.compute(m);
+    if (result.cholesky.info() != Eigen::Success) return result;
+    result.inverse = result.cholesky.solve(Eigen::MatrixXd::Identity(n, n));
+    result.logdet = 2.0 * result.cholesky.matrixLLT().diagonal().array().log().sum();
     return result;
   }
 
