@@ -93,11 +93,11 @@ Result<Analysed> with_item_temperatures(const Analysed& a) {
   return Analysed{std::move(tempered.model), std::move(schedule), tempered.inverse};
 }
 
-Result<Analysed> with_draws(const Analysed& a) {
+Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering) {
   auto drawn = conditionals::with_draws(a.model, a.schedule.conditionals);
   if (const auto* why = std::get_if<std::string>(&drawn))
     return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", *why), {}};
-  return Analysed{a.model, plan(a.model, std::move(std::get<conditionals::Conditionals>(drawn)))};
+  return Analysed{a.model, plan(a.model, std::move(std::get<conditionals::Conditionals>(drawn)), tempering)};
 }
 
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options) {

@@ -48,6 +48,12 @@ std::vector<Pair> pairs_of(const SavedFit& a, const SavedFit& b) {
   return out;
 }
 
+/// The method and its bound, or what it has instead.
+std::string bound_of(const SavedFit& f) {
+  if (std::isnan(f.log_evidence)) return fmt::format("{}, {:.6f}", f.method, f.elbo);
+  return fmt::format("{}, log evidence {:.4f}, standard error {:.2g}", f.method, f.log_evidence, f.log_evidence_error);
+}
+
 ExitCode compare(const CompareOptions& o) {
   const Result<SavedFit> a = read_fit(o.first), b = read_fit(o.second);
   if (!a) return complain(a.error());
@@ -57,7 +63,7 @@ ExitCode compare(const CompareOptions& o) {
   std::vector<Pair> pairs = pairs_of(*a, *b);
   if (pairs.empty())
     return complain(Error{ExitCode::data, o.first, fmt::format("nothing is in both this and '{}'", o.second), {}});
-  fmt::print("{}: {}, {:.6f}\n{}: {}, {:.6f}\n", o.first, a->method, a->elbo, o.second, b->method, b->elbo);
+  fmt::print("{}: {}\n{}: {}\n", o.first, bound_of(*a), o.second, bound_of(*b));
   std::ranges::stable_sort(pairs, [](const Pair& x, const Pair& y) { return x.distance() > y.distance(); });
   std::vector<double> ratios;
   for (const Pair& p : pairs)
@@ -90,7 +96,8 @@ void add_compare(CLI::App& app, Action& action) {
       "  lehr compare out/vi out/gibbs\n"
       "`apart` is the difference of the means in units of the larger sd, `ratio` the first sd by the second. Behind "
       "the\n"
-      "method stands the ELBO, or the last log joint density of a sampler. Components are compared as they are "
+      "method stands the ELBO, of a tempered sampler the log evidence, or else the last log joint density. Components "
+      "are compared as they are "
       "numbered.");
   c->callback([o, &action] { action = [o] { return compare(*o); }; });
 }

@@ -168,8 +168,9 @@ ExitCode conclude(const FitArguments& o, const model::Model& m, const std::vecto
   return ExitCode::done;
 }
 
-/// The chains of a sampler: a file of draws for each, what they say together, and the moments as its posterior.
-Result<std::vector<Caution>> write_chains(const FitArguments& o, Runs& runs) {
+/// The chains of a sampler: a file of draws for each, what they say together (into fit.json, too), and the moments as
+/// its posterior.
+Result<std::vector<Caution>> write_chains(const FitArguments& o, Runs& runs, nlohmann::json& fit) {
   std::vector<const GibbsReport*> chains;
   for (const TracedRun& run : runs.all) {
     if (const auto* report = std::get_if<GibbsReport>(&run.report)) chains.push_back(report);
@@ -184,6 +185,10 @@ Result<std::vector<Caution>> write_chains(const FitArguments& o, Runs& runs) {
   const ChainSummary summary = summarise(chains);
   if (Result<bool> r = write_file(o.out + "/summary.csv", format_csv(summary)); !r) return r.error();
   runs.all[runs.best].posterior = summary.moments;
+  fit["sampling"].update(to_json(summary));
+  if (const auto& e = summary.evidence; e && !o.quiet)
+    fmt::print("log evidence {:.4f}, standard error {:.2g}, from {} temperatures\n", e->log_evidence, e->error,
+               e->powers.size());
   return cautions(summary);
 }
 
@@ -241,7 +246,7 @@ ExitCode fit(const FitArguments& o) {
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }
-  Result<std::vector<Caution>> mixed = write_chains(o, *runs);
+  Result<std::vector<Caution>> mixed = write_chains(o, *runs, summary);
   if (!mixed) return complain(mixed.error());
   if (Result<bool> r = write_results(o, best, summary); !r) return complain(r.error());
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));

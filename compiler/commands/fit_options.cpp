@@ -29,9 +29,10 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_flag("--replacement", o.fit.replacement, "svi: draw items with replacement, not by passes");
   c.add_option("--anneal", o.fit.anneal,
                "linear:from=10,over=100, exp:..., file:..., entropy:..., stochastic:rho=0.25,over=50, auto[:full]");
-  c.add_option("--temper", o.fit.temper,
-               "latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior; one for each item: "
-               "local:max=1.5");
+  c.add_option(
+      "--temper", o.fit.temper,
+      "latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior; one for each item: "
+      "local:max=1.5; gibbs: global:levels=24, states at temperatures up to that of the prior, and the evidence");
   CLI::Option* test =
       c.add_option("--test", o.test, "held-out data, bound as --data: their log predictive, see `lehr score`")
           ->take_all();

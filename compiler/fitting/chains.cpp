@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "compiler/fitting/moments.h"
 #include "runtime/files/stan_csv.h"
@@ -34,6 +35,11 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
     out.moments.push_back(std::move(mean));
     out.moments.push_back(std::move(sd));
   }
+  std::vector<Evidence> evidence;
+  for (const GibbsReport* c : chains) {
+    if (c->evidence) evidence.push_back(*c->evidence);
+  }
+  if (!evidence.empty()) out.evidence = together(evidence);
   return out;
 }
 
@@ -53,6 +59,16 @@ std::string format_csv(const ChainSummary& s) {
                    d.sd, d.mcse, d.ess_bulk, d.ess_tail, d.r_hat);
   }
   return fmt::to_string(out);
+}
+
+nlohmann::json to_json(const ChainSummary& s) {
+  nlohmann::json out = nlohmann::json::object();
+  if (const auto& e = s.evidence) {
+    out["log_evidence"] = e->log_evidence;
+    out["log_evidence_error"] = e->error;
+    out["ladder"] = {{"powers", e->powers}, {"mean", e->mean}, {"sd", e->sd}, {"least_exchanged", e->exchanged}};
+  }
+  return out;
 }
 
 std::vector<Caution> cautions(const ChainSummary& s) {

@@ -1,5 +1,7 @@
 // Chains of draws, taken together: moments and diagnostics of every number.
 #pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@ struct ChainSummary {
   std::vector<std::string> names;  // of the numbers: "mu.2.1"
   std::vector<Diagnosis> numbers;
   std::vector<NamedArray> moments;  // "mu.mean" and "mu.sd", over the axes of each variable
+  std::optional<Evidence> evidence = {};
 };
 
 /// Chains of one fit, with the same variables and the same number of draws each.
@@ -21,6 +24,9 @@ std::vector<const GibbsReport*> whole_chains(std::vector<const GibbsReport*> cha
 
 /// name,mean,sd,mcse,ess_bulk,ess_tail,r_hat
 std::string format_csv(const ChainSummary& summary);
+
+/// Entries of fit.json's "sampling".
+nlohmann::json to_json(const ChainSummary& summary);
 
 /// Chains that have not mixed.
 std::vector<Caution> cautions(const ChainSummary& summary);

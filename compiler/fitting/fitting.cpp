@@ -62,7 +62,8 @@ std::optional<Error> Fitting::compile() {
     bound_.data.givens.push_back({std::vector<double>(static_cast<std::size_t>(items), 1.0)});
   }
   if (needs.draws) {
-    Result<Analysed> drawn = with_draws(bound_.analysed);
+    Result<Analysed> drawn =
+        with_draws(bound_.analysed, needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
     if (!drawn) return drawn.error();
     bound_.analysed = std::move(*drawn);
   }
@@ -73,6 +74,7 @@ std::optional<Error> Fitting::compile() {
                                                           {.save_locals = settings_.save_locals,
                                                            .gradients = needs.gradients,
                                                            .couplings = needs.couplings,
+                                                           .states = needs.likelihood,
                                                            .batches = needs.batches},
                                                           settings_.backend, settings_.save_locals ? 0 : needs.window);
   if (!made) return made.error();

@@ -13,6 +13,7 @@
 #include "runtime/methods/auto_svi.h"
 #include "runtime/methods/exact.h"
 #include "runtime/methods/gibbs.h"
+#include "runtime/methods/parallel_tempering.h"
 
 namespace lehr {
 
@@ -34,6 +35,7 @@ struct TemperingReport : TemperReport {
 struct GibbsReport {
   std::vector<NamedArray> draws;  // over [draw] and the axes of a variable; categories by position
   std::vector<double> log_joint;  // [draw], of the model
+  std::optional<Evidence> evidence = {};
 };
 
 using Report = std::variant<std::monostate, AutoReport, ProbeReport, TemperingReport, GibbsReport>;
@@ -51,6 +53,7 @@ struct Needs {
   bool item_temperatures = false;  // a temperature for each item
   bool draws = false;              // draws in the place of expectations
   bool couplings = false;          // what is known of pairs of latent variables
+  bool likelihood = false;         // a temperature divides the likelihood alone
   std::int64_t window = 0;         // items whose factors are kept at a time; 0: all
 };
 
@@ -143,6 +146,14 @@ struct Gibbs {
   Result<Ready> prepare(const Ground& ground) const;
 };
 
+/// Draws from the posterior, helped by states at temperatures up to that of the prior; and the evidence.
+struct TemperedGibbs {
+  LadderOptions options;
+  Needs needs() const { return {.draws = true, .likelihood = true}; }
+  std::int64_t most_iterations(const Engine& e) const { return Gibbs{options}.most_iterations(e); }
+  Result<Ready> prepare(const Ground& ground) const;
+};
+
 /// Exact samples of models of spins.
 struct Exact {
   ExactOptions options;
@@ -152,6 +163,6 @@ struct Exact {
 };
 
 using Method = std::variant<Ascent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent,
-                            TemperedStochastic, Gibbs, Exact>;
+                            TemperedStochastic, Gibbs, TemperedGibbs, Exact>;
 
 }  // namespace lehr

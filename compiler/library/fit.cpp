@@ -94,6 +94,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   if (whole = whole_chains(std::move(whole)); !whole.empty()) {
     const ChainSummary drawn = summarise(whole);
     out->run.posterior = out->global = drawn.moments;
+    if (const auto& e = drawn.evidence) out->log_evidence = {e->log_evidence, e->error};
     std::ranges::move(one_line_each(cautions(drawn)), std::back_inserter(out->warnings));
   }
   out->warnings.insert(out->warnings.end(), failures.begin(), failures.end());
@@ -170,6 +171,8 @@ double Fit::temperature() const {
   const auto* tempering = std::get_if<TemperingReport>(&impl_->run.report);
   return tempering ? tempering->temperature : 1;
 }
+
+std::optional<std::pair<double, double>> Fit::log_evidence() const { return impl_->log_evidence; }
 
 const std::vector<Sweep>& Fit::trace() const { return impl_->trace; }
 const std::vector<std::string>& Fit::warnings() const { return impl_->warnings; }

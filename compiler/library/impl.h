@@ -22,6 +22,7 @@ struct Fit::Impl {
   std::vector<Sweep> trace;
   Settings settings;               // of data that the fit has not seen
   std::vector<NamedArray> global;  // names and values, as `run.posterior` has them
+  std::optional<std::pair<double, double>> log_evidence = {};
 };
 
 /// An Error of ExitCode::data says which view does not hold together.

@@ -111,6 +111,8 @@ class Fit {
   std::int64_t iterations() const;
   std::int64_t restart() const;  // the one that was kept, from 0
   double temperature() const;    // 1; tempered: at the end of the tempering phase
+  /// Method gibbs with `temper`: the log evidence and its standard error.
+  std::optional<std::pair<double, double>> log_evidence() const;
   const std::vector<Sweep>& trace() const;
   /// What deserves a look: an ELBO that fell, equal components, a temperature that stays high, restarts that failed.
   const std::vector<std::string>& warnings() const;

@@ -66,6 +66,8 @@ struct Interface {
   std::size_t elbo = 0;                  // (): fills `elbo_value`
   std::optional<std::size_t> couplings;  // (): the least coefficient of a pair of latent variables (0 at most) and the
                                          // number of terms with more of them into `elbo_value`; where asked for
+  std::optional<std::size_t> states;     // (): the log of the number of values that the auxiliary sources have
+                                         // together into `elbo_value`; where asked for
   std::vector<std::variant<StageFunctions, UpdateFunction>> steps;
   std::vector<schedule::Turn> sweep;            // one sweep: turns of `steps`
   std::optional<std::size_t> initialise_local;  // (): as `initialise`, of the blocks that are Schedule::local; where
@@ -115,6 +117,7 @@ struct LowerOptions {
   std::optional<model::GivenId> inverse_temperatures = {};  // of schedule::temper_items: energies by item are kept
   bool new_items = false;  // items come and go: StageFunctions::fresh or Interface::initialise_local
   bool couplings = false;  // Interface::couplings
+  bool states = false;     // Interface::states
   bool batches = false;    // only some of the items are there at a time: StageFunctions::data
 };
 

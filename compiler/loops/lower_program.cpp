@@ -228,6 +228,22 @@ void Lowering::emit_couplings() {
   b_.mark_cold(*interface_.couplings);
 }
 
+void Lowering::emit_states() {
+  interface_.states = b_.function("states", [&] {
+    const ScalarId states = b_.local("states", b_.f(0));
+    for (const conditionals::Block& block : s_.conditionals.blocks) {
+      const model::Variable& v = m_[block.variable];
+      if (!v.auxiliary || v.auxiliary->kind != model::Auxiliary::Kind::source) continue;
+      const ExprId values = b_.log(b_.to_f64(b_.extent(at_.size[m_[event_axes(v, 1)[0]].set.index()])));
+      terms_.for_elements(v.axes, [&](const std::vector<ExprId>& element) {
+        b_.accumulate(states, b_.mul(updates_.owned_multiplicity(v, element), values));
+      });
+    }
+    b_.store(interface_.elbo_value, {b_.i(0)}, b_.get(states));
+  });
+  b_.mark_cold(*interface_.states);
+}
+
 Lowered Lowering::run() {
   declare_sizes();
   declare_data();
@@ -257,6 +273,7 @@ Lowered Lowering::run() {
   emit_elbo();
   energies_.emit_item_energies();
   if (options_.couplings) emit_couplings();
+  if (options_.states) emit_states();
   at_.longest.resize(m_.plates.size());
   for (std::size_t f :
        {interface_.prepare, interface_.initialise, interface_.expectations, interface_.global_expectations})

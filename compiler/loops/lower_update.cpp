@@ -278,9 +278,18 @@ void Updates::store_parameter(BlockId b, std::size_t parameter, BufferId buffer,
       value = b_.add(b_.mul(rho, value), b_.mul(b_.sub(b_.f(1), rho), old));
     }
     if (p.noise && tolerant) value = typical(b_, *p.noise, value);
-    else if (p.noise) value = draws_.random(*p.noise, b, 2 + parameter, element, position_of(event, f.extent), value);
+    else if (p.noise)
+      value = draws_.random(*p.noise, b, 2 + parameter, element, position_of(event, f.extent), value,
+                            *p.noise == math::Noise::polya_gamma ? power(b) : ExprId());
     b_.store(buffer, at, value);
   });
+}
+
+ExprId Updates::power(BlockId b) {
+  ExprId out = b_.f(1);
+  for (Weight w : natural_weights(b, false))
+    out = b_.mul(out, weight(w));
+  return out;
 }
 
 void Updates::draw_category(BlockId b, const std::vector<ExprId>& element) {

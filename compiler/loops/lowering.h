@@ -30,6 +30,7 @@ class Lowering : Part {
   bool is_local(std::size_t origin) const;
   void emit_elbo();
   void emit_couplings();
+  void emit_states();
 
   Terms terms_;
   FormulaLoops formulas_;

@@ -146,6 +146,7 @@ class Writer {
     t_.model.weights_buffer = index(io.weights);
     t_.model.item_energies = t_.model.item_inverse = t_.model.item_outer = -1;
     t_.model.couplings = io.couplings ? function(*io.couplings) : -1;
+    t_.model.states = io.states ? function(*io.states) : -1;
     t_.model.random_key = io.random_key.valid() ? index(io.random_key) : -1;
     if (const auto& x = io.item_energies) {
       t_.model.item_energies = index(x->energies);

@@ -22,7 +22,7 @@ enum class Noise {
   uniform,      // on (0, 1)
   normal,       // mean 0, variance 1
   log_gamma,    // log of a Gamma(argument, rate 1)
-  polya_gamma,  // PG(1, argument)
+  polya_gamma,  // PG(b, argument) / b, b the power of the tempered likelihood: 1 at temperature 1
   binomial      // successes in `argument` trials; of copies of categories, in no row
 };
 std::string_view name_of(Noise n);

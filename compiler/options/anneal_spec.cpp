@@ -19,7 +19,8 @@ Error wrong_temper(const std::string& text, const std::string& why) {
           fmt::format("'{}': {}", text, why),
           {"global:max=10,levels=100   one latent temperature, 100 levels from 1 to 10",
            "local:max=1.5,levels=25    one for each item of the data",
-           "normaliser=auto|prior|posterior, every=N sweeps between its updates, draws=N of the prior"}};
+           "normaliser=auto|prior|posterior, every=N sweeps between its updates, draws=N of the prior",
+           "global:levels=24           method gibbs: states at 24 temperatures, and the log evidence"}};
 }
 
 Error wrong(const std::string& text, const std::string& why) {
@@ -202,6 +203,21 @@ Result<TemperSettings> parse_temper(const std::string& text) {
     return wrong_temper(text, "an item's normaliser is that under the factors");
   if (!f->empty()) return wrong_temper(text, fmt::format("'{}' is unknown here", f->begin()->first));
   return out;
+}
+
+Result<std::int64_t> parse_ladder(const std::string& text) {
+  constexpr std::int64_t kLevels = 24;
+  const std::size_t colon = text.find(':');
+  auto f = fields(colon == std::string::npos ? "" : text.substr(colon + 1));
+  if (text.substr(0, colon) != "global" || !f)
+    return wrong_temper(text, "with method gibbs: global, or global:levels=24");
+  const Taken levels = take(*f, "levels", kLadderRange);
+  if (!levels.wrong.empty()) return wrong_temper(text, levels.wrong);
+  if (!f->empty())
+    return wrong_temper(text, fmt::format("'{}' is unknown with method gibbs: its temperatures go up to that of the "
+                                          "prior, and are placed by the warmup",
+                                          f->begin()->first));
+  return levels.number ? static_cast<std::int64_t>(*levels.number) : kLevels;
 }
 
 }  // namespace lehr

@@ -24,4 +24,7 @@ Result<AnnealSpec> parse_anneal(const std::string& text);
 /// global[:max=10,levels=100,normaliser=auto|prior|posterior,every=1,draws=100], local[:...].
 Result<TemperSettings> parse_temper(const std::string& text);
 
+/// global[:levels=24], with method gibbs: the number of temperatures.
+Result<std::int64_t> parse_ladder(const std::string& text);
+
 }  // namespace lehr

@@ -76,11 +76,20 @@ SviOptions steps_of(const FitOptions& o) {
 }
 
 Result<Method> sampled(const FitOptions& o) {
-  if (!o.temper.empty()) return wrong(option("temper"), "a latent temperature goes with methods cavi and svi");
   GibbsOptions out;
   out.warmup = o.warmup;
   out.draws = o.draws;
   out.thin = o.thin;
+  if (!o.temper.empty()) {
+    const Result<std::int64_t> levels = parse_ladder(o.temper);
+    if (!levels) return levels.error();
+    if (!o.anneal.empty())
+      return wrong(option("temper"),
+                   fmt::format("a ladder of temperatures is not annealed: leave out {}", option("anneal")));
+    LadderOptions ladder{out};
+    ladder.levels = *levels;
+    return Method(TemperedGibbs{ladder});
+  }
   if (o.anneal.empty()) return Method(Gibbs{out});
   const Result<AnnealSpec> spec = parse_anneal(o.anneal);
   if (!spec) return spec.error();

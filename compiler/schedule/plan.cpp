@@ -253,11 +253,12 @@ void break_stages(Schedule& s) {
   }
 }
 
-/// How the stage, step `k`, goes over an item: what it streams, repeats and refreshes.
-void complete_stage(const model::Model& m, std::size_t k, ItemStage& stage, Schedule& s) {
+/// How the stage, step `k`, goes over an item: what it streams (where all that a stream adds to is tempered), repeats
+/// and refreshes.
+void complete_stage(const model::Model& m, std::size_t k, ItemStage& stage, bool streams, Schedule& s) {
   const conditionals::Conditionals& c = s.conditionals;
   // A consumer that is updated before the stage needs the statistics of stored factors at the start.
-  const bool first = k == 0;
+  const bool first = k == 0 && streams;
   for (std::size_t p = stage.blocks.size(); p-- > 0;) {
     if (first && can_stream(m, s, stage, p)) s.storage[stage.blocks[p].index()] = Storage::streamed;
   }
@@ -278,7 +279,7 @@ void complete_stage(const model::Model& m, std::size_t k, ItemStage& stage, Sche
 
 namespace lehr {
 
-schedule::Schedule plan(const model::Model& m, conditionals::Conditionals conditionals) {
+schedule::Schedule plan(const model::Model& m, conditionals::Conditionals conditionals, schedule::Tempering tempering) {
   using namespace schedule;
   Schedule s;
   s.conditionals = std::move(conditionals);
@@ -289,13 +290,14 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
     rank.push_back(rank_of(m, m[b.variable], data, item));
     s.local.push_back(rank.back() != 2);
   }
-  s.tempered = tempered_origins(m, s);
+  const bool whole = tempering == Tempering::data;
+  s.tempered = whole ? tempered_origins(m, s) : likelihood_origins(s.conditionals.density);
   s.storage.assign(blocks.size(), Storage::stored);
   s.stage_of.assign(blocks.size(), std::nullopt);
   form_steps(m, rank, item, s);
   break_stages(s);
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
-    if (auto* stage = std::get_if<ItemStage>(&s.steps[k])) complete_stage(m, k, *stage, s);
+    if (auto* stage = std::get_if<ItemStage>(&s.steps[k])) complete_stage(m, k, *stage, whole, s);
   }
   s.sweep = sweep_of(m, s);
   regroup(m, s);

@@ -87,6 +87,12 @@ struct Turn {
   bool refresh = false;
 };
 
+/// What a temperature divides.
+enum class Tempering {
+  data,       // terms of the data and what is local to them: see tempered_origins
+  likelihood  // observed statements and potentials; without them, what is left is the prior
+};
+
 struct Schedule {
   conditionals::Conditionals conditionals;
   std::vector<Storage> storage;  // by BlockId
@@ -106,7 +112,8 @@ struct Schedule {
 namespace lehr {
 
 /// Conditionals -> Schedule. Never fails: what has no faster form is updated term by term.
-schedule::Schedule plan(const model::Model& model, conditionals::Conditionals conditionals);
+schedule::Schedule plan(const model::Model& model, conditionals::Conditionals conditionals,
+                        schedule::Tempering tempering = schedule::Tempering::data);
 
 /// The step that holds all local blocks: each item can then be inferred from the global factors alone.
 std::optional<std::size_t> only_stage(const schedule::Schedule& schedule);

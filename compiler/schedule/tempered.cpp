@@ -77,4 +77,11 @@ std::vector<bool> tempered_origins(const Model& m, const Schedule& s) {
   return out;
 }
 
+std::vector<bool> likelihood_origins(const density::Density& d) {
+  std::vector<bool> out;
+  for (const density::Origin& o : d.origins)
+    out.push_back(o.observed || o.potential);
+  return out;
+}
+
 }  // namespace lehr::schedule

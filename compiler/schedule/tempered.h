@@ -16,4 +16,7 @@ std::vector<bool> item_plates(const model::Model& m);
 /// as on the globals. Mandt et al. (2016) temper latent Dirichlet allocation like this.
 std::vector<bool> tempered_origins(const model::Model& m, const Schedule& s);
 
+/// By origin: observed statements and potentials.
+std::vector<bool> likelihood_origins(const density::Density& d);
+
 }  // namespace lehr::schedule

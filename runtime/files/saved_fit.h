@@ -33,6 +33,7 @@ struct SavedFit {
   std::uint64_t seed = 0;
   std::int64_t restart = 0, iterations = 0;
   double elbo = 0;
+  double log_evidence = 0, log_evidence_error = 0;  // NaN: not found
   std::vector<SavedRestart> restarts;
   std::map<std::string, std::int64_t> sizes;               // by plate
   std::map<std::string, std::vector<double>> constants;    // a number is an array of one

@@ -75,6 +75,18 @@ double draw_polya_gamma(Rng& rng, double tilt) {
   }
 }
 
+double draw_mean_polya_gamma(Rng& rng, double shape, double tilt) {
+  constexpr int kTerms = 32;
+  const double z = tilt / (2 * kPi), square = z * z, half = std::fabs(tilt) / 2;
+  double sum = 0, rest = half > 1e-4 ? std::tanh(half) / (4 * half) : 0.25 - half * half / 12;
+  for (int k = 0; k < kTerms; ++k) {
+    const double c = 2 * kPi * kPi * ((k + 0.5) * (k + 0.5) + square);
+    sum += std::exp(draw_log_gamma(rng, shape)) / (shape * c);
+    rest -= 1 / c;
+  }
+  return sum + rest;
+}
+
 extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::int64_t site, std::int64_t element,
                               std::int64_t component, double a, double b) {
   Rng rng = stream_of(key, site, element, component);
@@ -86,7 +98,8 @@ extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::
     case Noise::log_gamma:
       return a > 0 ? draw_log_gamma(rng, a) : NAN;
     case Noise::polya_gamma:
-      return a - a == 0 ? draw_polya_gamma(rng, a) : NAN;
+      if (a - a != 0) return NAN;
+      return b == 1 ? draw_polya_gamma(rng, a) : draw_mean_polya_gamma(rng, b, a);
     case Noise::binomial:
       return a >= 0 && b >= 0 ? static_cast<double>(draw_binomial(rng, static_cast<std::int64_t>(a), b > 1 ? 1 : b))
                               : NAN;

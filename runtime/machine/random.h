@@ -12,7 +12,7 @@ enum class Noise : std::int64_t {
   uniform,      // on (0, 1)
   normal,       // mean 0, variance 1
   log_gamma,    // log of a Gamma(a, rate 1)
-  polya_gamma,  // PG(1, a), tilted by a: Polson, Scott & Windle (2013)
+  polya_gamma,  // PG(b, a) / b, tilted by a: Polson, Scott & Windle (2013)
   binomial      // successes in a trials of probability b
 };
 
@@ -24,6 +24,9 @@ Rng stream_of(const std::int64_t* key, std::int64_t site, std::int64_t element, 
 
 /// One draw from PG(1, tilt), exact: Devroye's method for the Jacobi distribution, section 4 of Polson et al.
 double draw_polya_gamma(Rng& rng, double tilt);
+/// One draw from PG(shape, tilt) / shape, shape > 0: the sum of Gamma variables that defines it, its far terms by their
+/// mean (their variance is below 1e-6 of the whole).
+double draw_mean_polya_gamma(Rng& rng, double shape, double tilt);
 
 extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::int64_t site, std::int64_t element,
                               std::int64_t component, double a, double b);

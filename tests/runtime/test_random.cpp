@@ -37,6 +37,31 @@ TEST_CASE("Polya-Gamma draws have the moments of PG(1, z)") {
   CHECK(variance == Approx(spread).epsilon(0.06));
 }
 
+TEST_CASE("Polya-Gamma draws at a power have the moments of PG(b, z) / b") {
+  const double tilt = GENERATE(0.0, 0.5, 3.0, 20.0), power = GENERATE(0.01, 0.3, 0.9);
+  INFO("tilt " << tilt << ", power " << power);
+  constexpr int kDraws = 40000;
+  Rng rng(6);
+  double sum = 0, squares = 0;
+  for (int k = 0; k < kDraws; ++k) {
+    const double x = machine::draw_mean_polya_gamma(rng, power, tilt);
+    sum += x;
+    squares += x * x;
+  }
+  const double mean = sum / kDraws, variance = squares / kDraws - mean * mean;
+  const double cosh = std::cosh(tilt / 2), cube = tilt * tilt * tilt;
+  const double expected = tilt == 0 ? 0.25 : std::tanh(tilt / 2) / (2 * tilt);
+  const double spread = (tilt == 0 ? 1.0 / 24 : (std::sinh(tilt) - tilt) / (4 * cube * cosh * cosh)) / power;
+  CHECK(std::abs(mean - expected) < 4.5 * std::sqrt(spread / kDraws));
+  CHECK(variance == Approx(spread).epsilon(power < 0.1 ? 0.25 : 0.08));
+  // The Laplace transform at 1: (cosh(z / 2) / cosh(sqrt((z^2 + 2) / 4)))^b of PG(b, z).
+  Rng again(7);
+  double transform = 0;
+  for (int k = 0; k < kDraws; ++k)
+    transform += std::exp(-power * machine::draw_mean_polya_gamma(again, power, tilt)) / kDraws;
+  CHECK(transform == Approx(std::pow(cosh / std::cosh(std::sqrt((tilt * tilt + 2) / 4)), power)).epsilon(0.003));
+}
+
 TEST_CASE("a draw is a function of its key and its place") {
   const std::int64_t key[] = {3, 1, 4}, other[] = {3, 1, 5};
   const auto normal = [](const std::int64_t* k, std::int64_t element) {

@@ -1,0 +1,148 @@
+#include "runtime/methods/parallel_tempering.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/rng.h"
+
+namespace lehr {
+namespace {
+
+/// Powers that are dense near the prior: Friel & Pettitt (2008).
+std::vector<double> first_powers(std::int64_t levels) {
+  std::vector<double> out;
+  for (std::int64_t k = 0; k < levels; ++k)
+    out.push_back(std::pow(static_cast<double>(k) / static_cast<double>(levels - 1), 5));
+  return out;
+}
+
+/// One state for each power.
+struct Ladder {
+  Ladder(const Engine& e, const LadderOptions& o)
+      : engine(e),
+        options(o),
+        powers(first_powers(o.levels)),
+        states(powers.size(), e.save()),
+        energies(powers.size()),
+        seen(powers.size()),
+        random(o.seed, o.chain),
+        tried(powers.size()),
+        accepted(powers.size()) {}
+
+  /// A sweep of every state, that at power 1 last and in place; `rounds` were made before.
+  std::int32_t sweep_all(std::int64_t rounds, double& log_joint);
+  void record();
+  /// Neighbours, every other pair of them, exchange their states by their likelihoods.
+  void exchange(std::int64_t rounds);
+  /// Powers by what was seen, where they are to `move`; it is forgotten.
+  void place(bool move);
+
+  const Engine& engine;
+  const LadderOptions& options;
+  std::vector<double> powers;
+  std::vector<std::vector<std::vector<double>>> states;
+  std::vector<double> energies;           // log likelihoods of the states
+  std::vector<std::vector<double>> seen;  // [power][record]
+  Rng random;
+  std::vector<std::int64_t> tried, accepted;  // by the lower of two neighbours
+};
+
+std::int32_t Ladder::sweep_all(std::int64_t rounds, double& log_joint) {
+  constexpr double kLeast = 1e-30;  // a weight of 0 would leave ratios of weighted sums without a value
+  const std::size_t n = powers.size();
+  for (std::size_t r = 0; r < n; ++r) {
+    const double b = std::max(powers[r], kLeast);
+    engine.load(states[r]);
+    engine.set({.local_data = b, .global_data = b});
+    if (const std::int32_t status = prepare_statistics(engine)) return status;
+    // Every level and round has random numbers of its own, however many steps a sweep makes.
+    constexpr int kStepBits = 24, kLevelBits = 12;
+    machine::set_key(engine.machine(), options.seed, (options.chain << kLevelBits) + r, rounds << kStepBits);
+    if (const std::int32_t status = sweep(engine, {.local_iterations = 1})) return status;
+    Elbo elbo;
+    if (const std::int32_t status = engine.elbo(elbo)) return status;
+    energies[r] = elbo.data_energy;
+    log_joint = elbo.value;
+    states[r] = engine.save();
+  }
+  return 0;
+}
+
+void Ladder::exchange(std::int64_t rounds) {
+  for (std::size_t r = static_cast<std::size_t>(rounds % 2); r + 1 < powers.size(); r += 2) {
+    const double gain = (powers[r + 1] - powers[r]) * (energies[r] - energies[r + 1]);
+    ++tried[r];
+    if (!(std::log(draw_uniform(random)) < gain)) continue;
+    ++accepted[r];
+    std::swap(states[r], states[r + 1]);
+  }
+}
+
+void Ladder::record() {
+  for (std::size_t r = 0; r < powers.size(); ++r)
+    seen[r].push_back(energies[r]);
+}
+
+void Ladder::place(bool move) {
+  constexpr std::size_t kFewest = 10;
+  if (move && seen[0].size() >= kFewest) powers = spread(powers, seen);
+  std::ranges::for_each(seen, [](std::vector<double>& x) { x.clear(); });
+  std::ranges::fill(tried, 0);
+  std::ranges::fill(accepted, 0);
+}
+
+double least_exchanged(const Ladder& l) {
+  double least = 1;
+  for (std::size_t r = 0; r + 1 < l.powers.size(); ++r) {
+    if (l.tried[r] > 0) least = std::min(least, static_cast<double>(l.accepted[r]) / static_cast<double>(l.tried[r]));
+  }
+  return least;
+}
+
+std::int32_t log_states(const Engine& e, double& out) {
+  if (const std::int32_t status = e.call(e.model().states)) return status;
+  out = e.reals(e.model().elbo_buffer)[0];
+  return 0;
+}
+
+}  // namespace
+
+Outcome run_parallel_tempering(const Engine& e, const LadderOptions& o, const OnSweep& on_sweep,
+                               const std::function<void(double)>& on_draw, Evidence& evidence) {
+  Outcome out;
+  const PlainAtEnd plain{e};
+  double states = 0;
+  if (const std::int32_t status = log_states(e, states)) return failure(e, status, out);
+  Ladder ladder(e, o);
+  const std::int64_t rounds = o.warmup + o.draws * o.thin, quarter = o.warmup / 4;
+  while (out.iterations < rounds) {
+    if (const std::int32_t status = ladder.sweep_all(out.iterations, out.elbo)) return failure(e, status, out);
+    ++out.iterations;
+    const bool finite = std::ranges::all_of(ladder.energies, [](double x) { return std::isfinite(x); });
+    if (!finite || std::isnan(out.elbo)) {
+      out.status = Status::numerical_failure;
+      out.failure = "a log density is not finite: a prior that is not proper, or too wide, has no evidence";
+      return out;
+    }
+    const std::int64_t kept = out.iterations - o.warmup;
+    if (kept > 0 && kept % o.thin == 0) {
+      ladder.record();
+      on_draw(out.elbo);
+    } else if (kept <= 0 && out.iterations % std::max<std::int64_t>(1, quarter) > quarter / 2) {
+      ladder.record();
+    }
+    if (o.exchange) ladder.exchange(out.iterations);
+    // Three times in the warmup; what the last quarter saw is dropped.
+    if (kept == 0 || (kept < 0 && quarter > 0 && out.iterations % quarter == 0)) ladder.place(kept < 0);
+    if (!on_sweep({out.iterations, out.elbo, 1, out.elbo})) {
+      out.status = Status::interrupted;
+      return out;
+    }
+  }
+  evidence = integrate(ladder.powers, ladder.seen, states);
+  evidence.exchanged = least_exchanged(ladder);
+  out.status = Status::max_iter;
+  return out;
+}
+
+}  // namespace lehr
