@@ -22,7 +22,7 @@ namespace lehr::commands {
 namespace {
 
 struct BuildOptions {
-  std::string model, prefix, cpu = "native", target, sanitizer = "none", depfile, linker = "cc";
+  std::string model, prefix, cpu = "native", target, method = "cavi", sanitizer = "none", depfile, linker = "cc";
   std::vector<std::string> missing;
   SettingTexts settings;
   bool shared = false, is_static = false, no_locals = false, item_temperatures = false;
@@ -164,6 +164,12 @@ ExitCode build(const BuildOptions& o) {
     if (!tempered) return complain(usage_error("--item-temperatures", tempered.error().text));
     analysed = std::move(*tempered);
   }
+  if (o.method == "gibbs") {
+    if (o.item_temperatures) return complain(usage_error("--item-temperatures", "they are latent: not with gibbs"));
+    Result<Analysed> drawn = with_draws(*analysed, schedule::Tempering::data);
+    if (!drawn) return complain(usage_error("--method", drawn.error().text));
+    analysed = std::move(*drawn);
+  }
   const loops::Lowered lowered = generate(*analysed, *sizes, {.save_locals = !o.no_locals, .new_items = true});
   const Embedding embedding = embed(analysed->model, analysed->schedule, *sizes, lowered);
   const std::string object = native::emit_embeddable(lowered.program, embedding.image, *options);
@@ -187,6 +193,9 @@ void add_build(CLI::App& app, Action& action) {
               "do not keep the posteriors of categories of single items where inference does without: less memory");
   c->add_flag("--item-temperatures", o->item_temperatures,
               "every item has an inverse temperature of its own, given with the data (local tempering)");
+  c->add_option("--method", o->method, "cavi: variational inference (svi too); gibbs: Gibbs sampling")
+      ->check(CLI::IsMember({"cavi", "gibbs"}))
+      ->capture_default_str();
   c->add_option("--cpu", o->cpu, "native, generic, x86-64-v2, x86-64-v3, x86-64-v4, or a name that LLVM knows")
       ->capture_default_str();
   c->add_option("--target", o->target, "other machine, as aarch64-linux-gnu (with --cpu generic or its name)");
@@ -203,6 +212,7 @@ void add_build(CLI::App& app, Action& action) {
       "  cc -Iout program.c out/gmm.o -lm\n"
       "  lehr build models/gmm.lehr -o out/gmm --shared --cpu x86-64-v3\n"
       "  lehr build models/lda.lehr -o out/lda --target aarch64-linux-gnu --cpu generic\n"
+      "  lehr build models/coin.lehr -o out/coin --method gibbs\n"
       "Sizes that are given become constants of the code, which is faster; others are given by the program. "
       "The object\n"
       "needs nothing but libm, and the header says how to use it.");

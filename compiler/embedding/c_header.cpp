@@ -37,7 +37,7 @@ std::string member(const EmbeddedField& f) {
           " */");
 }
 
-constexpr const char* kIntroduction = R"(/* Variational inference in the model `{name}`. {built}
+constexpr const char* kIntroduction = R"(/* {kind} in the model `{name}`. {built}
 
    The memory is the caller's: {name}_state_bytes says how much a state needs, and there is no allocation, no global
    variable, no input or output. A state belongs to one thread at a time; any number of states may be at work at once.
@@ -85,12 +85,36 @@ size_t {name}_state_bytes(const {name}_sizes* sizes);
    Errors: NULL, ABI, SIZE, SHORT, DATA, OFFSETS, and statuses of the model. */
 int32_t {name}_init(void* memory, size_t bytes, const {name}_sizes* sizes, const {name}_data* data, uint64_t seed);
 
+/* The sentence of a status. Never null. */
+const char* {name}_error(int32_t status);
+)";
+
+constexpr const char* kAccuracy = R"(
 /* How well the factors of one item are fitted to each other in a sweep: at most `iterations` passes (100 at first), until
    they move by less than `tolerance` of their size (1e-4 at first). Errors: STATE, ARGUMENT. */
 int32_t {name}_set_accuracy(void* state, int64_t iterations, double tolerance);
+)";
 
-/* The sentence of a status. Never null. */
-const char* {name}_error(int32_t status);
+constexpr const char* kGibbs = R"(
+/* One sweep of Gibbs sampling: every variable in turn takes a draw from its complete conditional. The random numbers are
+   a function of seed, chain and `sweep`, which counts from 0: the same of them give the same bits, and a chain that was
+   saved goes on with the numbers it would have had. `inverse_temperature` multiplies the log density of the data and of their own
+   variables: 1 samples the posterior.
+   Errors: STATE, SIZE, DATA, OFFSETS, NO_DATA, NOT_STARTED, ARGUMENT (not positive; sweep below 0), and statuses of the
+   model. */
+int32_t {name}_gibbs_step(void* state, const {name}_data* data, uint64_t seed, uint64_t chain, int64_t sweep,
+{space}                   double inverse_temperature);
+
+/* The draw that the state holds: the numbers of every variable, in the order of the functions below, categories by their
+   position. `count` is that of {name}_draw_count (0: not a state). Errors: STATE, NULL, SIZE, NOT_SWEPT. */
+size_t {name}_draw_count(void* state);
+int32_t {name}_draw(void* state, double* values, size_t count);
+
+/* The log joint density of the data and the draw{caveats}. Errors: STATE, NULL, NOT_SWEPT, NOT_FINITE. */
+int32_t {name}_log_joint(void* state, double* nats);
+
+/* Of it, the log density of the data and of their own variables. */
+int32_t {name}_data_energy(void* state, double* nats);
 )";
 
 constexpr const char* kSteps = R"(
@@ -171,6 +195,7 @@ std::string filled(std::string text, const Embedding& e, const std::string& buil
   replace("{name}", e.name);
   replace("{NAME}", upper_case(e.name));
   replace("{built}", built);
+  replace("{kind}", e.draws ? "Gibbs sampling" : "Variational inference");
   replace("{batch}", e.batch);
   replace("{caveats}", caveats);
   replace("{space}", std::string(e.name.size(), ' '));
@@ -224,8 +249,11 @@ std::string c_header(const Embedding& e, const std::string& built) {
       "#ifndef {0}\n#define {0}\n#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "
       "\"C\" {{\n#endif\n\n",
       guard);
-  out += structures(e) + filled(kStatuses, e) + filled(kLife, e) + filled(kSteps, e);
-  out += filled(e.minibatches ? kBatchStep : kNoBatches, e) + filled(kValues, e);
+  out += structures(e) + filled(kStatuses, e) + filled(kLife, e);
+  if (e.draws) out += filled(kGibbs, e);
+  else
+    out += filled(kAccuracy, e) + filled(kSteps, e) + filled(e.minibatches ? kBatchStep : kNoBatches, e) +
+           filled(kValues, e);
   if (e.item_temperatures) out += filled(kItemEnergies, e);
   out += accessors(e) + filled(kSaving, e);
   return out + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";

@@ -47,7 +47,32 @@ class State {{
   State(Sizes sizes, const Data& data, std::uint64_t seed) {{ make(sizes, &data, seed); }}
   /// Without factors: for a saved state to be loaded.
   explicit State(Sizes sizes) {{ make(sizes, nullptr, 0); }}
+)";
 
+constexpr const char* kGibbs =
+    R"(
+  void gibbs_step(std::uint64_t seed, std::uint64_t chain, std::int64_t sweep, double inverse_temperature = 1) {{
+    check({name}_gibbs_step(memory_.get(), nullptr, seed, chain, sweep, inverse_temperature));
+  }}
+  void gibbs_step(const Data& data, std::uint64_t seed, std::uint64_t chain, std::int64_t sweep,
+                  double inverse_temperature = 1) {{
+    check({name}_gibbs_step(memory_.get(), &data, seed, chain, sweep, inverse_temperature));
+  }}
+  /// Every number of the draw that the state holds.
+  std::vector<double> draw() const {{
+    std::vector<double> out({name}_draw_count(memory_.get()));
+    check({name}_draw(memory_.get(), out.data(), out.size()));
+    return out;
+  }}
+  double log_joint() const {{
+    double nats = 0;
+    check({name}_log_joint(memory_.get(), &nats));
+    return nats;
+  }}
+)";
+
+constexpr const char* kSteps =
+    R"(
   void step(double inverse_temperature = 1) {{ check({name}_step(memory_.get(), nullptr, inverse_temperature)); }}
   void step(const Data& data, double inverse_temperature = 1) {{
     check({name}_step(memory_.get(), &data, inverse_temperature));
@@ -68,7 +93,7 @@ constexpr const char* kItemEnergies = R"(  void item_energies(const Data& data, 
   }}
 )";
 
-constexpr const char* kEnd =
+constexpr const char* kInference =
     R"(  void infer(const Data& data) {{ check({name}_infer(memory_.get(), &data)); }}
   void set_accuracy(std::int64_t iterations, double tolerance) {{
     check({name}_set_accuracy(memory_.get(), iterations, tolerance));
@@ -79,14 +104,17 @@ constexpr const char* kEnd =
     check({name}_elbo(memory_.get(), &nats));
     return nats;
   }}
-  double data_energy() const {{
-    double nats = 0;
-    check({name}_data_energy(memory_.get(), &nats));
-    return nats;
-  }}
   double score(const Data& data) {{
     double nats = 0;
     check({name}_score(memory_.get(), &data, &nats));
+    return nats;
+  }}
+)";
+
+constexpr const char* kEnd =
+    R"(  double data_energy() const {{
+    double nats = 0;
+    check({name}_data_energy(memory_.get(), &nats));
     return nats;
   }}
 
@@ -122,9 +150,10 @@ std::string cpp_header(const Embedding& e, const std::string& header) {
     return fmt::format(fmt::runtime(text), fmt::arg("name", e.name), fmt::arg("space", e.space),
                        fmt::arg("NAME", upper_case(e.name)), fmt::arg("header", header));
   };
-  std::string out = filled(kBegin);
+  std::string out = filled(kBegin) + filled(e.draws ? kGibbs : kSteps);
   if (e.minibatches) out += filled(kBatchStep);
   if (e.item_temperatures) out += filled(kItemEnergies);
+  if (!e.draws) out += filled(kInference);
   out += filled(kEnd);
   for (const EmbeddedParameter& p : e.parameters) {
     out += fmt::format("  /// {}{}{}.\n", p.title, p.shape.empty() ? "" : ", ", p.shape);

@@ -92,7 +92,8 @@ class Maker {
     write_sizes();
     write_arrays();
     write_parameters();
-    e_.minibatches = t_.model.batch_slot >= 0;
+    e_.draws = l_.interface.random_key.valid();
+    e_.minibatches = t_.model.batch_slot >= 0 && !e_.draws;
     if (e_.minibatches) e_.batch = m_[t_.size_plates[static_cast<std::size_t>(t_.model.batch_slot)]].name;
     e_.item_temperatures = l_.interface.item_energies.has_value();
     write_image();
@@ -198,15 +199,17 @@ class Maker {
   }
 
   void write_parameters() {
-    NameScope names({"step", "entropy_step", "svi_step", "item_energies", "infer", "set_accuracy", "elbo",
-                     "data_energy", "score", "save", "load", "make", "check", "State", "Sizes", "Data", "Error",
-                     "accuracy"});
+    NameScope names({"step",       "entropy_step", "svi_step", "item_energies", "infer", "set_accuracy",
+                     "elbo",       "data_energy",  "score",    "save",          "load",  "make",
+                     "check",      "State",        "Sizes",    "Data",          "Error", "accuracy",
+                     "gibbs_step", "draw",         "log_joint"});
     for (const loops::ParameterSlot& slot : l_.interface.parameters) {
       const conditionals::Block& block = s_.conditionals[slot.block];
       std::string name = slot.name;
       std::replace(name.begin(), name.end(), '.', '_');
       std::string title =
           fmt::format("`{}` of the {} factor of {}", slot.parameter, block.family->name, m_[slot.variable].name);
+      if (block.drawn) title = fmt::format("the draw of {}", m_[slot.variable].name);
       if (block.point) title = fmt::format("the value of {}, a point", m_[slot.variable].name);
       if (slot.local) title += ", of the items of the last data set";
       e_.parameters.push_back({names.add(name), title, shape(slot.axes)});
@@ -233,9 +236,16 @@ class Maker {
                            std::optional<std::int64_t> argument = {}) {
       image.entries.push_back({e_.name + "_" + name, "lehr_" + function, argument});
     };
-    for (const char* name : {"abi", "state_bytes", "init", "set_accuracy", "step", "entropy_step", "infer", "elbo",
-                             "data_energy", "score", "temper", "saved_bytes", "save", "load", "error"})
+    for (const char* name : {"abi", "state_bytes", "init", "data_energy", "saved_bytes", "save", "load", "error"})
       entry(name, name);
+    if (e_.draws) {
+      for (const char* name : {"gibbs_step", "draw_count", "draw"})
+        entry(name, name);
+      entry("log_joint", "elbo");
+    } else {
+      for (const char* name : {"set_accuracy", "step", "entropy_step", "infer", "elbo", "score", "temper"})
+        entry(name, name);
+    }
     if (e_.minibatches) entry("svi_step", "svi_step");
     if (e_.item_temperatures) entry("item_energies", "item_energies");
     for (std::size_t k = 0; k < e_.parameters.size(); ++k) {

@@ -33,6 +33,7 @@ struct Embedding {
   std::vector<EmbeddedParameter> parameters;                    // as in the interface
   bool minibatches = false;
   bool item_temperatures = false;
+  bool draws = false;                // a sweep draws: Gibbs sampling
   std::string batch;                 // the plate that minibatches are drawn from
   std::vector<std::string> caveats;  // of the bound
   native::Image image;

@@ -78,12 +78,15 @@ std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64
   return s->other_items ? forget_items(r) : 0;
 }
 
-std::int32_t weighted_sweep(const Run& r, const Weights& w) {
+/// `passes` over the local factors of an item at most; 0: as many as the state was told.
+std::int32_t weighted_sweep(const Run& r, const Weights& w, std::int64_t passes = 0) {
   if (reads_statistics_first(r.m) && !r.s.sums_fresh) {
     if (const std::int32_t status = sum_statistics(r.machine())) return status;
   }
   set(r.machine(), w);
-  const std::int32_t status = sweep(r.machine(), {.scale = r.s.scale});
+  Machine machine = r.machine();
+  if (passes > 0) machine.accuracy.iterations = passes;
+  const std::int32_t status = sweep(machine, {.scale = r.s.scale});
   set(r.machine(), {});
   r.s.swept = r.s.sums_fresh = status == 0;
   return status;
@@ -113,6 +116,13 @@ std::int32_t infer_present(const Run& r) {
   const std::int32_t status = infer_items(r.machine(), Which::local, r.s.scale);
   r.s.swept = r.s.sums_fresh = status == 0;
   return status;
+}
+
+/// Numbers of an element whose draw is one: the probabilities of a category, one of which is 1.
+std::size_t values_of_element(const View& v, const ParameterRow& row) {
+  const BufferRow& buffer = v.model.buffers[row.buffer];
+  return row.support == Support::category ? unsigned_of(v.extent(v.model.axes[buffer.first_axis + buffer.axes - 1]))
+                                          : 1;
 }
 
 std::int32_t infer(const Model& m, void* memory, const DataSet* data, State*& s) {
@@ -183,6 +193,49 @@ std::int32_t lehr_svi_step(const Model* m, void* memory, const DataSet* batch, s
 std::int32_t lehr_infer(const Model* m, void* memory, const DataSet* data) {
   State* s = nullptr;
   return infer(*m, memory, data, s);
+}
+
+std::int32_t lehr_gibbs_step(const Model* m, void* memory, const DataSet* data, std::uint64_t seed, std::uint64_t chain,
+                             std::int64_t sweeps, double b) {
+  if (!is_positive(b) || sweeps < 0 || sweeps > std::int64_t{1} << 40) return kArgument;
+  State* s = nullptr;
+  if (const std::int32_t status = begin(*m, memory, data, 0, s)) return status;
+  const Run r{*m, *s};
+  set_key(r.machine(), seed, chain, sweeps * m->step_count);
+  return weighted_sweep(r, {.local_data = b, .global_data = b}, 1);
+}
+
+std::size_t lehr_draw_count(const Model* m, void* memory) {
+  State* s = nullptr;
+  if (open(*m, memory, s) != kOk) return 0;
+  const View v = view_of(*m, *s);
+  std::size_t count = 0;
+  for (const ParameterRow& row : parameters_of(*m)) {
+    if (!row.auxiliary) count += v.length(row.buffer) / values_of_element(v, row);
+  }
+  return count;
+}
+
+std::int32_t lehr_draw(const Model* m, void* memory, double* values, std::size_t count) {
+  if (!values) return kNull;
+  State* s = nullptr;
+  if (const std::int32_t status = open(*m, memory, s)) return status;
+  if (!s->swept) return kNotSwept;
+  if (count != lehr_draw_count(m, memory)) return kSize;
+  const View v = view_of(*m, *s);
+  for (const ParameterRow& row : parameters_of(*m)) {
+    if (row.auxiliary) continue;
+    const std::span<const double> x = v.reals(row.buffer);
+    const std::size_t n = values_of_element(v, row);
+    for (std::size_t i = 0; i < x.size(); i += n) {
+      std::size_t largest = 0;
+      for (std::size_t k = 1; k < n; ++k) {
+        if (x[i + k] > x[i + largest]) largest = k;
+      }
+      *values++ = row.support == Support::category ? static_cast<double>(largest) : x[i];
+    }
+  }
+  return kOk;
 }
 
 std::int32_t lehr_elbo(const Model* m, void* memory, double* nats) {

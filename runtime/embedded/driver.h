@@ -19,6 +19,10 @@ std::int32_t lehr_entropy_step(const Model* m, void* state, const DataSet* data,
 std::int32_t lehr_svi_step(const Model* m, void* state, const DataSet* batch, std::int64_t total_items, double rho,
                            double inverse_temperature);
 std::int32_t lehr_infer(const Model* m, void* state, const DataSet* data);
+std::int32_t lehr_gibbs_step(const Model* m, void* state, const DataSet* data, std::uint64_t seed, std::uint64_t chain,
+                             std::int64_t sweep, double inverse_temperature);
+std::size_t lehr_draw_count(const Model* m, void* state);
+std::int32_t lehr_draw(const Model* m, void* state, double* values, std::size_t count);
 
 std::int32_t lehr_elbo(const Model* m, void* state, double* nats);
 std::int32_t lehr_data_energy(const Model* m, void* state, double* nats);

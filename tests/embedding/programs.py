@@ -68,6 +68,17 @@ def every_model():
             f.write(f'#include "{name}.hpp"\nint main() {{ return {name}_abi() == 0; }}\n')
         run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "use.cpp")
 
+    for name in ("coin", "lda", "logistic_regression"):
+        build(name, "--method", "gibbs")
+        given = exported(name + ".o")
+        assert {f"{name}_gibbs_step", f"{name}_draw", f"{name}_log_joint"} <= given and f"{name}_step" not in given
+        assert given == set(re.findall(rf"\b({name}_\w+)\(", open(name + ".h").read())), name
+        run(*C, "-fsyntax-only", "-x", "c", name + ".h")
+        with open("use.cpp", "w") as f:
+            f.write(f"""#include "{name}.hpp"
+                void sample({name}::State& s) {{ s.gibbs_step(1, 2, 3); s.draw(); s.log_joint(); s.load(s.save()); }}""")
+        run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "use.cpp")
+
 
 def processors():
     """Objects for other processors than this one's; no sections that a program could write to."""

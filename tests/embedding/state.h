@@ -28,6 +28,18 @@ class State {
   std::int32_t step(const Fields* data = nullptr, double inverse_temperature = 1) {
     return call<std::int32_t(void*, const void*, double)>("step", memory_.data(), pointer(data), inverse_temperature);
   }
+  std::int32_t gibbs_step(const Fields* data, std::uint64_t seed, std::uint64_t chain, std::int64_t sweep) {
+    return call<std::int32_t(void*, const void*, std::uint64_t, std::uint64_t, std::int64_t, double)>(
+        "gibbs_step", memory_.data(), pointer(data), seed, chain, sweep, 1.0);
+  }
+  std::vector<double> draw() {
+    std::vector<double> out(call<std::size_t(void*)>("draw_count", memory_.data()));
+    const auto status = call<std::int32_t(void*, double*, std::size_t)>("draw", memory_.data(), out.data(), out.size());
+    return status == 0 ? out : std::vector<double>();
+  }
+  std::int32_t log_joint(double& nats) {
+    return call<std::int32_t(void*, double*)>("log_joint", memory_.data(), &nats);
+  }
   std::int32_t svi_step(const Fields* batch, std::int64_t total, double rho, double inverse_temperature = 1) {
     return call<std::int32_t(void*, const void*, std::int64_t, double, double)>(
         "svi_step", memory_.data(), pointer(batch), total, rho, inverse_temperature);
