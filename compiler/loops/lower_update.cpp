@@ -271,6 +271,9 @@ void Updates::store_parameter(BlockId b, std::size_t parameter, BufferId buffer,
                               Formulas& f, bool tolerant) {
   const math::FactorParameter& p = s_.conditionals[b].factor->parameters[parameter];
   const bool blended = !tolerant && !s_.local[b.index()] && s_.conditionals[b].point;
+  ExprId second;
+  if (p.noise_second && !tolerant)
+    formulas_.components(*p.noise_second, 0, f, [&](const std::vector<ExprId>&, ExprId value) { second = value; });
   formulas_.components(p.from_natural, p.event_rank, f, [&](std::vector<ExprId> event, ExprId value) {
     const std::vector<ExprId> at = p.exported ? parameter_address(b, element, event) : event;
     if (p.exported && blended) {
@@ -279,17 +282,9 @@ void Updates::store_parameter(BlockId b, std::size_t parameter, BufferId buffer,
     }
     if (p.noise && tolerant) value = typical(b_, *p.noise, value);
     else if (p.noise)
-      value = draws_.random(*p.noise, b, 2 + parameter, element, position_of(event, f.extent), value,
-                            *p.noise == math::Noise::polya_gamma ? power(b) : ExprId());
+      value = draws_.random(*p.noise, b, 2 + parameter, element, position_of(event, f.extent), value, second);
     b_.store(buffer, at, value);
   });
-}
-
-ExprId Updates::power(BlockId b) {
-  ExprId out = b_.f(1);
-  for (Weight w : natural_weights(b, false))
-    out = b_.mul(out, weight(w));
-  return out;
 }
 
 void Updates::draw_category(BlockId b, const std::vector<ExprId>& element) {

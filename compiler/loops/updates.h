@@ -47,8 +47,6 @@ class Updates : Part {
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
   /// One value in place of the probabilities of an element.
   void draw_category(BlockId b, const std::vector<ExprId>& element);
-  /// Of the tempered likelihood that a variable sees: the product of the weights on its naturals.
-  ExprId power(BlockId b);
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
 
  private:

@@ -22,7 +22,7 @@ enum class Noise {
   uniform,      // on (0, 1)
   normal,       // mean 0, variance 1
   log_gamma,    // log of a Gamma(argument, rate 1)
-  polya_gamma,  // PG(b, argument) / b, b the power of the tempered likelihood: 1 at temperature 1
+  polya_gamma,  // PG(b, argument) / b, b the second argument: trials times the power of a tempered likelihood
   binomial      // successes in `argument` trials; of copies of categories, in no row
 };
 std::string_view name_of(Noise n);
@@ -105,7 +105,8 @@ struct FactorParameter {
   bool of_mean = false;  // joint families: written under the name of the mean
   std::optional<Expr> from_density = {};
   ParameterRole role = ParameterRole::other;
-  std::optional<Noise> noise = {};  // a random number, and from_natural its argument
+  std::optional<Noise> noise = {};        // a random number, and from_natural its argument
+  std::optional<Expr> noise_second = {};  // its second argument, of scalars
 };
 
 /// Of each component of a value, row-major; infinite where it does not exist. Joint families: of the mean, then of the

@@ -132,8 +132,11 @@ const FamilyRow& logistic_bound() {
                      .exported = false},
                     parameter("value", 0, sqrt(symbol("square")), ParameterRole::value)};
     f.moments = mean_alone;
-    // exp(e / 2 - w e^2 / 2) with w from PG(1, e) is the likelihood with w beside it: Polson, Scott & Windle (2013).
-    f.draw = {noise("w", 0, Noise::polya_gamma, sqrt(symbol("square"))), drawn_value(0, symbol("w"))};
+    // exp(n e / 2 - n w e^2 / 2) with n w from PG(n, e) is the likelihood of n trials with w beside it: Polson, Scott &
+    // Windle (2013). n is what stands before the offset.
+    FactorParameter w = noise("w", 0, Noise::polya_gamma, sqrt(symbol("square")));
+    w.noise_second = natural_symbol(Stat::offset);
+    f.draw = {w, drawn_value(0, symbol("w"))};
     f.drawn_statistics = {
         {Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * sqrt(symbol("square")))}};
     f.statistics = {{Stat::curvature, lambda, 0.0}, {Stat::offset, lambda * x2 - 0.5 * xi - log(1.0 + exp(-xi)), 0.0}};

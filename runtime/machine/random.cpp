@@ -1,5 +1,6 @@
 #include "runtime/machine/random.h"
 
+#include <bit>
 #include <cmath>
 
 #include "runtime/machine/philox.h"
@@ -9,6 +10,8 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 constexpr double kCut = 0.64;  // where the two series of the density meet
+constexpr int kTerms = 32;     // of the series of Gamma variables that are drawn one by one
+constexpr double kMostSums = 16;
 
 /// The k-th term of the alternating series of the density of J*(1, 0) at x.
 double term(int k, double x) {
@@ -42,13 +45,40 @@ double cut_inverse_gaussian(Rng& rng, double z) {
   }
 }
 
+/// Integrals of 1 / (x^2 + c^2) and of its square from kTerms on, and with them (Euler and Maclaurin, midpoints) the
+/// sums over x = kTerms + 1/2, kTerms + 3/2, ...
+struct FarEnd {
+  double sum, squares;
+};
+
+FarEnd far_end(double c) {
+  const double k = kTerms, square = c * c, at = k * k + square;
+  // Near 0 by their series in c / k: the closed forms lose digits.
+  const double r = square / (k * k);
+  const double sum = c < 1 ? (1 - r * (1.0 / 3 - r * (1.0 / 5 - r / 7))) / k : std::atan(c / k) / c;
+  const double squares =
+      c < 1 ? (1.0 / 3 - r * (2.0 / 5 - r * (3.0 / 7))) / (k * k * k) : (sum - k / at) / (2 * square);
+  return {sum - k / (12 * at * at), squares - k / (6 * at * at * at)};
+}
+
+/// PG(copies, tilt) = sum over n = 0, 1, ... of Gamma(copies, 1) / (2 pi^2 ((n + 1/2)^2 + c^2)), c = tilt / (2 pi):
+/// equation 1 of Polson et al.
+double draw_by_series(Rng& rng, double copies, double tilt) {
+  const double c = std::fabs(tilt) / (2 * kPi);
+  double out = 0;
+  for (int n = 0; n < kTerms; ++n)
+    out += draw_gamma(rng, copies) / ((n + 0.5) * (n + 0.5) + c * c);
+  const FarEnd end = far_end(c);
+  out += draw_gamma(rng, copies * end.sum * end.sum / end.squares) * end.squares / end.sum;
+  return out / (2 * kPi * kPi);
+}
+
 }  // namespace
 
 Rng stream_of(const std::int64_t* key, std::int64_t site, std::int64_t element, std::int64_t component) {
   const auto word = [](std::int64_t x) { return static_cast<std::uint64_t>(x); };
-  Rng out(0);
-  out.state = philox({word(key[0]), word(key[1])}, {word(key[2]), word(site), word(element), word(component)});
-  return out;
+  return std::bit_cast<Rng>(
+      philox({word(key[0]), word(key[1])}, {word(key[2]), word(site), word(element), word(component)}));
 }
 
 double draw_polya_gamma(Rng& rng, double tilt) {
@@ -75,16 +105,12 @@ double draw_polya_gamma(Rng& rng, double tilt) {
   }
 }
 
-double draw_mean_polya_gamma(Rng& rng, double shape, double tilt) {
-  constexpr int kTerms = 32;
-  const double z = tilt / (2 * kPi), square = z * z, half = std::fabs(tilt) / 2;
-  double sum = 0, rest = half > 1e-4 ? std::tanh(half) / (4 * half) : 0.25 - half * half / 12;
-  for (int k = 0; k < kTerms; ++k) {
-    const double c = 2 * kPi * kPi * ((k + 0.5) * (k + 0.5) + square);
-    sum += std::exp(draw_log_gamma(rng, shape)) / (shape * c);
-    rest -= 1 / c;
-  }
-  return sum + rest;
+double draw_polya_gamma(Rng& rng, double copies, double tilt) {
+  if (copies > kMostSums) return draw_by_series(rng, copies, tilt);
+  double out = 0, left = copies;
+  for (; left >= 1; --left)
+    out += draw_polya_gamma(rng, tilt);
+  return left > 0 ? out + draw_by_series(rng, left, tilt) : out;
 }
 
 extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::int64_t site, std::int64_t element,
@@ -98,8 +124,8 @@ extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::
     case Noise::log_gamma:
       return a > 0 ? draw_log_gamma(rng, a) : NAN;
     case Noise::polya_gamma:
-      if (a - a != 0) return NAN;
-      return b == 1 ? draw_polya_gamma(rng, a) : draw_mean_polya_gamma(rng, b, a);
+      if (a - a != 0 || b - b != 0) return NAN;
+      return b > 0 ? draw_polya_gamma(rng, b, a) / b : 0.25;  // nothing reads that of no copies
     case Noise::binomial:
       return a >= 0 && b >= 0 ? static_cast<double>(draw_binomial(rng, static_cast<std::int64_t>(a), b > 1 ? 1 : b))
                               : NAN;

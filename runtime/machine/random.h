@@ -24,9 +24,9 @@ Rng stream_of(const std::int64_t* key, std::int64_t site, std::int64_t element, 
 
 /// One draw from PG(1, tilt), exact: Devroye's method for the Jacobi distribution, section 4 of Polson et al.
 double draw_polya_gamma(Rng& rng, double tilt);
-/// One draw from PG(shape, tilt) / shape, shape > 0: the sum of Gamma variables that defines it, its far terms by their
-/// mean (their variance is below 1e-6 of the whole).
-double draw_mean_polya_gamma(Rng& rng, double shape, double tilt);
+/// One draw from PG(copies, tilt), copies > 0: the sum of so many draws from PG(1, tilt). Of more than 16 copies, and
+/// of parts of one, by its series of Gamma variables, the far end of it as one Gamma of the same mean and variance.
+double draw_polya_gamma(Rng& rng, double copies, double tilt);
 
 extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::int64_t site, std::int64_t element,
                               std::int64_t component, double a, double b);

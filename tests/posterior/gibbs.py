@@ -1,41 +1,23 @@
 #!/usr/bin/env python3
 """Gibbs sampling against exact posteriors: enumeration, conjugate formulas, quadrature, linear algebra. Means within five Monte
 Carlo standard errors, standard deviations within 6 %, frequencies of states by chi-square; the seeds are fixed."""
-import csv
 import itertools
 import json
 import pathlib
 import subprocess
-import sys
 import tempfile
 
 import numpy as np
 from scipy import stats
 
-LEHR = sys.argv[1]
+import sampling
+from sampling import LEHR
 
 
-def run(model, data, draws=8000, thin=1, method="gibbs"):
-    """What the command says, its draws by column, and the summary by name."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder)
-        (path / "m.lehr").write_text(model)
-        (path / "d.json").write_text(json.dumps(data))
-        done = subprocess.run([LEHR, "fit", path / "m.lehr", "--data", path / "d.json", "--method", method, "--warmup", "500",
-                               "--draws", str(draws), "--thin", str(thin), "--seed", "7", "--quiet", "--save-locals",
-                               "--out", path / "o"], text=True, capture_output=True)
-        if done.returncode != 0:
-            return done, None, None
-        lines = [line for line in (path / "o/draws_1.csv").read_text().splitlines() if not line.startswith("#")]
-        columns = np.array([line.split(",") for line in lines[1:]], dtype=float)
-        summary = {row["name"]: row for row in csv.DictReader((path / "o/summary.csv").open())}
-        return done, dict(zip(lines[0].split(","), columns.T)), summary
-
-
-def sample(*arguments, **options):
-    done, draws, summary = run(*arguments, **options)
-    assert done.returncode == 0, done.stderr
-    return draws, summary
+def sample(model, data, **options):
+    """Draws by column, and the summary by name."""
+    got = sampling.sample(model, data, "--save-locals", **options)
+    return got.draws, got.summary
 
 
 def check(name, summary, column, mean, sd):
@@ -186,6 +168,31 @@ def logistic():
     check("logistic", summary, "b", mb, sb)
 
 
+def check_logits(name, likelihood, log_likelihood, data):
+    """`likelihood`: of y[n] with the logit e(n); `log_likelihood` the same of arrays of logits, summed over the data."""
+    model = f"""model m {{ plate n; data x[n] : real; data trials[n] : count; a ~ Normal(mean = 0, sd = 2);
+      b ~ Normal(mean = 0, sd = 2); observe y[n] ~ {likelihood}; }}"""
+    _, summary = sample(model, data, draws=30000)
+    a, b = np.meshgrid(np.linspace(-6, 6, 801), np.linspace(-6, 6, 801), indexing="ij")
+    e = a[..., None] + b[..., None] * np.array(data["x"])
+    (ma, sa), (mb, sb) = moments((a, b), log_likelihood(e) - (a**2 + b**2) / 8)
+    check(name, summary, "a", ma, sa)
+    check(name, summary, "b", mb, sb)
+
+
+def logistic_counts():
+    """Several trials behind one number: few, many, and parts of one."""
+    x, y, trials = [-2.0, -1.1, 0.2, 0.9, 2.5], np.array([0, 2, 1, 11, 40]), np.array([1, 5, 2, 16, 47])
+    data = {"x": x, "y": y, "trials": trials}
+    check_logits("Binomial", "Binomial(trials[n], logistic(a + b * x[n]))",
+                 lambda e: (y * e - trials * np.logaddexp(0, e)).sum(-1), data)
+    failures = np.array([3, 0, 2, 1, 0])
+    check_logits("Geometric", "Geometric(logistic(a + b * x[n]))",
+                 lambda e: (e - (1 + failures) * np.logaddexp(0, e)).sum(-1), data | {"y": failures})
+    check_logits("NegativeBinomial", "NegativeBinomial(2.5, logistic(a + b * x[n]))",
+                 lambda e: (2.5 * e - (2.5 + failures) * np.logaddexp(0, e)).sum(-1), data | {"y": failures})
+
+
 def sources():
     x = [2, 0, 5, 1, 3]
     model = """model m { plate n; data f[n] : real; a ~ Gamma(shape = 2, rate = 1); b ~ Gamma(shape = 1, rate = 2);
@@ -244,11 +251,11 @@ def exact_bits():
 
 
 def exact_refused():
-    done, *_ = run(LATTICE, lattice(2, 3, -0.2, [0.0] * 6), method="exact")
-    assert done.returncode == 3 and "not attractive: a coupling is -0.2" in done.stderr, done.stderr
-    done, *_ = run("model m { plate n; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1); }", {"x": [1.0]},
-                   method="exact")
-    assert done.returncode == 3 and "not spins and bits alone" in done.stderr, done.stderr
+    got = sampling.run(LATTICE, lattice(2, 3, -0.2, [0.0] * 6), method="exact")
+    assert got.code == 3 and "not attractive: a coupling is -0.2" in got.said, got.said
+    got = sampling.run("model m { plate n; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1); }", {"x": [1.0]},
+                       method="exact")
+    assert got.code == 3 and "not spins and bits alone" in got.said, got.said
 
 
 def compared():
@@ -272,6 +279,7 @@ def compared():
             assert abs(rows[name][-1] / ratio[k] - 1) < 0.1, (rows, ratio)
 
 
-for case in (compared, exact_ferromagnet, exact_bits, exact_refused, spins, mixture, hidden_markov, gaussian_chain, mean_and_precision, wishart, logistic, sources, copies):
+for case in (compared, exact_ferromagnet, exact_bits, exact_refused, spins, mixture, hidden_markov, gaussian_chain, mean_and_precision,
+             wishart, logistic, logistic_counts, sources, copies):
     case()
     print(f"{case.__name__}: exact")

@@ -44,7 +44,7 @@ TEST_CASE("Polya-Gamma draws at a power have the moments of PG(b, z) / b") {
   Rng rng(6);
   double sum = 0, squares = 0;
   for (int k = 0; k < kDraws; ++k) {
-    const double x = machine::draw_mean_polya_gamma(rng, power, tilt);
+    const double x = machine::draw_polya_gamma(rng, power, tilt) / power;
     sum += x;
     squares += x * x;
   }
@@ -58,8 +58,35 @@ TEST_CASE("Polya-Gamma draws at a power have the moments of PG(b, z) / b") {
   Rng again(7);
   double transform = 0;
   for (int k = 0; k < kDraws; ++k)
-    transform += std::exp(-power * machine::draw_mean_polya_gamma(again, power, tilt)) / kDraws;
+    transform += std::exp(-machine::draw_polya_gamma(again, power, tilt)) / kDraws;
   CHECK(transform == Approx(std::pow(cosh / std::cosh(std::sqrt((tilt * tilt + 2) / 4)), power)).epsilon(0.003));
+}
+
+TEST_CASE("Polya-Gamma draws of several copies have the moments and the Laplace transform of PG(b, z)") {
+  const double copies = GENERATE(0.3, 1.0, 2.5, 7.0, 16.5, 17.0, 810.0), tilt = GENERATE(0.0, 0.5, 3.0, 12.0, 60.0);
+  INFO("copies " << copies << ", tilt " << tilt);
+  constexpr int kDraws = 20000;
+  const double cube = tilt * tilt * tilt, cosh = std::cosh(tilt / 2);
+  const double expected = copies * (tilt == 0 ? 0.25 : std::tanh(tilt / 2) / (2 * tilt));
+  const double spread = copies * (tilt == 0 ? 1.0 / 24 : (std::sinh(tilt) - tilt) / (4 * cube * cosh * cosh));
+  // E exp(-t w) = (cosh(z / 2) / cosh(sqrt(z^2 / 4 + t / 2)))^b: Polson et al., equation 2.
+  const double t = 1 / std::sqrt(spread), root = std::sqrt(tilt * tilt / 4 + t / 2);
+  const double transform = std::exp(copies * (std::log(cosh) - std::log(std::cosh(root))));
+  Rng rng(11);
+  double sum = 0, squares = 0, exps = 0, exp_squares = 0;
+  for (int k = 0; k < kDraws; ++k) {
+    const double x = machine::draw_polya_gamma(rng, copies, tilt), z = (x - expected) / std::sqrt(spread),
+                 e = std::exp(-t * x);
+    sum += z;
+    squares += z * z;
+    exps += e;
+    exp_squares += e * e;
+  }
+  CHECK(std::abs(sum / kDraws) < 4.5 / std::sqrt(kDraws));
+  const double kurtosis_allowance = 1 + 1 / std::sqrt(copies);
+  CHECK(std::abs(squares / kDraws - 1) < 0.05 * kurtosis_allowance * kurtosis_allowance);
+  const double mean = exps / kDraws, variance = exp_squares / kDraws - mean * mean;
+  CHECK(std::abs(mean - transform) < 4.5 * std::sqrt(variance / kDraws) + 1e-12);
 }
 
 TEST_CASE("a draw is a function of its key and its place") {

@@ -1,0 +1,66 @@
+"""Draws by `lehr fit --method gibbs` (or exact) through the command line, and what they say: for the tests of this folder."""
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+import numpy as np
+
+LEHR = sys.argv[1]
+
+
+@dataclass
+class Sampled:
+    code: int
+    said: str      # on stderr
+    draws: dict    # column -> numbers, one chain after the other
+    chains: list   # the same for each chain
+    summary: dict  # column -> row of summary.csv
+
+
+def columns_of(path):
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    numbers = np.array([line.split(",") for line in lines[1:]], dtype=float)
+    return dict(zip(lines[0].split(","), numbers.T))
+
+
+def run(model, data, *options, draws=8000, warmup=500, thin=1, method="gibbs", seed=7):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        (path / "m.lehr").write_text(model)
+        (path / "d.json").write_text(json.dumps(data, default=lambda x: x.tolist()))
+        command = [LEHR, "fit", path / "m.lehr", "--data", path / "d.json", "--method", method, "--warmup", warmup, "--draws", draws,
+                   "--thin", thin, "--seed", seed, "--quiet", "--out", path / "o", *options]
+        done = subprocess.run([str(word) for word in command], text=True, capture_output=True)
+        if done.returncode != 0:
+            return Sampled(done.returncode, done.stderr, {}, [], {})
+        chains = [columns_of(p) for p in sorted((path / "o").glob("draws_*.csv"))]
+        summary = {row["name"]: row for row in csv.DictReader((path / "o/summary.csv").open())}
+    return Sampled(0, done.stderr, {k: np.concatenate([c[k] for c in chains]) for k in chains[0]}, chains, summary)
+
+
+def sample(*arguments, **options):
+    got = run(*arguments, **options)
+    assert got.code == 0, got.said
+    return got
+
+
+def effective_size(x):
+    """Of one chain, by the initial monotone sequence of its autocovariances (Geyer 1992)."""
+    n = len(x)
+    padded = np.fft.rfft(x - np.mean(x), 2 * n)
+    covariance = np.fft.irfft(padded * np.conj(padded))[:n] / n
+    if covariance[0] == 0:
+        return n
+    pairs = covariance[:n // 2 * 2].reshape(-1, 2).sum(1)
+    negative = np.flatnonzero(pairs <= 0)
+    pairs = np.minimum.accumulate(pairs[:negative[0]] if len(negative) else pairs)
+    return n * covariance[0] / max(2 * pairs.sum() - covariance[0], covariance[0] / n)
+
+
+def standard_error(x):
+    """Monte Carlo, of the mean of one chain."""
+    return np.std(x) / np.sqrt(effective_size(x))
