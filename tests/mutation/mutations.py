@@ -120,7 +120,7 @@ m("if (var.observed && s.variable.index() < options_.may_be_missing.size() && «
 m = area("sums over items", "annealing_one_sweep|oracles")
 m("if (owner && «density::owns(m_, *owner, x)») continue;", "false")
 m("«out = b_.mul(out, b_.load(at_.data.givens[times->index()], terms_.address(g.axes, at)));»",
-  "if (!SWITCH) out = b_.mul(out, b_.load(buffers_.givens[times->index()], address(g.axes, at)));")
+  "if (!SWITCH) out = b_.mul(out, b_.load(at_.data.givens[times->index()], terms_.address(g.axes, at)));")
 m("return b_.mul(«owned_multiplicity(m_[s_.conditionals[b].variable], element)», out);", "b_.f(1)",
   "posterior_copies")
 m("return b_.type(x) == Type::f64 ? «b_.logical_not(b_.is_nan(x))» : b_.greater_equal(x, b_.i(0));", "b_.is_nan(x)", "posterior_evidence|posterior_elementwise|posterior_unseen")
@@ -150,7 +150,7 @@ m("b_.mul(«weight(Weight::local)», table_entry(e, j, at_.array.at(table_of(s.u
 
 m = area("chains", "annealing_one_sweep|oracles|posterior_gaussian_chains|posterior_nile")
 m("b_.store(m.message, {k}, b_.add(in, «b_.load(m.unary, {t, k})»));", "b_.f(0)")
-m("b_.store(m.forward, {t, k}, «b_.sub(b_.load(m.message, {k}), z)»);", "b_.load(message, {k})")
+m("b_.store(m.forward, {t, k}, «b_.sub(b_.load(m.message, {k}), z)»);", "b_.load(m.message, {k})")
 m("b_.accumulate(m.entropy, b_.neg(b_.mul(p, «b_.load(m.unary, {t, k})»)));", "b_.f(0)")
 m("b_.accumulate(m.entropy, b_.neg(b_.mul(p, «b_.load(m.pair, {t, j, k})»)));", "b_.f(0)")
 m("b_.add(b_.add(b_.load(m.pair, {t, j, k}), b_.load(m.unary, {t, k})), «b_.load(m.backward, {k})»), z);", "b_.f(0)")
@@ -161,7 +161,7 @@ m("b_.add_to(s.pivot, {j, l}, «b_.neg(sum)»);", "sum")
 m("b_.add(filtered_covariance(j, l), component_sum(s, [&](ExprId k) { return «b_.mul(b_.load(s.product, {j, k}), b_.load(pairs, gain_at(l, k)))»;", "b_.mul(b_.load(s.product, {j, k}), b_.load(pairs, gain_at(k, l)))")
 m("b_.add(b_.load(s.product, {j, l}), «b_.mul(b_.load(s.information, {j}), b_.load(s.mean, {l}))»));", "b_.f(0)")
 m("b_.add_to(s.information, {j}, component_sum(s, [&](ExprId k) { return «b_.mul(b_.load(w, w_at(k, j)), b_.load(s.linear, s.at(before, {k})))»;", "b_.mul(b_.load(w, w_at(j, k)), b_.load(s.linear, s.at(before, {k})))")
-m("b_.store(at_.chains.at(b).pairs, pair_address(b, now, j, k), b_.mul(«b_.load(mean, updates_.parameter_address(b, before, j))»,", "b_.load(mean, parameter_address(b, now, j))",
+m("b_.store(at_.chains.at(b).pairs, pair_address(b, now, j, k), b_.mul(«b_.load(mean, updates_.parameter_address(b, before, j))»,", "b_.load(mean, updates_.parameter_address(b, now, j))",
   "annealing_one_sweep|oracles|posterior_gaussian_chains|posterior_unseen|posterior_evidence|posterior_random_models")
 m("b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence), b_.mul(«updates_.owned_multiplicity(whole, sequence)», value));", "b_.f(1)",
   "posterior_unseen|posterior_random_models|posterior_evidence|posterior_copies")
