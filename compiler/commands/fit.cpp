@@ -55,6 +55,18 @@ std::string describe_failure(const TracedRun& run) {
   return text;
 }
 
+Error failure_of(const FitArguments& o, const TracedRun& run) {
+  const auto* chain = std::get_if<GibbsReport>(&run.report);
+  if (!chain || !chain->coupling) return numerical_error(o, describe_failure(run));
+  return {ExitCode::numerical,
+          o.model,
+          run.outcome.failure,
+          {chain->coupling->attractive()
+               ? "where elements order, states meet after exponentially many sweeps: weaker couplings may do"
+               : "summary states settle where couplings are weak: beyond that they stay undecided for ever",
+           option("method") + " gibbs: its draws are exact in the limit of many sweeps"}};
+}
+
 /// The model without and with its data.
 struct Inputs {
   model::Model resolved;
@@ -153,7 +165,7 @@ ExitCode conclude(const FitArguments& o, const model::Model& m, const std::vecto
   const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
   show(o, cautions);
-  if (outcome.status == Status::numerical_failure) return complain(numerical_error(o, describe_failure(best)));
+  if (outcome.status == Status::numerical_failure) return complain(failure_of(o, best));
   if (cut_short(o, runs)) {
     tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model, outcome.iterations, o.out);
   } else if (const auto* chain = std::get_if<GibbsReport>(&best.report); chain && !o.quiet) {
@@ -189,7 +201,9 @@ Result<std::vector<Caution>> write_chains(const FitArguments& o, Runs& runs, nlo
   if (const auto& e = summary.evidence; e && !o.quiet)
     fmt::print("log evidence {:.4f}, standard error {:.2g}, from {} temperatures\n", e->log_evidence, e->error,
                e->powers.size());
-  return cautions(summary);
+  // Exact samples are independent.
+  const auto* best = std::get_if<GibbsReport>(&runs.all[runs.best].report);
+  return best && best->coupling ? std::vector<Caution>() : cautions(summary);
 }
 
 /// posterior.npz, then fit.json with the seals of what it belongs to.

@@ -61,6 +61,9 @@ std::optional<Error> Fitting::compile() {
     const std::int64_t items = std::max<std::int64_t>(0, data().sizes[item.index()]);
     bound_.data.givens.push_back({std::vector<double>(static_cast<std::size_t>(items), 1.0)});
   }
+  if (needs.envelope) {
+    if (std::optional<Error> e = not_binary(model(), schedule().conditionals)) return e;
+  }
   if (needs.draws) {
     Result<Analysed> drawn =
         with_draws(bound_.analysed, needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
@@ -73,7 +76,7 @@ std::optional<Error> Fitting::compile() {
   Result<std::unique_ptr<Instance>> made = Instance::make(analysed(), data(),
                                                           {.save_locals = settings_.save_locals,
                                                            .gradients = needs.gradients,
-                                                           .couplings = needs.couplings,
+                                                           .envelope = needs.envelope,
                                                            .states = needs.likelihood,
                                                            .batches = needs.batches},
                                                           settings_.backend, settings_.save_locals ? 0 : needs.window);

@@ -24,6 +24,20 @@ Ready recorded(const Instance& instance, const Run& run) {
 
 }  // namespace
 
+std::optional<Error> not_binary(const model::Model& m, const conditionals::Conditionals& c) {
+  for (const conditionals::Block& b : c.blocks) {
+    const model::Variable& v = m[b.variable];
+    if (v.support == math::Support::spin || v.support == math::Support::bit) continue;
+    return Error{ExitCode::model,
+                 option("method"),
+                 fmt::format("this model has no exact samples: its latent variables are not spins and bits alone: "
+                             "'{}' has a factor of family {}",
+                             v.name, b.family->name),
+                 {"method gibbs takes it: its draws are exact in the limit of many sweeps"}};
+  }
+  return std::nullopt;
+}
+
 Result<Ready> Gibbs::prepare(const Ground& g) const {
   GibbsOptions o = options;
   o.seed = g.seed;
@@ -59,17 +73,16 @@ Result<Ready> TemperedGibbs::prepare(const Ground& g) const {
 }
 
 Result<Ready> Exact::prepare(const Ground& g) const {
-  if (const std::string why = not_exact(g.engine()); !why.empty())
-    return Error{ExitCode::model,
-                 option("method"),
-                 "this model has no exact samples: " + why,
-                 {"method gibbs takes it: its draws are exact in the limit of many sweeps"}};
+  const Couplings found = couplings(g.engine());
+  if (found.status != 0) return Error{ExitCode::numerical, "", g.engine().describe(found.status), {}};
   ExactOptions o = options;
   o.seed = g.seed;
   o.chain = g.restart;
-  return recorded(g.instance, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport&) {
+  Ready out = recorded(g.instance, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport&) {
     return run_exact(e, o, on_sweep, on_draw);
   });
+  std::get<GibbsReport>(out.report).coupling = found;
+  return out;
 }
 
 }  // namespace lehr

@@ -36,6 +36,7 @@ struct GibbsReport {
   std::vector<NamedArray> draws;  // over [draw] and the axes of a variable; categories by position
   std::vector<double> log_joint;  // [draw], of the model
   std::optional<Evidence> evidence = {};
+  std::optional<Couplings> coupling = {};  // of exact samples
 };
 
 using Report = std::variant<std::monostate, AutoReport, ProbeReport, TemperingReport, GibbsReport>;
@@ -52,7 +53,7 @@ struct Needs {
   bool gradients = false;          // natural gradients of global blocks
   bool item_temperatures = false;  // a temperature for each item
   bool draws = false;              // draws in the place of expectations
-  bool couplings = false;          // what is known of pairs of latent variables
+  bool envelope = false;           // bounds of all runs of a sampler of spins and bits
   bool likelihood = false;         // a temperature divides the likelihood alone
   std::int64_t window = 0;         // items whose factors are kept at a time; 0: all
 };
@@ -154,13 +155,16 @@ struct TemperedGibbs {
   Result<Ready> prepare(const Ground& ground) const;
 };
 
-/// Exact samples of models of spins.
+/// Exact samples of models of spins and bits.
 struct Exact {
   ExactOptions options;
-  Needs needs() const { return {.draws = true, .couplings = true}; }
+  Needs needs() const { return {.draws = true, .envelope = true}; }
   std::int64_t most_iterations(const Engine&) const { return options.draws; }
   Result<Ready> prepare(const Ground& ground) const;
 };
+
+/// Why Exact is not for this model.
+std::optional<Error> not_binary(const model::Model& model, const conditionals::Conditionals& conditionals);
 
 using Method = std::variant<Ascent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent,
                             TemperedStochastic, Gibbs, TemperedGibbs, Exact>;

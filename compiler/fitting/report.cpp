@@ -42,6 +42,15 @@ std::string text_of(const AutoReport& r, const Outcome& outcome) {
                            outcome.iterations);
 }
 
+/// How chains were coupled.
+std::string name_of(const Couplings& c) { return c.attractive() ? "monotone" : "summary states"; }
+
+std::string text_of(const Couplings& c) {
+  if (c.attractive()) return "coupled from the past, monotone: no coupling is below 0\n";
+  if (!c.of_pairs) return "coupled from the past by summary states: terms have more than two latent variables\n";
+  return fmt::format("coupled from the past by summary states: the least coupling is {:.4g}\n", c.least);
+}
+
 std::string text_of(const ProbeReport& r) {
   if (r.melting == 0) return kNothingMelted;
   return fmt::format(
@@ -71,7 +80,9 @@ json to_json(const Report& report) {
                                                {"probe_steps", r.steps}}}};
                                },
                                [](const GibbsReport& r) {
-                                 return json{{"sampling", {{"draws", r.log_joint.size()}}}};
+                                 json out{{"draws", r.log_joint.size()}};
+                                 if (r.coupling) out["coupling"] = name_of(*r.coupling);
+                                 return json{{"sampling", out}};
                                },
                                [](const TemperingReport& r) {
                                  return json{{"tempering",
@@ -89,6 +100,7 @@ json to_json(const Report& report) {
 std::string describe(const Report& report, const Outcome& outcome) {
   if (const auto* r = std::get_if<AutoReport>(&report)) return text_of(*r, outcome);
   if (const auto* r = std::get_if<ProbeReport>(&report)) return text_of(*r);
+  if (const auto* r = std::get_if<GibbsReport>(&report); r && r->coupling) return text_of(*r->coupling);
   return "";
 }
 

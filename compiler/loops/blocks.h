@@ -11,6 +11,15 @@ class Blocks : Part {
 
   /// One pass over all elements (or those with the leading `element` values) of a stored block.
   void update(BlockId b, const Uses& uses, const std::vector<ExprId>& element, const UpdateHooks& hooks);
+  /// Axes of a variable that are fixed in an update, or the others, after the `given` leading ones.
+  struct Axes {
+    const model::Variable& variable;
+    const std::vector<bool>& fixed;
+    bool wanted;
+    std::size_t given;
+  };
+  /// Loops over these axes: `element` has their values inside.
+  void for_axes(const Axes& axes, std::vector<ExprId>& element, const std::function<void()>& body, std::size_t x = 0);
   Uses outer_uses(BlockId b);
   /// Blocks in an order in which each comes after the latent parents of its statement.
   std::vector<BlockId> parents_first() const;

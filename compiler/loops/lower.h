@@ -57,17 +57,26 @@ struct ItemEnergies {
   std::size_t outer = 0;  // (begin, end): terms without blocks of item stages
 };
 
+/// What coupling from the past asks of a model of spins and bits (lower_envelope.cpp).
+struct EnvelopeFunctions {
+  std::size_t couplings = 0;       // (): the least coefficient of a pair of latent variables (0 at most) and the number
+                                   // of terms with more of them into `elbo_value`
+  std::size_t open = 0;            // (): every element could be anything
+  std::size_t undecided = 0;       // (): how many elements have bounds that differ into `elbo_value`
+  std::vector<std::size_t> turns;  // () by turn of a sweep, one after another: bounds from bounds; values are left at
+                                   // the upper ones
+};
+
 /// What a driver calls, in order.
 struct Interface {
-  std::size_t prepare = 0;               // (): sums and inverses of the data alone, once
-  std::size_t initialise = 0;            // (): every stored factor from its prior, parents first
-  std::size_t expectations = 0;          // (): expected statistics from parameters
-  std::size_t global_expectations = 0;   // (): the same of the blocks that are not Schedule::local
-  std::size_t elbo = 0;                  // (): fills `elbo_value`
-  std::optional<std::size_t> couplings;  // (): the least coefficient of a pair of latent variables (0 at most) and the
-                                         // number of terms with more of them into `elbo_value`; where asked for
-  std::optional<std::size_t> states;     // (): the log of the number of values that the auxiliary sources have
-                                         // together into `elbo_value`; where asked for
+  std::size_t prepare = 0;                    // (): sums and inverses of the data alone, once
+  std::size_t initialise = 0;                 // (): every stored factor from its prior, parents first
+  std::size_t expectations = 0;               // (): expected statistics from parameters
+  std::size_t global_expectations = 0;        // (): the same of the blocks that are not Schedule::local
+  std::size_t elbo = 0;                       // (): fills `elbo_value`
+  std::optional<EnvelopeFunctions> envelope;  // where asked for
+  std::optional<std::size_t> states;          // (): the log of the number of values that the auxiliary sources have
+                                              // together into `elbo_value`; where asked for
   std::vector<std::variant<StageFunctions, UpdateFunction>> steps;
   std::vector<schedule::Turn> sweep;            // one sweep: turns of `steps`
   std::optional<std::size_t> initialise_local;  // (): as `initialise`, of the blocks that are Schedule::local; where
@@ -116,7 +125,7 @@ struct LowerOptions {
   bool gradients = false;                                   // natural gradients of global blocks can be measured
   std::optional<model::GivenId> inverse_temperatures = {};  // of schedule::temper_items: energies by item are kept
   bool new_items = false;  // items come and go: StageFunctions::fresh or Interface::initialise_local
-  bool couplings = false;  // Interface::couplings
+  bool envelope = false;   // Interface::envelope
   bool states = false;     // Interface::states
   bool batches = false;    // only some of the items are there at a time: StageFunctions::data
 };

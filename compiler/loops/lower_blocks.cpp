@@ -97,6 +97,22 @@ Uses Blocks::outer_uses(BlockId b) {
   return out;
 }
 
+void Blocks::for_axes(const Axes& axes, std::vector<ExprId>& element, const std::function<void()>& body,
+                      std::size_t x) {
+  const std::vector<model::PlateId>& plates = axes.variable.axes;
+  if (x == plates.size()) {
+    body();
+  } else if (x < axes.given || axes.fixed[x] != axes.wanted) {
+    for_axes(axes, element, body, x + 1);
+  } else {
+    const ExprId end = terms_.axis_length(plates, {element.begin(), element.begin() + static_cast<std::ptrdiff_t>(x)});
+    b_.for_range(m_[plates[x]].name, b_.i(0), end, [&](ExprId i) {
+      element[x] = i;
+      for_axes(axes, element, body, x + 1);
+    });
+  }
+}
+
 void Blocks::update(BlockId b, const Uses& uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
   if (at_.chains.contains(b)) return chains_.update_chain(b, uses, lead, hooks);
   const model::Variable& var = m_[s_.conditionals[b].variable];
@@ -104,32 +120,16 @@ void Blocks::update(BlockId b, const Uses& uses, const std::vector<ExprId>& lead
   const NaturalTarget n = updates_.natural_buffers(b, fixed, "");
   std::vector<ExprId> element = lead;
   element.resize(var.axes.size());
-  // Loops over the axes for which `wanted` holds; the element is complete inside.
-  const std::function<void(std::size_t, bool, const std::function<void()>&)> loops =
-      [&](std::size_t x, bool wanted, const std::function<void()>& body) {
-        if (x == var.axes.size()) {
-          body();
-        } else if (x < lead.size() || fixed[x] != wanted) {
-          loops(x + 1, wanted, body);
-        } else {
-          const ExprId end =
-              terms_.axis_length(var.axes, {element.begin(), element.begin() + static_cast<std::ptrdiff_t>(x)});
-          b_.for_range(m_[var.axes[x]].name, b_.i(0), end, [&](ExprId i) {
-            element[x] = i;
-            loops(x + 1, wanted, body);
-          });
-        }
-      };
   const std::vector<Residuals::RunningSum> sums = residuals_.running_sums(uses);
   for (const Residuals::RunningSum& x : sums)
     residuals_.fill_sum(*x.residual);
-  loops(0, true, [&] {
+  for_axes({var, fixed, true, lead.size()}, element, [&] {
     for (const Residuals::RunningSum& x : sums)
       residuals_.move_sum(x, false, fixed, element);
     updates_.clear(n);
     for (const auto& [t, atom] : uses)
       updates_.contribute(b, t, atom, fixed, element, n);
-    loops(0, false, [&] {
+    for_axes({var, fixed, false, lead.size()}, element, [&] {
       if (hooks.gathered) hooks.gathered(element, n);
       if (hooks.before) hooks.before(element);
       updates_.from_naturals(b, element, n, hooks.tolerant);

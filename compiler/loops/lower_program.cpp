@@ -49,7 +49,8 @@ Lowering::Lowering(Shared& x)
       blocks_(x, terms_, residuals_, updates_, chains_),
       energies_(x, terms_, residuals_),
       streams_(x, terms_, updates_, energies_, draws_),
-      stages_(x, terms_, residuals_, updates_, chains_, blocks_, energies_, streams_) {}
+      stages_(x, terms_, residuals_, updates_, chains_, blocks_, energies_, streams_),
+      envelope_(x, terms_, residuals_, updates_, blocks_) {}
 
 void Lowering::emit_prepare() {
   std::set<density::DataSource> matrices;
@@ -213,21 +214,6 @@ void Lowering::emit_elbo() {
   });
 }
 
-void Lowering::emit_couplings() {
-  interface_.couplings = b_.function("couplings", [&] {
-    const ScalarId least = b_.local("least", b_.f(0)), more = b_.local("more", b_.f(0));
-    for (const Term& t : s_.conditionals.density.terms) {
-      if (t.atoms.size() > 2) b_.accumulate(more, b_.f(1));
-      if (t.atoms.size() != 2) continue;
-      terms_.emit(t, terms_.factors({&t}, {0, 1}), {}, {}, std::nullopt,
-                  [&](ExprId value, const Env&) { b_.assign(least, b_.min(b_.get(least), value)); });
-    }
-    b_.store(interface_.elbo_value, {b_.i(0)}, b_.get(least));
-    b_.store(interface_.elbo_value, {b_.i(1)}, b_.get(more));
-  });
-  b_.mark_cold(*interface_.couplings);
-}
-
 void Lowering::emit_states() {
   interface_.states = b_.function("states", [&] {
     const ScalarId states = b_.local("states", b_.f(0));
@@ -272,7 +258,7 @@ Lowered Lowering::run() {
   interface_.sweep = s_.sweep;
   emit_elbo();
   energies_.emit_item_energies();
-  if (options_.couplings) emit_couplings();
+  if (options_.envelope) envelope_.emit();
   if (options_.states) emit_states();
   at_.longest.resize(m_.plates.size());
   for (std::size_t f :

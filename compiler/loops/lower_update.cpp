@@ -82,26 +82,27 @@ void Updates::clear(const NaturalTarget& n) {
     b_.fill(buffer, b_.f(0));
 }
 
-void Updates::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const std::vector<bool>& fixed,
-                         const std::vector<ExprId>& element, const NaturalTarget& n) {
-  const model::Variable& var = m_[s_.conditionals[b].variable];
-  const Atom& atom = t.term->atoms[use];
+void Updates::gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
+                     const std::vector<std::size_t>& free_axes,
+                     const std::function<void(const std::vector<ExprId>&, ExprId, const Env&)>& leaf) {
+  const model::Variable& var = m_[s_.conditionals[g.block].variable];
+  const Atom& atom = g.term.term->atoms[g.use];
   const auto add = [&](ExprId value, const Env& env) {
     std::vector<model::PlateId> plates;
     std::vector<ExprId> kept;
-    for (std::size_t x : n.free_axes) {
+    for (std::size_t x : free_axes) {
       plates.push_back(var.axes[x]);
       kept.push_back(fixed[x] ? element[x] : terms_.index(atom.axes[x], env));
     }
     std::vector<ExprId> at = terms_.address(plates, kept);
     for (IndexId i : atom.event)
       at.push_back(terms_.index(i, env));
-    b_.add_to(n.buffers.at(atom.stat), at, value);
+    leaf(at, value, env);
   };
   std::set<BoundId> read;
-  for (const std::vector<IndexId>& indices : {atom.axes, atom.event}) {
-    for (IndexId i : indices)
-      a_.collect(i, read);
+  for (std::size_t k : g.without) {
+    read.merge(terms_.mentioned(g.term.term->atoms[k].axes));
+    read.merge(terms_.mentioned(g.term.term->atoms[k].event));
   }
   const Solved solved = lookups_.solve_axes(atom, fixed, element);
   lookups_.for_solutions(solved, [&](const Env& env) {
@@ -110,9 +111,16 @@ void Updates::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const s
       const auto* bound = std::get_if<density::IndexBound>(&a_[atom.event.back()]);
       if (bound && !env.contains(bound->bound)) innermost = bound->bound;
     }
-    terms_.emit(*t.term, terms_.factors(t, {use}, s_.conditionals[b].variable), solved.conditions, env, innermost, add,
-                read);
+    terms_.emit(*g.term.term, terms_.factors(g.term, g.without, s_.conditionals[g.block].variable), solved.conditions,
+                env, innermost, add, read);
   });
+}
+
+void Updates::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const std::vector<bool>& fixed,
+                         const std::vector<ExprId>& element, const NaturalTarget& n) {
+  const BufferId buffer = n.buffers.at(t.term->atoms[use].stat);
+  gather({b, t, use, {use}}, fixed, element, n.free_axes,
+         [&](const std::vector<ExprId>& at, ExprId value, const Env&) { b_.add_to(buffer, at, value); });
 }
 
 std::vector<ExprId> Updates::parameter_address(BlockId b, const std::vector<ExprId>& element,

@@ -1,5 +1,6 @@
 // Schedule -> Loops, from its parts: each writes its functions into one program.
 #pragma once
+#include "compiler/loops/envelope.h"
 #include "compiler/loops/stages.h"
 
 namespace lehr::loops {
@@ -29,7 +30,6 @@ class Lowering : Part {
   std::size_t emit_expectations(const std::string& name, bool local);
   bool is_local(std::size_t origin) const;
   void emit_elbo();
-  void emit_couplings();
   void emit_states();
 
   Terms terms_;
@@ -43,6 +43,7 @@ class Lowering : Part {
   Energies energies_;
   Streams streams_;
   Stages stages_;
+  Envelope envelope_;
 };
 
 }  // namespace lehr::loops

@@ -31,6 +31,18 @@ class Updates : Part {
   std::vector<bool> gather_axes(BlockId b, const Uses& uses) const;
   NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix);
   void clear(const NaturalTarget& n);
+  /// A use of a block in a term, and the atoms that its coefficient is without.
+  struct Gathered {
+    BlockId block;
+    const ArrayTerm& term;
+    std::size_t use;
+    std::vector<std::size_t> without;
+  };
+  /// Calls `leaf` with every coefficient of the use, and where it adds to the naturals (an address in buffers over
+  /// `free_axes`), for the elements whose fixed axes have the given values.
+  void gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
+              const std::vector<std::size_t>& free_axes,
+              const std::function<void(const std::vector<ExprId>& at, ExprId value, const Env& env)>& leaf);
   /// Adds the contribution of one use to the naturals of the elements whose fixed axes have the given values.
   void contribute(BlockId b, const ArrayTerm& t, std::size_t atom, const std::vector<bool>& fixed,
                   const std::vector<ExprId>& element, const NaturalTarget& n);

@@ -145,8 +145,14 @@ class Writer {
     t_.model.elbo_buffer = index(io.elbo_value);
     t_.model.weights_buffer = index(io.weights);
     t_.model.item_energies = t_.model.item_inverse = t_.model.item_outer = -1;
-    t_.model.couplings = io.couplings ? function(*io.couplings) : -1;
     t_.model.states = io.states ? function(*io.states) : -1;
+    t_.model.couplings = t_.model.open_envelope = t_.model.undecided = t_.model.first_envelope = -1;
+    if (const auto& x = io.envelope) {
+      t_.model.couplings = function(x->couplings);
+      t_.model.open_envelope = function(x->open);
+      t_.model.undecided = function(x->undecided);
+      t_.model.first_envelope = function(x->turns.at(0));
+    }
     t_.model.random_key = io.random_key.valid() ? index(io.random_key) : -1;
     if (const auto& x = io.item_energies) {
       t_.model.item_energies = index(x->energies);

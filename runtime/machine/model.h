@@ -113,9 +113,10 @@ struct Model {
   std::int64_t prepare, initialise, initialise_local, expectations, global_expectations, elbo;
   std::int64_t elbo_buffer, weights_buffer;
   std::int64_t item_energies, item_inverse, item_outer;  // see loops::ItemEnergies in the compiler; -1: none
-  std::int64_t couplings, states;                        // see loops::Interface, -1: none
-  std::int64_t random_key;                               // of draws, see runtime/machine/random.h; -1: nothing is drawn
-  std::int64_t batch_slot;                               // of the size that minibatches scale, -1: no minibatches
+  std::int64_t couplings, open_envelope, undecided, first_envelope;  // loops::EnvelopeFunctions; -1: none
+  std::int64_t states;                                               // see loops::Interface, -1: none
+  std::int64_t random_key;  // of draws, see runtime/machine/random.h; -1: nothing is drawn
+  std::int64_t batch_slot;  // of the size that minibatches scale, -1: no minibatches
   std::int64_t size_count, axis_count, buffer_count, array_count, step_count, pick_count, statistic_count,
       parameter_count, summed_count, function_count, failure_count, block_count;
   const SizeRow* sizes;

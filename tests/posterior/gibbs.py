@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 import sampling
-from sampling import LEHR
+from sampling import LEHR, check_states
 
 
 def sample(model, data, **options):
@@ -25,21 +25,6 @@ def check(name, summary, column, mean, sd):
     off = abs(row["mean"] - mean) / row["mcse"]
     assert off < 5, f"{name}: {column} has mean {row['mean']}, not {mean}: {off:.1f} standard errors"
     assert abs(row["sd"] / sd - 1) < 0.06, f"{name}: {column} has sd {row['sd']}, not {sd}"
-
-
-def check_states(name, draws, columns, log_weights):
-    """`log_weights`: state -> log of its probability but for a constant."""
-    states = list(log_weights)
-    w = np.exp(np.array([log_weights[s] for s in states]) - max(log_weights.values()))
-    rows = [tuple(row) for row in np.stack([draws[c] for c in columns], 1)]
-    counts = np.array([rows.count(s) for s in states])
-    assert counts.sum() == len(rows), f"{name}: states that are none"
-    expected = w / w.sum() * len(rows)
-    few = expected < 8
-    if few.any():
-        counts, expected = (np.append(x[~few], x[few].sum()) for x in (counts, expected))
-    p = stats.chisquare(counts, expected).pvalue
-    assert p > 1e-3, f"{name}: p = {p}"
 
 
 def moments(grid, log_density):
@@ -220,44 +205,6 @@ def copies():
     check("copies", summary, "pi.2", m, s)
 
 
-LATTICE = """model m { plate e; plate i; data a[e] : i; data b[e] : i; data J[e] : real; data h[i] : real;
-  s[i] ~ Spin(); potential[e] J[e] * s[a[e]] * s[b[e]]; potential[i] h[i] * s[i]; }"""
-
-
-def lattice(rows, columns, coupling, field):
-    edges = [(r * columns + c, r * columns + c + 1) for r in range(rows) for c in range(columns - 1)]
-    edges += [(r * columns + c, (r + 1) * columns + c) for r in range(rows - 1) for c in range(columns)]
-    return {"a": [a for a, _ in edges], "b": [b for _, b in edges], "J": [coupling] * len(edges), "h": field}
-
-
-def exact_ferromagnet():
-    field = [0.2, -0.3, 0.0, 0.1, 0.0, -0.1, 0.4, 0.0, 0.05]
-    data = lattice(3, 3, 0.35, field)
-    draws, _ = sample(LATTICE, data, method="exact", draws=20000)
-    weights = {s: sum(0.35 * s[a] * s[b] for a, b in zip(data["a"], data["b"])) + float(np.dot(field, s))
-               for s in itertools.product([-1.0, 1.0], repeat=9)}
-    check_states("exact ferromagnet", draws, [f"s.{k + 1}" for k in range(9)], weights)
-
-
-def exact_bits():
-    """Bits of a mixture of two known means, and a potential that wants neighbours alike."""
-    model = """model m { plate e; plate i; data a[e] : i; data b[e] : i; z[i] ~ Bernoulli(0.4); potential[e] 0.8 * z[a[e]] * z[b[e]];
-      observe x[i] ~ Normal(mean = z[i], sd = 1); }"""
-    x = [0.2, 0.9, -0.3, 1.1]
-    draws, _ = sample(model, {"a": [0, 1, 2], "b": [1, 2, 3], "x": x}, method="exact")
-    weights = {s: sum(np.log(0.4 if k else 0.6) + stats.norm.logpdf(v, k) for v, k in zip(x, s))
-               + 0.8 * sum(p * q for p, q in zip(s, s[1:])) for s in itertools.product([0.0, 1.0], repeat=4)}
-    check_states("exact bits", draws, [f"z.{k + 1}" for k in range(4)], weights)
-
-
-def exact_refused():
-    got = sampling.run(LATTICE, lattice(2, 3, -0.2, [0.0] * 6), method="exact")
-    assert got.code == 3 and "not attractive: a coupling is -0.2" in got.said, got.said
-    got = sampling.run("model m { plate n; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1); }", {"x": [1.0]},
-                       method="exact")
-    assert got.code == 3 and "not spins and bits alone" in got.said, got.said
-
-
 def compared():
     """Two fits of one model: the correlation of the weights makes the factors of coordinate ascent too narrow."""
     with tempfile.TemporaryDirectory() as folder:
@@ -279,7 +226,7 @@ def compared():
             assert abs(rows[name][-1] / ratio[k] - 1) < 0.1, (rows, ratio)
 
 
-for case in (compared, exact_ferromagnet, exact_bits, exact_refused, spins, mixture, hidden_markov, gaussian_chain, mean_and_precision,
+for case in (compared, spins, mixture, hidden_markov, gaussian_chain, mean_and_precision,
              wishart, logistic, logistic_counts, sources, copies):
     case()
     print(f"{case.__name__}: exact")

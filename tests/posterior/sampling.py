@@ -1,4 +1,5 @@
 """Draws by `lehr fit --method gibbs` (or exact) through the command line, and what they say: for the tests of this folder."""
+import collections
 import csv
 import json
 import pathlib
@@ -8,6 +9,7 @@ import tempfile
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 LEHR = sys.argv[1]
 
@@ -19,6 +21,7 @@ class Sampled:
     draws: dict    # column -> numbers, one chain after the other
     chains: list   # the same for each chain
     summary: dict  # column -> row of summary.csv
+    fit: dict      # fit.json
 
 
 def columns_of(path):
@@ -36,16 +39,33 @@ def run(model, data, *options, draws=8000, warmup=500, thin=1, method="gibbs", s
                    "--thin", thin, "--seed", seed, "--quiet", "--out", path / "o", *options]
         done = subprocess.run([str(word) for word in command], text=True, capture_output=True)
         if done.returncode != 0:
-            return Sampled(done.returncode, done.stderr, {}, [], {})
+            return Sampled(done.returncode, done.stderr, {}, [], {}, {})
         chains = [columns_of(p) for p in sorted((path / "o").glob("draws_*.csv"))]
         summary = {row["name"]: row for row in csv.DictReader((path / "o/summary.csv").open())}
-    return Sampled(0, done.stderr, {k: np.concatenate([c[k] for c in chains]) for k in chains[0]}, chains, summary)
+        fit = json.loads((path / "o/fit.json").read_text())
+    return Sampled(0, done.stderr, {k: np.concatenate([c[k] for c in chains]) for k in chains[0]}, chains, summary, fit)
 
 
 def sample(*arguments, **options):
     got = run(*arguments, **options)
     assert got.code == 0, got.said
     return got
+
+
+def check_states(name, draws, columns, log_weights):
+    """`log_weights`: state -> log of its probability but for a constant."""
+    states = list(log_weights)
+    w = np.exp(np.array([log_weights[s] for s in states]) - max(log_weights.values()))
+    rows = [tuple(row) for row in np.stack([draws[c] for c in columns], 1)]
+    seen = collections.Counter(rows)
+    counts = np.array([seen[s] for s in states])
+    assert counts.sum() == len(rows), f"{name}: states that are none"
+    expected = w / w.sum() * len(rows)
+    few = expected < 8
+    if few.any():
+        counts, expected = (np.append(x[~few], x[few].sum()) for x in (counts, expected))
+    p = stats.chisquare(counts, expected).pvalue
+    assert p > 1e-3, f"{name}: p = {p}"
 
 
 def effective_size(x):
