@@ -220,6 +220,31 @@ Result<bool> write_results(const FitArguments& o, const TracedRun& best, nlohman
   return write_file(o.out + "/fit.json", summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
+/// The factors of a file or of a fit; a chain begins near those of a fit.
+Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSettings& settings) {
+  settings.init_source = o.init;
+  std::error_code failure;
+  if (!std::filesystem::is_directory(o.init, failure)) {
+    Result<std::vector<NamedArray>> init = read_npz(o.init);
+    if (!init) return init.error();
+    settings.init = std::move(*init);
+    return true;
+  }
+  Result<SavedFit> fit = read_fit(o.init);
+  if (!fit) return fit.error();
+  if (options.method == FitOptions::Method::gibbs) {
+    settings.after = std::move(*fit);
+  } else if (fit->method == "gibbs" || fit->method == "exact") {
+    return Error{ExitCode::data,
+                 o.init,
+                 "a fit by sampling has draws and no factors to start from",
+                 {option("method") + " gibbs begins near it"}};
+  } else {
+    settings.init = std::move(fit->posterior);
+  }
+  return true;
+}
+
 ExitCode fit(const FitArguments& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;
@@ -234,10 +259,7 @@ ExitCode fit(const FitArguments& o) {
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   Inputs& inputs = std::get<Inputs>(read);
   if (!o.init.empty() && !is_kind) {
-    Result<std::vector<NamedArray>> init = read_npz(o.init);
-    if (!init) return complain(init.error());
-    settings->init = std::move(*init);
-    settings->init_source = o.init;
+    if (Result<bool> r = read_start(o, options, *settings); !r) return complain(r.error());
   }
   settings->backend = o.interpret ? Backend::interpreter : Backend::native;
 

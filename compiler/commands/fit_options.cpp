@@ -39,9 +39,10 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   add_number(c, "--test-every", o.test_every, kIterationsRange,
              "sweeps or steps between held-out scores in trace.csv; 0: at the end")
       ->needs(test);
-  c.add_option("--init", o.init,
-               "start values: an .npz with names as in posterior.npz, or seeds (the default), points, "
-               "allocations, means, flat");
+  c.add_option(
+      "--init", o.init,
+      "start values: an .npz with names as in posterior.npz, the directory of a fit (chains begin near it), or "
+      "seeds (the default), points, allocations, means, flat");
   c.add_flag("--save-locals", o.fit.save_locals, "write the factors of local variables too");
   c.add_flag("--quiet", o.quiet, "no progress, no summary");
   c.add_flag("--interpret", o.interpret,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/fitting/chain_start.h"
 #include "compiler/fitting/lost_digits.h"
 
 namespace lehr {
@@ -89,8 +90,10 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
   FitRun run;
   run.restart = restart;
   if (Result<bool> r = instance_->start(settings_.seed, restart, settings_.start); !r) return r.error();
-  if (!settings_.init.empty()) {
-    Result<bool> of_items = instance_->set(settings_.init, settings_.init_source);
+  const std::vector<NamedArray> init =
+      settings_.after ? chain_start(*settings_.after, settings_.seed, restart) : settings_.init;
+  if (!init.empty()) {
+    Result<bool> of_items = instance_->set(init, settings_.init_source);
     if (!of_items) return of_items.error();
     const Engine& engine = instance_->engine();
     if (const std::int32_t s = *of_items ? 0 : machine::follow_items(engine.machine()))

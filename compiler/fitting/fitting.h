@@ -8,6 +8,7 @@
 
 #include "compiler/fitting/method.h"
 #include "compiler/pipeline.h"
+#include "runtime/files/saved_fit.h"
 
 namespace lehr {
 
@@ -26,8 +27,9 @@ struct FitSettings {
   Method method;  // no sweep: the ELBO of the start
   std::uint64_t seed = 1;
   StartKind start = StartKind::seeds;
-  std::vector<NamedArray> init = {};  // put in place after the start
-  std::string init_source = {};       // for messages
+  std::vector<NamedArray> init = {};   // put in place after the start
+  std::string init_source = {};        // for messages
+  std::optional<SavedFit> after = {};  // a fit that chains begin near, in place of `init`
   bool save_locals = false;
   Backend backend = Backend::native;
 };

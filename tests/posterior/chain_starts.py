@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""`--init DIR`: what starts from a saved fit. A mixture of two far clusters has one solution for each order of the components, and
+no chain changes from one to the other: where it began is where it is.
+
+usage: chain_starts.py LEHR
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+LEHR = sys.argv[1]
+MODEL = """model m { plate n; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 20);
+  tau ~ Gamma(shape = 2, rate = 2); z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], precision = tau); }"""
+SPINS = """model s { plate i = 40; s[i] ~ Spin(); z[i] ~ Bernoulli(0.5); observe y[i] ~ Normal(mean = 3 * s[i] + 6 * z[i], sd = 1); }"""
+
+
+def fit(path, model, out, *arguments, code=0):
+    done = subprocess.run([LEHR, "fit", path / model, "--data", path / "d.json", "--quiet", "--save-locals", "--out", path / out,
+                           *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else json.loads((path / out / "fit.json").read_text())
+
+
+def draws(path, out, chain):
+    lines = [line for line in (path / out / f"draws_{chain}.csv").read_text().splitlines() if not line.startswith("#")]
+    return dict(zip(lines[0].split(","), np.array([line.split(",") for line in lines[1:]], dtype=float).T))
+
+
+def main(path):
+    rng = np.random.default_rng(2)
+    x = np.concatenate([rng.normal(-10, 1, 30), rng.normal(10, 1, 50)])
+    (path / "m.lehr").write_text(MODEL)
+    (path / "s.lehr").write_text(SPINS)
+    (path / "d.json").write_text(json.dumps({"x": x.tolist()}))
+    for order in ([-10.0, 10.0], [10.0, -10.0]):
+        np.savez(path / "means.npz", **{"mu.mean": order, "mu.precision": [1.0, 1.0], "pi.concentration": [40.0, 40.0]})
+        begun = fit(path, "m.lehr", "begun", "--init", path / "means.npz")
+        # Coordinate ascent goes on where it was.
+        again = fit(path, "m.lehr", "again", "--init", path / "begun", "--max-iter", 0)
+        assert abs(again["elbo"] - begun["elbo"]) < 1e-6, (again["elbo"], begun["elbo"])
+        fit(path, "m.lehr", "chains", "--init", path / "begun", "--method", "gibbs", "--chains", 4, "--warmup", 0, "--draws", 30)
+        firsts = set()
+        for chain in (1, 2, 3, 4):
+            d = draws(path, "chains", chain)
+            for k, at in enumerate(order):
+                assert np.abs(d[f"mu.{k + 1}"] - x[x * at > 0].mean()).max() < 1.0, (order, chain, d[f"mu.{k + 1}"])
+            assert np.array_equal(d["z.1"], np.full(30, order.index(-10.0))), d["z.1"]
+            firsts.add(d["mu.1"][0])
+        assert len(firsts) == 4, "chains that begin alike"
+    fit(path, "m.lehr", "bare", "--max-iter", 0, "--init", path / "nothing", code=4)
+    told = fit(path, "m.lehr", "from_chains", "--init", path / "chains", code=4)
+    assert "no factors to start from" in told, told
+    # A fit by sampling serves the next chains.
+    fit(path, "m.lehr", "more", "--init", path / "chains", "--method", "gibbs", "--warmup", 0, "--draws", 5)
+    assert np.abs(draws(path, "more", 1)["mu.1"] - x[x > 0].mean()).max() < 1.0
+    # Another model has other variables.
+    (path / "d.json").write_text(json.dumps({"y": rng.normal(3, 1, 40).tolist()}))
+    told = fit(path, "s.lehr", "other", "--init", path / "begun", "--method", "gibbs", code=4)
+    assert "is not a parameter of the posterior of this model" in told, told
+    fit(path, "s.lehr", "spins", "--max-iter", 50)
+    fit(path, "s.lehr", "spin_chains", "--init", path / "spins", "--method", "gibbs", "--warmup", 0, "--draws", 5)
+    print("chains and ascents begin at the fits that they are told")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    main(pathlib.Path(folder))
