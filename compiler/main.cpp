@@ -25,6 +25,7 @@ lehr::ExitCode run(int argc, char** argv) {
       "lehr COMMAND --help shows the options of a command and examples.");
   Action action;
   add_build(app, action);
+  add_calibrate(app, action);
   add_check(app, action);
   add_compare(app, action);
   add_derive(app, action);

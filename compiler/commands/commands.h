@@ -15,6 +15,7 @@ namespace lehr::commands {
 using Action = std::function<ExitCode()>;
 
 void add_build(CLI::App& app, Action& action);
+void add_calibrate(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_derive(CLI::App& app, Action& action);

@@ -86,6 +86,11 @@ std::optional<Error> Fitting::compile() {
   return std::nullopt;
 }
 
+Result<bool> Fitting::replace(BoundData data) {
+  bound_.data = std::move(data);
+  return instance_->replace(bound_.data);
+}
+
 Result<FitRun> Fitting::start(std::uint64_t restart) {
   FitRun run;
   run.restart = restart;

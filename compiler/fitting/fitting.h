@@ -56,6 +56,9 @@ class Fitting {
  public:
   static Result<std::unique_ptr<Fitting>> make(Bound bound, FitSettings settings);
 
+  /// Other data, see Instance::replace. The next start is theirs.
+  Result<bool> replace(BoundData data);
+
   /// A start in place, and what its run needs. ExitCode::numerical: another start may do.
   Result<FitRun> start(std::uint64_t restart);
   /// The run of that start.

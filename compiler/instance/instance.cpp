@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <map>
+#include <stdexcept>
 
 #include "compiler/evaluate/footprint.h"
 #include "compiler/loops/interpret.h"
@@ -169,12 +170,36 @@ std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
   return out;
 }
 
+Error Instance::failed(std::int32_t status) const {
+  const bool data = status >= loops::kFailData;
+  return {data ? ExitCode::data : ExitCode::numerical, data ? option("data") : "", engine().describe(status), {}};
+}
+
+Result<bool> Instance::replace(const BoundData& data) {
+  if (data.sizes != plate_sizes_) throw std::logic_error("data of other sizes than the code was generated for");
+  place_data(data);
+  if (std::optional<Error> e = asymmetric_matrix()) return *e;
+  if (const std::int32_t s = engine().prepare()) return failed(s);
+  return true;
+}
+
+Result<bool> Instance::put_draw(const std::vector<std::vector<double>>& values) {
+  for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    const model::Variable& v = model_[slot.variable];
+    const std::vector<double>& from = values[slot.variable.index()];
+    if (v.auxiliary || from.empty()) continue;
+    const std::span<double> x = engine().reals(position(slot.buffer));
+    const std::size_t width = v.value_plate ? static_cast<std::size_t>(shape(slot).back()) : 1;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double value = from[i / width];
+      x[i] = !v.value_plate ? value : static_cast<double>(i % width) == value ? 1 : 0;
+    }
+  }
+  if (const std::int32_t s = machine::call_on_kept(engine().machine(), engine().model().expectations)) return failed(s);
+  return true;
+}
+
 Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKind kind) {
-  const auto failed = [&](std::int32_t status) {
-    const bool data = status >= loops::kFailData;
-    return Error{
-        data ? ExitCode::data : ExitCode::numerical, data ? option("data") : "", engine().describe(status), {}};
-  };
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);
   const Started started{model_, schedule_, lowered_, engine(), plate_sizes_};

@@ -33,6 +33,10 @@ class Instance {
   Engine& engine();
   const Engine& engine() const;
 
+  /// Other data in the place of those that are there: of the same sizes and lengths of rows, nothing missing that was
+  /// there. Factors stay as they are, what follows from the data alone is formed again.
+  Result<bool> replace(const BoundData& data);
+
   /// Start of a run, see StartKind. Deterministic in (seed, restart), whatever the method that follows.
   Result<bool> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
 
@@ -44,6 +48,10 @@ class Instance {
   /// Global variables whose elements are the same for every value of a latent category: a solution in which the values
   /// cannot be told apart, and from which no sweep leads away.
   std::vector<std::string> equal_components() const;
+
+  /// Puts values in the place of draws, packed as a BoundArray, by VariableId; those without a value stay. Of models
+  /// that draw.
+  Result<bool> put_draw(const std::vector<std::vector<double>>& values);
 
   /// Appends the values of the variables, as they were drawn, to arrays over [draw] and the axes of each; of local ones
   /// those that are kept. Of models that draw.
@@ -59,6 +67,7 @@ class Instance {
 
   void place_data(const BoundData& data);
   std::optional<Error> asymmetric_matrix() const;
+  Error failed(std::int32_t status) const;
   std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
 
   const model::Model& model_;

@@ -1,0 +1,183 @@
+// `lehr calibrate`: does a method find the posterior of data that the model made itself?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/numbers.h"
+#include "compiler/commands/settings.h"
+#include "compiler/fitting/calibration.h"
+#include "compiler/fitting/uniformity.h"
+#include "compiler/options/fit_settings.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+namespace {
+
+/// Of all numbers together: what chance alone would do in one calibration of a thousand.
+constexpr double kSuspect = 0.001;
+
+struct CalibrateOptions {
+  std::string model, out, method = "gibbs";
+  std::vector<std::string> data;
+  SettingTexts settings;
+  CalibrationOptions calibration;
+  FitOptions fit{.method = FitOptions::Method::gibbs, .warmup = 500, .draws = 63, .thin = 20};
+  bool joint = false;
+};
+
+/// What a test says of one number.
+struct Row {
+  std::string name;
+  double first, second;  // p-values of ranks, or scores
+  double p;
+};
+
+std::vector<Row> rows_of(const Ranks& ranks) {
+  std::vector<Row> out;
+  for (std::size_t q = 0; q < ranks.names.size(); ++q) {
+    const Uniformity u = uniformity(ranks.ranks[q], ranks.highest);
+    out.push_back(
+        {ranks.names[q], u.chi_square_p, u.kolmogorov_p, std::min(1.0, 2 * std::min(u.chi_square_p, u.kolmogorov_p))});
+  }
+  return out;
+}
+
+std::vector<Row> rows_of(const JointTest& test) {
+  std::vector<Row> out;
+  for (const JointComparison& c : test.rows)
+    out.push_back({c.name, c.z_location, c.z_spread, c.p});
+  return out;
+}
+
+std::string ranks_csv(const Ranks& ranks) {
+  fmt::memory_buffer out;
+  const auto to = std::back_inserter(out);
+  fmt::format_to(to, "simulation");
+  for (const std::string& name : ranks.names)
+    fmt::format_to(to, ",{}", name);
+  for (std::size_t k = 0; !ranks.ranks.empty() && k < ranks.ranks[0].size(); ++k) {
+    fmt::format_to(to, "\n{}", k + 1);
+    for (const std::vector<std::int64_t>& column : ranks.ranks)
+      fmt::format_to(to, ",{}", column[k]);
+  }
+  fmt::format_to(to, "\n");
+  return fmt::to_string(out);
+}
+
+struct Table {
+  const char *first, *second;
+  std::vector<Row> rows;
+  std::vector<std::string> skipped;
+};
+
+std::string csv(const Table& t) {
+  std::string out = fmt::format("name,{},{},p\n", t.first, t.second);
+  for (const Row& r : t.rows)
+    out += fmt::format("{},{:.6g},{:.6g},{:.6g}\n", r.name, r.first, r.second, r.p);
+  return out;
+}
+
+void print(const Table& t) {
+  const double bar = kSuspect / static_cast<double>(std::max<std::size_t>(1, t.rows.size()));
+  const auto suspect = std::ranges::count_if(t.rows, [&](const Row& r) { return !(r.p >= bar); });
+  fmt::print("\n{:24} {:>12} {:>12} {:>12}\n", "", t.first, t.second, "p");
+  for (const Row& r : t.rows)
+    fmt::print("{:24} {:12.4g} {:12.4g} {:12.4g}{}\n", printable(r.name), r.first, r.second, r.p,
+               r.p >= bar ? "" : "  *");
+  if (!t.skipped.empty()) fmt::print("\nnot asked about:\n");
+  for (const std::string& s : t.skipped)
+    fmt::print("  {}\n", printable(s));
+  fmt::print("\n{} of {} numbers are off: p below {:.3g} ({} in all)\n", suspect, t.rows.size(), bar, kSuspect);
+}
+
+Result<Table> run(const CalibrateOptions& o, const CalibrationProblem& problem, const FitSettings& fit) {
+  if (o.joint) {
+    const Result<JointTest> test = joint_calibration(problem, o.fit.seed, o.calibration);
+    if (!test) return test.error();
+    return Table{"z location", "z spread", rows_of(*test), test->skipped};
+  }
+  const Result<Ranks> ranks = rank_calibration(problem, fit, o.calibration);
+  if (!ranks) return ranks.error();
+  if (!o.out.empty()) {
+    if (Result<bool> r = write_file(o.out + "/ranks.csv", ranks_csv(*ranks)); !r) return r.error();
+  }
+  return Table{"chi-square p", "KS p", rows_of(*ranks), ranks->skipped};
+}
+
+ExitCode calibrate(const CalibrateOptions& o) {
+  const std::optional<Source> source = read_model(o.model);
+  if (!source) return ExitCode::usage;
+  const Result<FitSettings> fit = settings_of(o.fit);
+  if (!fit) return complain(fit.error());
+  Diagnostics diagnostics;
+  const std::optional<model::Model> resolved = read(*source, diagnostics);
+  const std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
+  const ExitCode code = report(diagnostics, *source);
+  if (!complete) return code;
+  Result<Dataset> dataset = read_bindings(o.data);
+  if (!dataset) return complain(dataset.error());
+  Result<Settings> settings = read_settings(o.settings);
+  if (!settings) return complain(settings.error());
+  std::error_code ignored;  // the writer says what is wrong
+  if (!o.out.empty()) std::filesystem::create_directories(o.out, ignored);
+  const Result<Table> table = run(o, {*resolved, *complete, std::move(*dataset), std::move(*settings)}, *fit);
+  if (!table) {
+    Error e = table.error();
+    if (e.where.empty()) e.where = o.model;
+    return complain(e);
+  }
+  if (!o.out.empty()) {
+    if (Result<bool> r = write_file(o.out + "/calibration.csv", csv(*table)); !r) return complain(r.error());
+  }
+  fmt::print("{}: {} simulations, {}\n", resolved->name, o.calibration.simulations,
+             o.joint ? fmt::format("{} rounds of new data each", o.calibration.draws)
+                     : fmt::format("{} draws of {} each", o.calibration.draws, o.method));
+  print(*table);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, Action& action) {
+  const auto o = std::make_shared<CalibrateOptions>();
+  CLI::App* c = app.add_subcommand("calibrate", "Test a method on data that the model made itself");
+  c->add_option("MODEL", o->model, "model file (*.lehr)")->required();
+  c->add_option("--data", o->data, "values of givens, and observations for their sizes, as for `lehr fit`")->take_all();
+  c->add_option("--out", o->out, "directory for ranks.csv and calibration.csv");
+  add_settings(*c, o->settings);
+  CLI::Option* method = c->add_option("--method", o->method, "whose posterior")
+                            ->check(CLI::IsMember({"gibbs", "cavi"}))
+                            ->capture_default_str();
+  c->add_flag("--geweke", o->joint, "compare sweeps in turns with new data, with draws of the model (gibbs)")
+      ->excludes(method);
+  add_number(*c, "--simulations", o->calibration.simulations, kScheduleRange, "data sets");
+  for (const FitNumber& n : fit_numbers()) {
+    const auto add = [&](auto member) {
+      add_number(*c, "--" + std::string(n.option), o->fit.*member, n.range, std::string(n.help));
+    };
+    constexpr std::string_view kTaken[] = {"warmup", "draws", "thin", "max-iter", "tol", "seed"};
+    if (std::ranges::find(kTaken, n.option) != std::end(kTaken)) std::visit(add, n.to);
+  }
+  c->footer(
+      "Examples:\n"
+      "  lehr calibrate models/coin.lehr --sizes throw=10\n"
+      "  lehr calibrate models/hierarchical_normal.lehr --data models/data/eight_schools.json --set a0=3,b0=30 \\\n"
+      "      --method cavi --out out/ranks\n"
+      "  lehr calibrate models/hmm_poisson.lehr --sizes year=20 --geweke --thin 1\n"
+      "Simulation k is that of `lehr simulate --seed S+k`, and its posterior that of chain k of `lehr fit --seed S`.\n"
+      "With --geweke, --draws are rounds of new data, each after one sweep unless --thin says more.");
+  c->callback([o, c, &action] {
+    if (o->joint && c->count("--thin") == 0) o->fit.thin = 1;
+    o->fit.method = o->method == "cavi" ? FitOptions::Method::cavi : FitOptions::Method::gibbs;
+    o->calibration.draws = o->fit.draws;
+    o->calibration.thin = o->fit.thin;
+    action = [o] { return calibrate(*o); };
+  });
+}
+
+}  // namespace lehr::commands

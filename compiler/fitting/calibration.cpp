@@ -1,0 +1,105 @@
+// Ranks of true values among draws from their posteriors.
+#include "compiler/fitting/calibration.h"
+
+#include <fmt/format.h>
+
+#include "compiler/fitting/factor_draws.h"
+#include "compiler/fitting/simulations.h"
+#include "runtime/rng.h"
+
+namespace lehr {
+namespace {
+
+/// Streams of their own beside those of simulations and starts.
+constexpr std::uint64_t kTies = 0x71E5, kFactors = 0xFAC7;
+
+std::vector<std::string> names_of(const std::vector<NamedArray>& arrays) {
+  std::vector<std::string> out;
+  for (const NamedArray& a : arrays)
+    out.push_back(a.name);
+  return out;
+}
+
+/// Fits of one simulation after another, by code that is generated for the first.
+class Fits {
+ public:
+  Fits(const CalibrationProblem& problem, const FitSettings& settings, std::int64_t draws)
+      : problem_(problem), settings_(settings), draws_(draws) {
+    settings_.save_locals = true;
+  }
+
+  /// Draws of every variable that has any.
+  Result<std::vector<NamedArray>> draws(const Simulation& s, std::uint64_t restart) {
+    if (!fitting_) {
+      Result<std::unique_ptr<Fitting>> made = Fitting::make({problem_.complete, s.data}, settings_);
+      if (!made) return made.error();
+      fitting_ = std::move(*made);
+    } else if (Result<bool> r = fitting_->replace(s.data); !r) {
+      return r.error();
+    }
+    Result<FitRun> run = fitting_->start(restart);
+    if (!run) return run.error();
+    fitting_->run(*run, [](const SweepReport&) { return true; });
+    if (run->outcome.status == Status::numerical_failure)
+      return Error{ExitCode::numerical, "", run->outcome.failure, {}};
+    if (auto* sampled = std::get_if<GibbsReport>(&run->report)) return std::move(sampled->draws);
+    return draws_from_factors(fitting_->analysed(), run->posterior, draws_, Rng(settings_.seed + restart, kFactors));
+  }
+
+ private:
+  const CalibrationProblem& problem_;
+  FitSettings settings_;
+  std::int64_t draws_;
+  std::unique_ptr<Fitting> fitting_;
+};
+
+/// Adds the rank of every number of the truth.
+void add_ranks(Ranks& to, const std::vector<double>& truth, const std::vector<std::vector<double>>& draws, Rng& rng) {
+  for (std::size_t q = 0; q < truth.size(); ++q) {
+    std::uint64_t below = 0, equal = 0;
+    for (const std::vector<double>& d : draws) {
+      below += d[q] < truth[q];
+      equal += d[q] == truth[q];
+    }
+    to.ranks[q].push_back(static_cast<std::int64_t>(below + draw_below(rng, equal + 1)));
+  }
+}
+
+}  // namespace
+
+Error in_simulation(Error e, std::int64_t k, std::uint64_t seed) {
+  if (e.code == ExitCode::numerical) e.notes.push_back(fmt::format("in simulation {}, whose seed is {}", k, seed));
+  return e;
+}
+
+Result<Ranks> rank_calibration(const CalibrationProblem& problem, const FitSettings& fit,
+                               const CalibrationOptions& options) {
+  const Result<Simulations> simulations = Simulations::make(problem);
+  if (!simulations) return simulations.error();
+  Fits fits(problem, fit, options.draws);
+  const model::Model& m = simulations->model();
+  Ranks out;
+  out.highest = options.draws;
+  Measures measures;
+  for (std::int64_t k = 1; k <= options.simulations; ++k) {
+    const std::uint64_t seed = fit.seed + static_cast<std::uint64_t>(k);
+    const Result<Simulation> simulated = simulations->draw(seed);
+    if (!simulated) return in_simulation(simulated.error(), k, seed);
+    const Result<std::vector<NamedArray>> draws = fits.draws(*simulated, static_cast<std::uint64_t>(k - 1));
+    if (!draws) return in_simulation(draws.error(), k, seed);
+    if (k == 1) {
+      measures = measures_of(m, simulated->data, names_of(*draws), false);
+      out.names = measures.names();
+      out.ranks.resize(out.names.size());
+    }
+    std::vector<std::vector<double>> numbers;
+    for (std::int64_t d = 0; d < options.draws; ++d)
+      numbers.push_back(measures.of(m, simulated->data, draw_of(m, *draws, static_cast<std::size_t>(d))));
+    Rng ties(seed, kTies);
+    add_ranks(out, measures.of(m, simulated->data, simulated->values), numbers, ties);
+  }
+  out.skipped = std::move(measures.skipped);
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,99 @@
+"""Models that simulate their own data, with sizes at which a sampler mixes: those of models/ that have proper priors, and those of
+SHORT. Each is (text of the model, arguments of the command line, data as a dictionary)."""
+import json
+import pathlib
+import re
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Why a model of models/ is not among them.
+WITHOUT = {
+    "ising": "its potential has no known normaliser, so that nothing can be drawn from it",
+    "spin_system": "its potential has no known normaliser, so that nothing can be drawn from it",
+    "soft_kmeans": "the prior of mu is improper",
+}
+
+# Numbers around 1 in the place of vague ones, which draw what no computer has: precisions of 1e-50, sticks that are nothing but
+# rounding away from 1.
+VAGUE = [(r"Gamma\(shape = 1e-\d, rate = 1e-\d\)", "Gamma(shape = 3, rate = 2)"),
+         (r"precision = 1e-\d", "precision = 0.25"), (r"(alpha +~) Gamma\(shape = 1, rate = 1\)", r"\1 Gamma(shape = 6, rate = 3)")]
+RANDOM = np.random.default_rng(5)
+PAIRS = [(i, j) for i in range(5) for j in range(i)]
+
+# name: constants, sizes, data
+OF_MODELS = {
+    "coin": ("", "throw=5", {}),
+    "crossed_random_effects": ("a0=3,b0=2", "", {"dish": [0, 0, 1, 1, 2, 2], "sample": [0, 1, 0, 1, 0, 1]}),
+    "dirichlet_process_mixture": ("", "n=8", {}),
+    "factor_analysis": ("K=2", "n=5,d=3", {}),
+    "factorial_mixture": ("K=2", "n=5,pixel=3", {}),
+    "gmm": ("K=2,alpha0=1,nu0=4", "n=8,dim=2", {}),
+    "gmm_diagonal": ("K=2", "n=8,d=2", {}),
+    "gmm_known_covariance": ("K=2", "n=6", {"mu0": [0, 1], "Sigma0": [[2, 0.5], [0.5, 1]], "Sigma": [[1, -0.3], [-0.3, 1]]}),
+    "gmm_normal_wishart": ("K=2,alpha0=1,beta0=0.5", "n=8,dim=2", {}),
+    "hierarchical_normal": ("a0=3", "", {"sigma": [1, 2, 3, 2]}),
+    "hmm_discrete": ("", "t=10,letter=3", {}),
+    "hmm_gaussian": ("", "seq=2,channel=2", {"t": [4, 5]}),
+    "hmm_poisson": ("", "year=10", {}),
+    "lda": ("K=2,alpha=0.8,eta=0.7", "doc=3,token=5,term=4", {}),
+    "linear_dynamical_system": ("a0=3,b0=2", "t=5,dim=3", {}),
+    "linear_regression": ("a0=3,b0=2,tau0=1", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
+    "linear_regression_ard": ("a0=3,b0=2,c0=3,d0=2", "", {"X": RANDOM.normal(size=(6, 2)).tolist()}),
+    "local_level": ("m0=0,s0=1,a0=3,b0=2", "year=8", {}),
+    "logistic_regression": ("", "", {"temperature": [66, 68, 70, 72, 73, 69, 70.5, 71]}),
+    "markov_switching": ("", "quarter=10", {}),
+    "matrix_factorisation": ("K=2", "", {"user": [0, 0, 1, 1, 2, 2], "item": [0, 1, 0, 1, 0, 1]}),
+    "mixture_of_bernoullis": ("K=2", "n=8,d=3", {}),
+    "mixture_of_hmms": ("C=2", "seq=3", {"t": [4, 5, 3], "B": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}),
+    "mixture_of_multinomials": ("K=2", "", {"x": [[3, 1, 0], [2, 2, 2], [0, 1, 4], [1, 0, 1], [2, 1, 1]]}),
+    "mixture_of_poissons": ("b0=0.5", "n=8", {}),
+    "nested_random_effects": ("a0=3,b0=2", "batch=3,cask=2,assay=2", {}),
+    "poisson_factorisation": ("K=2,a=1,c=1", "user=3,item=3", {}),
+    "ppca_ard": ("K=2,a0=3,b0=2", "n=5,d=3", {}),
+    "stochastic_block_model": ("K=2", "", {"a": [p[0] for p in PAIRS], "b": [p[1] for p in PAIRS]}),
+    "unknown_gaussian": ("kappa0=0.1,a0=3,b0=2", "n=5", {}),
+}
+
+# What models/ has no model of.
+SHORT = {
+    "precision matrix": ("""plate n; plate d = 2; Lambda ~ Wishart(df = 4, scale = 0.5) over d;
+      mu ~ MvNormal(mean = 0, precision = 0.5) over d; observe x[n] ~ MvNormal(mean = mu, precision = Lambda) over d;""", "n=5"),
+    "joint block": ("""plate n; mu ~ Normal(mean = 1, precision = 0.5 * tau); tau ~ Gamma(shape = 3, rate = 2);
+      guide joint(mu, tau); observe x[n] ~ Normal(mean = mu, precision = tau);""", "n=4"),
+    "scales": ("""plate n; v ~ InverseGamma(shape = 4, scale = 3); m ~ Normal(mean = 0, sd = 1);
+      observe x[n] ~ Normal(mean = m, variance = v);""", "n=5"),
+    "states": ("""plate t ordered; plate d = 2; a ~ Normal(mean = 0.5, sd = 0.3); q ~ Gamma(shape = 4, rate = 2);
+      s[t] ~ MvNormal(mean = a * s[t-1], precision = q) start MvNormal(mean = 0, precision = 1) over d;
+      r ~ Gamma(shape = 4, rate = 2); observe x[t] ~ MvNormal(mean = s[t], precision = r) over d;""", "t=8"),
+    "sources": ("""plate n; plate k = 2; w[n, k] ~ Gamma(shape = 2, rate = 1); b[k] ~ Gamma(shape = 2, rate = 1);
+      observe x[n] ~ Poisson(sum(k) w[n, k] * b[k]);""", "n=5"),
+    "features": ("""plate n; plate k = 2; plate d = 3; p[k] ~ Beta(2, 3); W[d, k] ~ Normal(mean = 0, sd = 1);
+      z[n, k] ~ Bernoulli(p[k]); observe x[n, d] ~ Normal(mean = sum(k) z[n, k] * W[d, k], sd = 0.7);""", "n=6"),
+    "spins": ("""plate n; m ~ Normal(mean = 1, sd = 1); t ~ Gamma(shape = 3, rate = 2); s[n] ~ Spin();
+      observe x[n] ~ Normal(mean = s[n] * m, precision = t);""", "n=6"),
+}
+
+
+def all_models():
+    """name -> (text, arguments, data)"""
+    known = {p.stem for p in (ROOT / "models").glob("*.lehr")}
+    assert known == OF_MODELS.keys() | WITHOUT.keys(), f"in one place only: {known ^ (OF_MODELS.keys() | WITHOUT.keys())}"
+    out = {}
+    for name, (constants, sizes, data) in OF_MODELS.items():
+        text = (ROOT / "models" / f"{name}.lehr").read_text()
+        for vague, proper in VAGUE:
+            text = re.sub(vague, proper, text)
+        arguments = (["--set", constants] if constants else []) + (["--sizes", sizes] if sizes else [])
+        out[name] = (text, arguments, data)
+    for name, (text, sizes) in SHORT.items():
+        out[name] = (f"model m {{ {text} }}", ["--sizes", sizes], {})
+    return out
+
+
+def write(folder, text, data):
+    """The words of a command line that give the model and its data."""
+    (folder / "m.lehr").write_text(text)
+    (folder / "d.json").write_text(json.dumps(data))
+    return [folder / "m.lehr"] + (["--data", folder / "d.json"] if data else [])
