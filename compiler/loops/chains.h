@@ -44,7 +44,10 @@ class Chains : Part {
   /// Backwards: the probabilities at t; the pairs of t - 1 and t, and the message to t - 1.
   void store_probabilities(const Messages& m, ExprId t);
   void pass_backward(const Messages& m, ExprId t);
-  /// In their place: a draw at t given that at t + 1; the pair of the two, and what it says of t - 1.
+  /// For draws: the products forwards; in the place of the two: a draw at t given that at t + 1; the pair of the two,
+  /// and what it says of t - 1.
+  void filter(Messages& m);
+  void exponentiate_pairs(const Messages& m, ExprId t);
   void draw_value(const Messages& m, ExprId t);
   void condition_on_draw(const Messages& m, ExprId t);
   void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);

@@ -4,9 +4,16 @@
 // statistics), q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Messages are normalised
 // at every step, so that sequences of any length and potentials near log 0 stay finite. Rabiner (1989),
 // section III, in logarithms.
+//
+// A draw needs the messages forwards alone, and their exponentials: they are formed as products, each step divided by
+// its sum, and in logarithms only where a sum underflows.
 #include "compiler/loops/chains.h"
 
 namespace lehr::loops {
+
+namespace {
+constexpr double kLeastSum = 1e-250;  // below it, what is lost to underflow may matter
+}
 
 /// The arrays of one sequence.
 struct Chains::Messages {
@@ -18,6 +25,8 @@ struct Chains::Messages {
   BufferId backward, message;            // of one element
   BufferId probs, pairs;                 // the factor
   ScalarId entropy;                      // log Z - <U> - <W>
+  BufferId transition, filtered;         // of draws, over the steps: exp(pair), and the normalised products
+  ScalarId products;                     // of draws: 1 where no sum underflowed
 
   std::vector<ExprId> element(ExprId t) const {
     std::vector<ExprId> at = sequence;
@@ -82,9 +91,15 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
   if (hooks.gathered) b_.for_range("t", zero, m.end, [&](ExprId t) { hooks.gathered(m.element(t), target); });
 
   m.entropy = b_.local(b_.fresh("entropy"), b_.f(0));
-  b_.for_range("t", zero, m.end, [&](ExprId t) { pass_forward(m, t); });
-  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.f(0)); });
   const bool drawn = s_.conditionals[b].drawn;
+  const auto in_logarithms = [&] { b_.for_range("t", zero, m.end, [&](ExprId t) { pass_forward(m, t); }); };
+  if (drawn) {
+    filter(m);
+    b_.if_then(b_.equal(b_.get(m.products), b_.f(0)), in_logarithms);
+  } else {
+    in_logarithms();
+  }
+  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, drawn ? b_.get(m.products) : b_.f(0)); });
   b_.for_range("back", zero, m.end, [&](ExprId back) {
     const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(m.end, b_.i(1)), back));
     if (hooks.before) hooks.before(m.element(t));
@@ -144,12 +159,83 @@ void Chains::pass_backward(const Messages& m, ExprId t) {
   });
 }
 
-void Chains::draw_value(const Messages& m, ExprId t) {
-  const auto odds = [&](ExprId k) { return b_.add(b_.load(m.forward, {t, k}), b_.load(m.backward, {k})); };
-  const ExprId z = log_sum(m, odds);
-  each_value(m, "k", [&](ExprId k) {
-    b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), b_.exp(b_.sub(odds(k), z)));
+void Chains::exponentiate_pairs(const Messages& m, ExprId t) {
+  const auto each_pair =
+      [&](const std::function<void(const std::vector<ExprId>& at, const std::vector<ExprId>& before)>& f) {
+        each_value(m, "j", [&](ExprId j) {
+          each_value(m, "k", [&](ExprId k) { f({t, j, k}, {b_.sub(t, b_.i(1)), j, k}); });
+        });
+      };
+  // Most chains have the same potentials at all steps.
+  const ScalarId news = b_.local(b_.fresh("news"), b_.select(b_.less(b_.i(1), t), b_.i(0), b_.i(1)));
+  b_.if_then(b_.less(b_.i(1), t), [&] {
+    each_pair([&](const auto& at, const auto& before) {
+      b_.accumulate(news, b_.select(b_.equal(b_.load(m.pair, at), b_.load(m.pair, before)), b_.i(0), b_.i(1)));
+    });
   });
+  b_.if_else(
+      b_.equal(b_.get(news), b_.i(0)),
+      [&] {
+        each_pair(
+            [&](const auto& at, const auto& before) { b_.store(m.transition, at, b_.load(m.transition, before)); });
+      },
+      [&] {
+        const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
+        each_pair([&](const auto& at, const auto&) { b_.assign(top, b_.max(b_.get(top), b_.load(m.pair, at))); });
+        each_pair([&](const auto& at, const auto&) {
+          b_.store(m.transition, at, b_.exp(b_.sub(b_.load(m.pair, at), b_.get(top))));
+        });
+      });
+}
+
+void Chains::filter(Messages& m) {
+  const std::string name = "." + m_[s_.conditionals[m.block].variable].name;
+  const SizeId steps = longest(m_[s_.conditionals[m.block].variable]);
+  m.transition = work_array("transition" + name, {steps, m.size, m.size});
+  m.filtered = work_array("filtered" + name, {steps, m.size});
+  m.products = b_.local(b_.fresh("products"), b_.f(1));
+  b_.for_range("t", b_.i(0), m.end, [&](ExprId t) {
+    each_value(m, "k", [&](ExprId k) { b_.store(m.message, {k}, b_.f(1)); });
+    b_.if_then(b_.less(b_.i(0), t), [&] {
+      exponentiate_pairs(m, t);
+      each_value(m, "k", [&](ExprId k) { b_.store(m.message, {k}, b_.f(0)); });
+      each_value(m, "j", [&](ExprId j) {
+        const ExprId from = b_.let(b_.fresh("from"), b_.load(m.filtered, {b_.sub(t, b_.i(1)), j}));
+        each_value(m, "k", [&](ExprId k) {
+          b_.add_to(m.message, {k}, b_.mul(from, b_.load(m.transition, {t, j, k})));
+        });
+      });
+    });
+    const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308)), sum = b_.local(b_.fresh("sum"), b_.f(0));
+    each_value(m, "k", [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(m.unary, {t, k}))); });
+    each_value(m, "k", [&](ExprId k) {
+      b_.store(m.message, {k}, b_.mul(b_.load(m.message, {k}), b_.exp(b_.sub(b_.load(m.unary, {t, k}), b_.get(top)))));
+      b_.accumulate(sum, b_.load(m.message, {k}));
+    });
+    b_.if_then(b_.logical_not(b_.less(b_.f(kLeastSum), b_.get(sum))), [&] { b_.assign(m.products, b_.f(0)); });
+    each_value(m, "k", [&](ExprId k) { b_.store(m.filtered, {t, k}, b_.div(b_.load(m.message, {k}), b_.get(sum))); });
+  });
+}
+
+void Chains::draw_value(const Messages& m, ExprId t) {
+  const auto store = [&](ExprId k, ExprId p) {
+    b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), p);
+  };
+  b_.if_else(
+      b_.equal(b_.get(m.products), b_.f(1)),
+      [&] {
+        const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+        each_value(m, "k", [&](ExprId k) {
+          b_.store(m.message, {k}, b_.mul(b_.load(m.filtered, {t, k}), b_.load(m.backward, {k})));
+          b_.accumulate(sum, b_.load(m.message, {k}));
+        });
+        each_value(m, "k", [&](ExprId k) { store(k, b_.div(b_.load(m.message, {k}), b_.get(sum))); });
+      },
+      [&] {
+        const auto odds = [&](ExprId k) { return b_.add(b_.load(m.forward, {t, k}), b_.load(m.backward, {k})); };
+        const ExprId z = log_sum(m, odds);
+        each_value(m, "k", [&](ExprId k) { store(k, b_.exp(b_.sub(odds(k), z))); });
+      });
   updates_.draw_category(m.block, m.element(t));
 }
 
@@ -163,12 +249,18 @@ void Chains::condition_on_draw(const Messages& m, ExprId t) {
       });
     });
   });
-  each_value(m, "j", [&](ExprId j) {
-    const ScalarId column = b_.local(b_.fresh("column"), b_.f(0));
-    each_value(m, "k", [&](ExprId k) {
-      b_.accumulate(column, b_.mul(probability(m, t, k), b_.load(m.pair, {t, j, k})));
+  const auto column = [&](BufferId potential) {
+    each_value(m, "j", [&](ExprId j) {
+      const ScalarId sum = b_.local(b_.fresh("column"), b_.f(0));
+      each_value(m, "k", [&](ExprId k) {
+        b_.accumulate(sum, b_.mul(probability(m, t, k), b_.load(potential, {t, j, k})));
+      });
+      b_.store(m.backward, {j}, b_.get(sum));
     });
-    b_.store(m.backward, {j}, b_.get(column));
+  };
+  b_.if_then(b_.less(b_.i(0), t), [&] {
+    b_.if_else(
+        b_.equal(b_.get(m.products), b_.f(1)), [&] { column(m.transition); }, [&] { column(m.pair); });
   });
 }
 

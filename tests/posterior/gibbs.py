@@ -82,6 +82,18 @@ def hidden_markov():
     check_states("hidden Markov model", draws, [f"s.{k + 1}" for k in range(5)], weights)
 
 
+def forgotten_state():
+    """What the first element says is a ratio of exp(-1800), which the others outweigh: products forwards have lost it."""
+    model = """model m { plate t ordered; plate k = 2; data A[k] : simplex over k; data mu[k] : real; data p : simplex over k;
+      s[t] ~ Categorical(A[s[t-1]]) start Categorical(p); observe x[t] ~ Normal(mean = mu[s[t]], sd = 1); }"""
+    draws, _ = sample(model, {"x": [0.0, 60.0, 60.0, 30.01], "A": [[1.0, 0.0], [0.0, 1.0]], "mu": [0.0, 60.0], "p": [0.5, 0.5]},
+                      draws=200)
+    assert all((draws[f"s.{k + 1}"] == 1).all() for k in range(4)), "forgotten state: not in state 1 throughout"
+    # One step that undoes the other: the odds of the two constant paths are exp(60 * 0.01).
+    draws, _ = sample(model, {"x": [0.0, 60.01], "A": [[1.0, 0.0], [0.0, 1.0]], "mu": [0.0, 60.0], "p": [0.5, 0.5]})
+    check_states("forgotten state", draws, ["s.1", "s.2"], {(0.0, 0.0): 0.0, (1.0, 1.0): 0.6})
+
+
 def gaussian_chain():
     x = np.array([0.5, 1.5, 1.1, -0.2, 0.4, 2.0])
     model = """model m { plate t ordered; s[t] ~ Normal(mean = 0.9 * s[t-1], sd = 0.5) start Normal(mean = 1, sd = 2);
@@ -226,7 +238,7 @@ def compared():
             assert abs(rows[name][-1] / ratio[k] - 1) < 0.1, (rows, ratio)
 
 
-for case in (compared, spins, mixture, hidden_markov, gaussian_chain, mean_and_precision,
+for case in (compared, spins, mixture, hidden_markov, forgotten_state, gaussian_chain, mean_and_precision,
              wishart, logistic, logistic_counts, sources, copies):
     case()
     print(f"{case.__name__}: exact")
