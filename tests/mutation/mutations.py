@@ -261,7 +261,7 @@ m("double tau0 = 1, kappa = «0.7»; // rho_t =", "0.75")
 m("return static_cast<double>(e.items()) / «static_cast<double>(batch.size())»;", "static_cast<double>(e.items())")
 m("if (stage.batched) scale_up(m, statistics_of(*m.model, stage), «plan.scale»);", "1.0")
 m("scale_up(m, data_sums_of(*m.model, *stage), «scale»);", "1.0", "annealing_svi|minibatches_test|annealing_stochastic_steps")
-m("const std::int32_t status = sweep(r.machine(), {.scale = «r.s.scale»});", "1.0", "annealing_built_steps")
+m("const std::int32_t status = sweep(machine, {.scale = «r.s.scale»});", "1.0", "annealing_built_steps")
 m("s.scale = static_cast<double>(total) / «static_cast<double>(s.sizes[r.m.batch_slot])»;", "static_cast<double>(s.sizes[r.m.batch_slot] + 1)", "annealing_built_steps")
 m("r.scale(r.m.summed[k], «s.scale»);", "1.0", "embedding_steps_test|annealing_built_steps")
 m("const Weights w{.local_data = b, .global_data = b, .step = «rho»};", "1.0", "annealing_built_steps")
@@ -335,3 +335,37 @@ m("value = flat ? draw_gamma(rng, 100) / 100 : «value + draw_exponential(rng)»
 m("x[i] += size * («sd < 1 ? sd : 1.0») * draw_normal(rng);", "1.0")
 m("out.col(c).array() -= «out.col(c).mean()»;", "0.0", "posterior_starts", )
 m("distance = c == 0 ? to : «distance.cwiseMin(to).eval()»;", "to")
+
+# Of the sampler alone: `lehr simulate` and `lehr fit` with other methods do the same with them.
+m = area("draws from conditionals", "posterior_joint|posterior_calibration")
+m('f.draw = {noise("z", 0, Noise::normal), drawn_value(0, mean + symbol("z") * «sqrt(reciprocal(precision))»)};',
+  "reciprocal(precision)")
+m('f.draw = {noise("g", 0, Noise::log_gamma, «shape»), drawn_value(0, exp(symbol("g")) / rate)};', "shape + 0.5")
+m('f.drawn_statistics = {{Stat::log, symbol("g") - «log(rate)»}};', "0.5 * log(rate)")
+m('drawn_value(0, «scale * exp(-symbol("g"))»)};', 'exp(-symbol("g")) / scale')
+m('noise("g_b", 0, Noise::log_gamma, «b»),', "b + 1.0")
+m("{Stat::log1m, -softplus(«odds»)}};", "-odds")
+m('drawn_value(1, mean_j + sum(kA, «inverse_root("precision", kA, kFirst)» * symbol("z", kA)))};',
+  'inverse_root("precision", kFirst, kA)')
+m('return {noise("g", 1, Noise::log_gamma, 0.5 * (df - «index_value(kFirst)»)), noise("z", 2, Noise::normal),',
+  "0.0 * index_value(kFirst)")
+m('f.draw = {noise("g", 1, Noise::log_gamma, «c_j»), step_of_draw("top"', "c_j + 0.5")
+m('drawn_value(0, mean + symbol("z") * sqrt(reciprocal(«k * symbol("value")»)), true)};', 'symbol("value")')
+m('mean(kFirst) + «sqrt(reciprocal(k))» * sum(kA, inverse_root("value", kA, kFirst)', "reciprocal(k)")
+m('f.draw = {noise("u", 0, Noise::uniform), drawn_value(0, step(«p» - symbol("u")))};', "square(p)")
+m('drawn_value(0, 2.0 * step(«0.5 * (1.0 + mean)» - symbol("u")) - 1.0)};', "0.5 + 0.25 * mean")
+m("b_.store(m.message, {k}, b_.mul(b_.load(m.filtered, {t, k}), «b_.load(m.backward, {k})»));", "b_.f(1)")
+m("b_.accumulate(sum, b_.mul(probability(m, t, k), «b_.load(potential, {t, j, k})»));", "b_.load(potential, {t, k, j})")
+m("b_.add_to(s.information, {j}, component_sum(s, [&](ExprId k) { return «b_.mul(b_.load(pairs, gain_at(j, k)), "
+  "b_.load(s.mean, {k}))»; }));", "b_.f(0)")
+m("b_.accumulate(x, b_.mul(b_.load(covariance.factor, {j, k}), «b_.load(s.pivot, {first, k})»));",
+  "b_.mul(b_.f(0.8), b_.load(s.pivot, {first, k}))")
+m("const double z = std::fabs(tilt) / «2», rate", "3")
+m('FactorParameter w = noise("w", 0, Noise::polya_gamma, «sqrt(symbol("square"))»);', 'symbol("square")')
+m("const auto site = «static_cast<std::int64_t>(b.index() * kKinds + which)»;", "static_cast<std::int64_t>(which)")
+m("b_.assign(left, b_.sub(b_.get(left), «x»));", "b_.f(0)")
+m('f.parameters = {parameter("precision", 0, -2.0 * natural_symbol(Stat::square), ParameterRole::precision), '
+  'parameter("mean", 0, «natural_symbol(Stat::value) / precision», ParameterRole::location)};',
+  "2.0 * natural_symbol(Stat::value) / precision")
+m('parameter("b", 0, «natural_symbol(Stat::log1m) + 1.0», ParameterRole::pseudo_count)};', "natural_symbol(Stat::log1m) + 2.0")
+m('parameter("rate", 0, «-natural_symbol(Stat::value)», ParameterRole::spread)};', "-0.5 * natural_symbol(Stat::value)")

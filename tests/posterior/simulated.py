@@ -71,6 +71,9 @@ SHORT = {
       observe x[n] ~ Poisson(sum(k) w[n, k] * b[k]);""", "n=5"),
     "features": ("""plate n; plate k = 2; plate d = 3; p[k] ~ Beta(2, 3); W[d, k] ~ Normal(mean = 0, sd = 1);
       z[n, k] ~ Bernoulli(p[k]); observe x[n, d] ~ Normal(mean = sum(k) z[n, k] * W[d, k], sd = 0.7);""", "n=6"),
+    "trials": ("""plate n; a ~ Normal(mean = 0, sd = 1.5); observe y[n] ~ Binomial(8, logistic(a));""", "n=4"),
+    "random intercepts": ("""plate g; plate n; t ~ Gamma(shape = 3, rate = 2); u[g] ~ Normal(mean = 0, precision = t);
+      observe y[g, n] ~ Bernoulli(logistic(u[g]));""", "g=3,n=4"),
     "spins": ("""plate n; m ~ Normal(mean = 1, sd = 1); t ~ Gamma(shape = 3, rate = 2); s[n] ~ Spin();
       observe x[n] ~ Normal(mean = s[n] * m, precision = t);""", "n=6"),
 }
