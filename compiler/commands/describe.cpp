@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/commands/describe_parts.h"
 #include "compiler/fitting/moments.h"
 #include "runtime/terminal/plot.h"
 #include "runtime/terminal/printable.h"
@@ -20,65 +21,10 @@ constexpr std::size_t kLargeSimplex = 20;  // longer ones are shown by their mos
 constexpr std::size_t kColumns = 8;
 constexpr std::size_t kMatrix = 6;  // larger matrices are shown by their diagonal
 
-using Row = std::vector<std::string>;
-
-/// Characters of UTF-8 text.
-std::size_t width(const std::string& s) {
-  return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-/// Names on the left, numbers on the right of their columns.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c)
-      widths[c] = std::max(widths[c], width(row[c]));
-  }
-  std::string out;
-  for (const Row& row : rows) {
-    std::string line = " ";
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const std::string blanks(widths[c] - width(row[c]), ' ');
-      line += c == 0 ? " " + row[c] + blanks : "  " + blanks + row[c];
-    }
-    line.resize(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
-}
-
 std::string cell(const Moments& m, std::size_t at) {
   if (m.simplex && m.sd.empty()) return fmt::format("{:.4f}", m.mean[at]);
   if (m.sd.empty()) return fmt::format("{:.4g}", m.mean[at]);
   return fmt::format("{:.4g} ({:.2g})", m.mean[at], m.sd[at]);
-}
-
-std::string more(std::size_t all, std::size_t shown) {
-  return all > shown ? fmt::format("  ... and {} more\n", all - shown) : "";
-}
-
-/// The label of an element of a plate, or nothing.
-const std::string* find_label(const SavedFit& fit, const std::string& plate, std::size_t index) {
-  const auto it = fit.labels.find(plate);
-  return it != fit.labels.end() && index < it->second.size() ? &it->second[index] : nullptr;
-}
-
-std::string element(const SavedFit& fit, const std::string& plate, std::size_t index) {
-  if (const std::string* label = find_label(fit, plate, index)) return printable(*label);
-  return plate.empty() ? fmt::format("{}", index) : fmt::format("{} {}", plate, index);
-}
-
-/// The element at a row-major position, one name an axis.
-std::string element(const SavedFit& fit, const std::vector<std::string>& plates,
-                    const std::vector<std::int64_t>& extents, std::size_t position) {
-  Row names(extents.size());
-  for (std::size_t k = extents.size(); k-- > 0;) {
-    const auto extent = static_cast<std::size_t>(extents[k]);
-    names[k] = element(fit, plates[k], position % extent);
-    position /= extent;
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// Weights of the elements of a plate: the mean of the only Dirichlet over it, averaged over that one's own
@@ -220,6 +166,7 @@ std::string heading(const SavedVariable& v) {
 std::string describe(const SavedFit& fit, const SavedVariable& v, const DescribeOptions& o) {
   std::string out = heading(v);
   if (v.parameters.empty()) return out + "local, not written (fit with --save-locals)\n";
+  if (v.find(kDrawnRHat)) return out + "drawn\n" + describe_draws(fit, v, o.rows);
   std::optional<Moments> m = moments_of(fit, v);
   if (!m) {
     out += "its parameters stand in posterior.npz\n";

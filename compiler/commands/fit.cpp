@@ -15,14 +15,12 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
+#include "compiler/commands/fit_outputs.h"
 #include "compiler/commands/fit_run.h"
-#include "compiler/fitting/chains.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/pipeline.h"
-#include "runtime/files/atomic_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/files/saved_fit.h"
-#include "runtime/files/stan_csv.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -36,7 +34,7 @@ Result<bool> prepare_directory(const std::string& path) {
   if (::access(path.c_str(), W_OK | X_OK) != 0) {
     return Error{ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
   }
-  for (const char* name : {"trace.csv", "posterior.npz", "fit.json"}) {
+  for (const char* name : {"trace.csv", "posterior.npz", "fit.json", "draws.nc"}) {
     const std::filesystem::path file = std::filesystem::path(path) / name;
     if (std::filesystem::is_directory(file, failure))
       return Error{ExitCode::usage, file.string(), "cannot write: it is a directory", {}};
@@ -128,12 +126,6 @@ Result<std::unique_ptr<HeldOut>> make_test(const FitArguments& o, const Source& 
   return out;
 }
 
-/// The runs and the best of them.
-struct Runs {
-  std::vector<TracedRun> all;
-  std::size_t best = 0;
-};
-
 Result<Runs> run_all(Fitting& fitting, const Recording& recording) {
   catch_interrupts();
   Runs runs;
@@ -169,8 +161,10 @@ ExitCode conclude(const FitArguments& o, const model::Model& m, const std::vecto
   if (cut_short(o, runs)) {
     tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model, outcome.iterations, o.out);
   } else if (const auto* chain = std::get_if<GibbsReport>(&best.report); chain && !o.quiet) {
-    fmt::print("{}: {} chains of {} draws in {}/draws_1.csv ...; means, sds and diagnostics in {}/summary.csv\n",
-               m.name, runs.all.size(), chain->log_joint.size(), o.out, o.out);
+    fmt::print(
+        "{1}: {2} chains of {3} draws in {0}/draws.nc and {0}/draws_1.csv ...; means, sds and diagnostics in "
+        "{0}/summary.csv\n",
+        o.out, m.name, runs.all.size(), chain->log_joint.size());
   } else if (!o.quiet) {
     fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}{}; posterior in {}/posterior.npz\n", m.name,
                name_of(outcome.status), outcome.iterations, outcome.elbo,
@@ -178,46 +172,6 @@ ExitCode conclude(const FitArguments& o, const model::Model& m, const std::vecto
                best.held_out ? fmt::format(", held out {:.6f} an observation", *best.held_out) : "", o.out);
   }
   return ExitCode::done;
-}
-
-/// The chains of a sampler: a file of draws for each, what they say together (into fit.json, too), and the moments as
-/// its posterior.
-Result<std::vector<Caution>> write_chains(const FitArguments& o, Runs& runs, nlohmann::json& fit) {
-  std::vector<const GibbsReport*> chains;
-  for (const TracedRun& run : runs.all) {
-    if (const auto* report = std::get_if<GibbsReport>(&run.report)) chains.push_back(report);
-  }
-  chains = whole_chains(std::move(chains));
-  if (chains.empty()) return std::vector<Caution>();
-  for (std::size_t k = 0; k < chains.size(); ++k) {
-    const std::string path = fmt::format("{}/draws_{}.csv", o.out, k + 1);
-    const std::string text = format_stan_csv(chains[k]->draws, chains[k]->log_joint, {"model = " + printable(o.model)});
-    if (Result<bool> r = write_file(path, text); !r) return r.error();
-  }
-  const ChainSummary summary = summarise(chains);
-  if (Result<bool> r = write_file(o.out + "/summary.csv", format_csv(summary)); !r) return r.error();
-  runs.all[runs.best].posterior = summary.moments;
-  fit["sampling"].update(to_json(summary));
-  if (const auto& e = summary.evidence; e && !o.quiet)
-    fmt::print("log evidence {:.4f}, standard error {:.2g}, from {} temperatures\n", e->log_evidence, e->error,
-               e->powers.size());
-  // Exact samples are independent.
-  const auto* best = std::get_if<GibbsReport>(&runs.all[runs.best].report);
-  return best && best->coupling ? std::vector<Caution>() : cautions(summary);
-}
-
-/// posterior.npz, then fit.json with the seals of what it belongs to.
-Result<bool> write_results(const FitArguments& o, const TracedRun& best, nlohmann::json& summary) {
-  const Result<std::string> posterior = format_npz(best.posterior), trace = read_file(o.out + "/trace.csv");
-  if (!posterior) return posterior.error();
-  if (!trace) return trace.error();
-  for (const auto& [name, bytes] : {std::pair("posterior.npz", &*posterior), std::pair("trace.csv", &*trace)}) {
-    const FileSeal seal = seal_of(*bytes);
-    summary["files"][name] = {{"size", seal.size}, {"crc32", seal.crc}};
-  }
-  if (Result<bool> r = write_file(o.out + "/posterior.npz", *posterior); !r) return r;
-  // A path of the command need not be UTF-8.
-  return write_file(o.out + "/fit.json", summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 /// The factors of a file or of a fit; a chain begins near those of a fit.
@@ -261,6 +215,7 @@ ExitCode fit(const FitArguments& o) {
   if (!o.init.empty() && !is_kind) {
     if (Result<bool> r = read_start(o, options, *settings); !r) return complain(r.error());
   }
+  settings->predictive = o.predictive / o.fit.restarts;
   settings->backend = o.interpret ? Backend::interpreter : Backend::native;
 
   const Clock::time_point compile_begin = Clock::now();
@@ -282,7 +237,7 @@ ExitCode fit(const FitArguments& o) {
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }
-  Result<std::vector<Caution>> mixed = write_chains(o, *runs, summary);
+  Result<std::vector<Caution>> mixed = write_chains(o, fitting, *runs, summary);
   if (!mixed) return complain(mixed.error());
   if (Result<bool> r = write_results(o, best, summary); !r) return complain(r.error());
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));

@@ -39,6 +39,8 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   add_number(c, "--test-every", o.test_every, kIterationsRange,
              "sweeps or steps between held-out scores in trace.csv; 0: at the end")
       ->needs(test);
+  add_number(c, "--predictive", o.predictive, kIterationsRange,
+             "gibbs, exact: most numbers in log_likelihood and in posterior_predictive of draws.nc; 0: neither");
   c.add_option(
       "--init", o.init,
       "start values: an .npz with names as in posterior.npz, the directory of a fit (chains begin near it), or "

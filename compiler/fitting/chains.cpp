@@ -6,19 +6,43 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "compiler/fitting/moments.h"
 #include "runtime/files/stan_csv.h"
 
 namespace lehr {
 
+namespace {
+
+/// The columns of a Diagnosis, in the order of summary.csv.
+struct Column {
+  const char* name;
+  double Diagnosis::*member;
+};
+constexpr Column kColumns[] = {{kDrawnMean, &Diagnosis::mean},        {kDrawnSd, &Diagnosis::sd},
+                               {kDrawnMcse, &Diagnosis::mcse},        {kDrawnEssBulk, &Diagnosis::ess_bulk},
+                               {kDrawnEssTail, &Diagnosis::ess_tail}, {kDrawnRHat, &Diagnosis::r_hat}};
+
+nlohmann::json worst_of(std::span<const Diagnosis> numbers) {
+  Diagnosis worst;
+  worst.r_hat = worst.ess_bulk = worst.ess_tail = std::nan("");
+  for (const Diagnosis& d : numbers) {
+    worst.r_hat = std::fmax(worst.r_hat, d.r_hat);
+    worst.ess_bulk = std::fmin(worst.ess_bulk, d.ess_bulk);
+    worst.ess_tail = std::fmin(worst.ess_tail, d.ess_tail);
+  }
+  return {{kDrawnRHat, worst.r_hat}, {kDrawnEssBulk, worst.ess_bulk}, {kDrawnEssTail, worst.ess_tail}};
+}
+
+}  // namespace
+
 ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
   ChainSummary out;
   const std::vector<NamedArray>& first = chains.at(0)->draws;
   out.names = column_names(first);
   for (std::size_t v = 0; v < first.size(); ++v) {
-    const std::vector<std::int64_t> shape(first[v].shape.begin() + 1, first[v].shape.end());
-    NamedArray mean{first[v].name + "." + kDrawnMean, shape, {}}, sd{first[v].name + "." + kDrawnSd, shape, {}};
+    const std::size_t before = out.numbers.size();
     const auto draws = static_cast<std::size_t>(first[v].shape[0]);
     const std::size_t width = draws == 0 ? 0 : first[v].values.size() / draws;
     for (std::size_t i = 0; i < width; ++i) {
@@ -28,18 +52,38 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
         for (std::size_t d = 0; d < draws; ++d)
           column[d] = c->draws[v].values[d * width + i];
       }
-      const Diagnosis& d = out.numbers.emplace_back(diagnose({columns.begin(), columns.end()}));
-      mean.values.push_back(d.mean);
-      sd.values.push_back(d.sd);
+      out.numbers.push_back(diagnose({columns.begin(), columns.end()}));
     }
-    out.moments.push_back(std::move(mean));
-    out.moments.push_back(std::move(sd));
+    for (const Column& c : kColumns) {
+      NamedArray a{first[v].name + "." + c.name, {first[v].shape.begin() + 1, first[v].shape.end()}, {}};
+      for (std::size_t i = before; i < out.numbers.size(); ++i)
+        a.values.push_back(out.numbers[i].*c.member);
+      out.moments.push_back(std::move(a));
+    }
   }
   std::vector<Evidence> evidence;
   for (const GibbsReport* c : chains) {
     if (c->evidence) evidence.push_back(*c->evidence);
   }
   if (!evidence.empty()) out.evidence = together(evidence);
+  return out;
+}
+
+nlohmann::json to_json(const ChainSummary& s) {
+  nlohmann::json out = {{"sampling", worst_of(s.numbers)}, {"variables", nlohmann::json::object()}};
+  std::size_t begin = 0;
+  for (std::size_t v = 0; v < s.moments.size(); v += std::size(kColumns)) {
+    const std::string& name = s.moments[v].name;
+    const std::size_t count = s.moments[v].values.size();
+    out["variables"][name.substr(0, name.rfind('.'))] = worst_of(std::span(s.numbers).subspan(begin, count));
+    begin += count;
+  }
+  if (const auto& e = s.evidence) {
+    out["sampling"]["log_evidence"] = e->log_evidence;
+    out["sampling"]["log_evidence_error"] = e->error;
+    out["sampling"]["ladder"] = {
+        {"powers", e->powers}, {"mean", e->mean}, {"sd", e->sd}, {"least_exchanged", e->exchanged}};
+  }
   return out;
 }
 
@@ -59,16 +103,6 @@ std::string format_csv(const ChainSummary& s) {
                    d.sd, d.mcse, d.ess_bulk, d.ess_tail, d.r_hat);
   }
   return fmt::to_string(out);
-}
-
-nlohmann::json to_json(const ChainSummary& s) {
-  nlohmann::json out = nlohmann::json::object();
-  if (const auto& e = s.evidence) {
-    out["log_evidence"] = e->log_evidence;
-    out["log_evidence_error"] = e->error;
-    out["ladder"] = {{"powers", e->powers}, {"mean", e->mean}, {"sd", e->sd}, {"least_exchanged", e->exchanged}};
-  }
-  return out;
 }
 
 std::vector<Caution> cautions(const ChainSummary& s) {

@@ -13,7 +13,7 @@ namespace lehr {
 struct ChainSummary {
   std::vector<std::string> names;  // of the numbers: "mu.2.1"
   std::vector<Diagnosis> numbers;
-  std::vector<NamedArray> moments;  // "mu.mean" and "mu.sd", over the axes of each variable
+  std::vector<NamedArray> moments;  // "mu.mean", "mu.sd" and all else of a Diagnosis, over the axes of each variable
   std::optional<Evidence> evidence = {};
 };
 
@@ -22,11 +22,12 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains);
 /// Those that have drawn, and as much as the first of them: the others were interrupted.
 std::vector<const GibbsReport*> whole_chains(std::vector<const GibbsReport*> chains);
 
+/// Entries of fit.json: the evidence under `sampling`; the largest r_hat, the least ess_bulk and ess_tail, there of all
+/// numbers and under `variables` of those of each; null where they are of no number or not finite.
+nlohmann::json to_json(const ChainSummary& summary);
+
 /// name,mean,sd,mcse,ess_bulk,ess_tail,r_hat
 std::string format_csv(const ChainSummary& summary);
-
-/// Entries of fit.json's "sampling".
-nlohmann::json to_json(const ChainSummary& summary);
 
 /// Chains that have not mixed.
 std::vector<Caution> cautions(const ChainSummary& summary);

@@ -70,17 +70,19 @@ std::optional<Error> Fitting::compile() {
         with_draws(bound_.analysed, needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
     if (!drawn) return drawn.error();
     bound_.analysed = std::move(*drawn);
+    predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
   }
   // A model of local variables alone has no other posterior to show.
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
-  Result<std::unique_ptr<Instance>> made = Instance::make(analysed(), data(),
-                                                          {.save_locals = settings_.save_locals,
-                                                           .gradients = needs.gradients,
-                                                           .envelope = needs.envelope,
-                                                           .states = needs.likelihood,
-                                                           .batches = needs.batches},
-                                                          settings_.backend, settings_.save_locals ? 0 : needs.window);
+  Result<std::unique_ptr<Instance>> made =
+      Instance::make(analysed(), data(),
+                     {.save_locals = settings_.save_locals || predictive_.draws > 0,
+                      .gradients = needs.gradients,
+                      .envelope = needs.envelope,
+                      .states = needs.likelihood,
+                      .batches = needs.batches},
+                     settings_.backend, settings_.save_locals ? 0 : needs.window);
   if (!made) return made.error();
   instance_ = std::move(*made);
   return std::nullopt;
@@ -104,7 +106,7 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
     if (const std::int32_t s = *of_items ? 0 : machine::follow_items(engine.machine()))
       return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
   }
-  const Ground ground{analysed(), data(), *instance_, settings_.seed, restart};
+  const Ground ground{analysed(), data(), *instance_, settings_.seed, restart, settings_.save_locals, predictive_};
   Result<Ready> ready = std::visit([&](const auto& m) { return m.prepare(ground); }, settings_.method);
   if (!ready) return ready.error();
   ready_ = std::move(*ready);

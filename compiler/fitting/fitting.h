@@ -31,6 +31,7 @@ struct FitSettings {
   std::string init_source = {};        // for messages
   std::optional<SavedFit> after = {};  // a fit that chains begin near, in place of `init`
   bool save_locals = false;
+  std::int64_t predictive = 0;  // numbers of each kind in PredictiveDraws of a chain; 0: none are wanted
   Backend backend = Backend::native;
 };
 
@@ -76,6 +77,7 @@ class Fitting {
   const schedule::Schedule& schedule() const { return analysed().schedule; }
   const BoundData& data() const { return bound_.data; }
   const Instance& instance() const { return *instance_; }
+  const PredictivePlan& predictive() const { return predictive_; }
 
  private:
   Fitting(Bound bound, FitSettings settings);
@@ -86,6 +88,7 @@ class Fitting {
 
   Bound bound_;
   FitSettings settings_;
+  PredictivePlan predictive_;
   std::unique_ptr<Instance> instance_;
   Ready ready_;  // the run of the last start
 };

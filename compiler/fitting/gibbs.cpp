@@ -4,18 +4,31 @@
 #include <algorithm>
 
 #include "compiler/fitting/method.h"
+#include "compiler/fitting/predictive.h"
 
 namespace lehr {
 namespace {
 
+/// Beside the streams of starts.
+constexpr std::uint64_t kPredictiveStream = std::uint64_t{1} << 32;
+
 /// A run whose draws are kept in its report. `run(engine, on_sweep, on_draw, report)`.
 template <class Run>
-Ready recorded(const Instance& instance, const Run& run) {
-  return {[run, &instance](const OnSweep& on_sweep, Report& report) {
+Ready recorded(const Ground& g, std::int64_t draws, const Run& run) {
+  const std::int64_t every = g.predictive.every(draws);
+  return {[=, &analysed = g.analysed, &data = g.data, &instance = g.instance, save_locals = g.save_locals,
+           rng = Rng(g.seed, kPredictiveStream + g.restart)](const OnSweep& on_sweep, Report& report) {
             GibbsReport& to = std::get<GibbsReport>(report);
+            std::optional<Predictive> predictive;
+            if (every > 0) predictive.emplace(analysed.model, data, rng);
             const auto on_draw = [&](double log_joint) {
-              instance.add_draw(to.draws);
+              const auto draw = static_cast<std::int64_t>(to.log_joint.size());
+              instance.add_draw(to.draws, save_locals);
               to.log_joint.push_back(log_joint);
+              if (every == 0 || draw % every != 0) return;
+              std::vector<NamedArray> state;
+              instance.add_draw(state, true);
+              predictive->add(draw, state, to.predictive);
             };
             return run(instance.engine(), on_sweep, on_draw, to);
           },
@@ -42,7 +55,7 @@ Result<Ready> Gibbs::prepare(const Ground& g) const {
   GibbsOptions o = options;
   o.seed = g.seed;
   o.chain = g.restart;
-  return recorded(g.instance, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport&) {
+  return recorded(g, o.draws, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport&) {
     return run_gibbs(e, o, on_sweep, on_draw);
   });
 }
@@ -64,7 +77,7 @@ Result<Ready> TemperedGibbs::prepare(const Ground& g) const {
   o.exchange = std::ranges::none_of(g.analysed.model.variables, [](const model::Variable& v) {
     return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::bound;
   });
-  return recorded(g.instance, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport& to) {
+  return recorded(g, o.draws, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport& to) {
     Evidence evidence;
     Outcome out = run_parallel_tempering(e, o, on_sweep, on_draw, evidence);
     if (!evidence.powers.empty()) to.evidence = std::move(evidence);
@@ -78,7 +91,7 @@ Result<Ready> Exact::prepare(const Ground& g) const {
   ExactOptions o = options;
   o.seed = g.seed;
   o.chain = g.restart;
-  Ready out = recorded(g.instance, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport&) {
+  Ready out = recorded(g, o.draws, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport&) {
     return run_exact(e, o, on_sweep, on_draw);
   });
   std::get<GibbsReport>(out.report).coupling = found;

@@ -29,7 +29,7 @@ class Rounds {
     for (std::uint64_t k = 1; k <= rounds; ++k) {
       if (std::optional<Error> e = sweep()) return *e;
       std::vector<NamedArray> state;
-      instance_.add_draw(state);
+      instance_.add_draw(state, true);
       const Values latent = values_of(simulations_.model(), state);
       out.push_back(measure(*now, latent));
       if (k == rounds) break;

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/fitting/predictive.h"
 #include "compiler/instance/instance.h"
 #include "runtime/methods/auto_svi.h"
 #include "runtime/methods/exact.h"
@@ -37,6 +38,7 @@ struct GibbsReport {
   std::vector<double> log_joint;  // [draw], of the model
   std::optional<Evidence> evidence = {};
   std::optional<Couplings> coupling = {};  // of exact samples
+  PredictiveDraws predictive;              // as far as they were planned
 };
 
 using Report = std::variant<std::monostate, AutoReport, ProbeReport, TemperingReport, GibbsReport>;
@@ -64,6 +66,8 @@ struct Ground {
   const BoundData& data;
   Instance& instance;
   std::uint64_t seed, restart;
+  bool save_locals;           // draws of local variables are recorded
+  PredictivePlan predictive;  // of methods that draw
 
   const Engine& engine() const { return instance.engine(); }
   /// Of what the run draws: every start has its own.

@@ -20,7 +20,8 @@ struct Moments {
 };
 
 /// What the posterior of a sampler has of every variable, whatever its family.
-inline constexpr const char *kDrawnMean = "mean", *kDrawnSd = "sd";
+inline constexpr const char *kDrawnMean = "mean", *kDrawnSd = "sd", *kDrawnMcse = "mcse", *kDrawnEssBulk = "ess_bulk",
+                            *kDrawnEssTail = "ess_tail", *kDrawnRHat = "r_hat";
 
 /// `joint`: the other member of a joint factor or null, which leaves the sd of a mean empty. Moments that do
 /// not exist are infinite. Nothing when the parameters are not those of the family or of its points, or their

@@ -104,7 +104,6 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, const loops:
     : model_(analysed.model),
       schedule_(analysed.schedule),
       plate_sizes_(data.sizes),
-      save_locals_(options.save_locals),
       lowered_(generate(analysed, data, with_new_items(options))),
       tables_(tables_of(model_, schedule_, lowered_)),
       compiled_(compile(tables_, lowered_, backend, window)) {
@@ -276,12 +275,12 @@ std::vector<std::string> Instance::equal_components() const {
   return out;
 }
 
-void Instance::add_draw(std::vector<NamedArray>& draws) const {
+void Instance::add_draw(std::vector<NamedArray>& draws, bool locals) const {
   std::size_t at = 0;
   const bool first = draws.empty();
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     const model::Variable& v = model_[slot.variable];
-    if (v.auxiliary || (slot.local && !save_locals_)) continue;
+    if (v.auxiliary || (slot.local && !locals)) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
     std::vector<std::int64_t> extents = shape(slot);
     const std::size_t values = v.value_plate ? static_cast<std::size_t>(extents.back()) : 1;

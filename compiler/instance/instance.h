@@ -53,9 +53,9 @@ class Instance {
   /// that draw.
   Result<bool> put_draw(const std::vector<std::vector<double>>& values);
 
-  /// Appends the values of the variables, as they were drawn, to arrays over [draw] and the axes of each; of local ones
-  /// those that are kept. Of models that draw.
-  void add_draw(std::vector<NamedArray>& draws) const;
+  /// Appends the values of the variables, as they were drawn, to arrays over [draw] and the axes of each; local ones
+  /// with `locals`, where they are kept (LowerOptions::save_locals). Of models that draw.
+  void add_draw(std::vector<NamedArray>& draws, bool locals) const;
 
   /// `variable.parameter` arrays; local ones only with `locals`, which a window does not have.
   std::vector<NamedArray> posterior(bool locals) const;
@@ -73,7 +73,6 @@ class Instance {
   const model::Model& model_;
   const schedule::Schedule& schedule_;
   std::vector<std::int64_t> plate_sizes_;
-  bool save_locals_;
   loops::Lowered lowered_;
   Tables tables_;
   std::unique_ptr<Compiled> compiled_;

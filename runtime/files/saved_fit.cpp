@@ -127,18 +127,17 @@ Result<SavedFit> read_fit(const std::string& directory) {
   const Result<std::string> text = read_file(path);
   if (!text) return Error{ExitCode::data, text.error().where, text.error().text, {}};
   SavedFit fit;
-  std::map<std::string, FileSeal> seals;
   try {
     const json summary = json::parse(*text);
     fit = read_summary(summary);
-    seals = read_seals(summary);
+    fit.files = read_seals(summary);
   } catch (const json::exception& e) {
     return Error{ExitCode::data, path, fmt::format("not what `lehr fit` writes: {}", printable(e.what(), 200)), {}};
   }
   fit.directory = directory;
   const auto is_another = [&](const char* name, std::string_view bytes) {
-    const auto seal = seals.find(name);
-    return seal != seals.end() && seal->second != seal_of(bytes);
+    const auto seal = fit.files.find(name);
+    return seal != fit.files.end() && seal->second != seal_of(bytes);
   };
   const std::string posterior = (base / "posterior.npz").string();
   const Result<std::string> bytes = read_file(posterior);

@@ -11,6 +11,13 @@
 
 namespace lehr {
 
+/// What fit.json says of a file beside it, so that files of different fits are not taken for one.
+struct FileSeal {
+  std::uint64_t size = 0;
+  std::uint32_t crc = 0;
+  bool operator==(const FileSeal&) const = default;
+};
+
 struct SavedVariable {
   std::string name;
   std::vector<std::string> axes, event;  // plates; of a nested plate's parent no array has an axis of its own
@@ -40,8 +47,9 @@ struct SavedFit {
   std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
   std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays
   std::vector<double> elbo_trace;                          // empty when there is no trace.csv, or one of another fit
-  bool other_trace = false;           // there is one of another fit, which is running or was killed
-  std::vector<NamedArray> posterior;  // posterior.npz as it is
+  bool other_trace = false;               // there is one of another fit, which is running or was killed
+  std::vector<NamedArray> posterior;      // posterior.npz as it is
+  std::map<std::string, FileSeal> files;  // by name, of the files beside fit.json
 
   const SavedVariable* find(const std::string& variable) const;
 };
@@ -49,12 +57,6 @@ struct SavedFit {
 /// Arrays named "variable.parameter", by variable.
 std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& arrays);
 
-/// What fit.json says of a file beside it, so that files of different fits are not taken for one.
-struct FileSeal {
-  std::uint64_t size = 0;
-  std::uint32_t crc = 0;
-  bool operator==(const FileSeal&) const = default;
-};
 FileSeal seal_of(std::string_view bytes);
 
 /// ExitCode::data when the directory is not that of a fit, a file of it is damaged, or posterior.npz is not

@@ -24,25 +24,59 @@ std::vector<std::string> column_names(const std::vector<NamedArray>& draws) {
   return out;
 }
 
-std::string format_stan_csv(const std::vector<NamedArray>& draws, const std::vector<double>& log_joint,
-                            const std::vector<std::string>& comments) {
+namespace {
+
+std::string table(const std::vector<NamedArray>& draws, const std::vector<double>& log_joint, std::size_t rows,
+                  const std::vector<std::string>& comments) {
   fmt::memory_buffer out;
   const auto to = std::back_inserter(out);
   for (const std::string& comment : comments)
     fmt::format_to(to, "# {}\n", comment);
-  fmt::format_to(to, "lp__");
-  for (const std::string& name : column_names(draws))
-    fmt::format_to(to, ",{}", name);
-  for (std::size_t d = 0; d < log_joint.size(); ++d) {
-    fmt::format_to(to, "\n{:.17g}", log_joint[d]);
+  std::vector<std::string> names = column_names(draws);
+  if (!log_joint.empty()) names.insert(names.begin(), "lp__");
+  fmt::format_to(to, "{}", fmt::join(names, ","));
+  for (std::size_t d = 0; d < rows; ++d) {
+    const char* before = "\n";
+    const auto put = [&](double x) {
+      fmt::format_to(to, "{}{:.17g}", before, x);
+      before = ",";
+    };
+    if (!log_joint.empty()) put(log_joint[d]);
     for (const NamedArray& a : draws) {
-      const std::size_t width = a.values.size() / log_joint.size();
+      const std::size_t width = a.values.size() / rows;
       for (std::size_t i = d * width; i < (d + 1) * width; ++i)
-        fmt::format_to(to, ",{:.17g}", a.values[i]);
+        put(a.values[i]);
     }
   }
   fmt::format_to(to, "\n");
   return fmt::to_string(out);
+}
+
+/// Chain and draw as one axis.
+NamedArray joined(const LabelledArray& a) {
+  NamedArray out{a.name, a.shape, a.values, a.integer};
+  out.shape[1] *= out.shape[0];
+  out.shape.erase(out.shape.begin());
+  return out;
+}
+
+}  // namespace
+
+std::string format_stan_csv(const std::vector<NamedArray>& draws, const std::vector<double>& log_joint,
+                            const std::vector<std::string>& comments) {
+  return table(draws, log_joint, log_joint.size(), comments);
+}
+
+Result<std::string> format_stan_csv(const LabelledArrays& arrays) {
+  const ArrayGroup *posterior = find_group(arrays, "posterior"), *stats = find_group(arrays, "sample_stats");
+  std::vector<NamedArray> draws;
+  for (const LabelledArray& a : posterior->arrays)
+    draws.push_back(joined(a));
+  std::vector<std::string> comments;
+  for (const auto& [name, text] : arrays.attributes)
+    comments.push_back(fmt::format("{} = {}", name, text));
+  const std::size_t rows = draws.empty() ? 0 : static_cast<std::size_t>(draws[0].shape[0]);
+  return table(draws, stats ? stats->arrays[0].values : std::vector<double>(), rows, comments);
 }
 
 }  // namespace lehr

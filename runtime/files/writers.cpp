@@ -1,4 +1,4 @@
-// Which format of arrays a file is to have.
+// Which format a file is to have.
 #include "runtime/files/writers.h"
 
 #include <vector>
@@ -8,18 +8,35 @@
 #include "runtime/files/text.h"
 
 namespace lehr {
+namespace {
 
-std::string array_extensions() {
+template <class Formats>
+std::string extensions_of(const Formats& formats) {
   std::vector<std::string_view> all;
-  for (const ArrayFormat& format : kArrayFormats)
+  for (const auto& format : formats)
     all.push_back(format.extension);
   return alternatives(all);
 }
 
-Result<ArrayFormat> array_format(const std::string& where, const std::string& path) {
-  for (const ArrayFormat& format : kArrayFormats)
+template <class Format, std::size_t n>
+Result<Format> format_of(const Format (&formats)[n], const std::string& where, const std::string& path) {
+  for (const Format& format : formats)
     if (path.ends_with(format.extension)) return format;
-  return Error{ExitCode::usage, where, fmt::format("'{}' does not end in {}", path, array_extensions()), {}};
+  return Error{ExitCode::usage, where, fmt::format("'{}' does not end in {}", path, extensions_of(formats)), {}};
+}
+
+}  // namespace
+
+std::string array_extensions() { return extensions_of(kArrayFormats); }
+
+std::string draw_extensions() { return extensions_of(kDrawFormats); }
+
+Result<ArrayFormat> array_format(const std::string& where, const std::string& path) {
+  return format_of(kArrayFormats, where, path);
+}
+
+Result<DrawFormat> draw_format(const std::string& where, const std::string& path) {
+  return format_of(kDrawFormats, where, path);
 }
 
 }  // namespace lehr

@@ -86,7 +86,7 @@ TEST_CASE("built samplers and the JIT draw the same bits") {
       jit.engine(), options, [](const SweepReport&) { return true; },
       [&](double value) {
         draws.clear();
-        jit.add_draw(draws);
+        jit.add_draw(draws, true);
         log_joint = value;
       });
   REQUIRE(outcome.status == Status::max_iter);

@@ -159,7 +159,7 @@ def packages():
                      "./usr/lib/liblehr.so ->", "./usr/share/lehr/examples/"):
         assert expected in contents["lehr-dev"] and expected not in contents["lehr"], expected
     depends = re.findall(r"([\w.+-]+)(?: \(.*?\))?(?:, |$)", field("lehr", "Depends"))
-    assert {"libllvm19", "libc6", "libstdc++6", "libfmt9", "zlib1g", "libzip4"} <= set(depends), depends
+    assert {"libllvm19", "libc6", "libstdc++6", "libfmt9", "zlib1g", "libzip4", "libnetcdf19"} <= set(depends), depends
     for package in depends:
         assert "installed" in run("dpkg-query", "-W", "-f=${db:Status-Status}", package), package
     version = field("lehr", "Version")

@@ -1,0 +1,90 @@
+#include "compiler/commands/describe_parts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/fitting/saved_draws.h"
+#include "compiler/fitting/moments.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr {
+namespace {
+
+/// Characters of UTF-8 text.
+std::size_t width(const std::string& s) {
+  return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t c = 0; c < row.size(); ++c)
+      widths[c] = std::max(widths[c], width(row[c]));
+  }
+  std::string out;
+  for (const Row& row : rows) {
+    std::string line = " ";
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string blanks(widths[c] - width(row[c]), ' ');
+      line += c == 0 ? " " + row[c] + blanks : "  " + blanks + row[c];
+    }
+    line.resize(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string more(std::size_t all, std::size_t shown) {
+  return all > shown ? fmt::format("  ... and {} more\n", all - shown) : "";
+}
+
+const std::string* find_label(const SavedFit& fit, const std::string& plate, std::size_t index) {
+  const auto it = fit.labels.find(plate);
+  return it != fit.labels.end() && index < it->second.size() ? &it->second[index] : nullptr;
+}
+
+std::string element(const SavedFit& fit, const std::string& plate, std::size_t index) {
+  if (const std::string* label = find_label(fit, plate, index)) return printable(*label);
+  return plate.empty() ? fmt::format("{}", index) : fmt::format("{} {}", plate, index);
+}
+
+std::string element(const SavedFit& fit, const std::vector<std::string>& plates,
+                    const std::vector<std::int64_t>& extents, std::size_t position) {
+  Row names(extents.size());
+  for (std::size_t k = extents.size(); k-- > 0;) {
+    const auto extent = static_cast<std::size_t>(extents[k]);
+    names[k] = element(fit, plates[k], position % extent);
+    position /= extent;
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::size_t rows) {
+  struct Column {
+    const char *name, *format;
+  };
+  constexpr Column kColumns[] = {{kDrawnMean, "{:.4g}"},    {kDrawnSd, "{:.3g}"},      {kDrawnMcse, "{:.2g}"},
+                                 {kDrawnEssBulk, "{:.0f}"}, {kDrawnEssTail, "{:.0f}"}, {kDrawnRHat, "{:.3f}"}};
+  const NamedArray* mean = v.find(kDrawnMean);
+  const std::size_t all = mean ? mean->values.size() : 0;
+  if (all == 0) return "  no elements\n";
+  std::vector<Row> lines(1, Row{""});
+  for (const Column& c : kColumns)
+    lines[0].emplace_back(c.name);
+  const std::vector<std::string> plates = plates_of(fit, v, mean->shape);
+  for (std::size_t i = 0; i < std::min(all, rows); ++i) {
+    Row& line = lines.emplace_back(1, mean->shape.empty() ? v.name : element(fit, plates, mean->shape, i));
+    for (const Column& c : kColumns) {
+      const NamedArray* a = v.find(c.name);
+      line.push_back(a && i < a->values.size() ? fmt::format(fmt::runtime(c.format), a->values[i]) : "");
+    }
+  }
+  return table(lines) + more(all, rows);
+}
+
+}  // namespace lehr

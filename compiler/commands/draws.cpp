@@ -1,0 +1,104 @@
+// `lehr draws`: draws from a fit, in a file that other programs read.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/numbers.h"
+#include "compiler/commands/settings.h"
+#include "compiler/fitting/saved_draws.h"
+#include "compiler/fitting/thinned.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/writers.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+namespace {
+
+struct DrawsOptions {
+  std::string directory, out;
+  std::int64_t draws = 1000;
+  std::uint64_t seed = 1;
+};
+
+constexpr char kStored[] = "draws.nc";
+
+/// Of a fit by sampling.
+Result<LabelledArrays> stored_draws(const SavedFit& fit, std::int64_t n) {
+  const std::string path = (std::filesystem::path(fit.directory) / kStored).string();
+  const Result<std::string> bytes = read_file(path);
+  if (!bytes) return bytes.error();
+  if (const auto seal = fit.files.find(kStored); seal != fit.files.end() && seal->second != seal_of(*bytes))
+    return Error{ExitCode::data, path, "not the draws of this fit: another one was killed, or has begun", {}};
+  const Result<LabelledArrays> all = parse_netcdf(*bytes, path);
+  if (!all) return all.error();
+  return thinned(*all, n);
+}
+
+Result<LabelledArrays> factor_draws(const SavedFit& fit, const DrawsOptions& o) {
+  Result<FactorDraws> drawn = draw_factors(fit, o.draws, o.seed);
+  if (!drawn) return drawn.error();
+  if (!drawn->missing.empty())
+    tell("{}: the factors of {} were not written (fit with --save-locals)\n", o.directory,
+         fmt::join(drawn->missing, ", "));
+  drawn->arrays.attributes = {{"inference_library", "lehr"},
+                              {"inference_library_version", LEHR_VERSION},
+                              {"model", fit.model},
+                              {"method", fit.method},
+                              {"seed", fmt::format("{}", o.seed)}};
+  return std::move(drawn->arrays);
+}
+
+/// Rows of the group `posterior`, chains and draws.
+std::size_t count_draws(const LabelledArrays& arrays) {
+  std::size_t n = 1;
+  for (const Coordinate& c : find_group(arrays, "posterior")->coordinates)
+    if (c.name == kChainAxis || c.name == kDrawAxis) n *= c.size();
+  return n;
+}
+
+ExitCode draws(DrawsOptions o) {
+  if (o.out.empty()) o.out = (std::filesystem::path(o.directory) / "drawn.nc").string();
+  const Result<DrawFormat> written = draw_format(option("out"), o.out);
+  if (!written) return complain(written.error());
+  const Result<SavedFit> fit = read_fit(o.directory);
+  if (!fit) return complain(fit.error());
+  const bool sampled = fit->files.contains(kStored);
+  const Result<LabelledArrays> arrays = sampled ? stored_draws(*fit, o.draws) : factor_draws(*fit, o);
+  if (!arrays) return complain(arrays.error());
+  const ArrayGroup* posterior = find_group(*arrays, "posterior");
+  if (!posterior || posterior->arrays.empty())
+    return complain(Error{ExitCode::data, o.directory, "there is nothing to draw", {}});
+  std::error_code ignored;  // the writer says what is wrong
+  if (const auto folder = std::filesystem::path(o.out).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder, ignored);
+  const Result<std::string> bytes = written->format(*arrays);
+  if (!bytes) return complain(bytes.error());
+  if (Result<bool> r = write_file(o.out, *bytes); !r) return complain(r.error());
+  fmt::print("{}: {} draws {} in {}\n", printable(fit->model), count_draws(*arrays),
+             sampled ? "of the sampler" : "from the factors", printable(o.out));
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_draws(CLI::App& app, Action& action) {
+  const auto o = std::make_shared<DrawsOptions>();
+  CLI::App* c = app.add_subcommand("draws", "Draw from a fit, for ArviZ and other programs");
+  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
+  add_number(*c, "-n,--draws", o->draws, kScheduleRange, "how many; of a sampler at most as many as it has stored");
+  add_number(*c, "--seed", o->seed, kSeedRange, "seed of draws from factors");
+  c->add_option("--out", o->out, "file for the draws (" + draw_extensions() + "); DIR/drawn.nc unless given");
+  c->footer(
+      "Examples:\n"
+      "  lehr draws out/schools -n 1000 --out out/schools.nc\n"
+      "  lehr draws out/schools -n 200 --seed 2 --out out/schools.csv\n"
+      "Of a variational fit every draw takes each variable from its own factor, a joint factor as a whole; of a "
+      "sampler\n"
+      "the stored draws are thinned. docs/sampling.md says what is in the file.");
+  c->callback([o, &action] { action = [o] { return draws(*o); }; });
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,88 @@
+#include "compiler/commands/fit_outputs.h"
+
+#include <fmt/format.h>
+
+#include "compiler/fitting/chains.h"
+#include "compiler/fitting/labelled_draws.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/netcdf.h"
+#include "runtime/files/npz.h"
+#include "runtime/files/saved_fit.h"
+#include "runtime/files/stan_csv.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+namespace {
+
+void seal(nlohmann::json& summary, const std::string& name, std::string_view bytes) {
+  const FileSeal s = seal_of(bytes);
+  summary["files"][name] = {{"size", s.size}, {"crc32", s.crc}};
+}
+
+Result<bool> write_sealed(const FitArguments& o, nlohmann::json& summary, const std::string& name,
+                          const std::string& bytes) {
+  seal(summary, name, bytes);
+  return write_file(o.out + "/" + name, bytes);
+}
+
+/// What draws.nc has of the observations.
+std::string extent_of(const Fitting& fitting, const GibbsReport& chain) {
+  const auto draws = static_cast<std::int64_t>(chain.log_joint.size());
+  if (!fitting.predictive().why.empty()) return "none: " + fitting.predictive().why;
+  if (chain.predictive.draws.empty()) return "none";
+  if (std::ssize(chain.predictive.draws) == draws) return "every draw";
+  const std::int64_t apart = chain.predictive.draws.size() > 1 ? chain.predictive.draws[1] : draws;
+  return fmt::format("one draw in {}", apart);
+}
+
+}  // namespace
+
+Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs,
+                                          nlohmann::json& summary) {
+  std::vector<const GibbsReport*> chains;
+  for (const TracedRun& run : runs.all) {
+    if (const auto* report = std::get_if<GibbsReport>(&run.report)) chains.push_back(report);
+  }
+  chains = whole_chains(std::move(chains));
+  if (chains.empty()) return std::vector<Caution>();
+  for (std::size_t k = 0; k < chains.size(); ++k) {
+    const std::string text = format_stan_csv(chains[k]->draws, chains[k]->log_joint, {"model = " + printable(o.model)});
+    if (Result<bool> r = write_sealed(o, summary, fmt::format("draws_{}.csv", k + 1), text); !r) return r.error();
+  }
+  LabelledArrays draws = labelled_draws(fitting.model(), fitting.data(), chains);
+  const std::string extent = extent_of(fitting, *chains[0]);
+  draws.attributes = {{"inference_library", "lehr"},
+                      {"inference_library_version", LEHR_VERSION},
+                      {"model", fitting.model().name},
+                      {"method", o.method},
+                      {"log_likelihood_and_posterior_predictive", extent}};
+  const Result<std::string> bytes = format_netcdf(draws);
+  if (!bytes) return bytes.error();
+  if (Result<bool> r = write_sealed(o, summary, "draws.nc", *bytes); !r) return r.error();
+  if (!o.quiet && extent != "every draw") tell("draws.nc: log_likelihood and posterior_predictive: {}\n", extent);
+  const ChainSummary drawn = summarise(chains);
+  if (Result<bool> r = write_sealed(o, summary, "summary.csv", format_csv(drawn)); !r) return r.error();
+  summary.merge_patch(to_json(drawn));
+  runs.all[runs.best].posterior = drawn.moments;
+  if (const auto& e = drawn.evidence; e && !o.quiet)
+    fmt::print("log evidence {:.4f}, standard error {:.2g}, from {} temperatures\n", e->log_evidence, e->error,
+               e->powers.size());
+  std::vector<Caution> out;
+  const auto* best = std::get_if<GibbsReport>(&runs.all[runs.best].report);
+  if (!best || !best->coupling) out = cautions(drawn);  // exact samples are independent
+  if (const std::string& problem = chains[0]->predictive.problem; !problem.empty())
+    out.push_back({"not every observation has a replicate in draws.nc: " + problem, {}});
+  return out;
+}
+
+Result<bool> write_results(const FitArguments& o, const TracedRun& best, nlohmann::json& summary) {
+  const Result<std::string> posterior = format_npz(best.posterior), trace = read_file(o.out + "/trace.csv");
+  if (!posterior) return posterior.error();
+  if (!trace) return trace.error();
+  seal(summary, "trace.csv", *trace);
+  if (Result<bool> r = write_sealed(o, summary, "posterior.npz", *posterior); !r) return r;
+  // A path of the command need not be UTF-8.
+  return write_file(o.out + "/fit.json", summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,170 @@
+#include "compiler/fitting/labelled_draws.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/evaluate/packed.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+std::string free_name(std::string name, const std::set<std::string>& taken) {
+  while (taken.contains(name) || name == kChainAxis || name == kDrawAxis)
+    name += '_';
+  return name;
+}
+
+void add_coordinate(ArrayGroup& group, Coordinate c) {
+  if (std::ranges::find(group.coordinates, c.name, &Coordinate::name) == group.coordinates.end())
+    group.coordinates.push_back(std::move(c));
+}
+
+/// What the positions of a plate are called, and the rows that they are in.
+void add_plate(ArrayGroup& group, const PlateNames& names, const std::string& plate, const std::string& axis,
+               std::int64_t extent) {
+  Coordinate own = counted(axis, extent);
+  const auto labels_of = [&](const std::string& of, std::size_t least) {
+    const auto found = names.labels.find(of);
+    return found != names.labels.end() && found->second.size() >= least ? &found->second : nullptr;
+  };
+  if (const auto* labels = labels_of(plate, own.numbers.size()); labels && labels->size() == own.numbers.size())
+    own = {axis, axis, *labels, {}};
+  add_coordinate(group, std::move(own));
+  const auto rows = names.rows.find(plate);
+  if (rows == names.rows.end() || rows->second.of.empty()) return;
+  Coordinate row{free_name(axis + "_" + rows->second.parent, names.taken), axis, {}, rows->second.of};
+  const auto most = static_cast<std::size_t>(rows->second.of.back());
+  if (const auto* labels = labels_of(rows->second.parent, most + 1)) {
+    for (const double k : row.numbers)
+      row.labels.push_back((*labels)[static_cast<std::size_t>(k)]);
+    row.numbers.clear();
+  }
+  add_coordinate(group, std::move(row));
+}
+
+PlateNames names_of(const Model& m, const BoundData& data) {
+  PlateNames out;
+  for (const Variable& v : m.variables)
+    out.taken.insert(v.name);
+  for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    const Plate& p = m.plates[k];
+    out.taken.insert(p.name);
+    if (p.set != PlateId(k)) continue;
+    if (!data.labels[k].empty()) out.labels[p.name] = data.labels[k];
+    if (!p.parent) continue;
+    PlateNames::Rows& rows = out.rows[p.name];
+    rows.parent = m[m[*p.parent].set].name;
+    for (std::size_t row = 0; row + 1 < data.offsets[k].size(); ++row)
+      rows.of.insert(rows.of.end(), static_cast<std::size_t>(data.offsets[k][row + 1] - data.offsets[k][row]),
+                     static_cast<double>(row));
+  }
+  return out;
+}
+
+std::vector<std::string> plates_of(const Model& m, const Variable& v, bool event) {
+  std::vector<std::string> out;
+  for (const PlateId p : packed_axes(m, v.axes, event ? v.event : std::vector<PlateId>()))
+    out.push_back(m[m[p].set].name);
+  return out;
+}
+
+const Variable& variable(const Model& m, const std::string& name) {
+  return *std::ranges::find(m.variables, name, &Variable::name);
+}
+
+/// The k-th array of all chains as one, over chain and draw.
+template <class Get>
+NamedArray stacked(const std::vector<const GibbsReport*>& chains, const Get& get) {
+  const NamedArray& first = get(*chains[0]);
+  NamedArray out{first.name, first.shape, {}, first.integer};
+  out.shape.insert(out.shape.begin(), std::ssize(chains));
+  for (const GibbsReport* c : chains) {
+    const std::vector<double>& values = get(*c).values;
+    out.values.insert(out.values.end(), values.begin(), values.end());
+  }
+  return out;
+}
+
+struct Stacking {
+  const Model& model;
+  const PlateNames& names;
+  const std::vector<const GibbsReport*>& chains;
+
+  /// A group of all arrays that `list` has of a chain.
+  template <class List>
+  ArrayGroup group(const std::string& name, const Coordinate& draw, bool event, const List& list) const {
+    ArrayGroup out{name};
+    for (std::size_t k = 0; k < list(*chains[0]).size(); ++k) {
+      NamedArray a = stacked(chains, [&](const GibbsReport& c) -> const NamedArray& { return list(c)[k]; });
+      const std::vector<std::string> plates = plates_of(model, variable(model, a.name), event);
+      add_array(out, names, std::move(a), {counted(kChainAxis, std::ssize(chains)), draw}, plates);
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+Coordinate counted(const std::string& axis, std::int64_t extent) {
+  Coordinate out{axis, axis, {}, std::vector<double>(static_cast<std::size_t>(extent))};
+  std::iota(out.numbers.begin(), out.numbers.end(), 0.0);
+  return out;
+}
+
+void add_array(ArrayGroup& group, const PlateNames& names, NamedArray array, const std::vector<Coordinate>& leading,
+               const std::vector<std::string>& plates) {
+  LabelledArray out{std::move(array)};
+  if (out.name == kChainAxis || out.name == kDrawAxis) out.name = free_name(out.name, names.taken);
+  for (const Coordinate& c : leading) {
+    out.axes.push_back(c.axis);
+    add_coordinate(group, c);
+  }
+  for (std::size_t k = 0; k < plates.size(); ++k) {
+    const auto before = std::count(plates.begin(), plates.begin() + static_cast<std::ptrdiff_t>(k), plates[k]);
+    std::string axis = plates[k];
+    if (before > 0) axis = free_name(axis + "_" + std::to_string(before + 1), names.taken);
+    else if (axis == kChainAxis || axis == kDrawAxis) axis = free_name(axis, names.taken);
+    add_plate(group, names, plates[k], axis, out.shape[leading.size() + k]);
+    out.axes.push_back(std::move(axis));
+  }
+  group.arrays.push_back(std::move(out));
+}
+
+LabelledArrays labelled_draws(const Model& m, const BoundData& data, const std::vector<const GibbsReport*>& chains) {
+  const PlateNames names = names_of(m, data);
+  const Stacking stacking{m, names, chains};
+  LabelledArrays out;
+  const auto draws = static_cast<std::int64_t>(chains[0]->log_joint.size());
+  const Coordinate draw = counted(kDrawAxis, draws);
+  out.groups.push_back(stacking.group(
+      "posterior", draw, true, [](const GibbsReport& c) -> const auto& { return c.draws; }));
+
+  NamedArray lp{"lp", {std::ssize(chains), draws}, {}};
+  for (const GibbsReport* c : chains)
+    lp.values.insert(lp.values.end(), c->log_joint.begin(), c->log_joint.end());
+  ArrayGroup& stats = out.groups.emplace_back(ArrayGroup{"sample_stats"});
+  add_array(stats, names, std::move(lp), {counted(kChainAxis, std::ssize(chains)), draw}, {});
+
+  ArrayGroup& observed = out.groups.emplace_back(ArrayGroup{"observed_data"});
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    if (!v.observed) continue;
+    NamedArray a{v.name, packed_shape(m, data, v.axes, v.event), data.observed[k].values, has_integers(v.support)};
+    add_array(observed, names, std::move(a), {}, plates_of(m, v, true));
+  }
+
+  const PredictiveDraws& predictive = chains[0]->predictive;
+  if (predictive.draws.empty()) return out;
+  const Coordinate looked_at{kDrawAxis, kDrawAxis, {}, {predictive.draws.begin(), predictive.draws.end()}};
+  out.groups.push_back(stacking.group(
+      "log_likelihood", looked_at, false,
+      [](const GibbsReport& c) -> const auto& { return c.predictive.log_likelihood; }));
+  out.groups.push_back(stacking.group(
+      "posterior_predictive", looked_at, true,
+      [](const GibbsReport& c) -> const auto& { return c.predictive.replicated; }));
+  return out;
+}
+
+}  // namespace lehr

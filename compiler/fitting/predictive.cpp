@@ -1,0 +1,140 @@
+#include "compiler/fitting/predictive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/evaluate/draw_values.h"
+#include "compiler/evaluate/packed.h"
+#include "compiler/model/walk.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+/// Numbers of local variables that are in memory at once.
+constexpr double kMostKept = 2e7;
+
+std::vector<VariableId> observed_variables(const Model& m) {
+  std::vector<VariableId> out;
+  for (std::size_t k = 0; k < m.variables.size(); ++k)
+    if (m.variables[k].observed && !m.variables[k].auxiliary) out.emplace_back(k);
+  return out;
+}
+
+/// The log density of an observation is that of its own statement.
+std::string no_density(const Model& m, const BoundData& data) {
+  for (const Potential& p : m.potentials) {
+    for (const ExprId id : nodes_under(m, {p.value})) {
+      const auto* ref = std::get_if<VariableRef>(&m[id].node);
+      if (ref && m[ref->variable].observed)
+        return fmt::format("'{}' is in a potential, and its density has no known normaliser", m[ref->variable].name);
+    }
+  }
+  for (const Plate& p : m.plates) {
+    const auto is_copied = [](double count) { return count != 1; };
+    if (p.times && std::ranges::any_of(data.givens[p.times->index()].values, is_copied))
+      return fmt::format("elements of '{}' have copies", p.name);
+  }
+  return "";
+}
+
+/// In the elements of a variable; a category counts once, or once for each of its values.
+double numbers_of(const BoundData& data, const Model& m, const Variable& v, bool probabilities) {
+  double n = 1;
+  for (const std::int64_t extent : packed_shape(m, data, v.axes, v.event))
+    n *= static_cast<double>(extent);
+  return probabilities && v.value_plate ? n * static_cast<double>(data.sizes[v.value_plate->index()]) : n;
+}
+
+double kept_numbers(const Analysed& a, const BoundData& data) {
+  double out = 0;
+  for (std::size_t k = 0; k < a.model.variables.size(); ++k) {
+    const conditionals::BlockId b = a.schedule.conditionals.block_of[k];
+    if (b.valid() && a.schedule.stage_of[b.index()]) out += numbers_of(data, a.model, a.model.variables[k], true);
+  }
+  return out;
+}
+
+NamedArray& array_of(std::vector<NamedArray>& all, std::size_t k, const std::string& name,
+                     std::vector<std::int64_t> shape, bool integer) {
+  if (k == all.size()) {
+    shape.insert(shape.begin(), 0);
+    all.push_back({name, std::move(shape), {}, integer});
+  }
+  ++all[k].shape[0];
+  return all[k];
+}
+
+}  // namespace
+
+std::int64_t PredictivePlan::every(std::int64_t of) const {
+  if (draws == 0 || of == 0) return 0;
+  const std::int64_t kept = std::min(draws, of);
+  return (of + kept - 1) / kept;
+}
+
+PredictivePlan plan_predictive(const Analysed& a, const BoundData& data, std::int64_t numbers) {
+  if (numbers == 0) return {};
+  if (std::string why = no_density(a.model, data); !why.empty()) return {0, std::move(why)};
+  double of_draw = 0;
+  for (const VariableId v : observed_variables(a.model))
+    of_draw += numbers_of(data, a.model, a.model[v], false);
+  if (of_draw == 0) return {0, "nothing is observed"};
+  const double draws = std::floor(static_cast<double>(numbers) / of_draw);
+  if (draws < 1) return {0, fmt::format("a single draw of all chains has {:.3g} numbers a chain", of_draw)};
+  if (const double kept = kept_numbers(a, data); kept > kMostKept)
+    return {0, fmt::format("the variables of all items are {:.3g} numbers", kept)};
+  return {static_cast<std::int64_t>(std::min(draws, 1e12)), ""};
+}
+
+Predictive::Predictive(const Model& model, const BoundData& data, Rng rng)
+    : model_(model),
+      observed_(model, data),
+      replicated_(model, data),
+      variables_(observed_variables(model)),
+      rng_(rng) {}
+
+void Predictive::add(std::int64_t draw, const std::vector<NamedArray>& state, PredictiveDraws& to) {
+  for (std::size_t k = 0; k < model_.variables.size(); ++k) {
+    const auto drawn = std::ranges::find(state, model_.variables[k].name, &NamedArray::name);
+    if (drawn == state.end() || model_.variables[k].observed) continue;
+    std::ranges::copy(drawn->values, observed_.values(VariableId(k)).begin());
+    std::ranges::copy(drawn->values, replicated_.values(VariableId(k)).begin());
+  }
+  to.draws.push_back(draw);
+  add_log_likelihood(to);
+  add_replicated(to);
+}
+
+void Predictive::add_log_likelihood(PredictiveDraws& to) {
+  for (std::size_t k = 0; k < variables_.size(); ++k) {
+    const Variable& v = model_[variables_[k]];
+    NamedArray& array =
+        array_of(to.log_likelihood, k, v.name, packed_shape(model_, observed_.data(), v.axes, {}), false);
+    const Statement& s = model_[v.statement];
+    At at = observed_.origin();
+    observed_.each(s.bounds, at, [&] {
+      observed_.clear();
+      array.values.push_back(observed_.log_density(s, at));
+    });
+  }
+}
+
+void Predictive::add_replicated(PredictiveDraws& to) {
+  for (const VariableId v : variables_)
+    std::ranges::fill(replicated_.values(v), std::nan(""));
+  const std::optional<Error> problem = draw_values(replicated_, rng_);
+  if (problem && to.problem.empty()) to.problem = problem->text;
+  for (std::size_t k = 0; k < variables_.size(); ++k) {
+    const Variable& v = model_[variables_[k]];
+    NamedArray& array = array_of(to.replicated, k, v.name, packed_shape(model_, observed_.data(), v.axes, v.event),
+                                 has_integers(v.support));
+    const std::span<const double> x = std::as_const(replicated_).values(variables_[k]);
+    array.values.insert(array.values.end(), x.begin(), x.end());
+  }
+}
+
+}  // namespace lehr

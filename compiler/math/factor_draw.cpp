@@ -1,0 +1,62 @@
+#include "compiler/math/factor_draw.h"
+
+#include <algorithm>
+
+#include "runtime/rng.h"
+
+namespace lehr::math {
+namespace {
+
+/// Whether the row's own draw takes what the factor is written by.
+bool is_spelled(const FamilyRow& row, const Factor& factor) {
+  return row.draw && std::ranges::all_of(factor.parameters, [&](const FactorParameter& p) {
+           return !p.exported || std::ranges::find(row.spellings, p.name, &Spelling::name) != row.spellings.end();
+         });
+}
+
+Quantity noise_of(const FactorParameter& step, const Environment& at, Rng& rng) {
+  Quantity out = evaluate_all(step.from_natural, at, step.event_rank);
+  for (double& x : out.values) {
+    if (*step.noise == Noise::uniform) x = draw_uniform(rng);
+    else if (*step.noise == Noise::normal) x = draw_normal(rng);
+    else x = draw_log_gamma(rng, x);
+  }
+  return out;
+}
+
+/// The values that the steps of a draw make: the last one, of joint families that of the mean first.
+std::vector<double> draw_by_steps(const Factor& factor, Environment at, Rng& rng) {
+  std::vector<double> out;
+  for (const FactorParameter& step : factor.draw) {
+    Quantity q = step.noise ? noise_of(step, at, rng) : evaluate_all(step.from_natural, at, step.event_rank);
+    if (step.role == ParameterRole::value) out.insert(out.begin(), q.values.begin(), q.values.end());
+    at.symbols[step.name] = std::move(q);
+  }
+  return out;
+}
+
+}  // namespace
+
+Draw factor_draw(const FamilyRow& row, const Factor& factor, const Environment& parameters) {
+  if (const FactorParameter* value = find_role(factor, ParameterRole::value); value && value->exported)
+    return [x = parameters.symbols.at(value->name).values](Rng&) { return x; };
+  if (factor.softmax) {
+    const FactorParameter* p = find_role(factor, ParameterRole::probabilities);
+    return [weights = parameters.symbols.at(p->name).values](Rng& rng) {
+      return std::vector{static_cast<double>(draw_categorical(rng, weights))};
+    };
+  }
+  if (is_spelled(row, factor)) {
+    const std::size_t extent = parameters.extent;
+    return [&row, extent, flat = flatten_parameters(row, {extent, canonical_parameters(row, parameters)})](Rng& rng) {
+      return row.draw(flat, extent, rng);
+    };
+  }
+  const auto is_of_data = [](const FactorParameter& p) {
+    return p.noise == Noise::polya_gamma || p.noise == Noise::binomial;
+  };
+  if (factor.draw.empty() || std::ranges::any_of(factor.draw, is_of_data)) return {};
+  return [&factor, parameters](Rng& rng) { return draw_by_steps(factor, parameters, rng); };
+}
+
+}  // namespace lehr::math

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""What ArviZ makes of a sampler's files: groups and labels of draws.nc, chains by from_cmdstan, and its R-hat, effective sizes and
+standard errors beside ours. Skipped where there is no ArviZ: it is looked for in $LEHR_ARVIZ_PYTHON, else put into a virtual
+environment in the build tree.
+
+Usage: draws_arviz.py LEHR BUILD
+"""
+import csv
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+
+
+def outside():
+    """Runs this file again where ArviZ is."""
+    python = os.environ.get("LEHR_ARVIZ_PYTHON") or os.path.join(sys.argv[2], "arviz", "bin", "python")
+    wanted = [python, "-c", "import arviz, h5netcdf"]
+    def there():
+        return os.path.exists(python) and subprocess.run(wanted, capture_output=True).returncode == 0
+    if not there() and "LEHR_ARVIZ_PYTHON" not in os.environ:
+        folder = os.path.dirname(os.path.dirname(python))
+        for command in ([sys.executable, "-m", "venv", folder],
+                        [python, "-m", "pip", "install", "--quiet", "--timeout", "10", "--retries", "1", "arviz<1", "h5netcdf"]):
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+            except (OSError, subprocess.TimeoutExpired) as e:
+                print(f"skipped: {e}")
+                sys.exit(SKIPPED)
+            if done.returncode != 0:
+                print(f"skipped: no ArviZ: {(done.stderr or done.stdout).strip().splitlines()[-1:]}")
+                sys.exit(SKIPPED)
+    if not there():
+        print(f"skipped: {python} has no ArviZ")
+        sys.exit(SKIPPED)
+    sys.exit(subprocess.run([python, *sys.argv, "inside"]).returncode)
+
+
+def inside():
+    import arviz
+    import numpy as np
+
+    with tempfile.TemporaryDirectory() as out:
+        done = subprocess.run([sys.argv[1], "fit", "models/gmm_diagonal.lehr", "--data",
+                               "x=models/data/iris.csv:Sepal.Length,Sepal.Width", "--set", "K=2", "--method", "gibbs", "--chains", "4",
+                               "--draws", "250", "--warmup", "100", "--seed", "5", "--out", out], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        data = arviz.from_netcdf(f"{out}/draws.nc")
+        assert set(data.groups()) == {"posterior", "sample_stats", "observed_data", "log_likelihood", "posterior_predictive"}
+        assert data.posterior["mu"].sel({data.posterior["mu"].dims[-1]: "Sepal.Width"}).shape[:2] == (4, 250)
+        assert data.log_likelihood["x"].dims == ("chain", "draw", *data.observed_data["x"].dims), data.log_likelihood
+        csv_data = arviz.from_cmdstan(sorted(glob.glob(f"{out}/draws_*.csv")))
+        for name in data.posterior.data_vars:
+            assert np.array_equal(csv_data.posterior[name].values, data.posterior[name].values), name
+        ours = {row["name"]: row for row in csv.DictReader(open(f"{out}/summary.csv"))}
+        theirs = {"mean": lambda x: x.mean(("chain", "draw")), "r_hat": arviz.rhat, "mcse": lambda x: arviz.mcse(x, method="mean"),
+                  "ess_bulk": lambda x: arviz.ess(x, method="bulk"), "ess_tail": lambda x: arviz.ess(x, method="tail")}
+        fitted = np.load(f"{out}/posterior.npz")
+        checked = 0
+        for key, of in theirs.items():
+            for name, want in of(data.posterior).data_vars.items():
+                got = fitted[f"{name}.{key}"]
+                off = np.max(np.abs(got - want.values) / (1e-12 + np.abs(want.values)))
+                assert off < 1e-6, f"{name}.{key}: off by {off}"
+                for at, value in np.ndenumerate(want.values):
+                    row = ours[".".join([name, *(str(i + 1) for i in at)])]
+                    assert abs(float(row[key]) / value - 1) < 1e-5, (row, key, value)
+                    checked += 1
+        elpd = arviz.loo(data)
+        assert np.isfinite(elpd.elpd_loo) and elpd.n_data_points == data.observed_data["x"].size, elpd
+        print(f"{checked} numbers agree; elpd_loo {elpd.elpd_loo:.1f}")
+
+
+if sys.argv[-1] == "inside":
+    inside()
+else:
+    outside()
