@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "compiler/math/factor_draw.h"
 #include "compiler/math/print_families.h"
 #include "tests/math/integrate.h"
 #include "tests/math/samples.h"
@@ -188,6 +189,27 @@ TEST_CASE("means and standard deviations are those of draws") {
       const MeanAndSd alone = point->moments(flat, density.extent);
       CHECK(alone.mean == flat);
       CHECK(alone.sd.empty());
+    }
+  });
+}
+
+TEST_CASE("draws by the parameters of a factor have its expected statistics") {
+  for_all_factors([](const FamilyRow& row, const Environment& parameters) {
+    const Draw draw = factor_draw(row, *row.factor, parameters);
+    REQUIRE(draw);
+    for (const StatisticRow& s : row.factor->statistics) {
+      INFO(name_of(s.stat));
+      const std::vector<double> expected = expectations(s, parameters);
+      std::vector<Average> averages(expected.size());
+      Rng rng(31);
+      for (int i = 0; i < 20000; ++i) {
+        const std::vector<double> t = statistic(s.stat, as_value(row, draw(rng), parameters.extent), parameters.extent);
+        REQUIRE(t.size() == expected.size());
+        for (std::size_t j = 0; j < t.size(); ++j)
+          averages[j].add(t[j]);
+      }
+      for (std::size_t j = 0; j < expected.size(); ++j)
+        CHECK(std::abs(averages[j].mean - expected[j]) < 5.0 * averages[j].error() + 1e-12);
     }
   });
 }

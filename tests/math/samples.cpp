@@ -69,14 +69,16 @@ Environment sample_parameters(const FamilyRow& row, int set) {
   return environment;
 }
 
-std::map<std::string, Quantity> draw_value(const FamilyRow& row, const Environment& parameters, Rng& rng) {
-  const std::vector<double> flat = flatten_parameters(row, parameters);
-  std::vector<double> values = row.draw(flat, parameters.extent, rng);
+std::map<std::string, Quantity> as_value(const FamilyRow& row, std::vector<double> values, std::size_t extent) {
   const int rank = event_rank(row.support);
   if (!row.joint_precision) return {{"x", {rank, std::move(values)}}};
-  const auto split = values.begin() + static_cast<std::ptrdiff_t>(rank == 0 ? 1 : parameters.extent);
+  const auto split = values.begin() + static_cast<std::ptrdiff_t>(rank == 0 ? 1 : extent);
   return {{"x", {rank, {values.begin(), split}}},
           {"x_precision", {event_rank(*row.joint_precision), {split, values.end()}}}};
+}
+
+std::map<std::string, Quantity> draw_value(const FamilyRow& row, const Environment& parameters, Rng& rng) {
+  return as_value(row, row.draw(flatten_parameters(row, parameters), parameters.extent, rng), parameters.extent);
 }
 
 std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& value, std::size_t extent) {

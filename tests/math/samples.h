@@ -17,7 +17,10 @@ std::size_t test_extent(const FamilyRow& row);
 inline constexpr int kParameterSets = 2;
 Environment sample_parameters(const FamilyRow& row, int set);
 
-/// One draw of the row under `parameters`, as symbols x and (joint families) x_precision.
+/// The numbers of a draw as symbols x and (joint families) x_precision.
+std::map<std::string, Quantity> as_value(const FamilyRow& row, std::vector<double> values, std::size_t extent);
+
+/// One draw of the row under `parameters`, likewise.
 std::map<std::string, Quantity> draw_value(const FamilyRow& row, const Environment& parameters, Rng& rng);
 
 /// Value of a statistic at x, all event components row-major, one number for rank 0.
