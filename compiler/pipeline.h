@@ -38,7 +38,7 @@ std::optional<Analysed> analyse(const Source& source, const density::ExpandOptio
 Result<Analysed> with_item_temperatures(const Analysed& a);
 
 /// Every block at draws from its complete conditional. An Error says what cannot be drawn.
-Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering);
+Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering = schedule::Tempering::data);
 
 /// Schedule -> Loops, for the sizes and constants of `data`. The options that only `a` decides are set here.
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options);

@@ -166,7 +166,7 @@ ExitCode build(const BuildOptions& o) {
   }
   if (o.method == "gibbs") {
     if (o.item_temperatures) return complain(usage_error("--item-temperatures", "they are latent: not with gibbs"));
-    Result<Analysed> drawn = with_draws(*analysed, schedule::Tempering::data);
+    Result<Analysed> drawn = with_draws(*analysed);
     if (!drawn) return complain(usage_error("--method", drawn.error().text));
     analysed = std::move(*drawn);
   }

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compiler/fitting/saved_draws.h"
 #include "compiler/fitting/moments.h"
+#include "compiler/fitting/saved_draws.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr {

@@ -27,6 +27,10 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_flag("--adaptive", o.fit.adaptive, "svi: steps that follow the noise of the gradients instead")
       ->excludes(c.get_option("--rho"));
   c.add_flag("--replacement", o.fit.replacement, "svi: draw items with replacement, not by passes");
+  c.add_option("--search", o.search,
+               "none: one start; quick, full: the best of many starts, annealed; quick where nothing else is said of "
+               "method, starts, temperatures and sweeps")
+      ->check(CLI::IsMember({"none", "quick", "full"}));
   c.add_option("--anneal", o.fit.anneal,
                "linear:from=10,over=100, exp:..., file:..., entropy:..., stochastic:rho=0.25,over=50, auto[:full]");
   c.add_option(

@@ -9,6 +9,18 @@ Result<Ready> Ascent::prepare(const Ground& g) const {
   return Ready{[o, &e = g.engine()](const OnSweep& on_sweep, Report&) { return run_cavi(e, o, on_sweep); }};
 }
 
+Result<Ready> SearchedAscent::prepare(const Ground& g) const {
+  // One block that no term holds twice has one optimum, and the first sweep is there.
+  const std::vector<conditionals::Block>& blocks = g.analysed.schedule.conditionals.blocks;
+  if (blocks.size() == 1 && !blocks[0].coupled()) return Ascent{options}.prepare(g);
+  SearchOptions o = options;
+  o.seed = g.run_seed();
+  return Ready{[o, start = g.start, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
+                 return run_search(e, o, start, on_sweep, std::get<SearchReport>(report));
+               },
+               SearchReport{}};
+}
+
 Result<Ready> AutomaticAscent::prepare(const Ground& g) const {
   AutoOptions o = options;
   o.seed = g.run_seed();

@@ -106,7 +106,8 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
     if (const std::int32_t s = *of_items ? 0 : machine::follow_items(engine.machine()))
       return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
   }
-  const Ground ground{analysed(), data(), *instance_, settings_.seed, restart, settings_.save_locals, predictive_};
+  const Ground ground{analysed(),  data(),         *instance_, settings_.seed, restart, settings_.save_locals,
+                      predictive_, settings_.start};
   Result<Ready> ready = std::visit([&](const auto& m) { return m.prepare(ground); }, settings_.method);
   if (!ready) return ready.error();
   ready_ = std::move(*ready);

@@ -109,7 +109,7 @@ Result<JointTest> joint_calibration(const CalibrationProblem& problem, std::uint
                                     const CalibrationOptions& options) {
   const Result<Simulations> simulations = Simulations::make(problem);
   if (!simulations) return simulations.error();
-  const Result<Analysed> analysed = with_draws(problem.complete, schedule::Tempering::data);
+  const Result<Analysed> analysed = with_draws(problem.complete);
   if (!analysed) return analysed.error();
   const Result<Simulation> shape = simulations->draw(seed + 1);
   if (!shape) return shape.error();

@@ -15,6 +15,7 @@
 #include "runtime/methods/exact.h"
 #include "runtime/methods/gibbs.h"
 #include "runtime/methods/parallel_tempering.h"
+#include "runtime/methods/search.h"
 
 namespace lehr {
 
@@ -41,7 +42,7 @@ struct GibbsReport {
   PredictiveDraws predictive;              // as far as they were planned
 };
 
-using Report = std::variant<std::monostate, AutoReport, ProbeReport, TemperingReport, GibbsReport>;
+using Report = std::variant<std::monostate, SearchReport, AutoReport, ProbeReport, TemperingReport, GibbsReport>;
 
 /// The entries of fit.json: "annealing" or "tempering".
 nlohmann::json to_json(const Report& report);
@@ -66,8 +67,9 @@ struct Ground {
   const BoundData& data;
   Instance& instance;
   std::uint64_t seed, restart;
-  bool save_locals;           // draws of local variables are recorded
-  PredictivePlan predictive;  // of methods that draw
+  bool save_locals = false;            // draws of local variables are recorded
+  PredictivePlan predictive = {};      // of methods that draw
+  StartKind start = StartKind::seeds;  // the one in place
 
   const Engine& engine() const { return instance.engine(); }
   /// Of what the run draws: every start has its own.
@@ -92,6 +94,14 @@ struct Ascent {
 /// Coordinate ascent annealed from temperatures that are found.
 struct AutomaticAscent {
   AutoOptions options;
+  Needs needs() const { return {}; }
+  std::int64_t most_iterations(const Engine&) const { return options.max_iterations; }
+  Result<Ready> prepare(const Ground& ground) const;
+};
+
+/// Coordinate ascent from the best of many starts, annealed from a temperature that is found.
+struct SearchedAscent {
+  SearchOptions options;
   Needs needs() const { return {}; }
   std::int64_t most_iterations(const Engine&) const { return options.max_iterations; }
   Result<Ready> prepare(const Ground& ground) const;
@@ -170,7 +180,7 @@ struct Exact {
 /// Why Exact is not for this model.
 std::optional<Error> not_binary(const model::Model& model, const conditionals::Conditionals& conditionals);
 
-using Method = std::variant<Ascent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent,
+using Method = std::variant<Ascent, SearchedAscent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent,
                             TemperedStochastic, Gibbs, TemperedGibbs, Exact>;
 
 }  // namespace lehr

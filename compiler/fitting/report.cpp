@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "compiler/fitting/method.h"
+#include "compiler/instance/start.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr {
@@ -24,6 +28,42 @@ json arms(const AutoReport& r) {
   for (const AutoReport::Arm& a : r.arms)
     out.push_back({{"from", a.from}, {"elbo", a.elbo}, {"kept", a.kept}});
   return out;
+}
+
+json annealing(const AutoReport& r) {
+  return {{"plain_elbo", r.plain_elbo},
+          {"plain_sweeps", r.plain_sweeps},
+          {"melting_temperature", r.melting},
+          {"entropy_curve", curve(r.heating)},
+          {"arms", arms(r)},
+          {"plateau", r.plateau}};
+}
+
+json starts(const SearchReport& r) {
+  json out = json::array();
+  for (const SearchReport::Start& s : r.starts)
+    out.push_back({{"kind", name_of(s.kind)},
+                   {"seed", s.seed},
+                   {"sweeps", s.sweeps},
+                   {"elbo", s.elbo},
+                   {"same_as_before", s.same},
+                   {"converged", s.leader}});
+  return out;
+}
+
+/// One line: the arms, what they gained over the first, and what it took.
+std::string text_of(const SearchReport& r, const Outcome& outcome) {
+  const auto same = std::ranges::count_if(r.starts, &SearchReport::Start::same);
+  const auto annealed = r.arms.size();
+  const SearchReport::Start* best = nullptr;
+  for (const SearchReport::Start& s : r.starts) {
+    if (s.leader && (!best || s.elbo > best->elbo)) best = &s;
+  }
+  if (!best) return "";
+  return fmt::format("searched {} starts ({} alike) and {} annealed: best from {}{}, ELBO {:.6f}; {} sweeps\n",
+                     r.starts.size(), same, annealed, name_of(best->kind),
+                     outcome.elbo > best->elbo + 1e-6 * std::abs(best->elbo) ? ", then annealed" : "", outcome.elbo,
+                     r.sweeps);
 }
 
 constexpr const char* kNothingMelted =
@@ -62,42 +102,41 @@ std::string text_of(const ProbeReport& r) {
 }  // namespace
 
 json to_json(const Report& report) {
-  return std::visit(Overloaded{[](std::monostate) { return json::object(); },
-                               [](const AutoReport& r) {
-                                 return json{{"annealing",
-                                              {{"plain_elbo", r.plain_elbo},
-                                               {"plain_sweeps", r.plain_sweeps},
-                                               {"melting_temperature", r.melting},
-                                               {"entropy_curve", curve(r.heating)},
-                                               {"arms", arms(r)},
-                                               {"plateau", r.plateau}}}};
-                               },
-                               [](const ProbeReport& r) {
-                                 return json{{"annealing",
-                                              {{"melting_temperature", r.melting},
-                                               {"entropy_curve", curve(r.heating)},
-                                               {"over", r.over},
-                                               {"probe_steps", r.steps}}}};
-                               },
-                               [](const GibbsReport& r) {
-                                 json out{{"draws", r.log_joint.size()}};
-                                 if (r.coupling) out["coupling"] = name_of(*r.coupling);
-                                 return json{{"sampling", out}};
-                               },
-                               [](const TemperingReport& r) {
-                                 return json{{"tempering",
-                                              {{"normaliser", r.normaliser},
-                                               {"temperatures", r.temperatures},
-                                               {"log_normaliser", r.log_c},
-                                               {"standard_error", r.error},
-                                               {"posterior", r.posterior},
-                                               {"sweeps", r.sweeps},
-                                               {"temperature", r.temperature}}}};
-                               }},
-                    report);
+  return std::visit(
+      Overloaded{[](std::monostate) { return json::object(); },
+                 [](const SearchReport& r) {
+                   return json{{"search", {{"starts", starts(r)}, {"sweeps", r.sweeps}}}, {"annealing", annealing(r)}};
+                 },
+                 [](const AutoReport& r) {
+                   return json{{"annealing", annealing(r)}};
+                 },
+                 [](const ProbeReport& r) {
+                   return json{{"annealing",
+                                {{"melting_temperature", r.melting},
+                                 {"entropy_curve", curve(r.heating)},
+                                 {"over", r.over},
+                                 {"probe_steps", r.steps}}}};
+                 },
+                 [](const GibbsReport& r) {
+                   json out{{"draws", r.log_joint.size()}};
+                   if (r.coupling) out["coupling"] = name_of(*r.coupling);
+                   return json{{"sampling", out}};
+                 },
+                 [](const TemperingReport& r) {
+                   return json{{"tempering",
+                                {{"normaliser", r.normaliser},
+                                 {"temperatures", r.temperatures},
+                                 {"log_normaliser", r.log_c},
+                                 {"standard_error", r.error},
+                                 {"posterior", r.posterior},
+                                 {"sweeps", r.sweeps},
+                                 {"temperature", r.temperature}}}};
+                 }},
+      report);
 }
 
 std::string describe(const Report& report, const Outcome& outcome) {
+  if (const auto* r = std::get_if<SearchReport>(&report)) return text_of(*r, outcome);
   if (const auto* r = std::get_if<AutoReport>(&report)) return text_of(*r, outcome);
   if (const auto* r = std::get_if<ProbeReport>(&report)) return text_of(*r);
   if (const auto* r = std::get_if<GibbsReport>(&report); r && r->coupling) return text_of(*r->coupling);

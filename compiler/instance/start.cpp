@@ -91,16 +91,21 @@ class Picks {
 
 }  // namespace
 
+constexpr std::pair<std::string_view, StartKind> kKinds[] = {{"seeds", StartKind::seeds},
+                                                             {"means", StartKind::means},
+                                                             {"allocations", StartKind::allocations},
+                                                             {"points", StartKind::points},
+                                                             {"flat", StartKind::flat}};
+
 std::optional<StartKind> start_kind(std::string_view name) {
-  const std::pair<std::string_view, StartKind> kinds[] = {{"seeds", StartKind::seeds},
-                                                          {"means", StartKind::means},
-                                                          {"allocations", StartKind::allocations},
-                                                          {"points", StartKind::points},
-                                                          {"flat", StartKind::flat}};
-  for (const auto& [n, kind] : kinds) {
+  for (const auto& [n, kind] : kKinds) {
     if (n == name) return kind;
   }
   return std::nullopt;
+}
+
+std::string_view name_of(StartKind kind) {
+  return std::ranges::find(kKinds, kind, &std::pair<std::string_view, StartKind>::second)->first;
 }
 
 std::int32_t random_start(const Started& s, StartKind kind, Rng rng) {

@@ -11,6 +11,7 @@
 namespace lehr {
 
 std::optional<StartKind> start_kind(std::string_view name);
+std::string_view name_of(StartKind kind);
 
 /// What a start needs; all of it outlives the start.
 struct Started {

@@ -129,6 +129,23 @@ Result<Method> automatic(const FitOptions& o, const AutoAnneal& a) {
   return Method(AutomaticStochastic{{steps_of(o)}});
 }
 
+Result<Method> searched(const FitOptions& o) {
+  if (o.search != "quick" && o.search != "full")
+    return wrong(option("search"), fmt::format("'{}' is none of none, quick, full", o.search));
+  if (o.method != FitOptions::Method::cavi) return wrong(option("search"), "a search goes with method cavi");
+  if (!o.anneal.empty() || !o.temper.empty())
+    return wrong(option("search"),
+                 fmt::format("a search anneals by itself: leave out {} and {}", option("anneal"), option("temper")));
+  SearchOptions out;
+  static_cast<CaviOptions&>(out) = ascent_of(o);
+  if (o.search == "full") {
+    out.starts = 4;
+    out.leaders = 3;
+    out.cycles = true;
+  }
+  return Method(SearchedAscent{out});
+}
+
 Result<Method> tempered(const FitOptions& o) {
   const Result<TemperSettings> temper = parse_temper(o.temper);
   if (!temper) return temper.error();
@@ -140,6 +157,7 @@ Result<Method> tempered(const FitOptions& o) {
 }
 
 Result<Method> method_of(const FitOptions& o) {
+  if (o.search != "none") return searched(o);
   if (o.method == FitOptions::Method::gibbs) return sampled(o);
   if (o.method == FitOptions::Method::exact) return exact(o);
   if (!o.temper.empty()) return tempered(o);

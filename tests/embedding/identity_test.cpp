@@ -62,7 +62,7 @@ TEST_CASE("built samplers and the JIT draw the same bits") {
                                     "logistic_regression", "poisson_factorisation", "ising", "crossed_random_effects");
   INFO(name);
   auto p = test::prepare(test::models().front().parent_path() / (name + ".lehr"));
-  Result<Analysed> drawn = with_draws(p->front, schedule::Tempering::data);
+  Result<Analysed> drawn = with_draws(p->front);
   REQUIRE(drawn);
   p->front = std::move(*drawn);
   Instance jit(p->front, p->data, {.save_locals = true}, Backend::native);

@@ -63,6 +63,8 @@ def fit(model, data, *arguments, init=None, monotone=True):
             data = [at("data.json")]
         command = [lehr(), "fit", model, "--out", at("out"), "--save-locals", "--quiet"]
         command += [a for d in data for a in ("--data", d)] + [str(a) for a in arguments]
+        if not {"--search", "--method", "--anneal", "--temper"} & set(command):
+            command += ["--search", "none"]  # tests of one run, unless they ask for more
         if init is not None:
             np.savez(at("init.npz"), **{k: np.asarray(v, dtype=float) for k, v in init.items()})
             command += ["--init", at("init.npz")]

@@ -1,0 +1,34 @@
+// Coordinate ascent from the best of many starts. Arms of every kind of start make a few sweeps, the best go on
+// (successive halving: Jamieson & Talwalkar 2016), the leaders converge, and the best of these is annealed from its
+// melting temperature where there is one.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "runtime/methods/auto_anneal.h"
+
+namespace lehr {
+
+struct SearchOptions : AutoOptions {
+  std::int64_t starts = 2;   // of each kind
+  std::int64_t leaders = 2;  // arms that converge
+};
+
+struct SearchReport : AutoReport {
+  struct Start {
+    StartKind kind;
+    std::uint64_t seed;
+    std::int64_t sweeps = 0;
+    double elbo = 0;      // after these; not a number: the arm failed
+    bool same = false;    // as an arm before it
+    bool leader = false;  // it converged
+  };
+  std::vector<Start> starts;
+  std::int64_t sweeps = 0;  // of all arms
+};
+
+/// The arm that is in place at first (of `first`) is one of those that race. Deterministic in the seed.
+Outcome run_search(const Engine& engine, const SearchOptions& options, StartKind first, const OnSweep& on_sweep,
+                   SearchReport& report);
+
+}  // namespace lehr
