@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "compiler/evaluate/forward.h"
 
@@ -151,6 +152,8 @@ Measures measures_of(const Model& m, const BoundData& d, const std::vector<std::
     if (more) skip(v, fmt::format("numbers after the first {}", kMostOfVariable));
     std::ranges::move(numbers, std::back_inserter(out.numbers));
   }
+  for (const Statement& s : m.statements)
+    if (every && !m[s.variable].observed) out.given_parents.push_back(m[s.variable].name);
   if (!out.densities) out.skipped.push_back("lp__, log_lik__: they need draws of every variable");
   return out;
 }
@@ -160,6 +163,8 @@ std::vector<std::string> Measures::names() const {
   for (const Quantity& q : numbers)
     out.push_back(q.name);
   if (densities) out.insert(out.end(), {"lp__", "log_lik__"});
+  for (const std::string& name : given_parents)
+    out.push_back("lp__." + name);
   return out;
 }
 
@@ -173,15 +178,18 @@ std::vector<double> Measures::of(const Model& m, const BoundData& data, const Va
     if (!m.variables[k].observed && !latent[k].empty()) std::ranges::copy(latent[k], f.values(VariableId(k)).begin());
   }
   double joint = 0, likelihood = 0;
+  std::vector<double> latent_ones;
   At at = f.origin();
   for (const Statement& s : m.statements) {
     double sum = 0;
     f.each(s.bounds, at, [&] { sum += f.log_density(s, at); });
     joint += sum;
     if (m[s.variable].observed) likelihood += sum;
+    else latent_ones.push_back(sum);
   }
   out.push_back(joint);
   out.push_back(likelihood);
+  if (!given_parents.empty()) std::ranges::copy(latent_ones, std::back_inserter(out));
   return out;
 }
 

@@ -35,8 +35,9 @@ std::vector<bool> exchangeable_plates(const model::Model& model);
 /// What simulations are compared by: quantities, then the log densities of everything and of the data.
 struct Measures {
   std::vector<Quantity> numbers;
-  bool densities = true;             // all variables are known
-  std::vector<std::string> skipped;  // what is not among them, and why: a line each
+  bool densities = true;                        // all variables are known
+  std::vector<std::string> given_parents = {};  // latent variables, whose log densities given their parents follow
+  std::vector<std::string> skipped;             // what is not among them, and why: a line each
 
   std::vector<std::string> names() const;
   /// The values, with `data` as Forward has observations.
