@@ -82,6 +82,22 @@ def hidden_markov():
     check_states("hidden Markov model", draws, [f"s.{k + 1}" for k in range(5)], weights)
 
 
+def changing_transitions():
+    """Transitions that data choose at every step, the same ones twice in a row among them."""
+    x, c = [0.3, 1.9, 1.2, -0.4, 0.6, 1.0], [0, 1, 1, 0, 1, 0]
+    a = [[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.6, 0.4]]]
+    model = """model m { plate t ordered; plate k = 2; plate w = 2; data A[w, k] : simplex over k; data c[t] : w; data mu[k] : real;
+      data p : simplex over k; s[t] ~ Categorical(A[c[t], s[t-1]]) start Categorical(p);
+      observe x[t] ~ Normal(mean = mu[s[t]], sd = 0.8); }"""
+    draws, _ = sample(model, {"x": x, "A": a, "c": c, "mu": [0.0, 1.5], "p": [0.6, 0.4]}, draws=20000)
+    weights = {}
+    for s in itertools.product([0.0, 1.0], repeat=6):
+        path = [int(k) for k in s]
+        weights[s] = np.log([0.6, 0.4][path[0]]) + sum(np.log(a[w][i][j]) for w, i, j in zip(c[1:], path, path[1:])) + sum(
+            stats.norm.logpdf(v, [0.0, 1.5][k], 0.8) for v, k in zip(x, path))
+    check_states("changing transitions", draws, [f"s.{k + 1}" for k in range(6)], weights)
+
+
 def forgotten_state():
     """What the first element says is a ratio of exp(-1800), which the others outweigh: products forwards have lost it."""
     model = """model m { plate t ordered; plate k = 2; data A[k] : simplex over k; data mu[k] : real; data p : simplex over k;
@@ -238,7 +254,7 @@ def compared():
             assert abs(rows[name][-1] / ratio[k] - 1) < 0.1, (rows, ratio)
 
 
-for case in (compared, spins, mixture, hidden_markov, forgotten_state, gaussian_chain, mean_and_precision,
+for case in (compared, spins, mixture, hidden_markov, changing_transitions, forgotten_state, gaussian_chain, mean_and_precision,
              wishart, logistic, logistic_counts, sources, copies):
     case()
     print(f"{case.__name__}: exact")
