@@ -34,7 +34,8 @@ def check(name, coupling, model, data, columns, values, log_density, draws=8000)
     """`values`: those of each column; `log_density` of a state, every constant counted but for those of spins."""
     got = run("model m { " + model + " }", data, "--save-locals", method="exact", draws=draws)
     assert got.code == 0, (name, got.said)
-    assert got.fit["sampling"] == {"draws": draws, "coupling": coupling}, (name, got.fit["sampling"])
+    sampling = got.fit["sampling"]
+    assert (sampling["draws"], sampling["coupling"]) == (draws, coupling), (name, sampling)
     weights = {s: log_density(s) for s in itertools.product(*values)}
     possible = {s: w for s, w in weights.items() if w > max(weights.values()) - 100}
     check_states(name, got.draws, columns, possible)
