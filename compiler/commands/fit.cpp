@@ -26,8 +26,6 @@
 namespace lehr::commands {
 namespace {
 
-constexpr const char* kDefaultSearch = "quick";
-
 /// Makes the directory and sees whether files can be made in it, without touching those that are there.
 Result<bool> prepare_directory(const std::string& path) {
   std::error_code failure;
@@ -201,16 +199,6 @@ Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSet
   return true;
 }
 
-/// What was asked for; quick where nothing says how many starts, of which kind, how hot and how long.
-std::string search_of(const FitArguments& o, const FitOptions& options) {
-  if (!o.search.empty()) return o.search;
-  const FitOptions usual;
-  const bool told = !o.init.empty() || !o.fit.anneal.empty() || !o.fit.temper.empty() ||
-                    o.fit.restarts != usual.restarts || o.fit.max_iterations != usual.max_iterations ||
-                    o.fit.tolerance != usual.tolerance || o.interpret || options.method != FitOptions::Method::cavi;
-  return told ? "none" : kDefaultSearch;
-}
-
 ExitCode fit(const FitArguments& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;
@@ -218,7 +206,7 @@ ExitCode fit(const FitArguments& o) {
   options.method = std::ranges::find(method_names(), o.method, &MethodName::name)->method;
   const bool is_kind = start_kind(o.init).has_value();
   if (is_kind) options.start = o.init;
-  options.search = search_of(o, options);
+  if (options.search.empty() && (!o.init.empty() || o.interpret)) options.search = "none";
   Result<FitSettings> settings = settings_of(options);
   if (!settings) return complain(settings.error());
   const Clock::time_point begin = Clock::now();

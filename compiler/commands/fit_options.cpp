@@ -27,7 +27,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_flag("--adaptive", o.fit.adaptive, "svi: steps that follow the noise of the gradients instead")
       ->excludes(c.get_option("--rho"));
   c.add_flag("--replacement", o.fit.replacement, "svi: draw items with replacement, not by passes");
-  c.add_option("--search", o.search,
+  c.add_option("--search", o.fit.search,
                "none: one start; quick, full: the best of many starts, annealed; quick where nothing else is said of "
                "method, starts, temperatures and sweeps")
       ->check(CLI::IsMember({"none", "quick", "full"}));

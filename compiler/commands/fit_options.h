@@ -10,7 +10,7 @@
 namespace lehr::commands {
 
 struct FitArguments {
-  std::string model, out, init, method = "cavi", command, search;
+  std::string model, out, init, method = "cavi", command;
   std::vector<std::string> data;
   SettingTexts settings;
   FitOptions fit;                       // without `start` and `init`, which are in `init` here

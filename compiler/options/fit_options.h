@@ -27,7 +27,9 @@ struct DataView {
 struct FitOptions {
   enum class Method { cavi, svi, gibbs, exact };
   Method method = Method::cavi;
-  std::string search = "none";           // cavi: or quick, full: the best of many starts, annealed
+  /// cavi: none, or quick, full: the best of many starts, annealed. Empty: quick, but none where anything is said of
+  /// starts, temperatures, sweeps or the tolerance.
+  std::string search = {};
   std::string anneal = {}, temper = {};  // as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"
   std::uint64_t seed = 1;
   std::int64_t restarts = 1;           // the run of the highest ELBO is kept

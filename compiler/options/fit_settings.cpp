@@ -129,8 +129,15 @@ Result<Method> automatic(const FitOptions& o, const AutoAnneal& a) {
   return Method(AutomaticStochastic{{steps_of(o)}});
 }
 
+bool has_one_start(const FitOptions& o) {
+  const FitOptions usual;
+  return o.method != usual.method || !o.anneal.empty() || !o.temper.empty() || !o.init.empty() ||
+         o.start != usual.start || o.restarts != usual.restarts || o.max_iterations != usual.max_iterations ||
+         o.tolerance != usual.tolerance;
+}
+
 Result<Method> searched(const FitOptions& o) {
-  if (o.search != "quick" && o.search != "full")
+  if (!o.search.empty() && o.search != "quick" && o.search != "full")
     return wrong(option("search"), fmt::format("'{}' is none of none, quick, full", o.search));
   if (o.method != FitOptions::Method::cavi) return wrong(option("search"), "a search goes with method cavi");
   if (!o.anneal.empty() || !o.temper.empty())
@@ -157,7 +164,7 @@ Result<Method> tempered(const FitOptions& o) {
 }
 
 Result<Method> method_of(const FitOptions& o) {
-  if (o.search != "none") return searched(o);
+  if (o.search.empty() ? !has_one_start(o) : o.search != "none") return searched(o);
   if (o.method == FitOptions::Method::gibbs) return sampled(o);
   if (o.method == FitOptions::Method::exact) return exact(o);
   if (!o.temper.empty()) return tempered(o);

@@ -33,7 +33,10 @@ class Run {
     best_ = e_.save();
     best_elbo_ = report_.plain_elbo = elbo_.value;
     report_.plain_sweeps = out_.iterations;
-    if (!melt()) return;
+    if (!melt()) {
+      out_.elbo = best_elbo_;  // the last sweep was a hot one
+      return;
+    }
     const double t = report_.melting;
     double best_share = 0.7;
     for (const double share : {0.7, 1.0}) {
@@ -110,10 +113,13 @@ class Run {
       fraction = (elbo_.discrete_entropy - cold) / (hot - cold);
       report_.heating.push_back({t, fraction});
       if (early_ == 0 && fraction >= 0.3) early_ = t;
+      if (has_settled()) break;
     }
     e_.load(best_);
-    if (fraction < kMelted) return false;
-    report_.melting = t;
+    const double melted = has_settled() ? kMelted * fraction : kMelted;
+    if (fraction < melted) return false;
+    report_.melting =
+        std::ranges::find_if(report_.heating, [&](const HeatingPoint& p) { return p.fraction >= melted; })->temperature;
     report_.plateau = has_plateau();
     return true;
   }
@@ -127,6 +133,14 @@ class Run {
       if (h[k].fraction > 0.1 && h[k + steps].fraction - h[k].fraction < 0.02) return true;
     }
     return false;
+  }
+
+  /// The entropy has risen by less than 1e-3 of its way while the temperature grew tenfold: what there is has melted,
+  /// and components without items stay without.
+  bool has_settled() const {
+    const auto& h = report_.heating;
+    const auto steps = static_cast<std::size_t>(std::ceil(std::log(10.0) / std::log(kHotter)));
+    return h.size() > steps && h.back().fraction > 0.1 && h.back().fraction - h[h.size() - 1 - steps].fraction < 1e-3;
   }
 
   /// A little of a fresh random start mixed into the global parameters, so that equal components can part.

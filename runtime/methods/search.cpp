@@ -22,17 +22,20 @@ struct Arm {
   bool settled = false;
 };
 
-/// The best arm, and the best of the others with kinds of start that are not among the leaders yet.
+/// The best arm; the first one, so that the end is never below that of a plain run; and the best of the others with
+/// kinds of start that are not among them yet.
 std::vector<Arm> leaders_of(std::vector<Arm> arms, std::size_t n, const SearchReport& report) {
   std::vector<Arm> out;
   const auto kind = [&](const Arm& a) { return report.starts[a.start].kind; };
-  for (const bool new_kind : {true, false}) {
+  const auto take = [&](const auto& wanted) {
     for (Arm& a : arms) {
-      const bool taken = a.state.empty();
-      const bool known = std::ranges::any_of(out, [&](const Arm& b) { return kind(a) == kind(b); });
-      if (out.size() < n && !taken && !(new_kind && known)) out.push_back(std::exchange(a, {}));
+      if (out.size() < n && !a.state.empty() && wanted(a)) out.push_back(std::exchange(a, {}));
     }
-  }
+  };
+  take([&](const Arm&) { return out.empty(); });
+  take([&](const Arm& a) { return a.start == 0; });
+  take([&](const Arm& a) { return std::ranges::none_of(out, [&](const Arm& b) { return kind(a) == kind(b); }); });
+  take([](const Arm&) { return true; });
   return out;
 }
 
@@ -113,7 +116,12 @@ class Race {
   static void keep(std::vector<Arm>& arms, std::size_t n) {
     std::erase_if(arms, [](const Arm& a) { return std::isnan(a.elbo); });
     std::ranges::stable_sort(arms, [](const Arm& a, const Arm& b) { return a.elbo > b.elbo; });
-    if (arms.size() > n) arms.resize(n);
+    if (arms.size() <= n) return;
+    // The first start goes on in any case.
+    const auto first = std::ranges::find(arms, std::size_t{0}, &Arm::start);
+    if (first != arms.end() && first - arms.begin() >= static_cast<std::ptrdiff_t>(n))
+      std::iter_swap(first, arms.begin() + static_cast<std::ptrdiff_t>(n) - 1);
+    arms.resize(n);
   }
 
   const Engine& e_;

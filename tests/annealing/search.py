@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""The search of a plain `lehr fit`: it finds what other starts miss, tells what it did, and is the same for a seed.
+
+usage: search.py LEHR
+"""
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+from scipy.stats import gamma
+
+LEHR = os.path.abspath(sys.argv[1])
+R = np.random.default_rng(3)
+
+
+def fit(folder, name, model, data, *options, code=0):
+    at = lambda f: os.path.join(folder, f)
+    if "{" in model:
+        with open(at(name + ".lehr"), "w") as f:
+            f.write(model)
+        model = at(name + ".lehr")
+    if isinstance(data, dict):
+        with open(at(name + ".json"), "w") as f:
+            json.dump({k: np.asarray(v).tolist() for k, v in data.items()}, f)
+        data = ["--data", at(name + ".json")]
+    done = subprocess.run([LEHR, "fit", model, *data, "--out", at(name), *options], capture_output=True, text=True)
+    assert done.returncode == code, (name, done.returncode, done.stderr[-500:])
+    if code not in (0, 5):
+        return done.stderr
+    with open(at(name + "/fit.json")) as f:
+        report = json.load(f)
+    with open(at(name + "/trace.csv")) as f:
+        report["trace"] = list(csv.DictReader(f))
+    report["said"] = done.stdout + done.stderr
+    return report
+
+
+ZERO_INFLATED = """model m { plate n; plate k = 2; data on[k] : real;
+  lam ~ Gamma(shape = 1, rate = 0.1);
+  c ~ Dirichlet(concentration = 1) over k;
+  kind[n] ~ Categorical(c);
+  observe y[n] ~ Poisson(on[kind[n]] * lam); }"""
+
+
+def zero_inflation(folder):
+    """The default start may end in a rate of hundreds. The evidence is a double integral."""
+    lost = 0
+    p, lam = np.meshgrid(np.linspace(0.3, 0.9, 300), np.linspace(2.0, 4.5, 300))
+    poisson = lambda k, rate: k * np.log(rate) - rate - gammaln(k + 1)
+    for k in range(4):
+        y = R.poisson(3.1, 300) * (R.random(300) < 0.6)
+        data = {"on": [1e-9, 1], "y": y}
+        got = fit(folder, f"zero{k}", ZERO_INFLATED, data)
+        log_joint = gamma.logpdf(lam, 1, scale=10)
+        for k, n in zip(*np.unique(y, return_counts=True)):
+            log_joint = log_joint + n * np.logaddexp(np.log1p(-p) + poisson(k, 1e-9 * lam), np.log(p) + poisson(k, lam))
+        evidence = logsumexp(log_joint) + np.log(p[0, 1] - p[0, 0]) + np.log(lam[1, 0] - lam[0, 0])
+        assert evidence - 3 < got["elbo"] < evidence, (got["elbo"], evidence)
+        lost += fit(folder, "zero_plain", ZERO_INFLATED, data, "--search", "none")["elbo"] < evidence - 100
+    assert lost > 0
+    return f"ELBO {got['elbo']:.2f}, log evidence {evidence:.2f}; {lost} of 4 plain runs are lost"
+
+
+FAITHFUL = ["--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=4"]
+
+
+def what_it_tells(folder):
+    """Starts of all kinds, sweeps that add up, one line on the terminal; never below the start of a plain run."""
+    got = fit(folder, "tells", "models/gmm.lehr", FAITHFUL)
+    plain = fit(folder, "plain", "models/gmm.lehr", FAITHFUL, "--search", "none")
+    assert "search" not in plain and got["elbo"] >= plain["elbo"] - 1e-6 * abs(plain["elbo"])
+    starts = got["search"]["starts"]
+    assert {s["kind"] for s in starts} == {"seeds", "points", "allocations", "means", "flat"} and len(starts) == 10
+    assert starts[0]["kind"] == "seeds" and sum(s["converged"] for s in starts) == 2
+    at = [int(row["iteration"]) for row in got["trace"]]
+    # One sweep, at a temperature without end, only measures the largest entropy.
+    assert at == sorted(set(at)) and got["iterations"] == got["search"]["sweeps"] == at[-1] == len(at) + 1
+    assert got["iterations"] >= sum(s["sweeps"] for s in starts)
+    assert got["status"] == "converged" and "searched 10 starts" in got["said"], got["said"]
+    first = [float(row["elbo"]) for row in plain["trace"]][:5]
+    assert np.allclose([float(row["elbo"]) for row in got["trace"]][:5], first, rtol=1e-12)
+    return f"{got['elbo']:.3f}, plain {plain['elbo']:.3f}, {got['iterations']} sweeps for {plain['iterations']}"
+
+
+def same_for_a_seed(folder):
+    a, b = (fit(folder, name, "models/gmm.lehr", FAITHFUL, "--seed", "4") for name in ("a", "b"))
+    posteriors = [open(os.path.join(folder, name, "posterior.npz"), "rb").read() for name in ("a", "b")]
+    assert posteriors[0] == posteriors[1] and a["search"] == b["search"]
+    return "the same bytes"
+
+
+def narrowed(folder):
+    """What is said of starts, temperatures and sweeps leaves one start; a search takes no temperature."""
+    for k, options in enumerate((["--init", "points"], ["--restarts", "2"], ["--max-iter", "7"], ["--anneal", "linear:from=3,over=5"],
+                                 ["--tol", "1e-4"], ["--method", "svi"])):
+        assert "search" not in fit(folder, f"narrow{k}", "models/gmm.lehr", FAITHFUL, *options), options
+    full = fit(folder, "full", "models/gmm.lehr", FAITHFUL, "--search", "full", "--max-iter", "60")
+    assert len(full["search"]["starts"]) == 20 and sum(s["converged"] for s in full["search"]["starts"]) == 3
+    for options in (["--method", "svi"], ["--anneal", "auto"], ["--temper", "global"]):
+        assert "--search" in fit(folder, "refused", "models/gmm.lehr", FAITHFUL, "--search", "quick", *options, code=2)
+    return "one start where it was said"
+
+
+def exact_models(folder):
+    """A single block has one optimum: one start, and a sweep to see it. Several that always agree: three starts."""
+    coin = fit(folder, "coin", "models/coin.lehr", ["--data", "models/data/coin.csv"])
+    assert coin["iterations"] == 2 and not coin.get("search", {}).get("starts")
+    return "two sweeps"
+
+
+def failing(folder):
+    """Every start fails: the failure is that of a plain run."""
+    model = "model m { plate n; a ~ Gamma(shape = 1, rate = 1); mu ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu, precision = a); }"
+    data = {"x": [1e200, -1e200]}
+    got, plain = fit(folder, "failing", model, data, code=5), fit(folder, "plain_failing", model, data, "--search", "none", code=5)
+    assert got["status"] == "numerical_failure" and got["iterations"] == plain["iterations"]
+    assert got["said"] == plain["said"].replace("plain_failing", "failing")
+    return "exit code 5"
+
+
+def interrupted(folder):
+    out = os.path.join(folder, "stopped")
+    process = subprocess.Popen([LEHR, "fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=5", "--quiet", "--out", out],
+                               stderr=subprocess.PIPE, text=True)
+    trace = os.path.join(out, "trace.csv")
+    while process.poll() is None and not (os.path.exists(trace) and sum(1 for _ in open(trace)) > 8):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=120)
+    with open(os.path.join(out, "fit.json")) as f:
+        report = json.load(f)
+    assert report["status"] == "interrupted" and np.isfinite(report["elbo"]), report
+    return f"after {report['iterations']} sweeps"
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for check in (zero_inflation, what_it_tells, same_for_a_seed, narrowed, exact_models, failing, interrupted):
+        print(f"ok {check.__name__}: {check(folder)}", flush=True)
