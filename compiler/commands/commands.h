@@ -25,6 +25,7 @@ void add_format(CLI::App& app, Action& action);
 void add_families(CLI::App& app, Action& action);
 /// `command`: the whole command line, for fit.json.
 void add_fit(CLI::App& app, Action& action, const std::string& command);
+void add_predict(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);

@@ -244,6 +244,16 @@ std::optional<Element> Forward::named(ExprId id, const At& at) const {
   return Element{v->variable, variable_address(*v, at) / width(v->variable)};
 }
 
+std::pair<std::size_t, std::size_t> Forward::read_by(const VariableRef& r, const At& at) const {
+  const std::vector<PlateId>& axes = variable_axes_[r.variable.index()];
+  const std::size_t first = variable_address(r, at);
+  std::size_t numbers = 1;
+  for (std::size_t i = r.indices.size(); i < axes.size(); ++i)
+    numbers *= static_cast<std::size_t>(size(axes[i]));
+  const std::size_t n = width(r.variable);
+  return {first / n, numbers == 0 ? first / n : (first + numbers - 1) / n + 1};
+}
+
 const Distribution& Forward::distribution(const Statement& s, const At& at) const {
   if (!s.start || !s.lagged) return s.main;
   const Bound& b = model_[*s.lagged];

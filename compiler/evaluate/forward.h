@@ -64,6 +64,9 @@ class Forward {
   /// the expression is another one.
   std::optional<Element> named(model::ExprId id, const At& at) const;
 
+  /// Positions of the first and after the last element that a reference reads, categories of its indices as they are.
+  std::pair<std::size_t, std::size_t> read_by(const model::VariableRef& r, const At& at) const;
+
   /// Every bound at 0.
   At origin() const { return At(model_.bounds.size(), 0); }
   /// The bounds of the element's own statement at the element, all others at 0.

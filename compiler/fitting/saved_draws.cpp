@@ -7,6 +7,7 @@
 
 #include "compiler/evaluate/footprint.h"
 #include "compiler/evaluate/packed.h"
+#include "compiler/fitting/factor_source.h"
 #include "compiler/fitting/labelled_draws.h"
 #include "compiler/math/factor_draw.h"
 #include "runtime/rng.h"
@@ -14,75 +15,15 @@
 namespace lehr {
 namespace {
 
-using math::Factor;
-using math::FactorParameter;
 using math::FamilyRow;
 using Shape = std::vector<std::int64_t>;
 
-/// A factor and where its parameters are; of a joint one, `other` is the variable of the precision.
-struct FactorSource {
-  const FamilyRow& row;
-  const Factor& factor;
-  const SavedVariable& variable;
-  const SavedVariable* other = nullptr;
-
-  const NamedArray* array(const FactorParameter& p) const {
-    const SavedVariable* of = other && !p.of_mean ? other : &variable;
-    return of->find(p.name);
-  }
-};
-
-std::size_t components(int rank, std::size_t extent) { return rank == 0 ? 1 : rank == 1 ? extent : extent * extent; }
-
-bool has_all(const FactorSource& s) {
-  return std::ranges::all_of(s.factor.parameters,
-                             [&](const FactorParameter& p) { return !p.exported || s.array(p) != nullptr; });
-}
-
-struct Layout {
-  Shape elements;
-  std::size_t count = 1, extent = 1;
-};
-
-/// Shapes that agree: the same elements, and one extent of all event axes.
-std::optional<Layout> layout_of(const FactorSource& s) {
-  Layout out;
-  bool first = true;
-  for (const FactorParameter& p : s.factor.parameters) {
-    if (!p.exported) continue;
-    const NamedArray& a = *s.array(p);
-    if (std::ssize(a.shape) < p.event_rank) return std::nullopt;
-    const Shape elements(a.shape.begin(), a.shape.end() - p.event_rank);
-    if (!first && elements != out.elements) return std::nullopt;
-    first = false;
-    out.elements = elements;
-    if (p.event_rank > 0) out.extent = static_cast<std::size_t>(a.shape.back());
-  }
-  for (const std::int64_t n : out.elements)
-    out.count *= static_cast<std::size_t>(n);
-  for (const FactorParameter& p : s.factor.parameters)
-    if (p.exported && s.array(p)->values.size() != out.count * components(p.event_rank, out.extent))
-      return std::nullopt;
-  return out;
-}
-
-math::Environment parameters_of(const FactorSource& s, const Layout& layout, std::size_t element) {
-  math::Environment out{layout.extent, {}};
-  for (const FactorParameter& p : s.factor.parameters) {
-    if (!p.exported) continue;
-    const std::size_t n = components(p.event_rank, layout.extent);
-    const auto begin = s.array(p)->values.begin() + static_cast<std::ptrdiff_t>(element * n);
-    out.symbols[p.name] = {p.event_rank, {begin, begin + static_cast<std::ptrdiff_t>(n)}};
-  }
-  return out;
-}
-
 /// An array of a variable's values, [draw, elements, event].
-NamedArray empty_array(const SavedVariable& v, const Layout& layout, int rank, std::int64_t n, bool integer) {
+NamedArray empty_array(const SavedVariable& v, const FactorLayout& layout, int rank, std::int64_t n, bool integer) {
   NamedArray out{v.name, {n}, {}, integer};
   out.shape.insert(out.shape.end(), layout.elements.begin(), layout.elements.end());
   out.shape.insert(out.shape.end(), static_cast<std::size_t>(rank), static_cast<std::int64_t>(layout.extent));
-  out.values.resize(static_cast<std::size_t>(n) * layout.count * components(rank, layout.extent));
+  out.values.resize(static_cast<std::size_t>(n) * layout.count * numbers_of(rank, layout.extent));
   return out;
 }
 
@@ -92,16 +33,16 @@ Error not_of_family(const SavedFit& fit, const SavedVariable& v) {
 
 /// The variable's array, and that of the precision of a joint factor.
 Result<std::vector<NamedArray>> draw(const SavedFit& fit, const FactorSource& s, std::int64_t n, Rng& rng) {
-  const std::optional<Layout> layout = layout_of(s);
+  const std::optional<FactorLayout> layout = layout_of(s);
   if (!layout) return not_of_family(fit, s.variable);
   const bool integer = has_integers(s.row.support);
   const int rank = event_rank(s.row.support);
   std::vector<NamedArray> out{empty_array(s.variable, *layout, rank, n, integer)};
-  std::vector<std::size_t> widths{components(rank, layout->extent)};
+  std::vector<std::size_t> widths{numbers_of(rank, layout->extent)};
   if (s.other) {
     const int of_precision = event_rank(*s.row.joint_precision);
     out.push_back(empty_array(*s.other, *layout, of_precision, n, false));
-    widths.push_back(components(of_precision, layout->extent));
+    widths.push_back(numbers_of(of_precision, layout->extent));
   }
   for (std::size_t e = 0; e < layout->count; ++e) {
     const math::Draw draw_element = factor_draw(s.row, s.factor, parameters_of(s, *layout, e));
@@ -117,17 +58,6 @@ Result<std::vector<NamedArray>> draw(const SavedFit& fit, const FactorSource& s,
     }
   }
   return out;
-}
-
-/// The factor that the arrays belong to; nothing where a joint one is drawn with its other member.
-std::optional<FactorSource> factor_source(const SavedFit& fit, const SavedVariable& v, const FamilyRow& row) {
-  const SavedVariable* other = v.joint.empty() ? nullptr : fit.find(v.joint);
-  for (const Factor* f : {row.factor ? &*row.factor : nullptr, math::point_factor(row)}) {
-    if (!f) continue;
-    const FactorSource s{row, *f, v, row.joint_precision ? other : nullptr};
-    if (has_all(s)) return s;
-  }
-  return std::nullopt;
 }
 
 std::vector<SizedArray> footprint(const SavedFit& fit, std::int64_t n) {
@@ -187,7 +117,7 @@ Result<FactorDraws> draw_factors(const SavedFit& fit, std::int64_t n, std::uint6
       out.missing.push_back(v.name);
       continue;
     }
-    const std::optional<FactorSource> source = factor_source(fit, v, *row);
+    const std::optional<FactorSource> source = factor_source(*row, v, v.joint.empty() ? nullptr : fit.find(v.joint));
     if (!source && row->joint_precision && fit.find(v.joint)) continue;
     if (!source) return not_of_family(fit, v);
     Result<std::vector<NamedArray>> drawn = draw(fit, *source, n, rng);

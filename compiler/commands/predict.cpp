@@ -1,0 +1,119 @@
+// `lehr predict`: what a variational fit says of new data, and of what is missing in them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/numbers.h"
+#include "compiler/commands/prediction_table.h"
+#include "compiler/commands/settings.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/writers.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+namespace {
+
+constexpr std::string_view kTable = ".csv";
+
+struct PredictOptions {
+  std::string directory, model, out;
+  std::vector<std::string> data, sizes;
+  PredictionOptions prediction;
+};
+
+/// Sizes of the data are the user's, all others the fit's.
+Result<Settings> settings_of(const PredictOptions& o, const Analysed& analysed, const SavedFit& fit) {
+  Settings out = fitted_settings(analysed, fit);
+  const Result<Settings> given = read_settings({{}, o.sizes, {}});
+  if (!given) return given;
+  for (const auto& [plate, size] : given->sizes) {
+    if (const auto it = out.sizes.find(plate); it != out.sizes.end() && it->second != size)
+      return Error{ExitCode::data,
+                   option("sizes"),
+                   fmt::format("'{}' has {} elements in the fit, and parameters of their own", plate, it->second),
+                   {"only plates of the data may have another size"}};
+    out.sizes[plate] = size;
+  }
+  return out;
+}
+
+std::string said(const Prediction& p) {
+  std::vector<std::string> names;
+  for (const PredictedVariable& v : p.variables)
+    names.push_back(fmt::format("{} ({})", p.analysed.model[v.variable].name, v.elements.size()));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+ExitCode predict(const PredictOptions& o) {
+  const std::string path = o.out.empty() ? (std::filesystem::path(o.directory) / "predicted.csv").string() : o.out;
+  const bool table = path.ends_with(kTable);
+  const Result<ArrayFormat> format = table ? ArrayFormat{} : array_format(option("out"), path);
+  if (!format)
+    return complain(Error{ExitCode::usage,
+                          option("out"),
+                          fmt::format("'{}' does not end in {} or {}", path, kTable, array_extensions()),
+                          {}});
+  const Result<SavedFit> fit = read_fit(o.directory);
+  if (!fit) return complain(fit.error());
+  const std::optional<Source> source = read_model(o.model.empty() ? fit->model_file : o.model);
+  if (!source) return ExitCode::usage;
+  Diagnostics diagnostics;
+  const std::optional<model::Model> resolved = read(*source, diagnostics);
+  const std::optional<Analysed> analysed = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
+  if (!analysed) return report(diagnostics, *source);
+  const Result<Dataset> dataset = read_bindings(o.data);
+  if (!dataset) return complain(dataset.error());
+  const Result<Settings> settings = settings_of(o, *analysed, *fit);
+  if (!settings) return complain(settings.error());
+  const Result<Prediction> prediction =
+      lehr::predict(*source, *resolved, *analysed, *dataset, *settings, *fit, o.prediction);
+  if (!prediction) {
+    Error e = prediction.error();
+    if (e.where.empty()) e.where = source->name;
+    return complain(e);
+  }
+  const Result<std::string> bytes =
+      table ? Result<std::string>(prediction_csv(*prediction)) : format->format(prediction_arrays(*prediction));
+  if (!bytes) return complain(bytes.error());
+  std::error_code ignored;  // the writer says what is wrong
+  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder, ignored);
+  if (Result<bool> r = write_file(path, *bytes); !r) return complain(r.error());
+  fmt::print("{}: predicted {} in {}{}\n", printable(fit->model), said(*prediction), printable(path),
+             prediction->draws > 0 ? fmt::format(", {} draws with seed {}", prediction->draws, o.prediction.seed)
+                                   : ", all of it exact");
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, Action& action) {
+  const auto o = std::make_shared<PredictOptions>();
+  CLI::App* c = app.add_subcommand("predict", "Predict new items and missing values from a variational fit");
+  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
+  c->add_option("--data", o->data, "what is known of the new items, as for `lehr fit`")->take_all();
+  c->add_option("--sizes", o->sizes, "sizes of plates that the data do not show, PLATE=N,...")->take_all();
+  c->add_option(
+      "--out", o->out,
+      fmt::format("file for the predictions ({} or {}); DIR/predicted.csv unless given", kTable, array_extensions()));
+  add_number(*c, "--draws", o->prediction.draws, kDrawsRange, "draws for what has no closed form");
+  add_number(*c, "--seed", o->prediction.seed, kSeedRange, "seed of the draws");
+  add_number(*c, "--local-iters", o->prediction.local.local_iterations, kLocalIterationsRange,
+             "largest number of passes over the local variables of an item");
+  add_number(*c, "--local-tol", o->prediction.local.local_tolerance, kToleranceRange,
+             "an item is done when its parameters move by less than this, relatively");
+  c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
+  c->footer(
+      "Examples:\n"
+      "  lehr predict out/gmm --data x=test.csv:a,b --out out/classes.csv\n"
+      "  lehr predict out/regression --data x=test.csv:a,b          the y that is not given\n"
+      "  lehr predict out/coin --sizes throw=1 --out out/next.json\n"
+      "Observed variables are predicted where their values are missing (empty fields, or not given at all), and the\n"
+      "local variables of all items. docs/predicting.md says which numbers are exact and how the others are drawn.");
+  c->callback([o, &action] { action = [o] { return predict(*o); }; });
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,177 @@
+// Columns of indices are those of all variables together, in order of appearance.
+#include "compiler/commands/prediction_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "compiler/evaluate/packed.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+constexpr std::array<const char*, 3> kQuantileColumns = {"5%", "50%", "95%"}, kQuantileArrays = {"q5", "q50", "q95"};
+const std::set<std::string> kOtherColumns = {"variable", "value", "probability", "most_probable", "mean",
+                                             "mcse",     "sd",    "5%",          "50%",           "95%"};
+
+/// An index of a variable: the column that it is in, and the plate that has its labels.
+struct Axis {
+  std::string column;
+  PlateId plate;
+};
+
+std::vector<Axis> axes_of(const Model& m, VariableId id) {
+  const Variable& v = m[id];
+  std::vector<Axis> out;
+  const auto add = [&](const std::string& plate, PlateId set) {
+    std::string name = plate;
+    const auto is_taken = [&] {
+      return kOtherColumns.contains(name) || std::ranges::find(out, name, &Axis::column) != out.end();
+    };
+    for (int k = 2; is_taken(); ++k)
+      name = fmt::format("{}_{}", plate, k);
+    out.push_back({name, set});
+  };
+  for (const BoundId b : m[v.statement].bounds)
+    add(m[b].name, m[m[b].plate].set);
+  for (const PlateId p : v.event)
+    add(m[p].name, m[p].set);
+  return out;
+}
+
+/// A field of a CSV table (RFC 4180).
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text)
+    out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string number(double x) { return std::isnan(x) ? "" : fmt::format("{:.17g}", x); }
+
+std::string label(const BoundData& data, PlateId plate, std::int64_t position, std::int64_t first) {
+  const std::vector<std::string>& labels = data.labels[plate.index()];
+  const auto k = static_cast<std::size_t>(position);
+  return k < labels.size() ? field(labels[k]) : fmt::format("{}", position - first);
+}
+
+class Table {
+ public:
+  explicit Table(const Prediction& p) : p_(p), forward_(p.analysed.model, p.data) {
+    for (const PredictedVariable& v : p.variables)
+      for (const Axis& axis : axes_of(model(), v.variable))
+        if (std::ranges::find(columns_, axis.column) == columns_.end()) columns_.push_back(axis.column);
+  }
+
+  std::string csv() {
+    out_ = "variable";
+    for (const std::string& c : columns_)
+      out_ += "," + field(c);
+    out_ += ",value,probability,most_probable,mean,sd";
+    for (const char* q : kQuantileColumns)
+      out_ += fmt::format(",{}", q);
+    out_ += ",mcse\n";
+    for (const PredictedVariable& v : p_.variables)
+      for (std::size_t i = 0; i < v.elements.size(); ++i)
+        for (std::size_t j = 0; j < v.width; ++j)
+          add_row(v, i, j);
+    return std::move(out_);
+  }
+
+ private:
+  const Model& model() const { return p_.analysed.model; }
+
+  /// The text of every column of indices; empty where the variable has none of that name.
+  std::vector<std::string> indices(const PredictedVariable& v, std::size_t i, std::size_t j) const {
+    const std::vector<Axis> axes = axes_of(model(), v.variable);
+    const Variable& variable = model()[v.variable];
+    const std::vector<BoundId>& bounds = model()[variable.statement].bounds;
+    const At at = forward_.at({v.variable, v.elements[i]});
+    std::vector<std::string> out(columns_.size());
+    auto rest = static_cast<std::int64_t>(j);
+    for (std::size_t a = axes.size(); a-- > 0;) {
+      std::int64_t position = 0, first = 0;
+      if (a < bounds.size()) {
+        const Bound& b = model()[bounds[a]];
+        position = at[bounds[a].index()];
+        if (b.parent) first = p_.data.offsets[b.plate.index()][static_cast<std::size_t>(at[b.parent->index()])];
+      } else {
+        const std::int64_t n = p_.data.sizes[axes[a].plate.index()];
+        position = rest % n;
+        rest /= n;
+      }
+      const auto column = std::ranges::find(columns_, axes[a].column) - columns_.begin();
+      out[static_cast<std::size_t>(column)] = label(p_.data, axes[a].plate, position, first);
+    }
+    return out;
+  }
+
+  void add_row(const PredictedVariable& v, std::size_t i, std::size_t j) {
+    const std::size_t at = i * v.width + j;
+    out_ += model()[v.variable].name;
+    for (const std::string& index : indices(v, i, v.probabilities ? 0 : j))
+      out_ += "," + index;
+    if (v.probabilities) {
+      const PlateId values = model()[*model()[v.variable].value_plate].set;
+      out_ += fmt::format(",{},{},{},,", label(p_.data, values, static_cast<std::int64_t>(j), 0), number(v.mean[at]),
+                          j == v.most_probable(i) ? 1 : 0);
+      for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q)
+        out_ += ",";
+    } else {
+      out_ += fmt::format(",,,,{},{}", number(v.mean[at]), number(v.sd[at]));
+      for (const std::vector<double>& q : v.quantiles)
+        out_ += "," + number(q[at]);
+    }
+    out_ += "," + number(v.error[at]) + "\n";
+  }
+
+  const Prediction& p_;
+  Forward forward_;
+  std::vector<std::string> columns_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string prediction_csv(const Prediction& prediction) { return Table(prediction).csv(); }
+
+std::vector<NamedArray> prediction_arrays(const Prediction& p) {
+  const Model& m = p.analysed.model;
+  std::vector<NamedArray> out;
+  for (const PredictedVariable& v : p.variables) {
+    const Variable& variable = m[v.variable];
+    const std::vector<std::int64_t> elements = packed_shape(m, p.data, variable.axes, {});
+    std::vector<std::int64_t> all = packed_shape(m, p.data, variable.axes, variable.event);
+    if (v.probabilities) all.push_back(static_cast<std::int64_t>(v.width));
+    std::size_t count = 1;
+    for (const std::int64_t n : elements)
+      count *= static_cast<std::size_t>(n);
+    const auto add = [&](const char* what, const std::vector<double>& from) {
+      NamedArray a{variable.name + "." + what, all, std::vector<double>(count * v.width, std::nan("")), false};
+      for (std::size_t i = 0; i < v.elements.size(); ++i)
+        for (std::size_t j = 0; j < v.width; ++j)
+          a.values[v.elements[i] * v.width + j] = from[i * v.width + j];
+      out.push_back(std::move(a));
+    };
+    add(v.probabilities ? "probability" : "mean", v.mean);
+    add("mcse", v.error);
+    if (v.probabilities) {
+      NamedArray best{variable.name + ".most_probable", elements, std::vector<double>(count, -1.0), true};
+      for (std::size_t i = 0; i < v.elements.size(); ++i)
+        best.values[v.elements[i]] = static_cast<double>(v.most_probable(i));
+      out.push_back(std::move(best));
+      continue;
+    }
+    add("sd", v.sd);
+    for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q)
+      add(kQuantileArrays[q], v.quantiles[q]);
+  }
+  return out;
+}
+
+}  // namespace lehr

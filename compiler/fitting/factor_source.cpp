@@ -1,0 +1,62 @@
+// Arrays are matched with the parameters of a row by their names.
+#include "compiler/fitting/factor_source.h"
+
+#include <algorithm>
+
+namespace lehr {
+
+using math::Factor;
+using math::FactorParameter;
+using Shape = std::vector<std::int64_t>;
+
+const NamedArray* FactorSource::array(const FactorParameter& p) const {
+  const SavedVariable* of = other && !p.of_mean ? other : &variable;
+  return of->find(p.name);
+}
+
+std::size_t numbers_of(int rank, std::size_t extent) { return rank == 0 ? 1 : rank == 1 ? extent : extent * extent; }
+
+std::optional<FactorSource> factor_source(const math::FamilyRow& row, const SavedVariable& v,
+                                          const SavedVariable* other) {
+  for (const Factor* f : {row.factor ? &*row.factor : nullptr, math::point_factor(row)}) {
+    if (!f) continue;
+    const FactorSource s{row, *f, v, row.joint_precision ? other : nullptr};
+    const auto is_there = [&](const FactorParameter& p) { return !p.exported || s.array(p) != nullptr; };
+    if (std::ranges::all_of(f->parameters, is_there)) return s;
+  }
+  return std::nullopt;
+}
+
+std::optional<FactorLayout> layout_of(const FactorSource& s) {
+  FactorLayout out;
+  bool first = true;
+  for (const FactorParameter& p : s.factor.parameters) {
+    if (!p.exported) continue;
+    const NamedArray& a = *s.array(p);
+    if (std::ssize(a.shape) < p.event_rank) return std::nullopt;
+    const Shape elements(a.shape.begin(), a.shape.end() - p.event_rank);
+    if (!first && elements != out.elements) return std::nullopt;
+    first = false;
+    out.elements = elements;
+    if (p.event_rank > 0) out.extent = static_cast<std::size_t>(a.shape.back());
+  }
+  for (const std::int64_t n : out.elements)
+    out.count *= static_cast<std::size_t>(n);
+  for (const FactorParameter& p : s.factor.parameters)
+    if (p.exported && s.array(p)->values.size() != out.count * numbers_of(p.event_rank, out.extent))
+      return std::nullopt;
+  return out;
+}
+
+math::Environment parameters_of(const FactorSource& s, const FactorLayout& layout, std::size_t element) {
+  math::Environment out{layout.extent, {}};
+  for (const FactorParameter& p : s.factor.parameters) {
+    if (!p.exported) continue;
+    const std::size_t n = numbers_of(p.event_rank, layout.extent);
+    const auto begin = s.array(p)->values.begin() + static_cast<std::ptrdiff_t>(element * n);
+    out.symbols[p.name] = {p.event_rank, {begin, begin + static_cast<std::ptrdiff_t>(n)}};
+  }
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,54 @@
+// One function an element, made once.
+#include "compiler/fitting/factor_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/fitting/factor_source.h"
+
+namespace lehr {
+
+Result<FactorValues> FactorValues::make(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
+                                        const std::vector<bool>& wanted) {
+  const model::Model& m = analysed.model;
+  FactorValues out;
+  for (const conditionals::Block& b : analysed.schedule.conditionals.blocks) {
+    if (m[b.variable].auxiliary || !(wanted[b.variable.index()] || (b.mean && wanted[b.mean->index()]))) continue;
+    Source source;
+    if (b.mean) source.members.push_back(*b.mean);
+    source.members.push_back(b.variable);
+    const std::string& name = m[source.members[0]].name;
+    const Error missing{ExitCode::data, "posterior.npz", fmt::format("the factor of '{}' is not in it", name), {}};
+    const auto v = posterior.find(name), precision = posterior.find(m[b.variable].name);
+    if (v == posterior.end() || precision == posterior.end()) return missing;
+    const std::optional<FactorSource> of = factor_source(*b.family, v->second, b.mean ? &precision->second : nullptr);
+    const std::optional<FactorLayout> layout = of ? layout_of(*of) : std::nullopt;
+    if (!layout) return missing;
+    for (std::size_t e = 0; e < layout->count; ++e) {
+      source.elements.push_back(math::factor_draw(of->row, of->factor, parameters_of(*of, *layout, e)));
+      if (!source.elements.back())
+        return Error{ExitCode::data, "", fmt::format("there are no draws of '{}' ({})", name, of->row.name), {}};
+    }
+    out.sources_.push_back(std::move(source));
+  }
+  return out;
+}
+
+void FactorValues::draw(const std::vector<std::vector<bool>>& informed, Forward& to, Rng& rng) const {
+  for (const Source& s : sources_) {
+    for (std::size_t e = 0; e < s.elements.size(); ++e) {
+      const auto is_informed = [&](model::VariableId v) { return informed[v.index()][e]; };
+      if (std::ranges::none_of(s.members, is_informed)) continue;
+      const std::vector<double> x = s.elements[e](rng);
+      auto from = x.begin();
+      for (const model::VariableId v : s.members) {
+        const auto end = from + static_cast<std::ptrdiff_t>(to.width(v));
+        if (is_informed(v)) std::copy(from, end, to.values(Element{v, e}).begin());
+        from = end;
+      }
+    }
+  }
+}
+
+}  // namespace lehr

@@ -1,0 +1,35 @@
+// Draws from a factorised posterior, put where the model's expressions read them.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/evaluate/forward.h"
+#include "compiler/math/factor_draw.h"
+#include "compiler/pipeline.h"
+#include "runtime/files/saved_fit.h"
+
+namespace lehr {
+
+class FactorValues {
+ public:
+  /// The factors of the variables that are wanted (by VariableId), from their arrays. ExitCode::data where the arrays
+  /// are not those of the factors, or not there.
+  static Result<FactorValues> make(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
+                                   const std::vector<bool>& wanted);
+
+  /// One draw of every element that `informed` has (by VariableId and element), each from its own factor, joint factors
+  /// as a whole; the other elements stay. Factors of chains are drawn by element.
+  void draw(const std::vector<std::vector<bool>>& informed, Forward& to, Rng& rng) const;
+
+ private:
+  struct Source {
+    std::vector<model::VariableId> members;  // as a draw has them: the mean of a joint factor first
+    std::vector<math::Draw> elements;
+  };
+  std::vector<Source> sources_;
+};
+
+}  // namespace lehr

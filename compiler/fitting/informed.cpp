@@ -1,0 +1,119 @@
+// From the observations up to their parents.
+#include "compiler/fitting/informed.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/model/walk.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+class Reach {
+ public:
+  Reach(const Analysed& analysed, const Forward& forward)
+      : analysed_(analysed), forward_(forward), touches_(analysed.model.exprs.size(), false) {
+    const Model& m = model();
+    for (std::size_t k = 0; k < m.exprs.size(); ++k) {
+      for (const ExprId id : nodes_under(m, {ExprId(k)})) {
+        const auto* ref = std::get_if<VariableRef>(&m[id].node);
+        touches_[k] = touches_[k] || (ref && is_local(ref->variable));
+      }
+    }
+    for (std::size_t k = 0; k < m.variables.size(); ++k) {
+      const Variable& v = m.variables[k];
+      const std::size_t n = v.auxiliary ? 0 : forward.elements(VariableId(k));
+      informed_.emplace_back(n, !is_local(VariableId(k)) || is_chain(VariableId(k)));
+    }
+  }
+
+  std::vector<std::vector<bool>> run() {
+    const Model& m = model();
+    for (std::size_t k = 0; k < m.variables.size(); ++k) {
+      const Variable& v = m.variables[k];
+      if (v.auxiliary || !(v.observed || is_chain(VariableId(k)))) continue;
+      for (std::size_t e = 0; e < informed_[k].size(); ++e) {
+        const Element element{VariableId(k), e};
+        if (!v.observed || !std::isnan(forward_.values(element)[0])) todo_.push_back(element);
+      }
+    }
+    for (const Potential& p : m.potentials)
+      for (const ExprId id : nodes_under(m, {p.value}))
+        if (const auto* ref = std::get_if<VariableRef>(&m[id].node)) mark(ref->variable, 0, size(ref->variable));
+    while (!todo_.empty()) {
+      const Element e = todo_.back();
+      todo_.pop_back();
+      const At at = forward_.at(e);
+      for (const Parameter& p : forward_.distribution(m[m[e.variable].statement], at).parameters)
+        visit(p.value, at);
+    }
+    return std::move(informed_);
+  }
+
+ private:
+  const Model& model() const { return analysed_.model; }
+  std::size_t size(VariableId v) const { return informed_[v.index()].size(); }
+
+  bool is_local(VariableId v) const {
+    const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[v.index()];
+    return b.valid() && analysed_.schedule.stage_of[b.index()].has_value();
+  }
+  bool is_chain(VariableId v) const {
+    const conditionals::Conditionals& c = analysed_.schedule.conditionals;
+    return is_local(v) && c[c.block_of[v.index()]].chain.has_value();
+  }
+
+  void mark(VariableId v, std::size_t begin, std::size_t end) {
+    for (std::size_t e = begin; e < end; ++e) {
+      if (informed_[v.index()][e]) continue;
+      informed_[v.index()][e] = true;
+      todo_.push_back({v, e});
+    }
+  }
+
+  /// An index that is itself latent may select any element.
+  bool is_latent(const std::vector<Index>& indices) const {
+    return std::ranges::any_of(indices, [&](const Index& index) {
+      const auto* lookup = std::get_if<Index::Lookup>(&index.form);
+      if (!lookup) return false;
+      const std::vector<ExprId> nodes = nodes_under(model(), {lookup->category});
+      return std::ranges::any_of(nodes, [&](ExprId id) {
+        const auto* ref = std::get_if<VariableRef>(&model()[id].node);
+        return ref && !model()[ref->variable].observed;
+      });
+    });
+  }
+
+  void visit(ExprId id, const At& at) {
+    if (!touches_[id.index()]) return;
+    const Expr& e = model()[id];
+    if (const auto* sum = std::get_if<SumOver>(&e.node)) {
+      At inner = at;
+      forward_.each(sum->bounds, inner, [&] { visit(sum->body, inner); });
+      return;
+    }
+    if (const auto* ref = std::get_if<VariableRef>(&e.node); ref && is_local(ref->variable)) {
+      const auto [begin, end] =
+          is_latent(ref->indices) ? std::pair(std::size_t{0}, size(ref->variable)) : forward_.read_by(*ref, at);
+      mark(ref->variable, begin, end);
+    }
+    for (const ExprId child : children_of(e))
+      visit(child, at);
+  }
+
+  const Analysed& analysed_;
+  const Forward& forward_;
+  std::vector<bool> touches_;  // by ExprId: a local variable stands under it
+  std::vector<std::vector<bool>> informed_;
+  std::vector<Element> todo_;
+};
+
+}  // namespace
+
+std::vector<std::vector<bool>> informed_elements(const Analysed& analysed, const Forward& forward) {
+  return Reach(analysed, forward).run();
+}
+
+}  // namespace lehr

@@ -1,0 +1,153 @@
+// Data with gaps, and the inference of their items.
+#include "compiler/fitting/prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/evaluate/packed.h"
+#include "compiler/fitting/fitting.h"
+#include "compiler/fitting/moments.h"
+#include "compiler/fitting/predicted_numbers.h"
+#include "compiler/instance/instance.h"
+#include "compiler/model/walk.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+bool is_local(const Analysed& a, VariableId v) {
+  const conditionals::BlockId b = a.schedule.conditionals.block_of[v.index()];
+  return b.valid() && a.schedule.stage_of[b.index()].has_value();
+}
+
+/// Observed variables that are not bound are missing as a whole.
+Result<BoundData> bind_with_gaps(const Model& m, const Dataset& dataset, const Settings& settings) {
+  const auto is_there = [&](const Variable& v) { return !v.observed || dataset.contains(v.name); };
+  if (std::ranges::all_of(m.variables, is_there)) return lehr::bind(m, dataset, settings);
+  Result<BoundData> data = bind_givens(m, dataset, settings);
+  if (!data) return data;
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    BoundArray& a = data->observed[k];
+    if (!v.observed || v.auxiliary || !a.values.empty()) continue;
+    std::size_t n = 1;
+    for (const std::int64_t extent : packed_shape(m, *data, v.axes, v.event))
+      n *= static_cast<std::size_t>(extent);
+    a = {std::vector<double>(n, std::nan("")), n > 0};
+  }
+  return data;
+}
+
+/// Why what is missing has no distribution given the rest.
+std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
+  const auto is_missing = [&](ExprId id) -> const Variable* {
+    const auto* ref = std::get_if<VariableRef>(&m[id].node);
+    return ref && data.observed[ref->variable.index()].has_missing ? &m[ref->variable] : nullptr;
+  };
+  for (const Potential& p : m.potentials)
+    for (const ExprId id : nodes_under(m, {p.value}))
+      if (const Variable* v = is_missing(id))
+        return Error{ExitCode::model,
+                     "",
+                     fmt::format("'{}' is in a potential: its density has no known normaliser", v->name),
+                     {"what is missing can be predicted where the model has it drawn from a distribution alone"}};
+  for (const Statement& s : m.statements)
+    for (const ExprId id : nodes_under(m, roots_of(s)))
+      if (const Variable* v = is_missing(id))
+        return Error{ExitCode::data,
+                     option("data"),
+                     fmt::format("'{}' is missing, but '{}' depends on it", v->name, m[s.variable].name),
+                     {fmt::format("give '{}' its values", v->name)}};
+  return std::nullopt;
+}
+
+/// Elements of a plate of their own that have no observation count 0 times: the variables that only they depend on say
+/// nothing of the item then. Chains keep theirs, which lead to the next element.
+Model without_missing_elements(const Model& m, BoundData& data) {
+  const auto is_chain = [](const Statement& s) { return s.lagged.has_value(); };
+  if (std::ranges::any_of(m.statements, is_chain)) return m;
+  Model out = with_counted_elements(m, data);
+  for (std::size_t k = 0; k < out.variables.size(); ++k) {
+    const Variable& v = out.variables[k];
+    const Plate* p = v.observed && data.observed[k].has_missing ? times_plate(out, v) : nullptr;
+    const auto lies_there = [&](const Variable& x) {
+      return x.observed && p && std::ranges::find(x.axes, p->set) != x.axes.end();
+    };
+    if (!p || v.axes.back() != p->set || out[*p->times].axes != v.axes ||
+        std::ranges::count_if(out.variables, lies_there) != 1)
+      continue;
+    std::vector<double>& copies = data.givens[p->times->index()].values;
+    const std::vector<double>& x = data.observed[k].values;
+    const std::size_t width = copies.empty() ? 1 : x.size() / copies.size();
+    for (std::size_t e = 0; e < copies.size(); ++e)
+      if (std::isnan(x[e * width])) copies[e] = 0;
+  }
+  return out;
+}
+
+/// Arrays of the factors of every latent variable: the fit's of the global ones, inferred ones of the others.
+Result<std::vector<NamedArray>> factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit,
+                                        const PredictionOptions& options) {
+  const Model& m = analysed.model;
+  std::vector<NamedArray> global;
+  bool some_local = false;
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    if (v.observed || v.auxiliary) continue;
+    some_local = some_local || is_local(analysed, VariableId(k));
+    if (is_local(analysed, VariableId(k))) continue;
+    for (const NamedArray& a : fit.posterior)
+      if (a.name.substr(0, a.name.rfind('.')) == v.name) global.push_back(a);
+  }
+  if (!some_local) return global;
+  loops::LowerOptions lower;
+  lower.save_locals = true;
+  Result<std::unique_ptr<Instance>> instance = Instance::make(analysed, data, lower, Backend::native, 0);
+  if (!instance) return instance.error();
+  if (Result<bool> r = (*instance)->start(options.seed, 0, StartKind::means); !r) return r.error();
+  if (Result<bool> r = (*instance)->set(global, "posterior.npz"); !r) return r.error();
+  if (Result<double> r = infer_items(**instance, options.local); !r) return r.error();
+  return (*instance)->posterior(true);
+}
+
+}  // namespace
+
+std::size_t PredictedVariable::most_probable(std::size_t element) const {
+  const auto begin = mean.begin() + static_cast<std::ptrdiff_t>(element * width);
+  return static_cast<std::size_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(width)) - begin);
+}
+
+Result<Prediction> predict(const Source& source, const Model& resolved, const Analysed& complete,
+                           const Dataset& dataset, const Settings& settings, const SavedFit& fit,
+                           const PredictionOptions& options) {
+  const auto is_sampled = [](const SavedVariable& v) { return v.find(kDrawnRHat) || v.find(kDrawnEssBulk); };
+  if (std::ranges::any_of(fit.variables, is_sampled))
+    return Error{ExitCode::data,
+                 fit.directory,
+                 "predictions are made from the factors of a variational fit, and this one was sampled",
+                 {"fit the model by another method; draws.nc has posterior predictive draws of the data themselves"}};
+  Result<BoundData> data = bind_with_gaps(complete.model, dataset, settings);
+  if (!data) return data.error();
+  if (std::optional<Error> e = no_distribution(resolved, *data)) return *e;
+  Prediction out;
+  out.data = std::move(*data);
+  const Model model = without_missing_elements(resolved, out.data);
+  density::ExpandOptions expand;
+  for (const BoundArray& a : out.data.observed)
+    expand.may_be_missing.push_back(a.has_missing);
+  Diagnostics diagnostics;
+  std::optional<Analysed> analysed = analyse(model, expand, diagnostics);
+  if (!analysed)
+    return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
+  out.analysed = std::move(*analysed);
+  Result<std::vector<NamedArray>> posterior = factors(out.analysed, out.data, fit, options);
+  if (!posterior) return posterior.error();
+  if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), options)) return *e;
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,51 @@
+// Prediction from a variational fit: what data leave out, and the local variables of their items.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "compiler/fitting/held_out.h"
+
+namespace lehr {
+
+struct PredictionOptions {
+  std::int64_t draws = 1000;
+  std::uint64_t seed = 1;             // of the draws
+  SweepOptions local = {1000, 1e-6};  // inference of the local variables
+};
+
+inline constexpr std::array<double, 3> kPredictedQuantiles = {0.05, 0.5, 0.95};
+
+/// What is said of the elements of one variable: row-major over `elements` and `width` numbers of each.
+struct PredictedVariable {
+  model::VariableId variable;
+  std::vector<std::size_t> elements;  // positions, packed as a BoundArray
+  std::size_t width = 1;              // numbers of an element; of categories, values
+  bool probabilities = false;         // a category: `mean` has probabilities of the values, and there is nothing else
+  std::vector<double> mean;
+  std::vector<double> error;  // Monte Carlo standard error of `mean`; 0: it is exact
+  std::vector<double> sd;
+  std::array<std::vector<double>, 3> quantiles;
+
+  /// The most probable value of the `element`-th one of the list.
+  std::size_t most_probable(std::size_t element) const;
+};
+
+struct Prediction {
+  Analysed analysed;
+  BoundData data;
+  std::vector<PredictedVariable> variables;  // in order of declaration
+  std::int64_t draws = 0;                    // that were made; 0: none was needed
+};
+
+/// Global factors stay as the fit has them; the factors of the items are inferred from the observations that are there.
+/// Predicted are the elements of observed variables that are missing or not bound, by the distribution of the model
+/// averaged over the factors, and local variables, by their factors; what no observation depends on, by its
+/// distribution given its parents. `settings` as of fitted_settings().
+/// ExitCode::model where the density of what is missing has no normaliser, or is improper; ExitCode::data where others
+/// depend on it, where nothing is to be predicted, and for fits by sampling.
+Result<Prediction> predict(const Source& source, const model::Model& resolved, const Analysed& complete,
+                           const Dataset& dataset, const Settings& settings, const SavedFit& fit,
+                           const PredictionOptions& options);
+
+}  // namespace lehr
