@@ -78,21 +78,17 @@ class Table {
     out_ += ",mcse\n";
     for (const PredictedVariable& v : p_.variables)
       for (std::size_t i = 0; i < v.elements.size(); ++i)
-        for (std::size_t j = 0; j < v.width; ++j)
-          add_row(v, i, j);
+        add_rows(v, i);
     return std::move(out_);
   }
 
  private:
   const Model& model() const { return p_.analysed.model; }
 
-  /// The text of every column of indices; empty where the variable has none of that name.
-  std::vector<std::string> indices(const PredictedVariable& v, std::size_t i, std::size_t j) const {
-    const std::vector<Axis> axes = axes_of(model(), v.variable);
-    const Variable& variable = model()[v.variable];
-    const std::vector<BoundId>& bounds = model()[variable.statement].bounds;
-    const At at = forward_.at({v.variable, v.elements[i]});
-    std::vector<std::string> out(columns_.size());
+  /// The columns of indices, each after a comma; empty where the variable has none of that name.
+  std::string indices(const PredictedVariable& v, const std::vector<Axis>& axes, const At& at, std::size_t j) const {
+    const std::vector<BoundId>& bounds = model()[model()[v.variable].statement].bounds;
+    std::vector<std::string> fields(columns_.size());
     auto rest = static_cast<std::int64_t>(j);
     for (std::size_t a = axes.size(); a-- > 0;) {
       std::int64_t position = 0, first = 0;
@@ -106,16 +102,27 @@ class Table {
         rest /= n;
       }
       const auto column = std::ranges::find(columns_, axes[a].column) - columns_.begin();
-      out[static_cast<std::size_t>(column)] = label(p_.data, axes[a].plate, position, first);
+      fields[static_cast<std::size_t>(column)] = label(p_.data, axes[a].plate, position, first);
     }
+    std::string out;
+    for (const std::string& text : fields)
+      out += "," + text;
     return out;
   }
 
-  void add_row(const PredictedVariable& v, std::size_t i, std::size_t j) {
+  void add_rows(const PredictedVariable& v, std::size_t i) {
+    const std::vector<Axis> axes = axes_of(model(), v.variable);
+    const At at = forward_.at({v.variable, v.elements[i]});
+    const std::string of_element = indices(v, axes, at, 0);
+    for (std::size_t j = 0; j < v.width; ++j) {
+      out_ += model()[v.variable].name;
+      out_ += v.probabilities || j == 0 ? of_element : indices(v, axes, at, j);
+      add_numbers(v, i, j);
+    }
+  }
+
+  void add_numbers(const PredictedVariable& v, std::size_t i, std::size_t j) {
     const std::size_t at = i * v.width + j;
-    out_ += model()[v.variable].name;
-    for (const std::string& index : indices(v, i, v.probabilities ? 0 : j))
-      out_ += "," + index;
     if (v.probabilities) {
       const PlateId values = model()[*model()[v.variable].value_plate].set;
       out_ += fmt::format(",{},{},{},,", label(p_.data, values, static_cast<std::int64_t>(j), 0), number(v.mean[at]),

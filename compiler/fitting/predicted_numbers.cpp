@@ -1,4 +1,4 @@
-// Closed forms first; then draws for what has none.
+// Closed forms; what has none is drawn.
 #include "compiler/fitting/predicted_numbers.h"
 
 #include <fmt/format.h>
@@ -6,16 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/evaluate/draw_values.h"
-#include "compiler/evaluate/footprint.h"
 #include "compiler/evaluate/forward_order.h"
-#include "compiler/evaluate/packed.h"
 #include "compiler/fitting/expectation.h"
-#include "compiler/fitting/factor_values.h"
 #include "compiler/fitting/informed.h"
 #include "compiler/fitting/moments.h"
-#include "compiler/model/walk.h"
-#include "runtime/rng.h"
+#include "compiler/fitting/predicted_draws.h"
 
 namespace lehr {
 namespace {
@@ -23,8 +18,6 @@ namespace {
 using namespace model;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-bool is_binary(const Variable& v) { return v.support == math::Support::bit || v.support == math::Support::spin; }
 
 class Predictor {
  public:
@@ -47,12 +40,11 @@ class Predictor {
                    option("data"),
                    "there is nothing to predict: no observation is missing, and the items have no latent variables",
                    {"leave out the variable that is to be predicted, or have empty fields where it is"}};
-    std::vector<double> draws_of;
     for (PredictedVariable& p : to_.variables)
       exact_numbers(p);
-    if (std::optional<Error> e = draw_others()) return e;
+    if (std::optional<Error> e = add_drawn_numbers(to_, posterior_, informed_, options_)) return e;
     for (PredictedVariable& p : to_.variables)
-      if (is_binary(model()[p.variable])) add_binary_spread(p);
+      if (has_two_values(model()[p.variable])) add_binary_spread(p);
     return std::nullopt;
   }
 
@@ -71,9 +63,6 @@ class Predictor {
   void place_means();
   void choose();
   void exact_numbers(PredictedVariable& p);
-  std::optional<Error> draw_others();
-  std::optional<Error> draw(const std::vector<PredictedVariable*>& inexact);
-  void reset(Forward& f, const std::vector<bool>& drawn, const std::vector<bool>& wanted) const;
   void add_binary_spread(PredictedVariable& p) const;
 
   Prediction& to_;
@@ -181,123 +170,6 @@ void Predictor::exact_numbers(PredictedVariable& p) {
     }
     put(p.error, at, std::vector<double>(p.width, 0.0));
   }
-}
-
-/// Spread of numbers, and means that are not known.
-std::optional<Error> Predictor::draw_others() {
-  std::vector<PredictedVariable*> inexact;
-  for (PredictedVariable& p : to_.variables) {
-    const bool known = std::ranges::none_of(p.mean, [](double x) { return std::isnan(x); });
-    if (!known || !(p.probabilities || is_binary(model()[p.variable]))) inexact.push_back(&p);
-  }
-  return inexact.empty() ? std::nullopt : draw(inexact);
-}
-
-/// Sums over draws of one number.
-struct Tally {
-  double sum = 0, squares = 0;
-
-  void add(double x) {
-    sum += x;
-    squares += x * x;
-  }
-  double mean(double n) const { return sum / n; }
-  double sd(double n) const { return n > 1 ? std::sqrt(std::max(0.0, (squares - sum * sum / n) / (n - 1))) : 0; }
-};
-
-/// What is neither drawn nor read by anything that is has some value or other.
-void Predictor::reset(Forward& f, const std::vector<bool>& drawn, const std::vector<bool>& wanted) const {
-  for (std::size_t k = 0; k < model().variables.size(); ++k) {
-    const Variable& v = model().variables[k];
-    const std::span<double> to = f.values(VariableId(k));
-    if (v.auxiliary) continue;
-    if (!v.observed) std::ranges::fill(to, wanted[k] ? kNaN : 0.0);
-    else std::ranges::copy(to_.data.observed[k].values, to.begin());
-    if (!v.observed || drawn[k]) continue;
-    for (double& x : to)
-      if (std::isnan(x)) x = 0;
-  }
-}
-
-std::optional<Error> Predictor::draw(const std::vector<PredictedVariable*>& inexact) {
-  const Model& m = model();
-  std::vector<bool> drawn(m.variables.size(), false), wanted(m.variables.size(), false);
-  std::vector<VariableId> todo;
-  double numbers = 0;
-  for (const PredictedVariable* p : inexact) {
-    drawn[p->variable.index()] = true;
-    todo.push_back(p->variable);
-    numbers += static_cast<double>(p->mean.size());
-  }
-  if (std::optional<Error> e = too_large({{"draws", numbers * static_cast<double>(options_.draws)}})) return e;
-  while (!todo.empty()) {
-    const VariableId v = todo.back();
-    todo.pop_back();
-    if (wanted[v.index()]) continue;
-    wanted[v.index()] = true;
-    const bool all_informed = std::ranges::find(informed_[v.index()], false) == informed_[v.index()].end();
-    if (!m[v].observed && all_informed) continue;
-    for (const ExprId id : nodes_under(m, roots_of(statement(v)))) {
-      const auto* ref = std::get_if<VariableRef>(&m[id].node);
-      if (ref && !m[ref->variable].observed) todo.push_back(ref->variable);
-    }
-  }
-  const Result<FactorValues> factors = FactorValues::make(to_.analysed, posterior_, wanted);
-  if (!factors) return factors.error();
-  Forward f(m, to_.data);
-  Rng rng(options_.seed);
-  const auto n = static_cast<std::size_t>(options_.draws);
-  std::vector<std::vector<Tally>> values(inexact.size()), means(inexact.size());
-  std::vector<std::vector<double>> all(inexact.size());  // [number, draw]
-  for (std::size_t k = 0; k < inexact.size(); ++k) {
-    values[k].resize(inexact[k]->mean.size());
-    means[k].resize(inexact[k]->mean.size());
-    if (!inexact[k]->probabilities) all[k].resize(inexact[k]->mean.size() * n);
-  }
-  for (std::size_t d = 0; d < n; ++d) {
-    reset(f, drawn, wanted);
-    factors->draw(informed_, f, rng);
-    if (std::optional<Error> e = draw_values(f, rng)) return e;
-    for (std::size_t k = 0; k < inexact.size(); ++k) {
-      const PredictedVariable& p = *inexact[k];
-      for (std::size_t i = 0; i < p.elements.size(); ++i) {
-        const Element e{p.variable, p.elements[i]};
-        const std::span<const double> x = std::as_const(f).values(e);
-        std::vector<double> mean;
-        if (std::isnan(p.mean[i * p.width])) mean = conditional_mean(f, statement(p.variable), f.at(e));
-        for (std::size_t j = 0; j < p.width; ++j) {
-          const std::size_t at = i * p.width + j;
-          if (!p.probabilities) values[k][at].add(all[k][at * n + d] = x[j]);
-          means[k][at].add(!mean.empty() ? mean[j] : p.probabilities ? 0.0 : x[j]);
-        }
-      }
-    }
-  }
-  const double count = static_cast<double>(n);
-  for (std::size_t k = 0; k < inexact.size(); ++k) {
-    PredictedVariable& p = *inexact[k];
-    const bool whole = has_integers(m[p.variable].support);
-    for (std::size_t at = 0; at < p.mean.size(); ++at) {
-      if (std::isnan(p.mean[at])) {
-        p.mean[at] = means[k][at].mean(count);
-        p.error[at] = means[k][at].sd(count) / std::sqrt(count);
-      }
-      if (p.probabilities) continue;
-      if (std::isnan(p.sd[at])) p.sd[at] = values[k][at].sd(count);
-      const std::span<double> x = std::span(all[k]).subspan(at * n, n);
-      std::ranges::sort(x);
-      for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q) {
-        const double position = kPredictedQuantiles[q] * (count - 1);
-        const auto below = static_cast<std::size_t>(position);
-        const double rest = position - static_cast<double>(below);
-        const double above = x[std::min(below + 1, n - 1)];
-        p.quantiles[q][at] =
-            whole ? x[static_cast<std::size_t>(kPredictedQuantiles[q] * count)] : x[below] + rest * (above - x[below]);
-      }
-    }
-  }
-  to_.draws = options_.draws;
-  return std::nullopt;
 }
 
 /// Of two values the probability says everything.

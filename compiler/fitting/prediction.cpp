@@ -42,6 +42,15 @@ Result<BoundData> bind_with_gaps(const Model& m, const Dataset& dataset, const S
   return data;
 }
 
+/// A parameter that observations show where the model does not write it, or null.
+const math::Spelling* left_out(const Statement& s) {
+  for (const math::Spelling& spelling : s.main.family->spellings) {
+    const auto writes_it = [&](const Parameter& p) { return p.spelling->canonical == spelling.canonical; };
+    if (spelling.optional && std::ranges::none_of(s.main.parameters, writes_it)) return &spelling;
+  }
+  return nullptr;
+}
+
 /// Why what is missing has no distribution given the rest.
 std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
   const auto is_missing = [&](ExprId id) -> const Variable* {
@@ -55,6 +64,15 @@ std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
                      "",
                      fmt::format("'{}' is in a potential: its density has no known normaliser", v->name),
                      {"what is missing can be predicted where the model has it drawn from a distribution alone"}};
+  for (const Statement& s : m.statements) {
+    const math::Spelling* total = left_out(s);
+    if (total && data.observed[s.variable.index()].has_missing)
+      return Error{
+          ExitCode::model,
+          "",
+          fmt::format("'{}' is missing, and nothing gives its '{}'", m[s.variable].name, total->name),
+          {fmt::format("write '{}' in the model: {}({} = ..., ...)", total->name, s.main.family->name, total->name)}};
+  }
   for (const Statement& s : m.statements)
     for (const ExprId id : nodes_under(m, roots_of(s)))
       if (const Variable* v = is_missing(id))

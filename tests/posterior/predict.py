@@ -282,5 +282,24 @@ def labels():
     return near([probability["red"], probability["blue"], probability["green, dark"]], np.array([3, 2, 2]) / 7)
 
 
+@check
+def refusals():
+    """What cannot be predicted, and why."""
+    said = []
+    f = Folder("models/mixture_of_multinomials.lehr", {"x": RNG.integers(1, 9, (12, 3))})
+    said.append(f.predict({"x": [[3, 4, 5], [None] * 3]}, code=3))
+    f = Folder("models/markov_switching.lehr", {"growth": RNG.normal(size=20)})
+    said.append(f.predict({"growth": [None] + [0.5] * 19}, code=4))
+    f = Folder("models/coin.lehr", {"x": [1, 0, 1]})
+    said.append(f.predict({"x": [1, 0]}, code=4))
+    said.append(f.predict({"x": [1, None]}, "--sizes", "throw=7", code=4))
+    f = Folder("models/coin.lehr", {"x": [1, 0, 1]}, "--method", "gibbs", "--draws", 20, "--warmup", 5)
+    said.append(f.predict({"x": [1, None]}, code=4))
+    wanted = ["nothing gives its 'n'", "depend on growth", "nothing to predict", "throw", "sampled"]
+    for text, part in zip(said, wanted):
+        assert part in text, (part, text)
+    return f"{len(said)} of them say why"
+
+
 if __name__ == "__main__":
     finish(CHECKS)

@@ -1,0 +1,161 @@
+// One draw of all factors after another, and of what follows from them.
+#include "compiler/fitting/predicted_draws.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/evaluate/draw_values.h"
+#include "compiler/evaluate/footprint.h"
+#include "compiler/evaluate/packed.h"
+#include "compiler/fitting/expectation.h"
+#include "compiler/fitting/factor_values.h"
+#include "compiler/model/walk.h"
+#include "runtime/rng.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Mean and sd of what was added. Welford, Note on a method for calculating corrected sums of squares (1962).
+struct Tally {
+  double n = 0, mean = 0, squares = 0;
+
+  void add(double x) {
+    const double off = x - mean;
+    mean += off / ++n;
+    squares += off * (x - mean);
+  }
+  double sd() const { return n > 1 ? std::sqrt(squares / (n - 1)) : 0; }
+};
+
+/// The draws of one variable; of probabilities only the means.
+struct Drawn {
+  PredictedVariable& of;
+  std::vector<Tally> values, means;  // by number
+  std::vector<double> all;           // [number, draw]
+};
+
+/// By VariableId: latent variables that the draws of these depend on, and themselves.
+std::vector<bool> wanted_by(const Model& m, const std::vector<Drawn>& drawn,
+                            const std::vector<std::vector<bool>>& informed) {
+  std::vector<bool> out(m.variables.size(), false);
+  std::vector<VariableId> todo;
+  for (const Drawn& d : drawn)
+    todo.push_back(d.of.variable);
+  while (!todo.empty()) {
+    const VariableId v = todo.back();
+    todo.pop_back();
+    if (out[v.index()]) continue;
+    out[v.index()] = true;
+    const std::vector<bool>& elements = informed[v.index()];
+    if (!m[v].observed && std::ranges::find(elements, false) == elements.end()) continue;
+    for (const ExprId id : nodes_under(m, roots_of(m[m[v].statement]))) {
+      const auto* ref = std::get_if<VariableRef>(&m[id].node);
+      if (ref && !m[ref->variable].observed) todo.push_back(ref->variable);
+    }
+  }
+  return out;
+}
+
+/// The values before a draw: unknown where they are wanted; what nothing wanted reads has some value or other.
+void reset(Forward& f, const std::vector<bool>& wanted) {
+  const Model& m = f.model();
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    if (m.variables[k].auxiliary) continue;
+    const std::span<double> to = f.values(VariableId(k));
+    if (m.variables[k].observed) std::ranges::copy(f.data().observed[k].values, to.begin());
+    else std::ranges::fill(to, kNaN);
+    if (wanted[k]) continue;
+    for (double& x : to)
+      if (std::isnan(x)) x = 0;
+  }
+}
+
+void add_draw(const Forward& f, std::size_t draw, std::size_t draws, Drawn& to) {
+  const PredictedVariable& p = to.of;
+  const Statement& s = f.model()[f.model()[p.variable].statement];
+  for (std::size_t i = 0; i < p.elements.size(); ++i) {
+    const Element e{p.variable, p.elements[i]};
+    const std::span<const double> x = f.values(e);
+    std::vector<double> mean;
+    if (std::isnan(p.mean[i * p.width])) mean = conditional_mean(f, s, f.at(e));
+    for (std::size_t j = 0; j < p.width; ++j) {
+      const std::size_t at = i * p.width + j;
+      if (!p.probabilities) to.values[at].add(to.all[at * draws + draw] = x[j]);
+      if (!mean.empty()) to.means[at].add(mean[j]);
+      else if (!p.probabilities) to.means[at].add(x[j]);
+    }
+  }
+}
+
+/// Of sorted values: between neighbours linear, or the least value with so much mass below and at it.
+double quantile(std::span<const double> x, double q, bool whole) {
+  const auto last = x.size() - 1;
+  if (whole) return x[std::min(last, static_cast<std::size_t>(q * static_cast<double>(x.size())))];
+  const double position = q * static_cast<double>(last);
+  const auto below = static_cast<std::size_t>(position);
+  return x[below] + (position - static_cast<double>(below)) * (x[std::min(below + 1, last)] - x[below]);
+}
+
+void take(Drawn& from, bool whole, std::size_t draws) {
+  PredictedVariable& p = from.of;
+  for (std::size_t at = 0; at < p.mean.size(); ++at) {
+    if (std::isnan(p.mean[at])) {
+      p.mean[at] = from.means[at].mean;
+      p.error[at] = from.means[at].sd() / std::sqrt(static_cast<double>(draws));
+    }
+    if (p.probabilities) continue;
+    if (std::isnan(p.sd[at])) p.sd[at] = from.values[at].sd();
+    const std::span<double> x = std::span(from.all).subspan(at * draws, draws);
+    std::ranges::sort(x);
+    for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q)
+      p.quantiles[q][at] = quantile(x, kPredictedQuantiles[q], whole);
+  }
+}
+
+}  // namespace
+
+bool has_two_values(const Variable& v) { return v.support == math::Support::bit || v.support == math::Support::spin; }
+
+std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
+                                       const std::vector<std::vector<bool>>& informed,
+                                       const PredictionOptions& options) {
+  const Model& m = to.analysed.model;
+  const auto n = static_cast<std::size_t>(options.draws);
+  std::vector<Drawn> drawn;
+  double numbers = 0;
+  for (PredictedVariable& p : to.variables) {
+    const bool known = std::ranges::none_of(p.mean, [](double x) { return std::isnan(x); });
+    if (known && (p.probabilities || has_two_values(m[p.variable]))) continue;
+    numbers += static_cast<double>(p.mean.size() * (p.probabilities ? 1 : n));
+    drawn.push_back({p, {}, {}, {}});
+  }
+  if (drawn.empty()) return std::nullopt;
+  if (std::optional<Error> e = too_large({{"draws", numbers}})) return e;
+  for (Drawn& d : drawn) {
+    d.values.resize(d.of.mean.size());
+    d.means.resize(d.of.mean.size());
+    if (!d.of.probabilities) d.all.resize(d.of.mean.size() * n);
+  }
+  const std::vector<bool> wanted = wanted_by(m, drawn, informed);
+  const Result<FactorValues> factors = FactorValues::make(to.analysed, posterior, wanted);
+  if (!factors) return factors.error();
+  Forward f(m, to.data);
+  Rng rng(options.seed);
+  for (std::size_t draw = 0; draw < n; ++draw) {
+    reset(f, wanted);
+    factors->draw(informed, f, rng);
+    if (std::optional<Error> e = draw_values(f, rng)) return e;
+    for (Drawn& d : drawn)
+      add_draw(f, draw, n, d);
+  }
+  for (Drawn& d : drawn)
+    take(d, has_integers(m[d.of.variable].support), n);
+  to.draws = options.draws;
+  return std::nullopt;
+}
+
+}  // namespace lehr
