@@ -23,20 +23,6 @@ struct DrawsOptions {
   std::uint64_t seed = 1;
 };
 
-constexpr char kStored[] = "draws.nc";
-
-/// Of a fit by sampling.
-Result<LabelledArrays> stored_draws(const SavedFit& fit, std::int64_t n) {
-  const std::string path = (std::filesystem::path(fit.directory) / kStored).string();
-  const Result<std::string> bytes = read_file(path);
-  if (!bytes) return bytes.error();
-  if (const auto seal = fit.files.find(kStored); seal != fit.files.end() && seal->second != seal_of(*bytes))
-    return Error{ExitCode::data, path, "not the draws of this fit: another one was killed, or has begun", {}};
-  const Result<LabelledArrays> all = parse_netcdf(*bytes, path);
-  if (!all) return all.error();
-  return thinned(*all, n);
-}
-
 Result<LabelledArrays> factor_draws(const SavedFit& fit, const DrawsOptions& o) {
   Result<FactorDraws> drawn = draw_factors(fit, o.draws, o.seed);
   if (!drawn) return drawn.error();
@@ -65,8 +51,9 @@ ExitCode draws(DrawsOptions o) {
   if (!written) return complain(written.error());
   const Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());
-  const bool sampled = fit->files.contains(kStored);
-  const Result<LabelledArrays> arrays = sampled ? stored_draws(*fit, o.draws) : factor_draws(*fit, o);
+  const bool sampled = fit->files.contains(kStoredDraws);
+  Result<LabelledArrays> arrays = sampled ? stored_draws(*fit) : factor_draws(*fit, o);
+  if (sampled && arrays) arrays = thinned(*arrays, o.draws);
   if (!arrays) return complain(arrays.error());
   const ArrayGroup* posterior = find_group(*arrays, "posterior");
   if (!posterior || posterior->arrays.empty())

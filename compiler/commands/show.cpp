@@ -8,42 +8,60 @@
 #include "compiler/commands/describe.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
+#include "compiler/commands/show_table.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 namespace {
 
 struct ShowOptions {
-  std::string directory, variable;
+  std::string directory, variable, format = "text";
   std::size_t top = 10;
 };
 
 /// Rows of a variable that was asked for, and of one among all.
 constexpr std::size_t kManyRows = 200, kFewRows = 10;
 
+void show_text(const SavedFit& fit, const SavedVariable* only, std::size_t top) {
+  if (only) {
+    fmt::print("{}", printable_lines(describe(fit, *only, {top, kManyRows})));
+    return;
+  }
+  fmt::print("{}", printable_lines(describe(fit)));
+  for (const SavedVariable& v : fit.variables)
+    fmt::print("\n{}", printable_lines(describe(fit, v, {top, kFewRows})));
+}
+
+ExitCode show_table(const SavedFit& fit, const SavedVariable* only, const std::string& format) {
+  std::vector<const SavedVariable*> chosen;
+  for (const SavedVariable& v : fit.variables)
+    if (!only || only == &v) chosen.push_back(&v);
+  const Result<PosteriorTable> table = posterior_table(fit, chosen);
+  if (!table) return complain(table.error());
+  if (only && !table->without.empty()) tell("{}: warning: there are no numbers of '{}'\n", fit.directory, only->name);
+  fmt::print("{}", format == "csv" ? format_posterior_csv(fit, *table) : format_posterior_json(fit, *table));
+  return ExitCode::done;
+}
+
 ExitCode show(const ShowOptions& o) {
   const Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());
+  const SavedVariable* only = fit->find(o.variable);
+  if (!o.variable.empty() && !only) {
+    std::vector<std::string> known;
+    for (const SavedVariable& v : fit->variables)
+      known.push_back(v.name);
+    return complain(Error{ExitCode::usage,
+                          o.directory,
+                          fmt::format("'{}' is not a variable of this fit", o.variable),
+                          {fmt::format("variables: {}", fmt::join(known, ", "))}});
+  }
+  if (o.format != "text") return show_table(*fit, only, o.format);
   if (fit->other_trace)
     tell("{}: warning: trace.csv is of another fit, which is running or was killed; its curve is not shown\n",
          o.directory);
-  if (o.variable.empty()) {
-    fmt::print("{}", printable_lines(describe(*fit)));
-    for (const SavedVariable& v : fit->variables)
-      fmt::print("\n{}", printable_lines(describe(*fit, v, {o.top, kFewRows})));
-    return ExitCode::done;
-  }
-  if (const SavedVariable* v = fit->find(o.variable)) {
-    fmt::print("{}", printable_lines(describe(*fit, *v, {o.top, kManyRows})));
-    return ExitCode::done;
-  }
-  std::vector<std::string> known;
-  for (const SavedVariable& v : fit->variables)
-    known.push_back(v.name);
-  return complain(Error{ExitCode::usage,
-                        o.directory,
-                        fmt::format("'{}' is not a variable of this fit", o.variable),
-                        {fmt::format("variables: {}", fmt::join(known, ", "))}});
+  show_text(*fit, only, o.top);
+  return ExitCode::done;
 }
 
 }  // namespace
@@ -54,10 +72,14 @@ void add_show(CLI::App& app, Action& action) {
   c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
   c->add_option("VARIABLE", o->variable, "show this variable only, with more of its rows");
   add_number(*c, "--top", o->top, kShownRange, "elements shown of a simplex that is labelled or large");
+  c->add_option("--format", o->format, "text, or csv or json: every number, with its 5 %, 50 % and 95 % quantiles")
+      ->check(CLI::IsMember({"text", "csv", "json"}))
+      ->capture_default_str();
   c->footer(
       "Examples:\n"
       "  lehr show out/gmm                    status, curve of the ELBO, every variable\n"
       "  lehr show out/lda beta --top 20      the 20 most probable terms of each topic\n"
+      "  lehr show out/gmm --format csv       every number as a row\n"
       "Means come with standard deviations in brackets. The numbers themselves stand in DIR/posterior.npz.");
   c->callback([o, &action] { action = [o] { return show(*o); }; });
 }

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "compiler/math/quantiles.h"
+
 namespace lehr {
 namespace {
 
@@ -104,8 +106,18 @@ std::optional<Moments> moments_of_draws(const SavedVariable& v) {
 
 }  // namespace
 
-std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
-  if (std::optional<Moments> drawn = moments_of_draws(v)) return drawn;
+namespace {
+
+/// A factor and its parameters, of which the components of one variable are read.
+struct Source {
+  const Factor* factor;
+  Parts parts;
+  int rank;                  // of the variable's event
+  std::size_t first, width;  // where its components stand among those of the factor's values
+};
+
+/// Nothing where the arrays are not those of a factor of the family.
+std::optional<Source> source_of(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
   if (!family.factor) return std::nullopt;
   const bool paired = family.joint_precision.has_value();
   bool of_mean = false;
@@ -118,34 +130,59 @@ std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, 
     }
   }
   if (!factor || !factor->moments) return std::nullopt;
-  const std::optional<Parts> parts = parts_of(*factor, v, joint, paired, of_mean);
+  std::optional<Parts> parts = parts_of(*factor, v, joint, paired, of_mean);
   if (!parts) return std::nullopt;
+  const int mean_rank = family.support == math::Support::category ? 1 : event_rank(family.support);
+  const bool of_precision = paired && !of_mean;
+  Source out{factor, std::move(*parts), of_precision ? event_rank(*family.joint_precision) : mean_rank, 0, 0};
+  out.width = components(out.rank, out.parts.extent);
+  if (of_precision) out.first = components(mean_rank, out.parts.extent);
+  return out;
+}
 
-  const bool category = family.support == math::Support::category;
-  const int mean_rank = category ? 1 : event_rank(family.support);
-  const int rank = paired && !of_mean ? event_rank(*family.joint_precision) : mean_rank;
-  const std::size_t width = components(rank, parts->extent),
-                    first = paired && !of_mean ? components(mean_rank, parts->extent) : 0;
+/// Adds the variable's own components of what there is of all of the factor's.
+void add_own(const Source& s, const std::vector<double>& all, std::vector<double>& to) {
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(s.first);
+  if (!all.empty()) to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(s.width));
+}
+
+}  // namespace
+
+std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
+  if (std::optional<Moments> drawn = moments_of_draws(v)) return drawn;
+  const std::optional<Source> source = source_of(family, v, joint);
+  if (!source) return std::nullopt;
+  const Parts& parts = source->parts;
   Moments m;
-  m.elements = parts->elements;
-  m.event.assign(static_cast<std::size_t>(rank), static_cast<std::int64_t>(parts->extent));
-  m.simplex = category || family.support == math::Support::simplex;
+  m.elements = parts.elements;
+  m.event.assign(static_cast<std::size_t>(source->rank), static_cast<std::int64_t>(parts.extent));
+  m.simplex = family.support == math::Support::category || family.support == math::Support::simplex;
   const NamedArray* counts = pseudo_counts(family, v);
   std::vector<double> flat;
   for (std::size_t e = 0; e < size_of(m.elements); ++e) {
-    gather(*parts, e, flat);
-    const math::MeanAndSd of_element = factor->moments(flat, parts->extent);
-    const auto own = [&](const std::vector<double>& from, std::vector<double>& to) {
-      const auto begin = from.begin() + static_cast<std::ptrdiff_t>(first);
-      if (!from.empty()) to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
-    };
-    own(of_element.mean, m.mean);
-    own(of_element.sd, m.sd);
+    gather(parts, e, flat);
+    const math::MeanAndSd of_element = source->factor->moments(flat, parts.extent);
+    add_own(*source, of_element.mean, m.mean);
+    add_own(*source, of_element.sd, m.sd);
     if (counts) m.total.push_back(std::accumulate(flat.begin(), flat.end(), 0.0));
   }
   // What needs the other member, which is not there.
-  if (!parts->complete && std::any_of(m.sd.begin(), m.sd.end(), [](double x) { return std::isnan(x); })) m.sd.clear();
+  if (!parts.complete && std::any_of(m.sd.begin(), m.sd.end(), [](double x) { return std::isnan(x); })) m.sd.clear();
   return m;
+}
+
+std::vector<double> quantiles_of(const SavedFit& fit, const SavedVariable& v, double probability) {
+  const FamilyRow* family = math::find_factor_family(v.family);
+  const math::Quantiles* quantiles = family ? math::find_quantiles(*family) : nullptr;
+  if (!quantiles) return {};
+  const std::optional<Source> source = source_of(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint));
+  if (!source || source->factor != &*family->factor) return {};  // a point has none
+  std::vector<double> out, flat;
+  for (std::size_t e = 0; e < size_of(source->parts.elements); ++e) {
+    gather(source->parts, e, flat);
+    add_own(*source, (*quantiles)(flat, source->parts.extent, probability), out);
+  }
+  return out;
 }
 
 std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v) {

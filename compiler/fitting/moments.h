@@ -31,6 +31,10 @@ std::optional<Moments> moments(const math::FamilyRow& family, const SavedVariabl
 /// The same of a variable of a fit, with the other member that it was saved with.
 std::optional<Moments> moments_of(const SavedFit& fit, const SavedVariable& v);
 
+/// The quantiles of all numbers of a variable, laid out as its moments. NaN where a number has none in closed form;
+/// empty where no number has: categories, points, drawn variables, parameters that are not those of the family.
+std::vector<double> quantiles_of(const SavedFit& fit, const SavedVariable& v, double probability);
+
 /// The numbers that a simplex is proportional to the mean of, over the axes of `v` and the event; null where
 /// there are none.
 const NamedArray* pseudo_counts(const math::FamilyRow& family, const SavedVariable& v);

@@ -1,4 +1,4 @@
-// Draws from the factors of a variational fit.
+// Draws of a fit: those that a sampler has stored, or from the factors of a variational fit.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,6 +12,11 @@ namespace lehr {
 /// The plates of the axes of an array of values of a variable, as far as the sizes tell them; one that no size fits is
 /// called `axis_K`.
 std::vector<std::string> plates_of(const SavedFit& fit, const SavedVariable& v, const std::vector<std::int64_t>& shape);
+
+/// The file of a fit by sampling that has its draws.
+inline constexpr const char* kStoredDraws = "draws.nc";
+/// What is in it. ExitCode::data where it is not there, damaged, or of another fit.
+Result<LabelledArrays> stored_draws(const SavedFit& fit);
 
 struct FactorDraws {
   LabelledArrays arrays;             // the group `posterior`, one chain

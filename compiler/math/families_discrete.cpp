@@ -222,4 +222,11 @@ std::vector<FamilyRow> discrete_families() {
   return {bernoulli(), spin(), categorical(), multinomial(), binomial(), geometric(), negative_binomial(), poisson()};
 }
 
+std::vector<QuantileRow> discrete_quantiles() {
+  // The least x with 1 - (1 - p)^(x + 1) >= q.
+  return {{"Geometric", number_quantile([](std::span<const double> p, double q) {
+             return std::max(0.0, std::ceil(std::log1p(-q) / std::log1p(-p[0])) - 1);
+           })}};
+}
+
 }  // namespace lehr::math

@@ -154,4 +154,13 @@ std::vector<FamilyRow> scalar_families() {
   return {normal(), gamma(), inverse_gamma(), exponential(), beta(), flat(), jeffreys()};
 }
 
+std::vector<QuantileRow> scalar_quantiles() {
+  using Parameters = std::span<const double>;
+  return {
+      {"Normal", number_quantile([](Parameters p, double q) { return normal_quantile(p[1], 1 / std::sqrt(p[0]), q); })},
+      {"Gamma", number_quantile([](Parameters p, double q) { return gamma_quantile(p[0], p[1], q); })},
+      {"InverseGamma", number_quantile([](Parameters p, double q) { return inverse_gamma_quantile(p[0], p[1], q); })},
+      {"Beta", number_quantile([](Parameters p, double q) { return beta_quantile(p[0], p[1], q); })}};
+}
+
 }  // namespace lehr::math

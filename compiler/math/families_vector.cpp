@@ -1,6 +1,7 @@
 // Rows with an event axis of size D: MvNormal, Wishart, Dirichlet, and the joint families of a mean and its
 // precision. Formulas: Bishop (2006), appendix B; Wishart with E[X] = df * scale, rate = inverse(scale).
 #include <Eigen/Dense>
+#include <numeric>
 
 #include "compiler/math/rows.h"
 
@@ -320,6 +321,45 @@ FamilyRow normal_wishart() {
 
 std::vector<FamilyRow> vector_families() {
   return {mv_normal(), wishart(), dirichlet(), normal_gamma(), normal_wishart()};
+}
+
+// Margins: of a Dirichlet Beta, of a mean whose precision is integrated out Student's t (Bishop 2006, 2.3.7; DeGroot
+// 1970, 9.10). Entries of a Wishart matrix have none in closed form.
+std::vector<QuantileRow> vector_quantiles() {
+  using Parameters = std::span<const double>;
+  const auto mv_normal_margins = [](Parameters p, std::size_t size, double q) {
+    const Eigen::ArrayXd sd = inverse_diagonal(as_matrix(p, size)).sqrt();
+    std::vector<double> out;
+    for (std::size_t j = 0; j < size; ++j)
+      out.push_back(normal_quantile(p[size * size + j], sd[static_cast<Eigen::Index>(j)], q));
+    return out;
+  };
+  const auto dirichlet_margins = [](Parameters p, std::size_t, double q) {
+    const double total = std::accumulate(p.begin(), p.end(), 0.0);
+    std::vector<double> out;
+    for (std::size_t j = 0; j < p.size(); ++j)
+      out.push_back(p.size() == 1 ? 1.0 : beta_quantile(p[j], total - p[j], q));
+    return out;
+  };
+  const auto normal_gamma_margins = [](Parameters p, std::size_t, double q) {
+    return std::vector{student_quantile(2 * p[2], p[1], std::sqrt(p[3] / (p[2] * p[0])), q),
+                       gamma_quantile(p[2], p[3], q)};
+  };
+  const auto normal_wishart_margins = [](Parameters p, std::size_t size, double q) {
+    const double freedom = p[1 + size] - static_cast<double>(size) + 1;
+    const Eigen::ArrayXd scale = (inverse_diagonal(as_matrix(p.subspan(2 + size), size)) / (freedom * p[0])).sqrt();
+    std::vector<double> out;
+    for (std::size_t j = 0; j < size; ++j)
+      out.push_back(student_quantile(freedom, p[1 + j], scale[static_cast<Eigen::Index>(j)], q));
+    out.resize(size + size * size, std::nan(""));
+    return out;
+  };
+  const auto none = [](Parameters, std::size_t size, double) { return std::vector<double>(size * size, std::nan("")); };
+  return {{"MvNormal", mv_normal_margins},
+          {"Wishart", none},
+          {"Dirichlet", dirichlet_margins},
+          {"NormalGamma", normal_gamma_margins},
+          {"NormalWishart", normal_wishart_margins}};
 }
 
 }  // namespace lehr::math

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/math/family.h"
+#include "compiler/math/quantiles.h"
 #include "runtime/rng.h"
 
 namespace lehr::math {
@@ -14,6 +15,10 @@ namespace lehr::math {
 std::vector<FamilyRow> scalar_families();    // Normal, Gamma, InverseGamma, Exponential, Beta, Flat, Jeffreys
 std::vector<FamilyRow> discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Multinomial, Spin
 std::vector<FamilyRow> vector_families();    // MvNormal, Wishart, Dirichlet, NormalGamma, NormalWishart
+
+std::vector<QuantileRow> scalar_quantiles();
+std::vector<QuantileRow> discrete_quantiles();
+std::vector<QuantileRow> vector_quantiles();
 
 namespace rows {
 
@@ -70,6 +75,14 @@ std::function<MeanAndSd(std::span<const double>, std::size_t)> number_moments(F 
   return [f](std::span<const double> p, std::size_t) {
     const std::pair<double, double> m = f(p);
     return MeanAndSd{{m.first}, {m.second}};
+  };
+}
+
+/// The quantile of a number from `f`, a function of the parameters and the probability.
+template <class F>
+Quantiles number_quantile(F f) {
+  return [f](std::span<const double> p, std::size_t, double probability) {
+    return std::vector<double>{f(p, probability)};
   };
 }
 

@@ -1,0 +1,142 @@
+#include "compiler/fitting/posterior_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "compiler/fitting/moments.h"
+#include "compiler/fitting/saved_draws.h"
+
+namespace lehr {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// Numbers, or as many NaN as there should be.
+std::vector<double> or_none(std::vector<double> values, std::size_t count) {
+  if (values.size() != count) values.assign(count, kNone);
+  return values;
+}
+
+/// The last `n` of the plates; what has none is called by its position.
+std::vector<std::string> last(std::vector<std::string> plates, std::size_t n) {
+  while (plates.size() > n)
+    plates.erase(plates.begin());
+  while (plates.size() < n)
+    plates.insert(plates.begin(), fmt::format("axis_{}", n - plates.size() - 1));
+  return plates;
+}
+
+std::optional<PosteriorNumbers> of_factor(const SavedFit& fit, const SavedVariable& v) {
+  if (v.parameters.empty()) return std::nullopt;
+  std::optional<Moments> m = moments_of(fit, v);
+  if (!m) return std::nullopt;
+  PosteriorNumbers out{v.name, last(v.axes, m->elements.size()), m->elements, {}, {}, {}};
+  for (const std::string& plate : last(v.event, m->event.size()))
+    out.axes.push_back(plate);
+  out.shape.insert(out.shape.end(), m->event.begin(), m->event.end());
+  out.mean = std::move(m->mean);
+  out.sd = or_none(std::move(m->sd), out.mean.size());
+  for (std::size_t q = 0; q < kTableProbabilities.size(); ++q)
+    out.quantiles[q] = or_none(quantiles_of(fit, v, kTableProbabilities[q]), out.mean.size());
+  return out;
+}
+
+/// Between the two draws that the probability lies between, by its distance from them (Hyndman & Fan 1996, type 7).
+double quantile(const std::vector<double>& sorted, double probability) {
+  const double at = probability * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const double here = sorted[below], next = sorted[std::min(below + 1, sorted.size() - 1)];
+  return here + (at - static_cast<double>(below)) * (next - here);
+}
+
+/// One number after another, of all chains: the axes of the draws come first.
+class DrawsOfNumbers {
+ public:
+  DrawsOfNumbers(const LabelledArray& a, std::size_t numbers) : values_(a.values), numbers_(numbers) {}
+  std::size_t count() const { return values_.size() / numbers_; }
+  std::vector<double> of(std::size_t number) const {
+    std::vector<double> out;
+    for (std::size_t at = number; at < values_.size(); at += numbers_)
+      out.push_back(values_[at]);
+    return out;
+  }
+
+ private:
+  const std::vector<double>& values_;
+  std::size_t numbers_;
+};
+
+void add_quantiles(const DrawsOfNumbers& draws, PosteriorNumbers& to) {
+  for (std::size_t i = 0; i < to.mean.size(); ++i) {
+    std::vector<double> sorted = draws.of(i);
+    std::ranges::sort(sorted);
+    for (std::size_t q = 0; q < kTableProbabilities.size(); ++q)
+      to.quantiles[q][i] = quantile(sorted, kTableProbabilities[q]);
+  }
+}
+
+/// The shares of the values in the place of their positions' means.
+void make_shares(const DrawsOfNumbers& draws, const std::string& plate, std::size_t classes, PosteriorNumbers& to) {
+  std::vector<double> shares(to.mean.size() * classes, 0.0);
+  for (std::size_t i = 0; i < to.mean.size(); ++i) {
+    for (const double x : draws.of(i))
+      if (x >= 0 && x < static_cast<double>(classes)) shares[i * classes + static_cast<std::size_t>(x)] += 1;
+  }
+  for (double& x : shares)
+    x /= static_cast<double>(draws.count());
+  to.axes.push_back(plate);
+  to.shape.push_back(static_cast<std::int64_t>(classes));
+  to.mean = std::move(shares);
+  to.sd.assign(to.mean.size(), kNone);
+  to.quantiles.fill(to.sd);
+}
+
+Result<PosteriorNumbers> of_draws(const SavedFit& fit, const SavedVariable& v, const LabelledArrays& stored) {
+  const NamedArray *mean = v.find(kDrawnMean), *sd = v.find(kDrawnSd);
+  const Error other{ExitCode::data, fit.directory, fmt::format("{} has no draws of '{}'", kStoredDraws, v.name), {}};
+  const ArrayGroup* group = find_group(stored, "posterior");
+  if (!mean || !sd || sd->values.size() != mean->values.size() || !group) return other;
+  PosteriorNumbers out{v.name, plates_of(fit, v, mean->shape), mean->shape, mean->values, sd->values, {}};
+  out.quantiles.fill(std::vector<double>(out.mean.size(), kNone));
+  if (out.mean.empty()) return out;
+  const auto found = std::ranges::find(group->arrays, v.name, &LabelledArray::name);
+  if (found == group->arrays.end() || found->values.empty() || found->values.size() % out.mean.size() != 0)
+    return other;
+  const DrawsOfNumbers draws(*found, out.mean.size());
+  const math::FamilyRow* row = math::find_factor_family(v.family);
+  const auto classes = v.event.empty() ? fit.sizes.end() : fit.sizes.find(v.event.back());
+  if (row && row->support == math::Support::category && classes != fit.sizes.end())
+    make_shares(draws, classes->first, static_cast<std::size_t>(classes->second), out);
+  else add_quantiles(draws, out);
+  return out;
+}
+
+}  // namespace
+
+Result<PosteriorTable> posterior_table(const SavedFit& fit, const std::vector<const SavedVariable*>& variables) {
+  PosteriorTable out;
+  std::optional<LabelledArrays> stored;
+  for (const SavedVariable* v : variables) {
+    if (!v->find(kDrawnRHat)) {
+      std::optional<PosteriorNumbers> numbers = of_factor(fit, *v);
+      if (numbers) out.variables.push_back(std::move(*numbers));
+      else out.without.push_back(v->name);
+      continue;
+    }
+    if (!stored) {
+      Result<LabelledArrays> read = stored_draws(fit);
+      if (!read) return read.error();
+      stored = std::move(*read);
+    }
+    Result<PosteriorNumbers> numbers = of_draws(fit, *v, *stored);
+    if (!numbers) return numbers.error();
+    out.variables.push_back(std::move(*numbers));
+  }
+  return out;
+}
+
+}  // namespace lehr
