@@ -1,4 +1,4 @@
-// `lehr compare`: two fits of one model, number by number.
+// `lehr compare`: two fits of one model, number by number; of more, a line each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/compare_table.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/moments.h"
@@ -17,7 +18,7 @@ namespace lehr::commands {
 namespace {
 
 struct CompareOptions {
-  std::string first, second;
+  std::vector<std::string> directories;
   std::int64_t rows = 20;
 };
 
@@ -49,21 +50,17 @@ std::vector<Pair> pairs_of(const SavedFit& a, const SavedFit& b) {
 }
 
 /// The method and its bound, or what it has instead.
-std::string bound_of(const SavedFit& f) {
+std::string describe_bound(const SavedFit& f) {
   if (std::isnan(f.log_evidence)) return fmt::format("{}, {:.6f}", f.method, f.elbo);
   return fmt::format("{}, log evidence {:.4f}, standard error {:.2g}", f.method, f.log_evidence, f.log_evidence_error);
 }
 
-ExitCode compare(const CompareOptions& o) {
-  const Result<SavedFit> a = read_fit(o.first), b = read_fit(o.second);
-  if (!a) return complain(a.error());
-  if (!b) return complain(b.error());
-  if (a->model != b->model)
-    tell("{}: warning: fits of different models, '{}' and '{}'\n", o.first, printable(a->model), printable(b->model));
-  std::vector<Pair> pairs = pairs_of(*a, *b);
+ExitCode compare_numbers(const SavedFit& a, const SavedFit& b, std::size_t rows) {
+  std::vector<Pair> pairs = pairs_of(a, b);
   if (pairs.empty())
-    return complain(Error{ExitCode::data, o.first, fmt::format("nothing is in both this and '{}'", o.second), {}});
-  fmt::print("{}: {}\n{}: {}\n", o.first, bound_of(*a), o.second, bound_of(*b));
+    return complain(
+        Error{ExitCode::data, a.directory, fmt::format("nothing is in both this and '{}'", b.directory), {}});
+  fmt::print("{}: {}\n{}: {}\n", a.directory, describe_bound(a), b.directory, describe_bound(b));
   std::ranges::stable_sort(pairs, [](const Pair& x, const Pair& y) { return x.distance() > y.distance(); });
   std::vector<double> ratios;
   for (const Pair& p : pairs)
@@ -73,13 +70,29 @@ ExitCode compare(const CompareOptions& o) {
     fmt::print("{} numbers; ratios of the sds {:.3g} to {:.3g}, median {:.3g}\n", pairs.size(), ratios.front(),
                ratios.back(), ratios[ratios.size() / 2]);
   fmt::print("\n{:24} {:>12} {:>10} {:>12} {:>10} {:>9} {:>9}\n", "", "mean", "sd", "mean", "sd", "apart", "ratio");
-  for (std::size_t k = 0; k < pairs.size() && k < static_cast<std::size_t>(o.rows); ++k) {
+  for (std::size_t k = 0; k < pairs.size() && k < rows; ++k) {
     const Pair& p = pairs[k];
     fmt::print("{:24} {:12.6g} {:10.4g} {:12.6g} {:10.4g} {:9.3g} {:9.3g}\n", printable(p.name), p.mean[0], p.sd[0],
                p.mean[1], p.sd[1], p.distance(), p.sd[0] / p.sd[1]);
   }
-  if (pairs.size() > static_cast<std::size_t>(o.rows))
-    fmt::print("and {} numbers that are less far apart (--top)\n", pairs.size() - static_cast<std::size_t>(o.rows));
+  if (pairs.size() > rows) fmt::print("and {} numbers that are less far apart (--top)\n", pairs.size() - rows);
+  return ExitCode::done;
+}
+
+ExitCode compare(const CompareOptions& o) {
+  std::vector<SavedFit> fits;
+  for (const std::string& directory : o.directories) {
+    Result<SavedFit> fit = read_fit(directory);
+    if (!fit) return complain(fit.error());
+    fits.push_back(std::move(*fit));
+  }
+  for (const SavedFit& f : fits) {
+    if (f.model != fits[0].model)
+      tell("{}: warning: fits of different models, '{}' and '{}'\n", fits[0].directory, printable(fits[0].model),
+           printable(f.model));
+  }
+  if (fits.size() == 2) return compare_numbers(fits[0], fits[1], static_cast<std::size_t>(o.rows));
+  fmt::print("{}", compare_table(fits));
   return ExitCode::done;
 }
 
@@ -87,18 +100,18 @@ ExitCode compare(const CompareOptions& o) {
 
 void add_compare(CLI::App& app, Action& action) {
   const auto o = std::make_shared<CompareOptions>();
-  CLI::App* c = app.add_subcommand("compare", "Means and standard deviations of two fits of one model");
-  c->add_option("DIR1", o->first, "directory that `lehr fit` wrote")->required();
-  c->add_option("DIR2", o->second, "another, of the same model and sizes")->required();
-  add_number(*c, "--top", o->rows, kShownRange, "numbers shown, the farthest apart first");
+  CLI::App* c = app.add_subcommand("compare", "Two fits of one model number by number; more of them in a table");
+  c->add_option("DIR", o->directories, "directories that `lehr fit` wrote, two or more")->required()->expected(2, -1);
+  add_number(*c, "--top", o->rows, kShownRange, "numbers shown of two fits, the farthest apart first");
   c->footer(
-      "Example:\n"
+      "Examples:\n"
       "  lehr compare out/vi out/gibbs\n"
+      "  lehr compare out/gmm_2 out/gmm_3 out/gmm_4\n"
       "`apart` is the difference of the means in units of the larger sd, `ratio` the first sd by the second. Behind "
       "the\n"
       "method stands the ELBO, of a tempered sampler the log evidence, or else the last log joint density. Components "
       "are compared as they are "
-      "numbered.");
+      "numbered. Three fits or more have a line each: bound, held-out score, iterations, seconds, sizes.");
   c->callback([o, &action] { action = [o] { return compare(*o); }; });
 }
 

@@ -230,7 +230,8 @@ ExitCode fit(const FitArguments& o) {
 
   Result<Runs> runs = run_all(fitting, {o, test->get(), begin});
   if (!runs) return complain(runs.error());
-  const TracedRun& best = runs->all[runs->best];
+  TracedRun& best = runs->all[runs->best];
+  const std::optional<Caution> early = stopped_early(o, best);
   times.total = seconds_since(begin);
   const model::Model& m = fitting.model();
   const conditionals::Conditionals& c = fitting.schedule().conditionals;
@@ -241,6 +242,7 @@ ExitCode fit(const FitArguments& o) {
   Result<std::vector<Caution>> mixed = write_chains(o, fitting, *runs, summary);
   if (!mixed) return complain(mixed.error());
   if (Result<bool> r = write_results(o, best, summary); !r) return complain(r.error());
+  if (early) mixed->push_back(*early);
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
   return conclude(o, m, density::caveats(m, c.density), *mixed, *runs);
 }

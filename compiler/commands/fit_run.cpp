@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 
@@ -79,10 +80,28 @@ Error numerical_error(const FitArguments& o, std::string text) {
 
 void show(const FitArguments& o, const std::vector<Caution>& cautions) {
   for (const Caution& c : cautions) {
-    tell("{}: warning: {}\n", o.model, c.text);
+    tell("{}: warning: {}\n", o.model, spelled(c.text, "--"));
     for (const std::string& note : c.notes)
-      tell("    note: {}\n", note);
+      tell("    note: {}\n", spelled(note, "--"));
   }
+}
+
+std::optional<Caution> stopped_early(const FitArguments& o, TracedRun& best) {
+  if (o.method != "cavi" || best.outcome.status != Status::max_iter || best.outcome.iterations == 0)
+    return std::nullopt;
+  // Sweeps at other temperatures, and those of other starts, lead elsewhere.
+  std::vector<double> elbos;
+  for (auto row = best.trace.rbegin(); row != best.trace.rend() && row->temperature == 1; ++row)
+    if (std::ssize(elbos) < o.fit.max_iterations) elbos.push_back(row->elbo);
+  std::ranges::reverse(elbos);
+  if (!elbos.empty() && elbos.back() == best.outcome.elbo) best.left = left_to_gain(elbos, o.fit.tolerance);
+  Caution out{fmt::format("stopped at {} {} before it converged", option("max-iter"), o.fit.max_iterations), {}};
+  if (!best.left) out.text += "; what is left to gain cannot be told from the last sweeps";
+  else if (best.left->nats == 0) out.text += ": the ELBO has settled, parameters have not";
+  else
+    out.text += fmt::format(": about {:.2g} nats of ELBO left to gain, in about {} more sweeps", best.left->nats,
+                            best.left->sweeps);
+  return out;
 }
 
 Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t restart) {
@@ -90,7 +109,7 @@ Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t r
   Result<FitRun> started = fitting.start(restart);
   if (!started && started.error().code == ExitCode::numerical) return failed_start(o, restart, started.error().text);
   if (!started) return started.error();
-  TracedRun run{std::move(*started), {}, {}};
+  TracedRun run{std::move(*started), {}, {}, {}};
   if (restart == 0) show(o, run.at_start);
 
   Result<Trace> trace = Trace::open(o.out, extra_columns(o));

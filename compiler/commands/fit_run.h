@@ -23,6 +23,10 @@ struct Recording {
 /// As warnings, to stderr.
 void show(const FitArguments& options, const std::vector<Caution>& cautions);
 
+/// Of coordinate ascent that ended at --max-iter: what its best run had left to gain is noted there. The warning, and
+/// nothing of runs that ended otherwise or were to do no sweep.
+std::optional<Caution> stopped_early(const FitArguments& options, TracedRun& best);
+
 /// Its trace replaces that of an earlier run.
 Result<TracedRun> run_once(Fitting& fitting, const Recording& recording, std::uint64_t restart);
 

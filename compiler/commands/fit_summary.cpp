@@ -71,6 +71,10 @@ json fit_summary(const FitArguments& o, const model::Model& m, const conditional
   if (!o.fit.anneal.empty()) out["anneal"] = o.fit.anneal;
   if (!o.fit.temper.empty()) out["temper"] = o.fit.temper;
   if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", o.test}};
+  if (best.left) {
+    out["left_to_gain"] = best.left->nats;
+    out["left_sweeps"] = best.left->sweeps;
+  }
   out.update(to_json(best.report));
   return out;
 }

@@ -9,6 +9,7 @@
 #include "compiler/commands/fit_options.h"
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/fitting/fitting.h"
+#include "compiler/fitting/left_to_gain.h"
 #include "compiler/model/bind.h"
 #include "runtime/array.h"
 
@@ -25,6 +26,7 @@ struct TraceRow {
 struct TracedRun : FitRun {
   std::vector<TraceRow> trace;
   std::optional<double> held_out;  // of --test: nats an observation at the end
+  std::optional<LeftToGain> left;  // of coordinate ascent that --max-iter stopped
   bool started = true;             // false: a numerical failure before the first sweep, and nothing to write
 };
 

@@ -10,6 +10,12 @@
 #include "compiler/fitting/lost_digits.h"
 
 namespace lehr {
+namespace {
+
+/// Of two Normal variables that are tied so, the factors have less than 0.44 of the standard deviations.
+constexpr double kStrongCoupling = 0.9;
+
+}  // namespace
 
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
                                               const Settings& settings, Diagnostics& diagnostics) {
@@ -120,6 +126,11 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep) {
   run.outcome = most_iterations() > 0 ? ready_.run(on_sweep, run.report) : evaluate_start(on_sweep);
   take_posterior(run);
   run.symmetric = instance_->equal_components();
+  const bool ascent = std::holds_alternative<Ascent>(settings_.method) ||
+                      std::holds_alternative<SearchedAscent>(settings_.method) ||
+                      std::holds_alternative<AutomaticAscent>(settings_.method);
+  if (ascent && run.outcome.status == Status::converged)
+    run.coupled = strong_couplings(*instance_, analysed(), kStrongCoupling);
 }
 
 std::int64_t Fitting::most_iterations() const {
@@ -157,6 +168,14 @@ Result<bool> Fitting::run_items(FitRun& run, const SweepOptions& options) {
 
 std::vector<Caution> Fitting::cautions(const FitRun& run) const {
   std::vector<Caution> out;
+  for (const Coupled& c : run.coupled) {
+    out.push_back({fmt::format("{} and {} are strongly coupled ({:.2f}): their standard deviations are too small",
+                               c.first, c.second, c.correlation),
+                   {}});
+  }
+  if (!out.empty())
+    out.back().notes.push_back("factors are independent of each other: one MvNormal for both, centred covariates, or " +
+                               option("method") + " gibbs keep what they have in common");
   if (run.outcome.decreases > 0) {
     out.push_back({fmt::format("the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do",
                                run.outcome.decreases, run.outcome.iterations),

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/fitting/coupling.h"
 #include "compiler/fitting/method.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/saved_fit.h"
@@ -42,6 +43,7 @@ struct FitRun {
   std::vector<NamedArray> posterior;
   Report report;
   std::vector<std::string> symmetric;  // Instance::equal_components
+  std::vector<Coupled> coupled;        // of coordinate ascent that converged
   std::vector<Caution> at_start;       // what there is to know before the run
 };
 

@@ -3,6 +3,7 @@
 #include "runtime/files/saved_fit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -35,6 +36,8 @@ SavedFit read_summary(const json& j) {
   const json sampling = j.value("sampling", json::object());
   fit.log_evidence = number(sampling.value("log_evidence", json()));
   fit.log_evidence_error = number(sampling.value("log_evidence_error", json()));
+  fit.held_out = number(j.value("held_out", json::object()).value("per_observation", json()));
+  fit.seconds = number(j.value("seconds", json::object()).value("total", json()));
   const json restarts = j.value("restarts", json::array()), constants = j.value("constants", json::object()),
              variables = j.value("variables", json::object());
   for (const json& r : restarts) {
@@ -49,6 +52,17 @@ SavedFit read_summary(const json& j) {
     fit.variables.back().name = name;
   }
   return fit;
+}
+
+/// What `lehr score` found in nats an observation, after this fit; NaN where it did not.
+double read_score(const std::filesystem::path& base) {
+  std::error_code missing;
+  const auto scored = std::filesystem::last_write_time(base / "score.json", missing);
+  if (missing || scored < std::filesystem::last_write_time(base / "fit.json", missing)) return number(json());
+  const Result<std::string> text = read_file((base / "score.json").string());
+  const json score = text ? json::parse(*text, nullptr, false) : json();
+  const json value = score.is_object() ? score.value("per_observation", json()) : json();
+  return number(value.is_number() ? value : json());
 }
 
 std::map<std::string, FileSeal> read_seals(const json& summary) {
@@ -135,6 +149,7 @@ Result<SavedFit> read_fit(const std::string& directory) {
     return Error{ExitCode::data, path, fmt::format("not what `lehr fit` writes: {}", printable(e.what(), 200)), {}};
   }
   fit.directory = directory;
+  if (std::isnan(fit.held_out)) fit.held_out = read_score(base);
   const auto is_another = [&](const char* name, std::string_view bytes) {
     const auto seal = fit.files.find(name);
     return seal != fit.files.end() && seal->second != seal_of(bytes);

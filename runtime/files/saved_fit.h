@@ -41,6 +41,8 @@ struct SavedFit {
   std::int64_t restart = 0, iterations = 0;
   double elbo = 0;
   double log_evidence = 0, log_evidence_error = 0;  // NaN: not found
+  double held_out = 0;                              // nats an observation of --test, or else of `lehr score`; NaN: none
+  double seconds = 0;                               // of the fit as a whole; NaN: not told
   std::vector<SavedRestart> restarts;
   std::map<std::string, std::int64_t> sizes;               // by plate
   std::map<std::string, std::vector<double>> constants;    // a number is an array of one

@@ -1,0 +1,162 @@
+#include "compiler/fitting/coupling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "compiler/fitting/lost_digits.h"
+
+namespace lehr {
+namespace {
+
+using conditionals::Block;
+using density::Atom;
+using math::ParameterRole;
+
+/// A Normal or MvNormal factor with its means and the diagonals of its precisions.
+struct Located {
+  model::VariableId variable;
+  std::string name;
+  NamedArray mean;
+  std::vector<double> precision;  // as `mean`
+  std::size_t width = 1;          // numbers of one factor
+
+  double scale(std::size_t k) const { return 1 / std::sqrt(precision[k]); }
+  std::string element(std::size_t k) const { return name + subscripts(mean.shape, k); }
+};
+
+const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name) {
+  const auto found = std::ranges::find(arrays, name, &NamedArray::name);
+  return found == arrays.end() ? nullptr : &*found;
+}
+
+/// Nothing where the factor is another one, or not in `posterior`.
+std::optional<Located> located(const Block& block, const model::Model& m, const std::vector<NamedArray>& posterior) {
+  if (block.point || block.drawn || block.chain || block.mean) return std::nullopt;
+  const auto* mean = math::find_role(*block.factor, ParameterRole::location);
+  const auto* precision = math::find_role(*block.factor, ParameterRole::precision);
+  if (!mean || !precision) return std::nullopt;
+  const std::string name = m[block.variable].name;
+  const NamedArray *means = find(posterior, name + "." + mean->name),
+                   *all = find(posterior, name + "." + precision->name);
+  if (!means || !all) return std::nullopt;
+  const std::size_t width = mean->event_rank == 0 ? 1 : static_cast<std::size_t>(means->shape.back());
+  Located out{block.variable, name, *means, {}, width};
+  for (std::size_t k = 0; k < means->values.size(); ++k) {
+    const std::size_t row = k * (precision->event_rank == 2 ? width : 1);
+    out.precision.push_back(all->values[row + (precision->event_rank == 2 ? k % width : 0)]);
+  }
+  return out;
+}
+
+using Pairs = std::set<std::pair<std::size_t, std::size_t>>;
+
+std::vector<density::IndexId> indices(const Atom& a) {
+  std::vector<density::IndexId> out = a.axes;
+  out.insert(out.end(), a.event.begin(), a.event.end());
+  return out;
+}
+
+std::vector<std::size_t> unravel(const std::vector<std::int64_t>& shape, std::size_t position) {
+  std::vector<std::size_t> out(shape.size());
+  for (std::size_t k = shape.size(); k-- > 0;) {
+    out[k] = position % static_cast<std::size_t>(shape[k]);
+    position /= static_cast<std::size_t>(shape[k]);
+  }
+  return out;
+}
+
+/// Adds the pairs of elements that two atoms of one term can stand for together: axes with one index agree.
+void add_pairs(const Located& a, const Located& b, const Atom& of_a, const Atom& of_b, Pairs& to) {
+  const auto i = indices(of_a), j = indices(of_b);
+  const bool all_axes = i.size() == a.mean.shape.size() && j.size() == b.mean.shape.size();
+  for (std::size_t k = 0; k < a.mean.values.size() && to.size() <= kMostPairs; ++k) {
+    const std::vector<std::size_t> at_a = unravel(a.mean.shape, k);
+    for (std::size_t l = 0; l < b.mean.values.size() && to.size() <= kMostPairs; ++l) {
+      const std::vector<std::size_t> at_b = unravel(b.mean.shape, l);
+      bool together = a.variable != b.variable || k / a.width < l / a.width;
+      for (std::size_t x = 0; all_axes && x < i.size(); ++x)
+        for (std::size_t y = 0; y < j.size(); ++y)
+          together = together && (i[x] != j[y] || at_a[x] == at_b[y]);
+      if (together) to.insert({k, l});
+    }
+  }
+}
+
+Pairs pairs_of(const density::Density& d, const Located& a, const Located& b) {
+  Pairs out;
+  for (const density::Term& t : d.terms) {
+    for (const Atom& first : t.atoms) {
+      for (const Atom& second : t.atoms) {
+        if (&first != &second && first.variable == a.variable && second.variable == b.variable)
+          add_pairs(a, b, first, second, out);
+      }
+    }
+  }
+  return out;
+}
+
+/// The ELBO with other means.
+class Shifted {
+ public:
+  explicit Shifted(Instance& instance) : instance_(instance), before_(instance.engine().save()) {}
+  ~Shifted() { instance_.engine().load(before_); }
+  Shifted(const Shifted&) = delete;
+  Shifted& operator=(const Shifted&) = delete;
+
+  double elbo(const std::vector<NamedArray>& means) {
+    Elbo out;
+    if (!instance_.set(means, "") || instance_.engine().elbo(out) != 0) return NAN;
+    return out.value;
+  }
+
+ private:
+  Instance& instance_;
+  std::vector<std::vector<double>> before_;
+};
+
+/// Both elements are moved up and down by the standard deviations of their factors: the difference is |H_ab| in their
+/// units.
+double correlation(Shifted& at, const Located& a, std::size_t k, const Located& b, std::size_t l) {
+  double out = 0;
+  for (const double up : {1.0, -1.0}) {
+    for (const double right : {1.0, -1.0}) {
+      std::vector<NamedArray> means{a.mean};
+      if (a.variable != b.variable) means.push_back(b.mean);
+      means.front().values[k] += up * a.scale(k);
+      means.back().values[l] += right * b.scale(l);
+      out += up * right * at.elbo(means);
+    }
+  }
+  return std::abs(out) / 4;
+}
+
+}  // namespace
+
+std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analysed, double least) {
+  const conditionals::Conditionals& c = analysed.schedule.conditionals;
+  const std::vector<NamedArray> posterior = instance.posterior(false);
+  std::vector<Located> factors;
+  for (const Block& block : c.blocks) {
+    if (std::optional<Located> f = located(block, analysed.model, posterior)) factors.push_back(std::move(*f));
+  }
+  std::vector<Coupled> out;
+  Shifted shifted(instance);
+  for (auto a = factors.begin(); a != factors.end(); ++a) {
+    for (auto b = a; b != factors.end(); ++b) {
+      const Pairs pairs = pairs_of(c.density, *a, *b);
+      if (pairs.size() > kMostPairs) continue;
+      Coupled strongest;
+      for (const auto& [k, l] : pairs) {
+        const double x = correlation(shifted, *a, k, *b, l);
+        if (x > strongest.correlation) strongest = {a->element(k), b->element(l), x};
+      }
+      if (strongest.correlation > least) out.push_back(strongest);
+    }
+  }
+  std::ranges::stable_sort(out, [](const Coupled& x, const Coupled& y) { return x.correlation > y.correlation; });
+  return out;
+}
+
+}  // namespace lehr
