@@ -147,7 +147,7 @@ Result<Method> searched(const FitOptions& o) {
   static_cast<CaviOptions&>(out) = ascent_of(o);
   if (o.search == "full") {
     out.starts = 4;
-    out.leaders = 3;
+    out.leaders = 4;
     out.cycles = true;
   }
   return Method(SearchedAscent{out});

@@ -11,7 +11,7 @@ namespace lehr {
 
 struct SearchOptions : AutoOptions {
   std::int64_t starts = 2;   // of each kind
-  std::int64_t leaders = 2;  // arms that converge
+  std::int64_t leaders = 3;  // arms that converge
 };
 
 struct SearchReport : AutoReport {
