@@ -42,7 +42,7 @@ def spins():
     model = """model m { plate e; plate i = 4; data a[e] : i; data b[e] : i; data h[i] : real;
       s[i] ~ Spin(); potential[e] 0.6 * s[a[e]] * s[b[e]]; potential[i] h[i] * s[i]; }"""
     field = [0.3, -0.5, 0.1, 0.0]
-    draws, _ = sample(model, {"a": [a for a, _ in edges], "b": [b for _, b in edges], "h": field}, thin=6)
+    draws, _ = sample(model, {"a": [a for a, _ in edges], "b": [b for _, b in edges], "h": field}, thin=6, draws=100000)
     weights = {s: 0.6 * sum(s[a] * s[b] for a, b in edges) + float(np.dot(field, s))
                for s in itertools.product([-1.0, 1.0], repeat=4)}
     check_states("spins", draws, [f"s.{k + 1}" for k in range(4)], weights)
@@ -52,7 +52,7 @@ def mixture():
     x = np.array([-0.8, 0.1, 0.4, 1.6, 0.9])
     model = """model m { plate n; plate k = 2; data mu[k] : real; pi ~ Dirichlet(concentration = 0.7) over k;
       z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
-    draws, summary = sample(model, {"x": x.tolist(), "mu": [-0.5, 1.0]}, thin=6)
+    draws, summary = sample(model, {"x": x.tolist(), "mu": [-0.5, 1.0]}, thin=6, draws=100000)
     weights, share = {}, {}
     for s in itertools.product([0.0, 1.0], repeat=5):
         ones = sum(s)
@@ -73,7 +73,7 @@ def hidden_markov():
     a = [[0.8, 0.2], [0.3, 0.7]]
     model = """model m { plate t ordered; plate k = 2; data A[k] : simplex over k; data mu[k] : real; data p : simplex over k;
       s[t] ~ Categorical(A[s[t-1]]) start Categorical(p); observe x[t] ~ Normal(mean = mu[s[t]], sd = 0.8); }"""
-    draws, _ = sample(model, {"x": x, "A": a, "mu": [0.0, 1.5], "p": [0.6, 0.4]})
+    draws, _ = sample(model, {"x": x, "A": a, "mu": [0.0, 1.5], "p": [0.6, 0.4]}, draws=100000)
     weights = {}
     for s in itertools.product([0.0, 1.0], repeat=5):
         path = [int(k) for k in s]
