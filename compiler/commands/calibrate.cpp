@@ -126,11 +126,7 @@ ExitCode calibrate(const CalibrateOptions& o) {
   std::error_code ignored;  // the writer says what is wrong
   if (!o.out.empty()) std::filesystem::create_directories(o.out, ignored);
   const Result<Table> table = run(o, {*resolved, *complete, std::move(*dataset), std::move(*settings)}, *fit);
-  if (!table) {
-    Error e = table.error();
-    if (e.where.empty()) e.where = o.model;
-    return complain(e);
-  }
+  if (!table) return complain_of(table.error(), o.model);
   if (!o.out.empty()) {
     if (Result<bool> r = write_file(o.out + "/calibration.csv", csv(*table)); !r) return complain(r.error());
   }

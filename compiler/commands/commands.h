@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "compiler/support/diagnostic.h"
 #include "runtime/result.h"
@@ -35,6 +36,12 @@ std::string command_line(int argc, char const* const* argv);
 
 /// The model file, or nothing and a complaint on stderr.
 std::optional<Source> read_model(const std::string& path);
+
+/// write_file() to a path whose folder is made where it is missing.
+Result<bool> write_output(const std::string& path, std::string_view bytes);
+
+/// An error without a place is about `where`; to stderr.
+ExitCode complain_of(Error error, const std::string& where);
 
 /// Prints warnings and errors to stderr; ExitCode::model when there are errors, else ExitCode::done.
 ExitCode report(const Diagnostics& diagnostics, const Source& source);

@@ -55,12 +55,9 @@ std::string element(const SavedFit& fit, const std::string& plate, std::size_t i
 
 std::string element(const SavedFit& fit, const std::vector<std::string>& plates,
                     const std::vector<std::int64_t>& extents, std::size_t position) {
-  Row names(extents.size());
-  for (std::size_t k = extents.size(); k-- > 0;) {
-    const auto extent = static_cast<std::size_t>(extents[k]);
-    names[k] = element(fit, plates[k], position % extent);
-    position /= extent;
-  }
+  Row names;
+  for (const std::size_t k : unravel(extents, position))
+    names.push_back(element(fit, plates[names.size()], k));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -58,12 +58,9 @@ ExitCode draws(DrawsOptions o) {
   const ArrayGroup* posterior = find_group(*arrays, "posterior");
   if (!posterior || posterior->arrays.empty())
     return complain(Error{ExitCode::data, o.directory, "there is nothing to draw", {}});
-  std::error_code ignored;  // the writer says what is wrong
-  if (const auto folder = std::filesystem::path(o.out).parent_path(); !folder.empty())
-    std::filesystem::create_directories(folder, ignored);
   const Result<std::string> bytes = written->format(*arrays);
   if (!bytes) return complain(bytes.error());
-  if (Result<bool> r = write_file(o.out, *bytes); !r) return complain(r.error());
+  if (Result<bool> r = write_output(o.out, *bytes); !r) return complain(r.error());
   fmt::print("{}: {} draws {} in {}\n", printable(fit->model), count_draws(*arrays),
              sampled ? "of the sampler" : "from the factors", printable(o.out));
   return ExitCode::done;

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "compiler/commands/commands.h"
+#include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/prediction_table.h"
 #include "compiler/commands/settings.h"
@@ -56,33 +56,21 @@ ExitCode predict(const PredictOptions& o) {
                           option("out"),
                           fmt::format("'{}' does not end in {} or {}", path, kTable, array_extensions()),
                           {}});
-  const Result<SavedFit> fit = read_fit(o.directory);
-  if (!fit) return complain(fit.error());
-  const std::optional<Source> source = read_model(o.model.empty() ? fit->model_file : o.model);
-  if (!source) return ExitCode::usage;
-  Diagnostics diagnostics;
-  const std::optional<model::Model> resolved = read(*source, diagnostics);
-  const std::optional<Analysed> analysed = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
-  if (!analysed) return report(diagnostics, *source);
+  const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
+  if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
+  const auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
   const Result<Dataset> dataset = read_bindings(o.data);
   if (!dataset) return complain(dataset.error());
-  const Result<Settings> settings = settings_of(o, *analysed, *fit);
+  const Result<Settings> settings = settings_of(o, complete, fit);
   if (!settings) return complain(settings.error());
   const Result<Prediction> prediction =
-      lehr::predict(*source, *resolved, *analysed, *dataset, *settings, *fit, o.prediction);
-  if (!prediction) {
-    Error e = prediction.error();
-    if (e.where.empty()) e.where = source->name;
-    return complain(e);
-  }
+      lehr::predict(source, resolved, complete, *dataset, *settings, fit, o.prediction);
+  if (!prediction) return complain_of(prediction.error(), source.name);
   const Result<std::string> bytes =
       table ? Result<std::string>(prediction_csv(*prediction)) : format->format(prediction_arrays(*prediction));
   if (!bytes) return complain(bytes.error());
-  std::error_code ignored;  // the writer says what is wrong
-  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
-    std::filesystem::create_directories(folder, ignored);
-  if (Result<bool> r = write_file(path, *bytes); !r) return complain(r.error());
-  fmt::print("{}: predicted {} in {}{}\n", printable(fit->model), said(*prediction), printable(path),
+  if (Result<bool> r = write_output(path, *bytes); !r) return complain(r.error());
+  fmt::print("{}: predicted {} in {}{}\n", printable(fit.model), said(*prediction), printable(path),
              prediction->draws > 0 ? fmt::format(", {} draws with seed {}", prediction->draws, o.prediction.seed)
                                    : ", all of it exact");
   return ExitCode::done;

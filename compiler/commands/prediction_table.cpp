@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/evaluate/packed.h"
+#include "runtime/files/csv_field.h"
 
 namespace lehr {
 namespace {
@@ -43,21 +44,12 @@ std::vector<Axis> axes_of(const Model& m, VariableId id) {
   return out;
 }
 
-/// A field of a CSV table (RFC 4180).
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text)
-    out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 std::string number(double x) { return std::isnan(x) ? "" : fmt::format("{:.17g}", x); }
 
 std::string label(const BoundData& data, PlateId plate, std::int64_t position, std::int64_t first) {
   const std::vector<std::string>& labels = data.labels[plate.index()];
   const auto k = static_cast<std::size_t>(position);
-  return k < labels.size() ? field(labels[k]) : fmt::format("{}", position - first);
+  return k < labels.size() ? csv_field(labels[k]) : fmt::format("{}", position - first);
 }
 
 class Table {
@@ -71,7 +63,7 @@ class Table {
   std::string csv() {
     out_ = "variable";
     for (const std::string& c : columns_)
-      out_ += "," + field(c);
+      out_ += "," + csv_field(c);
     out_ += ",value,probability,most_probable,mean,sd";
     for (const char* q : kQuantileColumns)
       out_ += fmt::format(",{}", q);

@@ -5,7 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "compiler/commands/commands.h"
+#include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/held_out.h"
@@ -38,26 +38,17 @@ nlohmann::json summary(const ScoreOptions& o, const HeldOut& held_out, const Sco
 }
 
 ExitCode score(ScoreOptions o) {
-  const Result<SavedFit> fit = read_fit(o.directory);
-  if (!fit) return complain(fit.error());
-  const std::optional<Source> source = read_model(o.model.empty() ? fit->model_file : o.model);
-  if (!source) return ExitCode::usage;
-  Diagnostics diagnostics;
-  const std::optional<model::Model> resolved = read(*source, diagnostics);
-  const std::optional<Analysed> analysed = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
-  if (!analysed) return report(diagnostics, *source);
+  const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
+  if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
+  const auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
   Result<Dataset> dataset = read_bindings(o.data);
   if (!dataset) return complain(dataset.error());
   if (o.fraction_given) o.held_out.fraction = o.fraction;
-  const auto fail = [&](Error e) {
-    if (e.where.empty()) e.where = source->name;
-    return complain(e);
-  };
   Result<std::unique_ptr<HeldOut>> held_out =
-      HeldOut::make(*source, *resolved, *analysed, *dataset, fitted_settings(*analysed, *fit), o.held_out);
-  if (!held_out) return fail(held_out.error());
-  const Result<Score> result = (*held_out)->score(fit->posterior);
-  if (!result) return fail(result.error());
+      HeldOut::make(source, resolved, complete, *dataset, fitted_settings(complete, fit), o.held_out);
+  if (!held_out) return complain_of(held_out.error(), source.name);
+  const Result<Score> result = (*held_out)->score(fit.posterior);
+  if (!result) return complain_of(result.error(), source.name);
   const std::filesystem::path base(o.directory);
   if (o.save && (*held_out)->completes()) {
     if (Result<bool> r = write_npz((base / "heldout.npz").string(), (*held_out)->split()); !r)
@@ -68,7 +59,7 @@ ExitCode score(ScoreOptions o) {
                                   json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
       !r)
     return complain(r.error());
-  fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", printable(fit->model), result->total,
+  fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", printable(fit.model), result->total,
              result->observations, result->total / static_cast<double>(result->observations),
              (*held_out)->completes() ? fmt::format(" ({:.4g} of each item held out)", (*held_out)->fraction()) : "");
   return ExitCode::done;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/commands/describe_parts.h"
+#include "runtime/files/csv_field.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr {
@@ -40,26 +41,8 @@ std::vector<std::string> column_names_of(const PosteriorNumbers& v) {
   return out;
 }
 
-/// The position along each axis of a row-major position.
-std::vector<std::size_t> unravel(const std::vector<std::int64_t>& shape, std::size_t position) {
-  std::vector<std::size_t> out(shape.size());
-  for (std::size_t k = shape.size(); k-- > 0;) {
-    out[k] = position % static_cast<std::size_t>(shape[k]);
-    position /= static_cast<std::size_t>(shape[k]);
-  }
-  return out;
-}
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text)
-    out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
-
 /// A name or label as a cell: nothing in it moves the cursor of a terminal.
-std::string text_cell(const std::string& text) { return quoted(printable(text, text.size())); }
+std::string text_cell(const std::string& text) { return csv_field(printable(text, text.size())); }
 
 std::string number_cell(double x) { return std::isnan(x) ? "" : fmt::format("{}", x); }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "compiler/commands/commands.h"
@@ -49,17 +48,10 @@ ExitCode simulate(const SimulateOptions& o) {
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return complain(settings.error());
   const Result<std::vector<NamedArray>> arrays = lehr::simulate(*model, *dataset, *settings, o.seed);
-  if (!arrays) {
-    Error e = arrays.error();
-    if (e.where.empty()) e.where = o.model;
-    return complain(e);
-  }
-  std::error_code ignored;  // the writer says what is wrong
-  if (const auto folder = std::filesystem::path(o.out).parent_path(); !folder.empty())
-    std::filesystem::create_directories(folder, ignored);
+  if (!arrays) return complain_of(arrays.error(), o.model);
   const Result<std::string> bytes = written->format(*arrays);
   if (!bytes) return complain(bytes.error());
-  if (Result<bool> r = write_file(o.out, *bytes); !r) return complain(r.error());
+  if (Result<bool> r = write_output(o.out, *bytes); !r) return complain(r.error());
   std::vector<std::string> names;
   for (const model::Variable& v : model->variables)
     names.push_back(v.name);

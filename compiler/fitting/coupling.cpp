@@ -58,15 +58,6 @@ std::vector<density::IndexId> indices(const Atom& a) {
   return out;
 }
 
-std::vector<std::size_t> unravel(const std::vector<std::int64_t>& shape, std::size_t position) {
-  std::vector<std::size_t> out(shape.size());
-  for (std::size_t k = shape.size(); k-- > 0;) {
-    out[k] = position % static_cast<std::size_t>(shape[k]);
-    position /= static_cast<std::size_t>(shape[k]);
-  }
-  return out;
-}
-
 /// Adds the pairs of elements that two atoms of one term can stand for together: axes with one index agree.
 void add_pairs(const Located& a, const Located& b, const Atom& of_a, const Atom& of_b, Pairs& to) {
   const auto i = indices(of_a), j = indices(of_b);

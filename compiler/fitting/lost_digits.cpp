@@ -42,12 +42,7 @@ void add(LostDigits& to, const std::string& name, const std::vector<std::int64_t
 }  // namespace
 
 std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t position) {
-  std::vector<std::size_t> out(shape.size());
-  for (std::size_t k = shape.size(); k-- > 0;) {
-    out[k] = position % static_cast<std::size_t>(shape[k]);
-    position /= static_cast<std::size_t>(shape[k]);
-  }
-  return out.empty() ? "" : fmt::format("[{}]", fmt::join(out, ", "));
+  return shape.empty() ? "" : fmt::format("[{}]", fmt::join(unravel(shape, position), ", "));
 }
 
 std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,

@@ -86,6 +86,35 @@ def fit(model, data, *arguments, init=None, monotone=True):
                [float(row["objective"]) for row in rows if "objective" in row], done.stderr)
 
 
+class Folder:
+    """A fit of `model` to `data` in a temporary folder."""
+
+    def __init__(self, model, data, *arguments):
+        self.folder = tempfile.TemporaryDirectory()
+        self.model = model
+        if not model.endswith(".lehr"):
+            self.model = self.at("model.lehr")
+            with open(self.model, "w") as f:
+                f.write(model)
+        self.run("fit", self.model, "--data", self.bind("train", data), "--out", self.at("fit"), "--quiet", *map(str, arguments))
+        with np.load(self.at("fit/posterior.npz")) as z:
+            self.posterior = {k: z[k] for k in z.files}
+
+    def at(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def bind(self, name, data):
+        with open(self.at(name + ".json"), "w") as f:
+            json.dump({k: plain(v) for k, v in data.items()}, f)
+        return self.at(name + ".json")
+
+    def run(self, *command, code=0):
+        """What was printed, or the complaints where they are expected."""
+        done = subprocess.run([lehr(), *command], capture_output=True, text=True)
+        assert done.returncode == code, f"exit {done.returncode}: {done.stderr}"
+        return done.stderr if code else done.stdout
+
+
 def relative(got, want):
     """The largest difference, relative to each number but not to those far below the largest."""
     got, want = np.asarray(got, dtype=float), np.asarray(want, dtype=float)

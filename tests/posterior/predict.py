@@ -4,17 +4,13 @@
 usage: predict.py LEHR
 """
 import csv
-import json
 import math
-import os
-import subprocess
-import tempfile
 
 import numpy as np
 from scipy.special import softmax
 from scipy.stats import multivariate_normal, norm
 
-from fitting import finish, lehr, plain
+from fitting import Folder, finish
 
 CHECKS = {}
 RNG = np.random.default_rng(8)
@@ -26,33 +22,7 @@ def check(f):
     return f
 
 
-class Folder:
-    """A fit of `model` to `data` in a temporary folder."""
-
-    def __init__(self, model, data, *arguments):
-        self.folder = tempfile.TemporaryDirectory()
-        self.model = model
-        if not model.endswith(".lehr"):
-            self.model = self.at("model.lehr")
-            with open(self.model, "w") as f:
-                f.write(model)
-        self.run("fit", self.model, "--data", self.bind("train", data), "--out", self.at("fit"), "--quiet", *map(str, arguments))
-        with np.load(self.at("fit/posterior.npz")) as z:
-            self.posterior = {k: z[k] for k in z.files}
-
-    def at(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def bind(self, name, data):
-        with open(self.at(name + ".json"), "w") as f:
-            json.dump({k: plain(v) for k, v in data.items()}, f)
-        return self.at(name + ".json")
-
-    def run(self, *command, code=0):
-        done = subprocess.run([lehr(), *command], capture_output=True, text=True)
-        assert done.returncode == code, f"exit {done.returncode}: {done.stderr}"
-        return done.stderr if code else done.stdout
-
+class Predicted(Folder):
     def predict(self, data, *arguments, code=0):
         """The arrays that were written, the table under "table", and what was said under "said"."""
         bound = ["--data", self.bind("new", data)] if data else []
@@ -105,7 +75,7 @@ def classes_of_a_known_mixture():
     roots = RNG.normal(size=(3, 2, 2)) * 0.3 + np.eye(2)
     precisions = np.einsum("kij,klj->kil", roots, roots)
     known = {"pi": weights, "mu": means, "L": precisions, "s": 0.3}
-    f = Folder(MIXTURE, {**known, "x": RNG.normal(size=(10, 2))})
+    f = Predicted(MIXTURE, {**known, "x": RNG.normal(size=(10, 2))})
     x = RNG.normal(size=(7, 2)) * 2
     x[4] = np.nan
     p = f.predict({**known, "x": x}, "--draws", 20000)
@@ -129,7 +99,7 @@ def classes_of_a_known_mixture():
 @check
 def next_throw_of_a_coin():
     """a / (a + b), and the same by name in the table."""
-    f = Folder("models/coin.lehr", {"x": [1] * 14 + [0] * 6})
+    f = Predicted("models/coin.lehr", {"x": [1] * 14 + [0] * 6})
     a, b = f.posterior["p.a"], f.posterior["p.b"]
     p = f.predict({}, "--sizes", "throw=3")
     assert "exact" in p["said"], p["said"]
@@ -148,7 +118,7 @@ def student_t():
 
     model = """model m { plate n; tau ~ Gamma(shape = 3, rate = 2); mu ~ Normal(mean = 1, precision = 0.1 * tau);
       observe x[n] ~ Normal(mean = mu, precision = tau); guide joint(mu, tau); }"""
-    f = Folder(model, {"x": RNG.normal(2, 3, size=12)})
+    f = Predicted(model, {"x": RNG.normal(2, 3, size=12)})
     m, scale = f.posterior["mu.mean"], f.posterior["mu.precision_scale"]
     shape, rate = f.posterior["tau.shape"], f.posterior["tau.rate"]
     draws = 40000
@@ -174,7 +144,7 @@ def words_of_a_document():
       theta[doc] ~ Dirichlet(concentration = 0.7) over topic;
       z[doc, token] ~ Categorical(theta[doc]);
       observe w[doc, token] ~ Categorical(beta[z[doc, token]]); }"""
-    f = Folder(model, {"w": words})
+    f = Predicted(model, {"w": words})
     shown = [[1, 4, 4, 0], [3], [8, 8, 2]]
     p = f.predict({"w": [shown[0] + [math.nan] * 2, shown[1] + [math.nan], shown[2]]}, *TIGHT)
     whole = f.predict({"w": shown}, *TIGHT)
@@ -209,7 +179,7 @@ def regression():
     n = 60
     x = RNG.normal(size=(n, 2))
     y = x @ [1.5, -2] + 0.5 + RNG.normal(size=n) * 0.4
-    f = Folder("models/linear_regression.lehr", {"x": x, "y": y})
+    f = Predicted("models/linear_regression.lehr", {"x": x, "y": y})
     q = f.posterior
     new = RNG.normal(size=(5, 2)) * 3
     draws = 20000
@@ -227,7 +197,7 @@ def regression():
 @check
 def effects_of_new_groups():
     """An effect with an observation by its factor, one without by its prior; labels by name."""
-    f = Folder("models/hierarchical_normal.lehr", {"y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]})
+    f = Predicted("models/hierarchical_normal.lehr", {"y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]})
     q = f.posterior
     mu, tau = q["mu.mean"], q["tau.shape"] / q["tau.rate"]
     draws = 20000
@@ -252,7 +222,7 @@ def logistic():
     y = (RNG.uniform(size=40) < 1 / (1 + np.exp(-1 - 2 * x))).astype(int)
     model = """model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 5); b ~ Normal(mean = 0, sd = 5);
       observe y[n] ~ Bernoulli(logistic(a + b * x[n])); }"""
-    f = Folder(model, {"x": x, "y": y})
+    f = Predicted(model, {"x": x, "y": y})
     q = f.posterior
     new = np.array([-1.5, 0.2, 3.0])
     p = f.predict({"x": new}, "--draws", 4000)
@@ -274,7 +244,7 @@ def logistic():
 def labels():
     """Names of the fit's labels, in columns and as values."""
     model = """model m { plate n; plate colour; pi ~ Dirichlet(concentration = 1) over colour; observe c[n] ~ Categorical(pi); }"""
-    f = Folder(model, {"c": ["red", "blue", "red", "green, dark"]})
+    f = Predicted(model, {"c": ["red", "blue", "red", "green, dark"]})
     p = f.predict({"c": ["red", None]})
     probability = {r["value"]: float(r["probability"]) for r in p["table"]}
     assert set(probability) == {"red", "blue", "green, dark"} and {r["n"] for r in p["table"]} == {"1"}
@@ -286,14 +256,14 @@ def labels():
 def refusals():
     """What cannot be predicted, and why."""
     said = []
-    f = Folder("models/mixture_of_multinomials.lehr", {"x": RNG.integers(1, 9, (12, 3))})
+    f = Predicted("models/mixture_of_multinomials.lehr", {"x": RNG.integers(1, 9, (12, 3))})
     said.append(f.predict({"x": [[3, 4, 5], [None] * 3]}, code=3))
-    f = Folder("models/markov_switching.lehr", {"growth": RNG.normal(size=20)})
+    f = Predicted("models/markov_switching.lehr", {"growth": RNG.normal(size=20)})
     said.append(f.predict({"growth": [None] + [0.5] * 19}, code=4))
-    f = Folder("models/coin.lehr", {"x": [1, 0, 1]})
+    f = Predicted("models/coin.lehr", {"x": [1, 0, 1]})
     said.append(f.predict({"x": [1, 0]}, code=4))
     said.append(f.predict({"x": [1, None]}, "--sizes", "throw=7", code=4))
-    f = Folder("models/coin.lehr", {"x": [1, 0, 1]}, "--method", "gibbs", "--draws", 20, "--warmup", 5)
+    f = Predicted("models/coin.lehr", {"x": [1, 0, 1]}, "--method", "gibbs", "--draws", 20, "--warmup", 5)
     said.append(f.predict({"x": [1, None]}, code=4))
     wanted = ["nothing gives its 'n'", "depend on growth", "nothing to predict", "throw", "sampled"]
     for text, part in zip(said, wanted):

@@ -6,14 +6,13 @@ usage: score.py LEHR
 import itertools
 import json
 import os
-import subprocess
 import tempfile
 
 import numpy as np
 from scipy.special import digamma, logsumexp
 from scipy.stats import multivariate_normal, norm, poisson
 
-from fitting import finish, lehr, plain
+from fitting import Folder, finish, plain
 
 CHECKS = {}
 RNG = np.random.default_rng(4)
@@ -25,33 +24,7 @@ def check(f):
     return f
 
 
-class Folder:
-    """A fit of `model` to `data` in a temporary folder."""
-
-    def __init__(self, model, data, *arguments):
-        self.folder = tempfile.TemporaryDirectory()
-        self.model = model
-        if not model.endswith(".lehr"):
-            self.model = self.at("model.lehr")
-            with open(self.model, "w") as f:
-                f.write(model)
-        self.run("fit", self.model, "--data", self.bind("train", data), "--out", self.at("fit"), "--quiet", *map(str, arguments))
-        with np.load(self.at("fit/posterior.npz")) as z:
-            self.posterior = {k: z[k] for k in z.files}
-
-    def at(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def bind(self, name, data):
-        with open(self.at(name + ".json"), "w") as f:
-            json.dump({k: plain(v) for k, v in data.items()}, f)
-        return self.at(name + ".json")
-
-    def run(self, *command, code=0):
-        done = subprocess.run([lehr(), *command], capture_output=True, text=True)
-        assert done.returncode == code, f"exit {done.returncode}: {done.stderr}"
-        return done.stderr
-
+class Scored(Folder):
     def score(self, data, *arguments, code=0):
         """score.json, with the split under "split" if there is one."""
         err = self.run("score", self.at("fit"), "--data", self.bind("test", data), "--save", *map(str, arguments), code=code)
@@ -105,7 +78,7 @@ def lda_score(got, data, lam, alpha):
 def lda():
     k, terms = 4, 40
     options = ["--set", f"K={k}", "--sizes", f"term={terms}"]
-    fit = Folder("models/lda.lehr", corpus(120, terms, k), *options)
+    fit = Scored("models/lda.lehr", corpus(120, terms, k), *options)
     data = corpus(30, terms, k)
     lines = []
     for seed in (1, 2):
@@ -123,7 +96,7 @@ def lda_without_multiplicities():
         model = f.read().replace(" times count", "")
     k, terms = 3, 20
     spread = lambda c: {"w": [np.repeat(w, n) for w, n in zip(c["w"], c["count"])]}
-    fit = Folder(model, spread(corpus(60, terms, k)), "--set", f"K={k}", "--sizes", f"term={terms}")
+    fit = Scored(model, spread(corpus(60, terms, k)), "--set", f"K={k}", "--sizes", f"term={terms}")
     data = spread(corpus(20, terms, k))
     got = fit.score(data, *TIGHT)
     data["count"] = [np.ones(len(w), int) for w in data["w"]]
@@ -135,7 +108,7 @@ def poisson_factorisation():
     """Entries of each user's row are held out; the user's tastes are inferred from the others by coordinate ascent."""
     rate = RNG.gamma(1, 1, (60, 2)) @ RNG.gamma(1, 1, (2, 15))
     y = RNG.poisson(rate)
-    fit = Folder("models/poisson_factorisation.lehr", {"Y": y[:40]}, "--set", "K=2", "--max-iter", "300")
+    fit = Scored("models/poisson_factorisation.lehr", {"Y": y[:40]}, "--set", "K=2", "--max-iter", "300")
     got = fit.score({"Y": y[40:]}, *TIGHT)
     out = got["split"]["Y"].reshape(20, 15)
     assert (out.sum(1) == 7).all()
@@ -161,14 +134,14 @@ def mixtures():
     test = RNG.normal(2, 2, (25, 2))
     test[3] = np.nan  # not an observation
     seen = ~np.isnan(test[:, 0])
-    fit = Folder("models/gmm.lehr", {"x": x}, "--set", "K=3")
+    fit = Scored("models/gmm.lehr", {"x": x}, "--set", "K=3")
     p = fit.posterior
     precision = p["Lambda.df"][:, None, None] * p["Lambda.scale"]
     each = [multivariate_normal(m, np.linalg.inv(s)).logpdf(test[seen]) for m, s in zip(p["mu.mean"], precision)]
     full = same(fit.score({"x": test}), logsumexp(np.log(rows(p["pi.concentration"]))[:, None] + each, axis=0).sum(), 24)
     assert "nothing is held out" in fit.score({"x": test}, "--holdout", "0.5", code=2)
     # The numbers of one point share its component.
-    fit = Folder("models/gmm_diagonal.lehr", {"x": x}, "--set", "K=2")
+    fit = Scored("models/gmm_diagonal.lehr", {"x": x}, "--set", "K=2")
     p = fit.posterior
     sd = 1 / np.sqrt(p["tau.shape"] / p["tau.rate"])
     test[5, 0] = np.nan
@@ -183,7 +156,7 @@ def regression():
     y = x @ [1, -2, 0.5] + RNG.normal(0, 0.3, 60)
     model = """model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.1) over d;
       tau ~ Gamma(shape = 2, rate = 1); observe y[n] ~ Normal(mean = dot(w, x[n]), precision = tau); }"""
-    fit = Folder(model, {"x": x[:n], "y": y[:n]})
+    fit = Scored(model, {"x": x[:n], "y": y[:n]})
     p = fit.posterior
     total = norm.logpdf(y[n:], x[n:] @ p["w.mean"], 1 / np.sqrt(p["tau.shape"] / p["tau.rate"])).sum()
     return same(fit.score({"x": x[n:], "y": y[n:]}), total, 20)
@@ -198,7 +171,7 @@ def tree_of_categories():
       observe x[doc, s, w] ~ Categorical(beta[topic[doc, s], z[doc, s, w]]); }"""
     lengths, words = [2, 1, 3, 0], [2, 3, 1, 2, 2, 4]
     draw = lambda: {"x": RNG.integers(0, 4, 14), "count": RNG.integers(1, 4, 14), "s": lengths, "w": words}
-    fit = Folder(model, draw())
+    fit = Scored(model, draw())
     pi, a, rho, beta = (rows(fit.posterior[n + ".concentration"]) for n in ("pi", "A", "rho", "beta"))
     data, total = draw(), 0.0
     sentences = np.split(np.arange(14), np.cumsum(words)[:-1])
@@ -218,7 +191,7 @@ def global_categories():
     a, b = np.array(list(itertools.permutations(range(12), 2))).T
     tie = RNG.binomial(1, np.where((a < 6) == (b < 6), 0.8, 0.1))
     train = np.arange(len(a)) % 4 != 0
-    fit = Folder("models/stochastic_block_model.lehr", {"a": a[train], "b": b[train], "tie": tie[train]}, "--set", "K=2",
+    fit = Scored("models/stochastic_block_model.lehr", {"a": a[train], "b": b[train], "tie": tie[train]}, "--set", "K=2",
                  "--sizes", "member=12", "--save-locals")
     z, p = fit.posterior["z.probs"], fit.posterior["B.a"] / (fit.posterior["B.a"] + fit.posterior["B.b"])
     one = np.einsum("ng,gh,nh->n", z[a[~train]], p, z[b[~train]])
@@ -230,7 +203,7 @@ def global_categories():
 def global_spins():
     """Of a spin that is 1 with probability (1 + its mean) / 2, and a bit, for each observation by itself."""
     spins = """model m { plate n; s ~ Spin(); b ~ Bernoulli(0.3); observe x[n] ~ Normal(mean = 0.4 * s + 0.7 * b, sd = 1); }"""
-    fit, x = Folder(spins, {"x": [0.9, -0.2, 0.6]}), np.array([0.1, 1.4])
+    fit, x = Scored(spins, {"x": [0.9, -0.2, 0.6]}), np.array([0.1, 1.4])
     p, q = (1 + float(fit.posterior["s.mean"])) / 2, float(fit.posterior["b.p"])
     assert 0.1 < p < 0.95 and 0.1 < q < 0.95, (p, q)
     law = sum(a * b * norm.pdf(x, 0.4 * s + 0.7 * t, 1) for s, a in ((1, p), (-1, 1 - p)) for t, b in ((1, q), (0, 1 - q)))
@@ -241,7 +214,7 @@ def global_spins():
 def truth_scores_best():
     """More of the right topics score better than fewer on documents of the same language."""
     data = {n: corpus_of(n) for n in ("train", "test")}
-    scores = [Folder("models/lda.lehr", data["train"], "--set", f"K={k}", "--sizes", "term=60", "--restarts", "3")
+    scores = [Scored("models/lda.lehr", data["train"], "--set", f"K={k}", "--sizes", "term=60", "--restarts", "3")
               .score(data["test"])["per_observation"] for k in (1, 5)]
     assert scores[1] > scores[0] + 0.1, scores
     return f"{scores[0]:.3f} with one topic, {scores[1]:.3f} with five"
@@ -266,7 +239,7 @@ def during_a_fit():
         test = os.path.join(folder, "test.json")
         with open(test, "w") as f:
             json.dump({"x": plain(RNG.normal(3, 1, 30))}, f)
-        fits = [Folder(model, {"x": x}, "--max-iter", n, "--test", test, "--test-every", 2) for n in (4, 5)]
+        fits = [Scored(model, {"x": x}, "--max-iter", n, "--test", test, "--test-every", 2) for n in (4, 5)]
         scores = []
         for e in fits:
             e.run("score", e.at("fit"), "--data", test)
@@ -283,10 +256,10 @@ def during_a_fit():
 @check
 def refusals():
     schools = {"y": [1, 5, 3], "sigma": [1, 1, 2]}
-    assert "'theta' has an element for each" in Folder("models/hierarchical_normal.lehr", schools).score(schools, code=2)
-    hmm = Folder("models/hmm_poisson.lehr", {"x": RNG.poisson(3, 30)})
+    assert "'theta' has an element for each" in Scored("models/hierarchical_normal.lehr", schools).score(schools, code=2)
+    hmm = Scored("models/hmm_poisson.lehr", {"x": RNG.poisson(3, 30)})
     assert "chains are not supported" in hmm.score({"x": RNG.poisson(3, 10)}, code=2)
-    fit = Folder("models/lda.lehr", corpus(20, 10, 2), "--set", "K=2", "--sizes", "term=10")
+    fit = Scored("models/lda.lehr", corpus(20, 10, 2), "--set", "K=2", "--sizes", "term=10")
     beyond = {"w": [[3, 11]], "count": [[4, 4]]}
     assert "outside plate 'term'" in fit.score(beyond, code=4)
     return "each with its reason"
