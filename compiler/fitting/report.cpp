@@ -47,7 +47,8 @@ json starts(const SearchReport& r) {
                    {"sweeps", s.sweeps},
                    {"elbo", s.elbo},
                    {"same_as_before", s.same},
-                   {"converged", s.leader}});
+                   {"leader", s.leader},
+                   {"converged", s.converged}});
   return out;
 }
 
@@ -57,7 +58,7 @@ std::string text_of(const SearchReport& r, const Outcome& outcome) {
   const auto annealed = r.arms.size();
   const SearchReport::Start* best = nullptr;
   for (const SearchReport::Start& s : r.starts) {
-    if (s.leader && (!best || s.elbo > best->elbo)) best = &s;
+    if (s.converged && (!best || s.elbo > best->elbo)) best = &s;
   }
   if (!best) return "";
   return fmt::format("searched {} starts ({} alike) and {} annealed: best from {}{}, ELBO {:.6f}; {} sweeps\n",

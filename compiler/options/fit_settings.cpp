@@ -148,6 +148,7 @@ Result<Method> searched(const FitOptions& o) {
   if (o.search == "full") {
     out.starts = 4;
     out.leaders = 4;
+    out.patience = 10;
     out.cycles = true;
   }
   return Method(SearchedAscent{out});

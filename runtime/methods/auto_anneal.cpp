@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/methods/outlook.h"
+
 namespace lehr {
 namespace {
 
@@ -12,8 +14,8 @@ constexpr double kHotter = 1.07;  // a step of the heating
 constexpr double kMelted = 0.7;   // fraction of the entropy's way that counts as melted
 constexpr double kHottest = 1000;
 constexpr double kInfinite = 1e9;        // temperature at which the entropy has its largest value
-constexpr std::int64_t kArm = 40;        // sweeps of an arm
 constexpr std::int64_t kFinishing = 60;  // at temperature 1, before arms are compared
+constexpr double kSame = 1e-6;           // relative difference of the ELBOs of arms that end where they began
 constexpr double kBetter = 1e-5;         // relative gain that an arm needs
 
 /// Thrown inside a run only.
@@ -39,14 +41,17 @@ class Run {
     }
     const double t = report_.melting;
     double best_share = 0.7;
-    for (const double share : {0.7, 1.0}) {
-      if (arm(plain(), share * t, kArm, 1e-3)) best_share = share;
+    for (const double share : {o_.hasty ? 1.0 : 0.7, o_.hasty ? 0.7 : 1.0}) {
+      const bool kept = arm(plain(), share * t, o_.arm, 1e-3);
+      if (kept) best_share = share;
+      if (o_.hasty && !kept && is_best(elbo_.value)) break;
     }
-    if (best_share == 1.0) arm(best_, t, 2 * kArm, 1e-3);
-    if (report_.plateau) arm(plain(), 0.75 * early_, kArm, 1e-3);
+    if (best_share == 1.0) arm(best_, t, 2 * o_.arm, 1e-3);
+    if (report_.plateau) arm(plain(), 0.75 * early_, o_.arm, 1e-3);
     if (o_.cycles) {
-      arm(plain(), 3 * t, 2 * kArm, 1e-6);
-      const std::pair<double, std::int64_t> cycles[] = {{1.0, kArm}, {0.8, kArm}, {1.15, 2 * kArm}, {0.9, 2 * kArm}};
+      arm(plain(), 3 * t, 2 * o_.arm, 1e-6);
+      const std::pair<double, std::int64_t> cycles[] = {
+          {1.0, o_.arm}, {0.8, o_.arm}, {1.15, 2 * o_.arm}, {0.9, 2 * o_.arm}};
       std::size_t k = 0;
       do {
         const auto [share, sweeps] = cycles[k % std::size(cycles)];
@@ -62,6 +67,8 @@ class Run {
   void check(std::int32_t status) const {
     if (status != 0) throw Stop{Status::numerical_failure, status};
   }
+
+  bool is_best(double elbo) const { return std::abs(elbo - best_elbo_) <= kSame * (1 + std::abs(best_elbo_)); }
 
   const State& plain() {
     if (plain_.empty()) plain_ = best_;
@@ -82,9 +89,10 @@ class Run {
     if (!on_sweep_({out_.iterations, elbo_.value, temperature, objective})) throw Stop{Status::interrupted};
   }
 
-  /// Sweeps at temperature 1 until settled; false when `most` did not do.
-  bool converge(std::int64_t most) {
+  /// Sweeps at temperature 1 until settled; false when `most` did not do, or `target` is out of reach.
+  bool converge(std::int64_t most, double target = -INFINITY) {
     Settling settling(e_, o_.tolerance);
+    Outlook outlook;
     double previous = -INFINITY;
     for (std::int64_t k = 0; k < most; ++k) {
       make(1);
@@ -94,6 +102,7 @@ class Run {
         out_.status = Status::converged;
         return true;
       }
+      if (!outlook.may_reach(target, elbo_.value)) return false;
     }
     out_.status = Status::max_iter;
     return false;
@@ -171,8 +180,9 @@ class Run {
       shake(noise * (t - 1) / (from - 1));
       make(t);
     }
-    converge(kFinishing);
-    const bool kept = elbo_.value > best_elbo_ + kBetter * std::abs(best_elbo_);
+    const double target = best_elbo_ + kBetter * std::abs(best_elbo_);
+    converge(kFinishing, o_.hasty ? target : -INFINITY);
+    const bool kept = elbo_.value > target;
     report_.arms.push_back({from, elbo_.value, kept});
     if (!kept) return false;
     plain();

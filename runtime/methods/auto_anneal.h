@@ -11,6 +11,9 @@ namespace lehr {
 struct AutoOptions : CaviOptions {
   std::int64_t budget = 0;  // sweeps in all after which no new arm begins; 0: as many as `cycles` need
   bool cycles = false;      // `full`: a melt arm and cycles from the best state
+  std::int64_t arm = 40;    // sweeps of an arm
+  /// The hotter arm first, which is the last when it ends where it began; an arm ends where it cannot become the best.
+  bool hasty = false;
 };
 
 struct HeatingPoint {

@@ -2,184 +2,118 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+
+#include "runtime/methods/outlook.h"
+#include "runtime/methods/race.h"
 
 namespace lehr {
 namespace {
 
-using State = std::vector<std::vector<double>>;
+constexpr std::int64_t kShortestArm = 15;  // of annealing, in sweeps
+constexpr double kAgree = 1e-6;            // relative difference of the ELBOs of runs that found the same
 
-constexpr StartKind kKinds[] = {StartKind::seeds, StartKind::flat, StartKind::points, StartKind::allocations,
-                                StartKind::means};
-constexpr std::int64_t kFirstRung = 5, kSecondRung = 20;  // sweeps of an arm by then
-constexpr double kMemory = 1e9;                           // bytes of all states that are kept
-constexpr double kSame = 1e-11;                           // relative difference of the ELBOs of arms that are one
-
-struct Arm {
-  std::size_t start;  // in the report
-  State state;
-  double elbo = 0;
-  bool settled = false;
-};
-
-/// The best arm; the first one, so that the end is never below that of a plain run; and the best of the others with
-/// kinds of start that are not among them yet.
-std::vector<Arm> leaders_of(std::vector<Arm> arms, std::size_t n, const SearchReport& report) {
-  std::vector<Arm> out;
-  const auto kind = [&](const Arm& a) { return report.starts[a.start].kind; };
-  const auto take = [&](const auto& wanted) {
-    for (Arm& a : arms) {
-      if (out.size() < n && !a.state.empty() && wanted(a)) out.push_back(std::exchange(a, {}));
-    }
-  };
-  take([&](const Arm&) { return out.empty(); });
-  take([&](const Arm& a) { return a.start == 0; });
-  take([&](const Arm& a) { return std::ranges::none_of(out, [&](const Arm& b) { return kind(a) == kind(b); }); });
-  take([](const Arm&) { return true; });
-  return out;
-}
-
-class Race {
+class Search {
  public:
-  Race(const Engine& e, const SearchOptions& o, const OnSweep& on_sweep, SearchReport& report)
+  Search(const Engine& e, const SearchOptions& o, const OnSweep& on_sweep, SearchReport& report)
       : e_(e), o_(o), on_sweep_(on_sweep), report_(report) {}
 
-  /// The arms that are left, best first; none: an interrupt, or all have failed.
-  std::vector<Arm> run(StartKind first) {
-    std::vector<Arm> arms;
-    enter(arms, first, o_.seed);
-    const auto most = static_cast<std::size_t>(std::max(2.0, kMemory / bytes(e_.save())));
-    for (std::int64_t k = 0; k < o_.starts && !stopped_; ++k) {
-      for (const StartKind kind : kKinds) {
-        if ((k == 0 && kind == first) || stopped_ || arms.size() >= most || has_one_optimum(arms)) continue;
-        const std::uint64_t seed = o_.seed + 7919 * static_cast<std::uint64_t>(k);
-        if (const std::int32_t status = e_.restart(seed, kind); status == 0 && prepare_statistics(e_) == 0)
-          enter(arms, kind, seed);
-      }
+  Outcome all(StartKind first) {
+    const State begin = e_.save();
+    std::vector<Arm> arms = race(e_, o_, first, on_sweep_, report_);
+    if (arms.empty()) {
+      // Every start fails: the plain run says how.
+      e_.load(begin);
+      run([&](const OnSweep& counted) { return run_cavi(e_, o_, counted); });
+      return out_;
     }
-    keep(arms, (arms.size() + 1) / 2);
     for (Arm& a : arms) {
-      e_.load(a.state);
-      if (a.settled || stopped_) continue;
-      if (prepare_statistics(e_) != 0 || !sweeps(a, kSecondRung - kFirstRung)) a.elbo = NAN;
+      if (enough()) break;
+      converge(a);
+      if (out_.status == Status::interrupted) break;
     }
-    keep(arms, arms.size());
-    arms = leaders_of(std::move(arms), static_cast<std::size_t>(o_.leaders), report_);
-    for (const Arm& a : arms)
-      report_.starts[a.start].leader = true;
-    return arms;
+    if (best_.empty()) return out_;
+    e_.load(best_);
+    if (out_.status == Status::interrupted) {
+      out_.elbo = best_elbo_;
+      return out_;
+    }
+    anneal();
+    return out_;
   }
 
  private:
-  static double bytes(const State& s) {
-    double out = 1;
-    for (const std::vector<double>& x : s)
-      out += 8.0 * static_cast<double>(x.size());
-    return out;
+  using State = std::vector<std::vector<double>>;
+
+  /// The iterations of the outcome are those of all arms.
+  template <class Method>
+  void run(const Method& method) {
+    const auto counted = [&](const SweepReport& s) {
+      SweepReport later = s;
+      later.iteration += report_.sweeps;
+      return on_sweep_(later);
+    };
+    out_ = method(counted);
+    report_.sweeps += out_.iterations;
+    out_.iterations = report_.sweeps;
   }
 
-  void enter(std::vector<Arm>& arms, StartKind kind, std::uint64_t seed) {
-    report_.starts.push_back({kind, seed, 0, NAN});
-    Arm a{report_.starts.size() - 1, {}, 0};
-    if (!sweeps(a, kFirstRung)) return;
-    const bool same = std::ranges::any_of(
-        arms, [&](const Arm& b) { return std::abs(a.elbo - b.elbo) <= kSame * (1 + std::abs(b.elbo)); });
-    report_.starts[a.start].same = same;
-    if (!same) arms.push_back(std::move(a));
-  }
+  /// A few leaders converge in any case, others while what they found differs and a search is still cheap.
+  bool enough() const { return leaders_ >= o_.leaders && (agree_ || report_.sweeps >= o_.patience * length_); }
 
-  /// False: the arm has failed.
-  bool sweeps(Arm& a, std::int64_t n) {
+  /// To the end, or until it cannot become the best.
+  void converge(Arm& a) {
     SearchReport::Start& start = report_.starts[a.start];
-    Outcome checked;
-    Elbo elbo;
-    Settling settling(e_, o_.tolerance);
-    for (std::int64_t k = 0; k < n && !stopped_ && !a.settled; ++k) {
-      start.elbo = NAN;
-      if (sweep(e_, o_) != 0 || e_.elbo(elbo) != 0 || !check_elbo(elbo.value, checked)) return false;
-      ++start.sweeps;
-      ++report_.sweeps;
-      a.elbo = start.elbo = elbo.value;
-      a.settled = settling.settled(elbo.value);
-      stopped_ = !on_sweep_({report_.sweeps, elbo.value, 1, elbo.value});
-    }
-    a.state = e_.save();
-    return true;
+    e_.load(a.state);
+    const std::int64_t before = report_.sweeps;
+    Outlook outlook;
+    bool hopeless = false;
+    run([&](const OnSweep& counted) {
+      return run_cavi(e_, o_, [&](const SweepReport& s) {
+        hopeless = !outlook.may_reach(best_elbo_, s.elbo);
+        return counted(s) && !hopeless;
+      });
+    });
+    if (hopeless) out_.status = Status::max_iter;
+    start.leader = true;
+    start.converged = !hopeless;
+    start.sweeps += report_.sweeps - before;
+    start.elbo = out_.elbo;
+    agree_ = agree_ && (leaders_ == 0 || std::abs(out_.elbo - best_elbo_) <= kAgree * (1 + std::abs(best_elbo_)));
+    ++leaders_;
+    if (out_.status == Status::numerical_failure || out_.elbo <= best_elbo_) return;
+    best_ = e_.save();
+    best_elbo_ = out_.elbo;
+    length_ = start.sweeps;
   }
 
-  /// Several arms have settled, and all that were seen are the same.
-  bool has_one_optimum(const std::vector<Arm>& arms) const {
-    constexpr std::size_t kEnough = 3;
-    return arms.size() == 1 && arms[0].settled && report_.starts.size() >= kEnough;
-  }
-
-  static void keep(std::vector<Arm>& arms, std::size_t n) {
-    std::erase_if(arms, [](const Arm& a) { return std::isnan(a.elbo); });
-    std::ranges::stable_sort(arms, [](const Arm& a, const Arm& b) { return a.elbo > b.elbo; });
-    if (arms.size() <= n) return;
-    // The first start goes on in any case.
-    const auto first = std::ranges::find(arms, std::size_t{0}, &Arm::start);
-    if (first != arms.end() && first - arms.begin() >= static_cast<std::ptrdiff_t>(n))
-      std::iter_swap(first, arms.begin() + static_cast<std::ptrdiff_t>(n) - 1);
-    arms.resize(n);
+  /// From the best, which is in place. What relaxes within few sweeps needs few at each temperature.
+  void anneal() {
+    AutoOptions annealed = o_;
+    annealed.arm = std::clamp(length_, kShortestArm, o_.arm);
+    annealed.hasty = true;
+    run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
   }
 
   const Engine& e_;
   const SearchOptions& o_;
   const OnSweep& on_sweep_;
   SearchReport& report_;
-  bool stopped_ = false;
+  Outcome out_;
+  State best_;
+  double best_elbo_ = -INFINITY;
+  std::int64_t length_ = 0;  // sweeps of the best run
+  std::int64_t leaders_ = 0;
+  bool agree_ = true;
 };
 
 }  // namespace
 
 Outcome run_search(const Engine& e, const SearchOptions& o, StartKind first, const OnSweep& on_sweep,
                    SearchReport& report) {
-  Outcome out;
   const PlainAtEnd plain{e};
   e.set({});
-  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
-  const State begin = e.save();
-  const auto counted = [&](const SweepReport& s) {
-    SweepReport later = s;
-    later.iteration += report.sweeps;
-    return on_sweep(later);
-  };
-  // The iterations of the outcome are those of all arms.
-  const auto run = [&](const auto& method) {
-    out = method();
-    report.sweeps += out.iterations;
-    out.iterations = report.sweeps;
-  };
-  std::vector<Arm> leaders = Race(e, o, on_sweep, report).run(first);
-  if (leaders.empty()) {
-    // Every start fails: the plain run says how.
-    e.load(begin);
-    run([&] { return run_cavi(e, o, counted); });
-    return out;
-  }
-  State best;
-  double best_elbo = -INFINITY;
-  for (Arm& a : leaders) {
-    e.load(a.state);
-    const std::int64_t before = report.sweeps;
-    run([&] { return run_cavi(e, o, counted); });
-    report.starts[a.start].sweeps += report.sweeps - before;
-    report.starts[a.start].elbo = out.elbo;
-    if (out.status != Status::numerical_failure && out.elbo > best_elbo) {
-      best = e.save();
-      best_elbo = out.elbo;
-    }
-    if (out.status == Status::interrupted) break;
-  }
-  if (best.empty()) return out;
-  e.load(best);
-  if (out.status == Status::interrupted) {
-    out.elbo = best_elbo;
-    return out;
-  }
-  run([&] { return run_auto(e, o, counted, report); });
-  return out;
+  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, {});
+  return Search(e, o, on_sweep, report).all(first);
 }
 
 }  // namespace lehr

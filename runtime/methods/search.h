@@ -1,6 +1,6 @@
 // Coordinate ascent from the best of many starts. Arms of every kind of start make a few sweeps, the best go on
-// (successive halving: Jamieson & Talwalkar 2016), the leaders converge, and the best of these is annealed from its
-// melting temperature where there is one.
+// (successive halving: Jamieson & Talwalkar 2016), the leaders converge, more of them where what they find differs, and
+// the best of these is annealed from its melting temperature where there is one.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -10,8 +10,9 @@
 namespace lehr {
 
 struct SearchOptions : AutoOptions {
-  std::int64_t starts = 2;   // of each kind
-  std::int64_t leaders = 3;  // arms that converge
+  std::int64_t starts = 2;    // of each kind
+  std::int64_t leaders = 3;   // arms that converge at least
+  std::int64_t patience = 4;  // lengths of the best run in sweeps, up to which more converge while they differ
 };
 
 struct SearchReport : AutoReport {
@@ -19,9 +20,10 @@ struct SearchReport : AutoReport {
     StartKind kind;
     std::uint64_t seed;
     std::int64_t sweeps = 0;
-    double elbo = 0;      // after these; not a number: the arm failed
-    bool same = false;    // as an arm before it
-    bool leader = false;  // it converged
+    double elbo = 0;         // after these; not a number: the arm failed
+    bool same = false;       // as an arm before it
+    bool leader = false;     // it went on after the race
+    bool converged = false;  // and to its end
   };
   std::vector<Start> starts;
   std::int64_t sweeps = 0;  // of all arms

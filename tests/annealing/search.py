@@ -78,7 +78,7 @@ def what_it_tells(folder):
     assert "search" not in plain and got["elbo"] >= plain["elbo"] - 1e-6 * abs(plain["elbo"])
     starts = got["search"]["starts"]
     assert {s["kind"] for s in starts} == {"seeds", "points", "allocations", "means", "flat"} and len(starts) == 10
-    assert starts[0]["kind"] == "seeds" and sum(s["converged"] for s in starts) == 3
+    assert starts[0]["kind"] == "seeds" and starts[0]["leader"] and sum(s["leader"] for s in starts) >= 3 and any(s["converged"] for s in starts)
     at = [int(row["iteration"]) for row in got["trace"]]
     # One sweep, at a temperature without end, only measures the largest entropy.
     assert at == sorted(set(at)) and got["iterations"] == got["search"]["sweeps"] == at[-1] == len(at) + 1
@@ -102,7 +102,7 @@ def narrowed(folder):
                                  ["--tol", "1e-4"], ["--method", "svi"])):
         assert "search" not in fit(folder, f"narrow{k}", "models/gmm.lehr", FAITHFUL, *options), options
     full = fit(folder, "full", "models/gmm.lehr", FAITHFUL, "--search", "full", "--max-iter", "60")
-    assert len(full["search"]["starts"]) == 20 and sum(s["converged"] for s in full["search"]["starts"]) == 4
+    assert len(full["search"]["starts"]) == 20 and sum(s["leader"] for s in full["search"]["starts"]) >= 4
     for options in (["--method", "svi"], ["--anneal", "auto"], ["--temper", "global"]):
         assert "--search" in fit(folder, "refused", "models/gmm.lehr", FAITHFUL, "--search", "quick", *options, code=2)
     return "one start where it was said"

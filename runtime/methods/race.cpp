@@ -1,0 +1,127 @@
+#include "runtime/methods/race.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace lehr {
+namespace {
+
+constexpr StartKind kKinds[] = {StartKind::seeds, StartKind::flat, StartKind::points, StartKind::allocations,
+                                StartKind::means};
+constexpr std::int64_t kFirstRung = 5, kSecondRung = 20;  // sweeps of an arm by then
+constexpr double kMemory = 1e9;                           // bytes of all states that are kept
+constexpr double kSame = 1e-11;                           // relative difference of the ELBOs of arms that are one
+
+std::vector<Arm> in_order(std::vector<Arm> arms, const SearchReport& report) {
+  std::vector<Arm> out;
+  const auto kind = [&](const Arm& a) { return report.starts[a.start].kind; };
+  const auto take = [&](const auto& wanted) {
+    for (Arm& a : arms) {
+      if (!a.state.empty() && wanted(a)) out.push_back(std::exchange(a, {}));
+    }
+  };
+  take([&](const Arm&) { return out.empty(); });
+  take([&](const Arm& a) { return a.start == 0; });
+  take([&](const Arm& a) { return std::ranges::none_of(out, [&](const Arm& b) { return kind(a) == kind(b); }); });
+  take([](const Arm&) { return true; });
+  return out;
+}
+
+class Race {
+ public:
+  Race(const Engine& e, const SearchOptions& o, const OnSweep& on_sweep, SearchReport& report)
+      : e_(e), o_(o), on_sweep_(on_sweep), report_(report) {}
+
+  /// The arms that are left, best first; none: an interrupt, or all have failed.
+  std::vector<Arm> run(StartKind first) {
+    std::vector<Arm> arms;
+    enter(arms, first, o_.seed);
+    const auto most = static_cast<std::size_t>(std::max(2.0, kMemory / bytes(e_.save())));
+    for (std::int64_t k = 0; k < o_.starts && !stopped_; ++k) {
+      for (const StartKind kind : kKinds) {
+        if ((k == 0 && kind == first) || stopped_ || arms.size() >= most || has_one_optimum(arms)) continue;
+        const std::uint64_t seed = o_.seed + 7919 * static_cast<std::uint64_t>(k);
+        if (const std::int32_t status = e_.restart(seed, kind); status == 0 && prepare_statistics(e_) == 0)
+          enter(arms, kind, seed);
+      }
+    }
+    keep(arms, (arms.size() + 1) / 2);
+    for (Arm& a : arms) {
+      e_.load(a.state);
+      if (a.settled || stopped_) continue;
+      if (prepare_statistics(e_) != 0 || !sweeps(a, kSecondRung - kFirstRung)) a.elbo = NAN;
+    }
+    keep(arms, arms.size());
+    return in_order(std::move(arms), report_);
+  }
+
+ private:
+  static double bytes(const std::vector<std::vector<double>>& s) {
+    double out = 1;
+    for (const std::vector<double>& x : s)
+      out += 8.0 * static_cast<double>(x.size());
+    return out;
+  }
+
+  void enter(std::vector<Arm>& arms, StartKind kind, std::uint64_t seed) {
+    report_.starts.push_back({kind, seed, 0, NAN});
+    Arm a{report_.starts.size() - 1, {}, 0};
+    if (!sweeps(a, kFirstRung)) return;
+    const bool same = std::ranges::any_of(
+        arms, [&](const Arm& b) { return std::abs(a.elbo - b.elbo) <= kSame * (1 + std::abs(b.elbo)); });
+    report_.starts[a.start].same = same;
+    if (!same) arms.push_back(std::move(a));
+  }
+
+  /// False: the arm has failed.
+  bool sweeps(Arm& a, std::int64_t n) {
+    SearchReport::Start& start = report_.starts[a.start];
+    Outcome checked;
+    Elbo elbo;
+    Settling settling(e_, o_.tolerance);
+    for (std::int64_t k = 0; k < n && !stopped_ && !a.settled; ++k) {
+      start.elbo = NAN;
+      if (sweep(e_, o_) != 0 || e_.elbo(elbo) != 0 || !check_elbo(elbo.value, checked)) return false;
+      ++start.sweeps;
+      ++report_.sweeps;
+      a.elbo = start.elbo = elbo.value;
+      a.settled = settling.settled(elbo.value);
+      stopped_ = !on_sweep_({report_.sweeps, elbo.value, 1, elbo.value});
+    }
+    a.state = e_.save();
+    return true;
+  }
+
+  /// Several arms have settled, and all that were seen are the same.
+  bool has_one_optimum(const std::vector<Arm>& arms) const {
+    constexpr std::size_t kEnough = 3;
+    return arms.size() == 1 && arms[0].settled && report_.starts.size() >= kEnough;
+  }
+
+  static void keep(std::vector<Arm>& arms, std::size_t n) {
+    std::erase_if(arms, [](const Arm& a) { return std::isnan(a.elbo); });
+    std::ranges::stable_sort(arms, [](const Arm& a, const Arm& b) { return a.elbo > b.elbo; });
+    if (arms.size() <= n) return;
+    // The first start goes on in any case.
+    const auto first = std::ranges::find(arms, std::size_t{0}, &Arm::start);
+    if (first != arms.end() && first - arms.begin() >= static_cast<std::ptrdiff_t>(n))
+      std::iter_swap(first, arms.begin() + static_cast<std::ptrdiff_t>(n) - 1);
+    arms.resize(n);
+  }
+
+  const Engine& e_;
+  const SearchOptions& o_;
+  const OnSweep& on_sweep_;
+  SearchReport& report_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+std::vector<Arm> race(const Engine& engine, const SearchOptions& options, StartKind first, const OnSweep& on_sweep,
+                      SearchReport& report) {
+  return Race(engine, options, on_sweep, report).run(first);
+}
+
+}  // namespace lehr

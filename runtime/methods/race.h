@@ -1,0 +1,22 @@
+// Starts of every kind make a few sweeps each, and the better ones a few more.
+#pragma once
+#include <vector>
+
+#include "runtime/methods/search.h"
+
+namespace lehr {
+
+struct Arm {
+  std::size_t start;  // in the report
+  std::vector<std::vector<double>> state;
+  double elbo = 0;
+  bool settled = false;
+};
+
+/// The arms that are left, in the order in which they are to converge: the best; the first one, which is what stands in
+/// the engine at first (of the kind `first`), so that the end is never below that of a plain run; the best of other
+/// kinds of start than these; the rest. None: an interrupt, or all have failed.
+std::vector<Arm> race(const Engine& engine, const SearchOptions& options, StartKind first, const OnSweep& on_sweep,
+                      SearchReport& report);
+
+}  // namespace lehr
