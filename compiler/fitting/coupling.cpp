@@ -50,6 +50,8 @@ std::optional<Located> located(const Block& block, const model::Model& m, const 
   return out;
 }
 
+constexpr std::size_t kTried = 100;  // pairs in all, where there are no more variables than that
+
 using Pairs = std::set<std::pair<std::size_t, std::size_t>>;
 
 std::vector<density::IndexId> indices(const Atom& a) {
@@ -132,19 +134,28 @@ std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analys
   for (const Block& block : c.blocks) {
     if (std::optional<Located> f = located(block, analysed.model, posterior)) factors.push_back(std::move(*f));
   }
-  std::vector<Coupled> out;
-  Shifted shifted(instance);
+  struct Job {
+    const Located &a, &b;
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  };
+  std::vector<Job> jobs;
   for (auto a = factors.begin(); a != factors.end(); ++a) {
     for (auto b = a; b != factors.end(); ++b) {
       const Pairs pairs = pairs_of(c.density, *a, *b);
-      if (pairs.size() > kMostPairs) continue;
-      Coupled strongest;
-      for (const auto& [k, l] : pairs) {
-        const double x = correlation(shifted, *a, k, *b, l);
-        if (x > strongest.correlation) strongest = {a->element(k), b->element(l), x};
-      }
-      if (strongest.correlation > least) out.push_back(strongest);
+      if (!pairs.empty() && pairs.size() <= kMostPairs) jobs.push_back({*a, *b, {pairs.begin(), pairs.end()}});
     }
+  }
+  std::vector<Coupled> out;
+  Shifted shifted(instance);
+  for (const Job& job : jobs) {
+    Coupled strongest;
+    const std::size_t n = std::min(job.pairs.size(), std::max<std::size_t>(1, kTried / jobs.size()));
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto [k, l] = job.pairs[i * job.pairs.size() / n];
+      const double x = correlation(shifted, job.a, k, job.b, l);
+      if (x > strongest.correlation) strongest = {job.a.element(k), job.b.element(l), x};
+    }
+    if (strongest.correlation > least) out.push_back(strongest);
   }
   std::ranges::stable_sort(out, [](const Coupled& x, const Coupled& y) { return x.correlation > y.correlation; });
   return out;
