@@ -251,9 +251,15 @@ std::string describe(const SavedFit& fit) {
     sizes.push_back(fmt::format("{} {}", plate, size));
   if (!sizes.empty()) out += fmt::format("sizes: {}\n", fmt::join(sizes, ", "));
   constexpr int kWidth = 64, kHeight = 8;
-  const auto [low, high] = std::minmax_element(fit.elbo_trace.begin(), fit.elbo_trace.end());
+  std::vector<double> trace = fit.elbo_trace;
+  for (std::size_t k = 1; fit.searched && k < trace.size(); ++k)
+    trace[k] = std::max(trace[k], trace[k - 1]);
+  const auto [low, high] = std::minmax_element(trace.begin(), trace.end());
   const bool moved = low != high && *high - *low > 1e-9 * (1 + std::abs(*high));
-  if (moved) out += "\n" + text_plot(fit.elbo_trace, kWidth, kHeight, "ELBO, sweep by sweep", terminal_style());
+  if (moved)
+    out += "\n" + text_plot(trace, kWidth, kHeight,
+                            fit.searched ? "best ELBO of the search, sweep by sweep" : "ELBO, sweep by sweep",
+                            terminal_style());
   return out;
 }
 

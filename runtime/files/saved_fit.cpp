@@ -33,6 +33,7 @@ double number(const json& j) { return j.is_null() ? std::numeric_limits<double>:
 SavedFit read_summary(const json& j) {
   SavedFit fit = j.get<SavedFit>();
   fit.elbo = number(j.value("elbo", json()));
+  fit.searched = j.contains("search");
   const json sampling = j.value("sampling", json::object());
   fit.log_evidence = number(sampling.value("log_evidence", json()));
   fit.log_evidence_error = number(sampling.value("log_evidence_error", json()));

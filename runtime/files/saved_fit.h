@@ -49,6 +49,7 @@ struct SavedFit {
   std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
   std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays
   std::vector<double> elbo_trace;                          // empty when there is no trace.csv, or one of another fit
+  bool searched = false;                                   // the trace has many arms, one after another
   bool other_trace = false;               // there is one of another fit, which is running or was killed
   std::vector<NamedArray> posterior;      // posterior.npz as it is
   std::map<std::string, FileSeal> files;  // by name, of the files beside fit.json

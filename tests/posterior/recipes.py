@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""The models of docs/recipes against enumeration, quadrature and closed forms.
+
+usage: recipes.py LEHR, from the root of the repository
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+from scipy.stats import gamma, multivariate_normal
+from scipy.stats import t as student
+
+LEHR = os.path.abspath(sys.argv[1])
+HERE = "docs/recipes/"
+
+
+def fit(folder, name, *data):
+    out = os.path.join(folder, name)
+    done = subprocess.run([LEHR, "fit", HERE + name + ".lehr", *(data or ["--data", HERE + name + ".json"]), "--quiet", "--out", out],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with open(os.path.join(out, "fit.json")) as f:
+        return json.load(f)["elbo"], np.load(os.path.join(out, "posterior.npz"))
+
+
+def rows(path):
+    with open(path) as f:
+        return list(csv.DictReader(f))
+
+
+def change_point(folder):
+    elbo, q = fit(folder, "change_point")
+    x = np.array([int(r["count"]) for r in rows("models/data/coal_counts.csv")])
+    # Gamma(1, 0.1) and Poisson, integrated: the log evidence of a period.
+    period = lambda v: gammaln(1 + v.sum()) - (1 + v.sum()) * np.log(0.1 + len(v)) + np.log(0.1) - gammaln(v + 1).sum()
+    joint = np.array([period(x[:k]) + period(x[k:]) for k in range(1, len(x))])
+    evidence = logsumexp(joint) - np.log(len(joint))
+    exact, found = np.exp(joint - logsumexp(joint)), q["at.probs"]
+    assert evidence - 0.2 < elbo < evidence, (elbo, evidence)
+    assert exact.argmax() == found.argmax() and abs(exact - found).sum() / 2 < 0.05
+    return f"log evidence {evidence:.3f}, ELBO {elbo:.3f}, {abs(exact - found).sum() / 2:.3f} from the exact distribution of years"
+
+
+def zero_inflation(folder):
+    elbo, q = fit(folder, "zero_inflation")
+    with open(HERE + "zero_inflation.json") as f:
+        x = np.array(json.load(f)["x"])
+    share, rate = np.meshgrid(np.linspace(0.3, 0.9, 300), np.linspace(2.0, 4.5, 300))
+    joint = gamma.logpdf(rate, 1, scale=10)
+    poisson = lambda k, r: k * np.log(r) - r - gammaln(k + 1)
+    for k, n in zip(*np.unique(x, return_counts=True)):
+        joint = joint + n * np.logaddexp(np.log1p(-share) + poisson(k, 1e-9 * rate), np.log(share) + poisson(k, rate))
+    evidence = logsumexp(joint) + np.log(share[0, 1] - share[0, 0]) + np.log(rate[1, 0] - rate[0, 0])
+    p = np.exp(joint - logsumexp(joint))
+    mean = (p * rate).sum()
+    found = q["rate.shape"] / q["rate.rate"]
+    assert evidence - 3 < elbo < evidence and abs(found / mean - 1) < 0.02, (elbo, evidence, found, mean)
+    return f"rate {float(found):.3f}, by quadrature {mean:.3f}"
+
+
+def censoring(folder):
+    _, q = fit(folder, "censoring", "--data", HERE + "censoring.csv")
+    data = rows(HERE + "censoring.csv")
+    for k, name in enumerate(("6-MP", "placebo")):
+        mine = [r for r in data if r["g"] == name]
+        assert np.isclose(q["rate.shape"][k], 1 + sum(int(r["event"]) for r in mine), rtol=1e-12)
+        assert np.isclose(q["rate.rate"][k], 1 + sum(float(r["time"]) for r in mine), rtol=1e-12)
+    return "Gamma(1 + events, 1 + time at risk)"
+
+
+def robust_regression(folder):
+    path = HERE + "robust_regression.csv"
+    elbo, q = fit(folder, "robust_regression", "--data", f"x={path}:one,year", "--data", f"y={path}:calls")
+    data = rows(path)
+    x, y = np.array([[1, float(r["year"])] for r in data]), np.array([float(r["calls"]) for r in data])
+    # The posterior of w and tau on a grid, Student's t with two degrees of freedom and the mean field's neighbourhood.
+    a, b, u = np.meshgrid(np.linspace(0, 5, 101), np.linspace(-1, 6, 101), np.linspace(-4, 7, 111), indexing="ij")
+    joint = gamma.logpdf(np.exp(u), 1) + u + multivariate_normal(np.zeros(2), 100 * np.eye(2)).logpdf(np.stack([a, b], -1))
+    for one, target in zip(x, y):
+        joint += student.logpdf((target - a - b * one[1]) * np.exp(u / 2), 2) + u / 2
+    p = np.exp(joint - joint.max())
+    evidence = logsumexp(joint) + np.log(0.05) + np.log(0.07) + np.log(0.1)
+    slope = (p * b).sum() / p.sum()
+    squares = np.linalg.lstsq(x, y, rcond=None)[0][1]
+    assert elbo < evidence and abs(q["w.mean"][1] - slope) < 0.3 < 3 < abs(squares - slope), (elbo, evidence, slope, q["w.mean"])
+    return f"slope {q['w.mean'][1]:.2f}, by quadrature {slope:.2f}, by least squares {squares:.2f}"
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        for check in (change_point, zero_inflation, censoring, robust_regression):
+            print(f"ok {check.__name__}: {check(folder)}", flush=True)
