@@ -68,6 +68,8 @@ json fit_summary(const FitArguments& o, const model::Model& m, const conditional
               {"labels", labels},
               {"variables", variables(m, c)},
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
+  if (const Leaps& leaps = best.outcome.leaps; leaps.taken + leaps.refused > 0)
+    out["leaps"] = {{"taken", leaps.taken}, {"refused", leaps.refused}};
   if (!o.fit.anneal.empty()) out["anneal"] = o.fit.anneal;
   if (!o.fit.temper.empty()) out["temper"] = o.fit.temper;
   if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", o.test}};

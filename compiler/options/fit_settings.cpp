@@ -14,6 +14,8 @@ constexpr FitNumber kNumbers[] = {
      "largest number of sweeps; 0: the ELBO of the start"},
     {"tol", "tolerance", &FitOptions::tolerance, kToleranceRange,
      "converged when the ELBO moves by less than this, relatively, and the parameters by its root"},
+    {"leap-after", "leap_after", &FitOptions::leap_after, kIterationsRange,
+     "sweeps before a run that creeps is moved ahead; 0: never"},
     {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange,
      "largest number of passes over the local variables of an item"},
     {"local-tol", "local_tolerance", &FitOptions::local_tolerance, kToleranceRange,
@@ -57,6 +59,9 @@ CaviOptions ascent_of(const FitOptions& o) {
   out.local_tolerance = o.local_tolerance;
   out.max_iterations = o.max_iterations;
   out.tolerance = o.tolerance;
+  const FitOptions usual;
+  const bool plain = o.max_iterations != usual.max_iterations && o.leap_after == usual.leap_after;
+  out.leap_after = plain ? 0 : o.leap_after;
   return out;
 }
 

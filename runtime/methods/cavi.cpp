@@ -61,6 +61,12 @@ bool Settling::settled(double elbo) {
   return still && moved <= root && left <= root;
 }
 
+void Settling::forget() {
+  before_ = engine_.global_parameters();
+  recent_.clear();
+  first_ = true;
+}
+
 Outcome failure(const Engine& e, std::int32_t status, Outcome so_far) {
   so_far.status = Status::numerical_failure;
   so_far.failure = e.describe(status);
@@ -84,38 +90,59 @@ void replace(const Engine& e, const StepRow& block, const Parameters& by) {
   }
 }
 
+/// Factors of a random start, which noise mixes in; those of the engine stay.
+std::int32_t draw_noise(const Engine& e, const CaviOptions& options, std::int64_t iteration, Parameters& random) {
+  const auto q = e.save();
+  e.set({});
+  if (const std::int32_t status =
+          e.restart(options.seed + static_cast<std::uint64_t>(iteration), options.annealing.noise_start))
+    return status;
+  random = e.global_parameters();
+  e.load(q);
+  return 0;
+}
+
+/// One sweep at the temperature of its number, and its ELBO.
+std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::int64_t iteration, Elbo& elbo) {
+  const double t = options.annealing.temperature(iteration), noise = options.annealing.noise(iteration);
+  Weights weights = weights_at(options.annealing, t);
+  Parameters random;
+  SweepPlan plan;
+  if (noise > 0) {
+    if (const std::int32_t status = draw_noise(e, options, iteration, random)) return status;
+    weights.step = 1 - noise;
+    plan.update = [&](const StepRow& block) {
+      replace(e, block, random);
+      return e.call(block.update);
+    };
+  }
+  e.set(weights);
+  const std::int32_t status = sweep(e, options, plan);
+  return status != 0 ? status : e.elbo(elbo);
+}
+
 Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
   Outcome out;
   const PlainAtEnd plain{e};
   if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   const Annealing& a = options.annealing;
   Settling settling(e, options.tolerance);
+  Leap leap(e, options.leap_after);
+  bool leaping = false;
   std::optional<double> previous_temperature;
   double previous = 0;
   while (out.iterations < options.max_iterations) {
     const double t = a.temperature(out.iterations), noise = a.noise(out.iterations);
-    Weights weights = weights_at(a, t);
-    Parameters random;
-    SweepPlan plan;
-    if (noise > 0) {
-      const auto q = e.save();
-      e.set({});
-      if (const std::int32_t status =
-              e.restart(options.seed + static_cast<std::uint64_t>(out.iterations), a.noise_start))
-        return failure(e, status, out);
-      random = e.global_parameters();
-      e.load(q);
-      weights.step = 1 - noise;
-      plan.update = [&](const StepRow& block) {
-        replace(e, block, random);
-        return e.call(block.update);
-      };
-    }
-    e.set(weights);
-    if (const std::int32_t status = sweep(e, options, plan)) return failure(e, status, out);
     Elbo elbo;
-    if (const std::int32_t status = e.elbo(elbo)) return failure(e, status, out);
+    const std::int32_t status = annealed_sweep(e, options, out.iterations, elbo);
+    if (status != 0 && !leaping) return failure(e, status, out);
     ++out.iterations;
+    if (leaping) {
+      leap.hold(status == 0 && machine::is_possible(elbo.value), elbo);
+      out.leaps = leap.count();
+      settling.forget();
+    }
+    if (!a.active(out.iterations - 1)) leap.saw();
     out.elbo = elbo.value;
     if (!check_elbo(out.elbo, out)) return out;
     const double objective = annealed_objective(a, t, elbo);
@@ -123,12 +150,14 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
     if (comparable && objective < previous - 1e-9 * (1 + std::abs(objective))) ++out.decreases;
     previous = objective;
     previous_temperature = noise > 0 ? std::optional<double>() : t;
-    const bool settled = settling.settled(out.elbo) && !a.active(out.iterations - 1);
+    const bool settled = !leaping && settling.settled(out.elbo) && !a.active(out.iterations - 1) &&
+                         !leap.gained(out.elbo, options.tolerance * (1 + std::abs(out.elbo)));
     const bool keep = on_sweep({out.iterations, out.elbo, t, objective});
     if (settled || !keep) {
       out.status = settled ? Status::converged : Status::interrupted;
       return out;
     }
+    leaping = !a.active(out.iterations) && out.iterations + 1 < options.max_iterations && leap.ahead(elbo);
   }
   out.status = Status::max_iter;
   return out;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/methods/anneal.h"
+#include "runtime/methods/leap.h"
 #include "runtime/methods/sweep.h"
 
 namespace lehr {
@@ -21,8 +22,9 @@ struct CaviOptions : SweepOptions {
   /// Converged when the ELBO moves by at most tolerance * (1 + |ELBO|) and every global parameter array moves, and has
   /// left to go as far as the last sweeps tell, at most sqrt(tolerance) of its mean size.
   double tolerance = 1e-8;
-  Annealing annealing;     // its sweeps come first and count; what follows is the finishing phase
-  std::uint64_t seed = 1;  // of the random starts that stochastic annealing mixes in
+  Annealing annealing;           // its sweeps come first and count; what follows is the finishing phase
+  std::uint64_t seed = 1;        // of the random starts that stochastic annealing mixes in
+  std::int64_t leap_after = 20;  // sweeps before it leaps where it creeps (leap.h); 0: never
 };
 
 struct Outcome {
@@ -31,6 +33,7 @@ struct Outcome {
   double elbo = 0;             // at temperature 1
   std::string failure;         // numerical_failure: what happened
   std::int64_t decreases = 0;  // sweeps after which what was maximised was lower beyond rounding
+  Leaps leaps;
 };
 
 /// One sweep, from 1: the ELBO at temperature 1, the temperature it was made at, and the objective of that temperature.
@@ -47,6 +50,8 @@ class Settling {
  public:
   Settling(const Engine& e, double tolerance);
   bool settled(double elbo);
+  /// The parameters were moved: what came before says nothing any more.
+  void forget();
 
  private:
   double movement();

@@ -52,7 +52,10 @@ class Search {
       later.iteration += report_.sweeps;
       return on_sweep_(later);
     };
+    const Leaps before = out_.leaps;
     out_ = method(counted);
+    out_.leaps.taken += before.taken;
+    out_.leaps.refused += before.refused;
     report_.sweeps += out_.iterations;
     out_.iterations = report_.sweeps;
   }

@@ -1,0 +1,98 @@
+#include "runtime/methods/leap.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kBetween = 4;  // plain sweeps from one to the next, enough to see whether the run has settled
+constexpr double kSlow = 0.8;        // factor of the movement from sweep to sweep, above which a run creeps
+constexpr double kLonger = 8;
+
+/// The length of a step, arrays of every size counting alike.
+double length_of(const Parameters& from, const Parameters& to) {
+  double out = 0;
+  for (std::size_t k = 0; k < from.size(); ++k) {
+    double moved = 0, size = 0;
+    for (std::size_t i = 0; i < from[k].size(); ++i) {
+      moved += (to[k][i] - from[k][i]) * (to[k][i] - from[k][i]);
+      size += to[k][i] * to[k][i];
+    }
+    if (size > 0) out += moved / size;
+  }
+  return std::sqrt(out);
+}
+
+}  // namespace
+
+bool Leap::creeps() const {
+  return last_.size() > kBetween && moved_.back() > 0 &&
+         std::pow(moved_.back() / moved_.front(), 1.0 / static_cast<double>(moved_.size() - 1)) > kSlow;
+}
+
+void Leap::saw() {
+  if (after_ == 0) return;
+  ++sweeps_;
+  ++since_;
+  last_.push_back(e_.global_parameters());
+  if (last_.size() > 1) moved_.push_back(length_of(last_[last_.size() - 2], last_.back()));
+  if (last_.size() > kBetween + 1) last_.erase(last_.begin());
+  if (moved_.size() > kBetween) moved_.erase(moved_.begin());
+}
+
+bool Leap::ahead(const Elbo& elbo) {
+  if (after_ == 0 || sweeps_ < after_ || !creeps()) return false;
+  const Parameters &a = last_[kBetween - 2], &b = last_[kBetween - 1], &c = last_[kBetween];
+  Parameters turned = c;  // a + (c - b) - (b - a) against b: the change of the step
+  for (std::size_t k = 0; k < c.size(); ++k) {
+    for (std::size_t i = 0; i < c[k].size(); ++i)
+      turned[k][i] = c[k][i] + ((c[k][i] - b[k][i]) - (b[k][i] - a[k][i]));
+  }
+  const double change = length_of(c, turned), step = length_of(a, b);
+  double length = change > 0 ? step / change : longest_;
+  if (!(length > 1)) return false;
+  at_longest_ = length >= longest_;
+  length = std::min(length, longest_);
+  before_ = e_.save();
+  elbo_ = elbo;
+  const bool moved = move(length);
+  if (!moved) e_.load(before_);
+  return moved;
+}
+
+/// a + 2 l (b - a) + l^2 ((c - b) - (b - a)); what is positive remains so, by a shorter step.
+bool Leap::move(double length) {
+  const Parameters &a = last_[kBetween - 2], &b = last_[kBetween - 1], &c = last_[kBetween];
+  const std::vector<std::int64_t> buffers = e_.global_buffers();
+  for (; length > 1; length /= 2) {
+    bool inside = true;
+    for (std::size_t k = 0; k < buffers.size(); ++k) {
+      const std::span<double> x = e_.reals(buffers[k]);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double r = b[k][i] - a[k][i], v = (c[k][i] - b[k][i]) - r;
+        x[i] = a[k][i] + 2 * length * r + length * length * v;
+        inside = inside && std::isfinite(x[i]) && !(a[k][i] > 0 && c[k][i] > 0 && x[i] <= 0);
+      }
+    }
+    if (inside) return e_.call(e_.model().global_expectations) == 0;
+  }
+  return false;
+}
+
+void Leap::hold(bool succeeded, Elbo& elbo) {
+  last_.clear();
+  moved_.clear();
+  since_ = 0;
+  if (succeeded && elbo.value >= elbo_.value) {
+    ++count_.taken;
+    if (at_longest_) longest_ *= kLonger;
+    return;
+  }
+  ++count_.refused;
+  longest_ = std::max(kLonger, longest_ / kLonger);
+  e_.load(before_);
+  elbo = elbo_;
+}
+
+}  // namespace lehr
