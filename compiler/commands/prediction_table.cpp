@@ -15,9 +15,9 @@ namespace {
 
 using namespace model;
 
-constexpr std::array<const char*, 3> kQuantileColumns = {"5%", "50%", "95%"}, kQuantileArrays = {"q5", "q50", "q95"};
+constexpr std::array<const char*, 3> kQuantiles = {"q5", "q50", "q95"};
 const std::set<std::string> kOtherColumns = {"variable", "value", "probability", "most_probable", "mean",
-                                             "mcse",     "sd",    "5%",          "50%",           "95%"};
+                                             "mcse",     "sd",    "q5",          "q50",           "q95"};
 
 /// An index of a variable: the column that it is in, and the plate that has its labels.
 struct Axis {
@@ -65,7 +65,7 @@ class Table {
     for (const std::string& c : columns_)
       out_ += "," + csv_field(c);
     out_ += ",value,probability,most_probable,mean,sd";
-    for (const char* q : kQuantileColumns)
+    for (const char* q : kQuantiles)
       out_ += fmt::format(",{}", q);
     out_ += ",mcse\n";
     for (const PredictedVariable& v : p_.variables)
@@ -168,7 +168,7 @@ std::vector<NamedArray> prediction_arrays(const Prediction& p) {
     }
     add("sd", v.sd);
     for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q)
-      add(kQuantileArrays[q], v.quantiles[q]);
+      add(kQuantiles[q], v.quantiles[q]);
   }
   return out;
 }

@@ -9,7 +9,7 @@ namespace lehr {
 
 /// CSV, a row for each number of an element, or for each value of a category: `variable`, a column for each index
 /// (labels where the plate has them, else positions from 0, those of a nested plate within their row), then `value`,
-/// `probability` and `most_probable` (1 or 0) of categories, `mean`, `sd`, `5%`, `50%`, `95%` of numbers, and `mcse`,
+/// `probability` and `most_probable` (1 or 0) of categories, `mean`, `sd`, `q5`, `q50`, `q95` of numbers, and `mcse`,
 /// the Monte Carlo standard error of the mean or probability, 0 where it is exact. What does not apply is empty.
 std::string prediction_csv(const Prediction& prediction);
 
