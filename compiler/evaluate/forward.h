@@ -64,6 +64,9 @@ class Forward {
   /// the expression is another one.
   std::optional<Element> named(model::ExprId id, const At& at) const;
 
+  /// Position of the first number that a reference reads, categories of its indices as they are.
+  std::size_t variable_address(const model::VariableRef& r, const At& at) const;
+
   /// Positions of the first and after the last element that a reference reads, categories of its indices as they are.
   std::pair<std::size_t, std::size_t> read_by(const model::VariableRef& r, const At& at) const;
 
@@ -101,7 +104,6 @@ class Forward {
   std::int64_t coordinate(const model::Index& index, std::optional<std::int64_t> row, const At& at) const;
   std::size_t address(const std::vector<model::PlateId>& axes, std::size_t event_rank,
                       const std::vector<model::Index>& indices, const At& at) const;
-  std::size_t variable_address(const model::VariableRef& r, const At& at) const;
   std::size_t given_address(const model::GivenRef& r, const At& at) const;
   double read(model::VariableId v, std::size_t at) const;
   double sum(const model::SumOver& s, const At& at, std::size_t i, std::size_t j) const;

@@ -25,7 +25,7 @@ class Reach {
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const Variable& v = m.variables[k];
       const std::size_t n = v.auxiliary ? 0 : forward.elements(VariableId(k));
-      informed_.emplace_back(n, !is_local(VariableId(k)) || is_chain(VariableId(k)));
+      informed_.emplace_back(n, !is_local(VariableId(k)));
     }
   }
 
@@ -33,10 +33,10 @@ class Reach {
     const Model& m = model();
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const Variable& v = m.variables[k];
-      if (v.auxiliary || !(v.observed || is_chain(VariableId(k)))) continue;
+      if (v.auxiliary || !v.observed) continue;
       for (std::size_t e = 0; e < informed_[k].size(); ++e) {
         const Element element{VariableId(k), e};
-        if (!v.observed || !std::isnan(forward_.values(element)[0])) todo_.push_back(element);
+        if (!std::isnan(forward_.values(element)[0])) todo_.push_back(element);
       }
     }
     for (const Potential& p : m.potentials)
@@ -59,10 +59,6 @@ class Reach {
   bool is_local(VariableId v) const {
     const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[v.index()];
     return b.valid() && analysed_.schedule.stage_of[b.index()].has_value();
-  }
-  bool is_chain(VariableId v) const {
-    const conditionals::Conditionals& c = analysed_.schedule.conditionals;
-    return is_local(v) && c[c.block_of[v.index()]].chain.has_value();
   }
 
   void mark(VariableId v, std::size_t begin, std::size_t end) {

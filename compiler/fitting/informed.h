@@ -8,7 +8,8 @@
 namespace lehr {
 
 /// By VariableId and element. An element of a local variable is informed where an observation that is there depends on
-/// it, directly or through others; elements of chains and of potentials always, and all that is not local. What is not
+/// it, directly or through others (those of a chain through later ones); elements of potentials always, and all that is
+/// not local. What is not
 /// informed has its distribution given its parents as its posterior, whatever a factorised one says.
 std::vector<std::vector<bool>> informed_elements(const Analysed& analysed, const Forward& forward);
 

@@ -6,8 +6,6 @@
 #include <limits>
 #include <numeric>
 
-#include "compiler/math/quantiles.h"
-
 namespace lehr {
 namespace {
 
@@ -173,14 +171,16 @@ std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, 
 
 std::vector<double> quantiles_of(const SavedFit& fit, const SavedVariable& v, double probability) {
   const FamilyRow* family = math::find_factor_family(v.family);
-  const math::Quantiles* quantiles = family ? math::find_quantiles(*family) : nullptr;
-  if (!quantiles) return {};
+  if (!family || !family->factor || !family->margins) return {};
   const std::optional<Source> source = source_of(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint));
   if (!source || source->factor != &*family->factor) return {};  // a point has none
   std::vector<double> out, flat;
   for (std::size_t e = 0; e < size_of(source->parts.elements); ++e) {
     gather(source->parts, e, flat);
-    add_own(*source, (*quantiles)(flat, source->parts.extent, probability), out);
+    std::vector<double> all;
+    for (const math::Margin& m : family->margins(flat, source->parts.extent))
+      all.push_back(math::quantile(m, probability));
+    add_own(*source, all, out);
   }
   return out;
 }

@@ -38,6 +38,14 @@ struct Drawn {
   std::vector<double> all;           // [number, draw]
 };
 
+/// Whether nothing is left to be drawn; of some variables only the means are wanted.
+bool is_known(const PredictedVariable& p, bool only_means) {
+  const auto all_there = [](const std::vector<double>& x) {
+    return std::ranges::none_of(x, [](double number) { return std::isnan(number); });
+  };
+  return all_there(p.mean) && (only_means || (all_there(p.sd) && std::ranges::all_of(p.quantiles, all_there)));
+}
+
 /// By VariableId: latent variables that the draws of these depend on, and themselves.
 std::vector<bool> wanted_by(const Model& m, const std::vector<Drawn>& drawn,
                             const std::vector<std::vector<bool>>& informed) {
@@ -112,7 +120,7 @@ void take(Drawn& from, bool whole, std::size_t draws) {
     const std::span<double> x = std::span(from.all).subspan(at * draws, draws);
     std::ranges::sort(x);
     for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q)
-      p.quantiles[q][at] = quantile(x, kPredictedQuantiles[q], whole);
+      if (std::isnan(p.quantiles[q][at])) p.quantiles[q][at] = quantile(x, kPredictedQuantiles[q], whole);
   }
 }
 
@@ -128,8 +136,7 @@ std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::strin
   std::vector<Drawn> drawn;
   double numbers = 0;
   for (PredictedVariable& p : to.variables) {
-    const bool known = std::ranges::none_of(p.mean, [](double x) { return std::isnan(x); });
-    if (known && (p.probabilities || has_two_values(m[p.variable]))) continue;
+    if (is_known(p, p.probabilities || has_two_values(m[p.variable]))) continue;
     numbers += static_cast<double>(p.mean.size() * (p.probabilities ? 1 : n));
     drawn.push_back({p, {}, {}, {}});
   }

@@ -13,7 +13,7 @@ namespace lehr {
 bool has_two_values(const model::Variable& v);
 
 /// Means that are NaN, with their standard errors: averages of means given the parents where those have a closed form,
-/// else of draws. Standard deviations that are NaN, and all quantiles of numbers: of draws. `posterior` has the factors
+/// else of draws. Standard deviations and quantiles of numbers that are NaN: of draws. `posterior` has the factors
 /// by name, `informed` as of informed.h.
 std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
                                        const std::vector<std::vector<bool>>& informed,

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/evaluate/forward_order.h"
 #include "compiler/fitting/expectation.h"
 #include "compiler/fitting/informed.h"
 #include "compiler/fitting/moments.h"
@@ -25,15 +24,16 @@ class Predictor {
       : to_(to),
         posterior_(posterior),
         options_(options),
-        means_(to.analysed.model, to.data),
-        informed_(informed_elements(to.analysed, means_)),
+        values_(to.analysed.model, to.data),
+        informed_(informed_elements(to.analysed, values_)),
         beliefs_(to.analysed.model.variables.size()),
         moments_(to.analysed.model.variables.size()),
-        expectation_(to.analysed, means_, beliefs_, informed_) {}
+        symbolic_(values_),
+        laws_(to.analysed, posterior, informed_, symbolic_),
+        expectation_(to.analysed, values_, beliefs_, informed_, symbolic_, laws_) {}
 
   std::optional<Error> run() {
     if (std::optional<Error> e = read_moments()) return e;
-    place_means();
     choose();
     if (to_.variables.empty())
       return Error{ExitCode::data,
@@ -60,18 +60,21 @@ class Predictor {
   }
   /// Every informed element has a mean: of its factor.
   std::optional<Error> read_moments();
-  void place_means();
   void choose();
   void exact_numbers(PredictedVariable& p);
+  AveragedElement of_factor(const PredictedVariable& p, Element e);
+  void put(PredictedVariable& p, std::size_t i, const AveragedElement& from) const;
   void add_binary_spread(PredictedVariable& p) const;
 
   Prediction& to_;
   const std::map<std::string, SavedVariable>& posterior_;
   const PredictionOptions& options_;
-  Forward means_;
+  Forward values_;  // of the data; latent variables have none
   std::vector<std::vector<bool>> informed_;
   std::vector<std::vector<double>> beliefs_;  // of categories, [element, value]
   std::vector<std::optional<Moments>> moments_;
+  Symbolic symbolic_;
+  Laws laws_;
   Expectation expectation_;
 };
 
@@ -89,44 +92,15 @@ std::optional<Error> Predictor::read_moments() {
       other = it == posterior_.end() ? nullptr : &it->second;
     }
     if (own != posterior_.end()) moments_[k] = moments(*block.family, own->second, other);
-    const std::size_t width = v.value_plate ? means_.extent(VariableId(k)) : means_.width(VariableId(k));
-    if (!moments_[k] || moments_[k]->mean.size() != width * means_.elements(VariableId(k)))
+    const std::size_t width = v.value_plate ? values_.extent(VariableId(k)) : values_.width(VariableId(k));
+    if (!moments_[k] || moments_[k]->mean.size() != width * values_.elements(VariableId(k)))
       return Error{ExitCode::data,
                    "posterior.npz",
                    fmt::format("it has no factor of '{}' for these data", v.name),
                    {"what the fit knows nothing of cannot be used"}};
+    if (v.value_plate) beliefs_[k] = moments_[k]->mean;
   }
   return std::nullopt;
-}
-
-void Predictor::place_means() {
-  for (std::size_t k = 0; k < model().variables.size(); ++k) {
-    const Variable& v = model().variables[k];
-    if (!moments_[k]) continue;
-    const std::vector<double>& mean = moments_[k]->mean;
-    if (v.value_plate) {
-      beliefs_[k] = mean;
-      continue;
-    }
-    const std::size_t width = means_.width(VariableId(k));
-    const std::span<double> to = means_.values(VariableId(k));
-    for (std::size_t i = 0; i < mean.size(); ++i)
-      if (informed_[k][i / width]) to[i] = mean[i];
-  }
-  // The others follow their parents.
-  for (const ForwardGroup& group : forward_order(model())) {
-    for (const StatementId id : group.statements) {
-      const Statement& s = model()[id];
-      const Variable& v = model()[s.variable];
-      if (v.observed || v.value_plate || !is_local(s.variable)) continue;
-      for (std::size_t e = 0; e < informed_[s.variable.index()].size(); ++e) {
-        const Element element{s.variable, e};
-        if (is_informed(element)) continue;
-        if (const auto mean = expectation_.mean(s, means_.at(element)))
-          std::ranges::copy(*mean, means_.values(element).begin());
-      }
-    }
-  }
 }
 
 void Predictor::choose() {
@@ -137,9 +111,9 @@ void Predictor::choose() {
     PredictedVariable p;
     p.variable = id;
     p.probabilities = v.value_plate.has_value();
-    p.width = p.probabilities ? means_.extent(id) : means_.width(id);
-    for (std::size_t e = 0; e < means_.elements(id); ++e)
-      if (!v.observed || std::isnan(to_.data.observed[k].values[e * means_.width(id)])) p.elements.push_back(e);
+    p.width = p.probabilities ? values_.extent(id) : values_.width(id);
+    for (std::size_t e = 0; e < values_.elements(id); ++e)
+      if (!v.observed || std::isnan(to_.data.observed[k].values[e * values_.width(id)])) p.elements.push_back(e);
     if (!p.elements.empty()) to_.variables.push_back(std::move(p));
   }
 }
@@ -153,28 +127,55 @@ void Predictor::exact_numbers(PredictedVariable& p) {
     p.sd.assign(n, kNaN);
     p.quantiles.fill(std::vector<double>(n, kNaN));
   }
-  const auto put = [](std::vector<double>& to, std::size_t at, const auto& from) {
-    std::ranges::copy(from, to.begin() + static_cast<std::ptrdiff_t>(at));
-  };
   for (std::size_t i = 0; i < p.elements.size(); ++i) {
     const Element e{p.variable, p.elements[i]};
-    const std::size_t at = i * p.width;
+    AveragedElement of_element;
     if (is_informed(e)) {
-      const Moments& m = *moments_[p.variable.index()];
-      put(p.mean, at, std::span(m.mean).subspan(e.position * p.width, p.width));
-      if (!p.probabilities && !m.sd.empty()) put(p.sd, at, std::span(m.sd).subspan(e.position * p.width, p.width));
-    } else if (const auto mean = expectation_.mean(statement(p.variable), means_.at(e))) {
-      put(p.mean, at, *mean);
+      of_element = of_factor(p, e);
     } else {
-      continue;
+      of_element = expectation_.of(statement(p.variable), values_.at(e), !p.probabilities);
+      if (p.probabilities && !model()[p.variable].observed) expectation_.remember(e);
     }
-    put(p.error, at, std::vector<double>(p.width, 0.0));
+    put(p, i, of_element);
   }
+}
+
+AveragedElement Predictor::of_factor(const PredictedVariable& p, Element e) {
+  const Moments& m = *moments_[p.variable.index()];
+  const auto own = [&](const std::vector<double>& all) {
+    const std::span<const double> part = std::span(all).subspan(e.position * p.width, p.width);
+    return std::vector<double>(part.begin(), part.end());
+  };
+  AveragedElement out;
+  out.mean = own(m.mean);
+  if (p.probabilities) return out;
+  if (!m.sd.empty()) out.sd = own(m.sd);
+  const Law* law = laws_.find(e);
+  const auto has_none = [](const math::Margin& margin) { return margin.kind == math::Margin::Kind::none; };
+  if (!law || law->margins.size() != p.width || std::ranges::any_of(law->margins, has_none)) return out;
+  if (law->fixed) out.sd.assign(p.width, 0.0);
+  for (const math::Margin& margin : law->margins)
+    out.distribution.push_back({{1.0, math::predictive_of(margin)}});
+  return out;
+}
+
+void Predictor::put(PredictedVariable& p, std::size_t i, const AveragedElement& from) const {
+  const std::size_t at = i * p.width;
+  for (std::size_t j = 0; j < from.mean.size(); ++j) {
+    p.mean[at + j] = from.mean[j];
+    p.error[at + j] = 0;
+  }
+  for (std::size_t j = 0; j < from.sd.size(); ++j)
+    p.sd[at + j] = from.sd[j];
+  if (has_two_values(model()[p.variable])) return;
+  for (std::size_t j = 0; j < from.distribution.size(); ++j)
+    for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q)
+      p.quantiles[q][at + j] = math::quantile(from.distribution[j], kPredictedQuantiles[q]);
 }
 
 /// Of two values the probability says everything.
 void Predictor::add_binary_spread(PredictedVariable& p) const {
-  const double low = means_.state(p.variable, 0), high = means_.state(p.variable, 1);
+  const double low = values_.state(p.variable, 0), high = values_.state(p.variable, 1);
   for (std::size_t at = 0; at < p.mean.size(); ++at) {
     const double one = (p.mean[at] - low) / (high - low);
     p.sd[at] = (high - low) * std::sqrt(std::max(0.0, one * (1 - one)));

@@ -5,6 +5,7 @@
 
 #include <Eigen/Core>
 
+#include "compiler/math/averages.h"
 #include "compiler/math/rows.h"
 #include "compiler/math/special.h"
 
@@ -29,7 +30,10 @@ FamilyRow bernoulli() {
   f.mode = step(p - 0.5);
   f.draw = {noise("u", 0, Noise::uniform), drawn_value(0, step(p - symbol("u")))};
   f.moments = mean_alone;
+  row.spread = number_spread([](std::span<const double> q) { return Spread{.covariance = {q[0] * (1 - q[0])}}; });
   row.factor = std::move(f);
+  row.mean = p;
+  row.covariance = p * (1.0 - p);
   row.draw = number_drawn([](std::span<const double> q, Rng& rng) { return draw_uniform(rng) < q[0] ? 1.0 : 0.0; });
   return row;
 }
@@ -50,7 +54,10 @@ FamilyRow spin() {
   f.mode = 2.0 * step(mean) - 1.0;
   f.draw = {noise("u", 0, Noise::uniform), drawn_value(0, 2.0 * step(0.5 * (1.0 + mean) - symbol("u")) - 1.0)};
   f.moments = mean_alone;
+  row.spread = number_spread([](std::span<const double> q) { return Spread{.covariance = {1 - q[0] * q[0]}}; });
   row.factor = std::move(f);
+  row.mean = 0.0;
+  row.covariance = 1.0;
   row.draw = number_drawn([](std::span<const double>, Rng& rng) { return draw_uniform(rng) < 0.5 ? -1.0 : 1.0; });
   return row;
 }
@@ -61,6 +68,9 @@ FamilyRow binomial() {
   row.spellings = {canonical("n", 0, Support::count), canonical("p", 0, Support::unit)};
   row.positional = true;
   row.log_density = lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + x * log(p) + (n - x) * log1m(p);
+  row.mean = n * p;
+  row.covariance = n * p * (1.0 - p);
+  row.predictive = averaged_binomial;
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     const auto n_trials = static_cast<std::int64_t>(q[0]);
     return std::vector<double>{static_cast<double>(draw_binomial(rng, n_trials, q[1]))};
@@ -83,8 +93,14 @@ FamilyRow geometric() {
   f.mode = 0.0;
   f.moments = number_moments(
       [](std::span<const double> q) { return std::pair((1 - q[0]) / q[0], std::sqrt(1 - q[0]) / q[0]); });
+  row.margins = number_margin([](std::span<const double> q) { return Margin{Margin::Kind::geometric, q[0]}; });
+  row.spread =
+      number_spread([](std::span<const double> q) { return Spread{.covariance = {(1 - q[0]) / (q[0] * q[0])}}; });
   f.valid = {p};
   row.factor = std::move(f);
+  row.mean = reciprocal(p) - 1.0;
+  row.covariance = square(reciprocal(p)) - reciprocal(p);
+  row.predictive = averaged_geometric;
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     if (q[0] >= 1.0) return std::vector<double>{0.0};
     return std::vector<double>{std::floor(draw_exponential(rng) / -std::log1p(-q[0]))};
@@ -101,6 +117,9 @@ FamilyRow negative_binomial() {
   row.spellings = {canonical("r", 0, Support::positive), canonical("p", 0, Support::unit)};
   row.positional = true;
   row.log_density = lgamma(x + r) - lgamma(r) - lgamma(x + 1.0) + r * log(p) + x * log1m(p);
+  row.mean = r * reciprocal(p) - r;
+  row.covariance = r * square(reciprocal(p)) - r * reciprocal(p);
+  row.predictive = averaged_negative_binomial;
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     const double rate = draw_gamma(rng, q[0]) * (1 - q[1]) / q[1];
     return std::vector<double>{static_cast<double>(draw_poisson(rng, rate))};
@@ -114,6 +133,9 @@ FamilyRow poisson() {
   row.spellings = {canonical("rate", 0, Support::positive)};
   row.positional = true;
   row.log_density = x * log(rate) - rate - lgamma(x + 1.0);
+  row.mean = rate;
+  row.covariance = rate;
+  row.predictive = averaged_poisson;
   row.draw = number_drawn([](std::span<const double> q, Rng& rng) { return draw_poisson(rng, q[0]); });
   return row;
 }
@@ -136,6 +158,7 @@ FamilyRow categorical() {
   f.softmax = true;
   f.moments = mean_alone;
   row.factor = std::move(f);
+  row.mean = symbol("p", kFirst);
   row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return draw_categorical(rng, p); });
   row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
     const Eigen::Map<const Eigen::ArrayXd> q(p.data(), static_cast<Eigen::Index>(p.size()));
@@ -197,6 +220,10 @@ FamilyRow multinomial() {
   row.spellings[0].optional = true;
   row.positional = true;
   row.log_density = lgamma(sum(kA, x) + 1.0) - sum(kA, lgamma(x + 1.0)) + sum(kA, x * log(p));
+  const Expr n = symbol("n"), p_j = symbol("p", kFirst);
+  row.mean = n * p_j;
+  row.covariance = n * p_j * (delta(kFirst, kSecond) - symbol("p", kSecond));
+  row.predictive = averaged_binomial;
   row.draw = [](std::span<const double> q, std::size_t size, Rng& rng) {
     std::vector<double> counts(size, 0.0);
     auto left = static_cast<std::int64_t>(q[0]);
@@ -220,13 +247,6 @@ FamilyRow multinomial() {
 
 std::vector<FamilyRow> discrete_families() {
   return {bernoulli(), spin(), categorical(), multinomial(), binomial(), geometric(), negative_binomial(), poisson()};
-}
-
-std::vector<QuantileRow> discrete_quantiles() {
-  // The least x with 1 - (1 - p)^(x + 1) >= q.
-  return {{"Geometric", number_quantile([](std::span<const double> p, double q) {
-             return std::max(0.0, std::ceil(std::log1p(-q) / std::log1p(-p[0])) - 1);
-           })}};
 }
 
 }  // namespace lehr::math

@@ -1,5 +1,6 @@
 // Rows of continuous distributions on the line. Formulas: Bishop (2006), appendix B; Johnson, Kotz &
 // Balakrishnan (1994) for the inverse gamma.
+#include "compiler/math/averages.h"
 #include "compiler/math/rows.h"
 
 namespace lehr::math {
@@ -26,9 +27,16 @@ FamilyRow normal() {
   f.valid = {precision};
   f.mode = mean;
   f.moments = number_moments([](std::span<const double> p) { return std::pair(p[1], 1 / std::sqrt(p[0])); });
+  row.margins = number_margin([](std::span<const double> p) {
+    return Margin{Margin::Kind::normal, p[1], 1 / std::sqrt(p[0])};
+  });
+  row.spread = number_spread([](std::span<const double> p) { return Spread{.covariance = {1 / p[0]}}; });
   f.draw = {noise("z", 0, Noise::normal), drawn_value(0, mean + symbol("z") * sqrt(reciprocal(precision)))};
   row.factor = std::move(f);
   row.location = {"mean"};
+  row.mean = mean;
+  row.covariance = reciprocal(precision);
+  row.gaussian = true;
   row.draw =
       number_drawn([](std::span<const double> p, Rng& rng) { return p[0] + draw_normal(rng) / std::sqrt(p[1]); });
   return row;
@@ -50,10 +58,19 @@ FamilyRow gamma() {
   f.valid = {shape, rate};
   f.mode = (shape - 1.0) / rate;
   f.moments = number_moments([](std::span<const double> p) { return gamma_moments(p[0], p[1]); });
+  row.margins = number_margin([](std::span<const double> p) { return Margin{Margin::Kind::gamma, p[0], p[1]}; });
+  row.spread = number_spread([](std::span<const double> p) {
+    Spread s = gamma_inverse(p[0], p[1]);
+    s.covariance = {p[0] / (p[1] * p[1])};
+    return s;
+  });
   f.draw = {noise("g", 0, Noise::log_gamma, shape), drawn_value(0, exp(symbol("g")) / rate)};
   f.drawn_statistics = {{Stat::log, symbol("g") - log(rate)}};
   f.interior = {shape - 1.0};
   row.factor = std::move(f);
+  row.mean = shape / rate;
+  row.covariance = shape * square(reciprocal(rate));
+  row.predictive = averaged_gamma;
   row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return draw_gamma(rng, p[0]) / p[1]; });
   return row;
 }
@@ -78,7 +95,17 @@ FamilyRow inverse_gamma() {
     const double mean = p[0] > 1 ? p[1] / (p[0] - 1) : kInfinite;
     return std::pair(mean, p[0] > 2 ? mean / std::sqrt(p[0] - 2) : kInfinite);
   });
+  row.margins = number_margin([](std::span<const double> p) {
+    return Margin{Margin::Kind::inverse_gamma, p[0], p[1]};
+  });
+  row.spread = number_spread([](std::span<const double> p) {
+    const double a = p[0], b = p[1];
+    return Spread{.covariance = {a > 2 ? b * b / ((a - 1) * (a - 1) * (a - 2)) : kInfinite},
+                  .inverse = {a / b},
+                  .inverse_square = {a * (a + 1) / (b * b)}};
+  });
   row.factor = std::move(f);
+  row.predictive = averaged_inverse_gamma;
   row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return p[1] / draw_gamma(rng, p[0]); });
   return row;
 }
@@ -90,6 +117,9 @@ FamilyRow exponential() {
   row.spellings = {canonical("rate", 0, Support::positive)};
   row.positional = true;
   row.log_density = log(rate) - rate * x;
+  row.mean = reciprocal(rate);
+  row.covariance = square(reciprocal(rate));
+  row.predictive = averaged_exponential;
   row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return draw_exponential(rng) / p[0]; });
   row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
     return std::log(p[0]) / temperature - std::log(p[0] / temperature);
@@ -120,12 +150,21 @@ FamilyRow beta() {
     const double mean = p[0] / (p[0] + p[1]);
     return std::pair(mean, std::sqrt(mean * (1 - mean) / (p[0] + p[1] + 1)));
   });
+  row.margins = number_margin([](std::span<const double> p) { return Margin{Margin::Kind::beta, p[0], p[1]}; });
+  row.spread = number_spread([](std::span<const double> p) {
+    const double first = p[0], n = p[0] + p[1], mean = first / n;
+    return Spread{.covariance = {mean * (1 - mean) / (n + 1)},
+                  .inverse = {first > 1 ? (n - 1) / (first - 1) : kInfinite},
+                  .inverse_square = {first > 2 ? (n - 1) * (n - 2) / ((first - 1) * (first - 2)) : kInfinite}};
+  });
   f.interior = {a - 1.0, b - 1.0};
   const Expr odds = symbol("g_a") - symbol("g_b");
   f.draw = {noise("g_a", 0, Noise::log_gamma, a), noise("g_b", 0, Noise::log_gamma, b),
             drawn_value(0, reciprocal(1.0 + exp(-odds)))};
   f.drawn_statistics = {{Stat::log, -softplus(-odds)}, {Stat::log1m, -softplus(odds)}};
   row.factor = std::move(f);
+  row.mean = a / (a + b);
+  row.covariance = a * b / (square(a + b) * (a + b + 1.0));
   row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return draw_beta(rng, p[0], p[1]); });
   return row;
 }
@@ -152,15 +191,6 @@ FamilyRow jeffreys() {
 
 std::vector<FamilyRow> scalar_families() {
   return {normal(), gamma(), inverse_gamma(), exponential(), beta(), flat(), jeffreys()};
-}
-
-std::vector<QuantileRow> scalar_quantiles() {
-  using Parameters = std::span<const double>;
-  return {
-      {"Normal", number_quantile([](Parameters p, double q) { return normal_quantile(p[1], 1 / std::sqrt(p[0]), q); })},
-      {"Gamma", number_quantile([](Parameters p, double q) { return gamma_quantile(p[0], p[1], q); })},
-      {"InverseGamma", number_quantile([](Parameters p, double q) { return inverse_gamma_quantile(p[0], p[1], q); })},
-      {"Beta", number_quantile([](Parameters p, double q) { return beta_quantile(p[0], p[1], q); })}};
 }
 
 }  // namespace lehr::math

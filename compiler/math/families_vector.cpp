@@ -1,5 +1,6 @@
 // Rows with an event axis of size D: MvNormal, Wishart, Dirichlet, and the joint families of a mean and its
-// precision. Formulas: Bishop (2006), appendix B; Wishart with E[X] = df * scale, rate = inverse(scale).
+// precision. Formulas: Bishop (2006), appendix B; Wishart with E[X] = df * scale, rate = inverse(scale). Margins: of a
+// Dirichlet Beta, of a mean whose precision is integrated out Student's t (Bishop 2006, 2.3.7; DeGroot 1970, 9.10).
 #include <Eigen/Dense>
 #include <numeric>
 
@@ -25,6 +26,28 @@ Eigen::ArrayXd inverse_diagonal(const Matrix& m) {
   return factor.solve(Matrix::Identity(m.rows(), m.rows())).diagonal();
 }
 
+/// The whole inverse, row-major, times `factor`; infinite unless the matrix is positive definite and the factor is >=
+/// 0.
+std::vector<double> inverse_times(const Matrix& m, double factor) {
+  const Eigen::LLT<Matrix> cholesky(m);
+  if (cholesky.info() != Eigen::Success || !(factor >= 0))
+    return std::vector<double>(static_cast<std::size_t>(m.size()), kInfinite);
+  const Matrix out = factor * cholesky.solve(Matrix::Identity(m.rows(), m.rows()));
+  return {out.data(), out.data() + out.size()};
+}
+
+/// The inverse of a Wishart matrix: its mean (infinite unless df > D + 1), and its diagonal, each number of which is
+/// inverse gamma (Gelman et al., Bayesian Data Analysis, 2013, appendix A).
+Spread wishart_inverse(double df, const Matrix& scale) {
+  const double d = static_cast<double>(scale.rows());
+  Spread s;
+  s.inverse = inverse_times(scale, df > d + 1 ? 1 / (df - d - 1) : -1);
+  s.inverse_shape = 0.5 * (df - d + 1);
+  for (const double x : inverse_diagonal(scale))
+    s.inverse_scale.push_back(0.5 * x);
+  return s;
+}
+
 std::vector<double> values_of(const Eigen::ArrayXd& x) { return {x.begin(), x.end()}; }
 
 /// Adds mean df * V and variance df * (V_ij^2 + V_ii V_jj) of the entries.
@@ -36,6 +59,9 @@ void add_wishart_moments(double df, const Matrix& v, MeanAndSd& to) {
     }
   }
 }
+
+/// Entries of a Wishart matrix have no closed form.
+std::vector<Margin> no_margins(std::span<const double>, std::size_t size) { return std::vector<Margin>(size * size); }
 
 std::vector<double> draw_mv_normal(std::span<const double> mean, const Matrix& precision, Rng& rng) {
   const auto size = static_cast<Eigen::Index>(mean.size());
@@ -126,8 +152,21 @@ FamilyRow mv_normal() {
     const auto mean = p.subspan(size * size);
     return MeanAndSd{{mean.begin(), mean.end()}, values_of(inverse_diagonal(as_matrix(p, size)).sqrt())};
   };
+  row.margins = [](std::span<const double> p, std::size_t size) {
+    const Eigen::ArrayXd sd = inverse_diagonal(as_matrix(p, size)).sqrt();
+    std::vector<Margin> out;
+    for (std::size_t j = 0; j < size; ++j)
+      out.push_back({Margin::Kind::normal, p[size * size + j], sd[static_cast<Eigen::Index>(j)]});
+    return out;
+  };
+  row.spread = [](std::span<const double> p, std::size_t size) {
+    return Spread{.covariance = inverse_times(as_matrix(p, size), 1)};
+  };
   row.factor = std::move(f);
   row.location = {"mean"};
+  row.mean = mean_j;
+  row.covariance = inverse("precision", kFirst, kSecond);
+  row.gaussian = true;
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     return draw_mv_normal(p.first(size), as_matrix(p.subspan(size), size), rng);
   };
@@ -161,6 +200,10 @@ FamilyRow wishart() {
     MeanAndSd m;
     add_wishart_moments(p[0], as_matrix(p.subspan(1), size), m);
     return m;
+  };
+  row.margins = no_margins;
+  row.spread = [](std::span<const double> p, std::size_t size) {
+    return wishart_inverse(p[0], as_matrix(p.subspan(1), size));
   };
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
@@ -206,6 +249,23 @@ FamilyRow dirichlet() {
     }
     return m;
   };
+  row.margins = [](std::span<const double> p, std::size_t) {
+    const double sum_of_p = std::accumulate(p.begin(), p.end(), 0.0);
+    std::vector<Margin> out;
+    for (const double c : p)
+      out.push_back(p.size() == 1 ? Margin{Margin::Kind::value, 1} : Margin{Margin::Kind::beta, c, sum_of_p - c});
+    return out;
+  };
+  row.spread = [](std::span<const double> p, std::size_t size) {
+    const double sum_of_p = std::accumulate(p.begin(), p.end(), 0.0);
+    Spread s;
+    for (std::size_t j = 0; j < size; ++j)
+      for (std::size_t l = 0; l < size; ++l)
+        s.covariance.push_back(p[j] / sum_of_p * ((j == l ? 1 : 0) - p[l] / sum_of_p) / (sum_of_p + 1));
+    return s;
+  };
+  row.mean = c_j / total;
+  row.covariance = c_j / total * (delta(kFirst, kSecond) - symbol("concentration", kSecond) / total) / (total + 1.0);
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     std::vector<double> x(size);
@@ -248,6 +308,16 @@ FamilyRow normal_gamma() {
     const auto [precision, sd] = gamma_moments(p[2], p[3]);
     const double freedom = p[2] - 1;
     return MeanAndSd{{p[1], precision}, {freedom <= 0 ? kInfinite : std::sqrt(p[3] / (freedom * p[0])), sd}};
+  };
+  row.margins = [](std::span<const double> p, std::size_t) {
+    return std::vector{Margin{Margin::Kind::student, 2 * p[2], p[1], std::sqrt(p[3] / (p[2] * p[0]))},
+                       Margin{Margin::Kind::gamma, p[2], p[3]}};
+  };
+  row.spread = [](std::span<const double> p, std::size_t) {
+    Spread s = gamma_inverse(p[2], p[3]);
+    s.tie = 1 / p[0];
+    s.covariance = {s.tie * s.inverse[0]};
+    return s;
   };
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t, Rng& rng) {
@@ -307,6 +377,22 @@ FamilyRow normal_wishart() {
     add_wishart_moments(degrees, scale, m);
     return m;
   };
+  row.margins = [](std::span<const double> p, std::size_t size) {
+    const double freedom = p[1 + size] - static_cast<double>(size) + 1;
+    const Eigen::ArrayXd sd = (inverse_diagonal(as_matrix(p.subspan(2 + size), size)) / (freedom * p[0])).sqrt();
+    std::vector<Margin> out;
+    for (std::size_t j = 0; j < size; ++j)
+      out.push_back({Margin::Kind::student, freedom, p[1 + j], sd[static_cast<Eigen::Index>(j)]});
+    out.resize(size + size * size);
+    return out;
+  };
+  row.spread = [](std::span<const double> p, std::size_t size) {
+    Spread s = wishart_inverse(p[1 + size], as_matrix(p.subspan(2 + size), size));
+    s.tie = 1 / p[0];
+    for (const double x : s.inverse)
+      s.covariance.push_back(s.tie * x);
+    return s;
+  };
   row.factor = std::move(f);
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     const Matrix precision = draw_wishart(p[size + 1], as_matrix(p.subspan(size + 2), size), rng);
@@ -321,45 +407,6 @@ FamilyRow normal_wishart() {
 
 std::vector<FamilyRow> vector_families() {
   return {mv_normal(), wishart(), dirichlet(), normal_gamma(), normal_wishart()};
-}
-
-// Margins: of a Dirichlet Beta, of a mean whose precision is integrated out Student's t (Bishop 2006, 2.3.7; DeGroot
-// 1970, 9.10). Entries of a Wishart matrix have none in closed form.
-std::vector<QuantileRow> vector_quantiles() {
-  using Parameters = std::span<const double>;
-  const auto mv_normal_margins = [](Parameters p, std::size_t size, double q) {
-    const Eigen::ArrayXd sd = inverse_diagonal(as_matrix(p, size)).sqrt();
-    std::vector<double> out;
-    for (std::size_t j = 0; j < size; ++j)
-      out.push_back(normal_quantile(p[size * size + j], sd[static_cast<Eigen::Index>(j)], q));
-    return out;
-  };
-  const auto dirichlet_margins = [](Parameters p, std::size_t, double q) {
-    const double total = std::accumulate(p.begin(), p.end(), 0.0);
-    std::vector<double> out;
-    for (std::size_t j = 0; j < p.size(); ++j)
-      out.push_back(p.size() == 1 ? 1.0 : beta_quantile(p[j], total - p[j], q));
-    return out;
-  };
-  const auto normal_gamma_margins = [](Parameters p, std::size_t, double q) {
-    return std::vector{student_quantile(2 * p[2], p[1], std::sqrt(p[3] / (p[2] * p[0])), q),
-                       gamma_quantile(p[2], p[3], q)};
-  };
-  const auto normal_wishart_margins = [](Parameters p, std::size_t size, double q) {
-    const double freedom = p[1 + size] - static_cast<double>(size) + 1;
-    const Eigen::ArrayXd scale = (inverse_diagonal(as_matrix(p.subspan(2 + size), size)) / (freedom * p[0])).sqrt();
-    std::vector<double> out;
-    for (std::size_t j = 0; j < size; ++j)
-      out.push_back(student_quantile(freedom, p[1 + j], scale[static_cast<Eigen::Index>(j)], q));
-    out.resize(size + size * size, std::nan(""));
-    return out;
-  };
-  const auto none = [](Parameters, std::size_t size, double) { return std::vector<double>(size * size, std::nan("")); };
-  return {{"MvNormal", mv_normal_margins},
-          {"Wishart", none},
-          {"Dirichlet", dirichlet_margins},
-          {"NormalGamma", normal_gamma_margins},
-          {"NormalWishart", normal_wishart_margins}};
 }
 
 }  // namespace lehr::math

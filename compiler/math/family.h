@@ -10,12 +10,15 @@
 #include <vector>
 
 #include "compiler/math/expr.h"
+#include "compiler/math/margin.h"
 
 namespace lehr {
 struct Rng;  // runtime/rng.h
 }
 
 namespace lehr::math {
+
+struct Predictive;  // predictive.h
 
 /// Random numbers that draws are made of.
 enum class Noise {
@@ -187,6 +190,19 @@ struct FamilyRow {
   std::function<double(std::span<const double> parameters, std::size_t extent, double temperature)> tempered = {};
   /// Canonical parameters that only shift the density: no integral of a power of it depends on them.
   std::vector<std::string> location = {};
+  /// Of the factor, for parameters as of Factor::moments: the distribution of each component by itself (empty where
+  /// they are no numbers), and second moments.
+  std::function<std::vector<Margin>(std::span<const double> parameters, std::size_t extent)> margins = {};
+  std::function<Spread(std::span<const double> parameters, std::size_t extent)> spread = {};
+  /// Mean and covariance given the canonical parameters, at kFirst and kSecond as the support has them; of categories
+  /// the mean is the probabilities of the values. None: they are no such formula, or need not exist.
+  std::optional<Expr> mean = {}, covariance = {};
+  /// Normal about its mean, which stands in the parameters linearly: a sum of such values is Normal too.
+  bool gaussian = false;
+  /// The distribution of a number (of vectors, of a component) whose canonical parameters, in row order, are
+  /// independent and have these margins; of vectors, the margins of that component of each. Empty where it has no
+  /// closed form.
+  std::function<std::optional<Predictive>(std::span<const Margin> parameters)> predictive = {};
 };
 
 /// The point factor of a family: its one exported parameter is `value`, the mode (categories: `probs`, 0 or 1), its

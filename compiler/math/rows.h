@@ -1,13 +1,15 @@
 // The groups of rows that families.cpp joins, and the notation they share. Included by the rows only.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <numbers>
 #include <string>
 #include <vector>
 
 #include "compiler/math/family.h"
-#include "compiler/math/quantiles.h"
+#include "compiler/math/predictive.h"
 #include "runtime/rng.h"
 
 namespace lehr::math {
@@ -15,10 +17,6 @@ namespace lehr::math {
 std::vector<FamilyRow> scalar_families();    // Normal, Gamma, InverseGamma, Exponential, Beta, Flat, Jeffreys
 std::vector<FamilyRow> discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Multinomial, Spin
 std::vector<FamilyRow> vector_families();    // MvNormal, Wishart, Dirichlet, NormalGamma, NormalWishart
-
-std::vector<QuantileRow> scalar_quantiles();
-std::vector<QuantileRow> discrete_quantiles();
-std::vector<QuantileRow> vector_quantiles();
 
 namespace rows {
 
@@ -78,12 +76,16 @@ std::function<MeanAndSd(std::span<const double>, std::size_t)> number_moments(F 
   };
 }
 
-/// The quantile of a number from `f`, a function of the parameters and the probability.
+/// The margin of a number from `f`, a function of the parameters.
 template <class F>
-Quantiles number_quantile(F f) {
-  return [f](std::span<const double> p, std::size_t, double probability) {
-    return std::vector<double>{f(p, probability)};
-  };
+std::function<std::vector<Margin>(std::span<const double>, std::size_t)> number_margin(F f) {
+  return [f](std::span<const double> p, std::size_t) { return std::vector<Margin>{f(p)}; };
+}
+
+/// The second moments of a number from `f`, a function of the parameters.
+template <class F>
+std::function<Spread(std::span<const double>, std::size_t)> number_spread(F f) {
+  return [f](std::span<const double> p, std::size_t) { return f(p); };
 }
 
 /// The draw of a number from `f`, a function of the parameters.
@@ -96,6 +98,21 @@ std::function<std::vector<double>(std::span<const double>, std::size_t, Rng&)> n
 
 inline std::pair<double, double> gamma_moments(double shape, double rate) {
   return {shape / rate, std::sqrt(shape) / rate};
+}
+
+/// Second moments of a precision that is Gamma(shape, rate), without its covariance.
+inline Spread gamma_inverse(double shape, double rate) {
+  Spread s;
+  s.inverse = {shape > 1 ? rate / (shape - 1) : kInfinite};
+  s.inverse_square = {shape > 2 ? rate * rate / ((shape - 1) * (shape - 2)) : kInfinite};
+  s.inverse_shape = shape;
+  s.inverse_scale = {rate};
+  return s;
+}
+
+/// Margins that are known to be of these kinds, in order.
+inline bool are(std::span<const Margin> p, std::initializer_list<Margin::Kind> kinds) {
+  return std::ranges::equal(p, kinds, {}, &Margin::kind);
 }
 
 /// The moments of what its parameters are the mean of: points, and probabilities of single outcomes.

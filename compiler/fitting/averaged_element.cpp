@@ -1,0 +1,189 @@
+#include "compiler/fitting/averaged_element.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace lehr {
+namespace {
+
+using namespace model;
+using math::Margin;
+using math::Predictive;
+using Kind = Atom::Kind;
+
+/// Work on the pairs of a mean that many terms have is left to draws.
+constexpr std::size_t kMostPairedTerms = 3000;
+
+}  // namespace
+
+MixtureSum::MixtureSum(const Symbolic& symbolic, Laws& laws, Elimination& elimination, const Statement& s, const At& at,
+                       AveragedElement& to)
+    : symbolic_(symbolic),
+      laws_(laws),
+      elimination_(elimination),
+      statement_(s),
+      at_(at),
+      to_(to),
+      variance_(to.mean.size(), 0.0) {
+  to_.distribution.resize(to.mean.size());
+}
+
+bool MixtureSum::is_apart(const Polynomial& weight, const Polynomial& p) const {
+  std::set<FactorKey> keys;
+  for (const Monomial& m : weight)
+    for (const Atom& a : m.atoms)
+      keys.insert(laws_.key(a));
+  return std::ranges::none_of(p, [&](const Monomial& m) {
+    return std::ranges::any_of(m.atoms, [&](const Atom& a) { return keys.contains(laws_.key(a)); });
+  });
+}
+
+/// E[weight ((x - about)^2 + noise)].
+std::optional<double> MixtureSum::square(const Polynomial& weight, const Polynomial& x, const Polynomial& noise,
+                                         double about) {
+  if (is_apart(weight, x) && is_apart(weight, noise)) {
+    const std::optional<double> w = laws_.mean(weight), mean = laws_.mean(x), apart = laws_.variance(x);
+    const std::optional<double> rest = elimination_.mean(noise);
+    if (!w || !mean || !apart || !rest) return std::nullopt;
+    return *w == 0 ? 0 : *w * (*apart + *rest + (*mean - about) * (*mean - about));
+  }
+  const Polynomial off = x + constant(-about);
+  return elimination_.mean(weight * (off * off + noise));
+}
+
+void MixtureSum::add(const Polynomial& weight) {
+  for (std::size_t j = 0; j < to_.mean.size() && symbolic_.forward().unknown() == std::nullopt; ++j) {
+    const std::optional<Polynomial> mean = symbolic_.mean(statement_, at_, j),
+                                    own = symbolic_.covariance(statement_, at_, j, j);
+    const std::optional<Resolved> r =
+        mean && own && mean->size() <= kMostPairedTerms ? elimination_.resolved(*mean) : std::nullopt;
+    if (symbolic_.forward().unknown()) return;
+    const std::optional<double> x = r ? square(weight, merged(r->mean), r->noise + *own, to_.mean[j]) : std::nullopt;
+    variance_[j] += x.value_or(std::nan(""));
+    if (to_.distribution.empty()) continue;
+    const std::optional<double> probability = laws_.mean(weight);
+    std::optional<Predictive> p;
+    const bool is_gaussian = symbolic_.forward().distribution(statement_, at_).family->gaussian;
+    if (is_gaussian && r && r->gaussian) p = gaussian(merged(r->mean), merged(r->noise + *own), weight);
+    if (!is_gaussian) p = of_row(j, weight);
+    if (p && probability) to_.distribution[j].emplace_back(*probability, std::move(*p));
+    else to_.distribution.clear();
+  }
+}
+
+void MixtureSum::finish() {
+  const bool known = std::ranges::none_of(variance_, [](double x) { return std::isnan(x); });
+  for (std::size_t j = 0; known && j < variance_.size(); ++j)
+    to_.sd.push_back(std::sqrt(std::max(0.0, variance_[j])));
+}
+
+/// Numbers in the place of points.
+Polynomial MixtureSum::with_points(const Polynomial& p) {
+  Polynomial out;
+  for (const Monomial& m : p) {
+    Monomial rest{m.coefficient, {}};
+    for (const Atom& a : m.atoms) {
+      const Law* law = laws_.find(a);
+      const std::optional<double> x = law && law->fixed ? laws_.mean({{1, {a}}}) : std::nullopt;
+      if (x) rest.coefficient *= *x;
+      else rest.atoms.push_back(a);
+    }
+    out.push_back(std::move(rest));
+  }
+  return merged(std::move(out));
+}
+
+/// A linear function of Normal numbers, and noise that is proportional to one inverse gamma number or known.
+std::optional<Predictive> MixtureSum::gaussian(const Polynomial& mean, const Polynomial& noise,
+                                               const Polynomial& weight) {
+  const Polynomial x = with_points(mean);
+  Polynomial all = noise, free;
+  std::vector<std::pair<Atom, double>> tied;
+  for (const Monomial& m : x) {
+    if (m.atoms.empty()) continue;
+    const Law* law = laws_.find(m.atoms[0]);
+    if (m.atoms.size() > 1 || m.atoms[0].kind != Kind::value || !law) return std::nullopt;
+    const Margin::Kind kind = law->margins[laws_.component(m.atoms[0])].kind;
+    if (kind == Margin::Kind::student) tied.emplace_back(m.atoms[0], m.coefficient);
+    else if (kind == Margin::Kind::normal) free.push_back(m);
+    else return std::nullopt;
+  }
+  for (const auto& [a, by_a] : tied) {
+    for (const auto& [b, by_b] : tied) {
+      if (laws_.element(a) != laws_.element(b)) continue;
+      const std::optional<Atom> inverse = laws_.tied_inverse(laws_.element(a), laws_.component(a), laws_.component(b));
+      if (!inverse) return std::nullopt;
+      all.push_back({by_a * by_b * laws_.find(a)->spread.tie, {*inverse}});
+    }
+  }
+  all = with_points(all);
+  const std::optional<double> about = laws_.mean(x), apart = laws_.variance(free);
+  if (!about || !apart || !is_apart(weight, x) || !is_apart(weight, all) || !is_apart(all, free)) return std::nullopt;
+  double variance = *apart, spread = 0;
+  std::optional<Atom> of;
+  for (const Monomial& m : all) {
+    if (m.atoms.empty()) {
+      variance += m.coefficient;
+      continue;
+    }
+    if (m.atoms.size() > 1 || (of && *of != m.atoms[0])) return std::nullopt;
+    of = m.atoms[0];
+    spread += m.coefficient;
+  }
+  if (!of) return math::normal_mixture(*about, variance, 0, 0, 0);
+  const Law* law = laws_.find(*of);
+  if (!law) return std::nullopt;
+  double shape = law->spread.inverse_shape, scale = 0;
+  if (of->kind == Kind::value) {
+    const Margin& m = law->margins[laws_.component(*of)];
+    if (m.kind != Margin::Kind::inverse_gamma) return std::nullopt;
+    shape = m.first;
+    scale = m.second;
+  } else {
+    const std::size_t n = law->spread.inverse_scale.size(), c = laws_.component(*of);
+    if (n == 0 || c % (n + 1) != 0 || c / (n + 1) >= n) return std::nullopt;  // off the diagonal
+    scale = law->spread.inverse_scale[c / (n + 1)];
+  }
+  return math::normal_mixture(*about, variance, spread, shape, scale);
+}
+
+Margin MixtureSum::margin(const Polynomial& p) {
+  if (is_constant(p)) return {Margin::Kind::value, constant_value(p)};
+  if (p.size() != 1 || p[0].atoms.size() != 1 || p[0].atoms[0].kind != Kind::value) return {};
+  const Law* law = laws_.find(p[0].atoms[0]);
+  const double by = p[0].coefficient;
+  if (!law || law->margins.empty() || !(by > 0)) return {};
+  Margin m = law->margins[laws_.component(p[0].atoms[0])];
+  switch (m.kind) {
+    case Margin::Kind::gamma:
+      m.second /= by;
+      return m;
+    case Margin::Kind::inverse_gamma:
+      m.second *= by;
+      return m;
+    default:
+      return by == 1 ? m : Margin{};
+  }
+}
+
+/// By FamilyRow::predictive, or as the row's factor where all parameters are known.
+std::optional<Predictive> MixtureSum::of_row(std::size_t j, const Polynomial& weight) {
+  const math::FamilyRow& row = *symbolic_.forward().distribution(statement_, at_).family;
+  if (!row.predictive) {
+    const Law* law = laws_.find(symbolic_.forward().element(statement_, at_));
+    return law && law->margins[j].kind != Margin::Kind::none ? std::optional(math::predictive_of(law->margins[j]))
+                                                             : std::nullopt;
+  }
+  std::vector<Margin> margins;
+  Polynomial before = weight;
+  for (const math::DensityParameter& d : math::density_parameters(row)) {
+    const std::optional<Polynomial> p = symbolic_.parameter(statement_, at_, d.name, d.event_rank == 1 ? j : 0);
+    if (!p || !is_apart(before, *p)) return std::nullopt;
+    margins.push_back(margin(with_points(merged(*p))));
+    before = before + *p;
+  }
+  return row.predictive(margins);
+}
+
+}  // namespace lehr

@@ -1,0 +1,143 @@
+#include "compiler/fitting/elimination.h"
+
+#include <algorithm>
+
+#include "compiler/evaluate/forward_order.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+using Kind = Atom::Kind;
+
+constexpr std::size_t kMostTerms = 100'000;
+
+/// The atoms of the element, and what is left.
+std::pair<Atoms, Monomial> split(const Laws& laws, Element e, const Monomial& m) {
+  std::pair<Atoms, Monomial> out{{}, {m.coefficient, {}}};
+  for (const Atom& a : m.atoms)
+    (laws.element(a) == e ? out.first : out.second.atoms).push_back(a);
+  return out;
+}
+
+/// x or 1 - x, of a polynomial for x.
+Polynomial plain(const Atom& a, const Polynomial& x) {
+  return a.kind == Kind::complement ? constant(1) + scaled(x, -1) : x;
+}
+
+}  // namespace
+
+Elimination::Elimination(const Symbolic& symbolic, Laws& laws)
+    : symbolic_(symbolic), laws_(laws), model_(symbolic.forward().model()), places_(model_.variables.size()) {
+  const std::vector<ForwardGroup> groups = forward_order(model_);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (std::size_t k = 0; k < groups[g].statements.size(); ++k) {
+      Place& p = places_[model_[groups[g].statements[k]].variable.index()];
+      p = {g, k, {}};
+      if (k < groups[g].ordered.size()) p.ordered = groups[g].ordered[k];
+    }
+  }
+}
+
+Elimination::Rank Elimination::rank(Element e) const {
+  const Place& p = places_[e.variable.index()];
+  const std::int64_t when = p.ordered ? symbolic_.forward().at(e)[p.ordered->index()] : 0;
+  return {p.group, when, p.within, e.position};
+}
+
+/// The element that is drawn last of those that have no law.
+std::optional<Element> Elimination::next(const Polynomial& p) {
+  std::optional<Element> out;
+  for (const Monomial& m : p) {
+    for (const Atom& a : m.atoms) {
+      const Element e = laws_.element(a);
+      if (laws_.find(e) || (out && (*out == e || rank(e) < rank(*out)))) continue;
+      out = e;
+    }
+  }
+  return out;
+}
+
+/// E[one or two numbers of e | its parents].
+std::optional<Polynomial> Elimination::moment(Element e, const Atoms& own) {
+  const auto is_plain = [](const Atom& a) { return a.kind <= Kind::complement; };
+  if (own.size() > 2 || !std::ranges::all_of(own, is_plain)) return std::nullopt;
+  const Statement& s = model_[model_[e.variable].statement];
+  const At at = symbolic_.forward().at(e);
+  Polynomial out = constant(1);
+  for (const Atom& a : own) {
+    const std::optional<Polynomial> x = symbolic_.mean(s, at, laws_.component(a));
+    if (!x) return std::nullopt;
+    out = out * plain(a, *x);
+  }
+  if (own.size() < 2) return out;
+  const std::optional<Polynomial> apart = symbolic_.covariance(s, at, laws_.component(own[0]), laws_.component(own[1]));
+  if (!apart) return std::nullopt;
+  return out + scaled(*apart, own[0].kind == own[1].kind ? 1 : -1);
+}
+
+std::optional<Polynomial> Elimination::average_over(Element e, const Polynomial& p) {
+  Polynomial out;
+  for (const Monomial& m : p) {
+    const auto [own, rest] = split(laws_, e, m);
+    const std::optional<Polynomial> x = own.empty() ? constant(1) : moment(e, own);
+    if (!x || out.size() + x->size() > kMostTerms) return std::nullopt;
+    for (const Monomial& y : *x)
+      out.push_back(rest * y);
+  }
+  return merged(std::move(out));
+}
+
+std::optional<Polynomial> Elimination::averaged(Polynomial p) {
+  while (const std::optional<Element> e = next(p)) {
+    std::optional<Polynomial> without = average_over(*e, p);
+    if (!without || symbolic_.forward().unknown()) return std::nullopt;
+    p = std::move(*without);
+  }
+  return symbolic_.forward().unknown() ? std::nullopt : std::optional(std::move(p));
+}
+
+std::optional<Resolved> Elimination::resolved(Polynomial p) {
+  Resolved out;
+  while (const std::optional<Element> e = next(p)) {
+    const Statement& s = model_[model_[e->variable].statement];
+    const At at = symbolic_.forward().at(*e);
+    out.gaussian = out.gaussian && symbolic_.forward().distribution(s, at).family->gaussian;
+    std::vector<std::pair<Atom, Monomial>> linear;
+    for (const Monomial& m : p) {
+      auto [own, rest] = split(laws_, *e, m);
+      if (own.size() > 1 || (own.size() == 1 && own[0].kind > Kind::complement)) return std::nullopt;
+      if (own.empty()) continue;
+      if (own[0].kind == Kind::complement) rest.coefficient *= -1;
+      linear.emplace_back(own[0], rest);
+    }
+    for (const auto& [a, rest_a] : linear) {
+      for (const auto& [b, rest_b] : linear) {
+        const std::optional<Polynomial> apart = symbolic_.covariance(s, at, laws_.component(a), laws_.component(b));
+        if (!apart || symbolic_.forward().unknown()) return std::nullopt;
+        out.noise = std::move(out.noise) + *apart * Polynomial{rest_a * rest_b};
+      }
+    }
+    std::optional<Polynomial> without = average_over(*e, p);
+    if (!without || out.noise.size() > kMostTerms || symbolic_.forward().unknown()) return std::nullopt;
+    p = std::move(*without);
+    out.noise = merged(std::move(out.noise));
+  }
+  out.mean = std::move(p);
+  if (symbolic_.forward().unknown()) return std::nullopt;
+  return out;
+}
+
+std::optional<double> Elimination::mean(const Polynomial& p) {
+  const std::optional<Polynomial> known = averaged(p);
+  return known ? laws_.mean(*known) : std::nullopt;
+}
+
+std::optional<double> Elimination::variance(const Polynomial& p) {
+  const std::optional<Resolved> r = resolved(p);
+  const std::optional<double> apart = r ? laws_.variance(merged(r->mean)) : std::nullopt;
+  const std::optional<double> noise = apart ? mean(r->noise) : std::nullopt;
+  return noise ? std::optional(*apart + *noise) : std::nullopt;
+}
+
+}  // namespace lehr

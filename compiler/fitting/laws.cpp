@@ -1,0 +1,264 @@
+// Averages are products over factors; of one factor there are moments up to the second.
+#include "compiler/fitting/laws.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/fitting/factor_source.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+using Kind = Atom::Kind;
+using Maybe = std::optional<double>;
+
+constexpr std::size_t kWholeChain = std::numeric_limits<std::size_t>::max();
+
+/// The inverse of a point.
+math::Spread spread_of_point(std::span<const double> x, int rank, std::size_t extent) {
+  math::Spread s;
+  if (rank == 0) {
+    s.inverse = {1 / x[0]};
+    s.inverse_square = {1 / (x[0] * x[0])};
+  }
+  if (rank == 2) {
+    const auto n = static_cast<Eigen::Index>(extent);
+    const Eigen::MatrixXd inverse = Eigen::Map<const Eigen::MatrixXd>(x.data(), n, n).inverse();
+    s.inverse.assign(inverse.data(), inverse.data() + inverse.size());
+  }
+  return s;
+}
+
+/// What a row says of a factor with these parameters; `first`, `width`: which of its numbers the element has.
+std::optional<Law> law_of(const math::FamilyRow& row, const math::Factor& factor,
+                          const std::map<std::string, math::Quantity>& parameters, std::size_t extent,
+                          std::size_t first, std::size_t width) {
+  std::vector<double> flat;
+  for (const math::FactorParameter& p : factor.parameters) {
+    if (!p.exported) continue;
+    const auto it = parameters.find(p.name);
+    if (it == parameters.end()) return std::nullopt;
+    flat.insert(flat.end(), it->second.values.begin(), it->second.values.end());
+  }
+  Law out;
+  if (&factor != &*row.factor) {
+    out = {flat, spread_of_point(flat, event_rank(row.support), extent), {}, true};
+    for (const double x : flat)
+      out.margins.push_back({math::Margin::Kind::value, x});
+    return flat.size() == width ? std::optional(out) : std::nullopt;
+  }
+  if (!factor.moments || !row.spread) return std::nullopt;
+  const auto own = [&](auto all) {
+    using All = decltype(all);
+    if (all.size() < first + width) return All();
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+    return All(begin, begin + static_cast<std::ptrdiff_t>(width));
+  };
+  out.mean = own(factor.moments(flat, extent).mean);
+  out.spread = row.spread(flat, extent);
+  out.margins = row.margins ? own(row.margins(flat, extent)) : std::vector<math::Margin>(width);
+  return out.mean.size() == width ? std::optional(out) : std::nullopt;
+}
+
+Maybe finite_or_infinite(double x) { return std::isnan(x) ? std::nullopt : Maybe(x); }
+
+}  // namespace
+
+Laws::Laws(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
+           const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic)
+    : analysed_(analysed), model_(analysed.model), posterior_(posterior), informed_(informed), symbolic_(symbolic) {}
+
+Element Laws::element(const Atom& a) const { return {a.variable, a.number / symbolic_.forward().width(a.variable)}; }
+
+std::size_t Laws::component(const Atom& a) const { return a.number % symbolic_.forward().width(a.variable); }
+
+FactorKey Laws::key(const Atom& a) const {
+  const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[a.variable.index()];
+  const Element e = element(a);
+  const bool chain = analysed_.schedule.conditionals[b].chain && informed_[e.variable.index()][e.position];
+  return {b.index(), chain ? kWholeChain : e.position};
+}
+
+std::optional<Atom> Laws::tied_inverse(Element mean, std::size_t j, std::size_t l) const {
+  const conditionals::Conditionals& c = analysed_.schedule.conditionals;
+  const conditionals::Block& b = c[c.block_of[mean.variable.index()]];
+  if (b.mean != mean.variable || !informed_[mean.variable.index()][mean.position]) return std::nullopt;
+  const std::size_t extent = symbolic_.forward().width(mean.variable);
+  if (model_[b.variable].event.empty()) return Atom{b.variable, mean.position, Kind::inverse};
+  return Atom{b.variable, (mean.position * extent + j) * extent + l, Kind::matrix_inverse};
+}
+
+const Law* Laws::find(Element e) {
+  const bool informed = !model_[e.variable].observed && informed_[e.variable.index()][e.position];
+  auto& cache = informed ? of_factors_ : given_parents_;
+  auto it = cache.find(e);
+  if (it == cache.end()) it = cache.emplace(e, informed ? of_factor(e) : given_parents(e)).first;
+  return it->second ? &*it->second : nullptr;
+}
+
+std::optional<Law> Laws::of_factor(Element e) const {
+  const conditionals::Conditionals& c = analysed_.schedule.conditionals;
+  const conditionals::Block& b = c[c.block_of[e.variable.index()]];
+  const auto saved = posterior_.find(model_[b.mean.value_or(b.variable)].name);
+  const auto other = posterior_.find(model_[b.variable].name);
+  if (saved == posterior_.end() || other == posterior_.end()) return std::nullopt;
+  const std::optional<FactorSource> source = factor_source(*b.family, saved->second, b.mean ? &other->second : nullptr);
+  const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
+  if (!layout || e.position >= layout->count) return std::nullopt;
+  const bool is_precision = b.mean && e.variable == b.variable;
+  const std::size_t first = is_precision ? symbolic_.forward().width(*b.mean) : 0;
+  return law_of(*b.family, source->factor, parameters_of(*source, *layout, e.position).symbols, layout->extent, first,
+                symbolic_.forward().width(e.variable));
+}
+
+std::optional<Law> Laws::given_parents(Element e) const {
+  const Forward& f = symbolic_.forward();
+  const Statement& s = model_[model_[e.variable].statement];
+  const At at = f.at(e);
+  const Distribution& d = f.distribution(s, at);
+  const auto is_latent = [&](const Parameter& p) { return symbolic_.is_latent(p.value); };
+  if (!d.family->factor || std::ranges::any_of(d.parameters, is_latent)) return std::nullopt;
+  const math::Environment parameters = f.parameters(s, at);
+  if (f.unknown()) return std::nullopt;
+  const math::Factor& factor = *d.family->factor;
+  return law_of(*d.family, factor, math::parameters_from_density(factor, parameters), parameters.extent, 0,
+                f.width(e.variable));
+}
+
+/// The factors of a monomial and what it has of each, in order of their keys.
+std::vector<std::pair<FactorKey, Atoms>> Laws::by_factor(const Monomial& m) const {
+  std::vector<std::pair<FactorKey, Atoms>> out;
+  for (const Atom& a : m.atoms) {
+    const FactorKey k = key(a);
+    auto it = std::ranges::lower_bound(out, k, {}, &std::pair<FactorKey, Atoms>::first);
+    if (it == out.end() || it->first != k) it = out.insert(it, {k, {}});
+    it->second.push_back(a);
+  }
+  return out;
+}
+
+Maybe Laws::moment(const Atoms& atoms) {
+  if (atoms.empty()) return 1.0;
+  if (atoms.size() == 1) {
+    const Law* law = find(atoms[0]);
+    const std::size_t c = component(atoms[0]);
+    if (!law) return std::nullopt;
+    const std::vector<double>& inverse = law->spread.inverse;
+    switch (atoms[0].kind) {
+      case Kind::value:
+        return finite_or_infinite(law->mean[c]);
+      case Kind::complement:
+        return finite_or_infinite(1 - law->mean[c]);
+      default:
+        return c < inverse.size() ? finite_or_infinite(inverse[c]) : std::nullopt;
+    }
+  }
+  double product = 1;
+  bool fixed = true;
+  for (const Atom& a : atoms) {
+    const Law* law = find(a);
+    if (!law) return std::nullopt;
+    fixed = fixed && law->fixed;
+    const Maybe x = fixed ? moment(Atoms{a}) : 1.0;
+    if (!x) return std::nullopt;
+    product *= *x;
+  }
+  if (fixed) return product;
+  return atoms.size() == 2 ? pair(atoms[0], atoms[1]) : std::nullopt;
+}
+
+Maybe Laws::pair(const Atom& a, const Atom& b) {
+  if (element(a) != element(b)) return std::nullopt;
+  const bool plain_a = a.kind <= Kind::complement, plain_b = b.kind <= Kind::complement;
+  if (plain_a && plain_b) {
+    const Maybe x = moment(Atoms{a}), y = moment(Atoms{b}), apart = centred(Atoms{a}, Atoms{b});
+    return x && y && apart ? Maybe(*apart + *x * *y) : std::nullopt;
+  }
+  const Law* law = find(a);
+  if (a.number != b.number || a.kind == Kind::matrix_inverse || b.kind == Kind::matrix_inverse) return std::nullopt;
+  if (a.kind == Kind::inverse && b.kind == Kind::inverse)
+    return law->spread.inverse_square.empty() ? std::nullopt : finite_or_infinite(law->spread.inverse_square[0]);
+  if (a.kind == Kind::value || b.kind == Kind::value) return 1.0;
+  const Maybe inverse = moment(Atoms{a.kind == Kind::inverse ? a : b});
+  return inverse ? Maybe(*inverse - 1) : std::nullopt;
+}
+
+/// E[a b] - E[a] E[b] of what two monomials have of one factor.
+Maybe Laws::centred(const Atoms& a, const Atoms& b) {
+  const auto is_plain = [](const Atoms& x) { return x.size() == 1 && x[0].kind <= Kind::complement; };
+  if (is_plain(a) && is_plain(b) && element(a[0]) == element(b[0])) {
+    const Law* law = find(a[0]);
+    if (!law) return std::nullopt;
+    if (law->fixed) return 0.0;
+    const std::size_t n = law->mean.size(), at = component(a[0]) * n + component(b[0]);
+    if (law->spread.covariance.size() != n * n) return std::nullopt;
+    return finite_or_infinite((a[0].kind == b[0].kind ? 1 : -1) * law->spread.covariance[at]);
+  }
+  Atoms both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  const Maybe together = moment(both), x = moment(a), y = moment(b);
+  return together && x && y ? finite_or_infinite(*together - *x * *y) : std::nullopt;
+}
+
+Maybe Laws::moment(const Monomial& m) {
+  double out = m.coefficient;
+  for (const auto& [key, atoms] : by_factor(m)) {
+    const Maybe x = moment(atoms);
+    if (!x) return std::nullopt;
+    out *= *x;
+  }
+  return finite_or_infinite(out);
+}
+
+Maybe Laws::mean(const Polynomial& p) {
+  double out = 0;
+  for (const Monomial& m : p) {
+    const Maybe x = moment(m);
+    if (!x) return std::nullopt;
+    out += *x;
+  }
+  return finite_or_infinite(out);
+}
+
+/// The product over factors of (u + v) minus that of v, u the covariance of a factor's part and v the product of their
+/// means: a sum in which nothing cancels.
+Maybe Laws::covariance(const Monomial& a, const Monomial& b) {
+  const auto of_a = by_factor(a), of_b = by_factor(b);
+  double out = 0, before = a.coefficient * b.coefficient;
+  auto x = of_a.begin();
+  auto y = of_b.begin();
+  const Atoms none;
+  while (x != of_a.end() || y != of_b.end()) {
+    const bool take_a = y == of_b.end() || (x != of_a.end() && x->first <= y->first);
+    const bool take_b = x == of_a.end() || (y != of_b.end() && y->first <= x->first);
+    const Atoms &in_a = take_a ? x->second : none, &in_b = take_b ? y->second : none;
+    const Maybe mean_a = moment(in_a), mean_b = moment(in_b);
+    const Maybe apart = take_a && take_b ? centred(in_a, in_b) : Maybe(0.0);
+    if (!mean_a || !mean_b || !apart) return std::nullopt;
+    const double v = *mean_a * *mean_b;
+    // `out` has been multiplied by v of what is behind; `before` by u + v.
+    out = out * v + before * *apart;
+    before *= *apart + v;
+    if (take_a) ++x;
+    if (take_b) ++y;
+  }
+  return finite_or_infinite(out);
+}
+
+Maybe Laws::variance(const Polynomial& p) {
+  double out = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (p[i].atoms.empty()) continue;
+    for (std::size_t j = 0; j <= i; ++j) {
+      const Maybe x = covariance(p[i], p[j]);
+      if (!x) return std::nullopt;
+      out += (i == j ? 1 : 2) * *x;
+    }
+  }
+  return finite_or_infinite(out);
+}
+
+}  // namespace lehr

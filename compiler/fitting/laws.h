@@ -1,0 +1,73 @@
+// What is known of the numbers of latent elements, and averages over them.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/fitting/symbolic.h"
+#include "compiler/math/margin.h"
+#include "compiler/pipeline.h"
+#include "runtime/files/saved_fit.h"
+
+namespace lehr {
+
+/// The distribution of an element by itself.
+struct Law {
+  std::vector<double> mean;           // of its numbers
+  math::Spread spread;                // of joint factors that of both members
+  std::vector<math::Margin> margins;  // of its numbers
+  bool fixed = false;                 // a point: every number is its mean
+};
+
+/// Elements of one factor depend on each other; a chain is one.
+struct FactorKey {
+  std::size_t block = 0, position = 0;
+  auto operator<=>(const FactorKey&) const = default;
+};
+
+class Laws {
+ public:
+  /// `posterior` has the factors by name, `informed` the elements that they are of (informed.h). All must outlive it.
+  Laws(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
+       const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic);
+
+  /// An informed element has that of its factor, another one that of its distribution given its parents, if these are
+  /// known numbers; null if they are not, or the family says nothing. Categories have none, and observed elements are
+  /// not informed.
+  const Law* find(Element e);
+  /// To be called when categories have got other values: what was found for elements that are not informed is
+  /// forgotten.
+  void forget() { given_parents_.clear(); }
+
+  Element element(const Atom& a) const;
+  const Law* find(const Atom& a) { return find(element(a)); }
+  /// Which of the element's numbers it is.
+  std::size_t component(const Atom& a) const;
+  FactorKey key(const Atom& a) const;
+  /// The inverse of the precision that a mean is tied to (Spread::tie), at its numbers j and l; nothing elsewhere.
+  std::optional<Atom> tied_inverse(Element mean, std::size_t j, std::size_t l) const;
+
+  /// E[p] and Cov[a, b] where every atom has a law; nothing where factors have no such moment here.
+  std::optional<double> mean(const Polynomial& p);
+  std::optional<double> covariance(const Monomial& a, const Monomial& b);
+  std::optional<double> variance(const Polynomial& p);
+
+ private:
+  std::optional<Law> of_factor(Element e) const;
+  std::optional<Law> given_parents(Element e) const;
+  std::optional<double> moment(const Monomial& m);
+  std::optional<double> moment(const Atoms& of_one_factor);
+  std::optional<double> pair(const Atom& a, const Atom& b);
+  std::optional<double> centred(const Atoms& a, const Atoms& b);
+  std::vector<std::pair<FactorKey, Atoms>> by_factor(const Monomial& m) const;
+
+  const Analysed& analysed_;
+  const model::Model& model_;
+  const std::map<std::string, SavedVariable>& posterior_;
+  const std::vector<std::vector<bool>>& informed_;
+  const Symbolic& symbolic_;
+  std::map<Element, std::optional<Law>> of_factors_, given_parents_;
+};
+
+}  // namespace lehr

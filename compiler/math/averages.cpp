@@ -1,0 +1,106 @@
+#include "compiler/math/averages.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/math/quiet.h"
+#include "compiler/math/rows.h"
+
+namespace lehr::math {
+namespace {
+
+using Kind = Margin::Kind;
+
+/// Numbers of outcomes that are added up.
+constexpr double kMostTrials = 1e6;
+
+/// Of whole numbers from 0, by a function of the whole number at or below x, which is one.
+template <class F>
+Predictive counts(F f) {
+  Predictive out;
+  out.whole = true;
+  out.cumulative = [f](double x) { return x < 0 ? 0.0 : f(std::floor(x)); };
+  return out;
+}
+
+/// Of positive numbers whose median is about `typical`.
+template <class F>
+Predictive positive(double typical, F f) {
+  Predictive out;
+  out.centre = out.scale = std::isfinite(typical) && typical > 0 ? typical : 1;
+  out.cumulative = [f](double x) { return x <= 0 ? 0.0 : f(x); };
+  return out;
+}
+
+double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
+
+/// P(X <= x) by x from 0 to n: the sums of the ratios of neighbouring probabilities, from the largest on.
+std::vector<double> beta_binomial(double n, double a, double b) {
+  std::vector<double> out;
+  double total = 0;
+  for (double x = 0; x <= n; ++x) {
+    const double log_choose = -std::log(n + 1) - log_beta(n - x + 1, x + 1);
+    out.push_back(total += std::exp(log_choose + log_beta(x + a, n - x + b) - log_beta(a, b)));
+  }
+  for (double& x : out)
+    x /= total;
+  return out;
+}
+
+}  // namespace
+
+std::optional<Predictive> averaged_poisson(std::span<const Margin> p) {
+  if (rows::are(p, {Kind::value}))
+    return counts([rate = p[0].first](double x) { return boost::math::gamma_q(x + 1, rate, Quiet()); });
+  if (!rows::are(p, {Kind::gamma})) return std::nullopt;
+  return counts([shape = p[0].first, rate = p[0].second](double x) {
+    return boost::math::ibeta(shape, x + 1, rate / (1 + rate), Quiet());
+  });
+}
+
+std::optional<Predictive> averaged_binomial(std::span<const Margin> p) {
+  const bool known = rows::are(p, {Kind::value, Kind::value});
+  if (!known && !rows::are(p, {Kind::value, Kind::beta})) return std::nullopt;
+  const double n = p[0].first;
+  if (known)
+    return counts(
+        [n, q = p[1].first](double x) { return x >= n ? 1.0 : boost::math::ibetac(x + 1, n - x, q, Quiet()); });
+  if (!(n <= kMostTrials)) return std::nullopt;
+  return counts([n, sums = beta_binomial(n, p[1].first, p[1].second)](double x) {
+    return x >= n ? 1.0 : sums[static_cast<std::size_t>(x)];
+  });
+}
+
+std::optional<Predictive> averaged_geometric(std::span<const Margin> p) {
+  if (rows::are(p, {Kind::value})) return predictive_of({Kind::geometric, p[0].first});
+  if (!rows::are(p, {Kind::beta})) return std::nullopt;
+  return counts(
+      [a = p[0].first, b = p[0].second](double x) { return -std::expm1(log_beta(a, b + x + 1) - log_beta(a, b)); });
+}
+
+std::optional<Predictive> averaged_negative_binomial(std::span<const Margin> p) {
+  if (!rows::are(p, {Kind::value, Kind::value})) return std::nullopt;
+  return counts([r = p[0].first, q = p[1].first](double x) { return boost::math::ibeta(r, x + 1, q, Quiet()); });
+}
+
+std::optional<Predictive> averaged_gamma(std::span<const Margin> p) {
+  if (rows::are(p, {Kind::value, Kind::value})) return predictive_of({Kind::gamma, p[0].first, p[1].first});
+  if (!rows::are(p, {Kind::value, Kind::gamma})) return std::nullopt;
+  const double shape = p[0].first, a = p[1].first, b = p[1].second;
+  return positive(shape * b / a,
+                  [shape, a, b](double x) { return boost::math::ibeta(shape, a, x / (x + b), Quiet()); });
+}
+
+std::optional<Predictive> averaged_inverse_gamma(std::span<const Margin> p) {
+  if (!rows::are(p, {Kind::value, Kind::value})) return std::nullopt;
+  return predictive_of({Kind::inverse_gamma, p[0].first, p[1].first});
+}
+
+std::optional<Predictive> averaged_exponential(std::span<const Margin> p) {
+  if (rows::are(p, {Kind::value})) return predictive_of({Kind::gamma, 1, p[0].first});
+  if (!rows::are(p, {Kind::gamma})) return std::nullopt;
+  return positive(p[0].second / p[0].first,
+                  [a = p[0].first, b = p[0].second](double x) { return -std::expm1(-a * std::log1p(x / b)); });
+}
+
+}  // namespace lehr::math
