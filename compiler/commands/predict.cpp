@@ -24,20 +24,18 @@ struct PredictOptions {
   PredictionOptions prediction;
 };
 
-/// Sizes of the data are the user's, all others the fit's.
-Result<Settings> settings_of(const PredictOptions& o, const Analysed& analysed, const SavedFit& fit) {
-  Settings out = fitted_settings(analysed, fit);
-  const Result<Settings> given = read_settings({{}, o.sizes, {}});
-  if (!given) return given;
-  for (const auto& [plate, size] : given->sizes) {
-    if (const auto it = out.sizes.find(plate); it != out.sizes.end() && it->second != size)
-      return Error{ExitCode::data,
-                   option("sizes"),
-                   fmt::format("'{}' has {} elements in the fit, and parameters of their own", plate, it->second),
-                   {"only plates of the data may have another size"}};
-    out.sizes[plate] = size;
+/// PLATE=N, and PLATE=+N for so many more.
+Result<PlateSizes> read_sizes(const std::vector<std::string>& texts) {
+  std::vector<std::string> sizes, more;
+  for (const std::string& text : texts) {
+    const std::size_t plus = text.find("=+");
+    if (plus == std::string::npos) sizes.push_back(text);
+    else more.push_back(text.substr(0, plus + 1) + text.substr(plus + 2));
   }
-  return out;
+  const Result<Settings> given = read_settings({{}, sizes, {}}), added = read_settings({{}, more, {}});
+  if (!given) return given.error();
+  if (!added) return added.error();
+  return PlateSizes{given->sizes, added->sizes};
 }
 
 std::string said(const Prediction& p) {
@@ -61,15 +59,16 @@ ExitCode predict(const PredictOptions& o) {
   const auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
   const Result<Dataset> dataset = read_bindings(o.data);
   if (!dataset) return complain(dataset.error());
-  const Result<Settings> settings = settings_of(o, complete, fit);
-  if (!settings) return complain(settings.error());
-  const Result<Prediction> prediction =
-      lehr::predict(source, resolved, complete, *dataset, *settings, fit, o.prediction);
+  const Result<PlateSizes> sizes = read_sizes(o.sizes);
+  if (!sizes) return complain(sizes.error());
+  const Result<Prediction> prediction = lehr::predict(source, resolved, complete, *dataset, *sizes, fit, o.prediction);
   if (!prediction) return complain_of(prediction.error(), source.name);
   const Result<std::string> bytes =
       table ? Result<std::string>(prediction_csv(*prediction)) : format->format(prediction_arrays(*prediction));
   if (!bytes) return complain(bytes.error());
   if (Result<bool> r = write_output(path, *bytes); !r) return complain(r.error());
+  for (const std::string& note : prediction->notes)
+    tell("note: {}\n", printable(note));
   fmt::print("{}: predicted {} in {}{}\n", printable(fit.model), said(*prediction), printable(path),
              prediction->draws > 0 ? fmt::format(", {} draws with seed {}", prediction->draws, o.prediction.seed)
                                    : ", all of it exact");
@@ -83,7 +82,10 @@ void add_predict(CLI::App& app, Action& action) {
   CLI::App* c = app.add_subcommand("predict", "Predict new items and missing values from a variational fit");
   c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
   c->add_option("--data", o->data, "what is known of the new items, as for `lehr fit`")->take_all();
-  c->add_option("--sizes", o->sizes, "sizes of plates that the data do not show, PLATE=N,...")->take_all();
+  c->add_option("--sizes", o->sizes,
+                "sizes of plates that the data do not show, PLATE=N,..., or PLATE=+N: so many more than there are")
+      ->take_all()
+      ->delimiter(',');
   c->add_option(
       "--out", o->out,
       fmt::format("file for the predictions ({} or {}); DIR/predicted.csv unless given", kTable, array_extensions()));
@@ -99,6 +101,7 @@ void add_predict(CLI::App& app, Action& action) {
       "  lehr predict out/gmm --data x=test.csv:a,b --out out/classes.csv\n"
       "  lehr predict out/regression --data x=test.csv:a,b          the y that is not given\n"
       "  lehr predict out/coin --sizes throw=1 --out out/next.json\n"
+      "  lehr predict out/nile --sizes year=+10                     the next ten years\n"
       "Observed variables are predicted where their values are missing (empty fields, or not given at all), and the\n"
       "local variables of all items. docs/predicting.md says which numbers are exact and how the others are drawn.");
   c->callback([o, &action] { action = [o] { return predict(*o); }; });

@@ -13,19 +13,20 @@ using namespace model;
 
 class Reach {
  public:
-  Reach(const Analysed& analysed, const Forward& forward)
-      : analysed_(analysed), forward_(forward), touches_(analysed.model.exprs.size(), false) {
+  Reach(const Analysed& analysed, const Forward& forward, const std::vector<std::vector<bool>>& seen)
+      : analysed_(analysed), forward_(forward), seen_(seen), touches_(analysed.model.exprs.size(), false) {
     const Model& m = model();
     for (std::size_t k = 0; k < m.exprs.size(); ++k) {
       for (const ExprId id : nodes_under(m, {ExprId(k)})) {
         const auto* ref = std::get_if<VariableRef>(&m[id].node);
-        touches_[k] = touches_[k] || (ref && is_local(ref->variable));
+        touches_[k] = touches_[k] || (ref && is_open(ref->variable));
       }
     }
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const Variable& v = m.variables[k];
       const std::size_t n = v.auxiliary ? 0 : forward.elements(VariableId(k));
-      informed_.emplace_back(n, !is_local(VariableId(k)));
+      informed_.emplace_back(n, !is_open(VariableId(k)));
+      if (!seen_[k].empty()) informed_.back() = seen_[k];
     }
   }
 
@@ -56,7 +57,9 @@ class Reach {
   const Model& model() const { return analysed_.model; }
   std::size_t size(VariableId v) const { return informed_[v.index()].size(); }
 
-  bool is_local(VariableId v) const {
+  /// Whether some elements may not be informed.
+  bool is_open(VariableId v) const {
+    if (!seen_[v.index()].empty()) return true;
     const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[v.index()];
     return b.valid() && analysed_.schedule.stage_of[b.index()].has_value();
   }
@@ -90,7 +93,7 @@ class Reach {
       forward_.each(sum->bounds, inner, [&] { visit(sum->body, inner); });
       return;
     }
-    if (const auto* ref = std::get_if<VariableRef>(&e.node); ref && is_local(ref->variable)) {
+    if (const auto* ref = std::get_if<VariableRef>(&e.node); ref && is_open(ref->variable)) {
       const auto [begin, end] =
           is_latent(ref->indices) ? std::pair(std::size_t{0}, size(ref->variable)) : forward_.read_by(*ref, at);
       mark(ref->variable, begin, end);
@@ -101,6 +104,7 @@ class Reach {
 
   const Analysed& analysed_;
   const Forward& forward_;
+  const std::vector<std::vector<bool>>& seen_;
   std::vector<bool> touches_;  // by ExprId: a local variable stands under it
   std::vector<std::vector<bool>> informed_;
   std::vector<Element> todo_;
@@ -108,8 +112,9 @@ class Reach {
 
 }  // namespace
 
-std::vector<std::vector<bool>> informed_elements(const Analysed& analysed, const Forward& forward) {
-  return Reach(analysed, forward).run();
+std::vector<std::vector<bool>> informed_elements(const Analysed& analysed, const Forward& forward,
+                                                 const std::vector<std::vector<bool>>& seen) {
+  return Reach(analysed, forward, seen).run();
 }
 
 }  // namespace lehr

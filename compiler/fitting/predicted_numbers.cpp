@@ -20,12 +20,14 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 class Predictor {
  public:
-  Predictor(Prediction& to, const std::map<std::string, SavedVariable>& posterior, const PredictionOptions& options)
+  Predictor(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
+            const std::vector<std::vector<bool>>& seen, const PredictionOptions& options)
       : to_(to),
         posterior_(posterior),
+        seen_(seen),
         options_(options),
         values_(to.analysed.model, to.data),
-        informed_(informed_elements(to.analysed, values_)),
+        informed_(informed_elements(to.analysed, values_, seen)),
         beliefs_(to.analysed.model.variables.size()),
         moments_(to.analysed.model.variables.size()),
         symbolic_(values_),
@@ -33,6 +35,7 @@ class Predictor {
         expectation_(to.analysed, values_, beliefs_, informed_, symbolic_, laws_) {}
 
   std::optional<Error> run() {
+    if (std::optional<Error> e = lost_observation()) return e;
     if (std::optional<Error> e = read_moments()) return e;
     choose();
     if (to_.variables.empty())
@@ -58,6 +61,7 @@ class Predictor {
   bool is_informed(Element e) const {
     return !model()[e.variable].observed && informed_[e.variable.index()][e.position];
   }
+  std::optional<Error> lost_observation() const;
   /// Every informed element has a mean: of its factor.
   std::optional<Error> read_moments();
   void choose();
@@ -68,6 +72,7 @@ class Predictor {
 
   Prediction& to_;
   const std::map<std::string, SavedVariable>& posterior_;
+  const std::vector<std::vector<bool>>& seen_;
   const PredictionOptions& options_;
   Forward values_;  // of the data; latent variables have none
   std::vector<std::vector<bool>> informed_;
@@ -77,6 +82,19 @@ class Predictor {
   Laws laws_;
   Expectation expectation_;
 };
+
+/// An observation says something of an element that has no factor: it would have to be inferred with the others.
+std::optional<Error> Predictor::lost_observation() const {
+  for (std::size_t k = 0; k < seen_.size(); ++k)
+    for (std::size_t e = 0; e < seen_[k].size(); ++e)
+      if (!seen_[k][e] && informed_[k][e])
+        return Error{ExitCode::data,
+                     option("data"),
+                     fmt::format("an observation depends on an element of '{}' that the fit has not seen",
+                                 model().variables[k].name),
+                     {"leave it missing, or fit the model again with it"}};
+  return std::nullopt;
+}
 
 std::optional<Error> Predictor::read_moments() {
   const conditionals::Conditionals& c = to_.analysed.schedule.conditionals;
@@ -107,13 +125,15 @@ void Predictor::choose() {
   for (std::size_t k = 0; k < model().variables.size(); ++k) {
     const Variable& v = model().variables[k];
     const VariableId id(k);
-    if (v.auxiliary || !(v.observed || is_local(id))) continue;
+    const bool grown = !seen_[k].empty();
+    if (v.auxiliary || !(v.observed || is_local(id) || grown)) continue;
     PredictedVariable p;
     p.variable = id;
     p.probabilities = v.value_plate.has_value();
     p.width = p.probabilities ? values_.extent(id) : values_.width(id);
     for (std::size_t e = 0; e < values_.elements(id); ++e)
-      if (!v.observed || std::isnan(to_.data.observed[k].values[e * values_.width(id)])) p.elements.push_back(e);
+      if (grown ? !seen_[k][e] : !v.observed || std::isnan(to_.data.observed[k].values[e * values_.width(id)]))
+        p.elements.push_back(e);
     if (!p.elements.empty()) to_.variables.push_back(std::move(p));
   }
 }
@@ -187,8 +207,9 @@ void Predictor::add_binary_spread(PredictedVariable& p) const {
 }  // namespace
 
 std::optional<Error> add_predicted_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
+                                           const std::vector<std::vector<bool>>& seen,
                                            const PredictionOptions& options) {
-  return Predictor(to, posterior, options).run();
+  return Predictor(to, posterior, seen, options).run();
 }
 
 }  // namespace lehr

@@ -108,18 +108,13 @@ Model without_missing_elements(const Model& m, BoundData& data) {
 }
 
 /// Arrays of the factors of every latent variable: the fit's of the global ones, inferred ones of the others.
-Result<std::vector<NamedArray>> factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit,
-                                        const PredictionOptions& options) {
+Result<std::vector<NamedArray>> factors(const Analysed& analysed, const BoundData& data,
+                                        const std::vector<NamedArray>& global, const PredictionOptions& options) {
   const Model& m = analysed.model;
-  std::vector<NamedArray> global;
   bool some_local = false;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
-    if (v.observed || v.auxiliary) continue;
-    some_local = some_local || is_local(analysed, VariableId(k));
-    if (is_local(analysed, VariableId(k))) continue;
-    for (const NamedArray& a : fit.posterior)
-      if (a.name.substr(0, a.name.rfind('.')) == v.name) global.push_back(a);
+    some_local = some_local || (!v.observed && !v.auxiliary && is_local(analysed, VariableId(k)));
   }
   if (!some_local) return global;
   loops::LowerOptions lower;
@@ -140,7 +135,7 @@ std::size_t PredictedVariable::most_probable(std::size_t element) const {
 }
 
 Result<Prediction> predict(const Source& source, const Model& resolved, const Analysed& complete,
-                           const Dataset& dataset, const Settings& settings, const SavedFit& fit,
+                           const Dataset& dataset, const PlateSizes& sizes, const SavedFit& fit,
                            const PredictionOptions& options) {
   const auto is_sampled = [](const SavedVariable& v) { return v.find(kDrawnRHat) || v.find(kDrawnEssBulk); };
   if (std::ranges::any_of(fit.variables, is_sampled))
@@ -148,7 +143,9 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
                  fit.directory,
                  "predictions are made from the factors of a variational fit, and this one was sampled",
                  {"fit the model by another method; draws.nc has posterior predictive draws of the data themselves"}};
-  Result<BoundData> data = bind_with_gaps(complete.model, dataset, settings);
+  const Result<Grown> grown = grow(complete, dataset, sizes, fit);
+  if (!grown) return grown.error();
+  Result<BoundData> data = bind_with_gaps(complete.model, grown->data, grown->settings);
   if (!data) return data.error();
   if (std::optional<Error> e = no_distribution(resolved, *data)) return *e;
   Prediction out;
@@ -162,9 +159,11 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   if (!analysed)
     return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
   out.analysed = std::move(*analysed);
-  Result<std::vector<NamedArray>> posterior = factors(out.analysed, out.data, fit, options);
+  out.notes = grown->notes;
+  const GrownFactors global = grown_factors(out.analysed, out.data, fit);
+  Result<std::vector<NamedArray>> posterior = factors(out.analysed, out.data, global.arrays, options);
   if (!posterior) return posterior.error();
-  if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), options)) return *e;
+  if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), global.seen, options)) return *e;
   return out;
 }
 

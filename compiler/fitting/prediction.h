@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compiler/fitting/growth.h"
 #include "compiler/fitting/held_out.h"
 
 namespace lehr {
@@ -36,16 +37,18 @@ struct Prediction {
   BoundData data;
   std::vector<PredictedVariable> variables;  // in order of declaration
   std::int64_t draws = 0;                    // that were made; 0: none was needed
+  std::vector<std::string> notes;            // of elements that the fit has not seen
 };
 
 /// Global factors stay as the fit has them; the factors of the items are inferred from the observations that are there.
 /// Predicted are the elements of observed variables that are missing or not bound, by the distribution of the model
 /// averaged over the factors, and local variables, by their factors; what no observation depends on, by its
-/// distribution given its parents. `settings` as of fitted_settings().
+/// distribution given its parents; so are elements of global variables that the fit has not seen (growth.h).
 /// ExitCode::model where the density of what is missing has no normaliser, or is improper; ExitCode::data where others
-/// depend on it, where nothing is to be predicted, and for fits by sampling.
+/// depend on it, where nothing is to be predicted, where an observation depends on what the fit has not seen, and for
+/// fits by sampling.
 Result<Prediction> predict(const Source& source, const model::Model& resolved, const Analysed& complete,
-                           const Dataset& dataset, const Settings& settings, const SavedFit& fit,
+                           const Dataset& dataset, const PlateSizes& sizes, const SavedFit& fit,
                            const PredictionOptions& options);
 
 }  // namespace lehr

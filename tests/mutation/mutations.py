@@ -376,9 +376,11 @@ m("out += draw_gamma(rng, «copies * end.sum * end.sum / end.squares») * end.sq
 m("out += draw_gamma(rng, copies) / («(n + 0.5) * (n + 0.5)» + c * c);", "(n + 1.0) * (n + 1.0)")
 m("b_.select(b_.equal(b_.load(m.pair, at), b_.load(m.pair, before)), b_.i(0), «b_.i(1)»)", "b_.i(0)")
 
-m = area("predictive distributions", "posterior_predictive|posterior_predict$")
+m = area("predictive distributions", "posterior_predictive|posterior_forecasts|posterior_predict$")
 m("const double log_choose = -std::log(n + 1) - «log_beta(n - x + 1, x + 1)»;", "log_beta(n - x + 2, x + 1)")
 m("const double step = std::min(«0.2», 0.65 / std::sqrt(shape));", "3.0")
 m("s.inverse = {shape > 1 ? rate / («shape - 1») : kInfinite};", "shape")
 m("s.inverse_shape = «0.5 * (df - d + 1)»;", "0.5 * (df - d)")
 m("out = out * v + «before» * *apart;", "a.coefficient * b.coefficient")
+m("place = place && «at[k] < n» ? std::optional(*place * n + at[k]) : std::nullopt;", "at[k] <= n")
+m("out.noise = std::move(out.noise) + *apart * Polynomial{«rest_a * rest_b»};", "rest_a * rest_a")

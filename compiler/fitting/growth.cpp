@@ -1,0 +1,279 @@
+// Plates first, then arrays along them.
+#include "compiler/fitting/growth.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "compiler/evaluate/packed.h"
+#include "compiler/fitting/held_out.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+/// An array of the model and its axes, event axes last.
+struct Slot {
+  std::string name;
+  std::vector<PlateId> axes;
+  std::optional<PlateId> values;
+  bool observed = false;
+};
+
+std::vector<Slot> slots_of(const Model& m) {
+  std::vector<Slot> out;
+  const auto add = [&](const auto& of, bool observed) {
+    out.push_back({of.name, of.axes, of.value_plate, observed});
+    out.back().axes.insert(out.back().axes.end(), of.event.begin(), of.event.end());
+  };
+  for (const Given& g : m.givens)
+    add(g, false);
+  for (const Variable& v : m.variables)
+    if (v.observed && !v.auxiliary) add(v, true);
+  return out;
+}
+
+std::optional<PlateId> plate_of(const Model& m, const std::string& name) {
+  for (std::size_t k = 0; k < m.plates.size(); ++k)
+    if (m.plates[k].name == name && !m.plates[k].stick) return m.plates[k].set;
+  return std::nullopt;
+}
+
+/// Where in the shape of an array the plate is; nothing where it is not, or where rows are packed otherwise.
+std::optional<std::size_t> axis_of(const Slot& slot, const DataArray& a, PlateId plate) {
+  const auto it = std::ranges::find(slot.axes, plate);
+  if (it == slot.axes.end() || a.shape.size() != slot.axes.size()) return std::nullopt;
+  return static_cast<std::size_t>(it - slot.axes.begin());
+}
+
+/// A latent variable whose components or values are the elements of the plate.
+const Variable* built_on(const Model& m, PlateId plate) {
+  for (const Variable& v : m.variables) {
+    const bool event = std::ranges::find(v.event, plate) != v.event.end();
+    if (!v.auxiliary && !v.observed && (event || v.value_plate == plate)) return &v;
+  }
+  return nullptr;
+}
+
+/// Adds missing observations at the end of an axis; rows of different lengths by `more` each.
+void pad(DataArray& a, std::size_t axis, std::int64_t more) {
+  if (more <= 0) return;
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> out;
+  if (a.ragged()) {
+    std::vector<std::int64_t> offsets = {0};
+    for (std::size_t row = 0; row + 1 < a.row_offsets.size(); ++row) {
+      out.insert(out.end(), a.values.begin() + a.row_offsets[row], a.values.begin() + a.row_offsets[row + 1]);
+      out.insert(out.end(), static_cast<std::size_t>(more), missing);
+      offsets.push_back(static_cast<std::int64_t>(out.size()));
+    }
+    a.row_offsets = std::move(offsets);
+  } else {
+    const auto size = [](auto begin, auto end) {
+      return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
+    };
+    const auto here = a.shape.begin() + static_cast<std::ptrdiff_t>(axis);
+    const std::int64_t inner = size(here + 1, a.shape.end()), length = *here * inner;
+    for (std::int64_t k = 0; k < size(a.shape.begin(), here); ++k) {
+      out.insert(out.end(), a.values.begin() + k * length, a.values.begin() + (k + 1) * length);
+      out.insert(out.end(), static_cast<std::size_t>(more * inner), missing);
+    }
+  }
+  a.shape[axis] += more;
+  a.values = std::move(out);
+  a.has_missing = true;
+}
+
+class Grower {
+ public:
+  Grower(const Analysed& analysed, Dataset data, const PlateSizes& given, const SavedFit& fit)
+      : model_(analysed.model), given_(given), fit_(fit), slots_(slots_of(model_)) {
+    out_.data = std::move(data);
+    out_.settings = fitted_settings(analysed, fit);
+    for (const auto& [name, size] : out_.settings.sizes)
+      fitted_.insert(name);
+  }
+
+  Result<Grown> run() {
+    for (const auto& [name, size] : given_.sizes)
+      out_.settings.sizes.try_emplace(name, size);
+    for (const auto& [name, more] : given_.more)
+      if (!plate_of(model_, name))
+        return Error{ExitCode::usage, option("sizes " + name), fmt::format("the model has no plate '{}'", name), {}};
+    for (std::size_t k = 0; k < model_.plates.size(); ++k) {
+      if (model_.plates[k].set != PlateId(k) || model_.plates[k].stick) continue;
+      if (std::optional<Error> e = grow_plate(PlateId(k))) return *e;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  const std::int64_t* find(const std::map<std::string, std::int64_t>& in, PlateId plate) const {
+    const auto it = in.find(model_[plate].name);
+    return it == in.end() ? nullptr : &it->second;
+  }
+
+  std::optional<Error> grow_plate(PlateId plate) {
+    const std::string& name = model_[plate].name;
+    const auto fitted = fit_.sizes.find(name);
+    const std::int64_t *more = find(given_.more, plate), *size = find(given_.sizes, plate);
+    if (!fitted_.contains(name) || fitted == fit_.sizes.end()) {
+      if (more) pad_all(plate, [&](std::int64_t n) { return n + *more; });
+      return std::nullopt;
+    }
+    const std::int64_t before = fitted->second;
+    if (size && *size < before)
+      return Error{ExitCode::data,
+                   option("sizes"),
+                   fmt::format("'{}' has {} elements in the fit, and parameters of their own", name, before),
+                   {"it can have more, which are predicted from their prior, but not fewer"}};
+    const std::vector<std::string> names = new_labels(plate);
+    const bool fixed = model_[plate].size.has_value() || built_on(model_, plate);
+    std::int64_t after = std::max({before + std::ssize(names), size ? *size : 0, before + (more ? *more : 0)});
+    if (!fixed) after = std::max(after, longest(plate));
+    if (after == before) return std::nullopt;
+    if (fixed) return cannot_grow(plate, before);
+    add_labels(plate, names, after);
+    out_.settings.sizes[name] = after;
+    out_.notes.push_back(
+        fmt::format("'{}' has {} element{} that the fit has not seen{}: predicted from {} prior", name, after - before,
+                    after - before == 1 ? "" : "s",
+                    names.empty() ? "" : fmt::format(" ('{}'{})", names[0], names.size() > 1 ? ", ..." : ""),
+                    after - before == 1 ? "its" : "their"));
+    pad_all(plate, [&](std::int64_t n) { return n == before ? after : n; });
+    return std::nullopt;
+  }
+
+  Error cannot_grow(PlateId plate, std::int64_t before) const {
+    const Variable* v = built_on(model_, plate);
+    return Error{ExitCode::data,
+                 option("sizes"),
+                 fmt::format("'{}' has {} elements in the fit, and {} has no place for more", model_[plate].name,
+                             before, v ? "'" + v->name + "'" : "the model"),
+                 {"fit the model again"}};
+  }
+
+  /// Labels in the data that the fit does not have, in order of the data; none of a plate whose elements are what a
+  /// latent variable is made of, whose unknown labels bind() complains of.
+  std::vector<std::string> new_labels(PlateId plate) const {
+    std::vector<std::string> out;
+    const auto known = fit_.labels.find(model_[plate].name);
+    if (known == fit_.labels.end() || built_on(model_, plate)) return out;
+    std::set<std::string> seen(known->second.begin(), known->second.end());
+    for (const Slot& slot : slots_) {
+      const auto a = out_.data.find(slot.name);
+      if (slot.values != plate || a == out_.data.end()) continue;
+      for (const std::string& level : a->second.levels)
+        if (seen.insert(level).second) out.push_back(level);
+    }
+    return out;
+  }
+
+  /// Of the arrays along the plate.
+  std::int64_t longest(PlateId plate) const {
+    std::int64_t out = 0;
+    for (const Slot& slot : slots_) {
+      const auto a = out_.data.find(slot.name);
+      if (a == out_.data.end() || a->second.ragged()) continue;
+      if (const auto axis = axis_of(slot, a->second, plate)) out = std::max(out, a->second.shape[*axis]);
+    }
+    return out;
+  }
+
+  void add_labels(PlateId plate, const std::vector<std::string>& names, std::int64_t size) {
+    const auto labels = out_.settings.labels.find(model_[plate].name);
+    if (labels == out_.settings.labels.end()) return;
+    labels->second.insert(labels->second.end(), names.begin(), names.end());
+    while (std::ssize(labels->second) < size)
+      labels->second.push_back(fmt::format("{}", labels->second.size()));
+  }
+
+  /// Observations along the plate get the length that `length` makes of theirs.
+  template <class F>
+  void pad_all(PlateId plate, const F& length) {
+    for (const Slot& slot : slots_) {
+      const auto a = out_.data.find(slot.name);
+      if (!slot.observed || a == out_.data.end() || !a->second.multiplicity.empty()) continue;
+      const auto axis = axis_of(slot, a->second, plate);
+      if (axis) pad(a->second, *axis, length(a->second.shape[*axis]) - a->second.shape[*axis]);
+    }
+  }
+
+  const Model& model_;
+  const PlateSizes& given_;
+  const SavedFit& fit_;
+  std::vector<Slot> slots_;
+  Grown out_;
+  std::set<std::string> fitted_;  // plates of global parameters
+};
+
+/// By element of the larger shape, where it is in the smaller one.
+std::vector<std::optional<std::size_t>> places(const std::vector<std::int64_t>& smaller,
+                                               const std::vector<std::int64_t>& larger) {
+  const auto count = std::accumulate(larger.begin(), larger.end(), std::int64_t{1}, std::multiplies<>());
+  std::vector<std::optional<std::size_t>> out;
+  for (std::size_t e = 0; e < static_cast<std::size_t>(count); ++e) {
+    const std::vector<std::size_t> at = unravel(larger, e);
+    std::optional<std::size_t> place = 0;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      const auto n = static_cast<std::size_t>(smaller[k]);
+      place = place && at[k] < n ? std::optional(*place * n + at[k]) : std::nullopt;
+    }
+    out.push_back(place);
+  }
+  return out;
+}
+
+/// The array with its elements at their places; new ones repeat the first.
+NamedArray laid_out(const NamedArray& a, const std::vector<std::optional<std::size_t>>& at,
+                    const std::vector<std::int64_t>& shape) {
+  const auto event = a.shape.begin() + std::ssize(shape);
+  NamedArray out{a.name, shape, {}, a.integer};
+  out.shape.insert(out.shape.end(), event, a.shape.end());
+  const auto width = std::accumulate(event, a.shape.end(), std::ptrdiff_t{1}, std::multiplies<>());
+  for (const std::optional<std::size_t>& place : at) {
+    const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>(place.value_or(0)) * width;
+    out.values.insert(out.values.end(), begin, begin + width);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Grown> grow(const Analysed& analysed, Dataset data, const PlateSizes& given, const SavedFit& fit) {
+  return Grower(analysed, std::move(data), given, fit).run();
+}
+
+GrownFactors grown_factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit) {
+  const Model& m = analysed.model;
+  GrownFactors out;
+  out.seen.resize(m.variables.size());
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    const conditionals::BlockId b = analysed.schedule.conditionals.block_of[k];
+    if (v.observed || v.auxiliary || !b.valid() || analysed.schedule.stage_of[b.index()]) continue;
+    const std::vector<std::int64_t> shape = packed_shape(m, data, v.axes, {});
+    for (const NamedArray& a : fit.posterior) {
+      if (a.name.substr(0, a.name.rfind('.')) != v.name) continue;
+      const std::vector<std::int64_t> old(a.shape.begin(),
+                                          a.shape.begin() + std::min(std::ssize(shape), std::ssize(a.shape)));
+      if (old == shape || !std::ranges::equal(old, shape, std::less_equal<>()) || a.values.empty()) {
+        out.arrays.push_back(a);
+        continue;
+      }
+      const std::vector<std::optional<std::size_t>> at = places(old, shape);
+      out.arrays.push_back(laid_out(a, at, shape));
+      out.seen[k].clear();
+      for (const std::optional<std::size_t>& place : at)
+        out.seen[k].push_back(place.has_value());
+    }
+  }
+  return out;
+}
+
+}  // namespace lehr
