@@ -49,7 +49,7 @@ Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& 
     const std::string text = format_stan_csv(chains[k]->draws, chains[k]->log_joint, {"model = " + printable(o.model)});
     if (Result<bool> r = write_sealed(o, summary, fmt::format("draws_{}.csv", k + 1), text); !r) return r.error();
   }
-  LabelledArrays draws = labelled_draws(fitting.model(), fitting.data(), chains);
+  LabelledArrays draws = labelled_draws(fitting.model(), fitting.data(), fitting.references(), chains);
   const std::string extent = extent_of(fitting, *chains[0]);
   draws.attributes = {{"inference_library", "lehr"},
                       {"inference_library_version", LEHR_VERSION},

@@ -8,6 +8,7 @@
 
 #include "compiler/fitting/chain_start.h"
 #include "compiler/fitting/lost_digits.h"
+#include "compiler/fitting/rounding.h"
 
 namespace lehr {
 namespace {
@@ -24,11 +25,14 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
   density::ExpandOptions options;
   for (const BoundArray& a : data->observed)
     options.may_be_missing.push_back(a.has_missing);
-  if (std::ranges::count(options.may_be_missing, true) == 0)
-    return std::optional<Bound>(Bound{complete, std::move(*data)});
-  std::optional<Analysed> analysed = analyse(resolved, options, diagnostics);
+  std::optional<AboutReferences> moved = about_references(resolved, *data);
+  if (!moved && std::ranges::count(options.may_be_missing, true) == 0)
+    return std::optional<Bound>(Bound{complete, std::move(*data), {}, resolved});
+  std::optional<Analysed> analysed = analyse(moved ? moved->model : resolved, options, diagnostics);
   if (!analysed) return std::optional<Bound>();
-  return std::optional<Bound>(Bound{std::move(*analysed), std::move(*data)});
+  if (!moved) return std::optional<Bound>(Bound{std::move(*analysed), std::move(*data), {}, resolved});
+  return std::optional<Bound>(
+      Bound{std::move(*analysed), std::move(moved->data), std::move(moved->references), std::move(moved->model)});
 }
 
 bool better(const FitRun& a, const FitRun& b) {
@@ -60,6 +64,7 @@ Result<std::unique_ptr<Fitting>> Fitting::make(Bound bound, FitSettings settings
 
 std::optional<Error> Fitting::compile() {
   const Needs needs = std::visit([](const auto& m) { return m.needs(); }, settings_.method);
+  far_ = far_columns(model(), data());
   if (needs.item_temperatures) {
     Result<Analysed> tempered = with_item_temperatures(bound_.analysed);
     if (!tempered) return tempered.error();
@@ -72,6 +77,7 @@ std::optional<Error> Fitting::compile() {
     if (std::optional<Error> e = not_binary(model(), schedule().conditionals)) return e;
   }
   if (needs.draws) {
+    if (std::optional<Error> e = draws_would_be_lost()) return e;
     Result<Analysed> drawn =
         with_draws(bound_.analysed, needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
     if (!drawn) return drawn.error();
@@ -91,6 +97,7 @@ std::optional<Error> Fitting::compile() {
                      settings_.backend, settings_.save_locals ? 0 : needs.window);
   if (!made) return made.error();
   instance_ = std::move(*made);
+  instance_->tell_from(bound_.references);
   return std::nullopt;
 }
 
@@ -112,8 +119,8 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
     if (const std::int32_t s = *of_items ? 0 : machine::follow_items(engine.machine()))
       return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
   }
-  const Ground ground{analysed(),  data(),         *instance_, settings_.seed, restart, settings_.save_locals,
-                      predictive_, settings_.start};
+  const Ground ground{analysed(),  data(),          *instance_,  settings_.seed, restart, settings_.save_locals,
+                      predictive_, settings_.start, references()};
   Result<Ready> ready = std::visit([&](const auto& m) { return m.prepare(ground); }, settings_.method);
   if (!ready) return ready.error();
   ready_ = std::move(*ready);
@@ -125,6 +132,7 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
 void Fitting::run(FitRun& run, const OnSweep& on_sweep) {
   run.outcome = most_iterations() > 0 ? ready_.run(on_sweep, run.report) : evaluate_start(on_sweep);
   take_posterior(run);
+  distrust_rounding(run);
   run.symmetric = instance_->equal_components();
   const bool ascent = std::holds_alternative<Ascent>(settings_.method) ||
                       std::holds_alternative<SearchedAscent>(settings_.method) ||
@@ -154,6 +162,41 @@ void Fitting::take_posterior(FitRun& run) {
         "the ELBO is lost in rounding: the log gamma function of {:.2g} ({}) is only right to about {:.1g} nats",
         lost->largest, lost->name, lost->of_largest);
   }
+}
+
+void Fitting::distrust_rounding(FitRun& run) {
+  Outcome& out = run.outcome;
+  if (out.status == Status::numerical_failure) {
+    out.failure += told(far_);
+    return;
+  }
+  const bool draws = std::visit([](const auto& m) { return m.needs().draws; }, settings_.method);
+  if (draws || out.iterations == 0 || out.status == Status::interrupted || !has_real_data(model())) return;
+  const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
+  std::optional<std::string> why = distrust(*instance_, analysed(), data(), settings_.save_locals, far_, options);
+  // Factors that far data tie together creep, and where they are is nowhere.
+  if (!why && !far_.empty() && (out.status == Status::max_iter || out.decreases > 0))
+    why = "it has not converged" + told(far_);
+  if (!why) return;
+  out.status = Status::numerical_failure;
+  out.failure = *why;
+}
+
+std::optional<Error> Fitting::draws_would_be_lost() const {
+  if (far_.empty()) return std::nullopt;
+  constexpr std::int64_t kSweeps = 50;  // near enough to a solution
+  const auto lost = [&](const std::string& why) { return Error{ExitCode::numerical, "", why, {}}; };
+  Result<std::unique_ptr<Instance>> made = Instance::make(analysed(), data(), {}, settings_.backend, 0);
+  if (!made) return made.error();
+  Instance& instance = **made;
+  if (Result<bool> r = instance.start(settings_.seed, 0, StartKind::means); !r)
+    return lost(r.error().text + told(far_));
+  CaviOptions options;
+  options.max_iterations = kSweeps;
+  const Outcome out = run_cavi(instance.engine(), options, [](const SweepReport&) { return true; });
+  if (out.status == Status::numerical_failure) return lost(out.failure + told(far_));
+  const auto why = distrust(instance, analysed(), data(), false, far_, options);
+  return why ? std::optional(lost(*why)) : std::nullopt;
 }
 
 Result<bool> Fitting::run_items(FitRun& run, const SweepOptions& options) {

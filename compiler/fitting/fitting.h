@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/evaluate/far_columns.h"
 #include "compiler/fitting/coupling.h"
 #include "compiler/fitting/method.h"
 #include "compiler/pipeline.h"
@@ -13,14 +14,17 @@
 
 namespace lehr {
 
-/// A model and its data.
+/// A model and its data, told from references where those of the user are far from zero.
 struct Bound {
   Analysed analysed;
   BoundData data;
+  References references = {};
+  model::Model resolved = {};  // what was analysed, without auxiliary variables
 };
 
 /// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where
-/// some are, `resolved` (as read() made it) is analysed anew. Nothing: the diagnostics say why.
+/// some are, `resolved` (as read() made it) is analysed anew, and so it is about references. Nothing: the diagnostics
+/// say why.
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
                                               const Settings& settings, Diagnostics& diagnostics);
 
@@ -78,6 +82,7 @@ class Fitting {
   const model::Model& model() const { return analysed().model; }
   const schedule::Schedule& schedule() const { return analysed().schedule; }
   const BoundData& data() const { return bound_.data; }
+  const References& references() const { return bound_.references; }
   const Instance& instance() const { return *instance_; }
   const PredictivePlan& predictive() const { return predictive_; }
 
@@ -86,13 +91,18 @@ class Fitting {
   std::optional<Error> compile();
   /// The arrays; what is not finite is a numerical failure, whatever ended the run.
   void take_posterior(FitRun& run);
+  /// Numbers that are not those of the data are a numerical failure.
+  void distrust_rounding(FitRun& run);
+  /// Why this model must not be sampled with these data: what a sampler draws says nothing of what was lost.
+  std::optional<Error> draws_would_be_lost() const;
   Outcome evaluate_start(const OnSweep& on_sweep);
 
   Bound bound_;
   FitSettings settings_;
   PredictivePlan predictive_;
   std::unique_ptr<Instance> instance_;
-  Ready ready_;  // the run of the last start
+  std::vector<FarColumn> far_;  // columns of the data that no reference has brought near
+  Ready ready_;                 // the run of the last start
 };
 
 }  // namespace lehr

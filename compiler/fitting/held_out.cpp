@@ -176,7 +176,17 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   density::ExpandOptions expand;
   for (const BoundArray& a : out->kept_.observed)
     expand.may_be_missing.push_back(a.has_missing);
-  if (auto e = analyse_anew(*counted, expand)) return *e;
+  // What infers the items, and what scores them, is told from the same references.
+  std::optional<AboutReferences> moved = about_references(*counted, out->kept_);
+  if (moved) {
+    out->kept_ = std::move(moved->data);
+    for (std::size_t k = out->data_.givens.size(); k < out->kept_.givens.size(); ++k)
+      out->data_.givens.push_back(out->kept_.givens[k]);
+    for (std::size_t k = 0; k < moved->references.size(); ++k)
+      if (const auto* from = reference_of(moved->references, VariableId(k)))
+        add_reference(out->data_.observed[k].values, *from, -1);
+  }
+  if (auto e = analyse_anew(moved ? moved->model : *counted, expand)) return *e;
   bool beliefs_of_items = false;
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
     beliefs_of_items = beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
@@ -184,6 +194,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
       Instance::make(out->analysed_, out->kept_, loops::LowerOptions{beliefs_of_items}, Backend::native, 0);
   if (!made) return made.error();
   out->instance_ = std::move(*made);
+  if (moved) out->instance_->tell_from(std::move(moved->references));
   return out;
 }
 
@@ -200,7 +211,7 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   if (Result<bool> r = instance_->start(seed_, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = instance_->set(arrays, "posterior.npz"); !r) return r.error();
   if (Result<double> r = infer_items(*instance_, local_); !r) return r.error();
-  return sum_up(instance_->posterior(true));
+  return sum_up(instance_->posterior(true, Origin::reference));
 }
 
 Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {

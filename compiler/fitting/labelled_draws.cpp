@@ -132,7 +132,8 @@ void add_array(ArrayGroup& group, const PlateNames& names, NamedArray array, con
   group.arrays.push_back(std::move(out));
 }
 
-LabelledArrays labelled_draws(const Model& m, const BoundData& data, const std::vector<const GibbsReport*>& chains) {
+LabelledArrays labelled_draws(const Model& m, const BoundData& data, const References& references,
+                              const std::vector<const GibbsReport*>& chains) {
   const PlateNames names = names_of(m, data);
   const Stacking stacking{m, names, chains};
   LabelledArrays out;
@@ -152,6 +153,7 @@ LabelledArrays labelled_draws(const Model& m, const BoundData& data, const std::
     const Variable& v = m.variables[k];
     if (!v.observed) continue;
     NamedArray a{v.name, packed_shape(m, data, v.axes, v.event), data.observed[k].values, has_integers(v.support)};
+    if (const auto* from = reference_of(references, VariableId(k))) add_reference(a.values, *from, 1);
     add_array(observed, names, std::move(a), {}, plates_of(m, v, true));
   }
 

@@ -32,8 +32,9 @@ void add_array(ArrayGroup& group, const PlateNames& names, NamedArray array, con
 Coordinate counted(const std::string& axis, std::int64_t extent);
 
 /// The groups `posterior`, `sample_stats` (`lp`, the log joint density of the model), `observed_data`, and where they
-/// were drawn `log_likelihood` and `posterior_predictive`. Chains have the same number of draws, at least one.
-LabelledArrays labelled_draws(const model::Model& model, const BoundData& data,
+/// were drawn `log_likelihood` and `posterior_predictive`. Chains have the same number of draws, at least one. Data are
+/// told from `references`.
+LabelledArrays labelled_draws(const model::Model& model, const BoundData& data, const References& references,
                               const std::vector<const GibbsReport*>& chains);
 
 }  // namespace lehr

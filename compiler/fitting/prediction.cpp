@@ -108,7 +108,8 @@ Model without_missing_elements(const Model& m, BoundData& data) {
 }
 
 /// Arrays of the factors of every latent variable: the fit's of the global ones, inferred ones of the others.
-Result<std::vector<NamedArray>> factors(const Analysed& analysed, const BoundData& data,
+Result<std::vector<NamedArray>> factors(const Model& model, const density::ExpandOptions& expand,
+                                        const Analysed& analysed, const BoundData& data,
                                         const std::vector<NamedArray>& global, const PredictionOptions& options) {
   const Model& m = analysed.model;
   bool some_local = false;
@@ -119,8 +120,13 @@ Result<std::vector<NamedArray>> factors(const Analysed& analysed, const BoundDat
   if (!some_local) return global;
   loops::LowerOptions lower;
   lower.save_locals = true;
-  Result<std::unique_ptr<Instance>> instance = Instance::make(analysed, data, lower, Backend::native, 0);
+  const std::optional<AboutReferences> moved = about_references(model, data);
+  Diagnostics diagnostics;
+  const std::optional<Analysed> about = moved ? analyse(moved->model, expand, diagnostics) : std::nullopt;
+  Result<std::unique_ptr<Instance>> instance =
+      Instance::make(about ? *about : analysed, about ? moved->data : data, lower, Backend::native, 0);
   if (!instance) return instance.error();
+  if (about) (*instance)->tell_from(moved->references);
   if (Result<bool> r = (*instance)->start(options.seed, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = (*instance)->set(global, "posterior.npz"); !r) return r.error();
   if (Result<double> r = infer_items(**instance, options.local); !r) return r.error();
@@ -160,8 +166,8 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
     return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
   out.analysed = std::move(*analysed);
   out.notes = grown->notes;
-  const GrownFactors global = grown_factors(out.analysed, out.data, fit);
-  Result<std::vector<NamedArray>> posterior = factors(out.analysed, out.data, global.arrays, options);
+  const GrownFactors global = grown_factors(model, expand, out.analysed, out.data, fit);
+  Result<std::vector<NamedArray>> posterior = factors(model, expand, out.analysed, out.data, global.arrays, options);
   if (!posterior) return posterior.error();
   if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), global.seen, options)) return *e;
   return out;

@@ -90,8 +90,9 @@ PredictivePlan plan_predictive(const Analysed& a, const BoundData& data, std::in
   return {static_cast<std::int64_t>(std::min(draws, 1e12)), ""};
 }
 
-Predictive::Predictive(const Model& model, const BoundData& data, Rng rng)
+Predictive::Predictive(const Model& model, const BoundData& data, const References& references, Rng rng)
     : model_(model),
+      references_(references),
       observed_(model, data),
       replicated_(model, data),
       variables_(observed_variables(model)),
@@ -134,6 +135,8 @@ void Predictive::add_replicated(PredictiveDraws& to) {
                                  has_integers(v.support));
     const std::span<const double> x = std::as_const(replicated_).values(variables_[k]);
     array.values.insert(array.values.end(), x.begin(), x.end());
+    if (const auto* from = reference_of(references_, variables_[k]))
+      add_reference(std::span(array.values).last(x.size()), *from, 1);
   }
 }
 

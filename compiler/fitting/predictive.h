@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/evaluate/forward.h"
+#include "compiler/evaluate/reference.h"
 #include "compiler/pipeline.h"
 #include "runtime/array.h"
 #include "runtime/rng.h"
@@ -37,10 +38,10 @@ struct PredictiveDraws {
 
 class Predictive {
  public:
-  /// Model and data must outlive it.
-  Predictive(const model::Model& model, const BoundData& data, Rng rng);
+  /// Model, data and what they are told from must outlive it.
+  Predictive(const model::Model& model, const BoundData& data, const References& references, Rng rng);
 
-  /// `state`: the values of every latent variable, as Instance::add_draw has them.
+  /// `state`: the values of every latent variable, as Instance::add_draw has them, told from the references.
   void add(std::int64_t draw, const std::vector<NamedArray>& state, PredictiveDraws& to);
 
  private:
@@ -48,6 +49,7 @@ class Predictive {
   void add_replicated(PredictiveDraws& to);
 
   const model::Model& model_;
+  const References& references_;
   Forward observed_, replicated_;
   std::vector<model::VariableId> variables_;  // observed ones
   Rng rng_;

@@ -169,6 +169,15 @@ std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
   return out;
 }
 
+const std::vector<double>* Instance::reference(const ParameterSlot& slot) const {
+  const auto moves = [&](const math::FactorParameter& p) {
+    return p.name == slot.parameter &&
+           (p.role == math::ParameterRole::location || p.role == math::ParameterRole::value);
+  };
+  const auto& parameters = schedule_.conditionals[slot.block].factor->parameters;
+  return std::ranges::any_of(parameters, moves) ? reference_of(references_, slot.variable) : nullptr;
+}
+
 Error Instance::failed(std::int32_t status) const {
   const bool data = status >= loops::kFailData;
   return {data ? ExitCode::data : ExitCode::numerical, data ? option("data") : "", engine().describe(status), {}};
@@ -241,7 +250,9 @@ Result<bool> Instance::set(const std::vector<NamedArray>& arrays, const std::str
                    {}};
     }
     of_items = of_items || (slot->local && !slot->streamed);
-    if (!elsewhere) std::copy(a.values.begin(), a.values.end(), x.begin());
+    if (elsewhere) continue;
+    std::copy(a.values.begin(), a.values.end(), x.begin());
+    if (const auto* from = reference(*slot)) add_reference(x, *from, -1);
   }
   if (const std::int32_t s = machine::call_on_kept(engine().machine(), engine().model().expectations))
     return Error{ExitCode::data, source, engine().describe(s), {}};
@@ -275,7 +286,7 @@ std::vector<std::string> Instance::equal_components() const {
   return out;
 }
 
-void Instance::add_draw(std::vector<NamedArray>& draws, bool locals) const {
+void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin origin) const {
   std::size_t at = 0;
   const bool first = draws.empty();
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
@@ -296,15 +307,19 @@ void Instance::add_draw(std::vector<NamedArray>& draws, bool locals) const {
       to.values.push_back(values == 1 ? x[i]
                                       : static_cast<double>(std::ranges::max_element(element) - element.begin()));
     }
+    const auto* from = origin == Origin::zero ? reference(slot) : nullptr;
+    if (from) add_reference(std::span(to.values).last(x.size()), *from, 1);
   }
 }
 
-std::vector<NamedArray> Instance::posterior(bool locals) const {
+std::vector<NamedArray> Instance::posterior(bool locals, Origin origin) const {
   std::vector<NamedArray> out;
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     if (slot.local && (!locals || engine().is_elsewhere(position(slot.buffer)))) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
     out.push_back({slot.name, shape(slot), {x.begin(), x.end()}, false});
+    if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr)
+      add_reference(out.back().values, *from, 1);
   }
   return out;
 }

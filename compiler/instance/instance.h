@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/evaluate/reference.h"
 #include "compiler/instance/start.h"
 #include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
@@ -14,6 +15,10 @@
 namespace lehr {
 
 enum class Backend { native, interpreter };
+
+/// What numbers are told from: zero, as the user has them, or the references of Instance::tell_from, as the model has
+/// them.
+enum class Origin { zero, reference };
 
 /// Start values and posterior of one compiled model. What was analysed must outlive it.
 class Instance {
@@ -29,6 +34,10 @@ class Instance {
            std::int64_t window = 0);
 
   ~Instance();
+
+  /// What variables are told from, see about_references: model and data have it left out, and what goes in and out here
+  /// by name has it added.
+  void tell_from(References references) { references_ = std::move(references); }
 
   Engine& engine();
   const Engine& engine() const;
@@ -55,10 +64,10 @@ class Instance {
 
   /// Appends the values of the variables, as they were drawn, to arrays over [draw] and the axes of each; local ones
   /// with `locals`, where they are kept (LowerOptions::save_locals). Of models that draw.
-  void add_draw(std::vector<NamedArray>& draws, bool locals) const;
+  void add_draw(std::vector<NamedArray>& draws, bool locals, Origin origin = Origin::zero) const;
 
   /// `variable.parameter` arrays; local ones only with `locals`, which a window does not have.
-  std::vector<NamedArray> posterior(bool locals) const;
+  std::vector<NamedArray> posterior(bool locals, Origin origin = Origin::zero) const;
 
  private:
   struct Compiled;  // functions and the engine
@@ -69,7 +78,10 @@ class Instance {
   std::optional<Error> asymmetric_matrix() const;
   Error failed(std::int32_t status) const;
   std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
+  /// The reference of the numbers of a slot, or null.
+  const std::vector<double>* reference(const loops::ParameterSlot& slot) const;
 
+  References references_;
   const model::Model& model_;
   const schedule::Schedule& schedule_;
   std::vector<std::int64_t> plate_sizes_;

@@ -192,7 +192,7 @@ m("return std::max(1.0, shape == Shape::linear ? 1 + (from - 1) * left : «std::
 m("if (decay > 0) return std::min(0.999, std::pow(decay, static_cast<double>(«sweep + 1»)));", "sweep")
 m("return from * (1 - «static_cast<double>(sweep)» / static_cast<double>(over));", "static_cast<double>(sweep + 1)")
 m("weights.step = «1 - noise»;", "noise", "annealing_one_sweep")
-m("e.restart(options.seed + «static_cast<std::uint64_t>(out.iterations)», a.noise_start))", "std::uint64_t(0)", "annealing_one_sweep")
+m("e.restart(options.seed + «static_cast<std::uint64_t>(iteration)», options.annealing.noise_start))", "std::uint64_t(0)", "annealing_one_sweep")
 m("b_.store(n.buffers.at(row.stat), at, b_.add(b_.mul(rho, now), b_.mul(«b_.sub(b_.f(1), rho)», old)));", "b_.f(1)", "annealing_one_sweep|annealing_stochastic_steps")
 
 m = area("automatic schedules", "annealing_ends|annealing_mixture")
@@ -384,3 +384,8 @@ m("s.inverse_shape = «0.5 * (df - d + 1)»;", "0.5 * (df - d)")
 m("out = out * v + «before» * *apart;", "a.coefficient * b.coefficient")
 m("place = place && «at[k] < n» ? std::optional(*place * n + at[k]) : std::nullopt;", "at[k] <= n")
 m("out.noise = std::move(out.noise) + *apart * Polynomial{«rest_a * rest_b»};", "rest_a * rest_a")
+m = area("trust", "posterior_far_from_zero")
+m("sum[k] += «x.sign * part[part.size() == 1 ? 0 : k]»;", "0.0")
+m("add_reference(out.data.observed[k].values, out.references[k], «-1»);", "1")
+m("if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr) add_reference(out.back().values, *from, «1»);",
+  "0")

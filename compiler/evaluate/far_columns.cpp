@@ -1,0 +1,70 @@
+#include "compiler/evaluate/far_columns.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+void add(const Model& m, const BoundData& data, const std::string& name, const std::vector<PlateId>& axes,
+         const std::vector<PlateId>& event, const std::vector<double>& values, std::vector<FarColumn>& to) {
+  const std::size_t columns = columns_of(m, data, axes, event);
+  const ColumnMoments moments = column_moments(values, columns);
+  for (std::size_t k = 0; k < columns; ++k) {
+    if (!(std::abs(moments.mean[k]) > kFar * moments.sd[k]) || !(moments.sd[k] > 0)) continue;
+    to.push_back({columns == 1 ? name : fmt::format("{}[{}]", name, k), moments.mean[k], moments.sd[k]});
+  }
+}
+
+}  // namespace
+
+ColumnMoments column_moments(const std::vector<double>& values, std::size_t columns) {
+  ColumnMoments out{std::vector<double>(columns, 0.0), std::vector<double>(columns, 0.0)};
+  std::vector<double> count(columns, 0.0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) continue;
+    const std::size_t k = i % columns;
+    // Welford 1962: about the running mean.
+    count[k] += 1;
+    const double step = values[i] - out.mean[k];
+    out.mean[k] += step / count[k];
+    out.sd[k] += step * (values[i] - out.mean[k]);
+  }
+  for (std::size_t k = 0; k < columns; ++k)
+    out.sd[k] = count[k] > 1 ? std::sqrt(out.sd[k] / (count[k] - 1)) : 0;
+  return out;
+}
+
+std::size_t columns_of(const Model& m, const BoundData& data, const std::vector<PlateId>& axes,
+                       const std::vector<PlateId>& event) {
+  const bool along_plate = event.empty() && axes.size() > 1 && !m[axes.back()].parent && !m[axes.back()].ordered;
+  if (event.size() != 1 && !along_plate) return 1;
+  const PlateId last = event.empty() ? axes.back() : event[0];
+  return static_cast<std::size_t>(data.sizes[m[last].set.index()]);
+}
+
+std::vector<FarColumn> far_columns(const Model& m, const BoundData& data) {
+  std::vector<FarColumn> out;
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    const bool real = v.support == math::Support::real || v.support == math::Support::vector;
+    if (v.observed && real) add(m, data, v.name, v.axes, v.event, data.observed[k].values, out);
+  }
+  for (std::size_t k = 0; k < m.givens.size(); ++k) {
+    const Given& g = m.givens[k];
+    if ((g.type == GivenType::real || g.type == GivenType::vector) && !g.constant)
+      add(m, data, g.name, g.axes, g.event, data.givens[k].values, out);
+  }
+  return out;
+}
+
+std::string describe(const FarColumn& c) {
+  const double digits = std::pow(10, std::floor(std::log10(c.sd)));
+  return fmt::format("'{}' lies at {:.3g} with a standard deviation of {:.3g}: subtract {} from it", c.name, c.mean,
+                     c.sd, std::round(c.mean / digits) * digits);
+}
+
+}  // namespace lehr

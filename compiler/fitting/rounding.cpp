@@ -1,0 +1,164 @@
+// Stochastic arithmetic in the manner of CESTAC (Vignes 1993): the same sums over data whose last bits differ have
+// other rounding errors of the same size.
+#include "compiler/fitting/rounding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/fitting/coupling.h"
+#include "compiler/fitting/moments.h"
+#include "runtime/rng.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::uint64_t kPerturbations = 3;
+/// Two factors tied by a far covariate have less than 0.44 of their standard deviations.
+constexpr double kTied = 0.9;
+
+bool is_real(math::Support s) { return s == math::Support::real || s == math::Support::vector; }
+bool is_real(const model::Given& g) {
+  return !g.constant && (g.type == model::GivenType::real || g.type == model::GivenType::vector);
+}
+
+BoundData perturbed(const model::Model& m, const BoundData& data, std::uint64_t which) {
+  BoundData out = data;
+  Rng rng(which, 0x0DD);
+  const auto change = [&](std::vector<double>& values) {
+    for (double& x : values)
+      x *= 1 + std::numeric_limits<double>::epsilon() * (2 * draw_uniform(rng) - 1);
+  };
+  for (std::size_t k = 0; k < m.variables.size(); ++k)
+    if (m.variables[k].observed && is_real(m.variables[k].support)) change(out.observed[k].values);
+  for (std::size_t k = 0; k < m.givens.size(); ++k)
+    if (is_real(m.givens[k])) change(out.givens[k].values);
+  return out;
+}
+
+using State = std::vector<std::vector<double>>;
+using ByVariable = std::map<std::string, SavedVariable>;
+
+struct Swept {
+  ByVariable factors;
+  double elbo = 0;
+};
+
+/// One sweep over `data` from `state`.
+std::optional<Swept> swept(Instance& instance, const State& state, const BoundData& data, bool locals,
+                           const SweepOptions& options) {
+  const Engine& engine = instance.engine();
+  engine.load(state);
+  if (!instance.replace(data) || prepare_statistics(engine) != 0 || sweep(engine, options) != 0) return std::nullopt;
+  Elbo elbo;
+  if (engine.elbo(elbo) != 0) return std::nullopt;
+  return Swept{by_variable(instance.posterior(locals, Origin::reference)), elbo.value};
+}
+
+/// The most that a number differs in its unit, NaN where one is no number.
+double most(const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& unit) {
+  double out = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+    const double x = same ? 0 : std::abs(a[i] - b[i]) / std::abs(unit[i]);
+    if (!(x <= out)) out = x;
+    if (std::isnan(out)) return out;
+  }
+  return out;
+}
+
+/// Whose numbers a user reads, and the family that they are of.
+struct Read {
+  std::string name, other;  // the other member of a joint factor, or empty
+  const math::FamilyRow* family;
+};
+
+std::vector<Read> read_by_users(const Analysed& a) {
+  std::vector<Read> out;
+  for (const conditionals::Block& b : a.schedule.conditionals.blocks) {
+    const std::string name = a.model[b.variable].name;
+    const std::string mean = b.mean ? a.model[*b.mean].name : "";
+    if (a.model[b.variable].auxiliary || is_discrete(a.model[b.variable].support)) continue;
+    out.push_back({name, mean, b.family});
+    if (b.mean) out.push_back({mean, name, b.family});
+  }
+  return out;
+}
+
+/// How far a variable moved.
+double moved(const Read& r, const ByVariable& from, const ByVariable& to) {
+  const auto of = [&](const ByVariable& all) -> std::optional<Moments> {
+    const auto v = all.find(r.name), other = all.find(r.other);
+    if (v == all.end()) return std::nullopt;
+    return moments(*r.family, v->second, other == all.end() ? nullptr : &other->second);
+  };
+  const std::optional<Moments> a = of(from), b = of(to);
+  if (!a || !b) return 0;
+  if (a->sd.empty()) {  // points
+    double largest = 0;
+    for (const double x : a->mean)
+      largest = std::max(largest, std::abs(x));
+    return most(a->mean, b->mean, std::vector<double>(a->mean.size(), largest));
+  }
+  return std::max(most(a->mean, b->mean, a->sd), most(a->sd, b->sd, a->sd));
+}
+
+}  // namespace
+
+bool has_real_data(const model::Model& m) {
+  return std::ranges::any_of(m.variables, [](const auto& v) { return v.observed && is_real(v.support); }) ||
+         std::ranges::any_of(m.givens, [](const model::Given& g) { return is_real(g); });
+}
+
+std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
+                                 const SweepOptions& options) {
+  const State state = instance.engine().save();
+  Rounding out;
+  bool failed = false;
+  const std::optional<Swept> as_is = swept(instance, state, data, locals, options);
+  failed = !as_is;
+  for (std::uint64_t k = 0; k < kPerturbations && !failed; ++k) {
+    const auto other = swept(instance, state, perturbed(analysed.model, data, k), locals, options);
+    failed = !other;
+    if (failed) break;
+    out.nats = std::max(out.nats, std::abs(as_is->elbo - other->elbo));
+    for (const Read& r : read_by_users(analysed)) {
+      const double x = moved(r, as_is->factors, other->factors);
+      if (x <= out.moved) continue;
+      out.moved = x;
+      out.name = r.name;
+      failed = std::isnan(x);
+    }
+  }
+  failed = !instance.replace(data) || failed;
+  instance.engine().load(state);
+  if (failed) return std::nullopt;
+  return out;
+}
+
+std::string told(const std::vector<FarColumn>& far) { return far.empty() ? "" : "; " + describe(far.front()); }
+
+std::optional<std::string> distrust(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
+                                    const std::vector<FarColumn>& far, const SweepOptions& options) {
+  const std::optional<Rounding> found = rounding(instance, analysed, data, locals, options);
+  if (!found)
+    return "the factors are lost in rounding: data that differ in their last digits leave them none" + told(far);
+  if (found->moved > kMostMoved) {
+    return fmt::format(
+        "'{}' is lost in rounding: data that differ in their last digits alone move it by {:.1g} of its standard "
+        "deviation{}",
+        found->name, found->moved, told(far));
+  }
+  if (far.empty()) return std::nullopt;
+  if (!(found->nats <= kMostNats))
+    return fmt::format("the ELBO is lost in rounding: it is only right to about {:.1g} nats{}", found->nats, told(far));
+  for (const Coupled& c : strong_couplings(instance, analysed, kTied)) {
+    return fmt::format("{} and {} cannot be told apart ({:.2f}): data are far from zero{}", c.first, c.second,
+                       c.correlation, told(far));
+  }
+  return std::nullopt;
+}
+
+}  // namespace lehr
