@@ -29,6 +29,7 @@ lehr::ExitCode run(int argc, char** argv) {
   add_check(app, action);
   add_compare(app, action);
   add_derive(app, action);
+  add_diagnose(app, action);
   add_draws(app, action);
   add_emit(app, action);
   add_format(app, action);

@@ -20,6 +20,7 @@ void add_calibrate(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_derive(CLI::App& app, Action& action);
+void add_diagnose(CLI::App& app, Action& action);
 void add_draws(CLI::App& app, Action& action);
 void add_emit(CLI::App& app, Action& action);
 void add_format(CLI::App& app, Action& action);

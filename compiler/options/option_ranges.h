@@ -31,6 +31,7 @@ inline constexpr OptionRange kScheduleRange{1, 1e9, true};  // sweeps or steps o
 inline constexpr OptionRange kLevelsRange{2, 1e4, true};
 inline constexpr OptionRange kLadderRange{5, 1000, true};
 inline constexpr OptionRange kDrawsRange{2, 1e5, true};
+inline constexpr OptionRange kRatiosRange{100, 1e6, true};
 inline constexpr OptionRange kShownRange{1, 1e9, true};  // rows, elements
 
 bool contains(const OptionRange& range, double x);

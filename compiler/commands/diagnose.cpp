@@ -1,0 +1,97 @@
+// `lehr diagnose`: can a variational fit be trusted?
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "compiler/commands/diagnosis_report.h"
+#include "compiler/commands/fitted_model.h"
+#include "compiler/commands/numbers.h"
+#include "compiler/commands/settings.h"
+#include "compiler/fitting/solution.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+namespace {
+
+struct DiagnoseOptions {
+  std::string directory, model, out;
+  std::vector<std::string> data;
+  std::int64_t draws = 1000, replicates = 200;
+  std::uint64_t seed = 1;
+  SweepOptions local = {1000, 1e-8};
+  LinearResponseOptions response;
+};
+
+/// The data are those of the fit if they give its ELBO.
+void compare_elbo(const SavedFit& fit, double elbo) {
+  if (std::isfinite(fit.elbo) && std::abs(elbo - fit.elbo) > 1e-3 * (1 + std::abs(fit.elbo)))
+    tell(
+        "{}: warning: the ELBO of the fit with these data is {:.6f}, and it was {:.6f}: are they what it was made "
+        "from?\n",
+        printable(fit.directory), elbo, fit.elbo);
+}
+
+ExitCode diagnose(DiagnoseOptions o) {
+  if (o.out.empty()) o.out = (std::filesystem::path(o.directory) / "diagnosis.json").string();
+  const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
+  if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
+  const auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
+  Result<Dataset> dataset = read_bindings(o.data);
+  if (!dataset) return complain(dataset.error());
+  Result<Solution> solution = solution_of(source, resolved, complete, std::move(*dataset), fit, o.local);
+  if (!solution) return complain_of(solution.error(), source.name);
+  compare_elbo(fit, solution->elbo);
+  Diagnosed d;
+  d.model = fit.model;
+  d.draws = o.draws;
+  Result<ImportanceRatios> ratios = importance_ratios(*solution, o.draws, o.seed);
+  if (ratios) {
+    d.pareto = pareto_diagnosis(ratios->log_ratios, ratios->noise);
+    d.ratios = std::move(*ratios);
+  } else {
+    d.no_ratios = ratios.error().text;
+  }
+  o.response.ascent.tolerance = 1e-13;
+  o.response.ascent.local_iterations = o.local.local_iterations;
+  o.response.ascent.local_tolerance = o.local.local_tolerance;
+  if (o.response.most == 0) {
+    d.no_response = "not asked for";
+  } else if (Result<LinearResponse> response = linear_response(*solution, o.response)) {
+    d.response = std::move(*response);
+  } else {
+    d.no_response = response.error().text;
+  }
+  d.predictive = predictive_checks(*solution, o.replicates, o.seed);
+  const std::string json = to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (Result<bool> r = write_output(o.out, json); !r) return complain(r.error());
+  fmt::print("{}", to_text(d));
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_diagnose(CLI::App& app, Action& action) {
+  const auto o = std::make_shared<DiagnoseOptions>();
+  CLI::App* c = app.add_subcommand("diagnose", "Can a variational fit be trusted?");
+  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
+  c->add_option("--data", o->data, "the data of the fit, as for `lehr fit`")->take_all()->required();
+  add_number(*c, "--draws", o->draws, kRatiosRange, "draws from the factors, for k-hat");
+  add_number(*c, "--replicates", o->replicates, kDrawsRange, "data sets drawn for the posterior predictive checks");
+  add_number(*c, "--most", o->response.most, kIterationsRange,
+             "numbers that have an sd by linear response, two fits each; 0: none");
+  add_number(*c, "--max-iter", o->response.ascent.max_iterations, kScheduleRange, "sweeps of each of these fits");
+  add_number(*c, "--seed", o->seed, kSeedRange, "seed of the draws");
+  c->add_option("--out", o->out, "file for every number (JSON); DIR/diagnosis.json unless given");
+  c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
+  c->footer(
+      "Examples:\n"
+      "  lehr diagnose out/regression --data x=points.csv:a,b --data y=points.csv:c\n"
+      "  lehr diagnose out/gmm --data x=points.csv:a,b --draws 4000 --most 20\n"
+      "k-hat tells how far the factors are from the posterior, linear response what they leave out of the standard\n"
+      "deviations, posterior predictive checks whether the model makes such data. docs/checking.md explains each.");
+  c->callback([o, &action] { action = [o] { return diagnose(*o); }; });
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,139 @@
+#include "compiler/commands/diagnosis_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "compiler/fitting/lost_digits.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+namespace {
+
+/// A p-value nearer to 0 or 1 is marked.
+constexpr double kUnlikely = 0.025;
+/// Factors have less of the standard deviation that the fit answers with: they are marked.
+constexpr double kNarrow = 0.9;
+
+std::string verdict(const ParetoDiagnosis& p) {
+  if (p.equal) return "all ratios are equal: q is the posterior";
+  if (p.k_hat < p.threshold)
+    return fmt::format("below {:.2f}: q is near the posterior, and draws weighted by the ratios are good for {:.0f}",
+                       p.threshold, p.effective);
+  if (p.k_hat < 1)
+    return fmt::format("above {:.2f}: q misses parts of the posterior; do not trust its sds and tails", p.threshold);
+  return "above 1: q is far from the posterior in some direction; do not trust its sds, nor its means";
+}
+
+void add_ratios(const Diagnosed& d, fmt::memory_buffer& out) {
+  auto to = std::back_inserter(out);
+  if (!d.no_ratios.empty()) {
+    fmt::format_to(to, "Pareto k-hat: none ({})\n", printable(d.no_ratios));
+    return;
+  }
+  const std::string k = d.pareto.equal ? "" : fmt::format(" {:.2f}", d.pareto.k_hat);
+  fmt::format_to(to, "Pareto k-hat of {} draws{}: {}\n", d.draws, k, verdict(d.pareto));
+  fmt::format_to(to, "  drawn: {}", fmt::join(d.ratios.drawn, ", "));
+  if (!d.ratios.summed.empty()) fmt::format_to(to, "; summed out: {}", fmt::join(d.ratios.summed, ", "));
+  fmt::format_to(to, "\n");
+}
+
+void add_response(const Diagnosed& d, fmt::memory_buffer& out) {
+  auto to = std::back_inserter(out);
+  if (!d.no_response.empty()) {
+    fmt::format_to(to, "\nLinear response: none ({})\n", printable(d.no_response));
+    return;
+  }
+  const bool some = !d.response.variables.empty();
+  if (some)
+    fmt::format_to(to, "\n{:<20}{:>12}{:>12}{:>12}{:>8}\n", "linear response", "mean", "sd of q", "sd", "ratio");
+  for (const Response& r : d.response.variables) {
+    for (std::size_t k = 0; k < r.mean.size(); ++k) {
+      if (std::isnan(r.response[k])) continue;
+      const double ratio = r.sd[k] / r.response[k];
+      fmt::format_to(to, "  {:<18}{:>12.5g}{:>12.4g}{:>12.4g}{:>8.2f}{}\n", r.name + subscripts(r.shape, k), r.mean[k],
+                     r.sd[k], r.response[k], ratio, ratio < kNarrow ? " *" : "");
+    }
+  }
+  if (some) fmt::format_to(to, "  * q is narrower than the fit's answer to a pull says\n");
+  for (const std::string& why : d.response.left_out)
+    fmt::format_to(to, "  without {}\n", printable(why));
+  if (d.response.unsettled > 0)
+    fmt::format_to(to, "  {} pulled fits had not converged: their sds are too small\n", d.response.unsettled);
+}
+
+void add_checks(const Diagnosed& d, fmt::memory_buffer& out) {
+  auto to = std::back_inserter(out);
+  if (!d.predictive.why.empty()) {
+    fmt::format_to(to, "\nPosterior predictive checks: none ({})\n", printable(d.predictive.why));
+    return;
+  }
+  fmt::format_to(to, "\n{:<28}{:>12}{:>12}{:>12}{:>8}\n", "posterior predictive checks", "observed", "replicated", "sd",
+                 "p");
+  for (const PredictiveCheck& c : d.predictive.checks) {
+    const bool unlikely = c.p < kUnlikely || c.p > 1 - kUnlikely;
+    fmt::format_to(to, "  {:<26}{:>12.5g}{:>12.5g}{:>12.3g}{:>8.3f}{}\n", c.statistic + " of " + c.variable, c.observed,
+                   c.mean, c.sd, c.p, unlikely ? " *" : "");
+  }
+  fmt::format_to(to, "  * hardly any replicated data set is like the data in this\n");
+}
+
+}  // namespace
+
+std::string to_text(const Diagnosed& d) {
+  fmt::memory_buffer out;
+  fmt::format_to(std::back_inserter(out), "{}: can this fit be trusted?\n\n", printable(d.model));
+  add_ratios(d, out);
+  add_response(d, out);
+  add_checks(d, out);
+  return fmt::to_string(out);
+}
+
+nlohmann::json to_json(const Diagnosed& d) {
+  using nlohmann::json;
+  const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(); };
+  json pareto = {{"draws", d.draws}};
+  if (d.no_ratios.empty()) {
+    pareto["k_hat"] = number(d.pareto.k_hat);
+    pareto["equal_ratios"] = d.pareto.equal;
+    pareto["threshold"] = d.pareto.threshold;
+    pareto["effective_draws"] = d.pareto.effective;
+    pareto["drawn"] = d.ratios.drawn;
+    pareto["summed_out"] = d.ratios.summed;
+    pareto["log_ratios"] = d.ratios.log_ratios;
+  } else {
+    pareto["why_not"] = d.no_ratios;
+  }
+  json response = json::object(), checks = json::array();
+  for (const Response& r : d.response.variables) {
+    json& to = response[r.name];
+    to = {{"shape", r.shape}, {"mean", json::array()}, {"sd", json::array()}, {"response_sd", json::array()}};
+    for (std::size_t k = 0; k < r.mean.size(); ++k) {
+      to["mean"].push_back(number(r.mean[k]));
+      to["sd"].push_back(number(r.sd[k]));
+      to["response_sd"].push_back(number(r.response[k]));
+    }
+  }
+  for (const PredictiveCheck& c : d.predictive.checks) {
+    checks.push_back({{"variable", c.variable},
+                      {"statistic", c.statistic},
+                      {"observed", number(c.observed)},
+                      {"mean", number(c.mean)},
+                      {"sd", number(c.sd)},
+                      {"p", c.p}});
+  }
+  json out = {{"model", d.model},
+              {"pareto", pareto},
+              {"linear_response", response},
+              {"not_pulled", d.response.left_out},
+              {"unsettled", d.response.unsettled},
+              {"predictive_checks", checks}};
+  if (!d.no_response.empty()) out["why_no_response"] = d.no_response;
+  if (!d.predictive.why.empty()) out["why_no_checks"] = d.predictive.why;
+  return out;
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,178 @@
+// The joint density is evaluated element by element from the statements of the model, that of q from the rows of the
+// families: neither is the ELBO's.
+#include "compiler/fitting/importance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/evaluate/marginal.h"
+#include "compiler/fitting/factor_source.h"
+#include "compiler/math/factor_draw.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+using conditionals::Block;
+
+/// Ratios that are so near to each other, in nats, weigh the same, whatever shape their differences have.
+constexpr double kSame = 1e-6;
+
+Error no_ratio(std::string text) { return {ExitCode::model, "", std::move(text), {}}; }
+
+/// The draws of one block, and their density.
+struct Drawn {
+  std::vector<VariableId> members;  // as a draw has them: the mean of a joint factor first
+  const math::FamilyRow* family;
+  bool point = false;
+  std::vector<math::Environment> parameters;  // by element
+  std::vector<math::Draw> draws;
+};
+
+/// log q of one draw.
+double log_q(const Drawn& d, std::size_t element, const Forward& f, const std::vector<double>& x) {
+  math::Environment at = d.parameters[element];
+  const auto first = x.begin() + static_cast<std::ptrdiff_t>(f.width(d.members[0]));
+  const auto rank = [&](VariableId v) { return static_cast<int>(f.model()[v].event.size()); };
+  at.symbols["x"] = {rank(d.members[0]), {x.begin(), first}};
+  if (d.members.size() > 1) at.symbols["x_precision"] = {rank(d.members[1]), {first, x.end()}};
+  return math::log_density(*d.family, at);
+}
+
+/// The factor's parameters are those that the density of its family is written in.
+bool has_density(const Block& b) {
+  return std::ranges::all_of(b.factor->parameters, [&](const math::FactorParameter& p) {
+    const auto spelled = std::ranges::find(b.family->spellings, p.name, &math::Spelling::name);
+    return !p.exported || (spelled != b.family->spellings.end() && !spelled->convert);
+  });
+}
+
+Result<Drawn> drawn_block(const Solution& s, const Block& b) {
+  const Model& m = s.model();
+  Drawn out{{}, b.family, b.point, {}, {}};
+  if (b.mean) out.members.push_back(*b.mean);
+  out.members.push_back(b.variable);
+  const std::string& name = m[out.members[0]].name;
+  if (b.chain) return no_ratio(fmt::format("the factor of the chain '{}' has no draws with a density", name));
+  if (!b.point && !has_density(b)) return no_ratio(fmt::format("draws of '{}' have no density in closed form", name));
+  const auto v = s.variables.find(name), precision = s.variables.find(m[b.variable].name);
+  const auto of = v == s.variables.end() || precision == s.variables.end()
+                      ? std::nullopt
+                      : factor_source(*b.family, v->second, b.mean ? &precision->second : nullptr);
+  const std::optional<FactorLayout> layout = of ? layout_of(*of) : std::nullopt;
+  if (!layout) return no_ratio(fmt::format("the factor of '{}' is not known", name));
+  for (std::size_t e = 0; e < layout->count; ++e) {
+    out.parameters.push_back(parameters_of(*of, *layout, e));
+    out.draws.push_back(math::factor_draw(of->row, of->factor, out.parameters.back()));
+    if (!out.draws.back()) return no_ratio(fmt::format("there are no draws of '{}'", name));
+  }
+  return out;
+}
+
+double copies(const Forward& f, const Statement& s, const At& at) {
+  double out = 1;
+  for (const BoundId b : s.bounds) {
+    const Plate& plate = f.model()[f.model()[b].plate];
+    if (plate.times) out *= f.data().givens[plate.times->index()].values[static_cast<std::size_t>(at[b.index()])];
+  }
+  return out;
+}
+
+bool has_copies(const Model& m, const Variable& v) {
+  return std::ranges::any_of(v.axes, [&](PlateId p) { return m[m[p].set].times.has_value(); });
+}
+
+/// The joint density of what is observed and drawn.
+class Joint {
+ public:
+  Joint(const Solution& s, const std::vector<bool>& is_summed) : forward_(s.model(), s.data()), summed_(is_summed) {}
+
+  Forward& forward() { return forward_; }
+
+  double log_density() {
+    const Model& m = forward_.model();
+    std::vector<SummedVariable> rules(m.variables.size());
+    for (std::size_t k = 0; k < rules.size(); ++k)
+      if (summed_[k]) rules[k].by = has_copies(m, m.variables[k]) ? Summation::own : Summation::joint;
+    if (all_.empty()) list();
+    double potentials = 0;
+    At at = forward_.origin();
+    for (const Potential& p : m.potentials)
+      forward_.each(p.bounds, at, [&] { potentials += forward_.value(p.value, at).values[0]; });
+    return potentials + Marginal(forward_, std::move(rules)).log_density(all_);
+  }
+
+ private:
+  /// Every element with a value, once it has one.
+  void list() {
+    const Model& m = forward_.model();
+    for (std::size_t k = 0; k < m.statements.size(); ++k) {
+      const Statement& s = m.statements[k];
+      if (summed_[s.variable.index()]) continue;
+      At at = forward_.origin();
+      forward_.each(s.bounds, at, [&] {
+        const Element e = forward_.element(s, at);
+        const double n = m[s.variable].observed ? copies(forward_, s, at) : 1;
+        if (n > 0 && !std::isnan(forward_.values(e)[0])) all_.push_back({StatementId(k), e, n});
+      });
+    }
+  }
+
+  Forward forward_;
+  std::vector<bool> summed_;
+  std::vector<Observation> all_;
+};
+
+}  // namespace
+
+Result<ImportanceRatios> importance_ratios(const Solution& s, std::int64_t draws, std::uint64_t seed) {
+  const Model& m = s.model();
+  ImportanceRatios out;
+  std::vector<bool> summed(m.variables.size(), false);
+  std::vector<Drawn> blocks;
+  for (const Block& b : s.analysed().schedule.conditionals.blocks) {
+    const Variable& v = m[b.variable];
+    if (v.auxiliary) continue;
+    if (is_discrete(v.support) && !b.coupled() && !b.chain && m.potentials.empty()) {
+      summed[b.variable.index()] = true;
+      out.summed.push_back(v.name);
+      continue;
+    }
+    if (has_copies(m, v)) return no_ratio(fmt::format("elements of '{}' have copies", v.name));
+    Result<Drawn> d = drawn_block(s, b);
+    if (!d) return d.error();
+    for (const VariableId id : d->members)
+      out.drawn.push_back(m[id].name);
+    blocks.push_back(std::move(*d));
+  }
+  Joint joint(s, summed);
+  Rng rng(seed);
+  double largest = 0;
+  for (std::int64_t k = 0; k < draws; ++k) {
+    double density = 0;
+    for (const Drawn& d : blocks) {
+      for (std::size_t e = 0; e < d.draws.size(); ++e) {
+        const std::vector<double> x = d.draws[e](rng);
+        if (!d.point) density += log_q(d, e, joint.forward(), x);
+        auto from = x.begin();
+        for (const VariableId v : d.members) {
+          const auto end = from + static_cast<std::ptrdiff_t>(joint.forward().width(v));
+          std::copy(from, end, joint.forward().values(Element{v, e}).begin());
+          from = end;
+        }
+      }
+    }
+    const double together = joint.log_density();
+    if (!std::isfinite(together - density))
+      return Error{ExitCode::numerical, "", "the joint density of a draw is not a finite number", {}};
+    out.log_ratios.push_back(together - density);
+    largest = std::max({largest, std::abs(together), std::abs(density)});
+  }
+  out.noise = std::max(kSame, 1e4 * std::numeric_limits<double>::epsilon() * (1 + largest));
+  return out;
+}
+
+}  // namespace lehr

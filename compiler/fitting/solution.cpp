@@ -1,0 +1,56 @@
+#include "compiler/fitting/solution.h"
+
+#include <algorithm>
+
+#include "compiler/fitting/held_out.h"
+#include "compiler/fitting/moments.h"
+
+namespace lehr {
+namespace {
+
+/// Sizes, labels and constants of a fit; what the data say of sizes must agree.
+Settings settings_of(const SavedFit& fit, const Analysed& complete) {
+  Settings out = fitted_settings(complete, fit);
+  for (const model::Plate& p : complete.model.plates) {
+    const auto size = fit.sizes.find(p.name);
+    if (!p.parent && !p.stick && size != fit.sizes.end()) out.sizes[p.name] = size->second;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_latent(const model::Variable& v) { return !v.observed && !v.auxiliary; }
+
+Result<Solution> solution_of(const Source& source, const model::Model& resolved, const Analysed& complete,
+                             Dataset dataset, const SavedFit& fit, const SweepOptions& local) {
+  const auto is_sampled = [](const SavedVariable& v) { return v.find(kDrawnRHat) || v.find(kDrawnEssBulk); };
+  if (std::ranges::any_of(fit.variables, is_sampled)) {
+    return Error{ExitCode::data,
+                 fit.directory,
+                 "these checks are of the factors of a variational fit, and this one was sampled",
+                 {"its summary.csv has R-hat and effective draws, its draws.nc posterior predictive draws"}};
+  }
+  Diagnostics diagnostics;
+  Result<std::optional<Bound>> bound =
+      bind_and_analyse(resolved, complete, std::move(dataset), settings_of(fit, complete), diagnostics);
+  if (!bound) return bound.error();
+  if (!*bound) return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
+  Solution out;
+  out.bound = std::make_unique<Bound>(std::move(**bound));
+  Result<std::unique_ptr<Instance>> made =
+      Instance::make(out.analysed(), out.data(), {.save_locals = true}, Backend::native, 0);
+  if (!made) return made.error();
+  out.instance = std::move(*made);
+  out.instance->tell_from(out.bound->references);
+  if (Result<bool> r = out.instance->start(fit.seed, 0, StartKind::means); !r) return r.error();
+  if (Result<bool> r = out.instance->set(fit.posterior, "posterior.npz"); !r) return r.error();
+  const Result<double> elbo = infer_items(*out.instance, local);
+  if (!elbo) return elbo.error();
+  out.elbo = *elbo;
+  out.factors = out.instance->posterior(true, Origin::reference);
+  out.variables = by_variable(out.factors);
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,31 @@
+// A saved fit beside the data that it was made from: everything that a check of it reads.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "compiler/fitting/fitting.h"
+
+namespace lehr {
+
+struct Solution {
+  std::unique_ptr<Bound> bound;  // told from references, where the data are far from zero
+  std::unique_ptr<Instance> instance;
+  std::vector<NamedArray> factors;                 // all of them, local ones too, about the references
+  std::map<std::string, SavedVariable> variables;  // the same by variable
+  double elbo = 0;
+
+  const Analysed& analysed() const { return bound->analysed; }
+  const model::Model& model() const { return bound->analysed.model; }
+  const BoundData& data() const { return bound->data; }
+};
+
+/// Global factors are the fit's, local ones are inferred from them. ExitCode::data where the fit is one of a sampler,
+/// or the data are not of the sizes that it was made from.
+Result<Solution> solution_of(const Source& source, const model::Model& resolved, const Analysed& complete,
+                             Dataset dataset, const SavedFit& fit, const SweepOptions& local);
+
+/// Whether the elements of a variable are summed over or drawn where a density of everything is wanted.
+bool is_latent(const model::Variable& v);
+
+}  // namespace lehr
