@@ -70,7 +70,7 @@ struct Ground {
   bool save_locals = false;            // draws of local variables are recorded
   PredictivePlan predictive = {};      // of methods that draw
   StartKind start = StartKind::seeds;  // the one in place
-  const References& references;        // what model and data are told from
+  References references = {};          // what model and data are told from
 
   const Engine& engine() const { return instance.engine(); }
   /// Of what the run draws: every start has its own.

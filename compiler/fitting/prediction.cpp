@@ -166,7 +166,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
     return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
   out.analysed = std::move(*analysed);
   out.notes = grown->notes;
-  const GrownFactors global = grown_factors(model, expand, out.analysed, out.data, fit);
+  const GrownFactors global = grown_factors(out.analysed, out.data, fit);
   Result<std::vector<NamedArray>> posterior = factors(model, expand, out.analysed, out.data, global.arrays, options);
   if (!posterior) return posterior.error();
   if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), global.seen, options)) return *e;
