@@ -1,6 +1,7 @@
 // What the reports of the methods say, in fit.json and on the terminal.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +53,29 @@ json starts(const SearchReport& r) {
   return out;
 }
 
-/// One line: the arms, what they gained over the first, and what it took.
+json moves(const MoveReport& r) {
+  const auto kind = [](const MoveReport::Kind& k) { return json{{"tried", k.tried}, {"accepted", k.accepted}}; };
+  return {{"of", r.plates},           {"merges", kind(r.merges)}, {"removals", kind(r.removals)},
+          {"splits", kind(r.splits)}, {"orders", kind(r.orders)}, {"sweeps", r.sweeps},
+          {"elbo_before", r.before}};
+}
+
+/// One line: the moves that were tried, and what they gained.
+std::string text_of(const MoveReport& r, const Outcome& outcome) {
+  std::string out;
+  const auto add = [&](const char* name, const MoveReport::Kind& k) {
+    if (k.tried > 0) out += fmt::format("{}{} {} of {}", out.empty() ? "" : ", ", name, k.accepted, k.tried);
+  };
+  add("merged", r.merges);
+  add("removed", r.removals);
+  add("split", r.splits);
+  add("ordered", r.orders);
+  if (out.empty()) return "";
+  return fmt::format("moves of {}: {}; gained {:.6f}; {} sweeps\n", fmt::join(r.plates, ", "), out,
+                     outcome.elbo - r.before, r.sweeps);
+}
+
+/// A line of the arms, what they gained over the first, and what it took.
 std::string text_of(const SearchReport& r, const Outcome& outcome) {
   const auto same = std::ranges::count_if(r.starts, &SearchReport::Start::same);
   const auto annealed = r.arms.size();
@@ -61,10 +84,12 @@ std::string text_of(const SearchReport& r, const Outcome& outcome) {
     if (s.converged && (!best || s.elbo > best->elbo)) best = &s;
   }
   if (!best) return "";
+  const double annealed_to = r.moves.plates.empty() ? outcome.elbo : r.moves.before;
   return fmt::format("searched {} starts ({} alike) and {} annealed: best from {}{}, ELBO {:.6f}; {} sweeps\n",
                      r.starts.size(), same, annealed, name_of(best->kind),
-                     outcome.elbo > best->elbo + 1e-6 * std::abs(best->elbo) ? ", then annealed" : "", outcome.elbo,
-                     r.sweeps);
+                     annealed_to > best->elbo + 1e-6 * std::abs(best->elbo) ? ", then annealed" : "", annealed_to,
+                     r.sweeps - r.moves.sweeps) +
+         text_of(r.moves, outcome);
 }
 
 constexpr const char* kNothingMelted =
@@ -103,37 +128,38 @@ std::string text_of(const ProbeReport& r) {
 }  // namespace
 
 json to_json(const Report& report) {
-  return std::visit(
-      Overloaded{[](std::monostate) { return json::object(); },
-                 [](const SearchReport& r) {
-                   return json{{"search", {{"starts", starts(r)}, {"sweeps", r.sweeps}}}, {"annealing", annealing(r)}};
-                 },
-                 [](const AutoReport& r) {
-                   return json{{"annealing", annealing(r)}};
-                 },
-                 [](const ProbeReport& r) {
-                   return json{{"annealing",
-                                {{"melting_temperature", r.melting},
-                                 {"entropy_curve", curve(r.heating)},
-                                 {"over", r.over},
-                                 {"probe_steps", r.steps}}}};
-                 },
-                 [](const GibbsReport& r) {
-                   json out{{"draws", r.log_joint.size()}};
-                   if (r.coupling) out["coupling"] = name_of(*r.coupling);
-                   return json{{"sampling", out}};
-                 },
-                 [](const TemperingReport& r) {
-                   return json{{"tempering",
-                                {{"normaliser", r.normaliser},
-                                 {"temperatures", r.temperatures},
-                                 {"log_normaliser", r.log_c},
-                                 {"standard_error", r.error},
-                                 {"posterior", r.posterior},
-                                 {"sweeps", r.sweeps},
-                                 {"temperature", r.temperature}}}};
-                 }},
-      report);
+  return std::visit(Overloaded{[](std::monostate) { return json::object(); },
+                               [](const SearchReport& r) {
+                                 json search{{"starts", starts(r)}, {"sweeps", r.sweeps}};
+                                 if (!r.moves.plates.empty()) search["moves"] = moves(r.moves);
+                                 return json{{"search", search}, {"annealing", annealing(r)}};
+                               },
+                               [](const AutoReport& r) {
+                                 return json{{"annealing", annealing(r)}};
+                               },
+                               [](const ProbeReport& r) {
+                                 return json{{"annealing",
+                                              {{"melting_temperature", r.melting},
+                                               {"entropy_curve", curve(r.heating)},
+                                               {"over", r.over},
+                                               {"probe_steps", r.steps}}}};
+                               },
+                               [](const GibbsReport& r) {
+                                 json out{{"draws", r.log_joint.size()}};
+                                 if (r.coupling) out["coupling"] = name_of(*r.coupling);
+                                 return json{{"sampling", out}};
+                               },
+                               [](const TemperingReport& r) {
+                                 return json{{"tempering",
+                                              {{"normaliser", r.normaliser},
+                                               {"temperatures", r.temperatures},
+                                               {"log_normaliser", r.log_c},
+                                               {"standard_error", r.error},
+                                               {"posterior", r.posterior},
+                                               {"sweeps", r.sweeps},
+                                               {"temperature", r.temperature}}}};
+                               }},
+                    report);
 }
 
 std::string describe(const Report& report, const Outcome& outcome) {

@@ -9,7 +9,7 @@
 namespace lehr {
 namespace {
 
-using Features = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Table = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr Eigen::Index kColumns = 256;
 constexpr int kLloyd = 20;
@@ -26,26 +26,28 @@ std::pair<Eigen::Index, double> column(std::uint64_t feature, bool hashed) {
 
 class Observations {
  public:
-  Observations(const Started& s, const std::vector<model::PlateId>& axes) : s_(s), axes_(axes) {}
+  /// With `covariates`, givens are columns like what was observed.
+  Observations(const Started& s, const std::vector<model::PlateId>& axes, bool covariates = false)
+      : s_(s), axes_(axes), covariates_(covariates) {}
 
   /// One row an element; columns standardised. No columns where nothing was observed.
-  Features features() {
+  Table features() {
     Eigen::Index elements = 0;
-    std::vector<Features> parts;
+    std::vector<Table> parts;
     for (std::size_t k = 0; k < s_.model.variables.size(); ++k) {
       const model::Variable& v = s_.model.variables[k];
-      if (!v.observed || v.axes.size() < axes_.size() || !same_lead(v)) continue;
-      if (auto part = of(model::VariableId(k))) {
-        elements = part->rows();
-        parts.push_back(std::move(*part));
-      }
+      if (v.observed) add(v, s_.lowered.data.observed[k], parts);
     }
+    for (std::size_t k = 0; k < s_.model.givens.size() && covariates_; ++k)
+      add(s_.model.givens[k], s_.lowered.data.givens[k], parts);
+    if (covariates_ && axes_.size() == 1) add_named(parts);
+    if (!parts.empty()) elements = parts.front().rows();
     Eigen::Index columns = 0;
-    for (const Features& p : parts)
+    for (const Table& p : parts)
       columns += p.cols();
-    Features out(elements, columns);
+    Table out(elements, columns);
     Eigen::Index at = 0;
-    for (const Features& p : parts) {
+    for (const Table& p : parts) {
       out.middleCols(at, p.cols()) = p;
       at += p.cols();
     }
@@ -60,14 +62,53 @@ class Observations {
  private:
   model::PlateId set(model::PlateId p) const { return s_.model[p].set; }
 
-  bool same_lead(const model::Variable& v) const {
+  template <class Named>
+  void add(const Named& v, loops::BufferId buffer, std::vector<Table>& parts) const {
+    if (v.axes.size() < axes_.size() || !same_lead(v)) return;
+    std::optional<Table> part = of(v, static_cast<std::int64_t>(buffer.index()));
+    if (part && (parts.empty() || parts.front().rows() == part->rows())) parts.push_back(std::move(*part));
+  }
+
+  /// What was observed where data name an element (a tie of a node), by what else they name there (the other node).
+  void add_named(std::vector<Table>& parts) const {
+    const auto rows = static_cast<Eigen::Index>(s_.plate_sizes[set(axes_[0]).index()]);
+    for (std::size_t a = 0; a < s_.model.givens.size(); ++a) {
+      const model::Given& by = s_.model.givens[a];
+      if (!by.value_plate || set(*by.value_plate) != set(axes_[0])) continue;
+      for (std::size_t k = 0; k < s_.model.variables.size(); ++k) {
+        const model::Variable& v = s_.model.variables[k];
+        if (!v.observed || v.value_plate || !v.event.empty() || v.axes != by.axes) continue;
+        Table part = Table::Zero(rows, kColumns);
+        for (std::size_t b = 0; b < s_.model.givens.size(); ++b) {
+          const model::Given& other = s_.model.givens[b];
+          if (b == a || !other.value_plate || other.axes != by.axes) continue;
+          const bool hashed = s_.plate_sizes[set(*other.value_plate).index()] > kColumns;
+          count_named(s_.lowered.data.givens[a], s_.lowered.data.givens[b], s_.lowered.data.observed[k], hashed, part);
+        }
+        if (parts.empty() || parts.front().rows() == rows) parts.push_back(std::move(part));
+      }
+    }
+  }
+
+  void count_named(loops::BufferId row, loops::BufferId other, loops::BufferId value, bool hashed, Table& to) const {
+    const auto at = [](loops::BufferId b) { return static_cast<std::int64_t>(b.index()); };
+    const std::span<const std::int64_t> rows = s_.engine.integers(at(row)), others = s_.engine.integers(at(other));
+    const std::span<const double> x = s_.engine.reals(at(value));
+    for (std::size_t e = 0; e < x.size(); ++e) {
+      if (std::isnan(x[e]) || rows[e] < 0 || others[e] < 0) continue;
+      const auto [c, sign] = column(static_cast<std::uint64_t>(others[e]), hashed);
+      to(static_cast<Eigen::Index>(rows[e]), c) += sign * x[e];
+    }
+  }
+
+  template <class Named>
+  bool same_lead(const Named& v) const {
     return std::equal(axes_.begin(), axes_.end(), v.axes.begin(),
                       [&](model::PlateId a, model::PlateId b) { return set(a) == set(b); });
   }
 
-  std::optional<Features> of(model::VariableId id) const {
-    const model::Variable& v = s_.model[id];
-    const auto buffer = static_cast<std::int64_t>(s_.lowered.data.observed[id.index()].index());
+  template <class Named>
+  std::optional<Table> of(const Named& v, std::int64_t buffer) const {
     const bool category = v.value_plate.has_value();
     const std::size_t length = category ? s_.engine.integers(buffer).size() : s_.engine.reals(buffer).size();
     const auto value = [&](std::size_t i) {
@@ -93,10 +134,9 @@ class Observations {
   }
 
   template <class Value>
-  static Features rectangular(std::size_t elements, std::size_t width, bool category, const Value& value) {
+  static Table rectangular(std::size_t elements, std::size_t width, bool category, const Value& value) {
     const bool hashed = category || static_cast<Eigen::Index>(width) > kColumns;
-    Features out =
-        Features::Zero(static_cast<Eigen::Index>(elements), hashed ? kColumns : static_cast<Eigen::Index>(width));
+    Table out = Table::Zero(static_cast<Eigen::Index>(elements), hashed ? kColumns : static_cast<Eigen::Index>(width));
     for (std::size_t e = 0; e < elements; ++e) {
       for (std::size_t i = 0; i < width; ++i) {
         const double x = value(e * width + i);
@@ -111,11 +151,10 @@ class Observations {
 
   /// Rows of different lengths: shares of categories, or means.
   template <class Value>
-  static Features ragged(const std::vector<std::size_t>& first, std::size_t inner, bool category, const Value& value) {
+  static Table ragged(const std::vector<std::size_t>& first, std::size_t inner, bool category, const Value& value) {
     const bool hashed = category || static_cast<Eigen::Index>(inner) > kColumns;
     const std::size_t rows = first.size() - 1;
-    Features out =
-        Features::Zero(static_cast<Eigen::Index>(rows), hashed ? kColumns : static_cast<Eigen::Index>(inner));
+    Table out = Table::Zero(static_cast<Eigen::Index>(rows), hashed ? kColumns : static_cast<Eigen::Index>(inner));
     for (std::size_t e = 0; e < rows; ++e) {
       const double share =
           static_cast<double>(inner) / std::max<double>(1, static_cast<double>(first[e + 1] - first[e]));
@@ -131,11 +170,12 @@ class Observations {
 
   const Started& s_;
   const std::vector<model::PlateId>& axes_;
+  bool covariates_;
 };
 
 /// Seeds far from each other: each next one with probability proportional to its squared distance.
-Features plus_plus(const Features& x, Eigen::Index k, Rng& rng) {
-  Features centres(k, x.cols());
+Table plus_plus(const Table& x, Eigen::Index k, Rng& rng) {
+  Table centres(k, x.cols());
   Eigen::VectorXd distance = Eigen::VectorXd::Constant(x.rows(), 1.0);
   for (Eigen::Index c = 0; c < k; ++c) {
     double left = draw_uniform(rng) * distance.sum();
@@ -151,14 +191,19 @@ Features plus_plus(const Features& x, Eigen::Index k, Rng& rng) {
 
 }  // namespace
 
+Features features_of(const Started& s, const std::vector<model::PlateId>& axes) {
+  const Table x = Observations(s, axes, true).features();
+  return {static_cast<std::size_t>(x.cols()), {x.data(), x.data() + x.size()}};
+}
+
 std::vector<std::int64_t> cluster(const Started& s, const std::vector<model::PlateId>& axes, std::int64_t k, Rng& rng) {
-  const Features x = Observations(s, axes).features();
+  const Table x = Observations(s, axes).features();
   if (x.cols() == 0 || x.rows() == 0) return {};
-  Features centres = plus_plus(x, k, rng);
+  Table centres = plus_plus(x, k, rng);
   std::vector<std::int64_t> out(static_cast<std::size_t>(x.rows()), -1);
   for (int round = 0; round < kLloyd; ++round) {
     bool moved = false;
-    Features sums = Features::Zero(k, x.cols());
+    Table sums = Table::Zero(k, x.cols());
     Eigen::VectorXd counts = Eigen::VectorXd::Zero(k);
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
       Eigen::Index nearest = 0;

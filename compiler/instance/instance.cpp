@@ -218,6 +218,10 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKin
   return true;
 }
 
+std::vector<Components> Instance::components() {
+  return components_of({model_, schedule_, lowered_, engine(), plate_sizes_});
+}
+
 Result<bool> Instance::set(const std::vector<NamedArray>& arrays, const std::string& source) {
   bool of_items = false;
   for (const NamedArray& a : arrays) {

@@ -58,6 +58,9 @@ class Instance {
   /// cannot be told apart, and from which no sweep leads away.
   std::vector<std::string> equal_components() const;
 
+  /// What moves of a search can change; it refers to this instance.
+  std::vector<Components> components();
+
   /// Puts values in the place of draws, packed as a BoundArray, by VariableId; those without a value stay. Of models
   /// that draw.
   Result<bool> put_draw(const std::vector<std::vector<double>>& values);

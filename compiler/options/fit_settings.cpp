@@ -155,6 +155,8 @@ Result<Method> searched(const FitOptions& o) {
     out.leaders = 4;
     out.patience = 10;
     out.cycles = true;
+    out.move_share = 4;
+    out.splits = 8;
   }
   return Method(SearchedAscent{out});
 }

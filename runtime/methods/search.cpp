@@ -38,6 +38,7 @@ class Search {
       return out_;
     }
     anneal();
+    if (out_.status != Status::numerical_failure && out_.status != Status::interrupted) move();
     return out_;
   }
 
@@ -95,6 +96,14 @@ class Search {
     annealed.arm = std::clamp(length_, kShortestArm, o_.arm);
     annealed.hasty = true;
     run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
+  }
+
+  void move() {
+    MoveOptions moves{o_};
+    moves.most_sweeps = static_cast<std::int64_t>(o_.move_share * static_cast<double>(report_.sweeps));
+    moves.splits = o_.splits;
+    const Outcome settled = out_;
+    run([&](const OnSweep& counted) { return run_moves(e_, moves, o_.components, settled, counted, report_.moves); });
   }
 
   const Engine& e_;

@@ -1,11 +1,12 @@
 // Coordinate ascent from the best of many starts. Arms of every kind of start make a few sweeps, the best go on
 // (successive halving: Jamieson & Talwalkar 2016), the leaders converge, more of them where what they find differs, and
-// the best of these is annealed from its melting temperature where there is one.
+// the best of these is annealed from its melting temperature where there is one; moves of components follow.
 #pragma once
 #include <string_view>
 #include <vector>
 
 #include "runtime/methods/auto_anneal.h"
+#include "runtime/methods/moves.h"
 
 namespace lehr {
 
@@ -13,6 +14,9 @@ struct SearchOptions : AutoOptions {
   std::int64_t starts = 2;    // of each kind
   std::int64_t leaders = 3;   // arms that converge at least
   std::int64_t patience = 4;  // lengths of the best run in sweeps, up to which more converge while they differ
+  double move_share = 1;      // sweeps of moves, in those before them
+  std::int64_t splits = 4;    // see MoveOptions
+  std::vector<Components> components = {};  // what moves may change
 };
 
 struct SearchReport : AutoReport {
@@ -26,7 +30,8 @@ struct SearchReport : AutoReport {
     bool converged = false;  // and to its end
   };
   std::vector<Start> starts;
-  std::int64_t sweeps = 0;  // of all arms
+  MoveReport moves;
+  std::int64_t sweeps = 0;  // of all arms and moves
 };
 
 /// The arm that is in place at first (of `first`) is one of those that race. Deterministic in the seed.

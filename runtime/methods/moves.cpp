@@ -1,0 +1,430 @@
+#include "runtime/methods/moves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "runtime/methods/component_edits.h"
+#include "runtime/methods/split.h"
+
+namespace lehr {
+namespace {
+
+using State = std::vector<std::vector<double>>;
+using Kind = ComponentArray::Kind;
+
+constexpr std::size_t kSample = 1000;   // items that are looked at one by one
+constexpr std::size_t kPairs = 60;      // merges whose bound is estimated, in one round
+constexpr std::size_t kMergeTries = 5;  // of those, merges that are tried
+constexpr std::int64_t kTrial = 40;     // sweeps of a trial at most
+constexpr double kGain = 1e-6;          // relative, of a move that is kept
+constexpr double kLittle = 1e-7;        // relative, of a sweep after which a kept move is compared with others
+constexpr double kEmpty = 0.5;          // expected elements below which a component is free
+constexpr double kMember = 0.3;         // share of an element that makes it a member
+
+/// An interrupt.
+struct Stop {};
+
+class Mover {
+ public:
+  Mover(const Engine& e, const MoveOptions& o, const Components& c, const OnSweep& on_sweep, MoveReport& report,
+        Outcome& out)
+      : e_(e), o_(o), c_(c), on_sweep_(on_sweep), report_(report), out_(out), rng_(o.seed, 0x30E5) {}
+
+  /// Rounds of all moves until one keeps none.
+  void run() {
+    best_ = e_.save();
+    elbo_ = out_.elbo;
+    masses_ = masses_of(e_, c_);
+    if (!heads_agree(e_, c_)) return;
+    report_.plates.push_back(c_.name);
+    try {
+      while (has_sweeps()) {
+        const bool ordered = order();
+        const bool merged = merges(), removed = removals(), split = splits();
+        if (!ordered && !merged && !removed && !split) break;
+      }
+    } catch (const Stop&) {
+      out_.status = Status::interrupted;
+    }
+    e_.load(best_);
+    out_.elbo = elbo_;
+  }
+
+ private:
+  bool has_sweeps() const { return report_.sweeps < o_.most_sweeps; }
+  /// More than what is left to gain without a move.
+  double margin() const { return kGain * (1 + std::abs(elbo_)); }
+
+  /// False: the state is not one of a model of these data.
+  bool bound(double& value) const {
+    Elbo elbo;
+    if (e_.elbo(elbo) != 0 || !machine::is_possible(elbo.value)) return false;
+    value = elbo.value;
+    return true;
+  }
+
+  bool step(double& value) {
+    if (sweep(e_, o_) != 0 || !bound(value)) return false;
+    ++report_.sweeps;
+    if (!on_sweep_({report_.sweeps, value, 1, value})) throw Stop{};
+    return true;
+  }
+
+  /// Sweeps of an edited state, as long as there is hope: what is left to gain by the ratio of the last two gains.
+  bool rises() {
+    double previous = 0, gain = 0, value = 0;
+    for (std::int64_t k = 0; k < kTrial; ++k) {
+      if (!step(value)) return false;
+      if (value > elbo_ + margin()) return true;
+      if (k >= 2) {
+        const double ratio = std::clamp((value - previous) / std::max(gain, 1e-300), 0.0, 0.95);
+        if (value + 3 * (value - previous) * ratio / (1 - ratio) < elbo_) return false;
+      }
+      gain = k > 0 ? value - previous : INFINITY;
+      previous = value;
+    }
+    return false;
+  }
+
+  /// What was kept goes on until a sweep gains little.
+  void keep() {
+    double value = 0;
+    bound(value);
+    for (std::int64_t k = 0; k < kTrial; ++k) {
+      best_ = e_.save();
+      const double before = elbo_ = value;
+      if (!step(value) || value - before <= kLittle * (1 + std::abs(before))) break;
+    }
+    if (value > elbo_) {
+      best_ = e_.save();
+      elbo_ = value;
+    } else {
+      e_.load(best_);
+    }
+    masses_ = masses_of(e_, c_);
+    scanned_.clear();
+    scored_.clear();
+  }
+
+  template <class Edit>
+  bool attempt(MoveReport::Kind& kind, const Edit& edit) {
+    ++kind.tried;
+    e_.load(best_);
+    if (edit() != 0 || !rises()) return false;
+    ++kind.accepted;
+    keep();
+    return true;
+  }
+
+  std::vector<std::size_t> occupied() const {
+    std::vector<std::size_t> out = by_size(masses_);
+    std::erase_if(out, [&](std::size_t k) { return masses_[k] < kEmpty; });
+    return out;
+  }
+
+  struct Pair {
+    std::size_t from, to;
+    double score;
+  };
+
+  /// Components by size, where the weights have an order.
+  bool order() {
+    const bool sorted =
+        std::ranges::adjacent_find(masses_, [](double a, double b) { return b > a + kEmpty; }) == masses_.end();
+    if (!c_.ordered || sorted) return false;
+    return attempt(report_.orders, [&] { return form_components(e_, c_); });
+  }
+
+  /// Pairs of occupied components, the nearest first where there are too many to be scored: by the increase of the
+  /// squared deviations from the mean of a component (Ward 1963), of the shares of statistics.
+  std::vector<Pair> pairs() const {
+    const std::vector<std::size_t> in = occupied();
+    std::vector<Pair> out;
+    for (std::size_t a = 0; a < in.size(); ++a) {
+      for (std::size_t b = a + 1; b < in.size(); ++b)
+        out.push_back({in[b], in[a], 0});
+    }
+    if (out.size() <= kPairs) return out;
+    const std::vector<std::vector<double>> means = means_of(in);
+    for (Pair& p : out) {
+      const double weight = masses_[p.from] * masses_[p.to] / (masses_[p.from] + masses_[p.to]);
+      for (std::size_t i = 0; i < means[p.to].size(); ++i)
+        p.score += weight * (means[p.from][i] - means[p.to][i]) * (means[p.from][i] - means[p.to][i]);
+    }
+    std::ranges::stable_sort(out, {}, &Pair::score);
+    out.resize(kPairs);
+    return out;
+  }
+
+  /// Statistics by component, an element's each, in units of their spread over the components.
+  std::vector<std::vector<double>> means_of(const std::vector<std::size_t>& in) const {
+    std::vector<std::vector<double>> out(c_.count);
+    for (const ComponentArray& a : c_.arrays) {
+      if (a.kind != Kind::statistic) continue;
+      for (std::size_t k = 0; k < c_.count; ++k) {
+        const std::vector<double> part = slice_of(e_, a, k);
+        out[k].insert(out[k].end(), part.begin(), part.end());
+      }
+    }
+    for (const std::size_t k : in) {
+      for (double& x : out[k])
+        x /= masses_[k];
+    }
+    for (std::size_t i = 0; i < out[0].size(); ++i) {
+      double mean = 0, square = 0;
+      for (const std::size_t k : in)
+        mean += out[k][i] / static_cast<double>(in.size());
+      for (const std::size_t k : in)
+        square += (out[k][i] - mean) * (out[k][i] - mean);
+      for (const std::size_t k : in)
+        out[k][i] /= square > 0 ? std::sqrt(square) : 1;
+    }
+    return out;
+  }
+
+  /// Merges by their bound before any sweep, best first: entropies of the items are still those of two components.
+  std::vector<Pair> scored_pairs() {
+    e_.load(best_);
+    std::vector<Pair> out = pairs();
+    for (Pair& p : out) {
+      e_.load(best_);
+      p.score = -INFINITY;
+      if (merge(e_, c_, p.from, p.to) == 0 && !bound(p.score)) p.score = -INFINITY;
+    }
+    std::ranges::stable_sort(out, std::greater{}, &Pair::score);
+    return out;
+  }
+
+  bool merges() {
+    bool any = false, again = true;
+    while (again && has_sweeps()) {
+      again = false;
+      std::vector<Pair> found = scored_pairs();
+      if (found.size() > kMergeTries) found.resize(kMergeTries);
+      for (const Pair& p : found) {
+        if (!has_sweeps()) break;
+        again = attempt(report_.merges, [&] { return merge(e_, c_, p.from, p.to); });
+        if (again) break;
+      }
+      any = any || again;
+    }
+    return any;
+  }
+
+  /// The small ones first.
+  bool removals() {
+    bool any = false;
+    std::vector<std::size_t> order = occupied();
+    std::ranges::reverse(order);
+    if (order.size() > kMergeTries) order.resize(kMergeTries);
+    for (const std::size_t k : order) {
+      if (!has_sweeps() || occupied().size() < 2) break;
+      any = attempt(report_.removals, [&] { return remove(e_, c_, k); }) || any;
+    }
+    return any;
+  }
+
+  /// A component that is free; otherwise what a merge leaves free.
+  struct Room {
+    std::size_t at = 0;
+    std::optional<Pair> merged = {};
+  };
+
+  std::optional<Room> room_beside(std::size_t split) {
+    for (std::size_t k = 0; k < c_.count; ++k) {
+      if (masses_[k] < kEmpty && k != split) return Room{k};
+    }
+    if (scored_.empty()) scored_ = scored_pairs();
+    for (const Pair& p : scored_) {
+      if (p.from != split && p.to != split) return Room{p.from, p};
+    }
+    return std::nullopt;
+  }
+
+  bool splits() {
+    constexpr Division kDivisions[] = {Division::two_means, Division::ball, Division::half, Division::few};
+    bool any = false;
+    for (const Allocation& a : c_.allocations) {
+      for (const std::size_t k : by_size(masses_)) {
+        for (std::int64_t n = 0; n < o_.splits && has_sweeps() && masses_[k] > 2 * kEmpty; ++n) {
+          if (!split(a, k, kDivisions[static_cast<std::size_t>(n) % std::size(kDivisions)])) continue;
+          any = true;
+          n = -1;
+        }
+      }
+    }
+    return any;
+  }
+
+  bool split(const Allocation& a, std::size_t k, Division division) {
+    e_.load(best_);
+    const std::vector<std::int64_t> part = part_of(members(a, k), features(a), division, rng_);
+    if (part.empty()) return false;
+    const std::optional<Room> room = room_beside(k);
+    if (!room) return false;
+    return attempt(report_.splits, [&]() -> std::int32_t {
+      return a.step >= 0 ? divide_items(a, k, *room, part) : divide_elements(a, k, *room, part);
+    });
+  }
+
+  const Features& features(const Allocation& a) {
+    const auto at = static_cast<std::size_t>(&a - c_.allocations.data());
+    features_.resize(c_.allocations.size());
+    if (!features_[at]) features_[at] = a.features ? a.features() : Features{};
+    return *features_[at];
+  }
+
+  /// Elements of which the component has a share worth moving.
+  std::vector<std::int64_t> members(const Allocation& a, std::size_t k) {
+    std::vector<std::int64_t> out;
+    const auto take = [&](std::int64_t i, std::span<const double> shares) {
+      if (shares[k] >= kMember * std::accumulate(shares.begin(), shares.end(), 1e-9)) out.push_back(i);
+    };
+    if (a.step < 0) {
+      const std::span<const double> x = e_.reals(a.buffer);
+      for (std::size_t i = 0; i * c_.count < x.size(); ++i)
+        take(static_cast<std::int64_t>(i), x.subspan(i * c_.count, c_.count));
+      return out;
+    }
+    if (!scanned_.contains(&a)) scan(a);
+    for (const auto& [i, shares] : scanned_[&a])
+      take(i, shares);
+    return out;
+  }
+
+  const StepRow& stage(const Allocation& a) const { return e_.steps()[static_cast<std::size_t>(a.step)]; }
+
+  /// What a random sample of the items has of each component.
+  void scan(const Allocation& a) {
+    const auto items = static_cast<std::size_t>(e_.extent(stage(a).items));
+    std::vector<std::int64_t> order(items);
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    if (items > kSample) {
+      shuffle(rng_, order);
+      order.resize(kSample);
+      std::ranges::sort(order);
+    }
+    auto& found = scanned_[&a];
+    if (e_.call(stage(a).tables) != 0) return;
+    for (const std::int64_t i : order) {
+      if (sum_items(e_, o_, stage(a), {&i, 1}) == 0) found.emplace_back(i, masses_of(e_, c_));
+    }
+    e_.load(best_);
+  }
+
+  std::int32_t make_room(const Room& room) {
+    return room.merged ? merge(e_, c_, room.merged->from, room.merged->to) : 0;
+  }
+
+  /// What the part of the items has of the component becomes the other component's.
+  std::int32_t divide_items(const Allocation& a, std::size_t k, const Room& room,
+                            const std::vector<std::int64_t>& part) {
+    if (const std::int32_t status = e_.call(stage(a).tables)) return status;
+    if (const std::int32_t status = sum_items(e_, o_, stage(a), part)) return status;
+    std::vector<std::vector<double>> moved;
+    for (const ComponentArray& x : c_.arrays) {
+      if (x.kind != Kind::statistic) continue;
+      const std::span<double> sums = e_.reals(x.buffer);
+      moved.emplace_back(sums.begin(), sums.end());
+      fold(e_, x, k, room.at);
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        moved.back()[i] = sums[i] - moved.back()[i];
+    }
+    e_.load(best_);
+    if (const std::int32_t status = make_room(room)) return status;
+    if (const std::int32_t status = twin(e_, c_, k, room.at)) return status;
+    auto from = moved.begin();
+    for (const ComponentArray& x : c_.arrays) {
+      if (x.kind != Kind::statistic) continue;
+      const std::span<double> sums = e_.reals(x.buffer);
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i] += (*from)[i];
+      ++from;
+    }
+    return form_components(e_, c_);
+  }
+
+  /// The probabilities of the part of the elements; of pairs, and of sums over pairs, the share that it is.
+  std::int32_t divide_elements(const Allocation& a, std::size_t k, const Room& room,
+                               const std::vector<std::int64_t>& part) {
+    if (const std::int32_t status = make_room(room)) return status;
+    if (const std::int32_t status = twin(e_, c_, k, room.at)) return status;
+    const std::span<double> x = e_.reals(a.buffer);
+    double whole = 0, moved = 0;
+    for (std::size_t i = k; i < x.size(); i += c_.count)
+      whole += x[i];
+    for (const std::int64_t i : part) {
+      const auto row = static_cast<std::size_t>(i) * c_.count;
+      moved += x[row + k];
+      x[row + room.at] += std::exchange(x[row + k], 0.0);
+    }
+    const double share = whole > 0 ? moved / whole : 0;
+    std::vector<std::vector<double>> pairs;
+    const auto is_pair = [](const ComponentArray& s) { return s.kind == Kind::statistic && s.axes.size() > 1; };
+    for (const ComponentArray& s : c_.arrays) {
+      if (s.kind == Kind::pair || is_pair(s)) fold(e_, s, k, room.at, share);
+      if (is_pair(s)) pairs.emplace_back(e_.reals(s.buffer).begin(), e_.reals(s.buffer).end());
+    }
+    if (a.sums >= 0) {
+      if (const std::int32_t status = machine::sum_statistics(e_.machine())) return status;
+    }
+    auto from = pairs.begin();
+    for (const ComponentArray& s : c_.arrays) {
+      if (is_pair(s)) std::ranges::copy(*from++, e_.reals(s.buffer).begin());
+    }
+    return form_components(e_, c_);
+  }
+
+  const Engine& e_;
+  const MoveOptions& o_;
+  const Components& c_;
+  const OnSweep& on_sweep_;
+  MoveReport& report_;
+  Outcome& out_;
+  Rng rng_;
+  State best_;
+  double elbo_ = 0;
+  std::vector<double> masses_;  // of the best state
+  /// Of the best state: what a sample of the items has of each component, and merges by their bound.
+  std::map<const Allocation*, std::vector<std::pair<std::int64_t, std::vector<double>>>> scanned_;
+  std::vector<Pair> scored_;
+  std::vector<std::optional<Features>> features_;
+};
+
+}  // namespace
+
+Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Components>& components, Outcome settled,
+                  const OnSweep& on_sweep, MoveReport& report) {
+  const PlainAtEnd plain{e};
+  Outcome out = std::move(settled);
+  report.before = out.elbo;
+  for (const Components& c : components) {
+    if (out.status != Status::interrupted && o.most_sweeps > 0) Mover(e, o, c, on_sweep, report, out).run();
+  }
+  out.iterations = report.sweeps;
+  if (out.elbo <= report.before || out.status == Status::interrupted) return out;
+  const State best = e.save();
+  const double elbo = out.elbo;
+  const auto later = [&](SweepReport s) {
+    s.iteration += report.sweeps;
+    return on_sweep(s);
+  };
+  const Outcome finished = run_cavi(e, o, later);
+  report.sweeps += finished.iterations;
+  if (finished.status == Status::numerical_failure) {
+    e.load(best);
+    out.elbo = elbo;
+  } else {
+    out.status = finished.status;
+    out.elbo = finished.elbo;
+    out.decreases += finished.decreases;
+  }
+  out.iterations = report.sweeps;
+  return out;
+}
+
+}  // namespace lehr
