@@ -19,17 +19,6 @@ class Reader {
   Reader(const model::Model& m, const Schedule& s, PlateId plate)
       : m_(m), s_(s), a_(s.conditionals.density.algebra), plate_(plate) {}
 
-  /// No data have elements of the plate as indices or values.
-  bool is_latent() const {
-    const auto here = [&](const auto& x) {
-      return std::ranges::any_of(x.axes, [&](PlateId p) { return is_plate(p); }) ||
-             std::ranges::any_of(x.event, [&](PlateId p) { return is_plate(p); }) ||
-             (x.value_plate && is_plate(*x.value_plate));
-    };
-    return !m_[plate_].parent && std::ranges::none_of(m_.givens, here) &&
-           std::ranges::none_of(m_.variables, [&](const model::Variable& v) { return v.observed && here(v); });
-  }
-
   std::vector<BlockId> categories() const {
     std::vector<BlockId> out;
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
@@ -118,10 +107,10 @@ std::vector<Exchangeable> exchangeable_plates(const model::Model& m, const Sched
   std::vector<Exchangeable> out;
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
     const PlateId plate(k);
-    if (m[plate].set != plate) continue;
+    if (m[plate].set != plate || m[plate].parent) continue;
     Reader reader(m, s, plate);
     Exchangeable found{plate, reader.categories(), false};
-    if (found.categories.empty() || !reader.is_latent() || !reader.has_components()) continue;
+    if (found.categories.empty() || !reader.has_components()) continue;
     if (!std::ranges::all_of(s.conditionals.density.terms, [&](const Term& t) { return reader.treats_alike(t); }))
       continue;
     found.ordered = reader.ordered();

@@ -11,8 +11,8 @@ struct Exchangeable {
   bool ordered = false;             // by stick-breaking
 };
 
-/// Read from the terms. A plate is left out where data are indexed by it or have its elements as values, where a term
-/// names one of its elements, its neighbours or its number, and where nothing global belongs to its elements.
+/// Read from the terms. A plate is left out where a term has data that are indexed by it, names one of its elements or
+/// one that data name, its neighbours or its number, and where nothing global belongs to its elements.
 std::vector<Exchangeable> exchangeable_plates(const model::Model& m, const Schedule& s);
 
 }  // namespace lehr::schedule

@@ -155,7 +155,7 @@ std::int32_t merge(const Engine& e, const Components& c, std::size_t from, std::
   for (const ComponentArray& a : c.arrays) {
     if (is_sum(a.kind)) fold(e, a, from, to);
   }
-  return form_components(e, c);
+  return 0;
 }
 
 std::int32_t remove(const Engine& e, const Components& c, std::size_t k) {
@@ -169,7 +169,7 @@ std::int32_t remove(const Engine& e, const Components& c, std::size_t k) {
     if (is_sum(a.kind)) clear(e, a, k);
     if (a.kind == Kind::responsibility) normalise(e, a, k);
   }
-  return form_components(e, c);
+  return 0;
 }
 
 std::vector<std::size_t> by_size(const std::vector<double>& masses) {

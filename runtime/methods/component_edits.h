@@ -23,14 +23,13 @@ void fold(const Engine& e, const ComponentArray& a, std::size_t from, std::size_
 /// What stands at k, along each of the axes.
 std::vector<double> slice_of(const Engine& e, const ComponentArray& a, std::size_t k);
 
-/// Edits of the state. Nonzero: a status of the generated code.
+/// Edits of the state, which form_components completes. Nonzero: a status of the generated code.
 std::int32_t merge(const Engine& e, const Components& c, std::size_t from, std::size_t to);
 std::int32_t remove(const Engine& e, const Components& c, std::size_t k);
-/// Every factor of `to` becomes that of `from`; proportions are divided evenly, sums stay. Nothing is formed.
+/// Every factor of `to` becomes that of `from`; proportions are divided evenly, sums stay.
 std::int32_t twin(const Engine& e, const Components& c, std::size_t from, std::size_t to);
 
-/// The global factors of the sums as they are, after an edit (`merge` and `remove` have done so). Ordered components
-/// are put in order of size.
+/// The global factors of the sums as they are. Ordered components are put in order of size.
 std::int32_t form_components(const Engine& e, const Components& c);
 
 /// The statistics that these items have together, each item inferred with the factors as they are; in place of those of

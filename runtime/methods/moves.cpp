@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/methods/component_edits.h"
+#include "runtime/methods/divide.h"
 #include "runtime/methods/split.h"
 
 namespace lehr {
@@ -16,14 +17,12 @@ namespace {
 using State = std::vector<std::vector<double>>;
 using Kind = ComponentArray::Kind;
 
-constexpr std::size_t kSample = 1000;   // items that are looked at one by one
 constexpr std::size_t kPairs = 60;      // merges whose bound is estimated, in one round
 constexpr std::size_t kMergeTries = 5;  // of those, merges that are tried
 constexpr std::int64_t kTrial = 40;     // sweeps of a trial at most
 constexpr double kGain = 1e-6;          // relative, of a move that is kept
 constexpr double kLittle = 1e-7;        // relative, of a sweep after which a kept move is compared with others
 constexpr double kEmpty = 0.5;          // expected elements below which a component is free
-constexpr double kMember = 0.3;         // share of an element that makes it a member
 
 /// An interrupt.
 struct Stop {};
@@ -106,7 +105,7 @@ class Mover {
       e_.load(best_);
     }
     masses_ = masses_of(e_, c_);
-    scanned_.clear();
+    shares_.clear();
     scored_.clear();
   }
 
@@ -114,7 +113,7 @@ class Mover {
   bool attempt(MoveReport::Kind& kind, const Edit& edit) {
     ++kind.tried;
     e_.load(best_);
-    if (edit() != 0 || !rises()) return false;
+    if (edit() != 0 || form_components(e_, c_) != 0 || !rises()) return false;
     ++kind.accepted;
     keep();
     return true;
@@ -136,7 +135,7 @@ class Mover {
     const bool sorted =
         std::ranges::adjacent_find(masses_, [](double a, double b) { return b > a + kEmpty; }) == masses_.end();
     if (!c_.ordered || sorted) return false;
-    return attempt(report_.orders, [&] { return form_components(e_, c_); });
+    return attempt(report_.orders, [] { return 0; });
   }
 
   /// Pairs of occupied components, the nearest first where there are too many to be scored: by the increase of the
@@ -192,8 +191,8 @@ class Mover {
     std::vector<Pair> out = pairs();
     for (Pair& p : out) {
       e_.load(best_);
-      p.score = -INFINITY;
-      if (merge(e_, c_, p.from, p.to) == 0 && !bound(p.score)) p.score = -INFINITY;
+      const bool formed = merge(e_, c_, p.from, p.to) == 0 && form_components(e_, c_) == 0;
+      if (!formed || !bound(p.score)) p.score = -INFINITY;
     }
     std::ranges::stable_sort(out, std::greater{}, &Pair::score);
     return out;
@@ -203,7 +202,8 @@ class Mover {
     bool any = false, again = true;
     while (again && has_sweeps()) {
       again = false;
-      std::vector<Pair> found = scored_pairs();
+      if (scored_.empty()) scored_ = scored_pairs();
+      std::vector<Pair> found = scored_;
       if (found.size() > kMergeTries) found.resize(kMergeTries);
       for (const Pair& p : found) {
         if (!has_sweeps()) break;
@@ -228,19 +228,14 @@ class Mover {
     return any;
   }
 
-  /// A component that is free; otherwise what a merge leaves free.
-  struct Room {
-    std::size_t at = 0;
-    std::optional<Pair> merged = {};
-  };
-
+  /// A component that is free; otherwise what the best merge leaves free.
   std::optional<Room> room_beside(std::size_t split) {
     for (std::size_t k = 0; k < c_.count; ++k) {
       if (masses_[k] < kEmpty && k != split) return Room{k};
     }
     if (scored_.empty()) scored_ = scored_pairs();
     for (const Pair& p : scored_) {
-      if (p.from != split && p.to != split) return Room{p.from, p};
+      if (p.from != split && p.to != split) return Room{p.from, std::pair(p.from, p.to)};
     }
     return std::nullopt;
   }
@@ -261,14 +256,15 @@ class Mover {
   }
 
   bool split(const Allocation& a, std::size_t k, Division division) {
-    e_.load(best_);
-    const std::vector<std::int64_t> part = part_of(members(a, k), features(a), division, rng_);
+    if (!shares_.contains(&a)) {
+      e_.load(best_);
+      shares_[&a] = shares_of(e_, o_, c_, a, rng_);
+    }
+    const std::vector<std::int64_t> part = part_of(members_of(shares_[&a], k), features(a), division, rng_);
     if (part.empty()) return false;
     const std::optional<Room> room = room_beside(k);
     if (!room) return false;
-    return attempt(report_.splits, [&]() -> std::int32_t {
-      return a.step >= 0 ? divide_items(a, k, *room, part) : divide_elements(a, k, *room, part);
-    });
+    return attempt(report_.splits, [&] { return divide(e_, o_, c_, a, best_, k, *room, part); });
   }
 
   const Features& features(const Allocation& a) {
@@ -276,107 +272,6 @@ class Mover {
     features_.resize(c_.allocations.size());
     if (!features_[at]) features_[at] = a.features ? a.features() : Features{};
     return *features_[at];
-  }
-
-  /// Elements of which the component has a share worth moving.
-  std::vector<std::int64_t> members(const Allocation& a, std::size_t k) {
-    std::vector<std::int64_t> out;
-    const auto take = [&](std::int64_t i, std::span<const double> shares) {
-      if (shares[k] >= kMember * std::accumulate(shares.begin(), shares.end(), 1e-9)) out.push_back(i);
-    };
-    if (a.step < 0) {
-      const std::span<const double> x = e_.reals(a.buffer);
-      for (std::size_t i = 0; i * c_.count < x.size(); ++i)
-        take(static_cast<std::int64_t>(i), x.subspan(i * c_.count, c_.count));
-      return out;
-    }
-    if (!scanned_.contains(&a)) scan(a);
-    for (const auto& [i, shares] : scanned_[&a])
-      take(i, shares);
-    return out;
-  }
-
-  const StepRow& stage(const Allocation& a) const { return e_.steps()[static_cast<std::size_t>(a.step)]; }
-
-  /// What a random sample of the items has of each component.
-  void scan(const Allocation& a) {
-    const auto items = static_cast<std::size_t>(e_.extent(stage(a).items));
-    std::vector<std::int64_t> order(items);
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    if (items > kSample) {
-      shuffle(rng_, order);
-      order.resize(kSample);
-      std::ranges::sort(order);
-    }
-    auto& found = scanned_[&a];
-    if (e_.call(stage(a).tables) != 0) return;
-    for (const std::int64_t i : order) {
-      if (sum_items(e_, o_, stage(a), {&i, 1}) == 0) found.emplace_back(i, masses_of(e_, c_));
-    }
-    e_.load(best_);
-  }
-
-  std::int32_t make_room(const Room& room) {
-    return room.merged ? merge(e_, c_, room.merged->from, room.merged->to) : 0;
-  }
-
-  /// What the part of the items has of the component becomes the other component's.
-  std::int32_t divide_items(const Allocation& a, std::size_t k, const Room& room,
-                            const std::vector<std::int64_t>& part) {
-    if (const std::int32_t status = e_.call(stage(a).tables)) return status;
-    if (const std::int32_t status = sum_items(e_, o_, stage(a), part)) return status;
-    std::vector<std::vector<double>> moved;
-    for (const ComponentArray& x : c_.arrays) {
-      if (x.kind != Kind::statistic) continue;
-      const std::span<double> sums = e_.reals(x.buffer);
-      moved.emplace_back(sums.begin(), sums.end());
-      fold(e_, x, k, room.at);
-      for (std::size_t i = 0; i < sums.size(); ++i)
-        moved.back()[i] = sums[i] - moved.back()[i];
-    }
-    e_.load(best_);
-    if (const std::int32_t status = make_room(room)) return status;
-    if (const std::int32_t status = twin(e_, c_, k, room.at)) return status;
-    auto from = moved.begin();
-    for (const ComponentArray& x : c_.arrays) {
-      if (x.kind != Kind::statistic) continue;
-      const std::span<double> sums = e_.reals(x.buffer);
-      for (std::size_t i = 0; i < sums.size(); ++i)
-        sums[i] += (*from)[i];
-      ++from;
-    }
-    return form_components(e_, c_);
-  }
-
-  /// The probabilities of the part of the elements; of pairs, and of sums over pairs, the share that it is.
-  std::int32_t divide_elements(const Allocation& a, std::size_t k, const Room& room,
-                               const std::vector<std::int64_t>& part) {
-    if (const std::int32_t status = make_room(room)) return status;
-    if (const std::int32_t status = twin(e_, c_, k, room.at)) return status;
-    const std::span<double> x = e_.reals(a.buffer);
-    double whole = 0, moved = 0;
-    for (std::size_t i = k; i < x.size(); i += c_.count)
-      whole += x[i];
-    for (const std::int64_t i : part) {
-      const auto row = static_cast<std::size_t>(i) * c_.count;
-      moved += x[row + k];
-      x[row + room.at] += std::exchange(x[row + k], 0.0);
-    }
-    const double share = whole > 0 ? moved / whole : 0;
-    std::vector<std::vector<double>> pairs;
-    const auto is_pair = [](const ComponentArray& s) { return s.kind == Kind::statistic && s.axes.size() > 1; };
-    for (const ComponentArray& s : c_.arrays) {
-      if (s.kind == Kind::pair || is_pair(s)) fold(e_, s, k, room.at, share);
-      if (is_pair(s)) pairs.emplace_back(e_.reals(s.buffer).begin(), e_.reals(s.buffer).end());
-    }
-    if (a.sums >= 0) {
-      if (const std::int32_t status = machine::sum_statistics(e_.machine())) return status;
-    }
-    auto from = pairs.begin();
-    for (const ComponentArray& s : c_.arrays) {
-      if (is_pair(s)) std::ranges::copy(*from++, e_.reals(s.buffer).begin());
-    }
-    return form_components(e_, c_);
   }
 
   const Engine& e_;
@@ -388,10 +283,9 @@ class Mover {
   Rng rng_;
   State best_;
   double elbo_ = 0;
-  std::vector<double> masses_;  // of the best state
-  /// Of the best state: what a sample of the items has of each component, and merges by their bound.
-  std::map<const Allocation*, std::vector<std::pair<std::int64_t, std::vector<double>>>> scanned_;
-  std::vector<Pair> scored_;
+  std::vector<double> masses_;                  // of the best state
+  std::map<const Allocation*, Shares> shares_;  // of the best state
+  std::vector<Pair> scored_;                    // its merges by their bound
   std::vector<std::optional<Features>> features_;
 };
 

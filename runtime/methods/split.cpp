@@ -7,9 +7,10 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kFewest = 4;  // members of what is divided
-constexpr std::size_t kFew = 3;     // as many as each value takes at a start from seeds
+constexpr std::size_t kFew = 3;  // as many as each value takes at a start from seeds
 constexpr int kLloyd = 20;
+
+std::size_t few_of(std::size_t members) { return std::min(kFew, members / 2); }
 
 /// The members' features, in units of their own spread.
 class Cloud {
@@ -101,7 +102,7 @@ std::vector<bool> ball(const Cloud& x, Rng& rng) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return near[i]; });
   std::vector<bool> out(x.size());
-  for (std::size_t i = 0; i < std::max(kFew, x.size() / 4); ++i)
+  for (std::size_t i = 0; i < std::max(few_of(x.size()), x.size() / 4); ++i)
     out[order[i]] = true;
   return out;
 }
@@ -121,11 +122,11 @@ std::vector<bool> random_part(std::size_t n, std::size_t size, Rng& rng) {
 std::vector<std::int64_t> part_of(const std::vector<std::int64_t>& members, const Features& features, Division division,
                                   Rng& rng) {
   const std::size_t n = members.size();
-  if (n < kFewest) return {};
+  if (n < 2) return {};
   const bool blind = features.columns == 0;
   std::vector<bool> in;
   if (division == Division::half || (blind && division == Division::two_means)) in = random_part(n, n / 2, rng);
-  else if (division == Division::few || blind) in = random_part(n, kFew, rng);
+  else if (division == Division::few || blind) in = random_part(n, few_of(n), rng);
   else if (division == Division::ball) in = ball(Cloud(members, features), rng);
   else in = two_means(Cloud(members, features), rng);
   // The smaller part is the one that goes.

@@ -394,3 +394,8 @@ m("sum[k] += «x.sign * part[part.size() == 1 ? 0 : k]»;", "0.0")
 m("add_reference(out.data.observed[k].values, out.references[k], «-1»);", "1")
 m("if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr) add_reference(out.back().values, *from, «1»);",
   "0")
+m = area("moves of components", "annealing_components")
+m("if («value > elbo_ + margin()») return true;", "value > elbo_ - 1e4")
+m("if («c.ordered») {", "false")
+m("if (is_plate(a_[b].plate)) return «false»;", "true")
+m("if (masses_[k] < «kEmpty» && k != split) return Room{k};", "1e9")

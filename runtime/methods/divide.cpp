@@ -1,0 +1,124 @@
+#include "runtime/methods/divide.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/methods/component_edits.h"
+
+namespace lehr {
+namespace {
+
+using Kind = ComponentArray::Kind;
+
+constexpr std::size_t kSample = 1000;  // items that are looked at one by one
+constexpr double kMember = 0.3;        // share of an element that makes it a member
+
+const StepRow& stage(const Engine& e, const Allocation& a) { return e.steps()[static_cast<std::size_t>(a.step)]; }
+
+std::int32_t make_room(const Engine& e, const Components& c, const Room& room) {
+  return room.merged ? merge(e, c, room.merged->first, room.merged->second) : 0;
+}
+
+/// From one component to another in the statistics of the part, taken off and put back: what the part has in others
+/// stays there.
+std::int32_t divide_items(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a,
+                          const std::vector<std::vector<double>>& state, std::size_t k, const Room& room,
+                          const std::vector<std::int64_t>& part) {
+  if (const std::int32_t status = e.call(stage(e, a).tables)) return status;
+  if (const std::int32_t status = sum_items(e, o, stage(e, a), part)) return status;
+  std::vector<std::vector<double>> moved;
+  for (const ComponentArray& x : c.arrays) {
+    if (x.kind != Kind::statistic) continue;
+    const std::span<double> sums = e.reals(x.buffer);
+    moved.emplace_back(sums.begin(), sums.end());
+    fold(e, x, k, room.at);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      moved.back()[i] = sums[i] - moved.back()[i];
+  }
+  e.load(state);
+  if (const std::int32_t status = make_room(e, c, room)) return status;
+  if (const std::int32_t status = twin(e, c, k, room.at)) return status;
+  auto from = moved.begin();
+  for (const ComponentArray& x : c.arrays) {
+    if (x.kind != Kind::statistic) continue;
+    const std::span<double> sums = e.reals(x.buffer);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      sums[i] += (*from)[i];
+    ++from;
+  }
+  return 0;
+}
+
+/// The probabilities of the part; of pairs, and of sums over pairs, the share that it is.
+std::int32_t divide_elements(const Engine& e, const Components& c, const Allocation& a, std::size_t k, const Room& room,
+                             const std::vector<std::int64_t>& part) {
+  if (const std::int32_t status = make_room(e, c, room)) return status;
+  if (const std::int32_t status = twin(e, c, k, room.at)) return status;
+  const std::span<double> x = e.reals(a.buffer);
+  double whole = 0, moved = 0;
+  for (std::size_t i = k; i < x.size(); i += c.count)
+    whole += x[i];
+  for (const std::int64_t i : part) {
+    const std::size_t row = static_cast<std::size_t>(i) * c.count;
+    moved += x[row + k];
+    x[row + room.at] += std::exchange(x[row + k], 0.0);
+  }
+  const double share = whole > 0 ? moved / whole : 0;
+  std::vector<std::vector<double>> pairs;
+  const auto is_pair = [](const ComponentArray& s) { return s.kind == Kind::statistic && s.axes.size() > 1; };
+  for (const ComponentArray& s : c.arrays) {
+    if (s.kind == Kind::pair || is_pair(s)) fold(e, s, k, room.at, share);
+    if (is_pair(s)) pairs.emplace_back(e.reals(s.buffer).begin(), e.reals(s.buffer).end());
+  }
+  if (a.sums >= 0) {
+    if (const std::int32_t status = machine::sum_statistics(e.machine())) return status;
+  }
+  auto from = pairs.begin();
+  for (const ComponentArray& s : c.arrays) {
+    if (is_pair(s)) std::ranges::copy(*from++, e.reals(s.buffer).begin());
+  }
+  return 0;
+}
+
+}  // namespace
+
+Shares shares_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng) {
+  Shares out;
+  if (a.step < 0) {
+    const std::span<const double> x = e.reals(a.buffer);
+    for (std::size_t i = 0; i < x.size(); i += c.count) {
+      const auto row = x.subspan(i, c.count);
+      out.emplace_back(static_cast<std::int64_t>(i / c.count), std::vector<double>(row.begin(), row.end()));
+    }
+    return out;
+  }
+  const auto items = static_cast<std::size_t>(e.extent(stage(e, a).items));
+  std::vector<std::int64_t> order(items);
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  if (items > kSample) {
+    shuffle(rng, order);
+    order.resize(kSample);
+    std::ranges::sort(order);
+  }
+  if (e.call(stage(e, a).tables) != 0) return out;
+  for (const std::int64_t i : order) {
+    if (sum_items(e, o, stage(e, a), {&i, 1}) == 0) out.emplace_back(i, masses_of(e, c));
+  }
+  return out;
+}
+
+std::vector<std::int64_t> members_of(const Shares& shares, std::size_t k) {
+  std::vector<std::int64_t> out;
+  for (const auto& [i, of] : shares) {
+    if (of[k] > 0 && of[k] >= kMember * std::accumulate(of.begin(), of.end(), 0.0)) out.push_back(i);
+  }
+  return out;
+}
+
+std::int32_t divide(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a,
+                    const std::vector<std::vector<double>>& state, std::size_t k, const Room& room,
+                    const std::vector<std::int64_t>& part) {
+  return a.step >= 0 ? divide_items(e, o, c, a, state, k, room, part) : divide_elements(e, c, a, k, room, part);
+}
+
+}  // namespace lehr
