@@ -47,9 +47,14 @@ std::optional<Analysed> analyse(const model::Model& resolved, const density::Exp
                                 Diagnostics& diagnostics, Watch& watch) {
   std::optional<Expanded> expanded = expand(resolved, options, diagnostics);
   if (!expanded) return std::nullopt;
-  model::Model& model = expanded->model;
-  if (watch.ends_at("density", [&] { return print(model, expanded->density, *watch.source); })) return std::nullopt;
+  if (watch.ends_at("density", [&] { return print(expanded->model, expanded->density, *watch.source); }))
+    return std::nullopt;
   // Beyond this point the log joint is a sum of terms, affine in the statistics of every element.
+
+  expanded = join(std::move(*expanded), diagnostics);
+  if (!expanded) return std::nullopt;
+  // Beyond this point variables that share a Normal factor are one vector.
+  model::Model& model = expanded->model;
 
   std::optional<conditionals::Conditionals> conditionals = derive(model, std::move(expanded->density), diagnostics);
   if (!conditionals) return std::nullopt;

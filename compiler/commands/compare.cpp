@@ -34,6 +34,7 @@ struct Pair {
 std::vector<Pair> pairs_of(const SavedFit& a, const SavedFit& b) {
   std::vector<Pair> out;
   for (const SavedVariable& v : a.variables) {
+    if (!v.members.empty()) continue;  // they have its numbers
     const SavedVariable* other = b.find(v.name);
     const auto first = moments_of(a, v), second = other ? moments_of(b, *other) : std::nullopt;
     if (!first || !second || first->mean.size() != second->mean.size()) continue;

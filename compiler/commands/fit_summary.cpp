@@ -8,7 +8,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Axes and event axes by plate, the family of the factor, and the other member of a joint factor.
+/// Axes and event axes by plate, the family of the factor (of a member of a joint variable, of its marginal), the other
+/// member of a mean and precision, and the members of a joint variable.
 json variables(const model::Model& m, const conditionals::Conditionals& c) {
   json out = json::object();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
@@ -23,9 +24,11 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
     json entry = {{"axes", axes}, {"event", event}};
     if (const conditionals::BlockId b = c.block_of[k]; b.valid()) {
       const conditionals::Block& block = c[b];
-      entry["family"] = block.family->name;
+      entry["family"] = conditionals::family_of(m, c, model::VariableId(k)).name;
       if (block.mean) entry["joint"] = m[*block.mean == model::VariableId(k) ? block.variable : *block.mean].name;
     }
+    for (const model::Member& member : v.auxiliary ? v.auxiliary->members : std::vector<model::Member>())
+      entry["members"].push_back(m[member.variable].name);
     out[v.name] = entry;
   }
   return out;

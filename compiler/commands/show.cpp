@@ -29,13 +29,13 @@ void show_text(const SavedFit& fit, const SavedVariable* only, std::size_t top) 
   }
   fmt::print("{}", printable_lines(describe(fit)));
   for (const SavedVariable& v : fit.variables)
-    fmt::print("\n{}", printable_lines(describe(fit, v, {top, kFewRows})));
+    if (v.members.empty()) fmt::print("\n{}", printable_lines(describe(fit, v, {top, kFewRows})));
 }
 
 ExitCode show_table(const SavedFit& fit, const SavedVariable* only, const std::string& format) {
   std::vector<const SavedVariable*> chosen;
   for (const SavedVariable& v : fit.variables)
-    if (!only || only == &v) chosen.push_back(&v);
+    if (only ? only == &v : v.members.empty()) chosen.push_back(&v);
   const Result<PosteriorTable> table = posterior_table(fit, chosen);
   if (!table) return complain(table.error());
   if (only && !table->without.empty()) tell("{}: warning: there are no numbers of '{}'\n", fit.directory, only->name);

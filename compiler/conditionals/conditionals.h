@@ -45,7 +45,7 @@ struct Block {
 struct Conditionals {
   density::Density density;       // joint blocks contracted
   std::vector<Block> blocks;      // latent variables in order of declaration
-  std::vector<BlockId> block_of;  // by VariableId; invalid for observed variables
+  std::vector<BlockId> block_of;  // by VariableId; invalid for observed variables; of a member its joint variable's
 
   const Block& operator[](BlockId id) const { return blocks[id.index()]; }
 };
@@ -64,6 +64,17 @@ std::optional<ChainFactor> chain_factor(const density::Density& d, const model::
 /// which variable cannot be drawn, and why.
 std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c);
 
+/// Why Normal and MvNormal variables (improper ones too) cannot be one MvNormal, in words; nothing where they can: they
+/// lie on the same plates but for those whose sizes are constants of the code, which number coordinates.
+std::optional<std::string> why_not_one_normal(const model::Model& m, const std::vector<model::VariableId>& members);
+
+/// The statements that an element of the block is drawn by: those of all its members.
+std::vector<model::StatementId> statements_of(const model::Model& m, const Block& b);
+
+/// The family of the variable's own marginal under its factor: a member of an MvNormal is Normal or MvNormal. (A number
+/// that is switched is a mixture of Normals; the Normal has its mean and variance.)
+const math::FamilyRow& family_of(const model::Model& m, const Conditionals& c, model::VariableId v);
+
 /// The terms of a joint block (mean, precision) rewritten in the statistics of NormalGamma or NormalWishart.
 void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean, model::VariableId precision);
 
@@ -75,6 +86,11 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
 }  // namespace lehr::conditionals
 
 namespace lehr {
+
+/// The members of each `guide joint`, but a mean and its precision, in the place of one variable of all their numbers
+/// (Auxiliary::joint), in every term: Normal variables are one vector, in which x is comp(x) and x * y comp2(x, y); a
+/// category or bit and a Normal variable are a `switched` pair. What has no such statistic is reported.
+std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics);
 
 /// Density -> Conditionals; a block that is not conjugate is explained in `diagnostics`, and nothing returned.
 std::optional<conditionals::Conditionals> derive(const model::Model& model, density::Density density,

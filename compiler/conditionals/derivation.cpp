@@ -176,10 +176,14 @@ class ParameterWriter {
   /// kFirst and kSecond are the element's event indices.
   FormulaSymbol parameter(const math::Symbol& s) {
     FormulaSymbol out{s.name, {}, {}};
-    for (math::Index i : s.indices)
-      out.event.push_back({writer_.bound(e_.event.at(static_cast<std::size_t>(i.id)))});
+    for (math::Index i : s.indices) {
+      const auto summed = summed_.find(i.id);
+      out.event.push_back({writer_.bound(summed != summed_.end() ? summed->second : e_.event.at(event_of(i)))});
+    }
     return out;
   }
+
+  static std::size_t event_of(math::Index i) { return static_cast<std::size_t>(i.id); }
 
   bool is_name(const std::string& name) const {
     const auto in = [&](const auto& list) {
@@ -312,6 +316,13 @@ class ParameterWriter {
                                  [&](const math::Apply& f) {
                                    return Formula{FormulaApply{f.function, {formula(f.argument)}}};
                                  },
+                                 [&](const math::Sum& s) {
+                                   if (s.largest) return Formula{FormulaSymbol{math::print(e), {}, {}}};
+                                   const density::BoundId b = a_.fresh_like(e_.event.at(0), std::nullopt);
+                                   summed_.insert_or_assign(s.index.id, b);
+                                   const std::string name = writer_.bound(b).bound;
+                                   return Formula{FormulaSum{{name}, {}, {formula(s.body)}}};
+                                 },
                                  [&](const auto&) {
                                    return Formula{FormulaSymbol{math::print(e), {}, {}}};
                                  }},
@@ -325,6 +336,7 @@ class ParameterWriter {
   const Places& places_;
   const model::Model& m_;
   FormulaWriter writer_;
+  std::map<int, density::BoundId> summed_ = {};  // by Index::id
 };
 
 DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b,
@@ -348,7 +360,7 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
   }
   Formulas elements{{v}};
   if (b.mean) elements.insert(elements.begin(), {FormulaSymbol{m[*b.mean].name, v.axes, {}}});
-  if (const auto& x = m[b.variable].auxiliary) {
+  if (const auto& x = m[b.variable].auxiliary; x && x->kind == model::Auxiliary::Kind::source) {
     // The source of each of `host` counts.
     const model::Variable& host = m[x->host];
     if (host.support != math::Support::category) factors.push_back({FormulaSymbol{host.name, v.axes, {}}});

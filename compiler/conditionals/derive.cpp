@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/conditionals/conditionals.h"
+#include "compiler/conditionals/join.h"
 #include "compiler/density/poly.h"
 
 namespace lehr::conditionals {
@@ -122,6 +122,64 @@ bool is_mean_and_precision(const model::Model& m, model::VariableId mean, model:
                     [&](model::PlateId a, model::PlateId b) { return m[a].set == m[b].set; });
 }
 
+/// Whether the guide names the variable, or a member of it.
+bool is_listed(const model::Model& m, const std::vector<model::VariableId>& list, model::VariableId v) {
+  return std::ranges::any_of(list, [&](model::VariableId x) { return x == v || m[x].joint == v; });
+}
+
+/// Latent variables in order of declaration, a joint one in the place of its first member.
+std::vector<model::VariableId> latent_variables(const model::Model& m) {
+  std::vector<model::VariableId> out;
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const model::Variable& v = m.variables[k];
+    if (v.observed || (v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::joint)) continue;
+    const model::VariableId block = v.joint.value_or(model::VariableId(k));
+    if (std::ranges::find(out, block) == out.end()) out.push_back(block);
+  }
+  return out;
+}
+
+/// The pairs of a mean and a precision, contracted; nothing where the members of a joint block are neither these nor
+/// Normal.
+std::optional<std::vector<std::optional<model::VariableId>>> contract_pairs(density::Density& d, const model::Model& m,
+                                                                            Diagnostics& diagnostics) {
+  std::vector<std::optional<model::VariableId>> mean_of(m.variables.size());
+  for (const std::vector<model::VariableId>& joint : m.guide.joint) {
+    if (m[joint.at(0)].joint) continue;
+    model::VariableId mean = joint.at(0), precision = joint.at(1);
+    if (is_precision(m[mean])) std::swap(mean, precision);
+    if (joint.size() != 2 || !is_mean_and_precision(m, mean, precision)) {
+      std::vector<std::string> names;
+      for (model::VariableId v : joint)
+        names.push_back("'" + m[v].name + "'");
+      diagnostics
+          .add(DiagnosticKind::joint_members, m[joint[0]].span, fmt::format("{}", fmt::join(names, " and ")),
+               "they are neither a mean and its precision on the same plates, nor Normal, nor a category and a number")
+          .note(
+              "joint blocks are NormalGamma (Normal and Gamma), NormalWishart (MvNormal and Wishart), one MvNormal of "
+              "Normal "
+              "and MvNormal variables, and a Bernoulli or Categorical variable with a Normal one that it switches");
+      return std::nullopt;
+    }
+    contract_joint(d, m, mean, precision);
+    mean_of[precision.index()] = mean;
+  }
+  return mean_of;
+}
+
+/// Reports a point that cannot be one.
+void check_point(const model::Model& m, const Block& b, Diagnostics& diagnostics) {
+  const model::Variable& v = m[b.variable];
+  if (v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::joint) {
+    diagnostics.add(DiagnosticKind::point_guide, v.span, v.name, "its members have one Normal factor");
+  } else if (b.chain) {
+    diagnostics.add(DiagnosticKind::point_guide, v.span, v.name, "it is a chain")
+        .note("`guide independent(" + v.name + ");` breaks the chain: each element is then a point of its own");
+  } else if (b.family && !b.factor) {
+    diagnostics.add(DiagnosticKind::point_guide, v.span, v.name, "the mode of a joint block has no closed form");
+  }
+}
+
 }  // namespace
 }  // namespace lehr::conditionals
 
@@ -133,30 +191,14 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
   Conditionals out;
   out.density = std::move(density);
   out.block_of.resize(m.variables.size());
-  std::vector<std::optional<model::VariableId>> mean_of(m.variables.size());
-  std::vector<bool> is_mean(m.variables.size());
-  for (const std::vector<model::VariableId>& joint : m.guide.joint) {
-    model::VariableId mean = joint.at(0), precision = joint.at(1);
-    if (is_precision(m[mean])) std::swap(mean, precision);
-    if (joint.size() != 2 || !is_mean_and_precision(m, mean, precision)) {
-      std::vector<std::string> names;
-      for (model::VariableId v : joint)
-        names.push_back("'" + m[v].name + "'");
-      diagnostics.add(DiagnosticKind::joint_members, m[joint[0]].span, fmt::format("{}", fmt::join(names, " and ")))
-          .note("joint blocks are NormalGamma (Normal and Gamma) and NormalWishart (MvNormal and Wishart)");
-      return std::nullopt;
-    }
-    contract_joint(out.density, m, mean, precision);
-    mean_of[precision.index()] = mean;
-    is_mean[mean.index()] = true;
-  }
-  for (std::size_t k = 0; k < m.variables.size(); ++k) {
-    const model::VariableId v(k);
-    if (m[v].observed || is_mean[k]) continue;
+  const auto mean_of = contract_pairs(out.density, m, diagnostics);
+  if (!mean_of) return std::nullopt;
+  for (const model::VariableId v : latent_variables(m)) {
+    if (std::ranges::find(*mean_of, std::optional(v)) != mean_of->end()) continue;
     Block b;
     b.variable = v;
-    b.mean = mean_of[k];
-    b.point = std::find(m.guide.point.begin(), m.guide.point.end(), v) != m.guide.point.end();
+    b.mean = (*mean_of)[v.index()];
+    b.point = is_listed(m, m.guide.point, v);
     b.uses = uses_of(out.density, v);
     const math::FamilyRow& prior = *m[m[v].statement].main.family;
     if (b.mean) {
@@ -171,27 +213,23 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
       b.family = &math::logistic_bound();
       b.point = true;
     } else {
-      b.family = factor_family(prior, m[v].support, out.density, b.uses);
+      const bool switched = m[v].support == math::Support::switched;
+      b.family = switched ? &math::switched_normal() : factor_family(prior, m[v].support, out.density, b.uses);
       if (!b.family) explain(m, out.density, v, prior, b.uses, diagnostics);
     }
     b.sequential = sequential_axes(out.density, m[v], v);
-    const bool independent =
-        std::find(m.guide.independent.begin(), m.guide.independent.end(), v) != m.guide.independent.end();
+    const bool independent = is_listed(m, m.guide.independent, v);
     if (!independent && b.family) b.chain = chain_factor(out.density, m, v, *b.family);
     if (m[m[v].statement].start && b.coupled() && !b.chain && !independent) {
       diagnostics.add(DiagnosticKind::chain_factored, m[m[v].statement].span, m[v].name)
           .note("`guide independent(" + m[v].name + ");` asks for this and silences the warning");
     }
     if (b.family) b.factor = b.point && !m[v].auxiliary ? math::point_factor(*b.family) : &*b.family->factor;
-    if (b.point && b.chain) {
-      diagnostics.add(DiagnosticKind::point_guide, m[v].span, m[v].name, "it is a chain")
-          .note("`guide independent(" + m[v].name + ");` breaks the chain: each element is then a point of its own");
-    } else if (b.point && b.family && !b.factor) {
-      diagnostics.add(DiagnosticKind::point_guide, m[v].span, m[v].name,
-                      "the mode of a joint block has no closed form");
+    if (b.point) check_point(m, b, diagnostics);
+    for (std::size_t k = 0; k < m.variables.size(); ++k) {
+      const model::VariableId other(k);
+      if (other == v || other == b.mean || m[other].joint == v) out.block_of[k] = BlockId(out.blocks.size());
     }
-    out.block_of[k] = BlockId(out.blocks.size());
-    if (b.mean) out.block_of[b.mean->index()] = out.block_of[k];
     out.blocks.push_back(std::move(b));
   }
   if (diagnostics.has_errors()) return std::nullopt;

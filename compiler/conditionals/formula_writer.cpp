@@ -61,8 +61,24 @@ Formula FormulaWriter::index(IndexId i) {
                                  return Formula{std::move(out)};
                                },
                                [](const density::IndexConstant& c) { return Formula{FormulaNumber{double(c.value)}}; },
-                               [&](const density::IndexLookup& l) { return source(l.source, l.indices); }},
+                               [&](const density::IndexLookup& l) { return source(l.source, l.indices); },
+                               [&](const density::IndexCoordinate& c) { return Formula{entry({}, c)}; }},
                     a_[i]);
+}
+
+FormulaSymbol FormulaWriter::entry(const Formulas& axes, const density::IndexCoordinate& c) {
+  const model::Member& member = m_[c.joint].auxiliary->members[c.member];
+  const model::Variable& v = m_[member.variable];
+  FormulaSymbol out{v.name, {}, {}};
+  if (!axes.empty() || member.shared.empty()) out.axes.resize(v.axes.size());
+  for (std::size_t k = 0; k < member.shared.size() && !axes.empty(); ++k)
+    out.axes[member.shared[k]] = axes[k];
+  for (std::size_t k = 0; k < c.indices.size(); ++k) {
+    if (k >= member.own.size()) out.event.push_back(index(c.indices[k]));
+    else if (out.axes.empty()) out.event.push_back(index(c.indices[k]));
+    else out.axes[member.own[k]] = index(c.indices[k]);
+  }
+  return out;
 }
 
 Formula FormulaWriter::coef(CoefId c) {
@@ -127,12 +143,34 @@ Formula FormulaWriter::coef(CoefId c) {
       node);
 }
 
+Formula FormulaWriter::switched(const density::Atom& x) {
+  const std::vector<model::Member>& members = m_[x.variable].auxiliary->members;
+  const auto member = [&](std::size_t k) {
+    FormulaSymbol out{m_[members[k].variable].name, Formulas(x.axes.size()), {}};
+    for (std::size_t axis = 0; axis < x.axes.size(); ++axis)
+      out.axes[members[k].shared[axis]] = index(x.axes[axis]);
+    return Formula{std::move(out)};
+  };
+  Formula chosen{FormulaRelation{{member(0), index(x.event[0])}, "="}};
+  if (x.stat == Stat::indicator) return chosen;
+  Formula number = x.stat == Stat::switched ? member(1) : Formula{FormulaSquare{{member(1)}}};
+  return {FormulaMultiply{{std::move(chosen), std::move(number)}}};
+}
+
 Formula FormulaWriter::atom(const density::Atom& x) {
   const FormulaSymbol v{m_[x.variable].name, indices(x.axes), {}};
   Formulas event = indices(x.event);
   const bool symmetric = x.stat == Stat::entry || x.stat == Stat::comp2;
-  if (symmetric && text(event[1]) < text(event[0])) std::swap(event[0], event[1]);
+  std::vector<std::size_t> order{0, 1};
+  if (symmetric && text(event[1]) < text(event[0])) {
+    std::swap(event[0], event[1]);
+    std::swap(order[0], order[1]);
+  }
   const auto with_event = [&](const Formula& e) { return Formula{FormulaSymbol{v.name, v.axes, {e}}}; };
+  const auto entry_or = [&](std::size_t k) {
+    const auto* c = std::get_if<density::IndexCoordinate>(&a_[x.event[order[k]]]);
+    return c ? Formula{entry(v.axes, *c)} : with_event(event[k]);
+  };
   const auto statistic = [&]() -> Formula {
     switch (x.stat) {
       case Stat::value:
@@ -146,14 +184,15 @@ Formula FormulaWriter::atom(const density::Atom& x) {
       case Stat::log1m:
         return {FormulaApply{math::Function::log1m, {{v}}}};
       case Stat::indicator:
+        if (m_[x.variable].support == math::Support::switched) return switched(x);
         return {FormulaRelation{{{v}, event[0]}, "="}};
       case Stat::log_comp:
         return {FormulaApply{math::Function::log, {with_event(event[0])}}};
       case Stat::comp:
-        return with_event(event[0]);
+        return entry_or(0);
       case Stat::comp2:
-        if (x.event[0] == x.event[1]) return {FormulaSquare{{with_event(event[0])}}};
-        return {FormulaMultiply{{with_event(event[0]), with_event(event[1])}}};
+        if (x.event[0] == x.event[1]) return {FormulaSquare{{entry_or(0)}}};
+        return {FormulaMultiply{{entry_or(0), entry_or(1)}}};
       case Stat::entry:
         return {FormulaSymbol{v.name, v.axes, event}};
       case Stat::logdet:
@@ -162,6 +201,9 @@ Formula FormulaWriter::atom(const density::Atom& x) {
         return {FormulaApply{math::Function::curvature, {{v}}}};
       case Stat::offset:
         return {FormulaApply{math::Function::offset, {{v}}}};
+      case Stat::switched:
+      case Stat::switched_square:
+        return switched(x);
       case Stat::weighted:
       case Stat::weighted_square: {
         const model::VariableId mean = *c_[c_.block_of[x.variable.index()]].mean;

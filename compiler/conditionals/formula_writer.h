@@ -26,6 +26,10 @@ class FormulaWriter {
 
  private:
   Formulas indices(const std::vector<density::IndexId>& list);
+  /// The number of a member that a coordinate of the joint element at `axes` is; without them its place in an element.
+  FormulaSymbol entry(const Formulas& axes, const density::IndexCoordinate& c);
+  /// A statistic of a category and the number that it switches.
+  Formula switched(const density::Atom& x);
   Formula source(const density::DataSource& s, const std::vector<density::IndexId>& list);
   Formula extent(model::PlateId plate, std::optional<density::IndexId> row);
   Formula term_with(const density::Term& t, Formulas extra);

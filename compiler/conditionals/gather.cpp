@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/model/walk.h"
+
 namespace lehr::conditionals {
 namespace {
 
@@ -211,8 +213,11 @@ Element name_element(Algebra& a, const model::Model& m, const Block& b) {
   if (v.value_plate) event = {*v.value_plate};
   // A vector's statistics have up to two indices over its one axis.
   if (event.size() == 1) event.push_back(event[0]);
-  for (model::PlateId p : event)
-    out.event.push_back(a.bound({m[p].name, p, std::nullopt, false}));
+  for (model::PlateId p : event) {
+    std::string name = m[p].name;
+    if (model::is_joint(v)) name = name.substr(0, name.find('('));  // whose it is need not be said of each index
+    out.event.push_back(a.bound({std::move(name), p, std::nullopt, false}));
+  }
   return out;
 }
 

@@ -128,6 +128,10 @@ std::vector<BoundId> Algebra::find_bounds(const IndexNode& node) const {
     for (IndexId k : l->indices)
       collect(k, out);
   }
+  if (const auto* c = std::get_if<IndexCoordinate>(&node)) {
+    for (IndexId k : c->indices)
+      collect(k, out);
+  }
   return {out.begin(), out.end()};
 }
 
@@ -174,13 +178,13 @@ Algebra::Substitution Algebra::replace(BoundId b, IndexId by) {
 
 IndexId Algebra::substitute(IndexId i, const Substitution& s) {
   if (auto r = s(i)) return *r;
-  const IndexNode node = indices_[i.index()];
-  const auto* lookup = std::get_if<IndexLookup>(&node);
-  if (!lookup) return i;
-  IndexLookup out = *lookup;
-  for (IndexId& k : out.indices)
+  IndexNode node = indices_[i.index()];
+  auto* lookup = std::get_if<IndexLookup>(&node);
+  auto* coordinate = std::get_if<IndexCoordinate>(&node);
+  if (!lookup && !coordinate) return i;
+  for (IndexId& k : lookup ? lookup->indices : coordinate->indices)
     k = substitute(k, s);
-  return index(out);
+  return index(std::move(node));
 }
 
 CoefId Algebra::substitute(CoefId c, const Substitution& s) {

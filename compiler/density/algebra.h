@@ -48,7 +48,15 @@ struct IndexLookup {
   std::vector<IndexId> indices;
   auto operator<=>(const IndexLookup&) const = default;
 };
-using IndexNode = std::variant<IndexBound, IndexConstant, IndexLookup>;
+/// The coordinate of a joint variable (model::Auxiliary) that an entry of one of its members is: `indices` over the
+/// member's own axes, then its event axes.
+struct IndexCoordinate {
+  model::VariableId joint;
+  std::size_t member;
+  std::vector<IndexId> indices;
+  auto operator<=>(const IndexCoordinate&) const = default;
+};
+using IndexNode = std::variant<IndexBound, IndexConstant, IndexLookup, IndexCoordinate>;
 
 using math::Function;
 

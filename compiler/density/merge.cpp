@@ -33,6 +33,12 @@ class KeyBuilder {
                             for (IndexId k : l.indices)
                               index(k);
                             key += ')';
+                          },
+                          [&](const IndexCoordinate& c) {
+                            key += 'j' + std::to_string(c.joint.value) + '.' + std::to_string(c.member) + '(';
+                            for (IndexId k : c.indices)
+                              index(k);
+                            key += ')';
                           }},
                a_[i]);
   }

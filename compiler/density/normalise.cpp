@@ -179,6 +179,19 @@ int degree(const Atom& x) {
   return x.stat == Stat::value ? 1 : x.stat == Stat::square ? 2 : 0;
 }
 
+/// A statistic of one value of the category, and another: of the same value; a number squared at most. Two indicators
+/// are not among them.
+bool merge_switched(Term& t, Atom& out, const Atom& l, const Atom& r) {
+  const auto power = [](const Atom& x) {
+    return x.stat == Stat::switched ? 1 : x.stat == Stat::switched_square ? 2 : 0;
+  };
+  const int both = power(l) + power(r);
+  if (both > 2) return false;
+  out.stat = both == 1 ? Stat::switched : Stat::switched_square;
+  t.guards.push_back({Relation::equal, l.event[0], r.event[0], std::nullopt, {}});
+  return true;
+}
+
 /// The product of two statistics of one element, replacing both.
 void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
   const Atom l = t.atoms[i], r = t.atoms[j];
@@ -204,6 +217,7 @@ void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
       t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(i));
       return;
     }
+    if (support == math::Support::switched && merge_switched(t, out, l, r)) return;
     if (is(Stat::comp, Stat::comp) && support == math::Support::vector) {
       out.stat = Stat::comp2;
       out.event = {l.event[0], r.event[0]};

@@ -116,7 +116,11 @@ std::string print(Names& names, IndexId i) {
                                  return b.offset == 0 ? name : fmt::format("{}{:+}", name, b.offset);
                                },
                                [&](const IndexConstant& c) { return std::to_string(c.value); },
-                               [&](const IndexLookup& l) { return element(names, l.source, l.indices); }},
+                               [&](const IndexLookup& l) { return element(names, l.source, l.indices); },
+                               [&](const IndexCoordinate& c) {
+                                 const auto& members = names.model[c.joint].auxiliary->members;
+                                 return element(names, members[c.member].variable, c.indices);
+                               }},
                     names.algebra[i]);
 }
 
@@ -199,6 +203,10 @@ std::string print(Names& names, const Atom& atom) {
       return fmt::format("lambda({})", v);
     case math::Stat::offset:
       return fmt::format("offset({})", v);
+    case math::Stat::switched:
+      return fmt::format("switched {}[{}]", v, event[0]);
+    case math::Stat::switched_square:
+      return fmt::format("switched {}[{}]^2", v, event[0]);
   }
   return v;
 }

@@ -1,6 +1,7 @@
 #include "compiler/embedding/embedding.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -198,6 +199,15 @@ class Maker {
     }
   }
 
+  /// What the coordinates of a joint variable are.
+  std::string numbered(const model::Variable& v) const {
+    if (!model::is_joint(v) || v.event.empty()) return "";
+    std::vector<std::string> members;
+    for (const model::Member& x : v.auxiliary->members)
+      members.push_back(m_[x.variable].name + shape(model::coordinate_plates(m_, x)));
+    return fmt::format(", whose coordinates are {}", fmt::join(members, ", "));
+  }
+
   void write_parameters() {
     NameScope names({"step",       "entropy_step", "svi_step", "item_energies", "infer", "set_accuracy",
                      "elbo",       "data_energy",  "score",    "save",          "load",  "make",
@@ -206,11 +216,14 @@ class Maker {
     for (const loops::ParameterSlot& slot : l_.interface.parameters) {
       const conditionals::Block& block = s_.conditionals[slot.block];
       std::string name = slot.name;
-      std::replace(name.begin(), name.end(), '.', '_');
+      if (model::is_joint(m_[slot.variable])) std::erase_if(name, [](char c) { return c == ' ' || c == ')'; });
+      std::ranges::replace_if(
+          name, [](char c) { return c == '.' || c == '(' || c == ','; }, '_');
       std::string title =
           fmt::format("`{}` of the {} factor of {}", slot.parameter, block.family->name, m_[slot.variable].name);
       if (block.drawn) title = fmt::format("the draw of {}", m_[slot.variable].name);
       if (block.point) title = fmt::format("the value of {}, a point", m_[slot.variable].name);
+      title += numbered(m_[slot.variable]);
       if (slot.local) title += ", of the items of the last data set";
       e_.parameters.push_back({names.add(name), title, shape(slot.axes)});
     }

@@ -146,7 +146,7 @@ TemperedNormaliser::TemperedNormaliser(const Model& model, const schedule::Sched
 std::string TemperedNormaliser::refusal() const {
   if (!model_.potentials.empty()) return "its potentials have no density per item";
   for (const Variable& v : model_.variables) {
-    if (v.auxiliary) return fmt::format("'{}' is a bound, and not the density, of the data", v.name);
+    if (v.auxiliary && !is_joint(v)) return fmt::format("'{}' is a bound, and not the density, of the data", v.name);
   }
   std::optional<PlateId> item;
   for (StatementId s : statements_) {

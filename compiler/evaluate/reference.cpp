@@ -290,6 +290,13 @@ void add_reference(std::span<double> values, const std::vector<double>& referenc
 }
 
 std::optional<AboutReferences> about_references(const Model& m, const BoundData& data) {
+  // Locations of joint variables are told from zero: of the blocks of the guide only means and their precisions move.
+  const auto has_precision = [&](const std::vector<VariableId>& block) {
+    return std::ranges::any_of(block, [&](VariableId v) {
+      return m[v].support == math::Support::positive || m[v].support == math::Support::spd_matrix;
+    });
+  };
+  if (!std::ranges::all_of(m.guide.joint, has_precision)) return std::nullopt;
   std::optional<Propagation> found;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];

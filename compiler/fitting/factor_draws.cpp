@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "compiler/fitting/factor_source.h"
+#include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -15,7 +17,8 @@ using conditionals::Block;
 /// The factor with its arrays, where it is a distribution that a model could write.
 std::optional<FactorSource> written(const model::Model& m, const Block& b,
                                     const std::map<std::string, SavedVariable>& posterior) {
-  if (m[b.variable].auxiliary || b.chain || b.point || !b.family->draw) return std::nullopt;
+  if ((m[b.variable].auxiliary && !is_joint(m[b.variable])) || b.chain || b.point || !b.family->draw)
+    return std::nullopt;
   const auto variable = posterior.find(m[b.mean.value_or(b.variable)].name),
              precision = posterior.find(m[b.variable].name);
   if (variable == posterior.end() || precision == posterior.end()) return std::nullopt;
@@ -24,6 +27,30 @@ std::optional<FactorSource> written(const model::Model& m, const Block& b,
            std::ranges::find(b.family->spellings, p.name, &math::Spelling::name) != b.family->spellings.end();
   });
   return spelled ? factor_source(*b.family, variable->second, &precision->second) : std::nullopt;
+}
+
+/// Draws of a joint variable, by its members.
+std::vector<NamedArray> draws_of_members(const model::Model& m, model::VariableId joint, const FactorSource& source,
+                                         const FactorLayout& layout, const std::map<std::string, SavedVariable>& saved,
+                                         std::int64_t draws, Rng& rng) {
+  const std::vector<MemberNumbers> members = members_of(m, joint, sizes_of_members(m, joint, saved));
+  std::vector<NamedArray> out;
+  for (const MemberNumbers& x : members) {
+    NamedArray& to = out.emplace_back(NamedArray{x.name, {draws}, {}, false});
+    to.shape.insert(to.shape.end(), x.shape.begin(), x.shape.end());
+  }
+  std::vector<math::Draw> elements;
+  for (std::size_t e = 0; e < layout.count; ++e)
+    elements.push_back(math::factor_draw(source.row, source.factor, parameters_of(source, layout, e)));
+  for (std::int64_t d = 0; d < draws; ++d) {
+    std::vector<double> all;
+    for (const math::Draw& draw : elements)
+      std::ranges::copy(draw(rng), std::back_inserter(all));
+    for (std::size_t k = 0; k < out.size(); ++k)
+      for (const std::size_t at : members[k].at)
+        out[k].values.push_back(all[at]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -37,6 +64,10 @@ std::vector<NamedArray> draws_from_factors(const Analysed& a, const std::vector<
     const std::optional<FactorSource> source = written(m, b, saved);
     const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
     if (!layout) continue;
+    if (is_joint(m[b.variable])) {
+      std::ranges::move(draws_of_members(m, b.variable, *source, *layout, saved, draws, rng), std::back_inserter(out));
+      continue;
+    }
     std::vector<model::VariableId> members;  // as a draw has them
     if (b.mean) members.push_back(*b.mean);
     members.push_back(b.variable);

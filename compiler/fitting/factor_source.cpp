@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/evaluate/packed.h"
+#include "compiler/math/member_families.h"
+
 namespace lehr {
 
 using math::Factor;
@@ -56,6 +59,25 @@ math::Environment parameters_of(const FactorSource& s, const FactorLayout& layou
     const auto begin = s.array(p)->values.begin() + static_cast<std::ptrdiff_t>(element * n);
     out.symbols[p.name] = {p.event_rank, {begin, begin + static_cast<std::ptrdiff_t>(n)}};
   }
+  return out;
+}
+
+std::vector<std::int64_t> sizes_of_members(const model::Model& m, model::VariableId joint,
+                                           const std::map<std::string, SavedVariable>& posterior) {
+  std::vector<std::int64_t> out(m.plates.size(), -1);
+  const auto read = [&](const model::Variable& v) {
+    const math::RoleNames names = math::role_names(math::member_family(v.support));
+    const auto saved = posterior.find(v.name);
+    const NamedArray* a = saved == posterior.end()
+                              ? nullptr
+                              : saved->second.find(names.location.empty() ? names.probabilities : names.location);
+    const std::vector<model::PlateId> axes = packed_axes(m, v.axes, v.event);
+    for (std::size_t k = 0; a && k < axes.size() && k < a->shape.size(); ++k)
+      out[m[axes[k]].set.index()] = a->shape[k];
+  };
+  for (const model::Member& member : m[joint].auxiliary->members)
+    read(m[member.variable]);
+  read(m[joint]);
   return out;
 }
 

@@ -1,10 +1,12 @@
 // The factor that saved arrays belong to, and its parameters element by element.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "compiler/math/evaluate.h"
+#include "compiler/model/model.h"
 #include "runtime/files/saved_fit.h"
 
 namespace lehr {
@@ -39,5 +41,9 @@ std::optional<FactorLayout> layout_of(const FactorSource& s);
 
 /// The exported parameters of one element.
 math::Environment parameters_of(const FactorSource& s, const FactorLayout& layout, std::size_t element);
+
+/// Sizes of the plates of a joint variable's members, by PlateId, from their saved arrays; -1 for others.
+std::vector<std::int64_t> sizes_of_members(const model::Model& m, model::VariableId joint,
+                                           const std::map<std::string, SavedVariable>& posterior);
 
 }  // namespace lehr

@@ -6,14 +6,40 @@
 #include <algorithm>
 
 #include "compiler/fitting/factor_source.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
+
+std::optional<Error> FactorValues::add_joint(const model::Model& m, const conditionals::Block& b,
+                                             const std::map<std::string, SavedVariable>& posterior,
+                                             const std::vector<bool>& wanted) {
+  Source source;
+  for (const model::Member& member : m[b.variable].auxiliary->members)
+    source.members.push_back(member.variable);
+  if (std::ranges::none_of(source.members, [&](model::VariableId v) { return wanted[v.index()]; })) return std::nullopt;
+  const std::string& name = m[b.variable].name;
+  const auto saved = posterior.find(name);
+  const std::optional<FactorSource> of =
+      saved == posterior.end() ? std::nullopt : factor_source(*b.family, saved->second, nullptr);
+  const std::optional<FactorLayout> layout = of ? layout_of(*of) : std::nullopt;
+  if (!layout) return Error{ExitCode::data, "posterior.npz", fmt::format("the factor of '{}' is not in it", name), {}};
+  for (std::size_t e = 0; e < layout->count; ++e)
+    source.elements.push_back(math::factor_draw(of->row, of->factor, parameters_of(*of, *layout, e)));
+  source.numbers = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
+  source.switched = m[b.variable].support == math::Support::switched;
+  sources_.push_back(std::move(source));
+  return std::nullopt;
+}
 
 Result<FactorValues> FactorValues::make(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
                                         const std::vector<bool>& wanted) {
   const model::Model& m = analysed.model;
   FactorValues out;
   for (const conditionals::Block& b : analysed.schedule.conditionals.blocks) {
+    if (is_joint(m[b.variable])) {
+      if (std::optional<Error> e = out.add_joint(m, b, posterior, wanted)) return *e;
+      continue;
+    }
     if (m[b.variable].auxiliary || !(wanted[b.variable.index()] || (b.mean && wanted[b.mean->index()]))) continue;
     Source source;
     if (b.mean) source.members.push_back(*b.mean);
@@ -35,8 +61,24 @@ Result<FactorValues> FactorValues::make(const Analysed& analysed, const std::map
   return out;
 }
 
+void FactorValues::draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, Forward& to,
+                                Rng& rng) {
+  std::vector<double> all;
+  for (const math::Draw& element : s.elements)
+    std::ranges::copy(by_coordinate(s.switched, element(rng)), std::back_inserter(all));
+  for (std::size_t k = 0; k < s.members.size(); ++k) {
+    const MemberNumbers& x = s.numbers[k];
+    for (std::size_t i = 0; i < x.at.size(); ++i)
+      if (informed[s.members[k].index()][i / x.width]) to.values(s.members[k])[i] = all[x.at[i]];
+  }
+}
+
 void FactorValues::draw(const std::vector<std::vector<bool>>& informed, Forward& to, Rng& rng) const {
   for (const Source& s : sources_) {
+    if (!s.numbers.empty()) {
+      draw_members(s, informed, to, rng);
+      continue;
+    }
     for (std::size_t e = 0; e < s.elements.size(); ++e) {
       const auto is_informed = [&](model::VariableId v) { return informed[v.index()][e]; };
       if (std::ranges::none_of(s.members, is_informed)) continue;

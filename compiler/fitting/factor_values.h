@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/evaluate/forward.h"
+#include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/saved_fit.h"
@@ -28,7 +29,13 @@ class FactorValues {
   struct Source {
     std::vector<model::VariableId> members;  // as a draw has them: the mean of a joint factor first
     std::vector<math::Draw> elements;
+    std::vector<MemberNumbers> numbers = {};  // of a joint variable
+    bool switched = false;
   };
+  std::optional<Error> add_joint(const model::Model& m, const conditionals::Block& b,
+                                 const std::map<std::string, SavedVariable>& posterior,
+                                 const std::vector<bool>& wanted);
+  static void draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, Forward& to, Rng& rng);
   std::vector<Source> sources_;
 };
 

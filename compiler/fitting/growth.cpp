@@ -256,7 +256,7 @@ GrownFactors grown_factors(const Analysed& analysed, const BoundData& data, cons
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const conditionals::BlockId b = analysed.schedule.conditionals.block_of[k];
-    if (v.observed || v.auxiliary || !b.valid() || analysed.schedule.stage_of[b.index()]) continue;
+    if (v.observed || (v.auxiliary && !is_joint(v)) || !b.valid() || analysed.schedule.stage_of[b.index()]) continue;
     const std::vector<std::int64_t> shape = packed_shape(m, data, v.axes, {});
     for (const NamedArray& a : fit.posterior) {
       if (a.name.substr(0, a.name.rfind('.')) != v.name) continue;

@@ -1,6 +1,7 @@
 // The split of the items, and the sums.
 #include "compiler/fitting/held_out.h"
 #include "compiler/fitting/fitting.h"
+#include "compiler/model/walk.h"
 
 #include <fmt/format.h>
 
@@ -204,7 +205,9 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   for (const NamedArray& a : posterior) {
     const std::string name = a.name.substr(0, a.name.rfind('.'));
     for (std::size_t v = 0; v < m.variables.size(); ++v) {
-      if (m.variables[v].name == name && !m.variables[v].auxiliary && !is_local(VariableId(v))) arrays.push_back(a);
+      if (m.variables[v].name == name && (!m.variables[v].auxiliary || is_joint(m.variables[v])) &&
+          !is_local(VariableId(v)))
+        arrays.push_back(a);
     }
   }
   if (!instance_) return sum_up(arrays);
@@ -226,7 +229,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
     const auto it = saved.find(v.name);
     const conditionals::Conditionals& c = analysed_.schedule.conditionals;
     const std::optional<Moments> mean =
-        it == saved.end() ? std::nullopt : moments(*c[c.block_of[k]].family, it->second, nullptr);
+        it == saved.end() ? std::nullopt : moments(conditionals::family_of(m, c, VariableId(k)), it->second, nullptr);
     if (!mean) return Error{ExitCode::data, "posterior.npz", fmt::format("there is no mean of '{}' in it", v.name), {}};
     std::vector<double> values = is_discrete(v.support) ? beliefs(v, mean->mean) : mean->mean;
     const std::size_t per_element = !is_discrete(v.support) ? forward.width(VariableId(k))

@@ -109,7 +109,8 @@ std::optional<Error> Predictor::read_moments() {
       const auto it = posterior_.find(model()[id].name);
       other = it == posterior_.end() ? nullptr : &it->second;
     }
-    if (own != posterior_.end()) moments_[k] = moments(*block.family, own->second, other);
+    if (own != posterior_.end())
+      moments_[k] = moments(conditionals::family_of(model(), c, VariableId(k)), own->second, other);
     const std::size_t width = v.value_plate ? values_.extent(VariableId(k)) : values_.width(VariableId(k));
     if (!moments_[k] || moments_[k]->mean.size() != width * values_.elements(VariableId(k)))
       return Error{ExitCode::data,

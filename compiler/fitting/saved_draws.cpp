@@ -10,6 +10,8 @@
 #include "compiler/evaluate/packed.h"
 #include "compiler/fitting/factor_source.h"
 #include "compiler/fitting/labelled_draws.h"
+#include "compiler/fitting/moments.h"
+#include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/netcdf.h"
@@ -74,6 +76,48 @@ std::vector<SizedArray> footprint(const SavedFit& fit, std::int64_t n) {
   return out;
 }
 
+/// Draws of a joint variable, by its members.
+Result<std::vector<NamedArray>> draw_members(const SavedFit& fit, const SavedVariable& v, const FactorSource& s,
+                                             std::int64_t n, Rng& rng) {
+  const std::optional<FactorLayout> layout = layout_of(s);
+  if (!layout) return not_of_family(fit, v);
+  const bool switched = s.row.support == math::Support::switched;
+  const auto axes_of = [&](const SavedVariable& x, const Shape& shape) {
+    std::vector<PackedAxis> out;
+    const std::vector<std::string> plates = plates_of(fit, {x.name, x.axes, {}, "", "", {}, {}}, shape);
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      out.push_back({plates[k], shape[k]});
+    return out;
+  };
+  std::vector<MemberNumbers> members;
+  std::vector<NamedArray> out;
+  std::size_t first = 0;
+  for (const std::string& name : v.members) {
+    const SavedVariable* x = fit.find(name);
+    const std::optional<Moments> m = x ? moments_of(fit, *x) : std::nullopt;
+    if (!m) return not_of_family(fit, v);
+    const bool category = m->simplex;
+    members.push_back(member_numbers(name, math::find_factor_family(x->family)->support, axes_of(v, layout->elements),
+                                     axes_of(*x, m->elements), category ? Shape() : m->event, first,
+                                     switched ? 2 : layout->extent));
+    first += members.back().at.size() / layout->count;
+    NamedArray& to = out.emplace_back(NamedArray{name, {n}, {}, switched && members.size() == 1});
+    to.shape.insert(to.shape.end(), members.back().shape.begin(), members.back().shape.end());
+  }
+  std::vector<math::Draw> elements;
+  for (std::size_t e = 0; e < layout->count; ++e)
+    elements.push_back(factor_draw(s.row, s.factor, parameters_of(s, *layout, e)));
+  for (std::int64_t d = 0; d < n; ++d) {
+    std::vector<double> all;
+    for (const math::Draw& element : elements)
+      std::ranges::copy(by_coordinate(switched, element(rng)), std::back_inserter(all));
+    for (std::size_t k = 0; k < out.size(); ++k)
+      for (const std::size_t at : members[k].at)
+        out[k].values.push_back(all[at]);
+  }
+  return out;
+}
+
 PlateNames names_of(const SavedFit& fit) {
   PlateNames out;
   out.labels = fit.labels;
@@ -124,6 +168,8 @@ Result<FactorDraws> draw_factors(const SavedFit& fit, std::int64_t n, std::uint6
   Rng rng(seed);
   for (const SavedVariable& v : fit.variables) {
     if (v.name.find('.') != std::string::npos) continue;  // an auxiliary variable
+    const auto has_it = [&](const SavedVariable& j) { return std::ranges::find(j.members, v.name) != j.members.end(); };
+    if (std::ranges::any_of(fit.variables, has_it)) continue;  // drawn with the others of its factor
     const FamilyRow* row = math::find_factor_family(v.family);
     if (v.parameters.empty() || !row) {
       out.missing.push_back(v.name);
@@ -132,7 +178,8 @@ Result<FactorDraws> draw_factors(const SavedFit& fit, std::int64_t n, std::uint6
     const std::optional<FactorSource> source = factor_source(*row, v, v.joint.empty() ? nullptr : fit.find(v.joint));
     if (!source && row->joint_precision && fit.find(v.joint)) continue;
     if (!source) return not_of_family(fit, v);
-    Result<std::vector<NamedArray>> drawn = draw(fit, *source, n, rng);
+    Result<std::vector<NamedArray>> drawn =
+        v.members.empty() ? draw(fit, *source, n, rng) : draw_members(fit, v, *source, n, rng);
     if (!drawn) return drawn.error();
     for (NamedArray& a : *drawn) {
       const std::vector<std::string> plates = plates_of(fit, *fit.find(a.name), {a.shape.begin() + 1, a.shape.end()});

@@ -31,7 +31,7 @@ Tempering::Factors Tempering::factors() const {
     const model::Variable& v = m.variables[k];
     if (v.observed || v.auxiliary || is_discrete(v.support) || !saved.contains(v.name)) continue;
     const SavedVariable& factor = saved.at(v.name);
-    const math::FamilyRow& family = *c[c.block_of[k]].family;
+    const math::FamilyRow& family = conditionals::family_of(m, c, model::VariableId(k));
     if (const NamedArray* counts = pseudo_counts(family, factor)) concentrations[k] = counts->values;
     const auto mean = moments(family, factor, nullptr);
     const std::span<double> to = f.values(model::VariableId(k));

@@ -6,9 +6,11 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "compiler/evaluate/footprint.h"
+#include "compiler/instance/members.h"
 #include "compiler/loops/interpret.h"
 #include "compiler/native/native.h"
 #include "runtime/methods/cavi.h"
@@ -192,6 +194,12 @@ Result<bool> Instance::replace(const BoundData& data) {
 }
 
 Result<bool> Instance::put_draw(const std::vector<std::vector<double>>& values) {
+  std::vector<NamedArray> of_members;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const model::Variable& v = model_.variables[k];
+    if (v.joint && !values[k].empty()) of_members.push_back({v.name + ".value", {std::ssize(values[k])}, values[k]});
+  }
+  if (Result<bool> r = of_members.empty() ? true : set(of_members, ""); !r) return r.error();
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     const model::Variable& v = model_[slot.variable];
     const std::vector<double>& from = values[slot.variable.index()];
@@ -222,9 +230,68 @@ std::vector<Components> Instance::components() {
   return components_of({model_, schedule_, lowered_, engine(), plate_sizes_});
 }
 
-Result<bool> Instance::set(const std::vector<NamedArray>& arrays, const std::string& source) {
-  bool of_items = false;
+bool Instance::is_first_of_joint(const ParameterSlot& slot) const {
+  const auto& v = model_[slot.variable].auxiliary;
+  const auto& all = lowered_.interface.parameters;
+  return v && v->kind == model::Auxiliary::Kind::joint &&
+         std::ranges::find(all, slot.variable, &ParameterSlot::variable)->name == slot.name;
+}
+
+std::vector<NamedArray> Instance::factor_of(model::VariableId joint) const {
+  std::vector<NamedArray> out;
+  for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    const std::span<double> x = engine().reals(position(slot.buffer));
+    if (slot.variable == joint) out.push_back({slot.name, shape(slot), {x.begin(), x.end()}});
+  }
+  return out;
+}
+
+Result<std::vector<NamedArray>> Instance::with_members_joined(std::vector<NamedArray> arrays,
+                                                              const std::string& source) const {
+  const auto variable_of = [&](const NamedArray& a) -> const model::Variable* {
+    const auto v = std::ranges::find(model_.variables, a.name.substr(0, a.name.rfind('.')), &model::Variable::name);
+    return v == model_.variables.end() ? nullptr : &*v;
+  };
+  std::map<model::VariableId, std::vector<NamedArray>> of_members;
+  std::set<const model::Variable*> whole;
   for (const NamedArray& a : arrays) {
+    const model::Variable* v = variable_of(a);
+    whole.insert(v);
+    if (v && v->joint) of_members[*v->joint].push_back(a);
+  }
+  std::erase_if(arrays, [&](const NamedArray& a) { return variable_of(a) && variable_of(a)->joint; });
+  for (const auto& [joint, given] : of_members) {
+    if (whole.contains(&model_[joint])) continue;
+    std::vector<NamedArray> factor = factor_of(joint);
+    const std::vector<NamedArray> known = marginals(model_, joint, factor, plate_sizes_);
+    for (const NamedArray& a : given) {
+      const auto like = std::ranges::find(known, a.name, &NamedArray::name);
+      // A value of a member, or what is 1 at it, though the factor is not at a draw, or is.
+      const auto other = std::ranges::find_if(known, [&](const NamedArray& k) {
+        return k.name.substr(0, k.name.rfind('.')) == a.name.substr(0, a.name.rfind('.'));
+      });
+      const bool value = a.name.ends_with(".value") || (other != known.end() && other->name.ends_with(".value"));
+      const std::size_t wanted = like != known.end()             ? like->values.size()
+                                 : value && other != known.end() ? other->values.size()
+                                                                 : 0;
+      if (like == known.end() && wanted > 0 && a.values.size() % wanted == 0) continue;
+      if (a.values.size() == wanted) continue;
+      const std::string what = like == known.end()
+                                   ? "is not a parameter of the posterior of this model"
+                                   : fmt::format("has {} numbers, the model needs {}", a.values.size(), wanted);
+      return Error{ExitCode::data, source, fmt::format("'{}' {}", printable(a.name), what), {}};
+    }
+    put_members(model_, joint, given, plate_sizes_, factor);
+    std::ranges::move(factor, std::back_inserter(arrays));
+  }
+  return arrays;
+}
+
+Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::string& source) {
+  bool of_items = false;
+  const Result<std::vector<NamedArray>> joined = with_members_joined(given, source);
+  if (!joined) return joined.error();
+  for (const NamedArray& a : *joined) {
     const ParameterSlot* slot = nullptr;
     std::vector<std::string> known;
     for (const ParameterSlot& s : lowered_.interface.parameters) {
@@ -295,6 +362,19 @@ void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin orig
   const bool first = draws.empty();
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     const model::Variable& v = model_[slot.variable];
+    if (is_first_of_joint(slot) && (!slot.local || locals)) {
+      for (NamedArray& member : marginals(model_, slot.variable, factor_of(slot.variable), plate_sizes_)) {
+        const std::string name = member.name.substr(0, member.name.rfind('.'));
+        const auto of = std::ranges::find(model_.variables, name, &model::Variable::name);
+        if (first) {
+          member.shape.insert(member.shape.begin(), 0);
+          draws.push_back({name, member.shape, {}, is_discrete(of->support)});
+        }
+        NamedArray& to = draws[at++];
+        ++to.shape[0];
+        to.values.insert(to.values.end(), member.values.begin(), member.values.end());
+      }
+    }
     if (v.auxiliary || (slot.local && !locals)) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
     std::vector<std::int64_t> extents = shape(slot);
@@ -324,6 +404,9 @@ std::vector<NamedArray> Instance::posterior(bool locals, Origin origin) const {
     out.push_back({slot.name, shape(slot), {x.begin(), x.end()}, false});
     if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr)
       add_reference(out.back().values, *from, 1);
+    if (is_first_of_joint(slot))
+      std::ranges::move(marginals(model_, slot.variable, factor_of(slot.variable), plate_sizes_),
+                        std::back_inserter(out));
   }
   return out;
 }

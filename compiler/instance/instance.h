@@ -51,6 +51,7 @@ class Instance {
 
   /// Replaces factors by the arrays of `--init`, named as in posterior.npz; unknown names and wrong shapes are errors.
   /// Arrays of factors that are overwritten before they are read (streamed categories, items in a window) are accepted.
+  /// Those of members of a joint variable count where its own are missing: its factor is then without correlations.
   /// Whether factors of the items were among them.
   Result<bool> set(const std::vector<NamedArray>& arrays, const std::string& source);
 
@@ -83,6 +84,13 @@ class Instance {
   std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
   /// The reference of the numbers of a slot, or null.
   const std::vector<double>* reference(const loops::ParameterSlot& slot) const;
+  /// Whether it is the first array of a joint variable.
+  bool is_first_of_joint(const loops::ParameterSlot& slot) const;
+  /// The parameters of a joint variable's factor, as they are.
+  std::vector<NamedArray> factor_of(model::VariableId joint) const;
+  /// Arrays with what they have of members of joint variables put into these; arrays of a joint variable itself count
+  /// more. An Error for a length that is not the member's.
+  Result<std::vector<NamedArray>> with_members_joined(std::vector<NamedArray> arrays, const std::string& source) const;
 
   References references_;
   const model::Model& model_;

@@ -96,6 +96,8 @@ class Part {
   /// Extents in memory: a nested axis is packed with the rows it is nested in.
   std::vector<SizeId> packed(const std::vector<model::PlateId>& plates) const;
   std::vector<model::PlateId> event_axes(const model::Variable& v, int rank) const;
+  /// Event indices of a statistic of the variable.
+  static int rank_of(const model::Variable& v, math::Stat stat);
   SizeId runtime_size(const std::string& name, std::int64_t value);
   /// Elements of the longest sequence along the last axis.
   SizeId longest(const model::Variable& var);

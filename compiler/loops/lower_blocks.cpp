@@ -16,8 +16,10 @@ std::vector<BlockId> Blocks::parents_first() const {
   std::vector<BlockId> out;
   std::vector<bool> done(c.blocks.size());
   const auto ready = [&](std::size_t k) {
-    return !done[k] && std::ranges::all_of(mentioned[m_[c.blocks[k].variable].statement],
-                                           [&](std::size_t parent) { return parent == k || done[parent]; });
+    if (done[k]) return false;
+    return std::ranges::all_of(conditionals::statements_of(m_, c.blocks[k]), [&](model::StatementId s) {
+      return std::ranges::all_of(mentioned[s], [&](std::size_t parent) { return parent == k || done[parent]; });
+    });
   };
   while (out.size() < c.blocks.size()) {
     std::size_t next = 0;
@@ -34,11 +36,12 @@ std::vector<BlockId> Blocks::parents_first() const {
 Uses Blocks::prior_uses(BlockId b) const {
   const density::Density& d = s_.conditionals.density;
   const conditionals::Block& block = s_.conditionals[b];
+  const std::vector<model::StatementId> statements = conditionals::statements_of(m_, block);
   Uses out;
   for (const conditionals::Use& u : block.uses) {
     const Term& t = d.terms[u.term];
     const auto origin = d.origins[t.origin].statement;
-    const bool own = origin == m_[block.variable].statement || (block.mean && origin == m_[*block.mean].statement);
+    const bool own = origin && std::ranges::find(statements, *origin) != statements.end();
     const bool readable = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
       return stored(s_.conditionals.block_of[x.variable.index()]);
     });

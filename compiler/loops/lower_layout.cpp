@@ -27,6 +27,10 @@ std::vector<model::PlateId> Part::event_axes(const model::Variable& v, int rank)
   return out;
 }
 
+int Part::rank_of(const model::Variable& v, math::Stat stat) {
+  return v.event.empty() && !v.value_plate ? 0 : math::event_rank(stat);
+}
+
 SizeId Part::runtime_size(const std::string& name, std::int64_t value) {
   at_.size_values.push_back(value);
   return b_.runtime_size(name);
@@ -155,11 +159,11 @@ void Lowering::declare_blocks() {
     if (block.chain) chains_.declare_chain(b);
     for (const math::StatisticRow& row : block.factor->statistics) {
       if (!used.contains({b, row.stat})) continue;
-      if (row.stat == math::Stat::indicator) {
+      if (row.stat == math::Stat::indicator && find_role(*block.factor, math::ParameterRole::probabilities)) {
         at_.expectation[{b, row.stat}] = parameter_of(b, math::ParameterRole::probabilities);
         continue;
       }
-      const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
+      const int rank = rank_of(var, row.stat);
       at_.expectation[{b, row.stat}] =
           b_.buffer(fmt::format("E.{}.{}", var.name, math::natural_name(row.stat).substr(2)), Role::expectation,
                     packed(with_axes(rank)));
@@ -248,9 +252,8 @@ void Lowering::declare_gradients() {
       continue;
     const model::Variable& var = m_[s_.conditionals[u->block].variable];
     for (const math::StatisticRow& row : s_.conditionals[u->block].factor->statistics) {
-      const bool scalar = var.event.empty() && row.stat != math::Stat::indicator;
       std::vector<model::PlateId> axes = var.axes;
-      const std::vector<model::PlateId> event = event_axes(var, scalar ? 0 : math::event_rank(row.stat));
+      const std::vector<model::PlateId> event = event_axes(var, rank_of(var, row.stat));
       axes.insert(axes.end(), event.begin(), event.end());
       at_.mean_gradient[{u->block, row.stat}] =
           b_.buffer("gradient." + var.name + "." + math::natural_name(row.stat), Role::parameter, packed(axes));

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "compiler/loops/functions.h"
+#include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
@@ -29,8 +30,25 @@ ExprId Terms::index(IndexId i, const Env& env) {
                                  return b.offset == 0 ? base : b_.add(base, b_.i(b.offset));
                                },
                                [&](const density::IndexConstant& c) { return b_.i(c.value); },
-                               [&](const density::IndexLookup& l) { return data_value(l.source, l.indices, env); }},
+                               [&](const density::IndexLookup& l) { return data_value(l.source, l.indices, env); },
+                               [&](const density::IndexCoordinate& c) { return coordinate(c, env); }},
                     a_[i]);
+}
+
+ExprId Terms::coordinate(const density::IndexCoordinate& c, const Env& env) {
+  const std::vector<model::Member>& members = m_[c.joint].auxiliary->members;
+  ExprId out = b_.i(0);
+  for (std::size_t k = 0; k <= c.member; ++k) {
+    // The numbers of the members before it, then its own entry, row-major.
+    const std::vector<model::PlateId> plates = model::coordinate_plates(m_, members[k]);
+    ExprId inner = b_.i(k < c.member ? 1 : 0);
+    for (std::size_t x = 0; x < plates.size(); ++x) {
+      inner = b_.mul(inner, b_.extent(at_.size[plates[x].index()]));
+      if (k == c.member) inner = b_.add(inner, index(c.indices[x], env));
+    }
+    out = b_.add(out, inner);
+  }
+  return out;
 }
 
 std::vector<ExprId> Terms::address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices) {

@@ -69,8 +69,7 @@ NaturalTarget Updates::natural_buffers(BlockId b, const std::vector<bool>& fixed
   }
   for (const math::StatisticRow& row : block.factor->statistics) {
     std::vector<model::PlateId> plates = kept;
-    const std::vector<model::PlateId> event =
-        event_axes(var, var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat));
+    const std::vector<model::PlateId> event = event_axes(var, rank_of(var, row.stat));
     plates.insert(plates.end(), event.begin(), event.end());
     out.buffers[row.stat] = work_array(prefix + math::natural_name(row.stat) + "." + var.name, packed(plates));
   }
@@ -220,7 +219,7 @@ void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, cons
     Formulas f = parameter_formulas(b, element);
     const model::Variable& var = m_[s_.conditionals[b].variable];
     for (const math::StatisticRow& row : s_.conditionals[b].factor->statistics) {
-      const int rank = var.event.empty() && row.stat != math::Stat::indicator ? 0 : math::event_rank(row.stat);
+      const int rank = rank_of(var, row.stat);
       if (row.stat == math::Stat::indicator) f.extent = at_.size[m_[event_axes(var, 1)[0]].set.index()];
       formulas_.components(row.natural, rank, f, [&](std::vector<ExprId> event, ExprId old) {
         const std::vector<ExprId> at = natural_address(b, element, n, event);
@@ -326,9 +325,10 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
   const model::Variable& var = m_[block.variable];
   for (const math::StatisticRow& row : block.factor->statistics) {
     const auto it = at_.expectation.find({b, row.stat});
-    if (it == at_.expectation.end() || row.stat == math::Stat::indicator)
-      continue;  // probabilities are their own expectation
-    const int rank = var.event.empty() ? 0 : math::event_rank(row.stat);
+    const bool probabilities =
+        row.stat == math::Stat::indicator && find_role(*block.factor, math::ParameterRole::probabilities);
+    if (it == at_.expectation.end() || probabilities) continue;  // they are their own expectation
+    const int rank = rank_of(var, row.stat);
     const auto own = block.factor->drawn_statistics.find(row.stat);
     const bool steps_known = own != block.factor->drawn_statistics.end() && knows_steps(block, f);
     formulas_.components(steps_known ? own->second : row.expectation, rank, f,

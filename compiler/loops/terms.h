@@ -34,6 +34,7 @@ class Terms : Part {
 
   std::set<BoundId> mentioned(const std::vector<IndexId>& indices) const;
   ExprId index(IndexId i, const Env& env);
+  ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
                               const Env& env);

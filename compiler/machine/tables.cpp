@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/machine/minibatch.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -41,6 +42,8 @@ machine::Support support_of(math::Support s) {
       return To::counts;
     case From::spd_matrix:
       return To::spd_matrix;
+    case From::switched:
+      break;  // as a number
   }
   return To::real;
 }
@@ -96,6 +99,7 @@ Domain domain_of(math::Support s) {
       return Domain::positive_definite;
     case math::Support::real:
     case math::Support::vector:
+    case math::Support::switched:
       break;
   }
   return Domain::real;
@@ -368,7 +372,7 @@ class Writer {
       row.local = s_.local[slot.block.index()];
       row.streamed = slot.streamed;
       row.chain = s_.conditionals[slot.block].chain.has_value();
-      row.auxiliary = v.auxiliary.has_value();
+      row.auxiliary = v.auxiliary && !model::is_joint(v);
       row.event = v.event.empty() ? 1 : extent(v.event[0]);
       row.partner = -1;
       for (std::size_t k = 0; k < slots.size(); ++k) {

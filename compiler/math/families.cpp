@@ -28,6 +28,7 @@ constexpr std::array kSupports{
     SupportRow{Support::vector, 1, "vector"},
     SupportRow{Support::counts, 1, "vector of counts"},
     SupportRow{Support::spd_matrix, 2, "positive definite matrix"},
+    SupportRow{Support::switched, 0, "category and real"},
 };
 
 struct StatNames {
@@ -51,6 +52,8 @@ constexpr std::array kStats{
     StatNames{Stat::weighted_square, 0, "mean' * precision * mean", "n_weighted_square"},
     StatNames{Stat::curvature, 0, "lambda(x)", "n_curvature"},
     StatNames{Stat::offset, 0, "log logistic(x) - x/2 + lambda(x) x^2", "n_offset"},
+    StatNames{Stat::switched, 1, "[z = k] x", "n_switched"},
+    StatNames{Stat::switched_square, 1, "[z = k] x^2", "n_switched_square"},
 };
 
 static_assert(in_order(kSupports, &SupportRow::support) && in_order(kStats, &StatNames::stat));
@@ -91,7 +94,10 @@ const FamilyRow* find_family(std::string_view name) {
 }
 
 const FamilyRow* find_factor_family(std::string_view name) {
-  return name == logistic_bound().name ? &logistic_bound() : find_family(name);
+  for (const FamilyRow* row : {&logistic_bound(), &switched_normal()}) {
+    if (name == row->name) return row;
+  }
+  return find_family(name);
 }
 
 const FamilyRow* find_joint_family(Support mean, Support precision) {

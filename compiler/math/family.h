@@ -31,8 +31,8 @@ enum class Noise {
 std::string_view name_of(Noise n);
 
 /// Where a value lives. `category` is an element of a plate; `simplex`, `vector`, `counts` have one event axis,
-/// `spd_matrix` two.
-enum class Support { real, positive, unit, count, bit, spin, category, simplex, vector, counts, spd_matrix };
+/// `spd_matrix` two. `switched` is a category and a number together.
+enum class Support { real, positive, unit, count, bit, spin, category, simplex, vector, counts, spd_matrix, switched };
 
 int event_rank(Support s);            // 0, 1 or 2
 bool is_discrete(Support s);          // categories, bits and spins: variables that can be summed over
@@ -49,6 +49,8 @@ std::string_view name_of(Support s);  // "real", "positive real", ... as message
 /// There value is t, log is log t, entry is L_jl and logdet is log det L.
 /// Of the point xi where the bound log g(e) >= e / 2 + offset - curvature e^2 of the logistic function touches it:
 ///   curvature    lambda(xi) = tanh(xi / 2) / (4 xi)      offset   log g(xi) - xi / 2 + lambda(xi) xi^2
+/// Of a category z and a number x, beside the indicator [z = k]:
+///   switched     [z = k] x                               switched_square  [z = k] x^2
 enum class Stat {
   value,
   square,
@@ -64,7 +66,9 @@ enum class Stat {
   weighted,
   weighted_square,
   curvature,
-  offset
+  offset,
+  switched,
+  switched_square
 };
 
 int event_rank(Stat s);            // number of event indices it carries; weighted: 1, but 0 in NormalGamma
@@ -231,6 +235,9 @@ const FamilyRow* find_joint_family(Support mean, Support precision);
 /// The row of the auxiliary xi of a logistic link: a point at which the bound is tightest. Not in families().
 /// Jaakkola & Jordan, Bayesian parameter estimation via variational methods (2000).
 const FamilyRow& logistic_bound();
+
+/// The row of a category and the number that it switches: a Normal for each value. Not in families().
+const FamilyRow& switched_normal();
 
 /// Families that can be the factor of a latent on `support` and whose statistics contain all of `needed`, in table
 /// order. Joint families are not offered: they are asked for by name.

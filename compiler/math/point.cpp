@@ -15,6 +15,7 @@ namespace {
 constexpr double kTiny = 1e-300;
 
 Expr component(Support s) {
+  if (s == Support::switched) return symbol("value", kFirst);  // 1 at the value of the category
   switch (event_rank(s)) {
     case 1:
       return symbol("value", kFirst);
@@ -57,6 +58,11 @@ Expr statistic_at_value(Stat s, Support support) {
       break;
     case Stat::curvature:
       return 0.5 * x;  // of a Polya-Gamma variable
+    case Stat::switched:
+    case Stat::switched_square: {
+      const Expr number = symbol("mean_value");
+      return symbol("value", kFirst) * (s == Stat::switched ? number : square(number));
+    }
   }
   return x;
 }
@@ -154,7 +160,8 @@ const Factor* point_factor(const FamilyRow& row) {
 const Factor* sample_factor(const FamilyRow& row) {
   static const auto kFactors = [] {
     auto all = factors_of_rows([](const Factor& f) { return !f.draw.empty(); }, sample);
-    all.emplace(logistic_bound().name, sample(logistic_bound()));
+    for (const FamilyRow* more : {&logistic_bound(), &switched_normal()})
+      all.emplace(more->name, sample(*more));
     return all;
   }();
   return find(kFactors, row.name);

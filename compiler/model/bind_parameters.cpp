@@ -33,6 +33,7 @@ const char* wanted(Support domain, double v) {
     case Support::category:
     case Support::vector:
     case Support::counts:
+    case Support::switched:
       break;
   }
   return std::isfinite(v) ? nullptr : "a finite number";

@@ -45,6 +45,7 @@ Rule rule_for(math::Support support) {
     case math::Support::real:
     case math::Support::vector:
     case math::Support::spd_matrix:
+    case math::Support::switched:
       break;
   }
   return {[](double v) { return std::isfinite(v); }, "a finite number"};

@@ -59,13 +59,23 @@ struct Given {
   bool constant = false;               // declared by `const a0[topic];`
 };
 
-/// A latent variable that the compiler adds so that a statement has conjugate terms (density/augment.cpp).
+/// One of the variables that a joint variable is made of.
+struct Member {
+  VariableId variable;
+  std::vector<std::size_t> shared;  // by axis of the joint variable: the member's axis over the same plate
+  std::vector<std::size_t> own;     // its other axes: with its event axes they number its coordinates, row-major
+};
+
+/// A latent variable that the compiler adds: so that a statement has conjugate terms (density/augment.cpp), or in the
+/// place of several that share a factor (conditionals/join.cpp).
 struct Auxiliary {
   enum class Kind {
     source,  // which summand of a rate or probability each of the host's counts came from
-    bound    // where the quadratic bound of log logistic touches it
+    bound,   // where the quadratic bound of log logistic touches it
+    joint    // the numbers of its members, one member after another, as one vector over a plate of coordinates
   } kind = Kind::source;
-  VariableId host;  // the variable of the statement
+  VariableId host;                   // the variable of the statement; joint: the first member
+  std::vector<Member> members = {};  // joint
 };
 
 /// A random variable, latent or observed.
@@ -79,6 +89,7 @@ struct Variable {
   bool observed = false;
   StatementId statement;  // an auxiliary: its host's
   std::optional<Auxiliary> auxiliary;
+  std::optional<VariableId> joint;  // the variable that has its numbers in the log joint and in the guide
 };
 
 /// A bound index: an axis of a statement or of a sum, written with the plate's name.

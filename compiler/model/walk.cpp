@@ -70,4 +70,14 @@ std::vector<ExprId> roots_of(const Statement& statement) {
   return out;
 }
 
+std::vector<PlateId> coordinate_plates(const Model& model, const Member& member) {
+  const Variable& v = model[member.variable];
+  std::vector<PlateId> out;
+  for (const std::size_t axis : member.own)
+    out.push_back(model[v.axes[axis]].set);
+  for (const PlateId p : v.event)
+    out.push_back(model[p].set);
+  return out;
+}
+
 }  // namespace lehr::model

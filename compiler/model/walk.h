@@ -1,4 +1,4 @@
-// The children of an expression, for passes that visit a whole tree.
+// Questions that passes ask of a model: the children of an expression, the coordinates of a member.
 #pragma once
 #include <vector>
 
@@ -14,5 +14,11 @@ std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& r
 
 /// The expressions of a statement: parameters of the main and the start distribution.
 std::vector<ExprId> roots_of(const Statement& statement);
+
+/// The plates whose elements number the coordinates that one element of the joint variable has of the member.
+std::vector<PlateId> coordinate_plates(const Model& model, const Member& member);
+
+/// Whether it stands in the place of its members (Auxiliary::joint).
+inline bool is_joint(const Variable& v) { return v.auxiliary && v.auxiliary->kind == Auxiliary::Kind::joint; }
 
 }  // namespace lehr::model

@@ -109,6 +109,9 @@ class Splitter {
   /// Bounds that stand as an index themselves (not inside a lookup).
   void direct(IndexId i, std::set<BoundId>& out) const {
     if (const auto* b = std::get_if<density::IndexBound>(&a_[i])) out.insert(b->bound);
+    const auto* coordinate = std::get_if<density::IndexCoordinate>(&a_[i]);
+    for (std::size_t k = 0; coordinate && k < coordinate->indices.size(); ++k)
+      direct(coordinate->indices[k], out);
   }
 
   void local(const Term& t, std::size_t stage, BoundId item) {
@@ -185,7 +188,7 @@ class Splitter {
       cut.stat.axes.push_back(m_[plate].set);
       cut.outer_at.push_back(a_.index(fresh));
       cut.outer.bounds.push_back(fresh);
-      if (std::holds_alternative<density::IndexLookup>(a_[i])) ++lookups;
+      if (!std::holds_alternative<density::IndexBound>(a_[i])) ++lookups;
       return cut.outer_at.back();
     };
     for (Atom& x : cut.outer.atoms) {
@@ -261,7 +264,7 @@ class Splitter {
 
   std::vector<model::PlateId> event_plates(const Atom& x) const {
     const model::Variable& var = m_[x.variable];
-    if (x.stat == math::Stat::indicator) return {*var.value_plate};
+    if (var.value_plate) return {*var.value_plate};
     std::vector<model::PlateId> out = var.event;
     if (x.event.size() == 2 && out.size() == 1) out.push_back(out[0]);
     return out;

@@ -23,6 +23,7 @@ struct SavedVariable {
   std::vector<std::string> axes, event;  // plates; of a nested plate's parent no array has an axis of its own
   std::string family;                    // of the factor; may be empty
   std::string joint;                     // the other member of a joint factor, or empty
+  std::vector<std::string> members;      // of a joint variable, whose numbers it has; each has its marginal, too
   std::vector<NamedArray> parameters;    // named without the variable: "mean", "precision"; empty: not written
 
   /// The parameter of that name, or null.

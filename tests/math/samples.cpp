@@ -132,6 +132,8 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
     }
     case Stat::curvature:
     case Stat::offset:
+    case Stat::switched:
+    case Stat::switched_square:
       break;  // of no row in the table
   }
   return {};

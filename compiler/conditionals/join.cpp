@@ -1,0 +1,177 @@
+// Variables that share a factor become one variable. The terms of one element of it meet in the normal form, as those
+// of any variable: a[i] * b[j] is a product of statistics where i and j differ and one statistic where they agree.
+#include "compiler/conditionals/join.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "compiler/density/poly.h"
+#include "compiler/density/print_density.h"
+#include "compiler/math/member_families.h"
+
+namespace lehr::conditionals {
+
+using density::Atom;
+using density::Term;
+using model::Member;
+using model::Model;
+using model::PlateId;
+using model::VariableId;
+
+std::vector<Member> laid_out(const Model& m, const std::vector<VariableId>& members) {
+  std::vector<Member> out;
+  for (const VariableId v : members)
+    out.push_back({v, {}, {}});
+  const std::vector<PlateId>& first = m[members[0]].axes;
+  for (const PlateId wanted : first) {
+    std::vector<std::size_t> at;
+    for (const Member& member : out) {
+      const std::vector<PlateId>& axes = m[member.variable].axes;
+      std::size_t x = 0;
+      while (x < axes.size() &&
+             (m[axes[x]].set != m[wanted].set || std::ranges::find(member.shared, x) != member.shared.end()))
+        ++x;
+      if (x < axes.size()) at.push_back(x);
+    }
+    for (std::size_t k = 0; k < out.size() && at.size() == out.size(); ++k)
+      out[k].shared.push_back(at[k]);
+  }
+  for (Member& member : out) {
+    for (std::size_t x = 0; x < m[member.variable].axes.size(); ++x) {
+      if (std::ranges::find(member.shared, x) == member.shared.end()) member.own.push_back(x);
+    }
+  }
+  return out;
+}
+
+std::string named(const Model& m, const std::vector<VariableId>& members, std::string_view quote) {
+  std::vector<std::string> out;
+  for (const VariableId v : members)
+    out.push_back(fmt::format("{}{}{}", quote, m[v].name, quote));
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+PlateId add_plate(Model& m, const std::string& name, Span span, model::ExprId size) {
+  const PlateId plate(m.plates.size());
+  m.plates.push_back({name, span, plate, std::nullopt, false, size, std::nullopt, std::nullopt});
+  return plate;
+}
+
+VariableId add_joint(Model& m, math::Support support, std::vector<Member> members) {
+  std::vector<VariableId> ids;
+  for (const Member& member : members)
+    ids.push_back(member.variable);
+  const model::Variable& first = m[ids[0]];
+  model::Variable v;
+  v.name = fmt::format("joint({})", named(m, ids));
+  v.span = first.span;
+  for (const std::size_t axis : members[0].shared)
+    v.axes.push_back(first.axes[axis]);
+  v.support = support;
+  v.statement = first.statement;
+  v.auxiliary = model::Auxiliary{model::Auxiliary::Kind::joint, ids[0], std::move(members)};
+  m.variables.push_back(std::move(v));
+  const VariableId out(m.variables.size() - 1);
+  for (const VariableId member : ids)
+    m.variables[member.index()].joint = out;
+  return out;
+}
+
+namespace {
+
+/// The term with atoms of the joint variable for those of its members; nothing where a statistic has no counterpart.
+std::optional<std::vector<Term>> rewritten(density::Algebra& a, const Model& m, VariableId joint,
+                                           const Counterpart& counterpart, Term t) {
+  for (Atom& x : t.atoms) {
+    if (m[x.variable].joint != joint) continue;
+    const std::optional<Atom> other = x.opaque.empty() ? counterpart(t, x) : std::nullopt;
+    if (!other) return std::nullopt;
+    x = *other;
+  }
+  std::vector<Term> out = density::normalise(a, m, std::move(t));
+  for (const Term& n : out) {
+    if (std::ranges::any_of(n.atoms, [&](const Atom& x) { return x.variable == joint && !x.opaque.empty(); }))
+      return std::nullopt;
+  }
+  return out;
+}
+
+void report(const Model& m, const density::Density& d, const Term& t, const std::vector<VariableId>& members,
+            Diagnostics& diagnostics) {
+  const bool normal = are_normal(m, members);
+  diagnostics
+      .add(DiagnosticKind::not_conjugate, d.origins[t.origin].span, "one factor of " + named(m, members, "'"),
+           fmt::format("the term {} is not quadratic in {}", density::print(m, d.algebra, t),
+                       normal ? "them" : "the number"))
+      .note(fmt::format("`guide joint({})` is {}: a term holds at most two of its numbers", named(m, members),
+                        normal ? "one Normal factor" : "a Normal factor for each value"))
+      .note("take out of the guide what multiplies the others");
+}
+
+/// False where a term is reported.
+bool rewrite(density::Density& d, const Model& m, VariableId joint, const std::vector<VariableId>& members,
+             const Counterpart& counterpart, Diagnostics& diagnostics) {
+  std::vector<Term> terms;
+  for (const Term& t : d.terms) {
+    if (std::ranges::none_of(t.atoms, [&](const Atom& x) { return m[x.variable].joint == joint; })) {
+      terms.push_back(t);
+      continue;
+    }
+    std::optional<std::vector<Term>> other = rewritten(d.algebra, m, joint, counterpart, t);
+    if (!other) {
+      report(m, d, t, members, diagnostics);
+      return false;
+    }
+    std::ranges::move(*other, std::back_inserter(terms));
+  }
+  d.terms = density::merge_like_terms(d.algebra, m, std::move(terms));
+  return true;
+}
+
+}  // namespace
+
+std::vector<model::StatementId> statements_of(const Model& m, const Block& b) {
+  std::vector<model::StatementId> out{m[b.variable].statement};
+  if (b.mean) out.push_back(m[*b.mean].statement);
+  if (const auto& x = m[b.variable].auxiliary) {
+    for (const Member& member : x->members)
+      out.push_back(m[member.variable].statement);
+  }
+  return out;
+}
+
+const math::FamilyRow& family_of(const Model& m, const Conditionals& c, VariableId v) {
+  const math::FamilyRow& whole = *c[c.block_of[v.index()]].family;
+  if (!m[v].joint || m[v].support == whole.support) return whole;
+  return math::member_family(m[v].support);
+}
+
+}  // namespace lehr::conditionals
+
+namespace lehr {
+
+std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics) {
+  using namespace conditionals;
+  model::Model& m = expanded.model;
+  const std::vector<std::vector<model::VariableId>> blocks = m.guide.joint;
+  for (const std::vector<model::VariableId>& members : blocks) {
+    const bool normal = are_normal(m, members);
+    if (!normal && !are_switched(m, members)) continue;
+    if (const std::optional<std::string> why = normal ? why_not_one_normal(m, members) : why_not_switched(m, members)) {
+      diagnostics.add(DiagnosticKind::joint_members, m[members[0]].span, named(m, members, "'"), *why)
+          .note(normal ? "members of one Normal factor lie on the same plates; a plate that only some have numbers "
+                         "coordinates, and must not be one of rows of data or nested"
+                       : "a category or bit and the number that it switches lie on the same plates");
+      return std::nullopt;
+    }
+    const model::VariableId joint = normal ? add_one_normal(m, members) : add_switched(m, members);
+    density::Algebra& a = expanded.density.algebra;
+    const Counterpart counterpart = normal ? in_vector(a, m, joint) : in_components(a, m, joint);
+    if (!rewrite(expanded.density, m, joint, members, counterpart, diagnostics)) return std::nullopt;
+  }
+  return expanded;
+}
+
+}  // namespace lehr

@@ -1,0 +1,68 @@
+// A category or bit and the number that it switches, in one factor: a Normal for each value of the category. Statistics
+// of the number alone are sums over the values.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/conditionals/join.h"
+
+namespace lehr::conditionals {
+namespace {
+
+using density::Atom;
+using math::Stat;
+using math::Support;
+using model::Member;
+using model::Model;
+using model::VariableId;
+
+bool is_switch(const Model& m, VariableId v) {
+  return m[v].support == Support::bit || m[v].support == Support::category;
+}
+
+}  // namespace
+
+bool are_switched(const Model& m, const std::vector<VariableId>& members) {
+  return members.size() == 2 && is_switch(m, members[0]) != is_switch(m, members[1]) &&
+         std::ranges::any_of(members, [&](VariableId v) { return m[v].support == Support::real; });
+}
+
+std::optional<std::string> why_not_switched(const Model& m, const std::vector<VariableId>& members) {
+  for (const Member& member : laid_out(m, members))
+    if (!member.own.empty()) return fmt::format("'{}' has a plate that the other has not", m[member.variable].name);
+  return std::nullopt;
+}
+
+VariableId add_switched(Model& m, std::vector<VariableId> members) {
+  if (!is_switch(m, members[0])) std::swap(members[0], members[1]);
+  const model::Variable chosen = m[members[0]];
+  const VariableId joint = add_joint(m, Support::switched, laid_out(m, members));
+  std::optional<model::PlateId> values = chosen.value_plate;
+  if (!values)
+    values =
+        add_plate(m, fmt::format("value({})", chosen.name), chosen.span, add_expr(m, model::Number{2}, chosen.span));
+  m.variables[joint.index()].value_plate = values;
+  return joint;
+}
+
+Counterpart in_components(density::Algebra& a, const Model& m, VariableId joint) {
+  return [&a, &m, joint](density::Term& t, const Atom& x) -> std::optional<Atom> {
+    const std::vector<Member>& members = m[joint].auxiliary->members;
+    const auto member = std::ranges::find(members, x.variable, &Member::variable);
+    Atom out{joint, {}, Stat::indicator, x.event, {}};
+    for (const std::size_t axis : member->shared)
+      out.axes.push_back(x.axes[axis]);
+    if (member == members.begin()) {
+      if (x.stat == Stat::value) out.event = {a.index(density::IndexConstant{1})};
+      return x.stat == Stat::value || x.stat == Stat::indicator ? std::optional(out) : std::nullopt;
+    }
+    if (x.stat != Stat::value && x.stat != Stat::square) return std::nullopt;
+    out.stat = x.stat == Stat::value ? Stat::switched : Stat::switched_square;
+    const model::PlateId values = m[*m[joint].value_plate].set;
+    t.bounds.push_back(a.bound({m[values].name, values, std::nullopt, true}));
+    out.event = {a.index(t.bounds.back())};
+    return out;
+  };
+}
+
+}  // namespace lehr::conditionals

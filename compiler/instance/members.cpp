@@ -1,0 +1,283 @@
+#include "compiler/instance/members.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <optional>
+
+#include "compiler/evaluate/packed.h"
+#include "compiler/math/member_families.h"
+
+namespace lehr {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+std::size_t product(const std::vector<std::int64_t>& extents) {
+  std::size_t out = 1;
+  for (const std::int64_t n : extents)
+    out *= static_cast<std::size_t>(n);
+  return out;
+}
+
+bool is_switched(const model::Model& m, model::VariableId joint) { return m[joint].support == math::Support::switched; }
+
+/// The array of that parameter, or null.
+template <class Arrays>
+auto* parameter(Arrays& arrays, const std::string& variable, const std::string& name) {
+  const auto found = std::ranges::find(arrays, variable + "." + name, &NamedArray::name);
+  return name.empty() || found == arrays.end() ? nullptr : &*found;
+}
+
+/// The parameters of the factor of a joint variable or of a member alone, where they are.
+template <class Array>
+struct JointArrays {
+  Array *location, *precision, *probabilities, *value, *number;
+
+  template <class Named, class Arrays>
+  JointArrays(const Named& joint, Arrays& from) {
+    const math::RoleNames names = math::role_names(math::member_family(joint.support));
+    location = parameter(from, joint.name, names.location);
+    precision = parameter(from, joint.name, names.precision);
+    probabilities = parameter(from, joint.name, names.probabilities);
+    value = parameter(from, joint.name, names.value);
+    number = parameter(from, joint.name, names.number);
+  }
+};
+
+math::RoleNames names_of(const MemberNumbers& x) { return math::role_names(math::member_family(x.support)); }
+
+Eigen::Index index(std::size_t k) { return static_cast<Eigen::Index>(k); }
+
+/// The coordinates of the k-th element of a member, all of one element of the joint variable.
+struct Place {
+  std::size_t element;
+  std::vector<std::size_t> coordinates;
+};
+
+Place place_of(const MemberNumbers& x, std::size_t k, std::size_t coordinates) {
+  Place out{x.at[k * x.width] / coordinates, {}};
+  for (std::size_t j = 0; j < x.width; ++j)
+    out.coordinates.push_back(x.at[k * x.width + j] % coordinates);
+  return out;
+}
+
+/// Precision of some coordinates alone: the inverse of their covariance.
+Matrix marginal_precision(const Matrix& covariance, const std::vector<std::size_t>& coordinates) {
+  const std::size_t n = coordinates.size();
+  Matrix own(index(n), index(n));
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      own(index(i), index(j)) = covariance(index(coordinates[i]), index(coordinates[j]));
+  return own.inverse();
+}
+
+std::vector<NamedArray> normal_marginals(const std::vector<MemberNumbers>& members, const NamedArray& mean,
+                                         const NamedArray& precision) {
+  const auto n = static_cast<std::size_t>(mean.shape.back());
+  std::vector<Matrix> covariance;
+  for (std::size_t e = 0; e < mean.values.size() / n; ++e)
+    covariance.push_back(Eigen::Map<const Matrix>(precision.values.data() + e * n * n, index(n), index(n)).inverse());
+  std::vector<NamedArray> out;
+  for (const MemberNumbers& x : members) {
+    const math::RoleNames names = names_of(x);
+    NamedArray location{x.name + "." + names.location, x.shape, {}}, own{x.name + "." + names.precision, x.shape, {}};
+    if (x.support == math::Support::vector) own.shape.push_back(x.shape.back());
+    for (const std::size_t at : x.at)
+      location.values.push_back(mean.values[at]);
+    for (std::size_t k = 0; k < x.at.size() / x.width; ++k) {
+      const Place p = place_of(x, k, n);
+      const Matrix q = marginal_precision(covariance[p.element], p.coordinates);
+      own.values.insert(own.values.end(), q.data(), q.data() + q.size());
+    }
+    out.push_back(std::move(location));
+    out.push_back(std::move(own));
+  }
+  return out;
+}
+
+/// The number that is switched has the moments of a mixture.
+std::vector<NamedArray> switched_marginals(const std::vector<MemberNumbers>& members, const NamedArray& probs,
+                                           const NamedArray& mean, const NamedArray& precision) {
+  const auto values = static_cast<std::size_t>(probs.shape.back());
+  const MemberNumbers &chosen = members[0], &number = members[1];
+  const bool bit = chosen.support == math::Support::bit;
+  NamedArray q{chosen.name + "." + names_of(chosen).probabilities, chosen.shape, {}};
+  if (!bit) q.shape.push_back(probs.shape.back());
+  for (const std::size_t at : chosen.at) {
+    const auto first = probs.values.begin() + static_cast<std::ptrdiff_t>(at / 2 * values);
+    q.values.insert(q.values.end(), bit ? first + 1 : first, first + static_cast<std::ptrdiff_t>(values));
+  }
+  const math::RoleNames names = names_of(number);
+  NamedArray location{number.name + "." + names.location, number.shape, {}},
+      own{number.name + "." + names.precision, number.shape, {}};
+  for (const std::size_t at : number.at) {
+    double first = 0, variance = 0;
+    for (std::size_t k = at / 2 * values; k < (at / 2 + 1) * values; ++k)
+      first += probs.values[k] * mean.values[k];
+    for (std::size_t k = at / 2 * values; k < (at / 2 + 1) * values; ++k) {
+      const double off = mean.values[k] - first;
+      variance += probs.values[k] * (1 / precision.values[k] + off * off);
+    }
+    location.values.push_back(first);
+    own.values.push_back(1 / variance);
+  }
+  return {std::move(q), std::move(location), std::move(own)};
+}
+
+constexpr const char* kDrawn = ".value";
+
+/// Values of the members from those of a drawn factor.
+std::vector<NamedArray> values_at_draw(bool switched, const std::vector<MemberNumbers>& members,
+                                       const NamedArray& value, const NamedArray* number) {
+  std::vector<NamedArray> out;
+  for (const MemberNumbers& x : members) {
+    NamedArray& to = out.emplace_back(NamedArray{x.name + kDrawn, x.shape, {}});
+    for (const std::size_t at : x.at) {
+      if (!switched) {
+        to.values.push_back(value.values[at]);
+      } else if (at % 2 == 1) {
+        to.values.push_back(number->values[at / 2]);
+      } else {
+        const auto n = static_cast<std::ptrdiff_t>(value.shape.back());
+        const auto first = value.values.begin() + static_cast<std::ptrdiff_t>(at / 2) * n;
+        to.values.push_back(static_cast<double>(std::max_element(first, first + n) - first));
+      }
+    }
+  }
+  return out;
+}
+
+void put_normal(const MemberNumbers& x, const std::vector<NamedArray>& given, const JointArrays<NamedArray>& to) {
+  const JointArrays<const NamedArray> own_arrays(x, given);
+  for (const NamedArray* from : {own_arrays.location, own_arrays.value})
+    for (std::size_t i = 0; from && i < x.at.size(); ++i)
+      (to.value ? to.value : to.location)->values[x.at[i]] = from->values[i];
+  const NamedArray* own = own_arrays.precision;
+  NamedArray* precision = to.precision;
+  if (!own || !precision) return;
+  const auto n = static_cast<std::size_t>(to.location->shape.back());
+  for (std::size_t k = 0; k < x.at.size() / x.width; ++k) {
+    const Place p = place_of(x, k, n);
+    for (std::size_t i = 0; i < x.width; ++i) {
+      double* row = precision->values.data() + (p.element * n + p.coordinates[i]) * n;
+      for (std::size_t j = 0; j < n; ++j)
+        row[j] = precision->values[(p.element * n + j) * n + p.coordinates[i]] = 0;
+    }
+    for (std::size_t i = 0; i < x.width; ++i)
+      for (std::size_t j = 0; j < x.width; ++j)
+        precision->values[(p.element * n + p.coordinates[i]) * n + p.coordinates[j]] =
+            own->values[(k * x.width + i) * x.width + j];
+  }
+}
+
+/// Every value of the category takes the number's mean and precision.
+void put_switched(const std::vector<MemberNumbers>& members, const std::vector<NamedArray>& given,
+                  const JointArrays<NamedArray>& to) {
+  NamedArray& probs = to.value ? *to.value : *to.probabilities;
+  NamedArray& mean = to.number ? *to.number : *to.location;
+  const auto n = static_cast<std::size_t>(probs.shape.back());
+  const MemberNumbers &chosen = members[0], &number = members[1];
+  const JointArrays<const NamedArray> of_choice(chosen, given), of_number(number, given);
+  const bool bit = chosen.support == math::Support::bit;
+  for (std::size_t i = 0; i < chosen.at.size(); ++i) {
+    for (std::size_t k = 0; k < n; ++k) {
+      double& x = probs.values[chosen.at[i] / 2 * n + k];
+      if (const NamedArray* p = of_choice.probabilities)
+        x = !bit ? p->values[i * n + k] : k == 1 ? p->values[i] : 1 - p->values[i];
+      const NamedArray* value = parameter(given, chosen.name, kDrawn + 1);
+      if (value) x = value->values[i] == static_cast<double>(k) ? 1 : 0;
+    }
+  }
+  const std::size_t copies = mean.values.size() / number.at.size();
+  for (const auto& [from, x] :
+       {std::pair(of_number.location, &mean), {of_number.value, &mean}, {of_number.precision, to.precision}}) {
+    for (std::size_t i = 0; from && x && i < number.at.size() * copies; ++i)
+      x->values[number.at[i / copies] / 2 * copies + i % copies] = from->values[i / copies];
+  }
+}
+
+}  // namespace
+
+MemberNumbers member_numbers(std::string name, math::Support support, const std::vector<PackedAxis>& joint,
+                             const std::vector<PackedAxis>& axes, const std::vector<std::int64_t>& event,
+                             std::size_t first, std::size_t coordinates) {
+  MemberNumbers out{std::move(name), support, {}, product(event), {}};
+  std::vector<std::optional<std::size_t>> shared(axes.size());  // the axis of the joint variable
+  for (std::size_t k = 0; k < joint.size(); ++k) {
+    std::size_t x = 0;
+    while (x < axes.size() && (shared[x] || axes[x].plate != joint[k].plate))
+      ++x;
+    if (x < axes.size()) shared[x] = k;
+  }
+  for (const PackedAxis& axis : axes)
+    out.shape.push_back(axis.extent);
+  const std::size_t elements = product(out.shape);
+  for (std::size_t e = 0; e < elements; ++e) {
+    const std::vector<std::size_t> at = unravel(out.shape, e);
+    std::vector<std::size_t> element(joint.size());
+    std::size_t own = 0, of_joint = 0;
+    for (std::size_t x = 0; x < axes.size(); ++x) {
+      if (shared[x]) element[*shared[x]] = at[x];
+      else own = own * static_cast<std::size_t>(axes[x].extent) + at[x];
+    }
+    for (std::size_t k = 0; k < joint.size(); ++k)
+      of_joint = of_joint * static_cast<std::size_t>(joint[k].extent) + element[k];
+    for (std::size_t j = 0; j < out.width; ++j)
+      out.at.push_back(of_joint * coordinates + first + own * out.width + j);
+  }
+  out.shape.insert(out.shape.end(), event.begin(), event.end());
+  return out;
+}
+
+std::vector<MemberNumbers> members_of(const model::Model& m, model::VariableId joint,
+                                      const std::vector<std::int64_t>& sizes) {
+  const auto axes_of = [&](const model::Variable& v) {
+    std::vector<PackedAxis> out;
+    for (const model::PlateId p : packed_axes(m, v.axes, {}))
+      out.push_back({m[m[p].set].name, sizes[m[p].set.index()]});
+    return out;
+  };
+  const model::Variable& v = m[joint];
+  const std::size_t coordinates = is_switched(m, joint) ? 2 : static_cast<std::size_t>(sizes[v.event[0].index()]);
+  std::vector<MemberNumbers> out;
+  std::size_t first = 0;
+  for (const model::Member& member : v.auxiliary->members) {
+    const model::Variable& x = m[member.variable];
+    std::vector<std::int64_t> event;
+    for (const model::PlateId p : x.event)
+      event.push_back(sizes[m[p].set.index()]);
+    out.push_back(member_numbers(x.name, x.support, axes_of(v), axes_of(x), event, first, coordinates));
+    std::size_t own = out.back().width;
+    for (const std::size_t axis : member.own)
+      own *= static_cast<std::size_t>(sizes[m[x.axes[axis]].set.index()]);
+    first += own;
+  }
+  return out;
+}
+
+std::vector<NamedArray> marginals(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& factor,
+                                  const std::vector<std::int64_t>& sizes) {
+  const std::vector<MemberNumbers> members = members_of(m, joint, sizes);
+  const JointArrays<const NamedArray> from(m[joint], factor);
+  if (from.value) return values_at_draw(is_switched(m, joint), members, *from.value, from.number);
+  if (!from.location || !from.precision) return {};
+  if (!is_switched(m, joint)) return normal_marginals(members, *from.location, *from.precision);
+  return switched_marginals(members, *from.probabilities, *from.location, *from.precision);
+}
+
+std::vector<double> by_coordinate(bool switched, const std::vector<double>& draw) {
+  if (!switched) return draw;
+  // The number, then 1 at the value.
+  return {static_cast<double>(std::max_element(draw.begin() + 1, draw.end()) - draw.begin() - 1), draw[0]};
+}
+
+void put_members(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& given,
+                 const std::vector<std::int64_t>& sizes, std::vector<NamedArray>& factor) {
+  const std::vector<MemberNumbers> members = members_of(m, joint, sizes);
+  const JointArrays<NamedArray> to(m[joint], factor);
+  if (is_switched(m, joint)) return put_switched(members, given, to);
+  for (const MemberNumbers& x : members)
+    put_normal(x, given, to);
+}
+
+}  // namespace lehr
