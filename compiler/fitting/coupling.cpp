@@ -1,11 +1,17 @@
 #include "compiler/fitting/coupling.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
 
+#include "compiler/fitting/factor_source.h"
 #include "compiler/fitting/lost_digits.h"
+#include "compiler/instance/members.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -22,8 +28,16 @@ struct Located {
   std::vector<double> precision;  // as `mean`
   std::size_t width = 1;          // numbers of one factor
 
+  std::vector<MemberNumbers> members = {};  // of a joint variable
+
   double scale(std::size_t k) const { return 1 / std::sqrt(precision[k]); }
-  std::string element(std::size_t k) const { return name + subscripts(mean.shape, k); }
+  std::string element(std::size_t k) const {
+    for (const MemberNumbers& x : members) {
+      const auto at = std::ranges::find(x.at, k);
+      if (at != x.at.end()) return x.name + subscripts(x.shape, static_cast<std::size_t>(at - x.at.begin()));
+    }
+    return name + subscripts(mean.shape, k);
+  }
 };
 
 const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name) {
@@ -43,6 +57,8 @@ std::optional<Located> located(const Block& block, const model::Model& m, const 
   if (!means || !all) return std::nullopt;
   const std::size_t width = mean->event_rank == 0 ? 1 : static_cast<std::size_t>(means->shape.back());
   Located out{block.variable, name, *means, {}, width};
+  if (model::is_joint(m[block.variable]))
+    out.members = members_of(m, block.variable, sizes_of_members(m, block.variable, by_variable(posterior)));
   for (std::size_t k = 0; k < means->values.size(); ++k) {
     const std::size_t row = k * (precision->event_rank == 2 ? width : 1);
     out.precision.push_back(all->values[row + (precision->event_rank == 2 ? k % width : 0)]);
@@ -125,6 +141,37 @@ double correlation(Shifted& at, const Located& a, std::size_t k, const Located& 
   return std::abs(out) / 4;
 }
 
+/// More coordinates than this are not suggested: the factor has a matrix of them.
+constexpr double kMostCoordinates = 200;
+
+/// `guide joint(a, b)` of the variables and what shares their factors already, where they can be one Normal factor;
+/// else "".
+std::string guide_of(const Analysed& a, const Located& first, const Located& second) {
+  const model::Model& m = a.model;
+  std::vector<model::VariableId> members;
+  for (const Located* x : {&first, &second}) {
+    if (!model::is_joint(m[x->variable])) members.push_back(x->variable);
+    else
+      for (const model::Member& member : m[x->variable].auxiliary->members)
+        members.push_back(member.variable);
+  }
+  const double numbers = static_cast<double>(first.mean.values.size() + second.mean.values.size());
+  if (first.variable == second.variable || numbers > kMostCoordinates || conditionals::why_not_one_normal(m, members))
+    return "";
+  for (const density::Term& t : a.schedule.conditionals.density.terms) {
+    int degree = 0;
+    for (const Atom& x : t.atoms) {
+      if (x.variable != first.variable && x.variable != second.variable) continue;
+      degree += x.stat == math::Stat::value || x.stat == math::Stat::comp ? 1 : 2;
+    }
+    if (degree > 2) return "";
+  }
+  std::vector<std::string> names;
+  for (const model::VariableId v : members)
+    names.push_back(m[v].name);
+  return fmt::format("guide joint({})", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analysed, double least) {
@@ -153,8 +200,9 @@ std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analys
     for (std::size_t i = 0; i < n; ++i) {
       const auto [k, l] = job.pairs[i * job.pairs.size() / n];
       const double x = correlation(shifted, job.a, k, job.b, l);
-      if (x > strongest.correlation) strongest = {job.a.element(k), job.b.element(l), x};
+      if (x > strongest.correlation) strongest = {job.a.element(k), job.b.element(l), x, ""};
     }
+    strongest.guide = guide_of(analysed, job.a, job.b);
     if (strongest.correlation > least) out.push_back(strongest);
   }
   std::ranges::stable_sort(out, [](const Coupled& x, const Coupled& y) { return x.correlation > y.correlation; });

@@ -13,6 +13,7 @@ namespace lehr {
 struct Coupled {
   std::string first, second;  // "a", "beta[3]"
   double correlation = 0;
+  std::string guide = {};  // that makes them one factor, where there is one: "guide joint(a, beta)"
 };
 
 /// Couplings above `least` of global Normal and MvNormal factors that stand in one term, of each two variables the

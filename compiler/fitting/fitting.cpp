@@ -212,11 +212,12 @@ Result<bool> Fitting::run_items(FitRun& run, const SweepOptions& options) {
 std::vector<Caution> Fitting::cautions(const FitRun& run) const {
   std::vector<Caution> out;
   for (const Coupled& c : run.coupled) {
-    out.push_back({fmt::format("{} and {} are strongly coupled ({:.2f}): their standard deviations are too small",
-                               c.first, c.second, c.correlation),
+    const std::string cure = c.guide.empty() ? "" : fmt::format("; `{};` makes them one factor", c.guide);
+    out.push_back({fmt::format("{} and {} are strongly coupled ({:.2f}): their standard deviations are too small{}",
+                               c.first, c.second, c.correlation, cure),
                    {}});
   }
-  if (!out.empty())
+  if (std::ranges::any_of(run.coupled, [](const Coupled& c) { return c.guide.empty(); }))
     out.back().notes.push_back("factors are independent of each other: one MvNormal for both, centred covariates, or " +
                                option("method") + " gibbs keep what they have in common");
   if (run.outcome.decreases > 0) {
