@@ -11,6 +11,7 @@
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/fitting/held_out.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {

@@ -11,6 +11,7 @@
 #include "compiler/evaluate/marginal.h"
 #include "compiler/fitting/factor_source.h"
 #include "compiler/math/factor_draw.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -135,6 +136,7 @@ Result<ImportanceRatios> importance_ratios(const Solution& s, std::int64_t draws
   std::vector<Drawn> blocks;
   for (const Block& b : s.analysed().schedule.conditionals.blocks) {
     const Variable& v = m[b.variable];
+    if (is_joint(v)) return no_ratio(fmt::format("'{}' has no draws with a density of their own here", v.name));
     if (v.auxiliary) continue;
     if (is_discrete(v.support) && !b.coupled() && !b.chain && m.potentials.empty()) {
       summed[b.variable.index()] = true;
