@@ -100,6 +100,7 @@ const Law* Laws::find(Element e) {
 }
 
 std::optional<Law> Laws::of_factor(Element e) const {
+  if (model_[e.variable].joint) return std::nullopt;  // not independent of the other members: left to draws of them all
   const conditionals::Conditionals& c = analysed_.schedule.conditionals;
   const conditionals::Block& b = c[c.block_of[e.variable.index()]];
   const auto saved = posterior_.find(model_[b.mean.value_or(b.variable)].name);
