@@ -26,7 +26,9 @@ struct DiagnoseOptions {
 
 /// The data are those of the fit if they give its ELBO.
 void compare_elbo(const SavedFit& fit, double elbo) {
-  if (std::isfinite(fit.elbo) && std::abs(elbo - fit.elbo) > 1e-3 * (1 + std::abs(fit.elbo)))
+  const double more = (elbo - fit.elbo) / (1 + std::abs(fit.elbo));
+  const double most = fit.status == name_of(Status::converged) ? 1e-3 : INFINITY;  // there may be some left to gain
+  if (std::isfinite(more) && (more < -1e-3 || more > most))
     tell(
         "{}: warning: the ELBO of the fit with these data is {:.6f}, and it was {:.6f}: are they what it was made "
         "from?\n",

@@ -15,6 +15,8 @@ namespace {
 
 /// A p-value nearer to 0 or 1 is marked.
 constexpr double kUnlikely = 0.025;
+/// Of more checks than this only the marked ones are printed.
+constexpr std::size_t kManyChecks = 24;
 /// Factors have less of the standard deviation that the fit answers with: they are marked.
 constexpr double kNarrow = 0.9;
 
@@ -48,17 +50,19 @@ void add_response(const Diagnosed& d, fmt::memory_buffer& out) {
     return;
   }
   const bool some = !d.response.variables.empty();
+  bool marked = false;
   if (some)
     fmt::format_to(to, "\n{:<20}{:>12}{:>12}{:>12}{:>8}\n", "linear response", "mean", "sd of q", "sd", "ratio");
   for (const Response& r : d.response.variables) {
     for (std::size_t k = 0; k < r.mean.size(); ++k) {
       if (std::isnan(r.response[k])) continue;
       const double ratio = r.sd[k] / r.response[k];
+      marked = marked || ratio < kNarrow;
       fmt::format_to(to, "  {:<18}{:>12.5g}{:>12.4g}{:>12.4g}{:>8.2f}{}\n", r.name + subscripts(r.shape, k), r.mean[k],
                      r.sd[k], r.response[k], ratio, ratio < kNarrow ? " *" : "");
     }
   }
-  if (some) fmt::format_to(to, "  * q is narrower than the fit's answer to a pull says\n");
+  if (marked) fmt::format_to(to, "  * q is narrower than the fit's answer to a pull says\n");
   for (const std::string& why : d.response.left_out)
     fmt::format_to(to, "  without {}\n", printable(why));
   if (d.response.unsettled > 0)
@@ -73,12 +77,19 @@ void add_checks(const Diagnosed& d, fmt::memory_buffer& out) {
   }
   fmt::format_to(to, "\n{:<28}{:>12}{:>12}{:>12}{:>8}\n", "posterior predictive checks", "observed", "replicated", "sd",
                  "p");
+  std::size_t marked = 0, left_out = 0;
   for (const PredictiveCheck& c : d.predictive.checks) {
     const bool unlikely = c.p < kUnlikely || c.p > 1 - kUnlikely;
+    marked += unlikely ? 1 : 0;
+    if (!unlikely && d.predictive.checks.size() > kManyChecks) {
+      ++left_out;
+      continue;
+    }
     fmt::format_to(to, "  {:<26}{:>12.5g}{:>12.5g}{:>12.3g}{:>8.3f}{}\n", c.statistic + " of " + c.variable, c.observed,
                    c.mean, c.sd, c.p, unlikely ? " *" : "");
   }
-  fmt::format_to(to, "  * hardly any replicated data set is like the data in this\n");
+  if (marked > 0) fmt::format_to(to, "  * hardly any replicated data set is like the data in this\n");
+  if (left_out > 0) fmt::format_to(to, "  and {} others, none of which is unlikely\n", left_out);
 }
 
 }  // namespace

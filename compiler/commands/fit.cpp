@@ -223,7 +223,7 @@ ExitCode fit(const FitArguments& o) {
   Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, inputs);
   if (!test) return complain(test.error());
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(inputs.bound), std::move(*settings));
-  if (!made) return complain(made.error());
+  if (!made) return complain_of(made.error(), o.model);
   Fitting& fitting = **made;
   FitTimes times;
   times.compile = seconds_since(compile_begin);

@@ -43,11 +43,11 @@ double log_q(const Drawn& d, std::size_t element, const Forward& f, const std::v
   return math::log_density(*d.family, at);
 }
 
-/// The factor's parameters are those that the density of its family is written in.
+/// The factor's parameters are such as the density of its family can be written in.
 bool has_density(const Block& b) {
   return std::ranges::all_of(b.factor->parameters, [&](const math::FactorParameter& p) {
-    const auto spelled = std::ranges::find(b.family->spellings, p.name, &math::Spelling::name);
-    return !p.exported || (spelled != b.family->spellings.end() && !spelled->convert);
+    return !p.exported ||
+           std::ranges::find(b.family->spellings, p.name, &math::Spelling::name) != b.family->spellings.end();
   });
 }
 
@@ -66,8 +66,9 @@ Result<Drawn> drawn_block(const Solution& s, const Block& b) {
   const std::optional<FactorLayout> layout = of ? layout_of(*of) : std::nullopt;
   if (!layout) return no_ratio(fmt::format("the factor of '{}' is not known", name));
   for (std::size_t e = 0; e < layout->count; ++e) {
-    out.parameters.push_back(parameters_of(*of, *layout, e));
-    out.draws.push_back(math::factor_draw(of->row, of->factor, out.parameters.back()));
+    const math::Environment parameters = parameters_of(*of, *layout, e);
+    if (!b.point) out.parameters.push_back({parameters.extent, math::canonical_parameters(*b.family, parameters)});
+    out.draws.push_back(math::factor_draw(of->row, of->factor, parameters));
     if (!out.draws.back()) return no_ratio(fmt::format("there are no draws of '{}'", name));
   }
   return out;

@@ -124,12 +124,14 @@ void respond(Pulls& pulls, const Pulled& p, const std::string& name, std::int64_
   if (!m || m->sd.empty()) return;
   Response r{name, m->elements, m->mean, m->sd, std::vector<double>(m->mean.size(), std::nan(""))};
   r.shape.insert(r.shape.end(), m->event.begin(), m->event.end());
-  for (std::size_t k = 0; k < r.mean.size() && left > 0; ++k, --left) {
+  std::size_t k = 0;
+  for (; k < r.mean.size() && left > 0; ++k, --left) {
     const double variance = pulls.response(p, k, r.sd[k], to.unsettled);
     r.response[k] = variance > 0 ? std::sqrt(variance) : std::nan("");
   }
-  if (left == 0) to.left_out.push_back(fmt::format("numbers from '{}' on: no more were asked for", name));
-  to.variables.push_back(std::move(r));
+  if (k < r.mean.size())
+    to.left_out.push_back(fmt::format("{} numbers of '{}': no more were asked for", r.mean.size() - k, name));
+  if (k > 0) to.variables.push_back(std::move(r));
 }
 
 }  // namespace
@@ -165,12 +167,11 @@ Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOp
   for (const NamedArray& a : s.instance->posterior(false, Origin::reference))
     global.push_back(a);
   if (Result<bool> r = instance.set(global, "posterior.npz"); !r) return r.error();
-  if (Result<double> r = infer_items(instance, options.ascent); !r) return r.error();
+  if (Result<double> r = infer_locals(instance, options.ascent); !r) return r.error();
   Pulls pulls(*analysed, std::move(data), instance, options.ascent);
   pulls.settle();
   std::int64_t left = options.most;
   for (const Pulled& p : pulled) {
-    if (left == 0) break;
     respond(pulls, p, s.model()[p.variable].name, left, out);
   }
   return out;

@@ -77,6 +77,26 @@ def conjugate():
     return f"log ratios are the evidence to {error:.0e}"
 
 
+@check
+def conjugate_matrix():
+    """The same of a mean and a precision matrix in one factor: every ratio is the evidence (Bishop 2006, exercise 10.20 on)."""
+    from scipy.special import multigammaln
+    n, d, k, df = 12, 2, 0.3, 4
+    x = RNG.normal(0, 1, (n, d))
+    model = f"""model m {{ plate n; plate d; Lambda ~ Wishart(df = {df}, scale = 0.5) over d;
+      mu ~ MvNormal(mean = 0, precision = {k} * Lambda) over d;
+      observe x[n] ~ MvNormal(mean = mu, precision = Lambda) over d; guide joint(mu, Lambda); }}"""
+    got = Diagnosed(model, {"x": x}, "--draws", 100, "--most", 0)
+    rate = 2 * np.eye(d)
+    centre = x.mean(0)
+    after = rate + (x - centre).T @ (x - centre) + k * n / (k + n) * np.outer(centre, centre)
+    evidence = (-n * d / 2 * math.log(math.pi) + multigammaln((df + n) / 2, d) - multigammaln(df / 2, d)
+                + df / 2 * np.linalg.slogdet(rate)[1] - (df + n) / 2 * np.linalg.slogdet(after)[1] + d / 2 * math.log(k / (k + n)))
+    error = np.max(np.abs(np.array(got.pareto["log_ratios"]) - evidence))
+    assert got.pareto["equal_ratios"] and error < 1e-9, (error, got.pareto)
+    return f"log ratios are the evidence to {error:.0e}"
+
+
 def correlated(rho, n=200):
     u = RNG.normal(0, 1, n)
     v = rho * u + math.sqrt(1 - rho**2) * RNG.normal(0, 1, n)
