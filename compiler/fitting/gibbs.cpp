@@ -16,7 +16,7 @@ constexpr std::uint64_t kPredictiveStream = std::uint64_t{1} << 32;
 template <class Run>
 Ready recorded(const Ground& g, std::int64_t draws, const Run& run) {
   const std::int64_t every = g.predictive.every(draws);
-  return {[=, &analysed = g.analysed, &data = g.data, &instance = g.instance, &references = g.references,
+  return {[=, &analysed = g.analysed, &data = g.data, &instance = g.instance, references = g.references,
            save_locals = g.save_locals,
            rng = Rng(g.seed, kPredictiveStream + g.restart)](const OnSweep& on_sweep, Report& report) {
             GibbsReport& to = std::get<GibbsReport>(report);
