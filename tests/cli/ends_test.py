@@ -97,7 +97,7 @@ def pairs(d):
         found = coupled(said)
         assert set(found) == ({("a", "b")} if strong else set()), said
         assert not strong or abs(found["a", "b"] - r) < 0.0051, (found, r)
-        assert said.count("note: factors are independent") == strong
+        assert said.count("`guide joint(a, b);` makes them one factor") == strong
 
 
 def elements(d):
