@@ -74,6 +74,14 @@ std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics)
   return read(source, diagnostics, none);
 }
 
+density::ExpandOptions expand_options(const BoundData& data) {
+  density::ExpandOptions out;
+  for (const BoundArray& a : data.observed)
+    out.may_be_missing.push_back(a.has_missing);
+  out.clamped = data.clamped;
+  return out;
+}
+
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
                                 Diagnostics& diagnostics) {
   Watch none;

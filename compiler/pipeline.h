@@ -26,6 +26,9 @@ struct Analysed {
 /// Text -> Ast -> Model.
 std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics);
 
+/// What the data decide about the density.
+density::ExpandOptions expand_options(const BoundData& data);
+
 /// Model -> Density -> Conditionals -> Schedule. `options` is what the data decide about the density; without data,
 /// nothing is missing.
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,

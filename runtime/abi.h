@@ -20,5 +20,13 @@ typedef int32_t (*lehr_function)(lehr_buffer const* buffers, const int64_t* size
 
 #ifdef __cplusplus
 }
+
+namespace lehr {
+
+/// The precision of a factor that is all mass at a value of the data. It stands for an infinite one: its inverse is
+/// lost in every sum, and no product of it is NaN.
+inline constexpr double kPointPrecision = 1e200;
+
+}  // namespace lehr
 #endif
 #endif

@@ -12,6 +12,7 @@
 #include "compiler/commands/settings.h"
 #include "compiler/embedding/embedding.h"
 #include "compiler/fitting/tempering.h"
+#include "compiler/model/roles.h"
 #include "compiler/pipeline.h"
 #include "compiler/schedule/schedule.h"
 #include "runtime/files/atomic_file.h"
@@ -52,17 +53,24 @@ Result<native::Options> native_options(const BuildOptions& o) {
   return out;
 }
 
-/// Observed variables that may have missing values; an Error names one that there is not.
+/// Variables that may have missing values: of latent ones, and of those that others depend on, the values that are
+/// there are kept and the others inferred. An Error names one for which that cannot be.
 Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names, const model::Model& m) {
   density::ExpandOptions out;
   out.may_be_missing.assign(m.variables.size(), false);
+  out.clamped.assign(m.variables.size(), false);
   for (const std::string& name : names) {
     bool found = false;
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
-      if (m.variables[k].name != name || !m.variables[k].observed) continue;
-      out.may_be_missing[k] = found = true;
+      const model::VariableId v(k);
+      if (m[v].name != name) continue;
+      found = true;
+      const bool left_out = m[v].observed && !has_children(m, v);
+      const std::string why = left_out ? "" : model::not_clamped(m, v);
+      if (!why.empty()) return usage_error("--missing", why);
+      (left_out ? out.may_be_missing : out.clamped)[k] = true;
     }
-    if (!found) return usage_error("--missing", fmt::format("the model observes no '{}'", name));
+    if (!found) return usage_error("--missing", fmt::format("the model has no variable '{}'", name));
   }
   return out;
 }
@@ -188,7 +196,7 @@ void add_build(CLI::App& app, Action& action) {
   c->add_option("-o,--out", o->prefix, "PREFIX of what is written: PREFIX.o (or .so), PREFIX.h, PREFIX.hpp")
       ->required();
   add_settings(*c, o->settings);
-  c->add_option("--missing", o->missing, "observed variables that may have missing values")->take_all()->delimiter(',');
+  c->add_option("--missing", o->missing, "variables that may have missing values")->take_all()->delimiter(',');
   c->add_flag("--no-locals", o->no_locals,
               "do not keep the posteriors of categories of single items where inference does without: less memory");
   c->add_flag("--item-temperatures", o->item_temperatures,

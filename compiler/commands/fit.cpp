@@ -90,7 +90,10 @@ std::variant<Inputs, ExitCode> read_all(const FitArguments& o, const Source& sou
   if (!settings) return fail(settings.error());
   std::vector<std::string> unused;
   for (const model::Variable& v : complete->model.variables) {
-    if (!v.observed && dataset->contains(v.name)) unused.push_back(v.name);
+    const auto it = dataset->find(v.name);
+    const auto is_missing = [](double x) { return std::isnan(x); };
+    if (!v.observed && it != dataset->end() && std::ranges::none_of(it->second.values, is_missing))
+      unused.push_back(v.name);
   }
   Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*dataset), *settings, second);
   if (!bound) return fail(bound.error());

@@ -81,6 +81,7 @@ struct Density {
 /// What the data decide about the shape of the density.
 struct ExpandOptions {
   std::vector<bool> may_be_missing;  // by VariableId: observed variables with missing values
+  std::vector<bool> clamped;         // by VariableId: latent where values are missing, see model::Variable::clamped
 };
 
 /// What the sum of the terms is besides the log joint, in words: a bound of it (logistic links), known up to a

@@ -211,6 +211,11 @@ namespace lehr {
 std::optional<Expanded> expand(const model::Model& model, const density::ExpandOptions& options,
                                Diagnostics& diagnostics) {
   Expanded out{model, {}};
+  for (std::size_t k = 0; k < options.clamped.size() && k < model.variables.size(); ++k) {
+    if (!options.clamped[k]) continue;
+    out.model.variables[k].observed = false;
+    out.model.variables[k].clamped = true;
+  }
   density::Expander expander(out.model, out.density, options, diagnostics);
   for (std::size_t k = 0; k < model.statements.size(); ++k)
     expander.statement(model::StatementId(k));

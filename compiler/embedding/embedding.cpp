@@ -195,7 +195,7 @@ class Maker {
       }
     }
     for (const model::Variable& v : m_.variables) {
-      if (v.observed) add(shape(joined(v.axes, v.event)), v.value_plate ? plate(*v.value_plate) : "");
+      if (has_data(v)) add(shape(joined(v.axes, v.event)), v.value_plate ? plate(*v.value_plate) : "");
     }
   }
 

@@ -147,6 +147,8 @@ std::string TemperedNormaliser::refusal() const {
   if (!model_.potentials.empty()) return "its potentials have no density per item";
   for (const Variable& v : model_.variables) {
     if (v.auxiliary && !is_joint(v)) return fmt::format("'{}' is a bound, and not the density, of the data", v.name);
+    if (v.clamped && !is_discrete(v.support))
+      return fmt::format("some values of the continuous '{}' are known", v.name);
   }
   std::optional<PlateId> item;
   for (StatementId s : statements_) {

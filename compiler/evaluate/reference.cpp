@@ -297,6 +297,7 @@ std::optional<AboutReferences> about_references(const Model& m, const BoundData&
     });
   };
   if (!std::ranges::all_of(m.guide.joint, has_precision)) return std::nullopt;
+  if (std::ranges::count(data.clamped, true) > 0) return std::nullopt;
   std::optional<Propagation> found;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];

@@ -30,6 +30,7 @@ struct AboutReferences {
 /// the model is one of differences: all that is told from a reference has a location family or a flat prior, and stands
 /// as a plain summand in means alone. References are equal for all elements, or one for each column. Nothing otherwise.
 /// `data` is bound to `model`, or to it with its auxiliary variables.
+/// Nothing either where latent variables have known values (BoundData::clamped).
 std::optional<AboutReferences> about_references(const model::Model& model, const BoundData& data);
 
 }  // namespace lehr

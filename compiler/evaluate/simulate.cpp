@@ -75,6 +75,25 @@ std::vector<SizedArray> footprint(const Model& m, const BoundData& d) {
   return out;
 }
 
+/// What is known of a vector is all of it, or nothing.
+std::optional<Error> parts_of_vectors(const Model& m, const BoundData& d) {
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const std::vector<double>& x = d.observed[k].values;
+    std::size_t width = 1;
+    for (const PlateId p : m.variables[k].event)
+      width *= static_cast<std::size_t>(d.sizes[p.index()]);
+    for (std::size_t i = 0; d.clamped[k] && i < x.size(); ++i) {
+      if (std::isnan(x[i]) == std::isnan(x[i / width * width])) continue;
+      return Error{ExitCode::data,
+                   option("data"),
+                   fmt::format("some entries of a vector of '{}' are missing: vectors are drawn as a whole",
+                               m.variables[k].name),
+                   {}};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& dataset, const Settings& settings,
@@ -92,6 +111,7 @@ Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& data
   const Result<BoundData> data = bind_givens(fixed, dataset, settings);
   if (!data) return data.error();
   if (std::optional<Error> e = copies(fixed, *data)) return *e;
+  if (std::optional<Error> e = parts_of_vectors(fixed, *data)) return *e;
   if (std::optional<Error> e = too_large(footprint(fixed, *data))) return *e;
   Forward forward(fixed, *data);
   for (std::size_t k = 0; k < model.variables.size(); ++k) {

@@ -22,14 +22,18 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
                                               const Settings& settings, Diagnostics& diagnostics) {
   Result<BoundData> data = lehr::bind(complete.model, std::move(dataset), settings);
   if (!data) return data.error();
-  density::ExpandOptions options;
-  for (const BoundArray& a : data->observed)
-    options.may_be_missing.push_back(a.has_missing);
+  const density::ExpandOptions options = expand_options(*data);
   std::optional<AboutReferences> moved = about_references(resolved, *data);
   if (!moved && std::ranges::count(options.may_be_missing, true) == 0)
     return std::optional<Bound>(Bound{complete, std::move(*data), {}, resolved});
   std::optional<Analysed> analysed = analyse(moved ? moved->model : resolved, options, diagnostics);
+  for (std::size_t k = 0; k < data->clamped.size(); ++k) {
+    if (data->clamped[k])
+      diagnostics.note_errors(
+          fmt::format("'{}' is latent where the data miss its values", complete.model.variables[k].name));
+  }
   if (!analysed) return std::optional<Bound>();
+  data->observed.resize(analysed->model.variables.size());
   if (!moved) return std::optional<Bound>(Bound{std::move(*analysed), std::move(*data), {}, resolved});
   return std::optional<Bound>(
       Bound{std::move(*analysed), std::move(moved->data), std::move(moved->references), std::move(moved->model)});

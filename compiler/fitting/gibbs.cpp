@@ -78,10 +78,12 @@ Result<Ready> TemperedGibbs::prepare(const Ground& g) const {
   o.exchange = std::ranges::none_of(g.analysed.model.variables, [](const model::Variable& v) {
     return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::bound;
   });
-  return recorded(g, o.draws, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport& to) {
+  const bool clamped = std::ranges::any_of(g.analysed.model.variables, &model::Variable::clamped);
+  return recorded(g, o.draws, [=](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport& to) {
     Evidence evidence;
     Outcome out = run_parallel_tempering(e, o, on_sweep, on_draw, evidence);
-    if (!evidence.powers.empty()) to.evidence = std::move(evidence);
+    // The prior is here that given the known values.
+    if (!evidence.powers.empty() && !clamped) to.evidence = std::move(evidence);
     return out;
   });
 }

@@ -77,13 +77,21 @@ double HeldOut::multiplicity(const Statement& s, const At& at) const {
   return out;
 }
 
+void HeldOut::place_known(Forward& forward) const {
+  for (std::size_t k = 0; k < model().variables.size(); ++k) {
+    if (model().variables[k].clamped)
+      std::ranges::copy(data_.observed[k].values, forward.values(VariableId(k)).begin());
+  }
+}
+
 std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   const Model& m = model();
   Forward forward(m, data_);
+  place_known(forward);
   std::map<std::int64_t, std::vector<Observation>> items;
   for (std::size_t k = 0; k < m.statements.size(); ++k) {
     const Statement& s = m.statements[k];
-    if (!m[s.variable].observed) continue;
+    if (!has_data(m[s.variable])) continue;
     std::optional<BoundId> item;
     if (completion_) {
       for (const schedule::Step& step : analysed_.schedule.steps) {
@@ -156,6 +164,12 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   Result<BoundData> data = lehr::bind(out->model(), dataset, settings);
   if (!data) return data.error();
   out->data_ = std::move(*data);
+  if (std::ranges::count(out->data_.clamped, true) > 0) {
+    if (auto e = analyse_anew(resolved, expand_options(out->data_))) return *e;
+    out->data_.observed.resize(out->model().variables.size());
+    if (auto e = out->classify()) return *e;
+    if (auto e = out->cannot_be_known()) return *e;
+  }
   if (!out->completion_ && options.fraction) {
     return unscored("nothing is held out: the local variables are summed out, and every observation is scored",
                     {"leave out " + option("holdout") +
@@ -174,9 +188,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   if (auto e = out->split_items(options)) return *e;
   if (!out->completion_) return out;
   if (out->scored_.empty()) return unscored("no item has enough observations to hold one out");
-  density::ExpandOptions expand;
-  for (const BoundArray& a : out->kept_.observed)
-    expand.may_be_missing.push_back(a.has_missing);
+  const density::ExpandOptions expand = expand_options(out->kept_);
   // What infers the items, and what scores them, is told from the same references.
   std::optional<AboutReferences> moved = about_references(*counted, out->kept_);
   if (moved) {
@@ -220,6 +232,7 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
 Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
   const Model& m = model();
   Forward forward(m, data_);
+  place_known(forward);
   std::vector<SummedVariable> summed = summed_;
   const std::map<std::string, SavedVariable> saved = by_variable(posterior);
   for (std::size_t k = 0; k < m.variables.size(); ++k) {

@@ -31,7 +31,7 @@ struct HeldOutOptions {
 
 struct Score {
   double total = 0;               // nats
-  std::int64_t observations = 0;  // elements of observed variables, copies counted, that were scored
+  std::int64_t observations = 0;  // elements of observed variables and known ones of others, copies counted
 };
 
 /// A model or a request that has no score.
@@ -72,6 +72,9 @@ class HeldOut {
   const model::Model& model() const { return analysed_.model; }
   std::optional<Error> classify();
   std::optional<Error> cannot_hold_out() const;
+  /// Known values of latent variables are observations where these are discrete and of the items.
+  std::optional<Error> cannot_be_known() const;
+  void place_known(Forward& forward) const;
   std::optional<Error> split_items(const HeldOutOptions& options);
   Result<Score> sum_up(const std::vector<NamedArray>& posterior);
   bool is_local(model::VariableId v) const;

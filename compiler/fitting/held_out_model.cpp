@@ -107,8 +107,21 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
   return std::nullopt;
 }
 
+std::optional<Error> HeldOut::cannot_be_known() const {
+  for (std::size_t v = 0; v < model().variables.size(); ++v) {
+    const Variable& x = model().variables[v];
+    if (!x.clamped || (!completion_ && is_local(VariableId(v)) && is_discrete(x.support))) continue;
+    return unscored(
+        fmt::format("some values of '{}' are known: that has a score for discrete variables of the items "
+                    "alone, where no item has continuous ones",
+                    x.name));
+  }
+  return std::nullopt;
+}
+
 std::optional<Error> HeldOut::classify() {
   const Model& m = model();
+  completion_ = false;
   if (!m.potentials.empty())
     return unscored("a model with potentials has no score: its density has no known normaliser");
   for (const Statement& s : m.statements) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "compiler/model/walk.h"
 
@@ -34,10 +35,10 @@ class Reach {
     const Model& m = model();
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const Variable& v = m.variables[k];
-      if (v.auxiliary || !v.observed) continue;
+      if (v.auxiliary || !has_data(v)) continue;
       for (std::size_t e = 0; e < informed_[k].size(); ++e) {
-        const Element element{VariableId(k), e};
-        if (!std::isnan(forward_.values(element)[0])) todo_.push_back(element);
+        if (v.clamped && has_value(VariableId(k), e)) informed_[k][e] = true;
+        if (has_value(VariableId(k), e)) todo_.push_back({VariableId(k), e});
       }
     }
     for (const Potential& p : m.potentials)
@@ -62,6 +63,13 @@ class Reach {
     if (!seen_[v.index()].empty()) return true;
     const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[v.index()];
     return b.valid() && analysed_.schedule.stage_of[b.index()].has_value();
+  }
+
+  /// Of a vector any entry.
+  bool has_value(VariableId v, std::size_t element) const {
+    const std::vector<double>& x = forward_.data().observed[v.index()].values;
+    const std::size_t width = forward_.width(v);
+    return std::ranges::any_of(std::span(x).subspan(element * width, width), [](double y) { return !std::isnan(y); });
   }
 
   void mark(VariableId v, std::size_t begin, std::size_t end) {

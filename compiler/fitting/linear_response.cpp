@@ -153,11 +153,8 @@ Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOp
     else pulled.push_back(pull(model, data, b.variable, b.family));
   }
   if (pulled.empty()) return out;
-  density::ExpandOptions expand;
-  for (const BoundArray& a : data.observed)
-    expand.may_be_missing.push_back(a.has_missing);
   Diagnostics diagnostics;
-  const std::optional<Analysed> analysed = analyse(model, expand, diagnostics);
+  const std::optional<Analysed> analysed = analyse(model, expand_options(data), diagnostics);
   if (!analysed) return Error{ExitCode::model, "", "the model with a pull has no conditionals", {}};
   Result<std::unique_ptr<Instance>> made = Instance::make(*analysed, data, {}, Backend::native, 0);
   if (!made) return made.error();

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "runtime/abi.h"
+
 namespace lehr {
 namespace {
 
@@ -164,6 +166,8 @@ std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, 
     add_own(*source, of_element.sd, m.sd);
     if (counts) m.total.push_back(std::accumulate(flat.begin(), flat.end(), 0.0));
   }
+  for (double& sd : m.sd)
+    if (sd * sd * kPointPrecision < 4) sd = 0;
   // What needs the other member, which is not there.
   if (!parts.complete && std::any_of(m.sd.begin(), m.sd.end(), [](double x) { return std::isnan(x); })) m.sd.clear();
   return m;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "compiler/fitting/expectation.h"
 #include "compiler/fitting/informed.h"
@@ -17,6 +18,12 @@ namespace {
 using namespace model;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Some entry of the element.
+bool is_missing(const BoundArray& a, std::size_t element, std::size_t width) {
+  return std::ranges::any_of(std::span(a.values).subspan(element * width, width),
+                             [](double x) { return std::isnan(x); });
+}
 
 class Predictor {
  public:
@@ -133,7 +140,7 @@ void Predictor::choose() {
     p.probabilities = v.value_plate.has_value();
     p.width = p.probabilities ? values_.extent(id) : values_.width(id);
     for (std::size_t e = 0; e < values_.elements(id); ++e)
-      if (grown ? !seen_[k][e] : !v.observed || std::isnan(to_.data.observed[k].values[e * values_.width(id)]))
+      if (grown ? !seen_[k][e] : !has_data(v) || is_missing(to_.data.observed[k], e, values_.width(id)))
         p.elements.push_back(e);
     if (!p.elements.empty()) to_.variables.push_back(std::move(p));
   }

@@ -55,7 +55,8 @@ const math::Spelling* left_out(const Statement& s) {
 std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
   const auto is_missing = [&](ExprId id) -> const Variable* {
     const auto* ref = std::get_if<VariableRef>(&m[id].node);
-    return ref && data.observed[ref->variable.index()].has_missing ? &m[ref->variable] : nullptr;
+    const std::size_t k = ref ? ref->variable.index() : 0;
+    return ref && data.observed[k].has_missing && !data.clamped[k] ? &m[ref->variable] : nullptr;
   };
   for (const Potential& p : m.potentials)
     for (const ExprId id : nodes_under(m, {p.value}))
@@ -83,6 +84,21 @@ std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
   return std::nullopt;
 }
 
+/// What is latent because the data have gaps must be a variable of the items, or have a factor in the fit.
+std::optional<Error> no_factor(const Analysed& a, const SavedFit& fit) {
+  for (std::size_t k = 0; k < a.model.variables.size(); ++k) {
+    const Variable& v = a.model.variables[k];
+    const auto has_it = [&](const SavedVariable& x) { return x.name == v.name; };
+    if (!v.clamped || is_local(a, VariableId(k)) || std::ranges::any_of(fit.variables, has_it)) continue;
+    return Error{
+        ExitCode::data,
+        option("data"),
+        fmt::format("'{0}' is missing, other variables depend on {0}, and the items are not independent", v.name),
+        {fmt::format("fit the model to these data: `show` then has '{}' where it is missing", v.name)}};
+  }
+  return std::nullopt;
+}
+
 /// Elements of a plate of their own that have no observation count 0 times: the variables that only they depend on say
 /// nothing of the item then. Chains keep theirs, which lead to the next element.
 Model without_missing_elements(const Model& m, BoundData& data) {
@@ -91,7 +107,7 @@ Model without_missing_elements(const Model& m, BoundData& data) {
   Model out = with_counted_elements(m, data);
   for (std::size_t k = 0; k < out.variables.size(); ++k) {
     const Variable& v = out.variables[k];
-    const Plate* p = v.observed && data.observed[k].has_missing ? times_plate(out, v) : nullptr;
+    const Plate* p = v.observed && !data.clamped[k] && data.observed[k].has_missing ? times_plate(out, v) : nullptr;
     const auto lies_there = [&](const Variable& x) {
       return x.observed && p && std::ranges::find(x.axes, p->set) != x.axes.end();
     };
@@ -157,14 +173,14 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   Prediction out;
   out.data = std::move(*data);
   const Model model = without_missing_elements(resolved, out.data);
-  density::ExpandOptions expand;
-  for (const BoundArray& a : out.data.observed)
-    expand.may_be_missing.push_back(a.has_missing);
+  const density::ExpandOptions expand = expand_options(out.data);
   Diagnostics diagnostics;
   std::optional<Analysed> analysed = analyse(model, expand, diagnostics);
   if (!analysed)
     return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
   out.analysed = std::move(*analysed);
+  out.data.observed.resize(out.analysed.model.variables.size());
+  if (std::optional<Error> e = no_factor(out.analysed, fit)) return *e;
   out.notes = grown->notes;
   const GrownFactors global = grown_factors(out.analysed, out.data, fit);
   Result<std::vector<NamedArray>> posterior = factors(model, expand, out.analysed, out.data, global.arrays, options);

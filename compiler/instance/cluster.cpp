@@ -36,7 +36,8 @@ class Observations {
     std::vector<Table> parts;
     for (std::size_t k = 0; k < s_.model.variables.size(); ++k) {
       const model::Variable& v = s_.model.variables[k];
-      if (v.observed) add(v, s_.lowered.data.observed[k], parts);
+      const bool numbers = v.clamped && !v.value_plate;
+      if (v.observed || numbers) add(v, s_.lowered.data.observed[k], parts);
     }
     for (std::size_t k = 0; k < s_.model.givens.size() && covariates_; ++k)
       add(s_.model.givens[k], s_.lowered.data.givens[k], parts);

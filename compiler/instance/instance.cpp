@@ -134,7 +134,7 @@ void Instance::place_data(const BoundData& data) {
   for (std::size_t k = 0; k < model_.givens.size(); ++k)
     copy(lowered_.data.givens[k], data.givens[k].values);
   for (std::size_t k = 0; k < model_.variables.size(); ++k) {
-    if (model_.variables[k].observed) copy(lowered_.data.observed[k], data.observed[k].values);
+    if (has_data(model_.variables[k])) copy(lowered_.data.observed[k], data.observed[k].values);
   }
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const loops::BufferId b = lowered_.data.offsets[k];

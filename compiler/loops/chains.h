@@ -6,8 +6,8 @@ namespace lehr::loops {
 
 class Chains : Part {
  public:
-  Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Draws& draws)
-      : Part(shared), terms_(terms), formulas_(formulas), updates_(updates), draws_(draws) {}
+  Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Draws& draws, Clamps& clamps)
+      : Part(shared), terms_(terms), formulas_(formulas), updates_(updates), draws_(draws), clamps_(clamps) {}
 
   void declare_chain(BlockId b);
   /// Work arrays of the open function for a chain that is kept for the current item only.
@@ -39,6 +39,8 @@ class Chains : Part {
 
   struct Messages;  // the arrays of one sequence
   Messages open_messages(BlockId b, const std::vector<ExprId>& sequence);
+  /// Where a value is known, the others have log potential kLogZero.
+  void forbid_others(const Messages& m);
   /// Forwards: the normalised message at t.
   void pass_forward(const Messages& m, ExprId t);
   /// Backwards: the probabilities at t; the pairs of t - 1 and t, and the message to t - 1.
@@ -59,6 +61,11 @@ class Chains : Part {
   struct Smoother;  // the arrays of one sequence
   void kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
   Smoother open_smoother(BlockId b, const std::vector<ExprId>& sequence, bool tolerant);
+  /// Known entries leave the potentials: what they say goes to the linear ones of their neighbours, and each stands on
+  /// its own with precision 1 and its value as mean. How many there are; invalid: there may be none.
+  ScalarId condition_chain(const Smoother& s);
+  /// Known values in their place in `value`, which has one element's entries after `lead`.
+  void put_known(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead);
   /// Forwards: x_{t-1} is eliminated; the log determinant of the pivot at t.
   ExprId eliminate(const Smoother& s, ExprId t);
   /// Backwards: mean and covariance at t from those at t + 1, and the pairs of t and t + 1.
@@ -74,6 +81,7 @@ class Chains : Part {
   FormulaLoops& formulas_;
   Updates& updates_;
   Draws& draws_;
+  Clamps& clamps_;
 };
 
 }  // namespace lehr::loops

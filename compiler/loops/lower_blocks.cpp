@@ -79,6 +79,7 @@ void Blocks::recompute_expectations(BlockId b, const std::vector<ExprId>& lead) 
   terms_.for_elements(
       var.axes,
       [&](std::vector<ExprId> element) {
+        updates_.clamp(b, element);
         Formulas f = updates_.parameter_formulas(b, element);
         updates_.expectations_from_parameters(b, element, f);
       },

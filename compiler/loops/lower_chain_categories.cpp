@@ -90,6 +90,7 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
                     });
   if (hooks.gathered) b_.for_range("t", zero, m.end, [&](ExprId t) { hooks.gathered(m.element(t), target); });
 
+  forbid_others(m);
   m.entropy = b_.local(b_.fresh("entropy"), b_.f(0));
   const bool drawn = s_.conditionals[b].drawn;
   const auto in_logarithms = [&] { b_.for_range("t", zero, m.end, [&](ExprId t) { pass_forward(m, t); }); };
@@ -105,11 +106,24 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
     if (hooks.before) hooks.before(m.element(t));
     if (drawn) draw_value(m, t);
     else store_probabilities(m, t);
+    updates_.clamp(b, m.element(t));
     if (hooks.after) hooks.after(m.element(t));
     if (drawn) condition_on_draw(m, t);
     else pass_backward(m, t);
   });
   store_entropy(b, sequence, drawn ? b_.f(0) : b_.get(m.entropy));
+}
+
+void Chains::forbid_others(const Messages& m) {
+  if (!clamps_.any(m.block)) return;
+  b_.for_range("t", b_.i(0), m.end, [&](ExprId t) {
+    b_.if_then(clamps_.is_known(m.block, m.element(t)), [&] {
+      const ExprId known = clamps_.value(m.block, m.element(t));
+      each_value(m, "k", [&](ExprId k) {
+        b_.store(m.unary, {t, k}, b_.select(b_.equal(k, known), b_.load(m.unary, {t, k}), b_.f(kLogZero)));
+      });
+    });
+  });
 }
 
 void Chains::pass_forward(const Messages& m, ExprId t) {

@@ -106,6 +106,7 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
                     });
   if (hooks.gathered) b_.for_range("t", b_.i(0), s.end, [&](ExprId t) { hooks.gathered(s.element(t), s.naturals); });
 
+  const ScalarId known = condition_chain(s);
   const ScalarId logdet = b_.local(b_.fresh("logdet"), b_.f(0));
   b_.for_range("t", b_.i(0), s.end, [&](ExprId t) { b_.accumulate(logdet, eliminate(s, t)); });
   b_.for_range("back", b_.i(0), s.end, [&](ExprId back) {
@@ -119,9 +120,58 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
   });
   constexpr double kLog2Pi = 1.8378770664093454836;
   const ExprId components = b_.to_f64(s.size), steps = b_.to_f64(s.end);
-  const ExprId constant = b_.mul(b_.f(1 + kLog2Pi), b_.mul(components, steps));
+  ExprId unknown = b_.mul(components, steps);
+  if (known.valid()) unknown = b_.sub(unknown, b_.get(known));
+  const ExprId constant = b_.mul(b_.f(1 + kLog2Pi), unknown);
   const ExprId entropy = b_.mul(b_.f(0.5), b_.sub(constant, b_.get(logdet)));
   store_entropy(b, sequence, s_.conditionals[b].drawn ? b_.f(0) : entropy);
+}
+
+ScalarId Chains::condition_chain(const Smoother& s) {
+  if (!clamps_.any(s.block)) return {};
+  const ScalarId known = b_.local(b_.fresh("known"), b_.f(0));
+  const BufferId pairs = at_.chains.at(s.block).pairs;
+  const auto is_known = [&](ExprId t, ExprId j) { return clamps_.is_known(s.block, s.element(t), s.event({j})); };
+  const auto value = [&](ExprId t, ExprId j) { return clamps_.value(s.block, s.element(t), s.event({j})); };
+  b_.for_range("t", b_.i(1), s.end, [&](ExprId t) {
+    const ExprId before = b_.sub(t, b_.i(1));
+    each_component_pair(s, [&](ExprId j, ExprId l) {
+      const auto at = pair_address(s.block, s.element(t), s.event({j}), s.event({l}));
+      const ExprId first = is_known(before, j), second = is_known(t, l), w = b_.let(b_.fresh("w"), b_.load(pairs, at));
+      b_.if_then(first, [&] { b_.add_to(s.linear, s.at(t, {l}), b_.mul(w, value(before, j))); });
+      b_.if_then(second, [&] { b_.add_to(s.linear, s.at(before, {j}), b_.mul(w, value(t, l))); });
+      b_.store(pairs, at, b_.select(b_.logical_or(first, second), b_.f(0), w));
+    });
+  });
+  b_.for_range("t", b_.i(0), s.end, [&](ExprId t) {
+    if (s.vector)
+      clamps_.condition(s.block, s.element(t), s.linear, s.square,
+                        [&](const std::vector<ExprId>& event) { return s.at(t, event); });
+    each_component_pair(s, [&](ExprId j, ExprId l) {
+      const ExprId natural = b_.load(s.square, s.at(t, {j, l}));
+      const ExprId unit = b_.select(b_.equal(j, l), b_.f(-0.5), b_.f(0));
+      b_.store(s.square, s.at(t, {j, l}), b_.select(b_.logical_or(is_known(t, j), is_known(t, l)), unit, natural));
+    });
+    each_component(s, [&](ExprId j) {
+      b_.if_then(is_known(t, j), [&] {
+        b_.store(s.linear, s.at(t, {j}), value(t, j));
+        b_.accumulate(known, b_.f(1));
+      });
+    });
+  });
+  return known;
+}
+
+void Chains::put_known(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead) {
+  if (!clamps_.any(s.block)) return;
+  each_component(s, [&](ExprId j) {
+    std::vector<ExprId> at = lead;
+    at.push_back(j);
+    const std::vector<ExprId> event = s.event({j});
+    b_.store(value, at,
+             b_.select(clamps_.is_known(s.block, s.element(t), event), clamps_.value(s.block, s.element(t), event),
+                       b_.load(value, at)));
+  });
 }
 
 ExprId Chains::eliminate(const Smoother& s, ExprId t) {
@@ -219,6 +269,14 @@ void Chains::store_marginal(const Smoother& s, ExprId t) {
     b_.store(parameter_of(s.block, math::ParameterRole::precision),
              updates_.parameter_address(s.block, element, s.event({j, l})), b_.load(covariance.inverse, {j, l}));
   });
+  if (clamps_.any(s.block)) {
+    updates_.clamp(s.block, element);
+    each_component_pair(s, [&](ExprId j, ExprId l) {
+      const ExprId known = b_.logical_or(clamps_.is_known(s.block, element, s.event({j})),
+                                         clamps_.is_known(s.block, element, s.event({l})));
+      b_.store(s.covariance, {j, l}, b_.select(known, b_.f(0), b_.load(s.covariance, {j, l})));
+    });
+  }
   f.inverses[find_role(*s_.conditionals[s.block].factor, math::ParameterRole::precision)->name] = {
       {}, {}, s.covariance, b_.neg(covariance.logdet)};  // known, not to be inverted again
   updates_.expectations_from_parameters(s.block, element, f);
@@ -252,6 +310,7 @@ void Chains::draw_backwards(const Smoother& s, ExprId t) {
     });
     b_.store(s.product, {first, j}, b_.get(x));
   });
+  put_known(s, t, s.product, {first});
   b_.if_then(b_.less(next, s.end), [&] {
     each_component_pair(s, [&](ExprId j, ExprId l) {
       b_.store(pairs, gain_at(j, l), b_.mul(b_.load(s.product, {first, j}), b_.load(s.mean, {l})));

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "compiler/model/roles.h"
+
 namespace lehr::loops {
 
 using schedule::ItemStage;
@@ -38,9 +40,7 @@ SizeId Part::runtime_size(const std::string& name, std::int64_t value) {
 
 bool Lowering::is_constant(model::PlateId set) const {
   if (m_[set].parent || shared_.data.sizes[set.index()] < 0) return false;
-  return std::none_of(m_.variables.begin(), m_.variables.end(), [&](const model::Variable& v) {
-    return v.observed && !v.axes.empty() && m_[v.axes[0]].set == set;
-  });
+  return !model::is_item_plate(m_, set);
 }
 
 void Lowering::declare_sizes() {
@@ -119,7 +119,7 @@ void Lowering::declare_data() {
   at_.data.observed.resize(m_.variables.size());
   for (std::size_t k = 0; k < m_.variables.size(); ++k) {
     const model::Variable& v = m_.variables[k];
-    if (v.observed) at_.data.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
+    if (has_data(v)) at_.data.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
   }
 }
 

@@ -44,11 +44,12 @@ Lowering::Lowering(Shared& x)
       lookups_(x, terms_),
       residuals_(x, terms_, lookups_),
       draws_(x, terms_),
-      updates_(x, terms_, formulas_, lookups_, draws_),
-      chains_(x, terms_, formulas_, updates_, draws_),
+      clamps_(x, terms_),
+      updates_(x, terms_, formulas_, lookups_, draws_, clamps_),
+      chains_(x, terms_, formulas_, updates_, draws_, clamps_),
       blocks_(x, terms_, residuals_, updates_, chains_),
       energies_(x, terms_, residuals_),
-      streams_(x, terms_, updates_, energies_, draws_),
+      streams_(x, terms_, updates_, energies_, draws_, clamps_),
       stages_(x, terms_, residuals_, updates_, chains_, blocks_, energies_, streams_),
       envelope_(x, terms_, residuals_, updates_, blocks_) {}
 

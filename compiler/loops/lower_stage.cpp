@@ -226,8 +226,11 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
       hooks.after = [&](const std::vector<ExprId>& element) {
         each_parameter(w.arrays, b, element, [&](BufferId old, const std::vector<ExprId>& event, ExprId now) {
           const ExprId was = b_.load(old, event);
+          const ExprId size = b_.abs(was);
           b_.accumulate(change->moved, b_.abs(b_.sub(now, was)));
-          b_.accumulate(change->size, b_.abs(was));
+          b_.accumulate(change->size, m_[s_.conditionals[b].variable].clamped
+                                          ? b_.select(b_.less(size, b_.f(kPointPrecision)), size, b_.f(0))
+                                          : size);
         });
       };
     }
@@ -373,7 +376,10 @@ StageFunctions Stages::emit_stage(std::size_t step) {
     streamed = streamed || s_.storage[b.index()] == Storage::streamed;
     if (!at_.picks.contains(b)) continue;
     out.picks.push_back(at_.picks.at(b));
-    out.pick_plates.push_back(m_[*m_[s_.conditionals[b].variable].value_plate].set);
+    const model::Variable& var = m_[s_.conditionals[b].variable];
+    out.pick_plates.push_back(m_[*var.value_plate].set);
+    const bool known = var.clamped && var.axes.size() == 1;
+    out.known_picks.push_back(known ? at_.data.observed[s_.conditionals[b].variable.index()] : BufferId());
   }
   if (!out.picks.empty()) out.seed = emit_items(step, StageMode::seed);
   if (!streamed) out.sum = emit_items(step, StageMode::sum);

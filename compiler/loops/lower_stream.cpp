@@ -243,6 +243,13 @@ void Streams::form_probabilities(const Element& e) {
   b_.assign(e.total, b_.f(1));
 }
 
+void Streams::clamp(const Element& e) {
+  const BlockId b = e.stream.block;
+  clamps_.put_category(b, e.element, b_.extent(e.stream.values),
+                       [&](ExprId k, ExprId p) { b_.store(e.stream.probs, {k}, p); });
+  if (clamps_.any(b)) b_.assign(e.total, b_.select(clamps_.is_known(b, e.element), b_.f(1), b_.get(e.total)));
+}
+
 void Streams::spread(const Element& e, std::size_t use, ExprId scale) {
   const StreamUse& u = e.stream.uses[use];
   const Term& t = u.term->term;
@@ -299,7 +306,9 @@ void Streams::add_entropy(const Element& e, ExprId scale) {
   });
   const ExprId h = b_.sub(b_.add(b_.log(b_.get(e.total)), b_.get(e.shift)), b_.mul(scale, b_.get(mean)));
   if (s_.conditionals[s.block].has_entropy())
-    b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(updates_.owned_multiplicity(var, e.element), h));
+    b_.add_to(
+        e.visit.arrays.sums.discrete, {b_.i(0)},
+        b_.mul(updates_.owned_multiplicity(var, e.element), clamps_.unless_known(s.block, e.element, {}, h, b_.f(0))));
   if (e.visit.mode == StageMode::update)
     energies_.add_item_energy(e.element[0],
                               b_.mul(updates_.owned_multiplicity(var, e.element), b_.mul(scale, b_.get(mean))));
@@ -308,6 +317,7 @@ void Streams::add_entropy(const Element& e, ExprId scale) {
 void Streams::stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {
   const Element e = open_element(s, element, visit);
   form_probabilities(e);
+  clamp(e);
   const ExprId scale = b_.let(b_.fresh("scale"), b_.div(b_.f(1), b_.get(e.total)));
   for (std::size_t k = 0; k < s.uses.size(); ++k)
     spread(e, k, scale);

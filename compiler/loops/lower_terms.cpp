@@ -144,14 +144,17 @@ ExprId Terms::coef(CoefId c, const Env& env) {
       a_[c]);
 }
 
+ExprId Terms::is_present(ExprId x) {
+  return b_.type(x) == Type::f64 ? b_.logical_not(b_.is_nan(x)) : b_.greater_equal(x, b_.i(0));
+}
+
 ExprId Terms::guard(const Guard& g, const Env& env) {
   if (g.present) {
     const model::Variable& v = m_[*g.present];
     std::vector<ExprId> at = address(v.axes, g.element, env);
     for (std::size_t k = 0; k < v.event.size(); ++k)
       at.push_back(b_.i(0));
-    const ExprId x = b_.load(at_.data.observed[g.present->index()], at);
-    return b_.type(x) == Type::f64 ? b_.logical_not(b_.is_nan(x)) : b_.greater_equal(x, b_.i(0));
+    return is_present(b_.load(at_.data.observed[g.present->index()], at));
   }
   const ExprId l = index(g.left, env), r = index(g.right, env);
   switch (g.relation) {

@@ -26,6 +26,9 @@ ExprId typical(Builder& b, math::Noise noise, ExprId argument) {
   return argument;
 }
 
+/// Of a Normal number with precision 1: what a known entry of a vector stands in for.
+constexpr double kUnitNormalEntropy = 0.5 * (1 + 1.8378770664093454836);
+
 /// The draw was made right before: its steps are at hand, not only its values.
 bool knows_steps(const conditionals::Block& block, const Formulas& f) {
   return block.drawn && std::ranges::all_of(block.factor->parameters, [&](const math::FactorParameter& p) {
@@ -224,7 +227,8 @@ void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, cons
       formulas_.components(row.natural, rank, f, [&](std::vector<ExprId> event, ExprId old) {
         const std::vector<ExprId> at = natural_address(b, element, n, event);
         const ExprId now = b_.load(n.buffers.at(row.stat), at);
-        measure_gradient(b, row.stat, parameter_address(b, element, event), b_.sub(now, old));
+        measure_gradient(b, row.stat, parameter_address(b, element, event),
+                         clamps_.unless_known(b, element, event, b_.sub(now, old), b_.f(0)));
         b_.store(n.buffers.at(row.stat), at, b_.add(b_.mul(rho, now), b_.mul(b_.sub(b_.f(1), rho), old)));
       });
     }
@@ -234,12 +238,15 @@ void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, cons
 void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, bool tolerant) {
   const math::Factor& factor = *s_.conditionals[b].factor;
   const bool steps = !tolerant && !s_.local[b.index()];
+  if (const auto linear = n.buffers.find(math::Stat::comp); linear != n.buffers.end() && clamps_.any(b))
+    clamps_.condition(b, element, linear->second, n.buffers.at(math::Stat::comp2),
+                      [&](const std::vector<ExprId>& event) { return natural_address(b, element, n, event); });
   if (steps && s_.conditionals[b].has_entropy()) blend_naturals(b, element, n);
   if (factor.softmax) {
-    if (factor.hard) return argmax(b, element, n);
-    softmax(b, element, n);
+    if (factor.hard) argmax(b, element, n);
+    else softmax(b, element, n);
     if (factor.drawn && !tolerant) draw_category(b, element);
-    return;
+    return clamp(b, element);
   }
   Formulas f = parameter_formulas(b, element);
   if (tolerant) f.fail_code = 0;
@@ -290,7 +297,7 @@ void Updates::store_parameter(BlockId b, std::size_t parameter, BufferId buffer,
     if (p.noise && tolerant) value = typical(b_, *p.noise, value);
     else if (p.noise)
       value = draws_.random(*p.noise, b, 2 + parameter, element, position_of(event, f.extent), value, second);
-    b_.store(buffer, at, value);
+    b_.store(buffer, at, clamps_.parameter(b, p.role, element, event, value));
   });
 }
 
@@ -340,9 +347,14 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
 
 ExprId Updates::entropy(BlockId b, const std::vector<ExprId>& element) {
   Formulas f = parameter_formulas(b, element);
+  const bool entries =
+      clamps_.any(b) && s_.conditionals[b].has_entropy() && !m_[s_.conditionals[b].variable].event.empty();
+  const ExprId known = entries ? clamps_.stand_in(b, element, f) : b_.f(0);
   ExprId out = b_.f(0);
   formulas_.components(s_.conditionals[b].factor->entropy, 0, f,
                        [&](const std::vector<ExprId>&, ExprId value) { out = value; });
+  if (entries) out = b_.sub(out, b_.mul(b_.f(kUnitNormalEntropy), known));
+  else out = clamps_.unless_known(b, element, {}, out, b_.f(0));
   return b_.mul(owned_multiplicity(m_[s_.conditionals[b].variable], element), out);
 }
 

@@ -37,6 +37,7 @@ class Lowering : Part {
   Lookups lookups_;
   Residuals residuals_;
   Draws draws_;
+  Clamps clamps_;
   Updates updates_;
   Chains chains_;
   Blocks blocks_;

@@ -50,8 +50,8 @@ struct StreamVisit {
 
 class Streams : Part {
  public:
-  Streams(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws)
-      : Part(shared), terms_(terms), updates_(updates), energies_(energies), draws_(draws) {}
+  Streams(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
+      : Part(shared), terms_(terms), updates_(updates), energies_(energies), draws_(draws), clamps_(clamps) {}
 
   Stream plan_stream(const schedule::ItemStage& stage, BlockId z) const;
   void stream_arrays(Stream& s);
@@ -68,6 +68,8 @@ class Streams : Part {
   Element open_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
   /// Exponentials of the log odds, and their sum: one value for a pick or a draw.
   void form_probabilities(const Element& e);
+  /// The same of an element whose value is known, in their place.
+  void clamp(const Element& e);
   /// Log odds added up, exponentials taken here.
   void from_odds(const Element& e);
   /// Products of exponentials that were taken before.
@@ -86,6 +88,7 @@ class Streams : Part {
   Updates& updates_;
   Energies& energies_;
   Draws& draws_;
+  Clamps& clamps_;
 };
 
 }  // namespace lehr::loops

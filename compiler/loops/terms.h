@@ -38,6 +38,8 @@ class Terms : Part {
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
                               const Env& env);
+  /// Whether a value of the data is not missing.
+  ExprId is_present(ExprId x);
   std::vector<ExprId> array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env);
   std::pair<ExprId, ExprId> range(BoundId b, const Env& env);
   /// Elements along the axis after the leading ones: of its row when it is nested.

@@ -1,7 +1,7 @@
 // Of one element of a block: natural parameters gathered from the terms, then parameters, then expected statistics.
 #pragma once
+#include "compiler/loops/clamps.h"
 #include "compiler/loops/draws.h"
-#include "compiler/loops/formulas.h"
 #include "compiler/loops/residuals.h"
 
 namespace lehr::loops {
@@ -22,8 +22,8 @@ struct UpdateHooks {
 
 class Updates : Part {
  public:
-  Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws)
-      : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups), draws_(draws) {}
+  Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws, Clamps& clamps)
+      : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups), draws_(draws), clamps_(clamps) {}
 
   /// The expected statistic under the factors.
   ExprId expectation(const Atom& a, const Env& env);
@@ -57,6 +57,8 @@ class Updates : Part {
                                         const std::vector<ExprId>& event);
   void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f);
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
+  /// Of an element with known values: parameters and expectations of all mass there.
+  void clamp(BlockId b, const std::vector<ExprId>& element) { clamps_.put(b, element); }
   /// One value in place of the probabilities of an element.
   void draw_category(BlockId b, const std::vector<ExprId>& element);
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
@@ -77,6 +79,7 @@ class Updates : Part {
   FormulaLoops& formulas_;
   Lookups& lookups_;
   Draws& draws_;
+  Clamps& clamps_;
 };
 
 }  // namespace lehr::loops

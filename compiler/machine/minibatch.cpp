@@ -49,7 +49,7 @@ std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lo
     if (const auto* s = std::get_if<loops::StageFunctions>(&l.interface.steps[turn.step])) return m[s->item].set;
   }
   for (const model::Variable& v : m.variables) {
-    if (v.observed && !v.axes.empty()) return m[v.axes[0]].set;
+    if (has_data(v) && !v.axes.empty()) return m[v.axes[0]].set;
   }
   return std::nullopt;
 }

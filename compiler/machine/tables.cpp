@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/machine/minibatch.h"
+#include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -174,13 +175,6 @@ class Writer {
   Extent extent(model::PlateId plate) const { return extent(l_.plate_sizes[m_[plate].set.index()]); }
   bool is_set(std::size_t plate) const { return m_.plates[plate].set == model::PlateId(plate); }
 
-  /// The first axes of observed variables: how many elements there are is a matter of each data set.
-  bool is_item_plate(model::PlateId set) const {
-    return std::any_of(m_.variables.begin(), m_.variables.end(), [&](const model::Variable& v) {
-      return v.observed && !v.axes.empty() && m_[v.axes[0]].set == set;
-    });
-  }
-
   void write_sizes() {
     t_.sizes.resize(l_.size_values.size(), {SizeRule::fixed, 0, -1, 1});
     t_.size_plates.resize(t_.sizes.size());
@@ -198,7 +192,7 @@ class Writer {
       const std::size_t at = slot(size);
       t_.size_plates[at] = plate;
       if (m_[plate].parent) t_.sizes[at] = {SizeRule::nested, 0, -1, 0};
-      else if (is_item_plate(plate)) t_.sizes[at].rule = SizeRule::items;
+      else if (is_item_plate(m_, plate)) t_.sizes[at].rule = SizeRule::items;
       if (const loops::SizeId longest = l_.longest[k]; longest.valid()) {
         t_.sizes[at].base = extent(longest);
         t_.sizes[slot(longest)] = {SizeRule::longest, 0, -1, 1};
@@ -257,14 +251,15 @@ class Writer {
     }
     for (std::size_t k = 0; k < m_.variables.size(); ++k) {
       const model::Variable& v = m_.variables[k];
-      if (!v.observed) continue;
+      if (!has_data(v)) continue;
       add_array(v.name, {index(l_.data.observed[k]), domain_of(v.support), may_be_missing(model::VariableId(k)),
                          v.value_plate ? extent(*v.value_plate) : 0, v.event.empty() ? 1 : extent(v.event.back()), 0});
     }
   }
 
-  /// A variable whose terms are guarded by its presence.
-  bool may_be_missing(model::VariableId v) const {
+  /// A variable whose terms are guarded by its presence, or that is latent where it is missing, entry by entry.
+  std::int64_t may_be_missing(model::VariableId v) const {
+    if (m_[v].clamped) return machine::kMissingEntries;
     const auto& terms = s_.conditionals.density.terms;
     return std::any_of(terms.begin(), terms.end(), [&](const density::Term& t) {
       return std::any_of(t.guards.begin(), t.guards.end(), [&](const density::Guard& g) { return g.present == v; });
@@ -326,7 +321,8 @@ class Writer {
         row.first_data_sum = static_cast<std::int64_t>(t_.statistics.size());
         row.data_sums = write_list(s->data_sums);
         for (std::size_t k = 0; k < s->picks.size(); ++k)
-          t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k])});
+          t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
+                              s->known_picks[k].valid() ? index(s->known_picks[k]) : -1});
         const auto& blocks = std::get<schedule::ItemStage>(s_.steps[turn.step]).blocks;
         row.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
       } else {

@@ -40,6 +40,7 @@ Binder make_binder(const Model& model, const Settings& settings, Dataset* data) 
   b.constants_done.assign(model.constants.size(), false);
   b.out.givens.resize(model.givens.size());
   b.out.observed.resize(model.variables.size());
+  b.out.clamped.assign(model.variables.size(), false);
   for (std::size_t i = 0; i < model.givens.size(); ++i) {
     const Given& g = model.givens[i];
     Slot slot{g.name, g.axes, g.event.size(), g.value_plate, GivenId(i), std::nullopt};
@@ -53,6 +54,7 @@ Binder make_binder(const Model& model, const Settings& settings, Dataset* data) 
     slot.axes.insert(slot.axes.end(), v.event.begin(), v.event.end());
     b.slots.push_back(std::move(slot));
   }
+  add_clamped_slots(b);
   return b;
 }
 

@@ -22,7 +22,7 @@ struct Settings {
 /// A nested plate (`token in doc`) and its parent are one packed axis, row after row (BoundData::offsets).
 struct BoundArray {
   std::vector<double> values;
-  bool has_missing = false;  // some value is NaN (observed variables only)
+  bool has_missing = false;  // some value is NaN (variables only)
 };
 
 struct BoundData {
@@ -31,7 +31,8 @@ struct BoundData {
   std::vector<bool> sized_by_data;  // by PlateId: the size came from data, labels or --sizes, not from `= K`
   std::vector<std::vector<std::int64_t>> offsets;  // by PlateId: nested plates, size(parent) + 1 positions
   std::vector<BoundArray> givens;                  // by GivenId
-  std::vector<BoundArray> observed;                // by VariableId; empty for latents
+  std::vector<BoundArray> observed;                // by VariableId; empty for latents without values
+  std::vector<bool> clamped;                       // by VariableId: latent where its values are missing
   std::vector<std::vector<std::string>> labels;    // by PlateId; empty when the elements have no names
   std::vector<std::string> remarks;                // what was done to the data that the user should know
 };
@@ -45,6 +46,9 @@ struct BoundData {
 /// sequences). Names that the model does not have are ignored: files by name carry more than one model needs;
 /// they are mentioned when something is unbound. A number named like `const K;` gives its value. Call it as
 /// lehr::bind: a Dataset is a std::map, so that the bare name finds std::bind as well. Arrays are moved from `data`.
+/// An observed variable with gaps that cannot be left out of the likelihood (others depend on it, or single entries of
+/// a vector are missing), and a latent one of which the data have some values, are BoundData::clamped; a latent one of
+/// which they have all values is an error where it was bound by its own name, and not used otherwise.
 Result<BoundData> bind(const model::Model& model, Dataset data, const Settings& settings);
 
 /// As bind, for drawing from the model: observed variables need not be bound (those bound still give sizes),

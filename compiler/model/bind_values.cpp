@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "compiler/model/binder.h"
-#include "compiler/model/walk.h"
+#include "compiler/model/roles.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::model {
@@ -74,54 +74,48 @@ bool is_simplex(const Binder& b, const Slot& slot) {
   return b.model[*slot.given].type == GivenType::simplex;
 }
 
-/// Whether the model uses the variable elsewhere than as the value of its own statement.
-bool is_parent(const Model& m, VariableId variable) {
-  std::vector<ExprId> roots;
-  for (const Statement& s : m.statements) {
-    const auto own = roots_of(s);
-    roots.insert(roots.end(), own.begin(), own.end());
+/// A vector that is missing neither as a whole nor not at all.
+bool has_parts(const Binder& b, const Slot& slot, const DataArray& a) {
+  std::size_t width = 1;
+  for (std::size_t i = slot.axes.size() - slot.event_rank; i < slot.axes.size(); ++i)
+    width *= static_cast<std::size_t>(b.out.sizes[slot.axes[i].index()]);
+  for (std::size_t row = 0; row + width <= a.values.size(); row += width) {
+    const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>(row);
+    const auto missing =
+        std::count_if(begin, begin + static_cast<std::ptrdiff_t>(width), [](double v) { return std::isnan(v); });
+    if (missing != 0 && missing != static_cast<std::ptrdiff_t>(width)) return true;
   }
-  for (const Potential& p : m.potentials)
-    roots.push_back(p.value);
-  const auto nodes = nodes_under(m, roots);
-  return std::any_of(nodes.begin(), nodes.end(), [&](ExprId id) {
-    const auto* ref = std::get_if<VariableRef>(&m[id].node);
-    return ref && ref->variable == variable;
-  });
+  return false;
 }
 
-/// Positions of missing values: legal where the likelihood of a whole element can be left out.
+/// Missing values: of an observed variable left out of the likelihood where that can be, and else inferred.
 void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t first) {
   const std::string name = element_name(b, slot, first);
   if (slot.given) {
     problem(b, ExitCode::data, a.source,
             fmt::format("{} is missing, but {} is data that nothing generates", name, slot.name))
-        .notes.push_back("only observed variables (`observe ... ~ ...`) may have missing values");
+        .notes = {"only variables may have missing values: `observe " + signature(b, slot) +
+                  " ~ ...` gives it a distribution"};
     return;
   }
-  if (is_parent(b.model, *slot.variable)) {
-    problem(b, ExitCode::data, a.source,
-            fmt::format("{} is missing, but other variables depend on {}", name, slot.name))
-        .notes.push_back("leave these elements out, or give them a value");
+  const bool parent = has_children(b.model, *slot.variable), parts = slot.event_rank > 0 && has_parts(b, slot, a);
+  if (!slot.latent && !parent && !parts) return;
+  const std::string why = not_clamped(b.model, *slot.variable);
+  if (why.empty()) {
+    b.out.clamped[slot.variable->index()] = true;
+    if (slot.latent) return;
+    b.out.remarks.push_back(fmt::format(
+        "{} is missing and {}: '{}' is latent where it is missing", name,
+        parent ? fmt::format("other variables depend on {}", slot.name) : "other entries of the same vector are not",
+        slot.name));
     return;
   }
-  if (slot.event_rank == 0) return;
-  std::size_t width = 1;
-  for (std::size_t i = slot.axes.size() - slot.event_rank; i < slot.axes.size(); ++i) {
-    width *= static_cast<std::size_t>(b.out.sizes[slot.axes[i].index()]);
-  }
-  for (std::size_t row = 0; row + width <= a.values.size(); row += width) {
-    const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>(row);
-    const auto missing =
-        std::count_if(begin, begin + static_cast<std::ptrdiff_t>(width), [](double v) { return std::isnan(v); });
-    if (missing == 0 || missing == static_cast<std::ptrdiff_t>(width)) continue;
-    problem(b, ExitCode::data, a.source,
-            fmt::format("{} is missing, but other entries of the same vector are not", name))
-        .notes.push_back(
-            "a vector can be missing as a whole only; for single entries draw the numbers one by one: "
-            "x[n] ~ Normal(...) over d");
-    return;
-  }
+  std::string text = slot.latent ? fmt::format("the data have values for some elements of the latent '{}'", slot.name)
+                     : parent    ? fmt::format("{} is missing, but other variables depend on {}", name, slot.name)
+                                 : fmt::format("{} is missing, but other entries of the same vector are not", name);
+  Error& e = problem(b, ExitCode::data, a.source, std::move(text));
+  e.notes = {why};
+  if (!slot.latent) e.notes.push_back("leave these elements out, or give them a value");
 }
 
 void check_simplex(Binder& b, const Slot& slot, const DataArray& a) {
@@ -197,6 +191,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     return;
   }
   if (slot.value_plate && !check_inside(b, slot, a)) return;
+  if (slot.latent && std::ranges::all_of(a.values, [](double v) { return std::isnan(v); })) return;
   if (missing) check_missing(b, slot, a, *missing);
   if (is_simplex(b, slot)) check_simplex(b, slot, a);
   check_observed_matrices(b, slot, a);

@@ -36,6 +36,7 @@ struct Slot {
   std::optional<PlateId> value_plate;
   std::optional<GivenId> given;
   std::optional<VariableId> variable;
+  bool latent = false;  // some of its values are in the data
 };
 
 struct Binder {
@@ -82,6 +83,10 @@ void claim_shapes(Binder& b);
 std::optional<std::int64_t> size_of(Binder& b, PlateId plate);
 /// Sizes and offsets of all plates, all claims compared.
 void settle_sizes(Binder& b);
+
+// bind_clamps.cpp
+/// Slots for latent variables of which the data have some values.
+void add_clamped_slots(Binder& b);
 
 // bind_values.cpp
 /// Largest values and names of categories.

@@ -87,6 +87,7 @@ struct Variable {
   math::Support support = math::Support::real;
   std::optional<PlateId> value_plate;  // category
   bool observed = false;
+  bool clamped = false;   // latent, with values from the data for some elements, or some entries of vectors
   StatementId statement;  // an auxiliary: its host's
   std::optional<Auxiliary> auxiliary;
   std::optional<VariableId> joint;  // the variable that has its numbers in the log joint and in the guide
@@ -98,6 +99,9 @@ struct Bound {
   PlateId plate;
   std::optional<BoundId> parent;  // the bound that selects the row of a nested plate
 };
+
+/// Whether the data size the plates of the variable that the model leaves open.
+inline bool has_data(const Variable& v) { return v.observed || v.clamped; }
 
 /// One index: a bound, possibly shifted (`t-1`), a constant, or the value of a category (`z[n]`, `user[e]`).
 struct Index {

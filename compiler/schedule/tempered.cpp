@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
 namespace lehr::schedule {
@@ -47,9 +48,8 @@ std::vector<bool> parents_of_data(const Model& m, const std::vector<bool>& on_it
 
 std::vector<bool> item_plates(const Model& m) {
   std::vector<bool> out(m.plates.size());
-  for (const Variable& v : m.variables) {
-    if (v.observed && !v.axes.empty()) out[m[v.axes[0]].set.index()] = true;
-  }
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = is_item_plate(m, PlateId(k));
   return out;
 }
 

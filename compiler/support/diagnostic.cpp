@@ -108,6 +108,12 @@ Severity severity_of(DiagnosticKind kind) { return kKinds[static_cast<std::size_
 std::string_view name_of(DiagnosticKind kind) { return kKinds[static_cast<std::size_t>(kind)].name; }
 std::string_view template_of(DiagnosticKind kind) { return kKinds[static_cast<std::size_t>(kind)].text; }
 
+void Diagnostics::note_errors(const std::string& text) {
+  for (Diagnostic& d : all_) {
+    if (severity_of(d.kind) == Severity::error) d.note(text);
+  }
+}
+
 bool Diagnostics::has_errors() const {
   return std::any_of(all_.begin(), all_.end(),
                      [](const Diagnostic& d) { return severity_of(d.kind) == Severity::error; });

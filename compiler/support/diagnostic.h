@@ -52,6 +52,8 @@ class Diagnostics {
     return all_.back();
   }
   bool has_errors() const;
+  /// Adds a note to every error.
+  void note_errors(const std::string& text);
   const std::vector<Diagnostic>& all() const { return all_; }
 
  private:

@@ -132,7 +132,7 @@ Status check_array(const View& v, const ArrayRow& row) {
     return categories(v.integers(row.buffer), v.extent(row.limit), row.may_be_missing) ? kOk : kData;
   const std::span<const double> x = v.reals(row.buffer);
   if (!in_domain(x, row.domain, row.may_be_missing)) return kData;
-  if (row.may_be_missing && width > 1 && !whole_rows(x, width)) return kData;
+  if (row.may_be_missing == 1 && width > 1 && !whole_rows(x, width)) return kData;
   if (row.domain == Domain::simplex || row.domain == Domain::open_simplex) {
     for (std::size_t at = 0; at + width <= x.size(); at += width) {
       if (!sums_to_one(x.subspan(at, width))) return kData;

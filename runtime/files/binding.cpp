@@ -170,7 +170,11 @@ Result<Dataset> read_binding(const std::string& text) {
   try {
     const Result<std::string> bytes = read_bytes(binding->path, binding->compressed);
     if (!bytes) return bytes.error();
-    return parse_bytes(*bytes, *binding, text);
+    Result<Dataset> arrays = parse_bytes(*bytes, *binding, text);
+    if (!arrays || binding->name.empty()) return arrays;
+    for (auto& [name, array] : *arrays)
+      array.by_name = true;
+    return arrays;
   } catch (const std::bad_alloc&) {
     return data_error(binding->path, "the file does not fit into memory");
   } catch (const std::length_error&) {

@@ -23,6 +23,7 @@ struct DataArray {
   std::vector<std::string> axis_labels;   // CSV columns bound as the last axis: their names
   bool integral = false;                  // every present value is an integer
   bool has_missing = false;               // some value is NaN
+  bool by_name = false;                   // the binding says the name, not the file
   std::string source;                     // for messages: "points.csv, column 'x'"
 
   bool ragged() const { return !row_offsets.empty(); }

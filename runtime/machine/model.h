@@ -52,10 +52,11 @@ enum class Domain : std::int64_t {
   positive_definite,
   offsets  // of rows: from 0, ascending
 };
+inline constexpr std::int64_t kMissingEntries = 2;
 struct ArrayRow {
   std::int64_t buffer;
   Domain domain;
-  std::int64_t may_be_missing;  // NaN; of categories -1
+  std::int64_t may_be_missing;  // NaN; of categories -1; kMissingEntries: of a vector single entries too
   Extent limit;                 // category: number of elements of its plate; offsets: size of the nested plate
   Extent width;                 // of the event axis, 1 for scalars
   Extent rows;                  // offsets: elements of the parent
@@ -80,6 +81,7 @@ struct StepRow {
 struct PickRow {
   std::int64_t buffer;
   Extent values;
+  std::int64_t known;  // buffer of values that the data have for some items, -1 for the others; -1: there is none
 };
 
 /// Parameters of factors that starts know how to displace.

@@ -218,6 +218,33 @@ bool start_elements(const View& v, const Start& s, Rng& rng) {
   return any;
 }
 
+/// No item takes a value at random that the data have for some item.
+void leave_known(const View& v, const PickRow& row) {
+  if (row.known < 0) return;
+  const std::span<const std::int64_t> known = v.integers(row.known);
+  for (std::int64_t& pick : v.integers(row.buffer)) {
+    for (std::size_t i = 0; pick >= 0 && i < known.size(); ++i) {
+      if (known[i] == pick) pick = -1;
+    }
+  }
+}
+
+/// Items with a known value take it, and any values of what else they are.
+void take_known(const View& v, std::span<const PickRow> picks, Rng& rng) {
+  for (const PickRow& row : picks) {
+    if (row.known < 0) continue;
+    const std::span<const std::int64_t> known = v.integers(row.known);
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      for (const PickRow& other : picks) {
+        std::int64_t& pick = v.integers(other.buffer)[i];
+        if (known[i] >= 0 && pick < 0)
+          pick = static_cast<std::int64_t>(draw_below(rng, unsigned_of(v.extent(other.values))));
+      }
+      if (known[i] >= 0) v.integers(row.buffer)[i] = known[i];
+    }
+  }
+}
+
 /// Values for the local categories of the items; whether there are any.
 bool start_items(const View& v, const Start& s, Rng& rng) {
   if (s.kind == StartKind::means || s.kind == StartKind::flat) return false;
@@ -243,7 +270,9 @@ bool start_items(const View& v, const Start& s, Rng& rng) {
         pick = !in ? -1 : static_cast<std::int64_t>(dealt ? i % n : draw_below(rng, n));
         if (clusters) pick = clusters[order[i]];
       }
+      if (s.kind == StartKind::seeds && !stage.chains) leave_known(v, picks[k]);
     }
+    take_known(v, {picks, unsigned_of(stage.picks)}, rng);
   }
   return any;
 }

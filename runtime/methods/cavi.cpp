@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/abi.h"
+
 namespace lehr {
 
 std::string_view name_of(Status s) {
@@ -31,7 +33,7 @@ double Settling::movement() {
     double moved = 0, size = 0;
     for (std::size_t i = 0; i < now[k].size(); ++i) {
       moved += std::abs(now[k][i] - before_[k][i]);
-      size += std::abs(now[k][i]);
+      if (const double x = std::abs(now[k][i]); x < kPointPrecision) size += x;
     }
     if (moved > 0) largest = std::max(largest, moved / (size + 1e-12 * static_cast<double>(now[k].size())));
   }

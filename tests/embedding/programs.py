@@ -95,7 +95,8 @@ def processors():
     assert "no machine 'vax'" in run(LEHR, "build", model("gmm"), "-o", "x", "--target", "vax", "--cpu", "generic", fails=True)
     assert "not a 64-bit" in run(LEHR, "build", model("gmm"), "-o", "x", "--target", "i686-linux-gnu", "--cpu", "generic", fails=True)
     assert "no linker" in run(LEHR, "build", model("gmm"), "-o", "x", "--shared", "--linker", "no-such-linker", fails=True)
-    assert "observes no 'mu'" in run(LEHR, "build", model("gmm"), "-o", "x", "--missing", "mu", fails=True)
+    assert "no variable 'nu'" in run(LEHR, "build", model("gmm"), "-o", "x", "--missing", "nu", fails=True)
+    assert "single values are kept" in run(LEHR, "build", model("gmm"), "-o", "x", "--missing", "Lambda", fails=True)
     needed = run(LEHR, "build", os.path.join(ROOT, "tests/cli/data/counts.lehr"), "-o", "x", fails=True)
     assert "constant 'a' has no value" in needed and "--set a=" in needed
 
@@ -268,6 +269,44 @@ int main(void) {
         assert done.stdout == expected and done.returncode == (0 if expected else 6), done
 
 
+def known():
+    """Classes that the caller knows are kept, the others inferred: Bayes' rule with weights 1/2 and means 0 and 1."""
+    with open("classes.lehr", "w") as f:
+        f.write("""model classes {
+  plate n;
+  plate k = 2;
+  data theta : simplex over k;
+  data m[k] : real;
+  z[n] ~ Categorical(theta);
+  observe x[n] ~ Normal(mean = m[z[n]], sd = 1);
+}
+""")
+    with open("classes.c", "w") as f:
+        f.write("""#include <stdio.h>
+#include "classes.h"
+static _Alignas(64) unsigned char memory[1 << 20];
+int main(void) {
+  const double theta[] = {0.5, 0.5}, m[] = {0, 1}, x[] = {0, 0};
+  int64_t z[] = {1, -1};
+  const classes_sizes sizes = {.abi = CLASSES_ABI, .n = 2};
+  const classes_data data = {.n = 2, .theta = theta, .m = m, .x = x, .z = z};
+  int32_t status = classes_init(memory, sizeof memory, &sizes, &data, 1);
+  if (status == CLASSES_OK) status = classes_step(memory, NULL, 1);
+  if (status == CLASSES_OK) {
+    const double* p = classes_get_z_probs(memory, NULL);
+    printf("%g %g %.6f %.6f\\n", p[0], p[1], p[2], p[3]);
+  }
+  z[0] = 2;
+  return status == CLASSES_OK && classes_step(memory, &data, 1) != CLASSES_OK ? 0 : 1;
+}
+""")
+    run(LEHR, "build", "classes.lehr", "-o", "classes", "--missing", "z")
+    run(*C, "-std=c11", "classes.c", "classes.o", "-lm", "-o", "classes")
+    done = subprocess.run(["./classes"], capture_output=True, text=True)
+    one = 1 / (1 + math.exp(-0.5))
+    assert done.returncode == 0 and done.stdout == f"0 1 {one:.6f} {1 - one:.6f}\n", done
+
+
 def item_temperatures():
     """Items with 1 / T of their own weigh as much: of throws of a coin, the posterior is Beta(1 + sum 1/T heads, ...)."""
     with open("tempered.c", "w") as f:
@@ -348,7 +387,7 @@ def threads():
     run("./threads", "100000")
 
 
-TESTS = {f.__name__: f for f in (every_model, processors, names, stack, stream, python, same_bits, missing, headers, item_temperatures, cross, valgrind, address, threads)}
+TESTS = {f.__name__: f for f in (every_model, processors, names, stack, stream, python, same_bits, missing, known, headers, item_temperatures, cross, valgrind, address, threads)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

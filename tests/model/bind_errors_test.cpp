@@ -92,12 +92,40 @@ TEST_CASE("values outside their supports name the element") {
 
 TEST_CASE("missing values where the likelihood cannot leave them out") {
   CHECK_THAT(error_of(kPair, {array_of("a", {2}, {1, kNan}), array_of("x", {2}, {1, 2})}), Contains("a[1] is missing"));
-  CHECK_THAT(error_of("plate n; observe y[n] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = y[n], sd = 1);",
+  CHECK_THAT(error_of("plate n; observe y[n] ~ Gamma(shape = 1, rate = 1); observe x[n] ~ Poisson(y[n]);",
                       {array_of("y", {2}, {1, kNan}), array_of("x", {2}, {1, 2})}),
-             Contains("other variables depend on y"));
-  CHECK_THAT(error_of("plate n; plate d; observe x[n] ~ MvNormal(mean = 0, precision = 1) over d;",
-                      {array_of("x", {2, 2}, {1, 2, kNan, 4})}),
-             Contains("x[1, 0] is missing") && Contains("as a whole only"));
+             Contains("other variables depend on y") && Contains("'y' is a positive real"));
+  CHECK_THAT(error_of("plate n; plate d; observe x[n] ~ Dirichlet(concentration = 1) over d;",
+                      {array_of("x", {2, 2}, {0.5, 0.5, kNan, 0.4})}),
+             Contains("x[1, 0] is missing") && Contains("other entries of the same vector"));
+}
+
+TEST_CASE("values of latent variables that cannot be kept") {
+  const auto named = [](DataArray a) {
+    a.by_name = true;
+    return a;
+  };
+  const DataArray x = array_of("x", {2}, {1, 2});
+  const std::string normal = "plate n; m[n] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = m[n], sd = 1);";
+  CHECK_THAT(error_of(normal, {x, named(array_of("m", {2}, {1, 2}))}),
+             Contains("all values of 'm'") && Contains("`observe m ~ ...` makes it data"));
+  CHECK_THAT(error_of(normal, {x, array_of("m", {2, 1, 1}, {1, kNan})}), Contains("'m' has 3 axes here"));
+  CHECK_THAT(error_of(normal, {x, array_of("m", {3}, {1, kNan, 2})}), Contains("plate 'n' has"));
+  CHECK_THAT(error_of("plate n; r[n] ~ Gamma(shape = 1, rate = 1); observe x[n] ~ Poisson(r[n]);",
+                      {x, named(array_of("r", {2}, {1, kNan}))}),
+             Contains("some elements of the latent 'r'") && Contains("'r' is a positive real"));
+  CHECK_THAT(error_of("plate n; plate k = 2; m[k] ~ Normal(mean = 0, sd = 1); t[k] ~ Gamma(shape = 1, rate = 1);"
+                      "z[n] ~ Categorical(0.5); observe x[n] ~ Normal(mean = m[z[n]], precision = t[z[n]]);"
+                      "guide joint(m, t);",
+                      {x, named(array_of("m", {2}, {1, kNan}))}),
+             Contains("'m' shares a factor"));
+  CHECK_THAT(error_of("plate n; plate k = 2; m[k] ~ Normal(mean = 0, sd = 1); z[n] ~ Categorical(0.5);"
+                      "observe x[n] ~ Normal(mean = m[z[n]], sd = 1);",
+                      {x, array_of("z", {2}, {kNan, 2})}),
+             Contains("z[1] is element 2, outside plate 'k'"));
+  CHECK_THAT(error_of("plate n; s[n] ~ Spin(); observe x[n] ~ Normal(mean = s[n], sd = 1);",
+                      {x, array_of("s", {2}, {kNan, 0})}),
+             Contains("s[1] is 0, but it must be -1 or +1"));
 }
 
 TEST_CASE("multiplicities must come from somewhere") {

@@ -136,6 +136,35 @@ TEST_CASE("missing values of an observed variable are kept as missing") {
   CHECK(bound(v, {array_of("x", {2, 2}, {1, 2, kNan, kNan})}).observed[0].has_missing);
 }
 
+TEST_CASE("latent variables keep the values that the data have, unless they have all or none") {
+  const auto m = model_of("plate n; m[n] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = m[n], sd = 1);");
+  const auto with = [&](std::vector<double> values) {
+    return bound(m, {array_of("x", {2}, {1, 2}), array_of("m", {2}, std::move(values))});
+  };
+  const BoundData some = with({kNan, 3});
+  CHECK(some.clamped == std::vector<bool>{true, false});
+  CHECK(some.observed[0].values[1] == 3);
+  for (const BoundData& b : {with({1, 3}), with({kNan, kNan})}) {
+    CHECK(b.clamped == std::vector<bool>{false, false});
+    CHECK(b.observed[0].values.empty());
+  }
+}
+
+TEST_CASE("observed variables with gaps that cannot be left out become latent there") {
+  const auto m = model_of(
+      "plate n; plate d; observe y[n] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = y[n], sd = 1);"
+      "observe v[n] ~ MvNormal(mean = 0, precision = 1) over d;");
+  const auto with = [&](std::vector<double> y, std::vector<double> v) {
+    return bound(
+        m, {array_of("x", {2}, {1, kNan}), array_of("y", {2}, std::move(y)), array_of("v", {2, 2}, std::move(v))});
+  };
+  CHECK(with({1, 2}, {1, 2, kNan, kNan}).clamped == std::vector<bool>{false, false, false});
+  const BoundData b = with({1, kNan}, {1, 2, kNan, 3});
+  CHECK(b.clamped == std::vector<bool>{true, false, true});
+  REQUIRE(b.remarks.size() == 2);
+  CHECK(b.remarks[0] == "y[1] is missing and other variables depend on y: 'y' is latent where it is missing");
+}
+
 TEST_CASE("a stick has one element more") {
   const auto m = model_of(
       "plate n; plate s = 4; plate t; v[s] ~ Beta(1, 2); l[t] ~ Gamma(shape = 1, rate = 1);"

@@ -68,6 +68,9 @@ std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
   shorten(*dataset, 25);
   Result<BoundData> data = lehr::bind(front->model, *dataset, command.settings);
   if (!data) FAIL(render(data.error()));
+  front = analyse(source, expand_options(*data), diagnostics);
+  REQUIRE(front);
+  data->observed.resize(front->model.variables.size());
   return std::make_unique<Prepared>(Prepared{std::move(*front), std::move(*data)});
 }
 

@@ -45,6 +45,7 @@ OF_MODELS = {
     "logistic_regression": ("", "", {"temperature": [66, 68, 70, 72, 73, 69, 70.5, 71]}),
     "markov_switching": ("", "quarter=10", {}),
     "matrix_factorisation": ("K=2", "", {"user": [0, 0, 1, 1, 2, 2], "item": [0, 1, 0, 1, 0, 1]}),
+    "missing_covariates": ("tau0=1,a0=3,b0=2", "n=6,d=2", {}),
     "mixture_of_bernoullis": ("K=2", "n=8,d=3", {}),
     "mixture_of_hmms": ("C=2", "seq=3", {"t": [4, 5, 3], "B": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}),
     "mixture_of_multinomials": ("K=2", "", {"x": [[3, 1, 0], [2, 2, 2], [0, 1, 4], [1, 0, 1], [2, 1, 1]]}),

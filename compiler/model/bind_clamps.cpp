@@ -1,0 +1,40 @@
+// Latent variables of which the data have some values.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/model/binder.h"
+#include "compiler/model/roles.h"
+
+namespace lehr::model {
+
+void add_clamped_slots(Binder& b) {
+  if (!b.data) return;
+  for (std::size_t i = 0; i < b.model.variables.size(); ++i) {
+    const Variable& v = b.model.variables[i];
+    const auto it = b.data->find(v.name);
+    if (v.observed || v.auxiliary || it == b.data->end()) continue;
+    const DataArray& a = it->second;
+    const bool gaps = std::ranges::any_of(a.values, [](double x) { return std::isnan(x); });
+    if (!gaps && a.by_name) {
+      problem(b, ExitCode::data, a.source,
+              fmt::format("the data have all values of '{}', which the model does not observe", v.name))
+          .notes = {
+          fmt::format("`observe {} ~ ...` makes it data; where values are missing, a latent variable keeps "
+                      "those that are there",
+                      v.name)};
+    }
+    // A file may well have more than is asked for, as that of `simulate` has.
+    if (!gaps) continue;
+    if (const std::string why = not_clamped(b.model, VariableId(i)); !a.by_name && !why.empty()) {
+      b.out.remarks.push_back(fmt::format("the data for '{}' are not used: {}", v.name, why));
+      continue;
+    }
+    Slot slot{v.name, v.axes, v.event.size(), v.value_plate, std::nullopt, VariableId(i), true};
+    slot.axes.insert(slot.axes.end(), v.event.begin(), v.event.end());
+    b.slots.push_back(std::move(slot));
+  }
+}
+
+}  // namespace lehr::model

@@ -1,0 +1,60 @@
+#include "compiler/model/roles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/model/walk.h"
+
+namespace lehr::model {
+
+bool has_children(const Model& m, VariableId variable) {
+  std::vector<ExprId> roots;
+  for (const Statement& s : m.statements) {
+    const auto own = roots_of(s);
+    roots.insert(roots.end(), own.begin(), own.end());
+  }
+  for (const Potential& p : m.potentials)
+    roots.push_back(p.value);
+  const auto nodes = nodes_under(m, roots);
+  return std::any_of(nodes.begin(), nodes.end(), [&](ExprId id) {
+    const auto* ref = std::get_if<VariableRef>(&m[id].node);
+    return ref && ref->variable == variable;
+  });
+}
+
+std::string not_clamped(const Model& m, VariableId variable) {
+  const Variable& v = m[variable];
+  for (const std::vector<VariableId>& joint : m.guide.joint) {
+    if (std::ranges::find(joint, variable) != joint.end())
+      return fmt::format("'{}' shares a factor with another variable (`guide joint`), which has no form at a value",
+                         v.name);
+  }
+  switch (v.support) {
+    case math::Support::real:
+    case math::Support::vector:
+    case math::Support::category:
+    case math::Support::bit:
+    case math::Support::spin:
+      return {};
+    case math::Support::positive:
+    case math::Support::unit:
+    case math::Support::count:
+    case math::Support::simplex:
+    case math::Support::counts:
+    case math::Support::spd_matrix:
+    case math::Support::switched:
+      break;
+  }
+  return fmt::format(
+      "'{}' is a {}: single values are kept of Normal and MvNormal variables, categories, bits and spins", v.name,
+      name_of(v.support));
+}
+
+bool is_item_plate(const Model& model, PlateId set) {
+  return std::any_of(model.variables.begin(), model.variables.end(), [&](const Variable& v) {
+    return (v.observed || (v.clamped && !model[set].size)) && !v.axes.empty() && model[v.axes[0]].set == set;
+  });
+}
+
+}  // namespace lehr::model
