@@ -115,11 +115,11 @@ TEST_CASE("values of latent variables that cannot be kept") {
                       {x, named(array_of("r", {2}, {1, kNan}))}),
              Contains("some elements of the latent 'r'") && Contains("'r' is a positive real"));
   CHECK_THAT(error_of("plate n; plate k = 2; m[k] ~ Normal(mean = 0, sd = 1); t[k] ~ Gamma(shape = 1, rate = 1);"
-                      "z[n] ~ Categorical(0.5); observe x[n] ~ Normal(mean = m[z[n]], precision = t[z[n]]);"
+                      "z[n] ~ Categorical(0.5) over k; observe x[n] ~ Normal(mean = m[z[n]], precision = t[z[n]]);"
                       "guide joint(m, t);",
                       {x, named(array_of("m", {2}, {1, kNan}))}),
              Contains("'m' shares a factor"));
-  CHECK_THAT(error_of("plate n; plate k = 2; m[k] ~ Normal(mean = 0, sd = 1); z[n] ~ Categorical(0.5);"
+  CHECK_THAT(error_of("plate n; plate k = 2; m[k] ~ Normal(mean = 0, sd = 1); z[n] ~ Categorical(0.5) over k;"
                       "observe x[n] ~ Normal(mean = m[z[n]], sd = 1);",
                       {x, array_of("z", {2}, {kNan, 2})}),
              Contains("z[1] is element 2, outside plate 'k'"));
