@@ -89,7 +89,7 @@ Fields Library::data(std::int64_t copies) {
   for (const BoundArray& a : p_.data.givens)
     add(a.values);
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
-    if (m.variables[k].observed) add(p_.data.observed[k].values);
+    if (model::has_data(m.variables[k])) add(p_.data.observed[k].values);
   }
   return out;
 }
