@@ -46,12 +46,12 @@ bool better(const FitRun& a, const FitRun& b) {
   return a.outcome.elbo > b.outcome.elbo;
 }
 
-Result<double> infer_items(Instance& instance, const SweepOptions& options) {
+Result<double> infer_items(Instance& instance, const SweepOptions& options, machine::Which which) {
   const Engine& engine = instance.engine();
   machine::Machine m = engine.machine();
   m.accuracy = {options.local_iterations, options.local_tolerance};
   Elbo elbo;
-  std::int32_t status = machine::infer_items(m, machine::Which::stages);
+  std::int32_t status = machine::infer_items(m, which);
   if (status == 0) status = engine.elbo(elbo);
   if (status != 0) return Error{ExitCode::numerical, "", engine.describe(status), {}};
   if (!std::isfinite(elbo.value)) return Error{ExitCode::numerical, "", "the ELBO of the items is not finite", {}};

@@ -54,9 +54,10 @@ struct FitRun {
 /// A run that failed loses to one that did not; otherwise the higher ELBO wins.
 bool better(const FitRun& a, const FitRun& b);
 
-/// Brings the factors of the items to their optimum with the global ones as they are: several rounds where items have
-/// stages that depend on each other. The ELBO.
-Result<double> infer_items(Instance& instance, const SweepOptions& options);
+/// Brings the factors of the items, or all local ones, to their optimum with the global ones as they are: several
+/// rounds where items have stages that depend on each other. The ELBO.
+Result<double> infer_items(Instance& instance, const SweepOptions& options,
+                           machine::Which which = machine::Which::stages);
 
 /// A model compiled for one way of fitting it to one data set.
 class Fitting {

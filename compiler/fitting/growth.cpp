@@ -56,7 +56,7 @@ std::optional<std::size_t> axis_of(const Slot& slot, const DataArray& a, PlateId
 const Variable* built_on(const Model& m, PlateId plate) {
   for (const Variable& v : m.variables) {
     const bool event = std::ranges::find(v.event, plate) != v.event.end();
-    if (!v.auxiliary && !v.observed && (event || v.value_plate == plate)) return &v;
+    if (is_latent(v) && (event || v.value_plate == plate)) return &v;
   }
   return nullptr;
 }

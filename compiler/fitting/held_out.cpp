@@ -54,7 +54,7 @@ Settings fitted_settings(const Analysed& analysed, const SavedFit& fit) {
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const conditionals::BlockId b = schedule.conditionals.block_of[k];
-    if (v.observed || v.auxiliary || !b.valid() || schedule.stage_of[b.index()]) continue;
+    if (!is_latent(v) || !b.valid() || schedule.stage_of[b.index()]) continue;
     std::vector<PlateId> plates = v.axes;
     plates.insert(plates.end(), v.event.begin(), v.event.end());
     if (v.value_plate) plates.push_back(*v.value_plate);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "runtime/methods/geometric.h"
+
 namespace lehr {
 
 std::optional<LeftToGain> left_to_gain(std::span<const double> elbos, double tolerance) {
@@ -20,9 +22,9 @@ std::optional<LeftToGain> left_to_gain(std::span<const double> elbos, double tol
   }
   if (gains.size() < kFewest) return std::nullopt;
   const double last = gains.front(), first = gains.back();
-  const double ratio = std::pow(last / first, 1 / static_cast<double>(gains.size() - 1));
+  const double ratio = factor_of(first, last, gains.size() - 1);
   if (!(ratio < 1)) return std::nullopt;
-  LeftToGain out{last * ratio / (1 - ratio), 0};
+  LeftToGain out{tail_after(last, ratio), 0};
   const double wanted = std::max(tolerance, kRounding) * size;
   if (out.nats > wanted) out.sweeps = std::lround(std::ceil(std::log(wanted / out.nats) / std::log(ratio)));
   return out;

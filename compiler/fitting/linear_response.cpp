@@ -164,7 +164,7 @@ Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOp
   for (const NamedArray& a : s.instance->posterior(false, Origin::reference))
     global.push_back(a);
   if (Result<bool> r = instance.set(global, "posterior.npz"); !r) return r.error();
-  if (Result<double> r = infer_locals(instance, options.ascent); !r) return r.error();
+  if (Result<double> r = infer_items(instance, options.ascent, machine::Which::local); !r) return r.error();
   Pulls pulls(*analysed, std::move(data), instance, options.ascent);
   pulls.settle();
   std::int64_t left = options.most;

@@ -148,6 +148,11 @@ void add_own(const Source& s, const std::vector<double>& all, std::vector<double
 
 }  // namespace
 
+bool is_sampled(const SavedFit& fit) {
+  return std::ranges::any_of(fit.variables,
+                             [](const SavedVariable& v) { return v.find(kDrawnRHat) || v.find(kDrawnEssBulk); });
+}
+
 std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
   if (std::optional<Moments> drawn = moments_of_draws(v)) return drawn;
   const std::optional<Source> source = source_of(family, v, joint);

@@ -23,6 +23,9 @@ struct Moments {
 inline constexpr const char *kDrawnMean = "mean", *kDrawnSd = "sd", *kDrawnMcse = "mcse", *kDrawnEssBulk = "ess_bulk",
                             *kDrawnEssTail = "ess_tail", *kDrawnRHat = "r_hat";
 
+/// Whether a sampler made the fit: it has draws, and no factors.
+bool is_sampled(const SavedFit& fit);
+
 /// `joint`: the other member of a joint factor or null, which leaves the sd of a mean empty. Moments that do
 /// not exist are infinite. Nothing when the parameters are not those of the family or of its points, or their
 /// shapes do not belong together.

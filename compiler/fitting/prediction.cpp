@@ -131,7 +131,7 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   bool some_local = false;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
-    some_local = some_local || (!v.observed && !v.auxiliary && is_local(analysed, VariableId(k)));
+    some_local = some_local || (is_latent(v) && is_local(analysed, VariableId(k)));
   }
   if (!some_local) return global;
   loops::LowerOptions lower;
@@ -159,8 +159,7 @@ std::size_t PredictedVariable::most_probable(std::size_t element) const {
 Result<Prediction> predict(const Source& source, const Model& resolved, const Analysed& complete,
                            const Dataset& dataset, const PlateSizes& sizes, const SavedFit& fit,
                            const PredictionOptions& options) {
-  const auto is_sampled = [](const SavedVariable& v) { return v.find(kDrawnRHat) || v.find(kDrawnEssBulk); };
-  if (std::ranges::any_of(fit.variables, is_sampled))
+  if (is_sampled(fit))
     return Error{ExitCode::data,
                  fit.directory,
                  "predictions are made from the factors of a variational fit, and this one was sampled",

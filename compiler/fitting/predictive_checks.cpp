@@ -104,7 +104,7 @@ PredictiveChecks predictive_checks(const Solution& s, std::int64_t draws, std::u
   Forward forward(m, s.data());
   std::vector<std::vector<bool>> all;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
-    latent.push_back(is_latent(m.variables[k]));
+    latent.push_back(model::is_latent(m.variables[k]));
     all.emplace_back(m.variables[k].auxiliary ? 0 : forward.elements(VariableId(k)), true);
   }
   const Result<FactorValues> factors = FactorValues::make(s.analysed(), s.variables, latent);

@@ -133,7 +133,7 @@ Measures measures_of(const Model& m, const BoundData& d, const std::vector<std::
   const auto skip = [&](const Variable& v, const std::string& why) { out.skipped.push_back(v.name + ": " + why); };
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
-    if (v.observed || v.auxiliary) continue;
+    if (!is_latent(v)) continue;
     if (std::ranges::find(names, v.name) == names.end()) {
       out.densities = false;
       skip(v, "the posterior that was found has no draws of it");

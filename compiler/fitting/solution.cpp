@@ -20,23 +20,9 @@ Settings settings_of(const SavedFit& fit, const Analysed& complete) {
 
 }  // namespace
 
-bool is_latent(const model::Variable& v) { return !v.observed && !v.auxiliary; }
-
-Result<double> infer_locals(Instance& instance, const SweepOptions& options) {
-  const Engine& engine = instance.engine();
-  machine::Machine m = engine.machine();
-  m.accuracy = {options.local_iterations, options.local_tolerance};
-  Elbo elbo;
-  std::int32_t status = machine::infer_items(m, machine::Which::local);
-  if (status == 0) status = engine.elbo(elbo);
-  if (status != 0) return Error{ExitCode::numerical, "", engine.describe(status), {}};
-  return elbo.value;
-}
-
 Result<Solution> solution_of(const Source& source, const model::Model& resolved, const Analysed& complete,
                              Dataset dataset, const SavedFit& fit, const SweepOptions& local) {
-  const auto is_sampled = [](const SavedVariable& v) { return v.find(kDrawnRHat) || v.find(kDrawnEssBulk); };
-  if (std::ranges::any_of(fit.variables, is_sampled)) {
+  if (is_sampled(fit)) {
     return Error{ExitCode::data,
                  fit.directory,
                  "these checks are of the factors of a variational fit, and this one was sampled",
@@ -56,7 +42,7 @@ Result<Solution> solution_of(const Source& source, const model::Model& resolved,
   out.instance->tell_from(out.bound->references);
   if (Result<bool> r = out.instance->start(fit.seed, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = out.instance->set(fit.posterior, "posterior.npz"); !r) return r.error();
-  const Result<double> elbo = infer_locals(*out.instance, local);
+  const Result<double> elbo = infer_items(*out.instance, local, machine::Which::local);
   if (!elbo) return elbo.error();
   out.elbo = *elbo;
   out.factors = out.instance->posterior(true, Origin::reference);

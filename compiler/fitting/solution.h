@@ -25,10 +25,4 @@ struct Solution {
 Result<Solution> solution_of(const Source& source, const model::Model& resolved, const Analysed& complete,
                              Dataset dataset, const SavedFit& fit, const SweepOptions& local);
 
-/// Local factors at their optimum, chains among them, the global ones as they are. The ELBO.
-Result<double> infer_locals(Instance& instance, const SweepOptions& options);
-
-/// Whether the elements of a variable are summed over or drawn where a density of everything is wanted.
-bool is_latent(const model::Variable& v);
-
 }  // namespace lehr

@@ -333,7 +333,7 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
 std::vector<std::string> Instance::equal_components() const {
   const auto is_value = [&](model::PlateId p) {
     return std::any_of(model_.variables.begin(), model_.variables.end(), [&](const model::Variable& v) {
-      return !v.observed && !v.auxiliary && v.value_plate && model_[*v.value_plate].set == model_[p].set;
+      return is_latent(v) && v.value_plate && model_[*v.value_plate].set == model_[p].set;
     });
   };
   std::map<std::string, bool> equal;  // by variable: all of its arrays

@@ -63,7 +63,7 @@ std::vector<std::string> Program::data_names() const {
 std::vector<std::string> Program::latent_names() const {
   std::vector<std::string> out;
   for (const model::Variable& v : impl_->complete.model.variables) {
-    if (!v.observed && !v.auxiliary) out.push_back(v.name);
+    if (model::is_latent(v)) out.push_back(v.name);
   }
   return out;
 }

@@ -14,7 +14,7 @@ void add_clamped_slots(Binder& b) {
   for (std::size_t i = 0; i < b.model.variables.size(); ++i) {
     const Variable& v = b.model.variables[i];
     const auto it = b.data->find(v.name);
-    if (v.observed || v.auxiliary || it == b.data->end()) continue;
+    if (!is_latent(v) || it == b.data->end()) continue;
     const DataArray& a = it->second;
     const bool gaps = std::ranges::any_of(a.values, [](double x) { return std::isnan(x); });
     if (!gaps && a.by_name) {

@@ -103,6 +103,9 @@ struct Bound {
 /// Whether the data size the plates of the variable that the model leaves open.
 inline bool has_data(const Variable& v) { return v.observed || v.clamped; }
 
+/// Whether it is one of the source's own variables that a posterior is of, be it for some elements alone.
+inline bool is_latent(const Variable& v) { return !v.observed && !v.auxiliary; }
+
 /// One index: a bound, possibly shifted (`t-1`), a constant, or the value of a category (`z[n]`, `user[e]`).
 struct Index {
   struct Constant {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "runtime/abi.h"
+#include "runtime/methods/geometric.h"
 
 namespace lehr {
 
@@ -51,8 +52,8 @@ double Settling::left_to_go(double moved) {
   if (moved <= kRounding) return moved;
   const std::size_t sweeps = recent_.size() - 1;
   if (sweeps < kFewest) return INFINITY;
-  const double ratio = std::min(kSlowest, std::pow(moved / recent_.front(), 1.0 / static_cast<double>(sweeps)));
-  return moved * ratio / (1 - ratio);
+  const double ratio = std::min(kSlowest, factor_of(recent_.front(), moved, sweeps));
+  return tail_after(moved, ratio);
 }
 
 bool Settling::settled(double elbo) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/methods/geometric.h"
+
 namespace lehr {
 namespace {
 
@@ -28,13 +30,14 @@ double length_of(const Parameters& from, const Parameters& to) {
 
 bool Leap::creeps() const {
   return last_.size() > kBetween && moved_.back() > 0 &&
-         std::pow(moved_.back() / moved_.front(), 1.0 / static_cast<double>(moved_.size() - 1)) > kSlow;
+         factor_of(moved_.front(), moved_.back(), moved_.size() - 1) > kSlow;
 }
 
 void Leap::saw() {
   if (after_ == 0) return;
   ++sweeps_;
   ++since_;
+  if (sweeps_ + static_cast<std::int64_t>(kBetween) < after_) return;
   last_.push_back(e_.global_parameters());
   if (last_.size() > 1) moved_.push_back(length_of(last_[last_.size() - 2], last_.back()));
   if (last_.size() > kBetween + 1) last_.erase(last_.begin());

@@ -7,6 +7,12 @@ namespace lehr {
 
 struct Leaps {
   std::int64_t taken = 0, refused = 0;
+
+  Leaps& operator+=(const Leaps& more) {
+    taken += more.taken;
+    refused += more.refused;
+    return *this;
+  }
 };
 
 class Leap {

@@ -9,6 +9,7 @@
 
 #include "runtime/methods/component_edits.h"
 #include "runtime/methods/divide.h"
+#include "runtime/methods/geometric.h"
 #include "runtime/methods/split.h"
 
 namespace lehr {
@@ -81,7 +82,7 @@ class Mover {
       if (value > elbo_ + margin()) return true;
       if (k >= 2) {
         const double ratio = std::clamp((value - previous) / std::max(gain, 1e-300), 0.0, 0.95);
-        if (value + 3 * (value - previous) * ratio / (1 - ratio) < elbo_) return false;
+        if (value + 3 * tail_after(value - previous, ratio) < elbo_) return false;
       }
       gain = k > 0 ? value - previous : INFINITY;
       previous = value;
@@ -295,6 +296,7 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
                   const OnSweep& on_sweep, MoveReport& report) {
   const PlainAtEnd plain{e};
   Outcome out = std::move(settled);
+  out.leaps = {};
   report.before = out.elbo;
   for (const Components& c : components) {
     if (out.status != Status::interrupted && o.most_sweeps > 0) Mover(e, o, c, on_sweep, report, out).run();
@@ -309,6 +311,7 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
   };
   const Outcome finished = run_cavi(e, o, later);
   report.sweeps += finished.iterations;
+  out.leaps += finished.leaps;
   if (finished.status == Status::numerical_failure) {
     e.load(best);
     out.elbo = elbo;

@@ -1,6 +1,6 @@
 #include "runtime/methods/outlook.h"
 
-#include <cmath>
+#include "runtime/methods/geometric.h"
 
 namespace lehr {
 
@@ -13,8 +13,7 @@ bool Outlook::may_reach(double target, double elbo) {
   const double first = recent_[1] - recent_[0], last = recent_[kSpan + 1] - recent_[kSpan];
   if (!(first > last)) return first > 0 || last > 0;
   if (last <= 0) return false;
-  const double ratio = std::pow(last / first, 1.0 / static_cast<double>(kSpan));
-  return elbo + kDoubt * last * ratio / (1 - ratio) >= target;
+  return elbo + kDoubt * tail_after(last, factor_of(first, last, kSpan)) >= target;
 }
 
 }  // namespace lehr

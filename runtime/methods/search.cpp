@@ -55,8 +55,7 @@ class Search {
     };
     const Leaps before = out_.leaps;
     out_ = method(counted);
-    out_.leaps.taken += before.taken;
-    out_.leaps.refused += before.refused;
+    out_.leaps += before;
     report_.sweeps += out_.iterations;
     out_.iterations = report_.sweeps;
   }

@@ -3,37 +3,18 @@
 
 usage: leaps.py LEHR
 """
-import csv
-import json
 import os
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+from fitting import finish, fit  # noqa: E402
+
 R = np.random.default_rng(11)
 
 
-def fit(folder, name, model, data, *options):
-    at = lambda f: os.path.join(folder, f)
-    with open(at(name + ".lehr"), "w") as f:
-        f.write(model)
-    with open(at(name + ".json"), "w") as f:
-        json.dump({k: np.asarray(v).tolist() for k, v in data.items()}, f)
-    done = subprocess.run([LEHR, "fit", at(name + ".lehr"), "--data", at(name + ".json"), "--out", at(name), "--search", "none",
-                           *options], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    with open(at(name + "/fit.json")) as f:
-        report = json.load(f)
-    with open(at(name + "/trace.csv")) as f:
-        elbo = np.array([float(r["elbo"]) for r in csv.DictReader(f)])
-    assert len(elbo) == report["iterations"] and (np.diff(elbo) >= -1e-9 * abs(elbo[1:])).all(), np.diff(elbo).min()
-    return report, np.load(at(name + "/posterior.npz"))
-
-
-def trend(folder):
+def trend():
     """Separate Normal factors of a level and a slope whose regressor is far from 0: the factors' means are the joint
     posterior's, their precisions the diagonal of its precision."""
     year = np.arange(1990, 2020.0)
@@ -41,8 +22,8 @@ def trend(folder):
     model = """model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 1000); b ~ Normal(mean = 0, sd = 1000);
       observe y[n] ~ Normal(mean = a + b * x[n], sd = 0.1); }"""
     x = (year - 1900) / 10
-    got, q = fit(folder, "trend", model, {"x": x, "y": y})
-    plain, _ = fit(folder, "plain", model, {"x": x, "y": y}, "--leap-after", "0")
+    fitted = fit(model, {"x": x, "y": y})
+    got, q, plain = fitted.report, fitted.posterior, fit(model, {"x": x, "y": y}, "--leap-after", "0").report
     design = np.stack([np.ones(30), x], 1)
     precision = 100 * design.T @ design + 1e-6 * np.eye(2)
     mean = np.linalg.solve(precision, 100 * design.T @ y)
@@ -53,7 +34,7 @@ def trend(folder):
     return f"{got['iterations']} sweeps, {plain['iterations']} without leaps"
 
 
-def variances(folder):
+def variances():
     """Crossed effects with unknown variances: the fixed point by numpy, sweeps of its own until nothing moves."""
     i, j = np.divmod(np.arange(48), 6)
     y = R.normal(size=8)[i] * 2 + R.normal(size=6)[j] + 5 + 0.3 * R.normal(size=48)
@@ -61,7 +42,8 @@ def variances(folder):
       s ~ Gamma(shape = 1, rate = 1); t ~ Gamma(shape = 1, rate = 1); tau ~ Gamma(shape = 1, rate = 1);
       a[f] ~ Normal(mean = 0, precision = s); b[g] ~ Normal(mean = 0, precision = t);
       observe y[n] ~ Normal(mean = mu + a[i[n]] + b[j[n]], precision = tau); }"""
-    got, q = fit(folder, "crossed", model, {"i": i, "j": j, "y": y}, "--tol", "1e-12")
+    fitted = fit(model, {"i": i, "j": j, "y": y}, "--tol", "1e-12")
+    got, q = fitted.report, fitted.posterior
     A, B = np.eye(8)[i], np.eye(6)[j]
     m, a, b, es, et, eu = 5.0, np.zeros(8), np.zeros(6), 1.0, 1.0, 1.0
     for _ in range(20000):
@@ -82,6 +64,4 @@ def variances(folder):
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        for check in (trend, variances):
-            print(f"ok {check.__name__}: {check(folder)}", flush=True)
+    finish({"a level and a slope": trend, "crossed effects": variances})
