@@ -102,6 +102,7 @@ std::optional<Error> Fitting::compile() {
   if (!made) return made.error();
   instance_ = std::move(*made);
   instance_->tell_from(bound_.references);
+  instance_->engine().work_with(settings_.threads);
   return std::nullopt;
 }
 

@@ -38,6 +38,7 @@ struct FitSettings {
   bool save_locals = false;
   std::int64_t predictive = 0;  // numbers of each kind in PredictiveDraws of a chain; 0: none are wanted
   Backend backend = Backend::native;
+  std::size_t threads = 0;  // 0: one a processor
 };
 
 /// One run from one start.

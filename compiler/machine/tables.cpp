@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/machine/minibatch.h"
+#include "compiler/machine/workload.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
@@ -16,6 +18,8 @@ using machine::Extent;
 using machine::Parameter;
 using machine::Role;
 using machine::SizeRule;
+
+constexpr double kMostOperations = 1e15;
 
 machine::Support support_of(math::Support s) {
   using From = math::Support;
@@ -320,6 +324,10 @@ class Writer {
         row.statistics = write_list(s->statistics);
         row.first_data_sum = static_cast<std::int64_t>(t_.statistics.size());
         row.data_sums = write_list(s->data_sums);
+        const Workload work = workload_of(m_, l_, *s);
+        row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
+        row.scratch = write_list(work.scratch);
+        if (work.divisible) row.operations = 1 + std::llround(std::min(work.operations, kMostOperations));
         for (std::size_t k = 0; k < s->picks.size(); ++k)
           t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
                               s->known_picks[k].valid() ? index(s->known_picks[k]) : -1});

@@ -32,6 +32,8 @@ constexpr FitNumber kNumbers[] = {
     {"thin", "thin", &FitOptions::thin, kScheduleRange, "gibbs: sweeps for each of them"},
     {"restarts,chains", "restarts", &FitOptions::restarts, kRestartsRange,
      "runs from different starts; the best ELBO is kept"},
+    {"threads", "threads", &FitOptions::threads, kThreadsRange,
+     "that share out the items, 0: one a processor; the result does not depend on it"},
     {"seed", "seed", &FitOptions::seed, kSeedRange, "seed of the start values"},
 };
 
@@ -196,7 +198,11 @@ Result<FitSettings> settings_of(const FitOptions& o) {
   if (!method) return method.error();
   const std::optional<StartKind> start = start_kind(o.start);
   if (!start) return wrong("start", fmt::format("'{}' is none of seeds, points, allocations, means, flat", o.start));
-  return FitSettings{.method = std::move(*method), .seed = o.seed, .start = *start, .save_locals = o.save_locals};
+  return FitSettings{.method = std::move(*method),
+                     .seed = o.seed,
+                     .start = *start,
+                     .save_locals = o.save_locals,
+                     .threads = static_cast<std::size_t>(o.threads)};
 }
 
 }  // namespace lehr

@@ -16,6 +16,7 @@ struct OptionRange {
 
 inline constexpr OptionRange kSeedRange{0, 0x1p64, true};
 inline constexpr OptionRange kRestartsRange{1, 1e6, true};
+inline constexpr OptionRange kThreadsRange{0, 1024, true};
 inline constexpr OptionRange kIterationsRange{0, 1e12, true};  // 0: none, or never
 inline constexpr OptionRange kLocalIterationsRange{1, 1e9, true};
 inline constexpr OptionRange kToleranceRange{0, 1};

@@ -39,15 +39,19 @@ bool repair_run(const Machine& m, std::size_t k, ItemRange run) {
 
 }  // namespace
 
-std::int64_t row_of(const Machine& m, Extent size, std::int64_t item) {
-  const StepRow* const stage = forming_stage(*m.model);
-  if (!stage || size >= 0) return -1;
-  if (size == stage->items) return item;
+std::int64_t row_of(const Machine& m, Extent items, Extent size, std::int64_t item) {
+  if (size >= 0) return -1;
+  if (size == items) return item;
   const SizeRow& row = m.model->sizes[-(size + 1)];
   if (row.rule != SizeRule::nested) return -1;
   const ArrayRow& offsets = m.model->arrays[row.offsets];
-  const std::int64_t parent = row_of(m, offsets.rows, item);
+  const std::int64_t parent = row_of(m, items, offsets.rows, item);
   return parent < 0 ? -1 : static_cast<const std::int64_t*>(m.table[offsets.buffer])[parent];
+}
+
+std::int64_t row_of(const Machine& m, Extent size, std::int64_t item) {
+  const StepRow* const stage = forming_stage(*m.model);
+  return stage ? row_of(m, stage->items, size, item) : -1;
 }
 
 bool is_of_items(const Machine& m, std::int64_t buffer) {

@@ -5,7 +5,9 @@
 namespace lehr::machine {
 
 /// The row at which an item begins in arrays whose first axis has this size: the items themselves, or a plate nested in
-/// them at any depth (by its row offsets); -1 for other sizes. `item` may be one past the last.
+/// them at any depth (by its row offsets); -1 for other sizes. `item` may be one past the last. Items are those of this
+/// extent, or of the stage that holds all local blocks.
+std::int64_t row_of(const Machine& m, Extent items, Extent size, std::int64_t item);
 std::int64_t row_of(const Machine& m, Extent size, std::int64_t item);
 
 /// Whether a buffer holds factors of the items, row by row; then the numbers in a row.

@@ -41,26 +41,22 @@ std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body
   return 0;
 }
 
-/// These runs, kept together; each formed from its prior before where asked. The one place where items are
-/// worked on: a worker of its own would take its share of the runs, and add up statistics of its own.
-std::int32_t update_runs(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs, bool formed) {
-  if (formed) place(m, runs);
-  for (std::size_t k = 0; k < runs.size(); ++k) {
-    if (const std::int32_t status = formed ? form(m, k, runs[k]) : 0) return status;
-    if (const std::int32_t status = run_items(m, stage.update, runs[k], table_of(m, k, runs[k]))) return status;
-  }
-  return 0;
+/// These runs, kept together. The one place where items are worked on.
+std::int32_t share_out(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs, const ItemWork& work) {
+  if (m.workers && stage.operations > 0)
+    return m.workers->run(m.workers->context, m, stage, runs.data(), runs.size(), work);
+  if (work.formed) place(m, runs);
+  return work_on(m, 0, runs, work);
 }
 
 std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& plan) {
   clear(m, statistics_of(*m.model, stage));
   if (const std::int32_t status = call(m, stage.tables)) return status;
-  const bool formed = plan.form && !stage.refresh && one_stage(*m.model);
-  const std::int32_t status = stage.batched && !plan.batch.empty()
-                                  ? update_runs(m, stage, plan.batch, formed)
-                                  : each_slice(m, stage, [&](ItemRange slice) {
-                                      return update_runs(m, stage, {&slice, 1}, formed);
-                                    });
+  const ItemWork work{stage.update, plan.form && !stage.refresh && one_stage(*m.model)};
+  const std::int32_t status = stage.batched && !plan.batch.empty() ? share_out(m, stage, plan.batch, work)
+                                                                   : each_slice(m, stage, [&](ItemRange slice) {
+                                                                       return share_out(m, stage, {&slice, 1}, work);
+                                                                     });
   if (stage.batched) scale_up(m, statistics_of(*m.model, stage), plan.scale);
   return status;
 }
@@ -74,6 +70,15 @@ bool visits(const Plan& plan, const StepRow& step) {
 std::int32_t call(const Machine& m, std::int64_t f) { return call(m, f, m.table, m.outer, nullptr, nullptr); }
 std::int32_t call_on_data(const Machine& m, std::int64_t f) { return call(m, f, m.table, m.sizes, nullptr, nullptr); }
 std::int32_t call_on_kept(const Machine& m, std::int64_t f) { return call(m, f, m.table, m.kept, nullptr, nullptr); }
+
+std::int32_t work_on(const Machine& m, std::size_t k, std::span<const ItemRange> runs, const ItemWork& work) {
+  for (const ItemRange& run : runs) {
+    if (const std::int32_t status = work.formed ? form(m, k, run) : 0) return status;
+    if (const std::int32_t status = run_items(m, work.function, run, table_of(m, k, run))) return status;
+    ++k;
+  }
+  return 0;
+}
 
 std::int32_t run_items(const Machine& m, std::int64_t f, ItemRange run, lehr_buffer const* table) {
   const std::int64_t integers[] = {run.begin, run.end, m.accuracy.iterations};
@@ -133,7 +138,8 @@ std::int32_t sum_statistics(const Machine& m) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (!step.stage || step.sum < 0) continue;
     clear(m, statistics_of(*m.model, step));
-    if (const std::int32_t status = run_items(m, step.sum, {0, m.view().extent(step.items)}, m.table)) return status;
+    const ItemRange all{0, m.view().extent(step.items)};
+    if (const std::int32_t status = share_out(m, step, {&all, 1}, {step.sum})) return status;
   }
   return 0;
 }

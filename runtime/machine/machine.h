@@ -55,6 +55,20 @@ struct Window {
 };
 
 struct Taken;  // runtime/machine/start.h
+struct Machine;
+
+/// What is done with items.
+struct ItemWork {
+  std::int64_t function;  // (begin, end, iterations; tolerance)
+  bool formed = false;    // from their priors before
+};
+
+/// Shares the items of a stage out; without, they are worked on one after another.
+struct Workers {
+  void* context;
+  std::int32_t (*run)(void* context, const Machine& m, const StepRow& stage, const ItemRange* runs, std::size_t count,
+                      const ItemWork& work);
+};
 
 struct Machine {
   const Model* model;
@@ -67,6 +81,7 @@ struct Machine {
   Accuracy accuracy = {};
   const Code* code = nullptr;
   const Window* window = nullptr;
+  const Workers* workers = nullptr;
 
   View view() const { return {*model, table, sizes}; }
 };
@@ -136,6 +151,9 @@ std::int32_t follow_items(const Machine& m);
 std::int32_t infer_items(const Machine& m, Which which, double scale = 1);
 /// All blocks outside the items, but chains that were seeded.
 std::int32_t update_globals(const Machine& m);
+
+/// Work on consecutive runs of those that were placed (machine/items.h), of which the first is the k-th.
+std::int32_t work_on(const Machine& m, std::size_t k, std::span<const ItemRange> runs, const ItemWork& work);
 
 /// Runs a function over items whose factors are in the table.
 std::int32_t run_items(const Machine& m, std::int64_t function, ItemRange run, lehr_buffer const* table);

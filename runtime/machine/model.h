@@ -74,6 +74,8 @@ struct StepRow {
   std::int64_t tables, update, seed, sum, fresh, expectations, data;
   std::int64_t first_statistic, statistics;  // buffers to be zero before `update`, `seed` or `sum`
   std::int64_t first_data_sum, data_sums;    // before `data`; both among Model::statistics
+  std::int64_t first_scratch, scratch;       // that a worker of its own needs; also among them
+  std::int64_t operations;                   // of an item, about; 0: items cannot be shared out
   std::int64_t first_pick, picks;
   std::int64_t block;     // updated by the step; -1: a stage
   std::int64_t gradient;  // buffer of the norms that Weights::memory measures, -1: none
@@ -162,6 +164,9 @@ inline std::span<const ParameterRow> parameters_of(const Model& m) {
 }
 inline std::span<const std::int64_t> statistics_of(const Model& m, const StepRow& s) {
   return {m.statistics + s.first_statistic, unsigned_of(s.statistics)};
+}
+inline std::span<const std::int64_t> scratch_of(const Model& m, const StepRow& s) {
+  return {m.statistics + s.first_scratch, unsigned_of(s.scratch)};
 }
 inline std::span<const std::int64_t> data_sums_of(const Model& m, const StepRow& s) {
   return {m.statistics + s.first_data_sum, unsigned_of(s.data_sums)};

@@ -57,7 +57,13 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
       if (machine::row_of(machine_, -(static_cast<std::int64_t>(slot) + 1), 0) >= 0) kept_[slot] = 0;
     }
   }
+  work_with(0);
   set({});
+}
+
+void Engine::work_with(std::size_t threads, const ShareSize& least) {
+  workers_ = std::make_unique<Workers>(threads, least);
+  machine_.workers = workers_->hook();
 }
 
 void Engine::resize(std::int64_t buffer, std::size_t length) {

@@ -12,6 +12,7 @@
 #include "runtime/machine/start.h"
 #include "runtime/methods/item_window.h"
 #include "runtime/methods/memory.h"
+#include "runtime/methods/workers.h"
 
 namespace lehr {
 
@@ -32,6 +33,10 @@ class Engine {
   Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window, const machine::Code* code);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
+
+  /// Items in shares on this many threads, 0 for one a processor, as it is from the beginning; the numbers do not
+  /// depend on it.
+  void work_with(std::size_t threads, const ShareSize& least = {});
 
   const machine::Model& model() const { return *machine_.model; }
   const machine::Machine& machine() const { return machine_; }
@@ -73,6 +78,7 @@ class Engine {
   Memory memory_;
   machine::Machine machine_;
   std::unique_ptr<ItemWindow> window_;
+  std::unique_ptr<Workers> workers_;
 };
 
 }  // namespace lehr

@@ -1,0 +1,171 @@
+#include "compiler/machine/workload.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/loops/walk.h"
+
+namespace lehr {
+namespace {
+
+using loops::BufferId;
+using loops::ExprId;
+using loops::Program;
+using loops::SizeId;
+
+/// Extents of the items of a stage and of the plates nested in them, at any depth.
+std::set<SizeId> item_sizes(const model::Model& m, const loops::Lowered& l, model::PlateId item) {
+  std::set<SizeId> out;
+  for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    if (m.plates[k].stick) continue;
+    for (std::optional<model::PlateId> p = model::PlateId(k); p; p = m[*p].parent) {
+      if (m[*p].set == m[item].set) out.insert(l.plate_sizes[m.plates[k].set.index()]);
+    }
+  }
+  return out;
+}
+
+std::vector<std::size_t> functions_of(const loops::StageFunctions& s) {
+  std::vector<std::size_t> out{s.update};
+  for (const auto& f : {s.seed, s.sum, s.refresh, s.fresh, s.expectations, s.data}) {
+    if (f) out.push_back(*f);
+  }
+  return out;
+}
+
+/// How many operations a function makes, where loops whose ends are data have rows of average length and the longer
+/// branch is taken.
+class Count {
+ public:
+  Count(const model::Model& m, const loops::Lowered& l) : p_(l.program), values_(l.size_values) {
+    for (std::size_t k = 0; k < m.plates.size(); ++k) {
+      if (!l.data.offsets[k].valid() || !m.plates[k].parent) continue;
+      rows_[l.data.offsets[k]] =
+          extent(l.plate_sizes[k]) / std::max(1.0, extent(l.plate_sizes[m[*m.plates[k].parent].set.index()]));
+    }
+  }
+
+  double block(const loops::Block& statements) {
+    double out = 0;
+    for (const loops::Stmt& s : statements)
+      out += std::visit([&](const auto& node) { return of(node); }, s.node);
+    return out;
+  }
+
+ private:
+  static constexpr double kFunction = 10;    // of an exp, log ...
+  static constexpr double kParameter = 2;    // turns of a loop up to a parameter: passes over an item
+  static constexpr double kUnknownRows = 8;  // of a loop between data
+
+  double extent(SizeId s) const {
+    const loops::Size& size = p_[s];
+    return static_cast<double>(size.constant >= 0 ? size.constant : values_[static_cast<std::size_t>(size.slot)]);
+  }
+
+  double expr(ExprId id) {
+    if (const auto it = exprs_.find(id); it != exprs_.end()) return it->second;
+    const double cost = std::visit([&](const auto& node) { return of(node); }, p_[id].node);
+    exprs_[id] = cost;
+    return cost;
+  }
+  double all(const std::vector<ExprId>& ids) {
+    double out = 0;
+    for (ExprId id : ids)
+      out += expr(id);
+    return out;
+  }
+  double of(const loops::ConstF&) { return 0; }
+  double of(const loops::ConstI&) { return 0; }
+  double of(const loops::Get&) { return 0; }
+  double of(const loops::Extent&) { return 0; }
+  double of(const loops::Load&) { return 1; }
+  double of(const loops::Unary& n) {
+    using loops::UnaryOp;
+    const bool cheap = n.op == UnaryOp::negate || n.op == UnaryOp::logical_not || n.op == UnaryOp::to_f64 ||
+                       n.op == UnaryOp::abs || n.op == UnaryOp::is_nan;
+    return (cheap ? 1 : kFunction) + expr(n.operand);
+  }
+  double of(const loops::Binary& n) { return 1 + expr(n.left) + expr(n.right); }
+  double of(const loops::Select& n) { return 1 + expr(n.condition) + expr(n.if_true) + expr(n.if_false); }
+  double of(const loops::Random& n) { return kFunction * kFunction + expr(n.a) + expr(n.b); }
+
+  /// What an expression says of the number of turns up to it: an extent, a constant, the end of a row.
+  double turns(const loops::For& n) {
+    double rows = -1;
+    bool parameter = false;
+    loops::Walk walk{p_,
+                     [&](ExprId id) {
+                       if (const auto* e = std::get_if<loops::Extent>(&p_[id].node))
+                         rows = std::max(rows, extent(e->size));
+                       if (const auto* c = std::get_if<loops::ConstI>(&p_[id].node))
+                         rows = std::max(rows, static_cast<double>(c->value));
+                       if (std::holds_alternative<loops::Get>(p_[id].node)) parameter = true;
+                     },
+                     [&](BufferId b, bool) {
+                       const auto it = rows_.find(b);
+                       rows = std::max(rows, it == rows_.end() ? kUnknownRows : it->second);
+                     }};
+    walk.expr(n.end);
+    if (rows > 0) return rows;
+    return parameter ? kParameter : 1;
+  }
+  double of(const loops::For& n) { return turns(n) * (1 + block(n.body)); }
+  double of(const loops::Let& n) { return expr(n.value); }
+  double of(const loops::Local& n) { return expr(n.initial); }
+  double of(const loops::Assign& n) { return expr(n.value); }
+  double of(const loops::Accumulate& n) { return 1 + expr(n.value); }
+  double of(const loops::Store& n) { return 1 + expr(n.value); }
+  double of(const loops::Fill& n) {
+    double numbers = 1;
+    for (const SizeId s : p_[n.buffer].axes)
+      numbers *= extent(s);
+    return numbers;
+  }
+  double of(const loops::If& n) { return expr(n.condition) + std::max(block(n.then_block), block(n.else_block)); }
+  double of(const loops::BreakIf& n) { return expr(n.condition); }
+  double of(const loops::Fail&) { return 0; }
+  double of(const loops::Comment&) { return 0; }
+
+  const Program& p_;
+  const std::vector<std::int64_t>& values_;
+  std::map<BufferId, double> rows_;  // by row offsets: elements in a row
+  std::map<ExprId, double> exprs_;
+};
+
+/// The body of the loop over the items.
+const loops::Block* item_body(const loops::Block& function) {
+  for (const loops::Stmt& s : function) {
+    if (const auto* loop = std::get_if<loops::For>(&s.node)) return &loop->body;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops::StageFunctions& stage) {
+  const Program& p = l.program;
+  const std::set<SizeId> items = item_sizes(m, l, stage.item);
+  std::set<BufferId> sums(stage.statistics.begin(), stage.statistics.end()), scratch;
+  sums.insert(stage.data_sums.begin(), stage.data_sums.end());
+  Workload out{true, {}, 0};
+  for (const std::size_t f : functions_of(stage)) {
+    const std::vector<BufferId>& own = p.functions[f].local_arrays;
+    loops::Walk walk{p, [](ExprId) {},
+                     [&](BufferId b, bool stored) {
+                       const loops::Buffer& buffer = p[b];
+                       if (std::ranges::find(own, b) != own.end()) return;
+                       if (sums.contains(b)) out.divisible = out.divisible && stored;
+                       else if (buffer.role == loops::Role::scratch || buffer.role == loops::Role::natural)
+                         scratch.insert(b);
+                       else if (stored && (buffer.axes.empty() || !items.contains(buffer.axes[0])))
+                         out.divisible = false;
+                     }};
+    walk.block(p.functions[f].body);
+  }
+  out.scratch.assign(scratch.begin(), scratch.end());
+  if (const loops::Block* body = item_body(p.functions[stage.update].body)) out.operations = Count(m, l).block(*body);
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,57 @@
+#include "runtime/methods/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+
+namespace lehr {
+
+std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+Pool::Pool(std::size_t threads) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (std::size_t k = 1; k < threads; ++k)
+    threads_.emplace_back([this, k] { wait_for_work(k); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Pool::~Pool() {
+  {
+    const std::scoped_lock lock(mutex_);
+    over_ = true;
+  }
+  begun_.notify_all();
+  for (std::thread& t : threads_)
+    t.join();
+}
+
+void Pool::run(const std::function<void(std::size_t)>& body) {
+  {
+    const std::scoped_lock lock(mutex_);
+    body_ = &body;
+    running_ = threads_.size();
+    ++round_;
+  }
+  begun_.notify_all();
+  body(0);
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [&] { return running_ == 0; });
+}
+
+void Pool::wait_for_work(std::size_t thread) {
+  std::unique_lock lock(mutex_);
+  for (std::uint64_t seen = 0;;) {
+    begun_.wait(lock, [&] { return over_ || round_ != seen; });
+    if (over_) return;
+    seen = round_;
+    lock.unlock();
+    (*body_)(thread);
+    lock.lock();
+    if (--running_ == 0) done_.notify_one();
+  }
+}
+
+}  // namespace lehr
