@@ -117,9 +117,20 @@ class Search {
   bool agree_ = true;
 };
 
-/// Moves repair what starts miss: where there are some, a quick search has fewer arms.
+/// Items belong to several components at once, in proportions of their own.
+bool is_mixed(const Components& c) {
+  return std::ranges::any_of(c.arrays,
+                             [](const ComponentArray& a) { return a.kind == ComponentArray::Kind::proportion; });
+}
+
+/// Moves repair what starts miss: where there are some, a quick search has fewer arms. Where membership is mixed they
+/// find little, and temperatures much.
 SearchOptions beside_moves(SearchOptions o) {
   if (o.components.empty() || o.cycles) return o;
+  if (std::ranges::any_of(o.components, is_mixed)) {
+    o.move_share = 0.2;
+    return o;
+  }
   o.starts = 1;
   o.leaders = 2;
   o.patience = 0;
