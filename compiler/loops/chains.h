@@ -26,8 +26,11 @@ class Chains : Part {
   /// Whether another block of the item stage shares a term with a pair: it is updated from the pairs of the last sweep.
   bool pairs_read_in_item(BlockId b) const;
   /// Log potentials of one sequence: of single elements added to `unary`, of neighbours given to `add_pair`.
+  /// With `steady`, those of the neighbours at one step.
   void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
-                         const AddPair& add_pair);
+                         bool steady, const AddPair& add_pair);
+  /// Log potentials of neighbours are the same at every step.
+  bool is_steady(BlockId b, const Uses& uses);
   std::vector<ExprId> pair_address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& before,
                                    const std::vector<ExprId>& now);
   std::vector<ExprId> entropy_address(BlockId b, const std::vector<ExprId>& sequence);
@@ -38,18 +41,21 @@ class Chains : Part {
   void forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
 
   struct Messages;  // the arrays of one sequence
-  Messages open_messages(BlockId b, const std::vector<ExprId>& sequence);
+  Messages open_messages(BlockId b, const std::vector<ExprId>& sequence, bool steady);
   /// Where a value is known, the others have log potential kLogZero.
   void forbid_others(const Messages& m);
-  /// Forwards: the normalised message at t.
+  /// Forwards: the products, and whether none of their sums underflows.
+  void filter(Messages& m);
+  void exponentiate_pairs(const Messages& m, ExprId t);
+  /// By products, or in logarithms where they underflow.
+  void either(const Messages& m, const std::function<void()>& products, const std::function<void()>& in_logarithms);
+  /// Forwards in logarithms: the normalised message at t.
   void pass_forward(const Messages& m, ExprId t);
   /// Backwards: the probabilities at t; the pairs of t - 1 and t, and the message to t - 1.
   void store_probabilities(const Messages& m, ExprId t);
   void pass_backward(const Messages& m, ExprId t);
-  /// For draws: the products forwards; in the place of the two: a draw at t given that at t + 1; the pair of the two,
-  /// and what it says of t - 1.
-  void filter(Messages& m);
-  void exponentiate_pairs(const Messages& m, ExprId t);
+  /// For draws, in the place of the two: a draw at t given that at t + 1; the pair of the two, and what it says of
+  /// t - 1.
   void draw_value(const Messages& m, ExprId t);
   void condition_on_draw(const Messages& m, ExprId t);
   void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);

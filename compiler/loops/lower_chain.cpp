@@ -14,6 +14,12 @@ std::int64_t offset(const Algebra& a, const Atom& x) { return std::get<density::
 
 std::vector<model::PlateId> sequences(const model::Variable& v) { return {v.axes.begin(), v.axes.end() - 1}; }
 
+/// The guard that there is an element before.
+bool is_step_before(const Algebra& a, const Guard& g) {
+  const auto* first = std::get_if<density::IndexConstant>(&a[g.right]);
+  return !g.present && g.relation == density::Relation::greater_equal && first && first->value <= 1;
+}
+
 std::vector<ExprId> element_at(std::vector<ExprId> sequence, ExprId t) {
   sequence.push_back(t);
   return sequence;
@@ -137,8 +143,36 @@ void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
   b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence), b_.get(entropies));
 }
 
+bool Chains::is_steady(BlockId b, const Uses& uses) {
+  const model::VariableId v = s_.conditionals[b].variable;
+  const auto concerns = [](const std::set<BoundId>& bounds, BoundId t) { return bounds.contains(t); };
+  return std::all_of(uses.begin(), uses.end(), [&](const auto& use) {
+    const Term& term = *use.first.term;
+    std::vector<std::size_t> pair;
+    for (std::size_t k = 0; k < term.atoms.size(); ++k) {
+      if (term.atoms[k].variable == v) pair.push_back(k);
+    }
+    if (pair.size() < 2) return true;
+    const auto* step = std::get_if<density::IndexBound>(&a_[term.atoms[pair[0]].axes.back()]);
+    if (!step) return false;
+    const BoundId t = step->bound;
+    const std::vector<Factor> factors = terms_.factors(use.first, pair, v);
+    const bool moving =
+        std::any_of(factors.begin(), factors.end(), [&](const Factor& f) { return concerns(f.bounds, t); });
+    // Beside the guard that there is a step before.
+    const bool guarded = std::any_of(term.guards.begin(), term.guards.end(), [&](const Guard& g) {
+      const std::set<BoundId> bounds = g.present ? terms_.mentioned(g.element) : terms_.mentioned({g.left, g.right});
+      return concerns(bounds, t) && !(bounds.size() == 1 && is_step_before(a_, g));
+    });
+    const bool nests = std::any_of(term.bounds.begin(), term.bounds.end(), [&](BoundId x) {
+      return x != t && a_[x].parent && concerns(terms_.mentioned({*a_[x].parent}), t);
+    });
+    return !moving && !guarded && !nests;
+  });
+}
+
 void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
-                               const NaturalTarget& unary, const AddPair& add_pair) {
+                               const NaturalTarget& unary, bool steady, const AddPair& add_pair) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   std::vector<bool> fixed(var.axes.size(), true);
   fixed.back() = false;
@@ -159,6 +193,7 @@ void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<Ex
     const Atom& later = own_later ? own : t.term->atoms[*other];
     const Atom& earlier = own_later ? t.term->atoms[*other] : own;
     Env env;
+    if (steady) env[std::get<density::IndexBound>(a_[later.axes.back()]).bound] = b_.i(1);
     std::vector<Factor> conditions;
     for (std::size_t x = 0; x + 1 < var.axes.size(); ++x) {
       const auto* bound = std::get_if<density::IndexBound>(&a_[later.axes[x]]);

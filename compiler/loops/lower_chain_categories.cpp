@@ -1,12 +1,10 @@
-// Chains of categories: forward-backward in logarithms.
+// Chains of categories: forward-backward. Rabiner (1989), section III and section V.A.
 //
 // With unary potentials U[t][k] and pair potentials W[t][j][k] (both expectations of the other factors'
-// statistics), q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Messages are normalised
-// at every step, so that sequences of any length and potentials near log 0 stay finite. Rabiner (1989),
-// section III, in logarithms.
-//
-// A draw needs the messages forwards alone, and their exponentials: they are formed as products, each step divided by
-// its sum, and in logarithms only where a sum underflows.
+// statistics), q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Messages are products of
+// exponentials, each step divided by its sum; where a sum underflows in a sequence, what is lost may matter later, and
+// all of its messages are formed in logarithms. Most chains have the same pair potentials at every step: they are kept,
+// and their exponentials formed, once a sequence.
 #include "compiler/loops/chains.h"
 
 namespace lehr::loops {
@@ -25,8 +23,13 @@ struct Chains::Messages {
   BufferId backward, message;            // of one element
   BufferId probs, pairs;                 // the factor
   ScalarId entropy;                      // log Z - <U> - <W>
-  BufferId transition, filtered;         // of draws, over the steps: exp(pair), and the normalised products
-  ScalarId products;                     // of draws: 1 where no sum underflowed
+  bool steady;                           // one row of pair potentials stands for all steps
+  BufferId transition, filtered;         // over the steps: exp(pair), and the normalised products
+  BufferId emission;                     // over the steps: exp(unary); of draws, one element's
+  ScalarId products;                     // 1 where no sum underflowed
+  ScalarId top;                          // of the pair potentials that were exponentiated last
+
+  ExprId row(ExprId t, ExprId zero) const { return steady ? zero : t; }
 
   std::vector<ExprId> element(ExprId t) const {
     std::vector<ExprId> at = sequence;
@@ -51,7 +54,7 @@ ExprId Chains::probability(const Messages& m, ExprId t, ExprId k) {
   return b_.load(m.probs, updates_.parameter_address(m.block, m.element(t), {k}));
 }
 
-Chains::Messages Chains::open_messages(BlockId b, const std::vector<ExprId>& sequence) {
+Chains::Messages Chains::open_messages(BlockId b, const std::vector<ExprId>& sequence, bool steady) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   Messages m;
   m.block = b;
@@ -61,7 +64,12 @@ Chains::Messages Chains::open_messages(BlockId b, const std::vector<ExprId>& seq
   m.values = b_.extent(m.size);
   m.end = b_.let(b_.fresh("steps"), terms_.axis_length(var.axes, sequence));
   m.unary = work_array("unary." + var.name, {steps, m.size});
-  m.pair = work_array("potential." + var.name, {steps, m.size, m.size});
+  m.steady = steady;
+  const SizeId rows = steady ? b_.constant_size("one", 1) : steps;
+  m.pair = work_array("potential." + var.name, {rows, m.size, m.size});
+  m.transition = work_array("transition." + var.name, {rows, m.size, m.size});
+  m.filtered = work_array("filtered." + var.name, {steps, m.size});
+  m.emission = work_array("emission." + var.name, {steps, m.size});
   m.forward = work_array("forward." + var.name, {steps, m.size});
   m.scale = work_array("scale." + var.name, {steps});
   m.backward = work_array("backward." + var.name, {m.size});
@@ -73,34 +81,32 @@ Chains::Messages Chains::open_messages(BlockId b, const std::vector<ExprId>& seq
 
 void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
                               const UpdateHooks& hooks) {
-  Messages m = open_messages(b, sequence);
+  Messages m = open_messages(b, sequence, is_steady(b, uses));
   const ExprId zero = b_.i(0);
   b_.for_range("t", zero, m.end, [&](ExprId t) {
-    each_value(m, "j", [&](ExprId j) {
-      b_.store(m.unary, {t, j}, b_.f(0));
-      each_value(m, "k", [&](ExprId k) { b_.store(m.pair, {t, j, k}, b_.f(0)); });
-    });
+    each_value(m, "k", [&](ExprId k) { b_.store(m.unary, {t, k}, b_.f(0)); });
+  });
+  b_.for_range("t", zero, m.steady ? b_.i(1) : m.end, [&](ExprId t) {
+    each_value(m, "j", [&](ExprId j) { each_value(m, "k", [&](ExprId k) { b_.store(m.pair, {t, j, k}, b_.f(0)); }); });
   });
   NaturalTarget target;
   target.buffers[math::Stat::indicator] = m.unary;
   target.free_axes = {m_[s_.conditionals[b].variable].axes.size() - 1};
-  gather_potentials(b, uses, sequence, target,
+  gather_potentials(b, uses, sequence, target, m.steady,
                     [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value) {
-                      b_.add_to(m.pair, {t, before[0], now[0]}, value);
+                      b_.add_to(m.pair, {m.row(t, zero), before[0], now[0]}, value);
                     });
   if (hooks.gathered) b_.for_range("t", zero, m.end, [&](ExprId t) { hooks.gathered(m.element(t), target); });
 
   forbid_others(m);
   m.entropy = b_.local(b_.fresh("entropy"), b_.f(0));
   const bool drawn = s_.conditionals[b].drawn;
-  const auto in_logarithms = [&] { b_.for_range("t", zero, m.end, [&](ExprId t) { pass_forward(m, t); }); };
-  if (drawn) {
-    filter(m);
-    b_.if_then(b_.equal(b_.get(m.products), b_.f(0)), in_logarithms);
-  } else {
-    in_logarithms();
-  }
-  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, drawn ? b_.get(m.products) : b_.f(0)); });
+  filter(m);
+  b_.if_then(b_.equal(b_.get(m.products), b_.f(0)), [&] {
+    b_.assign(m.entropy, b_.f(0));
+    b_.for_range("t", zero, m.end, [&](ExprId t) { pass_forward(m, t); });
+  });
+  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.get(m.products)); });
   b_.for_range("back", zero, m.end, [&](ExprId back) {
     const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(m.end, b_.i(1)), back));
     if (hooks.before) hooks.before(m.element(t));
@@ -135,7 +141,7 @@ void Chains::pass_forward(const Messages& m, ExprId t) {
       [&] {
         each_value(m, "k", [&](ExprId k) {
           const ExprId in = log_sum(m, [&](ExprId j) {
-            return b_.add(b_.load(m.forward, {b_.sub(t, b_.i(1)), j}), b_.load(m.pair, {t, j, k}));
+            return b_.add(b_.load(m.forward, {b_.sub(t, b_.i(1)), j}), b_.load(m.pair, {m.row(t, b_.i(0)), j, k}));
           });
           b_.store(m.message, {k}, b_.add(in, b_.load(m.unary, {t, k})));
         });
@@ -146,88 +152,113 @@ void Chains::pass_forward(const Messages& m, ExprId t) {
   each_value(m, "k", [&](ExprId k) { b_.store(m.forward, {t, k}, b_.sub(b_.load(m.message, {k}), z)); });
 }
 
+void Chains::either(const Messages& m, const std::function<void()>& products,
+                    const std::function<void()>& in_logarithms) {
+  b_.if_else(b_.equal(b_.get(m.products), b_.f(1)), products, in_logarithms);
+}
+
 void Chains::store_probabilities(const Messages& m, ExprId t) {
-  each_value(m, "k", [&](ExprId k) {
-    const ExprId p = b_.let(b_.fresh("p"), b_.exp(b_.add(b_.load(m.forward, {t, k}), b_.load(m.backward, {k}))));
-    b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), p);
-    b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.unary, {t, k}))));
-  });
+  const auto store = [&](const std::function<ExprId(ExprId)>& value) {
+    each_value(m, "k", [&](ExprId k) {
+      const ExprId p = b_.let(b_.fresh("p"), value(k));
+      b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), p);
+      b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.unary, {t, k}))));
+    });
+  };
+  either(
+      m, [&] { store([&](ExprId k) {
+                 return b_.mul(b_.load(m.filtered, {t, k}), b_.load(m.backward, {k}));
+               }); },
+      [&] { store([&](ExprId k) {
+              return b_.exp(b_.add(b_.load(m.forward, {t, k}), b_.load(m.backward, {k})));
+            }); });
 }
 
 void Chains::pass_backward(const Messages& m, ExprId t) {
+  const ExprId row = m.row(t, b_.i(0));
+  const auto store_pair = [&](ExprId j, ExprId k, ExprId value) {
+    const ExprId p = b_.let(b_.fresh("p"), value);
+    b_.store(m.pairs, pair_address(m.block, m.element(t), {j}, {k}), p);
+    b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.pair, {row, j, k}))));
+  };
   b_.if_then(b_.less(b_.i(0), t), [&] {
-    const ExprId before = b_.sub(t, b_.i(1)), z = b_.load(m.scale, {t});
-    each_value(m, "j", [&](ExprId j) {
-      const auto onward = [&](ExprId k) {
-        return b_.sub(b_.add(b_.add(b_.load(m.pair, {t, j, k}), b_.load(m.unary, {t, k})), b_.load(m.backward, {k})),
-                      z);
-      };
-      b_.store(m.message, {j}, log_sum(m, onward));
+    const ExprId before = b_.sub(t, b_.i(1));
+    const auto products = [&] {
+      const ExprId share = b_.let(b_.fresh("share"), b_.div(b_.f(1), b_.load(m.scale, {t})));
       each_value(m, "k", [&](ExprId k) {
-        const ExprId p = b_.let(b_.fresh("p"), b_.exp(b_.add(b_.load(m.forward, {before, j}), onward(k))));
-        b_.store(m.pairs, pair_address(m.block, m.element(t), {j}, {k}), p);
-        b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.pair, {t, j, k}))));
+        b_.store(m.message, {k}, b_.mul(b_.mul(b_.load(m.emission, {t, k}), b_.load(m.backward, {k})), share));
       });
-    });
-    each_value(m, "j", [&](ExprId j) { b_.store(m.backward, {j}, b_.load(m.message, {j})); });
+      each_value(m, "j", [&](ExprId j) {
+        const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+        const ExprId from = b_.let(b_.fresh("from"), b_.load(m.filtered, {before, j}));
+        each_value(m, "k", [&](ExprId k) {
+          const ExprId onward =
+              b_.let(b_.fresh("onward"), b_.mul(b_.load(m.transition, {row, j, k}), b_.load(m.message, {k})));
+          b_.accumulate(sum, onward);
+          store_pair(j, k, b_.mul(from, onward));
+        });
+        b_.store(m.backward, {j}, b_.get(sum));
+      });
+    };
+    const auto in_logarithms = [&] {
+      const ExprId z = b_.load(m.scale, {t});
+      each_value(m, "j", [&](ExprId j) {
+        const auto onward = [&](ExprId k) {
+          return b_.sub(
+              b_.add(b_.add(b_.load(m.pair, {row, j, k}), b_.load(m.unary, {t, k})), b_.load(m.backward, {k})), z);
+        };
+        b_.store(m.message, {j}, log_sum(m, onward));
+        each_value(m, "k", [&](ExprId k) {
+          store_pair(j, k, b_.exp(b_.add(b_.load(m.forward, {before, j}), onward(k))));
+        });
+      });
+      each_value(m, "j", [&](ExprId j) { b_.store(m.backward, {j}, b_.load(m.message, {j})); });
+    };
+    either(m, products, in_logarithms);
   });
 }
 
 void Chains::exponentiate_pairs(const Messages& m, ExprId t) {
-  const auto each_pair =
-      [&](const std::function<void(const std::vector<ExprId>& at, const std::vector<ExprId>& before)>& f) {
-        each_value(m, "j", [&](ExprId j) {
-          each_value(m, "k", [&](ExprId k) { f({t, j, k}, {b_.sub(t, b_.i(1)), j, k}); });
-        });
-      };
-  // Most chains have the same potentials at all steps.
-  const ScalarId news = b_.local(b_.fresh("news"), b_.select(b_.less(b_.i(1), t), b_.i(0), b_.i(1)));
-  b_.if_then(b_.less(b_.i(1), t), [&] {
-    each_pair([&](const auto& at, const auto& before) {
-      b_.accumulate(news, b_.select(b_.equal(b_.load(m.pair, at), b_.load(m.pair, before)), b_.i(0), b_.i(1)));
-    });
-  });
-  b_.if_else(
-      b_.equal(b_.get(news), b_.i(0)),
-      [&] {
-        each_pair(
-            [&](const auto& at, const auto& before) { b_.store(m.transition, at, b_.load(m.transition, before)); });
-      },
-      [&] {
-        const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
-        each_pair([&](const auto& at, const auto&) { b_.assign(top, b_.max(b_.get(top), b_.load(m.pair, at))); });
-        each_pair([&](const auto& at, const auto&) {
-          b_.store(m.transition, at, b_.exp(b_.sub(b_.load(m.pair, at), b_.get(top))));
-        });
-      });
+  const auto each_pair = [&](const std::function<void(const std::vector<ExprId>& at)>& f) {
+    each_value(m, "j", [&](ExprId j) { each_value(m, "k", [&](ExprId k) { f({t, j, k}); }); });
+  };
+  const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
+  each_pair([&](const auto& at) { b_.assign(top, b_.max(b_.get(top), b_.load(m.pair, at))); });
+  each_pair([&](const auto& at) { b_.store(m.transition, at, b_.exp(b_.sub(b_.load(m.pair, at), b_.get(top)))); });
+  b_.assign(m.top, b_.get(top));
 }
 
 void Chains::filter(Messages& m) {
-  const std::string name = "." + m_[s_.conditionals[m.block].variable].name;
-  const SizeId steps = longest(m_[s_.conditionals[m.block].variable]);
-  m.transition = work_array("transition" + name, {steps, m.size, m.size});
-  m.filtered = work_array("filtered" + name, {steps, m.size});
   m.products = b_.local(b_.fresh("products"), b_.f(1));
+  m.top = b_.local(b_.fresh("top"), b_.f(0));
+  if (m.steady) exponentiate_pairs(m, b_.i(0));
   b_.for_range("t", b_.i(0), m.end, [&](ExprId t) {
+    const ScalarId log_sum = b_.local(b_.fresh("log_sum"), b_.f(0));
     each_value(m, "k", [&](ExprId k) { b_.store(m.message, {k}, b_.f(1)); });
     b_.if_then(b_.less(b_.i(0), t), [&] {
-      exponentiate_pairs(m, t);
+      if (!m.steady) exponentiate_pairs(m, t);
+      b_.assign(log_sum, b_.get(m.top));
       each_value(m, "k", [&](ExprId k) { b_.store(m.message, {k}, b_.f(0)); });
       each_value(m, "j", [&](ExprId j) {
         const ExprId from = b_.let(b_.fresh("from"), b_.load(m.filtered, {b_.sub(t, b_.i(1)), j}));
         each_value(m, "k", [&](ExprId k) {
-          b_.add_to(m.message, {k}, b_.mul(from, b_.load(m.transition, {t, j, k})));
+          b_.add_to(m.message, {k}, b_.mul(from, b_.load(m.transition, {m.row(t, b_.i(0)), j, k})));
         });
       });
     });
     const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308)), sum = b_.local(b_.fresh("sum"), b_.f(0));
     each_value(m, "k", [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(m.unary, {t, k}))); });
     each_value(m, "k", [&](ExprId k) {
-      b_.store(m.message, {k}, b_.mul(b_.load(m.message, {k}), b_.exp(b_.sub(b_.load(m.unary, {t, k}), b_.get(top)))));
+      const ExprId e = b_.let(b_.fresh("e"), b_.exp(b_.sub(b_.load(m.unary, {t, k}), b_.get(top))));
+      b_.store(m.emission, {t, k}, e);
+      b_.store(m.message, {k}, b_.mul(b_.load(m.message, {k}), e));
       b_.accumulate(sum, b_.load(m.message, {k}));
     });
     b_.if_then(b_.logical_not(b_.less(b_.f(kLeastSum), b_.get(sum))), [&] { b_.assign(m.products, b_.f(0)); });
-    each_value(m, "k", [&](ExprId k) { b_.store(m.filtered, {t, k}, b_.div(b_.load(m.message, {k}), b_.get(sum))); });
+    b_.store(m.scale, {t}, b_.get(sum));
+    b_.accumulate(m.entropy, b_.add(b_.add(b_.log(b_.get(sum)), b_.get(top)), b_.get(log_sum)));
+    const ExprId share = b_.let(b_.fresh("share"), b_.div(b_.f(1), b_.get(sum)));
+    each_value(m, "k", [&](ExprId k) { b_.store(m.filtered, {t, k}, b_.mul(b_.load(m.message, {k}), share)); });
   });
 }
 
@@ -235,8 +266,8 @@ void Chains::draw_value(const Messages& m, ExprId t) {
   const auto store = [&](ExprId k, ExprId p) {
     b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), p);
   };
-  b_.if_else(
-      b_.equal(b_.get(m.products), b_.f(1)),
+  either(
+      m,
       [&] {
         const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
         each_value(m, "k", [&](ExprId k) {
@@ -267,14 +298,14 @@ void Chains::condition_on_draw(const Messages& m, ExprId t) {
     each_value(m, "j", [&](ExprId j) {
       const ScalarId sum = b_.local(b_.fresh("column"), b_.f(0));
       each_value(m, "k", [&](ExprId k) {
-        b_.accumulate(sum, b_.mul(probability(m, t, k), b_.load(potential, {t, j, k})));
+        b_.accumulate(sum, b_.mul(probability(m, t, k), b_.load(potential, {m.row(t, b_.i(0)), j, k})));
       });
       b_.store(m.backward, {j}, b_.get(sum));
     });
   };
   b_.if_then(b_.less(b_.i(0), t), [&] {
-    b_.if_else(
-        b_.equal(b_.get(m.products), b_.f(1)), [&] { column(m.transition); }, [&] { column(m.pair); });
+    either(
+        m, [&] { column(m.transition); }, [&] { column(m.pair); });
   });
 }
 

@@ -100,7 +100,7 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
       b_.store(pairs, pair_at(t, s.event({j}), s.event({l})), b_.f(0));
     });
   });
-  gather_potentials(b, uses, sequence, s.naturals,
+  gather_potentials(b, uses, sequence, s.naturals, false,
                     [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value) {
                       b_.add_to(pairs, pair_at(t, before, now), value);
                     });

@@ -161,10 +161,19 @@ class Splitter {
       CoefId& part = depends(f, cut) ? cut.inner.coef : cut.outer.coef;
       part = a_.multiply(part, f);
     }
-    for (const Guard& g : t.guards)
-      (depends(g, cut) ? cut.inner : cut.outer).guards.push_back(g);
     for (const Atom& x : t.atoms)
       (has_locals && is_local(x) ? cut.inner : cut.outer).atoms.push_back(x);
+    std::set<BoundId> in_inner, in_outer;
+    collect(cut.inner, in_inner);
+    collect(cut.outer, in_outer);
+    const auto is_inner = [&](const Guard& g) {
+      std::set<BoundId> mentioned;
+      density::collect(a_, g, mentioned);
+      return std::all_of(mentioned.begin(), mentioned.end(),
+                         [&](BoundId b) { return in_inner.contains(b) && !in_outer.contains(b); });
+    };
+    for (const Guard& g : t.guards)
+      (depends(g, cut) || is_inner(g) ? cut.inner : cut.outer).guards.push_back(g);
     guard_lags(cut.inner, cut.outer);
   }
 

@@ -31,7 +31,7 @@ inline bool lehr_mutation(int k) { return kLehrMutation == k; }
 #endif
 """
 TARGETS = {"math_test", "single_updates_test", "over_temperatures_test", "adaptive_test", "minibatches_test", "residual_test",
-           "native_special_functions", "native_lowering", "test_runtime_rng", "embedding_steps_test"}
+           "native_special_functions", "native_lowering", "native_shares", "test_runtime_rng", "embedding_steps_test"}
 
 
 def sources():
