@@ -173,11 +173,17 @@ ExprId Terms::guard(const Guard& g, const Env& env) {
 std::vector<ExprId> Terms::array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
   if (const auto r = at_.residual.find(array); r != at_.residual.end()) return address(r->second->axes, at, env);
   const schedule::Statistic& s = *at_.statistic.at(array);
-  std::vector<ExprId> out;
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    if (k != s.contiguous) out.push_back(index(at[k], env));
+  std::vector<ExprId> logical, out;
+  for (IndexId i : at)
+    logical.push_back(index(i, env));
+  if (s.symmetric && at != s.at) {
+    ExprId &first = logical[s.symmetric->first], &second = logical[s.symmetric->second];
+    std::tie(first, second) = std::pair(b_.max(first, second), b_.min(first, second));
   }
-  if (!at.empty()) out.push_back(index(at[s.contiguous], env));
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    if (k != s.contiguous) out.push_back(logical[k]);
+  }
+  if (!at.empty()) out.push_back(logical[s.contiguous]);
   return out;
 }
 
@@ -273,8 +279,9 @@ void Terms::for_elements(const std::vector<model::PlateId>& plates,
 }
 
 struct Terms::Nest {
-  std::vector<BoundId> order;               // bounds still to open, outermost first
-  std::vector<Factor> factors, conditions;  // not used yet
+  std::vector<BoundId> order;                       // bounds still to open, outermost first
+  std::vector<Factor> factors, conditions;          // not used yet
+  std::vector<std::pair<BoundId, BoundId>> halves;  // the first is not below the second
   const std::function<void(ExprId, const Env&)>& leaf;
   const std::optional<std::set<BoundId>>& read;  // bounds that the leaf reads, where it only adds
 };
@@ -293,14 +300,30 @@ bool Terms::only_counts(const Nest& nest, BoundId b) const {
   return b_.program()[at_.size[m_[a_[b].plate].set.index()]].constant < 0 &&
          std::none_of(nest.factors.begin(), nest.factors.end(), mention) &&
          std::none_of(nest.conditions.begin(), nest.conditions.end(), mention) &&
+         std::none_of(nest.halves.begin(), nest.halves.end(),
+                      [&](const auto& half) { return half.first == b || half.second == b; }) &&
          std::none_of(nest.order.begin(), nest.order.end(),
                       [&](BoundId x) { return a_[x].parent && mentioned({*a_[x].parent}).contains(b); });
+}
+
+std::optional<std::pair<BoundId, BoundId>> Terms::half_of(const Guard& g) const {
+  if (g.present || g.relation != density::Relation::greater_equal) return std::nullopt;
+  const auto *first = std::get_if<density::IndexBound>(&a_[g.left]),
+             *second = std::get_if<density::IndexBound>(&a_[g.right]);
+  const bool plain = first && second && first->offset == 0 && second->offset == 0 && !a_[first->bound].parent &&
+                     !a_[second->bound].parent && m_[a_[first->bound].plate].set == m_[a_[second->bound].plate].set;
+  return plain ? std::optional(std::pair(first->bound, second->bound)) : std::nullopt;
 }
 
 void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
                  std::optional<BoundId> innermost, const std::function<void(ExprId, const Env&)>& leaf,
                  const std::optional<std::set<BoundId>>& read) {
+  std::vector<std::pair<BoundId, BoundId>> halves;
   for (const Guard& g : t.guards) {
+    if (const auto half = half_of(g); half && !env.contains(half->second)) {
+      halves.push_back(*half);
+      continue;
+    }
     std::set<BoundId> bounds = g.present ? mentioned(g.element) : mentioned({g.left, g.right});
     conditions.push_back({bounds, [this, &g](const Env& e) { return guard(g, e); }});
   }
@@ -325,7 +348,13 @@ void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor>
     known.insert(*ready);
     left.erase(ready);
   }
-  Nest nest{std::move(order), std::move(factors), std::move(conditions), leaf, read};
+  // The first of two bounds of a half opens before the second, whose loop it ends.
+  for (const auto& [first, second] : halves) {
+    const auto early = std::find(order.begin(), order.end(), second),
+               late = std::find(order.begin(), order.end(), first);
+    if (late != order.end() && early < late) std::rotate(early, late, late + 1);
+  }
+  Nest nest{std::move(order), std::move(factors), std::move(conditions), std::move(halves), leaf, read};
   emit_level(nest, std::move(env), ExprId());
 }
 
@@ -361,7 +390,11 @@ void Terms::emit_level(Nest& nest, Env env, ExprId product) {
   if (product.valid()) product = b_.let(b_.fresh("c"), product);
   const BoundId next = nest.order.front();
   nest.order.erase(nest.order.begin());
-  const auto [begin, end] = range(next, env);
+  const auto [begin, whole] = range(next, env);
+  ExprId end = whole;
+  for (const auto& [first, second] : nest.halves) {
+    if (second == next) end = b_.add(env.at(first), b_.i(1));
+  }
   const bool counted = only_counts(nest, next);
   Nest rest = nest;
   const ExprId last = counted ? b_.min(end, b_.i(kCounted)) : end;

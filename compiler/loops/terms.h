@@ -65,6 +65,8 @@ class Terms : Part {
   ExprId coef(CoefId c, const Env& env);
   ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);
   ExprId guard(const Guard& g, const Env& env);
+  /// Two bounds of one plate, the first of which the guard keeps from being below the second.
+  std::optional<std::pair<BoundId, BoundId>> half_of(const Guard& g) const;
   ExprId array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env);
   /// The position, among all rows, of the row that a nested plate hangs on.
   ExprId packed_row(IndexId row, const Env& env);

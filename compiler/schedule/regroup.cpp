@@ -32,6 +32,21 @@ class Splitter {
  public:
   Splitter(const model::Model& m, Schedule& s) : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
+  /// Sums of products of two entries are formed for one order of them.
+  void halve() {
+    for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
+      Statistic& x = s_.statistics[k];
+      x.symmetric = symmetric_axes(x);
+      if (!x.symmetric) continue;
+      const Guard half{density::Relation::greater_equal, x.at[x.symmetric->first], x.at[x.symmetric->second], {}, {}};
+      x.inner.guards.push_back(half);
+      if (!x.stage) continue;
+      for (ItemStage::LocalTerm& t : std::get<ItemStage>(s_.steps[*x.stage]).terms) {
+        if (t.statistic == k) t.term.guards.push_back(half);
+      }
+    }
+  }
+
   void term(const Term& t) {
     std::optional<std::size_t> stage;
     std::optional<BoundId> item;
@@ -50,6 +65,55 @@ class Splitter {
   }
 
  private:
+  std::optional<std::pair<std::size_t, std::size_t>> symmetric_axes(const Statistic& x) {
+    const auto bound = [&](std::size_t axis) -> std::optional<BoundId> {
+      const auto* b = std::get_if<density::IndexBound>(&a_[x.at[axis]]);
+      const bool own = b && b->offset == 0 && !a_[b->bound].parent &&
+                       std::ranges::find(x.inner.bounds, b->bound) != x.inner.bounds.end();
+      return own ? std::optional(b->bound) : std::nullopt;
+    };
+    for (std::size_t second = 1; second < x.at.size(); ++second) {
+      for (std::size_t first = 0; first < second; ++first) {
+        const auto a = bound(first), b = bound(second);
+        if (a && b && *a != *b && x.axes[first] == x.axes[second] && is_symmetric(x.inner, *a, *b))
+          return std::pair(first, second);
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Whether a term stays as it is when two bounds change places; matrices of statistics are symmetric themselves.
+  bool is_symmetric(const Term& t, BoundId a, BoundId b) {
+    const auto swap = [&](IndexId i) -> std::optional<IndexId> {
+      const auto* x = std::get_if<density::IndexBound>(&a_[i]);
+      if (!x || (x->bound != a && x->bound != b)) return std::nullopt;
+      return a_.index(x->bound == a ? b : a, x->offset);
+    };
+    if (a_.substitute(t.coef, swap) != t.coef || !t.multiplicities.empty()) return false;
+    for (const Guard& g : t.guards) {
+      std::set<BoundId> mentioned;
+      density::collect(a_, g, mentioned);
+      if (mentioned.contains(a) || mentioned.contains(b)) return false;
+    }
+    std::vector<Atom> left = t.atoms;
+    for (Atom x : t.atoms) {
+      for (IndexId& i : x.axes)
+        i = a_.substitute(i, swap);
+      for (IndexId& i : x.event)
+        i = a_.substitute(i, swap);
+      if (x.event.size() == 2 && x.event[0] > x.event[1]) std::swap(x.event[0], x.event[1]);
+      const auto same = std::ranges::find_if(left, [&](Atom y) {
+        if (y.event.size() == 2 && y.event[0] > y.event[1]) std::swap(y.event[0], y.event[1]);
+        return y == x;
+      });
+      if (same == left.end()) return false;
+      left.erase(same);
+    }
+    return std::ranges::none_of(t.bounds, [&](BoundId x) { return a_[x].parent && mentions_any(*a_[x].parent, a, b); });
+  }
+
+  bool mentions_any(IndexId i, BoundId a, BoundId b) const { return a_.mentions(i, a) || a_.mentions(i, b); }
+
   bool is_local(const Atom& a) const { return s_.stage_of[c_.block_of[a.variable.index()].index()].has_value(); }
 
   /// The bound and all bounds nested in it.
@@ -430,6 +494,7 @@ void regroup(const model::Model& m, Schedule& s) {
     if (terms.size() > kLargeModel) conditionals::count_unused_bounds(s.conditionals.density.algebra, t);
     splitter.term(t);
   }
+  splitter.halve();
 }
 
 }  // namespace lehr::schedule

@@ -34,6 +34,9 @@ struct Statistic {
   std::optional<std::size_t> stage;  // item stage that accumulates it; none: data alone
   Term inner;                        // atoms: local blocks only; bounds: summed here, and the axes' own
   std::vector<density::IndexId> at;  // where the inner part adds up, one an axis
+  /// Two axes along which the inner part is the same the other way round: it is formed where the index of the first is
+  /// not below that of the second (a guard says so), and stands for both.
+  std::optional<std::pair<std::size_t, std::size_t>> symmetric = {};
 };
 
 /// outer.coef * S_statistic[at] * atoms: one summand of the log joint after the items are summed.
