@@ -146,6 +146,7 @@ void add_calibrate(CLI::App& app, Action& action) {
   c->add_option("--data", o->data, "values of givens, and observations for their sizes, as for `lehr fit`")->take_all();
   c->add_option("--out", o->out, "directory for ranks.csv and calibration.csv");
   add_settings(*c, o->settings);
+  add_no_cache(*c);
   CLI::Option* method = c->add_option("--method", o->method, "whose posterior")
                             ->check(CLI::IsMember({"gibbs", "cavi"}))
                             ->capture_default_str();

@@ -87,6 +87,7 @@ void add_diagnose(CLI::App& app, Action& action) {
   add_number(*c, "--seed", o->seed, kSeedRange, "seed of the draws");
   c->add_option("--out", o->out, "file for every number (JSON); DIR/diagnosis.json unless given");
   c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
+  add_no_cache(*c);
   c->footer(
       "Examples:\n"
       "  lehr diagnose out/regression --data x=points.csv:a,b --data y=points.csv:c\n"

@@ -51,6 +51,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       "seeds (the default), points, allocations, means, flat");
   c.add_flag("--save-locals", o.fit.save_locals, "write the factors of local variables too");
   c.add_flag("--quiet", o.quiet, "no progress, no summary");
+  add_no_cache(c);
   c.add_flag("--interpret", o.interpret,
              "run the loops in the interpreter instead of native code (slow; for checking)");
   c.parse_complete_callback([&c, &o] {

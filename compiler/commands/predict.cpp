@@ -96,6 +96,7 @@ void add_predict(CLI::App& app, Action& action) {
   add_number(*c, "--local-tol", o->prediction.local.local_tolerance, kToleranceRange,
              "an item is done when its parameters move by less than this, relatively");
   c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
+  add_no_cache(*c);
   c->footer(
       "Examples:\n"
       "  lehr predict out/gmm --data x=test.csv:a,b --out out/classes.csv\n"

@@ -82,6 +82,7 @@ void add_score(CLI::App& app, Action& action) {
              "an item is done when its parameters move by less than this, relatively");
   c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
   c->add_flag("--save", o->save, "write what was held out to DIR/heldout.npz");
+  add_no_cache(*c);
   c->footer(
       "Examples:\n"
       "  lehr score out/gmm --data x=test.csv:a,b\n"

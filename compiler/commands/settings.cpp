@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
 
 #include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
@@ -34,6 +35,11 @@ void add_settings(CLI::App& c, SettingTexts& t) {
   c.add_option("--set", t.set, "value of a constant: K=50")->take_all()->delimiter(',');
   c.add_option("--sizes", t.sizes, "size of a plate: topic=100")->take_all()->delimiter(',');
   c.add_option("--labels", t.labels, "names of a plate's elements, one a line: term=vocab.txt")->take_all();
+}
+
+void add_no_cache(CLI::App& c) {
+  c.add_flag_callback(
+      "--no-cache", [] { ::setenv("LEHR_CACHE", "off", 1); }, "compile, even if the same was compiled before");
 }
 
 Result<Settings> read_settings(const SettingTexts& o) {

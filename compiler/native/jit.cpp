@@ -1,9 +1,12 @@
-// The program in this process: ORC's LLJIT over a module that is already optimised.
+// The program in this process: ORC's LLJIT over an object, which may have been compiled before.
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/Error.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <ctime>
@@ -12,6 +15,7 @@
 
 #include "compiler/native/lower.h"
 #include "compiler/native/native.h"
+#include "compiler/native/object_cache.h"
 #include "compiler/native/target.h"
 #include "runtime/machine/random.h"
 
@@ -26,6 +30,13 @@ T unwrap(llvm::Expected<T> value) {
 
 void unwrap(llvm::Error error) {
   if (error) throw std::runtime_error("native: " + llvm::toString(std::move(error)));
+}
+
+std::string bitcode(const llvm::Module& module) {
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  llvm::WriteBitcodeToFile(module, stream);
+  return out;
 }
 
 double thread_cpu_seconds() {
@@ -45,11 +56,18 @@ struct Jit::Impl {
 Jit::Jit(const loops::Program& program, const Options& options) : impl_(std::make_unique<Impl>()) {
   const double start = thread_cpu_seconds();
   const auto target = make_target(options);
-  auto context = std::make_unique<llvm::LLVMContext>();
-  auto module = make_module(program, options, *target, *context);
-  optimise(*module, *target, options.level);
-  const double optimised = thread_cpu_seconds();
-  impl_->optimise_seconds = optimised - start;
+  llvm::LLVMContext context;
+  const auto module = make_module(program, options, *target, context);
+  const ObjectCache cache = ObjectCache::of_user();
+  const std::string key = cache.key(
+      {bitcode(*module), target->getTargetCPU(), target->getTargetFeatureString(), std::to_string(options.level)});
+  std::optional<std::string> object = cache.find(key);
+  if (!object) {
+    optimise(*module, *target, options.level);
+    impl_->optimise_seconds = thread_cpu_seconds() - start;
+    object = emit_module(*module, *target, false);
+    cache.keep(key, *object);
+  }
 
   llvm::orc::JITTargetMachineBuilder machine(target->getTargetTriple());
   machine.setCPU(target->getTargetCPU().str());
@@ -64,12 +82,12 @@ Jit::Jit(const loops::Program& program, const Options& options) : impl_(std::mak
   unwrap(library.define(llvm::orc::absoluteSymbols(
       {{impl_->engine->mangleAndIntern(kRandomFunction),
         {llvm::orc::ExecutorAddr::fromPtr(&machine::lehr_random), llvm::JITSymbolFlags::Callable}}})));
-  unwrap(impl_->engine->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))));
+  unwrap(impl_->engine->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(*object)));
   for (const loops::Function& function : program.functions) {
     const auto address = unwrap(impl_->engine->lookup(options.prefix + function.name));
     impl_->functions[function.name] = address.toPtr<lehr_function>();
   }
-  impl_->codegen_seconds = thread_cpu_seconds() - optimised;
+  impl_->codegen_seconds = thread_cpu_seconds() - start - impl_->optimise_seconds;
 }
 
 Jit::~Jit() = default;

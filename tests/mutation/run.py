@@ -112,7 +112,8 @@ def build(tree, jobs):
 
 
 def ctest(tree, tests, number, *more):
-    environment = dict(os.environ, LEHR_MUTATION=str(number), LEHR_STOP_AT_FIRST="1", OPENBLAS_NUM_THREADS="1")
+    environment = dict(os.environ, LEHR_MUTATION=str(number), LEHR_STOP_AT_FIRST="1", OPENBLAS_NUM_THREADS="1",
+                       LEHR_CACHE="off")  # a mutation of the passes changes no key
     done = subprocess.run(["nice", "ctest", "--test-dir", "build", "-R", f"^({'|'.join(tests)})$", "--timeout", "600", *more],
                           cwd=tree, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout

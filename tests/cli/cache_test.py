@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Compiled models are kept, in the folder that LEHR_CACHE names: read again, told apart, compiled anew where they are damaged, and
+written by many processes at a time; the same numbers whichever way the code came.
+
+usage: cache_test.py LEHR
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+LEHR = os.path.abspath(sys.argv[1])
+DATA = "models/data/faithful.csv:eruptions,waiting"
+
+
+def command(out, *options):
+    return [LEHR, "fit", "models/gmm_diagonal.lehr", "--data", "x=" + DATA, "--out", out, "--quiet", "--search", "none", "--max-iter", "5",
+            *options]
+
+
+def fit(cache, *options, environment=None):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(command(folder + "/o", *options), capture_output=True, text=True,
+                              env={**os.environ, "LEHR_CACHE": cache, **(environment or {})})
+        assert done.returncode == 0, done.stderr
+        with np.load(folder + "/o/posterior.npz") as q:
+            return {k: q[k].tobytes() for k in q.files}
+
+
+def files(cache):
+    """Name -> (inode, bytes) of what is kept."""
+    return {n: (os.stat(os.path.join(cache, n)).st_ino, open(os.path.join(cache, n), "rb").read()) for n in sorted(os.listdir(cache))}
+
+
+def kept(cache):
+    first = fit(cache)
+    once = files(cache)
+    assert len(once) == 1 and all(n.endswith(".o") for n in once), list(once)
+    assert fit(cache) == first and files(cache) == once, "compiled again"
+    assert oct(os.stat(cache).st_mode & 0o777) == "0o700"
+    assert fit("off") == first and fit(cache, "--no-cache") == first and files(cache) == once
+    fit(cache, "--set", "K=5")
+    assert len(files(cache)) == 2, "another constant is another object"
+    return first
+
+
+def damaged(cache, first):
+    good = files(cache)
+    for name, (_, text) in good.items():
+        for bad in (text[:-1], text[:100], b"", text[:200] + bytes([text[200] ^ 1]) + text[201:]):
+            with open(os.path.join(cache, name), "wb") as f:
+                f.write(bad)
+            assert fit(cache) == first
+    fit(cache, "--set", "K=5")
+    assert {n: t for n, (_, t) in files(cache).items()} == {n: t for n, (_, t) in good.items()}
+
+
+def by_many(folder):
+    cache = os.path.join(folder, "many")
+    running = [subprocess.Popen(command(os.path.join(folder, f"o{k}")), env=dict(os.environ, LEHR_CACHE=cache)) for k in range(6)]
+    assert [p.wait() for p in running] == [0] * 6
+    assert len(files(cache)) == 1, list(files(cache))
+
+
+def elsewhere(folder, first):
+    home = os.path.join(folder, "home")
+    environment = {"HOME": home, "LEHR_CACHE": ""}
+    environment["XDG_CACHE_HOME"] = ""
+    assert fit("", environment=environment) == first and len(os.listdir(home + "/.cache/lehr")) == 1
+    environment["XDG_CACHE_HOME"] = home + "/x"
+    assert fit("", environment=environment) == first and len(os.listdir(home + "/x/lehr")) == 1
+    assert fit("/dev/null/no") == first, "a folder that cannot be made"
+
+
+with tempfile.TemporaryDirectory() as folder:
+    cache = os.path.join(folder, "cache")
+    numbers = kept(cache)
+    damaged(cache, numbers)
+    by_many(folder)
+    elsewhere(folder, numbers)
+    print("ok")
