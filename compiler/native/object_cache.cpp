@@ -4,6 +4,7 @@
 #include <link.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Config/llvm-config.h>
+#include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/SHA256.h>
 #include <unistd.h>
 
@@ -12,8 +13,6 @@
 #include <cstring>
 #include <filesystem>
 #include <vector>
-
-#include "runtime/files/atomic_file.h"
 
 namespace lehr::native {
 namespace {
@@ -96,10 +95,11 @@ std::string ObjectCache::key(std::initializer_list<std::string_view> parts) cons
 std::optional<std::string> ObjectCache::find(const std::string& key) const {
   if (key.empty()) return std::nullopt;
   const fs::path path = fs::path(folder_) / (key + ".o");
-  const Result<std::string> bytes = read_file(path.string());
-  if (!bytes || bytes->size() <= kDigest) return std::nullopt;
-  std::string object = bytes->substr(kDigest);
-  if (bytes->compare(0, kDigest, digest({object})) != 0) return std::nullopt;
+  const auto file = llvm::MemoryBuffer::getFile(path.string(), false, false);
+  if (!file || (*file)->getBufferSize() <= kDigest) return std::nullopt;
+  const llvm::StringRef bytes = (*file)->getBuffer();
+  std::string object = bytes.substr(kDigest).str();
+  if (bytes.take_front(kDigest) != digest({object})) return std::nullopt;
   std::error_code ignored;
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
   return object;
