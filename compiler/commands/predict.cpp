@@ -9,6 +9,7 @@
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/prediction_table.h"
 #include "compiler/commands/settings.h"
+#include "compiler/fitting/prediction_arrays.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/writers.h"
 #include "runtime/terminal/printable.h"
@@ -41,7 +42,7 @@ Result<PlateSizes> read_sizes(const std::vector<std::string>& texts) {
 std::string said(const Prediction& p) {
   std::vector<std::string> names;
   for (const PredictedVariable& v : p.variables)
-    names.push_back(fmt::format("{} ({})", p.analysed.model[v.variable].name, v.elements.size()));
+    names.push_back(fmt::format("{} ({})", p.model[v.variable].name, v.elements.size()));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

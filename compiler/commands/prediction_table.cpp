@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "compiler/evaluate/packed.h"
+#include "compiler/fitting/prediction_arrays.h"
 #include "runtime/files/csv_field.h"
 
 namespace lehr {
@@ -15,8 +15,7 @@ namespace {
 
 using namespace model;
 
-constexpr std::array<const char*, 3> kQuantiles = {"q5", "q50", "q95"};
-const std::set<std::string> kOtherColumns = {"variable", "value", "probability", "most_probable", "mean",
+const std::set<std::string> kOtherColumns = {"variable", "value", "probability", "most_probable", "path", "mean",
                                              "mcse",     "sd",    "q5",          "q50",           "q95"};
 
 /// An index of a variable: the column that it is in, and the plate that has its labels.
@@ -52,9 +51,15 @@ std::string label(const BoundData& data, PlateId plate, std::int64_t position, s
   return k < labels.size() ? csv_field(labels[k]) : fmt::format("{}", position - first);
 }
 
+/// Whether the value is the element's on the most probable path; empty where there is none.
+std::string on_path(const PredictedVariable& v, std::size_t i, std::size_t value) {
+  if (v.path.empty()) return "";
+  return v.path[i] == static_cast<std::int64_t>(value) ? "1" : "0";
+}
+
 class Table {
  public:
-  explicit Table(const Prediction& p) : p_(p), forward_(p.analysed.model, p.data) {
+  explicit Table(const Prediction& p) : p_(p), forward_(p.model, p.data) {
     for (const PredictedVariable& v : p.variables)
       for (const Axis& axis : axes_of(model(), v.variable))
         if (std::ranges::find(columns_, axis.column) == columns_.end()) columns_.push_back(axis.column);
@@ -64,8 +69,8 @@ class Table {
     out_ = "variable";
     for (const std::string& c : columns_)
       out_ += "," + csv_field(c);
-    out_ += ",value,probability,most_probable,mean,sd";
-    for (const char* q : kQuantiles)
+    out_ += ",value,probability,most_probable,path,mean,sd";
+    for (const char* q : kQuantileNames)
       out_ += fmt::format(",{}", q);
     out_ += ",mcse\n";
     for (const PredictedVariable& v : p_.variables)
@@ -75,7 +80,7 @@ class Table {
   }
 
  private:
-  const Model& model() const { return p_.analysed.model; }
+  const Model& model() const { return p_.model; }
 
   /// The columns of indices, each after a comma; empty where the variable has none of that name.
   std::string indices(const PredictedVariable& v, const std::vector<Axis>& axes, const At& at, std::size_t j) const {
@@ -117,12 +122,12 @@ class Table {
     const std::size_t at = i * v.width + j;
     if (v.probabilities) {
       const PlateId values = model()[*model()[v.variable].value_plate].set;
-      out_ += fmt::format(",{},{},{},,", label(p_.data, values, static_cast<std::int64_t>(j), 0), number(v.mean[at]),
-                          j == v.most_probable(i) ? 1 : 0);
+      out_ += fmt::format(",{},{},{},{},,", label(p_.data, values, static_cast<std::int64_t>(j), 0), number(v.mean[at]),
+                          j == v.most_probable(i) ? 1 : 0, on_path(v, i, j));
       for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q)
         out_ += ",";
     } else {
-      out_ += fmt::format(",,,,{},{}", number(v.mean[at]), number(v.sd[at]));
+      out_ += fmt::format(",,,,,{},{}", number(v.mean[at]), number(v.sd[at]));
       for (const std::vector<double>& q : v.quantiles)
         out_ += "," + number(q[at]);
     }
@@ -138,39 +143,5 @@ class Table {
 }  // namespace
 
 std::string prediction_csv(const Prediction& prediction) { return Table(prediction).csv(); }
-
-std::vector<NamedArray> prediction_arrays(const Prediction& p) {
-  const Model& m = p.analysed.model;
-  std::vector<NamedArray> out;
-  for (const PredictedVariable& v : p.variables) {
-    const Variable& variable = m[v.variable];
-    const std::vector<std::int64_t> elements = packed_shape(m, p.data, variable.axes, {});
-    std::vector<std::int64_t> all = packed_shape(m, p.data, variable.axes, variable.event);
-    if (v.probabilities) all.push_back(static_cast<std::int64_t>(v.width));
-    std::size_t count = 1;
-    for (const std::int64_t n : elements)
-      count *= static_cast<std::size_t>(n);
-    const auto add = [&](const char* what, const std::vector<double>& from) {
-      NamedArray a{variable.name + "." + what, all, std::vector<double>(count * v.width, std::nan("")), false};
-      for (std::size_t i = 0; i < v.elements.size(); ++i)
-        for (std::size_t j = 0; j < v.width; ++j)
-          a.values[v.elements[i] * v.width + j] = from[i * v.width + j];
-      out.push_back(std::move(a));
-    };
-    add(v.probabilities ? "probability" : "mean", v.mean);
-    add("mcse", v.error);
-    if (v.probabilities) {
-      NamedArray best{variable.name + ".most_probable", elements, std::vector<double>(count, -1.0), true};
-      for (std::size_t i = 0; i < v.elements.size(); ++i)
-        best.values[v.elements[i]] = static_cast<double>(v.most_probable(i));
-      out.push_back(std::move(best));
-      continue;
-    }
-    add("sd", v.sd);
-    for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q)
-      add(kQuantiles[q], v.quantiles[q]);
-  }
-  return out;
-}
 
 }  // namespace lehr

@@ -1,7 +1,6 @@
-// A prediction as a table, and as arrays.
+// A prediction as a table.
 #pragma once
 #include <string>
-#include <vector>
 
 #include "compiler/fitting/prediction.h"
 
@@ -9,12 +8,9 @@ namespace lehr {
 
 /// CSV, a row for each number of an element, or for each value of a category: `variable`, a column for each index
 /// (labels where the plate has them, else positions from 0, those of a nested plate within their row), then `value`,
-/// `probability` and `most_probable` (1 or 0) of categories, `mean`, `sd`, `q5`, `q50`, `q95` of numbers, and `mcse`,
-/// the Monte Carlo standard error of the mean or probability, 0 where it is exact. What does not apply is empty.
+/// `probability`, `most_probable` (1 or 0) and, of chains, `path` (1 or 0) of categories, `mean`, `sd`, `q5`, `q50`,
+/// `q95` of numbers, and `mcse`, the Monte Carlo standard error of the mean or probability, 0 where it is exact. What
+/// does not apply is empty.
 std::string prediction_csv(const Prediction& prediction);
-
-/// `x.mean`, `x.mcse`, `x.sd`, `x.q5`, `x.q50`, `x.q95` over the axes of x, `z.probability` and `z.most_probable` of
-/// categories; NaN (-1 of `most_probable`) where an observation is there.
-std::vector<NamedArray> prediction_arrays(const Prediction& prediction);
 
 }  // namespace lehr

@@ -6,19 +6,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "compiler/evaluate/log_sum_exp.h"
+
 namespace lehr {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-double log_sum_exp(const std::vector<double>& terms) {
-  const double top = *std::max_element(terms.begin(), terms.end());
-  if (!std::isfinite(top)) return top;
-  double sum = 0;
-  for (const double t : terms)
-    sum += std::exp(t - top);
-  return top + std::log(sum);
-}
 
 }  // namespace
 
@@ -36,7 +29,7 @@ double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> fac
     }
     const Element u = *forward_.unknown();
     const SummedVariable& rule = summed_[u.variable.index()];
-    if (rule.by == Summation::joint || rule.by == Summation::none) {
+    if (rule.by == Summation::joint || rule.by == Summation::chain || rule.by == Summation::none) {
       if (rule.by == Summation::joint) blocked_ = u;
       return kNaN;
     }
@@ -58,6 +51,12 @@ double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> fac
 double Marginal::value(const Factor& f) {
   blocked_.reset();
   if (const auto* o = std::get_if<Observation>(&f)) return o->copies * log_sum({{o->statement, o->element}});
+  if (const auto* sequence = std::get_if<std::size_t>(&f)) {
+    const std::optional<Lattice> l = chains_->lattice(*sequence, [&](model::StatementId s, Element e) {
+      return log_sum({{s, e}});
+    });
+    return l ? log_sum_of_paths(*l) : kNaN;
+  }
   const Element e = std::get<Element>(f);
   if (std::isnan(forward_.values(e)[0])) {
     blocked_ = e;
@@ -80,7 +79,41 @@ std::pair<std::vector<Element>, double> Marginal::probe(const Factor& f) {
   return {found, complete ? x : kNaN};
 }
 
+double Marginal::of_one(model::StatementId statement, Element element) {
+  blocked_.reset();
+  return log_sum({{statement, element}});
+}
+
+/// The observations that depend on no chain, as factors, and a factor for each sequence that has others.
+std::optional<std::vector<Marginal::Factor>> Marginal::factors_of(const std::vector<Observation>& observations) {
+  const auto chain = std::ranges::find(summed_, Summation::chain, &SummedVariable::by);
+  if (chain == summed_.end()) return std::vector<Factor>(observations.begin(), observations.end());
+  const model::VariableId id(static_cast<std::size_t>(chain - summed_.begin()));
+  std::vector<bool> own;
+  for (const SummedVariable& s : summed_)
+    own.push_back(s.by == Summation::own);
+  chains_.emplace(forward_, id, std::move(own));
+  if (chains_->refused()) {
+    refused_ = Element{id, 0};
+    return std::nullopt;
+  }
+  std::vector<Factor> out;
+  for (const Observation& o : observations) {
+    if (o.element.variable == id) continue;  // a known value
+    const StateChains::Use use = chains_->add(o);
+    if (use == StateChains::Use::none) out.emplace_back(o);
+    if (use != StateChains::Use::refused) continue;
+    refused_ = o.element;
+    return std::nullopt;
+  }
+  for (std::size_t k = 0; k < chains_->sequences().size(); ++k)
+    if (chains_->is_observed(k)) out.emplace_back(k);
+  return out;
+}
+
 double Marginal::log_density(const std::vector<Observation>& observations) {
+  const std::optional<std::vector<Factor>> all = factors_of(observations);
+  if (!all) return kNaN;
   std::vector<Factor> factors;
   std::set<Element> known;
   std::vector<Element> fresh;
@@ -96,8 +129,8 @@ double Marginal::log_density(const std::vector<Observation>& observations) {
       if (known.insert(e).second) fresh.push_back(e);
     }
   };
-  for (const Observation& o : observations)
-    add(o);
+  for (const Factor& f : *all)
+    add(f);
   while (!fresh.empty()) {
     const Element e = fresh.back();
     fresh.pop_back();

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/evaluate/forward.h"
+#include "compiler/evaluate/state_chains.h"
 
 namespace lehr {
 
@@ -14,19 +14,13 @@ enum class Summation {
   none,    // not at all: it must have values
   belief,  // by probabilities that are given, for each observation by itself
   own,     // by its distribution given its parents, for each observation by itself
-  joint    // the same, once for all observations that depend on the element
+  joint,   // the same, once for all observations that depend on the element
+  chain    // by all paths of its sequences, each once for all observations that depend on it; of one variable at most
 };
 
 struct SummedVariable {
   Summation by = Summation::none;
   std::vector<double> belief;  // [element, value]: values of a category in order, of a bit 0, 1, of a spin -1, +1
-};
-
-/// One observed element, and how many copies of it there are.
-struct Observation {
-  model::StatementId statement;
-  Element element;
-  double copies = 1;
 };
 
 class Marginal {
@@ -36,14 +30,22 @@ class Marginal {
 
   /// log of the density of all observations, the sums taken. Joint elements are conditioned on one at a time, and what
   /// then falls apart is summed separately: the time is exponential only in how many joint elements stay connected.
-  /// NaN where a density is none.
+  /// Known values of a chain belong to the density. NaN where a density is none.
   double log_density(const std::vector<Observation>& observations);
 
+  /// The observation or element of a chain (its own transition) for which there is no sum over paths: it depends on
+  /// more than one element and the one before.
+  const std::optional<Element>& refused() const { return refused_; }
+
+  /// log p(element | parents) of one element, own and believed elements summed over; NaN where others are unknown.
+  double of_one(model::StatementId statement, Element element);
+
  private:
-  using Factor = std::variant<Observation, Element>;  // Element: its density given its parents
+  using Factor = std::variant<Observation, Element, std::size_t>;  // an element given its parents; a sequence
 
   /// log of the sum over own and believed elements; NaN and `blocked_` where a joint element is unknown.
   double log_sum(std::vector<std::pair<model::StatementId, Element>> factors);
+  std::optional<std::vector<Factor>> factors_of(const std::vector<Observation>& observations);
   double value(const Factor& f);
   /// The joint elements that the factor waits for; if none, its value.
   std::pair<std::vector<Element>, double> probe(const Factor& f);
@@ -52,7 +54,8 @@ class Marginal {
 
   Forward& forward_;
   std::vector<SummedVariable> summed_;
-  std::optional<Element> blocked_;
+  std::optional<StateChains> chains_;
+  std::optional<Element> blocked_, refused_;
 };
 
 }  // namespace lehr

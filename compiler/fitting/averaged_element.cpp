@@ -1,5 +1,7 @@
 #include "compiler/fitting/averaged_element.h"
 
+#include "compiler/fitting/let_variables.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -75,7 +77,7 @@ void MixtureSum::add(const Polynomial& weight) {
 void MixtureSum::finish() {
   const bool known = std::ranges::none_of(variance_, [](double x) { return std::isnan(x); });
   for (std::size_t j = 0; known && j < variance_.size(); ++j)
-    to_.sd.push_back(std::sqrt(std::max(0.0, variance_[j])));
+    to_.sd.push_back(variance_[j] > kNoVariance ? std::sqrt(variance_[j]) : 0.0);
 }
 
 /// Numbers in the place of points.

@@ -90,7 +90,7 @@ std::optional<Polynomial> Elimination::average_over(Element e, const Polynomial&
 
 std::optional<Polynomial> Elimination::averaged(Polynomial p) {
   while (const std::optional<Element> e = next(p)) {
-    std::optional<Polynomial> without = average_over(*e, p);
+    std::optional<Polynomial> without = laws_.is_lost(*e) ? std::nullopt : average_over(*e, p);
     if (!without || symbolic_.forward().unknown()) return std::nullopt;
     p = std::move(*without);
   }
@@ -100,6 +100,7 @@ std::optional<Polynomial> Elimination::averaged(Polynomial p) {
 std::optional<Resolved> Elimination::resolved(Polynomial p) {
   Resolved out;
   while (const std::optional<Element> e = next(p)) {
+    if (laws_.is_lost(*e)) return std::nullopt;
     const Statement& s = model_[model_[e->variable].statement];
     const At at = symbolic_.forward().at(*e);
     out.gaussian = out.gaussian && symbolic_.forward().distribution(s, at).family->gaussian;

@@ -28,7 +28,7 @@ std::vector<double> conditional_mean(const Forward& forward, const Statement& s,
 Expectation::Expectation(const Analysed& analysed, Forward& values, const std::vector<std::vector<double>>& beliefs,
                          const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic, Laws& laws)
     : analysed_(analysed),
-      model_(analysed.model),
+      model_(values.model()),
       values_(values),
       beliefs_(beliefs),
       informed_(informed),

@@ -1,5 +1,6 @@
 // The split of the items, and the sums.
 #include "compiler/fitting/held_out.h"
+#include "compiler/evaluate/dependence.h"
 #include "compiler/fitting/fitting.h"
 #include "compiler/model/walk.h"
 
@@ -10,6 +11,7 @@
 #include <map>
 
 #include "compiler/fitting/moments.h"
+#include "compiler/fitting/number_chains.h"
 #include "runtime/methods/cavi.h"
 
 namespace lehr {
@@ -68,15 +70,6 @@ Settings fitted_settings(const Analysed& analysed, const SavedFit& fit) {
   return out;
 }
 
-double HeldOut::multiplicity(const Statement& s, const At& at) const {
-  double out = 1;
-  for (const BoundId b : s.bounds) {
-    const Plate& plate = model()[model()[b].plate];
-    if (plate.times) out *= data_.givens[plate.times->index()].values[static_cast<std::size_t>(at[b.index()])];
-  }
-  return out;
-}
-
 void HeldOut::place_known(Forward& forward) const {
   for (std::size_t k = 0; k < model().variables.size(); ++k) {
     if (model().variables[k].clamped)
@@ -107,7 +100,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
     At at = forward.origin();
     forward.each(s.bounds, at, [&] {
       const Element e = forward.element(s, at);
-      const double copies = multiplicity(s, at);
+      const double copies = copies_of(m, data_, s, at);
       if (copies > 0 && !std::isnan(forward.values(e)[0]))
         items[item ? at[item->index()] : 0].push_back({StatementId(k), e, copies});
     });
@@ -147,6 +140,23 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   return std::nullopt;
 }
 
+/// New sequences have their own lengths: what only the fit's chain sizes is free.
+Settings HeldOut::without_chain(Settings settings) const {
+  if (!chain_) return settings;
+  for (const PlateId p : model()[*chain_].axes) {
+    bool others = false;
+    for (std::size_t k = 0; k < model().variables.size(); ++k) {
+      const Variable& v = model().variables[k];
+      if (VariableId(k) == *chain_ || v.observed || v.auxiliary) continue;
+      others = others || std::ranges::find(v.axes, p) != v.axes.end();
+    }
+    if (others) continue;
+    settings.sizes.erase(model()[p].name);
+    settings.labels.erase(model()[p].name);
+  }
+  return settings;
+}
+
 Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model& resolved, const Analysed& complete,
                                                const Dataset& dataset, const Settings& settings,
                                                const HeldOutOptions& options) {
@@ -161,7 +171,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   };
   out->analysed_ = complete;
   if (auto e = out->classify()) return *e;
-  Result<BoundData> data = lehr::bind(out->model(), dataset, settings);
+  Result<BoundData> data = lehr::bind(out->model(), dataset, out->without_chain(settings));
   if (!data) return data.error();
   out->data_ = std::move(*data);
   if (std::ranges::count(out->data_.clamped, true) > 0) {
@@ -229,6 +239,37 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   return sum_up(instance_->posterior(true, Origin::reference));
 }
 
+Result<double> HeldOut::log_density(Forward& forward, std::vector<SummedVariable> summed) const {
+  const Model& m = model();
+  std::vector<Observation> of_numbers, others;
+  double out = 0;
+  for (const Observation& o : scored_) {
+    const bool follows = chain_ && !m[*chain_].value_plate && ancestors(m, m[o.statement])[chain_->index()];
+    (follows ? of_numbers : others).push_back(o);
+  }
+  if (!of_numbers.empty()) {
+    const std::optional<double> x = log_density_of_states(forward, *chain_, of_numbers);
+    if (!x)
+      return unscored(
+          fmt::format("'{}' has no score: with all else at its mean it and the observations of it must be "
+                      "Normal, with means that are linear in one element of it",
+                      m[*chain_].name));
+    out = *x;
+  }
+  Marginal marginal(forward, std::move(summed));
+  out += marginal.log_density(others);
+  if (const auto& e = marginal.refused())
+    return unscored(
+        fmt::format("'{}' depends on more of the chain '{}' than an element and the one before it, or on "
+                    "something that another observation or transition depends on too",
+                    m[e->variable].name, m[*chain_].name));
+  if (!std::isnan(out)) return out;
+  return Error{ExitCode::numerical,
+               "",
+               "the score is not a number",
+               {"a parameter has no posterior mean, or one outside its domain"}};
+}
+
 Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
   const Model& m = model();
   Forward forward(m, data_);
@@ -238,7 +279,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const bool needed = !is_discrete(v.support) || summed[k].by == Summation::belief;
-    if (v.observed || v.auxiliary || !needed) continue;
+    if (v.observed || v.auxiliary || !needed || VariableId(k) == chain_) continue;
     const auto it = saved.find(v.name);
     const conditionals::Conditionals& c = analysed_.schedule.conditionals;
     const std::optional<Moments> mean =
@@ -259,12 +300,9 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
     else std::copy(values.begin(), values.end(), forward.values(VariableId(k)).begin());
   }
   Score out;
-  out.total = Marginal(forward, std::move(summed)).log_density(scored_);
-  if (std::isnan(out.total))
-    return Error{ExitCode::numerical,
-                 "",
-                 "the score is not a number",
-                 {"a parameter has no posterior mean, or one outside its domain"}};
+  const Result<double> total = log_density(forward, std::move(summed));
+  if (!total) return total.error();
+  out.total = *total;
   for (const Observation& o : scored_)
     out.observations += static_cast<std::int64_t>(o.copies);
   return out;

@@ -4,7 +4,8 @@
 // are summed over by their posterior probabilities, for each observation by itself. Then there are two cases:
 //
 // * Every local latent variable is discrete, or there is none: the score is the log of the density of the data with the
-//   local variables summed out by their distributions (log sum_z p(z) p(x | z) in a mixture). Nothing is held out.
+//   local variables summed out by their distributions (log sum_z p(z) p(x | z) in a mixture), those of a chain by all
+//   of its paths. Nothing is held out.
 // * Some local variable is continuous (the topics of a document): document completion (Hoffman et al. 2013, section 4).
 //   Of the observations of each item a fraction is held out; the local variables are inferred from the others with the
 //   global factors as they are, and the held-out ones are scored at the means of the item's variables, their own
@@ -52,8 +53,8 @@ Settings fitted_settings(const Analysed& analysed, const BoundData& data);
 class HeldOut {
  public:
   /// Binds the data, splits them and compiles what infers the local variables. ExitCode::usage for models that have no
-  /// score (latent chains, potentials, a continuous variable of each observation), and for a fraction where nothing is
-  /// held out.
+  /// score (several chains, potentials, a continuous variable of each observation), and for a fraction where nothing
+  /// is held out.
   static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved,
                                                const Analysed& complete, const Dataset& dataset,
                                                const Settings& settings, const HeldOutOptions& options);
@@ -71,14 +72,17 @@ class HeldOut {
   HeldOut() = default;
   const model::Model& model() const { return analysed_.model; }
   std::optional<Error> classify();
+  Settings without_chain(Settings settings) const;
   std::optional<Error> cannot_hold_out() const;
   /// Known values of latent variables are observations where these are discrete and of the items.
   std::optional<Error> cannot_be_known() const;
   void place_known(Forward& forward) const;
   std::optional<Error> split_items(const HeldOutOptions& options);
+  bool lies_along_chain(const model::Variable& v) const;
+  /// Of what is scored, a Gaussian chain by its filter and all else summed over.
+  Result<double> log_density(Forward& forward, std::vector<SummedVariable> summed) const;
   Result<Score> sum_up(const std::vector<NamedArray>& posterior);
   bool is_local(model::VariableId v) const;
-  double multiplicity(const model::Statement& s, const At& at) const;
 
   Analysed analysed_;
   BoundData data_, kept_;               // all observations; without those that are held out
@@ -89,6 +93,7 @@ class HeldOut {
   std::uint64_t seed_ = 1;
   double fraction_ = 0;
   bool completion_ = false;
+  std::optional<model::VariableId> chain_;  // summed over by its paths, or integrated out
 };
 
 }  // namespace lehr

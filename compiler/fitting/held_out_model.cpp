@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/evaluate/dependence.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/model/walk.h"
 
@@ -21,32 +22,6 @@ const Plate* times_plate(const Model& m, const Variable& v) {
   }
   return nullptr;
 }
-
-namespace {
-
-/// By VariableId: the variables that a statement's density depends on, directly or not.
-std::vector<bool> ancestors(const Model& m, const Statement& s) {
-  std::vector<bool> out(m.variables.size(), false);
-  std::vector<const Statement*> todo{&s};
-  while (!todo.empty()) {
-    const Statement& at = *todo.back();
-    todo.pop_back();
-    for (const ExprId id : nodes_under(m, roots_of(at))) {
-      const auto* ref = std::get_if<VariableRef>(&m[id].node);
-      if (!ref || out[ref->variable.index()]) continue;
-      out[ref->variable.index()] = true;
-      if (!m[ref->variable].observed) todo.push_back(&m[m[ref->variable].statement]);
-    }
-  }
-  return out;
-}
-
-bool covers(const std::vector<PlateId>& axes, const std::vector<PlateId>& other) {
-  return std::all_of(other.begin(), other.end(),
-                     [&](PlateId p) { return std::find(axes.begin(), axes.end(), p) != axes.end(); });
-}
-
-}  // namespace
 
 bool HeldOut::is_local(VariableId v) const {
   const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[v.index()];
@@ -110,7 +85,8 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
 std::optional<Error> HeldOut::cannot_be_known() const {
   for (std::size_t v = 0; v < model().variables.size(); ++v) {
     const Variable& x = model().variables[v];
-    if (!x.clamped || (!completion_ && is_local(VariableId(v)) && is_discrete(x.support))) continue;
+    const bool summed = VariableId(v) == chain_ || (!completion_ && is_local(VariableId(v)));
+    if (!x.clamped || (summed && is_discrete(x.support))) continue;
     return unscored(
         fmt::format("some values of '{}' are known: that has a score for discrete variables of the items "
                     "alone, where no item has continuous ones",
@@ -119,49 +95,57 @@ std::optional<Error> HeldOut::cannot_be_known() const {
   return std::nullopt;
 }
 
+/// On the ordered plate of the chain that is scored.
+bool HeldOut::lies_along_chain(const Variable& v) const {
+  if (!chain_) return false;
+  const Statement& s = model()[model()[*chain_].statement];
+  return std::ranges::find(v.axes, model()[*s.lagged].plate) != v.axes.end();
+}
+
 std::optional<Error> HeldOut::classify() {
   const Model& m = model();
   completion_ = false;
+  chain_.reset();
   if (!m.potentials.empty())
     return unscored("a model with potentials has no score: its density has no known normaliser");
   for (const Statement& s : m.statements) {
-    if (s.lagged && !m[s.variable].observed)
-      return unscored(fmt::format("scores of chains are not supported, and '{}' is one", m[s.variable].name));
+    const Variable& v = m[s.variable];
+    if (!s.lagged || v.observed) continue;
+    if (!v.value_plate && !s.main.family->gaussian)
+      return unscored(
+          fmt::format("of chains of numbers, those of Gaussian states have a score, and '{}' has none", v.name));
+    if (chain_)
+      return unscored(fmt::format("scores of several chains are not supported, and '{}' and '{}' are two",
+                                  m[*chain_].name, v.name));
+    if (times_plate(m, v)) return unscored(fmt::format("elements of the chain '{}' have multiplicities", v.name));
+    chain_ = s.variable;
   }
-  std::vector<std::vector<bool>> above;
-  std::vector<VariableId> observed;
-  for (const Statement& s : m.statements) {
-    if (!m[s.variable].observed) continue;
-    observed.push_back(s.variable);
-    above.push_back(ancestors(m, s));
-  }
-  // A variable is the observation's own when one observed variable depends on it, each element on another
-  // one.
-  const auto own = [&](std::size_t v) {
-    std::size_t users = 0, covered = 0;
-    for (std::size_t k = 0; k < observed.size(); ++k) {
-      users += above[k][v];
-      covered += above[k][v] && covers(m.variables[v].axes, m[observed[k]].axes);
-    }
-    return users == 1 && covered == 1;
-  };
+  const std::vector<bool> own = own_variables(m);
   summed_.resize(m.variables.size());
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
     const Variable& x = m.variables[v];
     if (x.observed || x.auxiliary || !is_local(VariableId(v)) || is_discrete(x.support)) continue;
-    if (own(v)) {
+    if (VariableId(v) == chain_) continue;
+    if (own[v]) {
       return unscored(fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
                       {"a score needs several observations of each item, or local variables that are discrete"});
     }
     completion_ = true;
   }
+  if (completion_ && chain_)
+    return unscored(fmt::format("the items have variables of their own beside the chain '{}'", m[*chain_].name));
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
     const Variable& x = m.variables[v];
     if (x.observed || x.auxiliary || !is_discrete(x.support)) continue;
-    summed_[v].by = !is_local(VariableId(v)) ? Summation::belief
-                    : own(v)                 ? Summation::own
-                    : completion_            ? Summation::belief
-                                             : Summation::joint;
+    summed_[v].by = VariableId(v) == chain_         ? Summation::chain
+                    : lies_along_chain(x) && own[v] ? Summation::own
+                    : !is_local(VariableId(v))      ? Summation::belief
+                    : own[v]                        ? Summation::own
+                    : completion_                   ? Summation::belief
+                                                    : Summation::joint;
+    if (lies_along_chain(x) && VariableId(v) != chain_ && !own[v])
+      return unscored(fmt::format("'{}' and the chain '{}' belong to the same observations: there is no sum over both",
+                                  x.name, m[*chain_].name));
   }
   return std::nullopt;
 }

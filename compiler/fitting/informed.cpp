@@ -15,7 +15,7 @@ using namespace model;
 class Reach {
  public:
   Reach(const Analysed& analysed, const Forward& forward, const std::vector<std::vector<bool>>& seen)
-      : analysed_(analysed), forward_(forward), seen_(seen), touches_(analysed.model.exprs.size(), false) {
+      : analysed_(analysed), forward_(forward), seen_(seen), touches_(forward.model().exprs.size(), false) {
     const Model& m = model();
     for (std::size_t k = 0; k < m.exprs.size(); ++k) {
       for (const ExprId id : nodes_under(m, {ExprId(k)})) {
@@ -55,12 +55,12 @@ class Reach {
   }
 
  private:
-  const Model& model() const { return analysed_.model; }
+  const Model& model() const { return forward_.model(); }
   std::size_t size(VariableId v) const { return informed_[v.index()].size(); }
 
   /// Whether some elements may not be informed.
   bool is_open(VariableId v) const {
-    if (!seen_[v.index()].empty()) return true;
+    if (model()[v].observed || !seen_[v.index()].empty()) return !model()[v].observed;
     const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[v.index()];
     return b.valid() && analysed_.schedule.stage_of[b.index()].has_value();
   }

@@ -15,7 +15,7 @@ using namespace model;
 using Kind = Atom::Kind;
 using Maybe = std::optional<double>;
 
-constexpr std::size_t kWholeChain = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
 
 /// The inverse of a point.
 math::Spread spread_of_point(std::span<const double> x, int rank, std::size_t extent) {
@@ -69,7 +69,11 @@ Maybe finite_or_infinite(double x) { return std::isnan(x) ? std::nullopt : Maybe
 
 Laws::Laws(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
            const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic)
-    : analysed_(analysed), model_(analysed.model), posterior_(posterior), informed_(informed), symbolic_(symbolic) {}
+    : analysed_(analysed),
+      model_(symbolic.forward().model()),
+      posterior_(posterior),
+      informed_(informed),
+      symbolic_(symbolic) {}
 
 Element Laws::element(const Atom& a) const { return {a.variable, a.number / symbolic_.forward().width(a.variable)}; }
 
@@ -78,8 +82,8 @@ std::size_t Laws::component(const Atom& a) const { return a.number % symbolic_.f
 FactorKey Laws::key(const Atom& a) const {
   const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[a.variable.index()];
   const Element e = element(a);
-  const bool chain = analysed_.schedule.conditionals[b].chain && informed_[e.variable.index()][e.position];
-  return {b.index(), chain ? kWholeChain : e.position};
+  const bool whole = analysed_.schedule.conditionals[b].chain || model_[e.variable].joint;
+  return {b.index(), whole && is_informed(e) ? kWhole : e.position};
 }
 
 std::optional<Atom> Laws::tied_inverse(Element mean, std::size_t j, std::size_t l) const {
@@ -92,7 +96,7 @@ std::optional<Atom> Laws::tied_inverse(Element mean, std::size_t j, std::size_t 
 }
 
 const Law* Laws::find(Element e) {
-  const bool informed = !model_[e.variable].observed && informed_[e.variable.index()][e.position];
+  const bool informed = is_informed(e);
   auto& cache = informed ? of_factors_ : given_parents_;
   auto it = cache.find(e);
   if (it == cache.end()) it = cache.emplace(e, informed ? of_factor(e) : given_parents(e)).first;
@@ -100,7 +104,7 @@ const Law* Laws::find(Element e) {
 }
 
 std::optional<Law> Laws::of_factor(Element e) const {
-  if (model_[e.variable].joint) return std::nullopt;  // not independent of the other members: left to draws of them all
+  if (model_[e.variable].joint) return of_member(e);
   const conditionals::Conditionals& c = analysed_.schedule.conditionals;
   const conditionals::Block& b = c[c.block_of[e.variable.index()]];
   const auto saved = posterior_.find(model_[b.mean.value_or(b.variable)].name);
@@ -112,6 +116,21 @@ std::optional<Law> Laws::of_factor(Element e) const {
   const bool is_precision = b.mean && e.variable == b.variable;
   const std::size_t first = is_precision ? symbolic_.forward().width(*b.mean) : 0;
   return law_of(*b.family, source->factor, parameters_of(*source, *layout, e.position).symbols, layout->extent, first,
+                symbolic_.forward().width(e.variable));
+}
+
+/// The marginal under a Normal factor; a number that is switched is left to draws together with its switch.
+std::optional<Law> Laws::of_member(Element e) const {
+  const Model& m = analysed_.model;
+  const conditionals::Conditionals& c = analysed_.schedule.conditionals;
+  const auto saved = posterior_.find(m[e.variable].name);
+  if (saved == posterior_.end() || c[c.block_of[e.variable.index()]].family->support != math::Support::vector)
+    return std::nullopt;
+  const math::FamilyRow& row = conditionals::family_of(m, c, e.variable);
+  const std::optional<FactorSource> source = factor_source(row, saved->second, nullptr);
+  const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
+  if (!layout || e.position >= layout->count) return std::nullopt;
+  return law_of(row, source->factor, parameters_of(*source, *layout, e.position).symbols, layout->extent, 0,
                 symbolic_.forward().width(e.variable));
 }
 
@@ -171,8 +190,23 @@ Maybe Laws::moment(const Atoms& atoms) {
   return atoms.size() == 2 ? pair(atoms[0], atoms[1]) : std::nullopt;
 }
 
+Maybe Laws::joint_covariance(const Atom& a, const Atom& b) {
+  const bool plain = a.kind <= Kind::complement && b.kind <= Kind::complement;
+  if (!plain || !model_[a.variable].joint || !model_[b.variable].joint || key(a) != key(b)) return std::nullopt;
+  if (!is_informed(element(a)) || !is_informed(element(b))) return std::nullopt;
+  const conditionals::Conditionals& c = analysed_.schedule.conditionals;
+  const conditionals::BlockId id = c.block_of[a.variable.index()];
+  auto it = joint_.find(id);
+  if (it == joint_.end()) it = joint_.emplace(id, JointCovariance::make(analysed_.model, c[id], posterior_)).first;
+  if (!it->second) return std::nullopt;
+  return (a.kind == b.kind ? 1 : -1) * it->second->between(a.variable, a.number, b.variable, b.number);
+}
+
 Maybe Laws::pair(const Atom& a, const Atom& b) {
-  if (element(a) != element(b)) return std::nullopt;
+  if (element(a) != element(b)) {
+    const Maybe x = moment(Atoms{a}), y = moment(Atoms{b}), apart = joint_covariance(a, b);
+    return x && y && apart ? Maybe(*apart + *x * *y) : std::nullopt;
+  }
   const bool plain_a = a.kind <= Kind::complement, plain_b = b.kind <= Kind::complement;
   if (plain_a && plain_b) {
     const Maybe x = moment(Atoms{a}), y = moment(Atoms{b}), apart = centred(Atoms{a}, Atoms{b});
@@ -198,6 +232,8 @@ Maybe Laws::centred(const Atoms& a, const Atoms& b) {
     if (law->spread.covariance.size() != n * n) return std::nullopt;
     return finite_or_infinite((a[0].kind == b[0].kind ? 1 : -1) * law->spread.covariance[at]);
   }
+  if (is_plain(a) && is_plain(b))
+    if (const Maybe apart = joint_covariance(a[0], b[0])) return apart;
   Atoms both = a;
   both.insert(both.end(), b.begin(), b.end());
   const Maybe together = moment(both), x = moment(a), y = moment(b);

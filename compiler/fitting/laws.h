@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/fitting/joint_covariance.h"
 #include "compiler/fitting/symbolic.h"
 #include "compiler/math/margin.h"
 #include "compiler/pipeline.h"
@@ -20,7 +21,7 @@ struct Law {
   bool fixed = false;                 // a point: every number is its mean
 };
 
-/// Elements of one factor depend on each other; a chain is one.
+/// Elements of one factor depend on each other; a chain is one, and so are the members of a joint one.
 struct FactorKey {
   std::size_t block = 0, position = 0;
   auto operator<=>(const FactorKey&) const = default;
@@ -36,6 +37,8 @@ class Laws {
   /// known numbers; null if they are not, or the family says nothing. Categories have none, and observed elements are
   /// not informed.
   const Law* find(Element e);
+  /// Whether it is informed and yet has no law: its distribution given its parents says nothing of it then.
+  bool is_lost(Element e) { return is_informed(e) && !find(e); }
   /// To be called when categories have got other values: what was found for elements that are not informed is
   /// forgotten.
   void forget() { given_parents_.clear(); }
@@ -54,12 +57,18 @@ class Laws {
   std::optional<double> variance(const Polynomial& p);
 
  private:
+  bool is_informed(Element e) const {
+    return !model_[e.variable].observed && informed_[e.variable.index()][e.position];
+  }
   std::optional<Law> of_factor(Element e) const;
   std::optional<Law> given_parents(Element e) const;
+  std::optional<Law> of_member(Element e) const;
   std::optional<double> moment(const Monomial& m);
   std::optional<double> moment(const Atoms& of_one_factor);
   std::optional<double> pair(const Atom& a, const Atom& b);
   std::optional<double> centred(const Atoms& a, const Atoms& b);
+  /// Of two plain atoms of members of one joint factor; nothing of others.
+  std::optional<double> joint_covariance(const Atom& a, const Atom& b);
   std::vector<std::pair<FactorKey, Atoms>> by_factor(const Monomial& m) const;
 
   const Analysed& analysed_;
@@ -68,6 +77,7 @@ class Laws {
   const std::vector<std::vector<bool>>& informed_;
   const Symbolic& symbolic_;
   std::map<Element, std::optional<Law>> of_factors_, given_parents_;
+  std::map<conditionals::BlockId, std::optional<JointCovariance>> joint_;
 };
 
 }  // namespace lehr

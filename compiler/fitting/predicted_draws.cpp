@@ -82,14 +82,16 @@ void reset(Forward& f, const std::vector<bool>& wanted) {
   }
 }
 
-void add_draw(const Forward& f, std::size_t draw, std::size_t draws, Drawn& to) {
+/// `fixed`: values are their means, a `let`.
+void add_draw(const Forward& f, std::size_t draw, std::size_t draws, bool fixed, Drawn& to) {
   const PredictedVariable& p = to.of;
   const Statement& s = f.model()[f.model()[p.variable].statement];
   for (std::size_t i = 0; i < p.elements.size(); ++i) {
     const Element e{p.variable, p.elements[i]};
-    const std::span<const double> x = f.values(e);
+    std::span<const double> x = f.values(e);
     std::vector<double> mean;
-    if (std::isnan(p.mean[i * p.width])) mean = conditional_mean(f, s, f.at(e));
+    if (fixed || std::isnan(p.mean[i * p.width])) mean = conditional_mean(f, s, f.at(e));
+    if (fixed) x = mean;
     for (std::size_t j = 0; j < p.width; ++j) {
       const std::size_t at = i * p.width + j;
       if (!p.probabilities) to.values[at].add(to.all[at * draws + draw] = x[j]);
@@ -124,24 +126,13 @@ void take(Drawn& from, bool whole, std::size_t draws) {
   }
 }
 
-}  // namespace
-
-bool has_two_values(const Variable& v) { return v.support == math::Support::bit || v.support == math::Support::spin; }
-
-std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
-                                       const std::vector<std::vector<bool>>& informed,
-                                       const PredictionOptions& options) {
-  const Model& m = to.analysed.model;
-  const auto n = static_cast<std::size_t>(options.draws);
-  std::vector<Drawn> drawn;
-  double numbers = 0;
-  for (PredictedVariable& p : to.variables) {
-    if (is_known(p, p.probabilities || has_two_values(m[p.variable]))) continue;
-    numbers += static_cast<double>(p.mean.size() * (p.probabilities ? 1 : n));
-    drawn.push_back({p, {}, {}, {}});
-  }
+/// Draws of variables together: what they depend on alone is drawn.
+std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
+                              const std::map<std::string, SavedVariable>& posterior,
+                              const std::vector<std::vector<bool>>& informed, const PredictionOptions& options) {
   if (drawn.empty()) return std::nullopt;
-  if (std::optional<Error> e = too_large({{"draws", numbers}})) return e;
+  const Model& m = to.model;
+  const auto n = static_cast<std::size_t>(options.draws);
   for (Drawn& d : drawn) {
     d.values.resize(d.of.mean.size());
     d.means.resize(d.of.mean.size());
@@ -157,12 +148,33 @@ std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::strin
     factors->draw(informed, f, rng);
     if (std::optional<Error> e = draw_values(f, rng)) return e;
     for (Drawn& d : drawn)
-      add_draw(f, draw, n, d);
+      add_draw(f, draw, n, to.is_let(d.of.variable), d);
   }
   for (Drawn& d : drawn)
     take(d, has_integers(m[d.of.variable].support), n);
   to.draws = options.draws;
   return std::nullopt;
+}
+
+}  // namespace
+
+bool has_two_values(const Variable& v) { return v.support == math::Support::bit || v.support == math::Support::spin; }
+
+std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
+                                       const std::vector<std::vector<bool>>& informed,
+                                       const PredictionOptions& options) {
+  const Model& m = to.model;
+  std::vector<Drawn> variables, lets;
+  double numbers = 0;
+  for (PredictedVariable& p : to.variables) {
+    if (is_known(p, p.probabilities || has_two_values(m[p.variable]))) continue;
+    numbers += static_cast<double>(p.mean.size()) * (p.probabilities ? 1 : static_cast<double>(options.draws));
+    (to.is_let(p.variable) ? lets : variables).push_back({p, {}, {}, {}});
+  }
+  if (std::optional<Error> e = too_large({{"draws", numbers}})) return e;
+  // Each with draws of its own: a `let` changes no other number.
+  if (std::optional<Error> e = draw_all(to, std::move(variables), posterior, informed, options)) return e;
+  return draw_all(to, std::move(lets), posterior, informed, options);
 }
 
 }  // namespace lehr

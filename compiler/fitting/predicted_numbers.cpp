@@ -11,6 +11,7 @@
 #include "compiler/fitting/informed.h"
 #include "compiler/fitting/moments.h"
 #include "compiler/fitting/predicted_draws.h"
+#include "compiler/fitting/state_paths.h"
 
 namespace lehr {
 namespace {
@@ -25,18 +26,32 @@ bool is_missing(const BoundArray& a, std::size_t element, std::size_t width) {
                              [](double x) { return std::isnan(x); });
 }
 
+/// What a path of all elements says of those that are predicted.
+std::vector<std::int64_t> chosen(const PredictedVariable& p, const std::vector<std::int64_t>& path) {
+  std::vector<std::int64_t> out;
+  for (const std::size_t e : p.elements)
+    if (!path.empty()) out.push_back(path[e]);
+  return out;
+}
+
+/// By VariableId of another model, which has the variables of the fit first.
+std::vector<std::vector<bool>> seen_elements(const Model& m, std::vector<std::vector<bool>> seen) {
+  seen.resize(m.variables.size());
+  return seen;
+}
+
 class Predictor {
  public:
   Predictor(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
             const std::vector<std::vector<bool>>& seen, const PredictionOptions& options)
       : to_(to),
         posterior_(posterior),
-        seen_(seen),
+        seen_(seen_elements(to.model, seen)),
         options_(options),
-        values_(to.analysed.model, to.data),
-        informed_(informed_elements(to.analysed, values_, seen)),
-        beliefs_(to.analysed.model.variables.size()),
-        moments_(to.analysed.model.variables.size()),
+        values_(to.model, to.data),
+        informed_(informed_elements(to.analysed, values_, seen_)),
+        beliefs_(to.model.variables.size()),
+        moments_(to.model.variables.size()),
         symbolic_(values_),
         laws_(to.analysed, posterior, informed_, symbolic_),
         expectation_(to.analysed, values_, beliefs_, informed_, symbolic_, laws_) {}
@@ -53,17 +68,24 @@ class Predictor {
     for (PredictedVariable& p : to_.variables)
       exact_numbers(p);
     if (std::optional<Error> e = add_drawn_numbers(to_, posterior_, informed_, options_)) return e;
-    for (PredictedVariable& p : to_.variables)
+    for (PredictedVariable& p : to_.variables) {
       if (has_two_values(model()[p.variable])) add_binary_spread(p);
+      if (is_state(p.variable)) p.path = chosen(p, most_probable_states(model(), to_.data, p.variable, means()));
+    }
     return std::nullopt;
   }
 
  private:
-  const Model& model() const { return to_.analysed.model; }
+  const Model& model() const { return to_.model; }
   const Statement& statement(VariableId v) const { return model()[model()[v].statement]; }
   bool is_local(VariableId v) const {
+    if (model()[v].observed) return false;
     const conditionals::BlockId b = to_.analysed.schedule.conditionals.block_of[v.index()];
     return b.valid() && to_.analysed.schedule.stage_of[b.index()].has_value();
+  }
+  /// An element of a chain of categories.
+  bool is_state(VariableId v) const {
+    return !model()[v].observed && model()[v].value_plate && statement(v).lagged.has_value();
   }
   bool is_informed(Element e) const {
     return !model()[e.variable].observed && informed_[e.variable.index()][e.position];
@@ -76,10 +98,11 @@ class Predictor {
   AveragedElement of_factor(const PredictedVariable& p, Element e);
   void put(PredictedVariable& p, std::size_t i, const AveragedElement& from) const;
   void add_binary_spread(PredictedVariable& p) const;
+  std::vector<std::vector<double>> means() const;
 
   Prediction& to_;
   const std::map<std::string, SavedVariable>& posterior_;
-  const std::vector<std::vector<bool>>& seen_;
+  std::vector<std::vector<bool>> seen_;  // by VariableId of the model that is predicted
   const PredictionOptions& options_;
   Forward values_;  // of the data; latent variables have none
   std::vector<std::vector<bool>> informed_;
@@ -117,7 +140,7 @@ std::optional<Error> Predictor::read_moments() {
       other = it == posterior_.end() ? nullptr : &it->second;
     }
     if (own != posterior_.end())
-      moments_[k] = moments(conditionals::family_of(model(), c, VariableId(k)), own->second, other);
+      moments_[k] = moments(conditionals::family_of(to_.analysed.model, c, VariableId(k)), own->second, other);
     const std::size_t width = v.value_plate ? values_.extent(VariableId(k)) : values_.width(VariableId(k));
     if (!moments_[k] || moments_[k]->mean.size() != width * values_.elements(VariableId(k)))
       return Error{ExitCode::data,
@@ -133,8 +156,8 @@ void Predictor::choose() {
   for (std::size_t k = 0; k < model().variables.size(); ++k) {
     const Variable& v = model().variables[k];
     const VariableId id(k);
-    const bool grown = !seen_[k].empty();
-    if (v.auxiliary || !(v.observed || is_local(id) || grown)) continue;
+    const bool grown = !seen_[k].empty() && !is_state(id);
+    if (v.auxiliary || !(v.observed || is_local(id) || grown || is_state(id))) continue;
     PredictedVariable p;
     p.variable = id;
     p.probabilities = v.value_plate.has_value();
@@ -199,6 +222,14 @@ void Predictor::put(PredictedVariable& p, std::size_t i, const AveragedElement& 
   for (std::size_t j = 0; j < from.distribution.size(); ++j)
     for (std::size_t q = 0; q < kPredictedQuantiles.size(); ++q)
       p.quantiles[q][at + j] = math::quantile(from.distribution[j], kPredictedQuantiles[q]);
+}
+
+/// Of latent numbers, by VariableId; those that the fit has not seen are as their factors were laid out.
+std::vector<std::vector<double>> Predictor::means() const {
+  std::vector<std::vector<double>> out(moments_.size());
+  for (std::size_t k = 0; k < moments_.size(); ++k)
+    if (moments_[k] && !model().variables[k].value_plate) out[k] = moments_[k]->mean;
+  return out;
 }
 
 /// Of two values the probability says everything.

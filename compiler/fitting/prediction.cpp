@@ -9,6 +9,7 @@
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/fitting/fitting.h"
+#include "compiler/fitting/let_variables.h"
 #include "compiler/fitting/moments.h"
 #include "compiler/fitting/predicted_numbers.h"
 #include "compiler/instance/instance.h"
@@ -184,6 +185,9 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   const GrownFactors global = grown_factors(out.analysed, out.data, fit);
   Result<std::vector<NamedArray>> posterior = factors(model, expand, out.analysed, out.data, global.arrays, options);
   if (!posterior) return posterior.error();
+  out.without_lets = resolved.variables.size();
+  out.model = with_lets(source, resolved, out.analysed.model, out.data);
+  out.data = with_missing_lets(resolved, out.model, std::move(out.data));
   if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), global.seen, options)) return *e;
   return out;
 }

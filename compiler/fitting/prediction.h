@@ -27,17 +27,24 @@ struct PredictedVariable {
   std::vector<double> error;  // Monte Carlo standard error of `mean`; 0: it is exact
   std::vector<double> sd;
   std::array<std::vector<double>, 3> quantiles;
+  /// Of a chain of categories: the values of all elements that are jointly most probable, other variables at their
+  /// means. Empty: there is no path.
+  std::vector<std::int64_t> path;
 
   /// The most probable value of the `element`-th one of the list.
   std::size_t most_probable(std::size_t element) const;
 };
 
 struct Prediction {
-  Analysed analysed;
-  BoundData data;
+  Analysed analysed;                         // what the factors of the items were inferred with
+  model::Model model;                        // of what is predicted: its `let`s are variables (let_variables.h)
+  std::size_t without_lets = 0;              // how many variables it has that are none, which come first
+  BoundData data;                            // of `model`
   std::vector<PredictedVariable> variables;  // in order of declaration
   std::int64_t draws = 0;                    // that were made; 0: none was needed
   std::vector<std::string> notes;            // of elements that the fit has not seen
+
+  bool is_let(model::VariableId v) const { return v.index() >= without_lets; }
 };
 
 /// Global factors stay as the fit has them; the factors of the items are inferred from the observations that are there.

@@ -96,6 +96,35 @@ struct PosteriorArray {
   std::span<const double> values;
 };
 
+struct PredictOptions {
+  std::int64_t draws = 1000;  // for what has no closed form
+  std::uint64_t seed = 1;     // of the draws
+  std::int64_t local_iterations = 1000;
+  double local_tolerance = 1e-6;
+  /// Sizes of plates that the data do not show, and elements beyond those of the fit (or of the data).
+  std::map<std::string, std::int64_t> sizes = {}, more = {};
+};
+
+/// "x.mean", row-major over the axes of x, as in the NPZ of `lehr predict`; NaN where nothing is predicted.
+struct PredictedArray {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;
+};
+
+struct Predictions {
+  std::vector<PredictedArray> arrays;
+  std::int64_t draws = 0;          // that were made; 0: all of it is exact
+  std::vector<std::string> notes;  // of elements that the fit has not seen
+
+  /// The array of that name, or null.
+  const PredictedArray* find(std::string_view name) const {
+    for (const PredictedArray& a : arrays)
+      if (a.name == name) return &a;
+    return nullptr;
+  }
+};
+
 struct HeldOutScore {
   double total = 0;  // nats
   std::int64_t observations = 0;
@@ -151,6 +180,10 @@ class Program {
   Result<HeldOutScore> score(const Fit& fit, std::span<const DataView> data,
                              std::optional<double> holdout = std::nullopt, std::uint64_t seed = 1) const;
 
+  /// What is missing in the data (NaN, or observed variables that are not there), local variables and what the fit has
+  /// not seen, as `lehr predict` has them, number for number. Not from fits by sampling.
+  Result<Predictions> predict(const Fit& fit, std::span<const DataView> data, const PredictOptions& options = {}) const;
+
   // The same with data in braces: fit({{view("x", numbers)}}).
   using Views = std::initializer_list<DataView>;
   Result<Fit> fit(Views data, const FitOptions& options = {}, const Callback& callback = {}) const {
@@ -158,6 +191,9 @@ class Program {
   }
   Result<Fit> infer(const Fit& f, Views data) const { return infer(f, std::span(data.begin(), data.size())); }
   Result<HeldOutScore> score(const Fit& f, Views data) const { return score(f, std::span(data.begin(), data.size())); }
+  Result<Predictions> predict(const Fit& f, Views data, const PredictOptions& options = {}) const {
+    return predict(f, std::span(data.begin(), data.size()), options);
+  }
 
   struct Impl;
   explicit Program(std::shared_ptr<const Impl> impl);

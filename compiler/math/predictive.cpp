@@ -10,6 +10,8 @@
 namespace lehr::math {
 namespace {
 
+/// A variance that is none beside any other.
+constexpr double kNothing = 1e-290;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 double standard_normal(double z) { return 0.5 * std::erfc(-z * M_SQRT1_2); }
@@ -60,6 +62,7 @@ double least_whole(const F& reaches) {
 }  // namespace
 
 Predictive normal_mixture(double mean, double variance, double spread, double shape, double scale) {
+  if (variance < kNothing) variance = 0;
   if (!(spread > 0))
     return variance > 0 ? predictive_of({Margin::Kind::normal, mean, std::sqrt(variance)})
                         : predictive_of({Margin::Kind::value, mean});

@@ -107,9 +107,12 @@ def command(prefix):
 
 
 def pkg_config(prefix, version):
-    """The first program of docs/library.md, as it stands there, and what it says there."""
+    """The first program of docs/library.md, as it stands there, with the prediction at its end, and what they say there."""
     with open(f"{prefix}/share/lehr/docs/library.md") as f:
-        program, printed = re.search(r"```cpp\n(.*?)```\n\n```text\n(.*?)```", f.read(), re.S).groups()
+        (program, printed), (more, said) = re.findall(r"```cpp\n([^`]*)```\n\n```text\n([^`]*)```", f.read())
+    end = "  return 0;\n}\n"
+    assert program.endswith(end), program
+    program, printed = program.removesuffix(end) + more + end, printed + said
     with open("coin.cpp", "w") as f:
         f.write(program)
     here = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}

@@ -84,3 +84,41 @@ TEST_CASE("topics: ragged rows with counts are those of an LDA-C file") {
   const Program p = well(contents("models/lda.lehr").c_str(), {.constants = {{"K", 2}}});
   CHECK(numbers(well(p.fit({ragged("w", w, rows), ragged("count", count, rows)}))) == expected);
 }
+
+TEST_CASE("predictions are those of lehr predict, drawn ones too") {
+  const std::string data = "x=models/data/faithful.csv:eruptions,waiting";
+  const DataArray x = well(read_binding(data)).at("x");
+  const std::string text =
+      R"(model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;
+    observe y[n] ~ Bernoulli(logistic(dot(w, x[n]) - 40)); let far[n] = dot(w, x[n]); })";
+  const auto folder = std::filesystem::temp_directory_path() / ("lehr_predicted_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const auto at = [&](const char* name) { return (folder / name).string(); };
+  std::ofstream(at("m.lehr")) << text;
+  std::vector<double> y;
+  for (std::int64_t i = 0; i < x.shape[0]; ++i)
+    y.push_back(i % 3 == 0 ? 1 : 0);
+  std::ofstream file(at("y.csv"));
+  file << "y\n";
+  for (const double v : y)
+    file << v << "\n";
+  file.close();
+  REQUIRE(std::system((LEHR_PROGRAM " fit " + at("m.lehr") + " --data " + data + " --data y=" + at("y.csv") +
+                       ":y --quiet --out " + at("fit"))
+                          .c_str()) == 0);
+  REQUIRE(std::system((LEHR_PROGRAM " predict " + at("fit") + " --data " + data + " --draws 50 --out " + at("p.npz") +
+                       " > /dev/null")
+                          .c_str()) == 0);
+  const std::vector<NamedArray> expected = well(read_npz(at("p.npz")));
+  std::filesystem::remove_all(folder);
+  const Program p = well(text.c_str());
+  const Fit fit = well(p.fit({view("x", x.values, x.shape), view("y", y)}));
+  const Predictions got = well(p.predict(fit, {view("x", x.values, x.shape)}, {.draws = 50}));
+  REQUIRE(got.arrays.size() == expected.size());
+  for (const NamedArray& a : expected) {
+    INFO(a.name);
+    REQUIRE(got.find(a.name));
+    CHECK(got.find(a.name)->shape == a.shape);
+    CHECK(got.find(a.name)->values == a.values);
+  }
+}

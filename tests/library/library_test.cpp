@@ -50,6 +50,34 @@ TEST_CASE("the posterior and the evidence of a coin are exact") {
   CHECK(score.total == Approx(std::log(6.0 / 9) + std::log(3.0 / 9)).epsilon(1e-12));
 }
 
+TEST_CASE("predictions are those of closed forms") {
+  const Program coin = well(kCoin);
+  const std::vector<double> x{1, 0, 1, 1, 1};
+  const Fit fit = well(coin.fit({view("x", x)}));
+  const Predictions next = well(coin.predict(fit, {}, {.sizes = {{"throw", 2}}}));
+  CHECK(next.draws == 0);
+  REQUIRE(next.find("x.mean"));
+  CHECK(next.find("x.mean")->shape == std::vector<std::int64_t>{2});
+  CHECK(next.find("x.mean")->values[1] == Approx(5.0 / 7).epsilon(1e-12));
+  CHECK(next.find("x.sd")->values[0] == Approx(std::sqrt(10.0) / 7).epsilon(1e-12));
+  CHECK_FALSE(next.find("x.median"));
+  CHECK_FALSE(coin.predict(fit, {view("x", x)}));  // nothing is missing
+  CHECK_FALSE(coin.predict(fit, Program::Views{}, {.draws = 0, .sizes = {{"throw", 2}}}));
+
+  const Program mixture = well(kMixture);
+  const std::vector<double> points_of_three = points(300), gap{std::nan(""), 2.9};
+  const Fit clusters = well(mixture.fit({view("x", points_of_three)}));
+  const Predictions p = well(mixture.predict(clusters, {view("x", gap)}));
+  const auto of = [&](const char* name, std::size_t k) { return clusters.find(name)->values[k]; };
+  double total = 0, mean = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    total += of("pi.concentration", k);
+    mean += of("pi.concentration", k) * of("mu.mean", k);
+  }
+  CHECK(p.find("x.mean")->values[0] == Approx(mean / total).epsilon(1e-12));
+  CHECK(std::isnan(p.find("x.mean")->values[1]));
+}
+
 TEST_CASE("the components of new points are those of the optimal factors") {
   const Program p = well(kMixture);
   const std::vector<double> x = points(300), fresh{-6.5, 2.9, 3.2, 7};

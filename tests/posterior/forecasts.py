@@ -4,6 +4,7 @@ are written here, in numpy.
 
 usage: forecasts.py LEHR
 """
+import itertools
 import math
 
 import numpy as np
@@ -167,6 +168,42 @@ def hmm_forecast_of_new_sequences():
     p = f.predict({**CHAIN, "x": [[1.0], x]}, "--sizes", "t=+5", *TIGHT)
     of_states(p, filtered([1.0]), 5, 1)
     return of_states(p, filtered(x), 5, 6 + 9)
+
+
+def best_path(x):
+    """Every path of a short sequence."""
+    n = len(x)
+    with np.errstate(divide="ignore"):
+        first, A = np.log(CHAIN["first"]), np.log(CHAIN["A"])
+    emission = np.array([np.zeros(3) if np.isnan(v) else stats.norm(CHAIN["mu"], CHAIN["s"]).logpdf(v) for v in x])
+    def log_density(path):
+        return first[path[0]] + sum(A[i, j] for i, j in zip(path, path[1:])) + sum(emission[t, k] for t, k in enumerate(path))
+    return max(itertools.product(range(3), repeat=n), key=log_density)
+
+
+@check
+def most_probable_paths():
+    """Viterbi, for a series with a gap and a forecast, and for several sequences; it is not the path of the largest marginals."""
+    differ = 0
+    series = []
+    for _ in range(6):
+        x = RNG.normal(size=6) * 2 + 0.5
+        x[2] = math.nan
+        series.append(x)
+        f = Predicted(HMM, {**CHAIN, "x": np.nan_to_num(x)}, "--search", "none")
+        p = f.predict({**CHAIN, "x": x}, "--sizes", "t=+2")
+        want = best_path(np.concatenate([x, [math.nan] * 2]))
+        assert np.array_equal(p["z.path"], want), (p["z.path"], want)
+        differ += not np.array_equal(p["z.path"], p["z.most_probable"])
+        rows = [r for r in p["table"] if r["variable"] == "z" and r["path"] == "1"]
+        assert [int(r["value"]) for r in rows] == list(want)
+    assert differ > 0
+    model = HMM.replace("plate t ordered", "plate s_; plate t in s_ ordered").replace("z[t]", "z[s_, t]").replace("z[t-1]", "z[s_, t-1]").replace("x[t]", "x[s_, t]")
+    f = Predicted(model, {**CHAIN, "x": [[0.1, 0.2], [3, 2, 1]]})
+    p = f.predict({**CHAIN, "x": [x.tolist() for x in series] + [[0.4]]}, *TIGHT)
+    want = [k for x in series + [np.array([0.4])] for k in best_path(x)]
+    assert np.array_equal(p["z.path"], want), (p["z.path"], want)
+    return f"{differ} of 6 differ from the largest marginals"
 
 
 @check

@@ -5,6 +5,7 @@ usage: score.py LEHR
 """
 import itertools
 import json
+import math
 import os
 import tempfile
 
@@ -253,12 +254,85 @@ def during_a_fit():
     return f"{scores[0]:.6f} after four sweeps, in the trace and by `lehr score`"
 
 
+def forward(log_first, log_A, log_emission):
+    """log of the density of a sequence, all paths summed over; the transition of each step may be its own."""
+    here = log_first + log_emission[0]
+    for t in range(1, len(log_emission)):
+        here = logsumexp(here[:, None] + log_A, axis=0) + log_emission[t]
+    return logsumexp(here)
+
+
+@check
+def sequences():
+    """Chains of categories: new sequences of other lengths, one with a gap, at the posterior means."""
+    f = Scored("models/hmm_gaussian.lehr", {"t": [12, 9], "x": np.vstack([RNG.normal(size=(12, 2)), RNG.normal(3, 2, size=(9, 2))])}, "--search", "none")
+    q = f.posterior
+    new = [RNG.normal(1, 2, size=(n, 2)) for n in (5, 1, 8)]
+    new[2][3] = np.nan
+    sd = np.sqrt(q["tau.rate"] / q["tau.shape"])
+    total = 0
+    for x in new:
+        emission = np.nan_to_num(norm.logpdf(x[:, None], q["mu.mean"], sd)).sum(2)
+        total += forward(np.log(rows(q["pi.concentration"])), np.log(rows(q["A.concentration"])), emission)
+    said = same(f.score({"t": [5, 1, 8], "x": np.vstack(new)}), total, 2 * (5 + 1 + 7))
+    assert "holdout" in f.score({"t": [5, 1, 8], "x": np.vstack(new)}, "--holdout", 0.5, code=2)
+    f = Scored("models/hmm_poisson.lehr", {"x": RNG.poisson(3, 30)}, "--search", "none")
+    q = f.posterior
+    x = RNG.poisson(3, 10)
+    rate = next(k[:-6] for k in q if k.endswith(".shape"))
+    emission = poisson.logpmf(x[:, None], q[rate + ".shape"] / q[rate + ".rate"])
+    first = next(k for k in q if k.endswith(".concentration") and q[k].ndim == 1)
+    A = next(k for k in q if k.endswith(".concentration") and q[k].ndim == 2)
+    return said + "; one series: " + same(f.score({"x": x}), forward(np.log(rows(q[first])), np.log(rows(q[A])), emission), 10)
+
+
+@check
+def states():
+    """Chains of Gaussian states, by the multivariate Normal that all observations have together."""
+    f = Scored("models/local_level.lehr", {"y": 1000 + RNG.normal(size=20) * 30}, "--search", "none")
+    q = f.posterior
+    y = 1000 + RNG.normal(size=7) * 30
+    y[3] = np.nan
+    there = ~np.isnan(y)
+    steps = np.minimum.outer(np.arange(7), np.arange(7))
+    covariance = 1000.0 ** 2 + steps * q["walk.rate"] / q["walk.shape"] + np.eye(7) * q["noise.rate"] / q["noise.shape"]
+    total = multivariate_normal.logpdf(y[there], np.full(6, 1000), covariance[np.ix_(there, there)])
+    said = same(f.score({"y": y}), total, 6)
+    f = Scored("models/linear_dynamical_system.lehr", {"y": RNG.normal(size=(15, 2))}, "--search", "none", "--max-iter", 30)
+    q = f.posterior
+    n, A, C = 5, q["A.mean"], q["C.mean"]
+    y = RNG.normal(size=(n, 2))
+    states = np.zeros((n, 3, n, 3))
+    for t in range(n):
+        states[t, :, t] = np.eye(3) if t == 0 else A @ states[t - 1, :, t - 1] @ A.T + np.eye(3)
+        for u in range(t):
+            states[t, :, u] = A @ states[t - 1, :, u]
+            states[u, :, t] = states[t, :, u].T
+    covariance = np.einsum("dh,thus,es->tdue", C, states, C).reshape(2 * n, 2 * n)
+    covariance += np.kron(np.eye(n), np.diag(q["noise.rate"] / q["noise.shape"]))
+    return said + "; " + same(f.score({"y": y}), multivariate_normal.logpdf(y.ravel(), np.zeros(2 * n), covariance), 2 * n)
+
+
+@check
+def regimes():
+    """Observations that depend on those before them."""
+    f = Scored("models/markov_switching.lehr", {"growth": RNG.normal(size=25)}, "--search", "none")
+    q = f.posterior
+    y = RNG.normal(size=25)
+    sd = math.sqrt(q["tau.rate"] / q["tau.shape"])
+    before = np.concatenate([[0], y[:-1]]) * q["phi.mean"]
+    emission = norm.logpdf(y[:, None], q["level.mean"] + before[:, None], sd)
+    return same(f.score({"growth": y}), forward(np.log(rows(q["pi.concentration"])), np.log(rows(q["A.concentration"])), emission), 25)
+
+
 @check
 def refusals():
     schools = {"y": [1, 5, 3], "sigma": [1, 1, 2]}
     assert "'theta' has an element for each" in Scored("models/hierarchical_normal.lehr", schools).score(schools, code=2)
-    hmm = Scored("models/hmm_poisson.lehr", {"x": RNG.poisson(3, 30)})
-    assert "chains are not supported" in hmm.score({"x": RNG.poisson(3, 10)}, code=2)
+    two = Scored("""model m { plate t ordered; tau ~ Gamma(shape = 1, rate = 1);
+      a[t] ~ Normal(mean = a[t-1], sd = 1) start Normal(mean = 0, sd = 1); b[t] ~ Normal(mean = b[t-1], sd = 1) start Normal(mean = 0, sd = 1);
+      observe y[t] ~ Normal(mean = a[t] + b[t], precision = tau); }""", {"y": RNG.normal(size=9)}, "--search", "none")
+    assert "several chains" in two.score({"y": RNG.normal(size=9)}, code=2)
     fit = Scored("models/lda.lehr", corpus(20, 10, 2), "--set", "K=2", "--sizes", "term=10")
     beyond = {"w": [[3, 11]], "count": [[4, 4]]}
     assert "outside plate 'term'" in fit.score(beyond, code=4)

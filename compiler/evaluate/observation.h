@@ -1,0 +1,17 @@
+// An element whose density is wanted.
+#pragma once
+#include "compiler/evaluate/forward.h"
+
+namespace lehr {
+
+/// One observed element, and how many copies of it there are.
+struct Observation {
+  model::StatementId statement;
+  Element element;
+  double copies = 1;
+};
+
+/// By how much the element of the statement counts: the multiplicities of its plates (`times`).
+double copies_of(const model::Model& model, const BoundData& data, const model::Statement& statement, const At& at);
+
+}  // namespace lehr

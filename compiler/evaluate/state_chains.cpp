@@ -1,0 +1,174 @@
+// What an observation depends on is found by evaluating its density and seeing which values it lacked.
+#include "compiler/evaluate/state_chains.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/evaluate/log_sum_exp.h"
+
+namespace lehr {
+
+using namespace model;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+double log_sum_of_paths(const Lattice& l) {
+  const std::size_t k = l.states, n = l.single.size() / k;
+  std::vector<double> here(k), before, terms(k);
+  for (std::size_t t = 0; t < n; ++t) {
+    before = here;
+    for (std::size_t j = 0; j < k; ++j) {
+      for (std::size_t i = 0; i < k; ++i)
+        terms[i] = t == 0 ? kImpossible : before[i] + l.pair[(t * k + i) * k + j];
+      here[j] = l.single[t * k + j] + (t == 0 ? 0 : log_sum_exp(terms));
+    }
+  }
+  return n == 0 ? 0 : log_sum_exp(here);
+}
+
+std::vector<std::int64_t> most_probable_path(const Lattice& l) {
+  const std::size_t k = l.states, n = l.single.size() / k;
+  std::vector<double> best = l.single;
+  std::vector<std::size_t> from(n * k, 0);
+  for (std::size_t t = 1; t < n; ++t) {
+    for (std::size_t j = 0; j < k; ++j) {
+      double most = kImpossible;
+      for (std::size_t i = 0; i < k; ++i) {
+        const double x = best[(t - 1) * k + i] + l.pair[(t * k + i) * k + j];
+        if (x <= most) continue;
+        most = x;
+        from[t * k + j] = i;
+      }
+      best[t * k + j] += most;
+    }
+  }
+  std::vector<std::int64_t> out(n);
+  if (n == 0) return out;
+  const auto last = best.end() - static_cast<std::ptrdiff_t>(k);
+  const auto top = std::max_element(last, best.end());
+  if (*top == kImpossible) return {};
+  auto at = static_cast<std::size_t>(top - last);
+  for (std::size_t t = n; t-- > 0; at = from[t * k + at])
+    out[t] = static_cast<std::int64_t>(at);
+  return out;
+}
+
+StateChains::StateChains(Forward& forward, VariableId chain, std::vector<bool> own)
+    : forward_(forward), chain_(chain), own_(std::move(own)) {
+  const std::span<double> z = forward_.values(chain);
+  known_.assign(z.begin(), z.end());
+  std::ranges::fill(z, kNaN);
+  places_.resize(z.size());
+  for (std::size_t e = 0; e < z.size() && !refused_; ++e)
+    refused_ = !add_transition(forward_.model()[chain].statement, e);
+}
+
+bool StateChains::add_transition(StatementId id, std::size_t position) {
+  const Statement& s = forward_.model()[id];
+  const Element e{chain_, position};
+  const At at = forward_.at(e);
+  const bool first = s.start && &forward_.distribution(s, at) == &*s.start;
+  std::optional<std::vector<std::size_t>> read = read_by({id, e, 1});
+  if (read) std::erase(*read, position);
+  if (!read || read->size() != (first ? 0 : 1)) return false;
+  const std::size_t sequence = first ? sequences_.size() : places_[read->front()].sequence;
+  if (first) {
+    sequences_.emplace_back();
+    factors_.emplace_back();
+  } else if (read->front() >= position || sequences_[sequence].back() != read->front()) {
+    return false;
+  }
+  places_[position] = {sequence, sequences_[sequence].size()};
+  factors_[sequence].push_back({{id, e, 1}, places_[position].step, !first});
+  sequences_[sequence].push_back(position);
+  return true;
+}
+
+bool StateChains::is_observed(std::size_t sequence) const {
+  const std::vector<std::size_t>& all = sequences_[sequence];
+  return factors_[sequence].size() > all.size() ||
+         std::ranges::any_of(all, [&](std::size_t e) { return !std::isnan(known_[e]); });
+}
+
+std::optional<std::vector<std::size_t>> StateChains::read_by(const Observation& o) {
+  std::vector<std::size_t> out;
+  std::vector<Element> placed, own;
+  std::vector<Observation> todo{o};
+  while (!todo.empty()) {
+    const Observation at = todo.back();
+    forward_.clear();
+    forward_.log_density(forward_.model()[at.statement], forward_.at(at.element));
+    const std::optional<Element> u = forward_.unknown();
+    if (!u) {
+      todo.pop_back();
+      continue;
+    }
+    placed.push_back(*u);
+    forward_.values(*u)[0] = forward_.state(u->variable, 0);
+    if (u->variable == chain_) out.push_back(u->position);
+    if (!own_[u->variable.index()]) continue;
+    own.push_back(*u);
+    todo.push_back({forward_.model()[u->variable].statement, *u, 1});
+  }
+  for (const Element& e : placed)
+    forward_.values(e)[0] = kNaN;
+  bool free = true;
+  for (const Element& e : own) {
+    const auto it = std::ranges::lower_bound(taken_, e);
+    free = free && (it == taken_.end() || *it != e);
+    taken_.insert(it, e);
+  }
+  return free ? std::optional(out) : std::nullopt;
+}
+
+StateChains::Use StateChains::add(const Observation& o) {
+  const std::optional<std::vector<std::size_t>> read = read_by(o);
+  if (refused_ || !read || read->size() > 2) return Use::refused;
+  if (read->empty()) return Use::none;
+  const Place a = places_[read->front()], b = places_[read->back()];
+  const bool pair = read->size() == 2;
+  if (pair && (a.sequence != b.sequence || std::max(a.step, b.step) - std::min(a.step, b.step) != 1))
+    return Use::refused;
+  factors_[a.sequence].push_back({o, std::max(a.step, b.step), pair});
+  return Use::added;
+}
+
+bool StateChains::add_densities(const Factor& f, std::size_t sequence, const LogDensity& density, Lattice& to) const {
+  const std::vector<std::size_t>& all = sequences_[sequence];
+  const std::span<double> z = forward_.values(chain_);
+  const std::size_t k = to.states;
+  bool known = true;
+  for (std::size_t i = 0; i < (f.pair ? k : 1) && known; ++i) {
+    if (f.pair) z[all[f.step - 1]] = forward_.state(chain_, i);
+    for (std::size_t j = 0; j < k && known; ++j) {
+      z[all[f.step]] = forward_.state(chain_, j);
+      const double x = f.of.copies * density(f.of.statement, f.of.element);
+      known = !std::isnan(x);
+      (f.pair ? to.pair[(f.step * k + i) * k + j] : to.single[f.step * k + j]) += x;
+    }
+  }
+  z[all[f.step]] = kNaN;
+  if (f.pair) z[all[f.step - 1]] = kNaN;
+  return known;
+}
+
+std::optional<Lattice> StateChains::lattice(std::size_t sequence, const LogDensity& density) const {
+  const std::size_t n = sequences_[sequence].size(), k = forward_.states(chain_);
+  Lattice out{k, std::vector<double>(n * k, 0.0), std::vector<double>(n * k * k, 0.0)};
+  for (const Factor& f : factors_[sequence])
+    if (!add_densities(f, sequence, density, out)) return std::nullopt;
+  for (std::size_t t = 0; t < n; ++t) {
+    const double x = known_[sequences_[sequence][t]];
+    for (std::size_t j = 0; j < k && !std::isnan(x); ++j)
+      if (x != forward_.state(chain_, j)) out.single[t * k + j] = kImpossible;
+  }
+  return out;
+}
+
+}  // namespace lehr

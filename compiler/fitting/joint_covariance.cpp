@@ -1,0 +1,41 @@
+#include "compiler/fitting/joint_covariance.h"
+
+#include <Eigen/Dense>
+
+#include "compiler/fitting/factor_source.h"
+#include "compiler/instance/members.h"
+
+namespace lehr {
+
+std::optional<JointCovariance> JointCovariance::make(const model::Model& m, const conditionals::Block& b,
+                                                     const std::map<std::string, SavedVariable>& posterior) {
+  const auto saved = posterior.find(m[b.variable].name);
+  if (saved == posterior.end() || m[b.variable].support != math::Support::vector) return std::nullopt;
+  const std::optional<FactorSource> source = factor_source(*b.family, saved->second, nullptr);
+  const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
+  if (!layout) return std::nullopt;
+  JointCovariance out;
+  out.extent_ = layout->extent;
+  const auto n = static_cast<Eigen::Index>(layout->extent);
+  for (std::size_t e = 0; e < layout->count; ++e) {
+    const math::Environment parameters = parameters_of(*source, *layout, e);
+    const auto precision = parameters.symbols.find("precision");
+    if (precision == parameters.symbols.end()) return std::nullopt;
+    const Eigen::MatrixXd inverse = Eigen::Map<const Eigen::MatrixXd>(precision->second.values.data(), n, n).inverse();
+    out.covariance_.emplace_back(inverse.data(), inverse.data() + inverse.size());
+  }
+  const std::vector<MemberNumbers> numbers = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
+  const std::vector<model::Member>& members = m[b.variable].auxiliary->members;
+  for (std::size_t k = 0; k < members.size(); ++k)
+    out.members_[members[k].variable] = numbers[k].at;
+  return out;
+}
+
+double JointCovariance::between(model::VariableId a, std::size_t number_of_a, model::VariableId b,
+                                std::size_t number_of_b) const {
+  const std::size_t x = members_.at(a)[number_of_a], y = members_.at(b)[number_of_b];
+  if (x / extent_ != y / extent_) return 0;
+  return covariance_[x / extent_][x % extent_ * extent_ + y % extent_];
+}
+
+}  // namespace lehr

@@ -1,0 +1,28 @@
+// Covariances of numbers that share a Normal factor (`guide joint`).
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/conditionals/conditionals.h"
+#include "runtime/files/saved_fit.h"
+
+namespace lehr {
+
+class JointCovariance {
+ public:
+  /// Of the block of a joint variable; nothing where its factor is not in the posterior, or no Normal one.
+  static std::optional<JointCovariance> make(const model::Model& model, const conditionals::Block& block,
+                                             const std::map<std::string, SavedVariable>& posterior);
+
+  /// Of two numbers of members, numbered as their arrays are.
+  double between(model::VariableId a, std::size_t number_of_a, model::VariableId b, std::size_t number_of_b) const;
+
+ private:
+  std::size_t extent_ = 0;
+  std::vector<std::vector<double>> covariance_;                    // by element, row-major
+  std::map<model::VariableId, std::vector<std::size_t>> members_;  // by number: element times extent plus coordinate
+};
+
+}  // namespace lehr

@@ -1,0 +1,90 @@
+#include "compiler/fitting/let_variables.h"
+
+#include <cmath>
+
+#include "compiler/ast/parse.h"
+#include "compiler/evaluate/packed.h"
+#include "compiler/model/walk.h"
+
+namespace lehr {
+namespace {
+
+/// No identifier has a space.
+constexpr const char* kPrefix = "let ";
+
+/// Adds `observe NAME[axes] ~ Normal(mean = value, variance = kNoVariance)`.
+ast::Ast with_statement(ast::Ast ast, const ast::LetDecl& let, Span span) {
+  const auto add = [&](auto node) {
+    ast.exprs.push_back({span, std::move(node)});
+    return ast::ExprId(ast.exprs.size() - 1);
+  };
+  const ast::ExprId variance = add(ast::Number{kNoVariance, "1e-300"});
+  ast::Call normal{{"Normal", span}, {}};
+  normal.arguments.push_back({ast::Name{"mean", span}, let.value});
+  normal.arguments.push_back({ast::Name{"variance", span}, variance});
+  ast::Tilde tilde;
+  tilde.observed = true;
+  tilde.name = {kPrefix + let.name.text, let.name.span};
+  tilde.axes = let.axes;
+  tilde.distribution = add(std::move(normal));
+  ast.decls.push_back({span, std::move(tilde)});
+  return ast;
+}
+
+/// Whether the last statement, that of a `let`, says something of latent variables from what has values.
+bool is_predicted(const model::Model& m, const model::Model& of, const BoundData& data) {
+  bool latent = false;
+  for (const model::ExprId id : model::nodes_under(m, model::roots_of(m.statements.back()))) {
+    const auto* ref = std::get_if<model::VariableRef>(&m[id].node);
+    if (!ref) continue;
+    const bool observed = of[ref->variable].observed;
+    if (observed && data.observed[ref->variable.index()].has_missing) return false;
+    latent = latent || !observed;
+  }
+  return latent;
+}
+
+}  // namespace
+
+model::Model with_lets(const Source& source, const model::Model& resolved, const model::Model& of,
+                       const BoundData& data) {
+  model::Model out = resolved;
+  Diagnostics ignored;
+  std::optional<ast::Ast> ast = parse(source, ignored);
+  const std::vector<ast::Decl> decls = ast ? ast->decls : std::vector<ast::Decl>();
+  for (const ast::Decl& d : decls) {
+    const auto* let = std::get_if<ast::LetDecl>(&d.node);
+    if (!let) continue;
+    ast::Ast more = with_statement(*ast, *let, d.span);
+    Diagnostics of_let;
+    std::optional<model::Model> m = resolve(more, of_let);
+    if (!m || m->plates.size() != resolved.plates.size() || !is_predicted(*m, of, data)) continue;
+    ast = std::move(more);
+    out = std::move(*m);
+  }
+  for (std::size_t k = 0; k < out.variables.size(); ++k) {
+    model::Variable& v = out.variables[k];
+    if (k >= resolved.variables.size()) {
+      v.name.erase(0, std::string(kPrefix).size());
+      continue;
+    }
+    v.observed = of.variables[k].observed;
+    v.clamped = of.variables[k].clamped;
+    v.joint = of.variables[k].joint;
+  }
+  return out;
+}
+
+BoundData with_missing_lets(const model::Model& resolved, const model::Model& with_lets, BoundData data) {
+  data.observed.resize(resolved.variables.size());
+  for (std::size_t k = resolved.variables.size(); k < with_lets.variables.size(); ++k) {
+    std::size_t n = 1;
+    for (const std::int64_t extent : packed_shape(with_lets, data, with_lets.variables[k].axes, {}))
+      n *= static_cast<std::size_t>(extent);
+    data.observed.push_back({std::vector<double>(n, std::nan("")), true});
+  }
+  data.clamped.resize(with_lets.variables.size(), false);
+  return data;
+}
+
+}  // namespace lehr

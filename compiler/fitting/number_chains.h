@@ -1,0 +1,17 @@
+// The density of what is observed of a chain of Gaussian states, by the Kalman filter (Anderson & Moore, Optimal
+// Filtering, 1979, 3.1).
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/evaluate/observation.h"
+
+namespace lehr {
+
+/// log of the density of the observations with the states of `chain` integrated out; `forward` has values of everything
+/// else that they depend on, and none of the chain. Nothing where a state or an observation is no Normal or MvNormal
+/// whose mean is linear in one state, or counts several times; NaN where a covariance is none.
+std::optional<double> log_density_of_states(const Forward& forward, model::VariableId chain,
+                                            const std::vector<Observation>& observations);
+
+}  // namespace lehr

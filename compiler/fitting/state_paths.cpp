@@ -1,0 +1,80 @@
+#include "compiler/fitting/state_paths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+#include "compiler/evaluate/dependence.h"
+#include "compiler/evaluate/marginal.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+/// Whether all that depends on the chain is observed, or is summed over for one observation by itself.
+bool has_paths(const Model& m, const BoundData& data, VariableId chain, const std::vector<bool>& own) {
+  if (std::ranges::any_of(m[chain].axes, [&](PlateId p) { return m[p].times.has_value(); })) return false;
+  for (const Statement& s : m.statements) {
+    const std::size_t k = s.variable.index();
+    if (s.variable == chain || m[s.variable].observed || own[k] || !ancestors(m, s)[chain.index()]) continue;
+    if (!m[s.variable].clamped || data.observed[k].has_missing) return false;
+  }
+  return m.potentials.empty();
+}
+
+/// False where an observation has no place in a sequence.
+bool add_observations(const Forward& forward, VariableId chain, StateChains& to) {
+  const Model& m = forward.model();
+  for (std::size_t k = 0; k < m.statements.size(); ++k) {
+    const Statement& s = m.statements[k];
+    if (!has_data(m[s.variable]) || s.variable == chain || !ancestors(m, s)[chain.index()]) continue;
+    bool well = true;
+    At at = forward.origin();
+    forward.each(s.bounds, at, [&] {
+      const Element e = forward.element(s, at);
+      const double copies = copies_of(m, forward.data(), s, at);
+      if (!well || copies == 0 || std::isnan(forward.values(e)[0])) return;
+      well = to.add({StatementId(k), e, copies}) != StateChains::Use::refused;
+    });
+    if (!well) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> most_probable_states(const Model& m, const BoundData& data, VariableId v,
+                                               const std::vector<std::vector<double>>& means) {
+  std::vector<bool> own = own_variables(m);
+  for (std::size_t k = 0; k < own.size(); ++k)
+    own[k] = own[k] && is_discrete(m.variables[k].support) && VariableId(k) != v;
+  if (!has_paths(m, data, v, own)) return {};
+  Forward forward(m, data);
+  std::vector<SummedVariable> summed(m.variables.size());
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    if (own[k]) summed[k].by = Summation::own;
+    if (m.variables[k].observed) continue;
+    const std::span<double> to = forward.values(VariableId(k));
+    if (!is_discrete(m.variables[k].support)) std::ranges::copy(means[k], to.begin());
+    for (std::size_t i = 0; m.variables[k].clamped && i < to.size(); ++i)
+      if (const double x = data.observed[k].values[i]; !std::isnan(x)) to[i] = x;
+  }
+  StateChains chains(forward, v, std::move(own));
+  if (chains.refused() || !add_observations(forward, v, chains)) return {};
+  const auto is_observed = [&](std::size_t k) { return chains.is_observed(k); };
+  if (std::ranges::none_of(std::views::iota(std::size_t{0}, chains.sequences().size()), is_observed)) return {};
+  Marginal marginal(forward, std::move(summed));
+  std::vector<std::int64_t> out(forward.elements(v));
+  for (std::size_t k = 0; k < chains.sequences().size(); ++k) {
+    const auto density = [&](StatementId s, const Element& e) { return marginal.of_one(s, e); };
+    const std::optional<Lattice> lattice = chains.lattice(k, density);
+    const std::vector<std::int64_t> path = lattice ? most_probable_path(*lattice) : std::vector<std::int64_t>();
+    if (path.empty()) return {};
+    for (std::size_t t = 0; t < path.size(); ++t)
+      out[chains.sequences()[k][t]] = path[t];
+  }
+  return out;
+}
+
+}  // namespace lehr

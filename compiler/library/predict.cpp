@@ -1,0 +1,45 @@
+// Predictions of a Program from a Fit.
+#include <fmt/format.h>
+
+#include "compiler/fitting/prediction.h"
+#include "compiler/fitting/prediction_arrays.h"
+#include "compiler/library/impl.h"
+#include "compiler/options/fit_settings.h"
+
+namespace lehr {
+namespace {
+
+/// What the prediction asks of a fit that was saved.
+SavedFit saved(const Fit::Impl& fit) {
+  SavedFit out;
+  for (const auto& [name, value] : fit.settings.constants)
+    out.constants[name] = {value};
+  out.sizes = fit.settings.sizes;
+  out.labels = fit.settings.labels;
+  out.posterior = fit.global;
+  for (auto& [name, variable] : by_variable(fit.global))
+    out.variables.push_back(variable);
+  return out;
+}
+
+}  // namespace
+
+Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> data,
+                                     const PredictOptions& options) const {
+  if (options.draws < 1)
+    return Error{ExitCode::usage, "draws", fmt::format("{} draws are not enough", options.draws), {}};
+  const Result<Dataset> dataset = dataset_of(data);
+  if (!dataset) return dataset.error();
+  const PredictionOptions how{options.draws, options.seed, {options.local_iterations, options.local_tolerance}};
+  const Result<Prediction> made = lehr::predict(impl_->source, impl_->resolved, impl_->complete, *dataset,
+                                                {options.sizes, options.more}, saved(fit.impl()), how);
+  if (!made) return spelled(made.error(), "");
+  Predictions out;
+  for (NamedArray& a : prediction_arrays(*made))
+    out.arrays.push_back({std::move(a.name), std::move(a.shape), std::move(a.values)});
+  out.draws = made->draws;
+  out.notes = made->notes;
+  return out;
+}
+
+}  // namespace lehr

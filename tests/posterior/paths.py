@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Sequences of states in `lehr score` and `lehr predict`, by all of their paths: each is written out here, at the posterior
+means of the fit.
+
+usage: paths.py LEHR
+"""
+import functools
+import itertools
+import json
+import math
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal, norm, poisson
+
+from fitting import Folder, finish
+
+CHECKS = {}
+RNG = np.random.default_rng(11)
+
+
+def check(f):
+    CHECKS[f.__name__] = f
+    return f
+
+
+class Sequences(Folder):
+    def __init__(self, model, data):
+        super().__init__(model, data, "--search", "none", "--max-iter", 5)
+
+    def predict(self, data):
+        self.run("predict", self.at("fit"), "--data", self.bind("new", data), "--out", self.at("out.npz"))
+        with np.load(self.at("out.npz")) as z:
+            return dict(z)
+
+    def score(self, data, code=0):
+        said = self.run("score", self.at("fit"), "--data", self.bind("test", data), code=code)
+        if code:
+            return said
+        with open(self.at("fit/score.json")) as f:
+            return json.load(f)
+
+
+def rows(e):
+    return e / e.sum(-1, keepdims=True)
+
+
+def near(got, want):
+    assert abs(got - want) < 1e-9 * (1 + abs(want)), (got, want)
+    return f"{got:.6f}"
+
+
+def log_densities(n, states, of_path):
+    """Every path of a sequence, and its log density."""
+    with np.errstate(divide="ignore"):
+        return {path: of_path(path) for path in itertools.product(range(states), repeat=n)}
+
+
+def walk(first, A, emission, path):
+    """log p(path and observations); `emission` by [t, state]."""
+    total = math.log(first[path[0]]) + emission[0][path[0]]
+    for t in range(1, len(path)):
+        total += math.log(A[path[t - 1], path[t]]) + emission[t][path[t]]
+    return total
+
+
+NORMAL = """model m { plate seq; plate t in seq ordered; plate k = 3; pi ~ Dirichlet(concentration = 2) over k;
+  A[k] ~ Dirichlet(concentration = 2) over k; mu[k] ~ Normal(mean = 0, sd = 3); tau ~ Gamma(shape = 2, rate = 1); rate[k] ~ Gamma(shape = 2, rate = 1);
+  z[seq, t] ~ Categorical(A[z[seq, t-1]]) start Categorical(pi);
+  observe x[seq, t] ~ Normal(mean = mu[z[seq, t]], precision = tau);
+  observe y[seq, t] ~ Poisson(rate[z[seq, t]]); }"""
+
+
+def of_normal(q, x, y):
+    sd = math.sqrt(q["tau.rate"] / q["tau.shape"])
+    emission = np.where(np.isnan(x)[:, None], 0, norm.logpdf(np.nan_to_num(x)[:, None], q["mu.mean"], sd))
+    emission += np.where(np.isnan(y)[:, None], 0, poisson.logpmf(np.nan_to_num(y)[:, None], q["rate.shape"] / q["rate.rate"]))
+    first, A = rows(q["pi.concentration"]), rows(q["A.concentration"])
+    return log_densities(len(x), 3, lambda path: walk(first, A, emission, path))
+
+
+@functools.cache
+def fitted_normal():
+    return Sequences(NORMAL, {"t": [6, 4, 5], "x": RNG.normal(size=15) * 3, "y": RNG.poisson(2, 15).astype(float)})
+
+
+@check
+def known_states():
+    """Some states are known: they are part of the density, and paths go through them."""
+    f = fitted_normal()
+    lengths = [5, 4]
+    x, y = RNG.normal(size=9) * 2, RNG.poisson(2, 9).astype(float)
+    z = np.array([math.nan, 2, math.nan, math.nan, 0, math.nan, math.nan, math.nan, math.nan])
+    total, best = 0, []
+    for at in (slice(0, 5), slice(5, 9)):
+        fits = {p: v for p, v in of_normal(f.posterior, x[at], y[at]).items() if all(math.isnan(k) or k == s for k, s in zip(z[at], p))}
+        total += logsumexp(list(fits.values()))
+        best += max(fits, key=fits.get)
+    data = {"t": lengths, "x": x, "y": y, "z": z}
+    got = f.score(data)
+    assert got["observations"] == 9 + 9 + 2, got
+    p = f.predict(data)
+    unknown = np.isnan(z)
+    assert np.array_equal(p["z.path"][unknown], np.array(best)[unknown]), (p["z.path"], best)
+    assert set(p["z.path"][~unknown]) == {-1}
+    return near(got["total"], total)
+
+
+@check
+def one_of_two_is_missing():
+    """y is not there at all, x has gaps: paths are of what is left."""
+    f = fitted_normal()
+    x = RNG.normal(size=7) * 2
+    x[3] = math.nan
+    y = np.full(7, math.nan)
+    p = f.predict({"t": [7], "x": x})
+    fits = of_normal(f.posterior, x, y)
+    best = max(fits, key=fits.get)
+    assert np.array_equal(p["z.path"], best), (p["z.path"], best)
+    assert "z.path" not in f.predict({"t": [3]}), "a path of nothing"
+    return "".join(map(str, best))
+
+
+@check
+def mixtures_at_each_step():
+    """A component of each observation beside the state: summed over for every state by itself."""
+    model = """model m { plate seq; plate t in seq ordered; plate k = 2; plate c = 3; pi ~ Dirichlet(concentration = 2) over k;
+      A[k] ~ Dirichlet(concentration = 2) over k; w[k] ~ Dirichlet(concentration = 2) over c; mu[c] ~ Normal(mean = 0, sd = 3);
+      tau ~ Gamma(shape = 2, rate = 1); z[seq, t] ~ Categorical(A[z[seq, t-1]]) start Categorical(pi);
+      u[seq, t] ~ Categorical(w[z[seq, t]]); observe x[seq, t] ~ Normal(mean = mu[u[seq, t]], precision = tau); }"""
+    f = Sequences(model, {"t": [9, 8], "x": RNG.normal(size=17) * 3})
+    q = f.posterior
+    x = RNG.normal(size=11) * 3
+    parts = norm.logpdf(x[:, None], q["mu.mean"], math.sqrt(q["tau.rate"] / q["tau.shape"]))
+    emission = logsumexp(np.log(rows(q["w.concentration"]))[None] + parts[:, None], axis=2)
+    first, A = rows(q["pi.concentration"]), rows(q["A.concentration"])
+    total, best = 0, ()
+    for at in (slice(0, 7), slice(7, 11)):
+        fits = log_densities(at.stop - at.start, 2, lambda path: walk(first, A, emission[at], path))
+        total += logsumexp(list(fits.values()))
+        best += max(fits, key=fits.get)
+    data = {"t": [7, 4], "x": x}
+    assert np.array_equal(f.predict(data)["z.path"], best)
+    return near(f.score(data)["total"], total)
+
+
+@check
+def mixture_of_chains():
+    """A category of each sequence selects the transitions: it is summed over once for a sequence."""
+    f = Sequences("models/mixture_of_hmms.lehr", {"t": [6, 5, 7], "B": np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]),
+                                                  "x": RNG.integers(0, 3, 18)})
+    q = f.posterior
+    B = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
+    x = RNG.integers(0, 3, 8)
+    first, A, rho = rows(q["pi.concentration"]), rows(q["A.concentration"]), rows(q["rho.concentration"])
+    total = 0
+    for at in (slice(0, 5), slice(5, 8)):
+        emission = np.log(B[:, x[at]]).T
+        total += logsumexp([math.log(rho[c]) + logsumexp(list(log_densities(at.stop - at.start, 3, lambda path: walk(first, A[c], emission, path)).values()))
+                            for c in range(3)])
+    data = {"t": [5, 3], "B": B, "x": x}
+    assert "s.path" not in f.predict(data), "paths depend on the category"
+    return near(f.score(data)["total"], total)
+
+
+@check
+def steps_before_sequences():
+    """The ordered plate is the first one: the elements of a sequence do not stand beside each other."""
+    model = """model m { plate t ordered; plate n; plate k = 2; pi ~ Dirichlet(concentration = 2) over k; A[k] ~ Dirichlet(concentration = 2) over k;
+      p[k] ~ Beta(1, 1); z[t, n] ~ Categorical(A[z[t-1, n]]) start Categorical(pi); observe x[t, n] ~ Bernoulli(p[z[t, n]]); guide independent(z); }"""
+    f = Sequences(model, {"x": RNG.integers(0, 2, (5, 3))})
+    q = f.posterior
+    x = RNG.integers(0, 2, (5, 3))
+    p = q["p.a"] / (q["p.a"] + q["p.b"])
+    first, A = rows(q["pi.concentration"]), rows(q["A.concentration"])
+    all_of = [log_densities(5, 2, lambda path: walk(first, A, np.log(np.where(x[:, [n]] == 1, p, 1 - p)), path)) for n in range(3)]
+    best = np.array([max(fits, key=fits.get) for fits in all_of]).T
+    got = f.predict({"x": x})
+    assert np.array_equal(got["z.path"], best), (got["z.path"], best)
+    return near(f.score({"x": x})["total"], sum(logsumexp(list(fits.values())) for fits in all_of))
+
+
+@check
+def vague_states():
+    """A level that nothing is known of before: its variance is 1e14 times that of the noise."""
+    model = """model m { plate t ordered; walk ~ Gamma(shape = 3, rate = 2); noise ~ Gamma(shape = 3, rate = 2);
+      x[t] ~ Normal(mean = x[t-1], precision = walk) start Normal(mean = 0, variance = 1e14); observe y[t] ~ Normal(mean = x[t], precision = noise); }"""
+    f = Sequences(model, {"y": np.cumsum(RNG.normal(size=12))})
+    q = f.posterior
+    y = np.cumsum(RNG.normal(size=8)) + 100
+    w, r = q["walk.rate"] / q["walk.shape"], q["noise.rate"] / q["noise.shape"]
+    # The first value and the steps after it: only the variance of the first one has the large number.
+    steps = np.diff(y)
+    covariance = np.diag(np.full(7, w + 2 * r)) - r * (np.eye(7, k=1) + np.eye(7, k=-1))
+    across = np.array([-r] + [0] * 6)
+    weights = np.linalg.solve(covariance, across)
+    total = multivariate_normal.logpdf(steps, np.zeros(7), covariance)
+    total += norm.logpdf(y[0], weights @ steps, math.sqrt(1e14 + r - weights @ across))
+    return near(f.score({"y": y})["total"], total)
+
+
+@check
+def refusals():
+    """What belongs to two elements that do not follow each other has no sum over paths."""
+    data = {"t": [6, 5], "x": RNG.normal(size=11)}
+    shared = NORMAL.replace("observe y[seq, t] ~ Poisson(rate[z[seq, t]]);", "g[seq, t] ~ Categorical(pi);").replace(
+        "Categorical(A[z[seq, t-1]])", "Categorical(B[g[seq, t], z[seq, t-1]])").replace("mean = mu[z[seq, t]]", "mean = mu[z[seq, t]] + nu[g[seq, t]]").replace(
+        "rate[k] ~ Gamma(shape = 2, rate = 1);", "B[k, k] ~ Dirichlet(concentration = 2) over k; nu[k] ~ Normal(mean = 0, sd = 1);")
+    shared = shared.replace("B[k, k]", "B[l, k]").replace("plate k = 3;", "plate k = 3; plate l = k;")
+    f = Sequences(shared, data)
+    assert "another observation or transition" in f.score(data, code=2)
+    assert "z.path" not in f.predict(data)
+    two = NORMAL.replace("observe y[seq, t] ~ Poisson(rate[z[seq, t]]);", "v[seq, t] ~ Categorical(A[v[seq, t-1]]) start Categorical(pi);").replace(
+        "mean = mu[z[seq, t]]", "mean = mu[z[seq, t]] + nu[v[seq, t]]").replace("rate[k] ~ Gamma(shape = 2, rate = 1)", "nu[k] ~ Normal(mean = 0, sd = 1)")
+    f = Sequences(two, data)
+    assert "'z' and 'v' are two" in f.score(data, code=2)
+    assert "z.path" not in f.predict(data)
+    copies = NORMAL.replace("in seq ordered", "in seq ordered times count").replace("observe y[seq, t] ~ Poisson(rate[z[seq, t]]);", "").replace("rate[k] ~ Gamma(shape = 2, rate = 1);", "")
+    f = Sequences(copies, {**data, "count": np.full(11, 2)})
+    assert "multiplicities" in f.score({**data, "count": np.full(11, 2)}, code=2)
+    return "three of them"
+
+
+if __name__ == "__main__":
+    finish(CHECKS)
