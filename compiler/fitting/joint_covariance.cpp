@@ -1,7 +1,5 @@
 #include "compiler/fitting/joint_covariance.h"
 
-#include <Eigen/Dense>
-
 #include "compiler/fitting/factor_source.h"
 #include "compiler/instance/members.h"
 
@@ -16,13 +14,17 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
   if (!layout) return std::nullopt;
   JointCovariance out;
   out.extent_ = layout->extent;
-  const auto n = static_cast<Eigen::Index>(layout->extent);
   for (std::size_t e = 0; e < layout->count; ++e) {
     const math::Environment parameters = parameters_of(*source, *layout, e);
-    const auto precision = parameters.symbols.find("precision");
-    if (precision == parameters.symbols.end()) return std::nullopt;
-    const Eigen::MatrixXd inverse = Eigen::Map<const Eigen::MatrixXd>(precision->second.values.data(), n, n).inverse();
-    out.covariance_.emplace_back(inverse.data(), inverse.data() + inverse.size());
+    std::vector<double> flat;
+    for (const math::FactorParameter& p : source->factor.parameters)
+      if (const auto it = parameters.symbols.find(p.name); it != parameters.symbols.end())
+        flat.insert(flat.end(), it->second.values.begin(), it->second.values.end());
+    std::vector<double> covariance;
+    if (&source->factor == &*source->row.factor && source->row.spread)
+      covariance = source->row.spread(flat, layout->extent).covariance;
+    if (covariance.size() != layout->extent * layout->extent) return std::nullopt;
+    out.covariance_.push_back(std::move(covariance));
   }
   const std::vector<MemberNumbers> numbers = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
   const std::vector<model::Member>& members = m[b.variable].auxiliary->members;

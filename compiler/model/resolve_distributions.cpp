@@ -271,7 +271,8 @@ void resolve_potential(Resolver& r, const ast::Potential& potential, Span span) 
   if (value) r.model.potentials.push_back({c.statement_bounds, *value, span});
 }
 
-/// A `let` is checked once on its own, so that errors show where it is written even when it is not used.
+/// A `let` is checked once on its own, so that errors show where it is written even when it is not used. That of a
+/// random variable has a use of its own, as it can be predicted.
 void resolve_let(Resolver& r, std::size_t index) {
   if (!r.lets[index].ok) return;
   const std::size_t bounds = r.model.bounds.size(), exprs = r.model.exprs.size();
@@ -284,6 +285,9 @@ void resolve_let(Resolver& r, std::size_t index) {
   const auto body = resolve_expr(r, c, decl.value);
   r.lets[index].open = false;
   if (!body) r.lets[index].ok = false;
+  const auto is_random = [](const Expr& e) { return std::holds_alternative<VariableRef>(e.node); };
+  if (std::any_of(r.model.exprs.begin() + static_cast<std::ptrdiff_t>(exprs), r.model.exprs.end(), is_random))
+    r.names.at(decl.name.text).used = true;
   r.model.bounds.resize(bounds);
   r.model.exprs.resize(exprs);
 }
