@@ -241,12 +241,13 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
 
 Result<double> HeldOut::log_density(Forward& forward, std::vector<SummedVariable> summed) const {
   const Model& m = model();
+  std::vector<bool> follows;  // by StatementId: a Gaussian chain
+  for (const Statement& statement : m.statements)
+    follows.push_back(chain_ && !m[*chain_].value_plate && ancestors(m, statement)[chain_->index()]);
   std::vector<Observation> of_numbers, others;
   double out = 0;
-  for (const Observation& o : scored_) {
-    const bool follows = chain_ && !m[*chain_].value_plate && ancestors(m, m[o.statement])[chain_->index()];
-    (follows ? of_numbers : others).push_back(o);
-  }
+  for (const Observation& o : scored_)
+    (follows[o.statement.index()] ? of_numbers : others).push_back(o);
   if (!of_numbers.empty()) {
     const std::optional<double> x = log_density_of_states(forward, *chain_, of_numbers);
     if (!x)

@@ -1,5 +1,6 @@
 #include "compiler/fitting/let_variables.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/ast/parse.h"
@@ -31,6 +32,31 @@ ast::Ast with_statement(ast::Ast ast, const ast::LetDecl& let, Span span) {
   return ast;
 }
 
+bool is_same(const model::Index& a, const model::Index& b) {
+  using model::Index;
+  if (const auto* x = std::get_if<Index::Shifted>(&a.form), *y = std::get_if<Index::Shifted>(&b.form); x && y)
+    return x->bound == y->bound && x->offset == y->offset;
+  const auto *x = std::get_if<Index::Constant>(&a.form), *y = std::get_if<Index::Constant>(&b.form);
+  return x && y && x->value == y->value;
+}
+
+/// Whether all that an element of the statement reads of the variable is one element of it.
+bool reads_one_element(const model::Model& m, const model::Statement& s, model::VariableId v) {
+  std::vector<const model::VariableRef*> found;
+  for (const model::ExprId id : model::nodes_under(m, model::roots_of(s))) {
+    const auto* ref = std::get_if<model::VariableRef>(&m[id].node);
+    if (ref && ref->variable == v) found.push_back(ref);
+  }
+  return std::ranges::all_of(found, [&](const model::VariableRef* ref) {
+    const auto is_summed = [&](const model::Index& index) {
+      const auto* x = std::get_if<model::Index::Shifted>(&index.form);
+      return x && std::ranges::find(s.bounds, x->bound) == s.bounds.end();
+    };
+    return std::ranges::equal(ref->indices, found[0]->indices, is_same) &&
+           std::ranges::none_of(ref->indices, is_summed);
+  });
+}
+
 /// Whether the last statement, that of a `let`, says something of latent variables from what has values.
 bool is_predicted(const model::Model& m, const model::Model& of, const BoundData& data) {
   bool latent = false;
@@ -39,6 +65,8 @@ bool is_predicted(const model::Model& m, const model::Model& of, const BoundData
     if (!ref) continue;
     const bool observed = of[ref->variable].observed;
     if (observed && data.observed[ref->variable.index()].has_missing) return false;
+    const bool chain = !observed && m[m[ref->variable].statement].lagged.has_value();
+    if (chain && !reads_one_element(m, m.statements.back(), ref->variable)) return false;
     latent = latent || !observed;
   }
   return latent;

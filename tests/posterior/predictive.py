@@ -330,6 +330,24 @@ def lets():
 
 
 @check
+def lets_of_a_chain():
+    """A state by itself is Normal; of several the factor has no draws together, and nothing is said."""
+    model = """model m { plate t ordered; tau ~ Gamma(shape = 2, rate = 1); s[t] ~ Normal(mean = s[t-1], sd = 1) start Normal(mean = 0, sd = 1);
+      let twice[t] = s[t] + s[t]; let square[t] = s[t] * s[t]; let change = s[2] - s[0]; let total = sum(t) s[t];
+      observe y[t] ~ Normal(mean = s[t], precision = tau); }"""
+    f = Predicted(model, {"y": RNG.normal(size=5)}, "--search", "none")
+    q = f.posterior
+    p = f.predict({}, "--sizes", "t=+1", "--draws", 20000)
+    mean, variance = np.append(q["s.mean"], q["s.mean"][-1]), np.append(1 / q["s.precision"], 1 / q["s.precision"][-1] + 1)
+    near(p["twice.mean"], 2 * mean)
+    near(p["twice.sd"], 2 * np.sqrt(variance))
+    near(p["square.mean"], mean ** 2 + variance)
+    near(p["square.sd"], np.sqrt(2 * variance ** 2 + 4 * variance * mean ** 2), 0.05)
+    assert not {"change", "total"} & {r["variable"] for r in p["table"]}
+    return "two of four"
+
+
+@check
 def joint_factors():
     """Numbers that share a Normal factor: linear functions of them are Normal with its covariance."""
     model = """model m { plate n; plate g = 2; plate d; data x[n] : vector over d; data where[n] : g; a ~ Normal(mean = 1, sd = 3);
