@@ -30,6 +30,7 @@ nlohmann::json summary(const ScoreOptions& o, const HeldOut& held_out, const Sco
                         {"observations", score.observations},
                         {"data", o.data},
                         {"method", held_out.completes() ? "document completion" : "posterior means"}};
+  if (!score.sequences.empty()) out["sequences"] = score.sequences;
   if (held_out.completes()) {
     out["holdout"] = held_out.fraction();
     out["seed"] = o.held_out.seed;

@@ -97,6 +97,9 @@ std::optional<std::vector<Marginal::Factor>> Marginal::factors_of(const std::vec
     refused_ = Element{id, 0};
     return std::nullopt;
   }
+  sequences_.clear();
+  for (const std::vector<std::size_t>& elements : chains_->sequences())
+    sequences_.push_back({elements[0], 0});
   std::vector<Factor> out;
   for (const Observation& o : observations) {
     if (o.element.variable == id) continue;  // a known value
@@ -122,6 +125,7 @@ double Marginal::log_density(const std::vector<Observation>& observations) {
     const auto [waits, x] = probe(f);
     if (waits.empty()) {
       total += x;
+      note_sequences({f}, x);
       return;
     }
     factors.push_back(f);
@@ -136,10 +140,20 @@ double Marginal::log_density(const std::vector<Observation>& observations) {
     fresh.pop_back();
     add(e);
   }
-  return total + (factors.empty() ? 0 : condition(factors));
+  return total + (factors.empty() ? 0 : condition(factors, true));
 }
 
-double Marginal::condition(const std::vector<Factor>& factors) {
+void Marginal::note_sequences(const std::vector<Factor>& connected, double log_density) {
+  std::size_t found = 0;
+  for (const Factor& f : connected) {
+    const auto* sequence = std::get_if<std::size_t>(&f);
+    if (!sequence || sequences_.empty()) continue;
+    if (++found > 1) sequences_.clear();
+    else sequences_[*sequence].log_density = log_density;
+  }
+}
+
+double Marginal::condition(const std::vector<Factor>& factors, bool outermost) {
   double total = 0;
   std::vector<std::pair<const Factor*, std::vector<Element>>> open;
   std::map<Element, std::size_t> index;
@@ -169,8 +183,11 @@ double Marginal::condition(const std::vector<Factor>& factors) {
     for (const Element& e : waits)
       ++uses[e];
   }
-  for (auto& [id, part] : parts)
-    total += condition(std::move(part.first), part.second);
+  for (const auto& [id, part] : parts) {
+    const double x = condition(part.first, part.second);
+    if (outermost) note_sequences(part.first, x);
+    total += x;
+  }
   return total;
 }
 
@@ -182,7 +199,7 @@ double Marginal::condition(std::vector<Factor> factors, const std::map<Element, 
   std::vector<double> terms;
   for (std::size_t k = 0; k < forward_.states(e.variable); ++k) {
     forward_.values(e)[0] = forward_.state(e.variable, k);
-    terms.push_back(condition(factors));
+    terms.push_back(condition(factors, false));
   }
   forward_.values(e)[0] = kNaN;
   return log_sum_exp(terms);

@@ -37,6 +37,10 @@ class Marginal {
   /// more than one element and the one before.
   const std::optional<Element>& refused() const { return refused_; }
 
+  /// The sequences of the chain, as they contributed to the last log_density, in order of their first elements. Empty
+  /// where two of them share what is summed over.
+  const std::vector<SequenceDensity>& sequences() const { return sequences_; }
+
   /// log p(element | parents) of one element, own and believed elements summed over; NaN where others are unknown.
   double of_one(model::StatementId statement, Element element);
 
@@ -49,12 +53,15 @@ class Marginal {
   double value(const Factor& f);
   /// The joint elements that the factor waits for; if none, its value.
   std::pair<std::vector<Element>, double> probe(const Factor& f);
-  double condition(const std::vector<Factor>& factors);
+  /// `outermost`: nothing is conditioned on yet.
+  double condition(const std::vector<Factor>& factors, bool outermost);
+  void note_sequences(const std::vector<Factor>& connected, double log_density);
   double condition(std::vector<Factor> factors, const std::map<Element, std::size_t>& uses);
 
   Forward& forward_;
   std::vector<SummedVariable> summed_;
   std::optional<StateChains> chains_;
+  std::vector<SequenceDensity> sequences_;
   std::optional<Element> blocked_, refused_;
 };
 

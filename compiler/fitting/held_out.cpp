@@ -239,32 +239,63 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   return sum_up(instance_->posterior(true, Origin::reference));
 }
 
-Result<double> HeldOut::log_density(Forward& forward, std::vector<SummedVariable> summed) const {
+/// By all axes of the chain but the ordered one, row-major; a row of length 0 has no element.
+std::vector<double> HeldOut::by_row(const Forward& forward, const std::vector<SequenceDensity>& sequences) const {
+  if (sequences.empty()) return {};
+  const Statement& s = model()[model()[*chain_].statement];
+  std::vector<BoundId> rows;
+  for (const BoundId b : s.bounds) {
+    if (b == *s.lagged) continue;
+    // Numbered among the elements of all rows.
+    if (!rows.empty() && model()[b].parent == rows.back()) rows.pop_back();
+    rows.push_back(b);
+  }
+  const auto size = [&](BoundId b) { return static_cast<std::size_t>(data_.sizes[model()[b].plate.index()]); };
+  std::size_t n = 1;
+  for (const BoundId b : rows)
+    n *= size(b);
+  std::vector<double> out(n, 0.0);
+  for (const SequenceDensity& d : sequences) {
+    const At at = forward.at({*chain_, d.first});
+    std::size_t row = 0;
+    for (const BoundId b : rows)
+      row = row * size(b) + static_cast<std::size_t>(at[b.index()]);
+    out[row] = d.log_density;
+  }
+  return out;
+}
+
+Result<Score> HeldOut::log_density(Forward& forward, std::vector<SummedVariable> summed) const {
   const Model& m = model();
-  std::vector<bool> follows;  // by StatementId: a Gaussian chain
-  for (const Statement& statement : m.statements)
-    follows.push_back(chain_ && !m[*chain_].value_plate && ancestors(m, statement)[chain_->index()]);
-  std::vector<Observation> of_numbers, others;
-  double out = 0;
+  const bool of_numbers = chain_ && !m[*chain_].value_plate;
+  std::vector<bool> follows;  // by StatementId: a chain of numbers
+  for (const Statement& s : m.statements)
+    follows.push_back(of_numbers && ancestors(m, s)[chain_->index()]);
+  std::vector<Observation> of_chain, others;
   for (const Observation& o : scored_)
-    (follows[o.statement.index()] ? of_numbers : others).push_back(o);
-  if (!of_numbers.empty()) {
-    const std::optional<double> x = log_density_of_states(forward, *chain_, of_numbers);
-    if (!x)
+    (follows[o.statement.index()] ? of_chain : others).push_back(o);
+  Score out;
+  std::vector<SequenceDensity> sequences;
+  if (of_numbers) {
+    const std::optional<std::vector<SequenceDensity>> filtered = densities_of_states(forward, *chain_, of_chain);
+    if (!filtered)
       return unscored(
           fmt::format("'{}' has no score: with all else at its mean it and the observations of it must be "
                       "Normal, with means that are linear in one element of it",
                       m[*chain_].name));
-    out = *x;
+    sequences = *filtered;
+    for (const SequenceDensity& d : sequences)
+      out.total += d.log_density;
   }
   Marginal marginal(forward, std::move(summed));
-  out += marginal.log_density(others);
+  out.total += marginal.log_density(others);
   if (const auto& e = marginal.refused())
     return unscored(
         fmt::format("'{}' depends on more of the chain '{}' than an element and the one before it, or on "
                     "something that another observation or transition depends on too",
                     m[e->variable].name, m[*chain_].name));
-  if (!std::isnan(out)) return out;
+  out.sequences = by_row(forward, of_numbers ? sequences : marginal.sequences());
+  if (!std::isnan(out.total)) return out;
   return Error{ExitCode::numerical,
                "",
                "the score is not a number",
@@ -300,12 +331,10 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
     if (is_discrete(v.support)) summed[k].belief = std::move(values);
     else std::copy(values.begin(), values.end(), forward.values(VariableId(k)).begin());
   }
-  Score out;
-  const Result<double> total = log_density(forward, std::move(summed));
-  if (!total) return total.error();
-  out.total = *total;
+  Result<Score> out = log_density(forward, std::move(summed));
+  if (!out) return out;
   for (const Observation& o : scored_)
-    out.observations += static_cast<std::int64_t>(o.copies);
+    out->observations += static_cast<std::int64_t>(o.copies);
   return out;
 }
 

@@ -33,6 +33,8 @@ struct HeldOutOptions {
 struct Score {
   double total = 0;               // nats
   std::int64_t observations = 0;  // elements of observed variables and known ones of others, copies counted
+  std::vector<double> sequences;  // of a chain: what each contributes, 0 where nothing is observed of it; empty where
+                                  // there is no chain, or sequences share what is summed over
 };
 
 /// A model or a request that has no score.
@@ -80,7 +82,8 @@ class HeldOut {
   std::optional<Error> split_items(const HeldOutOptions& options);
   bool lies_along_chain(const model::Variable& v) const;
   /// Of what is scored, a Gaussian chain by its filter and all else summed over.
-  Result<double> log_density(Forward& forward, std::vector<SummedVariable> summed) const;
+  Result<Score> log_density(Forward& forward, std::vector<SummedVariable> summed) const;
+  std::vector<double> by_row(const Forward& forward, const std::vector<SequenceDensity>& sequences) const;
   Result<Score> sum_up(const std::vector<NamedArray>& posterior);
   bool is_local(model::VariableId v) const;
 

@@ -1,5 +1,7 @@
 #include "compiler/fitting/let_variables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +14,8 @@ namespace {
 
 /// No identifier has a space.
 constexpr const char* kPrefix = "let ";
+/// A `let` over all pairs of many elements is for single ones.
+constexpr double kMostLetElements = 1e6;
 
 /// Adds `observe NAME[axes] ~ Normal(mean = value, variance = kNoVariance)`.
 ast::Ast with_statement(ast::Ast ast, const ast::LetDecl& let, Span span) {
@@ -72,10 +76,17 @@ bool is_predicted(const model::Model& m, const model::Model& of, const BoundData
   return latent;
 }
 
+double elements_of(const model::Model& m, const BoundData& data, const model::Variable& v) {
+  double n = 1;
+  for (const std::int64_t extent : packed_shape(m, data, v.axes, {}))
+    n *= static_cast<double>(extent);
+  return n;
+}
+
 }  // namespace
 
 model::Model with_lets(const Source& source, const model::Model& resolved, const model::Model& of,
-                       const BoundData& data) {
+                       const BoundData& data, std::vector<std::string>& notes) {
   model::Model out = resolved;
   Diagnostics ignored;
   std::optional<ast::Ast> ast = parse(source, ignored);
@@ -87,6 +98,10 @@ model::Model with_lets(const Source& source, const model::Model& resolved, const
     Diagnostics of_let;
     std::optional<model::Model> m = resolve(more, of_let);
     if (!m || m->plates.size() != resolved.plates.size() || !is_predicted(*m, of, data)) continue;
+    if (const double n = elements_of(*m, data, m->variables.back()); n > kMostLetElements) {
+      notes.push_back(fmt::format("'{}' has {:.0f} elements: too many to predict", let->name.text, n));
+      continue;
+    }
     ast = std::move(more);
     out = std::move(*m);
   }
@@ -106,9 +121,7 @@ model::Model with_lets(const Source& source, const model::Model& resolved, const
 BoundData with_missing_lets(const model::Model& resolved, const model::Model& with_lets, BoundData data) {
   data.observed.resize(resolved.variables.size());
   for (std::size_t k = resolved.variables.size(); k < with_lets.variables.size(); ++k) {
-    std::size_t n = 1;
-    for (const std::int64_t extent : packed_shape(with_lets, data, with_lets.variables[k].axes, {}))
-      n *= static_cast<std::size_t>(extent);
+    const auto n = static_cast<std::size_t>(elements_of(with_lets, data, with_lets.variables[k]));
     data.observed.push_back({std::vector<double>(n, std::nan("")), true});
   }
   data.clamped.resize(with_lets.variables.size(), false);

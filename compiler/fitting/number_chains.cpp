@@ -24,6 +24,7 @@ struct Linear {
 struct State {
   Vector mean;
   Matrix covariance;
+  std::size_t sequence = 0;
   bool has_next = false;
 };
 
@@ -31,7 +32,7 @@ class Filter {
  public:
   Filter(const Forward& forward, VariableId chain) : forward_(forward), symbolic_(forward), chain_(chain) {}
 
-  std::optional<double> run(const std::vector<Observation>& observations) {
+  std::optional<std::vector<SequenceDensity>> run(const std::vector<Observation>& observations) {
     std::map<std::size_t, std::vector<Linear>> seen;
     std::map<std::size_t, std::vector<Vector>> values;
     for (const Observation& o : observations) {
@@ -43,25 +44,27 @@ class Filter {
       seen[*of].push_back(*l);
       values[*of].push_back(Eigen::Map<const Vector>(x.data(), n));
     }
-    double total = 0;
+    std::vector<SequenceDensity> out;
     const Statement& s = forward_.model()[forward_.model()[chain_].statement];
     std::vector<State> states;
     for (std::size_t e = 0; e < forward_.elements(chain_); ++e) {
       std::optional<std::size_t> before;
       const std::optional<Linear> l = linear(s, {chain_, e}, before);
       if (!l || (before && (*before >= e || states[*before].has_next))) return std::nullopt;
-      State now{l->offset, l->covariance};
+      if (!before) out.push_back({e, 0});
+      State now{l->offset, l->covariance, out.size() - 1};
       if (before) {
         State& last = states[*before];
         last.has_next = true;
+        now.sequence = last.sequence;
         now.mean += l->map * last.mean;
         now.covariance += l->map * last.covariance * l->map.transpose();
       }
       for (std::size_t k = 0; k < seen[e].size(); ++k)
-        total += update(now, seen[e][k], values[e][k]);
+        out[now.sequence].log_density += update(now, seen[e][k], values[e][k]);
       states.push_back(std::move(now));
     }
-    return total;
+    return out;
   }
 
  private:
@@ -157,8 +160,8 @@ class Filter {
 
 }  // namespace
 
-std::optional<double> log_density_of_states(const Forward& forward, VariableId chain,
-                                            const std::vector<Observation>& observations) {
+std::optional<std::vector<SequenceDensity>> densities_of_states(const Forward& forward, VariableId chain,
+                                                                const std::vector<Observation>& observations) {
   return Filter(forward, chain).run(observations);
 }
 

@@ -8,10 +8,11 @@
 
 namespace lehr {
 
-/// log of the density of the observations with the states of `chain` integrated out; `forward` has values of everything
-/// else that they depend on, and none of the chain. Nothing where a state or an observation is no Normal or MvNormal
-/// whose mean is linear in one state, or counts several times; NaN where a covariance is none.
-std::optional<double> log_density_of_states(const Forward& forward, model::VariableId chain,
-                                            const std::vector<Observation>& observations);
+/// The density of the observations with the states of `chain` integrated out, by sequence in order of their first
+/// elements; `forward` has values of everything else that they depend on, and none of the chain. Nothing where a state
+/// or an observation is no Normal or MvNormal whose mean is linear in one state, or counts several times; NaN where a
+/// covariance is none.
+std::optional<std::vector<SequenceDensity>> densities_of_states(const Forward& forward, model::VariableId chain,
+                                                                const std::vector<Observation>& observations);
 
 }  // namespace lehr

@@ -186,7 +186,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   Result<std::vector<NamedArray>> posterior = factors(model, expand, out.analysed, out.data, global.arrays, options);
   if (!posterior) return posterior.error();
   out.without_lets = resolved.variables.size();
-  out.model = with_lets(source, resolved, out.analysed.model, out.data);
+  out.model = with_lets(source, resolved, out.analysed.model, out.data, out.notes);
   out.data = with_missing_lets(resolved, out.model, std::move(out.data));
   if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), global.seen, options)) return *e;
   return out;

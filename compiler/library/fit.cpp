@@ -143,7 +143,7 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
   if (!held_out) return plain(held_out.error());
   const Result<Score> score = (*held_out)->score(fit.impl().global);
   if (!score) return plain(score.error());
-  return HeldOutScore{score->total, score->observations};
+  return HeldOutScore{score->total, score->observations, score->sequences};
 }
 
 Fit::Fit(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}

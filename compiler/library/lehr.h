@@ -128,6 +128,7 @@ struct Predictions {
 struct HeldOutScore {
   double total = 0;  // nats
   std::int64_t observations = 0;
+  std::vector<double> sequences = {};  // of a model with a chain: the part of each sequence
 };
 
 /// The result of a fit. Copies share the arrays, which never change.

@@ -78,6 +78,46 @@ TEST_CASE("predictions are those of closed forms") {
   CHECK(std::isnan(p.find("x.mean")->values[1]));
 }
 
+TEST_CASE("scores and most probable paths of sequences are those of all paths") {
+  const Program p = well(R"(model chain { plate seq; plate t in seq ordered; plate k = 2;
+    pi ~ Dirichlet(concentration = 2) over k; A[k] ~ Dirichlet(concentration = 2) over k; up[k] ~ Beta(1, 1);
+    z[seq, t] ~ Categorical(A[z[seq, t-1]]) start Categorical(pi); observe x[seq, t] ~ Bernoulli(up[z[seq, t]]); })");
+  const std::vector<double> x{1, 1, 0, 0, 0, 1, 1, 0, 1}, fresh{0, 1, 1, 0, 0};
+  const Fit fit = well(p.fit({ragged("x", x, {0, 4, 9})}));
+  const auto of = [&](const char* name, std::size_t k) { return fit.find(name)->values[k]; };
+  const auto share = [&](const char* name, std::size_t row, std::size_t k) {
+    return of(name, row + k) / (of(name, row) + of(name, row + 1));
+  };
+  const std::vector<std::int64_t> begins{0, 3, 3, 5};
+  std::vector<double> sequences, best;
+  for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
+    const auto begin = static_cast<std::size_t>(begins[s]), n = static_cast<std::size_t>(begins[s + 1]) - begin;
+    double total = 0, most = 0;
+    std::size_t top = 0;
+    for (std::size_t path = 0; path < std::size_t{1} << n; ++path) {
+      double density = 1;
+      for (std::size_t t = 0; t < n; ++t) {
+        const std::size_t z = path >> t & 1, before = t == 0 ? 0 : path >> (t - 1) & 1;
+        const double up = of("up.a", z) / (of("up.a", z) + of("up.b", z));
+        density *= t == 0 ? share("pi.concentration", 0, z) : share("A.concentration", 2 * before, z);
+        density *= fresh[begin + t] == 1 ? up : 1 - up;
+      }
+      total += density;
+      if (density > most) top = path;
+      most = std::max(most, density);
+    }
+    sequences.push_back(std::log(total));
+    for (std::size_t t = 0; t < n; ++t)
+      best.push_back(static_cast<double>(top >> t & 1));
+  }
+  const HeldOutScore score = well(p.score(fit, {ragged("x", fresh, begins)}));
+  REQUIRE(score.sequences.size() == 3);
+  for (std::size_t s = 0; s < 3; ++s)
+    CHECK(score.sequences[s] == Approx(sequences[s]).epsilon(1e-12).margin(1e-14));
+  CHECK(score.total == Approx(sequences[0] + sequences[2]).epsilon(1e-12));
+  CHECK(well(p.predict(fit, {ragged("x", fresh, begins)})).find("z.path")->values == best);
+}
+
 TEST_CASE("the components of new points are those of the optimal factors") {
   const Program p = well(kMixture);
   const std::vector<double> x = points(300), fresh{-6.5, 2.9, 3.2, 7};

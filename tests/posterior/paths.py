@@ -91,10 +91,10 @@ def known_states():
     lengths = [5, 4]
     x, y = RNG.normal(size=9) * 2, RNG.poisson(2, 9).astype(float)
     z = np.array([math.nan, 2, math.nan, math.nan, 0, math.nan, math.nan, math.nan, math.nan])
-    total, best = 0, []
+    each, best = [], []
     for at in (slice(0, 5), slice(5, 9)):
         fits = {p: v for p, v in of_normal(f.posterior, x[at], y[at]).items() if all(math.isnan(k) or k == s for k, s in zip(z[at], p))}
-        total += logsumexp(list(fits.values()))
+        each.append(logsumexp(list(fits.values())))
         best += max(fits, key=fits.get)
     data = {"t": lengths, "x": x, "y": y, "z": z}
     got = f.score(data)
@@ -103,7 +103,8 @@ def known_states():
     unknown = np.isnan(z)
     assert np.array_equal(p["z.path"][unknown], np.array(best)[unknown]), (p["z.path"], best)
     assert set(p["z.path"][~unknown]) == {-1}
-    return near(got["total"], total)
+    assert np.allclose(got["sequences"], each, rtol=1e-10), (got, each)
+    return near(got["total"], sum(each))
 
 
 @check
@@ -153,14 +154,16 @@ def mixture_of_chains():
     B = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
     x = RNG.integers(0, 3, 8)
     first, A, rho = rows(q["pi.concentration"]), rows(q["A.concentration"]), rows(q["rho.concentration"])
-    total = 0
-    for at in (slice(0, 5), slice(5, 8)):
+    each = []
+    for at in (slice(0, 5), slice(5, 5), slice(5, 8)):
         emission = np.log(B[:, x[at]]).T
-        total += logsumexp([math.log(rho[c]) + logsumexp(list(log_densities(at.stop - at.start, 3, lambda path: walk(first, A[c], emission, path)).values()))
-                            for c in range(3)])
-    data = {"t": [5, 3], "B": B, "x": x}
+        each.append(0 if at.start == at.stop else logsumexp([math.log(rho[c]) + logsumexp(list(log_densities(at.stop - at.start, 3, lambda path: walk(first, A[c], emission, path)).values()))
+                            for c in range(3)]))
+    data = {"t": [5, 0, 3], "B": B, "x": x}
     assert "s.path" not in f.predict(data), "paths depend on the category"
-    return near(f.score(data)["total"], total)
+    got = f.score(data)
+    assert np.allclose(got["sequences"], each, rtol=1e-10), (got, each)
+    return near(got["total"], sum(each))
 
 
 @check
@@ -177,7 +180,33 @@ def steps_before_sequences():
     best = np.array([max(fits, key=fits.get) for fits in all_of]).T
     got = f.predict({"x": x})
     assert np.array_equal(got["z.path"], best), (got["z.path"], best)
-    return near(f.score({"x": x})["total"], sum(logsumexp(list(fits.values())) for fits in all_of))
+    got = f.score({"x": x})
+    each = [logsumexp(list(fits.values())) for fits in all_of]
+    assert np.allclose(got["sequences"], each, rtol=1e-10), (got, each)
+    return near(got["total"], sum(each))
+
+
+@check
+def states_of_several_sequences():
+    """Gaussian states with feedback and an offset, by the Normal of all observations of a sequence; one has none."""
+    model = """model m { plate seq; plate t in seq ordered; phi ~ Normal(mean = 0, sd = 1); c ~ Normal(mean = 0, sd = 1); walk ~ Gamma(shape = 2, rate = 1);
+      noise ~ Gamma(shape = 2, rate = 1); x[seq, t] ~ Normal(mean = phi * x[seq, t-1] + c, precision = walk) start Normal(mean = c, precision = walk);
+      observe y[seq, t] ~ Normal(mean = 2 * x[seq, t] - 1, precision = noise); }"""
+    f = Sequences(model, {"y": [[1.0, 2.0, 1.5, 0.2], [3.0, 2.0]]})
+    q = f.posterior
+    each = []
+    series = [[1.0, None, 2.0, 0.5], [], [3.0], [None, None]]
+    for y in series:
+        y = np.array(y, dtype=float)
+        there, n = ~np.isnan(y), len(y)
+        path = np.linalg.inv(np.eye(n) - q["phi.mean"] * np.eye(n, k=-1)) if n else np.zeros((0, 0))
+        mean = 2 * path @ np.full(n, q["c.mean"]) - 1
+        covariance = 4 * path @ path.T * q["walk.rate"] / q["walk.shape"] + np.eye(n) * q["noise.rate"] / q["noise.shape"]
+        each.append(multivariate_normal.logpdf(y[there], mean[there], covariance[np.ix_(there, there)]) if there.any() else 0)
+    got = f.score({"y": series})
+    assert np.allclose(got["sequences"], each, rtol=1e-10, atol=1e-12), (got, each)
+    assert got["observations"] == 4
+    return near(got["total"], sum(each))
 
 
 @check

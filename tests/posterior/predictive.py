@@ -5,12 +5,13 @@ negative binomial and other distributions and of their mixtures, against scipy a
 usage: predictive.py LEHR
 """
 import math
+import subprocess
 
 import numpy as np
 from scipy import integrate, stats
 from scipy.optimize import brentq
 
-from fitting import finish
+from fitting import finish, lehr
 from predict import TIGHT, Predicted, near
 
 CHECKS = {}
@@ -345,6 +346,19 @@ def lets_of_a_chain():
     near(p["square.sd"], np.sqrt(2 * variance ** 2 + 4 * variance * mean ** 2), 0.05)
     assert not {"change", "total"} & {r["variable"] for r in p["table"]}
     return "two of four"
+
+
+@check
+def lets_of_all_pairs():
+    """A million of them are no table."""
+    model = """model m { plate n; plate g = 1001; plate h = 1000; data a[n] : g; data b[n] : h; u[g] ~ Normal(mean = 0, sd = 1);
+      v[h] ~ Normal(mean = 0, sd = 1); let pair[g, h] = u[g] + v[h]; let each[n] = u[a[n]] + v[b[n]]; observe y[n] ~ Normal(mean = each[n], sd = 1); }"""
+    f = Predicted(model, {"a": [0, 5, 1000], "b": [3, 3, 999], "y": [1.0, 2.0, 3.0]}, "--search", "none")
+    p = f.predict({"a": [5], "b": [999]})
+    assert "pair.mean" not in p
+    said = subprocess.run([lehr(), "predict", f.at("fit"), "--data", f.at("new.json"), "--out", f.at("out.npz")], capture_output=True, text=True).stderr
+    assert "note: 'pair' has 1001000 elements" in said, said
+    return near(p["each.mean"], f.posterior["u.mean"][5] + f.posterior["v.mean"][999])
 
 
 @check
