@@ -104,8 +104,9 @@ void add_predict(CLI::App& app, Action& action) {
       "  lehr predict out/regression --data x=test.csv:a,b          the y that is not given\n"
       "  lehr predict out/coin --sizes throw=1 --out out/next.json\n"
       "  lehr predict out/nile --sizes year=+10                     the next ten years\n"
-      "Observed variables are predicted where their values are missing (empty fields, or not given at all), and the\n"
-      "local variables of all items. docs/predicting.md says which numbers are exact and how the others are drawn.");
+      "Observed variables are predicted where their values are missing (empty fields, or not given at all), the\n"
+      "local variables of all items, chains of states as paths too, and each `let` of latent variables.\n"
+      "docs/predicting.md says which numbers are exact and how the others are drawn.");
   c->callback([o, &action] { action = [o] { return predict(*o); }; });
 }
 
