@@ -62,7 +62,8 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
 }
 
 void Engine::work_with(std::size_t threads, const ShareSize& least) {
-  workers_ = std::make_unique<Workers>(threads, least);
+  // An interpreter may throw.
+  workers_ = std::make_unique<Workers>(machine_.code ? 1 : threads, least);
   machine_.workers = workers_->hook();
 }
 

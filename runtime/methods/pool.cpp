@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <system_error>
 
 namespace lehr {
 
@@ -13,8 +14,12 @@ Pool::Pool(std::size_t threads) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (std::size_t k = 1; k < threads; ++k)
-    threads_.emplace_back([this, k] { wait_for_work(k); });
+  try {
+    for (std::size_t k = 1; k < threads; ++k)
+      threads_.emplace_back([this, k] { wait_for_work(k); });
+  } catch (const std::system_error&) {
+    // As many as there may be.
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
