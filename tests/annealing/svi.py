@@ -179,7 +179,7 @@ def peak(model, data, *arguments):
             f.write(model)
         np.savez(at("data.npz"), **data)
         process = subprocess.Popen([lehr(), "fit", at("model.lehr"), "--data", at("data.npz"), "--out", at("out"), "--quiet",
-                                    *[str(a) for a in arguments]])
+                                    *[str(a) for a in arguments]], env={**os.environ, "LEHR_CACHE": "off"})
         _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         raise RuntimeError(f"status {status}")
