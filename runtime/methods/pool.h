@@ -11,7 +11,8 @@ namespace lehr {
 
 class Pool {
  public:
-  /// The caller is one of them; fewer where the system has no more. They take no signals, so that an interrupt stays the caller's.
+  /// The caller is one of them; fewer where the system has no more. They take no signals, so that an interrupt stays
+  /// the caller's.
   explicit Pool(std::size_t threads);
   ~Pool();
   Pool(const Pool&) = delete;
