@@ -145,7 +145,6 @@ void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
 
 bool Chains::is_steady(BlockId b, const Uses& uses) {
   const model::VariableId v = s_.conditionals[b].variable;
-  const auto concerns = [](const std::set<BoundId>& bounds, BoundId t) { return bounds.contains(t); };
   return std::all_of(uses.begin(), uses.end(), [&](const auto& use) {
     const Term& term = *use.first.term;
     std::vector<std::size_t> pair;
@@ -158,14 +157,14 @@ bool Chains::is_steady(BlockId b, const Uses& uses) {
     const BoundId t = step->bound;
     const std::vector<Factor> factors = terms_.factors(use.first, pair, v);
     const bool moving =
-        std::any_of(factors.begin(), factors.end(), [&](const Factor& f) { return concerns(f.bounds, t); });
+        std::any_of(factors.begin(), factors.end(), [&](const Factor& f) { return f.bounds.contains(t); });
     // Beside the guard that there is a step before.
     const bool guarded = std::any_of(term.guards.begin(), term.guards.end(), [&](const Guard& g) {
       const std::set<BoundId> bounds = g.present ? terms_.mentioned(g.element) : terms_.mentioned({g.left, g.right});
-      return concerns(bounds, t) && !(bounds.size() == 1 && is_step_before(a_, g));
+      return bounds.contains(t) && !(bounds.size() == 1 && is_step_before(a_, g));
     });
     const bool nests = std::any_of(term.bounds.begin(), term.bounds.end(), [&](BoundId x) {
-      return x != t && a_[x].parent && concerns(terms_.mentioned({*a_[x].parent}), t);
+      return x != t && a_[x].parent && terms_.mentioned({*a_[x].parent}).contains(t);
     });
     return !moving && !guarded && !nests;
   });

@@ -136,17 +136,13 @@ std::int32_t Workers::run(const Machine& m, const StepRow& stage, const Shares& 
 
 void Workers::Worker::own(std::int64_t buffer, std::size_t length) {
   const auto b = static_cast<std::size_t>(buffer);
-  if (lengths[b] < length) store.resize(b, length);
-  lengths[b] = std::max(lengths[b], length);
+  if (store.reals(b).size() < length) store.resize(b, length);
   table[b] = store.table()[b];
 }
 
 void Workers::Worker::join(const Machine& m, const StepRow& stage) {
   const auto buffers = static_cast<std::size_t>(m.model->buffer_count);
-  if (lengths.size() != buffers) {
-    store = Memory(std::vector<std::size_t>(buffers, 0));
-    lengths.assign(buffers, 0);
-  }
+  if (table.size() != buffers) store = Memory(std::vector<std::size_t>(buffers, 0));
   table.assign(m.table, m.table + buffers);
   run_table.resize(buffers);
   run_sizes.resize(static_cast<std::size_t>(m.model->size_count));

@@ -40,7 +40,6 @@ class Workers {
   /// A machine with scratch and sums of its own.
   struct Worker {
     Memory store;
-    std::vector<std::size_t> lengths;
     std::vector<lehr_buffer> table, run_table;
     std::vector<std::int64_t> run_sizes;
     machine::Machine machine;
