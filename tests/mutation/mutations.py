@@ -324,7 +324,7 @@ m("const double weight = rule.by == Summation::belief ? «std::log(rule.belief[u
 m("kept_.givens[p->times->index()].values[e.position] -= «out[k]»;", "0.0")
 m("static_cast<std::size_t>(std::floor(«fraction_» * static_cast<double>(copies.size()) + 1e-9));", "0.5 * fraction_")
 m("return «top + std::log(sum)»;", "std::log(sum)")
-m("out.observations += «static_cast<std::int64_t>(o.copies)»;", "1")
+m("out->observations += «static_cast<std::int64_t>(o.copies)»;", "1")
 
 m = area("starts", "posterior_starts")
 m("for (double& value : v.reals(row.buffer)) value *= «100»;", "1.0")
@@ -382,7 +382,7 @@ m = area("shares of items", "native_shares")
 m("if (share > 0) «w.give_sums(m, stage)»;", "void()")
 m("sums[i] += from[i]; «from[i] = 0»;", "from[i]")
 
-m = area("predictive distributions", "posterior_predictive|posterior_forecasts|posterior_predict$")
+m = area("predictive distributions", "posterior_predictive|posterior_forecasts|posterior_predict")
 m("const double log_choose = -std::log(n + 1) - «log_beta(n - x + 1, x + 1)»;", "log_beta(n - x + 2, x + 1)")
 m("const double step = std::min(«0.2», 0.65 / std::sqrt(shape));", "3.0")
 m("s.inverse = {shape > 1 ? rate / («shape - 1») : kInfinite};", "shape")
