@@ -14,6 +14,7 @@
 #include "compiler/loops/verify.h"
 #include "compiler/model/print_model.h"
 #include "compiler/native/native.h"
+#include "compiler/passes/passes.h"
 #include "compiler/schedule/temper_items.h"
 
 namespace lehr {
@@ -116,6 +117,7 @@ Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering) {
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options) {
   options.inverse_temperatures = a.inverse_temperatures;
   loops::Lowered lowered = lower(a.model, a.schedule, data, options);
+  lowered.program = loops::optimise(std::move(lowered.program));
 #ifndef NDEBUG
   if (const std::vector<std::string> problems = loops::verify(lowered.program); !problems.empty())
     throw std::logic_error(fmt::format("lowering: {}", fmt::join(problems, "; ")));

@@ -196,6 +196,7 @@ void add_build(CLI::App& app, Action& action) {
   c->add_option("-o,--out", o->prefix, "PREFIX of what is written: PREFIX.o (or .so), PREFIX.h, PREFIX.hpp")
       ->required();
   add_settings(*c, o->settings);
+  add_no_opt(*c);
   c->add_option("--missing", o->missing, "variables that may have missing values")->take_all()->delimiter(',');
   c->add_flag("--no-locals", o->no_locals,
               "do not keep the posteriors of categories of single items where inference does without: less memory");

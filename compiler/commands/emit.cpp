@@ -20,6 +20,7 @@ void add_emit(CLI::App& app, Action& action) {
   command->add_option("MODEL", o->path, "model file (*.lehr)")->required();
   command->add_option("--as", o->rung, "which form")->required()->check(CLI::IsMember(names));
   add_settings(*command, o->settings);
+  add_no_opt(*command);
   command->footer(
       "Examples:\n  lehr emit models/lda.lehr --as density\n"
       "  lehr emit models/lda.lehr --as loops --set K=10 --sizes term=6906");

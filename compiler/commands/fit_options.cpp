@@ -52,6 +52,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_flag("--save-locals", o.fit.save_locals, "write the factors of local variables too");
   c.add_flag("--quiet", o.quiet, "no progress, no summary");
   add_no_cache(c);
+  add_no_opt(c);
   c.add_flag("--interpret", o.interpret,
              "run the loops in the interpreter instead of native code (slow; for checking)");
   c.parse_complete_callback([&c, &o] {

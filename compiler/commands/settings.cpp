@@ -2,10 +2,12 @@
 #include "compiler/commands/settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cstdlib>
 
+#include "compiler/passes/passes.h"
 #include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
 
@@ -40,6 +42,19 @@ void add_settings(CLI::App& c, SettingTexts& t) {
 void add_no_cache(CLI::App& c) {
   c.add_flag_callback(
       "--no-cache", [] { ::setenv("LEHR_CACHE", "off", 1); }, "compile, even if the same was compiled before");
+}
+
+void add_no_opt(CLI::App& c) {
+  std::vector<std::string> names;
+  for (const loops::Pass& p : loops::passes())
+    names.emplace_back(p.name);
+  const auto leave_out = [](const std::vector<std::string>& without) {
+    ::setenv("LEHR_NO_OPT", fmt::format("{}", fmt::join(without, ",")).c_str(), 1);
+  };
+  c.add_option_function<std::vector<std::string>>("--no-opt", leave_out, "leave out a pass over the code, to compare")
+      ->take_all()
+      ->delimiter(',')
+      ->check(CLI::IsMember(names));
 }
 
 Result<Settings> read_settings(const SettingTexts& o) {

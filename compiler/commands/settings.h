@@ -17,6 +17,8 @@ void add_settings(CLI::App& command, SettingTexts& texts);
 
 /// Compiles anew, whatever was compiled before (compiler/native/object_cache.h).
 void add_no_cache(CLI::App& command);
+/// Leaves out passes over the code (compiler/passes/passes.h).
+void add_no_opt(CLI::App& command);
 
 /// NAME=VALUE lists and label files; a malformed one is ExitCode::usage.
 Result<Settings> read_settings(const SettingTexts& texts);

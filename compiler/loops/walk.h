@@ -9,12 +9,14 @@
 
 namespace lehr::loops {
 
+enum class Mention { read, declared, assigned };
+
 struct IgnoreScalars {
-  void operator()(ScalarId, bool) const {}
+  void operator()(ScalarId, Mention) const {}
 };
 
 /// Calls `on_expr(ExprId)` once for every expression below a statement or block, and `on_buffer(BufferId,
-/// bool stored)` and `on_scalar(ScalarId, bool declared)`.
+/// bool stored)` and `on_scalar(ScalarId, Mention)`.
 template <class OnExpr, class OnBuffer, class OnScalar = IgnoreScalars>
 struct Walk {
   const Program& program;
@@ -32,7 +34,7 @@ struct Walk {
   }
   void children(const ConstF&) {}
   void children(const ConstI&) {}
-  void children(const Get& n) { on_scalar(n.scalar, false); }
+  void children(const Get& n) { on_scalar(n.scalar, Mention::read); }
   void children(const Extent&) {}
   void children(const Load& n) { element(n.buffer, n.indices, false); }
   void children(const Unary& n) { expr(n.operand); }
@@ -62,19 +64,19 @@ struct Walk {
       std::visit([&](const auto& node) { statement(node); }, s.node);
   }
   void statement(const For& n) {
-    on_scalar(n.index, true);
+    on_scalar(n.index, Mention::declared);
     expr(n.begin);
     expr(n.end);
     block(n.body);
   }
-  void scalar(ScalarId id, bool declared, ExprId value) {
-    on_scalar(id, declared);
+  void scalar(ScalarId id, Mention how, ExprId value) {
+    on_scalar(id, how);
     expr(value);
   }
-  void statement(const Let& n) { scalar(n.scalar, true, n.value); }
-  void statement(const Local& n) { scalar(n.scalar, true, n.initial); }
-  void statement(const Assign& n) { scalar(n.scalar, false, n.value); }
-  void statement(const Accumulate& n) { scalar(n.scalar, false, n.value); }
+  void statement(const Let& n) { scalar(n.scalar, Mention::declared, n.value); }
+  void statement(const Local& n) { scalar(n.scalar, Mention::declared, n.initial); }
+  void statement(const Assign& n) { scalar(n.scalar, Mention::assigned, n.value); }
+  void statement(const Accumulate& n) { scalar(n.scalar, Mention::assigned, n.value); }
   void statement(const Store& n) {
     element(n.buffer, n.indices, true);
     expr(n.value);

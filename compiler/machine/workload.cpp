@@ -133,10 +133,12 @@ class Count {
   std::map<ExprId, double> exprs_;
 };
 
-/// The body of the loop over the items.
+/// The body of the loop over the items, the last of a function.
 const loops::Block* item_body(const loops::Block& function) {
-  for (const loops::Stmt& s : function) {
-    if (const auto* loop = std::get_if<loops::For>(&s.node)) return &loop->body;
+  for (auto s = function.rbegin(); s != function.rend(); ++s) {
+    if (const auto* loop = std::get_if<loops::For>(&s->node)) return &loop->body;
+    // What is the same for all items comes before it, where there are some.
+    if (const auto* some = std::get_if<loops::If>(&s->node)) return item_body(some->then_block);
   }
   return nullptr;
 }

@@ -158,7 +158,9 @@ Uses uses_of(const Program& program, std::span<const Stmt> statements, bool larg
     auto [it, inserted] = out.buffers.try_emplace(buffer, stored);
     it->second = it->second || stored;
   };
-  const auto on_scalar = [&](ScalarId scalar, bool declares) { (declares ? declared : out.scalars).insert(scalar); };
+  const auto on_scalar = [&](ScalarId scalar, loops::Mention how) {
+    (how == loops::Mention::declared ? declared : out.scalars).insert(scalar);
+  };
   Walk walk{program, [](ExprId) {}, on_buffer, on_scalar};
   if (!large_blocks) walk.largest_block = kWholeBlock;
   for (const Stmt& s : statements)

@@ -14,19 +14,6 @@ using namespace lehr;
 
 constexpr std::int64_t kBatch = 7;
 
-/// Relative to the size of the array.
-double difference(const Parameters& a, const Parameters& b) {
-  double worst = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    double size = 1e-300;
-    for (double x : b[k])
-      size = std::max(size, std::abs(x));
-    for (std::size_t i = 0; i < a[k].size(); ++i)
-      worst = std::max(worst, std::abs(a[k][i] - b[k][i]) / size);
-  }
-  return worst;
-}
-
 SviOptions options(std::int64_t batch, double rho, double epochs) {
   SviOptions out;
   out.batch = batch;
@@ -80,14 +67,14 @@ TEST_CASE("every model: a step of size 1 from all items is a sweep; a window of 
         INFO("start " << static_cast<int>(kind));
         const Parameters sweep = sweep_once(both.whole, kind);
         const SviOptions all = options(1'000'000, 1, 1);
-        CHECK(difference(stochastic(both.whole, all, kind).globals, sweep) <= 1e-12);
-        CHECK(difference(stochastic(both.window, all, kind).globals, sweep) <= 1e-12);
+        CHECK(test::difference(stochastic(both.whole, all, kind).globals, sweep) <= 1e-12);
+        CHECK(test::difference(stochastic(both.window, all, kind).globals, sweep) <= 1e-12);
         for (bool replacement : {false, true}) {
           INFO((replacement ? "with replacement" : "by passes"));
           SviOptions some = options(kBatch, 0, 3);
           some.replacement = replacement;
           const Ended whole = stochastic(both.whole, some, kind), window = stochastic(both.window, some, kind);
-          CHECK(difference(window.globals, whole.globals) == 0);
+          CHECK(test::difference(window.globals, whole.globals) == 0);
           CHECK(window.outcome.elbo == Approx(whole.outcome.elbo).epsilon(1e-13));
         }
       }

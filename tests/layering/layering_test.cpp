@@ -26,9 +26,9 @@ struct Include {
   std::string target;
 };
 
-const std::vector<std::string> kLadder{"support",  "math",    "ast",     "model",    "density", "conditionals",
-                                       "schedule", "loops",   "native",  "evaluate", "machine", "embedding",
-                                       "instance", "fitting", "options", "library",  "commands"};
+const std::vector<std::string> kLadder{"support",   "math",     "ast",     "model",   "density",  "conditionals",
+                                       "schedule",  "loops",    "passes",  "native",  "evaluate", "machine",
+                                       "embedding", "instance", "fitting", "options", "library",  "commands"};
 
 /// What a rung may use of the runtime: values and formats, never the loops around generated code.
 const std::map<std::string, std::vector<std::string>> kRuntime{

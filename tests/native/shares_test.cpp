@@ -35,18 +35,6 @@ bool same_bits(const Numbers& a, const Numbers& b) {
   });
 }
 
-double difference(const Numbers& a, const Numbers& b) {
-  double worst = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    double size = 1e-300;
-    for (double x : b[k])
-      size = std::max(size, std::abs(x));
-    for (std::size_t i = 0; i < a[k].size(); ++i)
-      worst = std::max(worst, std::abs(a[k][i] - b[k][i]) / size);
-  }
-  return worst;
-}
-
 double few_sweeps(const Engine& e) {
   CaviOptions o;
   o.max_iterations = 2;
@@ -84,7 +72,7 @@ void check(Instance& instance, const std::function<double(const Engine&)>& metho
   }
   e.work_with(1, kOne);
   const Numbers together = after(instance, method);
-  CHECK(difference(alone, together) < 1e-9);
+  CHECK(test::difference(alone, together) < 1e-9);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -81,6 +82,20 @@ std::vector<std::filesystem::path> models() {
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+double difference(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b) {
+  double worst = 0;
+  REQUIRE(a.size() == b.size());
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    REQUIRE(a[k].size() == b[k].size());
+    double size = 1e-300;
+    for (double x : b[k])
+      size = std::max(size, std::abs(x));
+    for (std::size_t i = 0; i < a[k].size(); ++i)
+      worst = std::max(worst, std::abs(a[k][i] - b[k][i]) / size);
+  }
+  return worst;
 }
 
 }  // namespace lehr::test

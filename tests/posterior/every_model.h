@@ -18,4 +18,7 @@ std::unique_ptr<Prepared> prepare(const std::filesystem::path& path);
 
 std::vector<std::filesystem::path> models();
 
+/// The largest difference of two sets of arrays, relative to the largest number of each array of the second.
+double difference(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b);
+
 }  // namespace lehr::test

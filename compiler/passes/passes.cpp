@@ -1,0 +1,28 @@
+#include "compiler/passes/passes.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "compiler/passes/invariants.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"invariants", "what is the same in every turn of a loop is computed once, before it", hoist_invariants},
+};
+
+}  // namespace
+
+std::span<const Pass> passes() { return kPasses; }
+
+Program optimise(Program program) {
+  const char* set = std::getenv("LEHR_NO_OPT");
+  const std::string without = std::string(",") + (set ? set : "") + ",";
+  for (const Pass& p : kPasses) {
+    if (without.find("," + std::string(p.name) + ",") == std::string::npos) program = p.run(std::move(program));
+  }
+  return program;
+}
+
+}  // namespace lehr::loops

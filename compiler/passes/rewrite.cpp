@@ -1,0 +1,125 @@
+#include "compiler/passes/rewrite.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compiler/support/overloaded.h"
+
+namespace lehr::loops {
+namespace {
+
+ExprId intern(Program& p, Type type, decltype(Expr::node) node) {
+  p.exprs.push_back({type, std::move(node)});
+  return ExprId(p.exprs.size() - 1);
+}
+
+class Rewrite {
+ public:
+  Rewrite(Program& p, const Slices& slices) : p_(p), slices_(slices) {}
+
+  Stmt statement(const Stmt& s) {
+    return std::visit([&](const auto& x) { return Stmt{of(x)}; }, s.node);
+  }
+
+ private:
+  const Slice* slice(BufferId b) const {
+    const auto it = slices_.find(b);
+    return it != slices_.end() && it->second.once.valid() ? &it->second : nullptr;
+  }
+
+  std::vector<ExprId> all(const std::vector<ExprId>& exprs, std::optional<std::size_t> without = std::nullopt) {
+    std::vector<ExprId> out;
+    for (std::size_t k = 0; k < exprs.size(); ++k) {
+      if (k != without) out.push_back(expr(exprs[k]));
+    }
+    return out;
+  }
+
+  /// The same expression where nothing of it is another.
+  ExprId expr(ExprId e) {
+    const Expr x = p_[e];
+    const auto changed = [&](auto node, bool same) { return same ? e : intern(p_, x.type, std::move(node)); };
+    return std::visit(Overloaded{[&](const Load& n) {
+                                   if (const Slice* s = slice(n.buffer))
+                                     return changed(Load{s->once, all(n.indices, s->axis)}, false);
+                                   std::vector<ExprId> indices = all(n.indices);
+                                   const bool same = indices == n.indices;
+                                   return changed(Load{n.buffer, std::move(indices)}, same);
+                                 },
+                                 [&](const Unary& n) {
+                                   const Unary out{n.op, expr(n.operand)};
+                                   return changed(out, out.operand == n.operand);
+                                 },
+                                 [&](const Binary& n) {
+                                   const Binary out{n.op, expr(n.left), expr(n.right)};
+                                   return changed(out, out.left == n.left && out.right == n.right);
+                                 },
+                                 [&](const Select& n) {
+                                   const Select out{expr(n.condition), expr(n.if_true), expr(n.if_false)};
+                                   return changed(out, out.condition == n.condition && out.if_true == n.if_true &&
+                                                           out.if_false == n.if_false);
+                                 },
+                                 [&](const auto&) { return e; }},
+                      x.node);
+  }
+
+  Block block(const Block& b) {
+    Block out;
+    for (const Stmt& s : b)
+      out.push_back(statement(s));
+    return out;
+  }
+  For of(const For& x) { return {x.index, expr(x.begin), expr(x.end), block(x.body), x.independent}; }
+  Let of(const Let& x) { return {x.scalar, expr(x.value)}; }
+  Local of(const Local& x) { return {x.scalar, expr(x.initial)}; }
+  Assign of(const Assign& x) { return {x.scalar, expr(x.value)}; }
+  Accumulate of(const Accumulate& x) { return {x.scalar, expr(x.value)}; }
+  Store of(const Store& x) {
+    const Slice* s = slice(x.buffer);
+    if (!s) return {x.buffer, all(x.indices), expr(x.value), x.accumulate};
+    return {s->once, all(x.indices, s->axis), expr(x.value), x.accumulate};
+  }
+  Fill of(const Fill& x) { return {x.buffer, expr(x.value)}; }
+  If of(const If& x) { return {expr(x.condition), block(x.then_block), block(x.else_block)}; }
+  BreakIf of(const BreakIf& x) { return {expr(x.condition)}; }
+  Fail of(const Fail& x) { return x; }
+  Comment of(const Comment& x) { return x; }
+
+  Program& p_;
+  const Slices& slices_;
+};
+
+}  // namespace
+
+Stmt with_slices(Program& program, const Slices& slices, const Stmt& statement) {
+  return Rewrite(program, slices).statement(statement);
+}
+
+Stmt copy_slice(Program& p, BufferId array, const Slice& slice, ScalarId index) {
+  std::vector<ScalarId> inner;
+  std::vector<ExprId> to, from;
+  for (std::size_t k = 0; k < p[array].axes.size(); ++k) {
+    if (k == slice.axis) {
+      to.push_back(intern(p, Type::i64, Get{index}));
+      continue;
+    }
+    p.scalars.push_back({fmt::format("e{}", p.scalars.size()), Type::i64});
+    inner.emplace_back(p.scalars.size() - 1);
+    from.push_back(intern(p, Type::i64, Get{inner.back()}));
+    to.push_back(from.back());
+  }
+  Stmt out{Store{array, to, intern(p, Type::f64, Load{slice.once, from})}};
+  for (std::size_t k = inner.size(); k-- > 0;) {
+    const ExprId begin = intern(p, Type::i64, ConstI{0});
+    const ExprId end = intern(p, Type::i64, ConstI{p[p[slice.once].axes[k]].constant});
+    Block body;
+    body.push_back(std::move(out));
+    out = Stmt{For{inner[k], begin, end, std::move(body), true}};
+  }
+  return out;
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,13 @@
+// Copies of statements with other arrays in them.
+#pragma once
+#include "compiler/passes/slices.h"
+
+namespace lehr::loops {
+
+/// A copy of a statement in which accesses to slices that are arrays of their own are accesses to these.
+Stmt with_slices(Program& program, const Slices& slices, const Stmt& statement);
+
+/// array[..., index, ...] = slice[...] for all of it.
+Stmt copy_slice(Program& program, BufferId array, const Slice& slice, ScalarId index);
+
+}  // namespace lehr::loops

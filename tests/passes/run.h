@@ -1,0 +1,54 @@
+// Runs a program as it is and as a pass leaves it, in the interpreter: all that is kept must have the same bits.
+#pragma once
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <vector>
+
+#include "compiler/loops/interpret.h"
+#include "compiler/loops/print_loops.h"
+#include "compiler/loops/verify.h"
+
+namespace lehr::test {
+
+using Buffers = std::vector<std::vector<double>>;  // by buffer; integers by their bits; empty: an array of a function
+
+struct Ran {
+  std::int32_t status = 0;
+  Buffers buffers;
+};
+
+inline Ran run(const loops::Program& p, Buffers buffers, const std::vector<std::int64_t>& sizes,
+               const std::vector<std::int64_t>& integers = {}, const std::vector<double>& reals = {}) {
+  const std::vector<std::string> problems = loops::verify(p);
+  for (const std::string& problem : problems)
+    UNSCOPED_INFO(problem);
+  REQUIRE(problems.empty());
+  buffers.resize(p.buffers.size());
+  std::vector<lehr_buffer> table;
+  for (std::vector<double>& b : buffers)
+    table.push_back(b.data());
+  Ran out;
+  out.status = loops::interpret(p, 0, table.data(), sizes.data(), integers.data(), reals.data());
+  out.buffers = std::move(buffers);
+  return out;
+}
+
+inline bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), 8 * a.size()) == 0);
+}
+
+/// What both leave behind, but for scratch; after a failure the status alone.
+inline void check_same(const loops::Program& before, const loops::Program& after, const Buffers& buffers,
+                       const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& integers = {},
+                       const std::vector<double>& reals = {}) {
+  INFO(loops::print(before) << "\n" << loops::print(after));
+  const Ran a = run(before, buffers, sizes, integers, reals), b = run(after, buffers, sizes, integers, reals);
+  REQUIRE(a.status == b.status);
+  for (std::size_t k = 0; k < before.buffers.size() && a.status == 0; ++k) {
+    INFO(before.buffers[k].name);
+    if (before.buffers[k].role != loops::Role::scratch && !same_bits(a.buffers[k], b.buffers[k]))
+      REQUIRE(a.buffers[k] == b.buffers[k]);
+  }
+}
+
+}  // namespace lehr::test
