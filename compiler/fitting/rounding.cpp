@@ -38,6 +38,17 @@ BoundData perturbed(const model::Model& m, const BoundData& data, std::uint64_t 
   return out;
 }
 
+/// Sums of the data alone, moved by the last bit: with few terms, these are too small to be moved by the last bits of
+/// theirs.
+void nudge_sums(const Engine& engine, std::uint64_t which) {
+  Rng rng(which, 0x50D);
+  const machine::Model& m = engine.model();
+  for (std::int64_t k = 0; k < m.summed_count; ++k) {
+    for (double& x : engine.reals(m.summed[k]))
+      x *= 1 + std::numeric_limits<double>::epsilon() * (draw_uniform(rng) < 0.5 ? -1 : 1);
+  }
+}
+
 using State = std::vector<std::vector<double>>;
 using ByVariable = std::map<std::string, SavedVariable>;
 
@@ -46,12 +57,14 @@ struct Swept {
   double elbo = 0;
 };
 
-/// One sweep over `data` from `state`.
+/// One sweep over `data` from `state`; with other rounding errors, of which there are many.
 std::optional<Swept> swept(Instance& instance, const State& state, const BoundData& data, bool locals,
-                           const SweepOptions& options) {
+                           const SweepOptions& options, std::optional<std::uint64_t> which) {
   const Engine& engine = instance.engine();
   engine.load(state);
-  if (!instance.replace(data) || prepare_statistics(engine) != 0 || sweep(engine, options) != 0) return std::nullopt;
+  if (!instance.replace(data)) return std::nullopt;
+  if (which) nudge_sums(engine, *which);
+  if (prepare_statistics(engine) != 0 || sweep(engine, options) != 0) return std::nullopt;
   Elbo elbo;
   if (engine.elbo(elbo) != 0) return std::nullopt;
   return Swept{by_variable(instance.posterior(locals, Origin::reference)), elbo.value};
@@ -117,10 +130,10 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
   const State state = instance.engine().save();
   Rounding out;
   bool failed = false;
-  const std::optional<Swept> as_is = swept(instance, state, data, locals, options);
+  const std::optional<Swept> as_is = swept(instance, state, data, locals, options, std::nullopt);
   failed = !as_is;
   for (std::uint64_t k = 0; k < kPerturbations && !failed; ++k) {
-    const auto other = swept(instance, state, perturbed(analysed.model, data, k), locals, options);
+    const auto other = swept(instance, state, perturbed(analysed.model, data, k), locals, options, k);
     failed = !other;
     if (failed) break;
     out.nats = std::max(out.nats, std::abs(as_is->elbo - other->elbo));
