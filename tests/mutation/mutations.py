@@ -257,7 +257,7 @@ m("return stored(log_gammas.exp() * values(product_) / «skipped(values(x_) + b,
 m = area("stochastic steps", "annealing_stochastic_steps|annealing_built_steps")
 m("return o.rho > 0 ? o.rho : std::min(1.0, std::pow(o.tau0 + «static_cast<double>(t)», -o.kappa));", "static_cast<double>(t + 1)")
 m("return o.rho > 0 ? o.rho : std::min(«1.0», std::pow(o.tau0 + static_cast<double>(t), -o.kappa));", "2.0")
-m("double tau0 = 1, kappa = «0.7»; // rho_t =", "0.75")
+m("double tau0 = 1, kappa = «0.7»; // steps (tau0 + t)^-kappa,", "0.75")
 m("return static_cast<double>(e.items()) / «static_cast<double>(batch.size())»;", "static_cast<double>(e.items())")
 m("if (stage.batched) scale_up(m, statistics_of(*m.model, stage), «plan.scale»);", "1.0")
 m("scale_up(m, data_sums_of(*m.model, *stage), «scale»);", "1.0", "annealing_svi|minibatches_test|annealing_stochastic_steps")
@@ -418,7 +418,8 @@ m("[&] { b_.add_to(linear, at({j}), «b_.mul(both, value(b, element, {l}))»); }
   "b_.mul(b_.f(0.5), b_.mul(both, value(b, element, {l})))")
 m("b_.add_to(s.linear, s.at(before, {j}), «b_.mul(w, value(t, l))»);", "b_.f(0)")
 m("if (entries) out = b_.sub(out, «b_.mul(b_.f(kUnitNormalEntropy), known)»);", "b_.f(0)")
-m("b_.select(b_.equal(k, known), «b_.load(m.unary, {t, k})», b_.f(kLogZero))", "b_.f(0)")
+m("b_.select(b_.equal(k, known), «b_.load(m.unary, {t, k})», b_.f(kLogZero))", "b_.f(0)", "",
+  "every path passes the known value, whose potential goes out of probabilities and entropy")
 m("if (known.valid()) unknown = «b_.sub(unknown, b_.get(known))»;", "unknown")
 m = area("paths and densities of chains of states", "posterior_score|posterior_paths")
 m("const double x = best[(t - 1) * k + i] + «l.pair[(t * k + i) * k + j]»;", "0.0")

@@ -63,6 +63,13 @@ def points():
         counts = sorted(np.round(start(two, {"x": x}, "points", seed=seed)["pi.concentration"] - 0.5, 9))
         if counts != [40, 60]:
             raise AssertionError(f"clusters of {counts} under noise")
+    x = np.column_stack([*[label % 2 * 30 + 1000] * 4, r.poisson(3, size=100)])
+    rates = """model m { plate n; plate k = 2; plate d; pi ~ Dirichlet(concentration = 0.5) over k;
+      rate[k, d] ~ Gamma(shape = 1, rate = 0.01); z[n] ~ Categorical(pi); observe x[n, d] ~ Poisson(rate[z[n], d]); }"""
+    for seed in range(1, 5):
+        counts = sorted(np.round(start(rates, {"x": x}, "points", seed=seed)["pi.concentration"] - 0.5, 9))
+        if counts != [40, 60]:
+            raise AssertionError(f"clusters of {counts} in counts")
     return "eight seeds"
 
 
