@@ -103,6 +103,7 @@ std::optional<Error> Fitting::compile() {
   instance_ = std::move(*made);
   instance_->tell_from(bound_.references);
   instance_->engine().work_with(settings_.threads);
+  instance_->engine().divide(settings_.parts);
   return std::nullopt;
 }
 

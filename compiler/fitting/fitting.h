@@ -39,6 +39,7 @@ struct FitSettings {
   std::int64_t predictive = 0;  // numbers of each kind in PredictiveDraws of a chain; 0: none are wanted
   Backend backend = Backend::native;
   std::size_t threads = 0;  // 0: one a processor
+  std::int64_t parts = 0;   // of the items in a sweep; 0: as many as pay
 };
 
 /// One run from one start.

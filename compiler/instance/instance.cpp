@@ -187,6 +187,7 @@ Error Instance::failed(std::int32_t status) const {
 
 Result<bool> Instance::replace(const BoundData& data) {
   if (data.sizes != plate_sizes_) throw std::logic_error("data of other sizes than the code was generated for");
+  engine().forget_parts();
   place_data(data);
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);
@@ -194,6 +195,7 @@ Result<bool> Instance::replace(const BoundData& data) {
 }
 
 Result<bool> Instance::put_draw(const std::vector<std::vector<double>>& values) {
+  engine().forget_parts();
   std::vector<NamedArray> of_members;
   for (std::size_t k = 0; k < values.size(); ++k) {
     const model::Variable& v = model_.variables[k];
@@ -289,6 +291,7 @@ Result<std::vector<NamedArray>> Instance::with_members_joined(std::vector<NamedA
 
 Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::string& source) {
   bool of_items = false;
+  engine().forget_parts();
   const Result<std::vector<NamedArray>> joined = with_members_joined(given, source);
   if (!joined) return joined.error();
   for (const NamedArray& a : *joined) {

@@ -109,6 +109,7 @@ std::string_view name_of(StartKind kind) {
 }
 
 std::int32_t random_start(const Started& s, StartKind kind, Rng rng) {
+  s.engine.forget_parts();
   const Picks picks(s.engine);
   const machine::View view = s.engine.machine().view();
   Clustering clustering{s, {}};

@@ -292,6 +292,9 @@ class Writer {
   }
 
   static std::int64_t position(const std::optional<std::size_t>& f) { return f ? static_cast<std::int64_t>(*f) : -1; }
+  std::int64_t outside(std::size_t function) const {
+    return std::llround(std::min(operations_of(m_, l_, function), kMostOperations));
+  }
 
   void write_steps() {
     const std::optional<model::PlateId> batch = batch_plate(m_, l_);
@@ -328,6 +331,7 @@ class Writer {
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
         row.scratch = write_list(work.scratch);
         if (work.divisible) row.operations = 1 + std::llround(std::min(work.operations, kMostOperations));
+        if (!turn.refresh) row.outside = outside(s->tables);
         for (std::size_t k = 0; k < s->picks.size(); ++k)
           t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
                               s->known_picks[k].valid() ? index(s->known_picks[k]) : -1});
@@ -338,6 +342,7 @@ class Writer {
         row.local = s_.local[u.block.index()];
         row.seeded = is_category_chain(u.block);
         row.update = static_cast<std::int64_t>(u.function);
+        row.outside = outside(u.function);
         row.block = static_cast<std::int64_t>(u.block.index());
         if (u.gradient.valid()) row.gradient = index(u.gradient);
       }

@@ -170,4 +170,8 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
   return out;
 }
 
+double operations_of(const model::Model& m, const loops::Lowered& l, std::size_t function) {
+  return Count(m, l).block(l.program.functions[function].body);
+}
+
 }  // namespace lehr

@@ -13,7 +13,10 @@ struct Workload {
   double operations = 0;                 // of an item of average length: a guess
 };
 
-/// `size_values` of the program must be known.
+/// `size_values` of the program must be known, here and below.
 Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops::StageFunctions& stage);
+
+/// Of a function as a whole: a guess.
+double operations_of(const model::Model& m, const loops::Lowered& l, std::size_t function);
 
 }  // namespace lehr

@@ -34,6 +34,8 @@ constexpr FitNumber kNumbers[] = {
      "runs from different starts; the best ELBO is kept"},
     {"threads", "threads", &FitOptions::threads, kThreadsRange,
      "that share out the items, 0: one a processor; the result does not depend on it"},
+    {"parts", "parts", &FitOptions::parts, kThreadsRange,
+     "of the items in a sweep, after each of which the other variables are updated; 0: as many as pay, 1: one"},
     {"seed", "seed", &FitOptions::seed, kSeedRange, "seed of the start values"},
 };
 
@@ -202,7 +204,8 @@ Result<FitSettings> settings_of(const FitOptions& o) {
                      .seed = o.seed,
                      .start = *start,
                      .save_locals = o.save_locals,
-                     .threads = static_cast<std::size_t>(o.threads)};
+                     .threads = static_cast<std::size_t>(o.threads),
+                     .parts = o.parts};
 }
 
 }  // namespace lehr

@@ -49,10 +49,22 @@ std::int32_t share_out(const Machine& m, const StepRow& stage, std::span<const I
   return work_on(m, 0, runs, work);
 }
 
+std::int32_t update_parts(const Machine& m, const StepRow& stage, const Division& d, const ItemWork& work) {
+  const std::int64_t items = m.view().extent(stage.items);
+  for (std::int64_t k = d.first; k < d.last; ++k) {
+    clear(m, statistics_of(*m.model, stage));
+    const ItemRange part{items * k / d.count, items * (k + 1) / d.count};
+    if (const std::int32_t status = share_out(m, stage, {&part, 1}, work)) return status;
+    d.merge(d.context, stage, k);
+  }
+  return 0;
+}
+
 std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& plan) {
   clear(m, statistics_of(*m.model, stage));
   if (const std::int32_t status = call(m, stage.tables)) return status;
   const ItemWork work{stage.update, plan.form && !stage.refresh && one_stage(*m.model)};
+  if (stage.batched && plan.division) return update_parts(m, stage, *plan.division, work);
   const std::int32_t status = stage.batched && !plan.batch.empty() ? share_out(m, stage, plan.batch, work)
                                                                    : each_slice(m, stage, [&](ItemRange slice) {
                                                                        return share_out(m, stage, {&slice, 1}, work);

@@ -107,6 +107,14 @@ struct Update {
   std::int32_t (*run)(void* context, const StepRow& step);
 };
 
+/// Items of the batched stage part by part: parts first, ..., last - 1 of `count` equal ones in one turn. After each,
+/// its statistics are in place, which `merge` makes those of all items.
+struct Division {
+  void* context;
+  void (*merge)(void* context, const StepRow& stage, std::int64_t part);
+  std::int64_t count, first, last;
+};
+
 enum class Which {
   all,
   local,  // blocks of the items
@@ -120,6 +128,7 @@ struct Plan {
   double scale = 1;                       // of the statistics of batched stages: what they stand for / what is visited
   bool form = false;                      // items begin at their priors, where one stage holds all local blocks
   const Update* update = nullptr;
+  const Division* division = nullptr;  // without a batch and without a window
 };
 
 /// Every step in order. With `form`, stages whose second turn would change nothing are passed over unless all is swept.

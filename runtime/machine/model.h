@@ -76,6 +76,7 @@ struct StepRow {
   std::int64_t first_data_sum, data_sums;    // before `data`; both among Model::statistics
   std::int64_t first_scratch, scratch;       // that a worker of its own needs; also among them
   std::int64_t operations;                   // of an item, about; 0: items cannot be shared out
+  std::int64_t outside;                      // operations of `tables`, or of the update of a block outside the items
   std::int64_t first_pick, picks;
   std::int64_t block;     // updated by the step; -1: a stage
   std::int64_t gradient;  // buffer of the norms that Weights::memory measures, -1: none

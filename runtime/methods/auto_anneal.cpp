@@ -79,7 +79,7 @@ class Run {
     Weights w;
     w.local_data = w.global_data = 1 / temperature;
     e_.set(w);
-    check(sweep(e_, o_));
+    check(sweep(e_, o_, {.parts = temperature > 1 && shown}));
     check(e_.elbo(elbo_));
     ++out_.iterations;
     if (!check_elbo(elbo_.value, out_)) throw Stop{Status::numerical_failure};
@@ -155,11 +155,8 @@ class Run {
   /// A little of a fresh random start mixed into the global parameters, so that equal components can part.
   void shake(double share) {
     if (share <= 0) return;
-    const State q = e_.save();
-    e_.set({});
-    check(e_.restart(o_.seed + 7919 * static_cast<std::uint64_t>(out_.iterations), {}));
-    const Parameters random = e_.global_parameters();
-    e_.load(q);
+    Parameters random;
+    check(e_.random_parameters(o_.seed + 7919 * static_cast<std::uint64_t>(out_.iterations), {}, random));
     const std::vector<std::int64_t> buffers = e_.global_buffers();
     for (std::size_t k = 0; k < buffers.size(); ++k) {
       const std::span<double> x = e_.reals(buffers[k]);

@@ -93,26 +93,17 @@ void replace(const Engine& e, const StepRow& block, const Parameters& by) {
   }
 }
 
-/// Factors of a random start, which noise mixes in; those of the engine stay.
-std::int32_t draw_noise(const Engine& e, const CaviOptions& options, std::int64_t iteration, Parameters& random) {
-  const auto q = e.save();
-  e.set({});
-  if (const std::int32_t status =
-          e.restart(options.seed + static_cast<std::uint64_t>(iteration), options.annealing.noise_start))
-    return status;
-  random = e.global_parameters();
-  e.load(q);
-  return 0;
-}
-
 /// One sweep at the temperature of its number, and its ELBO.
 std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::int64_t iteration, Elbo& elbo) {
   const double t = options.annealing.temperature(iteration), noise = options.annealing.noise(iteration);
   Weights weights = weights_at(options.annealing, t);
   Parameters random;
-  SweepPlan plan;
+  // Temperatures that fall are followed as closely as can be; to settle, leaps after plain sweeps do better.
+  SweepPlan plan{.parts = options.annealing.active(iteration) && noise == 0};
   if (noise > 0) {
-    if (const std::int32_t status = draw_noise(e, options, iteration, random)) return status;
+    if (const std::int32_t status = e.random_parameters(options.seed + static_cast<std::uint64_t>(iteration),
+                                                        options.annealing.noise_start, random))
+      return status;
     weights.step = 1 - noise;
     plan.update = [&](const StepRow& block) {
       replace(e, block, random);

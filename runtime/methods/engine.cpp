@@ -58,6 +58,7 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
     }
   }
   work_with(0);
+  divide(0);
   set({});
 }
 
@@ -65,6 +66,12 @@ void Engine::work_with(std::size_t threads, const ShareSize& least) {
   // An interpreter may throw.
   workers_ = std::make_unique<Workers>(machine_.code ? 1 : threads, least);
   machine_.workers = workers_->hook();
+}
+
+void Engine::divide(std::int64_t parts) {
+  if (parts == 0) parts = Parts::choose(machine_);
+  parts_ = std::make_unique<Parts>(
+      Parts::can_divide(machine_) ? std::clamp<std::int64_t>(parts, 1, std::max<std::int64_t>(1, items())) : 1);
 }
 
 void Engine::resize(std::int64_t buffer, std::size_t length) {
@@ -91,6 +98,7 @@ void Engine::load(const std::vector<std::vector<double>>& saved) const {
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
     if (is_state(model().buffers[b])) std::ranges::copy(*from++, reals(b).begin());
   }
+  forget_parts();
 }
 
 std::vector<std::int64_t> Engine::global_buffers() const {
@@ -108,6 +116,17 @@ Parameters Engine::global_parameters() const {
     out.emplace_back(x.begin(), x.end());
   }
   return out;
+}
+
+std::int32_t Engine::random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const {
+  const bool known = parts_->known();
+  const std::vector<std::vector<double>> q = save();
+  set({});
+  if (const std::int32_t status = restart(seed, kind)) return status;
+  out = global_parameters();
+  load(q);
+  parts_->remember(known);
+  return 0;
 }
 
 }  // namespace lehr

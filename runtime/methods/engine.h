@@ -12,6 +12,7 @@
 #include "runtime/machine/start.h"
 #include "runtime/methods/item_window.h"
 #include "runtime/methods/memory.h"
+#include "runtime/methods/parts.h"
 #include "runtime/methods/workers.h"
 
 namespace lehr {
@@ -37,6 +38,13 @@ class Engine {
   /// Items in shares on this many threads, 0 for one a processor, as it is from the beginning; the numbers do not
   /// depend on it.
   void work_with(std::size_t threads, const ShareSize& least = {});
+
+  /// Items in parts, each followed by the updates outside the items, by sweeps over all of them; 0: as many as pay. One
+  /// where they cannot be.
+  void divide(std::int64_t parts);
+  /// By whoever replaces factors of items but by sweeps and `load`.
+  void forget_parts() const { parts_->forget(); }
+  Parts& parts() const { return *parts_; }
 
   const machine::Model& model() const { return *machine_.model; }
   const machine::Machine& machine() const { return machine_; }
@@ -66,6 +74,8 @@ class Engine {
   /// Buffers of the global parameters, in the order of the interface.
   std::vector<std::int64_t> global_buffers() const;
   Parameters global_parameters() const;
+  /// Those of a fresh random start; what is in place stays. 0, or a status of the generated code.
+  std::int32_t random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const;
 
   std::function<std::string(std::int32_t status)> describe;  // what a status code of the generated code means
   /// A fresh random start in place of the present factors, of the run's kind unless another is named; 0, or a status of
@@ -79,6 +89,7 @@ class Engine {
   machine::Machine machine_;
   std::unique_ptr<ItemWindow> window_;
   std::unique_ptr<Workers> workers_;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace lehr

@@ -26,6 +26,8 @@ machine::Machine with_accuracy(const Engine& e, const SweepOptions& o) {
 }  // namespace
 
 std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
+  if (plan.parts && e.parts().count() > 1) return e.parts().pass(with_accuracy(e, options), {.form = options.fresh});
+  e.forget_parts();
   const std::vector<ItemRange> runs = plan.batch ? runs_of(*plan.batch) : std::vector<ItemRange>();
   const auto call = [](void* context, const StepRow& step) {
     return (*static_cast<const std::function<std::int32_t(const StepRow&)>*>(context))(step);

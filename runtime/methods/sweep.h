@@ -25,6 +25,7 @@ struct SweepPlan {
   std::function<std::int32_t(const StepRow&)> update =
       {};              // of a block outside the items, instead of calling its function
   bool again = false;  // the items were formed by the sweep before
+  bool parts = false;  // an incremental pass, see Parts; what the other members ask for is left out then
 };
 
 /// Nonzero: a status of the generated code.

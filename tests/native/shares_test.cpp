@@ -43,6 +43,14 @@ double few_sweeps(const Engine& e) {
   return run_cavi(e, o, [](const SweepReport&) { return true; }).elbo;
 }
 
+double few_parts(const Engine& e) {
+  Elbo out;
+  for (int k = 0; k < 3; ++k)
+    CHECK(sweep(e, {}, {.parts = true}) == 0);
+  CHECK(e.elbo(out) == 0);
+  return out.value;
+}
+
 double few_steps(const Engine& e) {
   SviOptions o;
   o.batch = 9;
@@ -61,7 +69,8 @@ double few_draws(const Engine& e) {
   return log_joint;
 }
 
-void check(Instance& instance, const std::function<double(const Engine&)>& method) {
+/// `rounding`: what the order of sums may come to.
+void check(Instance& instance, const std::function<double(const Engine&)>& method, double rounding = 1e-9) {
   Engine& e = instance.engine();
   e.work_with(1, kSmall);
   const Numbers alone = after(instance, method);
@@ -72,7 +81,7 @@ void check(Instance& instance, const std::function<double(const Engine&)>& metho
   }
   e.work_with(1, kOne);
   const Numbers together = after(instance, method);
-  CHECK(test::difference(alone, together) < 1e-9);
+  CHECK(test::difference(alone, together) < rounding);
 }
 
 }  // namespace
@@ -85,6 +94,9 @@ TEST_CASE("every model: any number of threads gives the same bits") {
       CHECK(std::ranges::none_of(instance.engine().steps(),
                                  [](const StepRow& s) { return s.stage && s.operations <= 0; }));
       check(instance, few_sweeps);
+      instance.engine().divide(2);
+      check(instance, few_parts, 1e-8);
+      instance.engine().divide(1);
       if (!instance.engine().minibatches()) continue;
       check(instance, few_steps);
       Instance window(p->front, p->data, {.batches = true}, Backend::native, 9);
