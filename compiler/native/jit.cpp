@@ -59,8 +59,11 @@ Jit::Jit(const loops::Program& program, const Options& options) : impl_(std::mak
   llvm::LLVMContext context;
   const auto module = make_module(program, options, *target, context);
   const ObjectCache cache = ObjectCache::of_user();
-  const std::string key = cache.key(
-      {bitcode(*module), target->getTargetCPU(), target->getTargetFeatureString(), std::to_string(options.level)});
+  std::string key;
+  if (cache.is_there()) {
+    key = cache.key(
+        {bitcode(*module), target->getTargetCPU(), target->getTargetFeatureString(), std::to_string(options.level)});
+  }
   std::optional<std::string> object = cache.find(key);
   if (!object) {
     optimise(*module, *target, options.level);

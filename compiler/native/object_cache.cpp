@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kDigest = 64;  // characters
 
-std::string digest(std::initializer_list<std::string_view> parts) {
+std::string digest(const std::vector<std::string_view>& parts) {
   llvm::SHA256 sum;
   for (const std::string_view part : parts) {
     sum.update(std::to_string(part.size()) + ":");
@@ -86,10 +86,9 @@ ObjectCache ObjectCache::of_user(std::uintmax_t most_bytes) { return {folder_of_
 
 std::string ObjectCache::key(std::initializer_list<std::string_view> parts) const {
   if (folder_.empty() || build_id().empty()) return "";
-  std::string all;
-  for (const std::string_view part : parts)
-    all += digest({part});
-  return digest({build_id(), LLVM_VERSION_STRING, all});
+  std::vector<std::string_view> all{build_id(), LLVM_VERSION_STRING};
+  all.insert(all.end(), parts);
+  return digest(all);
 }
 
 std::optional<std::string> ObjectCache::find(const std::string& key) const {

@@ -17,6 +17,7 @@ class ObjectCache {
   static ObjectCache of_user(std::uintmax_t most_bytes = std::uintmax_t{512} << 20);
   ObjectCache(std::string folder, std::uintmax_t most_bytes) : folder_(std::move(folder)), most_(most_bytes) {}
 
+  bool is_there() const { return !folder_.empty(); }
   /// The key of what an object is made from: these parts, and the compiler that is running; empty where there is no
   /// cache, or the compiler cannot tell itself from others.
   std::string key(std::initializer_list<std::string_view> parts) const;
