@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -136,36 +135,30 @@ class Hoist {
  private:
   /// `around`: arrays that the function mentions outside the block.
   void block(Block& b, const std::set<BufferId>& around) {
-    std::vector<std::set<BufferId>> mentioned;
-    std::map<BufferId, std::size_t> times;
+    std::set<BufferId> once, outside = around;
     for (const Stmt& s : b) {
       const Effects x = effects_of(p_, s);
-      mentioned.push_back(x.loads);
-      mentioned.back().insert(x.stores.begin(), x.stores.end());
-      for (const BufferId array : mentioned.back())
-        ++times[array];
-    }
-    for (std::size_t k = 0; k < b.size(); ++k) {
-      auto* branch = std::get_if<If>(&b[k].node);
-      auto* loop = std::get_if<For>(&b[k].node);
-      if (!branch && !loop) continue;
-      std::set<BufferId> outside = around;
-      for (const auto& [array, n] : times) {
-        if (n > (mentioned[k].contains(array) ? 1U : 0U)) outside.insert(array);
+      std::set<BufferId> mentioned = x.loads;
+      mentioned.insert(x.stores.begin(), x.stores.end());
+      for (const BufferId array : mentioned) {
+        if (!once.insert(array).second) outside.insert(array);
       }
-      if (branch) {
+    }
+    for (Stmt& s : b) {
+      if (auto* branch = std::get_if<If>(&s.node)) {
         block(branch->then_block, outside);
         block(branch->else_block, outside);
-        continue;
       }
+      auto* loop = std::get_if<For>(&s.node);
+      if (!loop) continue;
       block(loop->body, outside);
       Block before = taken_out_of(*loop, outside);
       if (before.empty()) continue;
       // The loop may have no turn at all.
       p_.exprs.push_back({Type::boolean, Binary{BinaryOp::less, loop->begin, loop->end}});
       const ExprId turns(p_.exprs.size() - 1);
-      before.push_back(std::move(b[k]));
-      b[k] = Stmt{If{turns, std::move(before), {}}};
+      before.push_back(std::move(s));
+      s = Stmt{If{turns, std::move(before), {}}};
     }
   }
 

@@ -440,7 +440,7 @@ m("const ItemRange part{items * k / d.count, «items * (k + 1) / d.count»};", "
 m("const bool sweep = !known_ || «!are_total(m, stage)»;", "false")
 
 m = area("loop-invariant code", "passes|passes_every_model")
-m("if («n > (mentioned[k].contains(array) ? 1U : 0U)») outside.insert(array);", "n > 1U")
+m("if («!once.insert(array).second») outside.insert(array);", "false")
 m("meet(x.assigns, rest.assigns) || «meet(x.stores, before.loads)» ||", "false")
 m("return slices_.contains(b) || («scratch && !around_.contains(b)»);", "scratch")
 m("if (load && load->buffer == b) good = good && «k > filled» && axis_of(load->indices) == axis;", "true")
