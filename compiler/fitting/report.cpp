@@ -35,6 +35,7 @@ json annealing(const AutoReport& r) {
   return {{"plain_elbo", r.plain_elbo},
           {"plain_sweeps", r.plain_sweeps},
           {"melting_temperature", r.melting},
+          {"temperatures_of", r.kind == Annealing::Kind::entropy ? "entropies" : "data"},
           {"entropy_curve", curve(r.heating)},
           {"arms", arms(r)},
           {"plateau", r.plateau}};
@@ -83,12 +84,13 @@ std::string text_of(const SearchReport& r, const Outcome& outcome) {
   for (const SearchReport::Start& s : r.starts) {
     if (s.converged && (!best || s.elbo > best->elbo)) best = &s;
   }
-  if (!best) return "";
+  const bool melted = r.fresh && std::ranges::any_of(r.arms, &AutoReport::Arm::kept);
+  if (!best && !melted) return "";
   const double annealed_to = r.moves.plates.empty() ? outcome.elbo : r.moves.before;
+  const bool gained = melted || annealed_to > best->elbo + 1e-6 * std::abs(best->elbo);
   return fmt::format("searched {} starts ({} alike) and {} annealed: best from {}{}, ELBO {:.6f}; {} sweeps\n",
-                     r.starts.size(), same, annealed, name_of(best->kind),
-                     annealed_to > best->elbo + 1e-6 * std::abs(best->elbo) ? ", then annealed" : "", annealed_to,
-                     r.sweeps - r.moves.sweeps) +
+                     r.starts.size(), same, annealed, name_of(melted ? StartKind::flat : best->kind),
+                     gained ? ", then annealed" : "", annealed_to, r.sweeps - r.moves.sweeps) +
          text_of(r.moves, outcome);
 }
 
@@ -101,6 +103,8 @@ std::string text_of(const AutoReport& r, const Outcome& outcome) {
   if (r.melting == 0) return out + kNothingMelted;
   out += fmt::format("melting temperature {:.2f} (entropy of the discrete local variables risen by 70 % of its way)\n",
                      r.melting);
+  if (r.kind == Annealing::Kind::entropy)
+    out += "temperatures of all entropies: annealing the data would leave priors of local variables as they are\n";
   if (r.plateau) out += "the entropy rose in two steps: one arm more, from the first\n";
   for (const AutoReport::Arm& a : r.arms)
     out += fmt::format("arm from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.kept ? ", kept" : "");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "runtime/methods/outlook.h"
 
@@ -31,31 +32,38 @@ class Run {
 
   void all() {
     check(prepare_statistics(e_));
-    converge(o_.max_iterations);
+    converge(o_.fresh ? 1 : o_.max_iterations);
     best_ = e_.save();
     best_elbo_ = report_.plain_elbo = elbo_.value;
     report_.plain_sweeps = out_.iterations;
+    if (keeps_local_priors(e_)) report_.kind = form_.kind = Annealing::Kind::entropy;
+    report_.fresh = o_.fresh;
     if (!melt()) {
       out_.elbo = best_elbo_;  // the last sweep was a hot one
       return;
     }
+    if (o_.fresh) {
+      check(e_.restart(o_.seed, StartKind::flat));
+      check(prepare_statistics(e_));
+      plain_ = e_.save();
+    }
     const double t = report_.melting;
     double best_share = 0.7;
     for (const double share : {o_.hasty ? 1.0 : 0.7, o_.hasty ? 0.7 : 1.0}) {
-      const bool kept = arm(plain(), share * t, o_.arm, 1e-3);
+      const bool kept = arm(plain(), at_share(t, share), o_.arm, 1e-3);
       if (kept) best_share = share;
-      if (o_.hasty && !kept && is_best(elbo_.value)) break;
+      if (o_.fresh || (o_.hasty && !kept && is_best(elbo_.value))) break;
     }
-    if (best_share == 1.0) arm(best_, t, 2 * o_.arm, 1e-3);
-    if (report_.plateau) arm(plain(), 0.75 * early_, o_.arm, 1e-3);
+    if (best_share == 1.0 || of_entropies()) arm(best_, at_share(t, best_share), 2 * o_.arm, 1e-3);
+    if (report_.plateau) arm(plain(), at_share(early_, 0.75), o_.arm, 1e-3);
     if (o_.cycles) {
-      arm(plain(), 3 * t, 2 * o_.arm, 1e-6);
+      arm(plain(), at_share(t, 3), 2 * o_.arm, 1e-6);
       const std::pair<double, std::int64_t> cycles[] = {
           {1.0, o_.arm}, {0.8, o_.arm}, {1.15, 2 * o_.arm}, {0.9, 2 * o_.arm}};
       std::size_t k = 0;
       do {
         const auto [share, sweeps] = cycles[k % std::size(cycles)];
-        arm(best_, share * best_share * t, sweeps, 1e-3);
+        arm(best_, at_share(t, share * best_share), sweeps, 1e-3);
         ++k;
       } while (o_.budget > 0 ? out_.iterations < o_.budget : k < std::size(cycles));
     }
@@ -68,6 +76,11 @@ class Run {
     if (status != 0) throw Stop{Status::numerical_failure, status};
   }
 
+  bool of_entropies() const { return form_.kind == Annealing::Kind::entropy; }
+
+  /// Entropies have melting temperatures near 1.
+  double at_share(double t, double share) const { return of_entropies() ? 1 + share * (t - 1) : share * t; }
+
   bool is_best(double elbo) const { return std::abs(elbo - best_elbo_) <= kSame * (1 + std::abs(best_elbo_)); }
 
   const State& plain() {
@@ -76,16 +89,14 @@ class Run {
   }
 
   void make(double temperature, bool shown = true) {
-    Weights w;
-    w.local_data = w.global_data = 1 / temperature;
-    e_.set(w);
+    e_.set(weights_at(form_, temperature));
     check(sweep(e_, o_, {.parts = temperature > 1 && shown}));
     check(e_.elbo(elbo_));
     ++out_.iterations;
     if (!check_elbo(elbo_.value, out_)) throw Stop{Status::numerical_failure};
     if (!shown) return;
     out_.elbo = elbo_.value;
-    const double objective = elbo_.value - (1 - 1 / temperature) * elbo_.data_energy;
+    const double objective = annealed_objective(form_, temperature, elbo_);
     if (!on_sweep_({out_.iterations, elbo_.value, temperature, objective})) throw Stop{Status::interrupted};
   }
 
@@ -110,7 +121,9 @@ class Run {
 
   bool melt() {
     const double cold = elbo_.discrete_entropy;
+    const Annealing::Kind kind = std::exchange(form_.kind, Annealing::Kind::data);
     make(kInfinite, false);
+    form_.kind = kind;
     const double hot = elbo_.discrete_entropy;
     e_.load(best_);
     // Nothing discrete and local, or no room above the solution: no temperature is the melting one.
@@ -194,12 +207,18 @@ class Run {
   AutoReport& report_;
   Outcome& out_;
   Elbo elbo_;
+  Annealing form_;
   State best_, plain_;
   double best_elbo_ = 0;
   double early_ = 0;  // temperature at which 0.3 of the entropy's way is made
 };
 
 }  // namespace
+
+bool keeps_local_priors(const Engine& e) {
+  Elbo parts;
+  return e.elbo(parts) == 0 && parts.local_prior != 0;
+}
 
 Outcome run_auto(const Engine& e, const AutoOptions& o, const OnSweep& on_sweep, AutoReport& report) {
   Outcome out;

@@ -1,9 +1,12 @@
 // Annealing without a schedule to give: converge, heat a copy until the entropy of its discrete local variables has
 // risen most of the way (the melting temperature), anneal the converged solution from there, keep the best. Never worse
-// than plain coordinate ascent from the same start.
+// than plain coordinate ascent from the same start. Temperatures are those of the data; of all entropies where
+// continuous local variables have priors that annealing the data leaves as they are (topic proportions): these hold a
+// solution in place otherwise.
 #pragma once
 #include <vector>
 
+#include "runtime/methods/anneal.h"
 #include "runtime/methods/cavi.h"
 
 namespace lehr {
@@ -14,6 +17,8 @@ struct AutoOptions : CaviOptions {
   std::int64_t arm = 40;    // sweeps of an arm
   /// The hotter arm first, which is the last when it ends where it began; an arm ends where it cannot become the best.
   bool hasty = false;
+  /// Does not converge first, and anneals a fresh flat start in place of what it began with.
+  bool fresh = false;
 };
 
 struct HeatingPoint {
@@ -24,6 +29,8 @@ struct AutoReport {
   double plain_elbo = 0;
   std::int64_t plain_sweeps = 0;
   double melting = 0;  // 0: there was nothing to melt
+  Annealing::Kind kind = Annealing::Kind::data;
+  bool fresh = false;  // arms began at a flat start, see AutoOptions
   std::vector<HeatingPoint> heating;
   struct Arm {
     double from = 1;  // temperature
@@ -33,6 +40,9 @@ struct AutoReport {
   std::vector<Arm> arms;
   bool plateau = false;  // the entropy rose in two steps: more than one transition
 };
+
+/// Whether local variables have priors that annealing the data leaves as they are, by the factors in place.
+bool keeps_local_priors(const Engine& engine);
 
 Outcome run_auto(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);
 

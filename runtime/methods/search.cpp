@@ -26,18 +26,19 @@ class Search {
       run([&](const OnSweep& counted) { return run_cavi(e_, o_, counted); });
       return out_;
     }
+    e_.load(arms.front().state);
+    if (keeps_local_priors(e_)) melt();
+    const double melted = best_elbo_;
     for (Arm& a : arms) {
-      if (enough()) break;
+      if (enough() || out_.status == Status::interrupted) break;
       converge(a);
-      if (out_.status == Status::interrupted) break;
     }
     if (best_.empty()) return out_;
     e_.load(best_);
-    if (out_.status == Status::interrupted) {
-      out_.elbo = best_elbo_;
-      return out_;
-    }
-    anneal();
+    out_.elbo = best_elbo_;
+    if (out_.status == Status::interrupted) return out_;
+    out_.status = best_status_;
+    if (best_elbo_ > melted) anneal();
     if (out_.status != Status::numerical_failure && out_.status != Status::interrupted) move();
     return out_;
   }
@@ -84,9 +85,22 @@ class Search {
     agree_ = agree_ && (leaders_ == 0 || std::abs(out_.elbo - best_elbo_) <= kAgree * (1 + std::abs(best_elbo_)));
     ++leaders_;
     if (out_.status == Status::numerical_failure || out_.elbo <= best_elbo_) return;
+    keep();
+    length_ = start.sweeps;
+  }
+
+  void keep() {
     best_ = e_.save();
     best_elbo_ = out_.elbo;
-    length_ = start.sweeps;
+    best_status_ = out_.status;
+  }
+
+  /// Where temperatures of all entropies apply: what they find does not depend on the start, and few starts come near.
+  void melt() {
+    AutoOptions annealed = o_;
+    annealed.hasty = annealed.fresh = true;
+    run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
+    if (out_.status != Status::numerical_failure && !report_.arms.empty()) keep();
   }
 
   /// From the best, which is in place. What relaxes within few sweeps needs few at each temperature.
@@ -94,6 +108,7 @@ class Search {
     AutoOptions annealed = o_;
     annealed.arm = std::clamp(length_, kShortestArm, o_.arm);
     annealed.hasty = true;
+    static_cast<AutoReport&>(report_) = {};
     run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
   }
 
@@ -112,6 +127,7 @@ class Search {
   Outcome out_;
   State best_;
   double best_elbo_ = -INFINITY;
+  Status best_status_ = Status::max_iter;
   std::int64_t length_ = 0;  // sweeps of the best run
   std::int64_t leaders_ = 0;
   bool agree_ = true;

@@ -51,13 +51,15 @@ def arms(got, full):
     a, t = got.report["annealing"], np.array(got.temperatures)
     melting, curve = a["melting_temperature"], a["entropy_curve"]
     share = 1.0 if a["arms"][1]["kept"] else 0.7
-    planned = [(0.7 * melting, 40), (melting, 40)] + [(melting, 80)] * (share == 1.0)
+    of_entropies = a["temperatures_of"] == "entropies"
+    at = lambda x, t=melting: 1 + x * (t - 1) if of_entropies else x * t  # noqa: E731
+    planned = [(at(0.7), 40), (melting, 40)] + [(at(share), 80)] * (share == 1.0 or of_entropies)
     if a["plateau"]:
-        planned.append((0.75 * next(x for x, f in curve if f >= 0.3), 40))
+        planned.append((at(0.75, next(x for x, f in curve if f >= 0.3)), 40))
     if full:
         cycles = [(1.0, 40), (0.8, 40), (1.15, 80), (0.9, 80)]
-        planned.append((3 * melting, 80))
-        planned += [(c * share * melting, n) for c, n in cycles] * 9
+        planned.append((at(3), 80))
+        planned += [(at(c * share), n) for c, n in cycles] * 9
     first = a["plain_sweeps"] + len(curve)  # after plain ascent and the heating
     starts = [first, *[i for i in range(first + 1, len(t)) if t[i] > 1 and t[i - 1] == 1]]
     if len(starts) != len(a["arms"]):
