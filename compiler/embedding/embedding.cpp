@@ -234,7 +234,7 @@ class Maker {
     model.hash = e_.abi;
     native::Image& image = e_.image;
     constexpr std::size_t kNumbers = offsetof(machine::Model, sizes) / 8;
-    static_assert(sizeof(machine::Model) == 8 * (kNumbers + 11), "a member for every field below");
+    static_assert(sizeof(machine::Model) == 8 * (kNumbers + 18), "a member for every field below");
     native::Image::Words numbers(kNumbers);
     std::memcpy(numbers.data(), &model, 8 * kNumbers);
     image.model.assign(numbers.begin(), numbers.end());
@@ -244,6 +244,10 @@ class Maker {
       image.model.emplace_back(std::move(w));
     image.model.emplace_back(native::Image::Functions{});
     image.model.emplace_back(t_.failures);
+    for (native::Image::Words& w : std::vector{words(t_.columns), words(t_.subjects), words(t_.component_arrays),
+                                               words(t_.heads), words(t_.allocations), words(t_.components)})
+      image.model.emplace_back(std::move(w));
+    image.model.emplace_back(t_.component_names);
 
     const auto entry = [&](const std::string& name, const std::string& function,
                            std::optional<std::int64_t> argument = {}) {

@@ -15,7 +15,7 @@ Result<Ready> SearchedAscent::prepare(const Ground& g) const {
   if (blocks.size() == 1 && !blocks[0].coupled()) return Ascent{options}.prepare(g);
   SearchOptions o = options;
   o.seed = g.run_seed();
-  o.components = g.instance.components();
+  o.components = components_of(g.engine());
   return Ready{[o, start = g.start, &e = g.engine()](const OnSweep& on_sweep, Report& report) {
                  return run_search(e, o, start, on_sweep, std::get<SearchReport>(report));
                },

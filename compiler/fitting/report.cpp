@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/fitting/method.h"
-#include "compiler/instance/start.h"
 #include "compiler/support/overloaded.h"
+#include "runtime/methods/random_start.h"
 
 namespace lehr {
 namespace {

@@ -64,15 +64,25 @@ class Functions {
 struct Instance::Compiled {
   Compiled(const Tables& tables, const loops::Lowered& l, Backend backend, std::int64_t window)
       : functions(l.program, backend),
-        model(with_functions(model_of(tables), functions)),
+        names(pointers_to(tables.component_names)),
+        model(completed(model_of(tables))),
         engine(model, l.size_values, window, functions.code()) {}
 
-  static machine::Model with_functions(machine::Model m, const Functions& f) {
-    m.functions = f.compiled();
+  static std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
+    std::vector<const char*> out;
+    for (const std::string& t : texts)
+      out.push_back(t.c_str());
+    return out;
+  }
+
+  machine::Model completed(machine::Model m) const {
+    m.functions = functions.compiled();
+    m.component_names = names.data();
     return m;
   }
 
   Functions functions;
+  std::vector<const char*> names;
   machine::Model model;
   Engine engine;
 };
@@ -220,16 +230,11 @@ Result<bool> Instance::put_draw(const std::vector<std::vector<double>>& values) 
 Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKind kind) {
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);
-  const Started started{model_, schedule_, lowered_, engine(), plate_sizes_};
-  if (const std::int32_t s = random_start(started, kind, Rng(seed, restart))) return failed(s);
-  engine().restart = [started, kind](std::uint64_t again, std::optional<StartKind> other) {
-    return random_start(started, other.value_or(kind), Rng(again, 0x57A7));
+  if (const std::int32_t s = random_start(engine(), kind, Rng(seed, restart))) return failed(s);
+  engine().restart = [&e = engine(), kind](std::uint64_t again, std::optional<StartKind> other) {
+    return random_start(e, other.value_or(kind), Rng(again, kRestarts));
   };
   return true;
-}
-
-std::vector<Components> Instance::components() {
-  return components_of({model_, schedule_, lowered_, engine(), plate_sizes_});
 }
 
 bool Instance::is_first_of_joint(const ParameterSlot& slot) const {

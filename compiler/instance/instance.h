@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "compiler/evaluate/reference.h"
-#include "compiler/instance/start.h"
 #include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
 #include "runtime/array.h"
-#include "runtime/methods/engine.h"
+#include "runtime/methods/random_start.h"
 
 namespace lehr {
 
@@ -58,9 +57,6 @@ class Instance {
   /// Global variables whose elements are the same for every value of a latent category: a solution in which the values
   /// cannot be told apart, and from which no sweep leads away.
   std::vector<std::string> equal_components() const;
-
-  /// What moves of a search can change; it refers to this instance.
-  std::vector<Components> components();
 
   /// Puts values in the place of draws, packed as a BoundArray, by VariableId; those without a value stay. Of models
   /// that draw.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/machine/component_rows.h"
 #include "compiler/machine/minibatch.h"
+#include "compiler/machine/subjects.h"
 #include "compiler/machine/workload.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
@@ -139,6 +141,7 @@ class Writer {
     least_sizes();
     write_steps();
     write_parameters();
+    write_components(m_, s_, l_, subjects_, t_);
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k)
       t_.failures.push_back(describe_status(m_, s_, loops::kFailBlock + static_cast<std::int32_t>(k)));
     for (std::size_t k = 0; k < m_.givens.size(); ++k)
@@ -308,12 +311,13 @@ class Writer {
       machine::StepRow row{};
       row.refresh = turn.refresh;
       row.tables = row.seed = row.sum = row.fresh = row.expectations = row.data = -1;
-      row.block = row.gradient = -1;
+      row.block = row.gradient = row.subject = -1;
       row.first_statistic = static_cast<std::int64_t>(t_.statistics.size());
       row.first_pick = static_cast<std::int64_t>(t_.picks.size());
       if (const auto* s = std::get_if<loops::StageFunctions>(&l_.interface.steps[turn.step])) {
         row.stage = row.local = 1;
         row.items = extent(s->item);
+        row.subject = subjects_.of({s->item});
         row.batched = batch && m_[*batch].set == m_[s->item].set;
         row.tables = static_cast<std::int64_t>(s->tables);
         row.update = turn.refresh ? position(s->refresh) : static_cast<std::int64_t>(s->update);
@@ -384,6 +388,7 @@ class Writer {
       row.auxiliary = v.auxiliary && !model::is_joint(v);
       row.event = v.event.empty() ? 1 : extent(v.event[0]);
       row.partner = -1;
+      row.subject = subjects_.of(v.axes);
       for (std::size_t k = 0; k < slots.size(); ++k) {
         if (slots[k].variable == slot.variable && are_partners(parameter_role(slots[k]), parameter_role(slot)))
           row.partner = static_cast<std::int64_t>(k);
@@ -397,6 +402,7 @@ class Writer {
   const loops::Lowered& l_;
   const loops::Program& p_;
   Tables t_;
+  Subjects subjects_{m_, l_, t_};
 };
 
 }  // namespace
@@ -425,6 +431,12 @@ machine::Model model_of(const Tables& t) {
   point(m.statistics, m.statistic_count, t.statistics);
   point(m.parameters, m.parameter_count, t.parameters);
   point(m.summed, m.summed_count, t.summed);
+  point(m.columns, m.column_count, t.columns);
+  point(m.subjects, m.subject_count, t.subjects);
+  point(m.component_arrays, m.component_array_count, t.component_arrays);
+  point(m.heads, m.head_count, t.heads);
+  point(m.allocations, m.allocation_count, t.allocations);
+  point(m.components, m.components_count, t.components);
   m.failure_count = static_cast<std::int64_t>(t.failures.size());
   return m;
 }

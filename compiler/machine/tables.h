@@ -21,7 +21,14 @@ struct Tables {
   std::vector<machine::ParameterRow> parameters;  // as in the interface
   std::vector<std::int64_t> summed;
   std::vector<std::string> failures;  // by block, then by given
-  machine::Model model = {};          // numbers only: `view_of` adds the tables
+  std::vector<machine::ColumnsRow> columns;
+  std::vector<machine::SubjectRow> subjects;
+  std::vector<machine::ComponentArrayRow> component_arrays;
+  std::vector<machine::HeadRow> heads;
+  std::vector<machine::AllocationRow> allocations;
+  std::vector<machine::ComponentsRow> components;
+  std::vector<std::string> component_names;
+  machine::Model model = {};  // numbers only: `view_of` adds the tables
 
   machine::Extent extent(const loops::Program& p, loops::SizeId size) const;
 };

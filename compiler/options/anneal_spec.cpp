@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "compiler/instance/start.h"
 #include "compiler/options/option_ranges.h"
 #include "runtime/files/atomic_file.h"
+#include "runtime/methods/random_start.h"
 
 namespace lehr {
 namespace {

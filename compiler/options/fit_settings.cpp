@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "compiler/instance/start.h"
 #include "compiler/options/anneal_spec.h"
 #include "compiler/support/overloaded.h"
+#include "runtime/methods/random_start.h"
 
 namespace lehr {
 namespace {

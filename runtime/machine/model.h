@@ -80,6 +80,7 @@ struct StepRow {
   std::int64_t first_pick, picks;
   std::int64_t block;     // updated by the step; -1: a stage
   std::int64_t gradient;  // buffer of the norms that Weights::memory measures, -1: none
+  std::int64_t subject;   // the items of a stage, -1
 };
 struct PickRow {
   std::int64_t buffer;
@@ -111,6 +112,55 @@ struct ParameterRow {
   std::int64_t of_items, local, streamed, chain, auxiliary;  // 0 or 1; of_items: updated in an item stage
   Extent event;                                              // of the variable's event axis, 1 for scalars
   std::int64_t partner;  // parameter row of a mean's precision and of a precision's mean, -1: none
+  std::int64_t subject;  // the elements of its variable
+};
+
+/// What was observed of the elements of a subject: see runtime/methods/columns.h.
+enum class ColumnForm : std::int64_t {
+  rows,    // as many values for each element
+  ragged,  // a row of a nested plate for each
+  named    // values whose data name the element, by what else they name there
+};
+struct ColumnsRow {
+  ColumnForm form;
+  std::int64_t buffer;               // of the values
+  std::int64_t by;                   // ragged: row offsets; named: which element; -1
+  std::int64_t other;                // named: the other element, -1: none
+  Extent others;                     // elements of its plate
+  std::int64_t covariate;            // 1: given beside what was observed, not observed itself
+  std::int64_t first_inner, inners;  // axes of a value, among Model::axes
+};
+/// Elements over some axes (among Model::axes).
+struct SubjectRow {
+  std::int64_t first_axis, axes;
+  std::int64_t first_columns, columns;
+};
+
+/// The values of a category that could change places: see runtime/methods/components.h.
+enum class ComponentKind : std::int64_t {
+  statistic,       // sums over items
+  responsibility,  // probabilities of a stored category, over [..., component]
+  pair,            // of neighbours in a chain of them
+  proportion,      // concentrations of a factor of the items over the components
+  factor           // anything else of q
+};
+struct ComponentArrayRow {
+  ComponentKind kind;
+  std::int64_t buffer;
+  std::uint64_t axes;  // a bit for each axis over the components
+};
+struct HeadRow {
+  std::int64_t most, all;  // buffers of sums over all components but the last, and over all
+};
+struct AllocationRow {
+  std::int64_t step, buffer, sums;  // see runtime/methods/components.h
+  std::int64_t subject;
+};
+struct ComponentsRow {
+  Extent count;
+  std::int64_t ordered;
+  std::int64_t first_array, arrays, first_count, counts;  // among Model::component_arrays
+  std::int64_t first_head, heads, first_allocation, allocations;
 };
 
 struct Model {
@@ -123,7 +173,8 @@ struct Model {
   std::int64_t random_key;  // of draws, see runtime/machine/random.h; -1: nothing is drawn
   std::int64_t batch_slot;  // of the size that minibatches scale, -1: no minibatches
   std::int64_t size_count, axis_count, buffer_count, array_count, step_count, pick_count, statistic_count,
-      parameter_count, summed_count, function_count, failure_count, block_count;
+      parameter_count, summed_count, function_count, failure_count, block_count, column_count, subject_count,
+      component_array_count, head_count, allocation_count, components_count;
   const SizeRow* sizes;
   const Extent* axes;
   const BufferRow* buffers;
@@ -135,6 +186,13 @@ struct Model {
   const std::int64_t* summed;  // buffers that `prepare` fills with sums over the items of a minibatch
   const lehr_function* functions;
   const char* const* failures;  // what the statuses of the generated functions mean: of blocks, then of data
+  const ColumnsRow* columns;
+  const SubjectRow* subjects;
+  const ComponentArrayRow* component_arrays;
+  const HeadRow* heads;
+  const AllocationRow* allocations;
+  const ComponentsRow* components;
+  const char* const* component_names;  // of their plates
 };
 
 /// A model and its memory.

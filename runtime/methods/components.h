@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/methods/engine.h"
+
 namespace lehr {
 
 /// One row an element, standardised; no columns: nothing was observed of them.
@@ -17,13 +19,7 @@ struct Features {
 
 /// A buffer with axes over the components.
 struct ComponentArray {
-  enum class Kind {
-    statistic,       // sums over items
-    responsibility,  // probabilities of a stored category, over [..., component]
-    pair,            // of neighbours in a chain of them
-    proportion,      // concentrations of a factor of the items over the components
-    factor           // anything else of q
-  };
+  using Kind = machine::ComponentKind;
   Kind kind;
   std::int64_t buffer;
   std::vector<std::size_t> axes;  // positions
@@ -46,5 +42,8 @@ struct Components {
   std::vector<std::pair<std::int64_t, std::int64_t>> heads;  // sums over all components but the last; over all
   std::vector<Allocation> allocations;
 };
+
+/// Those of the engine's model that have two values at least. They refer to the engine.
+std::vector<Components> components_of(const Engine& engine);
 
 }  // namespace lehr

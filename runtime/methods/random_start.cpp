@@ -1,38 +1,36 @@
-#include "compiler/instance/start.h"
+#include "runtime/methods/random_start.h"
 
 #include <algorithm>
 #include <map>
 
 #include "runtime/machine/items.h"
+#include "runtime/methods/columns.h"
 
 namespace lehr {
 namespace {
 
 /// Clusters of what was observed, for the starts that ask for them.
 struct Clustering {
-  const Started& s;
+  const Engine& e;
   std::vector<std::int64_t> found;
 
-  const std::int64_t* of(const std::vector<model::PlateId>& axes, std::int64_t k, Rng& rng) {
-    found = cluster(s, axes, k, rng);
+  const std::int64_t* of(std::int64_t subject, std::int64_t k, Rng& rng) {
+    found = cluster(columns_of(e, subject, false), k, rng);
     return found.empty() ? nullptr : found.data();
   }
 };
 
 const std::int64_t* of_parameter(void* context, std::int64_t parameter, std::int64_t k, Rng& rng) {
   auto& c = *static_cast<Clustering*>(context);
-  const loops::ParameterSlot& slot = c.s.lowered.interface.parameters[static_cast<std::size_t>(parameter)];
-  const std::int64_t* found = c.of(c.s.model[slot.variable].axes, k, rng);
-  const std::size_t elements =
-      c.s.engine.machine().view().length(static_cast<std::int64_t>(slot.buffer.index())) / static_cast<std::size_t>(k);
+  const machine::ParameterRow& row = c.e.model().parameters[parameter];
+  const std::int64_t* found = c.of(row.subject, k, rng);
+  const std::size_t elements = c.e.machine().view().length(row.buffer) / static_cast<std::size_t>(k);
   return c.found.size() == elements ? found : nullptr;
 }
 
 const std::int64_t* of_step(void* context, std::int64_t step, std::int64_t k, Rng& rng) {
   auto& c = *static_cast<Clustering*>(context);
-  const loops::Interface& io = c.s.lowered.interface;
-  const auto& stage = std::get<loops::StageFunctions>(io.steps[io.sweep[static_cast<std::size_t>(step)].step]);
-  return c.of({stage.item}, k, rng);
+  return c.of(c.e.steps()[static_cast<std::size_t>(step)].subject, k, rng);
 }
 
 /// What elements of the items take, as long as their factors are not in memory: by parameter, -1 for nothing.
@@ -108,17 +106,16 @@ std::string_view name_of(StartKind kind) {
   return std::ranges::find(kKinds, kind, &std::pair<std::string_view, StartKind>::second)->first;
 }
 
-std::int32_t random_start(const Started& s, StartKind kind, Rng rng) {
-  s.engine.forget_parts();
-  const Picks picks(s.engine);
-  const machine::View view = s.engine.machine().view();
-  Clustering clustering{s, {}};
+std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
+  e.forget_parts();
+  const Picks picks(e);
+  const machine::View view = e.machine().view();
+  Clustering clustering{e, {}};
   TakenValues values{view};
   const machine::Clusters clusters{&clustering, of_parameter, of_step};
   const machine::Taken taken{&values, take_value, put_run};
   std::vector<std::int64_t> order(machine::order_length(view));
-  return machine::start(s.engine.machine(),
-                        {kind, &clusters, order.data(), s.engine.machine().window ? &taken : nullptr}, rng);
+  return machine::start(e.machine(), {kind, &clusters, order.data(), e.machine().window ? &taken : nullptr}, rng);
 }
 
 }  // namespace lehr

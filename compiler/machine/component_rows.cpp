@@ -1,0 +1,174 @@
+#include "compiler/machine/component_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "compiler/schedule/exchangeable.h"
+
+namespace lehr {
+namespace {
+
+using Kind = machine::ComponentKind;
+using conditionals::BlockId;
+using machine::ComponentArrayRow;
+using schedule::Exchangeable;
+
+struct Found {
+  machine::ComponentsRow row{};
+  std::vector<ComponentArrayRow> arrays, counts;
+  std::vector<machine::HeadRow> heads;
+  std::vector<machine::AllocationRow> allocations;
+};
+
+class Finder {
+ public:
+  Finder(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l, Subjects& subjects,
+         const Tables& t, const Exchangeable& x)
+      : m_(m), s_(s), l_(l), p_(l.program), subjects_(subjects), t_(t), x_(x), size_(l.plate_sizes[x.plate.index()]) {}
+
+  std::optional<Found> find() {
+    out_.row.count = t_.extent(p_, size_);
+    out_.row.ordered = x_.ordered;
+    for (std::size_t b = 0; b < p_.buffers.size(); ++b)
+      add(loops::BufferId(b));
+    add_counts();
+    add_heads();
+    for (BlockId b : x_.categories)
+      add_allocation(b);
+    if (out_.counts.empty() || out_.allocations.empty()) return std::nullopt;
+    return std::move(out_);
+  }
+
+ private:
+  static std::int64_t position(loops::BufferId b) { return static_cast<std::int64_t>(b.index()); }
+  const conditionals::Block& block(BlockId b) const { return s_.conditionals[b]; }
+  const model::Variable& variable(BlockId b) const { return m_[block(b).variable]; }
+
+  std::uint64_t axes_of(loops::BufferId b) const {
+    std::uint64_t out = 0;
+    for (std::size_t k = 0; k < p_[b].axes.size(); ++k) {
+      if (p_[b].axes[k] == size_) out |= std::uint64_t{1} << k;
+    }
+    return out;
+  }
+
+  void add(loops::BufferId b) {
+    using From = loops::Role;
+    const loops::Buffer& buffer = p_[b];
+    const bool is_state =
+        buffer.role == From::parameter || buffer.role == From::expectation || buffer.role == From::statistic;
+    const std::uint64_t axes = axes_of(b);
+    if (is_state && axes != 0) out_.arrays.push_back({kind_of(b), position(b), axes});
+  }
+
+  Kind kind_of(loops::BufferId b) const {
+    if (p_[b].role == loops::Role::statistic) return Kind::statistic;
+    for (BlockId c : x_.categories) {
+      if (block(c).chain && p_[b].name == fmt::format("E.{}.pair", variable(c).name)) return Kind::pair;
+    }
+    for (const loops::ParameterSlot& slot : l_.interface.parameters) {
+      if (slot.buffer != b) continue;
+      if (std::ranges::find(x_.categories, slot.block) != x_.categories.end()) return Kind::responsibility;
+      // A simplex of each item over the components.
+      const bool over = !slot.axes.empty() && m_[slot.axes.back()].set == x_.plate && slot.event_rank == 1;
+      return slot.local && over ? Kind::proportion : Kind::factor;
+    }
+    return Kind::factor;
+  }
+
+  /// Statistics of nothing but indicators; otherwise the probabilities of stored categories.
+  void add_counts() {
+    const auto& algebra = s_.conditionals.density.algebra;
+    for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
+      const schedule::Statistic& s = s_.statistics[k];
+      const loops::BufferId b = l_.interface.sums[k];
+      const bool counts = s.stage && std::has_single_bit(axes_of(b)) && algebra.literal(s.inner.coef).value_or(0) > 0 &&
+                          std::ranges::all_of(s.inner.atoms, [](const density::Atom& x) {
+                            return x.stat == math::Stat::indicator && x.opaque.empty();
+                          });
+      // That of a first element alone counts sequences.
+      if (counts && s.inner.guards.empty()) out_.counts.push_back({Kind::statistic, position(b), axes_of(b)});
+    }
+    for (const ComponentArrayRow& a : out_.arrays) {
+      if (a.kind == Kind::responsibility) out_.counts.push_back({a.kind, a.buffer, std::bit_floor(a.axes)});
+    }
+  }
+
+  /// Sums over the sticks stand beside the same sums over all components.
+  void add_heads() {
+    for (const model::Plate& plate : m_.plates) {
+      if (!plate.stick || m_[plate.set].set != x_.plate) continue;
+      const loops::SizeId short_size = l_.plate_sizes[m_[*plate.stick].set.index()];
+      for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
+        const loops::BufferId b = l_.interface.sums[k];
+        if (p_[b].role != loops::Role::statistic || p_[b].axes != std::vector{short_size}) continue;
+        const auto whole = std::ranges::find_if(out_.counts, [&](const ComponentArrayRow& a) {
+          return p_.buffers[static_cast<std::size_t>(a.buffer)].axes.size() == 1;
+        });
+        if (whole != out_.counts.end()) out_.heads.push_back({position(b), whole->buffer});
+      }
+    }
+  }
+
+  void add_allocation(BlockId b) {
+    machine::AllocationRow a{-1, -1, -1, -1};
+    const auto stage = s_.stage_of[b.index()];
+    std::vector<model::PlateId> axes = variable(b).axes;
+    if (stage && !block(b).chain) {
+      a.step = turn_of(*stage);
+      axes = {std::get<schedule::ItemStage>(s_.steps[*stage]).item};
+    } else {
+      for (const loops::ParameterSlot& slot : l_.interface.parameters) {
+        if (slot.block == b) a.buffer = position(slot.buffer);
+      }
+      if (stage) a.sums = turn_of(*stage);
+      if (a.buffer < 0 || (a.sums >= 0 && t_.steps[static_cast<std::size_t>(a.sums)].sum < 0)) return;
+    }
+    a.subject = subjects_.of(axes);
+    out_.allocations.push_back(a);
+  }
+
+  std::int64_t turn_of(std::size_t step) const {
+    const auto at =
+        std::ranges::find_if(l_.interface.sweep, [&](const schedule::Turn& t) { return t.step == step && !t.refresh; });
+    return at - l_.interface.sweep.begin();
+  }
+
+  const model::Model& m_;
+  const schedule::Schedule& s_;
+  const loops::Lowered& l_;
+  const loops::Program& p_;
+  Subjects& subjects_;
+  const Tables& t_;
+  const Exchangeable& x_;
+  loops::SizeId size_;
+  Found out_;
+};
+
+template <class Row>
+std::int64_t append(std::vector<Row>& to, const std::vector<Row>& rows, std::int64_t& first) {
+  first = static_cast<std::int64_t>(to.size());
+  to.insert(to.end(), rows.begin(), rows.end());
+  return static_cast<std::int64_t>(rows.size());
+}
+
+}  // namespace
+
+void write_components(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l, Subjects& subjects,
+                      Tables& to) {
+  for (const Exchangeable& x : schedule::exchangeable_plates(m, s)) {
+    std::optional<Found> found = Finder(m, s, l, subjects, to, x).find();
+    if (!found) continue;
+    machine::ComponentsRow& row = found->row;
+    row.arrays = append(to.component_arrays, found->arrays, row.first_array);
+    row.counts = append(to.component_arrays, found->counts, row.first_count);
+    row.heads = append(to.heads, found->heads, row.first_head);
+    row.allocations = append(to.allocations, found->allocations, row.first_allocation);
+    to.components.push_back(row);
+    to.component_names.push_back(m[x.plate].name);
+  }
+}
+
+}  // namespace lehr

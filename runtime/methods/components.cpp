@@ -1,0 +1,51 @@
+#include "runtime/methods/components.h"
+
+#include "runtime/methods/columns.h"
+
+namespace lehr {
+namespace {
+
+using machine::unsigned_of;
+
+std::vector<ComponentArray> arrays(const machine::Model& m, std::int64_t first, std::int64_t count) {
+  std::vector<ComponentArray> out;
+  for (const machine::ComponentArrayRow& row : std::span(m.component_arrays + first, unsigned_of(count))) {
+    ComponentArray a{row.kind, row.buffer, {}};
+    for (std::size_t k = 0; k < 64; ++k) {
+      if ((row.axes >> k & 1) != 0) a.axes.push_back(k);
+    }
+    out.push_back(std::move(a));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Components> components_of(const Engine& e) {
+  const machine::Model& m = e.model();
+  std::vector<Components> out;
+  for (std::int64_t k = 0; k < m.components_count; ++k) {
+    const machine::ComponentsRow& row = m.components[k];
+    Components c;
+    c.name = m.component_names[k];
+    c.count = unsigned_of(e.extent(row.count));
+    if (c.count < 2) continue;
+    c.ordered = row.ordered != 0;
+    c.arrays = arrays(m, row.first_array, row.arrays);
+    c.counts = arrays(m, row.first_count, row.counts);
+    for (const machine::HeadRow& h : std::span(m.heads + row.first_head, unsigned_of(row.heads)))
+      c.heads.emplace_back(h.most, h.all);
+    for (const machine::AllocationRow& a :
+         std::span(m.allocations + row.first_allocation, unsigned_of(row.allocations))) {
+      const auto features = [&e, subject = a.subject] {
+        const Columns x = columns_of(e, subject, true);
+        return Features{unsigned_of(x.cols()), {x.data(), x.data() + x.size()}};
+      };
+      c.allocations.push_back({a.step, a.buffer, a.sums, features});
+    }
+    out.push_back(std::move(c));
+  }
+  return out;
+}
+
+}  // namespace lehr
