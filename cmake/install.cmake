@@ -10,6 +10,8 @@ set_target_properties(lehr PROPERTIES EXPORT_NAME compiler)
 install(TARGETS lehr EXPORT LehrTargets RUNTIME ${runtime})
 install(TARGETS liblehr EXPORT LehrTargets LIBRARY ${runtime} NAMELINK_COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS lehr_search ARCHIVE ${development})
+install(FILES runtime/search/search.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
 install(FILES compiler/library/lehr.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
 install(FILES compiler/options/fit_options.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr/compiler/options ${development})
 install(FILES runtime/result.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr/runtime ${development})

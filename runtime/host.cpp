@@ -1,42 +1,10 @@
 #include "runtime/host.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
-#include <cstdio>
-#include <limits>
+#include <iterator>
 
 namespace lehr {
-namespace {
-
-/// The number in a file of a control group; no limit where it has none.
-std::uint64_t limit_in(const char* path) {
-  constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-  char text[64] = {};
-  std::FILE* file = std::fopen(path, "re");
-  if (!file) return kNone;
-  const std::size_t length = std::fread(text, 1, sizeof text, file);
-  std::fclose(file);
-  std::uint64_t out = 0;
-  return std::from_chars(text, text + length, out).ec == std::errc() ? out : kNone;
-}
-
-}  // namespace
-
-std::uint64_t memory_of_machine() {
-  std::uint64_t out = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PHYS_PAGES))) *
-                      static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
-  rlimit space = {};
-  for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
-    if (::getrlimit(resource, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
-      out = std::min<std::uint64_t>(out, space.rlim_cur);
-  }
-  return std::min(
-      {out, limit_in("/sys/fs/cgroup/memory.max"), limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
-}
 
 std::string as_bytes(double bytes) {
   constexpr const char* kUnits[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};

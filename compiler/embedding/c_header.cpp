@@ -130,6 +130,9 @@ int32_t {name}_entropy_step(void* state, const {name}_data* data, double inverse
 /* Fits the factors of the items of `data`, each from its prior, and leaves all others as they are: the posterior of what
    was not seen before. Errors: as {name}_step. */
 int32_t {name}_infer(void* state, const {name}_data* data);
+
+/* For lehr_search (lehr/search.h, liblehr_search.a), which finds the best of many starts: the tables of this object. */
+const void* {name}_model(void);
 )";
 
 constexpr const char* kBatchStep = R"(

@@ -209,10 +209,10 @@ class Maker {
   }
 
   void write_parameters() {
-    NameScope names({"step",       "entropy_step", "svi_step", "item_energies", "infer", "set_accuracy",
-                     "elbo",       "data_energy",  "score",    "save",          "load",  "make",
-                     "check",      "State",        "Sizes",    "Data",          "Error", "accuracy",
-                     "gibbs_step", "draw",         "log_joint"});
+    NameScope names({"model",        "step",       "entropy_step", "svi_step", "item_energies", "infer",
+                     "set_accuracy", "elbo",       "data_energy",  "score",    "save",          "load",
+                     "make",         "check",      "State",        "Sizes",    "Data",          "Error",
+                     "accuracy",     "gibbs_step", "draw",         "log_joint"});
     for (const loops::ParameterSlot& slot : l_.interface.parameters) {
       const conditionals::Block& block = s_.conditionals[slot.block];
       std::string name = slot.name;
@@ -255,6 +255,7 @@ class Maker {
     };
     for (const char* name : {"abi", "state_bytes", "init", "data_energy", "saved_bytes", "save", "load", "error"})
       entry(name, name);
+    if (!e_.draws) entry("model", "model");
     if (e_.draws) {
       for (const char* name : {"gibbs_step", "draw_count", "draw"})
         entry(name, name);

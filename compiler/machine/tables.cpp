@@ -148,6 +148,7 @@ class Writer {
       t_.failures.push_back(describe_status(m_, s_, loops::kFailData + static_cast<std::int32_t>(k)));
     const loops::Interface& io = l_.interface;
     const auto function = [](std::size_t f) { return static_cast<std::int64_t>(f); };
+    t_.model.layout = machine::kLayout;
     t_.model.prepare = function(io.prepare);
     t_.model.initialise = function(io.initialise);
     t_.model.initialise_local = io.initialise_local ? function(*io.initialise_local) : -1;

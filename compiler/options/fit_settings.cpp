@@ -152,16 +152,8 @@ Result<Method> searched(const FitOptions& o) {
   if (!o.anneal.empty() || !o.temper.empty())
     return wrong(option("search"),
                  fmt::format("a search anneals by itself: leave out {} and {}", option("anneal"), option("temper")));
-  SearchOptions out;
+  SearchOptions out = search_options(o.search == "full");
   static_cast<CaviOptions&>(out) = ascent_of(o);
-  if (o.search == "full") {
-    out.starts = 4;
-    out.leaders = 4;
-    out.patience = 10;
-    out.cycles = true;
-    out.move_share = 4;
-    out.splits = 8;
-  }
   return Method(SearchedAscent{out});
 }
 

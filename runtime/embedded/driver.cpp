@@ -139,6 +139,8 @@ using namespace lehr::embedded;
 
 extern "C" {
 
+const Model* lehr_model(const Model* m) { return m; }
+
 std::uint64_t lehr_abi(const Model* m) { return m->hash; }
 
 std::size_t lehr_state_bytes(const Model* m, const GivenSizes* sizes) { return state_bytes(*m, sizes); }

@@ -8,6 +8,7 @@ using lehr::embedded::DataSet;
 using lehr::embedded::GivenSizes;
 using lehr::machine::Model;
 
+const Model* lehr_model(const Model* m);
 std::uint64_t lehr_abi(const Model* m);
 std::size_t lehr_state_bytes(const Model* m, const GivenSizes* sizes);
 std::int32_t lehr_init(const Model* m, void* memory, std::size_t bytes, const GivenSizes* sizes, const DataSet* data,

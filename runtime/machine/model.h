@@ -163,8 +163,12 @@ struct ComponentsRow {
   std::int64_t first_head, heads, first_allocation, allocations;
 };
 
+/// Of these tables: a library that reads them must be of the same version.
+inline constexpr std::int64_t kLayout = 1;
+
 struct Model {
   std::uint64_t hash;  // of everything that the layout of a state depends on
+  std::int64_t layout;
   std::int64_t prepare, initialise, initialise_local, expectations, global_expectations, elbo;
   std::int64_t elbo_buffer, weights_buffer;
   std::int64_t item_energies, item_inverse, item_outer;  // see loops::ItemEnergies in the compiler; -1: none

@@ -27,7 +27,7 @@ class Search {
       return out_;
     }
     e_.load(arms.front().state);
-    if (keeps_local_priors(e_)) melt();
+    if (keeps_local_priors(e_)) melt(arms.front());
     const double melted = best_elbo_;
     for (Arm& a : arms) {
       if (enough() || out_.status == Status::interrupted) break;
@@ -40,6 +40,10 @@ class Search {
     out_.status = best_status_;
     if (best_elbo_ > melted) anneal();
     if (out_.status != Status::numerical_failure && out_.status != Status::interrupted) move();
+    if (out_.status == Status::interrupted && !(out_.elbo >= best_elbo_)) {
+      e_.load(best_);
+      out_.elbo = best_elbo_;
+    }
     return out_;
   }
 
@@ -96,11 +100,16 @@ class Search {
   }
 
   /// Where temperatures of all entropies apply: what they find does not depend on the start, and few starts come near.
-  void melt() {
+  void melt(const Arm& leader) {
     AutoOptions annealed = o_;
     annealed.hasty = annealed.fresh = true;
     run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
-    if (out_.status != Status::numerical_failure && !report_.arms.empty()) keep();
+    if (out_.status == Status::interrupted) {
+      best_ = leader.state;
+      best_elbo_ = leader.elbo;
+    } else if (out_.status != Status::numerical_failure && !report_.arms.empty()) {
+      keep();
+    }
   }
 
   /// From the best, which is in place. What relaxes within few sweeps needs few at each temperature.
@@ -155,6 +164,18 @@ SearchOptions beside_moves(SearchOptions o) {
 }
 
 }  // namespace
+
+SearchOptions search_options(bool full) {
+  SearchOptions out;
+  if (!full) return out;
+  out.starts = 4;
+  out.leaders = 4;
+  out.patience = 10;
+  out.cycles = true;
+  out.move_share = 4;
+  out.splits = 8;
+  return out;
+}
 
 Outcome run_search(const Engine& e, const SearchOptions& o, StartKind first, const OnSweep& on_sweep,
                    SearchReport& report) {

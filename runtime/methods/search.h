@@ -19,6 +19,9 @@ struct SearchOptions : AutoOptions {
   std::vector<Components> components = {};  // what moves may change
 };
 
+/// Quick; with `full`, more starts, more that converge, cycles of temperatures, more moves.
+SearchOptions search_options(bool full);
+
 struct SearchReport : AutoReport {
   struct Start {
     StartKind kind;

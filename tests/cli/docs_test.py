@@ -41,8 +41,9 @@ def main():
     pages = ["README.md"] + sorted(os.path.join("docs", p) for p in os.listdir("docs") if p.endswith(".md"))
     failed = total = 0
     with tempfile.TemporaryDirectory() as directory:
-        for name in ("models", "docs", "examples"):
+        for name in ("models", "docs", "examples", "runtime"):
             os.symlink(os.path.join(ROOT, name), os.path.join(directory, name))
+        os.symlink(os.path.dirname(LEHR), os.path.join(directory, "build"))
         for page in pages:
             for c in commands(page):
                 if "wrong.lehr" in c or "<" in " ".join(c):

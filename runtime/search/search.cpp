@@ -1,0 +1,129 @@
+// The search over the machine of a built object: an engine of its own, whose posterior goes into the state.
+#include "runtime/search/search.h"
+
+#include <new>
+
+#include "runtime/embedded/state.h"
+#include "runtime/methods/random_start.h"
+#include "runtime/methods/search.h"
+
+namespace lehr {
+namespace {
+
+using embedded::State;
+using machine::Model;
+using machine::Role;
+
+std::vector<std::int64_t> sizes_of(const Model& m, const State& s) { return {s.sizes, s.sizes + m.size_count}; }
+
+/// Data go to the engine, q back and forth.
+void copy(const State& s, const Engine& e, std::int64_t b, bool to_state) {
+  const machine::View view = embedded::view_of(e.model(), s);
+  const auto move = [&](auto state, auto engine) {
+    if (to_state) std::ranges::copy(engine, state.begin());
+    else std::ranges::copy(state, engine.begin());
+  };
+  if (e.model().buffers[b].integers) move(view.integers(b), e.integers(b));
+  else move(view.reals(b), e.reals(b));
+}
+
+bool is_state(const Model& m, std::int64_t b) {
+  return m.buffers[b].role == Role::factor || m.buffers[b].role == Role::statistic;
+}
+
+SearchOptions options_of(const lehr_search_options& o, const machine::Accuracy& accuracy) {
+  SearchOptions out = search_options(o.full != 0);
+  out.seed = o.seed;
+  if (o.max_iterations > 0) out.max_iterations = o.max_iterations;
+  if (o.tolerance > 0) out.tolerance = o.tolerance;
+  out.local_iterations = accuracy.iterations;
+  out.local_tolerance = accuracy.tolerance;
+  return out;
+}
+
+std::int64_t accepted(const MoveReport& r) {
+  return r.merges.accepted + r.removals.accepted + r.splits.accepted + r.orders.accepted;
+}
+
+/// Throws NoRoom and std::bad_alloc.
+std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr_search_result& result) {
+  Engine e(m, sizes_of(m, s), 0, nullptr);
+  e.work_with(static_cast<std::size_t>(o.threads));
+  e.describe = [](std::int32_t) { return std::string(); };
+  e.restart = [&e](std::uint64_t seed, std::optional<StartKind> kind) {
+    return random_start(e, kind.value_or(StartKind::seeds), Rng(seed, kRestarts));
+  };
+  for (std::int64_t k = 0; k < m.array_count; ++k)
+    copy(s, e, m.arrays[k].buffer, false);
+  if (const std::int32_t status = e.prepare()) return status;
+  if (o.keep_start) {
+    for (std::int64_t b = 0; b < m.buffer_count; ++b) {
+      if (is_state(m, b)) copy(s, e, b, false);
+    }
+    if (const std::int32_t status = e.call(m.expectations)) return status;
+  } else if (const std::int32_t status = random_start(e, StartKind::seeds, Rng(o.seed, 0))) {
+    return status;
+  }
+  SearchOptions options = options_of(o, s.accuracy);
+  options.components = components_of(e);
+  SearchReport report;
+  bool stopped = false;  // for good: every run asks
+  const auto on_sweep = [&](const SweepReport& r) {
+    if (o.on_sweep && !stopped) stopped = o.on_sweep(o.context, r.iteration, r.elbo, r.temperature) != 0;
+    return !stopped;
+  };
+  const Outcome found = run_search(e, options, StartKind::seeds, on_sweep, report);
+  if (found.status == Status::numerical_failure) return embedded::kNotFinite;
+  for (std::int64_t b = 0; b < m.buffer_count; ++b) {
+    if (is_state(m, b)) copy(s, e, b, true);
+  }
+  result = {found.elbo,
+            found.iterations,
+            static_cast<std::int64_t>(report.starts.size()),
+            static_cast<std::int64_t>(report.arms.size()),
+            accepted(report.moves),
+            found.status == Status::converged};
+  return embedded::kOk;
+}
+
+/// What follows from the data, and the marks of a state after a sweep.
+std::int32_t settle(const Model& m, State& s) {
+  s.scale = 1;
+  for (std::int64_t k = 0; k < m.size_count; ++k)
+    s.outer_sizes[k] = s.sizes[k];
+  machine::set(embedded::machine_of(m, s), {});
+  if (const std::int32_t status = machine::call_on_data(embedded::machine_of(m, s), m.prepare)) return status;
+  s.prepared = s.started = s.swept = s.sums_fresh = 1;
+  s.expectations_stale = s.other_items = 0;
+  return embedded::kOk;
+}
+
+}  // namespace
+}  // namespace lehr
+
+extern "C" std::int32_t lehr_search(const void* model, void* memory, const void* data,
+                                    const lehr_search_options* options, lehr_search_result* result) {
+  using namespace lehr;
+  if (!model) return embedded::kNull;
+  const auto& m = *static_cast<const Model*>(model);
+  if (m.layout != machine::kLayout) return embedded::kAbi;
+  if (m.random_key >= 0) return embedded::kArgument;
+  State* s = nullptr;
+  if (const std::int32_t status = embedded::open(m, memory, s)) return status;
+  if (const std::int32_t status = embedded::adopt(m, *s, static_cast<const embedded::DataSet*>(data))) return status;
+  const lehr_search_options given = options ? *options : lehr_search_options{};
+  if (given.threads < 0 || given.max_iterations < 0 || !(given.tolerance >= 0) ||
+      given.tolerance - given.tolerance != 0)
+    return embedded::kArgument;
+  if (given.keep_start && !s->started) return embedded::kNotStarted;
+  lehr_search_result found{};
+  try {
+    if (const std::int32_t status = search(m, *s, given, found)) return status;
+  } catch (const NoRoom&) {
+    return embedded::kShort;
+  } catch (const std::bad_alloc&) {
+    return embedded::kShort;
+  }
+  if (result) *result = found;
+  return settle(m, *s);
+}

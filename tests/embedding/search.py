@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""lehr_search over built objects: what `lehr fit` finds for the same seed, in as many sweeps; its arguments and errors.
+
+usage: search.py LEHR LIBRARY, from the root of the repository
+"""
+import ctypes
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+LEHR, LIBRARY = (os.path.abspath(p) for p in sys.argv[1:3])
+ROOT = os.getcwd()
+ON_SWEEP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double, ctypes.c_double)
+NULL, STATE, ARGUMENT, NO_DATA, NOT_STARTED, NOT_FINITE = 1, 5, 8, 9, 10, 16
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("seed", ctypes.c_uint64), ("full", ctypes.c_int32), ("keep_start", ctypes.c_int32), ("max_iterations", ctypes.c_int64),
+                ("tolerance", ctypes.c_double), ("threads", ctypes.c_int64), ("on_sweep", ON_SWEEP), ("context", ctypes.c_void_p)]
+
+
+class Result(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_double if n == "elbo" else ctypes.c_int32 if n == "converged" else ctypes.c_int64)
+                for n in ("elbo", "sweeps", "starts", "annealed", "moves", "converged")]
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+class Object:
+    """A model built, linked with the search, and a state with these data."""
+
+    def __init__(self, name, model, sizes, data, *options):
+        run(LEHR, "build", model, "-o", name, *options)
+        run("c++", "-shared", "-o", name + ".so", name + ".o", "-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive", "-lfmt", "-pthread")
+        self.name, self.library = name, ctypes.CDLL(os.path.abspath(name + ".so"))
+        with open(name + ".h") as f:
+            self.header = f.read()
+        self("model").restype = ctypes.c_void_p
+        self("state_bytes").restype = ctypes.c_size_t
+        self.kept = []
+        self.sizes = self.structure("sizes", {"abi": int(re.search(r"_ABI UINT64_C\((0x\w+)\)", self.header)[1], 16), **sizes})
+        self.data = self.structure("data", data)
+        self.bytes = self("state_bytes")(ctypes.byref(self.sizes))
+        self.memory = ctypes.create_string_buffer(self.bytes)
+        assert self("init")(self.memory, ctypes.c_size_t(self.bytes), ctypes.byref(self.sizes), None, ctypes.c_uint64(1)) == 0
+
+    def __call__(self, function):
+        return getattr(self.library, f"{self.name}_{function}")
+
+    def structure(self, kind, values):
+        """The members of the header in their order."""
+        text = re.search(rf"typedef struct {self.name}_{kind} {{(.*?)}}", self.header, re.S)[1]
+        fields = re.findall(r"^  (u?int64_t|const \w+\*) (\w+);", text, re.M)
+        made = type(kind, (ctypes.Structure,), {"_fields_": [(n, ctypes.c_void_p if "*" in t else ctypes.c_int64) for t, n in fields]})()
+        for t, n in fields:
+            if "*" in t:
+                self.kept.append(np.ascontiguousarray(values[n], np.int64 if "int64" in t else np.float64))
+                setattr(made, n, self.kept[-1].ctypes.data)
+            else:
+                setattr(made, n, ctypes.c_int64(values[n]).value if n != "abi" else ctypes.c_int64(values[n]).value)
+        return made
+
+    def elbo(self):
+        out = ctypes.c_double()
+        assert self("elbo")(self.memory, ctypes.byref(out)) == 0
+        return out.value
+
+    def search(self, data=True, memory=None, model=None, **options):
+        result = Result()
+        status = self.library.lehr_search(ctypes.c_void_p(self("model")() if model is None else model),
+                                          self.memory if memory is None else memory,
+                                          ctypes.byref(self.data) if data else None, ctypes.byref(Options(**options)), ctypes.byref(result))
+        return status, result
+
+
+def fit(name, model, data, *options):
+    run(LEHR, "fit", model, *data, "--quiet", "--out", name + ".fit", *options)
+    with open(name + ".fit/fit.json") as f:
+        return json.load(f)
+
+
+def as_json(name, data):
+    with open(name + ".json", "w") as f:
+        json.dump({k: np.asarray(v).tolist() if not isinstance(v, list) else v for k, v in data.items()}, f)
+    return ["--data", name + ".json"]
+
+
+def models():
+    """name -> file, sizes and data of the object, those of the command line: items, topics, a graph, sequences."""
+    r = np.random.default_rng(8)
+    path = lambda n: os.path.join(ROOT, "models", n + ".lehr")
+    x = np.genfromtxt(os.path.join(ROOT, "models/data/faithful.csv"), delimiter=",", skip_header=1)
+    constants = ["--set", "K=4", "--sizes", "dim=2"]
+    yield "gmm", path("gmm"), {"n": len(x)}, {"n": len(x), "x": x}, ["--data", "x=" + os.path.join(ROOT, "models/data/faithful.csv:eruptions,waiting")], constants
+    beta = r.dirichlet([0.1] * 40, 4)
+    counts = [r.multinomial(50, r.dirichlet([0.2] * 4) @ beta) for _ in range(60)]
+    with open("d.ldac", "w") as f:
+        f.writelines(f"{(c > 0).sum()} " + " ".join(f"{i}:{n}" for i, n in enumerate(c) if n) + "\n" for c in counts)
+    of = [np.flatnonzero(c) for c in counts]
+    yield ("lda", path("lda"), {"doc": 60, "token": sum(map(len, of)), "term": 40},
+           {"doc": 60, "token_offsets": np.cumsum([0, *map(len, of)]), "w": np.concatenate(of), "count": np.concatenate([c[i] for c, i in zip(counts, of)])},
+           ["--data", "w=d.ldac", "--sizes", "term=40"], ["--set", "K=4"])
+    ties = np.genfromtxt(os.path.join(ROOT, "models/data/karate.csv"), delimiter=",", names=True)
+    columns = {n: ties[n] for n in ("a", "b", "tie")}
+    yield ("stochastic_block_model", path("stochastic_block_model"), {"pair": len(ties), "member": 34}, {"pair": len(ties), **columns},
+           ["--data", os.path.join(ROOT, "models/data/karate.csv")], [])
+    with open(os.path.join(ROOT, "models/data/japanese_vowels.json")) as f:
+        frames = json.load(f)
+    x, lengths = np.array(frames["x"], float), frames["t"]
+    yield ("hmm_gaussian", path("hmm_gaussian"), {"seq": len(lengths), "t": len(x), "channel": x.shape[1], "t_longest": max(lengths)},
+           {"seq": len(lengths), "t_offsets": np.cumsum([0, *lengths]), "x": x}, ["--data", os.path.join(ROOT, "models/data/japanese_vowels.json")], [])
+
+
+def as_fit():
+    """The ELBO and the sweeps of `lehr fit --search quick`, whatever the number of threads; the state has that ELBO, and a sweep keeps it."""
+    for name, model, sizes, data, arguments, constants in models():
+        built = Object(name, model, sizes, data, *constants)
+        for seed in (1, 2):
+            want = fit(name, model, [*arguments, *constants], "--seed", str(seed))
+            for threads in (1, 3):
+                status, found = built.search(seed=seed, threads=threads)
+                assert status == 0, (name, status)
+                assert abs(found.elbo - want["elbo"]) <= 1e-9 * abs(want["elbo"]), (name, seed, found.elbo, want["elbo"])
+                assert found.sweeps == want["search"]["sweeps"], (name, found.sweeps, want["search"]["sweeps"])
+                assert (found.starts, found.annealed, bool(found.converged)) == (
+                    len(want["search"]["starts"]), len(want["annealing"]["arms"]), want["status"] == "converged"), name
+                kinds = want["search"].get("moves", {})
+                assert found.moves == sum(kinds[k]["accepted"] for k in ("merges", "removals", "splits", "orders") if k in kinds), name
+            assert abs(built.elbo() - found.elbo) <= 1e-12 * abs(found.elbo)
+            assert built("step")(built.memory, None, ctypes.c_double(1)) == 0 and built.elbo() >= found.elbo - 1e-9 * abs(found.elbo)
+        yield f"{name} {found.elbo:.4f} after {found.sweeps}"
+
+
+def arguments():
+    """A start that is kept, an end that the caller asks for, and what is refused."""
+    name, model, sizes, data, given, constants = next(models())
+    built = Object(name, model, sizes, data, *constants)
+    assert built.search(data=False)[0] == NO_DATA and built.search(keep_start=1)[0] == NOT_STARTED
+    status, best = built.search(seed=1, full=1)
+    assert status == 0 and best.starts == 20
+    seen = []
+
+    def stop(_, sweep, elbo, temperature):
+        seen.append((sweep, elbo, temperature))
+        return int(len(seen) == 9)
+
+    status, found = built.search(data=False, seed=5, keep_start=1, on_sweep=ON_SWEEP(stop))
+    assert status == 0 and not found.converged and len(seen) == 9 and seen[0][2] == 1, seen
+    # The first sweeps go on from the best.
+    assert abs(seen[0][1] - best.elbo) <= 1e-9 * abs(best.elbo), (seen[0], best.elbo)
+    assert abs(built.elbo() - found.elbo) <= 1e-12 * abs(found.elbo)
+    for wrong in ({"threads": -1}, {"max_iterations": -1}, {"tolerance": -1.0}, {"tolerance": float("nan")}):
+        assert built.search(**wrong)[0] == ARGUMENT, wrong
+    assert built.library.lehr_search(None, built.memory, None, None, None) == NULL
+    assert built.search(memory=ctypes.create_string_buffer(built.bytes))[0] == STATE
+    far = Object(name, model, sizes, {**data, "x": data["x"] * 1e200}, *constants)
+    assert far.search()[0] != 0
+    yield f"stopped at {found.elbo:.4f} of {best.elbo:.4f}"
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for check in (as_fit, arguments):
+        for line in check():
+            print(f"ok {check.__name__}: {line}", flush=True)
