@@ -12,6 +12,7 @@
 #include "compiler/evaluate/packed.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/model/walk.h"
+#include "runtime/abi.h"
 
 namespace lehr {
 namespace {
@@ -244,6 +245,44 @@ NamedArray laid_out(const NamedArray& a, const std::vector<std::optional<std::si
   return out;
 }
 
+/// The factors of a variable that was data in the fit: all mass at the values that are there, some proper factor
+/// elsewhere.
+std::vector<NamedArray> at_values(const Model& m, const BoundData& data, VariableId id, const math::Factor& factor) {
+  const Variable& v = m[id];
+  const std::vector<double>& values = data.observed[id.index()].values;
+  const auto extent_of = [&](PlateId p) { return data.sizes[m[p].set.index()]; };
+  std::vector<NamedArray> out;
+  for (const math::FactorParameter& p : factor.parameters) {
+    if (!p.exported) continue;
+    NamedArray& a = out.emplace_back(NamedArray{v.name + "." + p.name, packed_shape(m, data, v.axes, {}), {}});
+    const std::int64_t extent = p.event_rank == 0 ? 1 : extent_of(v.value_plate ? *v.value_plate : v.event[0]);
+    a.shape.insert(a.shape.end(), static_cast<std::size_t>(p.event_rank), extent);
+    const auto n = static_cast<std::size_t>(extent);
+    const bool chosen = p.role == math::ParameterRole::probabilities, matrix = p.event_rank == 2;
+    for (std::size_t k = 0; k < (chosen || matrix ? n : 1) * values.size(); ++k) {
+      const double x = values[chosen || matrix ? k / n : k];
+      const std::size_t row = k / n % n, column = k % n;
+      const bool known = !std::isnan(x);
+      if (chosen) a.values.push_back(known ? (x == static_cast<double>(column) ? 1 : 0) : 1 / static_cast<double>(n));
+      else if (p.role != math::ParameterRole::precision) a.values.push_back(known ? x : 0.5);
+      else a.values.push_back(matrix && row != column ? 0 : known ? kPointPrecision : 1);
+    }
+  }
+  return out;
+}
+
+/// Where an element has all of its numbers.
+std::vector<bool> known_elements(const Model& m, const BoundData& data, VariableId id) {
+  const std::vector<double>& values = data.observed[id.index()].values;
+  std::size_t width = 1;
+  for (const PlateId p : m[id].event)
+    width *= static_cast<std::size_t>(data.sizes[m[p].set.index()]);
+  std::vector<bool> out(values.size() / width, true);
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (std::isnan(values[k])) out[k / width] = false;
+  return out;
+}
+
 }  // namespace
 
 Result<Grown> grow(const Analysed& analysed, Dataset data, const PlateSizes& given, const SavedFit& fit) {
@@ -259,8 +298,14 @@ GrownFactors grown_factors(const Analysed& analysed, const BoundData& data, cons
     const conditionals::BlockId b = analysed.schedule.conditionals.block_of[k];
     if (v.observed || (v.auxiliary && !is_joint(v)) || !b.valid() || analysed.schedule.stage_of[b.index()]) continue;
     const std::vector<std::int64_t> shape = packed_shape(m, data, v.axes, {});
+    const auto is_of_it = [&](const NamedArray& a) { return a.name.substr(0, a.name.rfind('.')) == v.name; };
+    if (v.clamped && std::ranges::none_of(fit.posterior, is_of_it)) {
+      std::ranges::move(at_values(m, data, VariableId(k), *analysed.schedule.conditionals[b].factor),
+                        std::back_inserter(out.arrays));
+      out.seen[k] = known_elements(m, data, VariableId(k));
+    }
     for (const NamedArray& a : fit.posterior) {
-      if (a.name.substr(0, a.name.rfind('.')) != v.name) continue;
+      if (!is_of_it(a)) continue;
       const std::vector<std::int64_t> old(a.shape.begin(),
                                           a.shape.begin() + std::min(std::ssize(shape), std::ssize(a.shape)));
       if (old == shape || !std::ranges::equal(old, shape, std::less_equal<>()) || a.values.empty()) {

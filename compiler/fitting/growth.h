@@ -30,7 +30,8 @@ struct Grown {
 Result<Grown> grow(const Analysed& analysed, Dataset data, const PlateSizes& given, const SavedFit& fit);
 
 /// The fit's arrays of global factors laid out for the sizes of `data`, with some proper parameters where the fit has
-/// none, and which elements it has (by VariableId; empty: all of them).
+/// none, and which elements it has (by VariableId; empty: all of them). A variable that was data in the fit and has
+/// gaps now has its values in `data`.
 struct GrownFactors {
   std::vector<NamedArray> arrays;
   std::vector<std::vector<bool>> seen;

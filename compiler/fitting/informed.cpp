@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 
+#include "compiler/instance/members.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -12,10 +14,38 @@ namespace {
 
 using namespace model;
 
+/// By VariableId and element of a member of a joint chain: the elements of all members at the same element of it.
+using Together = std::map<Element, std::vector<Element>>;
+
+Together joint_states(const Analysed& analysed, const Forward& forward) {
+  const Model& m = analysed.model;
+  const conditionals::Conditionals& c = analysed.schedule.conditionals;
+  Together out;
+  for (const conditionals::Block& b : c.blocks) {
+    if (!is_joint(m[b.variable]) || !b.chain || m[b.variable].event.empty()) continue;
+    const std::vector<std::int64_t>& sizes = forward.data().sizes;
+    const std::vector<MemberNumbers> numbers = members_of(m, b.variable, sizes);
+    const auto width = static_cast<std::size_t>(sizes[m[m[b.variable].event[0]].set.index()]);
+    std::map<std::size_t, std::vector<Element>> states;
+    for (std::size_t k = 0; k < numbers.size(); ++k)
+      for (std::size_t i = 0; i < numbers[k].at.size(); i += numbers[k].width)
+        states[numbers[k].at[i] / width].push_back(
+            {m[b.variable].auxiliary->members[k].variable, i / numbers[k].width});
+    for (const auto& [state, elements] : states)
+      for (const Element e : elements)
+        out[e] = elements;
+  }
+  return out;
+}
+
 class Reach {
  public:
   Reach(const Analysed& analysed, const Forward& forward, const std::vector<std::vector<bool>>& seen)
-      : analysed_(analysed), forward_(forward), seen_(seen), touches_(forward.model().exprs.size(), false) {
+      : analysed_(analysed),
+        forward_(forward),
+        seen_(seen),
+        together_(joint_states(analysed, forward)),
+        touches_(forward.model().exprs.size(), false) {
     const Model& m = model();
     for (std::size_t k = 0; k < m.exprs.size(); ++k) {
       for (const ExprId id : nodes_under(m, {ExprId(k)})) {
@@ -77,6 +107,11 @@ class Reach {
       if (informed_[v.index()][e]) continue;
       informed_[v.index()][e] = true;
       todo_.push_back({v, e});
+      const auto state = together_.find({v, e});
+      for (std::size_t k = 0; state != together_.end() && k < state->second.size(); ++k) {
+        const Element other = state->second[k];
+        if (is_open(other.variable)) mark(other.variable, other.position, other.position + 1);
+      }
     }
   }
 
@@ -113,6 +148,7 @@ class Reach {
   const Analysed& analysed_;
   const Forward& forward_;
   const std::vector<std::vector<bool>>& seen_;
+  const Together together_;
   std::vector<bool> touches_;  // by ExprId: a local variable stands under it
   std::vector<std::vector<bool>> informed_;
   std::vector<Element> todo_;

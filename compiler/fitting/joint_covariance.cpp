@@ -14,6 +14,7 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
   if (!layout) return std::nullopt;
   JointCovariance out;
   out.extent_ = layout->extent;
+  out.chain_ = b.chain.has_value();
   for (std::size_t e = 0; e < layout->count; ++e) {
     const math::Environment parameters = parameters_of(*source, *layout, e);
     std::vector<double> flat;
@@ -33,10 +34,10 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
   return out;
 }
 
-double JointCovariance::between(model::VariableId a, std::size_t number_of_a, model::VariableId b,
-                                std::size_t number_of_b) const {
+std::optional<double> JointCovariance::between(model::VariableId a, std::size_t number_of_a, model::VariableId b,
+                                               std::size_t number_of_b) const {
   const std::size_t x = members_.at(a)[number_of_a], y = members_.at(b)[number_of_b];
-  if (x / extent_ != y / extent_) return 0;
+  if (x / extent_ != y / extent_) return chain_ ? std::nullopt : std::optional(0.0);
   return covariance_[x / extent_][x % extent_ * extent_ + y % extent_];
 }
 

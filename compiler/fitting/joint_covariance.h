@@ -16,11 +16,14 @@ class JointCovariance {
   static std::optional<JointCovariance> make(const model::Model& model, const conditionals::Block& block,
                                              const std::map<std::string, SavedVariable>& posterior);
 
-  /// Of two numbers of members, numbered as their arrays are.
-  double between(model::VariableId a, std::size_t number_of_a, model::VariableId b, std::size_t number_of_b) const;
+  /// Of two numbers of members, numbered as their arrays are; nothing for numbers of two elements of a chain, whose
+  /// factor is stored element by element.
+  std::optional<double> between(model::VariableId a, std::size_t number_of_a, model::VariableId b,
+                                std::size_t number_of_b) const;
 
  private:
   std::size_t extent_ = 0;
+  bool chain_ = false;
   std::vector<std::vector<double>> covariance_;                    // by element, row-major
   std::map<model::VariableId, std::vector<std::size_t>> members_;  // by number: element times extent plus coordinate
 };

@@ -198,8 +198,8 @@ Maybe Laws::joint_covariance(const Atom& a, const Atom& b) {
   const conditionals::BlockId id = c.block_of[a.variable.index()];
   auto it = joint_.find(id);
   if (it == joint_.end()) it = joint_.emplace(id, JointCovariance::make(analysed_.model, c[id], posterior_)).first;
-  if (!it->second) return std::nullopt;
-  return (a.kind == b.kind ? 1 : -1) * it->second->between(a.variable, a.number, b.variable, b.number);
+  const Maybe apart = it->second ? it->second->between(a.variable, a.number, b.variable, b.number) : std::nullopt;
+  return apart ? Maybe((a.kind == b.kind ? 1 : -1) * *apart) : std::nullopt;
 }
 
 Maybe Laws::pair(const Atom& a, const Atom& b) {

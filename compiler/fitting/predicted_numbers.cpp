@@ -115,14 +115,23 @@ class Predictor {
 
 /// An observation says something of an element that has no factor: it would have to be inferred with the others.
 std::optional<Error> Predictor::lost_observation() const {
-  for (std::size_t k = 0; k < seen_.size(); ++k)
+  for (std::size_t k = 0; k < seen_.size(); ++k) {
+    const Variable& v = model().variables[k];
+    bool lost = false;
     for (std::size_t e = 0; e < seen_[k].size(); ++e)
-      if (!seen_[k][e] && informed_[k][e])
-        return Error{ExitCode::data,
-                     option("data"),
-                     fmt::format("an observation depends on an element of '{}' that the fit has not seen",
-                                 model().variables[k].name),
-                     {"leave it missing, or fit the model again with it"}};
+      lost = lost || (!seen_[k][e] && informed_[k][e]);
+    if (lost && v.clamped)
+      return Error{
+          ExitCode::data,
+          option("data"),
+          fmt::format("'{0}' is missing, other variables depend on {0}, and the items are not independent", v.name),
+          {fmt::format("fit the model to these data: `show` then has '{}' where it is missing", v.name)}};
+    if (lost)
+      return Error{ExitCode::data,
+                   option("data"),
+                   fmt::format("an observation depends on an element of '{}' that the fit has not seen", v.name),
+                   {"leave it missing, or fit the model again with it"}};
+  }
   return std::nullopt;
 }
 

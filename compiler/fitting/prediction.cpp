@@ -85,21 +85,6 @@ std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
   return std::nullopt;
 }
 
-/// What is latent because the data have gaps must be a variable of the items, or have a factor in the fit.
-std::optional<Error> no_factor(const Analysed& a, const SavedFit& fit) {
-  for (std::size_t k = 0; k < a.model.variables.size(); ++k) {
-    const Variable& v = a.model.variables[k];
-    const auto has_it = [&](const SavedVariable& x) { return x.name == v.name; };
-    if (!v.clamped || is_local(a, VariableId(k)) || std::ranges::any_of(fit.variables, has_it)) continue;
-    return Error{
-        ExitCode::data,
-        option("data"),
-        fmt::format("'{0}' is missing, other variables depend on {0}, and the items are not independent", v.name),
-        {fmt::format("fit the model to these data: `show` then has '{}' where it is missing", v.name)}};
-  }
-  return std::nullopt;
-}
-
 /// Elements of a plate of their own that have no observation count 0 times: the variables that only they depend on say
 /// nothing of the item then. Chains keep theirs, which lead to the next element.
 Model without_missing_elements(const Model& m, BoundData& data) {
@@ -180,7 +165,6 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
     return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
   out.analysed = std::move(*analysed);
   out.data.observed.resize(out.analysed.model.variables.size());
-  if (std::optional<Error> e = no_factor(out.analysed, fit)) return *e;
   out.notes = grown->notes;
   const GrownFactors global = grown_factors(out.analysed, out.data, fit);
   Result<std::vector<NamedArray>> posterior = factors(model, expand, out.analysed, out.data, global.arrays, options);
