@@ -162,7 +162,7 @@ std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics) {
     if (const std::optional<std::string> why = normal ? why_not_one_normal(m, members) : why_not_switched(m, members)) {
       diagnostics.add(DiagnosticKind::joint_members, m[members[0]].span, named(m, members, "'"), *why)
           .note(normal ? "members of one Normal factor lie on the same plates; a plate that only some have numbers "
-                         "coordinates, and must not be one of rows of data or nested"
+                         "coordinates, as many in each element of the factor"
                        : "a category or bit and the number that it switches lie on the same plates");
       return std::nullopt;
     }

@@ -16,11 +16,11 @@ using model::Model;
 using model::PlateId;
 using model::VariableId;
 
-/// Whether the elements of the plate are numbered by the code and not by the data at hand.
-bool is_constant(const Model& m, PlateId set) {
-  const bool counted = std::ranges::any_of(
-      m.variables, [&](const model::Variable& v) { return v.observed && !v.axes.empty() && m[v.axes[0]].set == set; });
-  return !m[set].parent && !m[set].times && !counted;
+/// Whether elements of the plate stand for several copies, in themselves or in the rows that they are nested in.
+bool has_copies(const Model& m, PlateId set) {
+  for (std::optional<PlateId> p = set; p; p = m[m[*p].set].parent)
+    if (m[m[*p].set].times) return true;
+  return false;
 }
 
 bool is_linear(const Atom& x) { return x.stat == Stat::value || x.stat == Stat::comp; }
@@ -37,10 +37,15 @@ bool are_normal(const Model& m, const std::vector<VariableId>& members) {
 std::optional<std::string> why_not_one_normal(const Model& m, const std::vector<VariableId>& members) {
   if (!are_normal(m, members)) return "they are not all Normal or MvNormal";
   for (const Member& member : laid_out(m, members)) {
-    for (const PlateId p : model::coordinate_plates(m, member)) {
-      if (is_constant(m, p)) continue;
-      return fmt::format("not all of them lie on plate '{}' of '{}', whose size is that of the data", m[p].name,
-                         m[member.variable].name);
+    const model::Variable& v = m[member.variable];
+    for (const std::size_t axis : member.own) {
+      const PlateId p = m[v.axes[axis]].set;
+      if (has_copies(m, p))
+        return fmt::format("not all of them lie on plate '{}' of '{}', whose elements have copies", m[p].name, v.name);
+      if (m[p].parent && std::ranges::find(member.shared, axis - 1) != member.shared.end())
+        return fmt::format(
+            "not all of them lie on plate '{}' of '{}', which has as many elements in each '{}' as the data say",
+            m[p].name, v.name, m[m[*m[p].parent].set].name);
     }
   }
   return std::nullopt;

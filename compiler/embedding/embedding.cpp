@@ -11,6 +11,7 @@
 
 #include "compiler/embedding/c_names.h"
 #include "compiler/loops/print_loops.h"
+#include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -282,9 +283,33 @@ class Maker {
   std::vector<std::string> array_fields_;  // by position among the arrays of the tables
 };
 
+/// The coordinates of a joint factor are constants of the code.
+std::optional<Error> unknown_coordinates(const model::Model& m, const BoundData& sizes) {
+  for (const model::Variable& v : m.variables) {
+    for (std::size_t k = 0; model::is_joint(v) && k < v.auxiliary->members.size(); ++k) {
+      for (const model::PlateId p : model::coordinate_plates(m, v.auxiliary->members[k])) {
+        const std::string& plate = m[p].name;
+        if (model::is_item_plate(m, p) || m[p].parent)
+          return Error{ExitCode::model,
+                       "",
+                       fmt::format("{} has a coordinate for each '{}', of which every data set has its own number",
+                                   v.name, plate),
+                       {"a built object takes data sets of any size: fit this model by `lehr fit`"}};
+        if (sizes.sizes[p.index()] < 0)
+          return Error{ExitCode::usage,
+                       option("sizes"),
+                       fmt::format("{} has a coordinate for each '{}', and its size is not known", v.name, plate),
+                       {fmt::format("give it with {} {}=...", option("sizes"), plate)}};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Error> unknown_values(const model::Model& m, const BoundData& sizes) {
+  if (std::optional<Error> e = unknown_coordinates(m, sizes)) return e;
   for (std::size_t k = 0; k < m.constants.size(); ++k) {
     const model::Constant& c = m.constants[k];
     if (!std::isnan(sizes.constants[k])) continue;

@@ -6,6 +6,7 @@
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/math/member_families.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -247,9 +248,9 @@ std::vector<MemberNumbers> members_of(const model::Model& m, model::VariableId j
     for (const model::PlateId p : x.event)
       event.push_back(sizes[m[p].set.index()]);
     out.push_back(member_numbers(x.name, x.support, axes_of(v), axes_of(x), event, first, coordinates));
-    std::size_t own = out.back().width;
-    for (const std::size_t axis : member.own)
-      own *= static_cast<std::size_t>(sizes[m[x.axes[axis]].set.index()]);
+    std::size_t own = 1;
+    for (const model::PlateId p : model::coordinate_plates(m, member))
+      own *= static_cast<std::size_t>(sizes[p.index()]);
     first += own;
   }
   return out;

@@ -35,16 +35,27 @@ ExprId Terms::index(IndexId i, const Env& env) {
                     a_[i]);
 }
 
+std::vector<model::PlateId> Terms::own_plates(const model::Member& member) const {
+  const model::Variable& v = m_[member.variable];
+  std::vector<model::PlateId> out;
+  for (const std::size_t axis : member.own)
+    out.push_back(v.axes[axis]);
+  out.insert(out.end(), v.event.begin(), v.event.end());
+  return out;
+}
+
 ExprId Terms::coordinate(const density::IndexCoordinate& c, const Env& env) {
   const std::vector<model::Member>& members = m_[c.joint].auxiliary->members;
   ExprId out = b_.i(0);
   for (std::size_t k = 0; k <= c.member; ++k) {
     // The numbers of the members before it, then its own entry, row-major.
     const std::vector<model::PlateId> plates = model::coordinate_plates(m_, members[k]);
+    const std::vector<ExprId> own =
+        k == c.member ? address(own_plates(members[k]), c.indices, env) : std::vector<ExprId>();
     ExprId inner = b_.i(k < c.member ? 1 : 0);
     for (std::size_t x = 0; x < plates.size(); ++x) {
       inner = b_.mul(inner, b_.extent(at_.size[plates[x].index()]));
-      if (k == c.member) inner = b_.add(inner, index(c.indices[x], env));
+      if (k == c.member) inner = b_.add(inner, own[x]);
     }
     out = b_.add(out, inner);
   }

@@ -35,6 +35,8 @@ class Terms : Part {
   std::set<BoundId> mentioned(const std::vector<IndexId>& indices) const;
   ExprId index(IndexId i, const Env& env);
   ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
+  /// The axes that the joint variable has not, then event axes: those of IndexCoordinate::indices.
+  std::vector<model::PlateId> own_plates(const model::Member& member) const;
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
                               const Env& env);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/loops/walk.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -20,6 +21,17 @@ std::set<SizeId> sizes_of_items(const model::Model& m, const loops::Lowered& l, 
     out.insert(l.program[offsets.back()].axes[0]);
   }
   return out;
+}
+
+/// Whether elements of these sizes number coordinates of a joint factor.
+bool number_coordinates(const model::Model& m, const loops::Lowered& l, const std::set<SizeId>& sizes) {
+  for (const model::Variable& v : m.variables) {
+    if (!model::is_joint(v)) continue;
+    for (const model::Member& member : v.auxiliary->members)
+      for (const model::PlateId p : model::coordinate_plates(m, member))
+        if (sizes.contains(l.plate_sizes[p.index()])) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -57,7 +69,7 @@ std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lo
 bool takes_minibatches(const model::Model& m, const loops::Lowered& l, model::PlateId plate) {
   const std::set<SizeId> items = sizes_of_items(m, l, plate);
   const SizeId own = l.plate_sizes[m[plate].set.index()];
-  if (l.program[own].constant >= 0) return false;
+  if (l.program[own].constant >= 0 || number_coordinates(m, l, items)) return false;
   const auto is_of_items = [&](SizeId s) { return items.contains(s); };
   bool touched = false;
   const auto count = [&](loops::ExprId id) {

@@ -73,8 +73,11 @@ std::vector<ExprId> roots_of(const Statement& statement) {
 std::vector<PlateId> coordinate_plates(const Model& model, const Member& member) {
   const Variable& v = model[member.variable];
   std::vector<PlateId> out;
-  for (const std::size_t axis : member.own)
-    out.push_back(model[v.axes[axis]].set);
+  for (const std::size_t axis : member.own) {
+    const PlateId set = model[v.axes[axis]].set;
+    if (model[set].parent && !out.empty()) out.pop_back();
+    out.push_back(set);
+  }
   for (const PlateId p : v.event)
     out.push_back(model[p].set);
   return out;
