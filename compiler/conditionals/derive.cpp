@@ -7,6 +7,7 @@
 
 #include "compiler/conditionals/join.h"
 #include "compiler/density/poly.h"
+#include "compiler/model/walk.h"
 
 namespace lehr::conditionals {
 
@@ -221,8 +222,9 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     const bool independent = is_listed(m, m.guide.independent, v);
     if (!independent && b.family) b.chain = chain_factor(out.density, m, v, *b.family);
     if (m[m[v].statement].start && b.coupled() && !b.chain && !independent) {
+      const model::VariableId first = model::is_joint(m[v]) ? m[v].auxiliary->members[0].variable : v;
       diagnostics.add(DiagnosticKind::chain_factored, m[m[v].statement].span, m[v].name)
-          .note("`guide independent(" + m[v].name + ");` asks for this and silences the warning");
+          .note("`guide independent(" + m[first].name + ");` asks for this and silences the warning");
     }
     if (b.family) b.factor = b.point && !m[v].auxiliary ? math::point_factor(*b.family) : &*b.family->factor;
     if (b.point) check_point(m, b, diagnostics);

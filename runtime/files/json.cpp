@@ -163,7 +163,9 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
       if (axes_ != 2) {
         error_ = data_error(uneven_line_,
                             fmt::format("in '{}': this array is not as long as the ones before it", printable(name_)),
-                            {"rows of different lengths are read at two levels of nesting only"});
+                            {"rows of different lengths are read at two levels of nesting only",
+                             "bind the values of all rows end to end, and the lengths of the rows under the names of "
+                             "the nested plates"});
         return false;
       }
       array.row_offsets = row_offsets_;
