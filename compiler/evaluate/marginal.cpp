@@ -86,15 +86,16 @@ double Marginal::of_one(model::StatementId statement, Element element) {
 
 /// The observations that depend on no chain, as factors, and a factor for each sequence that has others.
 std::optional<std::vector<Marginal::Factor>> Marginal::factors_of(const std::vector<Observation>& observations) {
-  const auto chain = std::ranges::find(summed_, Summation::chain, &SummedVariable::by);
-  if (chain == summed_.end()) return std::vector<Factor>(observations.begin(), observations.end());
-  const model::VariableId id(static_cast<std::size_t>(chain - summed_.begin()));
+  std::vector<model::VariableId> chains;
+  for (std::size_t k = 0; k < summed_.size(); ++k)
+    if (summed_[k].by == Summation::chain) chains.emplace_back(k);
+  if (chains.empty()) return std::vector<Factor>(observations.begin(), observations.end());
   std::vector<bool> own;
   for (const SummedVariable& s : summed_)
     own.push_back(s.by == Summation::own);
-  chains_.emplace(forward_, id, std::move(own));
+  chains_.emplace(forward_, chains, std::move(own));
   if (chains_->refused()) {
-    refused_ = Element{id, 0};
+    refused_ = Element{chains[0], 0};
     return std::nullopt;
   }
   sequences_.clear();
@@ -102,7 +103,7 @@ std::optional<std::vector<Marginal::Factor>> Marginal::factors_of(const std::vec
     sequences_.push_back({elements[0], 0});
   std::vector<Factor> out;
   for (const Observation& o : observations) {
-    if (o.element.variable == id) continue;  // a known value
+    if (summed_[o.element.variable.index()].by == Summation::chain) continue;  // a known value
     const StateChains::Use use = chains_->add(o);
     if (use == StateChains::Use::none) out.emplace_back(o);
     if (use != StateChains::Use::refused) continue;

@@ -15,7 +15,8 @@ enum class Summation {
   belief,  // by probabilities that are given, for each observation by itself
   own,     // by its distribution given its parents, for each observation by itself
   joint,   // the same, once for all observations that depend on the element
-  chain    // by all paths of its sequences, each once for all observations that depend on it; of one variable at most
+  chain    // by all paths of its sequences, each once for all observations that depend on it; of several variables
+           // by their paths together: they have the same axes
 };
 
 struct SummedVariable {

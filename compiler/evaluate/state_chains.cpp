@@ -59,41 +59,77 @@ std::vector<std::int64_t> most_probable_path(const Lattice& l) {
   return out;
 }
 
-StateChains::StateChains(Forward& forward, VariableId chain, std::vector<bool> own)
-    : forward_(forward), chain_(chain), own_(std::move(own)) {
-  const std::span<double> z = forward_.values(chain);
-  known_.assign(z.begin(), z.end());
-  std::ranges::fill(z, kNaN);
-  places_.resize(z.size());
-  for (std::size_t e = 0; e < z.size() && !refused_; ++e)
-    refused_ = !add_transition(forward_.model()[chain].statement, e);
+StateChains::StateChains(Forward& forward, std::vector<VariableId> chains, std::vector<bool> own)
+    : forward_(forward), chains_(std::move(chains)), own_(std::move(own)) {
+  for (const VariableId c : chains_) {
+    const std::span<double> z = forward_.values(c);
+    known_.emplace_back(z.begin(), z.end());
+    std::ranges::fill(z, kNaN);
+  }
+  places_.resize(known_[0].size());
+  for (std::size_t e = 0; e < places_.size() && !refused_; ++e)
+    refused_ = !add_step(e);
 }
 
-bool StateChains::add_transition(StatementId id, std::size_t position) {
-  const Statement& s = forward_.model()[id];
-  const Element e{chain_, position};
-  const At at = forward_.at(e);
-  const bool first = s.start && &forward_.distribution(s, at) == &*s.start;
-  std::optional<std::vector<std::size_t>> read = read_by({id, e, 1});
-  if (read) std::erase(*read, position);
-  if (!read || read->size() != (first ? 0 : 1)) return false;
-  const std::size_t sequence = first ? sequences_.size() : places_[read->front()].sequence;
-  if (first) {
+std::size_t StateChains::states() const {
+  std::size_t out = 1;
+  for (const VariableId c : chains_)
+    out *= forward_.states(c);
+  return out;
+}
+
+std::size_t StateChains::value_of(std::size_t chain, std::size_t state) const {
+  for (std::size_t k = chains_.size(); k-- > chain + 1;)
+    state /= forward_.states(chains_[k]);
+  return state % forward_.states(chains_[chain]);
+}
+
+bool StateChains::is_chain(VariableId v) const { return std::ranges::find(chains_, v) != chains_.end(); }
+
+void StateChains::put(std::size_t position, std::optional<std::size_t> state) const {
+  for (std::size_t k = 0; k < chains_.size(); ++k)
+    forward_.values(chains_[k])[position] = state ? forward_.state(chains_[k], value_of(k, *state)) : kNaN;
+}
+
+bool StateChains::add_step(std::size_t position) {
+  std::optional<std::size_t> before;
+  std::vector<Factor> transitions;
+  std::size_t starts = 0;
+  for (const VariableId c : chains_) {
+    const StatementId id = forward_.model()[c].statement;
+    const Statement& s = forward_.model()[id];
+    const Element e{c, position};
+    if (s.start && &forward_.distribution(s, forward_.at(e)) == &*s.start) ++starts;
+    std::optional<std::vector<std::size_t>> read = read_by({id, e, 1});
+    if (!read) return false;
+    std::erase(*read, position);
+    if (read->size() > 1 || (before && !read->empty() && read->front() != *before)) return false;
+    if (!read->empty()) before = read->front();
+    transitions.push_back({{id, e, 1}, 0, !read->empty()});
+  }
+  if (starts != (before ? 0 : chains_.size())) return false;
+  const std::size_t sequence = before ? places_[*before].sequence : sequences_.size();
+  if (!before) {
     sequences_.emplace_back();
     factors_.emplace_back();
-  } else if (read->front() >= position || sequences_[sequence].back() != read->front()) {
+  } else if (*before >= position || sequences_[sequence].back() != *before) {
     return false;
   }
   places_[position] = {sequence, sequences_[sequence].size()};
-  factors_[sequence].push_back({{id, e, 1}, places_[position].step, !first});
+  for (Factor& f : transitions) {
+    f.step = places_[position].step;
+    factors_[sequence].push_back(f);
+  }
   sequences_[sequence].push_back(position);
   return true;
 }
 
 bool StateChains::is_observed(std::size_t sequence) const {
   const std::vector<std::size_t>& all = sequences_[sequence];
-  return factors_[sequence].size() > all.size() ||
-         std::ranges::any_of(all, [&](std::size_t e) { return !std::isnan(known_[e]); });
+  return factors_[sequence].size() > all.size() * chains_.size() ||
+         std::ranges::any_of(known_, [&](const std::vector<double>& of_chain) {
+           return std::ranges::any_of(all, [&](std::size_t e) { return !std::isnan(of_chain[e]); });
+         });
 }
 
 std::optional<std::vector<std::size_t>> StateChains::read_by(const Observation& o) {
@@ -111,7 +147,7 @@ std::optional<std::vector<std::size_t>> StateChains::read_by(const Observation& 
     }
     placed.push_back(*u);
     forward_.values(*u)[0] = forward_.state(u->variable, 0);
-    if (u->variable == chain_) out.push_back(u->position);
+    if (is_chain(u->variable) && std::ranges::find(out, u->position) == out.end()) out.push_back(u->position);
     if (!own_[u->variable.index()]) continue;
     own.push_back(*u);
     todo.push_back({forward_.model()[u->variable].statement, *u, 1});
@@ -141,32 +177,33 @@ StateChains::Use StateChains::add(const Observation& o) {
 
 bool StateChains::add_densities(const Factor& f, std::size_t sequence, const LogDensity& density, Lattice& to) const {
   const std::vector<std::size_t>& all = sequences_[sequence];
-  const std::span<double> z = forward_.values(chain_);
   const std::size_t k = to.states;
   bool known = true;
   for (std::size_t i = 0; i < (f.pair ? k : 1) && known; ++i) {
-    if (f.pair) z[all[f.step - 1]] = forward_.state(chain_, i);
+    if (f.pair) put(all[f.step - 1], i);
     for (std::size_t j = 0; j < k && known; ++j) {
-      z[all[f.step]] = forward_.state(chain_, j);
+      put(all[f.step], j);
       const double x = f.of.copies * density(f.of.statement, f.of.element);
       known = !std::isnan(x);
       (f.pair ? to.pair[(f.step * k + i) * k + j] : to.single[f.step * k + j]) += x;
     }
   }
-  z[all[f.step]] = kNaN;
-  if (f.pair) z[all[f.step - 1]] = kNaN;
+  put(all[f.step], std::nullopt);
+  if (f.pair) put(all[f.step - 1], std::nullopt);
   return known;
 }
 
 std::optional<Lattice> StateChains::lattice(std::size_t sequence, const LogDensity& density) const {
-  const std::size_t n = sequences_[sequence].size(), k = forward_.states(chain_);
+  const std::size_t n = sequences_[sequence].size(), k = states();
   Lattice out{k, std::vector<double>(n * k, 0.0), std::vector<double>(n * k * k, 0.0)};
   for (const Factor& f : factors_[sequence])
     if (!add_densities(f, sequence, density, out)) return std::nullopt;
-  for (std::size_t t = 0; t < n; ++t) {
-    const double x = known_[sequences_[sequence][t]];
-    for (std::size_t j = 0; j < k && !std::isnan(x); ++j)
-      if (x != forward_.state(chain_, j)) out.single[t * k + j] = kImpossible;
+  for (std::size_t c = 0; c < chains_.size(); ++c) {
+    for (std::size_t t = 0; t < n; ++t) {
+      const double x = known_[c][sequences_[sequence][t]];
+      for (std::size_t j = 0; j < k && !std::isnan(x); ++j)
+        if (x != forward_.state(chains_[c], value_of(c, j))) out.single[t * k + j] = kImpossible;
+    }
   }
   return out;
 }

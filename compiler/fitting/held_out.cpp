@@ -19,6 +19,9 @@ namespace {
 
 using namespace model;
 
+/// Several chains of categories are summed over together.
+constexpr std::size_t kMostStates = 256;
+
 /// Probabilities of the values of discrete elements from their means.
 std::vector<double> beliefs(const Variable& v, std::vector<double> mean) {
   if (v.support == math::Support::category) return mean;
@@ -140,14 +143,14 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   return std::nullopt;
 }
 
-/// New sequences have their own lengths: what only the fit's chain sizes is free.
+/// New sequences have their own lengths: what only the fit's chains size is free.
 Settings HeldOut::without_chain(Settings settings) const {
-  if (!chain_) return settings;
-  for (const PlateId p : model()[*chain_].axes) {
+  if (chains_.empty()) return settings;
+  for (const PlateId p : model()[chains_[0]].axes) {
     bool others = false;
     for (std::size_t k = 0; k < model().variables.size(); ++k) {
       const Variable& v = model().variables[k];
-      if (VariableId(k) == *chain_ || v.observed || v.auxiliary) continue;
+      if (is_chain(VariableId(k)) || v.observed || v.auxiliary) continue;
       others = others || std::ranges::find(v.axes, p) != v.axes.end();
     }
     if (others) continue;
@@ -239,10 +242,10 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   return sum_up(instance_->posterior(true, Origin::reference));
 }
 
-/// By all axes of the chain but the ordered one, row-major; a row of length 0 has no element.
+/// By all axes of the chains but the ordered one, row-major; a row of length 0 has no element.
 std::vector<double> HeldOut::by_row(const Forward& forward, const std::vector<SequenceDensity>& sequences) const {
   if (sequences.empty()) return {};
-  const Statement& s = model()[model()[*chain_].statement];
+  const Statement& s = model()[model()[chains_[0]].statement];
   std::vector<BoundId> rows;
   for (const BoundId b : s.bounds) {
     if (b == *s.lagged) continue;
@@ -256,7 +259,7 @@ std::vector<double> HeldOut::by_row(const Forward& forward, const std::vector<Se
     n *= size(b);
   std::vector<double> out(n, 0.0);
   for (const SequenceDensity& d : sequences) {
-    const At at = forward.at({*chain_, d.first});
+    const At at = forward.at({chains_[0], d.first});
     std::size_t row = 0;
     for (const BoundId b : rows)
       row = row * size(b) + static_cast<std::size_t>(at[b.index()]);
@@ -267,22 +270,30 @@ std::vector<double> HeldOut::by_row(const Forward& forward, const std::vector<Se
 
 Result<Score> HeldOut::log_density(Forward& forward, std::vector<SummedVariable> summed) const {
   const Model& m = model();
-  const bool of_numbers = chain_ && !m[*chain_].value_plate;
-  std::vector<bool> follows;  // by StatementId: a chain of numbers
-  for (const Statement& s : m.statements)
-    follows.push_back(of_numbers && ancestors(m, s)[chain_->index()]);
+  const bool of_numbers = !chains_.empty() && !is_discrete(m[chains_[0]].support);
+  std::vector<bool> follows;  // by StatementId: chains of numbers
+  for (const Statement& s : m.statements) {
+    const std::vector<bool> above = ancestors(m, s);
+    follows.push_back(of_numbers && std::ranges::any_of(chains_, [&](VariableId c) { return above[c.index()]; }));
+  }
+  std::size_t states = 1;
+  for (const VariableId c : chains_)
+    if (!of_numbers && states <= kMostStates) states *= forward.states(c);
+  if (chains_.size() > 1 && states > kMostStates)
+    return unscored(fmt::format("{} have more than {} values together", chain_names(), kMostStates));
   std::vector<Observation> of_chain, others;
   for (const Observation& o : scored_)
     (follows[o.statement.index()] ? of_chain : others).push_back(o);
   Score out;
   std::vector<SequenceDensity> sequences;
   if (of_numbers) {
-    const std::optional<std::vector<SequenceDensity>> filtered = densities_of_states(forward, *chain_, of_chain);
+    const bool one = chains_.size() == 1;
+    const std::optional<std::vector<SequenceDensity>> filtered = densities_of_states(forward, chains_, of_chain);
     if (!filtered)
       return unscored(
-          fmt::format("'{}' has no score: with all else at its mean it and the observations of it must be "
-                      "Normal, with means that are linear in one element of it",
-                      m[*chain_].name));
+          fmt::format("{} {} no score: with all else at its mean {} and the observations of {} must be "
+                      "Normal, with means that are linear in one step",
+                      chain_names(), one ? "has" : "have", one ? "it" : "they", one ? "it" : "them"));
     sequences = *filtered;
     for (const SequenceDensity& d : sequences)
       out.total += d.log_density;
@@ -291,9 +302,9 @@ Result<Score> HeldOut::log_density(Forward& forward, std::vector<SummedVariable>
   out.total += marginal.log_density(others);
   if (const auto& e = marginal.refused())
     return unscored(
-        fmt::format("'{}' depends on more of the chain '{}' than an element and the one before it, or on "
+        fmt::format("'{}' depends on more of the chain {} than an element and the one before it, or on "
                     "something that another observation or transition depends on too",
-                    m[e->variable].name, m[*chain_].name));
+                    m[e->variable].name, chain_names()));
   out.sequences = by_row(forward, of_numbers ? sequences : marginal.sequences());
   if (!std::isnan(out.total)) return out;
   return Error{ExitCode::numerical,
@@ -311,7 +322,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const bool needed = !is_discrete(v.support) || summed[k].by == Summation::belief;
-    if (v.observed || v.auxiliary || !needed || VariableId(k) == chain_) continue;
+    if (v.observed || v.auxiliary || !needed || is_chain(VariableId(k))) continue;
     const auto it = saved.find(v.name);
     const conditionals::Conditionals& c = analysed_.schedule.conditionals;
     const std::optional<Moments> mean =

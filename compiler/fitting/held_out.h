@@ -55,8 +55,8 @@ Settings fitted_settings(const Analysed& analysed, const BoundData& data);
 class HeldOut {
  public:
   /// Binds the data, splits them and compiles what infers the local variables. ExitCode::usage for models that have no
-  /// score (several chains, potentials, a continuous variable of each observation), and for a fraction where nothing
-  /// is held out.
+  /// score (chains on several plates, potentials, a continuous variable of each observation), and for a fraction where
+  /// nothing is held out.
   static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved,
                                                const Analysed& complete, const Dataset& dataset,
                                                const Settings& settings, const HeldOutOptions& options);
@@ -80,8 +80,12 @@ class HeldOut {
   std::optional<Error> cannot_be_known() const;
   void place_known(Forward& forward) const;
   std::optional<Error> split_items(const HeldOutOptions& options);
+  bool is_chain(model::VariableId v) const;
   bool lies_along_chain(const model::Variable& v) const;
-  /// Of what is scored, a Gaussian chain by its filter and all else summed over.
+  /// `'z' and 'v'`, for messages.
+  std::string chain_names() const;
+  std::optional<Error> add_chain(model::VariableId v);
+  /// Of what is scored, Gaussian chains by their filter and all else summed over.
   Result<Score> log_density(Forward& forward, std::vector<SummedVariable> summed) const;
   std::vector<double> by_row(const Forward& forward, const std::vector<SequenceDensity>& sequences) const;
   Result<Score> sum_up(const std::vector<NamedArray>& posterior);
@@ -96,7 +100,7 @@ class HeldOut {
   std::uint64_t seed_ = 1;
   double fraction_ = 0;
   bool completion_ = false;
-  std::optional<model::VariableId> chain_;  // summed over by its paths, or integrated out
+  std::vector<model::VariableId> chains_;  // summed over by their paths, or integrated out: on the same axes
 };
 
 }  // namespace lehr

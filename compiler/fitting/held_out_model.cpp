@@ -1,5 +1,6 @@
 // Which models have a score, and how each of their variables is summed over or inferred.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -85,7 +86,7 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
 std::optional<Error> HeldOut::cannot_be_known() const {
   for (std::size_t v = 0; v < model().variables.size(); ++v) {
     const Variable& x = model().variables[v];
-    const bool summed = VariableId(v) == chain_ || (!completion_ && is_local(VariableId(v)));
+    const bool summed = is_chain(VariableId(v)) || (!completion_ && is_local(VariableId(v)));
     if (!x.clamped || (summed && is_discrete(x.support))) continue;
     return unscored(
         fmt::format("some values of '{}' are known: that has a score for discrete variables of the items "
@@ -95,57 +96,78 @@ std::optional<Error> HeldOut::cannot_be_known() const {
   return std::nullopt;
 }
 
-/// On the ordered plate of the chain that is scored.
+bool HeldOut::is_chain(VariableId v) const { return std::ranges::find(chains_, v) != chains_.end(); }
+
+/// On the ordered plate of the chains that are scored.
 bool HeldOut::lies_along_chain(const Variable& v) const {
-  if (!chain_) return false;
-  const Statement& s = model()[model()[*chain_].statement];
+  if (chains_.empty()) return false;
+  const Statement& s = model()[model()[chains_[0]].statement];
   return std::ranges::find(v.axes, model()[*s.lagged].plate) != v.axes.end();
+}
+
+std::string HeldOut::chain_names() const {
+  std::vector<std::string> names;
+  for (const VariableId c : chains_)
+    names.push_back("'" + model()[c].name + "'");
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+/// Chains are scored together where each step of one is a step of the others, all categories or all Gaussian.
+std::optional<Error> HeldOut::add_chain(VariableId id) {
+  const Model& m = model();
+  const Variable& v = m[id];
+  const bool numbers = !is_discrete(v.support);
+  if (numbers && !m[v.statement].main.family->gaussian)
+    return unscored(
+        fmt::format("of chains of numbers, those of Gaussian states have a score, and '{}' has none", v.name));
+  if (times_plate(m, v)) return unscored(fmt::format("elements of the chain '{}' have multiplicities", v.name));
+  chains_.push_back(id);
+  const Variable& first = m[chains_[0]];
+  if (first.axes != v.axes)
+    return unscored(fmt::format("chains that lie on different plates have no score, as {} do", chain_names()));
+  if (is_discrete(first.support) == numbers)
+    return unscored(
+        fmt::format("there is no sum over categories and numbers of chains together, such as {}", chain_names()));
+  return std::nullopt;
 }
 
 std::optional<Error> HeldOut::classify() {
   const Model& m = model();
   completion_ = false;
-  chain_.reset();
+  chains_.clear();
   if (!m.potentials.empty())
     return unscored("a model with potentials has no score: its density has no known normaliser");
   for (const Statement& s : m.statements) {
     const Variable& v = m[s.variable];
     if (!s.lagged || v.observed) continue;
-    if (!v.value_plate && !s.main.family->gaussian)
-      return unscored(
-          fmt::format("of chains of numbers, those of Gaussian states have a score, and '{}' has none", v.name));
-    if (chain_)
-      return unscored(fmt::format("scores of several chains are not supported, and '{}' and '{}' are two",
-                                  m[*chain_].name, v.name));
-    if (times_plate(m, v)) return unscored(fmt::format("elements of the chain '{}' have multiplicities", v.name));
-    chain_ = s.variable;
+    if (std::optional<Error> e = add_chain(s.variable)) return e;
   }
   const std::vector<bool> own = own_variables(m);
   summed_.resize(m.variables.size());
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
     const Variable& x = m.variables[v];
     if (x.observed || x.auxiliary || !is_local(VariableId(v)) || is_discrete(x.support)) continue;
-    if (VariableId(v) == chain_) continue;
+    if (is_chain(VariableId(v))) continue;
     if (own[v]) {
       return unscored(fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
                       {"a score needs several observations of each item, or local variables that are discrete"});
     }
     completion_ = true;
   }
-  if (completion_ && chain_)
-    return unscored(fmt::format("the items have variables of their own beside the chain '{}'", m[*chain_].name));
+  if (completion_ && !chains_.empty())
+    return unscored(fmt::format("the items have variables of their own beside the chain {}", chain_names()));
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
     const Variable& x = m.variables[v];
     if (x.observed || x.auxiliary || !is_discrete(x.support)) continue;
-    summed_[v].by = VariableId(v) == chain_         ? Summation::chain
+    summed_[v].by = is_chain(VariableId(v))         ? Summation::chain
                     : lies_along_chain(x) && own[v] ? Summation::own
                     : !is_local(VariableId(v))      ? Summation::belief
                     : own[v]                        ? Summation::own
                     : completion_                   ? Summation::belief
                                                     : Summation::joint;
-    if (lies_along_chain(x) && VariableId(v) != chain_ && !own[v])
-      return unscored(fmt::format("'{}' and the chain '{}' belong to the same observations: there is no sum over both",
-                                  x.name, m[*chain_].name));
+    if (lies_along_chain(x) && !is_chain(VariableId(v)) && !own[v])
+      return unscored(fmt::format("'{}' and the chain {} belong to the same observations: there is no sum over both",
+                                  x.name, chain_names()));
   }
   return std::nullopt;
 }

@@ -1,9 +1,11 @@
 #include "compiler/fitting/number_chains.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <set>
 
 #include "compiler/fitting/symbolic.h"
 
@@ -14,13 +16,13 @@ using namespace model;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-/// x = map * state + offset + noise of this covariance.
+/// x = map * (states of the step before, states of this step) + offset + noise of this covariance.
 struct Linear {
   Matrix map, covariance;
   Vector offset;
 };
 
-/// Of an element, given what was observed up to there.
+/// Of a step, given what was observed up to there: the numbers of all chains, one chain after another.
 struct State {
   Vector mean;
   Matrix covariance;
@@ -28,9 +30,18 @@ struct State {
   bool has_next = false;
 };
 
+/// The steps that something depends on.
+using Steps = std::set<std::size_t>;
+
 class Filter {
  public:
-  Filter(const Forward& forward, VariableId chain) : forward_(forward), symbolic_(forward), chain_(chain) {}
+  Filter(const Forward& forward, const std::vector<VariableId>& chains)
+      : forward_(forward), symbolic_(forward), chains_(chains) {
+    for (const VariableId c : chains_) {
+      first_.push_back(width_);
+      width_ += static_cast<Eigen::Index>(forward.width(c));
+    }
+  }
 
   std::optional<std::vector<SequenceDensity>> run(const std::vector<Observation>& observations) {
     std::map<std::size_t, std::vector<Linear>> seen;
@@ -38,31 +49,22 @@ class Filter {
     for (const Observation& o : observations) {
       const std::span<const double> x = forward_.values(o.element);
       const auto n = static_cast<Eigen::Index>(x.size());
-      std::optional<std::size_t> of;
-      const std::optional<Linear> l = linear(forward_.model()[o.statement], o.element, of);
-      if (!l || !of || o.copies != 1) return std::nullopt;
-      seen[*of].push_back(*l);
-      values[*of].push_back(Eigen::Map<const Vector>(x.data(), n));
+      const Statement& s = forward_.model()[o.statement];
+      Steps of = steps(s, o.element);
+      if (of.empty()) of = lies_at(o.element);
+      const std::optional<Linear> l = of.size() == 1 ? linear(s, o.element, *of.begin()) : std::nullopt;
+      if (!l || o.copies != 1) return std::nullopt;
+      seen[*of.begin()].push_back({l->map.rightCols(width_), l->covariance, l->offset});
+      values[*of.begin()].push_back(Eigen::Map<const Vector>(x.data(), n));
     }
     std::vector<SequenceDensity> out;
-    const Statement& s = forward_.model()[forward_.model()[chain_].statement];
     std::vector<State> states;
-    for (std::size_t e = 0; e < forward_.elements(chain_); ++e) {
-      std::optional<std::size_t> before;
-      const std::optional<Linear> l = linear(s, {chain_, e}, before);
-      if (!l || (before && (*before >= e || states[*before].has_next))) return std::nullopt;
-      if (!before) out.push_back({e, 0});
-      State now{l->offset, l->covariance, out.size() - 1};
-      if (before) {
-        State& last = states[*before];
-        last.has_next = true;
-        now.sequence = last.sequence;
-        now.mean += l->map * last.mean;
-        now.covariance += l->map * last.covariance * l->map.transpose();
-      }
+    for (std::size_t e = 0; e < forward_.elements(chains_[0]); ++e) {
+      std::optional<State> now = next(e, states, out);
+      if (!now) return std::nullopt;
       for (std::size_t k = 0; k < seen[e].size(); ++k)
-        out[now.sequence].log_density += update(now, seen[e][k], values[e][k]);
-      states.push_back(std::move(now));
+        out[now->sequence].log_density += update(*now, seen[e][k], values[e][k]);
+      states.push_back(std::move(*now));
     }
     return out;
   }
@@ -93,7 +95,7 @@ class Filter {
     for (const Monomial& m : *p) {
       double x = m.coefficient;
       for (const Atom& a : m.atoms) {
-        if (a.variable == chain_) return std::nullopt;
+        if (chain_of(a)) return std::nullopt;
         x *= number(a);
       }
       out += x;
@@ -101,31 +103,115 @@ class Filter {
     return out;
   }
 
-  /// `of`: the one state that it depends on, if any.
-  std::optional<Linear> linear(const Statement& s, const Element& e, std::optional<std::size_t>& of) const {
+  /// Its number among the chains.
+  std::optional<std::size_t> chain_of(const Atom& a) const {
+    const auto it = std::ranges::find(chains_, a.variable);
+    return it == chains_.end() ? std::nullopt : std::optional<std::size_t>(it - chains_.begin());
+  }
+
+  Steps steps(const Statement& s, const Element& e) const {
+    Steps out;
+    const At at = forward_.at(e);
+    forward_.clear();
+    for (std::size_t j = 0; j < forward_.width(s.variable); ++j) {
+      const std::optional<Polynomial> mean = symbolic_.mean(s, at, j);
+      for (std::size_t k = 0; mean && k < mean->size(); ++k)
+        for (const Atom& a : (*mean)[k].atoms)
+          if (chain_of(a)) out.insert(a.number / forward_.width(a.variable));
+    }
+    return out;
+  }
+
+  /// The step that the axes of an element name; none where they are not those of the chains, with more after them.
+  /// Its coefficients may all be 0 (a covariate).
+  Steps lies_at(const Element& e) const {
+    const std::vector<PlateId>&own = forward_.model()[e.variable].axes, &axes = forward_.model()[chains_[0]].axes;
+    const std::size_t n = forward_.elements(chains_[0]);
+    if (own.size() < axes.size() || !std::equal(axes.begin(), axes.end(), own.begin()) || n == 0) return {};
+    for (std::size_t k = axes.size(); k < own.size(); ++k)
+      if (forward_.model()[own[k]].parent) return {};
+    return {e.position / (forward_.elements(e.variable) / n)};
+  }
+
+  /// The states of a step before it is observed: after those of the step before, one chain after another as their means
+  /// need each other.
+  std::optional<State> next(std::size_t e, std::vector<State>& states, std::vector<SequenceDensity>& sequences) const {
+    Steps before;
+    std::vector<Linear> own;
+    for (const VariableId c : chains_) {
+      const Statement& s = forward_.model()[forward_.model()[c].statement];
+      before.merge(steps(s, {c, e}));
+      std::optional<Linear> l = linear(s, {c, e}, e);
+      if (!l) return std::nullopt;
+      own.push_back(std::move(*l));
+    }
+    before.erase(e);
+    if (before.size() > 1 || (!before.empty() && (*before.begin() >= e || states[*before.begin()].has_next)))
+      return std::nullopt;
+    State last{Vector::Zero(width_), Matrix::Zero(width_, width_)};
+    if (before.empty()) {
+      last.sequence = sequences.size();
+      sequences.push_back({e, 0});
+    } else {
+      State& found = states[*before.begin()];
+      found.has_next = true;
+      last = found;
+    }
+    Vector mean = Vector::Zero(2 * width_);
+    Matrix covariance = Matrix::Zero(2 * width_, 2 * width_);
+    mean.head(width_) = last.mean;
+    covariance.topLeftCorner(width_, width_) = last.covariance;
+    std::vector<bool> there(chains_.size(), false);
+    for (std::size_t turn = 0; turn < chains_.size(); ++turn) {
+      std::size_t c = 0;
+      while (c < chains_.size() && (there[c] || needs_another(own[c], there)))
+        ++c;
+      if (c == chains_.size()) return std::nullopt;
+      there[c] = true;
+      const Eigen::Index at = width_ + first_[c], n = own[c].offset.size();
+      mean.segment(at, n) = own[c].map * mean + own[c].offset;
+      const Matrix across = own[c].map * covariance;
+      covariance.middleRows(at, n) = across;
+      covariance.middleCols(at, n) = across.transpose();
+      covariance.block(at, at, n, n) = across * own[c].map.transpose() + own[c].covariance;
+    }
+    return State{mean.tail(width_), covariance.bottomRightCorner(width_, width_), last.sequence};
+  }
+
+  /// Whether the mean has states of this step that are not there yet.
+  bool needs_another(const Linear& l, const std::vector<bool>& there) const {
+    for (std::size_t c = 0; c < chains_.size(); ++c) {
+      const auto n = static_cast<Eigen::Index>(forward_.width(chains_[c]));
+      if (!there[c] && !l.map.middleCols(width_ + first_[c], n).isZero(0)) return true;
+    }
+    return false;
+  }
+
+  /// `now`: which step is this one; states of others belong to the step before.
+  std::optional<Linear> linear(const Statement& s, const Element& e, std::size_t now) const {
     const At at = forward_.at(e);
     forward_.clear();
     if (!forward_.distribution(s, at).family->gaussian) return std::nullopt;
     const auto n = static_cast<Eigen::Index>(forward_.width(s.variable));
-    const std::size_t width = forward_.width(chain_);
-    Linear out{Matrix::Zero(n, static_cast<Eigen::Index>(width)), Matrix::Zero(n, n), Vector::Zero(n)};
+    Linear out{Matrix::Zero(n, 2 * width_), Matrix::Zero(n, n), Vector::Zero(n)};
     for (Eigen::Index j = 0; j < n; ++j) {
       const std::optional<Polynomial> mean = symbolic_.mean(s, at, static_cast<std::size_t>(j));
       if (!mean) return std::nullopt;
       for (const Monomial& m : *mean) {
         double x = m.coefficient;
-        std::optional<std::size_t> component;
+        std::optional<Eigen::Index> column;
         for (const Atom& a : m.atoms) {
-          if (a.variable != chain_) {
+          const std::optional<std::size_t> chain = chain_of(a);
+          if (!chain) {
             x *= number(a);
             continue;
           }
-          const std::size_t element = a.number / width;
-          if (component || a.kind != Atom::Kind::value || (of && *of != element)) return std::nullopt;
-          of = element;
-          component = a.number % width;
+          const std::size_t width = forward_.width(a.variable);
+          if (column || a.kind != Atom::Kind::value) return std::nullopt;
+          column =
+              (a.number / width == now ? width_ : 0) + first_[*chain] + static_cast<Eigen::Index>(a.number % width);
         }
-        (component ? out.map(j, static_cast<Eigen::Index>(*component)) : out.offset[j]) += x;
+        (column ? out.map(j, *column) : out.offset[j]) += x;
       }
       for (Eigen::Index l = 0; l < n; ++l) {
         const std::optional<double> x =
@@ -155,14 +241,17 @@ class Filter {
 
   const Forward& forward_;
   Symbolic symbolic_;
-  VariableId chain_;
+  std::vector<VariableId> chains_;
+  std::vector<Eigen::Index> first_;  // by chain: its first number in a state
+  Eigen::Index width_ = 0;           // numbers of a state
 };
 
 }  // namespace
 
-std::optional<std::vector<SequenceDensity>> densities_of_states(const Forward& forward, VariableId chain,
+std::optional<std::vector<SequenceDensity>> densities_of_states(const Forward& forward,
+                                                                const std::vector<VariableId>& chains,
                                                                 const std::vector<Observation>& observations) {
-  return Filter(forward, chain).run(observations);
+  return Filter(forward, chains).run(observations);
 }
 
 }  // namespace lehr

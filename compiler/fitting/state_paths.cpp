@@ -12,23 +12,48 @@ namespace {
 
 using namespace model;
 
-/// Whether all that depends on the chain is observed, or is summed over for one observation by itself.
-bool has_paths(const Model& m, const BoundData& data, VariableId chain, const std::vector<bool>& own) {
-  if (std::ranges::any_of(m[chain].axes, [&](PlateId p) { return m[p].times.has_value(); })) return false;
+/// Chains with more values together have no path.
+constexpr std::size_t kMostStates = 256;
+
+bool depends(const Model& m, const Statement& s, const std::vector<VariableId>& chains) {
+  const std::vector<bool> above = ancestors(m, s);
+  return std::ranges::any_of(chains, [&](VariableId c) { return above[c.index()]; });
+}
+
+/// The chain and the others on its axes.
+std::vector<VariableId> beside(const Model& m, const Forward& forward, VariableId chain) {
+  std::vector<VariableId> out;
+  std::size_t states = 1;
+  for (const Statement& s : m.statements) {
+    const Variable& v = m[s.variable];
+    if (!s.lagged || v.observed || !is_discrete(v.support) || v.axes != m[chain].axes) continue;
+    out.push_back(s.variable);
+    states *= std::min(forward.states(s.variable), kMostStates + 1);
+    if (states > kMostStates) return {chain};
+  }
+  return out;
+}
+
+/// Whether all that depends on the chains is observed, or is summed over for one observation by itself.
+bool has_paths(const Model& m, const BoundData& data, const std::vector<VariableId>& chains,
+               const std::vector<bool>& own) {
+  if (std::ranges::any_of(m[chains[0]].axes, [&](PlateId p) { return m[p].times.has_value(); })) return false;
   for (const Statement& s : m.statements) {
     const std::size_t k = s.variable.index();
-    if (s.variable == chain || m[s.variable].observed || own[k] || !ancestors(m, s)[chain.index()]) continue;
+    const bool is_chain = std::ranges::find(chains, s.variable) != chains.end();
+    if (is_chain || m[s.variable].observed || own[k] || !depends(m, s, chains)) continue;
     if (!m[s.variable].clamped || data.observed[k].has_missing) return false;
   }
   return m.potentials.empty();
 }
 
 /// False where an observation has no place in a sequence.
-bool add_observations(const Forward& forward, VariableId chain, StateChains& to) {
+bool add_observations(const Forward& forward, const std::vector<VariableId>& chains, StateChains& to) {
   const Model& m = forward.model();
   for (std::size_t k = 0; k < m.statements.size(); ++k) {
     const Statement& s = m.statements[k];
-    if (!has_data(m[s.variable]) || s.variable == chain || !ancestors(m, s)[chain.index()]) continue;
+    const bool is_chain = std::ranges::find(chains, s.variable) != chains.end();
+    if (!has_data(m[s.variable]) || is_chain || !depends(m, s, chains)) continue;
     bool well = true;
     At at = forward.origin();
     forward.each(s.bounds, at, [&] {
@@ -42,15 +67,15 @@ bool add_observations(const Forward& forward, VariableId chain, StateChains& to)
   return true;
 }
 
-}  // namespace
-
-std::vector<std::int64_t> most_probable_states(const Model& m, const BoundData& data, VariableId v,
-                                               const std::vector<std::vector<double>>& means) {
+/// Of `v`, which is one of the chains `all`.
+std::vector<std::int64_t> best_values(const Model& m, const BoundData& data, VariableId v,
+                                      const std::vector<VariableId>& all,
+                                      const std::vector<std::vector<double>>& means) {
+  Forward forward(m, data);
   std::vector<bool> own = own_variables(m);
   for (std::size_t k = 0; k < own.size(); ++k)
-    own[k] = own[k] && is_discrete(m.variables[k].support) && VariableId(k) != v;
-  if (!has_paths(m, data, v, own)) return {};
-  Forward forward(m, data);
+    own[k] = own[k] && is_discrete(m.variables[k].support) && std::ranges::find(all, VariableId(k)) == all.end();
+  if (!has_paths(m, data, all, own)) return {};
   std::vector<SummedVariable> summed(m.variables.size());
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     if (own[k]) summed[k].by = Summation::own;
@@ -60,8 +85,8 @@ std::vector<std::int64_t> most_probable_states(const Model& m, const BoundData& 
     for (std::size_t i = 0; m.variables[k].clamped && i < to.size(); ++i)
       if (const double x = data.observed[k].values[i]; !std::isnan(x)) to[i] = x;
   }
-  StateChains chains(forward, v, std::move(own));
-  if (chains.refused() || !add_observations(forward, v, chains)) return {};
+  StateChains chains(forward, all, std::move(own));
+  if (chains.refused() || !add_observations(forward, all, chains)) return {};
   const auto is_observed = [&](std::size_t k) { return chains.is_observed(k); };
   if (std::ranges::none_of(std::views::iota(std::size_t{0}, chains.sequences().size()), is_observed)) return {};
   Marginal marginal(forward, std::move(summed));
@@ -71,10 +96,21 @@ std::vector<std::int64_t> most_probable_states(const Model& m, const BoundData& 
     const std::optional<Lattice> lattice = chains.lattice(k, density);
     const std::vector<std::int64_t> path = lattice ? most_probable_path(*lattice) : std::vector<std::int64_t>();
     if (path.empty()) return {};
+    const auto of_v = static_cast<std::size_t>(std::ranges::find(all, v) - all.begin());
     for (std::size_t t = 0; t < path.size(); ++t)
-      out[chains.sequences()[k][t]] = path[t];
+      out[chains.sequences()[k][t]] =
+          static_cast<std::int64_t>(chains.value_of(of_v, static_cast<std::size_t>(path[t])));
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> most_probable_states(const Model& m, const BoundData& data, VariableId v,
+                                               const std::vector<std::vector<double>>& means) {
+  const std::vector<VariableId> all = beside(m, Forward(m, data), v);
+  std::vector<std::int64_t> out = best_values(m, data, v, all, means);
+  return out.empty() && all.size() > 1 ? best_values(m, data, v, {v}, means) : out;
 }
 
 }  // namespace lehr

@@ -329,10 +329,13 @@ def regimes():
 def refusals():
     schools = {"y": [1, 5, 3], "sigma": [1, 1, 2]}
     assert "'theta' has an element for each" in Scored("models/hierarchical_normal.lehr", schools).score(schools, code=2)
-    two = Scored("""model m { plate t ordered; tau ~ Gamma(shape = 1, rate = 1);
-      a[t] ~ Normal(mean = a[t-1], sd = 1) start Normal(mean = 0, sd = 1); b[t] ~ Normal(mean = b[t-1], sd = 1) start Normal(mean = 0, sd = 1);
-      observe y[t] ~ Normal(mean = a[t] + b[t], precision = tau); }""", {"y": RNG.normal(size=9)}, "--search", "none")
-    assert "several chains" in two.score({"y": RNG.normal(size=9)}, code=2)
+    chains = """model m { plate t ordered; plate k = 2; data A[k] : simplex over k; data p : simplex over k; tau ~ Gamma(shape = 1, rate = 1); mu[k] ~ Normal(mean = 0, sd = 1);
+      a[t] ~ Normal(mean = a[t-1], sd = 1) start Normal(mean = 0, sd = 1); OTHER observe y[t] ~ Normal(mean = a[t] + MEAN, precision = tau); }"""
+    known = {"A": [[0.8, 0.2], [0.3, 0.7]], "p": [0.5, 0.5], "y": RNG.normal(size=9)}
+    states = chains.replace("OTHER", "z[t] ~ Categorical(A[z[t-1]]) start Categorical(p);").replace("MEAN", "mu[z[t]]")
+    assert "categories and numbers of chains" in Scored(states, known, "--search", "none").score(known, code=2)
+    two = chains.replace("OTHER", "b[n, t] ~ Normal(mean = b[n, t-1], sd = 1) start Normal(mean = 0, sd = 1);").replace("MEAN", "b[0, t]").replace("plate k = 2;", "plate k = 2; plate n = 3;")
+    assert "on different plates" in Scored(two, known, "--search", "none").score(known, code=2)
     fit = Scored("models/lda.lehr", corpus(20, 10, 2), "--set", "K=2", "--sizes", "term=10")
     beyond = {"w": [[3, 11]], "count": [[4, 4]]}
     assert "outside plate 'term'" in fit.score(beyond, code=4)
