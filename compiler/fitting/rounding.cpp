@@ -38,8 +38,8 @@ BoundData perturbed(const model::Model& m, const BoundData& data, std::uint64_t 
   return out;
 }
 
-/// Sums of the data alone, moved by the last bit: with few terms, these are too small to be moved by the last bits of
-/// theirs.
+/// Sums of the data alone, moved by their own last bit: those of few terms are rounded to so few digits that the last
+/// bits of the terms do not move them.
 void nudge_sums(const Engine& engine, std::uint64_t which) {
   Rng rng(which, 0x50D);
   const machine::Model& m = engine.model();

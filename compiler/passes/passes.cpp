@@ -9,7 +9,7 @@ namespace lehr::loops {
 namespace {
 
 constexpr Pass kPasses[] = {
-    {"invariants", "what is the same in every turn of a loop is computed once, before it", hoist_invariants},
+    {"invariants", hoist_invariants},  // what is the same in every turn of a loop is computed once, before it
 };
 
 }  // namespace

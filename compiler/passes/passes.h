@@ -10,7 +10,6 @@ namespace lehr::loops {
 
 struct Pass {
   std::string_view name;  // for --no-opt
-  std::string_view does;
   Program (*run)(Program program);
 };
 

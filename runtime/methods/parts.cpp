@@ -1,7 +1,6 @@
 #include "runtime/methods/parts.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace lehr {
 namespace {
