@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the search of `lehr fit` finds, and what it costs: cells of models/ with their data and of simulated ones.
+"""What the search of `lehr fit` finds, and what it costs: cells of models/ with their data, of simulated ones, and of automatic.py.
 
-Of every cell 20 plain runs (four seeds of each kind of start) and four annealed ones give the best ELBO that is known, together
-with the searches. Score: (ELBO - median of the four default starts) / (best known - that median). Cost: sweeps over those of the
-median default start.
+Of every cell four default runs, ten plain ones of each kind of start and eight annealed ones give the best ELBO that is known, together
+with the searches. Score: (ELBO - median of the default runs) / (best known - that median), of a cell the median of its searches.
+Cost: sweeps over those of the median default run, which makes plain sweeps. FOLDER/runs.jsonl keeps every job, and none is done twice.
 
 usage: search.py LEHR [FOLDER] [CELL ...] [--full]
 """
@@ -13,13 +13,16 @@ import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import automatic
+from common import ROOT
+
 KINDS = ("seeds", "points", "allocations", "means", "flat")
-SLOW = ("lda",)
+SEEDS = range(51, 56)
+# Sweeps of a plain run where a search takes minutes; such cells have three.
+CAPS = {"lda": 100}
 
 
 def of_models():
@@ -35,9 +38,23 @@ def of_models():
             word = words.pop(0)
             if word in ("--out", "--restarts", "--init", "--anneal", "--temper", "--max-iter", "--seed", "--method", "--tol"):
                 words.pop(0)
-            else:
+            elif word != "--save-locals":
                 out.append(word)
         cells[os.path.basename(path)[:-5]] = out
+    return cells
+
+
+def of_automatic(lehr):
+    """The cells of automatic.py, whose starts are not taken; those whose data are not there are left out."""
+    cells, missing = {}, ""
+    try:
+        for name, make, _ in automatic.cells(lehr):
+            if not name.endswith("allocations"):
+                cells[name.replace(" means", "")] = make
+    except SystemExit as reason:
+        missing = str(reason)
+    if missing:
+        print(missing, file=sys.stderr)
     return cells
 
 
@@ -93,36 +110,81 @@ def simulated(folder):
         for c in counts:
             f.write(" ".join([str(int((c > 0).sum()))] + [f"{i}:{n}" for i, n in enumerate(c) if n]) + "\n")
     cells["topics"] = ["models/lda.lehr", "--data", "w=" + path, "--set", "K=8"]
+    leaning, ties = r.dirichlet([0.2] * 4, 40), 0.05 + 0.8 * np.eye(4)
+    a, b = np.nonzero(1 - np.eye(40))
+    tie = [r.random() < ties[r.choice(4, p=leaning[i]), r.choice(4, p=leaning[j])] for i, j in zip(a, b)]
+    cell("mixed_membership", """model m { plate member; plate pair; plate g = 4; plate h = g; data a[pair] : member; data b[pair] : member;
+      pi[member] ~ Dirichlet(concentration = 0.3) over g; B[g, h] ~ Beta(1, 1);
+      z_from[pair] ~ Categorical(pi[a[pair]]); z_to[pair] ~ Categorical(pi[b[pair]]);
+      observe tie[pair] ~ Bernoulli(B[z_from[pair], z_to[pair]]); }""",
+         {"a": a, "b": b, "tie": np.array(tie, int)})
     return cells
 
 
-def run(lehr, folder, cell, arguments, seed, *options):
-    out = os.path.join(folder, "fit", re.sub(r"\W", "_", "_".join([cell, str(seed), *options])))
-    done = subprocess.run([lehr, "fit", *arguments, "--quiet", "--seed", str(seed), "--out", out, *options], cwd=ROOT,
-                          capture_output=True, text=True)
+def jobs(name, searches):
+    """Role and options of every process that measures a cell; no two have a start in common."""
+    cap = ["--max-iter", CAPS[name]] if name in CAPS else []
+    yield "default", ["--init", "seeds", "--leap-after", 0, "--restarts", 4, *cap]
+    for search in searches:
+        for seed in SEEDS[:3] if cap else SEEDS:
+            yield search, ["--search", search, "--seed", seed]
+    for seed, kind in enumerate(KINDS, 2):
+        yield kind, ["--init", kind, "--restarts", 10, "--seed", seed, *cap]
+    for seed, (kind, starts) in enumerate((("flat", 3), ("seeds", 3), ("points", 2)), 7):
+        yield kind + " annealed", ["--init", kind, "--anneal", "auto", "--restarts", starts, "--seed", seed]
+
+
+def run(lehr, folder, arguments, options):
+    """ELBO and sweeps of every start of a process, of a search all its sweeps; whether it searched; or how it failed."""
+    out = os.path.join(folder, "fit")
+    command = [lehr, "fit", *arguments, "--quiet", "--threads", 1, "--out", out, *options]
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
     if done.returncode != 0:
-        return np.nan, 0
+        return {"failed": done.stderr[-300:]}
     with open(os.path.join(out, "fit.json")) as f:
         j = json.load(f)
-    return j["elbo"], j["iterations"]
+    starts = j["restarts"] if "--restarts" in options else [j]
+    return {"runs": [(s["elbo"], s["iterations"]) for s in starts], "searched": "search" in j}
 
 
-def measure(lehr, folder, name, arguments, searches):
-    jobs = [(seed, "--init", kind) for kind in KINDS for seed in (1, 2, 3, 4)]
-    jobs += [(seed, "--init", kind, "--anneal", "auto") for kind in ("flat", "seeds") for seed in (1, 2)]
-    jobs += [(seed, "--search", s) for s in searches for seed in (11, 12, 13)]
-    with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda j: run(lehr, folder, name, arguments, *j), jobs))
-    if np.isnan(found[0][0]):
-        return None
-    usual, length = np.nanmedian([e for e, _ in found[:4]]), np.median([n for _, n in found[:4]])
-    best = np.nanmax([e for e, _ in found])
-    room = best - usual if best - usual > 1e-6 * (1 + abs(best)) else None
-    rows = []
-    for (elbo, sweeps), job in zip(found, jobs):
-        if job[1] == "--search":
-            rows.append((job[2], 1.0 if room is None else (elbo - usual) / room, sweeps / length))
-    return usual, best, length, rows
+def measure(lehr, folder, name, arguments, searches, known):
+    """The runs of a cell by role, but for those that `known` has; None where the default start fails, {} where nothing is searched."""
+    found, problem = {}, None
+    for role, options in jobs(name, searches):
+        key = " ".join([name, *map(str, options)])
+        if key not in known:
+            if callable(arguments):
+                problem = arguments()
+                arguments = [problem.model, *problem.arguments]
+            known[key] = run(lehr, folder, arguments, options)
+            with open(os.path.join(folder, "runs.jsonl"), "a") as f:
+                f.write(json.dumps({"key": key, **known[key]}) + "\n")
+        if role == "default" and "failed" in known[key]:
+            return None
+        if role in searches and not known[key].get("searched", True):
+            return {}
+        found.setdefault(role, []).extend((e, n) for e, n in known[key].get("runs", []) if e is not None)
+    return found
+
+
+def score(elbo, usual, best):
+    """Where nothing better than the default is known, whether that is reached."""
+    near = 1e-6 * (1 + abs(best))
+    return (elbo - usual) / (best - usual) if best - usual > near else float(elbo >= usual - near)
+
+
+def row_of(found, searches):
+    """The first columns of the table; and of every search a row each seed: the score, that among the mixed runs alone, the cost, the
+    cost in default runs that leap, and whether it ends below the default."""
+    usual, length = np.median(found["default"], 0)
+    mixed = {role: max(e for e, _ in runs) for role, runs in found.items() if role not in searches}
+    best = max(e for runs in found.values() for e, _ in runs)
+    of = next((role for role, e in mixed.items() if e >= best - 1e-6 * (1 + abs(best))), "search")
+    leaping = np.median([n for _, n in found["seeds"]])
+    low = usual - 1e-6 * (1 + abs(usual))
+    rows = {s: np.array([(score(e, usual, best), score(e, usual, max(mixed.values())), n / length, n / leaping, e < low)
+                         for e, n in found[s]]) for s in searches if found.get(s)}
+    return usual, best, of, length, rows
 
 
 def main():
@@ -130,16 +192,32 @@ def main():
     lehr, folder = os.path.abspath(words[0]), os.path.abspath(words[1] if len(words) > 1 else "/tmp/search")
     os.makedirs(folder, exist_ok=True)
     searches = ("quick", "full") if "--full" in sys.argv else ("quick",)
-    cells = {**simulated(folder), **of_models()}
-    print(f"{'cell':28} {'default':>14} {'best known':>14} {'sweeps':>7}  score and cost by search, three seeds")
-    for name in words[2:] or [c for c in cells if c not in SLOW]:
-        got = measure(lehr, folder, name, cells[name], searches)
-        if got is None:
-            print(f"{name:28} the default start fails")
+    cells = {**simulated(folder), **of_models(), **of_automatic(lehr)}
+    known = {}
+    if os.path.exists(os.path.join(folder, "runs.jsonl")):
+        with open(os.path.join(folder, "runs.jsonl")) as f:
+            known = {j["key"]: j for j in map(json.loads, f)}
+    total = {s: [] for s in searches}
+    print(f"{'cell':28} {'default':>14} {'best known':>14} {'by':>15} {'sweeps':>7}  scores and median cost by search")
+    for name in words[2:] or sorted(cells, key=lambda c: c in CAPS):
+        try:
+            found = measure(lehr, folder, name, cells[name], searches, known)
+        except SystemExit as missing:
+            print(f"{name:28} {missing}")
             continue
-        usual, best, length, rows = got
-        parts = [f"{s}: " + " ".join(f"{score:.2f} ({cost:.1f}x)" for kind, score, cost in rows if kind == s) for s in searches]
-        print(f"{name:28} {usual:14.2f} {best:14.2f} {length:7.0f}  " + "; ".join(parts), flush=True)
+        if not found:
+            print(f"{name:28} " + ("the default start fails" if found is None else "is not searched"))
+            continue
+        usual, best, of, length, rows = row_of(found, searches)
+        for s, row in rows.items():
+            total[s].append((*np.median(row, 0), sum(row[:, 4])))
+        text = [f"{s}: " + " ".join(f"{r[0]:.2f}" for r in row) + f" ({np.median(row, 0)[2]:.1f}x)" for s, row in rows.items()]
+        print(f"{name:28} {usual:14.2f} {best:14.2f} {of:>15} {length:7.0f}  " + "; ".join(text), flush=True)
+    for s, cell in total.items():
+        high, mixed, cost, leaping, below, each = np.array(cell).T
+        print(f"{s}: {np.sum(high >= 0.9)} of {len(cell)} cells at 0.9 or more ({np.mean(high >= 0.9):.3f}; "
+              f"{np.sum(mixed >= 0.9)} with the best of the mixed runs alone), median cost {np.median(cost):.1f} "
+              f"({np.median(leaping):.1f} of runs that leap), below the default {np.sum(below > 0.5)} cells, {np.sum(each):.0f} searches")
 
 
 if __name__ == "__main__":
