@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -53,6 +54,10 @@ Result<native::Options> native_options(const BuildOptions& o) {
   return out;
 }
 
+bool shares_a_factor(const model::Model& m, model::VariableId v) {
+  return std::ranges::any_of(m.guide.joint, [&](const auto& x) { return std::ranges::find(x, v) != x.end(); });
+}
+
 /// Variables that may have missing values: of latent ones, and of those that others depend on, the values that are
 /// there are kept and the others inferred. An Error names one for which that cannot be.
 Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names, const model::Model& m) {
@@ -66,7 +71,10 @@ Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names,
       if (m[v].name != name) continue;
       found = true;
       const bool left_out = m[v].observed && !has_children(m, v);
-      const std::string why = left_out ? "" : model::not_clamped(m, v);
+      std::string why = left_out ? "" : model::not_clamped(m, v);
+      if (why.empty() && shares_a_factor(m, v))
+        why = fmt::format(
+            "'{}' shares a factor with another variable (`guide joint`): `lehr fit` takes known values of it", name);
       if (!why.empty()) return usage_error("--missing", why);
       (left_out ? out.may_be_missing : out.clamped)[k] = true;
     }

@@ -71,6 +71,7 @@ VariableId add_joint(Model& m, math::Support support, std::vector<Member> member
     v.axes.push_back(first.axes[axis]);
   v.support = support;
   v.statement = first.statement;
+  v.clamped = std::ranges::any_of(ids, [&](VariableId id) { return m[id].clamped; });
   v.auxiliary = model::Auxiliary{model::Auxiliary::Kind::joint, ids[0], std::move(members)};
   m.variables.push_back(std::move(v));
   const VariableId out(m.variables.size() - 1);

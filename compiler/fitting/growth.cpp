@@ -299,7 +299,7 @@ GrownFactors grown_factors(const Analysed& analysed, const BoundData& data, cons
     if (v.observed || (v.auxiliary && !is_joint(v)) || !b.valid() || analysed.schedule.stage_of[b.index()]) continue;
     const std::vector<std::int64_t> shape = packed_shape(m, data, v.axes, {});
     const auto is_of_it = [&](const NamedArray& a) { return a.name.substr(0, a.name.rfind('.')) == v.name; };
-    if (v.clamped && std::ranges::none_of(fit.posterior, is_of_it)) {
+    if (v.clamped && !v.joint && !is_joint(v) && std::ranges::none_of(fit.posterior, is_of_it)) {
       std::ranges::move(at_values(m, data, VariableId(k), *analysed.schedule.conditionals[b].factor),
                         std::back_inserter(out.arrays));
       out.seen[k] = known_elements(m, data, VariableId(k));

@@ -12,6 +12,7 @@
 #include "compiler/evaluate/footprint.h"
 #include "compiler/instance/members.h"
 #include "compiler/loops/interpret.h"
+#include "compiler/model/walk.h"
 #include "compiler/native/native.h"
 #include "runtime/methods/cavi.h"
 #include "runtime/rng.h"
@@ -144,7 +145,10 @@ void Instance::place_data(const BoundData& data) {
   for (std::size_t k = 0; k < model_.givens.size(); ++k)
     copy(lowered_.data.givens[k], data.givens[k].values);
   for (std::size_t k = 0; k < model_.variables.size(); ++k) {
-    if (has_data(model_.variables[k])) copy(lowered_.data.observed[k], data.observed[k].values);
+    const model::VariableId v(k);
+    if (!has_data(model_[v])) continue;
+    copy(lowered_.data.observed[k],
+         model::is_joint(model_[v]) ? known_numbers(model_, v, data) : data.observed[k].values);
   }
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const loops::BufferId b = lowered_.data.offsets[k];

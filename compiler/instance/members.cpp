@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "compiler/evaluate/packed.h"
@@ -252,6 +253,20 @@ std::vector<MemberNumbers> members_of(const model::Model& m, model::VariableId j
     for (const model::PlateId p : model::coordinate_plates(m, member))
       own *= static_cast<std::size_t>(sizes[p.index()]);
     first += own;
+  }
+  return out;
+}
+
+std::vector<double> known_numbers(const model::Model& m, model::VariableId joint, const BoundData& data) {
+  std::size_t n = 1;
+  for (const std::int64_t extent : packed_shape(m, data, m[joint].axes, m[joint].event))
+    n *= static_cast<std::size_t>(extent);
+  std::vector<double> out(n, std::nan(""));
+  const std::vector<MemberNumbers> members = members_of(m, joint, data.sizes);
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const std::vector<double>& values = data.observed[m[joint].auxiliary->members[k].variable.index()].values;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      out[members[k].at[i]] = values[i];
   }
   return out;
 }

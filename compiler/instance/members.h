@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/model/bind.h"
 #include "compiler/model/model.h"
 #include "runtime/array.h"
 
@@ -34,6 +35,9 @@ MemberNumbers member_numbers(std::string name, math::Support support, const std:
 /// All members of a joint variable; `sizes` by PlateId, of nested plates the elements of all rows together.
 std::vector<MemberNumbers> members_of(const model::Model& m, model::VariableId joint,
                                       const std::vector<std::int64_t>& sizes);
+
+/// The numbers of the joint variable that the data have of its members, NaN elsewhere; its plates are those of `data`.
+std::vector<double> known_numbers(const model::Model& m, model::VariableId joint, const BoundData& data);
 
 /// `member.parameter` arrays of the members' marginals from the parameters of the joint factor, named
 /// "joint.parameter": mean and precision (of vectors the inverse of their own covariance), probabilities. A number that

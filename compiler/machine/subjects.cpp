@@ -72,7 +72,7 @@ std::int64_t Subjects::of(const std::vector<model::PlateId>& axes) {
   row.first_columns = static_cast<std::int64_t>(t_.columns.size());
   for (std::size_t k = 0; k < m_.variables.size(); ++k) {
     const model::Variable& v = m_.variables[k];
-    const bool numbers = v.clamped && !v.value_plate;
+    const bool numbers = v.clamped && !v.value_plate && !v.auxiliary;
     if (v.observed || numbers) add(v, l_.data.observed[k], false, axes);
   }
   for (std::size_t k = 0; k < m_.givens.size(); ++k)

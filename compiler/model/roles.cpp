@@ -26,9 +26,14 @@ bool has_children(const Model& m, VariableId variable) {
 std::string not_clamped(const Model& m, VariableId variable) {
   const Variable& v = m[variable];
   for (const std::vector<VariableId>& joint : m.guide.joint) {
-    if (std::ranges::find(joint, variable) != joint.end())
-      return fmt::format("'{}' shares a factor with another variable (`guide joint`), which has no form at a value",
-                         v.name);
+    const bool normal = std::ranges::all_of(joint, [&](VariableId x) {
+      return m[x].support == math::Support::real || m[x].support == math::Support::vector;
+    });
+    if (!normal && std::ranges::find(joint, variable) != joint.end())
+      return fmt::format(
+          "'{}' shares a factor with a variable that is not Normal (`guide joint`), which has no form at "
+          "a value",
+          v.name);
   }
   switch (v.support) {
     case math::Support::real:

@@ -453,6 +453,7 @@ m("if («best_elbo_ > melted») anneal();", "true", "annealing_search")
 
 m = area("joint chains in predictions, and coordinates of rows", "posterior_joint_models|posterior_predicted_models")
 m("if («is_open(other.variable)») mark(other.variable, other.position, other.position + 1);", "false")
+m("out[members[k].at[i]] = «values[i]»;", "0")
 m("if (x / extent_ != y / extent_) return «chain_ ? std::nullopt : std::optional(0.0)»;", "0.0")
 m("if («model[set].parent && !out.empty()») out.pop_back();", "false")
 m("if (std::isnan(values[k])) out[k / width] = «false»;", "true")

@@ -175,6 +175,80 @@ def a_constant_of_a_series():
 
 
 @check
+def members_known_in_part():
+    """Numbers and vectors of some groups are known, two groups whole: a factor of each group, and one of everything."""
+    model = """model m { plate n; plate g; plate f = 2; data i[n] : g; data x[n] : real; data z[n] : vector over f; mu ~ Normal(mean = 0, sd = 3); ta ~ Gamma(shape = 2, rate = 1);
+      ty ~ Gamma(shape = 2, rate = 1); a[g] ~ Normal(mean = mu, precision = ta); b[g] ~ Normal(mean = a[g], precision = 2); w[g] ~ MvNormal(mean = 0, precision = 1) over f;
+      observe y[n] ~ Normal(mean = a[i[n]] + b[i[n]] * x[n] + dot(w[i[n]], z[n]), precision = ty); guide joint(%s); }"""
+    n, g = 40, 5
+    i, x, z, y = np.arange(n) % g, RNG.normal(size=n), RNG.normal(size=(n, 2)), RNG.normal(size=n) + 1
+    known = {"a": np.array([0.5, np.nan, np.nan, 1.0, np.nan]), "b": np.array([np.nan, 0.3, np.nan, -0.2, np.nan]),
+             "w": np.array([[np.nan, 1], [np.nan] * 2, [0.2, 0.3], [0.1, 0.2], [np.nan] * 2])}
+    for members in (["b", "a", "w"], ["mu", "a", "b", "w"]):
+        q = LinearNormal(mu=1, a=g, b=g, w=(g, 2))
+        q.gamma("ta", 2, 1)
+        q.gamma("ty", 2, 1)
+        q.add(1 / 9, 0, (0, 1))
+        A, B, W = q.at["a"], q.at["b"], q.at["w"]
+        for k in range(g):
+            q.add("ta", 0, (A[k], 1), (0, -1))
+            q.add(2, 0, (B[k], 1), (A[k], -1))
+            for c in W[k]:
+                q.add(1, 0, (c, 1))
+        for r in range(n):
+            q.add("ty", -y[r], (A[i[r]], 1), (B[i[r]], x[r]), (W[i[r], 0], z[r, 0]), (W[i[r], 1], z[r, 1]))
+        for name, values in known.items():
+            q.fix(name, values)
+        q.solve([np.arange(q.n)] if "mu" in members else [[0]] + [[A[k], B[k], *W[k]] for k in range(g)])
+        for more in ([], ["--interpret"], ["--search", "full"]):
+            got = fit(model % ", ".join(members), {"i": i, "x": x, "z": z, "y": y, **known}, *TIGHT, *more, monotone=not more)
+            said = as_solved(got, q, "mu", "a", "b", "w")
+        there = ~np.isnan(known["a"])
+        assert np.array_equal(got.posterior["a.mean"][there], known["a"][there]) and np.all(got.posterior["a.precision"][there] > 1e199)
+    model = (model % "mu, a, b, w").replace("ta ~ Gamma(shape = 2, rate = 1);", "const ta = 1;").replace("ty ~ Gamma(shape = 2, rate = 1);", "const ty = 2;")
+    draws = fit(model, {"i": i, "x": x, "z": z, "y": y, **known}, "--method", "gibbs", "--draws", "4000", "--warmup", "5", monotone=False)
+    q.rows = [({"ta": 1.0, "ty": 2.0}.get(p, p), c, f) for p, c, f in q.rows]
+    q.priors, off = {}, 0
+    q.solve([np.arange(q.n)])
+    for name in known:
+        (mean, variance), got = q.of(name), draws.posterior[f"{name}.mean"]
+        free = variance > 0
+        near(got[~free], mean[~free], 1e-12)
+        off = max(off, np.max(np.abs(got - mean)[free] / np.sqrt(variance[free])) * np.sqrt(4000))
+    assert off < 5, off
+    return f"{said}, draws within {off:.1f} standard errors"
+
+
+@check
+def members_of_a_chain_known_in_part():
+    """Levels and slopes of ragged series, some of them known: the smoother given these."""
+    model = """model m { plate s; plate t in s ordered; tl ~ Gamma(shape = 3, rate = 1); level[s, t] ~ Normal(mean = level[s, t-1] + slope[s, t-1], precision = tl) start Normal(mean = 0, precision = 0.2);
+      slope[s, t] ~ Normal(mean = 0.9 * slope[s, t-1], precision = 8) start Normal(mean = 0, precision = 1); observe y[s, t] ~ Normal(mean = level[s, t], precision = 2);
+      guide joint(level, slope); }"""
+    lengths, n = [6, 4], 10
+    y, level, slope = RNG.normal(size=n), np.full(n, np.nan), np.full(n, np.nan)
+    level[[3, 7]], slope[[1, 3, 6]] = [0.4, -0.2], [0.1, 0.3, 0.2]
+    q = LinearNormal(level=n, slope=n)
+    q.gamma("tl", 3, 1)
+    L, S, at, groups = q.at["level"], q.at["slope"], 0, []
+    for m in lengths:
+        q.add(0.2, 0, (L[at], 1))
+        q.add(1, 0, (S[at], 1))
+        for t in range(at, at + m):
+            q.add(2, -y[t], (L[t], 1))
+            if t > at:
+                q.add("tl", 0, (L[t], 1), (L[t - 1], -1), (S[t - 1], -1))
+                q.add(8, 0, (S[t], 1), (S[t - 1], -0.9))
+        groups.append([*L[at:at + m], *S[at:at + m]])
+        at += m
+    q.fix("level", level)
+    q.fix("slope", slope)
+    q.solve(groups)
+    got = fit(model, {"y": ragged(y, lengths), "level": ragged(level, lengths), "slope": ragged(slope, lengths)}, *TIGHT)
+    return as_solved(got, q, "level", "slope")
+
+
+@check
 def built_objects_have_constant_coordinates():
     """A plate of unknown size has no coordinates in a built object, nor has one of which each data set has its own number."""
     model = """model m { plate n; plate g; data i[n] : g; mu ~ Normal(mean = 0, sd = 1); a[g] ~ Normal(mean = mu, sd = 1);

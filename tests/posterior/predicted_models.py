@@ -318,6 +318,35 @@ def classes_in_known_schools():
 
 
 @check
+def scores_of_items_known_in_part():
+    """Two numbers of each item in one factor, one of which may be known: what is missing of the item, by their covariance."""
+    model = """model m { plate n; plate d; data W[d] : real; data c[d] : real; tau ~ Gamma(shape = 3, rate = 1); o[n] ~ Normal(mean = 0.5, precision = 2); h[n] ~ Normal(mean = 0, sd = 1);
+      observe x[n, d] ~ Normal(mean = W[d] * h[n] + c[d] * o[n], precision = tau); guide joint(o, h); }"""
+    W, c = RNG.normal(size=4), RNG.normal(size=4)
+    f = Predicted(model, {"W": W, "c": c, "x": RNG.normal(size=(20, 4))}, *NONE)
+    q = f.posterior
+    x, o = RNG.normal(size=(3, 4)), [None, 0.7, None]
+    x[:, 3] = math.nan
+    p = f.predict({"W": W, "c": c, "x": x, "o": o}, *TIGHT)
+    t = expected(q, "tau")
+    for i in range(3):
+        s = LinearNormal(o=1, h=1)
+        s.add(2, -0.5, (0, 1))
+        s.add(1, 0, (1, 1))
+        for j in range(3):
+            s.add(t, -x[i, j], (0, c[j]), (1, W[j]))
+        s.fix("o", [np.nan if o[i] is None else o[i]])
+        s.solve([[0, 1]])
+        near(p["h.mean"][i], s.mean[1], 1e-8)
+        near(p["h.sd"][i], math.sqrt(s.cov[1, 1]), 1e-8)
+        g = np.array([c[3], W[3]])
+        near(p["x.mean"][i, 3], g @ s.mean, 1e-8)
+        said = near(p["x.sd"][i, 3], math.sqrt(g @ s.cov @ g + inverse(q, "tau")), 1e-8)
+    assert np.isnan(p["o.mean"][1])
+    return said
+
+
+@check
 def spikes():
     """Coefficients that may be out: means and variances of new responses by the mixture of every pair."""
     model = """model m { plate n; plate f; data x[n, f] : real; tau ~ Gamma(shape = 3, rate = 1); s[f] ~ Bernoulli(0.3); w[f] ~ Normal(mean = 0, sd = 2);
