@@ -104,7 +104,7 @@ std::string text_of(const AutoReport& r, const Outcome& outcome) {
   out += fmt::format("melting temperature {:.2f} (entropy of the discrete local variables risen by 70 % of its way)\n",
                      r.melting);
   if (r.kind == Annealing::Kind::entropy)
-    out += "temperatures of all entropies: annealing the data would leave priors of local variables as they are\n";
+    out += "temperatures of all entropies: annealing the data would leave the proportions of items as they are\n";
   if (r.plateau) out += "the entropy rose in two steps: one arm more, from the first\n";
   for (const AutoReport::Arm& a : r.arms)
     out += fmt::format("arm from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.kept ? ", kept" : "");

@@ -36,7 +36,7 @@ class Run {
     best_ = e_.save();
     best_elbo_ = report_.plain_elbo = elbo_.value;
     report_.plain_sweeps = out_.iterations;
-    if (keeps_local_priors(e_)) report_.kind = form_.kind = Annealing::Kind::entropy;
+    if (has_own_proportions(e_)) report_.kind = form_.kind = Annealing::Kind::entropy;
     report_.fresh = o_.fresh;
     if (!melt()) {
       out_.elbo = best_elbo_;  // the last sweep was a hot one
@@ -56,6 +56,8 @@ class Run {
     }
     if (best_share == 1.0 || of_entropies()) arm(best_, at_share(t, best_share), 2 * o_.arm, 1e-3);
     if (report_.plateau) arm(plain(), at_share(early_, 0.75), o_.arm, 1e-3);
+    for (std::int64_t k = 0; out_.iterations < o_.spare; ++k)
+      more(k, at_share(t, best_share), at_share(t, 0.8 * best_share));
     if (o_.cycles) {
       arm(plain(), at_share(t, 3), 2 * o_.arm, 1e-6);
       const std::pair<double, std::int64_t> cycles[] = {
@@ -179,6 +181,19 @@ class Run {
     check(e_.call(e_.model().global_expectations));
   }
 
+  /// In turn: an arm from a fresh flat start, one from the best, from fresh seeds, from the best at a lower
+  /// temperature.
+  void more(std::int64_t k, double hot, double warm) {
+    if (k % 2 == 1) {
+      arm(best_, k % 4 == 1 ? hot : warm, o_.arm, 1e-3);
+      return;
+    }
+    check(e_.restart(o_.seed + 104729 * static_cast<std::uint64_t>(k + 1),
+                     k % 4 == 0 ? StartKind::flat : StartKind::seeds));
+    check(prepare_statistics(e_));
+    arm(e_.save(), hot, o_.arm, 1e-3);
+  }
+
   /// Annealed from a state to temperature 1; kept when better than the best so far.
   bool arm(const State& start, double from, std::int64_t sweeps, double noise) {
     if (o_.budget > 0 && out_.iterations >= o_.budget) return false;
@@ -215,9 +230,10 @@ class Run {
 
 }  // namespace
 
-bool keeps_local_priors(const Engine& e) {
-  Elbo parts;
-  return e.elbo(parts) == 0 && parts.local_prior != 0;
+bool has_own_proportions(const Engine& e) {
+  return std::ranges::any_of(machine::parameters_of(e.model()), [](const machine::ParameterRow& row) {
+    return row.local && !row.auxiliary && row.support == machine::Support::simplex;
+  });
 }
 
 Outcome run_auto(const Engine& e, const AutoOptions& o, const OnSweep& on_sweep, AutoReport& report) {

@@ -1,7 +1,7 @@
 // Annealing without a schedule to give: converge, heat a copy until the entropy of its discrete local variables has
 // risen most of the way (the melting temperature), anneal the converged solution from there, keep the best. Never worse
 // than plain coordinate ascent from the same start. Temperatures are those of the data; of all entropies where
-// continuous local variables have priors that annealing the data leaves as they are (topic proportions): these hold a
+// items have proportions of their own (topics), whose priors annealing the data leaves as they are: these hold a
 // solution in place otherwise.
 #pragma once
 #include <vector>
@@ -17,6 +17,7 @@ struct AutoOptions : CaviOptions {
   std::int64_t arm = 40;    // sweeps of an arm
   /// The hotter arm first, which is the last when it ends where it began; an arm ends where it cannot become the best.
   bool hasty = false;
+  std::int64_t spare = 0;  // sweeps up to which more arms follow, from fresh starts and from the best in turn
   /// Does not converge first, and anneals a fresh flat start in place of what it began with.
   bool fresh = false;
 };
@@ -41,8 +42,8 @@ struct AutoReport {
   bool plateau = false;  // the entropy rose in two steps: more than one transition
 };
 
-/// Whether local variables have priors that annealing the data leaves as they are, by the factors in place.
-bool keeps_local_priors(const Engine& engine);
+/// Whether items have proportions of their own: what annealing the data leaves as it is.
+bool has_own_proportions(const Engine& engine);
 
 Outcome run_auto(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);
 

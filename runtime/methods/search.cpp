@@ -27,7 +27,7 @@ class Search {
       return out_;
     }
     e_.load(arms.front().state);
-    if (keeps_local_priors(e_)) melt(arms.front());
+    if (has_own_proportions(e_)) melt(arms.front());
     const double melted = best_elbo_;
     for (Arm& a : arms) {
       if (enough() || out_.status == Status::interrupted) break;
@@ -39,7 +39,13 @@ class Search {
     if (out_.status == Status::interrupted) return out_;
     out_.status = best_status_;
     if (best_elbo_ > melted) anneal();
-    if (out_.status != Status::numerical_failure && out_.status != Status::interrupted) move();
+    if (out_.status == Status::numerical_failure) {  // of an arm: what was found stays
+      e_.load(best_);
+      out_.elbo = best_elbo_;
+      out_.status = best_status_;
+      out_.failure.clear();
+    }
+    if (out_.status != Status::interrupted) move();
     if (out_.status == Status::interrupted && !(out_.elbo >= best_elbo_)) {
       e_.load(best_);
       out_.elbo = best_elbo_;
@@ -117,6 +123,7 @@ class Search {
     AutoOptions annealed = o_;
     annealed.arm = std::clamp(length_, kShortestArm, o_.arm);
     annealed.hasty = true;
+    annealed.spare = o_.spare_lengths * length_ - report_.sweeps;
     static_cast<AutoReport&>(report_) = {};
     run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
   }
@@ -159,7 +166,6 @@ SearchOptions beside_moves(SearchOptions o) {
   o.starts = 1;
   o.leaders = 2;
   o.patience = 0;
-  o.arm = 20;
   return o;
 }
 

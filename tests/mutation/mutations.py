@@ -448,7 +448,7 @@ m("good = good && «!(stored && x == b && k != filled)»;", "true")
 
 m = area("temperatures of entropies", "annealing_ends|annealing_search")
 m("return of_entropies() ? «1 + share * (t - 1)» : share * t;", "share * t", "annealing_ends")
-m("return e.elbo(parts) == 0 && «parts.local_prior != 0»;", "false")
+m("return row.local && !row.auxiliary && «row.support == machine::Support::simplex»;", "false")
 m("if («best_elbo_ > melted») anneal();", "true", "annealing_search")
 
 m = area("joint chains in predictions, and coordinates of rows", "posterior_joint_models|posterior_predicted_models")
