@@ -34,22 +34,17 @@ class Search {
       converge(a);
     }
     if (best_.empty()) return out_;
-    e_.load(best_);
-    out_.elbo = best_elbo_;
+    restore();
     if (out_.status == Status::interrupted) return out_;
     out_.status = best_status_;
     if (best_elbo_ > melted) anneal();
     if (out_.status == Status::numerical_failure) {  // of an arm: what was found stays
-      e_.load(best_);
-      out_.elbo = best_elbo_;
+      restore();
       out_.status = best_status_;
       out_.failure.clear();
     }
     if (out_.status != Status::interrupted) move();
-    if (out_.status == Status::interrupted && !(out_.elbo >= best_elbo_)) {
-      e_.load(best_);
-      out_.elbo = best_elbo_;
-    }
+    if (out_.status == Status::interrupted && !(out_.elbo >= best_elbo_)) restore();
     return out_;
   }
 
@@ -103,6 +98,11 @@ class Search {
     best_ = e_.save();
     best_elbo_ = out_.elbo;
     best_status_ = out_.status;
+  }
+
+  void restore() {
+    e_.load(best_);
+    out_.elbo = best_elbo_;
   }
 
   /// Where temperatures of all entropies apply: what they find does not depend on the start, and few starts come near.

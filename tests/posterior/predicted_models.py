@@ -128,6 +128,22 @@ def new_users_and_known_items():
     return near(p["y.sd"], np.sqrt(np.array(variances) + noise))
 
 
+def trend(y):
+    """Level and slope of the models below, at what is known of y."""
+    q = LinearNormal(level=len(y), slope=len(y))
+    level, slope = q.at["level"], q.at["slope"]
+    q.add(0.2, 0, (level[0], 1))
+    q.add(1, 0, (slope[0], 1))
+    for t, known in enumerate(y):
+        if t:
+            q.add(3.0, 0, (level[t], 1), (level[t - 1], -1), (slope[t - 1], -1))
+            q.add(8, 0, (slope[t], 1), (slope[t - 1], -0.9))
+        if known is not None:
+            q.add(2, -known, (level[t], 1))
+    q.solve([np.arange(q.n)])
+    return q
+
+
 @check
 def trend_and_season_forecast():
     """Level, slope (one joint chain of several series): forecasts of each series by the filter."""
@@ -140,18 +156,7 @@ def trend_and_season_forecast():
     p = f.predict({"tl": 3.0, "y": y}, *TIGHT)
     at = 0
     for row in y:
-        n = len(row)
-        q = LinearNormal(level=n, slope=n)
-        L, S = q.at["level"], q.at["slope"]
-        q.add(0.2, 0, (L[0], 1))
-        q.add(1, 0, (S[0], 1))
-        for t in range(n):
-            if t:
-                q.add(3.0, 0, (L[t], 1), (L[t - 1], -1), (S[t - 1], -1))
-                q.add(8, 0, (S[t], 1), (S[t - 1], -0.9))
-            if row[t] is not None:
-                q.add(2, -row[t], (L[t], 1))
-        q.solve([np.arange(q.n)])
+        n, q = len(row), trend(row)
         (ml, vl), (ms, vs) = q.of("level"), q.of("slope")
         there = slice(at, at + n)
         near(p["level.mean"][there], ml)
@@ -173,18 +178,7 @@ def trend_of_one_series():
     y = np.cumsum(RNG.normal(0.5, 0.5, 12))
     f = Predicted(model, {"y": y}, *NONE)
     p = f.predict({"y": y}, "--sizes", "t=+5")
-    n = 17
-    q = LinearNormal(level=n, slope=n)
-    L, S = q.at["level"], q.at["slope"]
-    q.add(0.2, 0, (L[0], 1))
-    q.add(1, 0, (S[0], 1))
-    for t in range(n):
-        if t:
-            q.add(3.0, 0, (L[t], 1), (L[t - 1], -1), (S[t - 1], -1))
-            q.add(8, 0, (S[t], 1), (S[t - 1], -0.9))
-        if t < 12:
-            q.add(2, -y[t], (L[t], 1))
-    q.solve([np.arange(q.n)])
+    q = trend([*y, *[None] * 5])
     (ml, vl), (_, vs) = q.of("level"), q.of("slope")
     near(p["level.mean"][12:], ml[12:])
     near(p["slope.sd"][12:], np.sqrt(vs[12:]))
