@@ -235,9 +235,7 @@ Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKin
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);
   if (const std::int32_t s = random_start(engine(), kind, Rng(seed, restart))) return failed(s);
-  engine().restart = [&e = engine(), kind](std::uint64_t again, std::optional<StartKind> other) {
-    return random_start(e, other.value_or(kind), Rng(again, kRestarts));
-  };
+  restart_at(engine(), kind);
   return true;
 }
 

@@ -11,8 +11,6 @@ namespace {
 
 using machine::Role;
 
-bool is_state(const machine::BufferRow& b) { return b.role == Role::factor || b.role == Role::statistic; }
-
 bool is_pick(const machine::Model& m, std::int64_t buffer) {
   return std::any_of(m.picks, m.picks + m.pick_count, [&](const machine::PickRow& p) { return p.buffer == buffer; });
 }
@@ -83,10 +81,18 @@ std::int64_t Engine::items() const {
   return stage ? extent(stage->items) : 1;
 }
 
+std::vector<std::int64_t> Engine::state_buffers() const {
+  std::vector<std::int64_t> out;
+  for (std::int64_t b = 0; b < model().buffer_count; ++b) {
+    const Role role = model().buffers[b].role;
+    if (role == Role::factor || role == Role::statistic) out.push_back(b);
+  }
+  return out;
+}
+
 std::vector<std::vector<double>> Engine::save() const {
   std::vector<std::vector<double>> out;
-  for (std::int64_t b = 0; b < model().buffer_count; ++b) {
-    if (!is_state(model().buffers[b])) continue;
+  for (const std::int64_t b : state_buffers()) {
     const std::span<const double> x = reals(b);
     out.emplace_back(x.begin(), x.end());
   }
@@ -95,9 +101,8 @@ std::vector<std::vector<double>> Engine::save() const {
 
 void Engine::load(const std::vector<std::vector<double>>& saved) const {
   auto from = saved.begin();
-  for (std::int64_t b = 0; b < model().buffer_count; ++b) {
-    if (is_state(model().buffers[b])) std::ranges::copy(*from++, reals(b).begin());
-  }
+  for (const std::int64_t b : state_buffers())
+    std::ranges::copy(*from++, reals(b).begin());
   forget_parts();
 }
 

@@ -68,6 +68,8 @@ class Engine {
   void set(const Weights& w) const { machine::set(machine_, w); }
   std::int32_t elbo(Elbo& out) const { return machine::elbo(machine_, out); }
 
+  /// Buffers of q: factors and statistics.
+  std::vector<std::int64_t> state_buffers() const;
   /// A copy of q, and back. In a window: of the global factors and the statistics.
   std::vector<std::vector<double>> save() const;
   void load(const std::vector<std::vector<double>>& saved) const;

@@ -118,4 +118,11 @@ std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
   return machine::start(e.machine(), {kind, &clusters, order.data(), e.machine().window ? &taken : nullptr}, rng);
 }
 
+void restart_at(Engine& engine, StartKind kind) {
+  constexpr std::uint64_t kStream = 0x57A7;  // not that of the first starts
+  engine.restart = [&engine, kind](std::uint64_t seed, std::optional<StartKind> other) {
+    return random_start(engine, other.value_or(kind), Rng(seed, kStream));
+  };
+}
+
 }  // namespace lehr

@@ -10,10 +10,9 @@ namespace lehr {
 std::optional<StartKind> start_kind(std::string_view name);
 std::string_view name_of(StartKind kind);
 
-/// The stream of starts that methods make while they run, of the seed that they name.
-inline constexpr std::uint64_t kRestarts = 0x57A7;
-
 /// 0, or a status of the generated code. `prepare` has run.
 std::int32_t random_start(Engine& engine, StartKind kind, Rng rng);
+/// Engine::restart, of this kind where a method names none.
+void restart_at(Engine& engine, StartKind kind);
 
 }  // namespace lehr

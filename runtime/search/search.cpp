@@ -12,7 +12,6 @@ namespace {
 
 using embedded::State;
 using machine::Model;
-using machine::Role;
 
 std::vector<std::int64_t> sizes_of(const Model& m, const State& s) { return {s.sizes, s.sizes + m.size_count}; }
 
@@ -25,10 +24,6 @@ void copy(const State& s, const Engine& e, std::int64_t b, bool to_state) {
   };
   if (e.model().buffers[b].integers) move(view.integers(b), e.integers(b));
   else move(view.reals(b), e.reals(b));
-}
-
-bool is_state(const Model& m, std::int64_t b) {
-  return m.buffers[b].role == Role::factor || m.buffers[b].role == Role::statistic;
 }
 
 SearchOptions options_of(const lehr_search_options& o, const machine::Accuracy& accuracy) {
@@ -50,16 +45,13 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
   Engine e(m, sizes_of(m, s), 0, nullptr);
   e.work_with(static_cast<std::size_t>(o.threads));
   e.describe = [](std::int32_t) { return std::string(); };
-  e.restart = [&e](std::uint64_t seed, std::optional<StartKind> kind) {
-    return random_start(e, kind.value_or(StartKind::seeds), Rng(seed, kRestarts));
-  };
+  restart_at(e, StartKind::seeds);
   for (std::int64_t k = 0; k < m.array_count; ++k)
     copy(s, e, m.arrays[k].buffer, false);
   if (const std::int32_t status = e.prepare()) return status;
   if (o.keep_start) {
-    for (std::int64_t b = 0; b < m.buffer_count; ++b) {
-      if (is_state(m, b)) copy(s, e, b, false);
-    }
+    for (const std::int64_t b : e.state_buffers())
+      copy(s, e, b, false);
     if (const std::int32_t status = e.call(m.expectations)) return status;
   } else if (const std::int32_t status = random_start(e, StartKind::seeds, Rng(o.seed, 0))) {
     return status;
@@ -74,9 +66,8 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
   };
   const Outcome found = run_search(e, options, StartKind::seeds, on_sweep, report);
   if (found.status == Status::numerical_failure) return embedded::kNotFinite;
-  for (std::int64_t b = 0; b < m.buffer_count; ++b) {
-    if (is_state(m, b)) copy(s, e, b, true);
-  }
+  for (const std::int64_t b : e.state_buffers())
+    copy(s, e, b, true);
   result = {found.elbo,
             found.iterations,
             static_cast<std::int64_t>(report.starts.size()),
