@@ -18,6 +18,7 @@ constexpr double kInfinite = 1e9;        // temperature at which the entropy has
 constexpr std::int64_t kFinishing = 60;  // at temperature 1, before arms are compared
 constexpr double kSame = 1e-6;           // relative difference of the ELBOs of arms that end where they began
 constexpr double kBetter = 1e-5;         // relative gain that an arm needs
+constexpr std::int64_t kFailures = 3;    // after which arms no longer gain, see Run::goes_on
 
 /// Thrown inside a run only.
 struct Stop {
@@ -56,8 +57,8 @@ class Run {
     }
     if (best_share == 1.0 || of_entropies()) arm(best_, at_share(t, best_share), 2 * o_.arm, 1e-3);
     if (report_.plateau) arm(plain(), at_share(early_, 0.75), o_.arm, 1e-3);
-    for (std::int64_t k = 0; out_.iterations < o_.spare; ++k)
-      more(k, at_share(t, best_share), at_share(t, 0.8 * best_share));
+    for (std::int64_t k = 0; goes_on(); ++k)
+      more(k, at_share(t, best_share));
     if (o_.cycles) {
       arm(plain(), at_share(t, 3), 2 * o_.arm, 1e-6);
       const std::pair<double, std::int64_t> cycles[] = {
@@ -84,6 +85,18 @@ class Run {
   double at_share(double t, double share) const { return of_entropies() ? 1 + share * (t - 1) : share * t; }
 
   bool is_best(double elbo) const { return std::abs(elbo - best_elbo_) <= kSame * (1 + std::abs(best_elbo_)); }
+
+  /// Arms gain where one was kept and few have failed since. An arm that ends where the best is says more than one that
+  /// ends elsewhere, and counts twice.
+  bool goes_on() const {
+    if (out_.iterations < o_.spare) return true;
+    const auto last = std::ranges::find_if(report_.arms.rbegin(), report_.arms.rend(), &AutoReport::Arm::kept);
+    if (last == report_.arms.rend() || out_.iterations >= o_.most) return false;
+    std::int64_t failures = 0;
+    for (auto a = report_.arms.rbegin(); a != last; ++a)
+      failures += std::abs(a->elbo - best_elbo_) <= kBetter * std::abs(best_elbo_) ? 2 : 1;
+    return failures < kFailures;
+  }
 
   const State& plain() {
     if (plain_.empty()) plain_ = best_;
@@ -181,17 +194,21 @@ class Run {
     check(e_.call(e_.model().global_expectations));
   }
 
-  /// In turn: an arm from a fresh flat start, one from the best, from fresh seeds, from the best at a lower
-  /// temperature.
-  void more(std::int64_t k, double hot, double warm) {
-    if (k % 2 == 1) {
-      arm(best_, k % 4 == 1 ? hot : warm, o_.arm, 1e-3);
-      return;
-    }
+  /// In turn: an arm from elsewhere, two from the best. Later ones are longer.
+  void more(std::int64_t k, double from) {
+    const std::int64_t sweeps = k < 2 ? o_.arm : o_.arm * 3 / 2;
+    if (k % 3 == 0) arm(elsewhere(k / 3), from, sweeps, 1e-3);
+    else arm(best_, at_share(from, k % 3 == 1 ? 1.0 : 0.8), sweeps, 1e-3);
+  }
+
+  /// The other solutions, then fresh starts, flat and from seeds.
+  State elsewhere(std::int64_t k) {
+    if (k < std::ssize(o_.others)) return o_.others[static_cast<std::size_t>(k)];
+    k -= std::ssize(o_.others);
     check(e_.restart(o_.seed + 104729 * static_cast<std::uint64_t>(k + 1),
-                     k % 4 == 0 ? StartKind::flat : StartKind::seeds));
+                     k % 2 == 0 ? StartKind::flat : StartKind::seeds));
     check(prepare_statistics(e_));
-    arm(e_.save(), hot, o_.arm, 1e-3);
+    return e_.save();
   }
 
   /// Annealed from a state to temperature 1; kept when better than the best so far.

@@ -17,7 +17,10 @@ struct AutoOptions : CaviOptions {
   std::int64_t arm = 40;    // sweeps of an arm
   /// The hotter arm first, which is the last when it ends where it began; an arm ends where it cannot become the best.
   bool hasty = false;
-  std::int64_t spare = 0;  // sweeps up to which more arms follow, from fresh starts and from the best in turn
+  std::int64_t spare = 0;  // sweeps up to which more arms follow in any case
+  std::int64_t most = 0;   // and up to which they do as long as they gain
+  /// Solutions from other starts: some of those arms begin there.
+  std::vector<std::vector<std::vector<double>>> others = {};
   /// Does not converge first, and anneals a fresh flat start in place of what it began with.
   bool fresh = false;
 };

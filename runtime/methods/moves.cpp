@@ -28,6 +28,10 @@ constexpr double kEmpty = 0.5;          // expected elements below which a compo
 /// An interrupt.
 struct Stop {};
 
+bool has_gained(const MoveReport& r) {
+  return r.merges.accepted + r.removals.accepted + r.splits.accepted + r.orders.accepted > 0;
+}
+
 class Mover {
  public:
   Mover(const Engine& e, const MoveOptions& o, const Components& c, const OnSweep& on_sweep, MoveReport& report,
@@ -55,7 +59,7 @@ class Mover {
   }
 
  private:
-  bool has_sweeps() const { return report_.sweeps < o_.most_sweeps; }
+  bool has_sweeps() const { return report_.sweeps < (has_gained(report_) ? o_.most_sweeps : o_.patience); }
   /// More than what is left to gain without a move.
   double margin() const { return kGain * (1 + std::abs(elbo_)); }
 

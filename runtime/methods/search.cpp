@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "runtime/methods/outlook.h"
 #include "runtime/methods/race.h"
@@ -72,7 +73,7 @@ class Search {
   /// To the end, or until it cannot become the best.
   void converge(Arm& a) {
     SearchReport::Start& start = report_.starts[a.start];
-    e_.load(a.state);
+    e_.load(std::exchange(a.state, {}));
     const std::int64_t before = report_.sweeps;
     Outlook outlook;
     bool hopeless = false;
@@ -89,7 +90,12 @@ class Search {
     start.elbo = out_.elbo;
     agree_ = agree_ && (leaders_ == 0 || std::abs(out_.elbo - best_elbo_) <= kAgree * (1 + std::abs(best_elbo_)));
     ++leaders_;
-    if (out_.status == Status::numerical_failure || out_.elbo <= best_elbo_) return;
+    if (out_.status == Status::numerical_failure) return;
+    if (out_.elbo <= best_elbo_) {
+      others_.push_back(e_.save());
+      return;
+    }
+    if (!best_.empty()) others_.push_back(std::move(best_));
     keep();
     length_ = start.sweeps;
   }
@@ -124,13 +130,19 @@ class Search {
     annealed.arm = std::clamp(length_, kShortestArm, o_.arm);
     annealed.hasty = true;
     annealed.spare = o_.spare_lengths * length_ - report_.sweeps;
+    annealed.most = o_.most_lengths * length_ - report_.sweeps;
+    annealed.others = std::move(others_);
     static_cast<AutoReport&>(report_) = {};
     run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
   }
 
+  /// Several optima were seen.
+  bool contested() const { return !agree_ || std::ranges::any_of(report_.arms, &AutoReport::Arm::kept); }
+
   void move() {
     MoveOptions moves{o_};
     moves.most_sweeps = static_cast<std::int64_t>(o_.move_share * static_cast<double>(report_.sweeps));
+    moves.patience = contested() ? moves.most_sweeps : moves.most_sweeps / 4;
     moves.splits = o_.splits;
     const Outcome settled = out_;
     run([&](const OnSweep& counted) { return run_moves(e_, moves, o_.components, settled, counted, report_.moves); });
@@ -142,6 +154,7 @@ class Search {
   SearchReport& report_;
   Outcome out_;
   State best_;
+  std::vector<State> others_;  // what the other leaders found
   double best_elbo_ = -INFINITY;
   Status best_status_ = Status::max_iter;
   std::int64_t length_ = 0;  // sweeps of the best run
@@ -164,7 +177,6 @@ SearchOptions beside_moves(SearchOptions o) {
     return o;
   }
   o.starts = 1;
-  o.leaders = 2;
   o.patience = 0;
   return o;
 }
