@@ -18,7 +18,8 @@ constexpr double kInfinite = 1e9;        // temperature at which the entropy has
 constexpr std::int64_t kFinishing = 60;  // at temperature 1, before arms are compared
 constexpr double kSame = 1e-6;           // relative difference of the ELBOs of arms that end where they began
 constexpr double kBetter = 1e-5;         // relative gain that an arm needs
-constexpr std::int64_t kFailures = 3;    // after which arms no longer gain, see Run::goes_on
+constexpr std::int64_t kFailures = 3;    // in a row, after which arms no longer gain
+constexpr double kUp = 1.2, kDown = 0.8;
 
 /// Thrown inside a run only.
 struct Stop {
@@ -86,16 +87,13 @@ class Run {
 
   bool is_best(double elbo) const { return std::abs(elbo - best_elbo_) <= kSame * (1 + std::abs(best_elbo_)); }
 
-  /// Arms gain where one was kept and few have failed since. An arm that ends where the best is says more than one that
-  /// ends elsewhere, and counts twice.
+  bool ends_at_best(double elbo) const { return std::abs(elbo - best_elbo_) <= kBetter * std::abs(best_elbo_); }
+
+  /// Arms gain where one was kept and few have failed since.
   bool goes_on() const {
     if (out_.iterations < o_.spare) return true;
-    const auto last = std::ranges::find_if(report_.arms.rbegin(), report_.arms.rend(), &AutoReport::Arm::kept);
-    if (last == report_.arms.rend() || out_.iterations >= o_.most) return false;
-    std::int64_t failures = 0;
-    for (auto a = report_.arms.rbegin(); a != last; ++a)
-      failures += std::abs(a->elbo - best_elbo_) <= kBetter * std::abs(best_elbo_) ? 2 : 1;
-    return failures < kFailures;
+    const auto last = std::find_if(report_.arms.rbegin(), report_.arms.rend(), [](const auto& a) { return a.kept; });
+    return last != report_.arms.rend() && last - report_.arms.rbegin() < kFailures && out_.iterations < o_.most;
   }
 
   const State& plain() {
@@ -194,11 +192,13 @@ class Run {
     check(e_.call(e_.model().global_expectations));
   }
 
-  /// In turn: an arm from elsewhere, two from the best. Later ones are longer.
+  /// In turn: an arm from elsewhere, two from the best, hotter after one that came back to it, cooler after one that
+  /// ended below. Later ones are longer.
   void more(std::int64_t k, double from) {
     const std::int64_t sweeps = k < 2 ? o_.arm : o_.arm * 3 / 2;
     if (k % 3 == 0) arm(elsewhere(k / 3), from, sweeps, 1e-3);
-    else arm(best_, at_share(from, k % 3 == 1 ? 1.0 : 0.8), sweeps, 1e-3);
+    else if (!arm(best_, at_share(from, share_), sweeps, 1e-3))
+      share_ *= ends_at_best(report_.arms.back().elbo) ? kUp : kDown;
   }
 
   /// The other solutions, then fresh starts, flat and from seeds.
@@ -242,6 +242,7 @@ class Run {
   Annealing form_;
   State best_, plain_;
   double best_elbo_ = 0;
+  double share_ = 1;  // of the first temperature, from which arms from the best begin
   double early_ = 0;  // temperature at which 0.3 of the entropy's way is made
 };
 

@@ -135,6 +135,34 @@ def topics(folder):
     return "above by " + ", ".join(f"{g:.1f}" for g in gains)
 
 
+FEATURES = """model m { plate n; plate k = 9; plate d; tau ~ Gamma(shape = 1, rate = 1); pi[k] ~ Beta(1, 1);
+  W[k, d] ~ Normal(mean = 0, precision = 0.1); s[n, k] ~ Bernoulli(pi[k]);
+  observe x[n, d] ~ Normal(mean = sum(k) s[n, k] * W[k, d], precision = tau); }"""
+
+
+def annealed_while_it_gains(folder):
+    """Arms follow until three in a row have gained nothing; those from the best are hotter after one that came back to it."""
+    r = np.random.default_rng(1)
+    s, w = r.random((150, 9)) < 0.4, 2 * r.normal(size=(9, 16))
+    x = s @ w + 0.7 * r.normal(size=(150, 16))
+    got = fit(folder, "features", FEATURES, {"x": x})
+    arms, melting = got["annealing"]["arms"], got["annealing"]["melting_temperature"]
+    assert [a["from"] / melting for a in arms[:2]] == [1, 0.7] and len(arms) > 6
+    failures = "".join("k" if a["kept"] else "." for a in arms)[4:].split("k")
+    assert len(failures) > 3 and max(map(len, failures[:-1])) < 3 and len(failures[-1]) <= 3, arms
+    share, hot = 1, 0.7 if arms[1]["kept"] else 1
+    first = 2 if hot < 1 else 3  # a fresh arm of twice the length where the hotter one is better
+    best = max(a["elbo"] for a in arms[:first])
+    for k, a in enumerate(arms[first:]):
+        assert np.isclose(a["from"], max(1.05, hot * melting * (share if k % 3 else 1))), (k, a)
+        if k % 3 and not a["kept"]:
+            share *= 1.2 if abs(a["elbo"] - best) <= 1e-5 * abs(best) else 0.8
+        best = max(best, a["elbo"]) if a["kept"] else best
+    plain = fit(folder, "features_plain", FEATURES, {"x": x}, "--search", "none", "--anneal", "auto")
+    assert got["elbo"] > plain["elbo"] + 100
+    return f"{len(arms)} arms, {got['elbo']:.1f}; --anneal auto {plain['elbo']:.1f}"
+
+
 def exact_models(folder):
     """A single block has one optimum: one start, and a sweep to see it. Several that always agree: three starts."""
     coin = fit(folder, "coin", "models/coin.lehr", ["--data", "models/data/coin.csv"])
@@ -168,5 +196,5 @@ def interrupted(folder):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for check in (zero_inflation, what_it_tells, same_for_a_seed, narrowed, topics, exact_models, failing, interrupted):
+    for check in (zero_inflation, what_it_tells, same_for_a_seed, narrowed, topics, annealed_while_it_gains, exact_models, failing, interrupted):
         print(f"ok {check.__name__}: {check(folder)}", flush=True)
