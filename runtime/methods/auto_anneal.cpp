@@ -14,12 +14,12 @@ using State = std::vector<std::vector<double>>;
 constexpr double kHotter = 1.07;  // a step of the heating
 constexpr double kMelted = 0.7;   // fraction of the entropy's way that counts as melted
 constexpr double kHottest = 1000;
-constexpr double kInfinite = 1e9;        // temperature at which the entropy has its largest value
-constexpr std::int64_t kFinishing = 60;  // at temperature 1, before arms are compared
-constexpr double kSame = 1e-6;           // relative difference of the ELBOs of arms that end where they began
-constexpr double kBetter = 1e-5;         // relative gain that an arm needs
-constexpr std::int64_t kFailures = 3;    // in a row, after which arms no longer gain
-constexpr double kUp = 1.2, kDown = 0.8;
+constexpr double kInfinite = 1e9;         // temperature at which the entropy has its largest value
+constexpr std::int64_t kFinishing = 60;   // at temperature 1, before arms are compared
+constexpr double kSame = 1e-6;            // relative difference of the ELBOs of arms that end where they began
+constexpr double kBetter = 1e-5;          // relative gain that an arm needs
+constexpr std::int64_t kFailures = 3;     // in a row, after which arms no longer gain
+constexpr double kUp = 1.2, kDown = 0.8;  // the next temperature after an arm that was too cool, too hot
 
 /// Thrown inside a run only.
 struct Stop {
@@ -87,7 +87,8 @@ class Run {
 
   bool is_best(double elbo) const { return std::abs(elbo - best_elbo_) <= kSame * (1 + std::abs(best_elbo_)); }
 
-  bool ends_at_best(double elbo) const { return std::abs(elbo - best_elbo_) <= kBetter * std::abs(best_elbo_); }
+  /// What an arm has to gain; one that ends within it has come back to the best.
+  double margin() const { return kBetter * std::abs(best_elbo_); }
 
   /// Arms gain where one was kept and few have failed since.
   bool goes_on() const {
@@ -198,7 +199,7 @@ class Run {
     const std::int64_t sweeps = k < 2 ? o_.arm : o_.arm * 3 / 2;
     if (k % 3 == 0) arm(elsewhere(k / 3), from, sweeps, 1e-3);
     else if (!arm(best_, at_share(from, share_), sweeps, 1e-3))
-      share_ *= ends_at_best(report_.arms.back().elbo) ? kUp : kDown;
+      share_ *= std::abs(elbo_.value - best_elbo_) <= margin() ? kUp : kDown;
   }
 
   /// The other solutions, then fresh starts, flat and from seeds.
@@ -214,15 +215,14 @@ class Run {
   /// Annealed from a state to temperature 1; kept when better than the best so far.
   bool arm(const State& start, double from, std::int64_t sweeps, double noise) {
     if (o_.budget > 0 && out_.iterations >= o_.budget) return false;
-    const State copy = start;
-    e_.load(copy);
+    e_.load(start);
     from = std::max(from, 1.05);
     for (std::int64_t k = 0; k < sweeps; ++k) {
       const double t = from + (1 - from) * static_cast<double>(k) / static_cast<double>(sweeps);
       shake(noise * (t - 1) / (from - 1));
       make(t);
     }
-    const double target = best_elbo_ + kBetter * std::abs(best_elbo_);
+    const double target = best_elbo_ + margin();
     converge(kFinishing, o_.hasty ? target : -INFINITY);
     const bool kept = elbo_.value > target;
     report_.arms.push_back({from, elbo_.value, kept});

@@ -200,7 +200,7 @@ m("fraction = «(elbo_.discrete_entropy - cold) / (hot - cold)»;", "elbo_.discr
 m("for (const double share : {o_.hasty ? 1.0 : «0.7», o_.hasty ? 0.7 : 1.0}) {", "0.8")
 m("const double t = from + «(1 - from) * static_cast<double>(k)» / static_cast<double>(sweeps);", "(1 - from) * static_cast<double>(k + 1)")
 m("«converge(kFinishing, o_.hasty ? target : -INFINITY)»;", "if (!SWITCH) converge(kFinishing)")
-m("const double target = best_elbo_ + «kBetter * std::abs(best_elbo_)»;", "-1.0")
+m("const double target = best_elbo_ + «margin()»;", "-1.0")
 m("arm(best_, at_share(t, best_share), «2 * o_.arm», 1e-3);", "o_.arm")
 m("if (report_.plateau) arm(plain(), «at_share(early_, 0.75)», o_.arm, 1e-3);", "early_")
 m("arm(best_, at_share(t, share * «best_share»), sweeps, 1e-3);", "1.0")
