@@ -16,9 +16,13 @@ constexpr double kMelted = 0.7;   // fraction of the entropy's way that counts a
 constexpr double kHottest = 1000;
 constexpr double kInfinite = 1e9;         // temperature at which the entropy has its largest value
 constexpr std::int64_t kFinishing = 60;   // at temperature 1, before arms are compared
+constexpr std::int64_t kHasty = 40;       // ... where `hasty`
 constexpr double kSame = 1e-6;            // relative difference of the ELBOs of arms that end where they began
 constexpr double kBetter = 1e-5;          // relative gain that an arm needs
-constexpr std::int64_t kFailures = 3;     // in a row, after which arms no longer gain
+constexpr double kDoubt = 10;             // of an arm that converges: see Outlook
+constexpr double kLost = 0.02;            // relative, of the objective of an arm below that of the best one
+constexpr std::int64_t kGains = 3;        // arms that were kept, for one more that may fail
+constexpr std::int64_t kOfEntropies = 3;  // lengths of the first arm, up to which arms at these temperatures gain
 constexpr double kUp = 1.2, kDown = 0.8;  // the next temperature after an arm that was too cool, too hot
 
 /// Thrown inside a run only.
@@ -56,7 +60,7 @@ class Run {
       if (kept) best_share = share;
       if (o_.fresh || (o_.hasty && !kept && is_best(elbo_.value))) break;
     }
-    if (best_share == 1.0 || of_entropies()) arm(best_, at_share(t, best_share), 2 * o_.arm, 1e-3);
+    if ((!o_.hasty && best_share == 1.0) || of_entropies()) arm(best_, at_share(t, best_share), 2 * o_.arm, 1e-3);
     if (report_.plateau) arm(plain(), at_share(early_, 0.75), o_.arm, 1e-3);
     for (std::int64_t k = 0; goes_on(); ++k)
       more(k, at_share(t, best_share));
@@ -93,8 +97,10 @@ class Run {
   /// Arms gain where one was kept and few have failed since.
   bool goes_on() const {
     if (out_.iterations < o_.spare) return true;
-    const auto last = std::find_if(report_.arms.rbegin(), report_.arms.rend(), [](const auto& a) { return a.kept; });
-    return last != report_.arms.rend() && last - report_.arms.rbegin() < kFailures && out_.iterations < o_.most;
+    const auto kept = [](const AutoReport::Arm& a) { return a.kept; };
+    const auto last = std::find_if(report_.arms.rbegin(), report_.arms.rend(), kept);
+    return last - report_.arms.rbegin() < o_.failures + std::ranges::count_if(report_.arms, kept) / kGains &&
+           last != report_.arms.rend() && out_.iterations < (o_.fresh ? kOfEntropies * length_ : o_.most);
   }
 
   const State& plain() {
@@ -117,7 +123,7 @@ class Run {
   /// Sweeps at temperature 1 until settled; false when `most` did not do, or `target` is out of reach.
   bool converge(std::int64_t most, double target = -INFINITY) {
     Settling settling(e_, o_.tolerance);
-    Outlook outlook;
+    Outlook outlook(kDoubt);
     double previous = -INFINITY;
     for (std::int64_t k = 0; k < most; ++k) {
       make(1);
@@ -197,7 +203,7 @@ class Run {
   /// ended below. Later ones are longer.
   void more(std::int64_t k, double from) {
     const std::int64_t sweeps = k < 2 ? o_.arm : o_.arm * 3 / 2;
-    if (k % 3 == 0) arm(elsewhere(k / 3), from, sweeps, 1e-3);
+    if (k % 3 == 0 && !o_.fresh) arm(elsewhere(k / 3), from, sweeps, 1e-3);
     else if (!arm(best_, at_share(from, share_), sweeps, 1e-3))
       share_ *= std::abs(elbo_.value - best_elbo_) <= margin() ? kUp : kDown;
   }
@@ -212,24 +218,41 @@ class Run {
     return e_.save();
   }
 
+  /// In the colder half of an arm: the objective is far below that of the arm which found the best, at the same
+  /// temperature.
+  bool is_lost(const CoolingPoint& now, double from) const {
+    return o_.hasty && now.temperature < (1 + from) / 2 &&
+           now.objective < objective_at(cooling_, now.temperature) - kLost * std::abs(best_elbo_);
+  }
+
   /// Annealed from a state to temperature 1; kept when better than the best so far.
   bool arm(const State& start, double from, std::int64_t sweeps, double noise) {
     if (o_.budget > 0 && out_.iterations >= o_.budget) return false;
     e_.load(start);
     from = std::max(from, 1.05);
+    std::vector<CoolingPoint> cooling;
+    const std::int64_t before = out_.iterations;
     for (std::int64_t k = 0; k < sweeps; ++k) {
       const double t = from + (1 - from) * static_cast<double>(k) / static_cast<double>(sweeps);
       shake(noise * (t - 1) / (from - 1));
       make(t);
+      cooling.push_back({t, annealed_objective(form_, t, elbo_)});
+      if (is_lost(cooling.back(), from)) {
+        report_.arms.push_back({from, elbo_.value, false});
+        return false;
+      }
     }
     const double target = best_elbo_ + margin();
-    converge(kFinishing, o_.hasty ? target : -INFINITY);
+    if (o_.hasty) converge(kHasty, target);
+    else converge(kFinishing);
     const bool kept = elbo_.value > target;
     report_.arms.push_back({from, elbo_.value, kept});
+    if (length_ == 0) length_ = out_.iterations - before;
     if (!kept) return false;
     plain();
     best_ = e_.save();
     best_elbo_ = elbo_.value;
+    cooling_ = std::move(cooling);
     return true;
   }
 
@@ -242,8 +265,10 @@ class Run {
   Annealing form_;
   State best_, plain_;
   double best_elbo_ = 0;
-  double share_ = 1;  // of the first temperature, from which arms from the best begin
-  double early_ = 0;  // temperature at which 0.3 of the entropy's way is made
+  std::vector<CoolingPoint> cooling_;  // of the arm that found the best
+  std::int64_t length_ = 0;            // sweeps of the first arm
+  double share_ = 1;                   // of the first temperature, from which arms from the best begin
+  double early_ = 0;                   // temperature at which 0.3 of the entropy's way is made
 };
 
 }  // namespace

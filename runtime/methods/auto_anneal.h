@@ -17,8 +17,9 @@ struct AutoOptions : CaviOptions {
   std::int64_t arm = 40;    // sweeps of an arm
   /// The hotter arm first, which is the last when it ends where it began; an arm ends where it cannot become the best.
   bool hasty = false;
-  std::int64_t spare = 0;  // sweeps up to which more arms follow in any case
-  std::int64_t most = 0;   // and up to which they do as long as they gain
+  std::int64_t spare = 0;     // sweeps up to which more arms follow in any case
+  std::int64_t most = 0;      // and up to which they do as long as they gain
+  std::int64_t failures = 3;  // in a row, after which arms no longer gain, and one more for three that were kept
   /// Solutions from other starts: some of those arms begin there.
   std::vector<std::vector<std::vector<double>>> others = {};
   /// Does not converge first, and anneals a fresh flat start in place of what it began with.

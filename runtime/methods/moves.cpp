@@ -20,6 +20,7 @@ using Kind = ComponentArray::Kind;
 
 constexpr std::size_t kPairs = 60;      // merges whose bound is estimated, in one round
 constexpr std::size_t kMergeTries = 5;  // of those, merges that are tried
+constexpr std::size_t kLaterTries = 2;  // ... and in later rounds
 constexpr std::int64_t kTrial = 40;     // sweeps of a trial at most
 constexpr double kGain = 1e-6;          // relative, of a move that is kept
 constexpr double kLittle = 1e-7;        // relative, of a sweep after which a kept move is compared with others
@@ -50,6 +51,7 @@ class Mover {
         const bool ordered = order();
         const bool merged = merges(), removed = removals(), split = splits();
         if (!ordered && !merged && !removed && !split) break;
+        first_ = false;
       }
     } catch (const Stop&) {
       out_.status = Status::interrupted;
@@ -60,6 +62,7 @@ class Mover {
 
  private:
   bool has_sweeps() const { return report_.sweeps < (has_gained(report_) ? o_.most_sweeps : o_.patience); }
+  std::size_t tries() const { return first_ ? kMergeTries : kLaterTries; }
   /// More than what is left to gain without a move.
   double margin() const { return kGain * (1 + std::abs(elbo_)); }
 
@@ -209,7 +212,7 @@ class Mover {
       again = false;
       if (scored_.empty()) scored_ = scored_pairs();
       std::vector<Pair> found = scored_;
-      if (found.size() > kMergeTries) found.resize(kMergeTries);
+      if (found.size() > tries()) found.resize(tries());
       for (const Pair& p : found) {
         if (!has_sweeps()) break;
         again = attempt(report_.merges, [&] { return merge(e_, c_, p.from, p.to); });
@@ -225,7 +228,7 @@ class Mover {
     bool any = false;
     std::vector<std::size_t> order = occupied();
     std::ranges::reverse(order);
-    if (order.size() > kMergeTries) order.resize(kMergeTries);
+    if (order.size() > tries()) order.resize(tries());
     for (const std::size_t k : order) {
       if (!has_sweeps() || occupied().size() < 2) break;
       any = attempt(report_.removals, [&] { return remove(e_, c_, k); }) || any;
@@ -250,7 +253,8 @@ class Mover {
     bool any = false;
     for (const Allocation& a : c_.allocations) {
       for (const std::size_t k : by_size(masses_)) {
-        for (std::int64_t n = 0; n < o_.splits && has_sweeps() && masses_[k] > 2 * kEmpty; ++n) {
+        for (std::int64_t n = 0;
+             n < (first_ ? o_.splits : (o_.splits + 1) / 2) && has_sweeps() && masses_[k] > 2 * kEmpty; ++n) {
           if (!split(a, k, kDivisions[static_cast<std::size_t>(n) % std::size(kDivisions)])) continue;
           any = true;
           n = -1;
@@ -288,6 +292,7 @@ class Mover {
   Rng rng_;
   State best_;
   double elbo_ = 0;
+  bool first_ = true;                           // round
   std::vector<double> masses_;                  // of the best state
   std::map<const Allocation*, Shares> shares_;  // of the best state
   std::vector<Pair> scored_;                    // its merges by their bound

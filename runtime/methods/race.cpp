@@ -9,7 +9,7 @@ namespace {
 
 constexpr StartKind kKinds[] = {StartKind::seeds, StartKind::flat, StartKind::points, StartKind::allocations,
                                 StartKind::means};
-constexpr std::int64_t kFirstRung = 5, kSecondRung = 20;  // sweeps of an arm by then
+constexpr std::int64_t kFirstRung = 5, kSecondRung = 14;  // sweeps of an arm by then
 constexpr double kMemory = 1e9;                           // bytes of all states that are kept
 constexpr double kSame = 1e-11;                           // relative difference of the ELBOs of arms that are one
 

@@ -10,7 +10,8 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kShortestArm = 15;  // of annealing, in sweeps
+constexpr std::int64_t kShortestArm = 10;  // of annealing, in sweeps
+constexpr double kArm = 0.3;               // lengths of the best run
 constexpr double kAgree = 1e-6;            // relative difference of the ELBOs of runs that found the same
 
 class Search {
@@ -127,22 +128,19 @@ class Search {
   /// From the best, which is in place. What relaxes within few sweeps needs few at each temperature.
   void anneal() {
     AutoOptions annealed = o_;
-    annealed.arm = std::clamp(length_, kShortestArm, o_.arm);
+    annealed.arm = std::clamp(static_cast<std::int64_t>(kArm * static_cast<double>(length_)), kShortestArm, o_.arm);
     annealed.hasty = true;
-    annealed.spare = o_.spare_lengths * length_ - report_.sweeps;
+    annealed.spare = (agree_ ? o_.spare_lengths / 2 : o_.spare_lengths) * length_ - report_.sweeps;
     annealed.most = o_.most_lengths * length_ - report_.sweeps;
     annealed.others = std::move(others_);
     static_cast<AutoReport&>(report_) = {};
     run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
   }
 
-  /// Several optima were seen.
-  bool contested() const { return !agree_ || std::ranges::any_of(report_.arms, &AutoReport::Arm::kept); }
-
   void move() {
     MoveOptions moves{o_};
     moves.most_sweeps = static_cast<std::int64_t>(o_.move_share * static_cast<double>(report_.sweeps));
-    moves.patience = contested() ? moves.most_sweeps : moves.most_sweeps / 4;
+    moves.patience = moves.most_sweeps / 6;
     moves.splits = o_.splits;
     const Outcome settled = out_;
     run([&](const OnSweep& counted) { return run_moves(e_, moves, o_.components, settled, counted, report_.moves); });
@@ -192,6 +190,9 @@ SearchOptions search_options(bool full) {
   out.cycles = true;
   out.move_share = 4;
   out.splits = 8;
+  out.spare_lengths = 14;
+  out.most_lengths = 60;
+  out.failures = 6;
   return out;
 }
 

@@ -14,10 +14,11 @@ struct SearchOptions : AutoOptions {
   std::int64_t starts = 2;         // of each kind
   std::int64_t leaders = 2;        // arms that converge at least
   std::int64_t patience = 4;       // lengths of the best run in sweeps, up to which more converge while they differ
-  std::int64_t spare_lengths = 4;  // lengths of the best run in sweeps, up to which more arms are annealed
-  std::int64_t most_lengths = 16;  // ... as long as they gain
+  std::int64_t spare_lengths = 3;  // lengths of the best run in sweeps, up to which more arms are annealed; half of
+                                   // these, rounded down, where the leaders agree
+  std::int64_t most_lengths = 24;  // ... as long as they gain
   double move_share = 1;           // sweeps of moves, in those before them
-  std::int64_t splits = 4;         // see MoveOptions
+  std::int64_t splits = 2;         // see MoveOptions
   std::vector<Components> components = {};  // what moves may change
 };
 
