@@ -17,6 +17,7 @@
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_outputs.h"
 #include "compiler/commands/fit_run.h"
+#include "compiler/fitting/fit_files.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/npz.h"
@@ -40,6 +41,10 @@ Result<bool> prepare_directory(const std::string& path) {
       return Error{ExitCode::usage, file.string(), "cannot write: it is a directory", {}};
   }
   return true;
+}
+
+FitRequest request_of(const FitArguments& o) {
+  return {o.model, o.command, o.method, o.fit.anneal, o.fit.temper, o.fit.seed, o.test};
 }
 
 /// What failed, in which sweep, and the first parameter that is not a number by then.
@@ -238,13 +243,14 @@ ExitCode fit(const FitArguments& o) {
   times.total = seconds_since(begin);
   const model::Model& m = fitting.model();
   const conditionals::Conditionals& c = fitting.schedule().conditionals;
-  nlohmann::json summary = fit_summary(o, m, c, fitting.data(), best, runs->all, cut_short(o, *runs), times);
+  nlohmann::json summary =
+      fit_summary(request_of(o), m, c, fitting.data(), best, runs->all, cut_short(o, *runs), times);
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }
   Result<std::vector<Caution>> mixed = write_chains(o, fitting, *runs, summary);
   if (!mixed) return complain(mixed.error());
-  if (Result<bool> r = write_results(o, best, summary); !r) return complain(r.error());
+  if (Result<bool> r = write_results(o.out, best.posterior, summary); !r) return complain(r.error());
   if (early) mixed->push_back(*early);
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
   return conclude(o, m, density::caveats(m, c.density), *mixed, *runs);

@@ -56,11 +56,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_flag("--interpret", o.interpret,
              "run the loops in the interpreter instead of native code (slow; for checking)");
   c.parse_complete_callback([&c, &o] {
-    // What is said counts, be it the usual value.
-    const auto said = [&](const char* name) { return c.count(name) > 0; };
-    if (said("--max-iter") && !said("--leap-after")) o.fit.leap_after = 0;
-    const bool one_start = said("--max-iter") || said("--tol") || said("--restarts") || said("--init");
-    if (one_start && !said("--search")) o.fit.search = "none";
+    count_what_is_said(o.fit, [&c](std::string_view name) { return c.count(fmt::format("--{}", name)) > 0; });
   });
   c.footer(
       "Examples:\n"

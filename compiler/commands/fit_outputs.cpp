@@ -3,27 +3,14 @@
 #include <fmt/format.h>
 
 #include "compiler/fitting/chains.h"
+#include "compiler/fitting/fit_files.h"
 #include "compiler/fitting/labelled_draws.h"
-#include "runtime/files/atomic_file.h"
 #include "runtime/files/netcdf.h"
-#include "runtime/files/npz.h"
-#include "runtime/files/saved_fit.h"
 #include "runtime/files/stan_csv.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 namespace {
-
-void seal(nlohmann::json& summary, const std::string& name, std::string_view bytes) {
-  const FileSeal s = seal_of(bytes);
-  summary["files"][name] = {{"size", s.size}, {"crc32", s.crc}};
-}
-
-Result<bool> write_sealed(const FitArguments& o, nlohmann::json& summary, const std::string& name,
-                          const std::string& bytes) {
-  seal(summary, name, bytes);
-  return write_file(o.out + "/" + name, bytes);
-}
 
 /// What draws.nc has of the observations.
 std::string extent_of(const Fitting& fitting, const GibbsReport& chain) {
@@ -47,7 +34,7 @@ Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& 
   if (chains.empty()) return std::vector<Caution>();
   for (std::size_t k = 0; k < chains.size(); ++k) {
     const std::string text = format_stan_csv(chains[k]->draws, chains[k]->log_joint, {"model = " + printable(o.model)});
-    if (Result<bool> r = write_sealed(o, summary, fmt::format("draws_{}.csv", k + 1), text); !r) return r.error();
+    if (Result<bool> r = write_sealed(o.out, summary, fmt::format("draws_{}.csv", k + 1), text); !r) return r.error();
   }
   LabelledArrays draws = labelled_draws(fitting.model(), fitting.data(), fitting.references(), chains);
   const std::string extent = extent_of(fitting, *chains[0]);
@@ -58,10 +45,10 @@ Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& 
                       {"log_likelihood_and_posterior_predictive", extent}};
   const Result<std::string> bytes = format_netcdf(draws);
   if (!bytes) return bytes.error();
-  if (Result<bool> r = write_sealed(o, summary, "draws.nc", *bytes); !r) return r.error();
+  if (Result<bool> r = write_sealed(o.out, summary, "draws.nc", *bytes); !r) return r.error();
   if (!o.quiet && extent != "every draw") tell("draws.nc: log_likelihood and posterior_predictive: {}\n", extent);
   const ChainSummary drawn = summarise(chains);
-  if (Result<bool> r = write_sealed(o, summary, "summary.csv", format_csv(drawn)); !r) return r.error();
+  if (Result<bool> r = write_sealed(o.out, summary, "summary.csv", format_csv(drawn)); !r) return r.error();
   summary.merge_patch(to_json(drawn));
   runs.all[runs.best].posterior = drawn.moments;
   if (const auto& e = drawn.evidence; e && !o.quiet)
@@ -73,16 +60,6 @@ Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& 
   if (const std::string& problem = chains[0]->predictive.problem; !problem.empty())
     out.push_back({"not every observation has a replicate in draws.nc: " + problem, {}});
   return out;
-}
-
-Result<bool> write_results(const FitArguments& o, const TracedRun& best, nlohmann::json& summary) {
-  const Result<std::string> posterior = format_npz(best.posterior), trace = read_file(o.out + "/trace.csv");
-  if (!posterior) return posterior.error();
-  if (!trace) return trace.error();
-  seal(summary, "trace.csv", *trace);
-  if (Result<bool> r = write_sealed(o, summary, "posterior.npz", *posterior); !r) return r;
-  // A path of the command need not be UTF-8.
-  return write_file(o.out + "/fit.json", summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace lehr::commands

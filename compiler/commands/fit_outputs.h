@@ -18,7 +18,4 @@ struct Runs {
 Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs,
                                           nlohmann::json& summary);
 
-/// posterior.npz, then fit.json with the seals of what it belongs to.
-Result<bool> write_results(const FitArguments& o, const TracedRun& best, nlohmann::json& summary);
-
 }  // namespace lehr::commands

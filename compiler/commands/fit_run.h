@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/commands/fit_options.h"
-#include "compiler/commands/fit_summary.h"
+#include "compiler/fitting/fit_summary.h"
 #include "compiler/fitting/fitting.h"
 #include "compiler/fitting/held_out.h"
 

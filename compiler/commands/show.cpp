@@ -9,6 +9,7 @@
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/commands/show_table.h"
+#include "compiler/fitting/saved_draws.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -36,7 +37,7 @@ ExitCode show_table(const SavedFit& fit, const SavedVariable* only, const std::s
   std::vector<const SavedVariable*> chosen;
   for (const SavedVariable& v : fit.variables)
     if (only ? only == &v : v.members.empty()) chosen.push_back(&v);
-  const Result<PosteriorTable> table = posterior_table(fit, chosen);
+  const Result<PosteriorTable> table = posterior_table(fit, chosen, [&] { return stored_draws(fit); });
   if (!table) return complain(table.error());
   if (only && !table->without.empty()) tell("{}: warning: there are no numbers of '{}'\n", fit.directory, only->name);
   fmt::print("{}", format == "csv" ? format_posterior_csv(fit, *table) : format_posterior_json(fit, *table));

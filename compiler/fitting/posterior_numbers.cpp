@@ -117,7 +117,8 @@ Result<PosteriorNumbers> of_draws(const SavedFit& fit, const SavedVariable& v, c
 
 }  // namespace
 
-Result<PosteriorTable> posterior_table(const SavedFit& fit, const std::vector<const SavedVariable*>& variables) {
+Result<PosteriorTable> posterior_table(const SavedFit& fit, const std::vector<const SavedVariable*>& variables,
+                                       const DrawsSource& draws) {
   PosteriorTable out;
   std::optional<LabelledArrays> stored;
   for (const SavedVariable* v : variables) {
@@ -128,7 +129,7 @@ Result<PosteriorTable> posterior_table(const SavedFit& fit, const std::vector<co
       continue;
     }
     if (!stored) {
-      Result<LabelledArrays> read = stored_draws(fit);
+      Result<LabelledArrays> read = draws();
       if (!read) return read.error();
       stored = std::move(*read);
     }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "compiler/evaluate/footprint.h"
@@ -13,8 +12,6 @@
 #include "compiler/fitting/moments.h"
 #include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
-#include "runtime/files/atomic_file.h"
-#include "runtime/files/netcdf.h"
 #include "runtime/rng.h"
 
 namespace lehr {
@@ -146,15 +143,6 @@ std::vector<std::string> plates_of(const SavedFit& fit, const SavedVariable& v, 
     if (!plates.empty()) plates.pop_back();
   }
   return out;
-}
-
-Result<LabelledArrays> stored_draws(const SavedFit& fit) {
-  const std::string path = (std::filesystem::path(fit.directory) / kStoredDraws).string();
-  const Result<std::string> bytes = read_file(path);
-  if (!bytes) return bytes.error();
-  if (const auto seal = fit.files.find(kStoredDraws); seal != fit.files.end() && seal->second != seal_of(*bytes))
-    return Error{ExitCode::data, path, "not the draws of this fit: another one was killed, or has begun", {}};
-  return parse_netcdf(*bytes, path);
 }
 
 Result<FactorDraws> draw_factors(const SavedFit& fit, std::int64_t n, std::uint64_t seed) {

@@ -3,19 +3,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <iterator>
 
 #include "compiler/fitting/chains.h"
+#include "compiler/fitting/fit_summary.h"
 #include "compiler/fitting/held_out.h"
+#include "compiler/fitting/labelled_draws.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/npz.h"
 
 namespace lehr {
 namespace {
-
-/// Options have the names that they have here.
-Error plain(Error e) { return spelled(std::move(e), ""); }
 
 Error wrong(std::string where, std::string text) { return {ExitCode::usage, std::move(where), std::move(text), {}}; }
 
@@ -38,6 +39,107 @@ std::vector<std::string> one_line_each(const std::vector<Caution>& cautions) {
   return out;
 }
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
+
+FitRequest request_of(const Program::Impl& p, const FitOptions& o) {
+  const auto method = std::ranges::find(method_names(), o.method, &MethodName::method);
+  return {p.source.name, "", std::string(method->name), o.anneal, o.temper, o.seed};
+}
+
+/// A source's name need not be UTF-8.
+std::string text_of(const nlohmann::json& summary) {
+  return summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+/// The runs of a fit. Of all but the best the posterior is not kept.
+struct Runs {
+  std::vector<TracedRun> all;
+  std::optional<std::size_t> best;
+  std::vector<NamedArray> global;     // of the best
+  std::vector<std::string> warnings;  // the same
+  std::vector<std::string> failures;
+  bool cut_short = false;
+};
+
+/// The run of a start that is in place; false: it was cancelled.
+bool trace_run(Fitting& fitting, TracedRun& run, const Callback& callback, Clock::time_point begin) {
+  bool cancelled = false;
+  fitting.run(run, [&](const SweepReport& s) {
+    run.trace.push_back({s.iteration, seconds_since(begin), s.elbo, s.temperature, s.objective});
+    const auto r = static_cast<std::int64_t>(run.restart);
+    cancelled = callback && !callback({r, s.iteration, s.elbo, s.temperature, s.objective});
+    return !cancelled;
+  });
+  return !cancelled;
+}
+
+Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& callback, Clock::time_point begin) {
+  Runs out;
+  std::optional<Error> failed_start;
+  for (std::int64_t r = 0; r < restarts && !out.cut_short; ++r) {
+    Result<FitRun> started = fitting.start(static_cast<std::uint64_t>(r));
+    if (!started && started.error().code != ExitCode::numerical) return started.error();
+    TracedRun& run = out.all.emplace_back();
+    if (!started) {
+      run.restart = static_cast<std::uint64_t>(r);
+      run.started = false;
+      run.outcome.status = Status::numerical_failure;
+      run.outcome.elbo = std::nan("");
+      out.failures.push_back(fmt::format("restart {} failed numerically: the start: {}", r, started.error().text));
+      if (!failed_start) failed_start = started.error();
+      continue;
+    }
+    static_cast<FitRun&>(run) = std::move(*started);
+    if (!trace_run(fitting, run, callback, begin))
+      out.cut_short = run.outcome.status == Status::interrupted || r + 1 < restarts;
+    if (restarts > 1 && run.outcome.status == Status::numerical_failure)
+      out.failures.push_back(fmt::format("restart {} failed numerically: {}", r, run.outcome.failure));
+    if (out.best && !better(run, out.all[*out.best])) {
+      run.posterior.clear();
+      continue;
+    }
+    if (out.best) out.all[*out.best].posterior.clear();
+    out.best = out.all.size() - 1;
+    std::vector<Caution> cautions = fitting.cautions(run);
+    cautions.insert(cautions.begin(), run.at_start.begin(), run.at_start.end());
+    out.warnings = one_line_each(cautions);
+    out.global = fitting.instance().posterior(false);
+  }
+  if (!out.best) return *failed_start;
+  return out;
+}
+
+/// What a fit says of its best run.
+void take(Runs& runs, Fit::Impl& to) {
+  TracedRun& best = runs.all[*runs.best];
+  for (const TraceRow& row : best.trace) {
+    to.trace.push_back(
+        {static_cast<std::int64_t>(best.restart), row.iteration, row.elbo, row.temperature, row.objective});
+    to.seconds.push_back(row.seconds);
+  }
+  to.warnings = std::move(runs.warnings);
+  to.global = std::move(runs.global);
+  to.run = best;
+  if (runs.cut_short && to.run.outcome.status != Status::numerical_failure) to.run.outcome.status = Status::interrupted;
+}
+
+/// What chains say together takes the place of what the last of them does. Nothing of other methods.
+void take_chains(const Fitting& fitting, const Runs& runs, Fit::Impl& to, nlohmann::json& summary) {
+  std::vector<const GibbsReport*> chains;
+  for (const TracedRun& run : runs.all)
+    if (const auto* report = std::get_if<GibbsReport>(&run.report)) chains.push_back(report);
+  chains = whole_chains(std::move(chains));
+  if (chains.empty()) return;
+  const ChainSummary drawn = summarise(chains);
+  summary.merge_patch(to_json(drawn));
+  to.run.posterior = to.global = drawn.moments;
+  if (const auto& e = drawn.evidence) to.log_evidence = {e->log_evidence, e->error};
+  std::ranges::move(one_line_each(cautions(drawn)), std::back_inserter(to.warnings));
+  to.draws = labelled_draws(fitting.model(), fitting.data(), fitting.references(), chains);
+}
+
 PosteriorArray shown(const NamedArray& a) { return {a.name, a.shape, a.values}; }
 
 }  // namespace
@@ -49,60 +151,29 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   if (!init) return init.error();
   settings->init = std::move(*init);
   settings->init_source = "init";
+  const Clock::time_point begin = Clock::now();
   Result<Bound> bound = bound_to(*impl_, data, impl_->settings);
   if (!bound) return bound.error();
   auto out = std::make_shared<Fit::Impl>();
   out->settings = fitted_settings(bound->analysed, bound->data);
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), std::move(*settings));
   if (!made) return plain(made.error());
-  Fitting& fitting = **made;
-  bool cancelled = false, cut_short = false, kept = false;
-  std::vector<std::string> failures;
-  std::optional<Error> failed_start;
-  std::vector<GibbsReport> chains;
-  for (std::int64_t r = 0; r < options.restarts && !cut_short; ++r) {
-    Result<FitRun> run = fitting.start(static_cast<std::uint64_t>(r));
-    if (!run && run.error().code == ExitCode::numerical) {
-      failures.push_back(fmt::format("restart {} failed numerically: the start: {}", r, run.error().text));
-      if (!failed_start) failed_start = plain(run.error());
-      continue;
-    }
-    if (!run) return plain(run.error());
-    std::vector<Sweep> trace;
-    fitting.run(*run, [&](const SweepReport& s) {
-      trace.push_back({r, s.iteration, s.elbo, s.temperature, s.objective});
-      cancelled = callback && !callback(trace.back());
-      return !cancelled;
-    });
-    cut_short = cancelled && (run->outcome.status == Status::interrupted || r + 1 < options.restarts);
-    if (options.restarts > 1 && run->outcome.status == Status::numerical_failure)
-      failures.push_back(fmt::format("restart {} failed numerically: {}", r, run->outcome.failure));
-    if (auto* chain = std::get_if<GibbsReport>(&run->report)) chains.push_back(std::move(*chain));
-    if (kept && !better(*run, out->run)) continue;
-    kept = true;
-    std::vector<Caution> cautions = fitting.cautions(*run);
-    cautions.insert(cautions.begin(), run->at_start.begin(), run->at_start.end());
-    out->warnings = one_line_each(cautions);
-    out->global = fitting.instance().posterior(false);
-    out->run = std::move(*run);
-    out->trace = std::move(trace);
-  }
-  if (!kept) return *failed_start;
-  std::vector<const GibbsReport*> whole;
-  for (const GibbsReport& chain : chains)
-    whole.push_back(&chain);
-  if (whole = whole_chains(std::move(whole)); !whole.empty()) {
-    const ChainSummary drawn = summarise(whole);
-    out->run.posterior = out->global = drawn.moments;
-    if (const auto& e = drawn.evidence) out->log_evidence = {e->log_evidence, e->error};
-    std::ranges::move(one_line_each(cautions(drawn)), std::back_inserter(out->warnings));
-  }
-  out->warnings.insert(out->warnings.end(), failures.begin(), failures.end());
+  const Fitting& fitting = **made;
+  FitTimes times;
+  times.compile = seconds_since(begin);
+  Result<Runs> runs = run_all(**made, options.restarts, callback, begin);
+  if (!runs) return plain(runs.error());
+  times.total = seconds_since(begin);
+  nlohmann::json summary = fit_summary(request_of(*impl_, options), fitting.model(), fitting.schedule().conditionals,
+                                       fitting.data(), runs->all[*runs->best], runs->all, runs->cut_short, times);
+  take(*runs, *out);
+  take_chains(fitting, *runs, *out, summary);
+  out->warnings.insert(out->warnings.end(), runs->failures.begin(), runs->failures.end());
   out->warnings.insert(out->warnings.begin(), fitting.data().remarks.begin(), fitting.data().remarks.end());
   for (std::string& warning : out->warnings)
     warning = spelled(std::move(warning), "");
-  if (cut_short && out->run.outcome.status != Status::numerical_failure) out->run.outcome.status = Status::interrupted;
   out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
+  out->summary = text_of(summary);
   return Fit(std::move(out));
 }
 
@@ -124,7 +195,11 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
   if (!run) return plain(run.error());
   if (Result<bool> r = fitting.run_items(*run, {.local_iterations = 1000, .local_tolerance = 1e-6}); !r)
     return r.error();
-  out->run = std::move(*run);
+  TracedRun inferred;
+  static_cast<FitRun&>(inferred) = std::move(*run);
+  out->summary = text_of(fit_summary(request_of(*impl_, {}), fitting.model(), fitting.schedule().conditionals,
+                                     fitting.data(), inferred, {}, false, {}));
+  out->run = std::move(inferred);
   out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
   return Fit(std::move(out));
 }

@@ -6,6 +6,7 @@
 
 #include "compiler/fitting/fitting.h"
 #include "compiler/library/lehr.h"
+#include "runtime/files/labelled.h"
 
 namespace lehr {
 
@@ -20,10 +21,16 @@ struct Fit::Impl {
   FitRun run;
   std::vector<std::string> caveats, warnings;
   std::vector<Sweep> trace;
+  std::vector<double> seconds;     // since the fit began, of each row of the trace
   Settings settings;               // of data that the fit has not seen
   std::vector<NamedArray> global;  // names and values, as `run.posterior` has them
   std::optional<std::pair<double, double>> log_evidence = {};
+  std::string summary = {};   // what fit.json says, without seals
+  LabelledArrays draws = {};  // of a sampler
 };
+
+/// Options have the names that they have here.
+inline Error plain(Error e) { return spelled(std::move(e), ""); }
 
 /// An Error of ExitCode::data says which view does not hold together.
 Result<Dataset> dataset_of(std::span<const DataView> views);

@@ -110,6 +110,7 @@ struct PredictedArray {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<double> values;
+  bool integer = false;  // of every value: those of a category
 };
 
 struct Predictions {
@@ -151,10 +152,14 @@ class Fit {
   std::optional<PosteriorArray> find(std::string_view name) const;
   /// An .npz that NumPy reads, and `--init` of `lehr fit`.
   Result<bool> save(const std::string& path) const;
+  /// The directory that `lehr fit` would have written, for every command that takes one. ExitCode::usage for a fit by
+  /// sampling, whose draws it would not have.
+  Result<bool> write(const std::string& directory) const;
 
   struct Impl;
   explicit Fit(std::shared_ptr<const Impl> impl);
   const Impl& impl() const { return *impl_; }
+  const std::shared_ptr<const Impl>& shared() const { return impl_; }
 
  private:
   std::shared_ptr<const Impl> impl_;
@@ -170,6 +175,10 @@ class Program {
 
   /// Generates code for the sizes of the data, and runs it.
   Result<Fit> fit(std::span<const DataView> data, const FitOptions& options = {}, const Callback& callback = {}) const;
+
+  /// What `lehr fit` or Fit::write() have written of a fit of this model. ExitCode::data where that is not there,
+  /// damaged, of another model, or by sampling.
+  Result<Fit> load(const std::string& directory) const;
 
   /// The factors of new items with the global ones as they were fitted: what `data` are about is not learnt from them.
   /// All factors are in the result.
@@ -198,6 +207,7 @@ class Program {
 
   struct Impl;
   explicit Program(std::shared_ptr<const Impl> impl);
+  const Impl& impl() const { return *impl_; }
 
  private:
   std::shared_ptr<const Impl> impl_;

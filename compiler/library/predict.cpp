@@ -36,7 +36,7 @@ Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> d
   if (!made) return spelled(made.error(), "");
   Predictions out;
   for (NamedArray& a : prediction_arrays(*made))
-    out.arrays.push_back({std::move(a.name), std::move(a.shape), std::move(a.values)});
+    out.arrays.push_back({std::move(a.name), std::move(a.shape), std::move(a.values), a.integer});
   out.draws = made->draws;
   out.notes = made->notes;
   return out;

@@ -186,6 +186,12 @@ std::span<const MethodName> method_names() { return kMethods; }
 
 std::span<const FitNumber> fit_numbers() { return kNumbers; }
 
+void count_what_is_said(FitOptions& o, const std::function<bool(std::string_view)>& said) {
+  if (said("max-iter") && !said("leap-after")) o.leap_after = 0;
+  const bool one_start = said("max-iter") || said("tol") || said("restarts") || said("init");
+  if (one_start && !said("search")) o.search = "none";
+}
+
 Result<FitSettings> settings_of(const FitOptions& o) {
   if (std::optional<Error> e = out_of_range(o)) return *e;
   Result<Method> method = method_of(o);

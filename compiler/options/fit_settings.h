@@ -1,5 +1,6 @@
 // From the options of a fit to its method: the one place where they are validated and copied.
 #pragma once
+#include <functional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -27,6 +28,9 @@ std::span<const MethodName> method_names();
 
 /// In the order of `lehr fit --help`.
 std::span<const FitNumber> fit_numbers();
+
+/// What is said counts, be it the usual value: `said` knows options as `lehr fit` names them.
+void count_what_is_said(FitOptions& options, const std::function<bool(std::string_view)>& said);
 
 /// `init` stays empty: the caller knows where the arrays are. An Error names the field that is out of its range, or
 /// what is malformed or does not go together.

@@ -128,6 +128,13 @@ std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& 
   return out;
 }
 
+SavedFit saved_fit(std::string_view summary, std::vector<NamedArray> posterior) {
+  SavedFit out = read_summary(json::parse(summary));
+  out.posterior = posterior;
+  distribute(std::move(posterior), out);
+  return out;
+}
+
 Result<SavedFit> read_fit(const std::string& directory) {
   const std::filesystem::path base(directory);
   std::error_code ignored;

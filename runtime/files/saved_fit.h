@@ -63,6 +63,9 @@ std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& 
 
 FileSeal seal_of(std::string_view bytes);
 
+/// A fit that is in memory: the text of its fit.json and its posterior. The text is well-formed.
+SavedFit saved_fit(std::string_view summary, std::vector<NamedArray> posterior);
+
 /// ExitCode::data when the directory is not that of a fit, a file of it is damaged, or posterior.npz is not
 /// the one that fit.json belongs to: fit.json is written last, after posterior.npz and trace.csv, and has
 /// their seals under "files".

@@ -197,14 +197,15 @@ TEST_CASE("ANTLR only in compiler/ast, and in no header that others include") {
 }
 
 TEST_CASE("the headers that are installed need the standard library and each other alone") {
-  const std::set<std::string> installed{"compiler/library/lehr.h", "compiler/options/fit_options.h",
-                                        "runtime/result.h"};
+  const std::set<std::string> installed{"compiler/library/lehr.h", "compiler/library/lehr_c.h",
+                                        "compiler/options/fit_options.h", "runtime/result.h"};
   std::vector<Include> all = includes_of("compiler");
   std::ranges::copy(includes_of("runtime"), std::back_inserter(all));
   for (const Include& i : all) {
     if (!installed.contains(i.file)) continue;
     INFO(i.file << ":" << i.line << ": " << i.target);
-    CHECK((installed.contains(i.target) || i.target.find_first_of("./") == std::string::npos));
+    CHECK(
+        (installed.contains(i.target) || i.target == "stdint.h" || i.target.find_first_of("./") == std::string::npos));
   }
 }
 

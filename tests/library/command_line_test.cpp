@@ -73,6 +73,35 @@ TEST_CASE("a mixture: every method gives the posterior of the command line") {
   }
 }
 
+TEST_CASE("a fit is written as the command line writes it, and read by both") {
+  const std::string model = "models/gmm.lehr", data = "x=models/data/faithful.csv:eruptions,waiting";
+  const DataArray x = well(read_binding(data)).at("x");
+  const Program p = well(contents(model).c_str(), {.name = model, .constants = {{"K", 3}}});
+  const auto folder = std::filesystem::temp_directory_path() / ("lehr_written_" + std::to_string(::getpid()));
+  const auto at = [&](const char* name) { return (folder / name).string(); };
+  const DataView view_of_x = view("x", x.values, x.shape);
+  const Fit fit = well(p.fit({view_of_x}, {.anneal = "exp:from=8,over=20"}));
+  CHECK(well(fit.write(at("library"))));
+  const std::string run = std::string(LEHR_PROGRAM) + " ";
+  REQUIRE(std::system((run + "fit " + model + " --data " + data +
+                       " --set K=3 --anneal exp:from=8,over=20 --quiet --out " + at("command"))
+                          .c_str()) == 0);
+  CHECK(contents(at("library/posterior.npz")) == contents(at("command/posterior.npz")));
+  for (const char* directory : {"library", "command"}) {
+    INFO(directory);
+    CHECK(std::system((run + "score " + at(directory) + " --data " + data + " > /dev/null").c_str()) == 0);
+    const Fit read = well(p.load(at(directory)));
+    CHECK(numbers(read) == numbers(fit));
+    CHECK(read.status() == fit.status());
+    CHECK(read.elbo() == fit.elbo());
+    REQUIRE(read.trace().size() == fit.trace().size());
+    CHECK(read.trace().back().elbo == fit.trace().back().elbo);
+    CHECK(well(p.score(read, {view_of_x})).total == well(p.score(fit, {view_of_x})).total);
+  }
+  CHECK(contents(at("library/score.json")).find("per_observation") != std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("topics: ragged rows with counts are those of an LDA-C file") {
   const std::string path = "library_test.ldac";
   std::ofstream(path) << "2 0:3 2:1\n1 1:4\n3 0:1 1:1 3:2\n";

@@ -4,16 +4,24 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "compiler/commands/fit_options.h"
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/fitting/fitting.h"
 #include "compiler/fitting/left_to_gain.h"
 #include "compiler/model/bind.h"
 #include "runtime/array.h"
 
-namespace lehr::commands {
+namespace lehr {
+
+/// What was asked for, as fit.json repeats it.
+struct FitRequest {
+  std::string model_file, command;
+  std::string method, anneal, temper;  // as they are typed
+  std::uint64_t seed = 1;
+  std::vector<std::string> test = {};  // bindings of held-out data
+};
 
 /// A row of trace.csv; iteration 0 is the start.
 struct TraceRow {
@@ -35,8 +43,8 @@ struct FitTimes {
 };
 
 /// `best` is one of `runs`, whose posteriors are not looked at; `interrupted`: the user ended the fit early.
-nlohmann::json fit_summary(const FitArguments& o, const model::Model& m, const conditionals::Conditionals& c,
+nlohmann::json fit_summary(const FitRequest& request, const model::Model& m, const conditionals::Conditionals& c,
                            const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs,
                            bool interrupted, FitTimes times);
 
-}  // namespace lehr::commands
+}  // namespace lehr

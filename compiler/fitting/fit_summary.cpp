@@ -1,9 +1,9 @@
 // The contents of fit.json. Numbers that are not finite become null.
-#include "compiler/commands/fit_summary.h"
+#include "compiler/fitting/fit_summary.h"
 
 #include <cmath>
 
-namespace lehr::commands {
+namespace lehr {
 namespace {
 
 using nlohmann::json;
@@ -36,7 +36,7 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
 
 }  // namespace
 
-json fit_summary(const FitArguments& o, const model::Model& m, const conditionals::Conditionals& c,
+json fit_summary(const FitRequest& request, const model::Model& m, const conditionals::Conditionals& c,
                  const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs, bool interrupted,
                  FitTimes times) {
   json sizes = json::object(), constants = json::object(), labels = json::object(), restarts = json::array();
@@ -54,11 +54,11 @@ json fit_summary(const FitArguments& o, const model::Model& m, const conditional
                         {"status", name_of(run.outcome.status)}});
   }
   json out = {{"model", m.name},
-              {"model_file", o.model},
-              {"command", o.command},
+              {"model_file", request.model_file},
+              {"command", request.command},
               {"version", LEHR_VERSION},
-              {"method", o.method},
-              {"seed", o.fit.seed},
+              {"method", request.method},
+              {"seed", request.seed},
               {"restart", best.restart},
               {"restarts", restarts},
               {"status", name_of(interrupted ? Status::interrupted : best.outcome.status)},
@@ -73,9 +73,9 @@ json fit_summary(const FitArguments& o, const model::Model& m, const conditional
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
   if (const Leaps& leaps = best.outcome.leaps; leaps.taken + leaps.refused > 0)
     out["leaps"] = {{"taken", leaps.taken}, {"refused", leaps.refused}};
-  if (!o.fit.anneal.empty()) out["anneal"] = o.fit.anneal;
-  if (!o.fit.temper.empty()) out["temper"] = o.fit.temper;
-  if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", o.test}};
+  if (!request.anneal.empty()) out["anneal"] = request.anneal;
+  if (!request.temper.empty()) out["temper"] = request.temper;
+  if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", request.test}};
   if (best.left) {
     out["left_to_gain"] = best.left->nats;
     out["left_sweeps"] = best.left->sweeps;
@@ -84,4 +84,4 @@ json fit_summary(const FitArguments& o, const model::Model& m, const conditional
   return out;
 }
 
-}  // namespace lehr::commands
+}  // namespace lehr

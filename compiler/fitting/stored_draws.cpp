@@ -1,0 +1,19 @@
+// What a sampler has stored: apart from draws of factors, so that these need no NetCDF.
+#include <filesystem>
+
+#include "compiler/fitting/saved_draws.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/netcdf.h"
+
+namespace lehr {
+
+Result<LabelledArrays> stored_draws(const SavedFit& fit) {
+  const std::string path = (std::filesystem::path(fit.directory) / kStoredDraws).string();
+  const Result<std::string> bytes = read_file(path);
+  if (!bytes) return bytes.error();
+  if (const auto seal = fit.files.find(kStoredDraws); seal != fit.files.end() && seal->second != seal_of(*bytes))
+    return Error{ExitCode::data, path, "not the draws of this fit: another one was killed, or has begun", {}};
+  return parse_netcdf(*bytes, path);
+}
+
+}  // namespace lehr

@@ -1,0 +1,300 @@
+// The functions of lehr_c.h: what C gives becomes values of lehr.h, and back.
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "compiler/evaluate/packed.h"
+#include "compiler/evaluate/simulate.h"
+#include "compiler/library/c_arrays.h"
+#include "compiler/library/c_options.h"
+
+struct lehr_program {
+  lehr::Program program;
+  std::string description;
+};
+
+struct lehr_fit {
+  lehr::Fit fit;
+  std::string summary;
+};
+
+namespace {
+
+using lehr::Error;
+using lehr::ExitCode;
+using lehr::Result;
+using nlohmann::json;
+using MaybeError = std::optional<Error>;
+
+void say(const std::string& text, char** message) {
+  if (message && !text.empty()) *message = ::strdup(text.c_str());
+}
+
+std::string name_of(const lehr_program* p) { return p ? p->program.impl().source.name : ""; }
+
+/// Runs what may fail. An error without a place is about `where`; exceptions stay on this side.
+template <class Work>
+int32_t guarded(char** message, const std::string& where, const Work& work) {
+  if (message) *message = nullptr;
+  try {
+    MaybeError e = work();
+    if (!e) return LEHR_OK;
+    if (e->where.empty()) e->where = where;
+    // A model with errors has the text of its diagnostics.
+    say(e->code == ExitCode::model && e->where == where && e->text.ends_with('\n') ? e->text : render(*e), message);
+    return static_cast<int32_t>(e->code);
+  } catch (const std::bad_alloc&) {
+    say("error: there is not enough memory", message);
+    return LEHR_DATA;
+  } catch (const std::exception& e) {
+    say(std::string("internal error: ") + e.what(), message);
+    return LEHR_INTERNAL;
+  }
+}
+
+/// How many values an array with strides reaches over; malformed ones are refused by who reads them.
+std::size_t reach(const lehr_data& d) {
+  std::int64_t out = 1;
+  for (int32_t k = 0; k < d.rank; ++k) {
+    if (d.shape[k] <= 0) return 0;
+    out = d.strides ? out + (d.shape[k] - 1) * d.strides[k] : out * d.shape[k];
+  }
+  return static_cast<std::size_t>(out);
+}
+
+lehr::DataView view_of(const lehr_data& d) {
+  const bool ragged = d.row_offsets != nullptr;
+  const std::size_t n = ragged ? static_cast<std::size_t>(d.row_offsets[d.rows]) : reach(d);
+  const auto values = [&]() -> lehr::DataView::Values {
+    switch (d.type) {
+      case LEHR_FLOAT:
+        return std::span(static_cast<const float*>(d.values), n);
+      case LEHR_INT64:
+        return std::span(static_cast<const std::int64_t*>(d.values), n);
+      case LEHR_INT32:
+        return std::span(static_cast<const std::int32_t*>(d.values), n);
+      default:
+        return std::span(static_cast<const double*>(d.values), n);
+    }
+  };
+  if (ragged) return lehr::ragged(d.name, values(), {d.row_offsets, d.row_offsets + d.rows + 1});
+  lehr::DataView out{d.name, values(), {d.shape, d.shape + d.rank}, {}, {}};
+  if (d.strides) out.strides.assign(d.strides, d.strides + d.rank);
+  return out;
+}
+
+std::vector<lehr::DataView> views_of(const lehr_data* data, int64_t count) {
+  std::vector<lehr::DataView> out;
+  for (int64_t k = 0; k < count; ++k)
+    out.push_back(view_of(data[k]));
+  return out;
+}
+
+/// The value of a result, or its error.
+template <class T, class Use>
+MaybeError with(Result<T> result, const Use& use) {
+  if (!result) return result.error();
+  return use(*result);
+}
+
+MaybeError give(Result<lehr_arrays> made, lehr_arrays** to) {
+  return with(std::move(made), [&](lehr_arrays& arrays) -> MaybeError {
+    auto out = std::make_unique<lehr_arrays>(std::move(arrays));
+    for (lehr_arrays::Entry& e : out->entries)
+      for (const std::string& plate : e.plates)
+        e.axes.push_back(plate.c_str());
+    *to = out.release();
+    return std::nullopt;
+  });
+}
+
+MaybeError give(Result<lehr::Fit> made, lehr_fit** to) {
+  return with(std::move(made), [&](lehr::Fit& fit) -> MaybeError {
+    json summary = json::parse(fit.impl().summary);
+    summary["warnings"] = fit.warnings();
+    summary["failure"] = fit.failure();
+    *to = new lehr_fit{fit, summary.dump(-1, ' ', false, json::error_handler_t::replace)};
+    return std::nullopt;
+  });
+}
+
+json describe(const lehr::model::Model& m) {
+  const auto names = [&](const std::vector<lehr::model::PlateId>& plates) {
+    json out = json::array();
+    for (const lehr::model::PlateId p : plates)
+      out.push_back(m[m[p].set].name);
+    return out;
+  };
+  json data = json::array(), variables = json::array(), plates = json::array();
+  for (const lehr::model::Given& g : m.givens)
+    data.push_back({{"name", g.name},
+                    {"axes", names(packed_axes(m, g.axes, {}))},
+                    {"event", names(g.event)},
+                    {"observed", false}});
+  for (const lehr::model::Variable& v : m.variables) {
+    json entry = {{"name", v.name}, {"axes", names(packed_axes(m, v.axes, {}))}, {"event", names(v.event)}};
+    if (v.value_plate) entry["values"] = m[m[*v.value_plate].set].name;
+    if (v.observed) entry["observed"] = true;
+    (v.observed ? data : variables).push_back(entry);
+  }
+  for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    const lehr::model::Plate& p = m.plates[k];
+    if (p.set != lehr::model::PlateId(k)) continue;
+    json entry = {{"name", p.name}, {"ordered", p.ordered}};
+    if (p.parent) entry["parent"] = m[*p.parent].name;
+    if (p.times) entry["times"] = m[*p.times].name;
+    plates.push_back(entry);
+  }
+  return {{"model", m.name}, {"data", data}, {"variables", variables}, {"plates", plates}};
+}
+
+}  // namespace
+
+const char* lehr_version(void) { return LEHR_VERSION; }
+
+int32_t lehr_compile(const char* text, const char* settings, lehr_program** program, char** message) {
+  return guarded(message, "model", [&] {
+    return with(lehr::parse_object(settings, "settings"), [&](const json& object) {
+      return with(lehr::compile_options(object), [&](const lehr::CompileOptions& options) -> MaybeError {
+        lehr::Compilation made = lehr::compile(text, options);
+        if (!made) return Error{ExitCode::model, "model", made.text, {}};
+        say(made.text, message);
+        json description = describe(made.program->impl().resolved);
+        *program = new lehr_program{*made.program, description.dump()};
+        return std::nullopt;
+      });
+    });
+  });
+}
+
+const char* lehr_program_describe(const lehr_program* program) { return program->description.c_str(); }
+
+int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
+                         const lehr_fit* from, lehr_on_sweep on_sweep, void* user, lehr_fit** fit, char** message) {
+  return guarded(message, name_of(program), [&] {
+    return with(lehr::parse_object(options, "options"), [&](const json& object) {
+      return with(lehr::named_options(object), [&](const lehr::NamedOptions& named) {
+        return with(lehr::fit_options(named), [&](lehr::FitOptions& how) {
+          lehr::Callback callback;
+          if (on_sweep) {
+            callback = [&](const lehr::Sweep& s) {
+              return on_sweep(user, s.restart, s.iteration, s.elbo, s.temperature) != 0;
+            };
+          }
+          if (from) {
+            for (const lehr::NamedArray& a : from->fit.impl().global)
+              how.init.push_back(lehr::view(a.name, a.values, a.shape));
+          }
+          return give(program->program.fit(views_of(data, count), how, callback), fit);
+        });
+      });
+    });
+  });
+}
+
+int32_t lehr_program_load(const lehr_program* program, const char* directory, lehr_fit** fit, char** message) {
+  return guarded(message, directory, [&] { return give(program->program.load(directory), fit); });
+}
+
+int32_t lehr_program_infer(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
+                           lehr_fit** inferred, char** message) {
+  return guarded(message, name_of(program),
+                 [&] { return give(program->program.infer(fit->fit, views_of(data, count)), inferred); });
+}
+
+int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
+                             const char* options, lehr_arrays** predictions, char** message) {
+  return guarded(message, name_of(program), [&] {
+    return with(lehr::parse_object(options, "options"), [&](const json& object) {
+      return with(lehr::predict_options(object), [&](const lehr::PredictOptions& how) {
+        return with(program->program.predict(fit->fit, views_of(data, count), how), [&](lehr::Predictions& made) {
+          lehr_arrays out;
+          for (lehr::PredictedArray& a : made.arrays)
+            out.add(std::move(a.name), std::move(a.shape), std::move(a.values), a.integer);
+          return give(std::move(out), predictions);
+        });
+      });
+    });
+  });
+}
+
+int32_t lehr_program_score(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
+                           const char* options, lehr_arrays** score, char** message) {
+  return guarded(message, name_of(program), [&] {
+    return with(lehr::parse_object(options, "options"), [&](const json& object) {
+      return with(lehr::score_options(object), [&](const lehr::ScoreOptions& how) {
+        const std::vector<lehr::DataView> views = views_of(data, count);
+        return with(program->program.score(fit->fit, views, how.holdout, how.seed), [&](lehr::HeldOutScore& made) {
+          lehr_arrays out;
+          out.add("total", {}, {made.total});
+          out.add("observations", {}, {static_cast<double>(made.observations)}, true);
+          const std::int64_t sequences = std::ssize(made.sequences);
+          if (sequences > 0) out.add("sequences", {sequences}, std::move(made.sequences));
+          return give(std::move(out), score);
+        });
+      });
+    });
+  });
+}
+
+int32_t lehr_program_simulate(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
+                              lehr_arrays** drawn, char** message) {
+  return guarded(message, name_of(program), [&] {
+    return with(lehr::parse_object(options, "options"), [&](const json& object) {
+      return with(lehr::draw_options(object), [&](const lehr::DrawOptions& how) {
+        return with(lehr::dataset_of(views_of(data, count)), [&](const lehr::Dataset& dataset) -> MaybeError {
+          const lehr::Program::Impl& impl = program->program.impl();
+          lehr::Settings settings = impl.settings;
+          for (const auto& [plate, size] : how.sizes)
+            settings.sizes[plate] = size;
+          Result<std::vector<lehr::NamedArray>> made = lehr::simulate(impl.resolved, dataset, settings, how.seed);
+          if (!made) return lehr::plain(made.error());
+          lehr_arrays out;
+          for (lehr::NamedArray& a : *made)
+            out.add(std::move(a));
+          return give(std::move(out), drawn);
+        });
+      });
+    });
+  });
+}
+
+const char* lehr_fit_summary(const lehr_fit* fit) { return fit->summary.c_str(); }
+
+int32_t lehr_fit_write(const lehr_fit* fit, const char* directory, char** message) {
+  return guarded(message, directory, [&]() -> MaybeError {
+    const Result<bool> written = fit->fit.write(directory);
+    return written ? MaybeError() : lehr::plain(written.error());
+  });
+}
+
+int32_t lehr_fit_arrays(const lehr_fit* fit, const char* what, const char* options, lehr_arrays** arrays,
+                        char** message) {
+  return guarded(message, what, [&] {
+    return with(lehr::parse_object(options, "options"), [&](const json& object) {
+      return with(lehr::draw_options(object), [&](const lehr::DrawOptions& how) -> MaybeError {
+        const std::string_view name = what;
+        if (name == "posterior") return give(lehr::posterior_arrays(fit->fit), arrays);
+        if (name == "numbers") return give(lehr::number_arrays(fit->fit), arrays);
+        if (name == "trace") return give(lehr::trace_arrays(fit->fit), arrays);
+        if (name == "draws") return give(lehr::drawn_arrays(fit->fit, how.draws, how.seed), arrays);
+        return Error{ExitCode::usage, what, "none of posterior, numbers, trace, draws", {}};
+      });
+    });
+  });
+}
+
+int64_t lehr_arrays_count(const lehr_arrays* arrays) { return std::ssize(arrays->entries); }
+
+lehr_array lehr_arrays_at(const lehr_arrays* arrays, int64_t position) {
+  const lehr_arrays::Entry& e = arrays->entries[static_cast<std::size_t>(position)];
+  return {e.name.c_str(), e.values,       static_cast<int32_t>(e.shape.size()),
+          e.integer,      e.shape.data(), e.axes.empty() ? nullptr : e.axes.data()};
+}
+
+void lehr_program_free(lehr_program* program) { delete program; }
+void lehr_fit_free(lehr_fit* fit) { delete fit; }
+void lehr_arrays_free(lehr_arrays* arrays) { delete arrays; }
+void lehr_text_free(char* text) { std::free(text); }

@@ -1,0 +1,80 @@
+#include "compiler/library/c_arrays.h"
+
+#include "compiler/fitting/posterior_numbers.h"
+#include "compiler/fitting/saved_draws.h"
+
+void lehr_arrays::add(std::string name, std::vector<std::int64_t> shape, std::vector<double> values, bool integer,
+                      std::vector<std::string> plates) {
+  const std::vector<double>& kept = owned.emplace_back(std::move(values));
+  entries.push_back({std::move(name), std::move(shape), kept.data(), integer, std::move(plates)});
+}
+
+namespace lehr {
+
+Result<lehr_arrays> posterior_arrays(const Fit& fit) {
+  lehr_arrays out;
+  out.fit = fit.shared();
+  for (const NamedArray& a : out.fit->run.posterior)
+    out.entries.push_back({a.name, a.shape, a.values.data(), a.integer, {}});
+  return out;
+}
+
+Result<lehr_arrays> number_arrays(const Fit& fit) {
+  const SavedFit saved = saved_fit(fit.impl().summary, fit.impl().run.posterior);
+  std::vector<const SavedVariable*> variables;
+  for (const SavedVariable& v : saved.variables)
+    if (v.members.empty()) variables.push_back(&v);
+  Result<PosteriorTable> table =
+      posterior_table(saved, variables, [&] { return Result<LabelledArrays>(fit.impl().draws); });
+  if (!table) return table.error();
+  lehr_arrays out;
+  for (PosteriorNumbers& v : table->variables) {
+    const auto add = [&](const char* what, std::vector<double>& values) {
+      out.add(v.variable + what, v.shape, std::move(values), false, v.axes);
+    };
+    add(".mean", v.mean);
+    add(".sd", v.sd);
+    constexpr std::array kNames{".q5", ".q50", ".q95"};
+    static_assert(kNames.size() == kTableProbabilities.size());
+    for (std::size_t q = 0; q < kNames.size(); ++q)
+      add(kNames[q], v.quantiles[q]);
+  }
+  return out;
+}
+
+Result<lehr_arrays> trace_arrays(const Fit& fit) {
+  const std::vector<Sweep>& sweeps = fit.trace();
+  const auto column = [&](auto member) {
+    std::vector<double> out;
+    for (const Sweep& s : sweeps)
+      out.push_back(static_cast<double>(s.*member));
+    return out;
+  };
+  lehr_arrays out;
+  const std::vector<std::int64_t> shape{std::ssize(sweeps)};
+  out.add("iteration", shape, column(&Sweep::iteration), true);
+  out.add("seconds", shape, fit.impl().seconds);
+  out.add("elbo", shape, column(&Sweep::elbo));
+  out.add("temperature", shape, column(&Sweep::temperature));
+  out.add("objective", shape, column(&Sweep::objective));
+  return out;
+}
+
+Result<lehr_arrays> drawn_arrays(const Fit& fit, std::int64_t draws, std::uint64_t seed) {
+  LabelledArrays all = fit.impl().draws;
+  if (all.groups.empty()) {
+    const SavedFit saved = saved_fit(fit.impl().summary, fit.impl().run.posterior);
+    Result<FactorDraws> drawn = draw_factors(saved, draws, seed);
+    if (!drawn) return plain(drawn.error());
+    all = std::move(drawn->arrays);
+  }
+  lehr_arrays out;
+  for (ArrayGroup& g : all.groups) {
+    if (g.name != "posterior") continue;
+    for (LabelledArray& a : g.arrays)
+      out.add(std::move(a.name), std::move(a.shape), std::move(a.values), a.integer, std::move(a.axes));
+  }
+  return out;
+}
+
+}  // namespace lehr

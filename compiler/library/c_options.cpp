@@ -1,0 +1,158 @@
+#include "compiler/library/c_options.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+Error wrong(const std::string& where, std::string text) { return {ExitCode::usage, where, std::move(text), {}}; }
+
+/// A value as it is typed; nothing for what is no single value.
+std::optional<std::string> typed(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number() || value.is_boolean()) return value.dump();
+  return std::nullopt;
+}
+
+Error untyped(const std::string& name) { return wrong(name, "the value is neither a number, nor text, nor a truth"); }
+
+/// Whole numbers by name.
+Result<std::map<std::string, std::int64_t>> sizes_in(const std::string& where, const json& value) {
+  if (!value.is_object()) return wrong(where, "sizes are numbers by the names of plates");
+  std::map<std::string, std::int64_t> out;
+  for (const auto& [plate, size] : value.items()) {
+    if (!size.is_number_integer() || size.get<std::int64_t>() < 0)
+      return wrong(where, fmt::format("'{}' is not a size", size.dump()));
+    out[plate] = size.get<std::int64_t>();
+  }
+  return out;
+}
+
+/// An option by its name, and what becomes of its value.
+struct Taker {
+  std::string name;
+  std::function<std::optional<Error>(const json&)> take;
+};
+
+template <class T>
+Taker number(std::string name, T& to, const OptionRange& range) {
+  const auto take = [name, &to, range](const json& value) -> std::optional<Error> {
+    const std::optional<std::string> text = typed(value);
+    if (!text) return untyped(name);
+    if (range.whole) {
+      const Result<std::uint64_t> x = whole_option(name, *text, range);
+      if (!x) return x.error();
+      to = static_cast<T>(*x);
+    } else {
+      const Result<double> x = number_option(name, *text, range);
+      if (!x) return x.error();
+      to = static_cast<T>(*x);
+    }
+    return std::nullopt;
+  };
+  return {std::move(name), take};
+}
+
+Taker sizes(std::string name, std::map<std::string, std::int64_t>& to) {
+  const auto take = [name, &to](const json& value) -> std::optional<Error> {
+    const auto read = sizes_in(name, value);
+    if (!read) return read.error();
+    to = *read;
+    return std::nullopt;
+  };
+  return {std::move(name), take};
+}
+
+std::optional<Error> take_all(const json& options, const std::vector<Taker>& takers) {
+  std::vector<std::string> known;
+  for (const Taker& t : takers)
+    known.push_back(t.name);
+  for (const auto& [name, value] : options.items()) {
+    if (value.is_null()) continue;
+    const auto taker = std::ranges::find(takers, name, &Taker::name);
+    if (taker == takers.end()) return unknown_option(name, known);
+    if (std::optional<Error> e = taker->take(value)) return e;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<json> parse_object(const char* text, const std::string& what) {
+  json out = text ? json::parse(text, nullptr, false) : json::object();
+  if (!out.is_object()) return wrong(what, "not an object of JSON");
+  return out;
+}
+
+Result<CompileOptions> compile_options(const json& settings) {
+  CompileOptions out;
+  const auto text = [&](const json& value) -> std::optional<Error> {
+    if (!value.is_string()) return wrong("name", "not text");
+    out.name = value.get<std::string>();
+    return std::nullopt;
+  };
+  const auto constants = [&](const json& value) -> std::optional<Error> {
+    for (const auto& [name, x] : value.items()) {
+      if (!x.is_number()) return wrong("constants", fmt::format("'{}' is not a number", x.dump()));
+      out.constants[name] = x.get<double>();
+    }
+    return std::nullopt;
+  };
+  const auto labels = [&](const json& value) -> std::optional<Error> {
+    for (const auto& [plate, names] : value.items()) {
+      const auto is_text = [](const json& label) { return label.is_string(); };
+      if (!names.is_array() || !std::ranges::all_of(names, is_text))
+        return wrong("labels", fmt::format("those of '{}' are not a list of text", plate));
+      out.labels[plate] = names.get<std::vector<std::string>>();
+    }
+    return std::nullopt;
+  };
+  if (auto e =
+          take_all(settings, {{"name", text}, {"constants", constants}, sizes("sizes", out.sizes), {"labels", labels}}))
+    return *e;
+  return out;
+}
+
+Result<NamedOptions> named_options(const json& options) {
+  NamedOptions out;
+  for (const auto& [name, value] : options.items()) {
+    if (value.is_null()) continue;
+    const std::optional<std::string> text = typed(value);
+    if (!text) return untyped(name);
+    out[name] = *text;
+  }
+  return out;
+}
+
+Result<PredictOptions> predict_options(const json& options) {
+  PredictOptions out;
+  if (auto e = take_all(options, {number("draws", out.draws, kDrawsRange), number("seed", out.seed, kSeedRange),
+                                  number("local_iters", out.local_iterations, kLocalIterationsRange),
+                                  number("local_tol", out.local_tolerance, kToleranceRange), sizes("sizes", out.sizes),
+                                  sizes("more", out.more)}))
+    return *e;
+  return out;
+}
+
+Result<ScoreOptions> score_options(const json& options) {
+  ScoreOptions out;
+  double holdout = 0;
+  if (auto e = take_all(options, {number("holdout", holdout, kPartRange), number("seed", out.seed, kSeedRange)}))
+    return *e;
+  if (holdout > 0) out.holdout = holdout;
+  return out;
+}
+
+Result<DrawOptions> draw_options(const json& options) {
+  DrawOptions out;
+  if (auto e = take_all(options, {number("draws", out.draws, kScheduleRange), number("seed", out.seed, kSeedRange),
+                                  sizes("sizes", out.sizes)}))
+    return *e;
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,101 @@
+// Fits as directories, written and read.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "compiler/fitting/fit_files.h"
+#include "compiler/fitting/held_out.h"
+#include "compiler/fitting/saved_draws.h"
+#include "compiler/library/impl.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/readers.h"
+#include "runtime/files/trace.h"
+
+namespace lehr {
+namespace {
+
+Status status_called(std::string_view name) {
+  for (const Status s : {Status::converged, Status::max_iter, Status::numerical_failure})
+    if (name_of(s) == name) return s;
+  return Status::interrupted;
+}
+
+/// Factors of items are those of the data of that fit.
+std::vector<NamedArray> global_arrays(const Analysed& complete, const SavedFit& fit) {
+  const model::Model& m = complete.model;
+  const auto is_local = [&](const NamedArray& a) {
+    const auto v = std::ranges::find(m.variables, a.name.substr(0, a.name.rfind('.')), &model::Variable::name);
+    if (v == m.variables.end()) return false;
+    const auto b = complete.schedule.conditionals.block_of[static_cast<std::size_t>(v - m.variables.begin())];
+    return b.valid() && complete.schedule.stage_of[b.index()].has_value();
+  };
+  std::vector<NamedArray> out;
+  std::ranges::remove_copy_if(fit.posterior, std::back_inserter(out), is_local);
+  return out;
+}
+
+/// Nothing where the trace is of another fit.
+void read_trace(const SavedFit& fit, Fit::Impl& to) {
+  const std::string path = (std::filesystem::path(fit.directory) / "trace.csv").string();
+  const Result<std::string> text = read_file(path);
+  if (!text || fit.other_trace) return;
+  const Result<Dataset> columns = parse_csv(*text, path, "", {"iteration", "seconds", "elbo", "temperature"});
+  if (!columns) return;
+  const auto column = [&](const char* name) -> const std::vector<double>& { return columns->at(name).values; };
+  for (std::size_t i = 0; i < column("elbo").size(); ++i) {
+    to.trace.push_back({fit.restart, static_cast<std::int64_t>(column("iteration")[i]), column("elbo")[i],
+                        column("temperature")[i], column("elbo")[i]});
+  }
+  to.seconds = column("seconds");
+}
+
+}  // namespace
+
+Result<bool> Fit::write(const std::string& directory) const {
+  if (!impl_->draws.groups.empty())
+    return Error{ExitCode::usage, directory, "a fit by sampling is not written: its draws would not be there", {}};
+  nlohmann::json summary = nlohmann::json::parse(impl_->summary);
+  const bool has_objective = summary.contains("anneal") || summary.contains("temper");
+  Result<Trace> trace =
+      Trace::open(directory, has_objective ? std::vector<std::string>{"objective"} : std::vector<std::string>{});
+  if (!trace) return trace.error();
+  for (std::size_t i = 0; i < impl_->trace.size(); ++i) {
+    const Sweep& s = impl_->trace[i];
+    const std::vector<double> extra(has_objective ? 1 : 0, s.objective);
+    if (Result<bool> r = trace->append(s.iteration, impl_->seconds[i], s.elbo, s.temperature, extra); !r) return r;
+  }
+  return write_results(directory, impl_->run.posterior, summary);
+}
+
+Result<Fit> Program::load(const std::string& directory) const {
+  Result<SavedFit> saved = read_fit(directory);
+  if (!saved) return plain(saved.error());
+  if (saved->model != name())
+    return Error{ExitCode::data, directory, fmt::format("a fit of '{}' and not of '{}'", saved->model, name()), {}};
+  if (saved->files.contains(kStoredDraws))
+    return Error{ExitCode::data,
+                 directory,
+                 "a fit by sampling is not loaded",
+                 {fmt::format("its draws are in {}, which ArviZ and xarray read", kStoredDraws)}};
+  const Result<std::string> text = read_file((std::filesystem::path(directory) / "fit.json").string());
+  if (!text) return text.error();
+  nlohmann::json summary = nlohmann::json::parse(*text);
+  auto out = std::make_shared<Fit::Impl>();
+  for (const auto& caveat : summary.value("elbo_caveats", nlohmann::json::array()))
+    out->caveats.push_back(caveat.get<std::string>());
+  summary.erase("files");
+  out->summary = summary.dump(2);
+  out->run.restart = static_cast<std::uint64_t>(saved->restart);
+  out->run.outcome.status = status_called(saved->status);
+  out->run.outcome.iterations = saved->iterations;
+  out->run.outcome.elbo = saved->elbo;
+  out->settings = fitted_settings(impl_->complete, *saved);
+  out->global = global_arrays(impl_->complete, *saved);
+  read_trace(*saved, *out);
+  out->run.posterior = std::move(saved->posterior);
+  return Fit(std::move(out));
+}
+
+}  // namespace lehr

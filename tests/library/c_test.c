@@ -1,0 +1,135 @@
+/* lehr_c.h from C: the first program, what is refused and with which words, arrays, a fit that is stopped. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/library/lehr_c.h"
+
+static int failures = 0;
+
+static void check(int holds, const char* what, int line) {
+  if (holds) return;
+  fprintf(stderr, "c_test.c:%d: %s\n", line, what);
+  ++failures;
+}
+#define CHECK(condition) check(condition, #condition, __LINE__)
+
+static const char kCoin[] = "model coin { plate throw; p ~ Beta(1, 1); observe x[throw] ~ Bernoulli(p); }";
+static const char kMixture[] =
+    "model mixture { plate n; plate k = 2; pi ~ Dirichlet(concentration = 1) over k;"
+    " mu[k] ~ Normal(mean = 0, precision = 0.01); z[n] ~ Categorical(pi);"
+    " observe x[n] ~ Normal(mean = mu[z[n]], precision = 1); }";
+
+/* Whether a call is refused with that status and words. */
+static int refused(int32_t status, char* message, int32_t expected, const char* words) {
+  const int out = status == expected && message && strstr(message, words);
+  if (!out) fprintf(stderr, "status %d: %s\n", (int)status, message ? message : "no message");
+  lehr_text_free(message);
+  return out;
+}
+
+static lehr_program* compiled(const char* text) {
+  lehr_program* program = NULL;
+  char* message = NULL;
+  CHECK(lehr_compile(text, NULL, &program, &message) == LEHR_OK);
+  CHECK(message == NULL);
+  return program;
+}
+
+static const double* find(const lehr_arrays* arrays, const char* name) {
+  for (int64_t k = 0; k < lehr_arrays_count(arrays); ++k) {
+    const lehr_array a = lehr_arrays_at(arrays, k);
+    if (strcmp(a.name, name) == 0) return a.values;
+  }
+  check(0, name, __LINE__);
+  exit(1);
+}
+
+static void throws_of_a_coin(void) {
+  const int32_t throws[] = {1, 9, 0, 9, 1, 9, 1, 9}; /* every second one */
+  const int64_t shape[] = {4}, strides[] = {2};
+  const lehr_data data = {"x", throws, LEHR_INT32, 1, shape, strides, 0, NULL};
+  lehr_program* program = compiled(kCoin);
+  lehr_fit* fit = NULL;
+  lehr_arrays* arrays = NULL;
+  CHECK(strstr(lehr_program_describe(program), "\"observed\":true") != NULL);
+  CHECK(lehr_program_fit(program, &data, 1, NULL, NULL, NULL, NULL, &fit, NULL) == LEHR_OK);
+  CHECK(strstr(lehr_fit_summary(fit), "\"status\":\"converged\"") != NULL);
+  CHECK(lehr_fit_arrays(fit, "posterior", NULL, &arrays, NULL) == LEHR_OK);
+  CHECK(*find(arrays, "p.a") == 4 && *find(arrays, "p.b") == 2);
+  lehr_arrays_free(arrays);
+  CHECK(lehr_fit_arrays(fit, "numbers", NULL, &arrays, NULL) == LEHR_OK);
+  CHECK(fabs(*find(arrays, "p.mean") - 4. / 6) < 1e-12);
+  lehr_arrays_free(arrays);
+  CHECK(lehr_program_predict(program, fit, NULL, 0, "{\"sizes\": {\"throw\": 1}}", &arrays, NULL) == LEHR_OK);
+  CHECK(fabs(*find(arrays, "x.mean") - 4. / 6) < 1e-12);
+  lehr_arrays_free(arrays);
+  CHECK(lehr_program_score(program, fit, &data, 1, NULL, &arrays, NULL) == LEHR_OK);
+  CHECK(fabs(*find(arrays, "total") - (3 * log(4. / 6) + log(2. / 6))) < 1e-12);
+  lehr_fit_free(fit);
+  lehr_program_free(program);
+  CHECK(*find(arrays, "observations") == 4); /* of its own */
+  lehr_arrays_free(arrays);
+}
+
+static void refusals(void) {
+  const double x[] = {1, 0, 2};
+  const int64_t shape[] = {3}, wrong[] = {-1};
+  const lehr_data data = {"x", x, LEHR_DOUBLE, 1, shape, NULL, 0, NULL};
+  const lehr_data bad = {"x", x, LEHR_DOUBLE, 1, shape, wrong, 0, NULL};
+  lehr_program* program = NULL;
+  lehr_fit* fit = NULL;
+  char* message = NULL;
+  int32_t status = lehr_compile("model m { p ~ Beta(1, q); }", "{\"name\": \"m.lehr\"}", &program, &message);
+  CHECK(refused(status, message, LEHR_MODEL, "m.lehr:1:23: error:") && !program);
+  status = lehr_compile(kCoin, "{\"sizes\": 3}", &program, &message);
+  CHECK(refused(status, message, LEHR_USAGE, "sizes: error:"));
+  program = compiled(kCoin);
+  status = lehr_program_fit(program, &data, 1, NULL, NULL, NULL, NULL, &fit, &message);
+  CHECK(refused(status, message, LEHR_DATA, "error:") && !fit);
+  status = lehr_program_fit(program, &bad, 1, NULL, NULL, NULL, NULL, &fit, &message);
+  CHECK(refused(status, message, LEHR_DATA, "strides are not negative"));
+  status = lehr_program_fit(program, &data, 1, "{\"max_iter\": -1}", NULL, NULL, NULL, &fit, &message);
+  CHECK(refused(status, message, LEHR_USAGE, "max_iter: error: '-1' is not a whole number from 0"));
+  status = lehr_program_fit(program, &data, 1, "{\"speed\": 2}", NULL, NULL, NULL, &fit, &message);
+  CHECK(refused(status, message, LEHR_USAGE, "speed: error: there is no such option"));
+  status = lehr_program_fit(program, &data, 1, "[", NULL, NULL, NULL, &fit, &message);
+  CHECK(refused(status, message, LEHR_USAGE, "options: error: not an object of JSON"));
+  status = lehr_program_load(program, "no/such/directory", &fit, &message);
+  CHECK(refused(status, message, LEHR_DATA, "no such directory") && !fit);
+  lehr_program_free(program);
+}
+
+static int32_t three_sweeps(void* user, int64_t restart, int64_t iteration, double elbo, double temperature) {
+  *(int64_t*)user = iteration;
+  return restart == 0 && temperature == 1 && isfinite(elbo) && iteration < 3;
+}
+
+static void a_fit_that_is_stopped(void) {
+  double x[40];
+  const int64_t shape[] = {40};
+  const lehr_data data = {"x", x, LEHR_DOUBLE, 1, shape, NULL, 0, NULL};
+  int64_t sweeps = 0;
+  lehr_program* program = compiled(kMixture);
+  lehr_fit *fit = NULL, *further = NULL;
+  for (int i = 0; i < 40; ++i)
+    x[i] = (i % 2) * 1.5 + i * 0.02;
+  CHECK(lehr_program_fit(program, &data, 1, "{\"search\": \"none\"}", NULL, three_sweeps, &sweeps, &fit, NULL) ==
+        LEHR_OK);
+  CHECK(sweeps == 3);
+  CHECK(strstr(lehr_fit_summary(fit), "\"status\":\"interrupted\"") != NULL);
+  CHECK(lehr_program_fit(program, &data, 1, "{\"search\": \"none\"}", fit, NULL, NULL, &further, NULL) == LEHR_OK);
+  CHECK(strstr(lehr_fit_summary(further), "\"status\":\"converged\"") != NULL);
+  lehr_fit_free(fit);
+  lehr_fit_free(further);
+  lehr_program_free(program);
+}
+
+int main(void) {
+  throws_of_a_coin();
+  refusals();
+  a_fit_that_is_stopped();
+  printf("%d failures\n", failures);
+  return failures == 0 ? 0 : 1;
+}
