@@ -1,0 +1,264 @@
+"""The C library (lehr_c.h) by ctypes: handles, arrays in and out without a copy, errors as exceptions."""
+from __future__ import annotations
+
+import ctypes as c
+import json
+import os
+from pathlib import Path
+from typing import Any, Callable, Mapping, Optional
+
+import numpy as np
+
+from .errors import error_of
+
+_NAME = "liblehr.so.0.1"
+_TYPES = {np.dtype(np.float64): 0, np.dtype(np.float32): 1, np.dtype(np.int64): 2, np.dtype(np.int32): 3}
+
+
+class _Data(c.Structure):  # lehr_data
+    _fields_ = [("name", c.c_char_p), ("values", c.c_void_p), ("type", c.c_int32), ("rank", c.c_int32),
+                ("shape", c.POINTER(c.c_int64)), ("strides", c.POINTER(c.c_int64)), ("rows", c.c_int64),
+                ("row_offsets", c.POINTER(c.c_int64))]
+
+
+class _Array(c.Structure):  # lehr_array
+    _fields_ = [("name", c.c_char_p), ("values", c.c_void_p), ("rank", c.c_int32), ("integer", c.c_int32),
+                ("shape", c.POINTER(c.c_int64)), ("axes", c.POINTER(c.c_char_p))]
+
+
+_ON_SWEEP = c.CFUNCTYPE(c.c_int32, c.c_void_p, c.c_int64, c.c_int64, c.c_double, c.c_double)
+_HANDLE = c.c_void_p
+_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "lehr_version": (c.c_char_p, []),
+    "lehr_compile": (c.c_int32, [c.c_char_p, c.c_char_p, c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
+    "lehr_program_describe": (c.c_char_p, [_HANDLE]),
+    "lehr_program_fit": (c.c_int32, [_HANDLE, c.POINTER(_Data), c.c_int64, c.c_char_p, _HANDLE, _ON_SWEEP, c.c_void_p,
+                                     c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
+    "lehr_program_load": (c.c_int32, [_HANDLE, c.c_char_p, c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
+    "lehr_program_infer": (c.c_int32, [_HANDLE, _HANDLE, c.POINTER(_Data), c.c_int64, c.POINTER(_HANDLE),
+                                       c.POINTER(c.c_void_p)]),
+    "lehr_program_predict": (c.c_int32, [_HANDLE, _HANDLE, c.POINTER(_Data), c.c_int64, c.c_char_p, c.POINTER(_HANDLE),
+                                         c.POINTER(c.c_void_p)]),
+    "lehr_program_score": (c.c_int32, [_HANDLE, _HANDLE, c.POINTER(_Data), c.c_int64, c.c_char_p, c.POINTER(_HANDLE),
+                                       c.POINTER(c.c_void_p)]),
+    "lehr_program_simulate": (c.c_int32, [_HANDLE, c.POINTER(_Data), c.c_int64, c.c_char_p, c.POINTER(_HANDLE),
+                                          c.POINTER(c.c_void_p)]),
+    "lehr_fit_summary": (c.c_char_p, [_HANDLE]),
+    "lehr_fit_write": (c.c_int32, [_HANDLE, c.c_char_p, c.POINTER(c.c_void_p)]),
+    "lehr_fit_arrays": (c.c_int32, [_HANDLE, c.c_char_p, c.c_char_p, c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
+    "lehr_arrays_count": (c.c_int64, [_HANDLE]),
+    "lehr_arrays_at": (_Array, [_HANDLE, c.c_int64]),
+    "lehr_program_free": (None, [_HANDLE]),
+    "lehr_fit_free": (None, [_HANDLE]),
+    "lehr_arrays_free": (None, [_HANDLE]),
+    "lehr_text_free": (None, [c.c_void_p]),
+}
+
+
+def _load() -> c.CDLL:
+    """That of LEHR_LIBRARY, that of the wheel, or the one that the system has."""
+    beside = Path(__file__).parent / "lib" / _NAME
+    path = os.environ.get("LEHR_LIBRARY") or (str(beside) if beside.exists() else _NAME)
+    try:
+        library = c.CDLL(path)
+    except OSError as e:
+        raise ImportError(f"{e}; LEHR_LIBRARY names the library where it is elsewhere") from e
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+_library = _load()
+
+
+def version() -> str:
+    """Of the library: "0.1.0"."""
+    return str(_library.lehr_version().decode())
+
+
+def _text(message: c.c_void_p) -> str:
+    if not message.value:
+        return ""
+    out = c.string_at(message.value).decode(errors="replace").rstrip("\n")
+    _library.lehr_text_free(message)
+    return out
+
+
+def _make(function: str, *arguments: Any) -> tuple[int, str]:
+    """Calls what makes a handle; the handle, and the message beside it."""
+    handle, message = _HANDLE(), c.c_void_p()
+    status = getattr(_library, function)(*arguments, c.byref(handle), c.byref(message))
+    text = _text(message)
+    if status != 0:
+        raise error_of(status, text)
+    assert handle.value
+    return handle.value, text
+
+
+def _json(options: Mapping[str, Any]) -> bytes:
+    def plain(value: Any) -> Any:
+        if isinstance(value, (np.generic, np.ndarray)):
+            return value.tolist()
+        raise TypeError(f"{value!r} is no value of an option")
+
+    return json.dumps(dict(options), default=plain).encode()
+
+
+class _Handle:
+    """Owns what the library made."""
+
+    _free = ""
+    handle = 0
+
+    def __init__(self, handle: int):
+        self.handle = handle
+
+    def __del__(self) -> None:
+        if _library is not None:  # at the end of the interpreter
+            getattr(_library, self._free)(self.handle)
+
+
+class Arrays(_Handle):
+    """Arrays with names. What NumPy shows of them is not copied, and keeps them alive."""
+
+    _free = "lehr_arrays_free"
+
+    def read(self) -> dict[str, tuple[np.ndarray, Optional[tuple[str, ...]]]]:
+        """By name: the array, read-only, and the plates of its axes where they are told."""
+        out = {}
+        for k in range(_library.lehr_arrays_count(self.handle)):
+            a = _library.lehr_arrays_at(self.handle, k)
+            shape = tuple(a.shape[i] for i in range(a.rank))
+            axes = tuple(a.axes[i].decode() for i in range(a.rank)) if a.axes else None
+            values = self._view(a.values, shape)
+            if a.integer:
+                values = values.astype(np.int64)
+            values.flags.writeable = False
+            out[a.name.decode()] = (values, axes)
+        return out
+
+    def values(self) -> dict[str, np.ndarray]:
+        return {name: values for name, (values, _) in self.read().items()}
+
+    def _view(self, address: int, shape: tuple[int, ...]) -> np.ndarray:
+        count = int(np.prod(shape, dtype=np.int64))
+        if count == 0:
+            return np.empty(shape)
+        block = (c.c_double * count).from_address(address)
+        block.owner = self  # type: ignore[attr-defined]
+        return np.frombuffer(block, np.float64).reshape(shape)
+
+
+class Ragged:
+    """Rows end to end; row i is values[offsets[i]:offsets[i + 1]]."""
+
+    def __init__(self, values: Any, offsets: Any):
+        self.values, self.offsets = np.asarray(values), np.asarray(offsets, np.int64)
+
+
+def _readable(value: Any) -> np.ndarray:
+    """The array itself where the library can read it, else a copy that it can."""
+    array = np.asarray(value)
+    if np.ma.isMaskedArray(value):
+        array = np.ma.filled(np.ma.asarray(value, np.float64), np.nan)
+    if array.dtype in _TYPES and array.flags.aligned and all(
+            s >= 0 and s % array.itemsize == 0 for s in array.strides):
+        return array
+    return np.ascontiguousarray(array, np.float64)
+
+
+def _describe(name: str, value: Any, keep: list[Any]) -> _Data:
+    ragged = isinstance(value, Ragged)
+    array = _readable(value.values if ragged else value)
+    if ragged:
+        array = np.ascontiguousarray(array)
+        offsets = np.ascontiguousarray(value.offsets)
+        keep += [array, offsets]
+        rows = offsets.ctypes.data_as(c.POINTER(c.c_int64))
+        return _Data(name.encode(), array.ctypes.data, _TYPES[array.dtype], 0, None, None, len(offsets) - 1, rows)
+    extents = c.c_int64 * max(array.ndim, 1)
+    shape = extents(*array.shape)
+    strides = None if array.flags.c_contiguous else extents(*(s // array.itemsize for s in array.strides))
+    keep += [array, shape, strides]
+    return _Data(name.encode(), array.ctypes.data, _TYPES[array.dtype], array.ndim, shape, strides, 0, None)
+
+
+class _Given:
+    """Data as the library reads them, and what must live until it has."""
+
+    def __init__(self, data: Mapping[str, Any]):
+        self.keep: list[Any] = []
+        described = [_describe(name, value, self.keep) for name, value in data.items()]
+        self.array = (_Data * len(described))(*described)
+        self.count = len(described)
+
+
+class Fit(_Handle):
+    """A fit of a program."""
+
+    _free = "lehr_fit_free"
+
+    def summary(self) -> dict[str, Any]:
+        return dict(json.loads(_library.lehr_fit_summary(self.handle)))
+
+    def arrays(self, what: str, **options: Any) -> Arrays:
+        return Arrays(_make("lehr_fit_arrays", self.handle, what.encode(), _json(options))[0])
+
+    def write(self, directory: str) -> None:
+        message = c.c_void_p()
+        status = _library.lehr_fit_write(self.handle, os.fsencode(directory), c.byref(message))
+        text = _text(message)
+        if status != 0:
+            raise error_of(status, text)
+
+
+OnSweep = Callable[[int, int, float, float], Optional[bool]]
+
+
+class Program(_Handle):
+    """A model that is well."""
+
+    _free = "lehr_program_free"
+
+    def __init__(self, text: str, settings: Mapping[str, Any]):
+        handle, self.warnings = _make("lehr_compile", text.encode(), _json(settings))
+        super().__init__(handle)
+        self.description: dict[str, Any] = json.loads(_library.lehr_program_describe(handle))
+
+    def fit(self, data: Mapping[str, Any], options: Mapping[str, Any], start: Optional[Fit] = None,
+            on_sweep: Optional[OnSweep] = None) -> tuple[Fit, Optional[BaseException]]:
+        """The fit, and the exception (KeyboardInterrupt among them) of `on_sweep` that ended it."""
+        raised: list[BaseException] = []
+
+        def after_sweep(_: Any, restart: int, iteration: int, elbo: float, temperature: float) -> int:
+            try:  # a signal of the user comes up here, and nothing may leave towards C
+                return 0 if on_sweep and on_sweep(restart, iteration, elbo, temperature) is False else 1
+            except BaseException as e:
+                raised.append(e)
+                return 0
+
+        given = _Given(data)
+        handle, _ = _make("lehr_program_fit", self.handle, given.array, given.count, _json(options),
+                          start.handle if start else None, _ON_SWEEP(after_sweep), None)
+        return Fit(handle), raised[0] if raised else None
+
+    def load(self, directory: str) -> Fit:
+        return Fit(_make("lehr_program_load", self.handle, os.fsencode(directory))[0])
+
+    def infer(self, fit: Fit, data: Mapping[str, Any]) -> Fit:
+        given = _Given(data)
+        return Fit(_make("lehr_program_infer", self.handle, fit.handle, given.array, given.count)[0])
+
+    def predict(self, fit: Fit, data: Mapping[str, Any], options: Mapping[str, Any]) -> Arrays:
+        given = _Given(data)
+        return Arrays(_make("lehr_program_predict", self.handle, fit.handle, given.array, given.count,
+                            _json(options))[0])
+
+    def score(self, fit: Fit, data: Mapping[str, Any], options: Mapping[str, Any]) -> Arrays:
+        given = _Given(data)
+        return Arrays(_make("lehr_program_score", self.handle, fit.handle, given.array, given.count, _json(options))[0])
+
+    def simulate(self, data: Mapping[str, Any], options: Mapping[str, Any]) -> Arrays:
+        given = _Given(data)
+        return Arrays(_make("lehr_program_simulate", self.handle, given.array, given.count, _json(options))[0])

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The package by itself: data in and numbers out without copies, names, errors, interrupts, pickles, files, the magic.
+
+usage: model_test.py LEHR, from the root of the repository
+"""
+import gc
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import warnings
+
+import numpy as np
+
+import lehr
+from lehr import magic
+
+sys.argv.pop(1)
+MIXTURE = """model mixture {
+  const K = 2;
+  plate n times weight;
+  plate k = K;
+  pi           ~ Dirichlet(concentration = 1) over k;
+  mu[k]        ~ Normal(mean = 0, precision = 0.01);
+  z[n]         ~ Categorical(pi);
+  observe x[n] ~ Normal(mean = mu[z[n]], precision = 1);
+}"""
+X = np.concatenate([np.linspace(-6, -4, 30), np.linspace(4, 6, 60)])
+
+
+def mixture(x=X, **options):
+    return lehr.Model(MIXTURE).fit({"x": x, "weight": np.ones(len(x))}, **options)
+
+
+class ModelTest(unittest.TestCase):
+    def test_numbers_have_names(self):
+        m = lehr.Model(MIXTURE, labels={"k": ["low", "high"]}).fit(X, sample_weight=np.ones(len(X)),
+                                                                              search="none")
+        mu = m.posterior_["mu"]
+        self.assertEqual((mu.dims, mu.coords), (("k",), {"k": ["low", "high"]}))
+        np.testing.assert_allclose(np.sort(mu.mean), [-5, 5], atol=0.1)
+        self.assertTrue(np.all((mu.q5 < mu.mean) & (mu.mean < mu.q95) & (mu.sd > 0)))
+        self.assertEqual(set(mu.parameters), {"mean", "precision"})
+        self.assertTrue(m.converged_ and m.n_iter_ == m.trace_["iteration"][-1] and m.elbo_ == m.trace_["elbo"][-1])
+
+    def test_numbers_are_shown_where_they_are(self):
+        mean = mixture().parameters_["mu.mean"]
+        gc.collect()  # what owns them lives as long as they are shown
+        np.testing.assert_allclose(np.sort(mean), [-5, 5], atol=0.1)
+        self.assertFalse(mean.flags.owndata or mean.flags.writeable)
+
+    def test_arrays_of_every_kind(self):
+        expected = mixture().parameters_["mu.mean"]
+        strided = np.stack([X, X], axis=1)[:, 0]
+        for x in (strided, X.tolist(), np.ma.masked_array(X), X.astype(">f8"), X[::-1].copy()[::-1]):
+            np.testing.assert_array_equal(mixture(x).parameters_["mu.mean"], expected)
+        throws = [1, 0, 1, 1]
+        for kind in (bool, np.uint8, np.int32, np.int64, np.float32):
+            p = lehr.Model("models/coin.lehr").fit(np.array(throws, kind)).parameters_
+            self.assertEqual((p["p.a"], p["p.b"]), (4, 2))
+        p = lehr.Model("models/coin.lehr").fit([1, np.nan, 1]).parameters_
+        self.assertEqual((p["p.a"], p["p.b"]), (3, 1))
+
+    def test_weights(self):
+        weighted = lehr.Model(MIXTURE).fit(X, sample_weight=np.full(len(X), 2))
+        np.testing.assert_allclose(weighted.elbo_, mixture(np.repeat(X, 2)).elbo_, rtol=1e-9)
+        with self.assertRaisesRegex(lehr.UsageError, "plate throw times weight"):
+            lehr.Model("models/coin.lehr").fit([1, 0], sample_weight=[1, 2])
+
+    def test_what_a_fit_says(self):
+        m = mixture()
+        known = {"x": X, "weight": np.ones(len(X))}
+        z = m.predict(known)
+        self.assertEqual((z.dtype, sorted(np.bincount(z))), (np.int64, [30, 60]))
+        np.testing.assert_array_equal(m.predict_proba(known).argmax(1), z)
+        np.testing.assert_array_equal(m.transform(known), m.predict_proba(known))
+        np.testing.assert_allclose(m.infer(known)["z"].mean, m.predict_proba(known), atol=1e-6)
+        self.assertLess(m.score({"x": X + 20, "weight": np.ones(len(X))}), m.score(known))
+        self.assertEqual(m.draws(7)["mu"].shape, (1, 7, 2))
+        new = m.sample(500, seed=4)
+        self.assertEqual(new["x"].shape, (500,))
+        np.testing.assert_allclose(np.sort(np.abs(new["x"])), 5, atol=5)
+        np.testing.assert_array_equal(new["x"], m.sample(500, seed=4)["x"])
+        with self.assertRaisesRegex(lehr.UsageError, "not fitted"):
+            lehr.Model(MIXTURE).predict(known)
+
+    def test_errors(self):
+        with self.assertRaisesRegex(lehr.ModelError, r"^model:1:23: error: 'q' is not declared\n.*\n +\^$"):
+            lehr.Model("model m { p ~ Beta(1, q); }")
+        with self.assertRaisesRegex(lehr.DataError, "x"):
+            lehr.Model("models/coin.lehr").fit([0, 1, 2])
+        with self.assertRaisesRegex(lehr.UsageError, "max_iter: error: '-3' is not a whole number from 0"):
+            mixture(max_iter=-3)
+        with self.assertRaisesRegex(lehr.UsageError, "speed: error: there is no such option\n  note: options: method, "):
+            mixture(speed=3)
+        with self.assertRaisesRegex(lehr.UsageError, "method: error: 'nuts' is none of cavi, svi, gibbs, exact"):
+            mixture(method="nuts")
+        with self.assertRaises(FileNotFoundError):
+            lehr.Model("no/such.lehr")
+        with self.assertRaises(lehr.DataError):
+            lehr.load("no/such")
+        self.assertTrue(issubclass(lehr.DataError, ValueError) and issubclass(lehr.DataError, lehr.LehrError))
+
+    def test_a_fit_that_is_stopped_keeps_what_it_has(self):
+        m = lehr.Model(MIXTURE)
+        known = {"x": X, "weight": np.ones(len(X))}
+        m.fit(known, search="none", on_sweep=lambda restart, iteration, elbo, temperature: iteration < 2)
+        self.assertEqual((m.status_, m.n_iter_, m.converged_), ("interrupted", 2, False))
+        further = lehr.Model(MIXTURE).fit(known, init=m, search="none")
+        self.assertTrue(further.converged_)
+
+        def fails(*_):
+            raise RuntimeError("of the caller")
+
+        with self.assertRaisesRegex(RuntimeError, "of the caller"):
+            m.fit(known, on_sweep=fails)
+
+    def test_interrupts(self):
+        x = np.random.default_rng(1).normal(size=20000)
+        m = lehr.Model(MIXTURE, K=20)
+        begun = threading.Event()
+
+        def interrupt():
+            begun.wait()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with self.assertRaises(KeyboardInterrupt):
+            m.fit({"x": x, "weight": np.ones(len(x))}, tol=0, max_iter=1000000,
+                  on_sweep=lambda *_: begun.set() or time.sleep(0.01))
+        thread.join()
+        self.assertEqual(m.status_, "interrupted")
+        self.assertTrue(np.all(np.isfinite(m.posterior_["mu"].mean)))
+
+    def test_pickles_and_files(self):
+        m = mixture()
+        known = {"x": X, "weight": np.ones(len(X))}
+        again = pickle.loads(pickle.dumps(m))
+        self.assertEqual((again.elbo_, again.score(known)), (m.elbo_, m.score(known)))
+        self.assertRegex(repr(pickle.loads(pickle.dumps(lehr.Model(MIXTURE)))), "mixture")
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                import netCDF4
+            except ImportError:
+                self.skipTest("netCDF4 is not installed")
+            m = lehr.Model(MIXTURE, labels={"k": ["low", "high"]}).fit(known)
+            m.to_netcdf(f"{directory}/posterior.nc")
+            with netCDF4.Dataset(f"{directory}/posterior.nc") as file:
+                np.testing.assert_array_equal(file["mu"][:], m.posterior_["mu"].mean)
+                np.testing.assert_array_equal(file["mu.q95"][:], m.posterior_["mu"].q95)
+                self.assertEqual((file["mu"].dimensions, list(file["k"][:])), (("k",), ["low", "high"]))
+
+    def test_xarray(self):
+        try:
+            import xarray  # noqa: F401
+        except ImportError:
+            self.skipTest("xarray is not installed")
+        data = mixture().to_xarray()
+        self.assertEqual(data["mu"].dims, ("k",))
+
+    def test_the_magic(self):
+        class Shell:
+            def __init__(self):
+                self.user_ns, self.magics = {}, {}
+
+            def register_magic_function(self, function, magic_kind, magic_name):
+                self.magics[magic_kind, magic_name] = function
+
+        shell = Shell()
+        lehr.load_ipython_extension(shell)
+        shell.magics["cell", "lehr"]("mixed K=3", MIXTURE)
+        m = shell.user_ns["mixed"].fit({"x": X, "weight": np.ones(len(X))})
+        self.assertEqual(m.posterior_["mu"].mean.shape, (3,))
+        for line in ("", "two words", "3 K=3", "m K", "m K=three"):
+            with self.assertRaises(lehr.UsageError):
+                magic.compile_cell(line, MIXTURE)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", lehr.FitWarning)
+    unittest.main()

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""The package and the command line are the same: posterior.npz byte for byte, predictions, scores, quantiles and draws
+number for number. That the library for C++ agrees with the command line is tested in tests/library.
+
+usage: same_bytes_test.py LEHR, from the root of the repository
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+import lehr
+
+LEHR = os.path.abspath(sys.argv.pop(1))
+DATA = "models/data"
+
+
+def command(*arguments):
+    subprocess.run([LEHR, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+
+
+def read(name):
+    with open(name, "rb") as file:
+        return file.read()
+
+
+def drawn_in(name):
+    """Columns of Stan's CSV."""
+    with open(name, encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return {column: np.array([float(row[column]) for row in rows]) for column in rows[0]}
+
+
+def columns(name, *of):
+    table = np.genfromtxt(f"{DATA}/{name}", delimiter=",", names=True, deletechars="")
+    arrays = [table[column] for column in of]
+    return arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1)
+
+
+def members(name):
+    with open(f"{DATA}/{name}", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def vowels():
+    data = members("japanese_vowels.json")
+    return {name: np.array(value) for name, value in data.items()}
+
+
+FAITHFUL = ("--data", f"x={DATA}/faithful.csv:eruptions,waiting")
+CASES = [
+    ("coin", {}, {"x": columns("coin.csv", "x")}, {}, ("--data", f"{DATA}/coin.csv")),
+    ("gmm", {"K": 4}, columns("faithful.csv", "eruptions", "waiting"), {}, (*FAITHFUL, "--set", "K=4")),
+    ("gmm_diagonal", {"K": 3}, columns("faithful.csv", "eruptions", "waiting"),
+     {"restarts": 3, "seed": 5, "max_iter": 40, "save_locals": True},
+     (*FAITHFUL, "--set", "K=3", "--restarts", "3", "--seed", "5", "--max-iter", "40", "--save-locals")),
+    ("gmm_diagonal", {"K": 3}, columns("faithful.csv", "eruptions", "waiting"),
+     {"method": "svi", "batch_size": 50, "epochs": 3, "anneal": "exp:from=4,over=10"},
+     (*FAITHFUL, "--set", "K=3", "--method", "svi", "--batch-size", "50", "--epochs", "3", "--anneal",
+      "exp:from=4,over=10")),
+    ("hmm_poisson", {}, columns("coal_counts.csv", "count"), {"restarts": 2, "max_iter": 1000},
+     ("--data", f"x={DATA}/coal_counts.csv:count", "--restarts", "2", "--max-iter", "1000")),
+    ("hmm_gaussian", {}, vowels(), {"search": "none"}, ("--data", f"{DATA}/japanese_vowels.json", "--search", "none")),
+    ("local_level", {}, columns("nile.csv", "flow"), {}, ("--data", f"y={DATA}/nile.csv:flow")),
+]
+
+
+class SameBytes(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.out = directory.name
+
+    def test_fits(self):
+        for name, constants, data, options, arguments in CASES:
+            with self.subTest(name, **options):
+                path = f"models/{name}.lehr"
+                command("fit", path, *arguments, "--out", f"{self.out}/a", "--quiet")
+                m = lehr.Model(path, **constants).fit(data, **options)
+                m.save(f"{self.out}/b")
+                self.assertEqual(read(f"{self.out}/a/posterior.npz"), read(f"{self.out}/b/posterior.npz"))
+                with open(f"{self.out}/a/fit.json", encoding="utf-8") as a, open(f"{self.out}/b/fit.json",
+                                                                                encoding="utf-8") as b:
+                    said, written = json.load(a), json.load(b)
+                for key in ("elbo", "iterations", "status", "sizes", "constants", "variables", "restarts", "method",
+                            "restart", "seed"):
+                    self.assertEqual(said[key], written[key], key)
+                self.assertEqual(m.elbo_, said["elbo"])
+                shown = json.loads(subprocess.run([LEHR, "show", f"{self.out}/b", "--format", "json"], check=True,
+                                                  stdout=subprocess.PIPE).stdout)
+                for what in ("mean", "sd", "q5", "q50", "q95"):
+                    ours = np.concatenate([getattr(v, what).ravel() for v in m.posterior_.values()])
+                    theirs = np.array([np.nan if row[what] is None else row[what] for row in shown])
+                    np.testing.assert_array_equal(np.where(np.isfinite(ours), ours, np.nan), theirs, what)
+
+    def test_topics_from_a_sparse_matrix(self):
+        with open(f"{self.out}/w.ldac", "w", encoding="utf-8") as file:
+            file.write("2 0:3 2:1\n1 1:4\n3 0:1 1:1 3:2\n")
+        command("fit", "models/lda.lehr", "--set", "K=2", "--data", f"w={self.out}/w.ldac", "--out", f"{self.out}/a",
+                "--quiet")
+        counts = np.array([[3, 0, 1, 0], [0, 4, 0, 0], [1, 1, 0, 2]])
+        rows = [np.nonzero(row)[0] for row in counts]
+        m = lehr.Model("models/lda.lehr", K=2).fit({"w": rows, "count": [row[row > 0] for row in counts]})
+        m.save(f"{self.out}/b")
+        self.assertEqual(read(f"{self.out}/a/posterior.npz"), read(f"{self.out}/b/posterior.npz"))
+        try:
+            from scipy import sparse
+        except ImportError:
+            self.skipTest("scipy is not installed")
+        m = lehr.Model("models/lda.lehr", K=2).fit(sparse.csr_matrix(counts))
+        m.save(f"{self.out}/c")
+        self.assertEqual(read(f"{self.out}/a/posterior.npz"), read(f"{self.out}/c/posterior.npz"))
+
+    def test_what_is_asked_of_a_fit(self):
+        x = columns("faithful.csv", "eruptions", "waiting")
+        a = f"{self.out}/a"
+        command("fit", "models/gmm_diagonal.lehr", *FAITHFUL, "--set", "K=2", "--out", a, "--quiet")
+        command("predict", a, *FAITHFUL, "--out", f"{self.out}/p.npz")
+        command("score", a, *FAITHFUL)
+        command("draws", a, "-n", "5", "--seed", "3", "--out", f"{self.out}/draws.csv")
+        fitted = lehr.Model("models/gmm_diagonal.lehr", K=2).fit(x)
+        loaded = lehr.load(a)
+        for m in (fitted, loaded):
+            predicted = m.predictive(x)
+            with np.load(f"{self.out}/p.npz") as expected:
+                self.assertEqual(set(expected), set(predicted))
+                for name in expected:
+                    np.testing.assert_array_equal(expected[name], predicted[name])
+                    self.assertEqual(expected[name].dtype.kind, predicted[name].dtype.kind)
+            with open(f"{a}/score.json", encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["per_observation"], m.score(x))
+            drawn = drawn_in(f"{self.out}/draws.csv")
+            np.testing.assert_array_equal(drawn["mu.1.1"], m.draws(5, seed=3)["mu"][0, :, 0, 0])
+
+    def test_draws_of_a_sampler(self):
+        m = lehr.Model("models/coin.lehr").fit({"x": columns("coin.csv", "x")}, method="gibbs", draws=50, restarts=2)
+        command("fit", "models/coin.lehr", "--data", f"{DATA}/coin.csv", "--method", "gibbs", "--draws", "50", "--chains",
+                "2", "--out", f"{self.out}/a", "--quiet")
+        drawn = drawn_in(f"{self.out}/a/draws_2.csv")
+        np.testing.assert_array_equal(drawn["p"], m.draws()["p"][1])
+        with np.load(f"{self.out}/a/posterior.npz") as expected:
+            np.testing.assert_array_equal(expected["p.mean"], m.posterior_["p"].mean)
+        with self.assertRaisesRegex(lehr.UsageError, "sampling"):
+            m.save(f"{self.out}/b")
+        with self.assertRaisesRegex(lehr.DataError, "draws.nc"):
+            lehr.load(f"{self.out}/a")
+
+
+if __name__ == "__main__":
+    unittest.main()
