@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The estimators: what they find, that they need no scikit-learn, and scikit-learn's own checks, those that fail with a
+reason each. Exit code 77: there is no scikit-learn.
+
+usage: estimators_test.py LEHR, from the root of the repository
+"""
+import subprocess
+import sys
+import unittest
+import warnings
+
+import numpy as np
+
+import lehr
+
+try:
+    from sklearn.utils.estimator_checks import check_estimator
+except ImportError:
+    print("skipped: scikit-learn is not installed")
+    sys.exit(77)
+
+sys.argv.pop(1)
+
+# The checks that an estimator does not pass. Those of LDA have one reason: their data are no counts but any numbers, which
+# are refused as multiplicities. WholeCounts passes them all.
+NOT_PASSED = {"LDA": set("""
+    check_dict_unchanged check_dont_overwrite_parameters check_dtype_object check_estimator_sparse_data
+    check_estimators_dtypes check_estimators_fit_returns_self check_estimators_nan_inf
+    check_estimators_overwrite_params check_estimators_pickle check_fit2d_1feature check_fit2d_1sample
+    check_fit2d_predict1d check_fit_check_is_fitted check_fit_idempotent check_fit_score_takes_y
+    check_methods_sample_order_invariance check_methods_subset_invariance check_n_features_in
+    check_pipeline_consistency check_transformer_data_not_an_array check_transformer_general
+    check_transformer_n_iter check_transformer_preserve_dtypes
+""".split())}
+
+
+class WholeCounts(lehr.LDA):
+    """LDA of data that are rounded up to counts: what its checks are about besides that."""
+
+    def _checked(self, X, reset):
+        X = super()._checked(X, reset)
+        return X.ceil() if hasattr(X, "ceil") else np.ceil(X)
+
+
+def failed_checks(estimator):
+    """The names of the checks that fail, and what they say."""
+    out = {}
+    for instance, check in check_estimator(estimator, generate_only=True):
+        try:
+            check(instance)
+        except unittest.SkipTest:
+            pass
+        except Exception as e:  # whatever a check raises
+            out[check.func.__name__] = f"{type(e).__name__}: {e}"
+    return out
+
+
+class Checks(unittest.TestCase):
+    def test_checks_of_scikit_learn(self):
+        for estimator in (lehr.GaussianMixture(2, max_iter=20), lehr.HMM(2, max_iter=20), lehr.LDA(3, max_iter=20),
+                          WholeCounts(3, max_iter=20)):
+            name = type(estimator).__name__
+            with self.subTest(name):
+                failed = failed_checks(estimator)
+                expected = NOT_PASSED.get(name, set())
+                self.assertEqual(set(failed), expected, {k: v for k, v in failed.items() if k not in expected})
+
+
+class Finds(unittest.TestCase):
+    def test_a_mixture(self):
+        rng = np.random.default_rng(1)
+        X = np.concatenate([rng.normal(-4, 1, (200, 2)), rng.normal(4, 2, (300, 2))])
+        g = lehr.GaussianMixture(4).fit(X)
+        order = np.argsort(g.weights_)[-2:]
+        np.testing.assert_allclose(np.sort(g.weights_)[-2:], [0.4, 0.6], atol=0.01)
+        np.testing.assert_allclose(g.means_[order], [[-4, -4], [4, 4]], atol=0.3)
+        np.testing.assert_allclose(g.covariances_[order][:, 0, 0], [1, 4], rtol=0.2)
+        self.assertEqual(len(set(g.labels_[:200])), 1)
+        self.assertGreater(g.score(X), g.score(X + 10))
+        x, z = g.sample(50)
+        self.assertEqual((x.shape, z.shape), ((50, 2), (50,)))
+        np.testing.assert_array_equal(lehr.GaussianMixture(4, random_state=7).fit(X).means_,
+                                      lehr.GaussianMixture(4, random_state=7).fit(X).means_)
+
+    def test_a_chain(self):
+        rng = np.random.default_rng(1)
+        path = np.repeat([0, 1, 0, 1], 50)
+        X = rng.normal(6.0 * path, 1)[:, None]
+        h = lehr.HMM(2).fit(X, lengths=[100, 100])
+        found = h.predict(X, lengths=[100, 100])
+        self.assertIn(np.mean(found == path), (0, 1))
+        self.assertGreater(h.transitions_[0, 0], 0.9)
+        np.testing.assert_allclose(h.predict_proba(X, [100, 100]).sum(1), 1)
+
+    def test_topics(self):
+        rng = np.random.default_rng(1)
+        topics = np.array([[8, 8, 8, 0, 0, 0], [0, 0, 0, 8, 8, 8]])
+        X = rng.poisson(topics[np.arange(40) % 2])
+        lda = lehr.LDA(2).fit(X)
+        proportions = lda.transform(X)
+        np.testing.assert_allclose(proportions.sum(1), 1)
+        self.assertEqual(len(set(proportions[::2].argmax(1))), 1)
+        self.assertNotEqual(proportions[0].argmax(), proportions[1].argmax())
+        np.testing.assert_allclose(lda.components_.sum(1), 1)
+
+    def test_without_scikit_learn(self):
+        code = """
+import sys
+sys.modules["sklearn"] = None
+import numpy as np, lehr
+X = np.concatenate([np.zeros((20, 2)), np.ones((20, 2))]) + np.arange(40)[:, None] * 0.01
+g = lehr.GaussianMixture(2, random_state=np.random.RandomState(1)).set_params(n_components=3)
+assert g.fit_predict(X).shape == (40,) and g.get_params()["n_components"] == 3
+for wrong in (X[:, :1], X[0], X * np.nan):
+    try:
+        g.predict(wrong)
+    except ValueError:
+        continue
+    sys.exit(f"{wrong} was taken")
+assert lehr.LDA(2).fit_transform(np.eye(4) * 3).shape == (4, 2)
+"""
+        subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    unittest.main(warnings="ignore")
