@@ -32,10 +32,7 @@ void initialise_llvm(bool all) {
   (void)native;
   if (!all) return;
   static const bool others = [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
+    initialise_other_targets();
     return true;
   }();
   (void)others;

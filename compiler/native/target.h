@@ -12,6 +12,10 @@ class TargetMachine;
 
 namespace lehr::native {
 
+/// All machines that LLVM makes code for. Alone in its source: a library that makes code for its own machine has
+/// another one (python/library/), and nothing of the others.
+void initialise_other_targets();
+
 /// Throws std::runtime_error when LLVM does not know the machine.
 std::unique_ptr<llvm::TargetMachine> make_target(const Options& options);
 
