@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, Optional
 
 import numpy as np
 
-from .errors import error_of
+from .errors import DataError, error_of
 
 _NAME = "liblehr.so.0.1"
 _TYPES = {np.dtype(np.float64): 0, np.dtype(np.float32): 1, np.dtype(np.int64): 2, np.dtype(np.int32): 3}
@@ -151,10 +151,14 @@ class Arrays(_Handle):
 
 
 class Ragged:
-    """Rows end to end; row i is values[offsets[i]:offsets[i + 1]]."""
+    """Rows end to end; row i is values[offsets[i]:offsets[i + 1]]. DataError where offsets do not go from 0 to the end."""
 
     def __init__(self, values: Any, offsets: Any):
         self.values, self.offsets = np.asarray(values), np.asarray(offsets, np.int64)
+        if self.values.ndim != 1 or self.offsets.ndim != 1 or self.offsets.size == 0:
+            raise DataError("ragged: error: values and offsets have one axis, and offsets a number more than there are rows")
+        if self.offsets[0] != 0 or self.offsets[-1] != len(self.values) or np.any(np.diff(self.offsets) < 0):
+            raise DataError(f"ragged: error: offsets go from 0 to the number of values, {len(self.values)}, and do not fall")
 
 
 def _readable(value: Any) -> np.ndarray:

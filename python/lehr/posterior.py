@@ -1,7 +1,7 @@
 """The posterior of a fit: numbers under the names of the model, their axes under those of its plates."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional
+from typing import TYPE_CHECKING, Iterator, Mapping, Optional
 
 import numpy as np
 

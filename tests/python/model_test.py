@@ -99,6 +99,9 @@ class ModelTest(unittest.TestCase):
             mixture(speed=3)
         with self.assertRaisesRegex(lehr.UsageError, "method: error: 'nuts' is none of cavi, svi, gibbs, exact"):
             mixture(method="nuts")
+        for values, offsets in (([1, 2], [0, 5]), ([1, 2], [0, 2, 1, 2]), ([1, 2], []), ([1, 2], [1, 2]), (np.eye(2), [0, 2])):
+            with self.assertRaisesRegex(lehr.DataError, "ragged"):
+                lehr.Ragged(values, offsets)
         with self.assertRaises(FileNotFoundError):
             lehr.Model("no/such.lehr")
         with self.assertRaises(lehr.DataError):
