@@ -8,6 +8,8 @@ from typing import Any, Optional
 
 import numpy as np
 
+__all__ = ["BaseEstimator", "ClusterMixin", "NotFittedError", "TransformerMixin", "checked", "model_file", "said", "seed_of"]
+
 try:
     from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
     from sklearn.exceptions import NotFittedError
@@ -40,13 +42,15 @@ except ImportError:
         """`fit_predict`."""
 
         def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-            return self.fit(X).labels_  # type: ignore[attr-defined]
+            labels: np.ndarray = self.fit(X).labels_  # type: ignore[attr-defined]
+            return labels
 
     class TransformerMixin:  # type: ignore[no-redef]
         """`fit_transform`."""
 
         def fit_transform(self, X: Any, y: Any = None, **how: Any) -> np.ndarray:
-            return self.fit(X, y, **how).transform(X)  # type: ignore[attr-defined]
+            made: np.ndarray = self.fit(X, y, **how).transform(X)  # type: ignore[attr-defined]
+            return made
 
 
 def model_file(name: str) -> Path:

@@ -147,7 +147,8 @@ class Arrays(_Handle):
             return np.empty(shape)
         block = (c.c_double * count).from_address(address)
         block.owner = self  # type: ignore[attr-defined]
-        return np.frombuffer(block, np.float64).reshape(shape)
+        out: np.ndarray = np.ctypeslib.as_array(block).reshape(shape)
+        return out
 
 
 class Ragged:

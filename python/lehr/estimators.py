@@ -184,4 +184,11 @@ class LDA(TransformerMixin, _Estimator):
         return model.score(self._counts(X, False))
 
     def _more_tags(self) -> dict[str, Any]:
+        """For scikit-learn until 1.5."""
         return {"requires_positive_X": True}
+
+    def __sklearn_tags__(self) -> Any:
+        """The same since 1.6."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = tags.input_tags.sparse = True
+        return tags

@@ -12,7 +12,7 @@ def compile_cell(line: str, cell: str) -> tuple[str, Model]:
     name, *settings = line.split() or [""]
     if not name.isidentifier():
         raise UsageError("%%lehr: error: the name of a variable comes first\n  note: for example %%lehr m K=8")
-    constants = {}
+    constants: dict[str, Any] = {}
     for setting in settings:
         constant, equals, value = setting.partition("=")
         try:
