@@ -135,8 +135,11 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
   return run;
 }
 
-void Fitting::run(FitRun& run, const OnSweep& on_sweep) {
+void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
+  instance_->engine().follow(journal);
   run.outcome = most_iterations() > 0 ? ready_.run(on_sweep, run.report) : evaluate_start(on_sweep);
+  instance_->engine().follow(nullptr);
+  if (journal && journal->replays()) return;
   take_posterior(run);
   distrust_rounding(run);
   run.symmetric = instance_->equal_components();

@@ -71,8 +71,9 @@ class Fitting {
 
   /// A start in place, and what its run needs. ExitCode::numerical: another start may do.
   Result<FitRun> start(std::uint64_t restart);
-  /// The run of that start.
-  void run(FitRun& run, const OnSweep& on_sweep);
+  /// The run of that start. With a journal that is on the way back afterwards, the run is one that was finished: its
+  /// draws, its posterior and what follows from it are the caller's to put back.
+  void run(FitRun& run, const OnSweep& on_sweep, Journal* journal = nullptr);
 
   /// Sweeps or steps that a run takes at most.
   std::int64_t most_iterations() const;

@@ -18,18 +18,24 @@ Ready recorded(const Ground& g, std::int64_t draws, const Run& run) {
   const std::int64_t every = g.predictive.every(draws);
   return {[=, &analysed = g.analysed, &data = g.data, &instance = g.instance, references = g.references,
            save_locals = g.save_locals,
-           rng = Rng(g.seed, kPredictiveStream + g.restart)](const OnSweep& on_sweep, Report& report) {
+           first = Rng(g.seed, kPredictiveStream + g.restart)](const OnSweep& on_sweep, Report& report) {
             GibbsReport& to = std::get<GibbsReport>(report);
             std::optional<Predictive> predictive;
-            if (every > 0) predictive.emplace(analysed.model, data, references, rng);
-            const auto on_draw = [&](double log_joint) {
+            if (every > 0) predictive.emplace(analysed.model, data, references);
+            Rng rng = first;
+            const auto record = [&](double log_joint) {
+              Rng after = rng;
               const auto draw = static_cast<std::int64_t>(to.log_joint.size());
               instance.add_draw(to.draws, save_locals);
               to.log_joint.push_back(log_joint);
-              if (every == 0 || draw % every != 0) return;
+              if (every == 0 || draw % every != 0) return after;
               std::vector<NamedArray> state;
               instance.add_draw(state, true, Origin::reference);
-              predictive->add(draw, state, to.predictive);
+              predictive->add(draw, state, after, to.predictive);
+              return after;
+            };
+            const auto on_draw = [&](double log_joint) {
+              rng = instance.engine().seen([&] { return record(log_joint); });
             };
             return run(instance.engine(), on_sweep, on_draw, to);
           },

@@ -90,15 +90,14 @@ PredictivePlan plan_predictive(const Analysed& a, const BoundData& data, std::in
   return {static_cast<std::int64_t>(std::min(draws, 1e12)), ""};
 }
 
-Predictive::Predictive(const Model& model, const BoundData& data, const References& references, Rng rng)
+Predictive::Predictive(const Model& model, const BoundData& data, const References& references)
     : model_(model),
       references_(references),
       observed_(model, data),
       replicated_(model, data),
-      variables_(observed_variables(model)),
-      rng_(rng) {}
+      variables_(observed_variables(model)) {}
 
-void Predictive::add(std::int64_t draw, const std::vector<NamedArray>& state, PredictiveDraws& to) {
+void Predictive::add(std::int64_t draw, const std::vector<NamedArray>& state, Rng& rng, PredictiveDraws& to) {
   for (std::size_t k = 0; k < model_.variables.size(); ++k) {
     const auto drawn = std::ranges::find(state, model_.variables[k].name, &NamedArray::name);
     if (drawn == state.end() || model_.variables[k].observed) continue;
@@ -107,7 +106,7 @@ void Predictive::add(std::int64_t draw, const std::vector<NamedArray>& state, Pr
   }
   to.draws.push_back(draw);
   add_log_likelihood(to);
-  add_replicated(to);
+  add_replicated(rng, to);
 }
 
 void Predictive::add_log_likelihood(PredictiveDraws& to) {
@@ -124,10 +123,10 @@ void Predictive::add_log_likelihood(PredictiveDraws& to) {
   }
 }
 
-void Predictive::add_replicated(PredictiveDraws& to) {
+void Predictive::add_replicated(Rng& rng, PredictiveDraws& to) {
   for (const VariableId v : variables_)
     std::ranges::fill(replicated_.values(v), std::nan(""));
-  const std::optional<Error> problem = draw_values(replicated_, rng_);
+  const std::optional<Error> problem = draw_values(replicated_, rng);
   if (problem && to.problem.empty()) to.problem = problem->text;
   for (std::size_t k = 0; k < variables_.size(); ++k) {
     const Variable& v = model_[variables_[k]];

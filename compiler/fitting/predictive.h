@@ -39,20 +39,19 @@ struct PredictiveDraws {
 class Predictive {
  public:
   /// Model, data and what they are told from must outlive it.
-  Predictive(const model::Model& model, const BoundData& data, const References& references, Rng rng);
+  Predictive(const model::Model& model, const BoundData& data, const References& references);
 
   /// `state`: the values of every latent variable, as Instance::add_draw has them, told from the references.
-  void add(std::int64_t draw, const std::vector<NamedArray>& state, PredictiveDraws& to);
+  void add(std::int64_t draw, const std::vector<NamedArray>& state, Rng& rng, PredictiveDraws& to);
 
  private:
   void add_log_likelihood(PredictiveDraws& to);
-  void add_replicated(PredictiveDraws& to);
+  void add_replicated(Rng& rng, PredictiveDraws& to);
 
   const model::Model& model_;
   const References& references_;
   Forward observed_, replicated_;
   std::vector<model::VariableId> variables_;  // observed ones
-  Rng rng_;
 };
 
 }  // namespace lehr

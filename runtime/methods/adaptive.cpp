@@ -27,4 +27,8 @@ std::int32_t AdaptiveSteps::update(const StepRow& block, Weights weights) {
   return engine_.call(block.update);
 }
 
+void AdaptiveSteps::follow() {
+  rates_ = engine_.seen([&] { return rates_; });
+}
+
 }  // namespace lehr

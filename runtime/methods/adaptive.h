@@ -19,6 +19,8 @@ class AdaptiveSteps {
   /// Measures the natural gradient of the block and updates it by a step of its rate, at these weights. Nonzero: a
   /// status of the generated code.
   std::int32_t update(const StepRow& block, Weights weights);
+  /// After every step: its updates were within what the engine has `seen`.
+  void follow();
 
  private:
   struct Rate {

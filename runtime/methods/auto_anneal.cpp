@@ -9,8 +9,6 @@
 namespace lehr {
 namespace {
 
-using State = std::vector<std::vector<double>>;
-
 constexpr double kHotter = 1.07;  // a step of the heating
 constexpr double kMelted = 0.7;   // fraction of the entropy's way that counts as melted
 constexpr double kHottest = 1000;
@@ -39,7 +37,7 @@ class Run {
   void all() {
     check(prepare_statistics(e_));
     converge(o_.fresh ? 1 : o_.max_iterations);
-    best_ = e_.save();
+    best_ = e_.keep();
     best_elbo_ = report_.plain_elbo = elbo_.value;
     report_.plain_sweeps = out_.iterations;
     if (has_own_proportions(e_)) report_.kind = form_.kind = Annealing::Kind::entropy;
@@ -51,7 +49,7 @@ class Run {
     if (o_.fresh) {
       check(e_.restart(o_.seed, StartKind::flat));
       check(prepare_statistics(e_));
-      plain_ = e_.save();
+      plain_ = e_.keep();
     }
     const double t = report_.melting;
     double best_share = 0.7;
@@ -103,8 +101,8 @@ class Run {
            last != report_.arms.rend() && out_.iterations < (o_.fresh ? kOfEntropies * length_ : o_.most);
   }
 
-  const State& plain() {
-    if (plain_.empty()) plain_ = best_;
+  const Held& plain() {
+    if (!plain_) plain_ = best_;
     return plain_;
   }
 
@@ -186,17 +184,17 @@ class Run {
   }
 
   /// A little of a fresh random start mixed into the global parameters, so that equal components can part.
-  void shake(double share) {
-    if (share <= 0) return;
+  std::int32_t shake(double share) const {
     Parameters random;
-    check(e_.random_parameters(o_.seed + 7919 * static_cast<std::uint64_t>(out_.iterations), {}, random));
+    const std::uint64_t seed = o_.seed + 7919 * static_cast<std::uint64_t>(out_.iterations);
+    if (const std::int32_t status = e_.random_parameters(seed, {}, random)) return status;
     const std::vector<std::int64_t> buffers = e_.global_buffers();
     for (std::size_t k = 0; k < buffers.size(); ++k) {
       const std::span<double> x = e_.reals(buffers[k]);
       for (std::size_t i = 0; i < x.size(); ++i)
         x[i] = (1 - share) * x[i] + share * random[k][i];
     }
-    check(e_.call(e_.model().global_expectations));
+    return e_.call(e_.model().global_expectations);
   }
 
   /// In turn: an arm from elsewhere, two from the best, hotter after one that came back to it, cooler after one that
@@ -209,13 +207,13 @@ class Run {
   }
 
   /// The other solutions, then fresh starts, flat and from seeds.
-  State elsewhere(std::int64_t k) {
+  Held elsewhere(std::int64_t k) {
     if (k < std::ssize(o_.others)) return o_.others[static_cast<std::size_t>(k)];
     k -= std::ssize(o_.others);
     check(e_.restart(o_.seed + 104729 * static_cast<std::uint64_t>(k + 1),
                      k % 2 == 0 ? StartKind::flat : StartKind::seeds));
     check(prepare_statistics(e_));
-    return e_.save();
+    return e_.keep();
   }
 
   /// In the colder half of an arm: the objective is far below that of the arm which found the best, at the same
@@ -226,7 +224,7 @@ class Run {
   }
 
   /// Annealed from a state to temperature 1; kept when better than the best so far.
-  bool arm(const State& start, double from, std::int64_t sweeps, double noise) {
+  bool arm(Held start, double from, std::int64_t sweeps, double noise) {
     if (o_.budget > 0 && out_.iterations >= o_.budget) return false;
     e_.load(start);
     from = std::max(from, 1.05);
@@ -234,7 +232,7 @@ class Run {
     const std::int64_t before = out_.iterations;
     for (std::int64_t k = 0; k < sweeps; ++k) {
       const double t = from + (1 - from) * static_cast<double>(k) / static_cast<double>(sweeps);
-      shake(noise * (t - 1) / (from - 1));
+      if (const double share = noise * (t - 1) / (from - 1); share > 0) check(e_.seen([&] { return shake(share); }));
       make(t);
       cooling.push_back({t, annealed_objective(form_, t, elbo_)});
       if (is_lost(cooling.back(), from)) {
@@ -250,7 +248,7 @@ class Run {
     if (length_ == 0) length_ = out_.iterations - before;
     if (!kept) return false;
     plain();
-    best_ = e_.save();
+    best_ = e_.keep();
     best_elbo_ = elbo_.value;
     cooling_ = std::move(cooling);
     return true;
@@ -263,7 +261,7 @@ class Run {
   Outcome& out_;
   Elbo elbo_;
   Annealing form_;
-  State best_, plain_;
+  Held best_, plain_;
   double best_elbo_ = 0;
   std::vector<CoolingPoint> cooling_;  // of the arm that found the best
   std::int64_t length_ = 0;            // sweeps of the first arm

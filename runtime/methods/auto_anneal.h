@@ -21,7 +21,7 @@ struct AutoOptions : CaviOptions {
   std::int64_t most = 0;      // and up to which they do as long as they gain
   std::int64_t failures = 3;  // in a row, after which arms no longer gain, and one more for three that were kept
   /// Solutions from other starts: some of those arms begin there.
-  std::vector<std::vector<std::vector<double>>> others = {};
+  std::vector<Held> others = {};
   /// Does not converge first, and anneals a fresh flat start in place of what it began with.
   bool fresh = false;
 };

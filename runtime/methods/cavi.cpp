@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "runtime/abi.h"
 #include "runtime/methods/geometric.h"
@@ -24,22 +25,25 @@ std::string_view name_of(Status s) {
 }
 
 Settling::Settling(const Engine& e, double tolerance)
-    : engine_(e), tolerance_(tolerance), before_(e.global_parameters()) {}
+    : engine_(e), tolerance_(tolerance), before_(e.keep_parameters()) {}
 
 /// Largest, over the arrays, of the mean absolute change relative to the mean absolute value.
-double Settling::movement() {
+double movement_between(const Parameters& before, const Parameters& now) {
   double largest = 0;
-  Parameters now = engine_.global_parameters();
   for (std::size_t k = 0; k < now.size(); ++k) {
     double moved = 0, size = 0;
     for (std::size_t i = 0; i < now[k].size(); ++i) {
-      moved += std::abs(now[k][i] - before_[k][i]);
+      moved += std::abs(now[k][i] - before[k][i]);
       if (const double x = std::abs(now[k][i]); x < kPointPrecision) size += x;
     }
     if (moved > 0) largest = std::max(largest, moved / (size + 1e-12 * static_cast<double>(now[k].size())));
   }
-  before_ = std::move(now);
   return largest;
+}
+
+double Settling::movement() {
+  const Held before = std::exchange(before_, engine_.keep_parameters());
+  return engine_.seen([&] { return movement_between(*before, *before_); });
 }
 
 /// The tail of the geometric series that the movements of the last sweeps suggest. Ratios near 1 count as 1 -
@@ -65,7 +69,7 @@ bool Settling::settled(double elbo) {
 }
 
 void Settling::forget() {
-  before_ = engine_.global_parameters();
+  before_ = engine_.keep_parameters();
   recent_.clear();
   first_ = true;
 }
@@ -101,9 +105,11 @@ std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::in
   // Temperatures that fall are followed as closely as can be; to settle, leaps after plain sweeps do better.
   SweepPlan plan{.parts = options.annealing.active(iteration) && noise == 0};
   if (noise > 0) {
-    if (const std::int32_t status = e.random_parameters(options.seed + static_cast<std::uint64_t>(iteration),
-                                                        options.annealing.noise_start, random))
-      return status;
+    const std::int32_t status = e.seen([&] {
+      return e.random_parameters(options.seed + static_cast<std::uint64_t>(iteration), options.annealing.noise_start,
+                                 random);
+    });
+    if (status != 0) return status;
     weights.step = 1 - noise;
     plan.update = [&](const StepRow& block) {
       replace(e, block, random);

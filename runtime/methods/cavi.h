@@ -61,7 +61,7 @@ class Settling {
   double tolerance_;
   double previous_ = 0;
   bool first_ = true;
-  Parameters before_;
+  Held before_;                 // global parameters
   std::vector<double> recent_;  // movements of the last sweeps
 };
 

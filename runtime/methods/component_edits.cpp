@@ -104,25 +104,28 @@ void permute(const Engine& e, const ComponentArray& a, const std::vector<std::si
 }  // namespace
 
 std::vector<double> masses_of(const Engine& e, const Components& c) {
-  std::vector<double> out(c.count, 0.0);
-  const ComponentArray& a = c.counts.front();
-  const Strides s(e, a, a.axes.front());
-  const std::span<const double> x = e.reals(a.buffer);
-  s.each([&](std::size_t at) {
-    for (std::size_t k = 0; k < s.n; ++k)
-      out[k] += x[at + k * s.inner];
+  return e.seen([&] {
+    std::vector<double> out(c.count, 0.0);
+    const ComponentArray& a = c.counts.front();
+    const Strides s(e, a, a.axes.front());
+    const std::span<const double> x = e.reals(a.buffer);
+    s.each([&](std::size_t at) {
+      for (std::size_t k = 0; k < s.n; ++k)
+        out[k] += x[at + k * s.inner];
+    });
+    return out;
   });
-  return out;
 }
 
 bool heads_agree(const Engine& e, const Components& c) {
-  return std::ranges::all_of(c.heads, [&](const auto& h) {
+  const auto agrees = [&](const auto& h) {
     const std::span<const double> head = e.reals(h.first), whole = e.reals(h.second);
     for (std::size_t i = 0; i < head.size(); ++i) {
       if (std::abs(head[i] - whole[i]) > 1e-9 * (1 + std::abs(whole[i]))) return false;
     }
     return true;
-  });
+  };
+  return e.seen([&] { return std::ranges::all_of(c.heads, agrees); });
 }
 
 void fold(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to, double share) {

@@ -22,8 +22,7 @@ std::int32_t make_room(const Engine& e, const Components& c, const Room& room) {
 /// From one component to another in the statistics of the part, taken off and put back: what the part has in others
 /// stays there.
 std::int32_t divide_items(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a,
-                          const std::vector<std::vector<double>>& state, std::size_t k, const Room& room,
-                          const std::vector<std::int64_t>& part) {
+                          const Arrays& state, std::size_t k, const Room& room, const std::vector<std::int64_t>& part) {
   if (const std::int32_t status = e.call(stage(e, a).tables)) return status;
   if (const std::int32_t status = sum_items(e, o, stage(e, a), part)) return status;
   std::vector<std::vector<double>> moved;
@@ -80,16 +79,20 @@ std::int32_t divide_elements(const Engine& e, const Components& c, const Allocat
   return 0;
 }
 
+std::vector<double> share_of(std::int64_t element, std::span<const double> shares) {
+  std::vector<double> out{static_cast<double>(element)};
+  out.insert(out.end(), shares.begin(), shares.end());
+  return out;
+}
+
 }  // namespace
 
 Shares shares_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng) {
   Shares out;
   if (a.step < 0) {
     const std::span<const double> x = e.reals(a.buffer);
-    for (std::size_t i = 0; i < x.size(); i += c.count) {
-      const auto row = x.subspan(i, c.count);
-      out.emplace_back(static_cast<std::int64_t>(i / c.count), std::vector<double>(row.begin(), row.end()));
-    }
+    for (std::size_t i = 0; i < x.size(); i += c.count)
+      out.push_back(share_of(static_cast<std::int64_t>(i / c.count), x.subspan(i, c.count)));
     return out;
   }
   const auto items = static_cast<std::size_t>(e.extent(stage(e, a).items));
@@ -102,22 +105,23 @@ Shares shares_of(const Engine& e, const SweepOptions& o, const Components& c, co
   }
   if (e.call(stage(e, a).tables) != 0) return out;
   for (const std::int64_t i : order) {
-    if (sum_items(e, o, stage(e, a), {&i, 1}) == 0) out.emplace_back(i, masses_of(e, c));
+    if (sum_items(e, o, stage(e, a), {&i, 1}) == 0) out.push_back(share_of(i, masses_of(e, c)));
   }
   return out;
 }
 
 std::vector<std::int64_t> members_of(const Shares& shares, std::size_t k) {
   std::vector<std::int64_t> out;
-  for (const auto& [i, of] : shares) {
-    if (of[k] > 0 && of[k] >= kMember * std::accumulate(of.begin(), of.end(), 0.0)) out.push_back(i);
+  for (const std::vector<double>& row : shares) {
+    const double share = row[k + 1];
+    if (share > 0 && share >= kMember * std::accumulate(row.begin() + 1, row.end(), 0.0))
+      out.push_back(static_cast<std::int64_t>(row[0]));
   }
   return out;
 }
 
 std::int32_t divide(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a,
-                    const std::vector<std::vector<double>>& state, std::size_t k, const Room& room,
-                    const std::vector<std::int64_t>& part) {
+                    const Arrays& state, std::size_t k, const Room& room, const std::vector<std::int64_t>& part) {
   return a.step >= 0 ? divide_items(e, o, c, a, state, k, room, part) : divide_elements(e, c, a, k, room, part);
 }
 

@@ -10,8 +10,8 @@
 
 namespace lehr {
 
-/// What single elements have of each component.
-using Shares = std::vector<std::pair<std::int64_t, std::vector<double>>>;
+/// What single elements have of each component: their number, and that.
+using Shares = Arrays;
 
 /// Of a random sample of the items where the category is not stored (from the statistics of each of them alone; the
 /// state moves), and of all elements where it is.
@@ -28,7 +28,6 @@ struct Room {
 
 /// An edit: what `part` has of component k becomes the other's. `state` is the one in place.
 std::int32_t divide(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a,
-                    const std::vector<std::vector<double>>& state, std::size_t k, const Room& room,
-                    const std::vector<std::int64_t>& part);
+                    const Arrays& state, std::size_t k, const Room& room, const std::vector<std::int64_t>& part);
 
 }  // namespace lehr

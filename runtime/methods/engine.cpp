@@ -15,6 +15,11 @@ bool is_pick(const machine::Model& m, std::int64_t buffer) {
   return std::any_of(m.picks, m.picks + m.pick_count, [&](const machine::PickRow& p) { return p.buffer == buffer; });
 }
 
+/// What follows from neither data nor other buffers. Integers are as wide as numbers.
+bool outlives(const machine::Model& m, std::int64_t buffer) {
+  return m.buffers[buffer].role != Role::data || buffer == m.item_inverse;
+}
+
 /// As View::length, which would overflow where sizes are absurd.
 double length_of(const machine::View& v, std::int64_t buffer) {
   const machine::BufferRow& row = v.model.buffers[buffer];
@@ -90,8 +95,22 @@ std::vector<std::int64_t> Engine::state_buffers() const {
   return out;
 }
 
-std::vector<std::vector<double>> Engine::save() const {
-  std::vector<std::vector<double>> out;
+std::int32_t Engine::elbo(Elbo& out) const {
+  struct Learnt {
+    std::int32_t status;
+    Elbo elbo;
+  };
+  const Learnt learnt = seen([&] {
+    Learnt l{0, out};
+    l.status = machine::elbo(machine_, l.elbo);
+    return l;
+  });
+  out = learnt.elbo;
+  return learnt.status;
+}
+
+Arrays Engine::save() const {
+  Arrays out;
   for (const std::int64_t b : state_buffers()) {
     const std::span<const double> x = reals(b);
     out.emplace_back(x.begin(), x.end());
@@ -99,11 +118,15 @@ std::vector<std::vector<double>> Engine::save() const {
   return out;
 }
 
-void Engine::load(const std::vector<std::vector<double>>& saved) const {
+void Engine::load(const Arrays& saved) const {
   auto from = saved.begin();
   for (const std::int64_t b : state_buffers())
     std::ranges::copy(*from++, reals(b).begin());
   forget_parts();
+}
+
+void Engine::load(const Held& kept) const {
+  if (!journal_ || !journal_->replays()) load(*kept);
 }
 
 std::vector<std::int64_t> Engine::global_buffers() const {
@@ -132,6 +155,33 @@ std::int32_t Engine::random_parameters(std::uint64_t seed, std::optional<StartKi
   load(q);
   parts_->remember(known);
   return 0;
+}
+
+void Engine::follow(Journal* journal) {
+  journal_ = journal;
+  if (journal_) journal_->arrived = [this](const std::string& memory) { restore(memory); };
+}
+
+std::string Engine::memory() const {
+  std::string out;
+  Writer to(out);
+  for (std::int64_t b = 0; b < model().buffer_count; ++b) {
+    if (!outlives(model(), b)) continue;
+    to(reals(b).size());
+    to.raw(reals(b));
+  }
+  to(*parts_);
+  return out;
+}
+
+void Engine::restore(const std::string& memory) {
+  Reader from(memory);
+  for (std::int64_t b = 0; b < model().buffer_count; ++b) {
+    if (!outlives(model(), b)) continue;
+    if (from.take<std::size_t>() != reals(b).size()) throw OtherRun();
+    from.raw(reals(b));
+  }
+  from(*parts_);
 }
 
 }  // namespace lehr

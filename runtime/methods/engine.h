@@ -11,6 +11,7 @@
 
 #include "runtime/machine/start.h"
 #include "runtime/methods/item_window.h"
+#include "runtime/methods/journal.h"
 #include "runtime/methods/memory.h"
 #include "runtime/methods/parts.h"
 #include "runtime/methods/workers.h"
@@ -23,7 +24,10 @@ using machine::StepRow;
 using machine::Weights;
 
 /// Values of the global parameters, one array a buffer of Engine::global_buffers.
-using Parameters = std::vector<std::vector<double>>;
+using Parameters = Arrays;
+
+/// A copy of q that a run keeps, or of something else; null: none.
+using Held = std::shared_ptr<const Arrays>;
 
 class Engine {
  public:
@@ -63,16 +67,41 @@ class Engine {
   /// Items that minibatches are drawn from; 1 without item stages.
   std::int64_t items() const;
 
-  std::int32_t call(std::int64_t function) const { return machine::call(machine_, function); }
+  /// What a run learns from here on is noted down in a journal, or not (null), as it is from the beginning. On the way
+  /// back nothing is done, and at its end the memory that was there then is put in place.
+  void follow(Journal* journal);
+  /// What a sweep depends on besides data, and back.
+  std::string memory() const;
+  /// See Journal.
+  template <class F>
+  auto seen(const F& f) const {
+    return journal_ ? journal_->seen(f) : f();
+  }
+  template <class F>
+  std::shared_ptr<Arrays> held(const F& f) const {
+    return journal_ ? journal_->held(f) : std::make_shared<Arrays>(f());
+  }
+
+  std::int32_t call(std::int64_t function) const {
+    return seen([&] { return machine::call(machine_, function); });
+  }
   std::int32_t prepare() const { return call(model().prepare); }
   void set(const Weights& w) const { machine::set(machine_, w); }
-  std::int32_t elbo(Elbo& out) const { return machine::elbo(machine_, out); }
+  std::int32_t elbo(Elbo& out) const;
 
   /// Buffers of q: factors and statistics.
   std::vector<std::int64_t> state_buffers() const;
   /// A copy of q, and back. In a window: of the global factors and the statistics.
-  std::vector<std::vector<double>> save() const;
-  void load(const std::vector<std::vector<double>>& saved) const;
+  Arrays save() const;
+  void load(const Arrays& saved) const;
+  /// The same, of a run that may be gone through once more.
+  Held keep() const {
+    return held([&] { return save(); });
+  }
+  Held keep_parameters() const {
+    return held([&] { return global_parameters(); });
+  }
+  void load(const Held& kept) const;
   /// Buffers of the global parameters, in the order of the interface.
   std::vector<std::int64_t> global_buffers() const;
   Parameters global_parameters() const;
@@ -85,6 +114,8 @@ class Engine {
   std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
 
  private:
+  void restore(const std::string& memory);
+
   std::vector<std::int64_t> sizes_, kept_, run_sizes_;
   std::vector<lehr_buffer> run_table_;
   Memory memory_;
@@ -92,6 +123,7 @@ class Engine {
   std::unique_ptr<ItemWindow> window_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<Parts> parts_;
+  Journal* journal_ = nullptr;
 };
 
 }  // namespace lehr

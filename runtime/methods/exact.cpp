@@ -25,7 +25,7 @@ std::int32_t run_envelope(const Engine& e, const ExactOptions& o, std::int64_t d
     if (const std::int32_t status = e.call(m.first_envelope + turn)) return status;
   }
   if (const std::int32_t status = e.call(m.undecided)) return status;
-  undecided = e.reals(m.elbo_buffer)[0];
+  undecided = e.seen([&] { return e.reals(m.elbo_buffer)[0]; });
   return 0;
 }
 
@@ -48,7 +48,8 @@ Outcome run_exact(const Engine& e, const ExactOptions& o, const OnSweep& on_swee
       usual = back;
       out.iterations += 2 * back;
     }
-    if (const std::int32_t status = machine::sum_statistics(e.machine())) return failure(e, status, out);
+    const std::int32_t summed = e.seen([&] { return machine::sum_statistics(e.machine()); });
+    if (summed != 0) return failure(e, summed, out);
     Elbo elbo;
     if (const std::int32_t status = e.elbo(elbo)) return failure(e, status, out);
     out.elbo = elbo.value;

@@ -38,35 +38,38 @@ void Leap::saw() {
   ++sweeps_;
   ++since_;
   if (sweeps_ + static_cast<std::int64_t>(kBetween) < after_) return;
-  last_.push_back(e_.global_parameters());
-  if (last_.size() > 1) moved_.push_back(length_of(last_[last_.size() - 2], last_.back()));
+  last_.push_back(e_.keep_parameters());
+  if (last_.size() > 1) moved_.push_back(e_.seen([&] { return length_of(*last_[last_.size() - 2], *last_.back()); }));
   if (last_.size() > kBetween + 1) last_.erase(last_.begin());
   if (moved_.size() > kBetween) moved_.erase(moved_.begin());
 }
 
-bool Leap::ahead(const Elbo& elbo) {
-  if (after_ == 0 || sweeps_ < after_ || !creeps()) return false;
-  const Parameters &a = last_[kBetween - 2], &b = last_[kBetween - 1], &c = last_[kBetween];
+double Leap::length() const {
+  const Parameters &a = *last_[kBetween - 2], &b = *last_[kBetween - 1], &c = *last_[kBetween];
   Parameters turned = c;  // a + (c - b) - (b - a) against b: the change of the step
   for (std::size_t k = 0; k < c.size(); ++k) {
     for (std::size_t i = 0; i < c[k].size(); ++i)
       turned[k][i] = c[k][i] + ((c[k][i] - b[k][i]) - (b[k][i] - a[k][i]));
   }
   const double change = length_of(c, turned), step = length_of(a, b);
-  double length = change > 0 ? step / change : longest_;
-  if (!(length > 1)) return false;
-  at_longest_ = length >= longest_;
-  length = std::min(length, longest_);
-  before_ = e_.save();
+  return change > 0 ? step / change : longest_;
+}
+
+bool Leap::ahead(const Elbo& elbo) {
+  if (after_ == 0 || sweeps_ < after_ || !creeps()) return false;
+  const double wanted = e_.seen([&] { return length(); });
+  if (!(wanted > 1)) return false;
+  at_longest_ = wanted >= longest_;
+  before_ = e_.keep();
   elbo_ = elbo;
-  const bool moved = move(length);
+  const bool moved = e_.seen([&] { return move(std::min(wanted, longest_)); });
   if (!moved) e_.load(before_);
   return moved;
 }
 
 /// a + 2 l (b - a) + l^2 ((c - b) - (b - a)); what is positive remains so, by a shorter step.
 bool Leap::move(double length) {
-  const Parameters &a = last_[kBetween - 2], &b = last_[kBetween - 1], &c = last_[kBetween];
+  const Parameters &a = *last_[kBetween - 2], &b = *last_[kBetween - 1], &c = *last_[kBetween];
   const std::vector<std::int64_t> buffers = e_.global_buffers();
   for (; length > 1; length /= 2) {
     bool inside = true;

@@ -40,13 +40,15 @@ class Leap {
  private:
   static constexpr std::int64_t kAfter = 10;
   bool creeps() const;
+  /// How much longer than its last step the next one may be.
+  double length() const;
   bool move(double length);
 
   const Engine& e_;
   std::int64_t after_;
-  std::vector<Parameters> last_;  // after the last sweeps, newest at the end
-  std::vector<double> moved_;     // how far each of them was
-  std::vector<std::vector<double>> before_;
+  std::vector<Held> last_;     // parameters after the last sweeps, newest at the end
+  std::vector<double> moved_;  // how far each of them was
+  Held before_;
   Elbo elbo_;
   double longest_ = 32;
   bool at_longest_ = false;

@@ -15,7 +15,6 @@
 namespace lehr {
 namespace {
 
-using State = std::vector<std::vector<double>>;
 using Kind = ComponentArray::Kind;
 
 constexpr std::size_t kPairs = 60;      // merges whose bound is estimated, in one round
@@ -41,7 +40,7 @@ class Mover {
 
   /// Rounds of all moves until one keeps none.
   void run() {
-    best_ = e_.save();
+    best_ = e_.keep();
     elbo_ = out_.elbo;
     masses_ = masses_of(e_, c_);
     if (!heads_agree(e_, c_)) return;
@@ -102,12 +101,12 @@ class Mover {
     double value = 0;
     bound(value);
     for (std::int64_t k = 0; k < kTrial; ++k) {
-      best_ = e_.save();
+      best_ = e_.keep();
       const double before = elbo_ = value;
       if (!step(value) || value - before <= kLittle * (1 + std::abs(before))) break;
     }
     if (value > elbo_) {
-      best_ = e_.save();
+      best_ = e_.keep();
       elbo_ = value;
     } else {
       e_.load(best_);
@@ -117,11 +116,17 @@ class Mover {
     scored_.clear();
   }
 
+  /// Whether an edit, and the global factors of what it leaves, can be made.
+  template <class Edit>
+  bool formed(const Edit& edit) const {
+    return e_.seen([&] { return edit() == 0 && form_components(e_, c_) == 0; });
+  }
+
   template <class Edit>
   bool attempt(MoveReport::Kind& kind, const Edit& edit) {
     ++kind.tried;
     e_.load(best_);
-    if (edit() != 0 || form_components(e_, c_) != 0 || !rises()) return false;
+    if (!formed(edit) || !rises()) return false;
     ++kind.accepted;
     keep();
     return true;
@@ -196,11 +201,11 @@ class Mover {
   /// Merges by their bound before any sweep, best first: entropies of the items are still those of two components.
   std::vector<Pair> scored_pairs() {
     e_.load(best_);
-    std::vector<Pair> out = pairs();
+    std::vector<Pair> out = e_.seen([&] { return pairs(); });
     for (Pair& p : out) {
       e_.load(best_);
-      const bool formed = merge(e_, c_, p.from, p.to) == 0 && form_components(e_, c_) == 0;
-      if (!formed || !bound(p.score)) p.score = -INFINITY;
+      const bool merged = formed([&] { return merge(e_, c_, p.from, p.to); });
+      if (!merged || !bound(p.score)) p.score = -INFINITY;
     }
     std::ranges::stable_sort(out, std::greater{}, &Pair::score);
     return out;
@@ -267,13 +272,25 @@ class Mover {
   bool split(const Allocation& a, std::size_t k, Division division) {
     if (!shares_.contains(&a)) {
       e_.load(best_);
-      shares_[&a] = shares_of(e_, o_, c_, a, rng_);
+      Rng rng = rng_;
+      shares_[&a] = e_.held([&] { return shares_of(e_, o_, c_, a, rng); });
+      rng_ = e_.seen([&] { return rng; });
     }
-    const std::vector<std::int64_t> part = part_of(members_of(shares_[&a], k), features(a), division, rng_);
-    if (part.empty()) return false;
+    std::vector<std::int64_t> part;
+    struct Drawn {
+      bool any;
+      Rng rng;
+    };
+    const Drawn drawn = e_.seen([&] {
+      Rng rng = rng_;
+      part = part_of(members_of(*shares_[&a], k), features(a), division, rng);
+      return Drawn{!part.empty(), rng};
+    });
+    rng_ = drawn.rng;
+    if (!drawn.any) return false;
     const std::optional<Room> room = room_beside(k);
     if (!room) return false;
-    return attempt(report_.splits, [&] { return divide(e_, o_, c_, a, best_, k, *room, part); });
+    return attempt(report_.splits, [&] { return divide(e_, o_, c_, a, *best_, k, *room, part); });
   }
 
   const Features& features(const Allocation& a) {
@@ -290,12 +307,12 @@ class Mover {
   MoveReport& report_;
   Outcome& out_;
   Rng rng_;
-  State best_;
+  Held best_;
   double elbo_ = 0;
-  bool first_ = true;                           // round
-  std::vector<double> masses_;                  // of the best state
-  std::map<const Allocation*, Shares> shares_;  // of the best state
-  std::vector<Pair> scored_;                    // its merges by their bound
+  bool first_ = true;                         // round
+  std::vector<double> masses_;                // of the best state
+  std::map<const Allocation*, Held> shares_;  // of the best state: Shares
+  std::vector<Pair> scored_;                  // its merges by their bound
   std::vector<std::optional<Features>> features_;
 };
 
@@ -312,7 +329,7 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
   }
   out.iterations = report.sweeps;
   if (out.elbo <= report.before || out.status == Status::interrupted) return out;
-  const State best = e.save();
+  const Held best = e.keep();
   const double elbo = out.elbo;
   const auto later = [&](SweepReport s) {
     s.iteration += report.sweeps;

@@ -22,7 +22,7 @@ struct Ladder {
       : engine(e),
         options(o),
         powers(first_powers(o.levels)),
-        states(powers.size(), e.save()),
+        states(powers.size(), e.keep()),
         energies(powers.size()),
         seen(powers.size()),
         random(o.seed, o.chain),
@@ -40,7 +40,7 @@ struct Ladder {
   const Engine& engine;
   const LadderOptions& options;
   std::vector<double> powers;
-  std::vector<std::vector<std::vector<double>>> states;
+  std::vector<Held> states;
   std::vector<double> energies;           // log likelihoods of the states
   std::vector<std::vector<double>> seen;  // [power][record]
   Rng random;
@@ -63,7 +63,7 @@ std::int32_t Ladder::sweep_all(std::int64_t rounds, double& log_joint) {
     if (const std::int32_t status = engine.elbo(elbo)) return status;
     energies[r] = elbo.data_energy;
     log_joint = elbo.value;
-    states[r] = engine.save();
+    states[r] = engine.keep();
   }
   return 0;
 }
@@ -101,7 +101,7 @@ double least_exchanged(const Ladder& l) {
 
 std::int32_t log_states(const Engine& e, double& out) {
   if (const std::int32_t status = e.call(e.model().states)) return status;
-  out = e.reals(e.model().elbo_buffer)[0];
+  out = e.seen([&] { return e.reals(e.model().elbo_buffer)[0]; });
   return 0;
 }
 

@@ -27,6 +27,11 @@ class Parts {
   void forget() { known_ = false; }
   void remember(bool known) { known_ = known; }
 
+  template <class Archive>
+  friend void fields(Archive& a, Parts& p) {
+    a(p.known_, p.sums_, p.total_);
+  }
+
   /// A sweep, after which the sums of all parts are known; from then on an incremental pass.
   std::int32_t pass(const machine::Machine& m, machine::Plan plan);
 

@@ -18,7 +18,7 @@ std::vector<Arm> in_order(std::vector<Arm> arms, const SearchReport& report) {
   const auto kind = [&](const Arm& a) { return report.starts[a.start].kind; };
   const auto take = [&](const auto& wanted) {
     for (Arm& a : arms) {
-      if (!a.state.empty() && wanted(a)) out.push_back(std::exchange(a, {}));
+      if (a.state && wanted(a)) out.push_back(std::exchange(a, {}));
     }
   };
   take([&](const Arm&) { return out.empty(); });
@@ -37,7 +37,7 @@ class Race {
   std::vector<Arm> run(StartKind first) {
     std::vector<Arm> arms;
     enter(arms, first, o_.seed);
-    const auto most = static_cast<std::size_t>(std::max(2.0, kMemory / bytes(e_.save())));
+    const auto most = static_cast<std::size_t>(std::max(2.0, kMemory / bytes()));
     for (std::int64_t k = 0; k < o_.starts && !stopped_; ++k) {
       for (const StartKind kind : kKinds) {
         if ((k == 0 && kind == first) || stopped_ || arms.size() >= most || has_one_optimum(arms)) continue;
@@ -57,10 +57,10 @@ class Race {
   }
 
  private:
-  static double bytes(const std::vector<std::vector<double>>& s) {
+  double bytes() const {
     double out = 1;
-    for (const std::vector<double>& x : s)
-      out += 8.0 * static_cast<double>(x.size());
+    for (const std::int64_t b : e_.state_buffers())
+      out += 8.0 * static_cast<double>(e_.reals(b).size());
     return out;
   }
 
@@ -89,7 +89,7 @@ class Race {
       a.settled = settling.settled(elbo.value);
       stopped_ = !on_sweep_({report_.sweeps, elbo.value, 1, elbo.value});
     }
-    a.state = e_.save();
+    a.state = e_.keep();
     return true;
   }
 

@@ -8,7 +8,7 @@ namespace lehr {
 
 struct Arm {
   std::size_t start;  // in the report
-  std::vector<std::vector<double>> state;
+  Held state;
   double elbo = 0;
   bool settled = false;
 };

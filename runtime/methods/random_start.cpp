@@ -121,7 +121,7 @@ std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
 void restart_at(Engine& engine, StartKind kind) {
   constexpr std::uint64_t kStream = 0x57A7;  // not that of the first starts
   engine.restart = [&engine, kind](std::uint64_t seed, std::optional<StartKind> other) {
-    return random_start(engine, other.value_or(kind), Rng(seed, kStream));
+    return engine.seen([&] { return random_start(engine, other.value_or(kind), Rng(seed, kStream)); });
   };
 }
 

@@ -20,7 +20,7 @@ class Search {
       : e_(e), o_(o), on_sweep_(on_sweep), report_(report) {}
 
   Outcome all(StartKind first) {
-    const State begin = e_.save();
+    const Held begin = e_.keep();
     std::vector<Arm> arms = race(e_, o_, first, on_sweep_, report_);
     if (arms.empty()) {
       // Every start fails: the plain run says how.
@@ -35,7 +35,7 @@ class Search {
       if (enough() || out_.status == Status::interrupted) break;
       converge(a);
     }
-    if (best_.empty()) return out_;
+    if (!best_) return out_;
     restore();
     if (out_.status == Status::interrupted) return out_;
     out_.status = best_status_;
@@ -51,8 +51,6 @@ class Search {
   }
 
  private:
-  using State = std::vector<std::vector<double>>;
-
   /// The iterations of the outcome are those of all arms.
   template <class Method>
   void run(const Method& method) {
@@ -93,16 +91,16 @@ class Search {
     ++leaders_;
     if (out_.status == Status::numerical_failure) return;
     if (out_.elbo <= best_elbo_) {
-      others_.push_back(e_.save());
+      others_.push_back(e_.keep());
       return;
     }
-    if (!best_.empty()) others_.push_back(std::move(best_));
+    if (best_) others_.push_back(std::move(best_));
     keep();
     length_ = start.sweeps;
   }
 
   void keep() {
-    best_ = e_.save();
+    best_ = e_.keep();
     best_elbo_ = out_.elbo;
     best_status_ = out_.status;
   }
@@ -151,8 +149,8 @@ class Search {
   const OnSweep& on_sweep_;
   SearchReport& report_;
   Outcome out_;
-  State best_;
-  std::vector<State> others_;  // what the other leaders found
+  Held best_;
+  std::vector<Held> others_;  // what the other leaders found
   double best_elbo_ = -INFINITY;
   Status best_status_ = Status::max_iter;
   std::int64_t length_ = 0;  // sweeps of the best run

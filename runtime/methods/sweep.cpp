@@ -23,9 +23,7 @@ machine::Machine with_accuracy(const Engine& e, const SweepOptions& o) {
   return out;
 }
 
-}  // namespace
-
-std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
+std::int32_t sweep_now(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
   if (plan.parts && e.parts().count() > 1) return e.parts().pass(with_accuracy(e, options), {.form = options.fresh});
   e.forget_parts();
   const std::vector<ItemRange> runs = plan.batch ? runs_of(*plan.batch) : std::vector<ItemRange>();
@@ -42,8 +40,14 @@ std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan
                          .update = plan.update ? &update : nullptr});
 }
 
+}  // namespace
+
+std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
+  return e.seen([&] { return sweep_now(e, options, plan); });
+}
+
 std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch) {
-  return machine::sum_data(e.machine(), runs_of(batch), scale_of(e, batch));
+  return e.seen([&] { return machine::sum_data(e.machine(), runs_of(batch), scale_of(e, batch)); });
 }
 
 std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out) {
@@ -52,7 +56,8 @@ std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out) {
 }
 
 std::int32_t prepare_statistics(const Engine& e) {
-  return machine::reads_statistics_first(e.model()) ? machine::sum_statistics(e.machine()) : 0;
+  if (!machine::reads_statistics_first(e.model())) return 0;
+  return e.seen([&] { return machine::sum_statistics(e.machine()); });
 }
 
 }  // namespace lehr

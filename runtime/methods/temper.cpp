@@ -45,7 +45,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
   const PlainAtEnd plain{e};
   if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   const auto levels = static_cast<double>(o.temperatures.size());
-  std::vector<double> r(o.temperatures.size(), 1 / levels), log_c = o.log_normaliser({});
+  std::vector<double> r(o.temperatures.size(), 1 / levels), log_c = e.seen([&] { return o.log_normaliser({}); });
   double previous = -INFINITY;
   while (out.iterations < o.max_iterations) {
     const double b = mean_inverse(r, o.temperatures);
@@ -59,7 +59,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
     out.elbo = elbo.value;
     if (!check_elbo(out.elbo, out)) return out;
     if (out.iterations % o.every == 0) {
-      if (!o.constant) log_c = o.log_normaliser({});
+      if (!o.constant) log_c = e.seen([&] { return o.log_normaliser({}); });
       r = temperature_factor(elbo.data_energy, o.temperatures, log_c);
     }
     double objective = elbo.value - (1 - mean_inverse(r, o.temperatures)) * elbo.data_energy;

@@ -10,14 +10,19 @@ namespace lehr {
 ItemTemperatures::ItemTemperatures(const Engine& engine, const ItemGrid& grid) : engine_(engine), grid_(grid) {
   const auto n = engine.reals(engine.model().item_energies).size();
   const std::size_t levels = grid.temperatures.size();
-  r_.assign(n, std::vector<double>(levels, 1 / static_cast<double>(levels)));
-  added_.assign(n, 0);
-  std::ranges::fill(inverse(), mean_inverse(r_[0], grid.temperatures));
+  const std::vector<double> prior(levels, 1 / static_cast<double>(levels));
+  r_ = engine.held([&] { return Arrays(n, prior); });
+  added_ = engine.held([&] { return Arrays(1, std::vector<double>(n, 0.0)); });
+  std::ranges::fill(inverse(), mean_inverse(prior, grid.temperatures));
 }
 
 std::span<double> ItemTemperatures::inverse() const { return engine_.reals(engine_.model().item_inverse); }
 
 std::int32_t ItemTemperatures::update(std::span<const std::int64_t> items, const SweepOptions& options) {
+  return engine_.seen([&] { return update_now(items, options); });
+}
+
+std::int32_t ItemTemperatures::update_now(std::span<const std::int64_t> items, const SweepOptions& options) {
   const std::span<double> energies = engine_.reals(engine_.model().item_energies), b = inverse();
   std::ranges::fill(energies, 0.0);
   if (const std::int32_t status = sweep(engine_, options, {.items_only = true, .batch = items})) return status;
@@ -30,11 +35,11 @@ std::int32_t ItemTemperatures::update(std::span<const std::int64_t> items, const
             machine::run_items(m, engine_.model().item_outer, {items[k], items[k] + 1}, m.table))
       return status;
     const double copies = grid_.copies[i], energy = copies > 0 ? energies[i] / (b[i] * copies) : 0;
-    r_[i] = temperature_factor(energy, grid_.temperatures, log_c[k]);
-    b[i] = mean_inverse(r_[i], grid_.temperatures);
-    added_[i] = 0;
-    for (std::size_t j = 0; j < r_[i].size(); ++j)
-      added_[i] += copies * ((r_[i][j] > 0 ? -r_[i][j] * std::log(r_[i][j] * levels) : 0) - r_[i][j] * log_c[k][j]);
+    const std::vector<double>& r = (*r_)[i] = temperature_factor(energy, grid_.temperatures, log_c[k]);
+    b[i] = mean_inverse(r, grid_.temperatures);
+    double& added = (*added_)[0][i] = 0;
+    for (std::size_t j = 0; j < r.size(); ++j)
+      added += copies * ((r[j] > 0 ? -r[j] * std::log(r[j] * levels) : 0) - r[j] * log_c[k][j]);
   }
   return 0;
 }
@@ -45,28 +50,34 @@ std::int32_t ItemTemperatures::pause() {
 }
 
 std::int32_t ItemTemperatures::resume() {
-  for (std::size_t i = 0; i < r_.size(); ++i)
-    inverse()[i] = mean_inverse(r_[i], grid_.temperatures);
+  for (std::size_t i = 0; i < r_->size(); ++i)
+    inverse()[i] = mean_inverse((*r_)[i], grid_.temperatures);
   return engine_.prepare();
 }
 
-double ItemTemperatures::objective() const { return std::accumulate(added_.begin(), added_.end(), 0.0); }
+double ItemTemperatures::objective() const {
+  return engine_.seen([&] { return std::accumulate((*added_)[0].begin(), (*added_)[0].end(), 0.0); });
+}
 
 double ItemTemperatures::temperature() const {
-  const std::span<const double> b = inverse();
-  return all_copies() / std::inner_product(b.begin(), b.end(), grid_.copies.begin(), 0.0);
+  return engine_.seen([&] {
+    const std::span<const double> b = inverse();
+    return all_copies() / std::inner_product(b.begin(), b.end(), grid_.copies.begin(), 0.0);
+  });
 }
 
 double ItemTemperatures::all_copies() const { return std::accumulate(grid_.copies.begin(), grid_.copies.end(), 0.0); }
 
 std::vector<double> ItemTemperatures::posterior() const {
-  const double all = all_copies();
-  std::vector<double> out(grid_.temperatures.size());
-  for (std::size_t i = 0; i < r_.size(); ++i) {
-    for (std::size_t m = 0; m < out.size(); ++m)
-      out[m] += grid_.copies[i] * r_[i][m] / all;
-  }
-  return out;
+  return engine_.seen([&] {
+    const double all = all_copies();
+    std::vector<double> out(grid_.temperatures.size());
+    for (std::size_t i = 0; i < r_->size(); ++i) {
+      for (std::size_t m = 0; m < out.size(); ++m)
+        out[m] += grid_.copies[i] * (*r_)[i][m] / all;
+    }
+    return out;
+  });
 }
 
 }  // namespace lehr

@@ -47,11 +47,12 @@ class ItemTemperatures {
  private:
   std::span<double> inverse() const;
   double all_copies() const;
+  std::int32_t update_now(std::span<const std::int64_t> items, const SweepOptions& options);
 
   const Engine& engine_;
   const ItemGrid& grid_;
-  std::vector<std::vector<double>> r_;  // by item; empty: as a priori
-  std::vector<double> added_;           // by item
+  std::shared_ptr<Arrays> r_;      // by item; empty: as a priori
+  std::shared_ptr<Arrays> added_;  // one array, by item
 };
 
 }  // namespace lehr

@@ -1,0 +1,37 @@
+#include "runtime/methods/journal.h"
+
+#include <algorithm>
+
+namespace lehr {
+
+Journal::Journal(Past past)
+    : seen_(std::move(past.seen)), memory_(std::move(past.memory)), found_(std::move(past.kept)) {}
+
+Journal::Past Journal::past(std::string memory) const {
+  Past out{seen_, {}, std::move(memory)};
+  for (const auto& [number, arrays] : kept_) {
+    if (const std::shared_ptr<Arrays> still = arrays.lock()) out.kept.emplace(number, *still);
+  }
+  return out;
+}
+
+void Journal::arrive() {
+  found_.clear();
+  const std::string memory = std::move(memory_);
+  if (arrived) arrived(memory);
+}
+
+Arrays Journal::found() {
+  const auto it = found_.find(next_);
+  return it == found_.end() ? Arrays() : std::move(it->second);
+}
+
+void Journal::keep(const std::shared_ptr<Arrays>& arrays) {
+  if (kept_.size() >= enough_) {
+    std::erase_if(kept_, [](const auto& k) { return k.second.expired(); });
+    enough_ = std::max<std::size_t>(enough_, 2 * kept_.size());
+  }
+  kept_.emplace_back(next_++, arrays);
+}
+
+}  // namespace lehr
