@@ -35,7 +35,7 @@ Result<bool> prepare_directory(const std::string& path) {
   if (::access(path.c_str(), W_OK | X_OK) != 0) {
     return Error{ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
   }
-  for (const char* name : {"trace.csv", "posterior.npz", "fit.json", "draws.nc"}) {
+  for (const char* name : {"trace.csv", "posterior.npz", "fit.json", "draws.nc", "checkpoint.bin"}) {
     const std::filesystem::path file = std::filesystem::path(path) / name;
     if (std::filesystem::is_directory(file, failure))
       return Error{ExitCode::usage, file.string(), "cannot write: it is a directory", {}};
@@ -134,11 +134,11 @@ Result<std::unique_ptr<HeldOut>> make_test(const FitArguments& o, const Source& 
   return out;
 }
 
-Result<Runs> run_all(Fitting& fitting, const Recording& recording) {
+Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
   catch_interrupts();
   Runs runs;
   for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(recording.options.fit.restarts); ++r) {
-    Result<TracedRun> run = run_once(fitting, recording, r);
+    Result<TracedRun> run = run_once(fitting, recording, runs.all);
     if (!run) return run.error();
     runs.all.push_back(std::move(*run));
     if (r > 0) {
@@ -147,27 +147,36 @@ Result<Runs> run_all(Fitting& fitting, const Recording& recording) {
       runs.all[won ? runs.best : r].posterior.clear();
       if (won) runs.best = r;
     }
-    if (interrupted()) break;
+    if (recording.stopped) break;
   }
   if (const TracedRun& best = runs.all[runs.best]; !best.started)
     return numerical_error(recording.options, best.outcome.failure);
   return runs;
+} catch (const OtherRun&) {
+  return Error{ExitCode::internal,
+               recording.options.resume,
+               "the fit cannot go on: from the same numbers it took another way than before",
+               {"without " + option("resume") + " it begins again"}};
 }
 
 /// The user ended the fit before it was done.
-bool cut_short(const FitArguments& o, const Runs& runs) {
-  return interrupted() && (runs.all.back().outcome.status == Status::interrupted ||
-                           runs.all.size() < static_cast<std::size_t>(o.fit.restarts));
+bool cut_short(const Recording& recording, const Runs& runs) {
+  return recording.stopped && (runs.all.back().outcome.status == Status::interrupted ||
+                               runs.all.size() < static_cast<std::size_t>(recording.options.fit.restarts));
 }
 
-ExitCode conclude(const FitArguments& o, const model::Model& m, const std::vector<std::string>& caveats,
+ExitCode conclude(const Recording& recording, const model::Model& m, const std::vector<std::string>& caveats,
                   const std::vector<Caution>& cautions, const Runs& runs) {
+  const FitArguments& o = recording.options;
   const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
+  const bool unfinished = cut_short(recording, runs);
+  if (!unfinished) recording.checkpoints.remove();
   show(o, cautions);
   if (outcome.status == Status::numerical_failure) return complain(failure_of(o, best));
-  if (cut_short(o, runs)) {
-    tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model, outcome.iterations, o.out);
+  if (unfinished) {
+    tell("{}: interrupted after {} iterations; what was found by then is in {}\n    note: it goes on with `{}`\n",
+         o.model, outcome.iterations, o.out, recording.checkpoints.command());
   } else if (const auto* chain = std::get_if<GibbsReport>(&best.report); chain && !o.quiet) {
     fmt::print(
         "{1}: {2} chains of {3} draws in {0}/draws.nc and {0}/draws_1.csv ...; means, sds and diagnostics in "
@@ -217,7 +226,7 @@ ExitCode fit(const FitArguments& o) {
   if (options.search.empty() && (!o.init.empty() || o.interpret)) options.search = "none";
   Result<FitSettings> settings = settings_of(options);
   if (!settings) return complain(settings.error());
-  const Clock::time_point begin = Clock::now();
+  Clock::time_point begin = Clock::now();
   std::variant<Inputs, ExitCode> read = read_all(o, *source);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   Inputs& inputs = std::get<Inputs>(read);
@@ -230,13 +239,17 @@ ExitCode fit(const FitArguments& o) {
   const Clock::time_point compile_begin = Clock::now();
   Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, inputs);
   if (!test) return complain(test.error());
+  Identity identity = identity_of(o, source->text, *settings);
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(inputs.bound), std::move(*settings));
   if (!made) return complain_of(made.error(), o.model);
   Fitting& fitting = **made;
+  Checkpoints checkpoints(o, std::move(identity), fitting.data());
+  if (Result<bool> r = o.resume.empty() ? true : checkpoints.resume(); !r) return complain(r.error());
   FitTimes times;
   times.compile = seconds_since(compile_begin);
 
-  Result<Runs> runs = run_all(fitting, {o, test->get(), begin});
+  Recording recording{o, test->get(), checkpoints, begin};
+  Result<Runs> runs = run_all(fitting, recording);
   if (!runs) return complain(runs.error());
   TracedRun& best = runs->all[runs->best];
   const std::optional<Caution> early = stopped_early(o, best);
@@ -244,7 +257,7 @@ ExitCode fit(const FitArguments& o) {
   const model::Model& m = fitting.model();
   const conditionals::Conditionals& c = fitting.schedule().conditionals;
   nlohmann::json summary =
-      fit_summary(request_of(o), m, c, fitting.data(), best, runs->all, cut_short(o, *runs), times);
+      fit_summary(request_of(o), m, c, fitting.data(), best, runs->all, cut_short(recording, *runs), times);
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }
@@ -253,7 +266,7 @@ ExitCode fit(const FitArguments& o) {
   if (Result<bool> r = write_results(o.out, best.posterior, summary); !r) return complain(r.error());
   if (early) mixed->push_back(*early);
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
-  return conclude(o, m, density::caveats(m, c.density), *mixed, *runs);
+  return conclude(recording, m, density::caveats(m, c.density), *mixed, *runs);
 }
 
 }  // namespace

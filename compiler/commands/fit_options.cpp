@@ -13,7 +13,7 @@ namespace lehr::commands {
 void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_option("MODEL", o.model, "model file (*.lehr)")->required();
   c.add_option("--data", o.data, data_forms())->take_all();
-  c.add_option("--out", o.out, "directory for fit.json, posterior.npz, trace.csv")->required();
+  c.add_option("--out", o.out, "directory for fit.json, posterior.npz, trace.csv; needed unless --resume names it");
   add_settings(c, o.settings);
   std::vector<std::string> names;
   for (const MethodName& m : method_names())
@@ -49,6 +49,10 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       "--init", o.init,
       "start values: an .npz with names as in posterior.npz, the directory of a fit (chains begin near it), or "
       "seeds (the default), points, allocations, means, flat");
+  add_number(c, "--checkpoint-every", o.checkpoint_every, kIterationsRange,
+             "sweeps or steps between checkpoints, from which a fit that is killed goes on; 0: at an interrupt alone");
+  c.add_option("--resume", o.resume,
+               "directory of an interrupted or killed fit, which goes on there with the same bits; all else as before");
   c.add_flag("--save-locals", o.fit.save_locals, "write the factors of local variables too");
   c.add_flag("--quiet", o.quiet, "no progress, no summary");
   add_no_cache(c);
@@ -57,6 +61,11 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
              "run the loops in the interpreter instead of native code (slow; for checking)");
   c.parse_complete_callback([&c, &o] {
     count_what_is_said(o.fit, [&c](std::string_view name) { return c.count(fmt::format("--{}", name)) > 0; });
+    const auto said = [&c](const char* name) { return c.count(name) > 0; };
+    if (!said("--out") && !said("--resume")) throw CLI::RequiredError("--out");
+    if (!said("--out")) o.out = o.resume;
+    if (said("--resume") && o.out != o.resume)
+      throw CLI::ValidationError("--resume", "a fit goes on where it is: leave out --out, or name the same directory");
   });
   c.footer(
       "Examples:\n"
@@ -72,7 +81,8 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       "  lehr fit models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting --anneal auto --out "
       "out/gmm\n"
       "  lehr show out/lda beta\n"
-      "Ctrl-C finishes the sweep and writes what was found by then. docs/fitting.md has the formats.");
+      "Ctrl-C finishes the sweep, writes what was found by then and says how to go on. docs/fitting.md has the "
+      "formats.");
 }
 
 }  // namespace lehr::commands

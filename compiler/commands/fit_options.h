@@ -10,12 +10,13 @@
 namespace lehr::commands {
 
 struct FitArguments {
-  std::string model, out, init, method = "cavi", command;
+  std::string model, out, resume, init, method = "cavi", command;
   std::vector<std::string> data;
   SettingTexts settings;
   FitOptions fit;                       // without `start` and `init`, which are in `init` here
   std::vector<std::string> test;        // bindings of held-out data
   std::int64_t test_every = 0;          // sweeps or steps; 0: at the end alone
+  std::int64_t checkpoint_every = 0;    // sweeps or steps; 0: at an interrupt alone
   std::int64_t predictive = 1'000'000;  // numbers of each kind in draws.nc; 0: neither kind
   bool quiet = false, interpret = false;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <csignal>
 
@@ -55,6 +56,59 @@ TracedRun failed_start(const FitArguments& o, std::uint64_t restart, const std::
   return run;
 }
 
+template <class T>
+bool same_bits(T a, T b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+/// Notes down the sweeps of a run.
+class Sweeps {
+ public:
+  Sweeps(const Fitting& fitting, Recording& x, const std::vector<TracedRun>& finished, TracedRun& run, Trace trace,
+         Progress& progress)
+      : fitting_(fitting), x_(x), finished_(finished), run_(run), trace_(std::move(trace)), progress_(progress) {}
+
+  /// False: the run is to stop.
+  bool add(const SweepReport& r) {
+    const bool again = x_.checkpoints.journal().replays();
+    const TraceRow row = x_.checkpoints.journal().seen([&] { return measured(r); });
+    if (row.iteration != r.iteration || !same_bits(row.elbo, r.elbo) || !same_bits(row.objective, r.objective))
+      throw OtherRun();
+    run_.trace.push_back(row);
+    if (well_) well_ = append(trace_, x_.options, row);
+    progress_.update({row.iteration, row.seconds, row.elbo, row.temperature});
+    const bool due = x_.checkpoints.is_due();
+    if (again) {
+      x_.begin = Clock::now() - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(row.seconds));
+      return true;
+    }
+    // What a method does after it was told to stop is not what goes on.
+    if (x_.stopped) return false;
+    x_.stopped = signalled != 0;
+    if (well_ && (x_.stopped || due)) well_ = x_.checkpoints.write(fitting_.instance().engine(), finished_, run_);
+    return !x_.stopped && well_;
+  }
+  const Result<bool>& well() const { return well_; }
+
+ private:
+  TraceRow measured(const SweepReport& r) {
+    TraceRow row{r.iteration, seconds_since(x_.begin), r.elbo, r.temperature, r.objective};
+    if (!x_.test || x_.options.test_every == 0 || r.iteration % x_.options.test_every != 0) return row;
+    const Result<double> score = held_out(*x_.test, fitting_.instance());
+    if (score) row.held_out = *score;
+    else if (score.error().code != ExitCode::numerical) well_ = score.error();
+    return row;
+  }
+
+  const Fitting& fitting_;
+  Recording& x_;
+  const std::vector<TracedRun>& finished_;
+  TracedRun& run_;
+  Trace trace_;
+  Progress& progress_;
+  Result<bool> well_ = true;
+};
+
 }  // namespace
 
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
@@ -64,8 +118,6 @@ void catch_interrupts() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
 }
-
-bool interrupted() { return signalled != 0; }
 
 Error numerical_error(const FitArguments& o, std::string text) {
   return {ExitCode::numerical,
@@ -104,8 +156,9 @@ std::optional<Caution> stopped_early(const FitArguments& o, TracedRun& best) {
   return out;
 }
 
-Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t restart) {
+Result<TracedRun> run_once(Fitting& fitting, Recording& x, const std::vector<TracedRun>& finished) {
   const FitArguments& o = x.options;
+  const std::uint64_t restart = finished.size();
   Result<FitRun> started = fitting.start(restart);
   if (!started && started.error().code == ExitCode::numerical) return failed_start(o, restart, started.error().text);
   if (!started) return started.error();
@@ -119,21 +172,15 @@ Result<TracedRun> run_once(Fitting& fitting, const Recording& x, std::uint64_t r
   if (several && !progress_options.bar) progress_options.quiet = true;
   Progress progress(stderr, progress_options, fitting.most_iterations());
 
-  Result<bool> well = true;
-  fitting.run(run, [&](const SweepReport& r) {
-    run.trace.push_back({r.iteration, seconds_since(x.begin), r.elbo, r.temperature, r.objective});
-    if (x.test && o.test_every > 0 && r.iteration % o.test_every == 0) {
-      const Result<double> score = held_out(*x.test, fitting.instance());
-      if (score) run.trace.back().held_out = *score;
-      else if (score.error().code != ExitCode::numerical) well = score.error();
-    }
-    if (well) well = append(*trace, o, run.trace.back());
-    progress.update({r.iteration, run.trace.back().seconds, r.elbo, r.temperature});
-    return !interrupted() && well;
-  });
-  if (!well) return well.error();
+  Sweeps sweeps(fitting, x, finished, run, std::move(*trace), progress);
+  x.checkpoints.put_draws(run);
+  fitting.run(
+      run, [&](const SweepReport& r) { return sweeps.add(r); }, &x.checkpoints.journal());
+  if (!sweeps.well()) return sweeps.well().error();
   progress.finish();
-  if (x.test && run.outcome.status != Status::numerical_failure) {
+  const bool before = x.checkpoints.journal().replays();
+  if (before) x.checkpoints.put_results(run);
+  if (x.test && !before && run.outcome.status != Status::numerical_failure) {
     const Result<double> score = held_out(*x.test, fitting.instance());
     if (score) run.held_out = *score;
     else tell("{}: warning: no held-out score: {}\n", o.model, score.error().text);

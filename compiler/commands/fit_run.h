@@ -3,6 +3,7 @@
 #include <chrono>
 #include <vector>
 
+#include "compiler/commands/checkpoint.h"
 #include "compiler/commands/fit_options.h"
 #include "compiler/fitting/fit_summary.h"
 #include "compiler/fitting/fitting.h"
@@ -17,7 +18,9 @@ double seconds_since(Clock::time_point t);
 struct Recording {
   const FitArguments& options;
   HeldOut* test = nullptr;  // of --test
-  Clock::time_point begin;
+  Checkpoints& checkpoints;
+  Clock::time_point& begin;  // of a fit that goes on: as long ago as it was when it was interrupted
+  bool stopped = false;      // by the user, after a checkpoint
 };
 
 /// As warnings, to stderr.
@@ -27,8 +30,8 @@ void show(const FitArguments& options, const std::vector<Caution>& cautions);
 /// nothing of runs that ended otherwise or were to do no sweep.
 std::optional<Caution> stopped_early(const FitArguments& options, TracedRun& best);
 
-/// Its trace replaces that of an earlier run.
-Result<TracedRun> run_once(Fitting& fitting, const Recording& recording, std::uint64_t restart);
+/// The run after these, which are finished. Its trace replaces that of an earlier run.
+Result<TracedRun> run_once(Fitting& fitting, Recording& recording, const std::vector<TracedRun>& finished);
 
 /// The trace on disk is that of the last run: the best one's takes its place.
 Result<bool> rewrite_trace(const FitArguments& options, const TracedRun& run);
@@ -37,6 +40,5 @@ Error numerical_error(const FitArguments& options, std::string text);
 
 /// SIGINT and SIGTERM end the run after its sweep, and everything is written; a second signal ends the program at once.
 void catch_interrupts();
-bool interrupted();
 
 }  // namespace lehr::commands

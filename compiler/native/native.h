@@ -45,6 +45,9 @@ struct Refusal {
 };
 std::optional<Refusal> refusal(const Options& options);
 
+/// Of what code for this machine depends on besides the program: this compiler, and the processor.
+std::string fingerprint();
+
 /// LLVM's text of the program, after optimisation unless `level` is 0.
 std::string llvm_text(const loops::Program& program, const Options& options = {});
 

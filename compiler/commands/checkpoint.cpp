@@ -1,0 +1,217 @@
+#include "compiler/commands/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "compiler/commands/commands.h"
+#include "compiler/native/native.h"
+#include "compiler/options/fit_settings.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/zip.h"
+
+namespace lehr {
+
+template <class Archive>
+void fields(Archive& a, NamedArray& x) {
+  a(x.name, x.shape, x.values, x.integer);
+}
+
+template <class Archive>
+void fields(Archive& a, PredictiveDraws& x) {
+  a(x.draws, x.log_likelihood, x.replicated, x.problem);
+}
+
+template <class Archive>
+void fields(Archive& a, Coupled& x) {
+  a(x.first, x.second, x.correlation, x.guide);
+}
+
+/// What going through the run once more does not give.
+template <class Archive>
+void fields(Archive& a, TracedRun& run) {
+  a(run.outcome.status, run.outcome.failure, run.posterior, run.symmetric, run.coupled, run.held_out);
+  bool draws = std::holds_alternative<GibbsReport>(run.report);
+  a(draws);
+  if (!draws) return;
+  if (!std::holds_alternative<GibbsReport>(run.report)) run.report = GibbsReport();
+  auto& to = std::get<GibbsReport>(run.report);
+  a(to.draws, to.log_joint, to.predictive);
+}
+
+namespace commands {
+namespace {
+
+constexpr std::string_view kMagic = "lehr checkpoint\n";
+
+std::string_view bytes_of(const std::vector<double>& x) {
+  return {reinterpret_cast<const char*>(x.data()), x.size() * sizeof(double)};
+}
+
+std::string digest(std::string_view bytes) {
+  return fmt::format("{} bytes, CRC {:08x}", bytes.size(), checksum(bytes));
+}
+
+std::string digest_of(const std::vector<NamedArray>& arrays) {
+  std::string all;
+  for (const NamedArray& a : arrays)
+    all += a.name + digest(bytes_of(a.values));
+  return digest(all);
+}
+
+/// Temperatures that were read from a file.
+std::string listed(const Method& method) {
+  return std::visit(
+      [](const auto& m) -> std::string {
+        if constexpr (requires { m.options.annealing; }) return digest(bytes_of(m.options.annealing.listed));
+        else return "";
+      },
+      method);
+}
+
+std::string digest_of(const BoundData& data) {
+  std::string sizes;
+  Writer{sizes}(data.constants, data.sizes, data.offsets);
+  std::string all = digest(sizes);
+  for (const std::vector<BoundArray>* arrays : {&data.givens, &data.observed}) {
+    for (const BoundArray& a : *arrays)
+      all += digest(bytes_of(a.values));
+  }
+  return digest(all);
+}
+
+std::string differences(const Identity& was, const Identity& is) {
+  std::vector<std::string> out;
+  for (const auto& [what, now] : is) {
+    const auto before = was.find(what);
+    if (before != was.end() && before->second == now) continue;
+    const bool told = what.starts_with("--") && before != was.end();
+    out.push_back(told ? fmt::format("{} was '{}' and is '{}'", what, before->second, now) : "another " + what);
+  }
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+}  // namespace
+
+Identity identity_of(const FitArguments& o, const std::string& model_text, const FitSettings& settings) {
+  Identity out;
+  out["model"] = digest(model_text);
+  out["--method"] = o.method;
+  for (const FitNumber& n : fit_numbers()) {
+    if (n.option == "threads") continue;
+    const auto text = [&](auto member) { return fmt::format("{}", o.fit.*member); };
+    out["--" + std::string(n.option.substr(0, n.option.find(',')))] = std::visit(text, n.to);
+  }
+  const auto flag = [](bool given) { return given ? "given" : "not given"; };
+  out["--adaptive"] = flag(o.fit.adaptive);
+  out["--replacement"] = flag(o.fit.replacement);
+  out["--save-locals"] = flag(o.fit.save_locals);
+  out["--interpret"] = flag(o.interpret);
+  out["--search"] = o.fit.search;
+  out["--anneal"] = o.fit.anneal;
+  out["temperatures of --anneal"] = listed(settings.method);
+  out["--temper"] = o.fit.temper;
+  out["--init"] = o.init;
+  out["start in --init"] = digest_of(settings.after ? settings.after->posterior : settings.init);
+  out["--predictive"] = fmt::format("{}", o.predictive);
+  out["--test"] = fmt::format("{}", fmt::join(o.test, " "));
+  out["--test-every"] = fmt::format("{}", o.test_every);
+  return out;
+}
+
+Checkpoints::Checkpoints(const FitArguments& options, Identity identity, const BoundData& data)
+    : options_(options), identity_(std::move(identity)), data_(data) {}
+
+Identity Checkpoints::identity() const {
+  Identity out = identity_;
+  const char* const without = std::getenv("LEHR_NO_OPT");
+  out["program"] = fmt::format("{} {} {}", LEHR_VERSION, native::fingerprint(), without ? without : "");
+  out["data"] = digest_of(data_);
+  return out;
+}
+
+Result<bool> Checkpoints::resume() {
+  const auto wrong = [&](std::string text, std::vector<std::string> notes) {
+    return Error{ExitCode::data, path(), std::move(text), std::move(notes)};
+  };
+  std::error_code ignored;
+  if (!std::filesystem::exists(path(), ignored)) {
+    return wrong("there is nothing to go on from",
+                 {"a fit that has ended by itself leaves no checkpoint; without --resume it begins again"});
+  }
+  const Result<std::string> bytes = read_file(path());
+  if (!bytes) return bytes.error();
+  std::string_view body = *bytes;
+  std::uint32_t crc = 0;
+  const bool whole = body.starts_with(kMagic) && body.size() >= kMagic.size() + sizeof crc;
+  if (whole) {
+    Reader(body.substr(body.size() - sizeof crc))(crc);
+    body.remove_suffix(sizeof crc);
+  }
+  if (!whole || checksum(body) != crc) return wrong("not a checkpoint, or a damaged one", {});
+  Reader from(body.substr(kMagic.size()));
+  const auto was = from.take<Identity>();
+  const auto command = from.take<std::string>();
+  if (const std::string other = differences(was, identity()); !other.empty())
+    return wrong("the checkpoint is of another fit: " + other, {"what goes on from it is `" + command + "`"});
+  Journal::Past past;
+  from(past, runs_);
+  journal_ = Journal(std::move(past));
+  return true;
+}
+
+void Checkpoints::put_draws(TracedRun& run) {
+  if (run.restart >= runs_.size()) return;
+  auto* had = std::get_if<GibbsReport>(&runs_[run.restart].report);
+  auto* has = std::get_if<GibbsReport>(&run.report);
+  if (!had || !has) return;
+  has->draws = std::move(had->draws);
+  has->log_joint = std::move(had->log_joint);
+  has->predictive = std::move(had->predictive);
+}
+
+void Checkpoints::put_results(TracedRun& run) {
+  if (run.restart >= runs_.size()) throw OtherRun();
+  TracedRun& had = runs_[run.restart];
+  run.outcome.status = had.outcome.status;
+  run.outcome.failure = had.outcome.failure;
+  run.posterior = std::move(had.posterior);
+  run.symmetric = std::move(had.symmetric);
+  run.coupled = std::move(had.coupled);
+  run.held_out = had.held_out;
+}
+
+bool Checkpoints::is_due() {
+  ++sweeps_;
+  return options_.checkpoint_every > 0 && sweeps_ % options_.checkpoint_every == 0;
+}
+
+Result<bool> Checkpoints::write(const Engine& engine, const std::vector<TracedRun>& finished,
+                                const TracedRun& now) const {
+  std::string bytes(kMagic);
+  Writer to(bytes);
+  to(identity(), command(), journal_.past(engine.memory()), finished.size() + 1);
+  for (const TracedRun& run : finished)
+    to(run);
+  to(now);
+  const std::uint32_t crc = checksum(bytes);
+  bytes.append(reinterpret_cast<const char*>(&crc), sizeof crc);
+  return write_file(path(), bytes);
+}
+
+void Checkpoints::remove() const {
+  std::error_code ignored;
+  std::filesystem::remove(path(), ignored);
+}
+
+std::string Checkpoints::command() const {
+  if (!options_.resume.empty()) return options_.command;
+  const char* const words[] = {"--resume", options_.out.c_str()};
+  return options_.command + " " + command_line(2, words);
+}
+
+}  // namespace commands
+}  // namespace lehr

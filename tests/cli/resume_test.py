@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Fits that were interrupted, or killed, at random moments and go on with --resume end with the bits of those that were not.
+
+usage: resume_test.py LEHR [MOMENTS [METHOD ...]]; MOMENTS of each method and signal, 1 without
+"""
+import json
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+LEHR = os.path.abspath(sys.argv[1])
+MOMENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+R = random.Random(5)
+FAITHFUL = ["--data", "x=models/data/faithful.csv:eruptions,waiting"]
+GMM = ["models/gmm.lehr", *FAITHFUL, "--set", "K=5"]
+TOPICS = ["models/lda.lehr", "--data", "w=models/data/kos.ldac.gz"]
+SVI = [*GMM, "--method", "svi", "--batch-size", "50", "--epochs", "300"]
+GIBBS = [*GMM, "--method", "gibbs", "--chains", "2", "--warmup", "100", "--draws"]
+METHODS = {
+    "search": GMM,
+    "full search": [*GMM, "--search", "full"],
+    "cavi": [*GMM, "--search", "none", "--tol", "0", "--max-iter", "2000"],
+    "leaps": [*GMM, "--search", "none", "--tol", "1e-12", "--seed", "3"],
+    "restarts": [*GMM, "--restarts", "20", "--tol", "1e-10"],
+    "held out": [*GMM, "--search", "none", "--test", *FAITHFUL[1:], "--test-every", "5"],
+    "annealed": [*GMM, "--anneal", "linear:from=10,over=900", "--max-iter", "1200", "--tol", "0"],
+    "stochastic": [*GMM, "--anneal", "stochastic:rho=0.25,over=400", "--max-iter", "600", "--tol", "0"],
+    "automatic": [*GMM, "--anneal", "auto:full"],
+    "tempered": [*GMM, "--temper", "global:max=10,levels=20,normaliser=posterior", "--max-iter", "300"],
+    "tempered items": [*GMM, "--temper", "local:max=3", "--max-iter", "100"],
+    "parts": [*TOPICS, "--set", "K=3", "--anneal", "linear:from=2,over=15", "--parts", "3", "--max-iter", "20"],
+    "svi": SVI,
+    "svi in a window": [*TOPICS, "--set", "K=3", "--method", "svi", "--batch-size", "50", "--epochs", "2"],
+    "adaptive svi": [*SVI, "--adaptive", "--replacement"],
+    "automatic svi": [*SVI, "--anneal", "auto"],
+    "tempered svi": [*GMM, "--method", "svi", "--batch-size", "50", "--epochs", "50", "--temper", "local:max=3"],
+    "gibbs": [*GIBBS, "400"],
+    "tempered gibbs": [*GIBBS, "60", "--temper", "global:levels=6"],
+    "exact": ["models/spin_system.lehr", "--data", "models/data/spin_glass.json", "--method", "exact", "--draws", "100"],
+}
+QUICK = ["search", "cavi", "restarts", "annealed", "automatic", "tempered", "tempered items", "svi", "adaptive svi", "gibbs"]
+
+
+def rows(out):
+    with open(f"{out}/trace.csv") as f:
+        text = f.read()
+    assert text.endswith("\n"), "half a row"
+    return [line.split(",") for line in text.splitlines()[1:]]
+
+
+def contents(out):
+    """All that a fit writes but times and its command."""
+    with np.load(f"{out}/posterior.npz") as q:
+        found = {k: q[k].tobytes() for k in sorted(q.files)}
+    for name in sorted(os.listdir(out)):
+        if name.startswith("draws_") or name == "summary.csv":
+            with open(f"{out}/{name}", "rb") as f:
+                found[name] = f.read()
+    with open(f"{out}/fit.json") as f:
+        found["fit.json"] = {k: v for k, v in json.load(f).items() if k not in ("command", "seconds", "files")}
+    found["trace"] = [(r[0], r[2:]) for r in rows(out)]
+    return found
+
+
+def begun(out):
+    try:
+        return len(rows(out))
+    except (OSError, AssertionError):
+        return 0
+
+
+def stop(command, out, number, after):
+    """Runs until so many sweeps are on disk, and a little longer. Whether it was stopped, and what it said."""
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while running.poll() is None and begun(out) < after:
+        time.sleep(0.001)
+    time.sleep(R.random() * 0.01)
+    running.send_signal(number)
+    said = running.communicate(timeout=300)[1]
+    assert running.returncode in (0, -number), (command, running.returncode, said)
+    return running.returncode == -number or "interrupted after" in said, said
+
+
+def go_on(command, out, number, whole, every):
+    """Stopped up to three times. How often it was, with a checkpoint."""
+    first, stops, earlier = command, 0, [[]]
+    for _ in range(3):
+        stopped, said = stop(command, out, number, R.randrange(min(len(earlier[-1]) + 1, whole), whole + 1))
+        there = os.path.exists(f"{out}/checkpoint.bin")
+        if not stopped or (os.path.exists(f"{out}/fit.json") and not there):  # it had ended by itself
+            return stops
+        if "it goes on with" in said:
+            command = [LEHR, *shlex.split(said.split("it goes on with `")[1].split("`")[0])[1:]]
+        elif there:
+            command = [*first, "--resume", out]
+        stops += "--resume" in command
+        earlier.append(rows(out) if os.path.exists(f"{out}/trace.csv") else [])
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, (command, done.stderr)
+    if "--resume" in command and "--restarts" not in command and "--chains" not in command:
+        # Rows from before the checkpoint have their times; those after it were made again.
+        lost = [r for r in earlier[-1] if r not in rows(out)]
+        assert number == signal.SIGINT or len(lost) <= every, (command, len(lost))
+    return stops
+
+
+def check(name, number, tmp):
+    out = os.path.join(tmp, "fit")
+    command = [LEHR, "fit", *METHODS[name], "--quiet", "--out"]
+    done = subprocess.run([*command, f"{tmp}/whole"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    whole, stops = contents(f"{tmp}/whole"), 0
+    for moment in range(MOMENTS):
+        subprocess.run(["rm", "-rf", out], check=True)
+        every = R.randrange(1, 2 + len(whole["trace"]) // 10)
+        often = ["--checkpoint-every", str(every)] if number == signal.SIGKILL or moment % 2 else []
+        stops += go_on([*command, out, *often], out, number, len(whole["trace"]), every)
+        found = contents(out)
+        assert found == whole, (name, number, [k for k in whole if found.get(k) != whole[k]])
+        assert not [f for f in os.listdir(out) if f.startswith("checkpoint")], os.listdir(out)
+    return stops
+
+
+def refusals(tmp):
+    out = f"{tmp}/refused"
+    fit = [LEHR, "fit", *METHODS["cavi"], "--quiet", "--out", out]
+    assert stop(fit, out, signal.SIGINT, 5)[0]
+
+    def refused(expected, *options, was="", now=""):
+        command = [now if word == was else word for word in fit] + ["--resume", out, *options]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 4 and expected in done.stderr, (expected, done.returncode, done.stderr)
+
+    refused("--seed was '1' and is '2'", "--seed", "2")
+    refused("another data", was=FAITHFUL[1], now="x=models/data/faithful.csv:waiting,eruptions")
+    refused("--anneal was '' and is 'linear:from=2,over=5'", "--anneal", "linear:from=2,over=5")
+    with open("models/gmm.lehr") as model, open(f"{tmp}/gmm.lehr", "w") as other:
+        other.write(model.read() + "\n// as it was\n")
+    refused("another model", was=fit[2], now=f"{tmp}/gmm.lehr")
+    done = subprocess.run([*fit, "--resume", f"{tmp}/elsewhere"], capture_output=True, text=True)
+    assert done.returncode == 2 and "name the same directory" in done.stderr, done.stderr
+    with open(f"{out}/checkpoint.bin", "r+b") as f:
+        f.seek(2000)
+        byte = f.read(1)
+        f.seek(2000)
+        f.write(bytes([byte[0] ^ 1]))
+    refused("not a checkpoint, or a damaged one")
+    os.remove(f"{out}/checkpoint.bin")
+    refused("there is nothing to go on from")
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    refusals(tmp)
+    for name in sys.argv[3:] or (METHODS if len(sys.argv) > 2 else QUICK):
+        for number in (signal.SIGINT, signal.SIGKILL):
+            print(f"ok {name}, {number.name}: stopped {check(name, number, tmp)} times", flush=True)
