@@ -72,10 +72,23 @@ std::string listed(const Method& method) {
       method);
 }
 
+/// What chains begin near may be the draws of the fit.
+std::string digest_of(const FitSettings& settings) {
+  if (!settings.after) return digest_of(settings.init);
+  std::string all = digest_of(settings.after->posterior);
+  for (const auto& [name, seal] : settings.after->files)
+    all += fmt::format("{}{}", name, seal.crc);
+  return digest(all);
+}
+
+std::string digest_of_sizes(const BoundData& data) {
+  std::string all;
+  Writer{all}(data.constants, data.sizes, data.offsets);
+  return digest(all);
+}
+
 std::string digest_of(const BoundData& data) {
-  std::string sizes;
-  Writer{sizes}(data.constants, data.sizes, data.offsets);
-  std::string all = digest(sizes);
+  std::string all;
   for (const std::vector<BoundArray>* arrays : {&data.givens, &data.observed}) {
     for (const BoundArray& a : *arrays)
       all += digest(bytes_of(a.values));
@@ -115,7 +128,7 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
   out["temperatures of --anneal"] = listed(settings.method);
   out["--temper"] = o.fit.temper;
   out["--init"] = o.init;
-  out["start in --init"] = digest_of(settings.after ? settings.after->posterior : settings.init);
+  out["start in --init"] = digest_of(settings);
   out["--predictive"] = fmt::format("{}", o.predictive);
   out["--test"] = fmt::format("{}", fmt::join(o.test, " "));
   out["--test-every"] = fmt::format("{}", o.test_every);
@@ -129,6 +142,7 @@ Identity Checkpoints::identity() const {
   Identity out = identity_;
   const char* const without = std::getenv("LEHR_NO_OPT");
   out["program"] = fmt::format("{} {} {}", LEHR_VERSION, native::fingerprint(), without ? without : "");
+  out["constant or size"] = digest_of_sizes(data_);
   out["data"] = digest_of(data_);
   return out;
 }
@@ -152,14 +166,18 @@ Result<bool> Checkpoints::resume() {
     body.remove_suffix(sizeof crc);
   }
   if (!whole || checksum(body) != crc) return wrong("not a checkpoint, or a damaged one", {});
-  Reader from(body.substr(kMagic.size()));
-  const auto was = from.take<Identity>();
-  const auto command = from.take<std::string>();
-  if (const std::string other = differences(was, identity()); !other.empty())
-    return wrong("the checkpoint is of another fit: " + other, {"what goes on from it is `" + command + "`"});
-  Journal::Past past;
-  from(past, runs_);
-  journal_ = Journal(std::move(past));
+  try {
+    Reader from(body.substr(kMagic.size()));
+    const auto was = from.take<Identity>();
+    const auto command = from.take<std::string>();
+    if (const std::string other = differences(was, identity()); !other.empty())
+      return wrong("the checkpoint is of another fit: " + other, {"what goes on from it is `" + command + "`"});
+    Journal::Past past;
+    from(past, runs_);
+    journal_ = Journal(std::move(past));
+  } catch (const std::out_of_range&) {
+    return wrong("a checkpoint of another program", {});
+  }
   return true;
 }
 

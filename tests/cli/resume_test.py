@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +27,10 @@ GIBBS = [*GMM, "--method", "gibbs", "--chains", "2", "--warmup", "100", "--draws
 METHODS = {
     "search": GMM,
     "full search": [*GMM, "--search", "full"],
+    "search of blocks": ["models/stochastic_block_model.lehr", "--data", "models/data/karate.csv"],
+    "search of chains": ["models/markov_switching.lehr", "--data", "models/data/us_gnp_gaps.csv", "--save-locals"],
+    "search of features": ["models/factorial_mixture.lehr", "--data", "x=models/data/bars.csv"],
+    "search of sticks": ["models/dirichlet_process_mixture.lehr", "--data", "x=models/data/galaxies.csv"],
     "cavi": [*GMM, "--search", "none", "--tol", "0", "--max-iter", "2000"],
     "leaps": [*GMM, "--search", "none", "--tol", "1e-12", "--seed", "3"],
     "restarts": [*GMM, "--restarts", "20", "--tol", "1e-10"],
@@ -113,12 +118,13 @@ def go_on(command, out, number, whole, every):
 
 def check(name, number, tmp):
     out = os.path.join(tmp, "fit")
+    shutil.rmtree(f"{tmp}/whole", ignore_errors=True)
     command = [LEHR, "fit", *METHODS[name], "--quiet", "--out"]
     done = subprocess.run([*command, f"{tmp}/whole"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     whole, stops = contents(f"{tmp}/whole"), 0
     for moment in range(MOMENTS):
-        subprocess.run(["rm", "-rf", out], check=True)
+        shutil.rmtree(out, ignore_errors=True)
         every = R.randrange(1, 2 + len(whole["trace"]) // 10)
         often = ["--checkpoint-every", str(every)] if number == signal.SIGKILL or moment % 2 else []
         stops += go_on([*command, out, *often], out, number, len(whole["trace"]), every)
@@ -140,6 +146,7 @@ def refusals(tmp):
 
     refused("--seed was '1' and is '2'", "--seed", "2")
     refused("another data", was=FAITHFUL[1], now="x=models/data/faithful.csv:waiting,eruptions")
+    refused("another constant or size", was="K=5", now="K=4")
     refused("--anneal was '' and is 'linear:from=2,over=5'", "--anneal", "linear:from=2,over=5")
     with open("models/gmm.lehr") as model, open(f"{tmp}/gmm.lehr", "w") as other:
         other.write(model.read() + "\n// as it was\n")
