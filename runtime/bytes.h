@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -18,8 +19,9 @@
 
 namespace lehr {
 
+/// What points elsewhere is not.
 template <class T>
-concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::ranges::view<T>;
 
 /// Appends to these.
 class Writer {

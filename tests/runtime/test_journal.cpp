@@ -1,0 +1,93 @@
+// Values as bytes, and a run that goes on from what its journal has.
+#include <catch2/catch.hpp>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "runtime/methods/journal.h"
+
+using namespace lehr;
+
+namespace {
+
+/// A walk whose steps are costly: as many as were made are counted. It keeps where it was highest.
+std::vector<double> walk(Journal& journal, int steps, int& made, std::string* memory, Journal::Past* past, int stop) {
+  double at = 0;
+  std::shared_ptr<Arrays> best;
+  double highest = -std::numeric_limits<double>::infinity();
+  journal.arrived = [&](const std::string& m) { at = std::stod(m); };
+  for (int k = 0; k < steps; ++k) {
+    const double height = journal.seen([&] {
+      ++made;
+      at += k % 3 == 0 ? 1.5 : -0.5;
+      return at;
+    });
+    if (height > highest) {
+      highest = height;
+      best = journal.held([&] { return Arrays{{at, static_cast<double>(k)}}; });
+    }
+    if (k == stop) *past = journal.past(*memory = std::to_string(at));
+  }
+  return {at, highest, (*best)[0][0], (*best)[0][1]};
+}
+
+}  // namespace
+
+TEST_CASE("a run goes on from its journal without the work") {
+  for (const int stop : {0, 1, 5, 8}) {
+    INFO("after " << stop);
+    Journal whole;
+    Journal::Past past;
+    std::string memory, bytes;
+    int made = 0;
+    const std::vector<double> want = walk(whole, 10, made, &memory, &past, stop);
+    CHECK(made == 10);
+    CHECK(past.kept.size() == 1);
+    Writer{bytes}(past);
+    Journal again(Reader(bytes).take<Journal::Past>());
+    made = 0;
+    CHECK(walk(again, 10, made, &memory, &past, -1) == want);
+    CHECK(made == 9 - stop);
+    CHECK_FALSE(again.replays());
+  }
+}
+
+TEST_CASE("what is asked for within what is seen is part of it") {
+  Journal first;
+  const auto ask = [](Journal& j) { return j.seen([&] { return 1 + j.seen([] { return 2; }); }); };
+  CHECK(ask(first) == 3);
+  Journal again(first.past(""));
+  CHECK(ask(again) == 3);
+  CHECK_FALSE(again.replays());
+}
+
+TEST_CASE("another run than the journal's is noticed") {
+  Journal first;
+  first.seen([] { return 1; });
+  Journal again(first.past(""));
+  CHECK_THROWS_AS(again.seen([] { return std::vector<double>{1, 2}; }), OtherRun);
+}
+
+TEST_CASE("values are bytes and back, and bytes that are missing are noticed") {
+  const std::vector<std::string> words{"", "one", std::string("a\0b", 3)};
+  const std::map<std::string, Arrays> arrays{{"x", {{1, 2}, {}}}, {"y", {}}};
+  std::string bytes;
+  Writer{bytes}(words, arrays, 7, true);
+  Reader from(bytes);
+  CHECK(from.take<std::vector<std::string>>() == words);
+  CHECK(from.take<std::map<std::string, Arrays>>() == arrays);
+  CHECK(from.take<int>() == 7);
+  CHECK(from.take<bool>());
+  CHECK(from.left() == 0);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    Reader cut(std::string_view(bytes).substr(0, length));
+    const auto read = [&] {
+      cut.take<std::vector<std::string>>();
+      cut.take<std::map<std::string, Arrays>>();
+      cut.take<int>();
+      cut.take<bool>();
+    };
+    REQUIRE_THROWS_AS(read(), std::out_of_range);
+  }
+}
