@@ -1,5 +1,4 @@
 # What `cmake --install` puts where. Two components: what runs, and what is needed to build programs with it.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(runtime COMPONENT runtime)
 set(development COMPONENT development)
@@ -10,6 +9,7 @@ set_target_properties(lehr PROPERTIES EXPORT_NAME compiler)
 install(TARGETS lehr EXPORT LehrTargets RUNTIME ${runtime})
 install(TARGETS liblehr EXPORT LehrTargets LIBRARY ${runtime} NAMELINK_COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS lehr_generator LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${runtime})
 install(TARGETS lehr_search ARCHIVE ${development})
 install(FILES runtime/search/search.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
 install(FILES compiler/library/lehr.h compiler/library/lehr_c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})

@@ -1,4 +1,5 @@
-// Loops -> machine code through LLVM. The only door to this rung: no LLVM type appears here.
+// Loops -> machine code through LLVM. The only door to this rung: no LLVM type appears here, and LLVM is loaded when
+// code is made for the first time: not for what was kept of earlier times.
 // Every function of a program becomes one C function of type lehr_function (runtime/abi.h), re-entrant, that
 // calls nothing but memset. Errors here are errors of the compiler and throw std::runtime_error.
 #pragma once
@@ -45,7 +46,8 @@ struct Refusal {
 };
 std::optional<Refusal> refusal(const Options& options);
 
-/// Of what code for this machine depends on besides the program: this compiler, and the processor.
+/// Of what code for this machine depends on besides the program: this compiler, and the processor; empty where that
+/// cannot be told from others.
 std::string fingerprint();
 
 /// LLVM's text of the program, after optimisation unless `level` is 0.
@@ -69,10 +71,6 @@ class Jit {
 
   /// By the name in the program (without prefix); nullptr when there is none.
   lehr_function function(const std::string& name) const;
-
-  /// CPU seconds this thread spent in the optimiser and in code generation.
-  double optimise_seconds() const;
-  double codegen_seconds() const;
 
  private:
   struct Impl;

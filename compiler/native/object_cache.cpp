@@ -1,17 +1,15 @@
 #include "compiler/native/object_cache.h"
 
-#include <elf.h>
-#include <link.h>
-#include <llvm/ADT/StringExtras.h>
-#include <llvm/Config/llvm-config.h>
-#include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/SHA256.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/uuid/name_generator_sha1.hpp>
+#include <boost/uuid/nil_generator.hpp>
+#include <boost/uuid/uuid_io.hpp>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <vector>
 
 namespace lehr::native {
@@ -19,57 +17,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kDigest = 64;  // characters
-
-std::string digest(const std::vector<std::string_view>& parts) {
-  llvm::SHA256 sum;
-  for (const std::string_view part : parts) {
-    sum.update(std::to_string(part.size()) + ":");
-    sum.update(llvm::StringRef(part.data(), part.size()));
-  }
-  return llvm::toHex(sum.final(), true);
+/// Of names and of contents: collisions are not looked for by anyone.
+std::string digest(std::initializer_list<std::string_view> parts) {
+  std::string all;
+  for (const std::string_view part : parts)
+    all.append(std::to_string(part.size())).append(":").append(part);
+  return boost::uuids::to_string(boost::uuids::name_generator_sha1(boost::uuids::nil_uuid())(all));
 }
 
-struct Self {
-  std::uintptr_t address;
-  std::string build_id;
-};
+constexpr std::size_t kDigest = 36;  // characters
 
-/// The note that the linker leaves in the file that has this code.
-int look_for_build_id(dl_phdr_info* info, std::size_t, void* data) {
-  auto& self = *static_cast<Self*>(data);
-  bool is_here = false;
-  for (int k = 0; k < info->dlpi_phnum; ++k) {
-    const auto& h = info->dlpi_phdr[k];
-    const std::uintptr_t begin = info->dlpi_addr + h.p_vaddr;
-    is_here = is_here || (h.p_type == PT_LOAD && self.address >= begin && self.address < begin + h.p_memsz);
+/// What the kernel tells of the first processor that code depends on; empty where it tells nothing.
+std::string processor() {
+  constexpr std::string_view kFields[] = {"vendor_id",       "cpu family",  "model",    "stepping", "flags",
+                                          "CPU implementer", "CPU variant", "CPU part", "Features"};
+  std::ifstream file("/proc/cpuinfo");
+  std::string out;
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const std::string_view field = std::string_view(line).substr(0, line.find_first_of("\t:"));
+    if (std::ranges::find(kFields, field) != std::end(kFields)) out += line + "\n";
   }
-  if (!is_here) return 0;
-  for (int k = 0; k < info->dlpi_phnum; ++k) {
-    const auto& h = info->dlpi_phdr[k];
-    if (h.p_type != PT_NOTE) continue;
-    const char* at = reinterpret_cast<const char*>(info->dlpi_addr + h.p_vaddr);
-    const char* const end = at + h.p_memsz;
-    while (at + sizeof(ElfW(Nhdr)) <= end) {
-      ElfW(Nhdr) note;
-      std::memcpy(&note, at, sizeof(note));
-      const char* const name = at + sizeof(note);
-      const char* const value = name + (note.n_namesz + 3) / 4 * 4;
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0)
-        self.build_id.assign(value, note.n_descsz);
-      at = value + (note.n_descsz + 3) / 4 * 4;
-    }
-  }
-  return 1;
-}
-
-const std::string& build_id() {
-  static const std::string id = [] {
-    Self self{reinterpret_cast<std::uintptr_t>(&look_for_build_id), {}};
-    dl_iterate_phdr(look_for_build_id, &self);
-    return self.build_id;
-  }();
-  return id;
+  return out;
 }
 
 std::string folder_of_user() {
@@ -82,23 +50,23 @@ std::string folder_of_user() {
 
 }  // namespace
 
+std::string ObjectCache::path_of(const std::string& key) const { return folder_ + "/" + key + ".code"; }
+
 ObjectCache ObjectCache::of_user(std::uintmax_t most_bytes) { return {folder_of_user(), most_bytes}; }
 
 std::string ObjectCache::key(std::initializer_list<std::string_view> parts) const {
-  if (folder_.empty() || build_id().empty()) return "";
-  std::vector<std::string_view> all{build_id(), LLVM_VERSION_STRING};
-  all.insert(all.end(), parts);
-  return digest(all);
+  const std::string machine = folder_.empty() ? "" : processor();
+  return machine.empty() ? "" : digest({generator_digest(), machine, digest(parts)});
 }
 
 std::optional<std::string> ObjectCache::find(const std::string& key) const {
   if (key.empty()) return std::nullopt;
-  const fs::path path = fs::path(folder_) / (key + ".o");
-  const auto file = llvm::MemoryBuffer::getFile(path.string(), false, false);
-  if (!file || (*file)->getBufferSize() <= kDigest) return std::nullopt;
-  const llvm::StringRef bytes = (*file)->getBuffer();
-  std::string object = bytes.substr(kDigest).str();
-  if (bytes.take_front(kDigest) != digest({object})) return std::nullopt;
+  const fs::path path = path_of(key);
+  std::ifstream file(path, std::ios::binary);
+  std::string object(std::istreambuf_iterator<char>(file), {});
+  if (object.size() <= kDigest || digest({std::string_view(object).substr(kDigest)}) != object.substr(0, kDigest))
+    return std::nullopt;
+  object.erase(0, kDigest);
   std::error_code ignored;
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
   return object;
@@ -117,7 +85,7 @@ void ObjectCache::keep(const std::string& key, std::string_view object) const {
   const std::string bytes = digest({object}) + std::string(object);
   const bool written = ::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
   ::close(file);
-  if (written) fs::rename(beside, fs::path(folder_) / (key + ".o"), failed);
+  if (written) fs::rename(beside, path_of(key), failed);
   if (!written || failed) fs::remove(beside, failed);
   make_room();
 }

@@ -1,4 +1,4 @@
-// Objects of programs that were compiled before, on disk: a program is compiled once on a machine.
+// Linked code of programs that were compiled before, on disk: a program is compiled once on a machine.
 //
 // They are in the folder that LEHR_CACHE names, or in `lehr` below XDG_CACHE_HOME or ~/.cache; LEHR_CACHE=off: nowhere.
 // Files are written beside their place and renamed into it, and begin with a digest of what follows, so that any number
@@ -11,6 +11,9 @@
 
 namespace lehr::native {
 
+/// Of the library that compiles.
+std::string_view generator_digest();
+
 class ObjectCache {
  public:
   /// Where the environment says; of `most_bytes` in all.
@@ -18,14 +21,15 @@ class ObjectCache {
   ObjectCache(std::string folder, std::uintmax_t most_bytes) : folder_(std::move(folder)), most_(most_bytes) {}
 
   bool is_there() const { return !folder_.empty(); }
-  /// The key of what an object is made from: these parts, and the compiler that is running; empty where there is no
-  /// cache, or the compiler cannot tell itself from others.
+  /// The key of what an object is made from: these parts, the compiler and the processor; empty where there is no
+  /// cache, or the processor cannot be told from others.
   std::string key(std::initializer_list<std::string_view> parts) const;
   std::optional<std::string> find(const std::string& key) const;
   /// Nothing is said where the folder cannot be written.
   void keep(const std::string& key, std::string_view object) const;
 
  private:
+  std::string path_of(const std::string& key) const;
   void make_room() const;
 
   std::string folder_;  // empty: none

@@ -16,7 +16,6 @@
 #include <stdexcept>
 
 #include "compiler/native/lower.h"
-#include "compiler/native/object_cache.h"
 
 namespace lehr::native {
 namespace {
@@ -87,12 +86,6 @@ std::unique_ptr<llvm::TargetMachine> make_target(const Options& options) {
       triple, cpu, host ? host_features() : "", target_options, llvm::Reloc::PIC_, std::nullopt, level));
   if (!machine) throw std::runtime_error("native: LLVM makes no code for " + triple);
   return machine;
-}
-
-std::string fingerprint() {
-  const auto target = make_target({});
-  return ObjectCache("anywhere", 0)
-      .key({target->getTargetTriple().str(), target->getTargetCPU(), target->getTargetFeatureString()});
 }
 
 std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const Options& options,

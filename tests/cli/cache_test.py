@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compiled models are kept, in the folder that LEHR_CACHE names: read again, told apart, compiled anew where they are damaged, and
-written by many processes at a time; the same numbers whichever way the code came.
+written by many processes at a time; the same numbers whichever way the code came. LLVM is loaded where something is compiled,
+and nowhere else.
 
 usage: cache_test.py LEHR
 """
@@ -37,7 +38,7 @@ def files(cache):
 def kept(cache):
     first = fit(cache)
     once = files(cache)
-    assert len(once) == 1 and all(n.endswith(".o") for n in once), list(once)
+    assert len(once) == 1 and all(n.endswith(".code") for n in once), list(once)
     assert fit(cache) == first and files(cache) == once, "compiled again"
     assert oct(os.stat(cache).st_mode & 0o777) == "0o700"
     assert fit("off") == first and fit(cache, "--no-cache") == first and files(cache) == once
@@ -74,10 +75,27 @@ def elsewhere(folder, first):
     assert fit("/dev/null/no") == first, "a folder that cannot be made"
 
 
+def loads_llvm(*command, cache="off"):
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LEHR_CACHE": cache, "LD_DEBUG": "files"})
+    assert done.returncode == 0 and "libstdc++" in done.stderr, done.stderr
+    return "libLLVM" in done.stderr
+
+
+def without_llvm(folder, cache):
+    out = os.path.join(folder, "fitted")
+    assert loads_llvm(*command(out, "--set", "K=7"), cache=cache)
+    assert not loads_llvm(*command(out, "--set", "K=7"), cache=cache)
+    for words in (["--version"], ["check", "models/lda.lehr"], ["derive", "models/lda.lehr"], ["show", out],
+                  ["emit", "models/lda.lehr", "--as", "loops"]):
+        assert not loads_llvm(LEHR, *words), words
+    assert loads_llvm(LEHR, "emit", "models/coin.lehr", "--as", "llvm")
+
+
 with tempfile.TemporaryDirectory() as folder:
     cache = os.path.join(folder, "cache")
     numbers = kept(cache)
     damaged(cache, numbers)
     by_many(folder)
     elsewhere(folder, numbers)
+    without_llvm(folder, cache)
     print("ok")

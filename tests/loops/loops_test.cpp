@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "compiler/loops/builder.h"
+#include "compiler/loops/bytes.h"
 #include "compiler/loops/interpret.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
@@ -99,6 +100,26 @@ function estep(T: f64, from: i64)
     break if 9 <= d
     total = -2
 )");
+}
+
+TEST_CASE("The bytes of a program tell it from others, its comments do not") {
+  const auto bytes = [](double number, const char* comment, bool independent, bool cold) {
+    Builder b;
+    const auto n = b.runtime_size("n");
+    const auto x = b.buffer("x", Role::output, {n});
+    const std::size_t f = b.function("f", [&] {
+      b.comment(comment);
+      b.for_each(
+          "i", n, [&](ExprId i) { b.store(x, {i}, b.f(number)); }, independent);
+    });
+    if (cold) b.mark_cold(f);
+    return loops::bytes_of(b.program());
+  };
+  const std::string one = bytes(0.1, "a", false, false);
+  CHECK(bytes(0.1, "b", false, false) == one);
+  CHECK(bytes(std::nextafter(0.1, 1), "a", false, false) != one);
+  CHECK(bytes(0.1, "a", true, false) != one);
+  CHECK(bytes(0.1, "a", false, true) != one);
 }
 
 TEST_CASE("The verifier names what is wrong") {

@@ -1,6 +1,8 @@
 // The loops that most of the time of inference is spent in must come out as vector code.
+#include <ctime>
 #include <regex>
 
+#include "compiler/native/code.h"
 #include "tests/native/harness.h"
 
 using namespace lehr;
@@ -109,6 +111,7 @@ TEST_CASE("Quadratic scores accumulate in registers") {
 }
 
 TEST_CASE("Compiling takes time for the model, not for the data, and not much") {
-  const native::Jit jit(mixture_of_words(100));
-  CHECK(jit.optimise_seconds() + jit.codegen_seconds() < 0.5);
+  const std::clock_t start = std::clock();
+  CHECK_FALSE(native::linked_code(mixture_of_words(100), {}).empty());
+  CHECK(std::clock() - start < CLOCKS_PER_SEC / 2);
 }

@@ -1,0 +1,92 @@
+// The nodes are aggregates, whose members are visited by their number: a member that is added is in the bytes.
+#include "compiler/loops/bytes.h"
+
+#include <type_traits>
+
+namespace lehr::loops {
+namespace {
+
+struct Anything {
+  template <class T>
+  operator T() const;
+};
+
+template <class T, class... Members>
+constexpr std::size_t count_members() {
+  if constexpr (requires { T{Members{}..., Anything{}}; }) return count_members<T, Members..., Anything>();
+  else return sizeof...(Members);
+}
+
+class Writer {
+ public:
+  std::string text;
+
+  template <class T>
+  void put(const T& x) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+      text.append(reinterpret_cast<const char*>(&x), sizeof(T));
+    } else {
+      static_assert(std::is_aggregate_v<T>);
+      put_members(x);
+    }
+  }
+  template <class Tag>
+  void put(const Id<Tag>& id) {
+    put(id.value);
+  }
+  void put(const std::string& s) {
+    put(s.size());
+    text += s;
+  }
+  template <class T>
+  void put(const std::vector<T>& all) {
+    put(all.size());
+    for (const T& x : all)
+      put(x);
+  }
+  template <class... Ts>
+  void put(const std::variant<Ts...>& node) {
+    put(node.index());
+    std::visit([this](const auto& x) { put(x); }, node);
+  }
+  void put(const Comment&) {}
+
+ private:
+  template <class... Ts>
+  void put_all(const Ts&... members) {
+    (put(members), ...);
+  }
+  template <class T>
+  void put_members(const T& x) {
+    constexpr std::size_t n = count_members<T>();
+    if constexpr (n == 1) {
+      const auto& [a] = x;
+      put_all(a);
+    } else if constexpr (n == 2) {
+      const auto& [a, b] = x;
+      put_all(a, b);
+    } else if constexpr (n == 3) {
+      const auto& [a, b, c] = x;
+      put_all(a, b, c);
+    } else if constexpr (n == 4) {
+      const auto& [a, b, c, d] = x;
+      put_all(a, b, c, d);
+    } else if constexpr (n == 5) {
+      const auto& [a, b, c, d, e] = x;
+      put_all(a, b, c, d, e);
+    } else {
+      const auto& [a, b, c, d, e, f, g] = x;
+      put_all(a, b, c, d, e, f, g);
+    }
+  }
+};
+
+}  // namespace
+
+std::string bytes_of(const Program& program) {
+  Writer out;
+  out.put(program);
+  return std::move(out.text);
+}
+
+}  // namespace lehr::loops
