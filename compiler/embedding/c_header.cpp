@@ -69,7 +69,8 @@ enum {{
   {NAME}_ERROR_TRUNCATED = 13,   /* a saved state that ends too early */
   {NAME}_ERROR_ALTERED = 14,     /* a saved state whose checksum is wrong, or no saved state */
   {NAME}_ERROR_OTHER_MODEL = 15, /* a saved state of another model, or of other settings or another version */
-  {NAME}_ERROR_NOT_FINITE = 16   /* the bound is not finite */
+  {NAME}_ERROR_NOT_FINITE = 16,  /* the bound is not finite */
+  {NAME}_ERROR_NO_SWEEP = 17     /* no {name}_step_begin, or no {name}_step_next after it */
 }};
 )";
 
@@ -133,6 +134,29 @@ int32_t {name}_infer(void* state, const {name}_data* data);
 
 /* For lehr_search (lehr/search.h, liblehr_search.a), which finds the best of many starts: the tables of this object. */
 const void* {name}_model(void);
+)";
+
+constexpr const char* kRanges = R"(
+/* {name}_step in pieces, so that threads of the caller's work on the items:
+
+     {name}_step_begin(state, data, inverse_temperature)
+     while {name}_step_next(state, &items) is 0 and items > 0:
+       for each range of items, in any threads:  {name}_step_items(state, range, bytes, from, to)
+       for each range, in one thread at a time:  {name}_step_add(state, range)
+
+   step_next makes what comes before the next items and gives their number: 0 when the sweep is done. There may be items
+   more than once in a sweep, and of some models there are none. step_items updates the items from, ..., to - 1 alone, and
+   leaves in `range`, {name}_range_bytes of memory that need not be prepared, what they add up to; step_add adds it to the
+   state. Ranges must not overlap, and step_next refuses to go on before all items were added.
+   The numbers depend on the ranges, and on the order in which they are added, by their rounding; on when and where they
+   are worked on, not at all. One range gives the bits of {name}_step.
+   Errors of step_begin: as {name}_step. Of the others: NULL, STATE, NO_SWEEP, SHORT, ARGUMENT (from and to; a range that was
+   added, or was made for other items; items that are left), and statuses of the model. */
+int32_t {name}_step_begin(void* state, const {name}_data* data, double inverse_temperature);
+int32_t {name}_step_next(void* state, int64_t* items);
+size_t {name}_range_bytes(void* state);
+int32_t {name}_step_items(void* state, void* range, size_t bytes, int64_t from, int64_t to);
+int32_t {name}_step_add(void* state, void* range);
 )";
 
 constexpr const char* kBatchStep = R"(
@@ -255,8 +279,8 @@ std::string c_header(const Embedding& e, const std::string& built) {
   out += structures(e) + filled(kStatuses, e) + filled(kLife, e);
   if (e.draws) out += filled(kGibbs, e);
   else
-    out += filled(kAccuracy, e) + filled(kSteps, e) + filled(e.minibatches ? kBatchStep : kNoBatches, e) +
-           filled(kValues, e);
+    out += filled(kAccuracy, e) + filled(kSteps, e) + filled(kRanges, e) +
+           filled(e.minibatches ? kBatchStep : kNoBatches, e) + filled(kValues, e);
   if (e.item_temperatures) out += filled(kItemEnergies, e);
   out += accessors(e) + filled(kSaving, e);
   return out + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";

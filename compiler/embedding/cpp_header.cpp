@@ -80,6 +80,28 @@ constexpr const char* kSteps =
   void entropy_step(double inverse_temperature) {{
     check({name}_entropy_step(memory_.get(), nullptr, inverse_temperature));
   }}
+  /// A step whose items are cut into `ranges` ranges of as many items: `each(work)` calls work(k) once for every k below
+  /// `ranges`, in any threads, and returns when all have. The bits depend on `ranges`, not on the threads.
+  template <class Each>
+  void step_in_ranges(std::int64_t ranges, Each each, double inverse_temperature = 1) {{
+    check({name}_step_begin(memory_.get(), nullptr, inverse_temperature));
+    const std::size_t bytes = {name}_range_bytes(memory_.get());
+    ranges_.resize(static_cast<std::size_t>(ranges) * bytes);
+    std::vector<std::int32_t> statuses(static_cast<std::size_t>(ranges));
+    for (std::int64_t items = 0;;) {{
+      check({name}_step_next(memory_.get(), &items));
+      if (items == 0) return;
+      each([&, items](std::int64_t k) {{
+        const auto at = static_cast<std::size_t>(k);
+        statuses[at] = {name}_step_items(memory_.get(), &ranges_[at * bytes], bytes, items * k / ranges,
+                                         items * (k + 1) / ranges);
+      }});
+      for (std::size_t k = 0; k < statuses.size(); ++k) {{
+        check(statuses[k]);
+        check({name}_step_add(memory_.get(), &ranges_[k * bytes]));
+      }}
+    }}
+  }}
 )";
 
 constexpr const char* kBatchStep =
@@ -137,7 +159,7 @@ constexpr const char* kLast = R"(
     check({name}_init(memory_.get(), bytes, &sizes, data, seed));
   }}
 
-  std::unique_ptr<std::byte[]> memory_;
+  std::unique_ptr<std::byte[]> memory_;{ranges}
 }};
 
 }}  // namespace {space}
@@ -148,7 +170,8 @@ constexpr const char* kLast = R"(
 std::string cpp_header(const Embedding& e, const std::string& header) {
   const auto filled = [&](const char* text) {
     return fmt::format(fmt::runtime(text), fmt::arg("name", e.name), fmt::arg("space", e.space),
-                       fmt::arg("NAME", upper_case(e.name)), fmt::arg("header", header));
+                       fmt::arg("NAME", upper_case(e.name)), fmt::arg("header", header),
+                       fmt::arg("ranges", e.draws ? "" : "\n  std::vector<std::byte> ranges_;"));
   };
   std::string out = filled(kBegin) + filled(e.draws ? kGibbs : kSteps);
   if (e.minibatches) out += filled(kBatchStep);

@@ -210,10 +210,10 @@ class Maker {
   }
 
   void write_parameters() {
-    NameScope names({"model",        "step",       "entropy_step", "svi_step", "item_energies", "infer",
-                     "set_accuracy", "elbo",       "data_energy",  "score",    "save",          "load",
-                     "make",         "check",      "State",        "Sizes",    "Data",          "Error",
-                     "accuracy",     "gibbs_step", "draw",         "log_joint"});
+    NameScope names({"model",        "step",       "entropy_step", "svi_step",  "item_energies",  "infer",
+                     "set_accuracy", "elbo",       "data_energy",  "score",     "save",           "load",
+                     "make",         "check",      "State",        "Sizes",     "Data",           "Error",
+                     "accuracy",     "gibbs_step", "draw",         "log_joint", "step_in_ranges", "ranges"});
     for (const loops::ParameterSlot& slot : l_.interface.parameters) {
       const conditionals::Block& block = s_.conditionals[slot.block];
       std::string name = slot.name;
@@ -262,7 +262,8 @@ class Maker {
         entry(name, name);
       entry("log_joint", "elbo");
     } else {
-      for (const char* name : {"set_accuracy", "step", "entropy_step", "infer", "elbo", "score", "temper"})
+      for (const char* name : {"set_accuracy", "step", "entropy_step", "step_begin", "step_next", "range_bytes",
+                               "step_items", "step_add", "infer", "elbo", "score", "temper"})
         entry(name, name);
     }
     if (e_.minibatches) entry("svi_step", "svi_step");

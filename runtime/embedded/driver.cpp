@@ -1,49 +1,12 @@
 // Sweeps, steps and what is read from them: what a caller of a built object asks of its machine.
 #include "runtime/embedded/driver.h"
 
+#include "runtime/embedded/run.h"
 #include "runtime/machine/start.h"
 #include "runtime/machine/temperature.h"
 
 namespace lehr::embedded {
 namespace {
-
-/// A state that is at work.
-struct Run {
-  const Model& m;
-  State& s;
-
-  Machine machine() const { return machine_of(m, s); }
-  View view() const { return view_of(m, s); }
-
-  void scale(std::int64_t buffer, double by) const {
-    for (double& x : view().reals(buffer))
-      x *= by;
-  }
-};
-
-/// Sums of the data alone, of `total` items where that is not 0.
-std::int32_t prepare(const Run& r, std::int64_t total) {
-  State& s = r.s;
-  for (std::int64_t k = 0; k < r.m.size_count; ++k)
-    s.outer_sizes[k] = s.sizes[k];
-  s.scale = 1;
-  if (total > 0) {
-    s.scale = static_cast<double>(total) / static_cast<double>(s.sizes[r.m.batch_slot]);
-    s.outer_sizes[r.m.batch_slot] = total;
-  }
-  if (const std::int32_t status = call_on_data(r.machine(), r.m.prepare)) return status;
-  s.prepared = 1;
-  for (std::int64_t k = 0; k < r.m.summed_count && s.scale != 1; ++k)
-    r.scale(r.m.summed[k], s.scale);
-  return 0;
-}
-
-/// Factors of items that were never seen: their priors.
-std::int32_t forget_items(const Run& r) {
-  set(r.machine(), {});
-  r.s.sums_fresh = r.s.other_items = 0;
-  return form_items(r.machine());
-}
 
 std::int32_t start(const Run& r, std::uint64_t seed) {
   Rng rng(seed, 0);
@@ -54,35 +17,9 @@ std::int32_t start(const Run& r, std::uint64_t seed) {
   return 0;
 }
 
-/// What every step begins with: the state, the data, and everything that follows from them.
-std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64_t total, State*& s) {
-  if (const std::int32_t status = open(m, memory, s)) return status;
-  if (const std::int32_t status = adopt(m, *s, data)) return status;
-  const Run r{m, *s};
-  if (total > 0 && total < s->sizes[m.batch_slot]) return kArgument;
-  const double items = total > 0 ? static_cast<double>(s->sizes[m.batch_slot]) : 1;
-  const double scale = total > 0 ? static_cast<double>(total) / items : 1;
-  s->swept = 0;
-  set(r.machine(), {});
-  if (!s->prepared || scale != s->scale) {
-    if (const std::int32_t status = prepare(r, total)) {
-      s->has_data = 0;
-      return status;
-    }
-  }
-  if (!s->started) return kNotStarted;
-  if (s->expectations_stale) {
-    if (const std::int32_t status = call_on_data(r.machine(), m.expectations)) return status;
-    s->expectations_stale = 0;
-  }
-  return s->other_items ? forget_items(r) : 0;
-}
-
 /// `passes` over the local factors of an item at most; 0: as many as the state was told.
 std::int32_t weighted_sweep(const Run& r, const Weights& w, std::int64_t passes = 0) {
-  if (reads_statistics_first(r.m) && !r.s.sums_fresh) {
-    if (const std::int32_t status = sum_statistics(r.machine())) return status;
-  }
+  if (const std::int32_t status = sum_before(r)) return status;
   set(r.machine(), w);
   Machine machine = r.machine();
   if (passes > 0) machine.accuracy.iterations = passes;
@@ -91,8 +28,6 @@ std::int32_t weighted_sweep(const Run& r, const Weights& w, std::int64_t passes 
   r.s.swept = r.s.sums_fresh = status == 0;
   return status;
 }
-
-bool is_positive(double x) { return x > 0 && x - x == 0; }
 
 /// The bound of what was last inferred.
 std::int32_t bound(const Run& r, Elbo& out) {

@@ -17,6 +17,12 @@ std::int32_t lehr_set_accuracy(const Model* m, void* state, std::int64_t iterati
 
 std::int32_t lehr_step(const Model* m, void* state, const DataSet* data, double inverse_temperature);
 std::int32_t lehr_entropy_step(const Model* m, void* state, const DataSet* data, double inverse_temperature);
+std::int32_t lehr_step_begin(const Model* m, void* state, const DataSet* data, double inverse_temperature);
+std::int32_t lehr_step_next(const Model* m, void* state, std::int64_t* items);
+std::size_t lehr_range_bytes(const Model* m, void* state);
+std::int32_t lehr_step_items(const Model* m, void* state, void* range, std::size_t bytes, std::int64_t from,
+                             std::int64_t to);
+std::int32_t lehr_step_add(const Model* m, void* state, void* range);
 std::int32_t lehr_svi_step(const Model* m, void* state, const DataSet* batch, std::int64_t total_items, double rho,
                            double inverse_temperature);
 std::int32_t lehr_infer(const Model* m, void* state, const DataSet* data);

@@ -124,7 +124,7 @@ std::int32_t lehr_load(const Model* m, void* memory, const void* saved, std::siz
   for (std::int64_t k = 0; k < m->size_count && room; ++k)
     s->sizes[k] = s->outer_sizes[k] = s->next_sizes[k];
   s->started = 1;
-  s->has_data = s->swept = s->expectations_stale = 0;
+  s->has_data = s->swept = s->sweeping = s->expectations_stale = 0;
   s->sums_fresh = room;
   s->other_items = !room;
   s->scale = 1;
@@ -157,7 +157,8 @@ const char* lehr_error(const Model* m, std::int32_t status) {
       "the saved state is altered, or not a saved state",
       "the saved state is of another model, of other settings, or of another version",
       "the bound is not finite: data that no value of the variables could have given, or numbers that left "
-      "their range"};
+      "their range",
+      "there are no items to work on: no sweep was begun, or its next items were not asked for"};
   if (status >= 0 && status < kStatusCount) return kText[status];
   const std::int64_t blocks = m->block_count, data = m->failure_count - blocks;
   if (status >= kFailData && status - kFailData < data) return m->failures[blocks + status - kFailData];

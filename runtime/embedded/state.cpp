@@ -8,9 +8,6 @@ namespace lehr::embedded {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x6c65687253544154;  // "lehrSTAT"
-constexpr std::uint64_t kAlignment = 64;
-
-std::uint64_t aligned(std::uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
 template <class T>
 T field(const void* of, std::int64_t position) {
@@ -149,7 +146,7 @@ Status adopt(const Model& m, State& s, const DataSet* data) {
     if (s.next_sizes[k] < 1 || s.next_sizes[k] < row.least || s.next_sizes[k] > s.room[k]) return kSize;
   }
   // Arrays of a data set that turns out to be wrong must not stay in the table.
-  s.has_data = s.prepared = s.swept = 0;
+  s.has_data = s.prepared = s.swept = s.sweeping = 0;
   bool same = true;
   for (std::int64_t k = 0; k < m.array_count; ++k) {
     auto* const array = const_cast<void*>(field<const void*>(data, at++));

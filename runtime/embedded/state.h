@@ -26,6 +26,7 @@ enum Status : std::int32_t {
   kAltered,     // a saved state whose checksum is wrong, or none at all
   kOtherModel,  // a saved state of another model or version
   kNotFinite,   // the bound is not finite, or the data have probability 0
+  kNoSweep,     // no sweep is under way whose items the caller works on
   kStatusCount
 };
 
@@ -34,7 +35,10 @@ struct State {
   std::uint64_t magic, hash;
   const State* self;  // a state is not moved
   std::int64_t has_data, prepared, started, swept, sums_fresh, expectations_stale;
-  std::int64_t other_items;  // than those whose factors are stored
+  std::int64_t other_items;                         // than those whose factors are stored
+  std::int64_t sweeping;                            // a sweep is under way whose items the caller works on:
+  std::int64_t next_step, items, items_left, turn;  // from where it goes on, the items of the present stage, those
+                                                    // that were not added yet, and how many stages there were
   Accuracy accuracy;
   double scale;               // of the sums of data alone: items in all / items in the batch
   std::int64_t* sizes;        // by slot: of the present data set
@@ -50,6 +54,10 @@ struct State {
 /// array.
 struct GivenSizes;
 struct DataSet;
+
+/// Where memory of ours begins and ends.
+inline constexpr std::uint64_t kAlignment = 64;
+constexpr std::uint64_t aligned(std::uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// More than any state has: of sizes and of bytes.
 inline constexpr std::int64_t kLargest = std::int64_t{1} << 44;

@@ -60,9 +60,13 @@ std::int32_t update_parts(const Machine& m, const StepRow& stage, const Division
   return 0;
 }
 
-std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& plan) {
+std::int32_t open_stage(const Machine& m, const StepRow& stage) {
   clear(m, statistics_of(*m.model, stage));
-  if (const std::int32_t status = call(m, stage.tables)) return status;
+  return call(m, stage.tables);
+}
+
+std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& plan) {
+  if (const std::int32_t status = open_stage(m, stage)) return status;
   const ItemWork work{stage.update, plan.form && !stage.refresh && one_stage(*m.model)};
   if (stage.batched && plan.division) return update_parts(m, stage, *plan.division, work);
   const std::int32_t status = stage.batched && !plan.batch.empty() ? share_out(m, stage, plan.batch, work)
@@ -71,6 +75,16 @@ std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& pl
                                                                      });
   if (stage.batched) scale_up(m, statistics_of(*m.model, stage), plan.scale);
   return status;
+}
+
+std::int32_t update(const Machine& m, const StepRow& step, const Plan& plan) {
+  if (step.stage) return update_stage(m, step, plan);
+  return plan.update ? plan.update->run(plan.update->context, step) : call(m, step.update);
+}
+
+/// Draws of a step are its own.
+void count_step(const Machine& m) {
+  if (m.model->random_key >= 0) ++static_cast<std::int64_t*>(m.table[m.model->random_key])[2];
 }
 
 bool visits(const Plan& plan, const StepRow& step) {
@@ -124,13 +138,24 @@ bool is_possible(double elbo) { return elbo - elbo == 0 && elbo >= kImpossible; 
 std::int32_t sweep(const Machine& m, const Plan& plan) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (!visits(plan, step)) continue;
-    if (m.model->random_key >= 0) ++static_cast<std::int64_t*>(m.table[m.model->random_key])[2];
+    count_step(m);
     // Nothing has changed since the items were inferred.
     if (step.refresh && plan.form && plan.which != Which::all && one_stage(*m.model)) continue;
-    const std::int32_t status = step.stage    ? update_stage(m, step, plan)
-                                : plan.update ? plan.update->run(plan.update->context, step)
-                                              : call(m, step.update);
-    if (status != 0) return status;
+    if (const std::int32_t status = update(m, step, plan)) return status;
+  }
+  return 0;
+}
+
+std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*& stage) {
+  stage = nullptr;
+  while (step < m.model->step_count) {
+    const StepRow& row = m.model->steps[step++];
+    count_step(m);
+    const bool shared = row.stage && row.operations > 0;
+    if (const std::int32_t status = shared ? open_stage(m, row) : update(m, row, {})) return status;
+    if (!shared) continue;
+    stage = &row;
+    return 0;
   }
   return 0;
 }

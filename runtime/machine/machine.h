@@ -134,6 +134,10 @@ struct Plan {
 /// Every step in order. With `form`, stages whose second turn would change nothing are passed over unless all is swept.
 std::int32_t sweep(const Machine& m, const Plan& plan = {});
 
+/// The part of a sweep from `step` on that comes before items which can be shared out; `stage` is theirs, with its
+/// tables in place and its statistics zero, and `step` the one after it. Null: the sweep is done.
+std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*& stage);
+
 /// Statistics of the stored local factors as they are, nothing updated.
 std::int32_t sum_statistics(const Machine& m);
 /// Items take the values of the pick buffers; statistics are those of the items with picks. With `stored`, stages

@@ -164,7 +164,7 @@ struct ComponentsRow {
 };
 
 /// Of these tables: a library that reads them must be of the same version.
-inline constexpr std::int64_t kLayout = 1;
+inline constexpr std::int64_t kLayout = 2;
 
 struct Model {
   std::uint64_t hash;  // of everything that the layout of a state depends on

@@ -28,7 +28,8 @@ enum {
   kTruncated,
   kAltered,
   kOtherModel,
-  kNotFinite
+  kNotFinite,
+  kNoSweep
 };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -180,8 +181,62 @@ TEST_CASE("the order of calls and the ranges of arguments") {
   Built chain("hmm_discrete");
   CHECK_FALSE(chain.library.has("svi_step"));
   const auto error = b.library.function<const char*(std::int32_t)>("error");
-  for (std::int32_t status : {0, 1, 16, 17, 100, 103, 104, 10000, -1, 1 << 30})
+  for (std::int32_t status : {0, 1, 16, 17, 18, 100, 103, 104, 10000, -1, 1 << 30})
     CHECK(std::strlen(error(status)) > 3);
+}
+
+TEST_CASE("the order of calls of a sweep in ranges") {
+  Built b("gmm");
+  const Fields data = b.library.data();
+  test::State state(b.library, b.library.sizes()), other(b.library, b.library.sizes());
+  REQUIRE(state.init(&data, 1) == 0);
+  REQUIRE(other.init(&data, 1) == 0);
+  std::vector<std::byte> first = state.range(), second = state.range(), few(first.size() - 1);
+  std::int64_t n = 0;
+  double nats = 0;
+  CHECK(state.next(n) == kNoSweep);
+  CHECK(state.begin(&data, 0) == kArgument);
+  REQUIRE(state.begin(&data) == 0);
+  CHECK(state.items(first, 0, 1) == kNoSweep);
+  CHECK(state.add(first) == kNoSweep);
+  REQUIRE(state.next(n) == 0);
+  REQUIRE(n == data[0]);
+  CHECK(state.items(few, 0, n) == kShort);
+  CHECK(state.items(first, -1, n) == kArgument);
+  CHECK(state.items(first, 0, n + 1) == kArgument);
+  CHECK(state.items(first, 2, 1) == kArgument);
+  CHECK(state.add(first) == kArgument);
+  REQUIRE(state.items(first, 0, n - 1) == 0);
+  REQUIRE(state.add(first) == 0);
+  CHECK(state.add(first) == kArgument);
+  CHECK(state.next(n) == kArgument);
+  REQUIRE(state.items(first, 0, n) == 0);
+  CHECK(state.add(first) == kArgument);
+  REQUIRE(state.items(second, n - 1, n) == 0);
+  CHECK(other.add(second) == kNoSweep);
+  CHECK(state.elbo(nats) == kNotSwept);
+  REQUIRE(state.add(second) == 0);
+  REQUIRE(state.next(n) == 0);
+  CHECK(n == 0);
+  CHECK(state.elbo(nats) == 0);
+  CHECK(state.next(n) == kNoSweep);
+
+  // What is begun anew, or loses its data, is over.
+  REQUIRE(state.begin() == 0);
+  REQUIRE(state.next(n) == 0);
+  REQUIRE(state.items(first, 0, n) == 0);
+  REQUIRE(state.step() == 0);
+  CHECK(state.add(first) == kNoSweep);
+  REQUIRE(state.begin() == 0);
+  REQUIRE(state.next(n) == 0);
+  CHECK(state.add(first) == kArgument);
+  Fields none = data;
+  none[1] = 0;
+  CHECK(state.step(&none) == kNull);
+  CHECK(state.items(first, 0, 1) == kNoSweep);
+  REQUIRE(state.begin(&data) == 0);
+  REQUIRE(state.load(other.save()) == 0);
+  CHECK(state.next(n) == kNoSweep);
 }
 
 TEST_CASE("values outside their domains") {

@@ -203,6 +203,22 @@ def stream():
     assert -3.155 - 0.35 < score < -3.155 + 0.35, score
 
 
+def ranges():
+    """The examples with OpenMP and with threads of C++: numbers that depend on the ranges by rounding, and not on threads."""
+    build("gmm", "--set", "K=8", "--sizes", "dim=2")
+    source = os.path.join(ROOT, "examples/ranges/")
+    run(*C, "-fopenmp", source + "openmp.c", "gmm.o", "-lm", "-o", "openmp")
+    run("c++", "-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-I.", "-pthread", source + "threads.cpp", "gmm.o", "-lm",
+        "-o", "threads")
+    elbos = []
+    for count in ("1", "7", "32"):
+        printed = {run("env", f"OMP_NUM_THREADS={threads}", "./openmp", count) for threads in (1, 3)}
+        printed |= {run("./threads", count, threads) for threads in ("1", "4")}
+        assert len(printed) == 1, printed
+        elbos.append(float(printed.pop().split()[-1]))
+    assert max(elbos) - min(elbos) < 1e-9 * abs(elbos[0]), elbos
+
+
 def python():
     """The Python example finds the two kinds of eruptions, with the ELBO that `lehr fit` has from the same start."""
     build("gmm", "--shared", "--set", "K=4", "--sizes", "dim=2")
@@ -381,13 +397,13 @@ def address():
 
 
 def threads():
-    """Two states in two threads, 100,000 steps each, every access of the object watched."""
+    """Two states in two threads, 100,000 steps each, and one with two threads on its items, every access of the object watched."""
     build("gmm", *SMALL, "--sanitize", "thread")
     run(*C, "-g", "-fsanitize=thread", "-pthread", os.path.join(HERE, "threads.c"), "gmm.o", "-lm", "-o", "threads")
     run("./threads", "100000")
 
 
-TESTS = {f.__name__: f for f in (every_model, processors, names, stack, stream, python, same_bits, missing, known, headers, item_temperatures, cross, valgrind, address, threads)}
+TESTS = {f.__name__: f for f in (every_model, processors, names, stack, stream, ranges, python, same_bits, missing, known, headers, item_temperatures, cross, valgrind, address, threads)}
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

@@ -28,6 +28,41 @@ class State {
   std::int32_t step(const Fields* data = nullptr, double inverse_temperature = 1) {
     return call<std::int32_t(void*, const void*, double)>("step", memory_.data(), pointer(data), inverse_temperature);
   }
+  std::int32_t begin(const Fields* data = nullptr, double inverse_temperature = 1) {
+    return call<std::int32_t(void*, const void*, double)>("step_begin", memory_.data(), pointer(data),
+                                                          inverse_temperature);
+  }
+  std::int32_t next(std::int64_t& items) {
+    return call<std::int32_t(void*, std::int64_t*)>("step_next", memory_.data(), &items);
+  }
+  /// Memory for a range, with numbers in it of no meaning.
+  std::vector<std::byte> range() {
+    return std::vector<std::byte>(call<std::size_t(void*)>("range_bytes", memory_.data()), std::byte{0x5a});
+  }
+  std::int32_t items(std::vector<std::byte>& range, std::int64_t from, std::int64_t to) {
+    return call<std::int32_t(void*, void*, std::size_t, std::int64_t, std::int64_t)>(
+        "step_items", memory_.data(), range.data(), range.size(), from, to);
+  }
+  std::int32_t add(std::vector<std::byte>& range) {
+    return call<std::int32_t(void*, void*)>("step_add", memory_.data(), range.data());
+  }
+  /// A step whose items are worked on in so many ranges, the last of them first if `backwards`.
+  std::int32_t step_in_ranges(std::int64_t count, bool backwards, double inverse_temperature = 1) {
+    if (const std::int32_t status = begin(nullptr, inverse_temperature)) return status;
+    for (std::int64_t n = 0;;) {
+      if (const std::int32_t status = next(n)) return status;
+      if (n == 0) return 0;
+      std::vector<std::vector<std::byte>> ranges(static_cast<std::size_t>(count), range());
+      for (std::int64_t turn = 0; turn < count; ++turn) {
+        const std::int64_t k = backwards ? count - 1 - turn : turn;
+        if (const std::int32_t status = items(ranges[static_cast<std::size_t>(k)], n * k / count, n * (k + 1) / count))
+          return status;
+      }
+      for (std::vector<std::byte>& r : ranges) {
+        if (const std::int32_t status = add(r)) return status;
+      }
+    }
+  }
   std::int32_t gibbs_step(const Fields* data, std::uint64_t seed, std::uint64_t chain, std::int64_t sweep) {
     return call<std::int32_t(void*, const void*, std::uint64_t, std::uint64_t, std::int64_t, double)>(
         "gibbs_step", memory_.data(), pointer(data), seed, chain, sweep, 1.0);

@@ -39,6 +39,19 @@ int main(void) {
     CHECK(gmm_step(state, k == 5 ? &data : NULL, 1));
   CHECK(gmm_elbo(state, &nats));
   print(&nats, 1);
+  const size_t range_bytes = gmm_range_bytes(state);
+  char* const range = malloc(range_bytes + 1);
+  int64_t items = 0;
+  CHECK(gmm_step_begin(state, &data, 1));
+  CHECK(gmm_step_next(state, &items));
+  for (int64_t from = 0; from < items; from += 5) {
+    CHECK(gmm_step_items(state, range + 1, range_bytes, from, from + 5 < items ? from + 5 : items));
+    CHECK(gmm_step_add(state, range + 1));
+  }
+  CHECK(gmm_step_next(state, &items));
+  free(range);
+  CHECK(gmm_elbo(state, &nats));
+  print(&nats, 1);
   CHECK(gmm_step(state, NULL, 0.5));
   CHECK(gmm_entropy_step(state, NULL, 0.8));
   CHECK(gmm_data_energy(state, &nats));

@@ -68,7 +68,7 @@ def check_mixture(prefix, out):
 
 
 def examples(prefix):
-    """The three examples, and that a model is built again when it has changed and not otherwise."""
+    """The examples, and that a model is built again when it has changed and not otherwise."""
     shutil.copytree(f"{prefix}/share/lehr/examples", "examples")
     shutil.copytree(f"{prefix}/share/lehr/models", "models")
     run("cmake", "-S", "examples", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_FLAGS={' '.join(WARNINGS)}")
@@ -77,6 +77,7 @@ def examples(prefix):
     before = run("build/stream", "20000")
     assert re.search(r"in \d+ bytes", before), before
     assert libraries("build/stream") == {"libm", "libc"}, libraries("build/stream")
+    assert "ELBO" in run("build/ranges_threads", "8")
     check_mixture(prefix, run("build/mixture", "models/gmm.lehr", "models/data/faithful.csv"))
 
     with open("models/gmm.lehr") as f:

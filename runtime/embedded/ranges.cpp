@@ -1,0 +1,141 @@
+// Sweeps whose items the caller works on, range by range, on threads of its own: what a range adds up is in memory that
+// comes with it, until it is added to the state.
+#include <cstring>
+
+#include "runtime/embedded/driver.h"
+#include "runtime/embedded/run.h"
+
+namespace lehr::embedded {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x6c65687252414e47;  // "lehrRANG"
+
+/// Lives at the first 64-byte boundary of the caller's memory, before its table, scratch and sums.
+struct Range {
+  std::uint64_t magic;
+  const State* state;
+  std::int64_t turn, items;  // the stage that it was made for, and how many of its items it has
+  lehr_buffer* table;
+};
+
+Range* range_in(void* memory) { return reinterpret_cast<Range*>(aligned(reinterpret_cast<std::uintptr_t>(memory))); }
+
+/// Bytes of a range from the boundary on; with `r`, its table is made, and what is its own is zero.
+std::uint64_t lay_out(const Model& m, const State& s, const StepRow& stage, Range* r) {
+  const View room{m, nullptr, s.room};
+  std::uint64_t at = aligned(sizeof(Range));
+  const auto take = [&](std::uint64_t bytes) {
+    unsigned char* const here = r ? reinterpret_cast<unsigned char*>(r) + at : nullptr;
+    at += aligned(bytes);
+    return here;
+  };
+  const std::uint64_t table = unsigned_of(m.buffer_count) * sizeof(lehr_buffer);
+  auto* const entries = reinterpret_cast<lehr_buffer*>(take(table));
+  if (r) {
+    r->table = entries;
+    std::memcpy(entries, s.table, table);
+  }
+  for (const std::span<const std::int64_t> own : {statistics_of(m, stage), scratch_of(m, stage)}) {
+    for (const std::int64_t b : own) {
+      unsigned char* const here = take(static_cast<std::uint64_t>(buffer_bytes(room, m.buffers[b])));
+      if (!r) continue;
+      entries[b] = here;
+      std::memset(here, 0, 8 * view_of(m, s).length(b));
+    }
+  }
+  return at;
+}
+
+/// Nothing of a sweep is left.
+std::int32_t leave(const Run& r, std::int32_t status) {
+  r.s.sweeping = 0;
+  set(r.machine(), {});
+  return status;
+}
+
+}  // namespace
+}  // namespace lehr::embedded
+
+using namespace lehr::embedded;
+
+extern "C" {
+
+std::int32_t lehr_step_begin(const Model* m, void* memory, const DataSet* data, double b) {
+  if (!is_positive(b)) return kArgument;
+  State* s = nullptr;
+  if (const std::int32_t status = begin(*m, memory, data, 0, s)) return status;
+  const Run r{*m, *s};
+  if (const std::int32_t status = sum_before(r)) return status;
+  set(r.machine(), {.local_data = b, .global_data = b});
+  s->sweeping = 1;
+  s->next_step = s->items = s->items_left = 0;
+  return kOk;
+}
+
+std::int32_t lehr_step_next(const Model* m, void* memory, std::int64_t* items) {
+  State* s = nullptr;
+  if (!items) return kNull;
+  if (const std::int32_t status = open(*m, memory, s)) return status;
+  if (!s->sweeping) return kNoSweep;
+  if (s->items_left != 0) return kArgument;
+  const Run r{*m, *s};
+  const StepRow* stage = nullptr;
+  if (const std::int32_t status = sweep_to_stage(r.machine(), s->next_step, stage)) return leave(r, status);
+  ++s->turn;
+  *items = s->items = s->items_left = stage ? r.view().extent(stage->items) : 0;
+  if (stage) return kOk;
+  s->swept = s->sums_fresh = 1;
+  return leave(r, kOk);
+}
+
+std::size_t lehr_range_bytes(const Model* m, void* memory) {
+  State* s = nullptr;
+  if (open(*m, memory, s) != kOk) return 0;
+  std::uint64_t most = aligned(sizeof(Range));
+  for (const StepRow& step : steps_of(*m)) {
+    const std::uint64_t bytes = step.stage && step.operations > 0 ? lay_out(*m, *s, step, nullptr) : 0;
+    if (bytes > most) most = bytes;
+  }
+  return most + kAlignment - 1;
+}
+
+std::int32_t lehr_step_items(const Model* m, void* memory, void* range, std::size_t bytes, std::int64_t from,
+                             std::int64_t to) {
+  State* s = nullptr;
+  if (!range) return kNull;
+  if (const std::int32_t status = open(*m, memory, s)) return status;
+  if (!s->sweeping || s->items == 0) return kNoSweep;
+  if (from < 0 || from > to || to > s->items) return kArgument;
+  if (bytes < lehr_range_bytes(m, memory)) return kShort;
+  const StepRow& stage = m->steps[s->next_step - 1];
+  Range* const r = range_in(range);
+  lay_out(*m, *s, stage, r);
+  Machine machine = machine_of(*m, *s);
+  machine.table = r->table;
+  const std::int32_t status = run_items(machine, stage.update, {from, to}, r->table);
+  r->magic = status == 0 ? kMagic : 0;
+  r->state = s;
+  r->turn = s->turn;
+  r->items = to - from;
+  return status;
+}
+
+std::int32_t lehr_step_add(const Model* m, void* memory, void* range) {
+  State* s = nullptr;
+  if (!range) return kNull;
+  if (const std::int32_t status = open(*m, memory, s)) return status;
+  if (!s->sweeping || s->items == 0) return kNoSweep;
+  Range* const r = range_in(range);
+  if (r->magic != kMagic || r->state != s || r->turn != s->turn || r->items > s->items_left) return kArgument;
+  for (const std::int64_t b : statistics_of(*m, m->steps[s->next_step - 1])) {
+    const std::span<double> sums = view_of(*m, *s).reals(b);
+    const auto* const more = static_cast<const double*>(r->table[b]);
+    for (std::size_t k = 0; k < sums.size(); ++k)
+      sums[k] += more[k];
+  }
+  s->items_left -= r->items;
+  r->magic = 0;
+  return kOk;
+}
+
+}  // extern "C"
