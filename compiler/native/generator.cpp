@@ -2,6 +2,6 @@
 
 #include "compiler/native/code.h"
 
-extern "C" const lehr::native::Generator lehr_generator{&lehr::native::refusal, &lehr::native::llvm_text,
-                                                        &lehr::native::assembly, &lehr::native::emit_embeddable,
-                                                        &lehr::native::linked_code};
+extern "C" const lehr::native::Generator lehr_plugin{&lehr::native::refusal, &lehr::native::llvm_text,
+                                                     &lehr::native::assembly, &lehr::native::emit_embeddable,
+                                                     &lehr::native::linked_code};

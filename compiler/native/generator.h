@@ -15,4 +15,4 @@ struct Generator {
 
 }  // namespace lehr::native
 
-extern "C" const lehr::native::Generator lehr_generator;
+extern "C" const lehr::native::Generator lehr_plugin;

@@ -1,36 +1,17 @@
 // The functions of native.h, by the generator that is loaded when the first of them is called.
 #include "compiler/native/native.h"
 
-#include <dlfcn.h>
-
-#include <stdexcept>
-
 #include "compiler/native/code.h"
 #include "compiler/native/generator.h"
 #include "compiler/native/object_cache.h"
+#include "runtime/plugin.h"
 
 namespace lehr::native {
 namespace {
 
-/// Beside the library or the command that has this code, in the library folder beside the command's, and where the
-/// dynamic linker looks.
-constexpr const char* kPlaces[] = {"$ORIGIN/" LEHR_GENERATOR, "$ORIGIN/../" LEHR_LIBRARIES "/" LEHR_GENERATOR,
-                                   LEHR_GENERATOR};
-
-const Generator& load() {
-  std::string why;
-  for (const char* const place : kPlaces) {
-    void* const library = ::dlopen(place, RTLD_NOW | RTLD_LOCAL);
-    if (void* const found = library ? ::dlsym(library, "lehr_generator") : nullptr)
-      return *static_cast<const Generator*>(found);
-    why += std::string("\n  ") + ::dlerror();
-  }
-  throw std::runtime_error("the code generator of this installation cannot be loaded:" + why);
-}
-
 const Generator& generator() {
-  static const Generator& loaded = load();
-  return loaded;
+  static const auto* const loaded = static_cast<const Generator*>(load_plugin("generator"));
+  return *loaded;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiled models are kept, in the folder that LEHR_CACHE names: read again, told apart, compiled anew where they are damaged, and
 written by many processes at a time; the same numbers whichever way the code came. LLVM is loaded where something is compiled,
-and nowhere else.
+and nowhere else; the library of NetCDF where draws are written or read.
 
 usage: cache_test.py LEHR
 """
@@ -75,20 +75,22 @@ def elsewhere(folder, first):
     assert fit("/dev/null/no") == first, "a folder that cannot be made"
 
 
-def loads_llvm(*command, cache="off"):
+def loads(library, *command, cache="off"):
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LEHR_CACHE": cache, "LD_DEBUG": "files"})
     assert done.returncode == 0 and "libstdc++" in done.stderr, done.stderr
-    return "libLLVM" in done.stderr
+    return library in done.stderr
 
 
-def without_llvm(folder, cache):
+def what_is_loaded(folder, cache):
     out = os.path.join(folder, "fitted")
-    assert loads_llvm(*command(out, "--set", "K=7"), cache=cache)
-    assert not loads_llvm(*command(out, "--set", "K=7"), cache=cache)
+    assert loads("libLLVM", *command(out, "--set", "K=7"), cache=cache)
+    assert not loads("libLLVM", *command(out, "--set", "K=7"), cache=cache)
     for words in (["--version"], ["check", "models/lda.lehr"], ["derive", "models/lda.lehr"], ["show", out],
                   ["emit", "models/lda.lehr", "--as", "loops"]):
-        assert not loads_llvm(LEHR, *words), words
-    assert loads_llvm(LEHR, "emit", "models/coin.lehr", "--as", "llvm")
+        assert not loads("libLLVM", LEHR, *words) and not loads("libnetcdf", LEHR, *words), words
+    assert loads("libLLVM", LEHR, "emit", "models/coin.lehr", "--as", "llvm")
+    chains = [LEHR, "fit", "models/coin.lehr", "--data", "x=models/data/coin.csv", "--method", "gibbs", "--max-iter", "4", "--out", out]
+    assert loads("libnetcdf", *chains)
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -97,5 +99,5 @@ with tempfile.TemporaryDirectory() as folder:
     damaged(cache, numbers)
     by_many(folder)
     elsewhere(folder, numbers)
-    without_llvm(folder, cache)
+    what_is_loaded(folder, cache)
     print("ok")

@@ -38,7 +38,7 @@ const std::map<std::string, std::vector<std::string>> kRuntime{
     {"math", {"runtime/rng.h"}},
     {"model", {"runtime/files/", "runtime/host.h", "runtime/terminal/printable.h", "runtime/result.h"}},
     {"loops", {"runtime/abi.h", "runtime/machine/random.h"}},
-    {"native", {"runtime/abi.h", "runtime/embedded/bitcode.h", "runtime/machine/random.h"}},
+    {"native", {"runtime/abi.h", "runtime/embedded/bitcode.h", "runtime/machine/random.h", "runtime/plugin.h"}},
     {"evaluate", {"runtime/rng.h", "runtime/array.h", "runtime/files/", "runtime/host.h", "runtime/result.h"}},
     {"machine", {"runtime/machine/"}},
     {"embedding", {"runtime/machine/", "runtime/result.h"}},
