@@ -17,6 +17,7 @@
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_outputs.h"
 #include "compiler/commands/fit_run.h"
+#include "compiler/commands/profile.h"
 #include "compiler/fitting/fit_files.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/pipeline.h"
@@ -234,7 +235,7 @@ ExitCode fit(const FitArguments& o) {
     if (Result<bool> r = read_start(o, options, *settings); !r) return complain(r.error());
   }
   settings->predictive = o.predictive / o.fit.restarts;
-  settings->backend = o.interpret ? Backend::interpreter : Backend::native;
+  settings->backend = o.interpret ? Backend::interpreter : o.profile ? Backend::timed : Backend::native;
 
   const Clock::time_point compile_begin = Clock::now();
   Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, inputs);
@@ -260,6 +261,11 @@ ExitCode fit(const FitArguments& o) {
       fit_summary(request_of(o), m, c, fitting.data(), best, runs->all, cut_short(recording, *runs), times);
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
+  }
+  if (o.profile) {
+    const std::vector<StepTime> steps = fitting.instance().times();
+    summary["profile"] = profile_json(steps);
+    if (!o.quiet) fmt::print("{}", profile_table(steps));
   }
   Result<std::vector<Caution>> mixed = write_chains(o, fitting, *runs, summary);
   if (!mixed) return complain(mixed.error());

@@ -11,9 +11,7 @@
 
 #include "compiler/evaluate/footprint.h"
 #include "compiler/instance/members.h"
-#include "compiler/loops/interpret.h"
 #include "compiler/model/walk.h"
-#include "compiler/native/native.h"
 #include "runtime/methods/cavi.h"
 #include "runtime/rng.h"
 #include "runtime/terminal/printable.h"
@@ -30,35 +28,6 @@ loops::LowerOptions with_new_items(loops::LowerOptions options) {
   options.new_items = true;
   return options;
 }
-
-/// The functions of a program, compiled or interpreted, for as long as this lives.
-class Functions {
- public:
-  Functions(const loops::Program& p, Backend backend) : program_(p) {
-    if (backend == Backend::interpreter) {
-      code_ = {this, interpret};
-      return;
-    }
-    jit_ = std::make_unique<native::Jit>(p);
-    for (const loops::Function& f : p.functions)
-      compiled_.push_back(jit_->function(f.name));
-  }
-
-  const machine::Code* code() const { return jit_ ? nullptr : &code_; }
-  const lehr_function* compiled() const { return compiled_.data(); }
-
- private:
-  static std::int32_t interpret(void* context, std::int64_t function, lehr_buffer const* table,
-                                const std::int64_t* sizes, const std::int64_t* integers, const double* reals) {
-    return loops::interpret(static_cast<const Functions*>(context)->program_, static_cast<std::size_t>(function), table,
-                            sizes, integers, reals);
-  }
-
-  const loops::Program& program_;
-  std::unique_ptr<native::Jit> jit_;
-  std::vector<lehr_function> compiled_;
-  machine::Code code_{};
-};
 
 }  // namespace
 
@@ -125,6 +94,8 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, const loops:
 }
 
 Instance::~Instance() = default;
+
+std::vector<StepTime> Instance::times() const { return step_times(model_, schedule_, lowered_, compiled_->functions); }
 
 Engine& Instance::engine() { return compiled_->engine; }
 const Engine& Instance::engine() const { return compiled_->engine; }

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "compiler/evaluate/reference.h"
+#include "compiler/instance/step_times.h"
 #include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
 #include "runtime/array.h"
 #include "runtime/methods/random_start.h"
 
 namespace lehr {
-
-enum class Backend { native, interpreter };
 
 /// What numbers are told from: zero, as the user has them, or the references of Instance::tell_from, as the model has
 /// them.
@@ -40,6 +39,9 @@ class Instance {
 
   Engine& engine();
   const Engine& engine() const;
+
+  /// What was done until now, of Backend::timed.
+  std::vector<StepTime> times() const;
 
   /// Other data in the place of those that are there: of the same sizes and lengths of rows, nothing missing that was
   /// there. Factors stay as they are, what follows from the data alone is formed again.

@@ -183,8 +183,21 @@ def held_out(d):
     lehr("show", f"{d}/fit")
 
 
+def profile(d):
+    """The steps of the schedule, how often each was made, and the numbers of the fit without."""
+    words = ["fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--max-iter", "3", "--out"]
+    plain, timed = lehr(*words, f"{d}/plain"), lehr(*words, f"{d}/timed", "--profile")
+    assert open(f"{d}/plain/posterior.npz", "rb").read() == open(f"{d}/timed/posterior.npz", "rb").read()
+    rows = json.load(open(f"{d}/timed/fit.json"))["profile"]
+    assert [(r["step"], r["turns"]) for r in rows] == [("z, theta", 3), ("beta", 4), ("ELBO", 3), ("starts and data", 1)], rows
+    assert abs(sum(r["share"] for r in rows) - 1) < 1e-9 and all(r["seconds"] > 0 for r in rows), rows
+    assert rows[0]["share"] > 0.5, rows  # 353,160 tokens, and 6906 terms
+    assert [line.split("  ")[0] for line in timed.stdout.decode().splitlines()[:3]] == ["step", "z, theta", "beta"], timed.stdout
+    assert b"us a turn" not in plain.stdout and "profile" not in json.load(open(f"{d}/plain/fit.json"))
+
+
 with tempfile.TemporaryDirectory() as folder:
-    for test in [streams, one_set, killed, links, no_room, restarts, held_out]:
+    for test in [streams, one_set, killed, links, no_room, restarts, held_out, profile]:
         os.mkdir(f"{folder}/{test.__name__}")
         test(f"{folder}/{test.__name__}")
         print(test.__name__, "ok")

@@ -1,0 +1,45 @@
+// The functions of a program, compiled or interpreted.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "compiler/loops/loops.h"
+#include "compiler/native/native.h"
+#include "runtime/machine/machine.h"
+
+namespace lehr {
+
+/// timed: native, and how long every function took. What is not `native` works on one thread.
+enum class Backend { native, timed, interpreter };
+
+/// They live as long as this does, and no longer than the program.
+class Functions {
+ public:
+  Functions(const loops::Program& program, Backend backend);
+  Functions(const Functions&) = delete;
+  Functions& operator=(const Functions&) = delete;
+
+  /// Null where functions are called by their addresses.
+  const machine::Code* code() const { return code_.call ? &code_ : nullptr; }
+  const lehr_function* compiled() const { return compiled_.data(); }
+
+  struct Time {
+    std::int64_t calls = 0, nanoseconds = 0;
+  };
+  /// What there was so far, of `timed`.
+  Time time(std::size_t function) const;
+
+ private:
+  struct Clock {
+    std::atomic<std::int64_t> calls = 0, nanoseconds = 0;
+  };
+
+  const loops::Program& program_;
+  std::unique_ptr<native::Jit> jit_;
+  std::vector<lehr_function> compiled_;
+  std::vector<Clock> clocks_;
+  machine::Code code_{};
+};
+
+}  // namespace lehr
