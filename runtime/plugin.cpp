@@ -1,18 +1,37 @@
 #include "runtime/plugin.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <filesystem>
 #include <stdexcept>
+#include <vector>
 
 namespace lehr {
+namespace {
+
+/// Of the library or the command that has this code; empty if that cannot be told.
+std::filesystem::path own_folder() {
+  Dl_info info;
+  void* map = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(&load_plugin), &info, &map, RTLD_DL_LINKMAP) == 0) return {};
+  const char* const name = static_cast<const link_map*>(map)->l_name;  // empty of the command
+  std::error_code unknown;
+  return std::filesystem::canonical(*name ? name : "/proc/self/exe", unknown).parent_path();
+}
+
+}  // namespace
 
 const void* load_plugin(const std::string& name) {
   const std::string file = "liblehr-" + name + "-" LEHR_VERSION ".so";
+  std::vector<std::filesystem::path> places;
+  // Beside this code, among the libraries beside the command's folder, and where the dynamic linker looks.
+  if (const std::filesystem::path here = own_folder(); !here.empty())
+    places = {here / file, here.parent_path() / LEHR_LIBRARIES / file};
+  places.emplace_back(file);
   std::string why;
-  // Beside the library or the command that has this code, among the libraries beside the command's folder, and where
-  // the dynamic linker looks.
-  for (const char* const folder : {"$ORIGIN/", "$ORIGIN/../" LEHR_LIBRARIES "/", ""}) {
-    void* const library = ::dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  for (const std::filesystem::path& place : places) {
+    void* const library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (const void* const found = library ? ::dlsym(library, "lehr_plugin") : nullptr) return found;
     why += std::string("\n  ") + ::dlerror();
   }
