@@ -146,8 +146,8 @@ constexpr const char* kRanges = R"(
 
    step_next makes what comes before the next items and gives their number: 0 when the sweep is done. There may be items
    more than once in a sweep, and of some models there are none. step_items updates the items from, ..., to - 1 alone, and
-   leaves in `range`, {name}_range_bytes of memory that need not be prepared, what they add up to; step_add adds it to the
-   state. Ranges must not overlap, and step_next refuses to go on before all items were added.
+   leaves in `range` what they add up to: memory of {name}_range_bytes (0: not a state), prepared by nobody. step_add adds
+   it to the state. Ranges must not overlap, and step_next refuses to go on before all items were added.
    The numbers depend on the ranges, and on the order in which they are added, by their rounding; on when and where they
    are worked on, not at all. One range gives the bits of {name}_step.
    Errors of step_begin: as {name}_step. Of the others: NULL, STATE, NO_SWEEP, SHORT, ARGUMENT (from and to; a range that was

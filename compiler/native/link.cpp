@@ -44,12 +44,17 @@ void define_imports(llvm::Module& module) {
   }
 }
 
-/// One block, sections after a header of so many bytes.
+/// One block, sections after a header of so many bytes. They are linked as if it began at address 0, whose last digits
+/// are those of any page.
 class Block : public llvm::RuntimeDyld::MemoryManager {
  public:
   explicit Block(std::size_t header) : used_(header) {}
 
   std::uint8_t* begin() { return bytes_.data(); }
+  void place(llvm::RuntimeDyld& linker) {
+    for (const std::size_t at : sections_)
+      linker.mapSectionAddress(begin() + at, at);
+  }
   std::string used() const { return {reinterpret_cast<const char*>(bytes_.data()), used_}; }
 
   bool needsToReserveAllocationSpace() override { return true; }
@@ -72,10 +77,12 @@ class Block : public llvm::RuntimeDyld::MemoryManager {
     const std::size_t at = llvm::alignTo(used_, std::max(alignment, 1U));
     used_ = at + size;
     if (used_ > bytes_.size()) throw std::runtime_error("native: sections are larger than was said");
+    sections_.push_back(at);
     return begin() + at;
   }
 
   std::vector<std::uint8_t> bytes_;
+  std::vector<std::size_t> sections_;
   std::size_t used_;
 };
 
@@ -104,12 +111,12 @@ std::string linked_code(const loops::Program& program, const Options& options) {
   Nothing nothing;
   llvm::RuntimeDyld linker(block, nothing);
   linker.loadObject(**object);
+  block.place(linker);
   linker.resolveRelocations();
   if (linker.hasError()) throw std::runtime_error("native: " + linker.getErrorString().str());
   for (std::size_t k = 0; k < names.size(); ++k) {
-    const auto* const at = static_cast<const std::uint8_t*>(linker.getSymbolLocalAddress(names[k]));
-    if (!at) throw std::runtime_error("native: no " + names[k] + " in the object");
-    const auto offset = static_cast<std::uint64_t>(at - block.begin());
+    const std::uint64_t offset = linker.getSymbol(names[k]).getAddress();
+    if (offset == 0) throw std::runtime_error("native: no " + names[k] + " in the object");
     std::memcpy(block.begin() + k * sizeof(offset), &offset, sizeof(offset));
   }
   return block.used();
