@@ -23,7 +23,7 @@ def commands(path):
     for block in re.findall(r"```sh\n(.*?)```", text, re.S):
         for line in block.replace("\\\n", " ").splitlines():
             line = re.sub(r"^\$ ", "", line.strip())
-            if line.startswith(("lehr ", "cc ", "./", "python3 ")):
+            if line.startswith(("lehr ", "cc ", "c++ ", "./", "python3 ")):
                 yield shlex.split(line, comments=True)
 
 
