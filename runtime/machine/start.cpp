@@ -97,11 +97,15 @@ void displace_point(const View& v, const ParameterRow& row, double size, Rng& rn
 void displace_mean(const View& v, const ParameterRow& row, double size, Rng& rng) {
   const std::span<double> x = v.reals(row.buffer);
   const std::size_t extent = row.event_rank == 1 ? last_extent(v, row) : 1;
+  std::span<double> precisions;
+  if (row.partner >= 0) precisions = v.reals(v.model.parameters[row.partner].buffer);
+  // Means of several switches have a last axis, too, and a number each for precision.
+  const bool matrices = row.event_rank == 1 && precisions.size() == x.size() * extent;
   for (std::size_t i = 0; i < x.size(); ++i) {
     double sd = 1;
-    if (row.partner >= 0) {
-      const std::size_t at = row.event_rank == 1 ? (i / extent) * extent * extent + (i % extent) * (extent + 1) : i;
-      sd = 1 / std::sqrt(v.reals(v.model.parameters[row.partner].buffer)[at]);
+    if (!precisions.empty()) {
+      const std::size_t at = matrices ? (i / extent) * extent * extent + (i % extent) * (extent + 1) : i;
+      sd = 1 / std::sqrt(precisions[at]);
     }
     x[i] += size * (sd < 1 ? sd : 1.0) * draw_normal(rng);
   }
