@@ -138,10 +138,13 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
 Checkpoints::Checkpoints(const FitArguments& options, Identity identity, const BoundData& data)
     : options_(options), identity_(std::move(identity)), data_(data) {}
 
-Identity Checkpoints::identity() const {
-  Identity out = identity_;
+const Identity& Checkpoints::identity() const {
+  if (complete_) return *complete_;
+  Identity& out = complete_.emplace(identity_);
   const char* const without = std::getenv("LEHR_NO_OPT");
-  out["program"] = fmt::format("{} {} {}", LEHR_VERSION, native::fingerprint(), without ? without : "");
+  const Result<std::string> program = read_file("/proc/self/exe");
+  out["program"] = fmt::format("{} {} {} {}", LEHR_VERSION, program ? digest(*program) : "", native::fingerprint(),
+                               without ? without : "");
   out["constant or size"] = digest_of_sizes(data_);
   out["data"] = digest_of(data_);
   return out;

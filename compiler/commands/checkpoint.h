@@ -1,6 +1,7 @@
 // DIR/checkpoint.bin: from where a fit that was interrupted, or killed, goes on with the bits of one that was not.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,11 @@ class Checkpoints {
  private:
   std::string path() const { return options_.out + "/checkpoint.bin"; }
 
-  Identity identity() const;
+  const Identity& identity() const;
 
   const FitArguments& options_;
   Identity identity_;  // but for what takes time to be told
+  mutable std::optional<Identity> complete_;
   const BoundData& data_;
   Journal journal_;
   std::vector<TracedRun> runs_;  // of the checkpoint that was read

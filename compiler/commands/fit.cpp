@@ -176,8 +176,9 @@ ExitCode conclude(const Recording& recording, const model::Model& m, const std::
   show(o, cautions);
   if (outcome.status == Status::numerical_failure) return complain(failure_of(o, best));
   if (unfinished) {
-    tell("{}: interrupted after {} iterations; what was found by then is in {}\n    note: it goes on with `{}`\n",
-         o.model, outcome.iterations, o.out, recording.checkpoints.command());
+    tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model, outcome.iterations, o.out);
+    if (recording.unwritten) return complain(*recording.unwritten);
+    tell("    note: it goes on with `{}`\n", recording.checkpoints.command());
   } else if (const auto* chain = std::get_if<GibbsReport>(&best.report); chain && !o.quiet) {
     fmt::print(
         "{1}: {2} chains of {3} draws in {0}/draws.nc and {0}/draws_1.csv ...; means, sds and diagnostics in "

@@ -85,12 +85,19 @@ class Sweeps {
     // What a method does after it was told to stop is not what goes on.
     if (x_.stopped) return false;
     x_.stopped = signalled != 0;
-    if (well_ && (x_.stopped || due)) well_ = x_.checkpoints.write(fitting_.instance().engine(), finished_, run_);
+    if (x_.stopped || due) write_checkpoint();
     return !x_.stopped && well_;
   }
   const Result<bool>& well() const { return well_; }
 
  private:
+  /// A fit does not end because its checkpoint cannot be written.
+  void write_checkpoint() {
+    x_.unwritten.reset();
+    if (Result<bool> r = x_.checkpoints.write(fitting_.instance().engine(), finished_, run_); !r)
+      x_.unwritten = r.error();
+  }
+
   TraceRow measured(const SweepReport& r) {
     TraceRow row{r.iteration, seconds_since(x_.begin), r.elbo, r.temperature, r.objective};
     if (!x_.test || x_.options.test_every == 0 || r.iteration % x_.options.test_every != 0) return row;

@@ -19,8 +19,9 @@ struct Recording {
   const FitArguments& options;
   HeldOut* test = nullptr;  // of --test
   Checkpoints& checkpoints;
-  Clock::time_point& begin;  // of a fit that goes on: as long ago as it was when it was interrupted
-  bool stopped = false;      // by the user, after a checkpoint
+  Clock::time_point& begin;             // of a fit that goes on: as long ago as it was when it was interrupted
+  bool stopped = false;                 // by the user, after a checkpoint
+  std::optional<Error> unwritten = {};  // why the last checkpoint could not be
 };
 
 /// As warnings, to stderr.
