@@ -243,7 +243,7 @@ std::int32_t lehr_set(const Model* m, std::int64_t parameter, void* memory, cons
   for (std::size_t k = 0; k < count; ++k)
     to[k] = values[k];
   s->expectations_stale = 1;
-  s->swept = s->sums_fresh = 0;
+  s->swept = s->sums_fresh = s->sweeping = 0;
   return kOk;
 }
 

@@ -66,6 +66,7 @@ std::int32_t lehr_step_begin(const Model* m, void* memory, const DataSet* data, 
   if (const std::int32_t status = begin(*m, memory, data, 0, s)) return status;
   const Run r{*m, *s};
   if (const std::int32_t status = sum_before(r)) return status;
+  s->sums_fresh = 0;  // until the end of the sweep
   set(r.machine(), {.local_data = b, .global_data = b});
   s->sweeping = 1;
   s->next_step = s->items = s->items_left = 0;

@@ -77,6 +77,7 @@ std::int32_t lehr_save(const Model* m, void* memory, void* saved, std::size_t by
   if (!saved) return kNull;
   if (const Status status = open(*m, memory, s)) return status;
   if (!s->started) return kNotStarted;
+  if (s->sweeping) return kArgument;
   const View v = view_of(*m, *s);
   Header h{kMagic, m->hash, saved_bytes(v), s->started, m->size_count, 0};
   if (bytes < h.bytes) return kShort;

@@ -32,6 +32,16 @@ void check_ranges(const test::Library& library, const test::Fields& data) {
     CHECK(b == Approx(a).epsilon(1e-10));
     CHECK(same_bits({&b, 1}, {&c, 1}));
   }
+  // A step that is not brought to its end leaves nothing half made: the next one does not lower the bound.
+  double before = 0, after = 0;
+  std::int64_t items = 0;
+  REQUIRE(one.step() == 0);
+  REQUIRE(one.elbo(before) == 0);
+  REQUIRE(one.begin() == 0);
+  REQUIRE(one.next(items) == 0);
+  REQUIRE(one.step() == 0);
+  REQUIRE(one.elbo(after) == 0);
+  CHECK(after >= before - 1e-9 * (1 + std::abs(before)));
 }
 
 }  // namespace
