@@ -32,6 +32,7 @@ void say(const std::string& text, char** message) {
   if (message && !text.empty()) *message = ::strdup(text.c_str());
 }
 
+std::string text_of(const char* s) { return s ? s : ""; }
 std::string name_of(const lehr_program* p) { return p ? p->program.impl().source.name : ""; }
 
 /// Runs what may fail. An error without a place is about `where`; exceptions stay on this side.
@@ -195,7 +196,7 @@ int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int
 }
 
 int32_t lehr_program_load(const lehr_program* program, const char* directory, lehr_fit** fit, char** message) {
-  return guarded(message, directory, [&] { return give(program->program.load(directory), fit); });
+  return guarded(message, text_of(directory), [&] { return give(program->program.load(directory), fit); });
 }
 
 int32_t lehr_program_infer(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
@@ -264,7 +265,7 @@ int32_t lehr_program_simulate(const lehr_program* program, const lehr_data* data
 const char* lehr_fit_summary(const lehr_fit* fit) { return fit->summary.c_str(); }
 
 int32_t lehr_fit_write(const lehr_fit* fit, const char* directory, char** message) {
-  return guarded(message, directory, [&]() -> MaybeError {
+  return guarded(message, text_of(directory), [&]() -> MaybeError {
     const Result<bool> written = fit->fit.write(directory);
     return written ? MaybeError() : lehr::plain(written.error());
   });
@@ -272,7 +273,7 @@ int32_t lehr_fit_write(const lehr_fit* fit, const char* directory, char** messag
 
 int32_t lehr_fit_arrays(const lehr_fit* fit, const char* what, const char* options, lehr_arrays** arrays,
                         char** message) {
-  return guarded(message, what, [&] {
+  return guarded(message, text_of(what), [&] {
     return with(lehr::parse_object(options, "options"), [&](const json& object) {
       return with(lehr::draw_options(object), [&](const lehr::DrawOptions& how) -> MaybeError {
         const std::string_view name = what;

@@ -67,6 +67,7 @@ struct Runs {
 bool trace_run(Fitting& fitting, TracedRun& run, const Callback& callback, Clock::time_point begin) {
   bool cancelled = false;
   fitting.run(run, [&](const SweepReport& s) {
+    if (cancelled) return false;  // a method may ask again
     run.trace.push_back({s.iteration, seconds_since(begin), s.elbo, s.temperature, s.objective});
     const auto r = static_cast<std::int64_t>(run.restart);
     cancelled = callback && !callback({r, s.iteration, s.elbo, s.temperature, s.objective});

@@ -36,17 +36,22 @@ std::vector<NamedArray> global_arrays(const Analysed& complete, const SavedFit& 
   return out;
 }
 
+/// Of fit.json: whether trace.csv tells the objective beside the ELBO.
+bool has_objective(const nlohmann::json& summary) { return summary.contains("anneal") || summary.contains("temper"); }
+
 /// Nothing where the trace is of another fit.
-void read_trace(const SavedFit& fit, Fit::Impl& to) {
+void read_trace(const SavedFit& fit, bool with_objective, Fit::Impl& to) {
   const std::string path = (std::filesystem::path(fit.directory) / "trace.csv").string();
   const Result<std::string> text = read_file(path);
   if (!text || fit.other_trace) return;
-  const Result<Dataset> columns = parse_csv(*text, path, "", {"iteration", "seconds", "elbo", "temperature"});
+  std::vector<std::string> names{"iteration", "seconds", "elbo", "temperature"};
+  if (with_objective) names.emplace_back("objective");
+  const Result<Dataset> columns = parse_csv(*text, path, "", names);
   if (!columns) return;
   const auto column = [&](const char* name) -> const std::vector<double>& { return columns->at(name).values; };
   for (std::size_t i = 0; i < column("elbo").size(); ++i) {
     to.trace.push_back({fit.restart, static_cast<std::int64_t>(column("iteration")[i]), column("elbo")[i],
-                        column("temperature")[i], column("elbo")[i]});
+                        column("temperature")[i], column(with_objective ? "objective" : "elbo")[i]});
   }
   to.seconds = column("seconds");
 }
@@ -57,13 +62,12 @@ Result<bool> Fit::write(const std::string& directory) const {
   if (!impl_->draws.groups.empty())
     return Error{ExitCode::usage, directory, "a fit by sampling is not written: its draws would not be there", {}};
   nlohmann::json summary = nlohmann::json::parse(impl_->summary);
-  const bool has_objective = summary.contains("anneal") || summary.contains("temper");
-  Result<Trace> trace =
-      Trace::open(directory, has_objective ? std::vector<std::string>{"objective"} : std::vector<std::string>{});
+  Result<Trace> trace = Trace::open(
+      directory, has_objective(summary) ? std::vector<std::string>{"objective"} : std::vector<std::string>{});
   if (!trace) return trace.error();
   for (std::size_t i = 0; i < impl_->trace.size(); ++i) {
     const Sweep& s = impl_->trace[i];
-    const std::vector<double> extra(has_objective ? 1 : 0, s.objective);
+    const std::vector<double> extra(has_objective(summary) ? 1 : 0, s.objective);
     if (Result<bool> r = trace->append(s.iteration, impl_->seconds[i], s.elbo, s.temperature, extra); !r) return r;
   }
   return write_results(directory, impl_->run.posterior, summary);
@@ -93,7 +97,7 @@ Result<Fit> Program::load(const std::string& directory) const {
   out->run.outcome.elbo = saved->elbo;
   out->settings = fitted_settings(impl_->complete, *saved);
   out->global = global_arrays(impl_->complete, *saved);
-  read_trace(*saved, *out);
+  read_trace(*saved, has_objective(summary), *out);
   out->run.posterior = std::move(saved->posterior);
   return Fit(std::move(out));
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 import ctypes as c
 import json
 import os
+import signal
+import threading
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
@@ -221,6 +223,27 @@ class Fit(_Handle):
 OnSweep = Callable[[int, int, float, float], Optional[bool]]
 
 
+class _Interrupts:
+    """Ctrl-C is noted while the library works: an exception on the way into a callback would be lost."""
+
+    def __init__(self) -> None:
+        self.any = False
+        self._handles = False
+
+    def __enter__(self) -> None:
+        in_main = threading.current_thread() is threading.main_thread()
+        self._handles = in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._handles:
+            signal.signal(signal.SIGINT, self._note)
+
+    def __exit__(self, *_: Any) -> None:
+        if self._handles:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _note(self, *_: Any) -> None:
+        self.any = True
+
+
 class Program(_Handle):
     """A model that is well."""
 
@@ -235,17 +258,23 @@ class Program(_Handle):
             on_sweep: Optional[OnSweep] = None) -> tuple[Fit, Optional[BaseException]]:
         """The fit, and the exception (KeyboardInterrupt among them) of `on_sweep` that ended it."""
         raised: list[BaseException] = []
+        interrupts = _Interrupts()
 
         def after_sweep(_: Any, restart: int, iteration: int, elbo: float, temperature: float) -> int:
-            try:  # a signal of the user comes up here, and nothing may leave towards C
+            try:  # nothing may leave towards C
+                if interrupts.any:
+                    return 0
                 return 0 if on_sweep and on_sweep(restart, iteration, elbo, temperature) is False else 1
             except BaseException as e:
                 raised.append(e)
                 return 0
 
         given = _Given(data)
-        handle, _ = _make("lehr_program_fit", self.handle, given.array, given.count, _json(options),
-                          start.handle if start else None, _ON_SWEEP(after_sweep), None)
+        with interrupts:
+            handle, _ = _make("lehr_program_fit", self.handle, given.array, given.count, _json(options),
+                              start.handle if start else None, _ON_SWEEP(after_sweep), None)
+        if interrupts.any:
+            raised.append(KeyboardInterrupt())
         return Fit(handle), raised[0] if raised else None
 
     def load(self, directory: str) -> Fit:

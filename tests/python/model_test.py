@@ -121,6 +121,18 @@ class ModelTest(unittest.TestCase):
 
         with self.assertRaisesRegex(RuntimeError, "of the caller"):
             m.fit(known, on_sweep=fails)
+        # One refusal is enough, also in the starts of a search.
+        calls = []
+        m.fit(known, on_sweep=lambda *_: calls.append(1) or len(calls) != 3)
+        self.assertEqual((m.status_, len(calls)), ("interrupted", 3))
+
+    def test_the_objective_of_temperatures_is_kept(self):
+        m = mixture(anneal="linear:from=3,over=5")
+        objective = m.trace_["objective"]
+        self.assertFalse(np.array_equal(objective, m.trace_["elbo"]))
+        with tempfile.TemporaryDirectory() as folder:
+            m.save(folder)
+            np.testing.assert_array_equal(lehr.load(folder).trace_["objective"], objective)
 
     def test_interrupts(self):
         x = np.random.default_rng(1).normal(size=20000)
@@ -139,6 +151,14 @@ class ModelTest(unittest.TestCase):
         thread.join()
         self.assertEqual(m.status_, "interrupted")
         self.assertTrue(np.all(np.isfinite(m.posterior_["mu"].mean)))
+        for delay in (0.3, 0.35, 0.4):  # at any moment, be it on the way into a callback
+            timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                m.fit({"x": x, "weight": np.ones(len(x))}, tol=0, max_iter=1000000)
+            timer.join()
+            self.assertEqual(m.status_, "interrupted")
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
     def test_pickles_and_files(self):
         m = mixture()
