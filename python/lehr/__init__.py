@@ -30,6 +30,9 @@ def load(directory: str, source: str | None = None, **settings: Any) -> Model:
         fitted_from = str(summary["model_file"])
     except (OSError, ValueError, KeyError) as e:
         raise DataError(f"{directory}: error: not the directory of a fit: {e}") from e
+    if source is None and not os.path.exists(fitted_from):
+        raise DataError(f"{directory}: error: there is no '{fitted_from}', which it was fitted from\n"
+                        "  note: lehr.load(directory, model) takes the model, a file or a text")
     return Model(source or fitted_from, **{**constants, **settings}).load(directory)
 
 

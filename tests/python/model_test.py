@@ -132,7 +132,9 @@ class ModelTest(unittest.TestCase):
         self.assertFalse(np.array_equal(objective, m.trace_["elbo"]))
         with tempfile.TemporaryDirectory() as folder:
             m.save(folder)
-            np.testing.assert_array_equal(lehr.load(folder).trace_["objective"], objective)
+            np.testing.assert_array_equal(lehr.load(folder, MIXTURE).trace_["objective"], objective)
+            with self.assertRaisesRegex(lehr.DataError, "takes the model"):
+                lehr.load(folder)
 
     def test_interrupts(self):
         x = np.random.default_rng(1).normal(size=20000)
