@@ -4,11 +4,22 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+
 #include "compiler/commands/numbers.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/readers.h"
 
 namespace lehr::commands {
+namespace {
+
+/// As they are spelled, but for slashes at the end.
+bool is_same_path(const std::string& a, const std::string& b) {
+  const auto normal = [](const std::string& p) { return (std::filesystem::path(p) / "").lexically_normal(); };
+  return normal(a) == normal(b);
+}
+
+}  // namespace
 
 void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_option("MODEL", o.model, "model file (*.lehr)")->required();
@@ -65,7 +76,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
     const auto said = [&c](const char* name) { return c.count(name) > 0; };
     if (!said("--out") && !said("--resume")) throw CLI::RequiredError("--out");
     if (!said("--out")) o.out = o.resume;
-    if (said("--resume") && o.out != o.resume)
+    if (said("--resume") && !is_same_path(o.out, o.resume))
       throw CLI::ValidationError("--resume", "a fit goes on where it is: leave out --out, or name the same directory");
   });
   c.footer(
