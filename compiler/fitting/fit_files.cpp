@@ -14,6 +14,10 @@ void seal(nlohmann::json& summary, const std::string& name, std::string_view byt
 
 }  // namespace
 
+std::string text_of(const nlohmann::json& summary) {
+  return summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 Result<bool> write_sealed(const std::string& directory, nlohmann::json& summary, const std::string& name,
                           const std::string& bytes) {
   seal(summary, name, bytes);
@@ -27,9 +31,7 @@ Result<bool> write_results(const std::string& directory, const std::vector<Named
   if (!trace) return trace.error();
   seal(summary, "trace.csv", *trace);
   if (Result<bool> r = write_sealed(directory, summary, "posterior.npz", *bytes); !r) return r;
-  // A path of the command need not be UTF-8.
-  return write_file(directory + "/fit.json",
-                    summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return write_file(directory + "/fit.json", text_of(summary));
 }
 
 }  // namespace lehr

@@ -9,6 +9,9 @@
 
 namespace lehr {
 
+/// The text of fit.json; paths and names of sources need not be UTF-8.
+std::string text_of(const nlohmann::json& summary);
+
 /// Writes a file beside fit.json, and notes its seal in `summary`.
 Result<bool> write_sealed(const std::string& directory, nlohmann::json& summary, const std::string& name,
                           const std::string& bytes);

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "compiler/fitting/chains.h"
+#include "compiler/fitting/fit_files.h"
 #include "compiler/fitting/fit_summary.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/fitting/labelled_draws.h"
@@ -46,11 +47,6 @@ double seconds_since(Clock::time_point t) { return std::chrono::duration<double>
 FitRequest request_of(const Program::Impl& p, const FitOptions& o) {
   const auto method = std::ranges::find(method_names(), o.method, &MethodName::method);
   return {p.source.name, "", std::string(method->name), o.anneal, o.temper, o.seed};
-}
-
-/// A source's name need not be UTF-8.
-std::string text_of(const nlohmann::json& summary) {
-  return summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 /// The runs of a fit. Of all but the best the posterior is not kept.

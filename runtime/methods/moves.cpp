@@ -20,6 +20,7 @@ using Kind = ComponentArray::Kind;
 constexpr std::size_t kPairs = 60;      // merges whose bound is estimated, in one round
 constexpr std::size_t kMergeTries = 5;  // of those, merges that are tried
 constexpr std::size_t kLaterTries = 2;  // ... and in later rounds
+constexpr std::int64_t kPatience = 6;   // of the sweeps of moves one in so many, until one is kept
 constexpr std::int64_t kTrial = 40;     // sweeps of a trial at most
 constexpr double kGain = 1e-6;          // relative, of a move that is kept
 constexpr double kLittle = 1e-7;        // relative, of a sweep after which a kept move is compared with others
@@ -60,7 +61,9 @@ class Mover {
   }
 
  private:
-  bool has_sweeps() const { return report_.sweeps < (has_gained(report_) ? o_.most_sweeps : o_.patience); }
+  bool has_sweeps() const {
+    return report_.sweeps < (has_gained(report_) ? o_.most_sweeps : o_.most_sweeps / kPatience);
+  }
   std::size_t tries() const { return first_ ? kMergeTries : kLaterTries; }
   /// More than what is left to gain without a move.
   double margin() const { return kGain * (1 + std::abs(elbo_)); }

@@ -10,8 +10,7 @@
 namespace lehr {
 
 struct MoveOptions : CaviOptions {
-  std::int64_t most_sweeps = 0;  // of all moves, after which none begins; 0: no moves
-  std::int64_t patience = 0;     // the same while none is accepted
+  std::int64_t most_sweeps = 0;  // of all moves, after which none begins; a sixth while none is kept; 0: no moves
   std::int64_t splits = 2;       // tries of each component before it counts as one; later rounds have half of them
 };
 

@@ -138,7 +138,6 @@ class Search {
   void move() {
     MoveOptions moves{o_};
     moves.most_sweeps = static_cast<std::int64_t>(o_.move_share * static_cast<double>(report_.sweeps));
-    moves.patience = moves.most_sweeps / 6;
     moves.splits = o_.splits;
     const Outcome settled = out_;
     run([&](const OnSweep& counted) { return run_moves(e_, moves, o_.components, settled, counted, report_.moves); });
