@@ -12,6 +12,7 @@
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/zip.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 
@@ -107,6 +108,8 @@ std::string differences(const Identity& was, const Identity& is) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
+std::string checkpoint_of(const FitArguments& o) { return o.out + "/checkpoint.bin"; }
+
 }  // namespace
 
 Identity identity_of(const FitArguments& o, const std::string& model_text, const FitSettings& settings) {
@@ -135,8 +138,28 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
   return out;
 }
 
+Result<bool> look_for_checkpoint(const FitArguments& o) {
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(checkpoint_of(o), ignored);
+  if (!o.resume.empty() && !is_there) {
+    return Error{ExitCode::data,
+                 checkpoint_of(o),
+                 "there is nothing to go on from",
+                 {"a fit that has ended by itself leaves no checkpoint; without --resume it begins again"}};
+  }
+  if (o.resume.empty() && is_there) {
+    tell(
+        "{}: warning: this fit takes the place of one that was interrupted\n"
+        "    note: that one goes on with --resume {}\n",
+        o.out, o.out);
+  }
+  return true;
+}
+
 Checkpoints::Checkpoints(const FitArguments& options, Identity identity, const BoundData& data)
     : options_(options), identity_(std::move(identity)), data_(data) {}
+
+std::string Checkpoints::path() const { return checkpoint_of(options_); }
 
 const Identity& Checkpoints::identity() const {
   if (complete_) return *complete_;
@@ -154,11 +177,6 @@ Result<bool> Checkpoints::resume() {
   const auto wrong = [&](std::string text, std::vector<std::string> notes) {
     return Error{ExitCode::data, path(), std::move(text), std::move(notes)};
   };
-  std::error_code ignored;
-  if (!std::filesystem::exists(path(), ignored)) {
-    return wrong("there is nothing to go on from",
-                 {"a fit that has ended by itself leaves no checkpoint; without --resume it begins again"});
-  }
   const Result<std::string> bytes = read_file(path());
   if (!bytes) return bytes.error();
   std::string_view body = *bytes;

@@ -16,13 +16,17 @@ using Identity = std::map<std::string, std::string>;
 /// But for the data and the program.
 Identity identity_of(const FitArguments& options, const std::string& model_text, const FitSettings& settings);
 
+/// Before anything is written: ExitCode::data where --resume names a directory without a checkpoint. A fit that begins
+/// where another one was interrupted says so.
+Result<bool> look_for_checkpoint(const FitArguments& options);
+
 class Checkpoints {
  public:
   /// `identity` is what identity_of gives. Options and data must outlive it.
   Checkpoints(const FitArguments& options, Identity identity, const BoundData& data);
 
-  /// What --resume names is read, and the journal on the way back. ExitCode::data where it is not there, damaged, or of
-  /// another fit, by which it says what differs.
+  /// What --resume names is read, and the journal on the way back. ExitCode::data where it is damaged, or of another
+  /// fit, by which it says what differs.
   Result<bool> resume();
   Journal& journal() { return journal_; }
 
@@ -42,8 +46,7 @@ class Checkpoints {
   std::string command() const;
 
  private:
-  std::string path() const { return options_.out + "/checkpoint.bin"; }
-
+  std::string path() const;
   const Identity& identity() const;
 
   const FitArguments& options_;

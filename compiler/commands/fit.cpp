@@ -89,6 +89,7 @@ std::variant<Inputs, ExitCode> read_all(const FitArguments& o, const Source& sou
     report(first, source);
     return complain(e);
   };
+  if (Result<bool> r = look_for_checkpoint(o); !r) return fail(r.error());
   if (Result<bool> r = prepare_directory(o.out); !r) return fail(r.error());
   Result<Dataset> dataset = read_bindings(o.data);
   if (!dataset) return fail(dataset.error());

@@ -26,6 +26,12 @@ Error failure(ExitCode code, const std::string& path, const char* doing) {
   return {code, path, fmt::format("{}: {}", doing, std::strerror(errno)), {}};
 }
 
+/// A path that cannot be opened is the caller's mistake, a disk that takes no more is not.
+Error write_failure(const std::string& path) {
+  const bool is_disk = errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO;
+  return failure(is_disk ? ExitCode::internal : ExitCode::usage, path, "cannot write");
+}
+
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -85,8 +91,7 @@ Result<bool> write_file(const std::string& path, std::string_view bytes, unsigne
   if (exists && !std::filesystem::is_regular_file(path, ignored)) {
     // A pipe or a device has no place to rename into.
     Descriptor out(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!out.ok() || !write_all(out.number(), bytes) || !out.close())
-      return failure(ExitCode::usage, path, "cannot write");
+    if (!out.ok() || !write_all(out.number(), bytes) || !out.close()) return write_failure(path);
     return true;
   }
   const std::string target = exists ? std::filesystem::canonical(path, ignored).string() : path;
@@ -99,13 +104,13 @@ Result<bool> write_file(const std::string& path, std::string_view bytes, unsigne
   Descriptor out(
       ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, static_cast<mode_t>(mode)));
   struct stat before = {};
-  if (!out.ok()) return failure(ExitCode::usage, path, "cannot write");
+  if (!out.ok()) return write_failure(path);
   ::flock(out.number(), LOCK_EX);
   const bool keeps_mode =
       !exists || (::stat(target.c_str(), &before) == 0 && ::fchmod(out.number(), before.st_mode & 07777) == 0);
   if (!keeps_mode || !write_all(out.number(), bytes) || ::fsync(out.number()) != 0 ||
       ::rename(beside.c_str(), target.c_str()) != 0 || !out.close()) {
-    const Error error = failure(ExitCode::usage, path, "cannot write");
+    const Error error = write_failure(path);
     ::unlink(beside.c_str());
     return error;
   }

@@ -65,7 +65,7 @@ Result<bool> Trace::append(std::int64_t iteration, double seconds, double elbo, 
     row += std::isnan(value) ? std::string(",") : fmt::format(",{:.17g}", value);
   row += "\n";
   if (std::fwrite(row.data(), 1, row.size(), file_.get()) != row.size() || std::fflush(file_.get()) != 0)
-    return Error{ExitCode::usage, path_, fmt::format("cannot write: {}", std::strerror(errno)), {}};
+    return Error{ExitCode::internal, path_, fmt::format("cannot write: {}", std::strerror(errno)), {}};
   return true;
 }
 

@@ -160,8 +160,14 @@ def refusals(tmp):
         f.seek(2000)
         f.write(bytes([byte[0] ^ 1]))
     refused("not a checkpoint, or a damaged one")
-    os.remove(f"{out}/checkpoint.bin")
+    shorter = [LEHR, "fit", *GMM, "--search", "none", "--out", out]
+    again = subprocess.run(shorter, capture_output=True, text=True)
+    assert again.returncode == 0 and "takes the place of one that was interrupted" in again.stderr, again.stderr
     refused("there is nothing to go on from")
+    nowhere = f"{tmp}/nowhere"
+    done = subprocess.run([LEHR, "fit", *METHODS["cavi"], "--resume", nowhere], capture_output=True, text=True)
+    assert done.returncode == 4 and "there is nothing to go on from" in done.stderr, done.stderr
+    assert not os.path.exists(nowhere)
 
 
 with tempfile.TemporaryDirectory() as tmp:
