@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <functional>
 
 namespace lehr {
@@ -20,16 +21,23 @@ std::optional<std::string> typed(const json& value) {
 
 Error untyped(const std::string& name) { return wrong(name, "the value is neither a number, nor text, nor a truth"); }
 
-/// Whole numbers by name.
-Result<std::map<std::string, std::int64_t>> sizes_in(const std::string& where, const json& value) {
+using Sizes = std::map<std::string, std::int64_t>;
+
+/// Whole numbers by name; as text, "+5" is among those of `more`, where there can be any.
+std::optional<Error> take_sizes(const std::string& where, const json& value, Sizes& to, Sizes* more) {
   if (!value.is_object()) return wrong(where, "sizes are numbers by the names of plates");
-  std::map<std::string, std::int64_t> out;
   for (const auto& [plate, size] : value.items()) {
-    if (!size.is_number_integer() || size.get<std::int64_t>() < 0)
+    const std::string text = size.is_string() ? size.get<std::string>() : size.dump();
+    const bool further = more && size.is_string() && text.starts_with('+');
+    const bool whole = size.is_number_integer() || further;
+    const auto* const end = text.data() + text.size();
+    std::int64_t n = -1;
+    const auto read = std::from_chars(text.data() + (further ? 1 : 0), end, n);
+    if (!whole || read.ec != std::errc() || read.ptr != end || n < 0)
       return wrong(where, fmt::format("'{}' is not a size", size.dump()));
-    out[plate] = size.get<std::int64_t>();
+    (further ? *more : to)[plate] = n;
   }
-  return out;
+  return std::nullopt;
 }
 
 /// An option by its name, and what becomes of its value.
@@ -57,13 +65,8 @@ Taker number(std::string name, T& to, const OptionRange& range) {
   return {std::move(name), take};
 }
 
-Taker sizes(std::string name, std::map<std::string, std::int64_t>& to) {
-  const auto take = [name, &to](const json& value) -> std::optional<Error> {
-    const auto read = sizes_in(name, value);
-    if (!read) return read.error();
-    to = *read;
-    return std::nullopt;
-  };
+Taker sizes(std::string name, Sizes& to, Sizes* more = nullptr) {
+  const auto take = [name, &to, more](const json& value) { return take_sizes(name, value, to, more); };
   return {std::move(name), take};
 }
 
@@ -132,8 +135,8 @@ Result<PredictOptions> predict_options(const json& options) {
   PredictOptions out;
   if (auto e = take_all(options, {number("draws", out.draws, kDrawsRange), number("seed", out.seed, kSeedRange),
                                   number("local_iters", out.local_iterations, kLocalIterationsRange),
-                                  number("local_tol", out.local_tolerance, kToleranceRange), sizes("sizes", out.sizes),
-                                  sizes("more", out.more)}))
+                                  number("local_tol", out.local_tolerance, kToleranceRange),
+                                  sizes("sizes", out.sizes, &out.more), sizes("more", out.more)}))
     return *e;
   return out;
 }

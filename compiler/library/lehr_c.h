@@ -71,7 +71,8 @@ int32_t lehr_program_load(const lehr_program* program, const char* directory, le
 /* The factors of new items with the global ones as they are. */
 int32_t lehr_program_infer(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                            lehr_fit** inferred, char** message);
-/* `lehr predict`. Options: "draws", "seed", "local_iters", "local_tol", "sizes" and "more" (elements by plate). */
+/* `lehr predict`. Options: "draws", "seed", "local_iters", "local_tol", "sizes" (elements by plate; as text, "+5": so many
+ * more) and "more" (the same as numbers). */
 int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                              const char* options, lehr_arrays** predictions, char** message);
 /* `lehr score`: the arrays "total" (nats), "observations", and of a chain "sequences". Options: "holdout", "seed". */

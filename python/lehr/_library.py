@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes as c
 import json
+import math
 import os
 import signal
 import threading
@@ -11,7 +12,7 @@ from typing import Any, Callable, Mapping, Optional
 
 import numpy as np
 
-from .errors import DataError, error_of
+from .errors import DataError, ModelError, UsageError, error_of
 
 _NAME = "liblehr.so.0.1"
 _TYPES = {np.dtype(np.float64): 0, np.dtype(np.float32): 1, np.dtype(np.int64): 2, np.dtype(np.int32): 3}
@@ -99,12 +100,22 @@ def _make(function: str, *arguments: Any) -> tuple[int, str]:
 
 
 def _json(options: Mapping[str, Any]) -> bytes:
-    def plain(value: Any) -> Any:
+    def plain(name: str, value: Any) -> Any:
         if isinstance(value, (np.generic, np.ndarray)):
-            return value.tolist()
-        raise TypeError(f"{value!r} is no value of an option")
+            value = value.tolist()
+        if isinstance(value, Mapping):
+            return {str(key): plain(str(key), x) for key, x in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(name, x) for x in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"{name}: error: {value} is no value of an option: it is not finite")
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+            return str(value)  # its digits: JSON would round it
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        raise UsageError(f"{name}: error: {value!r} is no value of an option")
 
-    return json.dumps(dict(options), default=plain).encode()
+    return json.dumps(plain("options", options)).encode()
 
 
 class _Handle:
@@ -164,20 +175,33 @@ class Ragged:
             raise DataError(f"ragged: error: offsets go from 0 to the number of values, {len(self.values)}, and do not fall")
 
 
-def _readable(value: Any) -> np.ndarray:
-    """The array itself where the library can read it, else a copy that it can."""
+_TEXT = "number its values: np.unique(x, return_inverse=True)"
+_DATES = "count from some day: (x - x.min()) / np.timedelta64(1, 'D')"
+_CURES = {"S": _TEXT, "U": _TEXT, "m": "divide by a unit: x / np.timedelta64(1, 's')", "M": _DATES,
+          "c": "give the real and the imaginary part by themselves", "V": "give its fields by themselves"}
+
+
+def _readable(name: str, value: Any) -> np.ndarray:
+    """The array itself where the library can read it, else a copy that it can. DataError where it has no numbers."""
     array = np.asarray(value)
+    if array.dtype.kind in "mMcSUV":
+        raise DataError(f"{name}: error: an array of {array.dtype} is none of numbers\n  note: {_CURES[array.dtype.kind]}")
     if np.ma.isMaskedArray(value):
         array = np.ma.filled(np.ma.asarray(value, np.float64), np.nan)
     if array.dtype in _TYPES and array.flags.aligned and all(
             s >= 0 and s % array.itemsize == 0 for s in array.strides):
         return array
-    return np.ascontiguousarray(array, np.float64)
+    try:
+        return np.ascontiguousarray(array, np.float64)
+    except (TypeError, ValueError) as e:
+        raise DataError(f"{name}: error: not an array of numbers: {e}") from e
 
 
 def _describe(name: str, value: Any, keep: list[Any]) -> _Data:
     ragged = isinstance(value, Ragged)
-    array = _readable(value.values if ragged else value)
+    if "\0" in name:
+        raise DataError(f"{name!r}: error: not a name: it has a NUL in it")
+    array = _readable(name, value.values if ragged else value)
     if ragged:
         array = np.ascontiguousarray(array)
         offsets = np.ascontiguousarray(value.offsets)
@@ -250,6 +274,9 @@ class Program(_Handle):
     _free = "lehr_program_free"
 
     def __init__(self, text: str, settings: Mapping[str, Any]):
+        if "\0" in text:
+            line = text.count("\n", 0, text.index("\0")) + 1
+            raise ModelError(f"{settings['name']}:{line}: error: there is a NUL in the text")
         handle, self.warnings = _make("lehr_compile", text.encode(), _json(settings))
         super().__init__(handle)
         self.description: dict[str, Any] = json.loads(_library.lehr_program_describe(handle))
@@ -264,7 +291,8 @@ class Program(_Handle):
             try:  # nothing may leave towards C
                 if interrupts.any:
                     return 0
-                return 0 if on_sweep and on_sweep(restart, iteration, elbo, temperature) is False else 1
+                goes_on = on_sweep(restart, iteration, elbo, temperature) if on_sweep else None
+                return 0 if isinstance(goes_on, (bool, np.bool_)) and not goes_on else 1
             except BaseException as e:
                 raised.append(e)
                 return 0

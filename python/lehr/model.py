@@ -40,6 +40,8 @@ class Model:
     def __init__(self, source: Union[str, "os.PathLike[str]"], *, sizes: Optional[Mapping[str, int]] = None,
                  labels: Optional[Mapping[str, Sequence[str]]] = None, **constants: float):
         is_text = isinstance(source, str) and "{" in source
+        if not is_text and (not os.fspath(source) or Path(source).is_dir()):
+            raise UsageError(f"{os.fspath(source)!r}: error: neither the text of a model nor a file with one")
         text = str(source) if is_text else Path(source).read_text(encoding="utf-8")
         self.source = None if is_text else os.fspath(source)
         settings: dict[str, Any] = {"name": self.source or "model", "constants": constants, "sizes": dict(sizes or {}),
@@ -153,7 +155,7 @@ class Model:
     def predictive(self, X: Data = None, **options: Any) -> Predictions:
         """Missing values, local variables and new items, as `lehr predict` has them.
 
-        options: draws, seed, local_iters, local_tol, sizes and more (elements by plate).
+        options: draws, seed, local_iters, local_tol, sizes (elements by plate; "+5": five more than there are).
         """
         return Predictions(self._program.predict(self._fitted(), self._bind(X), options))
 
@@ -172,9 +174,11 @@ class Model:
     def score(self, X: Data, y: None = None, **options: Any) -> float:
         """The log predictive density of new data in nats an observation, as `lehr score` has it.
 
-        options: holdout, seed.
+        options: holdout, seed. DataError where nothing is observed.
         """
         scored = self._program.score(self._fitted(), self._bind(X), options).values()
+        if scored["observations"] == 0:
+            raise DataError(f"{self.name}: error: nothing is observed in these data: they have no score")
         return float(scored["total"]) / float(scored["observations"])
 
     def draws(self, n: int = 1000, seed: int = 1) -> dict[str, np.ndarray]:

@@ -29,6 +29,7 @@ MIXTURE = """model mixture {
   z[n]         ~ Categorical(pi);
   observe x[n] ~ Normal(mean = mu[z[n]], precision = 1);
 }"""
+COIN = "model coin { plate throw; p ~ Beta(1, 1); observe x[throw] ~ Bernoulli(p); }"
 X = np.concatenate([np.linspace(-6, -4, 30), np.linspace(4, 6, 60)])
 
 
@@ -108,10 +109,39 @@ class ModelTest(unittest.TestCase):
             lehr.load("no/such")
         self.assertTrue(issubclass(lehr.DataError, ValueError) and issubclass(lehr.DataError, lehr.LehrError))
 
+    def test_what_is_no_data_and_no_option(self):
+        model = lehr.Model(COIN)
+        for value, words in ((np.array(["a", "b"]), "np.unique"), (np.array(["2020-01-01"], "M8[D]"), "timedelta64"),
+                             (np.array([1j]), "imaginary"), ([None, "a"], "not an array of numbers")):
+            with self.assertRaisesRegex(lehr.DataError, words):
+                model.fit(value)
+        with self.assertRaisesRegex(lehr.DataError, "NUL"):
+            model.fit({"x\0y": [1, 0]})
+        with self.assertRaisesRegex(lehr.ModelError, "^model:2: error: there is a NUL"):
+            lehr.Model("model m {\n\0}")
+        for nothing in ("", tempfile.gettempdir()):
+            with self.assertRaisesRegex(lehr.UsageError, "neither the text of a model nor a file"):
+                lehr.Model(nothing)
+        with self.assertRaisesRegex(lehr.UsageError, "K: error: nan is no value"):
+            lehr.Model(MIXTURE, K=float("nan"))
+        with self.assertRaisesRegex(lehr.UsageError, "tol: error: nan is no value"):
+            model.fit([1, 0], tol=float("nan"))
+        with self.assertRaisesRegex(lehr.UsageError, "seed: error: '18446744073709551616'"):
+            model.fit([1, 0], seed=2**64)
+        with self.assertRaisesRegex(lehr.DataError, "nothing is observed"):
+            model.fit([1, 0]).score([np.nan, np.nan])
+
+    def test_sizes_that_are_further(self):
+        grown = lehr.Model("model m { plate t ordered; z[t] ~ Normal(mean = z[t-1], sd = 1) start Normal(mean = 0, sd = 1);"
+                           " observe x[t] ~ Normal(mean = z[t], sd = 1); }").fit([0.5, 1.0]).predictive(sizes={"t": "+2"})
+        self.assertEqual(grown["x.mean"].shape, (4,))
+        with self.assertRaisesRegex(lehr.UsageError, "is not a size"):
+            lehr.Model(COIN).fit([1, 0]).predictive(sizes={"throw": "+x"})
+
     def test_a_fit_that_is_stopped_keeps_what_it_has(self):
         m = lehr.Model(MIXTURE)
         known = {"x": X, "weight": np.ones(len(X))}
-        m.fit(known, search="none", on_sweep=lambda restart, iteration, elbo, temperature: iteration < 2)
+        m.fit(known, search="none", on_sweep=lambda restart, iteration, elbo, temperature: np.bool_(iteration < 2))
         self.assertEqual((m.status_, m.n_iter_, m.converged_), ("interrupted", 2, False))
         further = lehr.Model(MIXTURE).fit(known, init=m, search="none")
         self.assertTrue(further.converged_)
