@@ -12,7 +12,7 @@ install(TARGETS liblehr EXPORT LehrTargets LIBRARY ${runtime} NAMELINK_COMPONENT
 install(TARGETS lehr_generator lehr_netcdf LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${runtime})
 install(TARGETS lehr_search ARCHIVE ${development})
 install(FILES runtime/search/search.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
-install(FILES compiler/library/lehr.h compiler/library/lehr_c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
+install(FILES compiler/library/lehr.h compiler/library/lehr_c.h compiler/library/predict.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
 install(FILES compiler/options/fit_options.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr/compiler/options ${development})
 install(FILES runtime/result.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr/runtime ${development})
 

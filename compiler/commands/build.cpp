@@ -187,7 +187,7 @@ ExitCode build(const BuildOptions& o) {
     analysed = std::move(*drawn);
   }
   const loops::Lowered lowered = generate(*analysed, *sizes, {.save_locals = !o.no_locals, .new_items = true});
-  const Embedding embedding = embed(analysed->model, analysed->schedule, *sizes, lowered);
+  const Embedding embedding = embed(analysed->model, analysed->schedule, *sizes, lowered, *source, *settings);
   const std::string object = native::emit_embeddable(lowered.program, embedding.image, *options);
   const Result<std::vector<std::string>> written = write_all(o, embedding, object);
   if (!written) return complain(written.error());

@@ -70,7 +70,8 @@ enum {{
   {NAME}_ERROR_ALTERED = 14,     /* a saved state whose checksum is wrong, or no saved state */
   {NAME}_ERROR_OTHER_MODEL = 15, /* a saved state of another model, or of other settings or another version */
   {NAME}_ERROR_NOT_FINITE = 16,  /* the bound is not finite */
-  {NAME}_ERROR_NO_SWEEP = 17     /* no {name}_step_begin, or no {name}_step_next after it */
+  {NAME}_ERROR_NO_SWEEP = 17,    /* no {name}_step_begin, or no {name}_step_next after it */
+  {NAME}_ERROR_LIBRARY = 18      /* the library has no prediction or score of this model; its message says why */
 }};
 )";
 
@@ -132,8 +133,23 @@ int32_t {name}_entropy_step(void* state, const {name}_data* data, double inverse
    was not seen before. Errors: as {name}_step. */
 int32_t {name}_infer(void* state, const {name}_data* data);
 
-/* For lehr_search (lehr/search.h, liblehr_search.a), which finds the best of many starts: the tables of this object. */
+/* For lehr_search (lehr/search.h, liblehr_search.a), which finds the best of many starts, and lehr_predict
+   (lehr/predict.h, liblehr): the tables of this object, and the text of the model and of its settings. */
 const void* {name}_model(void);
+)";
+
+constexpr const char* kPredictions = R"(
+#ifdef LEHR_PREDICT_H
+/* lehr_predict and lehr_score for this model: what is null in `data`, or missing, is predicted. */
+static inline int32_t {name}_predict(void* state, const {name}_data* data, const char* options,
+{space}                              lehr_arrays** predictions, char** message) {{
+  return lehr_predict({name}_model(), state, data, options, predictions, message);
+}}
+static inline int32_t {name}_log_predictive(void* state, const {name}_data* data, const char* options,
+{space}                                     lehr_arrays** score, char** message) {{
+  return lehr_score({name}_model(), state, data, options, score, message);
+}}
+#endif
 )";
 
 constexpr const char* kRanges = R"(
@@ -282,7 +298,7 @@ std::string c_header(const Embedding& e, const std::string& built) {
     out += filled(kAccuracy, e) + filled(kSteps, e) + filled(kRanges, e) +
            filled(e.minibatches ? kBatchStep : kNoBatches, e) + filled(kValues, e);
   if (e.item_temperatures) out += filled(kItemEnergies, e);
-  out += accessors(e) + filled(kSaving, e);
+  out += accessors(e) + filled(kSaving, e) + (e.draws ? "" : filled(kPredictions, e));
   return out + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "compiler/embedding/c_names.h"
-#include "compiler/loops/print_loops.h"
+#include "compiler/machine/identity.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
@@ -20,34 +22,12 @@ namespace {
 using machine::Domain;
 using machine::SizeRule;
 
-/// Changes with what a state or a saved state looks like.
-constexpr std::uint64_t kLayoutVersion = 1;
-
 template <class Row>
 native::Image::Words words(const std::vector<Row>& rows) {
   static_assert(sizeof(Row) % 8 == 0);
   native::Image::Words out(rows.size() * sizeof(Row) / 8);
   if (!rows.empty()) std::memcpy(out.data(), rows.data(), out.size() * 8);
   return out;
-}
-
-/// FNV-1a (Fowler, Noll & Vo).
-std::uint64_t hashed(std::uint64_t so_far, const void* from, std::size_t bytes) {
-  const auto* p = static_cast<const unsigned char*>(from);
-  for (std::size_t k = 0; k < bytes; ++k)
-    so_far = (so_far ^ p[k]) * 0x100000001b3;
-  return so_far;
-}
-
-std::uint64_t hash_of(const Tables& t, const BoundData& data, const loops::Program& p, const model::Model& m) {
-  std::uint64_t h = hashed(0xcbf29ce484222325, &kLayoutVersion, sizeof kLayoutVersion);
-  const std::string text = m.name + loops::print(p);
-  h = hashed(h, text.data(), text.size());
-  h = hashed(h, data.constants.data(), data.constants.size() * sizeof(double));
-  for (const native::Image::Words& w :
-       {words(t.sizes), words(t.axes), words(t.buffers), words(t.arrays), words(t.steps)})
-    h = hashed(h, w.data(), w.size() * 8);
-  return h;
 }
 
 std::string meaning_of(const machine::ArrayRow& row, const std::string& plate) {
@@ -81,15 +61,16 @@ std::string meaning_of(const machine::ArrayRow& row, const std::string& plate) {
 
 class Maker {
  public:
-  Maker(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const loops::Lowered& l)
-      : m_(m), s_(s), data_(data), l_(l), t_(tables_of(m, s, l)) {}
+  Maker(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const loops::Lowered& l,
+        native::Image::Strings origin)
+      : m_(m), s_(s), data_(data), l_(l), t_(tables_of(m, s, l)), origin_(std::move(origin)) {}
 
   Embedding run() {
     e_.name = in_ascii(m_.name);
     e_.space = NameScope(c_library()).add(m_.name);
     const std::string macros = upper_case(e_.name);
     members_ = {e_.name + "_sizes", e_.name + "_data", macros + "_ABI", macros + "_LEHR_H"};
-    e_.abi = hash_of(t_, data_, l_.program, m_);
+    e_.abi = identity(t_, data_.constants, l_.program, m_);
     e_.caveats = density::caveats(m_, s_.conditionals.density);
     write_sizes();
     write_arrays();
@@ -235,7 +216,7 @@ class Maker {
     model.hash = e_.abi;
     native::Image& image = e_.image;
     constexpr std::size_t kNumbers = offsetof(machine::Model, sizes) / 8;
-    static_assert(sizeof(machine::Model) == 8 * (kNumbers + 18), "a member for every field below");
+    static_assert(sizeof(machine::Model) == 8 * (kNumbers + 22), "a member for every field below");
     native::Image::Words numbers(kNumbers);
     std::memcpy(numbers.data(), &model, 8 * kNumbers);
     image.model.assign(numbers.begin(), numbers.end());
@@ -249,6 +230,13 @@ class Maker {
                                                words(t_.heads), words(t_.allocations), words(t_.components)})
       image.model.emplace_back(std::move(w));
     image.model.emplace_back(t_.component_names);
+    native::Image::Strings plates, parameters;
+    for (const model::PlateId p : t_.size_plates)
+      plates.push_back(m_[p].name);
+    for (const loops::ParameterSlot& slot : l_.interface.parameters)
+      parameters.push_back(slot.name);
+    for (const native::Image::Strings& texts : {origin_, plates, t_.array_names, parameters})
+      image.model.emplace_back(texts);
 
     const auto entry = [&](const std::string& name, const std::string& function,
                            std::optional<std::int64_t> argument = {}) {
@@ -279,6 +267,7 @@ class Maker {
   const BoundData& data_;
   const loops::Lowered& l_;
   Tables t_;
+  native::Image::Strings origin_;
   Embedding e_;
   std::set<std::string> members_;          // what no member of a structure can be called
   std::vector<std::string> array_fields_;  // by position among the arrays of the tables
@@ -335,8 +324,11 @@ std::optional<Error> unknown_values(const model::Model& m, const BoundData& size
 }
 
 Embedding embed(const model::Model& m, const schedule::Schedule& s, const BoundData& sizes,
-                const loops::Lowered& lowered) {
-  return Maker(m, s, sizes, lowered).run();
+                const loops::Lowered& lowered, const Source& source, const Settings& settings) {
+  const nlohmann::json given = {{"name", std::filesystem::path(source.name).filename().string()},
+                                {"constants", settings.constants},
+                                {"sizes", settings.sizes}};
+  return Maker(m, s, sizes, lowered, {source.text, given.dump()}).run();
 }
 
 }  // namespace lehr

@@ -42,8 +42,9 @@ struct Embedding {
 /// What must be known of a model before it is built: every constant, and the sizes that constants are made of.
 std::optional<Error> unknown_values(const model::Model& m, const BoundData& sizes);
 
+/// `source` and `settings` are what all of it was made from; the object keeps them.
 Embedding embed(const model::Model& m, const schedule::Schedule& s, const BoundData& sizes,
-                const loops::Lowered& lowered);
+                const loops::Lowered& lowered, const Source& source = {}, const Settings& settings = {});
 
 /// `built`: one line on how the object was made.
 std::string c_header(const Embedding& e, const std::string& built);

@@ -217,7 +217,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
     beliefs_of_items = beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
   Result<std::unique_ptr<Instance>> made =
-      Instance::make(out->analysed_, out->kept_, loops::LowerOptions{beliefs_of_items}, Backend::native, 0);
+      options.instance(out->analysed_, out->kept_, loops::LowerOptions{beliefs_of_items});
   if (!made) return made.error();
   out->instance_ = std::move(*made);
   if (moved) out->instance_->tell_from(std::move(moved->references));

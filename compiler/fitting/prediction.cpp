@@ -126,7 +126,7 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   Diagnostics diagnostics;
   const std::optional<Analysed> about = moved ? analyse(moved->model, expand, diagnostics) : std::nullopt;
   Result<std::unique_ptr<Instance>> instance =
-      Instance::make(about ? *about : analysed, about ? moved->data : data, lower, Backend::native, 0);
+      options.instance(about ? *about : analysed, about ? moved->data : data, lower);
   if (!instance) return instance.error();
   if (about) (*instance)->tell_from(moved->references);
   if (Result<bool> r = (*instance)->start(options.seed, 0, StartKind::means); !r) return r.error();

@@ -6,13 +6,15 @@
 
 #include "compiler/fitting/growth.h"
 #include "compiler/fitting/held_out.h"
+#include "compiler/instance/instance.h"
 
 namespace lehr {
 
 struct PredictionOptions {
   std::int64_t draws = 1000;
-  std::uint64_t seed = 1;             // of the draws
-  SweepOptions local = {1000, 1e-6};  // inference of the local variables
+  std::uint64_t seed = 1;                     // of the draws
+  SweepOptions local = {1000, 1e-6};          // inference of the local variables
+  MakeInstance instance = compiled_instance;  // what infers them
 };
 
 inline constexpr std::array<double, 3> kPredictedQuantiles = {0.05, 0.5, 0.95};

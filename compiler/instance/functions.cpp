@@ -6,7 +6,12 @@
 
 namespace lehr {
 
-Functions::Functions(const loops::Program& program, Backend backend) : program_(program) {
+Functions::Functions(const loops::Program& program, const CodeSource& source) : program_(program) {
+  if (const auto* built = std::get_if<std::span<const lehr_function>>(&source)) {
+    compiled_.assign(built->begin(), built->end());
+    return;
+  }
+  const Backend backend = std::get<Backend>(source);
   if (backend == Backend::interpreter) {
     code_ = {this, [](void* self, std::int64_t function, lehr_buffer const* table, const std::int64_t* sizes,
                       const std::int64_t* integers, const double* reals) {

@@ -2,6 +2,8 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <span>
+#include <variant>
 #include <vector>
 
 #include "compiler/loops/loops.h"
@@ -13,10 +15,13 @@ namespace lehr {
 /// timed: native, and how long every function took. What is not `native` works on one thread.
 enum class Backend { native, timed, interpreter };
 
+/// Code that is to be made or interpreted, or the functions of the same program that were built before, in its order.
+using CodeSource = std::variant<Backend, std::span<const lehr_function>>;
+
 /// They live as long as this does, and no longer than the program.
 class Functions {
  public:
-  Functions(const loops::Program& program, Backend backend);
+  Functions(const loops::Program& program, const CodeSource& source);
   Functions(const Functions&) = delete;
   Functions& operator=(const Functions&) = delete;
 

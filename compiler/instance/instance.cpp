@@ -32,8 +32,8 @@ loops::LowerOptions with_new_items(loops::LowerOptions options) {
 }  // namespace
 
 struct Instance::Compiled {
-  Compiled(const Tables& tables, const loops::Lowered& l, Backend backend, std::int64_t window)
-      : functions(l.program, backend),
+  Compiled(const Tables& tables, const loops::Lowered& l, const CodeSource& code, std::int64_t window)
+      : functions(l.program, code),
         names(pointers_to(tables.component_names)),
         model(completed(model_of(tables))),
         engine(model, l.size_values, window, functions.code()) {}
@@ -58,9 +58,9 @@ struct Instance::Compiled {
 };
 
 std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, const loops::Lowered& lowered,
-                                                      Backend backend, std::int64_t window) {
+                                                      const CodeSource& code, std::int64_t window) {
   try {
-    return std::make_unique<Compiled>(tables, lowered, backend, window);
+    return std::make_unique<Compiled>(tables, lowered, code, window);
   } catch (NoRoom& e) {
     for (const loops::Buffer& b : lowered.program.buffers)
       e.names.push_back(b.name);
@@ -71,9 +71,14 @@ std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, cons
 Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const BoundData& data,
                                                  const loops::LowerOptions& options, Backend backend,
                                                  std::int64_t window) {
+  return make(analysed, data, generate(analysed, data, with_new_items(options)), backend, window);
+}
+
+Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const BoundData& data,
+                                                 loops::Lowered lowered, const CodeSource& code, std::int64_t window) {
   std::vector<SizedArray> arrays;
   try {
-    return std::make_unique<Instance>(analysed, data, options, backend, window);
+    return std::make_unique<Instance>(analysed, data, std::move(lowered), code, window);
   } catch (const NoRoom& e) {
     for (std::size_t b = 0; b < e.lengths.size(); ++b)
       arrays.push_back({e.names[b], e.lengths[b]});
@@ -83,12 +88,16 @@ Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const
 
 Instance::Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
                    std::int64_t window)
+    : Instance(analysed, data, generate(analysed, data, with_new_items(options)), backend, window) {}
+
+Instance::Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
+                   std::int64_t window)
     : model_(analysed.model),
       schedule_(analysed.schedule),
       plate_sizes_(data.sizes),
-      lowered_(generate(analysed, data, with_new_items(options))),
+      lowered_(std::move(lowered)),
       tables_(tables_of(model_, schedule_, lowered_)),
-      compiled_(compile(tables_, lowered_, backend, window)) {
+      compiled_(compile(tables_, lowered_, code, window)) {
   engine().describe = [this](std::int32_t status) { return describe_status(model_, schedule_, status); };
   place_data(data);
 }
@@ -390,6 +399,11 @@ std::vector<NamedArray> Instance::posterior(bool locals, Origin origin) const {
                         std::back_inserter(out));
   }
   return out;
+}
+
+Result<std::unique_ptr<Instance>> compiled_instance(const Analysed& analysed, const BoundData& data,
+                                                    const loops::LowerOptions& options) {
+  return Instance::make(analysed, data, options, Backend::native, 0);
 }
 
 }  // namespace lehr

@@ -1,5 +1,6 @@
 // A model, compiled for one data set, with its data in place: what `fit` runs.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,9 +28,15 @@ class Instance {
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data,
                                                 const loops::LowerOptions& options, Backend backend,
                                                 std::int64_t window);
-  /// The same, where NoRoom is thrown.
+  /// The same of a program that was lowered before, with LowerOptions::new_items, and has all its sizes.
+  static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data, loops::Lowered lowered,
+                                                const CodeSource& code, std::int64_t window);
+  /// The first, where NoRoom is thrown.
   Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
            std::int64_t window = 0);
+  /// The second.
+  Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
+           std::int64_t window);
 
   ~Instance();
 
@@ -73,7 +80,7 @@ class Instance {
 
  private:
   struct Compiled;  // functions and the engine
-  static std::unique_ptr<Compiled> compile(const Tables& tables, const loops::Lowered& lowered, Backend backend,
+  static std::unique_ptr<Compiled> compile(const Tables& tables, const loops::Lowered& lowered, const CodeSource& code,
                                            std::int64_t window);
 
   void place_data(const BoundData& data);
@@ -98,5 +105,12 @@ class Instance {
   Tables tables_;
   std::unique_ptr<Compiled> compiled_;
 };
+
+/// How an instance for some data is come by.
+using MakeInstance = std::function<Result<std::unique_ptr<Instance>>(const Analysed& analysed, const BoundData& data,
+                                                                     const loops::LowerOptions& options)>;
+/// By native code of its own.
+Result<std::unique_ptr<Instance>> compiled_instance(const Analysed& analysed, const BoundData& data,
+                                                    const loops::LowerOptions& options);
 
 }  // namespace lehr

@@ -1,9 +1,13 @@
 // The functions of lehr_c.h: what C gives becomes values of lehr.h, and back.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/evaluate/simulate.h"
@@ -27,6 +31,7 @@ using lehr::ExitCode;
 using lehr::Result;
 using nlohmann::json;
 using MaybeError = std::optional<Error>;
+using Views = std::vector<lehr::DataView>;
 
 void say(const std::string& text, char** message) {
   if (message && !text.empty()) *message = ::strdup(text.c_str());
@@ -55,19 +60,33 @@ int32_t guarded(char** message, const std::string& where, const Work& work) {
   }
 }
 
-/// How many values an array with strides reaches over; malformed ones are refused by who reads them.
-std::size_t reach(const lehr_data& d) {
+/// How many values an array with strides reaches over; nothing where they are more than memory can hold. Malformed ones
+/// are refused by who reads them.
+std::optional<std::size_t> reach(const lehr_data& d) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 48;
   std::int64_t out = 1;
   for (int32_t k = 0; k < d.rank; ++k) {
     if (d.shape[k] <= 0) return 0;
-    out = d.strides ? out + (d.shape[k] - 1) * d.strides[k] : out * d.shape[k];
+    std::int64_t further = 0;
+    const bool wraps = d.strides ? __builtin_mul_overflow(d.shape[k] - 1, d.strides[k], &further) ||
+                                       __builtin_add_overflow(out, further, &out)
+                                 : __builtin_mul_overflow(out, d.shape[k], &out);
+    if (wraps || out > kMost) return std::nullopt;
   }
-  return static_cast<std::size_t>(out);
+  return static_cast<std::size_t>(std::max<std::int64_t>(out, 0));
+}
+
+/// Why C has not described an array; empty when it has.
+std::string fault(const lehr_data& d) {
+  if (d.type < LEHR_DOUBLE || d.type > LEHR_INT32) return fmt::format("{} is no type", d.type);
+  if (d.rank < 0 || (d.rank > 0 && !d.shape)) return fmt::format("there is no shape of rank {}", d.rank);
+  if (!d.row_offsets) return reach(d) ? "" : "it is too large";
+  return d.rows < 0 || d.row_offsets[d.rows] < 0 ? "the number of its rows, or of what is in them, is negative" : "";
 }
 
 lehr::DataView view_of(const lehr_data& d) {
   const bool ragged = d.row_offsets != nullptr;
-  const std::size_t n = ragged ? static_cast<std::size_t>(d.row_offsets[d.rows]) : reach(d);
+  const std::size_t n = ragged ? static_cast<std::size_t>(d.row_offsets[d.rows]) : *reach(d);
   const auto values = [&]() -> lehr::DataView::Values {
     switch (d.type) {
       case LEHR_FLOAT:
@@ -86,10 +105,13 @@ lehr::DataView view_of(const lehr_data& d) {
   return out;
 }
 
-std::vector<lehr::DataView> views_of(const lehr_data* data, int64_t count) {
-  std::vector<lehr::DataView> out;
-  for (int64_t k = 0; k < count; ++k)
+Result<Views> views_of(const lehr_data* data, int64_t count) {
+  Views out;
+  for (int64_t k = 0; k < count; ++k) {
+    if (const std::string why = fault(data[k]); !why.empty())
+      return Error{ExitCode::data, text_of(data[k].name), "the view does not describe an array: " + why, {}};
     out.push_back(view_of(data[k]));
+  }
   return out;
 }
 
@@ -119,6 +141,19 @@ MaybeError give(Result<lehr::Fit> made, lehr_fit** to) {
     *to = new lehr_fit{fit, summary.dump(-1, ' ', false, json::error_handler_t::replace)};
     return std::nullopt;
   });
+}
+
+Result<lehr_arrays> simulated(const lehr::Program::Impl& program, const lehr::Dataset& dataset,
+                              const lehr::DrawOptions& how) {
+  lehr::Settings settings = program.settings;
+  for (const auto& [plate, size] : how.sizes)
+    settings.sizes[plate] = size;
+  Result<std::vector<lehr::NamedArray>> made = lehr::simulate(program.resolved, dataset, settings, how.seed);
+  if (!made) return lehr::plain(made.error());
+  lehr_arrays out;
+  for (lehr::NamedArray& a : *made)
+    out.add(std::move(a));
+  return out;
 }
 
 json describe(const lehr::model::Model& m) {
@@ -188,7 +223,8 @@ int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int
             for (const lehr::NamedArray& a : from->fit.impl().global)
               how.init.push_back(lehr::view(a.name, a.values, a.shape));
           }
-          return give(program->program.fit(views_of(data, count), how, callback), fit);
+          return with(views_of(data, count),
+                      [&](const Views& views) { return give(program->program.fit(views, how, callback), fit); });
         });
       });
     });
@@ -201,8 +237,10 @@ int32_t lehr_program_load(const lehr_program* program, const char* directory, le
 
 int32_t lehr_program_infer(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                            lehr_fit** inferred, char** message) {
-  return guarded(message, name_of(program),
-                 [&] { return give(program->program.infer(fit->fit, views_of(data, count)), inferred); });
+  return guarded(message, name_of(program), [&] {
+    return with(views_of(data, count),
+                [&](const Views& views) { return give(program->program.infer(fit->fit, views), inferred); });
+  });
 }
 
 int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
@@ -210,11 +248,9 @@ int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, c
   return guarded(message, name_of(program), [&] {
     return with(lehr::parse_object(options, "options"), [&](const json& object) {
       return with(lehr::predict_options(object), [&](const lehr::PredictOptions& how) {
-        return with(program->program.predict(fit->fit, views_of(data, count), how), [&](lehr::Predictions& made) {
-          lehr_arrays out;
-          for (lehr::PredictedArray& a : made.arrays)
-            out.add(std::move(a.name), std::move(a.shape), std::move(a.values), a.integer);
-          return give(std::move(out), predictions);
+        return with(views_of(data, count), [&](const Views& views) {
+          return with(program->program.predict(fit->fit, views, how),
+                      [&](lehr::Predictions& made) { return give(lehr::to_arrays(std::move(made)), predictions); });
         });
       });
     });
@@ -226,14 +262,9 @@ int32_t lehr_program_score(const lehr_program* program, const lehr_fit* fit, con
   return guarded(message, name_of(program), [&] {
     return with(lehr::parse_object(options, "options"), [&](const json& object) {
       return with(lehr::score_options(object), [&](const lehr::ScoreOptions& how) {
-        const std::vector<lehr::DataView> views = views_of(data, count);
-        return with(program->program.score(fit->fit, views, how.holdout, how.seed), [&](lehr::HeldOutScore& made) {
-          lehr_arrays out;
-          out.add("total", {}, {made.total});
-          out.add("observations", {}, {static_cast<double>(made.observations)}, true);
-          const std::int64_t sequences = std::ssize(made.sequences);
-          if (sequences > 0) out.add("sequences", {sequences}, std::move(made.sequences));
-          return give(std::move(out), score);
+        return with(views_of(data, count), [&](const Views& views) {
+          return with(program->program.score(fit->fit, views, how.holdout, how.seed),
+                      [&](lehr::HeldOutScore& made) { return give(lehr::to_arrays(std::move(made)), score); });
         });
       });
     });
@@ -245,17 +276,10 @@ int32_t lehr_program_simulate(const lehr_program* program, const lehr_data* data
   return guarded(message, name_of(program), [&] {
     return with(lehr::parse_object(options, "options"), [&](const json& object) {
       return with(lehr::draw_options(object), [&](const lehr::DrawOptions& how) {
-        return with(lehr::dataset_of(views_of(data, count)), [&](const lehr::Dataset& dataset) -> MaybeError {
-          const lehr::Program::Impl& impl = program->program.impl();
-          lehr::Settings settings = impl.settings;
-          for (const auto& [plate, size] : how.sizes)
-            settings.sizes[plate] = size;
-          Result<std::vector<lehr::NamedArray>> made = lehr::simulate(impl.resolved, dataset, settings, how.seed);
-          if (!made) return lehr::plain(made.error());
-          lehr_arrays out;
-          for (lehr::NamedArray& a : *made)
-            out.add(std::move(a));
-          return give(std::move(out), drawn);
+        return with(views_of(data, count), [&](const Views& views) {
+          return with(lehr::dataset_of(views), [&](const lehr::Dataset& dataset) {
+            return give(simulated(program->program.impl(), dataset, how), drawn);
+          });
         });
       });
     });
@@ -293,6 +317,11 @@ lehr_array lehr_arrays_at(const lehr_arrays* arrays, int64_t position) {
   const lehr_arrays::Entry& e = arrays->entries[static_cast<std::size_t>(position)];
   return {e.name.c_str(), e.values,       static_cast<int32_t>(e.shape.size()),
           e.integer,      e.shape.data(), e.axes.empty() ? nullptr : e.axes.data()};
+}
+
+lehr_array lehr_arrays_find(const lehr_arrays* arrays, const char* name) {
+  const auto it = std::ranges::find(arrays->entries, name, &lehr_arrays::Entry::name);
+  return it == arrays->entries.end() ? lehr_array{} : lehr_arrays_at(arrays, it - arrays->entries.begin());
 }
 
 void lehr_program_free(lehr_program* program) { delete program; }

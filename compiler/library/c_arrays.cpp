@@ -11,6 +11,22 @@ void lehr_arrays::add(std::string name, std::vector<std::int64_t> shape, std::ve
 
 namespace lehr {
 
+lehr_arrays to_arrays(Predictions made) {
+  lehr_arrays out;
+  for (PredictedArray& a : made.arrays)
+    out.add(std::move(a.name), std::move(a.shape), std::move(a.values), a.integer);
+  return out;
+}
+
+lehr_arrays to_arrays(HeldOutScore made) {
+  lehr_arrays out;
+  out.add("total", {}, {made.total});
+  out.add("observations", {}, {static_cast<double>(made.observations)}, true);
+  const std::int64_t sequences = std::ssize(made.sequences);
+  if (sequences > 0) out.add("sequences", {sequences}, std::move(made.sequences));
+  return out;
+}
+
 Result<lehr_arrays> posterior_arrays(const Fit& fit) {
   lehr_arrays out;
   out.fit = fit.shared();

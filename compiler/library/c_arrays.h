@@ -29,6 +29,10 @@ struct lehr_arrays {
 
 namespace lehr {
 
+/// What lehr_program_predict() and lehr_program_score() have.
+lehr_arrays to_arrays(Predictions made);
+lehr_arrays to_arrays(HeldOutScore made);
+
 /// What lehr_fit_arrays() has.
 Result<lehr_arrays> posterior_arrays(const Fit& fit);
 Result<lehr_arrays> number_arrays(const Fit& fit);

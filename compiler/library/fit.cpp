@@ -210,6 +210,7 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
   HeldOutOptions options;
   options.fraction = holdout;
   options.seed = seed;
+  options.instance = impl_->instance;
   const Result<std::unique_ptr<HeldOut>> held_out =
       HeldOut::make(impl_->source, impl_->resolved, impl_->complete, *dataset, fit.impl().settings, options);
   if (!held_out) return plain(held_out.error());

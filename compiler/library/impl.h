@@ -15,6 +15,7 @@ struct Program::Impl {
   model::Model resolved;
   Analysed complete;  // as if nothing were missing
   Settings settings;
+  MakeInstance instance = compiled_instance;  // of predictions and scores
 };
 
 struct Fit::Impl {

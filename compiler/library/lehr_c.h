@@ -71,8 +71,8 @@ int32_t lehr_program_load(const lehr_program* program, const char* directory, le
 /* The factors of new items with the global ones as they are. */
 int32_t lehr_program_infer(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                            lehr_fit** inferred, char** message);
-/* `lehr predict`. Options: "draws", "seed", "local_iters", "local_tol", "sizes" (elements by plate; as text, "+5": so many
- * more) and "more" (the same as numbers). */
+/* `lehr predict`. Options: "draws", "seed", "local_iters", "local_tol", "sizes" (elements by plate; as text, "+5": so
+ * many more) and "more" (the same as numbers). */
 int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                              const char* options, lehr_arrays** predictions, char** message);
 /* `lehr score`: the arrays "total" (nats), "observations", and of a chain "sequences". Options: "holdout", "seed". */
@@ -95,6 +95,8 @@ int32_t lehr_fit_arrays(const lehr_fit* fit, const char* what, const char* optio
 
 int64_t lehr_arrays_count(const lehr_arrays* arrays);
 lehr_array lehr_arrays_at(const lehr_arrays* arrays, int64_t position);
+/* The array of that name; its `values` are null where there is none. */
+lehr_array lehr_arrays_find(const lehr_arrays* arrays, const char* name);
 
 /* Null is freed, too. */
 void lehr_program_free(lehr_program* program);

@@ -30,7 +30,8 @@ Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> d
     return Error{ExitCode::usage, "draws", fmt::format("{} draws are not enough", options.draws), {}};
   const Result<Dataset> dataset = dataset_of(data);
   if (!dataset) return dataset.error();
-  const PredictionOptions how{options.draws, options.seed, {options.local_iterations, options.local_tolerance}};
+  const PredictionOptions how{
+      options.draws, options.seed, {options.local_iterations, options.local_tolerance}, impl_->instance};
   const Result<Prediction> made = lehr::predict(impl_->source, impl_->resolved, impl_->complete, *dataset,
                                                 {options.sizes, options.more}, saved(fit.impl()), how);
   if (!made) return spelled(made.error(), "");

@@ -159,7 +159,8 @@ const char* lehr_error(const Model* m, std::int32_t status) {
       "the saved state is of another model, of other settings, or of another version",
       "the bound is not finite: data that no value of the variables could have given, or numbers that left "
       "their range",
-      "there are no items to work on: no sweep was begun, or its next items were not asked for"};
+      "there are no items to work on: no sweep was begun, or its next items were not asked for",
+      "the library has no prediction or score of this model: its message says why"};
   if (status >= 0 && status < kStatusCount) return kText[status];
   const std::int64_t blocks = m->block_count, data = m->failure_count - blocks;
   if (status >= kFailData && status - kFailData < data) return m->failures[blocks + status - kFailData];

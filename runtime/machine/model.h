@@ -164,7 +164,10 @@ struct ComponentsRow {
 };
 
 /// Of these tables: a library that reads them must be of the same version.
-inline constexpr std::int64_t kLayout = 2;
+inline constexpr std::int64_t kLayout = 3;
+
+/// What an object was built from, as text.
+enum class BuiltFrom : std::int64_t { model, settings };
 
 struct Model {
   std::uint64_t hash;  // of everything that the layout of a state depends on
@@ -197,6 +200,11 @@ struct Model {
   const AllocationRow* allocations;
   const ComponentsRow* components;
   const char* const* component_names;  // of their plates
+  // Of built objects alone, in the words of the model:
+  const char* const* built_from;       // by BuiltFrom: the text of the model; constants and sizes, as JSON
+  const char* const* size_names;       // plates, by slot
+  const char* const* array_names;      // by array
+  const char* const* parameter_names;  // "mu.mean", by parameter
 };
 
 /// A model and its memory.

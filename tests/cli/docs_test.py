@@ -41,7 +41,7 @@ def main():
     pages = ["README.md"] + sorted(os.path.join("docs", p) for p in os.listdir("docs") if p.endswith(".md"))
     failed = total = 0
     with tempfile.TemporaryDirectory() as directory:
-        for name in ("models", "docs", "examples", "runtime"):
+        for name in ("models", "docs", "examples", "runtime", "compiler"):
             os.symlink(os.path.join(ROOT, name), os.path.join(directory, name))
         os.symlink(os.path.dirname(LEHR), os.path.join(directory, "build"))
         for page in pages:

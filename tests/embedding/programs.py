@@ -46,6 +46,12 @@ def undefined(path):
     return {line.split()[-1].split("@")[0] for line in run("nm", "-u", path).splitlines() if line.strip()}
 
 
+def declared_in(header, name):
+    """Functions that the object has; those of the library are defined in the header."""
+    with open(header) as f:
+        return set(re.findall(rf"\b({name}_\w+)\(", f.read().split("#ifdef LEHR_PREDICT_H")[0]))
+
+
 def exported(path):
     return {line.split()[-1] for line in run("nm", "-g", "--defined-only", path).splitlines() if line.strip()}
 
@@ -59,7 +65,7 @@ def every_model():
         needed, given = undefined(name + ".o"), exported(name + ".o")
         assert needed <= allowed, f"{name}: {needed - allowed}"
         assert given and all(s.startswith(name + "_") for s in given), f"{name}: {given}"
-        declared = set(re.findall(rf"\b({name}_\w+)\(", open(name + ".h").read()))
+        declared = declared_in(name + ".h", name)
         assert given <= declared | {name + "_svi_step"}, f"{name}: {given - declared}"
         assert declared - given <= {name + "_svi_step"}, f"{name}: {declared - given}"
         assert open("deps.d").read() == f"{name}.o {name}.h {name}.hpp : {path}\n"
@@ -72,7 +78,7 @@ def every_model():
         build(name, "--method", "gibbs")
         given = exported(name + ".o")
         assert {f"{name}_gibbs_step", f"{name}_draw", f"{name}_log_joint"} <= given and f"{name}_step" not in given
-        assert given == set(re.findall(rf"\b({name}_\w+)\(", open(name + ".h").read())), name
+        assert given == declared_in(name + ".h", name), name
         run(*C, "-fsyntax-only", "-x", "c", name + ".h")
         with open("use.cpp", "w") as f:
             f.write(f"""#include "{name}.hpp"
@@ -135,9 +141,10 @@ def names():
         run(LEHR, "build", "m.lehr", "-o", "m")
         for language, standards in (("c", ("c11", "gnu11")), ("c++", ("c++17", "gnu++17"))):
             for standard in standards:
-                run("cc", f"-std={standard}", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-x", language, "m.h")
+                for with_library in ([], ["-include", os.path.join(ROOT, "compiler/library/predict.h")]):
+                    run("cc", f"-std={standard}", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", *with_library, "-x", language, "m.h")
         given = exported("m.o")
-        declared = set(re.findall(rf"\b({name}_\w+)\(", open("m.h").read()))
+        declared = declared_in("m.h", name)
         assert given == declared and all(s.isascii() for s in given), given ^ declared
         with open("use.cpp", "w") as f:
             f.write(f'#include <cmath>\n#include <ctime>\n#include "m.hpp"\nint main() {{ return {name}_abi() == 0; }}\n')

@@ -6,12 +6,11 @@ usage: search.py LEHR LIBRARY, from the root of the repository
 import ctypes
 import json
 import os
-import re
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+from built import Built, run
 
 LEHR, LIBRARY = (os.path.abspath(p) for p in sys.argv[1:3])
 ROOT = os.getcwd()
@@ -29,45 +28,14 @@ class Result(ctypes.Structure):
                 for n in ("elbo", "sweeps", "starts", "annealed", "moves", "converged")]
 
 
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
-    return done.stdout + done.stderr
-
-
-class Object:
+class Object(Built):
     """A model built, linked with the search, and a state with these data."""
 
     def __init__(self, name, model, sizes, data, *options):
         run(LEHR, "build", model, "-o", name, *options)
         run("c++", "-shared", "-o", name + ".so", name + ".o", "-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive", "-lfmt", "-pthread")
-        self.name, self.library = name, ctypes.CDLL(os.path.abspath(name + ".so"))
-        with open(name + ".h") as f:
-            self.header = f.read()
-        self("model").restype = ctypes.c_void_p
-        self("state_bytes").restype = ctypes.c_size_t
-        self.kept = []
-        self.sizes = self.structure("sizes", {"abi": int(re.search(r"_ABI UINT64_C\((0x\w+)\)", self.header)[1], 16), **sizes})
+        super().__init__(name, sizes)
         self.data = self.structure("data", data)
-        self.bytes = self("state_bytes")(ctypes.byref(self.sizes))
-        self.memory = ctypes.create_string_buffer(self.bytes)
-        assert self("init")(self.memory, ctypes.c_size_t(self.bytes), ctypes.byref(self.sizes), None, ctypes.c_uint64(1)) == 0
-
-    def __call__(self, function):
-        return getattr(self.library, f"{self.name}_{function}")
-
-    def structure(self, kind, values):
-        """The members of the header in their order."""
-        text = re.search(rf"typedef struct {self.name}_{kind} {{(.*?)}}", self.header, re.S)[1]
-        fields = re.findall(r"^  (u?int64_t|const \w+\*) (\w+);", text, re.M)
-        made = type(kind, (ctypes.Structure,), {"_fields_": [(n, ctypes.c_void_p if "*" in t else ctypes.c_int64) for t, n in fields]})()
-        for t, n in fields:
-            if "*" in t:
-                self.kept.append(np.ascontiguousarray(values[n], np.int64 if "int64" in t else np.float64))
-                setattr(made, n, self.kept[-1].ctypes.data)
-            else:
-                setattr(made, n, ctypes.c_int64(values[n]).value if n != "abi" else ctypes.c_int64(values[n]).value)
-        return made
 
     def elbo(self):
         out = ctypes.c_double()

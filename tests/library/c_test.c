@@ -90,6 +90,17 @@ static void refusals(void) {
   CHECK(refused(status, message, LEHR_DATA, "error:") && !fit);
   status = lehr_program_fit(program, &bad, 1, NULL, NULL, NULL, NULL, &fit, &message);
   CHECK(refused(status, message, LEHR_DATA, "strides are not negative"));
+  const int64_t huge[] = {INT64_MAX / 2, 5}, below[] = {-3};
+  lehr_data odd[] = {data, data, data, data, data};
+  odd[0].rank = 2, odd[0].shape = huge;
+  odd[1].shape = huge, odd[1].strides = huge;
+  odd[2].rank = 0, odd[2].rows = -1, odd[2].row_offsets = shape;
+  odd[3].rank = 0, odd[3].row_offsets = below;
+  odd[4].type = 9;
+  for (int k = 0; k < 5; ++k) {
+    status = lehr_program_fit(program, &odd[k], 1, NULL, NULL, NULL, NULL, &fit, &message);
+    CHECK(refused(status, message, LEHR_DATA, "x: error: the view does not describe an array"));
+  }
   status = lehr_program_fit(program, &data, 1, "{\"max_iter\": -1}", NULL, NULL, NULL, &fit, &message);
   CHECK(refused(status, message, LEHR_USAGE, "max_iter: error: '-1' is not a whole number from 0"));
   status = lehr_program_fit(program, &data, 1, "{\"speed\": 2}", NULL, NULL, NULL, &fit, &message);

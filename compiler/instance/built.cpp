@@ -1,0 +1,60 @@
+#include "compiler/instance/built.h"
+
+#include <algorithm>
+
+#include "compiler/machine/identity.h"
+
+namespace lehr {
+namespace {
+
+/// The sizes of the data, by slot, of a program that was lowered without data.
+void put_sizes(const model::Model& m, const BoundData& data, loops::Lowered& lowered) {
+  const auto put = [&](loops::SizeId size, std::int64_t value) {
+    const loops::Size& s = lowered.program[size];
+    if (s.constant < 0) lowered.size_values[static_cast<std::size_t>(s.slot)] = value;
+  };
+  for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    const model::PlateId set = m.plates[k].set;
+    put(lowered.plate_sizes[k], data.sizes[set.index()]);
+    if (!lowered.data.offsets[k].valid()) continue;
+    const std::vector<std::int64_t>& offsets = data.offsets[set.index()];
+    put(lowered.program[lowered.data.offsets[k]].axes[0], std::ssize(offsets));
+    if (!lowered.longest[k].valid()) continue;
+    std::int64_t longest = 0;
+    for (std::size_t row = 1; row < offsets.size(); ++row)
+      longest = std::max(longest, offsets[row] - offsets[row - 1]);
+    put(lowered.longest[k], longest);
+  }
+}
+
+/// Nothing where it is not that of the object.
+std::optional<loops::Lowered> lowered_as_built(const machine::Model& object, const Settings& settings,
+                                               const Analysed& analysed, const BoundData& data, bool save_locals) {
+  const Result<BoundData> sizes = bind_sizes(analysed.model, settings);
+  if (!sizes) return std::nullopt;
+  for (std::size_t k = 0; k < sizes->sizes.size(); ++k)
+    if (sizes->sizes[k] >= 0 && sizes->sizes[k] != data.sizes[k]) return std::nullopt;
+  loops::Lowered out = generate(analysed, *sizes, {.save_locals = save_locals, .new_items = true});
+  const Tables tables = tables_of(analysed.model, analysed.schedule, out);
+  if (identity(tables, sizes->constants, out.program, analysed.model) != object.hash) return std::nullopt;
+  put_sizes(analysed.model, data, out);
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Instance>> instance_of_built(const machine::Model& object, const Settings& settings,
+                                                    const Analysed& analysed, const BoundData& data,
+                                                    const loops::LowerOptions& options) {
+  // One that keeps more will do.
+  std::optional<loops::Lowered> lowered = lowered_as_built(object, settings, analysed, data, true);
+  if (!lowered && !options.save_locals) lowered = lowered_as_built(object, settings, analysed, data, false);
+  Result<std::unique_ptr<Instance>> out =
+      lowered ? Instance::make(analysed, data, std::move(*lowered),
+                               std::span(object.functions, static_cast<std::size_t>(object.function_count)), 0)
+              : Instance::make(analysed, data, options, Backend::interpreter, 0);
+  if (out) (*out)->engine().work_with(1);
+  return out;
+}
+
+}  // namespace lehr
