@@ -63,12 +63,23 @@ Progress::Progress(std::FILE* stream, ProgressOptions options, std::int64_t max_
 }
 
 void Progress::update(const Moment& moment) {
+  if (!some_) first_ = moment;
   change_ = moment.elbo - last_.elbo;
   last_ = moment;
   pending_ = true;
   const double least = options_.bar ? kSecondsBetweenFrames : options_.seconds_between;
   if (some_ && moment.seconds - shown_at_ < least) return;
   show();
+}
+
+std::string Progress::pace() const {
+  constexpr double kLeastSeconds = 1;
+  const double seconds = last_.seconds - first_.seconds;
+  if (seconds < kLeastSeconds || last_.iteration == first_.iteration) return "";
+  const double rate = static_cast<double>(last_.iteration - first_.iteration) / seconds;
+  const std::int64_t left = max_iterations_ - last_.iteration;
+  return fmt::format("  {:.3g}/s{}", rate,
+                     left > 0 && !finished_ ? ", at most " + duration(static_cast<double>(left) / rate) + " left" : "");
 }
 
 void Progress::show() {
@@ -83,7 +94,7 @@ void Progress::show() {
   if (!std::isnan(last_.elbo)) line += fmt::format("  ELBO {:.8g}", last_.elbo);
   if (!std::isnan(change_)) line += fmt::format("  change {:+.3g}", change_);
   if (last_.temperature != 1) line += fmt::format("  T {:.4g}", last_.temperature);
-  line += "  " + duration(last_.seconds);
+  line += "  " + duration(last_.seconds) + pace();
   if (!options_.bar) {
     write(line + "\n");
   } else {
@@ -116,6 +127,7 @@ void Progress::message(const std::string& text) {
 }
 
 void Progress::finish(const std::string& text) {
+  finished_ = true;
   show();
   if (options_.quiet) return;
   if (bar_drawn_) write("\n");

@@ -43,16 +43,18 @@ class Progress {
 
  private:
   void show();
+  /// Iterations a second since the first moment, and the time that the others would take; empty in the first second.
+  std::string pace() const;
   /// What the stream does not take is lost: a fit goes on without its audience.
   void write(const std::string& text);
 
   std::FILE* stream_;
   ProgressOptions options_;
   std::int64_t max_iterations_;
-  Moment last_;
+  Moment first_, last_;
   double change_;
   double shown_at_ = 0;
-  bool some_ = false, pending_ = false, bar_drawn_ = false;
+  bool some_ = false, pending_ = false, bar_drawn_ = false, finished_ = false;
 };
 
 }  // namespace lehr

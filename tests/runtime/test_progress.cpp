@@ -41,9 +41,9 @@ TEST_CASE("plain lines: the first, the last, and a few between") {
   progress.finish("converged");
   CHECK(screen.text() ==
         "iteration  1/20  ELBO -100  T 2.5  1.0 s\n"
-        "iteration  6/20  ELBO -16.666667  change +3.33  6.0 s\n"
-        "iteration 11/20  ELBO -9.0909091  change +0.909  11.0 s\n"
-        "iteration 12/20  ELBO -8.3333333  change +0.758  12.0 s\n"
+        "iteration  6/20  ELBO -16.666667  change +3.33  6.0 s  1/s, at most 14.0 s left\n"
+        "iteration 11/20  ELBO -9.0909091  change +0.909  11.0 s  1/s, at most 9.0 s left\n"
+        "iteration 12/20  ELBO -8.3333333  change +0.758  12.0 s  1/s\n"
         "converged\n");
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("a bar") {
         "\r######.................. iteration 1/4  ELBO -8  0.0 s\x1b[K"
         "\r\x1b[Kcareful\n"
         "\r############............ iteration 2/4  ELBO -6  change +2  0.0 s\x1b[K"
-        "\r######################## iteration 4/4  ELBO -5  change +1  1:15\x1b[K\n");
+        "\r######################## iteration 4/4  ELBO -5  change +1  1:15  0.04/s\x1b[K\n");
 }
 
 TEST_CASE("a narrow terminal gets one line all the same") {
