@@ -35,8 +35,11 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
+constexpr std::string_view kStandardInput = "-";
+
 /// Sets format and compression when the path ends as a known type does.
 bool classify(std::string_view path, Binding& binding) {
+  if (path == kStandardInput) path = "-.csv";
   std::string lower(path);
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -101,8 +104,14 @@ Error missing_file(const std::string& path, Error error) {
   return error;
 }
 
+/// There is one, once: several bindings may choose from it.
+const Result<std::string>& standard_input() {
+  static const Result<std::string> bytes = read_file("/dev/stdin");
+  return bytes;
+}
+
 Result<std::string> read_bytes(const std::string& path, bool compressed) {
-  Result<std::string> bytes = read_file(path);
+  Result<std::string> bytes = path == kStandardInput ? standard_input() : read_file(path);
   if (!bytes) return missing_file(path, bytes.error());
   if (!compressed) return bytes;
   if (bytes->empty()) return data_error(path, "the file is empty");

@@ -1,5 +1,5 @@
-// Tables of fields separated by commas or tabs. Cells are views into the file; a column becomes numbers when every cell
-// present is a number, and sorted levels otherwise.
+// Tables of fields separated by commas, semicolons or tabs. Cells are views into the file; a column becomes numbers
+// when every cell present is a number, and sorted levels otherwise.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -26,6 +26,7 @@ struct Table {
   std::vector<Cell> header;
   std::vector<std::string> names;  // of the header
   std::vector<Cell> cells;         // row-major, without the header
+  bool decimal_commas = false;     // in its numbers
   std::size_t columns() const { return names.size(); }
   std::size_t rows() const { return cells.size() / names.size(); }
   const Cell& cell(std::size_t row, std::size_t column) const { return cells[row * names.size() + column]; }
@@ -42,9 +43,52 @@ std::string text_of(const Cell& cell) {
   return text;
 }
 
+/// A number that has a comma where others have a point.
+std::optional<double> with_decimal_comma(std::string_view text) {
+  std::string number(text);
+  const std::size_t comma = number.find(',');
+  if (comma == std::string::npos || text.find('.') != std::string_view::npos) return std::nullopt;
+  number[comma] = '.';
+  return parse_number(number);
+}
+
 /// The number in a cell, NaN where it has no value; nothing for text.
-std::optional<double> number_in(const Cell& cell) {
-  return is_missing(cell.text) ? std::numeric_limits<double>::quiet_NaN() : parse_number(trimmed(cell.text));
+std::optional<double> number_in(const Table& table, const Cell& cell) {
+  if (is_missing(cell.text)) return std::numeric_limits<double>::quiet_NaN();
+  const std::string_view text = trimmed(cell.text);
+  const std::optional<double> number = parse_number(text);
+  return number || !table.decimal_commas ? number : with_decimal_comma(text);
+}
+
+/// Whether numbers have decimal commas; an error where some have and others have points.
+std::optional<Error> find_decimal_commas(Table& table) {
+  const Cell *comma = nullptr, *point = nullptr;
+  for (const Cell& cell : table.cells) {
+    const std::string_view text = trimmed(cell.text);
+    if (!comma && with_decimal_comma(text)) comma = &cell;
+    if (!point && text.find('.') != std::string_view::npos && parse_number(text)) point = &cell;
+  }
+  table.decimal_commas = comma != nullptr;
+  if (!comma || !point) return std::nullopt;
+  return data_error(table.place_of(*comma),
+                    fmt::format("'{}' has a decimal comma, and '{}' at {} a point", printable(comma->text),
+                                printable(point->text), table.place_of(*point)),
+                    {"write all numbers of the table in one way"});
+}
+
+/// Of a table that may have any: commas if the line of names has one, else semicolons, else tabs.
+char separator_of(std::string_view bytes) {
+  bytes = without_bom(bytes);
+  bytes.remove_prefix(std::min(bytes.find_first_not_of("\r\n \t"), bytes.size()));
+  const std::string_view line = bytes.substr(0, bytes.find_first_of("\r\n"));
+  for (const char separator : {',', ';', '\t'}) {
+    bool quoted = false;
+    for (const char c : line) {
+      if (c == '"') quoted = !quoted;
+      if (c == separator && !quoted) return separator;
+    }
+  }
+  return ',';
 }
 
 /// Whatever can be wrong inside a record.
@@ -122,14 +166,12 @@ Result<Table> read_table(std::string_view bytes, const std::string& path, char s
     if (!cell.text.empty() && !seen.insert(table.names.back()).second)
       return data_error(table.place_of(cell), fmt::format("two columns are named '{}'", printable(table.names.back())));
   }
-  if (header.size() == 1)
-    for (const char other : {';', '\t', ','})
-      if (header[0].text.find(other) != std::string_view::npos && other != separator)
+  if (header.size() == 1 && separator == '\t')
+    for (const char other : {';', ','})
+      if (header[0].text.find(other) != std::string_view::npos)
         return data_error(table.place_of(header[0]),
-                          fmt::format("the columns are separated by {}", other == ';'   ? "';'"
-                                                                         : other == ',' ? "commas"
-                                                                                        : "tabs"),
-                          {"a .csv file has its fields separated by commas, a .tsv file by tabs, with `.` in numbers"});
+                          fmt::format("the columns are separated by {}", other == ';' ? "';'" : "commas"),
+                          {"a .tsv file has its fields separated by tabs: a .csv file may have any of the three"});
 
   const std::size_t columns = header.size();
   while (at < bytes.size()) {
@@ -143,10 +185,14 @@ Result<Table> read_table(std::string_view bytes, const std::string& path, char s
       return data_error(
           place(path, bytes, start),
           fmt::format("the row has {} {} and the header {}", fields, fields == 1 ? "field" : "fields", columns),
-          {fmt::format("a field that contains a {} must be quoted", separator == ',' ? "comma" : "tab")});
+          {fmt::format("a field that contains a {} must be quoted", separator == ','   ? "comma"
+                                                                    : separator == ';' ? "semicolon"
+                                                                                       : "tab")});
     }
   }
   if (table.cells.empty()) return data_error(path, "the file has a header and no rows");
+  if (separator == ';')
+    if (std::optional<Error> e = find_decimal_commas(table)) return *e;
   table.header = std::move(header);
   return table;
 }
@@ -162,7 +208,7 @@ Result<DataArray> read_column(const Table& table, std::size_t column) {
   bool some_number = false;
   for (std::size_t row = 0; row < table.rows() && !(text && some_number); ++row) {
     const Cell& cell = table.cell(row, column);
-    if (const std::optional<double> number = number_in(cell)) {
+    if (const std::optional<double> number = number_in(table, cell)) {
       some_number = some_number || !std::isnan(*number);
       array.values.push_back(*number);
     } else if (!text) {
@@ -221,7 +267,7 @@ Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t
     array.axis_labels.push_back(table.names[columns[j]]);
     for (std::size_t row = 0; row < table.rows(); ++row) {
       const Cell& cell = table.cell(row, columns[j]);
-      const std::optional<double> number = number_in(cell);
+      const std::optional<double> number = number_in(table, cell);
       if (!number)
         return data_error(table.place_of(cell),
                           fmt::format("'{}' is not a number, in column '{}'", printable(text_of(cell)),
@@ -240,7 +286,7 @@ std::vector<std::size_t> numeric_only(const Table& table, const std::vector<std:
   for (const std::size_t j : columns) {
     bool is_number = true;
     for (std::size_t row = 0; row < table.rows() && is_number; ++row)
-      is_number = number_in(table.cell(row, j)).has_value();
+      is_number = number_in(table, table.cell(row, j)).has_value();
     if (is_number) numeric.push_back(j);
   }
   return numeric;
@@ -296,7 +342,7 @@ std::vector<std::string> split_fields(std::string_view line) {
 
 Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns) {
-  return parse_table(bytes, path, name, columns, ',');
+  return parse_table(bytes, path, name, columns, separator_of(bytes));
 }
 
 Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,

@@ -12,13 +12,14 @@
 
 namespace lehr {
 
-/// A CSV table (RFC 4180, first line the names of the columns). With an empty `name`, one array a column,
-/// named by the header: the columns listed, or all that have a name. Otherwise one array `name` whose last
-/// axis is the listed columns (or all numeric ones); a single column gives a vector, and may be text.
+/// A CSV table (RFC 4180, first line the names of the columns). Fields are separated by commas; where the first line
+/// has none, by semicolons, with decimal points or commas; where it has none of these either, by tabs. With an empty
+/// `name`, one array a column, named by the header: the columns listed, or all that have a name. Otherwise one array
+/// `name` whose last axis is the listed columns (or all numeric ones); a single column gives a vector, and may be text.
 Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
-/// The same with tabs for commas.
+/// The same, separated by tabs.
 Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
@@ -42,7 +43,8 @@ Result<Dataset> npz_data(std::string_view bytes, const std::string& path);
 /// One label a line; a byte order mark, carriage returns and blank lines at the end are dropped.
 Result<std::vector<std::string>> parse_labels(std::string_view bytes, const std::string& path);
 
-/// How a file is read, by what it holds: a table of columns, arrays with names, one array without.
+/// How a file is read, by what it holds: a table of columns, arrays with
+/// names, one array without.
 using ReadTable = decltype(&parse_csv);
 using ReadArrays = decltype(&parse_json);
 using ReadArray = decltype(&parse_ldac);
@@ -55,7 +57,7 @@ struct DataFormat {
 
 /// Every format that `--data` reads.
 inline constexpr DataFormat kDataFormats[] = {
-    {".csv", "file.csv, x=file.csv:a,b", &parse_csv},
+    {".csv", "file.csv, x=file.csv:a,b, - and x=-:a,b (standard input)", &parse_csv},
     {".tsv", "file.tsv, x=file.tsv:a,b", &parse_tsv},
     {".npy", "x=file.npy", &npy_data},
     {".npz", "file.npz, x=file.npz:member", &npz_data},

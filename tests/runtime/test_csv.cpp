@@ -117,7 +117,6 @@ TEST_CASE("what is wrong, and where") {
   CHECK_THAT(complaint("weight,height\n1,2\n", "x", {"wieght"}), Catch::Contains("did you mean 'weight'?"));
   CHECK_THAT(complaint("a,b\n1,2\n", "x", {"length"}), Catch::Contains("there are: a, b"));
   CHECK_THAT(complaint("a,b,a\n1,2,3\n"), Catch::StartsWith("t.csv:1:5: error: two columns are named 'a'"));
-  CHECK_THAT(complaint("a;b\n1;2\n"), Catch::Contains("separated by ';'"));
   CHECK_THAT(complaint("1,2\n3,4\n", "x"), Catch::Contains("the first line holds numbers"));
   CHECK_THAT(complaint("s\nu\n", "x", {"t"}), Catch::Contains("there is no column 't'"));
   CHECK_THAT(complaint("s,t\nu,v\n", "x"), Catch::Contains("no column holds numbers"));
@@ -158,7 +157,21 @@ TEST_CASE("tabs for commas") {
   CHECK_THAT(render(read_tabs("a,b\n1,2\n").error()),
              Catch::StartsWith("t.tsv:1:1: error: the columns are separated by commas"));
   CHECK_THAT(render(read_tabs("a\tb\n1\n").error()), Catch::Contains("a field that contains a tab must be quoted"));
-  CHECK_THAT(complaint("a\tb\n1\t2\n"), Catch::Contains("separated by tabs"));
+}
+
+TEST_CASE("the first line tells what separates the fields") {
+  for (const char* bytes : {"a,\"b;b\"\n1,2.5\n3,4\n", "a;\"b;b\"\n1;2.5\n3;4\n"})
+    CHECK(read(bytes).at("b;b").values == Values{2.5, 4});
+  CHECK(read("a\tb\n1\t2.5\n3\t4\n", "x").at("x").values == Values{1, 2.5, 3, 4});
+  CHECK(read("\xEF\xBB\xBF\r\n\"a, b\";c\r\n1;2\r\n").at("a, b").values == Values{1});
+  CHECK_THAT(complaint("a;b\n1;2;3\n"), Catch::Contains("a field that contains a semicolon must be quoted"));
+}
+
+TEST_CASE("decimal commas beside semicolons") {
+  CHECK(read("a;b;s\n1,5;-2;x\n3;1,25e2;1,2,3\n", "x").at("x").values == Values{1.5, -2, 3, 125});
+  CHECK_THAT(complaint("a;b\n1,5;2\n3;4.5\n"),
+             Catch::StartsWith("t.csv:2:1: error: '1,5' has a decimal comma, and '4.5' "
+                               "at t.csv:3:3 a point"));
 }
 
 TEST_CASE("a message is no longer than a screen") {
