@@ -9,7 +9,7 @@ set_target_properties(lehr PROPERTIES EXPORT_NAME compiler)
 install(TARGETS lehr EXPORT LehrTargets RUNTIME ${runtime})
 install(TARGETS liblehr EXPORT LehrTargets LIBRARY ${runtime} NAMELINK_COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS lehr_generator lehr_netcdf LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${runtime})
+install(TARGETS lehr_generator lehr_netcdf lehr_hdf5 LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${runtime})
 install(TARGETS lehr_search ARCHIVE ${development})
 install(FILES runtime/search/search.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
 install(FILES compiler/library/lehr.h compiler/library/lehr_c.h compiler/library/predict.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})

@@ -63,7 +63,7 @@ void expand_copies(Binder& b, DataArray& a) {
 
 /// LDA-C bound to counts over terms: one dense row of counts a document.
 void make_dense(Binder& b, DataArray& a, PlateId term) {
-  double largest = -1;
+  double largest = a.largest;
   for (const double v : a.values)
     largest = std::max(largest, v);
   std::int64_t width = static_cast<std::int64_t>(largest) + 1;

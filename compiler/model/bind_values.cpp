@@ -241,6 +241,18 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
   }
 }
 
+/// The names that the file has for rows and columns; those of counts that stayed sparse are the values.
+void name_elements(Binder& b, const Slot& slot, const DataArray& a) {
+  const auto name = [&](PlateId plate, const std::vector<std::string>& names) {
+    if (b.out.labels[plate.index()].empty()) b.out.labels[plate.index()] = names;
+  };
+  if (slot.axes.empty()) return;
+  if (!a.row_labels.empty()) name(slot.axes.front(), a.row_labels);
+  if (a.axis_labels.empty()) return;
+  if (a.ragged() && slot.value_plate) name(*slot.value_plate, a.axis_labels);
+  else if (a.shape.size() == slot.axes.size()) name(slot.axes.back(), a.axis_labels);
+}
+
 void check_constant_indices(Binder& b) {
   for (const Expr& e : b.model.exprs) {
     const auto* given = std::get_if<GivenRef>(&e.node);
@@ -295,16 +307,13 @@ void claim_values(Binder& b) {
     const auto it = b.arrays.find(slot.name);
     if (it == b.arrays.end()) continue;
     DataArray& a = it->second;
-    if (!a.axis_labels.empty() && !slot.axes.empty() && a.shape.size() == slot.axes.size() &&
-        b.out.labels[slot.axes.back().index()].empty()) {
-      b.out.labels[slot.axes.back().index()] = a.axis_labels;
-    }
+    name_elements(b, slot, a);
     if (!slot.value_plate) continue;
     if (!a.levels.empty()) {
       text[*slot.value_plate].push_back(&a);
       continue;
     }
-    double largest = -1;
+    double largest = a.largest;
     for (const double v : a.values) {
       if (v > largest && v < 1e15) largest = v;
     }

@@ -152,6 +152,8 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
     if (!binding.selection.empty() && columns.empty()) return usage_error(text, "the list of columns is malformed");
     return (*table)(bytes, binding.path, binding.name, columns);
   }
+  if (const ReadPart* part = std::get_if<ReadPart>(&read))
+    return (*part)(bytes, binding.path, binding.name, binding.selection);
   if (const ReadArrays* arrays = std::get_if<ReadArrays>(&read)) {
     Result<Dataset> all = (*arrays)(bytes, binding.path);
     return all ? pick(std::move(*all), binding, text) : all;

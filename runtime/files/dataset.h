@@ -18,12 +18,14 @@ struct DataArray {
   std::vector<std::int64_t> shape;
   std::vector<double> values;
   std::vector<std::int64_t> row_offsets;  // empty unless ragged
-  std::vector<double> multiplicity;       // LDA-C: copies of each element of `values`; empty otherwise
+  std::vector<double> multiplicity;       // sparse counts: copies of each element of `values`; empty otherwise
   std::vector<std::string> levels;        // text column: values are positions in this sorted list
-  std::vector<std::string> axis_labels;   // CSV columns bound as the last axis: their names
+  std::vector<std::string> axis_labels;   // names of the last axis: CSV columns; of sparse counts, those of the values
+  std::vector<std::string> row_labels;    // names of the first axis, where the file has them
   bool integral = false;                  // every present value is an integer
   bool has_missing = false;               // some value is NaN
   bool by_name = false;                   // the binding says the name, not the file
+  double largest = -1;                    // where it is a part: the largest of all values, if above those here
   std::string source;                     // for messages: "points.csv, column 'x'"
 
   bool ragged() const { return !row_offsets.empty(); }

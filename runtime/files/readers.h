@@ -36,6 +36,24 @@ Result<Dataset> parse_json(std::string_view bytes, const std::string& path);
 /// with the counts as multiplicity.
 Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path);
 
+/// A matrix of Matrix Market, rows of which are documents: sparse, its counts as of LDA-C, or with the part `dense` all
+/// numbers; or an array of numbers. `name` is that of the array.
+Result<Dataset> parse_matrix_market(std::string_view bytes, const std::string& path, const std::string& name,
+                                    const std::string& part);
+
+/// SVMlight and LIBSVM: the same, and the part `label`. Columns count from 1, or from 0 where a line has a column 0.
+Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, const std::string& name,
+                               const std::string& part);
+
+/// HDF5: with a part, the array at that path in the file; without, all that are in no group, by name. A sparse matrix
+/// (a group as AnnData has it) gives its counts, or with `,dense` after the path all numbers.
+Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, const std::string& name,
+                           const std::string& part);
+
+/// AnnData's files: X, or the part of that path, with the names of observations and variables.
+Result<Dataset> parse_h5ad(std::string_view bytes, const std::string& path, const std::string& name,
+                           const std::string& part);
+
 /// NumPy's arrays, as parse_npy and parse_npz (npy.h) read them.
 Result<DataArray> npy_data(std::string_view bytes, const std::string& path);
 Result<Dataset> npz_data(std::string_view bytes, const std::string& path);
@@ -43,16 +61,17 @@ Result<Dataset> npz_data(std::string_view bytes, const std::string& path);
 /// One label a line; a byte order mark, carriage returns and blank lines at the end are dropped.
 Result<std::vector<std::string>> parse_labels(std::string_view bytes, const std::string& path);
 
-/// How a file is read, by what it holds: a table of columns, arrays with
+/// How a file is read, by what it holds: a table of columns, parts of which one is chosen, arrays with
 /// names, one array without.
 using ReadTable = decltype(&parse_csv);
+using ReadPart = decltype(&parse_h5ad);
 using ReadArrays = decltype(&parse_json);
 using ReadArray = decltype(&parse_ldac);
 
 struct DataFormat {
   std::string_view extension;
   std::string_view forms;  // of its bindings, for messages and help
-  std::variant<ReadTable, ReadArrays, ReadArray> read;
+  std::variant<ReadTable, ReadPart, ReadArrays, ReadArray> read;
 };
 
 /// Every format that `--data` reads.
@@ -63,6 +82,12 @@ inline constexpr DataFormat kDataFormats[] = {
     {".npz", "file.npz, x=file.npz:member", &npz_data},
     {".json", "file.json", &parse_json},
     {".ldac", "w=file.ldac", &parse_ldac},
+    {".mtx", "w=file.mtx, x=file.mtx:dense", &parse_matrix_market},
+    {".svm", "w=file.svm, y=file.svm:label", &parse_svmlight},
+    {".svmlight", "w=file.svmlight", &parse_svmlight},
+    {".h5", "file.h5, x=file.h5:group/array", &parse_hdf5},
+    {".hdf5", "file.hdf5", &parse_hdf5},
+    {".h5ad", "w=file.h5ad, x=file.h5ad:layers/scaled,dense, z=file.h5ad:obs/cluster", &parse_h5ad},
 };
 
 /// The forms of all bindings, for messages and help.

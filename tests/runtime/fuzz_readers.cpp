@@ -163,6 +163,18 @@ TEST_CASE("damaged LDA-C and labels") {
   });
 }
 
+TEST_CASE("damaged sparse matrices") {
+  fuzz(7,
+       {"%%MatrixMarket matrix coordinate integer general\n% a comment\n3 8 3\n3 6 2\n1 1 3\n3 2 1\n",
+        "%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n3 2 2\n1 1 3\n",
+        "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4.5\n"},
+       100000, [](const std::string& bytes) { check_dataset(parse_matrix_market(bytes, "f.mtx", "x", "")); });
+  fuzz(8, {"1 1:3 8:1 # a comment\n-1\n0.5 qid:3 6:2 2:1\n"}, 100000, [](const std::string& bytes) {
+    check_dataset(parse_svmlight(bytes, "f.svm", "x", ""));
+    check_dataset(parse_svmlight(bytes, "f.svm", "y", "label"));
+  });
+}
+
 TEST_CASE("damaged NPY") {
   std::string fortran = format_npy({"a", {2, 3}, {1, 2, 3, 4, 5, 6}, false});
   fortran.replace(fortran.find("False"), 5, "True ");

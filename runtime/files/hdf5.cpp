@@ -1,0 +1,145 @@
+// HDF5, and AnnData's files, which are HDF5 of a known layout: what a part of a file is as an array of a model.
+#include <algorithm>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "runtime/files/hdf5_codec.h"
+#include "runtime/files/readers.h"
+#include "runtime/files/sparse.h"
+#include "runtime/files/text.h"
+#include "runtime/plugin.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr {
+namespace {
+
+const Hdf5Codec& codec() {
+  static const auto* const loaded = static_cast<const Hdf5Codec*>(load_plugin("hdf5"));
+  return *loaded;
+}
+
+/// Pointers that rise from 0 to the number of entries, and indices inside.
+std::optional<Error> fault_of(const CompressedMatrix& m, const std::string& where) {
+  const auto wrong = [&](const char* text) { return data_error(where, text, {"the sparse matrix is damaged"}); };
+  if (m.shape.size() != 2) return wrong("its attribute 'shape' is not two numbers");
+  const auto [rows, columns] = std::pair(m.shape[0], m.shape[1]);
+  if (!is_count(rows) || !is_count(columns)) return wrong("its shape is not two whole numbers");
+  if (static_cast<double>(m.pointers.size()) != (m.by_columns ? columns : rows) + 1)
+    return wrong("'indptr' has not one number more than there are rows");
+  if (m.pointers.front() != 0 || m.pointers.back() != static_cast<double>(m.values.size()) ||
+      m.indices.size() != m.values.size() || !std::is_sorted(m.pointers.begin(), m.pointers.end()))
+    return wrong("'indptr', 'indices' and 'data' do not belong together");
+  const double most = m.by_columns ? rows : columns;
+  if (!std::all_of(m.indices.begin(), m.indices.end(), [&](double i) { return is_count(i) && i < most; }))
+    return wrong("an index is outside of the shape");
+  return std::nullopt;
+}
+
+SparseMatrix matrix_of(const CompressedMatrix& m, const std::string& where) {
+  std::vector<SparseEntry> entries;
+  for (std::size_t i = 0; i + 1 < m.pointers.size(); ++i)
+    for (auto k = static_cast<std::size_t>(m.pointers[i]); k < static_cast<std::size_t>(m.pointers[i + 1]); ++k) {
+      const auto outer = static_cast<std::int64_t>(i), inner = static_cast<std::int64_t>(m.indices[k]);
+      entries.push_back({m.by_columns ? inner : outer, m.by_columns ? outer : inner, m.values[k]});
+    }
+  SparseMatrix out = by_rows(entries, static_cast<std::int64_t>(m.shape[0]), static_cast<std::int64_t>(m.shape[1]));
+  const auto wrong =
+      std::find_if(entries.begin(), entries.end(), [](const SparseEntry& e) { return !is_count(e.value); });
+  if (wrong != entries.end())
+    out.no_counts = data_error(
+        where,
+        fmt::format("the entry in row {}, column {} is {:.10g}, not a count", wrong->row, wrong->column, wrong->value),
+        {kNoCounts});
+  return out;
+}
+
+Result<DataArray> data_of(Hdf5Array array, const std::string& where, const std::string& how) {
+  if (array.sparse) {
+    if (std::optional<Error> wrong = fault_of(*array.sparse, where)) return *wrong;
+    return as_asked(matrix_of(*array.sparse, where), where, how);
+  }
+  DataArray out;
+  out.source = where;
+  out.shape = std::move(array.shape);
+  out.values = std::move(array.values);
+  for (const std::optional<std::string>& text : array.texts)
+    if (text && not_utf8(*text)) return data_error(where, fmt::format("'{}' is not UTF-8", printable(*text)));
+  if (!array.texts.empty()) set_levels(out, array.texts);
+  set_flags(out);
+  return out;
+}
+
+/// Names of rows of a matrix, if they are as many, and different.
+Result<bool> add_names(std::string_view bytes, const std::string& path, const std::string& table, std::int64_t count,
+                       std::vector<std::string>& to) {
+  Result<std::vector<std::string>> names = codec().index(bytes, path, table);
+  if (!names) return names.error();
+  const std::unordered_set<std::string_view> different(names->begin(), names->end());
+  if (std::ssize(*names) != count || different.size() != names->size()) return true;
+  for (const std::string& name : *names)
+    if (not_utf8(name)) return data_error(path + ":" + table, fmt::format("'{}' is not UTF-8", printable(name)));
+  to = std::move(*names);
+  return true;
+}
+
+/// PATH, PATH,dense or dense: which array of a file, and how a sparse one is read.
+struct Part {
+  std::string path, how;
+};
+
+Part split(const std::string& text, const std::string& otherwise) {
+  const std::string with_comma = std::string(",") + kDense;
+  if (text.empty() || text == kDense) return {otherwise, text};
+  if (text.ends_with(with_comma)) return {text.substr(0, text.size() - with_comma.size()), kDense};
+  return {text, ""};
+}
+
+Result<DataArray> read_part(std::string_view bytes, const std::string& path, const Part& part) {
+  Result<std::map<std::string, Hdf5Array>> read = codec().read(bytes, path, {part.path});
+  if (!read) return read.error();
+  return data_of(std::move(read->begin()->second), fmt::format("{}:{}", path, printable(part.path)), part.how);
+}
+
+}  // namespace
+
+Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, const std::string& name,
+                           const std::string& part) {
+  if (!part.empty()) {
+    const Part one = split(part, "");
+    const std::string last = one.path.substr(one.path.rfind('/') + 1);
+    return under_name(read_part(bytes, path, one), path, name.empty() ? last : name);
+  }
+  Result<std::map<std::string, Hdf5Array>> read = codec().read(bytes, path, {});
+  if (!read) return read.error();
+  if (read->empty())
+    return data_error(path, "the file has no arrays outside of groups", {"name one: `x=file.h5:group/array`"});
+  if (!name.empty() && read->size() > 1)
+    return data_error(path, fmt::format("the file holds {} arrays", read->size()), {"take one with `x=file.h5:array`"});
+  Dataset out;
+  for (auto& [key, array] : *read) {
+    Result<DataArray> data = data_of(std::move(array), fmt::format("{}:{}", path, printable(key)), "");
+    if (!data) return data.error();
+    data->name = name.empty() ? key : name;
+    out[data->name] = std::move(*data);
+  }
+  return out;
+}
+
+Result<Dataset> parse_h5ad(std::string_view bytes, const std::string& path, const std::string& name,
+                           const std::string& part) {
+  const Part one = split(part, "X");
+  Result<DataArray> array = read_part(bytes, path, one);
+  if (!array || array->shape.empty()) return under_name(std::move(array), path, name);
+  const bool of_both = one.path == "X" || one.path.starts_with("layers/");
+  if (of_both || one.path.starts_with("obs")) {
+    if (Result<bool> r = add_names(bytes, path, "obs", array->shape.front(), array->row_labels); !r) return r.error();
+  }
+  if (of_both && array->shape.size() == 2) {
+    const auto columns = array->ragged() ? static_cast<std::int64_t>(array->largest) + 1 : array->shape.back();
+    if (Result<bool> r = add_names(bytes, path, "var", columns, array->axis_labels); !r) return r.error();
+  }
+  return under_name(std::move(array), path, name);
+}
+
+}  // namespace lehr

@@ -1,0 +1,249 @@
+// By the C library of HDF5, from bytes in memory. Groups are read as AnnData writes them: sparse matrices, categories
+// with their codes, numbers with a mask.
+#include "runtime/files/hdf5_codec.h"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runtime/host.h"
+
+namespace lehr {
+namespace {
+
+/// What is wrong with the part being read.
+struct Failure {
+  std::string text;
+  std::vector<std::string> notes;
+};
+
+constexpr const char* kDamaged = "it is damaged, or compressed by a filter that the library of HDF5 has not";
+
+/// A handle that is closed by itself.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {
+    if (id < 0) throw Failure{kDamaged, {}};
+  }
+  Handle(const Handle&) = delete;
+  ~Handle() { close_(id_); }
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+void check(herr_t status) {
+  if (status < 0) throw Failure{kDamaged, {}};
+}
+
+class File {
+ public:
+  explicit File(std::string_view bytes) : access_(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), file_(open(bytes), H5Fclose) {}
+  operator hid_t() const { return file_; }
+
+ private:
+  hid_t open(std::string_view bytes) const {
+    if (bytes.empty()) throw Failure{"the file is empty", {}};
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // failures are told here, not by the library
+    constexpr std::size_t kIncrement = 1 << 16;
+    check(H5Pset_fapl_core(access_, kIncrement, false));
+    check(H5Pset_file_image(access_, const_cast<char*>(bytes.data()), bytes.size()));  // it makes a copy
+    const hid_t file = H5Fopen("memory", H5F_ACC_RDONLY, access_);
+    if (file < 0) throw Failure{"not an HDF5 file, or one that was cut off", {}};
+    return file;
+  }
+
+  Handle access_, file_;
+};
+
+bool has(hid_t group, const std::string& name) { return H5Lexists(group, name.c_str(), H5P_DEFAULT) > 0; }
+
+/// The extents of a space, and how many elements they make.
+std::size_t extents(hid_t space, std::vector<std::int64_t>& shape) {
+  std::vector<hsize_t> sizes(H5S_MAX_RANK);
+  const int rank = H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+  check(rank);
+  double count = 1;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
+    shape.push_back(static_cast<std::int64_t>(sizes[axis]));
+    count *= static_cast<double>(sizes[axis]);
+  }
+  const auto memory = static_cast<double>(memory_of_machine());
+  if (8 * count > memory)
+    throw Failure{fmt::format("it needs {}, more than the memory of {}", as_bytes(8 * count), as_bytes(memory)), {}};
+  return static_cast<std::size_t>(count);
+}
+
+/// `read` fills memory with elements of a type, of a dataset or of an attribute.
+template <class Read>
+Hdf5Array read_elements(hid_t type, hid_t space, const Read& read) {
+  Hdf5Array out;
+  const std::size_t count = extents(space, out.shape);
+  const H5T_class_t kind = H5Tget_class(type);
+  if (kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM) {
+    out.values.resize(count);
+    if (count > 0) check(read(H5T_NATIVE_DOUBLE, out.values.data()));
+  } else if (kind == H5T_STRING && H5Tis_variable_str(type) > 0) {
+    std::vector<char*> texts(count, nullptr);
+    if (count > 0) check(read(type, texts.data()));
+    for (const char* text : texts)
+      out.texts.push_back(text ? std::optional<std::string>(text) : std::nullopt);
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts.data());
+  } else if (kind == H5T_STRING) {
+    const std::size_t width = H5Tget_size(type);
+    std::string all(count * width, '\0');
+    if (count > 0) check(read(type, all.data()));
+    for (std::size_t k = 0; k < count; ++k)
+      out.texts.emplace_back(all.substr(k * width, std::min(all.find('\0', k * width) - k * width, width)));
+  } else {
+    throw Failure{"its elements are neither numbers nor text", {}};
+  }
+  return out;
+}
+
+Hdf5Array read_dataset(hid_t id) {
+  const Handle type(H5Dget_type(id), H5Tclose), space(H5Dget_space(id), H5Sclose);
+  return read_elements(type, space,
+                       [&](hid_t as, void* to) { return H5Dread(id, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, to); });
+}
+
+/// Empty where there is no such attribute.
+Hdf5Array read_attribute(hid_t object, const char* name) {
+  if (H5Aexists(object, name) <= 0) return {};
+  const Handle id(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(id), H5Tclose), space(H5Aget_space(id), H5Sclose);
+  return read_elements(type, space, [&](hid_t as, void* to) { return H5Aread(id, as, to); });
+}
+
+std::string attribute_text(hid_t object, const char* name) {
+  const Hdf5Array a = read_attribute(object, name);
+  return a.texts.empty() ? "" : a.texts.front().value_or("");
+}
+
+Hdf5Array member(hid_t group, const char* name) {
+  if (!has(group, name)) throw Failure{fmt::format("it has no '{}'", name), {}};
+  const Handle id(H5Dopen2(group, name, H5P_DEFAULT), H5Dclose);
+  return read_dataset(id);
+}
+
+Hdf5Array read_sparse(hid_t group, bool by_columns) {
+  std::vector<double> shape = read_attribute(group, "shape").values;
+  if (shape.empty()) shape = read_attribute(group, "h5sparse_shape").values;
+  CompressedMatrix matrix{by_columns, std::move(shape), member(group, "indptr").values, member(group, "indices").values,
+                          member(group, "data").values};
+  Hdf5Array out;
+  out.sparse = std::move(matrix);
+  return out;
+}
+
+/// Codes from 0, negative where a value is missing.
+Hdf5Array read_categories(hid_t group) {
+  Hdf5Array out = member(group, "codes");
+  const Hdf5Array names = member(group, "categories");
+  const std::size_t count = std::max(names.texts.size(), names.values.size());
+  const std::vector<double> codes = std::exchange(out.values, {});
+  for (const double code : codes) {
+    if (code >= static_cast<double>(count)) throw Failure{"a code has no category", {}};
+    const auto k = static_cast<std::size_t>(std::max(code, 0.0));
+    if (!names.values.empty())
+      out.values.push_back(code < 0 ? std::numeric_limits<double>::quiet_NaN() : names.values[k]);
+    else out.texts.push_back(code < 0 ? std::nullopt : names.texts[k]);
+  }
+  return out;
+}
+
+Hdf5Array read_masked(hid_t group) {
+  Hdf5Array out = member(group, "values");
+  const std::vector<double> mask = member(group, "mask").values;
+  for (std::size_t k = 0; k < mask.size(); ++k) {
+    if (mask[k] == 0) continue;
+    if (k < out.values.size()) out.values[k] = std::numeric_limits<double>::quiet_NaN();
+    if (k < out.texts.size()) out.texts[k].reset();
+  }
+  return out;
+}
+
+/// Nothing of a group that is no array.
+std::optional<Hdf5Array> read_object(hid_t id) {
+  if (H5Iget_type(id) == H5I_DATASET) return read_dataset(id);
+  if (H5Iget_type(id) != H5I_GROUP) return std::nullopt;
+  std::string kind = attribute_text(id, "encoding-type");
+  if (kind.empty()) kind = attribute_text(id, "h5sparse_format");
+  if (kind.starts_with("csr") || kind.starts_with("csc")) return read_sparse(id, kind.starts_with("csc"));
+  if (kind == "categorical") return read_categories(id);
+  if (has(id, "values") && has(id, "mask")) return read_masked(id);
+  return std::nullopt;
+}
+
+std::vector<std::string> names_in(hid_t group) {
+  std::vector<std::string> out;
+  const auto add = [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
+    static_cast<std::vector<std::string>*>(to)->emplace_back(name);
+    return 0;
+  };
+  check(H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &out));
+  return out;
+}
+
+/// Links on the way to a part are looked for one by one: the library takes a missing one for an error.
+bool exists(hid_t file, const std::string& part) {
+  for (std::size_t slash = part.find('/', 1); slash != std::string::npos; slash = part.find('/', slash + 1))
+    if (!has(file, part.substr(0, slash))) return false;
+  return has(file, part);
+}
+
+Failure missing(hid_t file, const std::string& part) {
+  const std::size_t slash = part.rfind('/');
+  std::string folder = slash == std::string::npos ? "/" : part.substr(0, slash);
+  if (!exists(file, folder) && folder != "/") folder = "/";
+  const Handle group(H5Gopen2(file, folder.c_str(), H5P_DEFAULT), H5Gclose);
+  return {"it is not in the file", {fmt::format("in {} there are: {}", folder, fmt::join(names_in(group), ", "))}};
+}
+
+Result<std::map<std::string, Hdf5Array>> read(std::string_view bytes, const std::string& path,
+                                              const std::vector<std::string>& parts) {
+  std::string now;
+  try {
+    const File file(bytes);
+    std::map<std::string, Hdf5Array> out;
+    for (const std::string& part : parts.empty() ? names_in(file) : parts) {
+      now = part;
+      if (!exists(file, part)) throw missing(file, part);
+      const Handle id(H5Oopen(file, part.c_str(), H5P_DEFAULT), H5Oclose);
+      std::optional<Hdf5Array> array = read_object(id);
+      if (array) out[part] = std::move(*array);
+      else if (!parts.empty()) throw Failure{"it is no array", {"name one inside of it: `x=file.h5:group/array`"}};
+    }
+    return out;
+  } catch (const Failure& f) {
+    return Error{ExitCode::data, now.empty() ? path : fmt::format("{}:{}", path, now), f.text, f.notes};
+  }
+}
+
+Result<std::vector<std::string>> read_index(std::string_view bytes, const std::string& path, const std::string& table) {
+  try {
+    const File file(bytes);
+    if (!has(file, table)) return std::vector<std::string>();
+    const Handle group(H5Oopen(file, table.c_str(), H5P_DEFAULT), H5Oclose);
+    std::string name = attribute_text(group, "_index");
+    if (H5Iget_type(group) != H5I_GROUP || name.empty() || !has(group, name)) return std::vector<std::string>();
+    std::vector<std::string> out;
+    for (std::optional<std::string>& text : member(group, name.c_str()).texts)
+      out.push_back(std::move(text).value_or(""));
+    return out;
+  } catch (const Failure& f) {
+    return Error{ExitCode::data, fmt::format("{}:{}", path, table), f.text, f.notes};
+  }
+}
+
+}  // namespace
+}  // namespace lehr
+
+const lehr::Hdf5Codec lehr_plugin = {&lehr::read, &lehr::read_index};

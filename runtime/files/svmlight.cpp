@@ -1,0 +1,74 @@
+// SVMlight and LIBSVM: a line a row, `LABEL column:value column:value ... # comment`.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/files/readers.h"
+#include "runtime/files/sparse.h"
+#include "runtime/files/words.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::string_view kLine = "a line is `LABEL column:value column:value ...`, the label a number";
+
+struct Rows {
+  SparseMatrix matrix;
+  std::vector<double> labels;
+};
+
+/// One `column:value`.
+std::optional<Error> read_pair(const Words& in, std::string_view word, SparseMatrix& out) {
+  const std::size_t colon = std::min(word.find(':'), word.size());
+  const std::string_view after = word.substr(std::min(colon + 1, word.size()));
+  if (word.substr(0, colon) == "qid") return std::nullopt;  // of rankings
+  const std::optional<std::int64_t> column = Words::index(word.substr(0, colon), 0, kLargestIndex);
+  const std::optional<double> value = parse_number(after);
+  if (!column || !value) return in.fail("expected `column:value`", {std::string(kLine)});
+  if (!out.no_counts && !is_count(*value))
+    out.no_counts = in.fail(fmt::format("{:.10g} is not a count", *value), {kNoCounts});
+  out.column.push_back(*column);
+  out.values.push_back(*value);
+  return std::nullopt;
+}
+
+Result<Rows> read_rows(std::string_view bytes, const std::string& path) {
+  Words in(bytes, path);
+  Rows out;
+  out.matrix.columns_known = false;
+  while (in.advance_to_words('#')) {
+    const std::optional<double> label = parse_number(in.next());
+    if (!label) return in.fail("expected the label of the row", {std::string(kLine)});
+    out.labels.push_back(*label);
+    while (!in.done())
+      if (std::optional<Error> wrong = read_pair(in, in.next(), out.matrix)) return *wrong;
+    out.matrix.row_offsets.push_back(static_cast<std::int64_t>(out.matrix.column.size()));
+  }
+  if (out.labels.empty()) return data_error(path, "the file is empty", {std::string(kLine)});
+  // Columns count from 1, as SVMlight has them, unless there is a column 0, as scikit-learn writes.
+  std::vector<std::int64_t>& column = out.matrix.column;
+  if (column.empty()) return out;
+  const auto [least, most] = std::minmax_element(column.begin(), column.end());
+  const std::int64_t first = *least == 0 ? 0 : 1;
+  out.matrix.columns = *most + 1 - first;
+  for (std::int64_t& c : column)
+    c -= first;
+  return out;
+}
+
+}  // namespace
+
+Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, const std::string& name,
+                               const std::string& part) {
+  Result<Rows> rows = read_rows(bytes, path);
+  if (!rows) return rows.error();
+  if (part != "label") return under_name(as_asked(rows->matrix, path, part), path, name);
+  DataArray labels;
+  labels.source = path + ", the labels";
+  labels.shape = {std::ssize(rows->labels)};
+  labels.values = std::move(rows->labels);
+  set_flags(labels);
+  return under_name(std::move(labels), path, name);
+}
+
+}  // namespace lehr
