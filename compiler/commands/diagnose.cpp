@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "compiler/commands/data_arguments.h"
 #include "compiler/commands/diagnosis_report.h"
 #include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
@@ -17,7 +18,7 @@ namespace {
 
 struct DiagnoseOptions {
   std::string directory, model, out;
-  std::vector<std::string> data;
+  DataArguments data;
   std::int64_t draws = 1000, replicates = 200;
   std::uint64_t seed = 1;
   SweepOptions local = {1000, 1e-8};
@@ -40,7 +41,7 @@ ExitCode diagnose(DiagnoseOptions o) {
   const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
   const auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
-  Result<Dataset> dataset = read_bindings(o.data);
+  Result<Dataset> dataset = read_data(o.data, resolved);
   if (!dataset) return complain(dataset.error());
   Result<Solution> solution = solution_of(source, resolved, complete, std::move(*dataset), fit, o.local);
   if (!solution) return complain_of(solution.error(), source.name);
@@ -78,7 +79,7 @@ void add_diagnose(CLI::App& app, Action& action) {
   const auto o = std::make_shared<DiagnoseOptions>();
   CLI::App* c = app.add_subcommand("diagnose", "Can a variational fit be trusted?");
   c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
-  c->add_option("--data", o->data, "the data of the fit, as for `lehr fit`")->take_all()->required();
+  add_data(*c, o->data, "the data of the fit, as for `lehr fit`")->required();
   add_number(*c, "--draws", o->draws, kRatiosRange, "draws from the factors, for k-hat");
   add_number(*c, "--replicates", o->replicates, kDrawsRange, "data sets drawn for the posterior predictive checks");
   add_number(*c, "--most", o->response.most, kIterationsRange,

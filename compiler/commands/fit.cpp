@@ -91,7 +91,7 @@ std::variant<Inputs, ExitCode> read_all(const FitArguments& o, const Source& sou
   };
   if (Result<bool> r = look_for_checkpoint(o); !r) return fail(r.error());
   if (Result<bool> r = prepare_directory(o.out); !r) return fail(r.error());
-  Result<Dataset> dataset = read_bindings(o.data);
+  Result<Dataset> dataset = read_data(o.data, *resolved);
   if (!dataset) return fail(dataset.error());
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return fail(settings.error());
@@ -121,7 +121,7 @@ std::variant<Inputs, ExitCode> read_all(const FitArguments& o, const Source& sou
 /// What scores the data of --test; null without.
 Result<std::unique_ptr<HeldOut>> make_test(const FitArguments& o, const Source& source, const Inputs& inputs) {
   if (o.test.empty()) return std::unique_ptr<HeldOut>();
-  const Result<Dataset> dataset = read_bindings(o.test);
+  const Result<Dataset> dataset = read_data({o.test, o.data.drop_missing}, inputs.resolved);
   if (!dataset) return dataset.error();
   HeldOutOptions options;
   options.seed = o.fit.seed;

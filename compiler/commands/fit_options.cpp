@@ -23,7 +23,7 @@ bool is_same_path(const std::string& a, const std::string& b) {
 
 void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_option("MODEL", o.model, "model file (*.lehr)")->required();
-  c.add_option("--data", o.data, data_forms())->take_all();
+  add_data(c, o.data, data_forms());
   c.add_option("--out", o.out, "directory for fit.json, posterior.npz, trace.csv; needed unless --resume names it");
   add_settings(c, o.settings);
   std::vector<std::string> names;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/commands/data_arguments.h"
 #include "compiler/commands/settings.h"
 #include "compiler/options/fit_options.h"
 
@@ -11,7 +12,7 @@ namespace lehr::commands {
 
 struct FitArguments {
   std::string model, out, resume, init, method = "cavi", command;
-  std::vector<std::string> data;
+  DataArguments data;
   SettingTexts settings;
   FitOptions fit;                       // without `start` and `init`, which are in `init` here
   std::vector<std::string> test;        // bindings of held-out data

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "compiler/commands/data_arguments.h"
 #include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct ScoreOptions {
   std::string directory, model;
-  std::vector<std::string> data;
+  DataArguments data;
   double fraction = 0.5;
   bool fraction_given = false, save = false;
   HeldOutOptions held_out;
@@ -28,7 +29,7 @@ nlohmann::json summary(const ScoreOptions& o, const HeldOut& held_out, const Sco
   nlohmann::json out = {{"total", score.total},
                         {"per_observation", score.total / static_cast<double>(score.observations)},
                         {"observations", score.observations},
-                        {"data", o.data},
+                        {"data", o.data.bindings},
                         {"method", held_out.completes() ? "document completion" : "posterior means"}};
   if (!score.sequences.empty()) out["sequences"] = score.sequences;
   if (held_out.completes()) {
@@ -42,7 +43,7 @@ ExitCode score(ScoreOptions o) {
   const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
   const auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
-  Result<Dataset> dataset = read_bindings(o.data);
+  Result<Dataset> dataset = read_data(o.data, resolved);
   if (!dataset) return complain(dataset.error());
   if (o.fraction_given) o.held_out.fraction = o.fraction;
   Result<std::unique_ptr<HeldOut>> held_out =
@@ -72,7 +73,7 @@ void add_score(CLI::App& app, Action& action) {
   const auto o = std::make_shared<ScoreOptions>();
   CLI::App* c = app.add_subcommand("score", "Log predictive density of held-out data under a fit");
   c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
-  c->add_option("--data", o->data, "data that the fit has not seen, as for `lehr fit`")->take_all()->required();
+  add_data(*c, o->data, "data that the fit has not seen, as for `lehr fit`")->required();
   CLI::Option* fraction =
       add_number(*c, "--holdout", o->fraction, kPartRange,
                  "part of each item's observations that is scored; the others tell what the item is like");

@@ -1,0 +1,24 @@
+#include "compiler/commands/data_arguments.h"
+
+#include "compiler/model/drop_missing.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+
+CLI::Option* add_data(CLI::App& command, DataArguments& to, const std::string& help) {
+  CLI::Option* const data = command.add_option("--data", to.bindings, help)->take_all();
+  command.add_flag("--drop-missing", to.drop_missing, "leave out items of the data of which a value is missing");
+  return data;
+}
+
+Result<Dataset> read_data(const DataArguments& from, const model::Model& model) {
+  Result<Dataset> data = read_bindings(from.bindings);
+  if (!data || !from.drop_missing) return data;
+  const Result<std::vector<std::string>> left_out = model::drop_missing(model, *data);
+  if (!left_out) return left_out.error();
+  for (const std::string& line : *left_out)
+    tell("--drop-missing: {}\n", line);
+  return data;
+}
+
+}  // namespace lehr::commands
