@@ -10,6 +10,7 @@
 #include <new>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/interface.h"
 #include "runtime/terminal/printable.h"
 
 namespace {
@@ -22,12 +23,13 @@ lehr::ExitCode run(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 done; 1 internal, or the output cannot be written; 2 usage; 3 model; 4 data; 5 "
       "numerical failure.\n"
-      "lehr COMMAND --help shows the options of a command and examples.");
+      "lehr help COMMAND shows the options of a command and examples.");
   Action action;
   add_build(app, action);
   add_calibrate(app, action);
   add_check(app, action);
   add_compare(app, action);
+  add_completion(app, action);
   add_derive(app, action);
   add_diagnose(app, action);
   add_draws(app, action);
@@ -39,10 +41,13 @@ lehr::ExitCode run(int argc, char** argv) {
   add_score(app, action);
   add_show(app, action);
   add_simulate(app, action);
+  add_help(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? lehr::ExitCode::done : lehr::ExitCode::usage;
+    if (app.exit(e) == 0) return lehr::ExitCode::done;
+    lehr::tell(notes_on_unknown_words(app));
+    return lehr::ExitCode::usage;
   }
   return action();
 }

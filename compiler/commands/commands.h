@@ -19,6 +19,7 @@ void add_build(CLI::App& app, Action& action);
 void add_calibrate(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
 void add_derive(CLI::App& app, Action& action);
 void add_diagnose(CLI::App& app, Action& action);
 void add_draws(CLI::App& app, Action& action);
@@ -27,6 +28,8 @@ void add_format(CLI::App& app, Action& action);
 void add_families(CLI::App& app, Action& action);
 /// `command`: the whole command line, for fit.json.
 void add_fit(CLI::App& app, Action& action, const std::string& command);
+/// After all others, which it knows by name.
+void add_help(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);

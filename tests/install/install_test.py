@@ -157,13 +157,14 @@ def packages():
     field = lambda package, name: run("dpkg-deb", "-f", files[package], name).strip()
     contents = {p: run("dpkg-deb", "-c", files[p]) for p in files}
     for expected in ("./usr/bin/lehr", "./usr/lib/liblehr.so.0", "./usr/share/lehr/models/lda.lehr",
-                     "./usr/share/lehr/docs/language.md"):
+                     "./usr/share/lehr/docs/language.md", "./usr/share/man/man1/lehr.1",
+                     "./usr/share/bash-completion/completions/lehr"):
         assert expected in contents["lehr"] and expected + "\n" not in contents["lehr-dev"], expected
     for expected in ("./usr/include/lehr/lehr.h", "./usr/lib/cmake/Lehr/LehrConfig.cmake", "./usr/lib/pkgconfig/lehr.pc",
                      "./usr/lib/liblehr.so ->", "./usr/share/lehr/examples/"):
         assert expected in contents["lehr-dev"] and expected not in contents["lehr"], expected
     depends = re.findall(r"([\w.+-]+)(?: \(.*?\))?(?:, |$)", field("lehr", "Depends"))
-    assert {"libllvm19", "libc6", "libstdc++6", "libfmt9", "zlib1g", "libzip4", "libnetcdf19"} <= set(depends), depends
+    assert {"libllvm19", "libc6", "libstdc++6", "libfmt9", "zlib1g", "libzip4", "libnetcdf19", "libhdf5-103-1"} <= set(depends), depends
     for package in depends:
         assert "installed" in run("dpkg-query", "-W", "-f=${db:Status-Status}", package), package
     version = field("lehr", "Version")
