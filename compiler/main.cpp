@@ -37,6 +37,7 @@ lehr::ExitCode run(int argc, char** argv) {
   add_format(app, action);
   add_families(app, action);
   add_fit(app, action, command_line(argc, argv));
+  add_new(app, action);
   add_predict(app, action);
   add_score(app, action);
   add_show(app, action);

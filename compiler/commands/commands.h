@@ -28,6 +28,7 @@ void add_format(CLI::App& app, Action& action);
 void add_families(CLI::App& app, Action& action);
 /// `command`: the whole command line, for fit.json.
 void add_fit(CLI::App& app, Action& action, const std::string& command);
+void add_new(CLI::App& app, Action& action);
 /// After all others, which it knows by name.
 void add_help(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);

@@ -1,0 +1,91 @@
+// `lehr new`: a model to begin with, toy data, and the commands that come next. These stand in the model's own head,
+// and are printed from there.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/interface.h"
+#include "compiler/commands/settings.h"
+#include "compiler/commands/starters.h"
+
+namespace lehr::commands {
+namespace {
+
+constexpr std::string_view kComment = "// ", kCommand = "//   lehr ";
+
+std::string_view kind_of(const StarterFile& file) { return file.name.substr(0, file.name.find('.')); }
+
+bool is_model(const StarterFile& file) { return file.name.ends_with(".lehr"); }
+
+std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> out;
+  for (const StarterFile& file : starter_files())
+    if (is_model(file)) out.emplace_back(kind_of(file));
+  return out;
+}
+
+/// Each kind with the first line of its model.
+std::string list_of_kinds() {
+  std::string out;
+  for (const StarterFile& file : starter_files())
+    if (is_model(file)) out += fmt::format("{:<12}{}\n", kind_of(file), first_line(file.text).substr(kComment.size()));
+  return out;
+}
+
+std::string next_commands(std::string_view model) {
+  std::string out;
+  for (; model.starts_with("//"); model.remove_prefix(std::min(first_line(model).size() + 1, model.size())))
+    if (model.starts_with(kCommand)) out += fmt::format("  {}\n", first_line(model).substr(kCommand.find("lehr")));
+  return out;
+}
+
+ExitCode write_starter(const std::string& kind, const std::string& directory) {
+  std::vector<StarterFile> files;
+  std::vector<std::string_view> names;
+  std::string commands;
+  const auto path = [&](const StarterFile& file) { return (std::filesystem::path(directory) / file.name).string(); };
+  for (const StarterFile& file : starter_files()) {
+    if (kind_of(file) != kind) continue;
+    std::error_code unknown;
+    if (std::filesystem::exists(path(file), unknown))
+      return complain({ExitCode::usage,
+                       path(file),
+                       "the file is there already",
+                       {"name another directory: lehr new " + kind + " DIR"}});
+    files.push_back(file);
+    names.push_back(file.name);
+    if (is_model(file)) commands = next_commands(file.text);
+  }
+  for (const StarterFile& file : files)
+    if (Result<bool> r = write_output(path(file), file.text); !r) return complain(r.error());
+  fmt::print("{} written to {}; next:\n\n", fmt::join(names, ", "), directory);
+  if (directory != ".") fmt::print("  cd {}\n", directory);
+  fmt::print("{}", commands);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_new(CLI::App& app, Action& action) {
+  struct Options {
+    std::string kind, directory = ".";
+  };
+  const auto o = std::make_shared<Options>();
+  CLI::App* c = app.add_subcommand("new", "Write a commented model to begin with, and toy data");
+  c->add_option("KIND", o->kind, "what kind of model; all are listed without it")->check(one_of(kinds()));
+  c->add_option("DIR", o->directory, "where to, made if need be");
+  c->footer("Kinds:\n" + list_of_kinds() + "Examples:\n  lehr new gmm\n  lehr new lda topics");
+  c->callback([o, &action] {
+    action = [o] {
+      if (!o->kind.empty()) return write_starter(o->kind, o->directory);
+      fmt::print("{}", list_of_kinds());
+      return ExitCode::done;
+    };
+  });
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""The same data in every format give the same bytes: a corpus as LDA-C, Matrix Market, SVMlight and AnnData's HDF5 (by rows,
+by columns, dense), a table with commas, semicolons, tabs, decimal commas and from the standard input.
+
+Usage: formats_test.py LEHR, from the root of the repository
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import netCDF4
+import numpy
+
+LEHR = os.path.abspath(sys.argv[1])
+ROOT = os.getcwd()
+
+
+def lehr(*words, code=0, **how):
+    done = subprocess.run([LEHR, *words], capture_output=True, text=True, timeout=300, **how)
+    assert done.returncode == code, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def posterior(*words, **how):
+    lehr("fit", *words, "--search", "none", "--max-iter", "10", "--quiet", "--out", "out", **how)
+    with open("out/posterior.npz", "rb") as file:
+        return file.read()
+
+
+def write(path, lines):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    return path
+
+
+def corpus():
+    """Documents as lists of pairs of term and count, and the terms."""
+    with open(f"{ROOT}/starters/lda.ldac", encoding="utf-8") as file:
+        documents = [[tuple(map(int, pair.split(":"))) for pair in line.split()[1:]] for line in file]
+    with open(f"{ROOT}/starters/lda.vocab.txt", encoding="utf-8") as file:
+        return documents, file.read().split()
+
+
+def put(group, name, values):
+    values = numpy.asarray(values)
+    group.createDimension(f"of_{name}", len(values))
+    text = values.dtype.kind in "UO"
+    group.createVariable(name, str if text else values.dtype, (f"of_{name}",))[:] = values.astype(object) if text else values
+
+
+def put_matrix(group, kind, shape, pointers, indices, values):
+    group.setncattr("encoding-type", kind)
+    group.setncattr("shape", numpy.array(shape))
+    put(group, "indptr", numpy.array(pointers))
+    put(group, "indices", numpy.array(indices, numpy.int32))
+    put(group, "data", numpy.array(values, numpy.float32))
+
+
+def anndata(path, documents, terms):
+    """The layout of AnnData's files: https://anndata.readthedocs.io, "on-disk format"."""
+    counts = numpy.zeros((len(documents), len(terms)))
+    for row, document in enumerate(documents):
+        for term, count in document:
+            counts[row, term] = count
+    with netCDF4.Dataset(path, "w") as file:
+        put_matrix(file.createGroup("X"), "csr_matrix", counts.shape, numpy.cumsum([0] + [len(d) for d in documents]),
+                   [term for d in documents for term, _ in d], [count for d in documents for _, count in d])
+        columns = file.createGroup("layers/columns")
+        entries = [(term, row, counts[row, term]) for term in range(len(terms)) for row in range(len(documents)) if counts[row, term]]
+        put_matrix(columns, "csc_matrix", counts.shape, numpy.cumsum([0] + [int((counts[:, t] > 0).sum()) for t in range(len(terms))]),
+                   [row for _, row, _ in entries], [value for _, _, value in entries])
+        layers = file["layers"]
+        layers.createDimension("row", counts.shape[0])
+        layers.createDimension("column", counts.shape[1])
+        layers.createVariable("scaled", "f8", ("row", "column"))[:] = counts / 2
+        for name, labels in (("obs", [f"document {i}" for i in range(len(documents))]), ("var", terms)):
+            table = file.createGroup(name)
+            table.setncattr("_index", "names")
+            put(table, "names", labels)
+        put(file["obs"], "length", counts.sum(axis=1))
+        kinds = file["obs"].createGroup("kind")
+        kinds.setncattr("encoding-type", "categorical")
+        put(kinds, "categories", ["short", "long"])
+        put(kinds, "codes", numpy.where(counts.sum(axis=1) > 25, 1, 0).astype(numpy.int8))
+    return counts
+
+
+def sparse():
+    documents, terms = corpus()
+    entries = [f"{row + 1} {term + 1} {count}" for row, document in enumerate(documents) for term, count in document]
+    head = ["%%MatrixMarket matrix coordinate integer general", f"{len(documents)} {len(terms)} {len(entries)}"]
+    write("rows.mtx", head + entries)
+    write("columns.mtx", head + sorted(entries, key=lambda e: [int(word) for word in e.split()][1::-1]))
+    write("w.svm", [" ".join(["0"] + [f"{term + 1}:{count}" for term, count in d]) for d in documents])
+    counts = anndata("w.h5ad", documents, terms)
+    model = [f"{ROOT}/starters/lda.lehr"]
+    wanted = posterior(*model, "--data", f"w={ROOT}/starters/lda.ldac", "--labels", f"term={ROOT}/starters/lda.vocab.txt")
+    subprocess.run(["gzip", "-k", "rows.mtx"], check=True)
+    for binding in ["rows.mtx", "rows.mtx.gz", "columns.mtx", "w.svm", "w.h5ad", "w.h5ad:layers/columns"]:
+        assert posterior(*model, "--data", f"w={binding}") == wanted, binding
+    posterior(*model, "--data", "w=w.h5ad")
+    topics = lehr("show", "out", "beta", "--top", "3").stdout
+    assert any(term in topics for term in terms) and "term 0" not in topics, topics
+
+    lehr("fit", f"{ROOT}/starters/lda.lehr", "--data", "w=w.h5ad:layers/scaled", "--out", "x", code=4)
+    write("normal.lehr", ["model m { plate n; plate j; mu[j] ~ Normal(mean = 0, precision = 1); observe x[n, j] ~ Normal(mean = mu[j], precision = 1); }"])
+    numpy.save("x.npy", counts)
+    dense = posterior("normal.lehr", "--data", "x=x.npy")
+    for binding in ["rows.mtx:dense", "w.svm:dense", "w.h5ad:dense", "w.h5ad:layers/columns,dense"]:
+        assert posterior("normal.lehr", "--data", f"x={binding}") == dense, binding
+    numpy.save("x.npy", counts / 2)
+    assert posterior("normal.lehr", "--data", "x=x.npy") == posterior("normal.lehr", "--data", "x=w.h5ad:layers/scaled")
+
+    write("kinds.lehr", ["model m { plate n; plate k; p ~ Dirichlet(concentration = 1) over k; observe kind[n] ~ Categorical(p); }"])
+    posterior("kinds.lehr", "--data", "kind=w.h5ad:obs/kind")
+    shown = lehr("show", "out", "p").stdout
+    assert "short" in shown and "long" in shown, shown
+    error = lehr("fit", "kinds.lehr", "--data", "kind=w.h5ad:obs/sort", "--out", "x", code=4).stderr
+    assert "w.h5ad:obs/sort: error: it is not in the file" in error and "kind, length, names" in error, error
+    error = lehr("fit", "kinds.lehr", "--data", "kind=w.h5ad:obs", "--out", "x", code=4).stderr
+    assert "it is no array" in error, error
+    with open("w.h5ad", "rb") as file:
+        whole = file.read()
+    for content, wanted in ((b"", "the file is empty"), (whole[:8], "not an HDF5 file"), (whole[:-1], "not an HDF5 file"),
+                            (b"a,b\n1,2\n", "not an HDF5 file")):
+        with open("broken.h5ad", "wb") as file:
+            file.write(content)
+        error = lehr("fit", "kinds.lehr", "--data", "kind=broken.h5ad:obs/kind", "--out", "x", code=4).stderr
+        assert f"broken.h5ad: error: {wanted}" in error, error
+
+
+def tables():
+    with open(f"{ROOT}/starters/gmm.csv", encoding="utf-8") as file:
+        text = file.read()
+    model = [f"{ROOT}/starters/gmm.lehr"]
+    wanted = posterior(*model, "--data", f"x={ROOT}/starters/gmm.csv")
+    forms = {"tabs.tsv": text.replace(",", "\t"), "tabs.csv": text.replace(",", "\t"), "semicolons.csv": text.replace(",", ";"),
+             "decimal.csv": text.replace(",", ";").replace(".", ",")}
+    for name, content in forms.items():
+        write(name, [content.rstrip("\n")])
+        assert posterior(*model, "--data", f"x={name}") == wanted, name
+    for content in [text, forms["tabs.tsv"], forms["decimal.csv"]]:
+        assert posterior(*model, "--data", "x=-", input=content) == wanted
+        assert posterior(*model, "--data", "x=-:a,b", input=content) == wanted
+    write("two.lehr", ["model m { plate n; data a[n] : real; w ~ Normal(mean = 0, precision = 1); observe b[n] ~ Normal(mean = w * a[n], precision = 1); }"])
+    named = posterior("two.lehr", "--data", f"{ROOT}/starters/gmm.csv")
+    assert posterior("two.lehr", "--data", "-", input=text) == named
+    assert posterior("two.lehr", "--data", "a=-:a", "--data", "b=-:b", input=text) == named
+    error = lehr("fit", "two.lehr", "--data", "-", "--out", "x", code=4, input="a,b\n1,x\"\n1,2,3\n").stderr
+    assert error.startswith("-:3:1: error: the row has 3 fields"), error
+
+
+def gaps():
+    """--drop-missing fits what a file without the incomplete rows would give; a series keeps its gaps."""
+    rows = ["1,2,u", "NA,3,v", "4,,u", "5,6,v", "7,8,"]
+    write("gaps.csv", ["a,b,s"] + rows)
+    write("whole.csv", ["a,b,s"] + rows[:1] + rows[3:])
+    model = "model m {{ plate n{}; plate k = 2; data a[n] : real; w ~ Normal(mean = 0, precision = 1); p ~ Dirichlet(concentration = 1) over k; s[n] ~ Categorical(p); m[k] ~ Normal(mean = 0, precision = 1); observe b[n] ~ Normal(mean = w * a[n] + m[s[n]], precision = 1); }}"
+    write("gaps.lehr", [model.format("")])
+    write("series.lehr", [model.format(" ordered")])
+    lehr("fit", "gaps.lehr", "--data", "gaps.csv", "--out", "x", code=4)
+    whole = posterior("gaps.lehr", "--data", "whole.csv")
+    assert posterior("gaps.lehr", "--data", "gaps.csv", "--drop-missing") == whole
+    said = lehr("fit", "gaps.lehr", "--data", "gaps.csv", "--drop-missing", "--out", "x").stderr
+    assert "--drop-missing: 2 of 5 elements of 'n' are left out" in said, said
+    lehr("diagnose", "x", "--data", "gaps.csv", "--drop-missing", "--draws", "100", "--most", "0")
+    error = lehr("fit", "series.lehr", "--data", "gaps.csv", "--drop-missing", "--out", "x", code=4).stderr
+    assert "gaps.csv, column 'a': error: elements of 'n' with missing values cannot be left out: it is ordered" in error, error
+    write("none.csv", ["a,b", "1,", ",2"])
+    error = lehr("fit", "gaps.lehr", "--data", "none.csv", "--drop-missing", "--out", "x", code=4).stderr
+    assert "every element of 'n' has missing values" in error, error
+
+
+with tempfile.TemporaryDirectory() as directory:
+    os.chdir(directory)
+    for test in [tables, sparse, gaps]:
+        test()
+print("ok")
