@@ -1,7 +1,8 @@
-// Formulas for people: the tree that `lehr derive` prints as text and as LaTeX. Nothing computes with it.
+// Formulas for people: the tree that `lehr derive` prints as text, as LaTeX and as MathML. Nothing computes with it.
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -87,6 +88,7 @@ Formula product(Formulas factors);
 /// A summand as it stands behind a sign: a sum in brackets.
 std::string summand_text(const Formula& f);
 std::string summand_latex(const Formula& f);
+std::string summand_mathml(const Formula& f);
 /// `f` without its leading minus, when it has one.
 bool take_minus(Formula& f);
 
@@ -94,7 +96,12 @@ bool take_minus(Formula& f);
 std::string text(const Formula& f);
 /// Math-mode LaTeX; names that are Greek letters are set as such, others are escaped.
 std::string latex(const Formula& f);
-/// A name alone in LaTeX's math mode.
+/// Presentation MathML, without its outer `math`.
+std::string mathml(const Formula& f);
+/// A name alone in LaTeX's math mode, and in MathML.
 std::string latex_name(const std::string& name);
+std::string mathml_name(const std::string& name);
+/// A function in MathML, a format string with the place holders of math::FunctionRow.
+std::string_view mathml_of(math::Function f);
 
 }  // namespace lehr::conditionals

@@ -1,5 +1,8 @@
-// Formulas in the language's own notation and as LaTeX math (amsmath, amssymb): one walk, two spellings side by side.
+// Formulas in the language's own notation, as LaTeX math (amsmath, amssymb) and as presentation MathML: one walk, the
+// spellings side by side.
 #include <fmt/format.h>
+
+#include <cstdlib>
 
 #include "compiler/conditionals/formula.h"
 #include "compiler/support/printing.h"
@@ -12,9 +15,11 @@ bool is_reciprocal(const Formula& f) {
   return apply && apply->function == math::Function::reciprocal;
 }
 
+enum class Notation { text, latex, mathml };
+
 class Printer {
  public:
-  constexpr explicit Printer(bool latex) : latex_(latex) {}
+  constexpr explicit Printer(Notation notation) : notation_(notation) {}
 
   std::string print(const Formula& f) const {
     return std::visit([&](const auto& form) { return spell(form); }, f.form);
@@ -24,19 +29,29 @@ class Printer {
   }
 
  private:
-  /// The parts in the place holders of either format string.
-  template <class... Part>
-  std::string format(fmt::string_view text, fmt::string_view latex, const Part&... parts) const {
-    return fmt::vformat(latex_ ? latex : text, fmt::make_format_args(parts...));
+  bool is_text() const { return notation_ == Notation::text; }
+  template <class T>
+  T either(T text, T latex, T mathml) const {
+    return is_text() ? text : notation_ == Notation::latex ? latex : mathml;
   }
-  std::string in_brackets(const std::string& s) const { return format("({})", "\\left({}\\right)", s); }
-  std::string_view comma() const { return latex_ ? "," : ", "; }
-  std::string name(const std::string& s) const { return latex_ ? latex_name(s) : s; }
+  /// The parts in the place holders of the notation's format string.
+  template <class... Part>
+  std::string format(fmt::string_view text, fmt::string_view latex, fmt::string_view mathml,
+                     const Part&... parts) const {
+    return fmt::vformat(either(text, latex, mathml), fmt::make_format_args(parts...));
+  }
+  std::string in_brackets(const std::string& s) const {
+    return format("({})", "\\left({}\\right)", "<mrow><mo>(</mo>{}<mo>)</mo></mrow>", s);
+  }
+  std::string_view comma() const { return either<std::string_view>(", ", ",", "<mo>,</mo>"); }
+  std::string name(const std::string& s) const {
+    return is_text() ? s : notation_ == Notation::latex ? latex_name(s) : mathml_name(s);
+  }
 
   Strength level_of(const Formula& f) const {
     if (std::holds_alternative<FormulaAdd>(f.form)) return kSum;
     if (std::holds_alternative<FormulaMultiply>(f.form) || std::holds_alternative<FormulaSum>(f.form)) return kProduct;
-    if (!latex_ && is_reciprocal(f)) return kProduct;
+    if (is_text() && is_reciprocal(f)) return kProduct;
     const auto* number = std::get_if<FormulaNumber>(&f.form);
     return number && number->value < 0 ? kProduct : kAtom;
   }
@@ -45,61 +60,74 @@ class Printer {
     return listed(
         all, [&](const Formula& f) { return print(f); }, comma());
   }
-  std::string list_bare(const Formulas& all, std::string_view between = ", ") const {
+  std::string list_bare(const Formulas& all, std::string_view between) const {
     return listed(
         all, [&](const Formula& f) { return bare(f); }, between);
   }
 
   /// `base[indices]`; the braces keep a base that has a subscript of its own legal.
   std::string indexed(const std::string& base, const Formulas& indices) const {
-    return indices.empty() ? base : format("{}[{}]", "{{{}}}_{{{}}}", base, list(indices));
+    return indices.empty()
+               ? base
+               : format("{}[{}]", "{{{}}}_{{{}}}", "<msub><mrow>{}</mrow><mrow>{}</mrow></msub>", base, list(indices));
   }
 
   /// Inside other brackets a relation needs none of its own.
   std::string bare(const Formula& f) const {
     const auto* r = std::get_if<FormulaRelation>(&f.form);
     const auto* q = std::get_if<FormulaQuadratic>(&f.form);
-    if (q && q->event.empty() && !latex_) return product_of(*q);
+    if (q && q->event.empty() && is_text()) return product_of(*q);
     return r ? relation(*r) : print(f);
   }
   std::string relation(const FormulaRelation& r) const {
-    const std::string& s = r.sign;
-    const std::string sign = !latex_ ? s : s == "!=" ? "\\neq" : s == ">=" ? "\\geq" : s;
-    return fmt::format("{} {} {}", print(r.sides[0]), sign, print(r.sides[1]));
+    return fmt::format("{} {} {}", print(r.sides[0]), sign(r.sign), print(r.sides[1]));
+  }
+  std::string sign(const std::string& s) const {
+    if (is_text()) return s;
+    const bool latex = notation_ == Notation::latex;
+    if (s == "!=") return latex ? "\\neq" : "<mo>≠</mo>";
+    if (s == ">=") return latex ? "\\geq" : "<mo>≥</mo>";
+    return latex ? s : s == "<" ? "<mo>&lt;</mo>" : "<mo>" + s + "</mo>";
   }
   std::string product_of(const FormulaQuadratic& q) const {
     const std::string p = print(q.precision[0]), mean = print(q.mean[0]);
-    return q.square ? format("{0}' * {1} * {0}", "{{{0}}}^{{\\top}} {1} \\, {0}", mean, p)
-                    : format("{} * {}", "{} \\, {}", p, mean);
+    return q.square ? format("{0}' * {1} * {0}", "{{{0}}}^{{\\top}} {1} \\, {0}",
+                             "<msup><mrow>{0}</mrow><mo>⊤</mo></msup>{1}<mspace width='0.17em'></mspace>{0}", mean, p)
+                    : format("{} * {}", "{} \\, {}", "{}<mspace width='0.17em'></mspace>{}", p, mean);
   }
 
   std::string spell(const FormulaNumber& n) const {
     const std::string s = fmt::format("{:.6g}", n.value);
     const std::size_t e = s.find('e');
-    if (!latex_ || e == std::string::npos) return s;
-    return fmt::format("{} \\cdot 10^{{{}}}", s.substr(0, e), std::stoi(s.substr(e + 1)));
+    if (e == std::string::npos) return format("{}", "{}", "<mn>{}</mn>", s);
+    return format("{0}", "{1} \\cdot 10^{{{2}}}", "<mn>{1}</mn><mo>·</mo><msup><mn>10</mn><mn>{2}</mn></msup>", s,
+                  s.substr(0, e), std::stoi(s.substr(e + 1)));
   }
   std::string spell(const FormulaSymbol& s) const {
-    if (!latex_) return indexed(indexed(s.name, s.axes), s.event);
+    if (is_text()) return indexed(indexed(s.name, s.axes), s.event);
     Formulas all = s.axes;
     all.insert(all.end(), s.event.begin(), s.event.end());
     return indexed(name(s.name), all);
   }
   std::string spell(const FormulaIndex& i) const {
-    return i.offset == 0 ? name(i.bound) : fmt::format("{}{:+}", name(i.bound), i.offset);
+    if (i.offset == 0) return name(i.bound);
+    return format("{0}{1:+}", "{0}{1:+}", "{0}<mo>{2}</mo><mn>{3}</mn>", name(i.bound), i.offset,
+                  i.offset < 0 ? "−" : "+", std::abs(i.offset));
   }
   std::string spell(const FormulaAdd& a) const {
     std::string out;
     for (Formula part : a.parts) {
       const bool minus = take_minus(part);
-      if (!out.empty()) out += minus ? " - " : " + ";
-      else if (minus) out += "-";
+      if (!out.empty()) out += minus ? either(" - ", " - ", "<mo>−</mo>") : either(" + ", " + ", "<mo>+</mo>");
+      else if (minus) out += prefix_minus();
       out += at_level(part, kProduct);
     }
-    return out.empty() ? std::string("0") : out;
+    return out.empty() ? spell(FormulaNumber{0}) : out;
   }
+  std::string prefix_minus() const { return either("-", "-", "<mo form='prefix'>−</mo>"); }
   std::string spell(const FormulaMultiply& p) const {
-    const std::string_view times = latex_ ? " \\, " : " * ";
+    const std::string_view times = either<std::string_view>(" * ", " \\, ", "<mspace width='0.17em'></mspace>");
+    bool minus = false;
     std::string numerator;
     std::vector<std::string> denominator;
     for (std::size_t k = 0; k < p.factors.size(); ++k) {
@@ -108,72 +136,91 @@ class Printer {
       if (is_reciprocal(f)) {
         denominator.push_back(at_level(std::get<FormulaApply>(f.form).argument[0], kAtom));
       } else if (number && number->value == -1 && numerator.empty()) {
-        numerator = "-";
+        minus = true;
       } else {
         const bool open = k + 1 == p.factors.size() && std::holds_alternative<FormulaSum>(f.form);
-        if (!numerator.empty() && numerator != "-") numerator += times;
+        if (!numerator.empty()) numerator += times;
         numerator += open ? print(f) : at_level(f, kAtom);
       }
     }
-    if (numerator.empty() || numerator == "-") numerator += "1";
+    if (numerator.empty()) numerator = spell(FormulaNumber{1});
+    if (minus) numerator = prefix_minus() + numerator;
     if (denominator.empty()) return numerator;
-    return format("{} / {}", "\\frac{{{}}}{{{}}}", numerator, listed(denominator, {}, latex_ ? times : " / "));
+    return format("{} / {}", "\\frac{{{}}}{{{}}}", "<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>", numerator,
+                  listed(denominator, {}, is_text() ? " / " : times));
   }
   std::string spell(const FormulaApply& a) const {
     const Formula& x = a.argument[0];
     const math::FunctionRow& row = row_of(a.function);
     const std::string plain = print(x), closed = in_brackets(plain);
     const std::string juxtaposed = std::holds_alternative<FormulaSymbol>(x.form) ? " " + plain
-                                   : latex_                                      ? " " + closed
+                                   : notation_ == Notation::latex                ? " " + closed
                                                                                  : closed;
-    return format(row.text, row.latex, plain, closed, level_of(x) < kProduct ? closed : plain,
+    return format(row.text, row.latex, mathml_of(a.function), plain, closed, level_of(x) < kProduct ? closed : plain,
                   level_of(x) < kAtom ? closed : plain, juxtaposed);
   }
   std::string spell(const FormulaSquare& s) const {
-    if (!latex_) return at_level(s.base[0], kAtom) + "^2";
+    if (is_text()) return at_level(s.base[0], kAtom) + "^2";
     const std::string base = print(s.base[0]);
-    const bool simple = base.find('_') == std::string::npos && level_of(s.base[0]) == kAtom;
-    return (simple ? base : in_brackets(base)) + "^{2}";
+    const bool subscript = base.find('_') != std::string::npos || base.find("<msub>") != std::string::npos;
+    const bool simple = !subscript && level_of(s.base[0]) == kAtom;
+    return format("", "{}^{{2}}", "<msup><mrow>{}</mrow><mn>2</mn></msup>", simple ? base : in_brackets(base));
   }
   std::string spell(const FormulaSum& s) const {
     std::string under = listed(
         s.bounds, [&](const std::string& b) { return name(b); }, comma());
     if (!s.conditions.empty())
-      under = format("{} | {}", "\\substack{{{} \\\\ {}}}", under, list_bare(s.conditions, latex_ ? " \\\\ " : ", "));
-    return format("sum({}) {}", "\\sum_{{{}}} {}", under, at_level(s.body[0], kProduct));
+      under = format("{} | {}", "\\substack{{{} \\\\ {}}}", kUnder, under,
+                     list_bare(s.conditions, either<std::string_view>(", ", " \\\\ ", kNextUnder)));
+    return format("sum({}) {}", "\\sum_{{{}}} {}", "<munder><mo>∑</mo><mrow>{}</mrow></munder>{}", under,
+                  at_level(s.body[0], kProduct));
   }
-  std::string spell(const FormulaRelation& r) const { return format("[{}]", "\\left[{}\\right]", relation(r)); }
+  std::string spell(const FormulaRelation& r) const {
+    return format("[{}]", "\\left[{}\\right]", "<mrow><mo>[</mo>{}<mo>]</mo></mrow>", relation(r));
+  }
   std::string spell(const FormulaPresent& p) const {
-    return format("present({})", "{} \\text{{ present}}", print(p.element[0]));
+    return format("present({})", "{} \\text{{ present}}", "{}<mtext> present</mtext>", print(p.element[0]));
   }
   std::string spell(const FormulaExpectation& e) const {
-    return format("E[{}]", "\\mathbb{{E}}\\left[{}\\right]", list_bare(e.body));
+    return format("E[{}]", "\\mathbb{{E}}\\left[{}\\right]", "<mi>𝔼</mi><mrow><mo>[</mo>{}<mo>]</mo></mrow>",
+                  list_bare(e.body, either<std::string_view>(", ", ", ", "<mo>,</mo>")));
   }
   std::string spell(const FormulaEntropy& e) const {
-    return format("H[q({})]", "\\mathbb{{H}}\\left[q({})\\right]", list(e.elements));
+    return format("H[q({})]", "\\mathbb{{H}}\\left[q({})\\right]",
+                  "<mi>ℍ</mi><mrow><mo>[</mo><mi>q</mi><mo>(</mo>{}<mo>)</mo><mo>]</mo></mrow>", list(e.elements));
   }
   std::string spell(const FormulaSize& s) const {
-    return latex_ ? indexed("\\left|" + latex_name(s.plate) + "\\right|", s.row)
-                  : fmt::format("size({})", indexed(s.plate, s.row));
+    if (is_text()) return fmt::format("size({})", indexed(s.plate, s.row));
+    return indexed(format("", "\\left|{}\\right|", "<mrow><mo>|</mo>{}<mo>|</mo></mrow>", name(s.plate)), s.row);
   }
   std::string spell(const FormulaInverse& i) const {
-    return indexed(format("inverse({})", "\\left({}\\right)^{{-1}}", print(i.matrix[0])), i.indices);
+    return indexed(
+        format("inverse({})", "\\left({}\\right)^{{-1}}",
+               "<msup><mrow><mo>(</mo>{}<mo>)</mo></mrow><mrow><mo>−</mo><mn>1</mn></mrow></msup>", print(i.matrix[0])),
+        i.indices);
   }
   std::string spell(const FormulaQuadratic& q) const {
-    if (q.square) return latex_ ? product_of(q) : in_brackets(product_of(q));
+    if (q.square) return is_text() ? in_brackets(product_of(q)) : product_of(q);
     return indexed(in_brackets(product_of(q)), q.event);
   }
 
-  bool latex_;
+  /// What stands under a sum: its bounds, then a row for each condition.
+  static constexpr const char *kUnder =
+                                  "<mtable rowspacing='0'><mtr><mtd>{}</mtd></mtr><mtr><mtd>{}</mtd></mtr></mtable>",
+                              *kNextUnder = "</mtd></mtr><mtr><mtd>";
+
+  Notation notation_;
 };
 
-constexpr Printer kText(false), kLatex(true);
+constexpr Printer kText(Notation::text), kLatex(Notation::latex), kMathml(Notation::mathml);
 
 }  // namespace
 
 std::string text(const Formula& f) { return kText.print(f); }
 std::string latex(const Formula& f) { return kLatex.print(f); }
+std::string mathml(const Formula& f) { return kMathml.print(f); }
 std::string summand_text(const Formula& f) { return kText.at_level(f, kProduct); }
 std::string summand_latex(const Formula& f) { return kLatex.at_level(f, kProduct); }
+std::string summand_mathml(const Formula& f) { return kMathml.at_level(f, kProduct); }
 
 }  // namespace lehr::conditionals
