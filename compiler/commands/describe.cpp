@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "compiler/commands/describe_parts.h"
+#include "compiler/fitting/element_names.h"
 #include "compiler/fitting/moments.h"
 #include "runtime/terminal/plot.h"
 #include "runtime/terminal/printable.h"
@@ -25,26 +26,6 @@ std::string cell(const Moments& m, std::size_t at) {
   if (m.simplex && m.sd.empty()) return fmt::format("{:.4f}", m.mean[at]);
   if (m.sd.empty()) return fmt::format("{:.4g}", m.mean[at]);
   return fmt::format("{:.4g} ({:.2g})", m.mean[at], m.sd[at]);
-}
-
-/// Weights of the elements of a plate: the mean of the only Dirichlet over it, averaged over that one's own
-/// elements.
-std::vector<double> weights_of(const SavedFit& fit, const std::string& plate) {
-  const SavedVariable* found = nullptr;
-  for (const SavedVariable& v : fit.variables) {
-    const math::FamilyRow* family = math::find_factor_family(v.family);
-    if (!family || !pseudo_counts(*family, v) || v.event != std::vector{plate}) continue;
-    if (found) return {};
-    found = &v;
-  }
-  if (!found) return {};
-  const std::optional<Moments> m = moments_of(fit, *found);
-  if (!m) return {};
-  const auto k = static_cast<std::size_t>(m->event[0]);
-  std::vector<double> out(k, 0.0);
-  for (std::size_t i = 0; i < m->mean.size(); ++i)
-    out[i % k] += m->mean[i] * static_cast<double>(k) / static_cast<double>(m->mean.size());
-  return out;
 }
 
 /// The rows of a variable: their names, in the order to show them.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/fitting/element_names.h"
 #include "compiler/fitting/moments.h"
 #include "compiler/fitting/saved_draws.h"
 #include "runtime/terminal/printable.h"
@@ -41,24 +42,6 @@ std::string table(const std::vector<Row>& rows) {
 
 std::string more(std::size_t all, std::size_t shown) {
   return all > shown ? fmt::format("  ... and {} more\n", all - shown) : "";
-}
-
-const std::string* find_label(const SavedFit& fit, const std::string& plate, std::size_t index) {
-  const auto it = fit.labels.find(plate);
-  return it != fit.labels.end() && index < it->second.size() ? &it->second[index] : nullptr;
-}
-
-std::string element(const SavedFit& fit, const std::string& plate, std::size_t index) {
-  if (const std::string* label = find_label(fit, plate, index)) return printable(*label);
-  return plate.empty() ? fmt::format("{}", index) : fmt::format("{} {}", plate, index);
-}
-
-std::string element(const SavedFit& fit, const std::vector<std::string>& plates,
-                    const std::vector<std::int64_t>& extents, std::size_t position) {
-  Row names;
-  for (const std::size_t k : unravel(extents, position))
-    names.push_back(element(fit, plates[names.size()], k));
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::size_t rows) {

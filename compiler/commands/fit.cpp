@@ -45,7 +45,7 @@ Result<bool> prepare_directory(const std::string& path) {
 }
 
 FitRequest request_of(const FitArguments& o) {
-  return {o.model, o.command, o.method, o.fit.anneal, o.fit.temper, o.fit.seed, o.test};
+  return {o.model, o.command, o.method, o.fit.anneal, o.fit.temper, o.fit.seed, o.test, o.data};
 }
 
 /// What failed, in which sweep, and the first parameter that is not a number by then.
@@ -219,6 +219,16 @@ Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSet
   return true;
 }
 
+/// Those of the data and of the start too, which were shown when they were found.
+std::vector<Caution> all_cautions(const Fitting& fitting, const TracedRun& best, const std::vector<Caution>& at_end) {
+  std::vector<Caution> out;
+  for (const std::string& remark : fitting.data().remarks)
+    out.push_back({remark, {}});
+  out.insert(out.end(), best.at_start.begin(), best.at_start.end());
+  out.insert(out.end(), at_end.begin(), at_end.end());
+  return out;
+}
+
 ExitCode fit(const FitArguments& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;
@@ -271,9 +281,10 @@ ExitCode fit(const FitArguments& o) {
   }
   Result<std::vector<Caution>> mixed = write_chains(o, fitting, *runs, summary);
   if (!mixed) return complain(mixed.error());
-  if (Result<bool> r = write_results(o.out, best.posterior, summary); !r) return complain(r.error());
   if (early) mixed->push_back(*early);
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
+  summary["warnings"] = to_json(all_cautions(fitting, best, *mixed));
+  if (Result<bool> r = write_results(o.out, best.posterior, summary); !r) return complain(r.error());
   return conclude(recording, m, density::caveats(m, c.density), *mixed, *runs);
 }
 

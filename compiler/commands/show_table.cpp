@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "compiler/commands/describe_parts.h"
+#include "compiler/fitting/element_names.h"
 #include "runtime/files/csv_field.h"
 #include "runtime/terminal/printable.h"
 

@@ -36,6 +36,16 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
 
 }  // namespace
 
+json to_json(const std::vector<Caution>& cautions) {
+  json out = json::array();
+  for (const Caution& c : cautions)
+    out.push_back({{"text", spelled(c.text, "")}, {"notes", c.notes}});
+  for (json& caution : out)
+    for (json& note : caution["notes"])
+      note = spelled(note.get<std::string>(), "");
+  return out;
+}
+
 json fit_summary(const FitRequest& request, const model::Model& m, const conditionals::Conditionals& c,
                  const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs, bool interrupted,
                  FitTimes times) {
@@ -73,6 +83,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
   if (const Leaps& leaps = best.outcome.leaps; leaps.taken + leaps.refused > 0)
     out["leaps"] = {{"taken", leaps.taken}, {"refused", leaps.refused}};
+  if (!request.data.empty()) out["data"] = request.data;
   if (!request.anneal.empty()) out["anneal"] = request.anneal;
   if (!request.temper.empty()) out["temper"] = request.temper;
   if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", request.test}};

@@ -21,6 +21,7 @@ struct FitRequest {
   std::string method, anneal, temper;  // as they are typed
   std::uint64_t seed = 1;
   std::vector<std::string> test = {};  // bindings of held-out data
+  std::vector<std::string> data = {};  // those of the data, where they are files
 };
 
 /// A row of trace.csv; iteration 0 is the start.
@@ -41,6 +42,9 @@ struct TracedRun : FitRun {
 struct FitTimes {
   double compile = 0, total = 0;  // seconds
 };
+
+/// Cautions as fit.json has them: what each says, and its notes.
+nlohmann::json to_json(const std::vector<Caution>& cautions);
 
 /// `best` is one of `runs`, whose posteriors are not looked at; `interrupted`: the user ended the fit early.
 nlohmann::json fit_summary(const FitRequest& request, const model::Model& m, const conditionals::Conditionals& c,

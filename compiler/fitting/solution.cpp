@@ -6,9 +6,7 @@
 #include "compiler/fitting/moments.h"
 
 namespace lehr {
-namespace {
 
-/// Sizes, labels and constants of a fit; what the data say of sizes must agree.
 Settings settings_of(const SavedFit& fit, const Analysed& complete) {
   Settings out = fitted_settings(complete, fit);
   for (const model::Plate& p : complete.model.plates) {
@@ -17,8 +15,6 @@ Settings settings_of(const SavedFit& fit, const Analysed& complete) {
   }
   return out;
 }
-
-}  // namespace
 
 Result<Solution> solution_of(const Source& source, const model::Model& resolved, const Analysed& complete,
                              Dataset dataset, const SavedFit& fit, const SweepOptions& local) {

@@ -20,6 +20,9 @@ struct Solution {
   const BoundData& data() const { return bound->data; }
 };
 
+/// Sizes, labels and constants of a fit; what the data say of sizes must agree.
+Settings settings_of(const SavedFit& fit, const Analysed& complete);
+
 /// Global factors are the fit's, local ones are inferred from them. ExitCode::data where the fit is one of a sampler,
 /// or the data are not of the sizes that it was made from.
 Result<Solution> solution_of(const Source& source, const model::Model& resolved, const Analysed& complete,

@@ -169,6 +169,10 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   out->warnings.insert(out->warnings.begin(), fitting.data().remarks.begin(), fitting.data().remarks.end());
   for (std::string& warning : out->warnings)
     warning = spelled(std::move(warning), "");
+  std::vector<Caution> warnings;
+  for (const std::string& warning : out->warnings)
+    warnings.push_back({warning, {}});
+  summary["warnings"] = to_json(warnings);
   out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
   out->summary = text_of(summary);
   return Fit(std::move(out));
