@@ -39,6 +39,7 @@ lehr::ExitCode run(int argc, char** argv) {
   add_fit(app, action, command_line(argc, argv));
   add_new(app, action);
   add_predict(app, action);
+  add_report(app, action);
   add_score(app, action);
   add_show(app, action);
   add_simulate(app, action);

@@ -1,9 +1,10 @@
-// lehr derive MODEL: the complete conditionals, the mean-field updates and the ELBO, as text, LaTeX or JSON.
+// lehr derive MODEL: the complete conditionals, the mean-field updates and the ELBO, as text, LaTeX, HTML or JSON.
 #include <fmt/format.h>
 
 #include "compiler/commands/commands.h"
 #include "compiler/conditionals/print_derivation.h"
 #include "compiler/pipeline.h"
+#include "compiler/report/derivation.h"
 
 namespace lehr::commands {
 
@@ -14,10 +15,12 @@ void add_derive(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("derive", "Print the complete conditionals, the updates and the ELBO");
   auto o = std::make_shared<Options>();
   command->add_option("MODEL", o->path, "model file (*.lehr)")->required();
-  command->add_option("--format", o->format, "text, latex or json")
-      ->check(CLI::IsMember({"text", "latex", "json"}))
+  command->add_option("--format", o->format, "text, latex, html or json")
+      ->check(CLI::IsMember({"text", "latex", "html", "json"}))
       ->capture_default_str();
-  command->footer("Examples:\n  lehr derive models/lda.lehr\n  lehr derive models/lda.lehr --format latex > lda.tex");
+  command->footer(
+      "Examples:\n  lehr derive models/lda.lehr\n  lehr derive models/lda.lehr --format latex > lda.tex\n  lehr derive "
+      "models/lda.lehr --format html > lda.html");
   command->callback([&action, o] {
     action = [o] {
       const std::optional<Source> source = read_model(o->path);
@@ -29,6 +32,7 @@ void add_derive(CLI::App& app, Action& action) {
       const conditionals::Derivation derivation =
           conditionals::write_out(analysed->model, analysed->schedule.conditionals, *source);
       if (o->format == "latex") fmt::print("{}", conditionals::print_latex(derivation));
+      else if (o->format == "html") fmt::print("{}", report::derivation_page(derivation, source->text));
       else if (o->format == "json") fmt::print("{}", conditionals::print_json(derivation));
       else fmt::print("{}", conditionals::print_text(derivation));
       return code;

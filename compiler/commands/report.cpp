@@ -1,0 +1,172 @@
+// `lehr report`: a fit as one HTML file.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/numbers.h"
+#include "compiler/commands/settings.h"
+#include "compiler/fitting/solution.h"
+#include "compiler/pipeline.h"
+#include "compiler/report/report.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+namespace {
+
+struct ReportOptions {
+  std::string directory, out, model;
+  std::vector<std::string> data, images;
+  std::size_t top = 12;
+};
+
+/// `pixel=4x4`.
+Result<std::pair<std::string, report::ImageShape>> read_image(const std::string& given, const SavedFit& fit) {
+  const std::size_t equals = given.find('='), by = given.find('x', equals == given.npos ? 0 : equals);
+  const auto number = [&](std::size_t begin, std::size_t end) {
+    std::size_t out = 0;
+    const auto [stop, failure] = std::from_chars(given.data() + begin, given.data() + end, out);
+    return failure == std::errc() && stop == given.data() + end ? out : 0;
+  };
+  report::ImageShape shape;
+  if (equals != given.npos && by != given.npos) shape = {number(equals + 1, by), number(by + 1, given.size())};
+  if (shape.rows == 0 || shape.columns == 0 || shape.rows > 4096 || shape.columns > 4096)
+    return Error{ExitCode::usage,
+                 "--image",
+                 fmt::format("'{}' is not PLATE=ROWSxCOLUMNS", given),
+                 {"for example --image pixel=28x28"}};
+  const std::string plate = given.substr(0, equals);
+  const auto size = fit.sizes.find(plate);
+  if (size == fit.sizes.end())
+    return Error{ExitCode::usage, "--image", fmt::format("'{}' is not a plate of this fit", plate), {}};
+  if (shape.rows * shape.columns != static_cast<std::size_t>(size->second))
+    return Error{
+        ExitCode::usage,
+        "--image",
+        fmt::format("{} x {} is not the size of '{}', which is {}", shape.rows, shape.columns, plate, size->second),
+        {}};
+  return std::pair(plate, shape);
+}
+
+/// A JSON file of the fit's directory, or null.
+nlohmann::json read_json(const std::filesystem::path& path) {
+  const Result<std::string> text = read_file(path.string());
+  return text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+}
+
+/// Unless it was made before the fit.
+nlohmann::json read_diagnosis(const std::filesystem::path& directory) {
+  std::error_code missing;
+  const auto made = std::filesystem::last_write_time(directory / "diagnosis.json", missing);
+  if (missing || made < std::filesystem::last_write_time(directory / "fit.json", missing)) return {};
+  return read_json(directory / "diagnosis.json");
+}
+
+/// The bindings that a fit was made from.
+std::vector<std::string> bindings_of(const nlohmann::json& summary) {
+  std::vector<std::string> out;
+  const nlohmann::json recorded = summary.value("data", nlohmann::json::array());
+  for (const nlohmann::json& binding : recorded)
+    if (binding.is_string()) out.push_back(binding.get<std::string>());
+  return out;
+}
+
+void add_data(const model::Model& resolved, const Analysed& complete, const std::vector<std::string>& bindings,
+              report::Contents& to) {
+  if (bindings.empty()) {
+    to.no_data = "The fit did not record where its data are; with --data the report shows them.";
+    return;
+  }
+  Result<Dataset> dataset = read_bindings(bindings);
+  if (dataset) {
+    Result<BoundData> bound = lehr::bind(resolved, std::move(*dataset), settings_of(to.fit, complete));
+    if (bound) to.data = std::move(*bound);
+    else to.no_data = bound.error().where + ": " + bound.error().text;
+  } else {
+    to.no_data = dataset.error().where + ": " + dataset.error().text;
+  }
+  if (!to.data) to.no_data = "The data are not shown: " + to.no_data;
+}
+
+/// Whether it has the variables of the fit: a model that was changed since is another one.
+bool is_of(const model::Model& m, const SavedFit& fit) {
+  return m.name == fit.model && std::ranges::all_of(m.variables, [&](const model::Variable& v) {
+           return v.observed || fit.find(v.name) != nullptr;
+         });
+}
+
+/// The model, its derivation and the data, as far as they are still there.
+void add_model(const ReportOptions& o, report::Contents& to) {
+  const std::string path = o.model.empty() ? to.fit.model_file : o.model;
+  const Result<std::string> text = read_file(path);
+  if (!text) {
+    to.no_model = fmt::format("The model is not shown: {}: {}", path, text.error().text);
+    to.no_data = "The data are not shown, as the model is not there to say what they are.";
+    return;
+  }
+  const Source source{path, *text};
+  Diagnostics diagnostics;
+  std::optional<model::Model> resolved = read(source, diagnostics);
+  const std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
+  if (!complete || !is_of(complete->model, to.fit)) {
+    to.no_model = fmt::format("The model is not shown: {} is no longer that of the fit.", path);
+    to.no_data = "The data are not shown, as the model is not there to say what they are.";
+    return;
+  }
+  to.model_text = *text;
+  to.derivation = conditionals::write_out(complete->model, complete->schedule.conditionals, source);
+  add_data(*resolved, *complete, o.data.empty() ? bindings_of(to.summary) : o.data, to);
+  to.model = std::move(resolved);
+}
+
+ExitCode report_on(const ReportOptions& o) {
+  Result<SavedFit> fit = read_fit(o.directory);
+  if (!fit) return complain(fit.error());
+  report::PictureOptions options;
+  options.top = o.top;
+  for (const std::string& given : o.images) {
+    const auto image = read_image(given, *fit);
+    if (!image) return complain(image.error());
+    options.images[image->first] = image->second;
+  }
+  const std::filesystem::path directory(o.directory);
+  report::Contents contents;
+  contents.fit = std::move(*fit);
+  contents.summary = read_json(directory / "fit.json");
+  contents.locals_cure = "A fit with --save-locals writes the factors of items too.";
+  contents.diagnosis = read_diagnosis(directory);
+  add_model(o, contents);
+  for (const std::string& missing : {contents.no_model, contents.no_data})
+    if (!missing.empty()) tell("{}: warning: {}\n", o.directory, missing);
+  const std::string out = o.out.empty() ? (directory / "report.html").string() : o.out;
+  if (Result<bool> r = write_output(out, report::write(contents, options)); !r) return complain(r.error());
+  fmt::print("{}: the report is in {}\n", contents.fit.model, out);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  const auto o = std::make_shared<ReportOptions>();
+  CLI::App* c = app.add_subcommand("report", "Write a fit as one HTML file with pictures");
+  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
+  c->add_option("-o,--out", o->out, "the file; DIR/report.html unless given");
+  c->add_option("--image", o->images, "a plate whose elements are the pixels of an image, row by row: pixel=28x28")
+      ->take_all()
+      ->type_name("PLATE=ROWSxCOLUMNS");
+  add_number(*c, "--top", o->top, kShownRange, "elements shown of a simplex that is labelled or large");
+  c->add_option("--data", o->data, "the data of the fit, if they are no longer where it found them")->take_all();
+  c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
+  c->footer(
+      "Examples:\n"
+      "  lehr report out/gmm                                      writes out/gmm/report.html\n"
+      "  lehr report out/lda --top 20 -o lda.html\n"
+      "  lehr report out/factorial_mixture --image pixel=4x4\n"
+      "The file needs no network and no script. docs/report.md says which picture a variable gets.");
+  c->callback([o, &action] { action = [o] { return report_on(*o); }; });
+}
+
+}  // namespace lehr::commands

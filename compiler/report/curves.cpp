@@ -1,0 +1,144 @@
+#include "compiler/report/curves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "compiler/fitting/moments.h"
+#include "compiler/report/json_fields.h"
+#include "compiler/report/page.h"
+#include "compiler/report/pictures.h"
+#include "compiler/report/plot.h"
+#include "runtime/files/atomic_file.h"
+#include "runtime/files/readers.h"
+
+namespace lehr::report {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kMostSweeps = 3000;  // of more, every n-th is drawn
+
+/// The upper part of what was reached at temperature 1: first sweeps and hot ones lie far below.
+Scale upper_part(const Trace& t) {
+  std::vector<double> cold;
+  for (std::size_t k = 0; k < t.elbo.size(); ++k)
+    if (t.temperature[k] == 1 && std::isfinite(t.elbo[k])) cold.push_back(t.elbo[k]);
+  if (cold.size() < 8) return around(t.elbo);
+  std::ranges::sort(cold);
+  const double tenth = cold[cold.size() / 10], high = cold.back();
+  const std::array ends{std::max(cold.front(), tenth - 0.25 * (high - tenth)), high};
+  return around(ends);
+}
+
+struct Curve {
+  std::string what, caption;
+  bool hot = false;  // sweeps at other temperatures than 1 stand out
+};
+
+Markup drawn(const Trace& t, const std::vector<double>& values, const Scale& y, const Curve& c) {
+  Plot plot(around(t.iteration, 0.01), y);
+  const std::size_t every = values.size() / kMostSweeps + 1;
+  Points run;
+  std::vector<double> raw;
+  bool hot = false;
+  const auto end_run = [&] {
+    if (run.size() == 1) plot.dots(run, hot ? "k1" : "k0");
+    else if (!run.empty()) plot.line(run, hot ? "k1" : "k0", {{"data-value", exact(raw)}});
+  };
+  for (std::size_t k = 0; k < values.size(); k += every) {
+    if (!std::isfinite(values[k])) continue;
+    const bool now = c.hot && t.temperature[k] != 1;
+    if (now != hot) {
+      end_run();
+      const Points last = run.empty() ? Points() : Points{run.back()};
+      run = last;
+      raw = raw.empty() ? raw : std::vector<double>{raw.back()};
+      hot = now;
+    }
+    run.emplace_back(t.iteration[k], values[k]);
+    raw.push_back(values[k]);
+  }
+  end_run();
+  return figure(plot.markup({c.what + " by sweep", "sweep", c.what}), c.caption);
+}
+
+}  // namespace
+
+Trace read_trace(const SavedFit& fit) {
+  Trace out;
+  const Result<std::string> bytes = read_file((std::filesystem::path(fit.directory) / "trace.csv").string());
+  if (!bytes || fit.other_trace) return out;
+  const Result<Dataset> columns = parse_csv(*bytes, "trace.csv", "", {});
+  if (!columns || !columns->contains("iteration") || !columns->contains("elbo") || !columns->contains("temperature"))
+    return out;
+  out.iteration = columns->at("iteration").values;
+  out.elbo = columns->at("elbo").values;
+  out.temperature = columns->at("temperature").values;
+  if (columns->contains("held_out")) out.held_out = columns->at("held_out").values;
+  return out;
+}
+
+Markup curves(const SavedFit& fit, const Trace& t) {
+  if (t.elbo.size() < 2) return {};
+  const bool drawn_fit = is_sampled(fit);
+  const bool warm = std::ranges::any_of(t.temperature, [](double x) { return x != 1; });
+  const Scale y = upper_part(t);
+  const auto below = std::ranges::count_if(t.elbo, [&](double x) { return x < y.low; });
+  Curve elbo{drawn_fit ? "log joint density" : "ELBO", "", true};
+  if (fit.searched) elbo.caption = "All arms of the search, one after another. ";
+  if (warm) elbo.caption += "Sweeps at other temperatures than 1 have the second colour. ";
+  if (below > 0) elbo.caption += fmt::format("{} of {} sweeps lie below the picture. ", below, t.elbo.size());
+  if (t.elbo.size() > kMostSweeps) elbo.caption += fmt::format("Every {}th sweep.", t.elbo.size() / kMostSweeps + 1);
+  Markup out = drawn(t, t.elbo, y, elbo);
+  if (warm) out += drawn(t, t.temperature, around(t.temperature), {"temperature", "", true});
+  if (std::ranges::any_of(t.held_out, [](double x) { return std::isfinite(x); }))
+    out += drawn(t, t.held_out, around(t.held_out), {"held-out score", "Nats an observation.", false});
+  return beside(out);
+}
+
+Markup arms(const SavedFit& fit, const json& summary) {
+  std::vector<Interval> rows;
+  const auto add = [&](const std::string& name, double elbo, bool good) {
+    rows.push_back({name, elbo, kNone, kNone, kNone, colour(good ? 0 : 7), false,
+                    std::isfinite(elbo) ? fmt::format("{:.3f}", elbo) : "failed"});
+  };
+  const json search = field(summary, "search");
+  const json starts = list_at(search, "starts");
+  for (const json& s : starts) {
+    std::string name = fmt::format("start {}, {} sweeps", text_at(s, "kind"), brief(number_at(s, "sweeps")));
+    if (is_true(s, "same_as_before")) name += ", as one before";
+    else if (is_true(s, "converged")) name += ", converged";
+    add(name, number_at(s, "elbo"), is_true(s, "leader"));
+  }
+  const json annealed = list_at(field(summary, "annealing"), "arms");
+  for (const json& a : annealed) {
+    const bool kept = is_true(a, "kept");
+    add(fmt::format("annealed from T = {:.3g}{}", number_at(a, "from"), kept ? ", kept" : ""), number_at(a, "elbo"),
+        kept);
+  }
+  if (rows.empty() && fit.restarts.size() > 1) {
+    for (const SavedRestart& r : fit.restarts)
+      add(fmt::format("restart {}{}", r.restart, r.restart == fit.restart ? ", kept" : ""), r.elbo,
+          r.restart == fit.restart);
+  }
+  if (rows.size() < 2) return {};
+  Markup said;
+  if (const json moves = field(search, "moves"); moves.is_object()) {
+    for (const char* kind : {"merges", "removals", "splits", "orders"}) {
+      const json m = field(moves, kind);
+      if (const double tried = number_at(m, "tried"); tried > 0)
+        said += words("span", fmt::format("{}: {} of {} kept", kind, brief(number_at(m, "accepted")), brief(tried)));
+    }
+    said = element("p", {{"class", "key"}}, said);
+  }
+  return words("h3", "Arms") + intervals(rows, "ELBO that each arm came to; the first colour went on or was kept.") +
+         said;
+}
+
+}  // namespace lehr::report

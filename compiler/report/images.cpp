@@ -1,0 +1,38 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/report/page.h"
+#include "compiler/report/pictures.h"
+
+namespace lehr::report {
+
+Markup images(const SavedFit& fit, const Numbers& n, std::size_t axis, ImageShape shape, std::size_t most) {
+  // The pixels go last: the others keep their order.
+  Numbers others = n;
+  others.axes.erase(others.axes.begin() + static_cast<std::ptrdiff_t>(axis));
+  others.shape.erase(others.shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  others.total.clear();
+  const Rows rows = rows_of(fit, others, 0);
+  std::size_t stride = 1;  // of a pixel
+  for (std::size_t k = axis + 1; k < n.shape.size(); ++k)
+    stride *= static_cast<std::size_t>(n.shape[k]);
+  const std::size_t pixels = shape.rows * shape.columns;
+  const std::size_t shown = std::min({most, rows.order.size(), std::max<std::size_t>(1, 5 * kMostTiles / pixels)});
+  Markup out;
+  for (std::size_t k = 0; k < shown; ++k) {
+    const std::size_t at = rows.order[k];
+    std::vector<double> values;
+    for (std::size_t p = 0; p < pixels; ++p)
+      values.push_back(n.mean[(at / stride * pixels + p) * stride + at % stride]);
+    out += figure(tiles(values, shape.columns, n.is_simplex() || n.support == math::Support::bit, rows.names[at]),
+                  rows.names[at]);
+  }
+  std::string said = fmt::format("Posterior means, {} x {} {}", shape.rows, shape.columns, n.axes[axis]);
+  if (shown < rows.order.size()) said += fmt::format("; {} of {} images", shown, rows.order.size());
+  return words("p", said + ". Each image up to its own largest number; another colour is below 0." + rows.without(),
+               {{"class", "quiet"}}) +
+         element("div", {{"class", rows.order.size() > 1 ? "beside small" : "beside"}}, out);
+}
+
+}  // namespace lehr::report

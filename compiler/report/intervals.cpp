@@ -1,0 +1,118 @@
+// Dots with bars in the rows of a table, above a common axis.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "compiler/fitting/element_names.h"
+#include "compiler/report/page.h"
+#include "compiler/report/pictures.h"
+#include "compiler/report/scale.h"
+
+namespace lehr::report {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kFarApart = 300;  // positive numbers whose ratio is larger stand on a logarithmic axis
+constexpr std::size_t kTicks = 4;
+
+/// The axis of all rows.
+class Axis {
+ public:
+  Axis(const std::vector<Interval>& rows, bool may_be_logarithmic) {
+    std::vector<double> all;
+    for (const Interval& r : rows) {
+      for (const double x : {r.mean, r.low, r.high})
+        if (std::isfinite(x)) all.push_back(x);
+    }
+    if (all.empty()) return;
+    const auto [low, high] = std::ranges::minmax(all);
+    log_ = may_be_logarithmic && low > 0 && high / low > kFarApart;
+    if (log_) std::ranges::transform(all, all.begin(), [](double x) { return std::log10(x); });
+    scale_ = around(all);
+  }
+
+  double percent(double x) const { return 100 * scale_.place(log_ ? std::log10(x) : x); }
+  bool has_zero() const { return !log_ && scale_.low < 0 && scale_.high > 0; }
+
+  Markup markup() const {
+    const std::vector<double> at = ticks(scale_, kTicks);
+    std::vector<std::string> texts = tick_texts(at);
+    Markup out;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      if (log_) texts[k] = fmt::format("{:.3g}", std::pow(10, at[k]));
+      out += words("span", texts[k], {{"style", fmt::format("left:{:.2f}%", 100 * scale_.place(at[k]))}});
+    }
+    return out;
+  }
+
+ private:
+  Scale scale_;
+  bool log_ = false;
+};
+
+Markup strip(const Interval& r, const Axis& axis) {
+  Markup drawn;
+  const auto path = [&](const char* style, const std::string& d) {
+    drawn += element("path", {{"class", style}, {"d", d}});
+  };
+  if (axis.has_zero()) path("zero", fmt::format("M{:.2f} 0V20", axis.percent(0)));
+  if (std::isfinite(r.low) && std::isfinite(r.high))
+    path("whisker", fmt::format("M{:.2f} 10H{:.2f}", axis.percent(r.low), axis.percent(r.high)));
+  if (std::isfinite(r.mean)) path("mean", fmt::format("M{:.2f} 10h0", axis.percent(r.mean)));
+  return element("svg", {{"viewBox", "0 0 100 20"}, {"preserveAspectRatio", "none"}, {"aria-hidden", "true"}}, drawn);
+}
+
+Markup row(const Interval& r, const Axis& axis) {
+  if (r.group) return element("tr", {{"class", "group"}}, words("th", r.name, {{"colspan", "3"}}));
+  Markup is = text(r.said.empty() ? brief(r.mean) : r.said);
+  if (std::isfinite(r.low) && std::isfinite(r.high))
+    is += words("small", fmt::format(" [{:.3g}, {:.3g}]", r.low, r.high));
+  else if (std::isfinite(r.sd)) is += words("small", fmt::format(" (sd {:.3g})", r.sd));
+  const auto raw = [](double x) { return std::isnan(x) ? "" : exact(x); };
+  return element("tr",
+                 {{"class", r.style},
+                  {"data-mean", raw(r.mean)},
+                  {"data-sd", raw(r.sd)},
+                  {"data-low", raw(r.low)},
+                  {"data-high", raw(r.high)}},
+                 words("th", r.name) + element("td", strip(r, axis)) + element("td", {{"class", "is"}}, is));
+}
+
+double value(const std::vector<double>& of, std::size_t k) { return of.empty() ? kNone : of[k]; }
+
+}  // namespace
+
+Markup intervals(const std::vector<Interval>& rows, const std::string& caption, bool may_be_logarithmic) {
+  const Axis axis(rows, may_be_logarithmic);
+  Markup body;
+  for (const Interval& r : rows)
+    body += row(r, axis);
+  body +=
+      element("tr", element("td") + element("td", element("div", {{"class", "axis"}}, axis.markup())) + element("td"));
+  return figure(element("table", {{"class", "intervals"}}, element("tbody", body)), caption);
+}
+
+Markup intervals(const SavedFit& fit, const Numbers& n, std::size_t most) {
+  const bool grouped = n.shape.size() > 1;
+  const Rows rows = rows_of(fit, n, grouped ? 1 : 0);
+  const std::size_t width = grouped ? n.last() : 1;
+  std::vector<Interval> out;
+  std::size_t shown = 0;
+  for (const std::size_t at : rows.order) {
+    if (shown + width > most && shown > 0) break;
+    if (grouped) out.push_back({rows.names[at], kNone, kNone, kNone, kNone, "", true});
+    for (std::size_t k = at * width; k < (at + 1) * width && shown < most; ++k, ++shown) {
+      out.push_back({grouped ? lehr::element(fit, n.axes.back(), k % width) : rows.names[at], n.mean[k], value(n.sd, k),
+                     value(n.low, k), value(n.high, k), "", false});
+    }
+  }
+  std::string caption = n.low.empty() ? "Posterior means." : "Posterior means with central 90 % intervals.";
+  if (n.low.empty() && !n.sd.empty()) caption = "Posterior means (standard deviations).";
+  if (const std::size_t heavy = n.size() - rows.light * width; shown < heavy)
+    caption += fmt::format(" {} of {} numbers.", shown, heavy);
+  return intervals(out, caption + rows.without(), n.support == math::Support::positive);
+}
+
+}  // namespace lehr::report

@@ -1,0 +1,95 @@
+#include "compiler/report/plot.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace lehr::report {
+namespace {
+
+constexpr double kBox = 1000;  // of the view box
+constexpr std::size_t kTicksAcross = 5, kTicksUp = 5;
+
+/// As a percentage from the left, or from the top.
+double percent(const Scale& scale, double x, bool vertical) {
+  const double at = 100 * scale.place(x);
+  return vertical ? 100 - at : at;
+}
+
+Attributes with(Attributes first, const Attributes& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+}  // namespace
+
+std::string Plot::place(double x, double y) const {
+  const auto inside = [](double at) { return std::clamp(at, -10 * kBox, 10 * kBox); };
+  return fmt::format("{:.1f} {:.1f}", inside(kBox * x_.place(x)), inside(kBox * (1 - y_.place(y))));
+}
+
+void Plot::line(const Points& points, const std::string& style, const Attributes& data) {
+  std::string path;
+  for (const auto& [x, y] : points)
+    path += (path.empty() ? "M" : "L") + place(x, y);
+  drawn_ += element("path", with({{"class", "line " + style}, {"d", path}}, data));
+}
+
+void Plot::area(const Points& outline, const std::string& style, const Attributes& data) {
+  std::string path;
+  for (const auto& [x, y] : outline)
+    path += (path.empty() ? "M" : "L") + place(x, y);
+  drawn_ += element("path", with({{"class", "area " + style}, {"d", path + "Z"}}, data));
+}
+
+void Plot::dots(const Points& points, const std::string& style) {
+  std::string path;
+  for (const auto& [x, y] : points)
+    path += "M" + place(x, y) + "h0";
+  drawn_ += element("path", {{"class", "dots " + style}, {"d", path}});
+}
+
+void Plot::words(double x, double y, const std::string& words, const std::string& style) {
+  const std::string at = fmt::format("left:{:.2f}%;top:{:.2f}%", percent(x_, x, false), percent(y_, y, true));
+  words_ += report::words("span", words, {{"class", "in " + style}, {"style", at}});
+}
+
+Markup Plot::axis(const Scale& scale, std::size_t most, bool vertical) const {
+  const std::vector<double> at = ticks(scale, most);
+  const std::vector<std::string> texts = tick_texts(at);
+  std::string longest;
+  Markup out;
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    const std::string style = fmt::format("{}:{:.2f}%", vertical ? "top" : "left", percent(scale, at[k], vertical));
+    out += report::words("span", texts[k], {{"style", style}});
+    if (texts[k].size() > longest.size()) longest = texts[k];
+  }
+  // The longest one, unseen, makes the column as wide as it must be.
+  return report::words("i", longest, {{"class", "size"}, {"aria-hidden", "true"}}) + out;
+}
+
+Markup Plot::grid() const {
+  std::string path;
+  for (const double x : ticks(x_, kTicksAcross))
+    path += fmt::format("M{:.1f} 0V{}", kBox * x_.place(x), kBox);
+  for (const double y : ticks(y_, kTicksUp))
+    path += fmt::format("M0 {:.1f}H{}", kBox * (1 - y_.place(y)), kBox);
+  return element("path", {{"class", "grid"}, {"d", path}});
+}
+
+Markup Plot::markup(const PlotText& text) const {
+  const Markup box = element("svg",
+                             {{"viewBox", fmt::format("0 0 {0} {0}", kBox)},
+                              {"preserveAspectRatio", "none"},
+                              {"role", "img"},
+                              {"aria-label", text.description}},
+                             grid() + drawn_);
+  return element("div", {{"class", text.tall ? "plot tall" : "plot"}},
+                 report::words("div", text.y, {{"class", "ytitle"}}) +
+                     element("div", {{"class", "y"}}, axis(y_, kTicksUp, true)) +
+                     element("div", {{"class", "box"}}, box + words_) +
+                     element("div", {{"class", "x"}}, axis(x_, kTicksAcross, false)) +
+                     report::words("div", text.x, {{"class", "xtitle"}}));
+}
+
+}  // namespace lehr::report

@@ -1,0 +1,45 @@
+// Lists of the most probable elements, each with a bar behind it.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "compiler/fitting/element_names.h"
+#include "compiler/report/page.h"
+#include "compiler/report/pictures.h"
+
+namespace lehr::report {
+namespace {
+
+Markup bar(double share) { return element("i", {{"style", fmt::format("width:{:.1f}%", 100 * share)}}); }
+
+}  // namespace
+
+Markup ranked(const SavedFit& fit, const Numbers& n, std::size_t top, std::size_t most) {
+  const std::size_t width = n.last();
+  const Rows rows = rows_of(fit, n, 1);
+  Markup lists;
+  const std::size_t shown = std::min(rows.order.size(), most);
+  for (std::size_t r = 0; r < shown; ++r) {
+    const double* p = &n.mean[rows.order[r] * width];
+    std::vector<std::size_t> by_size(width);
+    std::iota(by_size.begin(), by_size.end(), std::size_t{0});
+    by_size.resize(std::min(top, width));
+    std::vector<std::size_t> all(width);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    std::ranges::partial_sort_copy(all, by_size,
+                                   [&](std::size_t a, std::size_t b) { return p[a] != p[b] ? p[a] > p[b] : a < b; });
+    Markup items;
+    for (const std::size_t k : by_size)
+      items += element("li", bar(p[by_size[0]] > 0 ? p[k] / p[by_size[0]] : 0) +
+                                 words("span", lehr::element(fit, n.axes.back(), k)) + number(p[k]));
+    lists += element("figure", words("h4", rows.names[rows.order[r]]) + element("ol", {{"class", "ranked"}}, items));
+  }
+  std::string said = fmt::format("The {} most probable of {}", std::min(top, width), width);
+  if (shown < rows.order.size())
+    said += fmt::format("; {} of {} distributions, the heaviest first", shown, rows.order.size());
+  return words("p", said + ". Bars are relative to the first of each list." + rows.without(), {{"class", "quiet"}}) +
+         beside(lists);
+}
+
+}  // namespace lehr::report

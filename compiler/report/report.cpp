@@ -1,0 +1,113 @@
+#include "compiler/report/report.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/fitting/moments.h"
+#include "compiler/report/curves.h"
+#include "compiler/report/data_summary.h"
+#include "compiler/report/derivation.h"
+#include "compiler/report/page.h"
+#include "compiler/report/scatter.h"
+#include "compiler/report/trust.h"
+
+namespace lehr::report {
+namespace {
+
+constexpr std::size_t kNamedSizes = 12;
+
+Markup missing(const std::string& what) { return words("p", what, {{"class", "quiet"}}); }
+
+Markup head(const Contents& c) {
+  const SavedFit& fit = c.fit;
+  std::vector<std::string> sizes, constants;
+  for (const auto& [plate, size] : fit.sizes)
+    sizes.push_back(fmt::format("{} {}", plate, size));
+  for (const auto& [name, values] : fit.constants)
+    if (values.size() == 1) constants.push_back(fmt::format("{} = {}", name, brief(values[0])));
+  if (constants.size() > kNamedSizes) constants.resize(kNamedSizes), constants.emplace_back("...");
+  const auto number_if = [](double x) { return std::isfinite(x) ? number(x) : Markup(); };
+  return words("h1", fit.model) + words("p", verdict(fit, c.summary), {{"class", "verdict"}}) +
+         facts({{is_sampled(fit) ? "log joint of the last draw" : "ELBO (nats)",
+                 std::isfinite(fit.elbo) ? words("data", fmt::format("{:.6f}", fit.elbo), {{"value", exact(fit.elbo)}})
+                                         : Markup()},
+                {"log evidence", number_if(fit.log_evidence)},
+                {"held out, nats an observation", number_if(fit.held_out)},
+                {"method", text(fit.method)},
+                {"seed", text(fmt::format("{}", fit.seed))},
+                {"seconds", number_if(fit.seconds)},
+                {"sizes", text(fmt::format("{}", fmt::join(sizes, ", ")))},
+                {"constants", text(fmt::format("{}", fmt::join(constants, ", ")))},
+                {"Lehr", text(fit.version)}});
+}
+
+/// `mu[k] over dim`.
+std::string heading(const SavedVariable& v) {
+  std::string out = v.name;
+  if (!v.axes.empty()) out += fmt::format("[{}]", fmt::join(v.axes, ", "));
+  if (!v.event.empty()) out += fmt::format(" over {}", fmt::join(v.event, ", "));
+  return out;
+}
+
+Markup single_numbers(const std::vector<Numbers>& all) {
+  const auto first = [](const std::vector<double>& of) { return of.empty() ? std::nan("") : of[0]; };
+  std::vector<Interval> rows;
+  for (const Numbers& n : all)
+    if (is_single(n))
+      rows.push_back({n.variable->name, n.mean[0], first(n.sd), first(n.low), first(n.high), "", false});
+  return rows.empty()
+             ? Markup()
+             : words("h3", "Single numbers") + intervals(rows, "Posterior means with central 90 % intervals.", true);
+}
+
+Markup posterior(const Contents& c, const PictureOptions& o) {
+  const auto [all, without] = posterior_numbers(c.fit);
+  const Surroundings around{c.model ? &*c.model : nullptr, c.data ? &*c.data : nullptr};
+  Markup out;
+  for (const Numbers& n : all) {
+    if (is_single(n)) continue;
+    out += element("h3", text(heading(*n.variable)) + words("small", " " + n.variable->family)) +
+           element("div", {{"data-variable", n.variable->name}}, picture(c.fit, n, around, o));
+  }
+  out = single_numbers(all) + out;
+  if (!without.empty()) {
+    out += missing(fmt::format("Not in the directory: {}. {}", fmt::join(without, ", "), c.locals_cure));
+  }
+  return out;
+}
+
+Markup groups(const Contents& c) {
+  if (!c.model || !c.data) return {};
+  Markup out;
+  for (const Mixture& m : mixtures(*c.model, *c.data, c.fit)) {
+    const Markup drawn = scatter(c.fit, m);
+    if (!drawn.empty()) out += words("h3", fmt::format("{} by {}", m.observed, m.category)) + drawn;
+  }
+  return out;
+}
+
+Markup repeat(const Contents& c) {
+  return element("pre", words("code", c.fit.command)) +
+         missing(fmt::format("The directory of the fit is {}: posterior.npz has every number, fit.json how it was "
+                             "found, trace.csv every sweep.",
+                             c.fit.directory));
+}
+
+}  // namespace
+
+std::string write(const Contents& c, const PictureOptions& o) {
+  const Trace trace = read_trace(c.fit);
+  return page(c.fit.model, head(c),
+              {{"trust", "Can it be trusted?", trust(c.fit, c.summary, c.diagnosis)},
+               {"fit", "How the fit went", curves(c.fit, trace) + arms(c.fit, c.summary)},
+               {"groups", "Components among the data", groups(c)},
+               {"posterior", "Posterior", posterior(c, o)},
+               {"data", "Data", c.data ? data_summary(*c.model, *c.data) : missing(c.no_data)},
+               {"model", "Model", c.model_text.empty() ? missing(c.no_model) : listing(c.model_text)},
+               {"derivation", "Derivation", c.derivation ? derivation(*c.derivation) : Markup()},
+               {"repeat", "To repeat it", repeat(c)}});
+}
+
+}  // namespace lehr::report

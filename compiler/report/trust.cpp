@@ -1,0 +1,156 @@
+#include "compiler/report/trust.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "compiler/fitting/moments.h"
+#include "compiler/report/json_fields.h"
+#include "compiler/report/page.h"
+
+namespace lehr::report {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kNarrow = 0.9, kUnlikely = 0.025;  // as `lehr diagnose` marks them
+constexpr std::size_t kMostRows = 30;
+
+Markup warning(std::string_view said, const std::vector<std::string>& notes) {
+  Markup out = words("b", "Warning: ") + text(said);
+  for (const std::string& note : notes)
+    out += words("small", note);
+  return element("div", {{"class", "warning"}}, out);
+}
+
+Markup warnings(const SavedFit& fit, const json& summary) {
+  Markup out;
+  if (fit.status == "max_iter" && !is_sampled(fit)) {
+    const double left = number_at(summary, "left_to_gain");
+    out += warning("the fit was stopped before it converged",
+                   std::isnan(left)
+                       ? std::vector<std::string>()
+                       : std::vector{fmt::format("about {:.2g} nats of ELBO left to gain, in about {} more sweeps",
+                                                 left, brief(number_at(summary, "left_sweeps")))});
+  } else if (fit.status == "interrupted" || fit.status == "numerical_failure") {
+    out +=
+        warning(fit.status == "interrupted" ? "the fit was interrupted" : "the fit ended with a numerical failure", {});
+  }
+  const json all = list_at(summary, "warnings");
+  for (const json& w : all) {
+    std::vector<std::string> notes;
+    const json said = list_at(w, "notes");
+    for (const json& note : said)
+      if (note.is_string()) notes.push_back(note.get<std::string>());
+    out += warning(text_at(w, "text"), notes);
+  }
+  if (fit.other_trace) out += warning("trace.csv is of another fit; its curves are not shown", {});
+  if (!summary.contains("warnings")) out += words("p", "The fit did not record its warnings.", {{"class", "quiet"}});
+  else if (out.empty()) out = words("p", "The fit gave no warning.");
+  const json caveats = list_at(summary, "elbo_caveats");
+  for (const json& caveat : caveats)
+    if (caveat.is_string()) out += words("p", "The ELBO: " + caveat.get<std::string>() + ".");
+  return out;
+}
+
+/// The variables of a sampler: the worst of the numbers of each.
+Markup chains(const SavedFit& fit) {
+  Table t{{"variable", "numbers", "largest R-hat", "least bulk ESS", "least tail ESS"}, {}};
+  for (const SavedVariable& v : fit.variables) {
+    const NamedArray *r_hat = v.find(kDrawnRHat), *bulk = v.find(kDrawnEssBulk), *tail = v.find(kDrawnEssTail);
+    if (!r_hat || !bulk || !tail || r_hat->values.empty()) continue;
+    t.rows.push_back({text(v.name), text(fmt::format("{}", r_hat->values.size())),
+                      number(*std::ranges::max_element(r_hat->values)), number(*std::ranges::min_element(bulk->values)),
+                      number(*std::ranges::min_element(tail->values))});
+  }
+  return t.rows.empty() ? Markup() : words("h3", "Chains") + markup(t);
+}
+
+Markup ratios(const json& diagnosis) {
+  const json pareto = field(diagnosis, "pareto");
+  if (const std::string why = text_at(pareto, "why_not"); !why.empty())
+    return words("p", "No Pareto k-hat: " + why + ".");
+  if (is_true(pareto, "equal_ratios")) return words("p", "All importance ratios are equal: q is the posterior.");
+  const double k = number_at(pareto, "k_hat"), threshold = number_at(pareto, "threshold");
+  const char* said = k < threshold ? ": q is near the posterior."
+                     : k < 1
+                         ? ": q misses parts of the posterior; its standard deviations and tails are not to be trusted."
+                         : ": q is far from the posterior in some direction.";
+  return element("p",
+                 text("Pareto k-hat ") + number(k) + text(fmt::format(" (good below {:.2f})", threshold)) + text(said));
+}
+
+/// The name of an element: `mu[0, 3]`.
+std::string subscripts(const std::string& name, const std::vector<double>& shape, std::size_t position) {
+  std::vector<std::int64_t> extents;
+  for (const double e : shape)
+    extents.push_back(e >= 1 && e < 1e15 ? static_cast<std::int64_t>(e) : 1);
+  const std::string all = fmt::format("{}", fmt::join(unravel(extents, position), ", "));
+  return all.empty() ? name : name + "[" + all + "]";
+}
+
+Markup responses(const json& diagnosis) {
+  Table t{{"too narrow", "mean", "sd of q", "sd by linear response", "ratio"}, {}};
+  std::size_t all = 0;
+  const json variables = field(diagnosis, "linear_response");
+  for (const auto& [name, r] : variables.items()) {
+    const std::vector<double> mean = numbers_at(r, "mean"), sd = numbers_at(r, "sd"),
+                              answer = numbers_at(r, "response_sd"), shape = numbers_at(r, "shape");
+    for (std::size_t k = 0; k < std::min({mean.size(), sd.size(), answer.size()}); ++k) {
+      const double ratio = sd[k] / answer[k];
+      if (std::isnan(ratio)) continue;
+      ++all;
+      if (ratio < kNarrow && t.rows.size() < kMostRows)
+        t.rows.push_back(
+            {text(subscripts(name, shape, k)), number(mean[k]), number(sd[k]), number(answer[k]), number(ratio)});
+    }
+  }
+  if (all == 0) return {};
+  if (t.rows.empty())
+    return words("p", fmt::format("No standard deviation of {} is too small by linear response.", all));
+  return markup(t);
+}
+
+Markup checks(const json& diagnosis) {
+  Table t{{"data that the model hardly makes", "observed", "replicated", "sd", "p"}, {}};
+  const json all = list_at(diagnosis, "predictive_checks");
+  for (const json& c : all) {
+    const double p = number_at(c, "p");
+    if ((p < kUnlikely || p > 1 - kUnlikely) && t.rows.size() < kMostRows)
+      t.rows.push_back({text(text_at(c, "statistic") + " of " + text_at(c, "variable")),
+                        number(number_at(c, "observed")), number(number_at(c, "mean")), number(number_at(c, "sd")),
+                        number(p)});
+  }
+  if (all.empty()) return {};
+  if (t.rows.empty()) return words("p", fmt::format("None of {} posterior predictive checks is unlikely.", all.size()));
+  return markup(t);
+}
+
+}  // namespace
+
+std::string verdict(const SavedFit& fit, const json& summary) {
+  const bool drawn = is_sampled(fit);
+  std::string came = drawn && fit.status == "max_iter" ? "sampled" : fit.status == "max_iter" ? "stopped" : fit.status;
+  std::ranges::replace(came, '_', ' ');
+  std::string out = fmt::format("{} after {} {}", came, fit.iterations, drawn ? "draws" : "sweeps");
+  if (const double decreases = number_at(summary, "elbo_decreases"); decreases > 0)
+    out += fmt::format("; the ELBO fell in {} of them", brief(decreases));
+  return out;
+}
+
+Markup trust(const SavedFit& fit, const json& summary, const json& diagnosis) {
+  Markup out = warnings(fit, summary) + chains(fit);
+  if (is_sampled(fit)) return out;
+  if (!diagnosis.is_object()) {
+    return out + element("p", {{"class", "quiet"}},
+                         text("How far the factors are from the posterior is not known here: ") +
+                             words("code", "lehr diagnose") +
+                             text(" finds out, and a report that is made after it says so."));
+  }
+  return out + words("h3", "Diagnosis") + ratios(diagnosis) + responses(diagnosis) + checks(diagnosis);
+}
+
+}  // namespace lehr::report
