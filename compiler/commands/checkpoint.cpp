@@ -89,7 +89,7 @@ std::string digest_of_sizes(const BoundData& data) {
 }
 
 std::string digest_of(const BoundData& data) {
-  std::string all;
+  std::string all = data.elsewhere;
   for (const std::vector<BoundArray>* arrays : {&data.givens, &data.observed}) {
     for (const BoundArray& a : *arrays)
       all += digest(bytes_of(a.values));

@@ -19,10 +19,13 @@
 #include "compiler/commands/fit_run.h"
 #include "compiler/commands/profile.h"
 #include "compiler/fitting/fit_files.h"
+#include "compiler/fitting/peak_memory.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/npz.h"
 #include "runtime/files/saved_fit.h"
+#include "runtime/host.h"
+#include "runtime/methods/pool.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -91,10 +94,19 @@ std::variant<Inputs, ExitCode> read_all(const FitArguments& o, const Source& sou
   };
   if (Result<bool> r = look_for_checkpoint(o); !r) return fail(r.error());
   if (Result<bool> r = prepare_directory(o.out); !r) return fail(r.error());
-  Result<Dataset> dataset = read_data(o.data, *resolved);
-  if (!dataset) return fail(dataset.error());
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return fail(settings.error());
+  if (o.stream) {
+    auto streamed = StreamedData::open(*complete, o.data, *settings);
+    if (!streamed) return fail(streamed.error());
+    Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*streamed), second);
+    if (!bound) return fail(bound.error());
+    const ExitCode code = report(*bound ? first : second, source);
+    if (!*bound) return code;
+    return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
+  }
+  Result<Dataset> dataset = read_data(o.data, *resolved);
+  if (!dataset) return fail(dataset.error());
   std::vector<std::string> unused;
   for (const model::Variable& v : complete->model.variables) {
     const auto it = dataset->find(v.name);
@@ -154,11 +166,21 @@ Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
   if (const TracedRun& best = runs.all[runs.best]; !best.started)
     return numerical_error(recording.options, best.outcome.failure);
   return runs;
+} catch (const Unreadable& e) {
+  return e.error;
 } catch (const OtherRun&) {
   return Error{ExitCode::internal,
                recording.options.resume,
                "the fit cannot go on: from the same numbers it took another way than before",
                {"without " + option("resume") + " it begins again"}};
+}
+
+/// What is read, and how much memory that takes.
+void tell_of_stream(const FitArguments& o, const Fitting& fitting) {
+  const Engine& engine = fitting.instance().engine();
+  const std::size_t threads = o.fit.threads > 0 ? static_cast<std::size_t>(o.fit.threads) : processors();
+  tell("{}: {} items are read from their files, {} at a time; memory: at most {}\n", o.model, engine.items(),
+       o.fit.batch_size, as_bytes(peak_memory(engine, o.fit.batch_size, threads)));
 }
 
 /// The user ended the fit before it was done.
@@ -256,6 +278,7 @@ ExitCode fit(const FitArguments& o) {
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(inputs.bound), std::move(*settings));
   if (!made) return complain_of(made.error(), o.model);
   Fitting& fitting = **made;
+  if (o.stream && !o.quiet) tell_of_stream(o, fitting);
   Checkpoints checkpoints(o, std::move(identity), fitting.data());
   if (Result<bool> r = o.resume.empty() ? true : checkpoints.resume(); !r) return complain(r.error());
   FitTimes times;

@@ -19,7 +19,7 @@ struct FitArguments {
   std::int64_t test_every = 0;          // sweeps or steps; 0: at the end alone
   std::int64_t checkpoint_every = 0;    // sweeps or steps; 0: at an interrupt alone
   std::int64_t predictive = 1'000'000;  // numbers of each kind in draws.nc; 0: neither kind
-  bool quiet = false, profile = false, interpret = false;
+  bool stream = false, quiet = false, profile = false, interpret = false;
 
   bool has_objective() const { return !fit.anneal.empty() || !fit.temper.empty(); }
 };

@@ -21,21 +21,31 @@ void add(const Model& m, const BoundData& data, const std::string& name, const s
 
 }  // namespace
 
-ColumnMoments column_moments(const std::vector<double>& values, std::size_t columns) {
-  ColumnMoments out{std::vector<double>(columns, 0.0), std::vector<double>(columns, 0.0)};
-  std::vector<double> count(columns, 0.0);
+void RunningMoments::add(std::span<const double> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isnan(values[i])) continue;
-    const std::size_t k = i % columns;
+    Column& c = columns_[i % columns_.size()];
     // Welford 1962: about the running mean.
-    count[k] += 1;
-    const double step = values[i] - out.mean[k];
-    out.mean[k] += step / count[k];
-    out.sd[k] += step * (values[i] - out.mean[k]);
+    c.count += 1;
+    const double step = values[i] - c.mean;
+    c.mean += step / c.count;
+    c.squares += step * (values[i] - c.mean);
   }
-  for (std::size_t k = 0; k < columns; ++k)
-    out.sd[k] = count[k] > 1 ? std::sqrt(out.sd[k] / (count[k] - 1)) : 0;
+}
+
+ColumnMoments RunningMoments::moments() const {
+  ColumnMoments out;
+  for (const Column& c : columns_) {
+    out.mean.push_back(c.mean);
+    out.sd.push_back(c.count > 1 ? std::sqrt(c.squares / (c.count - 1)) : 0);
+  }
   return out;
+}
+
+ColumnMoments column_moments(const std::vector<double>& values, std::size_t columns) {
+  RunningMoments out(columns);
+  out.add(values);
+  return out.moments();
 }
 
 std::size_t columns_of(const Model& m, const BoundData& data, const std::vector<PlateId>& axes,

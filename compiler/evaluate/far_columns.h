@@ -2,6 +2,7 @@
 // r of its standard deviations, sums about zero lose twice the decimal digits of r.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,21 @@ struct ColumnMoments {
   std::vector<double> mean, sd;
 };
 ColumnMoments column_moments(const std::vector<double>& values, std::size_t columns);
+
+/// The same of values that come in parts of whole rows.
+class RunningMoments {
+ public:
+  explicit RunningMoments(std::size_t columns = 1) : columns_(columns) {}
+  void add(std::span<const double> values);
+  ColumnMoments moments() const;
+  std::size_t columns() const { return columns_.size(); }
+
+ private:
+  struct Column {
+    double count = 0, mean = 0, squares = 0;
+  };
+  std::vector<Column> columns_;
+};
 
 /// Observed variables and covariates that are real numbers or vectors. Columns are the elements of a vector, and of
 /// numbers over several plates the last one. Constant columns are not far.

@@ -39,6 +39,17 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
       Bound{std::move(*analysed), std::move(moved->data), std::move(moved->references), std::move(moved->model)});
 }
 
+Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                              std::shared_ptr<const StreamedData> streamed, Diagnostics& diagnostics) {
+  const density::ExpandOptions options = expand_options(streamed->whole());
+  BoundData data = streamed->whole();
+  std::optional<Analysed> analysed = complete;
+  if (std::ranges::count(options.may_be_missing, true) > 0) analysed = analyse(resolved, options, diagnostics);
+  if (!analysed) return std::optional<Bound>();
+  data.observed.resize(analysed->model.variables.size());
+  return std::optional<Bound>(Bound{std::move(*analysed), std::move(data), {}, resolved, std::move(streamed)});
+}
+
 bool better(const FitRun& a, const FitRun& b) {
   const bool a_failed = a.outcome.status == Status::numerical_failure;
   const bool b_failed = b.outcome.status == Status::numerical_failure;
@@ -66,8 +77,32 @@ Result<std::unique_ptr<Fitting>> Fitting::make(Bound bound, FitSettings settings
   return out;
 }
 
+std::optional<Error> Fitting::not_streamed(const Needs& needs) const {
+  const auto refused = [](std::string why) {
+    return Error{ExitCode::usage, option("stream"), "items are not read in pieces " + std::move(why), {}};
+  };
+  if (needs.window == 0) return refused("by this method: " + option("method") + " svi does");
+  if (settings_.save_locals) return refused("with " + option("save-locals") + ", which keeps the factors of all");
+  if (settings_.start == StartKind::points || settings_.start == StartKind::allocations)
+    return refused("by this start, which looks at all of them: " + option("init") + " seeds, means and flat do");
+  return std::nullopt;
+}
+
+ItemSource Fitting::item_source(const Needs& needs) const {
+  if (!bound_.streamed) return {};
+  return {needs.window, bound_.streamed->plate(),
+          [s = bound_.streamed, variables = model().variables.size()](auto runs) {
+            BoundData out = s->read(runs);
+            out.observed.resize(variables);
+            return out;
+          }};
+}
+
 std::optional<Error> Fitting::compile() {
   const Needs needs = std::visit([](const auto& m) { return m.needs(); }, settings_.method);
+  if (bound_.streamed) {
+    if (std::optional<Error> e = not_streamed(needs)) return e;
+  }
   far_ = far_columns(model(), data());
   if (needs.item_temperatures) {
     Result<Analysed> tempered = with_item_temperatures(bound_.analysed);
@@ -91,6 +126,8 @@ std::optional<Error> Fitting::compile() {
   // A model of local variables alone has no other posterior to show.
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
+  if (bound_.streamed && all_local)
+    return Error{ExitCode::model, "", "the data cannot be read in pieces: all variables are those of single items", {}};
   Result<std::unique_ptr<Instance>> made =
       Instance::make(analysed(), data(),
                      {.save_locals = settings_.save_locals || predictive_.draws > 0,
@@ -98,7 +135,7 @@ std::optional<Error> Fitting::compile() {
                       .envelope = needs.envelope,
                       .states = needs.likelihood,
                       .batches = needs.batches},
-                     settings_.backend, settings_.save_locals ? 0 : needs.window);
+                     settings_.backend, settings_.save_locals ? 0 : needs.window, item_source(needs));
   if (!made) return made.error();
   instance_ = std::move(*made);
   instance_->tell_from(bound_.references);
@@ -180,7 +217,8 @@ void Fitting::distrust_rounding(FitRun& run) {
     return;
   }
   const bool draws = std::visit([](const auto& m) { return m.needs().draws; }, settings_.method);
-  if (draws || out.iterations == 0 || out.status == Status::interrupted || !has_real_data(model())) return;
+  if (draws || bound_.streamed || out.iterations == 0 || out.status == Status::interrupted || !has_real_data(model()))
+    return;
   const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
   std::optional<std::string> why = distrust(*instance_, analysed(), data(), settings_.save_locals, far_, options);
   // Factors that far data tie together creep, and where they are is nowhere.

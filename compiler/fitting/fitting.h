@@ -9,6 +9,7 @@
 #include "compiler/evaluate/far_columns.h"
 #include "compiler/fitting/coupling.h"
 #include "compiler/fitting/method.h"
+#include "compiler/fitting/streamed_data.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/saved_fit.h"
 
@@ -19,7 +20,8 @@ struct Bound {
   Analysed analysed;
   BoundData data;
   References references = {};
-  model::Model resolved = {};  // what was analysed, without auxiliary variables
+  model::Model resolved = {};                         // what was analysed, without auxiliary variables
+  std::shared_ptr<const StreamedData> streamed = {};  // the data of items are there; null: they are in `data`
 };
 
 /// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where
@@ -41,6 +43,10 @@ struct FitSettings {
   std::size_t threads = 0;  // 0: one a processor
   std::int64_t parts = 0;   // of the items in a sweep; 0: as many as pay
 };
+
+/// The same of data whose items stay in their files.
+Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                              std::shared_ptr<const StreamedData> streamed, Diagnostics& diagnostics);
 
 /// One run from one start.
 struct FitRun {
@@ -93,6 +99,9 @@ class Fitting {
  private:
   Fitting(Bound bound, FitSettings settings);
   std::optional<Error> compile();
+  /// Why items are not read in pieces as things were asked for.
+  std::optional<Error> not_streamed(const Needs& needs) const;
+  ItemSource item_source(const Needs& needs) const;
   /// The arrays; what is not finite is a numerical failure, whatever ended the run.
   void take_posterior(FitRun& run);
   /// Numbers that are not those of the data are a numerical failure.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "compiler/evaluate/footprint.h"
 #include "compiler/instance/members.h"
+#include "compiler/machine/minibatch.h"
 #include "compiler/model/walk.h"
 #include "runtime/methods/cavi.h"
 #include "runtime/rng.h"
@@ -32,11 +34,12 @@ loops::LowerOptions with_new_items(loops::LowerOptions options) {
 }  // namespace
 
 struct Instance::Compiled {
-  Compiled(const Tables& tables, const loops::Lowered& l, const CodeSource& code, std::int64_t window)
+  Compiled(const Tables& tables, const loops::Lowered& l, const CodeSource& code, std::int64_t window,
+           Supplied supplied)
       : functions(l.program, code),
         names(pointers_to(tables.component_names)),
         model(completed(model_of(tables))),
-        engine(model, l.size_values, window, functions.code()) {}
+        engine(model, l.size_values, window, functions.code(), std::move(supplied)) {}
 
   static std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
     std::vector<const char*> out;
@@ -58,9 +61,9 @@ struct Instance::Compiled {
 };
 
 std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, const loops::Lowered& lowered,
-                                                      const CodeSource& code, std::int64_t window) {
+                                                      const CodeSource& code, std::int64_t window, Supplied supplied) {
   try {
-    return std::make_unique<Compiled>(tables, lowered, code, window);
+    return std::make_unique<Compiled>(tables, lowered, code, window, std::move(supplied));
   } catch (NoRoom& e) {
     for (const loops::Buffer& b : lowered.program.buffers)
       e.names.push_back(b.name);
@@ -70,15 +73,22 @@ std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, cons
 
 Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const BoundData& data,
                                                  const loops::LowerOptions& options, Backend backend,
-                                                 std::int64_t window) {
-  return make(analysed, data, generate(analysed, data, with_new_items(options)), backend, window);
+                                                 std::int64_t window, ItemSource source) {
+  loops::Lowered lowered = generate(analysed, data, with_new_items(options));
+  if (source.read) {
+    if (const auto why = needs_all_items(analysed.model, analysed.schedule, lowered, source.plate))
+      return Error{
+          ExitCode::model, "", "the data cannot be read in pieces: " + *why, {"leave out " + option("stream")}};
+  }
+  return make(analysed, data, std::move(lowered), backend, window, std::move(source));
 }
 
 Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const BoundData& data,
-                                                 loops::Lowered lowered, const CodeSource& code, std::int64_t window) {
+                                                 loops::Lowered lowered, const CodeSource& code, std::int64_t window,
+                                                 ItemSource source) {
   std::vector<SizedArray> arrays;
   try {
-    return std::make_unique<Instance>(analysed, data, std::move(lowered), code, window);
+    return std::make_unique<Instance>(analysed, data, std::move(lowered), code, window, std::move(source));
   } catch (const NoRoom& e) {
     for (std::size_t b = 0; b < e.lengths.size(); ++b)
       arrays.push_back({e.names[b], e.lengths[b]});
@@ -91,13 +101,14 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, const loops:
     : Instance(analysed, data, generate(analysed, data, with_new_items(options)), backend, window) {}
 
 Instance::Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
-                   std::int64_t window)
+                   std::int64_t window, ItemSource source)
     : model_(analysed.model),
       schedule_(analysed.schedule),
       plate_sizes_(data.sizes),
+      source_(std::move(source)),
       lowered_(std::move(lowered)),
       tables_(tables_of(model_, schedule_, lowered_)),
-      compiled_(compile(tables_, lowered_, code, window)) {
+      compiled_(compile(tables_, lowered_, code, window, supplied())) {
   engine().describe = [this](std::int32_t status) { return describe_status(model_, schedule_, status); };
   place_data(data);
 }
@@ -109,17 +120,52 @@ std::vector<StepTime> Instance::times() const { return step_times(model_, schedu
 Engine& Instance::engine() { return compiled_->engine; }
 const Engine& Instance::engine() const { return compiled_->engine; }
 
+std::vector<std::int64_t> Instance::sizes_for(const std::vector<std::int64_t>& plates) const {
+  using machine::SizeRule;
+  std::vector<std::int64_t> out = lowered_.size_values;
+  for (std::size_t slot = 0; slot < out.size(); ++slot) {
+    const SizeRule rule = tables_.sizes[slot].rule;
+    if (rule == SizeRule::items || rule == SizeRule::nested) out[slot] = plates[tables_.size_plates[slot].index()];
+  }
+  for (std::size_t slot = 0; slot < out.size(); ++slot) {
+    const machine::SizeRow& row = tables_.sizes[slot];
+    if (row.rule == SizeRule::one_more && row.base < 0) out[slot] = out[static_cast<std::size_t>(-(row.base + 1))] + 1;
+  }
+  return out;
+}
+
+Supplied Instance::supplied() {
+  if (!source_.read) return {};
+  return {source_.items, [this](std::span<const ItemRange> runs) {
+            const auto same = [](ItemRange a, ItemRange b) { return a.begin == b.begin && a.end == b.end; };
+            if (!runs.empty() && std::ranges::equal(runs, brought_, same)) return;
+            brought_.assign(runs.begin(), runs.end());
+            if (runs.empty()) {
+              std::vector<std::int64_t> none = plate_sizes_;
+              for (std::size_t k = 0; k < none.size(); ++k) {
+                model::PlateId at = model_.plates[k].set;
+                while (model_[at].parent)
+                  at = model_[*model_[at].parent].set;
+                if (at == source_.plate) none[k] = 0;
+              }
+              engine().make_room(sizes_for(none));
+              return;
+            }
+            const BoundData part = source_.read(runs);
+            engine().make_room(sizes_for(part.sizes));
+            place_data(part);
+          }};
+}
+
 void Instance::place_data(const BoundData& data) {
   const auto copy = [&](loops::BufferId b, const std::vector<double>& values) {
     if (!b.valid() || values.empty()) return;
     if (lowered_.program[b].element == loops::Type::i64) {
       const auto to = engine().integers(position(b));
-      for (std::size_t i = 0; i < to.size(); ++i)
+      for (std::size_t i = 0; i < values.size(); ++i)
         to[i] = std::isnan(values[i]) ? -1 : static_cast<std::int64_t>(values[i]);
     } else {
-      const auto to = engine().reals(position(b));
-      for (std::size_t i = 0; i < to.size(); ++i)
-        to[i] = values[i];
+      std::ranges::copy(values, engine().reals(position(b)).begin());
     }
   };
   for (std::size_t k = 0; k < model_.givens.size(); ++k)
@@ -133,9 +179,8 @@ void Instance::place_data(const BoundData& data) {
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const loops::BufferId b = lowered_.data.offsets[k];
     if (!b.valid() || model_.plates[k].set != model::PlateId(k)) continue;
-    const auto to = engine().integers(position(b));
-    for (std::size_t i = 0; i < to.size(); ++i)
-      to[i] = data.offsets[k].at(i);
+    if (!engine().is_elsewhere(position(b)) || !brought_.empty())
+      std::ranges::copy(data.offsets[k], engine().integers(position(b)).begin());
   }
 }
 
@@ -303,7 +348,7 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
     }
     const std::span<double> x = engine().reals(position(slot->buffer));
     const bool elsewhere = engine().is_elsewhere(position(slot->buffer));
-    if (engine().machine().view().length(position(slot->buffer)) != a.values.size()) {
+    if (engine().machine().whole().length(position(slot->buffer)) != a.values.size()) {
       return Error{ExitCode::data,
                    source,
                    fmt::format("'{}' has shape ({}), the model needs ({})", a.name, fmt::join(a.shape, ", "),

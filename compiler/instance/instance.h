@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,24 +20,33 @@ namespace lehr {
 /// them.
 enum class Origin { zero, reference };
 
+/// Items whose data are bound when they are worked on, so many at a time in visits of all.
+struct ItemSource {
+  std::int64_t items = 0;
+  model::PlateId plate = {};
+  std::function<BoundData(std::span<const ItemRange>)> read = {};  // null: the data are all there
+};
+
 /// Start values and posterior of one compiled model. What was analysed must outlive it.
 class Instance {
  public:
   /// `window`: items whose factors are kept at a time, for SviOptions::batch items a step; 0 for all of them, as it is
   /// where the model does not take minibatches (compiler/machine/minibatch.h). An Error says what does not fit into
   /// memory.
+  /// With a source `data` have the sizes of all items, and arrays that do not lie on them; an Error says what of the
+  /// model needs all items at once.
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data,
                                                 const loops::LowerOptions& options, Backend backend,
-                                                std::int64_t window);
+                                                std::int64_t window, ItemSource source = {});
   /// The same of a program that was lowered before, with LowerOptions::new_items, and has all its sizes.
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data, loops::Lowered lowered,
-                                                const CodeSource& code, std::int64_t window);
+                                                const CodeSource& code, std::int64_t window, ItemSource source = {});
   /// The first, where NoRoom is thrown.
   Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
            std::int64_t window = 0);
   /// The second.
   Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
-           std::int64_t window);
+           std::int64_t window, ItemSource source = {});
 
   ~Instance();
 
@@ -81,8 +91,12 @@ class Instance {
  private:
   struct Compiled;  // functions and the engine
   static std::unique_ptr<Compiled> compile(const Tables& tables, const loops::Lowered& lowered, const CodeSource& code,
-                                           std::int64_t window);
+                                           std::int64_t window, Supplied supplied);
 
+  /// What items of the source are brought by.
+  Supplied supplied();
+  /// By slot, for so many elements of the plates.
+  std::vector<std::int64_t> sizes_for(const std::vector<std::int64_t>& plates) const;
   void place_data(const BoundData& data);
   std::optional<Error> asymmetric_matrix() const;
   Error failed(std::int32_t status) const;
@@ -101,6 +115,8 @@ class Instance {
   const model::Model& model_;
   const schedule::Schedule& schedule_;
   std::vector<std::int64_t> plate_sizes_;
+  ItemSource source_;
+  std::vector<ItemRange> brought_;
   loops::Lowered lowered_;
   Tables tables_;
   std::unique_ptr<Compiled> compiled_;

@@ -1,5 +1,7 @@
 #include "compiler/machine/minibatch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -32,6 +34,20 @@ bool number_coordinates(const model::Model& m, const loops::Lowered& l, const st
         if (sizes.contains(l.plate_sizes[p.index()])) return true;
   }
   return false;
+}
+
+/// Whether a function touches anything with these sizes, but for the number of items itself.
+bool visits(const loops::Lowered& l, std::size_t function, const std::set<SizeId>& items, SizeId own) {
+  const auto is_of_items = [&](SizeId s) { return items.contains(s); };
+  bool touched = false;
+  const auto count = [&](loops::ExprId id) {
+    const auto* extent = std::get_if<loops::Extent>(&l.program[id].node);
+    touched = touched || (extent && extent->size != own && is_of_items(extent->size));
+  };
+  const auto use = [&](BufferId b, bool) { touched = touched || std::ranges::any_of(l.program[b].axes, is_of_items); };
+  loops::Walk walk{l.program, count, use};
+  walk.block(l.program.functions[function].body);
+  return touched;
 }
 
 }  // namespace
@@ -70,20 +86,35 @@ bool takes_minibatches(const model::Model& m, const loops::Lowered& l, model::Pl
   const std::set<SizeId> items = sizes_of_items(m, l, plate);
   const SizeId own = l.plate_sizes[m[plate].set.index()];
   if (l.program[own].constant >= 0 || number_coordinates(m, l, items)) return false;
-  const auto is_of_items = [&](SizeId s) { return items.contains(s); };
-  bool touched = false;
-  const auto count = [&](loops::ExprId id) {
-    const auto* extent = std::get_if<loops::Extent>(&l.program[id].node);
-    touched = touched || (extent && extent->size != own && is_of_items(extent->size));
-  };
-  const auto use = [&](BufferId b, bool) { touched = touched || std::ranges::any_of(l.program[b].axes, is_of_items); };
-  loops::Walk walk{l.program, count, use};
   for (const auto& step : l.interface.steps) {
     const auto* stage = std::get_if<loops::StageFunctions>(&step);
-    walk.block(l.program.functions[stage ? stage->tables : std::get<loops::UpdateFunction>(step).function].body);
+    if (visits(l, stage ? stage->tables : std::get<loops::UpdateFunction>(step).function, items, own)) return false;
   }
-  walk.block(l.program.functions[l.interface.elbo].body);
-  return !touched;
+  return !visits(l, l.interface.elbo, items, own);
+}
+
+std::optional<std::string> needs_all_items(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l,
+                                           model::PlateId plate) {
+  const std::set<SizeId> items = sizes_of_items(m, l, plate);
+  const SizeId own = l.plate_sizes[m[plate].set.index()];
+  const std::string& name = m[plate].name;
+  if (l.program[own].constant >= 0) return fmt::format("the model fixes the number of '{}'", name);
+  for (const auto& step : l.interface.steps) {
+    const auto* stage = std::get_if<loops::StageFunctions>(&step);
+    const auto* update = std::get_if<loops::UpdateFunction>(&step);
+    if (stage && m[stage->item].set != m[plate].set)
+      return fmt::format("'{}' has variables of single elements, too", m[stage->item].name);
+    if (visits(l, stage ? stage->tables : update->function, items, own))
+      return stage ? fmt::format("what is known of '{}' before single ones are visited is found from all of them", name)
+                   : fmt::format("'{}' is updated from every '{}' by itself",
+                                 m[s.conditionals[update->block].variable].name, name);
+  }
+  if (visits(l, l.interface.elbo, items, own) || number_coordinates(m, l, items))
+    return fmt::format("the bound visits every '{}' by itself", name);
+  for (const loops::Buffer& b : l.program.buffers)
+    if (b.role == loops::Role::table && std::ranges::any_of(b.axes, [&](SizeId x) { return items.contains(x); }))
+      return fmt::format("{} is kept for every '{}'", b.name, name);
+  return std::nullopt;
 }
 
 std::vector<BufferId> sums_over(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l,

@@ -4,6 +4,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/loops/lower.h"
@@ -21,6 +22,11 @@ std::map<model::PlateId, std::vector<loops::BufferId>> nested_in(const model::Mo
 
 /// No code outside the items touches anything sized by `plate` or by what is nested in it.
 bool takes_minibatches(const model::Model& m, const loops::Lowered& lowered, model::PlateId plate);
+
+/// What keeps items from being brought a few at a time (machine::Supply), in words after "because"; nothing where they
+/// can be.
+std::optional<std::string> needs_all_items(const model::Model& m, const schedule::Schedule& s,
+                                           const loops::Lowered& lowered, model::PlateId plate);
 
 /// Buffers that `prepare` fills with sums over the elements of `plate`.
 std::vector<loops::BufferId> sums_over(const model::Model& m, const schedule::Schedule& s,

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct Settings {
   std::map<std::string, double> constants;                 // --set K=50
   std::map<std::string, std::int64_t> sizes;               // --sizes topic=100
   std::map<std::string, std::vector<std::string>> labels;  // --labels term=vocab.txt, already read
+  std::optional<model::PlateId> part_of = {};              // the data are those of some of its elements
+  std::int64_t first = 0;                                  // the number of the first one, for messages
 };
 
 /// An array of the model, packed: row-major over its axes in the model's order (plates, then event axes).
@@ -35,6 +38,7 @@ struct BoundData {
   std::vector<bool> clamped;                       // by VariableId: latent where its values are missing
   std::vector<std::vector<std::string>> labels;    // by PlateId; empty when the elements have no names
   std::vector<std::string> remarks;                // what was done to the data that the user should know
+  std::string elsewhere;                           // digest of the data that are read when they are needed
 };
 
 /// Matches names, infers and cross-checks sizes (two sources that disagree: an error that names the plate,

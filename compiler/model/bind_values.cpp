@@ -296,8 +296,10 @@ std::vector<std::int64_t> element_indices(const Binder& b, const Slot& slot, std
 }
 
 std::string element_name(const Binder& b, const Slot& slot, std::size_t position) {
-  const std::vector<std::int64_t> index = element_indices(b, slot, position);
-  return index.empty() ? slot.name : fmt::format("{}[{}]", slot.name, fmt::join(index, ", "));
+  std::vector<std::int64_t> index = element_indices(b, slot, position);
+  if (index.empty()) return slot.name;
+  if (b.settings.part_of && b.model[slot.axes[0]].set == *b.settings.part_of) index[0] += b.settings.first;
+  return fmt::format("{}[{}]", slot.name, fmt::join(index, ", "));
 }
 
 void claim_values(Binder& b) {

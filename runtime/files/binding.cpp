@@ -1,6 +1,7 @@
 // `--data` bindings: what to read, under which name, and which part of it.
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <new>
@@ -10,6 +11,7 @@
 
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/readers.h"
+#include "runtime/files/rows.h"
 #include "runtime/files/text.h"
 #include "runtime/files/zip.h"
 #include "runtime/terminal/printable.h"
@@ -166,7 +168,71 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
   return Dataset{{binding.name, std::move(*array)}};
 }
 
+/// Lines of an excerpt are others of the file.
+Error moved_by(Error e, const std::string& path, std::int64_t lines) {
+  if (lines == 0 || !e.where.starts_with(path + ":")) return e;
+  const std::string_view rest = std::string_view(e.where).substr(path.size() + 1);
+  std::int64_t line = 0;
+  const auto [end, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), line);
+  if (failure == std::errc())
+    e.where = fmt::format("{}:{}{}", path, line + lines, std::string_view(end, rest.data() + rest.size()));
+  return e;
+}
+
 }  // namespace
+
+Result<std::vector<RowBinding>> RowBinding::open(const std::string& text) {
+  const Result<Binding> binding = parse_binding(text);
+  if (!binding) return binding.error();
+  std::vector<RowBinding> out;
+  const auto add = [&](Result<std::unique_ptr<RowFile>> file, std::string excerpt) -> std::optional<Error> {
+    if (!file) return missing_file(binding->path, file.error());
+    RowBinding one;
+    one.path_ = binding->path;
+    one.text_ = std::move(excerpt);
+    one.file_ = std::move(*file);
+    out.push_back(std::move(one));
+    return std::nullopt;
+  };
+  const std::string_view extension = binding->format->extension;
+  const bool table = std::holds_alternative<ReadTable>(binding->format->read);
+  std::optional<Error> e;
+  if (binding->compressed || binding->path == kStandardInput) return out;
+  if (table || extension == ".ldac") {
+    e = add(open_lines(binding->path, table), text);
+  } else if (extension == ".npy") {
+    e = add(open_array(binding->path), text);
+  } else if (extension == ".npz") {
+    Result<std::vector<std::string>> members = list_members(binding->path);
+    if (!members) return missing_file(binding->path, members.error());
+    if (!binding->selection.empty()) members = std::vector<std::string>{binding->selection};
+    if (!binding->name.empty() && members->size() != 1)
+      return usage_error(text, fmt::format("the file holds {} arrays", members->size()),
+                         {fmt::format("take one with `{}:member`", text)});
+    for (const std::string& member : *members) {
+      const std::string& name = binding->name.empty() ? member : binding->name;
+      if (!e && is_name(name)) e = add(open_member(binding->path, member), name + "=excerpt.npy");
+    }
+  }
+  return e ? Result<std::vector<RowBinding>>(*e) : out;
+}
+
+Result<Dataset> RowBinding::read(std::span<const RowRange> runs) const {
+  Result<std::string> bytes = file_->excerpt(runs);
+  if (!bytes) return bytes.error();
+  Result<Binding> binding = parse_binding(text_);
+  if (!binding) return binding.error();
+  binding->path = path_;
+  Result<Dataset> out = parse_bytes(*bytes, *binding, text_);
+  if (!out) return runs.size() == 1 ? moved_by(out.error(), path_, file_->lines_before(runs[0].begin)) : out.error();
+  for (auto& [name, array] : *out) {
+    array.by_name = !binding->name.empty();
+    if (array.shape.empty() || array.shape[0] != count_rows(runs))
+      return data_error(path_, "the rows of the file cannot be told apart: some lines are empty",
+                        {"write NA for a missing value, and no empty lines"});
+  }
+  return out;
+}
 
 std::string data_forms() {
   std::string out;

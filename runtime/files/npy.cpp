@@ -163,11 +163,32 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
     return data_error(path, fmt::format("shape ({}) of '{}' needs more than the {} bytes there are",
                                         fmt::join(header->shape, ", "), descr, body));
   out.count = *count;
-  if (const double needed = 8 * static_cast<double>(*count); needed > static_cast<double>(memory_of_machine()))
-    return data_error(path,
-                      fmt::format("shape ({}) needs {}, more than the memory of {}", fmt::join(header->shape, ", "),
-                                  as_bytes(needed), as_bytes(static_cast<double>(memory_of_machine()))));
   return out;
+}
+
+std::optional<Error> too_large(const Layout& layout, const std::string& path) {
+  const double needed = 8 * static_cast<double>(layout.count), room = static_cast<double>(memory_of_machine());
+  if (needed <= room) return std::nullopt;
+  return data_error(path, fmt::format("shape ({}) needs {}, more than the memory of {}",
+                                      fmt::join(layout.header.shape, ", "), as_bytes(needed), as_bytes(room)));
+}
+
+std::string header_of(std::string_view descr, const std::vector<std::int64_t>& extents) {
+  std::string shape;
+  for (const std::int64_t extent : extents)
+    shape += fmt::format("{}, ", extent);
+  if (extents.size() > 1) shape.resize(shape.size() - 2);
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr,
+                                   extents.size() == 1 ? shape.substr(0, shape.size() - 1) : shape);
+  constexpr std::size_t kPrefix = 10, kAlignment = 64;
+  header.append(kAlignment - 1 - (kPrefix + header.size()) % kAlignment, ' ');
+  header += '\n';
+  std::string out(kMagic);
+  out += '\x01';
+  out += '\0';
+  out += static_cast<char>(header.size() & 0xFF);
+  out += static_cast<char>(header.size() >> 8);
+  return out + header;
 }
 
 DataArray as_data(NamedArray array, std::string source) {
@@ -185,6 +206,7 @@ DataArray as_data(NamedArray array, std::string source) {
 Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path) {
   const Result<Layout> layout = read_layout(bytes, bytes.size(), path);
   if (!layout) return layout.error();
+  if (std::optional<Error> e = too_large(*layout, path)) return *e;
   NamedArray array;
   array.shape = layout->header.shape;
   array.integer = layout->type->name[0] != 'f';
@@ -194,23 +216,26 @@ Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path) {
   return array;
 }
 
+Result<NpyRows> npy_rows(std::string_view begin, std::uint64_t size, const std::string& path) {
+  const Result<Layout> layout = read_layout(begin, size, path);
+  if (!layout) return layout.error();
+  const std::vector<std::int64_t>& shape = layout->header.shape;
+  if (shape.empty()) return data_error(path, "a single number has no rows");
+  if (layout->header.fortran && shape.size() > 1)
+    return data_error(path, "the array is in Fortran order: its rows do not lie together",
+                      {"write it with `numpy.save(path, numpy.ascontiguousarray(array))`"});
+  const auto rows = static_cast<std::uint64_t>(shape[0]);
+  return NpyRows{layout->begin, rows == 0 ? 0 : layout->count / rows * layout->size, layout->header.descr, shape};
+}
+
+std::string NpyRows::header(std::int64_t rows) const {
+  std::vector<std::int64_t> extents = shape;
+  extents[0] = rows;
+  return header_of(descr, extents);
+}
+
 std::string format_npy(const NamedArray& array) {
-  std::string shape;
-  for (const std::int64_t extent : array.shape)
-    shape += fmt::format("{}, ", extent);
-  if (array.shape.size() > 1) shape.resize(shape.size() - 2);
-  std::string header =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", array.integer ? "<i8" : "<f8",
-                  array.shape.size() == 1 ? shape.substr(0, shape.size() - 1) : shape);
-  constexpr std::size_t kPrefix = 10, kAlignment = 64;
-  header.append(kAlignment - 1 - (kPrefix + header.size()) % kAlignment, ' ');
-  header += '\n';
-  std::string out(kMagic);
-  out += '\x01';
-  out += '\0';
-  out += static_cast<char>(header.size() & 0xFF);
-  out += static_cast<char>(header.size() >> 8);
-  out += header;
+  std::string out = header_of(array.integer ? "<i8" : "<f8", array.shape);
   const std::size_t start = out.size();
   out.resize(start + 8 * array.values.size());
   for (std::size_t i = 0; i < array.values.size(); ++i) {
@@ -234,6 +259,7 @@ Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::str
     if (not_utf8(name)) return data_error(named(name), "the name of the member is not UTF-8");
     const Result<Layout> layout = read_layout(begin, size, named(name));
     if (!layout) return layout.error();
+    if (std::optional<Error> e = too_large(*layout, named(name))) return *e;
     if (const std::uint64_t used = layout->begin + layout->count * layout->size; used != size)
       return data_error(named(name), fmt::format("the member has {} bytes and its shape ({}) accounts for {}", size,
                                                  fmt::join(layout->header.shape, ", "), used));

@@ -112,7 +112,7 @@ bool one_stage(const Model& m) { return forming_stage(m) != nullptr; }
 std::int32_t form_items(const Machine& m) {
   const Model& model = *m.model;
   if (const StepRow* const stage = forming_stage(model)) {
-    if (m.window) return 0;
+    if (!m.keeps_items()) return 0;
     const ItemRange all{0, m.view().extent(stage->items)};
     return form(m, 0, all);
   }
@@ -122,7 +122,7 @@ std::int32_t form_items(const Machine& m) {
 }
 
 std::int32_t follow_items(const Machine& m) {
-  if (!one_stage(*m.model) || m.window) return 0;
+  if (!one_stage(*m.model) || !m.keeps_items()) return 0;
   if (const std::int32_t status = form_items(m)) return status;
   return reads_statistics_first(*m.model) ? sweep(m, {.which = Which::local}) : 0;
 }

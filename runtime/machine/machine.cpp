@@ -30,13 +30,24 @@ void scale_up(const Machine& m, std::span<const std::int64_t> buffers, double sc
   }
 }
 
-/// Items as many at a time as are kept.
+/// Brings items; where they are then.
+ItemRange bring(const Machine& m, std::span<const ItemRange> runs) {
+  m.supply->bring(m.supply->context, runs.data(), runs.size());
+  ItemRange here;
+  for (const ItemRange& run : runs)
+    here.end += run.end - run.begin;
+  return here;
+}
+
+/// Items as many at a time as are kept: `body(where they are, which they are)`.
 template <class Body>
 std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body) {
-  const std::int64_t items = m.view().extent(stage.items), most = m.window ? m.window->items : items;
+  const std::int64_t items = m.whole().extent(stage.items), most = m.supply   ? m.supply->items
+                                                                   : m.window ? m.window->items
+                                                                              : items;
   for (std::int64_t begin = 0; begin < items; begin += most) {
     const ItemRange slice{begin, items - begin < most ? items : begin + most};
-    if (const std::int32_t status = body(slice)) return status;
+    if (const std::int32_t status = body(m.supply ? bring(m, {&slice, 1}) : slice, slice)) return status;
   }
   return 0;
 }
@@ -69,10 +80,11 @@ std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& pl
   if (const std::int32_t status = open_stage(m, stage)) return status;
   const ItemWork work{stage.update, plan.form && !stage.refresh && one_stage(*m.model)};
   if (stage.batched && plan.division) return update_parts(m, stage, *plan.division, work);
-  const std::int32_t status = stage.batched && !plan.batch.empty() ? share_out(m, stage, plan.batch, work)
-                                                                   : each_slice(m, stage, [&](ItemRange slice) {
-                                                                       return share_out(m, stage, {&slice, 1}, work);
-                                                                     });
+  const auto share = [&](ItemRange slice, ItemRange = {}) { return share_out(m, stage, {&slice, 1}, work); };
+  const bool some = stage.batched && !plan.batch.empty();
+  const std::int32_t status = !some      ? each_slice(m, stage, share)
+                              : m.supply ? share(bring(m, plan.batch))
+                                         : share_out(m, stage, plan.batch, work);
   if (stage.batched) scale_up(m, statistics_of(*m.model, stage), plan.scale);
   return status;
 }
@@ -110,6 +122,15 @@ std::int32_t run_items(const Machine& m, std::int64_t f, ItemRange run, lehr_buf
   const std::int64_t integers[] = {run.begin, run.end, m.accuracy.iterations};
   const double reals[] = {m.accuracy.tolerance};
   return call(m, f, table, m.sizes, integers, reals);
+}
+
+std::int32_t prepare(const Machine& m) {
+  if (!m.supply) return call(m, m.model->prepare);
+  bring(m, {});
+  if (const std::int32_t status = call_on_data(m, m.model->prepare)) return status;
+  const StepRow& stage = *batch_stage(*m.model);
+  if (stage.data < 0) return 0;
+  return each_slice(m, stage, [&](ItemRange slice, ItemRange) { return run_items(m, stage.data, slice, m.table); });
 }
 
 void set(const Machine& m, const Weights& w) {
@@ -164,7 +185,8 @@ std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double
   const StepRow* const stage = batch_stage(*m.model);
   if (!stage || stage->data < 0) return 0;
   clear(m, data_sums_of(*m.model, *stage));
-  for (const ItemRange& run : batch) {
+  const ItemRange here = m.supply ? bring(m, batch) : ItemRange{};
+  for (const ItemRange& run : m.supply ? std::span(&here, 1) : batch) {
     if (const std::int32_t status = run_items(m, stage->data, run, m.table)) return status;
   }
   scale_up(m, data_sums_of(*m.model, *stage), scale);
@@ -175,8 +197,10 @@ std::int32_t sum_statistics(const Machine& m) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (!step.stage || step.sum < 0) continue;
     clear(m, statistics_of(*m.model, step));
-    const ItemRange all{0, m.view().extent(step.items)};
-    if (const std::int32_t status = share_out(m, step, {&all, 1}, {step.sum})) return status;
+    const std::int32_t status = each_slice(m, step, [&](ItemRange slice, ItemRange) {
+      return share_out(m, step, {&slice, 1}, {step.sum});
+    });
+    if (status != 0) return status;
   }
   return 0;
 }
@@ -186,11 +210,11 @@ std::int32_t seed_statistics(const Machine& m, bool stored, const Taken* taken) 
     const std::int64_t f = step.seed < 0 && stored ? step.sum : step.seed;
     if (!step.stage || f < 0) continue;
     clear(m, statistics_of(*m.model, step));
-    const std::int32_t status = each_slice(m, step, [&](ItemRange slice) -> std::int32_t {
-      if (m.window) {
+    const std::int32_t status = each_slice(m, step, [&](ItemRange slice, ItemRange which) -> std::int32_t {
+      if (!m.keeps_items()) {
         place(m, {&slice, 1});
-        if (const std::int32_t failed = form(m, 0, slice)) return failed;
-        if (taken->put(taken->context, m, slice)) {
+        if (const std::int32_t failed = one_stage(*m.model) ? form(m, 0, slice) : 0) return failed;
+        if (taken->put(taken->context, m, slice, which)) {
           if (const std::int32_t failed = run_expectations(m, 0, slice)) return failed;
         }
       }

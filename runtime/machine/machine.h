@@ -54,6 +54,14 @@ struct Window {
   double* (*rows)(void* context, std::size_t run, std::int64_t buffer);
 };
 
+/// Brings the data of items that are elsewhere, few at a time, for models whose items are visited by batched stages
+/// alone. What is brought takes the place of what was there, as items 0, 1, ...; Machine::outer has the sizes of all.
+struct Supply {
+  void* context;
+  std::int64_t items;  // at a time, in visits of all
+  void (*bring)(void* context, const ItemRange* runs, std::size_t count);
+};
+
 struct Taken;  // runtime/machine/start.h
 struct Machine;
 
@@ -82,8 +90,13 @@ struct Machine {
   const Code* code = nullptr;
   const Window* window = nullptr;
   const Workers* workers = nullptr;
+  const Supply* supply = nullptr;
 
   View view() const { return {*model, table, sizes}; }
+  /// Of all items, wherever their data are.
+  View whole() const { return {*model, table, supply ? outer : sizes}; }
+  /// The factors of all items are in the table.
+  bool keeps_items() const { return !window && !supply; }
 };
 
 /// A function that visits the factors outside the items, or the data as what they stand for.
@@ -93,6 +106,8 @@ std::int32_t call_on_data(const Machine& m, std::int64_t function);
 /// One that visits all factors that are in the table.
 std::int32_t call_on_kept(const Machine& m, std::int64_t function);
 
+/// Sums and inverses of the data alone.
+std::int32_t prepare(const Machine& m);
 void set(const Machine& m, const Weights& w);
 /// What the next draws are a function of (machine/random.h), and of the steps that were made since; of models that
 /// draw.

@@ -18,6 +18,13 @@ std::span<std::int64_t> random_order(const Start& s, std::size_t n, Rng& rng) {
   return order;
 }
 
+/// At most `count` of them.
+std::span<const std::int64_t> first_in_order(const Start& s, std::size_t n, std::size_t count, Rng& rng) {
+  if (count > n) count = n;
+  if (s.taken) return {s.taken->first(s.taken->context, n, count, rng), count};
+  return random_order(s, n, rng).first(count);
+}
+
 bool is_positive(Support s) {
   return s == Support::positive || s == Support::unit || s == Support::simplex || s == Support::spd_matrix;
 }
@@ -172,8 +179,8 @@ void allocate_chain(const View& v, const Start& s, std::int64_t parameter, Rng& 
     for (std::size_t i = 0; i < elements; ++i)
       put(i, clusters[i]);
   } else if (s.kind == StartKind::seeds) {
-    const std::span<const std::int64_t> order = random_order(s, elements, rng);
-    for (std::size_t i = 0; i < elements && i < kSeedsPerValue * n; ++i)
+    const std::span<const std::int64_t> order = first_in_order(s, elements, kSeedsPerValue * n, rng);
+    for (std::size_t i = 0; i < order.size(); ++i)
       put(unsigned_of(order[i]), static_cast<std::int64_t>(i % n));
   } else {
     for (std::size_t i = 0; i < elements; ++i)
@@ -249,14 +256,32 @@ void take_known(const View& v, std::span<const PickRow> picks, Rng& rng) {
   }
 }
 
+/// Seeds of items whose data are elsewhere.
+void seed_items(const View& v, const Start& s, const StepRow& stage, Rng& rng) {
+  const PickRow* picks = v.model.picks + stage.first_pick;
+  const std::size_t items = unsigned_of(v.extent(stage.items)),
+                    seeds = kSeedsPerValue * unsigned_of(v.extent(picks[0].values));
+  const std::span<const std::int64_t> order = first_in_order(s, items, stage.chains ? items : seeds, rng);
+  for (std::int64_t k = 0; k < stage.picks; ++k) {
+    const std::size_t n = unsigned_of(v.extent(picks[k].values));
+    for (std::size_t i = 0; i < order.size(); ++i)
+      s.taken->take_item(s.taken->context, stage.first_pick + k, order[i],
+                         static_cast<std::int64_t>(k == 0 ? i % n : draw_below(rng, n)));
+  }
+}
+
 /// Values for the local categories of the items; whether there are any.
-bool start_items(const View& v, const Start& s, Rng& rng) {
+bool start_items(const View& v, const Start& s, bool elsewhere, Rng& rng) {
   if (s.kind == StartKind::means || s.kind == StartKind::flat) return false;
   bool any = false;
   for (std::int64_t turn = 0; turn < v.model.step_count; ++turn) {
     const StepRow& stage = v.model.steps[turn];
     if (!stage.stage || stage.refresh || stage.picks == 0) continue;
     any = true;
+    if (elsewhere) {
+      seed_items(v, s, stage, rng);
+      continue;
+    }
     const PickRow* picks = v.model.picks + stage.first_pick;
     const std::size_t items = unsigned_of(v.extent(stage.items)), first = unsigned_of(v.extent(picks[0].values));
     const std::span<const std::int64_t> order = random_order(s, items, rng);
@@ -319,13 +344,13 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
   const Model& model = *m.model;
   if (const std::int32_t status = call_on_kept(m, model.initialise)) return status;
   start_factors({model, m.table, m.kept}, s.kind, rng);
-  if (one_stage(model) && !m.window) {
+  if (one_stage(model) && m.keeps_items()) {
     if (const std::int32_t status = call_on_kept(m, model.expectations)) return status;
     if (const std::int32_t status = form_items(m)) return status;
   }
-  const bool stored = start_elements(m.view(), s, rng);
+  const bool stored = start_elements(m.whole(), s, rng);
   if (const std::int32_t status = call_on_kept(m, model.expectations)) return status;
-  const bool picked = start_items(m.view(), s, rng);
+  const bool picked = start_items(m.whole(), s, m.supply != nullptr, rng);
   if (stored || picked) {
     if (const std::int32_t status = seed_statistics(m, stored, s.taken)) return status;
     if (const std::int32_t status = update_globals(m)) return status;

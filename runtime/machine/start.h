@@ -14,6 +14,8 @@ enum class StartKind {
   points,       // items are clustered by k-means from k-means++ seeds, and clusters are values of the category
   flat          // next to no displacement: the symmetric solution but for some noise
 };
+/// Starts that do without the data of all items at once.
+constexpr bool is_sparse(StartKind k) { return k != StartKind::allocations && k != StartKind::points; }
 
 }  // namespace lehr
 
@@ -32,15 +34,20 @@ struct Clusters {
 struct Taken {
   void* context;
   void (*take)(void* context, std::int64_t parameter, std::size_t element, std::int64_t value);
-  /// Puts those of the run that the window keeps in place (put_values); whether there were any.
-  bool (*put)(void* context, const Machine& m, ItemRange run);
+  /// The same of a local category of items whose data are elsewhere.
+  void (*take_item)(void* context, std::int64_t pick, std::int64_t item, std::int64_t value);
+  /// The first `count` of 0 .. n - 1 in a random order, by the draws that put all of them in order.
+  const std::int64_t* (*first)(void* context, std::size_t n, std::size_t count, Rng& rng);
+  /// Puts those of the items `which`, which are at `run`, in place (put_values); whether factors of theirs were among
+  /// them.
+  bool (*put)(void* context, const Machine& m, ItemRange run, ItemRange which);
 };
 
 struct Start {
   StartKind kind = StartKind::seeds;
   const Clusters* clusters = nullptr;  // needed for StartKind::points
   std::int64_t* order = nullptr;       // room for order_length(view) numbers
-  const Taken* taken = nullptr;        // needed where there is a window
+  const Taken* taken = nullptr;        // needed where not all factors of items are in the table
 };
 
 std::size_t order_length(const View& view);

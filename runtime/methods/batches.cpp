@@ -1,39 +1,63 @@
 #include "runtime/methods/batches.h"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace lehr {
+namespace {
+
+/// The finaliser of splitmix64 (Steele, Lea & Flood 2014).
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
 
 std::int64_t batches_of(std::int64_t items, std::int64_t size) {
   size = std::clamp<std::int64_t>(size, 1, items);
   return (items + size - 1) / size;
 }
 
-Batches::Batches(std::int64_t items, std::int64_t size, bool replacement, std::uint64_t seed)
-    : size_(static_cast<std::size_t>(std::clamp<std::int64_t>(size, 1, items))),
-      replacement_(replacement),
-      order_(static_cast<std::size_t>(items)),
-      next_(order_.size()),
-      rng_(seed, 0x5B17) {
-  std::iota(order_.begin(), order_.end(), 0);
+Permutation::Permutation(std::int64_t n, Rng& rng) : n_(static_cast<std::uint64_t>(n)) {
+  while ((std::uint64_t{1} << (2 * half_)) < n_)
+    ++half_;
+  for (std::uint64_t& key : keys_)
+    key = rng.next();
 }
+
+std::int64_t Permutation::operator[](std::int64_t place) const {
+  const std::uint64_t mask = (std::uint64_t{1} << half_) - 1;
+  auto x = static_cast<std::uint64_t>(place);
+  do {
+    std::uint64_t left = x >> half_, right = x & mask;
+    for (const std::uint64_t key : keys_) {
+      left ^= mix(right + key) & mask;
+      std::swap(left, right);
+    }
+    x = left << half_ | right;
+  } while (x >= n_);
+  return static_cast<std::int64_t>(x);
+}
+
+Batches::Batches(std::int64_t items, std::int64_t size, bool replacement, std::uint64_t seed)
+    : items_(items),
+      size_(std::clamp<std::int64_t>(size, 1, items)),
+      replacement_(replacement),
+      rng_(seed, 0x5B17),
+      order_(items, rng_) {}
 
 const std::vector<std::int64_t>& Batches::next() {
   batch_.clear();
-  if (replacement_) {
-    for (std::size_t i = 0; i < size_; ++i)
-      batch_.push_back(static_cast<std::int64_t>(draw_below(rng_, order_.size())));
-  } else {
-    if (next_ >= order_.size()) {
-      shuffle(rng_, order_);
-      next_ = 0;
-    }
-    const std::size_t end = std::min(order_.size(), next_ + size_);
-    batch_.assign(order_.begin() + static_cast<std::ptrdiff_t>(next_),
-                  order_.begin() + static_cast<std::ptrdiff_t>(end));
-    next_ = end;
+  if (!replacement_ && next_ >= items_) {
+    order_ = Permutation(items_, rng_);
+    next_ = 0;
   }
+  const std::int64_t end = replacement_ ? next_ + size_ : std::min(items_, next_ + size_);
+  for (; next_ < end; ++next_)
+    batch_.push_back(replacement_ ? static_cast<std::int64_t>(draw_below(rng_, static_cast<std::uint64_t>(items_)))
+                                  : order_[next_]);
   std::ranges::sort(batch_);
   return batch_;
 }

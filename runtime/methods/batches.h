@@ -1,5 +1,6 @@
 // Minibatches of items.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +11,19 @@ namespace lehr {
 /// Minibatches that a pass over the items takes.
 std::int64_t batches_of(std::int64_t items, std::int64_t size);
 
+/// A random order of 0 .. n - 1 that takes no memory: a Feistel network over the numbers of an even number of bits,
+/// gone through again until it ends below n (Black & Rogaway 2002).
+class Permutation {
+ public:
+  Permutation(std::int64_t n, Rng& rng);
+  std::int64_t operator[](std::int64_t place) const;
+
+ private:
+  std::uint64_t n_;
+  int half_ = 1;  // bits
+  std::array<std::uint64_t, 8> keys_;
+};
+
 class Batches {
  public:
   /// Of `size` items, at most all. Every pass is a permutation, or they are drawn with replacement.
@@ -19,11 +33,12 @@ class Batches {
   const std::vector<std::int64_t>& next();
 
  private:
-  std::size_t size_;
+  std::int64_t items_, size_;
   bool replacement_;
-  std::vector<std::int64_t> order_, batch_;
-  std::size_t next_;
   Rng rng_;
+  Permutation order_;
+  std::int64_t next_ = 0;
+  std::vector<std::int64_t> batch_;
 };
 
 }  // namespace lehr

@@ -29,19 +29,50 @@ double length_of(const machine::View& v, std::int64_t buffer) {
   return n;
 }
 
+/// Whether a size is one of the items: their number, that of what is nested in them, or of row offsets.
+bool is_of_items(const machine::Model& m, machine::Extent size) {
+  const StepRow* const stage = machine::batch_stage(m);
+  if (size >= 0 || !stage) return false;
+  if (size == stage->items) return true;
+  const machine::SizeRow& row = m.sizes[-(size + 1)];
+  if (row.rule == machine::SizeRule::one_more) return is_of_items(m, row.base);
+  return row.rule == machine::SizeRule::nested && is_of_items(m, m.arrays[row.offsets].rows);
+}
+
+bool lies_on_items(const machine::Model& m, std::int64_t buffer) {
+  const machine::BufferRow& row = m.buffers[buffer];
+  return std::any_of(m.axes + row.first_axis, m.axes + row.first_axis + row.axes,
+                     [&](machine::Extent e) { return is_of_items(m, e); });
+}
+
+std::vector<std::int64_t> without_items(const machine::Model& m, std::vector<std::int64_t> sizes) {
+  for (std::size_t slot = 0; slot < sizes.size(); ++slot) {
+    if (is_of_items(m, -(static_cast<machine::Extent>(slot) + 1)))
+      sizes[slot] = m.sizes[slot].rule == machine::SizeRule::one_more ? 1 : 0;
+  }
+  return sizes;
+}
+
 }  // namespace
 
 Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window,
-               const machine::Code* code)
-    : sizes_(std::move(sizes)),
+               const machine::Code* code, Supplied supplied)
+    : sizes_(supplied.bring ? without_items(model, sizes) : sizes),
+      all_(std::move(sizes)),
       kept_(sizes_),
       run_sizes_(sizes_),
       run_table_(static_cast<std::size_t>(model.buffer_count)),
       memory_(std::vector<std::size_t>(run_table_.size(), 0)),
-      machine_{&model,       memory_.table(),   sizes_.data(),     sizes_.data(),
+      machine_{&model,       memory_.table(),   sizes_.data(),     all_.data(),
                kept_.data(), run_table_.data(), run_sizes_.data(), {},
-               code} {
-  if (window > 0 && minibatches() && machine::one_stage(model))
+               code},
+      supplied_(std::move(supplied)) {
+  if (supplied_.bring) {
+    const auto bring = [](void* context, const ItemRange* runs, std::size_t count) {
+      static_cast<Engine*>(context)->supplied_.bring({runs, count});
+    };
+    machine_.supply = &supply_.emplace(machine::Supply{this, supplied_.items, bring});
+  } else if (window > 0 && minibatches() && machine::one_stage(model))
     window_ = std::make_unique<ItemWindow>(machine_, window);
   const auto is_here = [&](std::int64_t b) { return !is_elsewhere(b) && !is_pick(model, b); };
   NoRoom needed;
@@ -72,6 +103,7 @@ void Engine::work_with(std::size_t threads, const ShareSize& least) {
 }
 
 void Engine::divide(std::int64_t parts) {
+  if (supply_) parts = 1;
   if (parts == 0) parts = Parts::choose(machine_);
   parts_ = std::make_unique<Parts>(
       Parts::can_divide(machine_) ? std::clamp<std::int64_t>(parts, 1, std::max<std::int64_t>(1, items())) : 1);
@@ -81,15 +113,29 @@ void Engine::resize(std::int64_t buffer, std::size_t length) {
   memory_.resize(static_cast<std::size_t>(buffer), length);
 }
 
+void Engine::make_room(const std::vector<std::int64_t>& sizes) {
+  std::ranges::copy(sizes, sizes_.begin());
+  for (std::int64_t b = 0; b < model().buffer_count; ++b) {
+    if (is_pick(model(), b) || !lies_on_items(model(), b)) continue;
+    const std::size_t length = machine_.view().length(b);
+    if (reals(b).size() < length) resize(b, length + length / 4);
+  }
+}
+
+bool Engine::is_elsewhere(std::int64_t buffer) const {
+  return supply_ ? lies_on_items(model(), buffer) : window_ && window_->holds(buffer);
+}
+
 std::int64_t Engine::items() const {
   const StepRow* const stage = machine::batch_stage(model());
-  return stage ? extent(stage->items) : 1;
+  return stage ? machine_.whole().extent(stage->items) : 1;
 }
 
 std::vector<std::int64_t> Engine::state_buffers() const {
   std::vector<std::int64_t> out;
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
     const Role role = model().buffers[b].role;
+    if (supply_ && is_elsewhere(b)) continue;
     if (role == Role::factor || role == Role::statistic) out.push_back(b);
   }
   return out;
@@ -166,7 +212,7 @@ std::string Engine::memory() const {
   std::string out;
   Writer to(out);
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
-    if (!outlives(model(), b)) continue;
+    if (!outlives(model(), b) || (supply_ && is_elsewhere(b))) continue;
     to(reals(b).size());
     to.raw(reals(b));
   }
@@ -177,7 +223,7 @@ std::string Engine::memory() const {
 void Engine::restore(const std::string& memory) {
   Reader from(memory);
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
-    if (!outlives(model(), b)) continue;
+    if (!outlives(model(), b) || (supply_ && is_elsewhere(b))) continue;
     if (from.take<std::size_t>() != reals(b).size()) throw OtherRun();
     from.raw(reals(b));
   }

@@ -26,6 +26,12 @@ using machine::Weights;
 /// Values of the global parameters, one array a buffer of Engine::global_buffers.
 using Parameters = Arrays;
 
+/// Items whose data come from elsewhere, so many at a time in visits of all; `bring` makes room and puts them in place.
+struct Supplied {
+  std::int64_t items = 0;
+  std::function<void(std::span<const ItemRange> runs)> bring = {};  // null: all data are in memory
+};
+
 /// A copy of q that a run keeps, or of something else; null: none.
 using Held = std::shared_ptr<const Arrays>;
 
@@ -34,10 +40,14 @@ class Engine {
   /// `model` (its tables and functions, or `code` in their place) must outlive the engine; `sizes` by slot. `window`:
   /// items whose factors are kept at a time at least, 0 for all of them, as it is where the model does not take
   /// minibatches. Buffers of picks have no memory: they are there for a start (see Picks in
-  /// runtime/methods/random_start.h). Throws NoRoom.
-  Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window, const machine::Code* code);
+  /// runtime/methods/random_start.h). With `supplied` there are no items until some are brought. Throws NoRoom.
+  Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window, const machine::Code* code,
+         Supplied supplied = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
+
+  /// For items from elsewhere, in the place of those that are there: the sizes of what is brought, by slot.
+  void make_room(const std::vector<std::int64_t>& sizes);
 
   /// Items in shares on this many threads, 0 for one a processor, as it is from the beginning; the numbers do not
   /// depend on it.
@@ -60,8 +70,8 @@ class Engine {
   std::int64_t extent(machine::Extent e) const { return machine_.view().extent(e); }
   /// Zeros in place of what was there.
   void resize(std::int64_t buffer, std::size_t length);
-  /// Of a factor of the items, in a window: not in memory as a whole.
-  bool is_elsewhere(std::int64_t buffer) const { return window_ && window_->holds(buffer); }
+  /// Of factors or data of the items, not in memory as a whole.
+  bool is_elsewhere(std::int64_t buffer) const;
   /// Sums over some of the items, scaled up, stand for those over all.
   bool minibatches() const { return model().batch_slot >= 0; }
   /// Items that minibatches are drawn from; 1 without item stages.
@@ -85,7 +95,9 @@ class Engine {
   std::int32_t call(std::int64_t function) const {
     return seen([&] { return machine::call(machine_, function); });
   }
-  std::int32_t prepare() const { return call(model().prepare); }
+  std::int32_t prepare() const {
+    return seen([&] { return machine::prepare(machine_); });
+  }
   void set(const Weights& w) const { machine::set(machine_, w); }
   std::int32_t elbo(Elbo& out) const;
 
@@ -116,11 +128,13 @@ class Engine {
  private:
   void restore(const std::string& memory);
 
-  std::vector<std::int64_t> sizes_, kept_, run_sizes_;
+  std::vector<std::int64_t> sizes_, all_, kept_, run_sizes_;
   std::vector<lehr_buffer> run_table_;
   Memory memory_;
   machine::Machine machine_;
   std::unique_ptr<ItemWindow> window_;
+  Supplied supplied_;
+  std::optional<machine::Supply> supply_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<Parts> parts_;
   Journal* journal_ = nullptr;

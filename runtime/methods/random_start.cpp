@@ -1,7 +1,9 @@
 #include "runtime/methods/random_start.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <unordered_map>
 
 #include "runtime/machine/items.h"
 #include "runtime/methods/columns.h"
@@ -33,37 +35,103 @@ const std::int64_t* of_step(void* context, std::int64_t step, std::int64_t k, Rn
   return c.of(c.e.steps()[static_cast<std::size_t>(step)].subject, k, rng);
 }
 
-/// What elements of the items take, as long as their factors are not in memory: by parameter, -1 for nothing.
-struct TakenValues {
-  const machine::View view;
-  std::map<std::int64_t, std::vector<std::int32_t>> values = {};
+/// A value that an element or an item takes.
+struct Taking {
+  std::int64_t at;
+  std::int32_t value;
 };
 
-bool put_run(void* context, const machine::Machine& m, ItemRange run) {
-  const auto& taken = *static_cast<const TakenValues*>(context);
-  for (const auto& [parameter, all] : taken.values) {
-    const machine::ParameterRow& row = m.model->parameters[parameter];
-    const machine::Extent rows = m.model->axes[m.model->buffers[row.buffer].first_axis];
-    const std::size_t length = m.view().length(row.buffer), width = length / all.size(),
-                      per_row = machine::row_width(m, row.buffer) / width,
-                      first = static_cast<std::size_t>(machine::row_of(m, rows, run.begin)) * per_row;
-    const std::span<double> factors = machine::factors_of(m, 0, run, row.buffer);
-    if (factors.empty()) continue;
-    machine::put_values(row, factors, std::span(all).subspan(first, factors.size() / width), length);
+/// The first `count` elements of 0 .. n - 1 after shuffle(rng, ...), in memory of the root of n: the swaps are undone
+/// from the last to the first, from states of the generator that were kept on the way.
+std::vector<std::int64_t> first_of_shuffle(Rng& rng, std::size_t n, std::size_t count) {
+  const std::size_t block = 1 + static_cast<std::size_t>(std::sqrt(static_cast<double>(n)));
+  std::vector<std::pair<std::size_t, Rng>> states;  // before the draw for a place
+  for (std::size_t i = n; i > 1; --i) {
+    if ((n - i) % block == 0) states.emplace_back(i, rng);
+    draw_below(rng, i);
   }
-  return !taken.values.empty();
+  std::unordered_map<std::size_t, std::size_t> wanted;  // by where an element is now: its place in the end
+  for (std::size_t k = 0; k < count; ++k)
+    wanted[k] = k;
+  std::vector<std::size_t> other;
+  for (; !states.empty(); states.pop_back()) {
+    auto& [first, state] = states.back();
+    other.clear();
+    for (std::size_t i = first; i > 1 && first - i < block; --i)
+      other.push_back(static_cast<std::size_t>(draw_below(state, i)));
+    for (std::size_t i = first + 1 - other.size(); !other.empty(); ++i, other.pop_back()) {
+      const std::size_t a = i - 1, b = other.back();
+      if (a == b) continue;
+      auto at_a = wanted.extract(a), at_b = wanted.extract(b);
+      if (at_a) at_a.key() = b;
+      if (at_b) at_b.key() = a;
+      wanted.insert(std::move(at_a));
+      wanted.insert(std::move(at_b));
+    }
+  }
+  std::vector<std::int64_t> out(count);
+  for (const auto& [from, place] : wanted)
+    out[place] = static_cast<std::int64_t>(from);
+  return out;
+}
+
+/// What elements of the items take, as long as their factors or data are not in memory.
+struct TakenValues {
+  Engine& engine;
+  std::map<std::int64_t, std::vector<Taking>> by_parameter = {}, by_pick = {};
+  std::map<std::int64_t, std::int64_t> before = {};  // by parameter: rows of the items that were there before
+  std::vector<std::int64_t> order = {};
+};
+
+/// In the order of elements.
+std::span<const Taking> taken_in(std::vector<Taking>& all, std::int64_t begin, std::int64_t end) {
+  if (!std::ranges::is_sorted(all, {}, &Taking::at)) std::ranges::sort(all, {}, &Taking::at);
+  return {std::ranges::lower_bound(all, begin, {}, &Taking::at), std::ranges::lower_bound(all, end, {}, &Taking::at)};
+}
+
+bool put_run(void* context, const machine::Machine& m, ItemRange run, ItemRange which) {
+  auto& taken = *static_cast<TakenValues*>(context);
+  for (auto& [parameter, all] : taken.by_parameter) {
+    const machine::ParameterRow& row = m.model->parameters[parameter];
+    const machine::BufferRow& buffer = m.model->buffers[row.buffer];
+    const machine::Extent rows = m.model->axes[buffer.first_axis];
+    const std::size_t width =
+        row.chain ? static_cast<std::size_t>(m.view().extent(m.model->axes[buffer.first_axis + buffer.axes - 1])) : 1;
+    const std::int64_t per_row = static_cast<std::int64_t>(machine::row_width(m, row.buffer) / width);
+    const std::span<double> factors = machine::factors_of(m, 0, run, row.buffer);
+    std::vector<std::int32_t> values(factors.size() / width, -1);
+    std::int64_t& before = taken.before[parameter];
+    if (which.begin == 0) before = 0;
+    const std::int64_t first = before * per_row, past = first + std::ssize(values);
+    before += machine::row_of(m, rows, run.end) - machine::row_of(m, rows, run.begin);
+    for (const Taking& t : taken_in(all, first, past))
+      values[static_cast<std::size_t>(t.at - first)] = t.value;
+    if (!values.empty()) machine::put_values(row, factors, values, m.whole().length(row.buffer));
+  }
+  for (auto& [pick, all] : taken.by_pick) {
+    const machine::PickRow& row = m.model->picks[pick];
+    taken.engine.resize(row.buffer, static_cast<std::size_t>(run.end));
+    const std::span<std::int64_t> values = taken.engine.integers(row.buffer);
+    std::ranges::fill(values, -1);
+    for (const Taking& t : taken_in(all, which.begin, which.end))
+      values[static_cast<std::size_t>(t.at - which.begin)] = t.value;
+  }
+  return !taken.by_parameter.empty();
 }
 
 void take_value(void* context, std::int64_t parameter, std::size_t element, std::int64_t value) {
+  static_cast<TakenValues*>(context)->by_parameter[parameter].push_back(
+      {static_cast<std::int64_t>(element), static_cast<std::int32_t>(value)});
+}
+
+void take_item(void* context, std::int64_t pick, std::int64_t item, std::int64_t value) {
+  static_cast<TakenValues*>(context)->by_pick[pick].push_back({item, static_cast<std::int32_t>(value)});
+}
+
+const std::int64_t* first_in_order(void* context, std::size_t n, std::size_t count, Rng& rng) {
   auto& taken = *static_cast<TakenValues*>(context);
-  std::vector<std::int32_t>& values = taken.values[parameter];
-  if (values.empty()) {
-    const machine::ParameterRow& row = taken.view.model.parameters[parameter];
-    const machine::BufferRow& buffer = taken.view.model.buffers[row.buffer];
-    const auto width = row.chain ? taken.view.extent(taken.view.model.axes[buffer.first_axis + buffer.axes - 1]) : 1;
-    values.assign(taken.view.length(row.buffer) / static_cast<std::size_t>(width), -1);
-  }
-  values[element] = static_cast<std::int32_t>(value);
+  taken.order = first_of_shuffle(rng, n, count);
+  return taken.order.data();
 }
 
 /// Room for the picks as long as a start needs them.
@@ -109,13 +177,13 @@ std::string_view name_of(StartKind kind) {
 std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
   e.forget_parts();
   const Picks picks(e);
-  const machine::View view = e.machine().view();
+  const machine::Machine& m = e.machine();
   Clustering clustering{e, {}};
-  TakenValues values{view};
+  TakenValues values{e};
   const machine::Clusters clusters{&clustering, of_parameter, of_step};
-  const machine::Taken taken{&values, take_value, put_run};
-  std::vector<std::int64_t> order(machine::order_length(view));
-  return machine::start(e.machine(), {kind, &clusters, order.data(), e.machine().window ? &taken : nullptr}, rng);
+  const machine::Taken taken{&values, take_value, take_item, first_in_order, put_run};
+  std::vector<std::int64_t> order(m.supply ? 0 : machine::order_length(m.view()));
+  return machine::start(m, {kind, &clusters, order.data(), m.keeps_items() ? nullptr : &taken}, rng);
 }
 
 void restart_at(Engine& engine, StartKind kind) {

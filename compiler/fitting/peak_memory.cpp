@@ -1,0 +1,38 @@
+#include "compiler/fitting/peak_memory.h"
+
+#include <sys/resource.h>
+
+namespace lehr {
+namespace {
+
+constexpr double kNumber = 8;
+/// Of the numbers of an item: text of up to two numbers' size, what a reader makes of it, what is bound, buffers that
+/// grow by a quarter.
+constexpr double kCopies = 8;
+/// Of the parameters and sums: a state that is kept, arrays that are written, their bytes in a file.
+constexpr double kWritten = 4;
+constexpr double kElse = 24e6;  // stacks, caches of the allocator, tables of the terminal
+
+double had_by_now() {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return 1024 * static_cast<double>(usage.ru_maxrss);
+}
+
+}  // namespace
+
+double peak_memory(const Engine& engine, std::int64_t items_at_a_time, std::size_t threads) {
+  const machine::Model& m = engine.model();
+  double an_item = 0, sums = 0, factors = 0;
+  for (std::int64_t b = 0; b < m.buffer_count; ++b) {
+    const double length = static_cast<double>(engine.machine().whole().length(b));
+    if (engine.is_elsewhere(b)) an_item += length / static_cast<double>(engine.items());
+    else if (m.buffers[b].role == machine::Role::statistic) sums += length;
+    else if (m.buffers[b].role == machine::Role::factor) factors += length;
+  }
+  return had_by_now() + kElse +
+         kNumber * (kCopies * an_item * static_cast<double>(items_at_a_time) +
+                    sums * (static_cast<double>(threads) + kWritten) + kWritten * factors);
+}
+
+}  // namespace lehr

@@ -1,0 +1,309 @@
+#include "compiler/fitting/streamed_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/model/walk.h"
+#include "runtime/files/text.h"
+#include "runtime/files/zip.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+using machine::ItemRange;
+
+/// Numbers that are read at a time when everything is read.
+constexpr double kPart = 1 << 16;
+constexpr std::int64_t kFirst = 64, kMostItems = 4096;
+
+Error refused(std::string why, std::vector<std::string> notes = {}) {
+  return {ExitCode::data, option("stream"), std::move(why), std::move(notes)};
+}
+
+bool is_on(const Model& m, const std::vector<PlateId>& axes, PlateId plate) {
+  return std::ranges::any_of(axes, [&](PlateId p) {
+    for (std::optional<PlateId> at = m[p].set; at;
+         at = m[*at].parent ? std::optional(m[*m[*at].parent].set) : std::nullopt)
+      if (*at == plate) return true;
+    return false;
+  });
+}
+
+struct ArrayOfModel {
+  const std::string& name;
+  const std::vector<PlateId>& axes;
+  std::optional<GivenId> given;
+  std::optional<VariableId> variable;
+};
+
+std::vector<ArrayOfModel> arrays_of_model(const Model& m) {
+  std::vector<ArrayOfModel> out;
+  for (std::size_t k = 0; k < m.givens.size(); ++k)
+    out.push_back({m.givens[k].name, m.givens[k].axes, GivenId(k), std::nullopt});
+  for (std::size_t k = 0; k < m.variables.size(); ++k)
+    if (m.variables[k].observed) out.push_back({m.variables[k].name, m.variables[k].axes, std::nullopt, VariableId(k)});
+  return out;
+}
+
+std::optional<PlateId> plate_of_items(const Analysed& a) {
+  for (const schedule::Step& step : a.schedule.steps)
+    if (const auto* stage = std::get_if<schedule::ItemStage>(&step)) return a.model[stage->item].set;
+  return std::nullopt;
+}
+
+std::string digest_after(const std::string& before, const std::vector<double>& values) {
+  const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  return fmt::format("{:08x}", checksum(fmt::format("{}{:08x}", before, checksum(bytes))));
+}
+
+}  // namespace
+
+bool StreamedData::is_known(const std::string& array) const {
+  return std::ranges::any_of(model_.plates, [&](const Plate& p) { return p.name == array; }) ||
+         std::ranges::any_of(arrays_of_model(model_), [&](const ArrayOfModel& a) { return a.name == array; });
+}
+
+bool StreamedData::lies_on_items(const std::string& array) const {
+  bool out = false;
+  for (const Plate& p : model_.plates)  // the lengths of its rows
+    out = out || (p.name == array && p.parent && is_on(model_, {*p.parent}, plate_));
+  for (const ArrayOfModel& a : arrays_of_model(model_))
+    out = out || (a.name == array && is_on(model_, a.axes, plate_));
+  return out;
+}
+
+std::optional<Error> StreamedData::add_rows(const RowBinding& rows, const std::string& binding) {
+  const RowRange first{0, std::min<std::int64_t>(1, rows.rows())}, all{0, rows.rows()};
+  Result<Dataset> part = rows.read({&first, 1});
+  if (!part) return part.error();
+  const auto on_items = [&](const auto& a) { return lies_on_items(a.first); };
+  if (std::ranges::none_of(*part, [&](const auto& a) { return is_known(a.first); })) return std::nullopt;
+  const bool streamed = std::ranges::any_of(*part, on_items);
+  if (!streamed) part = rows.read({&all, 1});
+  if (!part) return part.error();
+  for (auto& [name, array] : *part) {
+    if (seen_.contains(name) || rest_.contains(name))
+      return data_error(option("data") + " " + binding, fmt::format("'{}' is given twice", printable(name)));
+    if (streamed) seen_[name];
+    else rest_.emplace(name, std::move(array));
+  }
+  if (!streamed) return std::nullopt;
+  if (items_ > 0 && rows.rows() != items_)
+    return refused(fmt::format("{} has {} rows, and {} has {}: what is read in pieces has a row for every '{}'",
+                               files_[0].path(), items_, rows.path(), rows.rows(), model_[plate_].name));
+  items_ = rows.rows();
+  files_.push_back(rows);
+  return std::nullopt;
+}
+
+std::optional<Error> StreamedData::open_bindings(const std::vector<std::string>& bindings) {
+  for (const std::string& text : bindings) {
+    Result<std::vector<RowBinding>> rows = RowBinding::open(text);
+    if (!rows) return rows.error();
+    for (const RowBinding& r : *rows)
+      if (std::optional<Error> e = add_rows(r, text)) return e;
+    if (!rows->empty()) continue;
+    Result<Dataset> whole = read_binding(text);
+    if (!whole) return whole.error();
+    for (auto& [name, array] : *whole) {
+      if (lies_on_items(name))
+        return refused(fmt::format("{} cannot be read in pieces", array.source),
+                       {"LDA-C, CSV, TSV, NPY and NPZ can, if they are not compressed"});
+      if (!rest_.emplace(name, std::move(array)).second)
+        return data_error(option("data") + " " + text, fmt::format("'{}' is given twice", printable(name)));
+    }
+  }
+  if (files_.empty())
+    return refused(fmt::format("no data lie on '{}', whose elements would be read in pieces", model_[plate_].name));
+  return std::nullopt;
+}
+
+Result<Dataset> StreamedData::arrays_of(std::span<const ItemRange> runs) const {
+  std::vector<RowRange> rows;
+  for (const ItemRange& run : runs)
+    rows.push_back({run.begin, run.end});
+  Dataset out;
+  for (const RowBinding& file : files_) {
+    Result<Dataset> part = file.read(rows);
+    if (!part) return part.error();
+    out.merge(*part);
+  }
+  return out;
+}
+
+Result<BoundData> StreamedData::bind_part(Dataset arrays, std::int64_t first) const {
+  for (auto& [name, array] : arrays) {
+    const auto seen = seen_.find(name);
+    if (seen != seen_.end()) array.largest = seen->second.largest;
+    const auto levels = levels_.find(name);
+    if (levels == levels_.end()) continue;
+    for (double& x : array.values) {
+      if (std::isnan(x)) continue;
+      const std::string& text = array.levels[static_cast<std::size_t>(x)];
+      x = static_cast<double>(std::ranges::lower_bound(levels->second, text) - levels->second.begin());
+    }
+    array.levels = levels->second;
+  }
+  for (const auto& [name, array] : rest_)
+    arrays.emplace(name, array);
+  Settings settings = settings_;
+  settings.first = first;
+  return lehr::bind(model_, std::move(arrays), settings);
+}
+
+std::optional<Error> StreamedData::note(const Dataset& arrays) {
+  for (const auto& [name, array] : arrays) {
+    Seen& seen = seen_[name];
+    seen.levels.insert(array.levels.begin(), array.levels.end());
+    const auto is_number = [](double x) { return !std::isnan(x); };
+    if (array.levels.empty()) seen.numbers = seen.numbers || std::ranges::any_of(array.values, is_number);
+    if (seen.numbers && !seen.levels.empty())
+      return data_error(array.source,
+                        fmt::format("there are numbers in it, and text ('{}', ...)", printable(*seen.levels.begin())));
+    if (array.levels.empty())
+      for (const double x : array.values)
+        if (x > seen.largest) seen.largest = x;
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> StreamedData::check(const BoundData& part) {
+  if (std::ranges::count(part.clamped, true) > 0)
+    return refused("some of the values of a variable are missing, and it is latent there",
+                   {"items with gaps in variables that others depend on are not read in pieces yet"});
+  const auto add = [&](Checked& to, const BoundArray& a, const std::vector<PlateId>& axes,
+                       const std::vector<PlateId>& event, bool real) {
+    digest_ = digest_after(digest_, a.values);
+    to.has_missing = to.has_missing || a.has_missing;
+    const std::size_t columns = real ? columns_of(model_, part, axes, event) : 1;
+    if (to.moments.columns() != columns) to.moments = RunningMoments(columns);
+    if (real) to.moments.add(a.values);
+  };
+  for (std::size_t k = 0; k < model_.givens.size(); ++k) {
+    const Given& g = model_.givens[k];
+    const bool real = (g.type == GivenType::real || g.type == GivenType::vector) && !g.constant;
+    if (is_on(model_, g.axes, plate_)) add(givens_[k], part.givens[k], g.axes, g.event, real);
+  }
+  for (std::size_t k = 0; k < model_.variables.size(); ++k) {
+    const Variable& v = model_.variables[k];
+    const bool real = v.support == math::Support::real || v.support == math::Support::vector;
+    if (v.observed && is_on(model_, v.axes, plate_)) add(observed_[k], part.observed[k], v.axes, v.event, real);
+  }
+  for (std::size_t k = 0; k < model_.plates.size(); ++k) {
+    const std::vector<std::int64_t>& rows = part.offsets[k];
+    if (!model_.plates[k].parent || !is_on(model_, {PlateId(k)}, plate_)) continue;
+    elements_[k] += part.sizes[k];
+    for (std::size_t r = 0; r + 1 < rows.size(); ++r)
+      longest_[k] = std::max(longest_[k], rows[r + 1] - rows[r]);
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> StreamedData::survey() {
+  std::int64_t most = kFirst;
+  double numbers = 0;
+  for (std::int64_t begin = 0; begin < items_;) {
+    const ItemRange run{begin, std::min(items_, begin + most)};
+    Result<Dataset> arrays = arrays_of({&run, 1});
+    if (!arrays) return arrays.error();
+    if (std::optional<Error> e = note(*arrays)) return e;
+    for (const auto& [name, array] : *arrays)
+      numbers += static_cast<double>(array.values.size() + array.multiplicity.size());
+    Settings settings = settings_;
+    for (const auto& [name, array] : rest_)
+      arrays->emplace(name, array);
+    settings.first = begin;
+    Result<BoundData> part = lehr::bind(model_, std::move(*arrays), settings);
+    if (!part) return part.error();
+    if (std::optional<Error> e = check(*part)) return e;
+    begin = run.end;
+    const double an_item = std::max(1.0, numbers / static_cast<double>(begin));
+    most = std::clamp<std::int64_t>(static_cast<std::int64_t>(kPart / an_item), 1, kMostItems);
+  }
+  numbers_per_item_ = numbers / static_cast<double>(items_);
+  for (const auto& [name, seen] : seen_)
+    if (!seen.levels.empty()) levels_[name].assign(seen.levels.begin(), seen.levels.end());
+  return far_column();
+}
+
+std::optional<Error> StreamedData::far_column() const {
+  const auto far = [&](const std::string& name, const RunningMoments& found) -> std::optional<Error> {
+    const ColumnMoments m = found.moments();
+    for (std::size_t k = 0; k < m.mean.size(); ++k) {
+      if (!(std::abs(m.mean[k]) > kFar * m.sd[k]) || !(m.sd[k] > 0)) continue;
+      const std::string column = m.mean.size() == 1 ? name : fmt::format("{}[{}]", name, k);
+      return refused(describe({column, m.mean[k], m.sd[k]}), {"only data in memory are told from a reference"});
+    }
+    return std::nullopt;
+  };
+  for (std::size_t k = 0; k < model_.givens.size(); ++k)
+    if (auto e = far(model_.givens[k].name, givens_[k].moments)) return e;
+  for (std::size_t k = 0; k < model_.variables.size(); ++k)
+    if (auto e = far(model_.variables[k].name, observed_[k].moments)) return e;
+  return std::nullopt;
+}
+
+std::optional<Error> StreamedData::make_whole() {
+  const ItemRange first{0, std::min<std::int64_t>(items_, kFirst)};
+  Result<Dataset> arrays = arrays_of({&first, 1});
+  if (!arrays) return arrays.error();
+  Result<BoundData> part = bind_part(std::move(*arrays), 0);
+  if (!part) return part.error();
+  whole_ = std::move(*part);
+  for (std::size_t k = 0; k < model_.plates.size(); ++k) {
+    const PlateId set = model_.plates[k].set;
+    if (set == plate_) whole_.sizes[k] = items_;
+    else if (is_on(model_, {set}, plate_)) whole_.sizes[k] = elements_[set.index()];
+    if (!whole_.offsets[k].empty() && is_on(model_, {set}, plate_)) whole_.offsets[k] = {0, longest_[set.index()]};
+  }
+  for (const ArrayOfModel& a : arrays_of_model(model_)) {
+    if (!is_on(model_, a.axes, plate_)) continue;
+    if (a.given) whole_.givens[a.given->index()] = {{}, givens_[a.given->index()].has_missing};
+    else whole_.observed[a.variable->index()] = {{}, observed_[a.variable->index()].has_missing};
+  }
+  whole_.elsewhere = digest_;
+  return std::nullopt;
+}
+
+Result<std::shared_ptr<const StreamedData>> StreamedData::open(const Analysed& analysed,
+                                                               const std::vector<std::string>& bindings,
+                                                               const Settings& settings) {
+  const Model& m = analysed.model;
+  const std::optional<PlateId> plate = plate_of_items(analysed);
+  if (!plate) return refused("the model has no variables of single items: there is nothing to be read in pieces");
+  const std::string& name = m[*plate].name;
+  for (const Expr& e : m.exprs)
+    if (const auto* size = std::get_if<SizeOf>(&e.node); size && m[size->plate].set == *plate)
+      return refused(fmt::format("size({}) is in the way: items are read as if there were no others", name));
+  std::shared_ptr<StreamedData> out(new StreamedData(m));
+  out->plate_ = *plate;
+  out->settings_ = settings;
+  out->settings_.part_of = plate;
+  out->settings_.sizes.erase(name);
+  out->settings_.labels.erase(name);
+  out->givens_.resize(m.givens.size());
+  out->observed_.resize(m.variables.size());
+  out->elements_.resize(m.plates.size());
+  out->longest_.resize(m.plates.size());
+  if (std::optional<Error> e = out->open_bindings(bindings)) return *e;
+  if (const auto told = settings.sizes.find(name); told != settings.sizes.end() && told->second != out->items_)
+    return refused(fmt::format("plate '{}' has {} elements in {}, but {} in {}", name, out->items_,
+                               out->files_[0].path(), told->second, option("sizes")));
+  if (std::optional<Error> e = out->survey()) return *e;
+  if (std::optional<Error> e = out->make_whole()) return *e;
+  return std::shared_ptr<const StreamedData>(std::move(out));
+}
+
+BoundData StreamedData::read(std::span<const ItemRange> runs) const {
+  Result<Dataset> arrays = arrays_of(runs);
+  if (!arrays) throw Unreadable(arrays.error());
+  Result<BoundData> part = bind_part(std::move(*arrays), runs[0].begin);
+  if (!part) throw Unreadable(part.error());
+  return std::move(*part);
+}
+
+}  // namespace lehr

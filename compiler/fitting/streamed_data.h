@@ -1,0 +1,88 @@
+// Data that stay in their files: items are read and bound when they are worked on. What is read of some items is bound
+// as if there were no others, so that names, shapes, multiplicities and checks are those of data in memory.
+#pragma once
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "compiler/evaluate/far_columns.h"
+#include "compiler/model/bind.h"
+#include "compiler/pipeline.h"
+#include "runtime/files/rows.h"
+#include "runtime/machine/machine.h"
+
+namespace lehr {
+
+/// Items that could not be read, though they were there when the data were opened.
+struct Unreadable : std::runtime_error {
+  explicit Unreadable(Error e) : std::runtime_error(e.text), error(std::move(e)) {}
+  Error error;
+};
+
+class StreamedData {
+ public:
+  /// Reads everything once, a part at a time: sizes, largest values and labels are then known, and every value has
+  /// been checked. `analysed` is of a model of which nothing is missing. An error says what keeps the data from being
+  /// read in pieces.
+  static Result<std::shared_ptr<const StreamedData>> open(const Analysed& analysed,
+                                                          const std::vector<std::string>& bindings,
+                                                          const Settings& settings);
+
+  /// The plate whose elements are read a few at a time.
+  model::PlateId plate() const { return plate_; }
+  std::int64_t items() const { return items_; }
+  /// Numbers that the data of an item are on average, all arrays together.
+  double numbers_per_item() const { return numbers_per_item_; }
+  /// Sizes of all, and what does not lie on the items. Arrays over the items are empty; a nested plate has the offsets
+  /// of its longest row alone.
+  const BoundData& whole() const { return whole_; }
+  /// The data of these items, as if there were no others. Throws Unreadable.
+  BoundData read(std::span<const machine::ItemRange> runs) const;
+
+ private:
+  /// What is known of an array by its parts.
+  struct Seen {
+    double largest = -1;
+    std::set<std::string> levels;
+    bool numbers = false;
+  };
+  /// The same of an array of the model.
+  struct Checked {
+    RunningMoments moments;
+    bool has_missing = false;
+  };
+
+  explicit StreamedData(model::Model model) : model_(std::move(model)) {}
+
+  std::optional<Error> open_bindings(const std::vector<std::string>& bindings);
+  std::optional<Error> add_rows(const RowBinding& rows, const std::string& binding);
+  bool lies_on_items(const std::string& array) const;
+  bool is_known(const std::string& array) const;
+  std::optional<Error> survey();
+  std::optional<Error> note(const Dataset& arrays);
+  std::optional<Error> check(const BoundData& part);
+  std::optional<Error> far_column() const;
+  std::optional<Error> make_whole();
+  Result<Dataset> arrays_of(std::span<const machine::ItemRange> runs) const;
+  Result<BoundData> bind_part(Dataset arrays, std::int64_t first) const;
+
+  model::Model model_;
+  model::PlateId plate_;
+  Settings settings_;  // of a part
+  std::vector<RowBinding> files_;
+  Dataset rest_;  // what does not lie on the items
+  std::map<std::string, Seen> seen_;
+  std::map<std::string, std::vector<std::string>> levels_;  // of text, by array
+  std::vector<Checked> givens_, observed_;
+  std::vector<std::int64_t> elements_, longest_;  // by PlateId: of all rows of a nested plate, of the longest one
+  std::string digest_;
+  std::int64_t items_ = 0;
+  double numbers_per_item_ = 0;
+  BoundData whole_;
+};
+
+}  // namespace lehr

@@ -1,0 +1,48 @@
+#include "runtime/files/file_bytes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/files/text.h"
+
+namespace lehr {
+
+Result<FileBytes> FileBytes::open(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return data_error(path, fmt::format("cannot read: {}", std::strerror(errno)));
+  struct stat about = {};
+  FileBytes out(path, file, 0);
+  if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+    return data_error(path, "cannot be read in pieces: it is not a regular file",
+                      {"write it to a file, or leave out " + option("stream")});
+  out.size_ = static_cast<std::uint64_t>(about.st_size);
+  return out;
+}
+
+FileBytes::FileBytes(FileBytes&& other) noexcept
+    : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)), size_(other.size_) {}
+
+FileBytes::~FileBytes() {
+  if (file_ >= 0) ::close(file_);
+}
+
+std::optional<Error> FileBytes::read(std::uint64_t at, std::uint64_t count, std::string& to) const {
+  to.resize(count);
+  for (std::uint64_t done = 0; done < count;) {
+    const ssize_t got = ::pread(file_, to.data() + done, count - done, static_cast<off_t>(at + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return data_error(path_, fmt::format("cannot read: {}", std::strerror(errno)));
+    if (got == 0) return data_error(path_, "the file has become shorter while it was read");
+    done += static_cast<std::uint64_t>(got);
+  }
+  return std::nullopt;
+}
+
+}  // namespace lehr

@@ -1,0 +1,171 @@
+// Rows that are lines. Every few rows have their place noted down, twice as many apart whenever there are too many.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "runtime/files/file_bytes.h"
+#include "runtime/files/rows.h"
+#include "runtime/files/text.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kMostPlaces = 65536;
+constexpr std::size_t kChunk = std::size_t{1} << 20;
+
+struct Place {
+  std::uint64_t byte = 0;
+  std::int64_t line = 0;  // lines before it
+};
+
+/// Finds the rows in the bytes of a file, one after another. A line break inside quotes of a table ends no row.
+class RowScan {
+ public:
+  explicit RowScan(bool quotes) : quotes_(quotes) {}
+
+  /// Whether the byte is the last one of a row. Blank lines belong to the row after them.
+  bool ends_row(char c) {
+    if (quotes_ && c == '"') quoted_ = !quoted_;
+    if (c == '\n') ++lines_;
+    if (c != '\n' || quoted_) {
+      some_ = some_ || (c != ' ' && c != '\t' && c != '\r' && c != '\n');
+      return false;
+    }
+    return std::exchange(some_, false);
+  }
+  /// Whether there was anything since the last row.
+  bool some() const { return some_; }
+  bool quoted() const { return quoted_; }
+  std::int64_t lines() const { return lines_; }
+
+ private:
+  bool quotes_, quoted_ = false, some_ = false;
+  std::int64_t lines_ = 0;
+};
+
+class LineRows : public RowFile {
+ public:
+  LineRows(FileBytes bytes, bool header) : bytes_(std::move(bytes)), header_(header) {}
+
+  std::optional<Error> scan();
+
+  std::int64_t rows() const override { return rows_; }
+  std::int64_t lines_before(std::int64_t row) const override {
+    const Result<Place> at = find(row);
+    return at ? at->line - header_lines_ : 0;
+  }
+  Result<std::string> excerpt(std::span<const RowRange> runs) const override;
+
+ private:
+  Result<Place> find(std::int64_t row) const;
+  /// Rows from a place on; where they end.
+  template <class Take>
+  Result<Place> pass(Place from, std::int64_t rows, const Take& take) const;
+  void note(std::int64_t row, Place at);
+
+  FileBytes bytes_;
+  bool header_;
+  std::string header_text_;
+  std::int64_t header_lines_ = 0, rows_ = 0, apart_ = 1;
+  std::vector<Place> places_;  // of rows 0, apart_, 2 apart_, ...
+};
+
+void LineRows::note(std::int64_t row, Place at) {
+  if (row % apart_ != 0) return;
+  places_.push_back(at);
+  if (places_.size() < kMostPlaces) return;
+  for (std::size_t k = 0; 2 * k < places_.size(); ++k)
+    places_[k] = places_[2 * k];
+  places_.resize((places_.size() + 1) / 2);
+  apart_ *= 2;
+}
+
+std::optional<Error> LineRows::scan() {
+  RowScan scan(header_);
+  std::string chunk;
+  std::int64_t row = header_ ? -1 : 0;
+  Place begin;
+  for (std::uint64_t at = 0; at < bytes_.size(); at += chunk.size()) {
+    if (std::optional<Error> e = bytes_.read(at, std::min<std::uint64_t>(kChunk, bytes_.size() - at), chunk)) return e;
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      if (!scan.ends_row(chunk[i])) continue;
+      if (row >= 0) note(row, begin);
+      begin = {at + i + 1, scan.lines()};
+      if (row++ < 0) header_lines_ = scan.lines();
+      if (row == 0 && header_) {
+        if (std::optional<Error> e = bytes_.read(0, begin.byte, header_text_)) return e;
+      }
+    }
+  }
+  if (scan.quoted())
+    return data_error(bytes_.path(), "a quote is never closed", {"a quote inside a quoted field is written twice"});
+  if (scan.some() && row >= 0) note(row++, begin);
+  rows_ = std::max<std::int64_t>(row, 0);
+  if (rows_ == 0) return data_error(bytes_.path(), header_ ? "the file has no rows" : "the file is empty");
+  return std::nullopt;
+}
+
+template <class Take>
+Result<Place> LineRows::pass(Place from, std::int64_t rows, const Take& take) const {
+  RowScan scan(header_);
+  std::string chunk;
+  const std::uint64_t a_row = bytes_.size() / static_cast<std::uint64_t>(rows_) + 1;
+  std::uint64_t at = from.byte;
+  while (rows > 0 && at < bytes_.size()) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(kChunk, 2 * a_row * static_cast<std::uint64_t>(rows) + 256);
+    if (std::optional<Error> e = bytes_.read(at, std::min(wanted, bytes_.size() - at), chunk)) return *e;
+    std::size_t used = 0;
+    while (used < chunk.size() && rows > 0) {
+      // Nothing but line breaks and quotes matters.
+      if (scan.ends_row(chunk[used++])) --rows;
+    }
+    take(std::string_view(chunk).substr(0, used));
+    at += used;
+  }
+  return Place{at, from.line + scan.lines()};
+}
+
+Result<Place> LineRows::find(std::int64_t row) const {
+  const Place near = places_[static_cast<std::size_t>(row / apart_)];
+  return pass(near, row % apart_, [](std::string_view) {});
+}
+
+Result<std::string> LineRows::excerpt(std::span<const RowRange> runs) const {
+  std::string out = header_text_;
+  Place at;
+  std::int64_t here = -1;
+  for (const RowRange& run : runs) {
+    if (here >= 0 && run.begin >= here && run.begin - here < apart_) {
+      const Result<Place> next = pass(at, run.begin - here, [](std::string_view) {});
+      if (!next) return next.error();
+      at = *next;
+    } else {
+      const Result<Place> found = find(run.begin);
+      if (!found) return found.error();
+      at = *found;
+    }
+    const Result<Place> end = pass(at, run.end - run.begin, [&](std::string_view text) { out += text; });
+    if (!end) return end.error();
+    if (!out.ends_with('\n')) out += '\n';
+    at = *end;
+    here = run.end;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RowFile>> open_lines(const std::string& path, bool header) {
+  Result<FileBytes> bytes = FileBytes::open(path);
+  if (!bytes) return bytes.error();
+  auto out = std::make_unique<LineRows>(std::move(*bytes), header);
+  if (std::optional<Error> e = out->scan()) return *e;
+  return std::unique_ptr<RowFile>(std::move(out));
+}
+
+}  // namespace lehr

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Fits with --stream, which read items from their files when they work on them: the bytes of fits with all data in memory, from
+every format that is read in pieces; memory that does not grow with the data; what is refused, and how.
+
+usage: stream_test.py LEHR
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+LEHR = os.path.abspath(sys.argv[1])
+R = np.random.default_rng(11)
+N = 1500
+ROBUST = """model robust {
+  plate n;
+  plate d;
+  data middle : vector over d;
+  data x[n] : vector over d;
+  tau          ~ Gamma(shape = 1, rate = 1);
+  w            ~ MvNormal(mean = middle, precision = 1) over d;
+  scale[n]     ~ Gamma(shape = 2, rate = 2);
+  observe y[n] ~ Normal(mean = dot(w, x[n]), precision = tau * scale[n]);
+}
+"""
+SEQUENCES = """model sequences {
+  plate seq;
+  plate t in seq ordered;
+  plate state = 3;
+  plate symbol;
+  start          ~ Dirichlet(concentration = 1) over state;
+  move[state]    ~ Dirichlet(concentration = 1) over state;
+  emit[state]    ~ Dirichlet(concentration = 1) over symbol;
+  z[seq, t]      ~ Categorical(move[z[seq, t-1]]) start Categorical(start);
+  observe x[seq, t] ~ Categorical(emit[z[seq, t]]);
+}
+"""
+KINDS = """model kinds {
+  plate n;
+  plate k = 2;
+  plate kind;
+  pi            ~ Dirichlet(concentration = 1) over k;
+  p[k]          ~ Dirichlet(concentration = 1) over kind;
+  mu[k]         ~ Normal(mean = 0, precision = 1);
+  z[n]          ~ Categorical(pi);
+  observe c[n]  ~ Categorical(p[z[n]]);
+  observe y[n]  ~ Normal(mean = mu[z[n]], precision = 1);
+}
+"""
+
+
+def run(folder, model, data, *options, stream=True, expect=0, limit=None):
+    out = os.path.join(folder, "streamed" if stream else "whole")
+    command = [LEHR, "fit", model, "--out", out, "--quiet", "--method", "svi", "--batch-size", "64", *options]
+    for d in data:
+        command += ["--data", d]
+    done = subprocess.run(command + ["--stream"] * stream, capture_output=True, text=True)
+    assert done.returncode == expect, (command, done.returncode, done.stderr)
+    if expect != 0:
+        return done.stderr
+    with open(os.path.join(out, "posterior.npz"), "rb") as f:
+        posterior = f.read()
+    with open(os.path.join(out, "trace.csv")) as f:
+        rows = [line.split(",") for line in f.read().splitlines()]
+    return posterior, [row[rows[0].index("elbo")] for row in rows[1:]]
+
+
+def same(folder, name, model, data, *options):
+    whole, streamed = run(folder, model, data, *options, stream=False), run(folder, model, data, *options)
+    assert whole[0] == streamed[0], (name, "posterior.npz")
+    far = max(abs(float(a) - float(b)) / (1 + abs(float(a))) for a, b in zip(whole[1], streamed[1]))
+    assert len(whole[1]) == len(streamed[1]) and far < 1e-12, (name, far)
+    print("ok", name, flush=True)
+
+
+def write(folder, name, text):
+    with open(os.path.join(folder, name), "w") as f:
+        f.write(text)
+    return os.path.join(folder, name)
+
+
+def documents(count):
+    lines = []
+    for _ in range(count):
+        words, copies = np.unique(R.integers(40, size=R.integers(0, 30)) + 60 * R.integers(2), return_counts=True)
+        lines.append(" ".join([str(len(words))] + [f"{w}:{c}" for w, c in zip(words, copies)]))
+    return lines
+
+
+def points(folder):
+    x = R.normal(size=(N, 2)) + 4 * R.normal(size=(3, 2))[R.integers(3, size=N)]
+    np.save(os.path.join(folder, "x.npy"), x)
+    np.save(os.path.join(folder, "x32.npy"), x.astype(">f4"))
+    np.savez(os.path.join(folder, "x.npz"), x=x)
+    np.savez_compressed(os.path.join(folder, "small.npz"), x=x)
+    gaps = [["NA" if R.random() < 0.05 else repr(v) for v in row] for row in x.tolist()]
+    write(folder, "x.csv", "a,b\n" + "\n".join(",".join(row) for row in gaps) + "\n")
+    return x
+
+
+def formats(folder):
+    points(folder)
+    gmm, rest = "models/gmm_diagonal.lehr", ["--epochs", "2", "--elbo-every", "20"]
+    for data in ("x=x.npy", "x=x32.npy", "x=x.npz:x", "x.npz", "x=x.csv:a,b"):
+        name, _, file = data.rpartition("=")
+        same(folder, "points of " + data, gmm, [f"{name}={folder}/{file}" if name else f"{folder}/{file}"], *rest)
+    corpus = write(folder, "w.ldac", "\n".join(documents(700)) + "\n\n")
+    for start in ("seeds", "flat"):
+        same(folder, f"documents, {start}", "models/lda.lehr", [f"w={corpus}"], "--set", "K=4", "--epochs", "2", "--init", start)
+    same(folder, "items drawn with replacement", "models/lda.lehr", [f"w={corpus}"], "--set", "K=4", "--epochs", "1",
+         "--replacement", "--adaptive", "--threads", "3")
+
+
+def models(folder):
+    x = R.normal(size=(N, 3))
+    np.save(os.path.join(folder, "regressors.npy"), x)
+    np.save(os.path.join(folder, "y.npy"), x @ [1, -2, 0.5] + R.standard_t(3, size=N))
+    middle = write(folder, "middle.json", '{"middle": [0, 0, 0]}')
+    same(folder, "a scale for every item", write(folder, "robust.lehr", ROBUST),
+         [f"x={folder}/regressors.npy", f"y={folder}/y.npy", middle], "--epochs", "2")
+    np.save(os.path.join(folder, "s.npy"), R.integers(5, size=(300, 12)))
+    same(folder, "sequences", write(folder, "sequences.lehr", SEQUENCES), [f"x={folder}/s.npy"], "--epochs", "3")
+    rows = [f'"{c} ""x"", y",{v}' for c, v in zip(np.array(["oak", "ash", "elm"])[R.integers(3, size=N)], R.normal(size=N))]
+    table = write(folder, "kinds.csv", "c,y\n" + "\n".join(rows) + "\n")
+    same(folder, "text", write(folder, "kinds.lehr", KINDS), [table], "--epochs", "2")
+
+
+def peak(folder, corpus, *options):
+    """Peak memory of a fit in MiB, and what it said that would be."""
+    script = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
+              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+    done = subprocess.run([sys.executable, "-c", script, LEHR, "fit", "models/lda.lehr", "--data", f"w={corpus}", "--set", "K=4",
+                           "--method", "svi", "--batch-size", "64", "--epochs", "0.1", "--threads", "2", "--out",
+                           os.path.join(folder, "peak"), *options], capture_output=True, text=True, check=True)
+    told = re.search(r"at most ([0-9.]+) MB", done.stderr)
+    return int(done.stdout) / 1024, float(told[1]) * 1e6 / 2**20 if told else None
+
+
+def memory(folder):
+    """Of fits of a corpus and of sixty of it."""
+    lines = "\n".join(documents(1000)) + "\n"
+    found = {}
+    for times in (1, 60):
+        corpus = write(folder, f"{times}.ldac", lines * times)
+        for options in ([], ["--stream"]):
+            peak(folder, corpus, *options)  # the code is compiled then
+            found[times, len(options)], told = peak(folder, corpus, *options)
+            assert not told or found[times, len(options)] < told, (found, told)
+    whole, streamed = (found[60, k] - found[1, k] for k in (0, 1))
+    assert whole > 20 and streamed < 0.15 * whole, found
+    print(f"ok memory: {found[1, 1]:.0f} MiB and {streamed:.1f} more for sixty times the data, which take {whole:.0f}", flush=True)
+
+
+def refusals(folder):
+    lines = documents(200)
+    bad = write(folder, "bad.ldac", "\n".join(lines[:150] + ["2 3:1"] + lines[150:]) + "\n")
+    lda, lines_of = "models/lda.lehr", ["--set", "K=3"]
+    assert f"{bad}:151" in run(folder, lda, [f"w={bad}"], *lines_of, expect=4)
+    table = np.abs(R.normal(size=(100, 2)))
+    table[77, 1] = np.inf
+    np.save(os.path.join(folder, "inf.npy"), table)
+    assert "x[77, 1] is inf" in run(folder, "models/gmm_diagonal.lehr", [f"x={folder}/inf.npy"], expect=4)
+    assert "compressed" in run(folder, "models/gmm_diagonal.lehr", [f"x={folder}/small.npz:x"], expect=4)
+    assert "cannot be read in pieces" in run(folder, lda, ["w=models/data/kos.ldac.gz"], expect=4)
+    np.save(os.path.join(folder, "far.npy"), 1e6 + R.normal(size=(100, 2)))
+    assert "subtract" in run(folder, "models/gmm_diagonal.lehr", [f"x={folder}/far.npy"], expect=4)
+    assert "--init" in run(folder, "models/gmm_diagonal.lehr", [f"x={folder}/x.npy"], "--init", "points", expect=2)
+    crossed = run(folder, "models/matrix_factorisation.lehr", ["models/data/ratings.csv"], expect=4)
+    assert "in pieces" in crossed, crossed
+    print("ok refusals", flush=True)
+
+
+with tempfile.TemporaryDirectory() as here:
+    formats(here)
+    models(here)
+    memory(here)
+    refusals(here)
