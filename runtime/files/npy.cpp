@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/npy_text.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/text.h"
 #include "runtime/files/zip.h"
@@ -130,6 +131,7 @@ struct Layout {
   std::uint64_t count = 0;
   const Type* type = nullptr;
   bool swapped = false;
+  std::optional<TextType> text = {};  // instead of `type`
 };
 
 /// From the first bytes of a file of `all` bytes.
@@ -153,10 +155,12 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
   out.swapped = descr.starts_with(std::endian::native == std::endian::big ? '<' : '>');
   out.type = std::find_if(std::begin(kTypes), std::end(kTypes),
                           [&](const Type& type) { return type.name == descr.substr(has_sign ? 1 : 0); });
-  if (out.type == std::end(kTypes))
-    return data_error(path, fmt::format("dtype '{}' is not numeric", printable(descr)),
-                      {"bool, integers and floats of 2, 4 and 8 bytes are read; convert with `array.astype(float)`"});
-  out.size = static_cast<std::size_t>(out.type->name[1] - '0');
+  out.text = text_type(descr.substr(has_sign ? 1 : 0), out.swapped);
+  if (out.type == std::end(kTypes) && !out.text)
+    return data_error(path, fmt::format("dtype '{}' is neither numeric nor text", printable(descr)),
+                      {"bool, integers and floats of 2, 4 and 8 bytes are read; convert with `array.astype(float)`, "
+                       "objects that are text with `array.astype(str)`"});
+  out.size = out.text ? out.text->size : static_cast<std::size_t>(out.type->name[1] - '0');
   const std::optional<std::uint64_t> count = count_of(header->shape);
   const std::uint64_t body = all - out.begin;
   if (!count || *count > body / out.size)
@@ -207,6 +211,7 @@ Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path) {
   const Result<Layout> layout = read_layout(bytes, bytes.size(), path);
   if (!layout) return layout.error();
   if (std::optional<Error> e = too_large(*layout, path)) return *e;
+  if (layout->text) return data_error(path, "the array is text, and must be numbers");
   NamedArray array;
   array.shape = layout->header.shape;
   array.integer = layout->type->name[0] != 'f';
@@ -247,7 +252,26 @@ std::string format_npy(const NamedArray& array) {
   return out;
 }
 
-Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::string& path) {
+Result<DataArray> npy_data(std::string_view bytes, const std::string& path) {
+  const Result<Layout> layout = read_layout(bytes, bytes.size(), path);
+  if (!layout || !layout->text) {
+    Result<NamedArray> array = parse_npy(bytes, path);
+    if (!array) return array.error();
+    return as_data(std::move(*array), path);
+  }
+  Result<DataArray> array = text_data(bytes.substr(layout->begin, layout->count * layout->size), *layout->text, path);
+  if (!array) return array;
+  array->shape = layout->header.shape;
+  if (layout->header.fortran && array->shape.size() > 1) array->values = row_major(array->values, array->shape);
+  return array;
+}
+
+namespace {
+
+/// The arrays of an archive; `parse` makes each of the bytes of its file.
+template <class Array>
+Result<std::vector<Array>> parse_members(std::string_view bytes, const std::string& path,
+                                         Result<Array> (*parse)(std::string_view, const std::string&)) {
   if (bytes.empty()) return data_error(path, "the file is empty");
   constexpr std::string_view kEnding = ".npy";
   const auto named = [&](std::string_view name) {
@@ -271,9 +295,9 @@ Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::str
   };
   Result<std::vector<ZipMember>> members = read_zip(bytes, path, filter);
   if (!members) return members.error();
-  std::vector<NamedArray> arrays;
+  std::vector<Array> arrays;
   for (ZipMember& member : *members) {
-    Result<NamedArray> array = parse_npy(member.bytes, named(member.name));
+    Result<Array> array = parse(member.bytes, named(member.name));
     if (!array) return array.error();
     array->name = member.name.substr(0, member.name.size() - kEnding.size());
     arrays.push_back(std::move(*array));
@@ -282,20 +306,21 @@ Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::str
   return arrays;
 }
 
-Result<DataArray> npy_data(std::string_view bytes, const std::string& path) {
-  Result<NamedArray> array = parse_npy(bytes, path);
-  if (!array) return array.error();
-  return as_data(std::move(*array), path);
+}  // namespace
+
+Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::string& path) {
+  return parse_members(bytes, path, &parse_npy);
 }
 
 Result<Dataset> npz_data(std::string_view bytes, const std::string& path) {
-  Result<std::vector<NamedArray>> members = parse_npz(bytes, path);
+  Result<std::vector<DataArray>> members = parse_members(bytes, path, &npy_data);
   if (!members) return members.error();
   if (members->empty()) return data_error(path, "the archive holds no arrays");
   Dataset dataset;
-  for (NamedArray& member : *members) {
+  for (DataArray& member : *members) {
     const std::string name = member.name;
-    dataset[name] = as_data(std::move(member), fmt::format("{}, '{}'", path, printable(name)));
+    member.source = fmt::format("{}, '{}'", path, printable(name));
+    dataset[name] = std::move(member);
   }
   return dataset;
 }

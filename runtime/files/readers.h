@@ -54,7 +54,7 @@ Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, cons
 Result<Dataset> parse_h5ad(std::string_view bytes, const std::string& path, const std::string& name,
                            const std::string& part);
 
-/// NumPy's arrays, as parse_npy and parse_npz (npy.h) read them.
+/// NumPy's arrays, as parse_npy and parse_npz (npy.h) read them, and those of text, as levels.
 Result<DataArray> npy_data(std::string_view bytes, const std::string& path);
 Result<Dataset> npz_data(std::string_view bytes, const std::string& path);
 
@@ -87,7 +87,7 @@ inline constexpr DataFormat kDataFormats[] = {
     {".svmlight", "w=file.svmlight", &parse_svmlight},
     {".h5", "file.h5, x=file.h5:group/array", &parse_hdf5},
     {".hdf5", "file.hdf5", &parse_hdf5},
-    {".h5ad", "w=file.h5ad, x=file.h5ad:layers/scaled,dense, z=file.h5ad:obs/cluster", &parse_h5ad},
+    {".h5ad", "w=file.h5ad, z=file.h5ad:obs/cluster", &parse_h5ad},
 };
 
 /// The forms of all bindings, for messages and help.

@@ -189,6 +189,17 @@ TEST_CASE("damaged NPY") {
        });
 }
 
+TEST_CASE("damaged text of NPY") {
+  const std::string header = "{'descr': '<U2', 'fortran_order': False, 'shape': (2,), }";
+  std::string file = std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(header.size()) + '\0' + header;
+  file.append({'a', 0, 0, 0, 'b', 0, 0, 0, 'c', 0, 0, 0, 0, 0, 0, 0});
+  REQUIRE(npy_data(file, "f.npy"));
+  fuzz(9, {file}, 100000, [](const std::string& bytes) {
+    const Result<DataArray> array = npy_data(bytes, "f.npy");
+    if (array) check_array(*array);
+  });
+}
+
 TEST_CASE("damaged NPZ") {
   fuzz(5, {archive()}, 200000, [](const std::string& bytes) { parse_npz(bytes, "f.npz"); });
 }

@@ -68,7 +68,8 @@ TEST_CASE("malformed bindings are usage errors") {
   CHECK_THAT(complaint({"foo"}, ExitCode::usage),
              Catch::Contains("--data foo: error: the type of the file is unknown"));
   CHECK_THAT(complaint({"x=foo.xls"}, ExitCode::usage),
-             Catch::Contains("must end in .csv, .tsv, .npy, .npz, .json or .ldac (each"));
+             Catch::Contains(
+                 "must end in .csv, .tsv, .npy, .npz, .json, .ldac, .mtx, .svm, .svmlight, .h5, .hdf5 or .h5ad (each"));
   CHECK_THAT(complaint({"x="}, ExitCode::usage), Catch::Contains("there is no file"));
   CHECK_THAT(complaint({"2x=a.csv"}, ExitCode::usage), Catch::Contains("'2x' is not a name"));
   CHECK_THAT(complaint({"x=a.csv:"}, ExitCode::usage), Catch::Contains("nothing after"));
