@@ -48,7 +48,7 @@ Result<bool> prepare_directory(const std::string& path) {
 }
 
 FitRequest request_of(const FitArguments& o) {
-  return {o.model, o.command, o.method, o.fit.anneal, o.fit.temper, o.fit.seed, o.test, o.data};
+  return {o.model, o.command, o.method, o.fit.anneal, o.fit.temper, o.fit.seed, o.test, o.data.bindings};
 }
 
 /// What failed, in which sweep, and the first parameter that is not a number by then.
