@@ -97,7 +97,7 @@ std::variant<Inputs, ExitCode> read_all(const FitArguments& o, const Source& sou
   Result<Settings> settings = read_settings(o.settings);
   if (!settings) return fail(settings.error());
   if (o.stream) {
-    auto streamed = StreamedData::open(*complete, o.data, *settings);
+    auto streamed = StreamedData::open(*complete, o.data.bindings, *settings);
     if (!streamed) return fail(streamed.error());
     Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*streamed), second);
     if (!bound) return fail(bound.error());

@@ -26,7 +26,8 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   add_data(c, o.data, data_forms());
   c.add_option("--out", o.out, "directory for fit.json, posterior.npz, trace.csv; needed unless --resume names it");
   add_settings(c, o.settings);
-  c.add_flag("--stream", o.stream, "svi: read items from their files when they are worked on, see docs/scale.md");
+  c.add_flag("--stream", o.stream, "svi: read items from their files when they are worked on, see docs/scale.md")
+      ->excludes(c.get_option("--drop-missing"));
   std::vector<std::string> names;
   for (const MethodName& m : method_names())
     names.emplace_back(m.name);
