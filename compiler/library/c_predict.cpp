@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 #include "compiler/library/c_arrays.h"
 #include "compiler/library/c_options.h"
@@ -102,6 +103,8 @@ std::int32_t call(const void* model, void* state, const void* data, const char* 
     *out = new lehr_arrays(std::move(*made));
     return embedded::kOk;
   } catch (const std::bad_alloc&) {
+    return embedded::kShort;
+  } catch (const std::length_error&) {
     return embedded::kShort;
   } catch (const std::exception& e) {
     say(std::string("internal error: ") + e.what(), message);

@@ -41,7 +41,7 @@ int32_t lehr_predict(const void* model, void* state, const void* data, const cha
 
 /* The log predictive density of data, as `lehr score` has it: "total" (nats), "observations", and of chains
    "sequences". Global parameters stand at their means; NAME_score is a bound, with their distributions. Options:
-   "holdout", "seed". The same errors. */
+   "holdout", "seed". The same errors; ARGUMENT also where the model has no score. */
 int32_t lehr_score(const void* model, void* state, const void* data, const char* options, lehr_arrays** score,
                    char** message);
 

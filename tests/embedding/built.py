@@ -44,6 +44,7 @@ class Built:
             if "*" not in t:
                 setattr(made, n, ctypes.c_int64(values[n]).value)
             elif n in values:
-                self.kept.append(np.ascontiguousarray(values[n], np.int64 if "int64" in t else np.float64))
+                numbers = np.ascontiguousarray(values[n], np.float64)
+                self.kept.append(np.where(np.isnan(numbers), -1, numbers).astype(np.int64) if "int64" in t else numbers)
                 setattr(made, n, self.kept[-1].ctypes.data)
         return made

@@ -17,7 +17,7 @@ LEHR = os.path.abspath(sys.argv[1])
 LIBLEHR = os.path.abspath(sys.argv[2])
 LIBRARY = ctypes.CDLL(LIBLEHR)
 ROOT = os.getcwd()
-NULL, STATE, SIZE, OFFSETS, DATA, ARGUMENT, NOT_STARTED, LIBRARY_SAYS = 1, 5, 3, 7, 6, 8, 10, 18
+NULL, SIZE, STATE, DATA, ARGUMENT, NOT_STARTED, LIBRARY_SAYS = 1, 3, 5, 6, 8, 10, 18
 NAN = float("nan")
 
 
@@ -50,11 +50,11 @@ def flat(x):
     return [y for row in x for y in flat(row)] if isinstance(x, (list, np.ndarray)) else [x]
 
 
-def filled(data, rows, integers):
+def filled(data, rows):
     """JSON for the command line; members of the object's structure, with the offsets of `rows` (lengths by plate)."""
     plain = {k: np.asarray(v).tolist() if not isinstance(v, list) else v for k, v in data.items()}
     null = lambda x: [null(y) for y in x] if isinstance(x, list) else None if x != x else x
-    members = {k: [(-1 if y != y else y) if k in integers else y for y in flat(v)] for k, v in plain.items()}
+    members = {k: flat(v) for k, v in plain.items()}
     members.update({f"{plate}_offsets": np.cumsum([0, *lengths]) for plate, lengths in rows.items()})
     return {k: null(v) for k, v in plain.items()}, members
 
@@ -66,8 +66,7 @@ class Case:
         self.name = name
         with open(name + ".lehr", "w") as f:
             f.write(text)
-        self.integers = re.findall(r"data (\w+)\[[^\]]*\] : \w+;", text) + re.findall(r"observe (\w+)\[[^\]]*\] *~ Categorical", text)
-        of_file, members = filled(train, rows, self.integers)
+        of_file, members = filled(train, rows)
         with open("train.json", "w") as f:
             json.dump(of_file, f)
         run(LEHR, "fit", name + ".lehr", "--data", "train.json", "--quiet", "--search", "none", "--out", name, *fit)
@@ -83,7 +82,7 @@ class Case:
                 assert setter(self.built.memory, values.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(values.size)) == 0, parameter
 
     def data(self, counts, new, rows={}):
-        of_file, members = filled(new, rows, self.integers)
+        of_file, members = filled(new, rows)
         with open("new.json", "w") as f:
             json.dump(of_file, f)
         return self.built.structure("data", {**counts, **members})
@@ -288,7 +287,7 @@ def errors():
     assert refused(data, {"draws": 0})[0] == ARGUMENT
     status, _, message = refused(case.data({"n": 2}, {"x": x[:2], "y": [1.0, 2.0]}))
     assert status == DATA and "nothing" in message, message
-    assert refused(case.data({"n": 0}, {}))[0] == SIZE
+    assert refused(case.data({"n": 0}, {}))[0] == SIZE and refused(case.data({"n": 2**44}, {}))[0] == ARGUMENT
     status, _, message = refused(case.data({"n": 2}, {"x": [[1, NAN], [1, 1]]}))
     assert status == DATA and "x" in message, message
     assert called(LIBRARY.lehr_predict, Built(case.name, {"n": 2, "d": 2}), data)[0] == NOT_STARTED
