@@ -216,7 +216,7 @@ class Maker {
     model.hash = e_.abi;
     native::Image& image = e_.image;
     constexpr std::size_t kNumbers = offsetof(machine::Model, sizes) / 8;
-    static_assert(sizeof(machine::Model) == 8 * (kNumbers + 22), "a member for every field below");
+    static_assert(sizeof(machine::Model) == 8 * (kNumbers + 23), "a member for every field below");
     native::Image::Words numbers(kNumbers);
     std::memcpy(numbers.data(), &model, 8 * kNumbers);
     image.model.assign(numbers.begin(), numbers.end());
@@ -230,6 +230,7 @@ class Maker {
                                                words(t_.heads), words(t_.allocations), words(t_.components)})
       image.model.emplace_back(std::move(w));
     image.model.emplace_back(t_.component_names);
+    image.model.emplace_back(words(t_.phases));
     native::Image::Strings plates, parameters;
     for (const model::PlateId p : t_.size_plates)
       plates.push_back(m_[p].name);

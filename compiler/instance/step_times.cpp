@@ -15,9 +15,14 @@ std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule
   /// The first of the functions is called once a turn.
   const auto add = [&](std::string step, const std::vector<std::size_t>& parts) {
     StepTime row{std::move(step), functions.time(parts[0]).calls, 0};
-    for (const std::size_t f : parts) {
+    const auto take = [&](std::size_t f) {
       row.seconds += 1e-9 * static_cast<double>(functions.time(f).nanoseconds);
       seen.insert(f);
+    };
+    for (const std::size_t f : parts) {
+      take(f);
+      for (const loops::Phase& phase : lowered.program.functions[f].phases)
+        take(phase.function);
     }
     out.push_back(row);
   };

@@ -74,6 +74,9 @@ class Writer {
     } else if constexpr (n == 5) {
       const auto& [a, b, c, d, e] = x;
       put_all(a, b, c, d, e);
+    } else if constexpr (n == 6) {
+      const auto& [a, b, c, d, e, f] = x;
+      put_all(a, b, c, d, e, f);
     } else {
       const auto& [a, b, c, d, e, f, g] = x;
       put_all(a, b, c, d, e, f, g);

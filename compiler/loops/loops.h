@@ -191,13 +191,24 @@ struct Scalar {
   Type type = Type::f64;
 };
 
-/// status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order.
+/// Turns 0, 1, ... of loops that come before the body of a function and may run in ranges, in any order and at the same
+/// time: a function of (begin, end) with scratch and sums of its own. `turns`: a ConstI or an Extent.
+struct Phase {
+  std::size_t function = 0;
+  ExprId turns;
+  BufferId sums;                  // [numbers], to be zero before and added up; invalid: there are none
+  std::vector<BufferId> scratch;  // that a range at work needs for itself
+};
+
+/// status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order. Its phases are executed
+/// before it, one after another, by whoever calls it.
 struct Function {
   std::string name;
   std::vector<ScalarId> parameters;
   std::vector<BufferId> local_arrays;  // role scratch, constant extents: on the stack of the call, uninitialised
   Block body;
   bool cold = false;  // runs once a fit: compile it small and quickly
+  std::vector<Phase> phases = {};
 };
 
 struct Program {

@@ -55,6 +55,11 @@ class Verifier {
         check(program_[axis].constant >= 0, "local array `{}` has no constant size", program_[local].name);
       }
     }
+    for (const Phase& p : function.phases) {
+      const bool there = p.function < program_.functions.size();
+      check(there && program_.functions[p.function].parameters.size() == 2, "a phase is no function of a range");
+      expect(p.turns, Type::i64, "turns of a phase");
+    }
     for (ScalarId p : function.parameters) {
       check(program_[p].type != Type::boolean, "parameter `{}` is a bool", program_[p].name);
       in_scope_.insert(p);

@@ -47,6 +47,10 @@ bool visits(const loops::Lowered& l, std::size_t function, const std::set<SizeId
   const auto use = [&](BufferId b, bool) { touched = touched || std::ranges::any_of(l.program[b].axes, is_of_items); };
   loops::Walk walk{l.program, count, use};
   walk.block(l.program.functions[function].body);
+  for (const loops::Phase& phase : l.program.functions[function].phases) {
+    walk.expr(phase.turns);
+    walk.block(l.program.functions[phase.function].body);
+  }
   return touched;
 }
 

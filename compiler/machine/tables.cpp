@@ -140,6 +140,7 @@ class Writer {
     write_arrays();
     least_sizes();
     write_steps();
+    write_phases();
     write_parameters();
     write_components(m_, s_, l_, subjects_, t_);
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k)
@@ -356,6 +357,24 @@ class Writer {
     }
   }
 
+  void write_phases() {
+    for (std::size_t f = 0; f < p_.functions.size(); ++f) {
+      for (const loops::Phase& phase : p_.functions[f].phases) {
+        machine::PhaseRow row{};
+        row.of = static_cast<std::int64_t>(f);
+        row.function = static_cast<std::int64_t>(phase.function);
+        const auto* size = std::get_if<loops::Extent>(&p_[phase.turns].node);
+        row.turns = size ? extent(size->size) : std::get<loops::ConstI>(p_[phase.turns].node).value;
+        row.first_sum = static_cast<std::int64_t>(t_.statistics.size());
+        if (phase.sums.valid()) row.sums = write_list({phase.sums});
+        row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
+        row.scratch = write_list(phase.scratch);
+        row.operations = 1 + std::llround(std::min(operations_of_turn(m_, l_, phase), kMostOperations));
+        t_.phases.push_back(row);
+      }
+    }
+  }
+
   std::int64_t write_list(const std::vector<loops::BufferId>& buffers) {
     for (loops::BufferId b : buffers)
       t_.statistics.push_back(index(b));
@@ -438,6 +457,7 @@ machine::Model model_of(const Tables& t) {
   point(m.heads, m.head_count, t.heads);
   point(m.allocations, m.allocation_count, t.allocations);
   point(m.components, m.components_count, t.components);
+  point(m.phases, m.phase_count, t.phases);
   m.failure_count = static_cast<std::int64_t>(t.failures.size());
   return m;
 }

@@ -28,6 +28,7 @@ struct Tables {
   std::vector<machine::AllocationRow> allocations;
   std::vector<machine::ComponentsRow> components;
   std::vector<std::string> component_names;
+  std::vector<machine::PhaseRow> phases;
   machine::Model model = {};  // numbers only: `view_of` adds the tables
 
   machine::Extent extent(const loops::Program& p, loops::SizeId size) const;

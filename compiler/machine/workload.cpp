@@ -53,6 +53,27 @@ class Count {
     return out;
   }
 
+  /// What an expression says of the number of turns up to it: an extent, a constant, the end of a row.
+  double turns(ExprId end) {
+    double rows = -1;
+    bool parameter = false;
+    loops::Walk walk{p_,
+                     [&](ExprId id) {
+                       if (const auto* e = std::get_if<loops::Extent>(&p_[id].node))
+                         rows = std::max(rows, extent(e->size));
+                       if (const auto* c = std::get_if<loops::ConstI>(&p_[id].node))
+                         rows = std::max(rows, static_cast<double>(c->value));
+                       if (std::holds_alternative<loops::Get>(p_[id].node)) parameter = true;
+                     },
+                     [&](BufferId b, bool) {
+                       const auto it = rows_.find(b);
+                       rows = std::max(rows, it == rows_.end() ? kUnknownRows : it->second);
+                     }};
+    walk.expr(end);
+    if (rows > 0) return rows;
+    return parameter ? kParameter : 1;
+  }
+
  private:
   static constexpr double kFunction = 10;    // of an exp, log ...
   static constexpr double kParameter = 2;    // turns of a loop up to a parameter: passes over an item
@@ -90,27 +111,7 @@ class Count {
   double of(const loops::Select& n) { return 1 + expr(n.condition) + expr(n.if_true) + expr(n.if_false); }
   double of(const loops::Random& n) { return kFunction * kFunction + expr(n.a) + expr(n.b); }
 
-  /// What an expression says of the number of turns up to it: an extent, a constant, the end of a row.
-  double turns(const loops::For& n) {
-    double rows = -1;
-    bool parameter = false;
-    loops::Walk walk{p_,
-                     [&](ExprId id) {
-                       if (const auto* e = std::get_if<loops::Extent>(&p_[id].node))
-                         rows = std::max(rows, extent(e->size));
-                       if (const auto* c = std::get_if<loops::ConstI>(&p_[id].node))
-                         rows = std::max(rows, static_cast<double>(c->value));
-                       if (std::holds_alternative<loops::Get>(p_[id].node)) parameter = true;
-                     },
-                     [&](BufferId b, bool) {
-                       const auto it = rows_.find(b);
-                       rows = std::max(rows, it == rows_.end() ? kUnknownRows : it->second);
-                     }};
-    walk.expr(n.end);
-    if (rows > 0) return rows;
-    return parameter ? kParameter : 1;
-  }
-  double of(const loops::For& n) { return turns(n) * (1 + block(n.body)); }
+  double of(const loops::For& n) { return turns(n.end) * (1 + block(n.body)); }
   double of(const loops::Let& n) { return expr(n.value); }
   double of(const loops::Local& n) { return expr(n.initial); }
   double of(const loops::Assign& n) { return expr(n.value); }
@@ -170,8 +171,22 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
   return out;
 }
 
+double operations_of_turn(const model::Model& m, const loops::Lowered& l, const loops::Phase& phase) {
+  Count count(m, l);
+  double out = 0;
+  for (const loops::Stmt& s : l.program.functions[phase.function].body) {
+    if (const auto* loop = std::get_if<loops::For>(&s.node)) out += count.block(loop->body);
+  }
+  return out;
+}
+
 double operations_of(const model::Model& m, const loops::Lowered& l, std::size_t function) {
-  return Count(m, l).block(l.program.functions[function].body);
+  const loops::Function& f = l.program.functions[function];
+  Count count(m, l);
+  double out = count.block(f.body);
+  for (const loops::Phase& phase : f.phases)
+    out += count.turns(phase.turns) * operations_of_turn(m, l, phase);
+  return out;
 }
 
 }  // namespace lehr

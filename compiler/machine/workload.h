@@ -16,7 +16,10 @@ struct Workload {
 /// `size_values` of the program must be known, here and below.
 Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops::StageFunctions& stage);
 
-/// Of a function as a whole: a guess.
+/// Of a turn of a phase: a guess.
+double operations_of_turn(const model::Model& m, const loops::Lowered& l, const loops::Phase& phase);
+
+/// Of a function as a whole, its phases included: a guess.
 double operations_of(const model::Model& m, const loops::Lowered& l, std::size_t function);
 
 }  // namespace lehr

@@ -7,39 +7,11 @@
 #include <set>
 #include <utility>
 
-#include "compiler/loops/walk.h"
+#include "compiler/passes/effects.h"
 #include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
 namespace {
-
-/// What a statement reads and writes.
-struct Effects {
-  std::set<BufferId> loads, stores;
-  std::set<ScalarId> reads, declares, assigns;
-};
-
-Effects effects_of(const Program& p, const Stmt& s) {
-  Effects out;
-  Walk walk{p, [](ExprId) {}, [&](BufferId b, bool stored) { (stored ? out.stores : out.loads).insert(b); },
-            [&](ScalarId x, Mention how) {
-              (how == Mention::read ? out.reads : how == Mention::declared ? out.declares : out.assigns).insert(x);
-            }};
-  std::visit([&](const auto& node) { walk.statement(node); }, s.node);
-  return out;
-}
-
-/// A `break` out of the loop that the statement is in.
-bool leaves(const Stmt& s) {
-  if (std::holds_alternative<BreakIf>(s.node)) return true;
-  const auto* branch = std::get_if<If>(&s.node);
-  return branch && (std::ranges::any_of(branch->then_block, leaves) || std::ranges::any_of(branch->else_block, leaves));
-}
-
-template <class Set>
-bool meet(const Set& a, const Set& b) {
-  return std::ranges::any_of(a, [&](const auto& x) { return b.contains(x); });
-}
 
 /// The statements of one loop's body that are the same in every turn.
 class Invariants {

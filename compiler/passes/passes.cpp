@@ -4,11 +4,13 @@
 #include <string>
 
 #include "compiler/passes/invariants.h"
+#include "compiler/passes/shares.h"
 
 namespace lehr::loops {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"shares", share_loops},           // loops whose turns have nothing to do with each other run in ranges
     {"invariants", hoist_invariants},  // what is the same in every turn of a loop is computed once, before it
 };
 

@@ -14,6 +14,27 @@ std::int32_t call(const Machine& m, std::int64_t f, lehr_buffer const* table, co
   return m.model->functions[f](table, sizes, integers, reals);
 }
 
+std::int32_t run_phase(Machine m, const PhaseRow& phase, const std::int64_t* sizes) {
+  m.sizes = sizes;
+  m.window = nullptr;
+  const Shareable what = turns_of(*m.model, phase);
+  const ItemRange all{0, m.view().extent(phase.turns)};
+  const ItemWork work{phase.function};
+  for (const std::int64_t b : what.sums) {
+    for (double& x : m.view().reals(b))
+      x = 0;
+  }
+  return m.workers ? m.workers->run(m.workers->context, m, what, &all, 1, work) : work_on(m, 0, {&all, 1}, work);
+}
+
+std::int32_t call_with_phases(const Machine& m, std::int64_t f, const std::int64_t* sizes) {
+  for (const PhaseRow& phase : phases_of(*m.model)) {
+    if (phase.of != f) continue;
+    if (const std::int32_t status = run_phase(m, phase, sizes)) return status;
+  }
+  return call(m, f, m.table, sizes, nullptr, nullptr);
+}
+
 void clear(const Machine& m, std::span<const std::int64_t> buffers) {
   for (const std::int64_t b : buffers) {
     for (double& x : m.view().reals(b))
@@ -55,7 +76,7 @@ std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body
 /// These runs, kept together. The one place where items are worked on.
 std::int32_t share_out(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs, const ItemWork& work) {
   if (m.workers && stage.operations > 0)
-    return m.workers->run(m.workers->context, m, stage, runs.data(), runs.size(), work);
+    return m.workers->run(m.workers->context, m, items_of(*m.model, stage), runs.data(), runs.size(), work);
   if (work.formed) place(m, runs);
   return work_on(m, 0, runs, work);
 }
@@ -105,9 +126,21 @@ bool visits(const Plan& plan, const StepRow& step) {
 
 }  // namespace
 
-std::int32_t call(const Machine& m, std::int64_t f) { return call(m, f, m.table, m.outer, nullptr, nullptr); }
-std::int32_t call_on_data(const Machine& m, std::int64_t f) { return call(m, f, m.table, m.sizes, nullptr, nullptr); }
-std::int32_t call_on_kept(const Machine& m, std::int64_t f) { return call(m, f, m.table, m.kept, nullptr, nullptr); }
+Shareable items_of(const Model& m, const StepRow& stage) {
+  return {stage.items, statistics_of(m, stage), scratch_of(m, stage), stage.operations, true};
+}
+
+Shareable turns_of(const Model& m, const PhaseRow& phase) {
+  return {phase.turns,
+          {m.statistics + phase.first_sum, unsigned_of(phase.sums)},
+          {m.statistics + phase.first_scratch, unsigned_of(phase.scratch)},
+          phase.operations,
+          false};
+}
+
+std::int32_t call(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.outer); }
+std::int32_t call_on_data(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.sizes); }
+std::int32_t call_on_kept(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.kept); }
 
 std::int32_t work_on(const Machine& m, std::size_t k, std::span<const ItemRange> runs, const ItemWork& work) {
   for (const ItemRange& run : runs) {

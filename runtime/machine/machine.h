@@ -71,10 +71,20 @@ struct ItemWork {
   bool formed = false;    // from their priors before
 };
 
-/// Shares the items of a stage out; without, they are worked on one after another.
+/// What can be shared out: items of a stage, turns of a phase.
+struct Shareable {
+  Extent items;
+  std::span<const std::int64_t> sums, scratch;  // buffers that a worker has for itself
+  std::int64_t operations;                      // of an item, about
+  bool of_stage;                                // in the way of no other work
+};
+Shareable items_of(const Model& m, const StepRow& stage);
+Shareable turns_of(const Model& m, const PhaseRow& phase);
+
+/// Shares out; without, all is worked on in one go.
 struct Workers {
   void* context;
-  std::int32_t (*run)(void* context, const Machine& m, const StepRow& stage, const ItemRange* runs, std::size_t count,
+  std::int32_t (*run)(void* context, const Machine& m, const Shareable& what, const ItemRange* runs, std::size_t count,
                       const ItemWork& work);
 };
 

@@ -82,6 +82,13 @@ struct StepRow {
   std::int64_t gradient;  // buffer of the norms that Weights::memory measures, -1: none
   std::int64_t subject;   // the items of a stage, -1
 };
+/// Loops that come before function `of` and may run in ranges of their turns (loops::Phase in the compiler), in order.
+struct PhaseRow {
+  std::int64_t of, function;
+  Extent turns;
+  std::int64_t first_sum, sums, first_scratch, scratch;  // among Model::statistics
+  std::int64_t operations;                               // of a turn, about
+};
 struct PickRow {
   std::int64_t buffer;
   Extent values;
@@ -181,7 +188,7 @@ struct Model {
   std::int64_t batch_slot;  // of the size that minibatches scale, -1: no minibatches
   std::int64_t size_count, axis_count, buffer_count, array_count, step_count, pick_count, statistic_count,
       parameter_count, summed_count, function_count, failure_count, block_count, column_count, subject_count,
-      component_array_count, head_count, allocation_count, components_count;
+      component_array_count, head_count, allocation_count, components_count, phase_count;
   const SizeRow* sizes;
   const Extent* axes;
   const BufferRow* buffers;
@@ -200,6 +207,7 @@ struct Model {
   const AllocationRow* allocations;
   const ComponentsRow* components;
   const char* const* component_names;  // of their plates
+  const PhaseRow* phases;
   // Of built objects alone, in the words of the model:
   const char* const* built_from;       // by BuiltFrom: the text of the model; constants and sizes, as JSON
   const char* const* size_names;       // plates, by slot
@@ -230,6 +238,7 @@ struct View {
 inline std::size_t unsigned_of(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 inline std::span<const StepRow> steps_of(const Model& m) { return {m.steps, unsigned_of(m.step_count)}; }
+inline std::span<const PhaseRow> phases_of(const Model& m) { return {m.phases, unsigned_of(m.phase_count)}; }
 inline std::span<const ParameterRow> parameters_of(const Model& m) {
   return {m.parameters, unsigned_of(m.parameter_count)};
 }

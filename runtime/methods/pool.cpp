@@ -37,12 +37,12 @@ void Pool::run(const std::function<void(std::size_t)>& body) {
   {
     const std::scoped_lock lock(mutex_);
     body_ = &body;
-    running_ = threads_.size();
     ++round_;
   }
   begun_.notify_all();
   body(0);
   std::unique_lock lock(mutex_);
+  body_ = nullptr;
   done_.wait(lock, [&] { return running_ == 0; });
 }
 
@@ -52,8 +52,11 @@ void Pool::wait_for_work(std::size_t thread) {
     begun_.wait(lock, [&] { return over_ || round_ != seen; });
     if (over_) return;
     seen = round_;
+    if (!body_) continue;
+    ++running_;
+    const auto& body = *body_;
     lock.unlock();
-    (*body_)(thread);
+    body(thread);
     lock.lock();
     if (--running_ == 0) done_.notify_one();
   }

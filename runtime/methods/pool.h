@@ -19,7 +19,8 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   std::size_t size() const { return threads_.size() + 1; }
-  /// body(0), body(1) ... at the same time, one on each thread; back when all are done.
+  /// body(0), and at the same time body(1), body(2) ... on those of the other threads that wake up before it is done;
+  /// back when all are done.
   void run(const std::function<void(std::size_t thread)>& body);
 
  private:

@@ -11,7 +11,7 @@ namespace lehr {
 using machine::ItemRange;
 using machine::ItemWork;
 using machine::Machine;
-using machine::StepRow;
+using machine::Shareable;
 
 namespace {
 
@@ -27,7 +27,7 @@ std::int64_t count(std::span<const ItemRange> runs) {
 /// How much there is before an item: items, and rows of what is nested in them.
 class Position {
  public:
-  Position(const Machine& m, const StepRow& stage) : m_(m), items_(stage.items) {
+  Position(const Machine& m, const Shareable& what) : m_(m), items_(what.items) {
     for (std::int64_t slot = 0; slot < m.model->size_count; ++slot) {
       const machine::Extent size = -(slot + 1);
       if (size != items_ && machine::row_of(m, items_, size, 0) >= 0) nested_.push_back(size);
@@ -62,32 +62,32 @@ class Position {
 
 Workers::Workers(std::size_t threads, const ShareSize& least)
     : hook_{this,
-            [](void* context, const Machine& m, const StepRow& stage, const ItemRange* runs, std::size_t n,
+            [](void* context, const Machine& m, const Shareable& what, const ItemRange* runs, std::size_t n,
                const ItemWork& work) {
-              return static_cast<Workers*>(context)->run(m, stage, {runs, n}, work);
+              return static_cast<Workers*>(context)->run(m, what, {runs, n}, work);
             }},
       threads_(threads > 0 ? threads : processors()),
       least_(least) {}
 
-std::size_t Workers::count_shares(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs) const {
+std::size_t Workers::count_shares(const Machine& m, const Shareable& what, std::span<const ItemRange> runs) const {
   double sums = 0;
-  for (const std::int64_t b : machine::statistics_of(*m.model, stage))
+  for (const std::int64_t b : what.sums)
     sums += static_cast<double>(m.view().length(b));
   const auto items = static_cast<double>(count(runs));
-  const double worth =
-      items * static_cast<double>(stage.operations) / std::max(least_.operations, least_.of_sum * sums);
+  const double least = std::max(what.of_stage ? least_.operations : least_.outside, least_.of_sum * sums);
+  const double worth = items * static_cast<double>(what.operations) / least;
   return static_cast<std::size_t>(
       std::clamp(std::floor(std::min(worth, items)), 1.0, static_cast<double>(kMostShares)));
 }
 
-std::int32_t Workers::run(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs,
+std::int32_t Workers::run(const Machine& m, const Shareable& what, std::span<const ItemRange> runs,
                           const ItemWork& work) {
-  const std::size_t parts = count_shares(m, stage, runs);
+  const std::size_t parts = count_shares(m, what, runs);
   if (parts == 1) {
     if (work.formed) machine::place(m, runs);
     return machine::work_on(m, 0, runs, work);
   }
-  const Position position(m, stage);
+  const Position position(m, what);
   std::int64_t all = 0;
   for (const ItemRange& run : runs)
     all += position(run.end) - position(run.begin);
@@ -105,10 +105,10 @@ std::int32_t Workers::run(const Machine& m, const StepRow& stage, std::span<cons
       if (seen >= end_of_share() && shares.begin.size() < parts) shares.begin.push_back(shares.runs.size());
     }
   }
-  return run(m, stage, shares, work);
+  return run(m, what, shares, work);
 }
 
-std::int32_t Workers::run(const Machine& m, const StepRow& stage, const Shares& shares, const ItemWork& work) {
+std::int32_t Workers::run(const Machine& m, const Shareable& what, const Shares& shares, const ItemWork& work) {
   if (!pool_) {
     pool_ = std::make_unique<Pool>(threads_);
     for (std::size_t k = 0; k < threads_; ++k)
@@ -119,14 +119,14 @@ std::int32_t Workers::run(const Machine& m, const StepRow& stage, const Shares& 
   std::int32_t failed = 0;  // the status of the first share that failed
   pool_->run([&](std::size_t thread) {
     Worker& w = *workers_[thread];
-    w.join(m, stage);
+    w.join(m, what);
     for (std::size_t share = next++; share < shares.begin.size(); share = next++) {
-      w.take_sums(m, stage, share == 0);
+      w.take_sums(m, what, share == 0);
       const std::int32_t status = machine::work_on(w.machine, shares.begin[share], shares.of(share), work);
       for (std::size_t now = turn; now != share; now = turn)
         turn.wait(now);
       if (failed == 0) failed = status;
-      if (share > 0) w.give_sums(m, stage);
+      if (share > 0) w.give_sums(m, what);
       turn = share + 1;
       turn.notify_all();
     }
@@ -140,15 +140,15 @@ void Workers::Worker::own(std::int64_t buffer, std::size_t length) {
   table[b] = store.table()[b];
 }
 
-void Workers::Worker::join(const Machine& m, const StepRow& stage) {
+void Workers::Worker::join(const Machine& m, const Shareable& what) {
   const auto buffers = static_cast<std::size_t>(m.model->buffer_count);
   if (table.size() != buffers) store = Memory(std::vector<std::size_t>(buffers, 0));
   table.assign(m.table, m.table + buffers);
   run_table.resize(buffers);
   run_sizes.resize(static_cast<std::size_t>(m.model->size_count));
-  for (const std::int64_t b : machine::statistics_of(*m.model, stage))
+  for (const std::int64_t b : what.sums)
     own(b, m.view().length(b));
-  for (const std::int64_t b : machine::scratch_of(*m.model, stage))
+  for (const std::int64_t b : what.scratch)
     own(b, m.view().length(b));
   machine = m;
   machine.table = table.data();
@@ -157,15 +157,15 @@ void Workers::Worker::join(const Machine& m, const StepRow& stage) {
   machine.workers = nullptr;
 }
 
-void Workers::Worker::take_sums(const Machine& of, const StepRow& stage, bool first) {
-  for (const std::int64_t b : machine::statistics_of(*of.model, stage)) {
+void Workers::Worker::take_sums(const Machine& of, const Shareable& what, bool first) {
+  for (const std::int64_t b : what.sums) {
     const auto k = static_cast<std::size_t>(b);
     table[k] = first ? of.table[k] : store.table()[k];
   }
 }
 
-void Workers::Worker::give_sums(const Machine& to, const StepRow& stage) {
-  for (const std::int64_t b : machine::statistics_of(*to.model, stage)) {
+void Workers::Worker::give_sums(const Machine& to, const Shareable& what) {
+  for (const std::int64_t b : what.sums) {
     const std::span<double> from = machine.view().reals(b), sums = to.view().reals(b);
     for (std::size_t i = 0; i < from.size(); ++i) {
       sums[i] += from[i];

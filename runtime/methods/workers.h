@@ -1,5 +1,5 @@
-// The items of a stage in shares, on several threads. Shares depend on the model and the data alone, and the sums over
-// them are added up in their order: the same bits come from any number of threads.
+// The items of a stage, or the turns of a phase, in shares, on several threads. Shares depend on the model and the data
+// alone, and the sums over them are added up in their order: the same bits come from any number of threads.
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,7 +14,8 @@ namespace lehr {
 /// What is worth a share of its own.
 struct ShareSize {
   double operations = 2'000'000;  // at least this many,
-  double of_sum = 100;            // and as many for each number that a share adds up
+  double of_sum = 100;            // and as many for each number that a share adds up;
+  double outside = 500'000;       // at least this many of turns that all threads wait for
 };
 
 class Workers {
@@ -44,18 +45,18 @@ class Workers {
     std::vector<std::int64_t> run_sizes;
     machine::Machine machine;
 
-    void join(const machine::Machine& m, const machine::StepRow& stage);
+    void join(const machine::Machine& m, const machine::Shareable& what);
     void own(std::int64_t buffer, std::size_t length);
     /// Adds up from zero; what is the first share, in the sums of all.
-    void take_sums(const machine::Machine& of, const machine::StepRow& stage, bool first);
-    void give_sums(const machine::Machine& to, const machine::StepRow& stage);
+    void take_sums(const machine::Machine& of, const machine::Shareable& what, bool first);
+    void give_sums(const machine::Machine& to, const machine::Shareable& what);
   };
 
-  std::int32_t run(const machine::Machine& m, const machine::StepRow& stage, std::span<const machine::ItemRange> runs,
+  std::int32_t run(const machine::Machine& m, const machine::Shareable& what, std::span<const machine::ItemRange> runs,
                    const machine::ItemWork& work);
-  std::int32_t run(const machine::Machine& m, const machine::StepRow& stage, const Shares& shares,
+  std::int32_t run(const machine::Machine& m, const machine::Shareable& what, const Shares& shares,
                    const machine::ItemWork& work);
-  std::size_t count_shares(const machine::Machine& m, const machine::StepRow& stage,
+  std::size_t count_shares(const machine::Machine& m, const machine::Shareable& what,
                            std::span<const machine::ItemRange> runs) const;
 
   machine::Workers hook_;

@@ -13,8 +13,8 @@ namespace {
 
 using namespace lehr;
 
-/// As many shares as there are items, or one.
-constexpr ShareSize kSmall{1, 0}, kOne{1e300, 0};
+/// As many shares as there are items or turns, or one.
+constexpr ShareSize kSmall{1, 0, 1}, kOne{1e300, 0, 1e300};
 
 using Numbers = std::vector<std::vector<double>>;
 

@@ -1,6 +1,7 @@
 // Runs a program as it is and as a pass leaves it, in the interpreter: all that is kept must have the same bits.
 #pragma once
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -17,6 +18,35 @@ struct Ran {
   Buffers buffers;
 };
 
+inline std::int64_t extent_of(const loops::Size& s, const std::vector<std::int64_t>& sizes) {
+  return s.constant >= 0 ? s.constant : sizes[static_cast<std::size_t>(s.slot)];
+}
+
+/// The phases of the first function, turn by turn from the last one on, each with scratch that nobody has filled.
+inline std::int32_t run_phases(const loops::Program& p, Buffers& buffers, std::vector<lehr_buffer>& table,
+                               const std::vector<std::int64_t>& sizes) {
+  for (const loops::Phase& phase : p.functions[0].phases) {
+    const auto* extent = std::get_if<loops::Extent>(&p[phase.turns].node);
+    std::int64_t turn = extent ? extent_of(p[extent->size], sizes) : std::get<loops::ConstI>(p[phase.turns].node).value;
+    const auto own = [&](loops::BufferId b, double value) {
+      std::size_t n = 1;
+      for (const loops::SizeId s : p[b].axes)
+        n *= static_cast<std::size_t>(extent_of(p[s], sizes));
+      buffers[b.index()].assign(n, value);
+      table[b.index()] = buffers[b.index()].data();
+    };
+    if (phase.sums.valid()) own(phase.sums, 0);
+    while (turn-- > 0) {
+      for (const loops::BufferId b : phase.scratch)
+        own(b, NAN);
+      const std::int64_t range[] = {turn, turn + 1};
+      if (const std::int32_t status = loops::interpret(p, phase.function, table.data(), sizes.data(), range, nullptr))
+        return status;
+    }
+  }
+  return 0;
+}
+
 inline Ran run(const loops::Program& p, Buffers buffers, const std::vector<std::int64_t>& sizes,
                const std::vector<std::int64_t>& integers = {}, const std::vector<double>& reals = {}) {
   const std::vector<std::string> problems = loops::verify(p);
@@ -28,7 +58,8 @@ inline Ran run(const loops::Program& p, Buffers buffers, const std::vector<std::
   for (std::vector<double>& b : buffers)
     table.push_back(b.data());
   Ran out;
-  out.status = loops::interpret(p, 0, table.data(), sizes.data(), integers.data(), reals.data());
+  out.status = run_phases(p, buffers, table, sizes);
+  if (out.status == 0) out.status = loops::interpret(p, 0, table.data(), sizes.data(), integers.data(), reals.data());
   out.buffers = std::move(buffers);
   return out;
 }

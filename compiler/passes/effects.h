@@ -1,0 +1,27 @@
+// What statements read and write.
+#pragma once
+#include <algorithm>
+#include <set>
+
+#include "compiler/loops/loops.h"
+
+namespace lehr::loops {
+
+struct Effects {
+  std::set<BufferId> loads, stores;
+  std::set<ScalarId> reads, declares, assigns;
+
+  void add(const Effects& more);
+};
+
+Effects effects_of(const Program& program, const Stmt& statement);
+
+/// A `break` out of the loop that the statement is in.
+bool leaves(const Stmt& statement);
+
+template <class Set>
+bool meet(const Set& a, const Set& b) {
+  return std::ranges::any_of(a, [&](const auto& x) { return b.contains(x); });
+}
+
+}  // namespace lehr::loops

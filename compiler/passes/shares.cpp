@@ -1,0 +1,322 @@
+#include "compiler/passes/shares.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "compiler/loops/walk.h"
+#include "compiler/passes/effects.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr std::int64_t kFewTurns = 4;
+
+/// Calls f(buffer, indices) for every access of a statement to an element.
+template <class F>
+void each_access(const Program& p, const Stmt& s, const F& f) {
+  Walk walk{p,
+            [&](ExprId e) {
+              if (const auto* load = std::get_if<Load>(&p[e].node)) f(load->buffer, load->indices);
+            },
+            [](BufferId, bool) {}};
+  std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+  const auto stores = [&](const auto& self, const Stmt& x) -> void {
+    if (const auto* store = std::get_if<Store>(&x.node)) f(store->buffer, store->indices);
+    if (const auto* fill = std::get_if<Fill>(&x.node)) f(fill->buffer, {});
+    const auto all = [&](const Block& b) {
+      for (const Stmt& y : b)
+        self(self, y);
+    };
+    if (const auto* loop = std::get_if<For>(&x.node)) all(loop->body);
+    if (const auto* branch = std::get_if<If>(&x.node)) {
+      all(branch->then_block);
+      all(branch->else_block);
+    }
+  };
+  stores(stores, s);
+}
+
+bool is_function(UnaryOp op) {
+  return op == UnaryOp::exp || op == UnaryOp::log || op == UnaryOp::log1p || op == UnaryOp::digamma ||
+         op == UnaryOp::trigamma || op == UnaryOp::lgamma;
+}
+
+/// Whether there is more to a turn than starting it.
+bool is_worth_it(const Program& p, const For& loop) {
+  bool out = std::ranges::any_of(loop.body, [](const Stmt& s) { return std::holds_alternative<For>(s.node); });
+  Walk walk{p,
+            [&](ExprId e) {
+              const auto* unary = std::get_if<Unary>(&p[e].node);
+              out = out || (unary && is_function(unary->op));
+            },
+            [](BufferId, bool) {}};
+  walk.block(loop.body);
+  return out;
+}
+
+/// Loops that become one function of a range.
+struct Draft {
+  ExprId turns;
+  Block loops;
+  Effects effects;
+  std::vector<ScalarId> lets, sums;  // declared before: computed again, and added up
+  std::vector<BufferId> scratch;
+};
+
+/// The phases of one function.
+class Shares {
+ public:
+  Shares(Program& p, std::size_t function) : p_(p), f_(function) {}
+
+  void run() {
+    Block body = std::move(p_.functions[f_].body);
+    for (const Stmt& s : body)
+      note(s);
+    std::erase_if(numbers_, [&](ScalarId s) { return !only_adds(body, s); });
+    for (Stmt& s : body)
+      place(s);
+    for (const Draft& d : drafts_)
+      finish(d);
+    const auto is_declaration = [](const Stmt& s) {
+      return std::holds_alternative<Let>(s.node) || std::holds_alternative<Local>(s.node);
+    };
+    if (std::ranges::all_of(rest_, is_declaration)) rest_.clear();
+    p_.functions[f_].body = std::move(rest_);
+  }
+
+ private:
+  void note(const Stmt& s) {
+    const Effects x = effects_of(p_, s);
+    std::set<BufferId> mentioned = x.loads;
+    mentioned.insert(x.stores.begin(), x.stores.end());
+    for (const BufferId b : mentioned)
+      ++mentions_[b];
+    stored_.insert(x.stores.begin(), x.stores.end());
+    if (const auto* let = std::get_if<Let>(&s.node)) lets_[let->scalar] = let->value;
+    if (const auto* local = std::get_if<Local>(&s.node); local && p_[local->scalar].type == Type::f64)
+      numbers_.insert(local->scalar);
+  }
+
+  void place(Stmt& s) {
+    if (std::optional<Stmt> loops = filled_by_loops(s); loops && join_phase(*loops)) return;
+    if (join_phase(s)) return;
+    before_.add(effects_of(p_, s));
+    stops_ = stops_ || fails(s);
+    rest_.push_back(std::move(s));
+  }
+
+  static bool fails(const Stmt& s) {
+    if (const auto* loop = std::get_if<For>(&s.node)) return std::ranges::any_of(loop->body, fails);
+    if (const auto* branch = std::get_if<If>(&s.node))
+      return std::ranges::any_of(branch->then_block, fails) || std::ranges::any_of(branch->else_block, fails);
+    return std::holds_alternative<Fail>(s.node);
+  }
+
+  /// How often a loop turns from 0 on, if it is not known to be seldom.
+  std::optional<ExprId> turns_of(const For& loop) const {
+    const auto* begin = std::get_if<ConstI>(&p_[loop.begin].node);
+    const auto* end = std::get_if<ConstI>(&p_[loop.end].node);
+    if (!begin || begin->value != 0) return std::nullopt;
+    if (end ? end->value < kFewTurns : !std::holds_alternative<Extent>(p_[loop.end].node)) return std::nullopt;
+    return loop.end;
+  }
+  bool same(ExprId a, ExprId b) const {
+    const auto *n = std::get_if<ConstI>(&p_[a].node), *m = std::get_if<ConstI>(&p_[b].node);
+    if (n || m) return n && m && n->value == m->value;
+    return std::get<Extent>(p_[a].node).size == std::get<Extent>(p_[b].node).size;
+  }
+
+  /// The same as loops, of an array of rows.
+  std::optional<Stmt> filled_by_loops(const Stmt& s) {
+    const auto* fill = std::get_if<Fill>(&s.node);
+    if (!fill || p_[fill->buffer].axes.size() < 2) return std::nullopt;
+    std::vector<ExprId> at;
+    std::vector<ScalarId> indices;
+    for (std::size_t k = 0; k < p_[fill->buffer].axes.size(); ++k) {
+      indices.push_back(scalar(fmt::format("e{}", p_.scalars.size())));
+      at.push_back(expr(Type::i64, Get{indices.back()}));
+    }
+    Stmt out{Store{fill->buffer, at, fill->value}};
+    for (std::size_t k = indices.size(); k-- > 0;) {
+      const SizeId size = p_[fill->buffer].axes[k];
+      const std::int64_t constant = p_[size].constant;
+      const ExprId end = constant >= 0 ? expr(Type::i64, ConstI{constant}) : expr(Type::i64, Extent{size});
+      Block body;
+      body.push_back(std::move(out));
+      out = Stmt{For{indices[k], expr(Type::i64, ConstI{0}), end, std::move(body), true}};
+    }
+    return out;
+  }
+
+  /// What a loop needs of the scalars outside, if that can be had.
+  bool take_scalars(const Effects& x, Draft& d) const {
+    for (const ScalarId s : x.reads) {
+      if (!x.declares.contains(s) && !take_let(s, d)) return false;
+    }
+    for (const ScalarId s : x.assigns) {
+      if (x.declares.contains(s)) continue;
+      if (!numbers_.contains(s) || x.reads.contains(s) || before_.reads.contains(s)) return false;
+      if (std::ranges::find(d.sums, s) == d.sums.end()) d.sums.push_back(s);
+    }
+    return true;
+  }
+  /// A let of constants, in the order of declaration.
+  bool take_let(ScalarId s, Draft& d) const {
+    const auto let = lets_.find(s);
+    if (let == lets_.end()) return false;
+    if (std::ranges::find(d.lets, s) != d.lets.end()) return true;
+    const Effects x = effects_of(p_, Stmt{Let{s, let->second}});
+    if (meet(x.loads, stored_)) return false;
+    for (const ScalarId of : x.reads) {
+      if (!take_let(of, d)) return false;
+    }
+    d.lets.push_back(s);
+    return true;
+  }
+  static bool only_adds(const Block& b, ScalarId to) {
+    return std::ranges::all_of(b, [&](const Stmt& s) {
+      if (const auto* loop = std::get_if<For>(&s.node)) return only_adds(loop->body, to);
+      if (const auto* branch = std::get_if<If>(&s.node))
+        return only_adds(branch->then_block, to) && only_adds(branch->else_block, to);
+      const auto* assign = std::get_if<Assign>(&s.node);
+      return !assign || assign->scalar != to;
+    });
+  }
+
+  /// Every turn of the loops knows its own rows of the array alone.
+  bool own_rows(BufferId b, const Block& loops) const {
+    for (std::size_t axis = 0; axis < p_[b].axes.size(); ++axis) {
+      bool good = true;
+      for (const Stmt& s : loops) {
+        each_access(p_, s, [&](BufferId x, const std::vector<ExprId>& at) {
+          if (x != b || !good) return;
+          const auto* get = axis < at.size() ? std::get_if<Get>(&p_[at[axis]].node) : nullptr;
+          good = get && get->scalar == std::get<For>(s.node).index;
+        });
+      }
+      if (good) return true;
+    }
+    return false;
+  }
+  bool take_arrays(Draft& d) const {
+    const std::vector<BufferId>& own = p_.functions[f_].local_arrays;
+    std::set<BufferId> touched = d.effects.stores;
+    for (const BufferId b : own) {
+      if (d.effects.loads.contains(b)) touched.insert(b);
+    }
+    d.scratch.clear();
+    for (const BufferId b : touched) {
+      const bool local = std::ranges::find(own, b) != own.end();
+      if (!local && own_rows(b, d.loops)) continue;
+      if ((p_[b].role != Role::scratch && p_[b].role != Role::natural) || mentions_.at(b) > 1) return false;
+      d.scratch.push_back(b);
+    }
+    return true;
+  }
+
+  static bool conflict(const Effects& a, const Effects& b) {
+    return meet(a.stores, b.loads) || meet(a.loads, b.stores) || meet(a.stores, b.stores);
+  }
+
+  bool join_phase(const Stmt& s) {
+    const auto* loop = std::get_if<For>(&s.node);
+    const auto turns = loop && !stops_ ? turns_of(*loop) : std::nullopt;
+    if (!turns || !is_worth_it(p_, *loop) || std::ranges::any_of(loop->body, leaves)) return false;
+    const Effects x = effects_of(p_, s);
+    if (conflict(x, before_)) return false;
+    for (std::size_t k = drafts_.size(); k-- > 0;) {
+      Draft joined = drafts_[k];
+      if (same(joined.turns, *turns) && add(joined, s, x)) {
+        drafts_[k] = std::move(joined);
+        return true;
+      }
+      if (conflict(x, drafts_[k].effects)) break;
+    }
+    Draft alone{*turns, {}, {}, {}, {}, {}};
+    if (!add(alone, s, x)) return false;
+    drafts_.push_back(std::move(alone));
+    return true;
+  }
+  bool add(Draft& d, const Stmt& s, const Effects& x) const {
+    d.loops.push_back(s);
+    d.effects.add(x);
+    return take_scalars(x, d) && take_arrays(d);
+  }
+  void finish(const Draft& d) {
+    Function out{fmt::format("{}.{}", p_.functions[f_].name, p_.functions[f_].phases.size()), {}, {}, {}};
+    Phase phase{p_.functions.size(), d.turns, {}, {}};
+    const ScalarId begin = scalar("begin"), end = scalar("end");
+    out.parameters = {begin, end};
+    for (const ScalarId s : d.lets)
+      out.body.push_back(Stmt{Let{s, lets_.at(s)}});
+    for (const ScalarId s : d.sums)
+      out.body.push_back(Stmt{Local{s, expr(Type::f64, ConstF{0})}});
+    for (const Stmt& s : d.loops) {
+      out.body.push_back(s);
+      auto& loop = std::get<For>(out.body.back().node);
+      loop.begin = expr(Type::i64, Get{begin});
+      loop.end = expr(Type::i64, Get{end});
+    }
+    if (!d.sums.empty()) phase.sums = sums_of(out.name, d.sums.size());
+    for (std::size_t k = 0; k < d.sums.size(); ++k) {
+      const std::vector<ExprId> at{expr(Type::i64, ConstI{static_cast<std::int64_t>(k)})};
+      out.body.push_back(Stmt{Store{phase.sums, at, expr(Type::f64, Get{d.sums[k]}), true}});
+      add_up(d.sums[k], expr(Type::f64, Load{phase.sums, at}));
+    }
+    std::vector<BufferId>& own = p_.functions[f_].local_arrays;
+    for (const BufferId b : d.scratch) {
+      if (std::erase(own, b) > 0) out.local_arrays.push_back(b);
+      else phase.scratch.push_back(b);
+    }
+    p_.functions[f_].phases.push_back(std::move(phase));
+    p_.functions.push_back(std::move(out));
+  }
+
+  /// After its declaration.
+  void add_up(ScalarId scalar, ExprId value) {
+    const auto declares = [&](const Stmt& s) {
+      const auto* local = std::get_if<Local>(&s.node);
+      return local && local->scalar == scalar;
+    };
+    rest_.insert(std::ranges::find_if(rest_, declares) + 1, Stmt{Accumulate{scalar, value}});
+  }
+
+  BufferId sums_of(const std::string& name, std::size_t numbers) {
+    p_.sizes.push_back({"sums of " + name, static_cast<std::int64_t>(numbers), -1});
+    p_.buffers.push_back({"sums." + name, Type::f64, Role::scratch, {SizeId(p_.sizes.size() - 1)}});
+    return BufferId(p_.buffers.size() - 1);
+  }
+  ScalarId scalar(std::string name) {
+    p_.scalars.push_back({std::move(name), Type::i64});
+    return ScalarId(p_.scalars.size() - 1);
+  }
+  ExprId expr(Type type, decltype(Expr::node) node) {
+    p_.exprs.push_back({type, std::move(node)});
+    return ExprId(p_.exprs.size() - 1);
+  }
+
+  Program& p_;
+  const std::size_t f_;
+  std::map<BufferId, int> mentions_;  // by statements of the body
+  std::set<BufferId> stored_;
+  std::map<ScalarId, ExprId> lets_;
+  std::set<ScalarId> numbers_;  // declared by the body, and only added to
+  std::vector<Draft> drafts_;
+  Block rest_;
+  Effects before_;  // of the rest so far
+  bool stops_ = false;
+};
+
+}  // namespace
+
+Program share_loops(Program program) {
+  for (std::size_t k = 0, n = program.functions.size(); k < n; ++k) {
+    if (!program.functions[k].cold && program.functions[k].parameters.empty()) Shares(program, k).run();
+  }
+  return program;
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,153 @@
+// Which loops run in ranges, and which must not: each program computes the same, turn by turn from the last one on.
+#include "compiler/passes/shares.h"
+
+#include "compiler/loops/builder.h"
+#include "tests/passes/run.h"
+
+using namespace lehr;
+using loops::BufferId;
+using loops::Builder;
+using loops::ExprId;
+using loops::Role;
+
+namespace {
+
+constexpr std::int64_t kRows = 5, kWidth = 4;
+
+/// A function over `rows` rows of `width` numbers, and arrays that it may use.
+struct Rows {
+  Builder b;
+  const loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", kWidth);
+  const BufferId from = b.buffer("x", Role::data, {n, k}), turned = b.buffer("y", Role::data, {k, n}),
+                 to = b.buffer("p", Role::parameter, {n, k}), other = b.buffer("q", Role::expectation, {n, k}),
+                 one = b.buffer("o", Role::output, {k}), scratch = b.buffer("s", Role::scratch, {k});
+
+  void rows(const std::function<void(ExprId)>& body) { b.for_each(b.fresh("n"), n, body); }
+  void each(const std::function<void(ExprId)>& body) { b.for_each(b.fresh("k"), k, body); }
+
+  /// How many phases the function has afterwards; `left`: statements of its body.
+  std::size_t phases(const std::function<void()>& body, std::size_t left) {
+    b.function("f", body);
+    const loops::Program before = b.take();
+    const loops::Program after = loops::share_loops(before);
+    test::Buffers numbers(before.buffers.size(), std::vector<double>(kRows * kWidth));
+    for (std::size_t m = 0; m < numbers.size(); ++m) {
+      for (std::size_t e = 0; e < numbers[m].size(); ++e)
+        numbers[m][e] = static_cast<double>((7 * e + 3 * m) % 11);
+    }
+    test::check_same(before, after, numbers, {kRows});
+    CHECK(after.functions[0].body.size() == left);
+    return after.functions[0].phases.size();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("loops over rows of their own are one phase, what is filled before them too") {
+  Rows x;
+  Builder& b = x.b;
+  CHECK(x.phases(
+            [&] {
+              b.fill(x.to, b.f(0));
+              const ExprId c = b.let("c", b.mul(b.f(2), b.load(x.turned, {b.i(0), b.i(1)})));
+              x.rows([&](ExprId n) {
+                x.each([&](ExprId k) { b.add_to(x.to, {n, k}, b.mul(c, b.load(x.turned, {k, n}))); });
+              });
+              x.rows([&](ExprId n) {
+                x.each([&](ExprId k) { b.store(x.other, {n, k}, b.add(c, b.load(x.to, {n, k}))); });
+              });
+            },
+            0) == 1);
+}
+
+TEST_CASE("rows that other turns read begin a phase of their own") {
+  Rows x;
+  Builder& b = x.b;
+  CHECK(x.phases(
+            [&] {
+              x.rows([&](ExprId n) { x.each([&](ExprId k) { b.store(x.to, {n, k}, b.load(x.from, {n, k})); }); });
+              x.rows([&](ExprId n) { x.each([&](ExprId k) { b.store(x.other, {n, k}, b.load(x.to, {b.i(1), k})); }); });
+            },
+            0) == 2);
+}
+
+TEST_CASE("a turn that reads what another stores stays") {
+  Rows x;
+  Builder& b = x.b;
+  const bool first = GENERATE(true, false);
+  CHECK(
+      x.phases(
+          [&] {
+            x.rows([&](ExprId n) {
+              x.each([&](ExprId k) { b.store(x.to, {n, k}, b.load(x.to, {first ? b.i(0) : n, first ? k : b.i(0)})); });
+            });
+          },
+          first ? 1 : 0) == (first ? 0 : 1));
+}
+
+TEST_CASE("scratch of a turn is its own, unless something else has to do with it") {
+  Rows x;
+  Builder& b = x.b;
+  const bool before = GENERATE(true, false);
+  CHECK(x.phases(
+            [&] {
+              if (before) b.fill(x.scratch, b.f(1));
+              x.rows([&](ExprId n) {
+                if (!before) b.fill(x.scratch, b.f(0));
+                x.each([&](ExprId k) { b.add_to(x.scratch, {k}, b.load(x.from, {n, k})); });
+                x.each([&](ExprId k) { b.store(x.to, {n, k}, b.load(x.scratch, {k})); });
+              });
+            },
+            before ? 2 : 0) == (before ? 0 : 1));
+}
+
+TEST_CASE("numbers are added up, where they are read afterwards only") {
+  Rows x;
+  Builder& b = x.b;
+  const bool read = GENERATE(true, false);
+  CHECK(x.phases(
+            [&] {
+              const loops::ScalarId sum = b.local("sum", b.f(3));
+              if (read) b.store(x.one, {b.i(1)}, b.get(sum));
+              x.rows([&](ExprId n) { x.each([&](ExprId k) { b.accumulate(sum, b.load(x.from, {n, k})); }); });
+              b.store(x.one, {b.i(0)}, b.get(sum));
+            },
+            read ? 4 : 3) == (read ? 0 : 1));
+}
+
+TEST_CASE("what must come before stays before, and so does what may end the function") {
+  Rows x;
+  Builder& b = x.b;
+  const bool fails = GENERATE(true, false);
+  CHECK(x.phases(
+            [&] {
+              if (fails) b.fail_if(b.less(b.load(x.from, {b.i(0), b.i(0)}), b.f(-1)), 7);
+              else b.store(x.one, {b.i(0)}, b.f(4));
+              x.rows([&](ExprId n) { x.each([&](ExprId k) { b.store(x.to, {n, k}, b.load(x.one, {b.i(0)})); }); });
+            },
+            2) == 0);
+}
+
+TEST_CASE("a turn may fail") {
+  Rows x;
+  Builder& b = x.b;
+  CHECK(
+      x.phases(
+          [&] {
+            x.rows([&](ExprId n) { x.each([&](ExprId k) { b.fail_if(b.less(b.load(x.from, {n, k}), b.f(1)), 9); }); });
+          },
+          0) == 1);
+}
+
+TEST_CASE("loops with nothing to do, and of few turns, stay") {
+  Rows x;
+  Builder& b = x.b;
+  CHECK(x.phases(
+            [&] {
+              x.rows([&](ExprId n) { b.store(x.to, {n, b.i(0)}, b.load(x.from, {n, b.i(0)})); });
+              b.for_range("k", b.i(0), b.i(2), [&](ExprId k) {
+                x.rows([&](ExprId n) { b.store(x.other, {n, k}, b.load(x.from, {n, k})); });
+              });
+            },
+            2) == 0);
+}
