@@ -1,4 +1,4 @@
-// The files of `starters/`, which are kept in the program: models to begin with, and toy data.
+// The files of `models/starters/`, which are kept in the program: models to begin with, and toy data.
 #pragma once
 #include <span>
 #include <string_view>

@@ -36,9 +36,9 @@ def write(path, lines):
 
 def corpus():
     """Documents as lists of pairs of term and count, and the terms."""
-    with open(f"{ROOT}/starters/lda.ldac", encoding="utf-8") as file:
+    with open(f"{ROOT}/models/starters/lda.ldac", encoding="utf-8") as file:
         documents = [[tuple(map(int, pair.split(":"))) for pair in line.split()[1:]] for line in file]
-    with open(f"{ROOT}/starters/lda.vocab.txt", encoding="utf-8") as file:
+    with open(f"{ROOT}/models/starters/lda.vocab.txt", encoding="utf-8") as file:
         return documents, file.read().split()
 
 
@@ -94,8 +94,8 @@ def sparse():
     write("columns.mtx", head + sorted(entries, key=lambda e: [int(word) for word in e.split()][1::-1]))
     write("w.svm", [" ".join(["0"] + [f"{term + 1}:{count}" for term, count in d]) for d in documents])
     counts = anndata("w.h5ad", documents, terms)
-    model = [f"{ROOT}/starters/lda.lehr"]
-    wanted = posterior(*model, "--data", f"w={ROOT}/starters/lda.ldac", "--labels", f"term={ROOT}/starters/lda.vocab.txt")
+    model = [f"{ROOT}/models/starters/lda.lehr"]
+    wanted = posterior(*model, "--data", f"w={ROOT}/models/starters/lda.ldac", "--labels", f"term={ROOT}/starters/lda.vocab.txt")
     subprocess.run(["gzip", "-k", "rows.mtx"], check=True)
     for binding in ["rows.mtx", "rows.mtx.gz", "columns.mtx", "w.svm", "w.h5ad", "w.h5ad:layers/columns"]:
         assert posterior(*model, "--data", f"w={binding}") == wanted, binding
@@ -103,7 +103,7 @@ def sparse():
     topics = lehr("show", "out", "beta", "--top", "3").stdout
     assert any(term in topics for term in terms) and "term 0" not in topics, topics
 
-    lehr("fit", f"{ROOT}/starters/lda.lehr", "--data", "w=w.h5ad:layers/scaled", "--out", "x", code=4)
+    lehr("fit", f"{ROOT}/models/starters/lda.lehr", "--data", "w=w.h5ad:layers/scaled", "--out", "x", code=4)
     write("normal.lehr", ["model m { plate n; plate j; mu[j] ~ Normal(mean = 0, precision = 1); observe x[n, j] ~ Normal(mean = mu[j], precision = 1); }"])
     numpy.save("x.npy", counts)
     dense = posterior("normal.lehr", "--data", "x=x.npy")
@@ -131,10 +131,10 @@ def sparse():
 
 
 def tables():
-    with open(f"{ROOT}/starters/gmm.csv", encoding="utf-8") as file:
+    with open(f"{ROOT}/models/starters/gmm.csv", encoding="utf-8") as file:
         text = file.read()
-    model = [f"{ROOT}/starters/gmm.lehr"]
-    wanted = posterior(*model, "--data", f"x={ROOT}/starters/gmm.csv")
+    model = [f"{ROOT}/models/starters/gmm.lehr"]
+    wanted = posterior(*model, "--data", f"x={ROOT}/models/starters/gmm.csv")
     forms = {"tabs.tsv": text.replace(",", "\t"), "tabs.csv": text.replace(",", "\t"), "semicolons.csv": text.replace(",", ";"),
              "decimal.csv": text.replace(",", ";").replace(".", ",")}
     for name, content in forms.items():
@@ -144,7 +144,7 @@ def tables():
         assert posterior(*model, "--data", "x=-", input=content) == wanted
         assert posterior(*model, "--data", "x=-:a,b", input=content) == wanted
     write("two.lehr", ["model m { plate n; data a[n] : real; w ~ Normal(mean = 0, precision = 1); observe b[n] ~ Normal(mean = w * a[n], precision = 1); }"])
-    named = posterior("two.lehr", "--data", f"{ROOT}/starters/gmm.csv")
+    named = posterior("two.lehr", "--data", f"{ROOT}/models/starters/gmm.csv")
     assert posterior("two.lehr", "--data", "-", input=text) == named
     assert posterior("two.lehr", "--data", "a=-:a", "--data", "b=-:b", input=text) == named
     error = lehr("fit", "two.lehr", "--data", "-", "--out", "x", code=4, input="a,b\n1,x\"\n1,2,3\n").stderr
