@@ -66,16 +66,16 @@ std::string shown_of(std::size_t shown, std::size_t all, const Span& s) {
   return out;
 }
 
-std::string name_of(const SavedFit& fit, const Numbers& n, std::size_t k, std::size_t all) {
-  const std::string& plate = n.axes[n.shape.size() - n.event - 1];
-  return all == 1 ? fmt::format("along {}", plate) : fmt::format("{}, sequence {}", fit.model, k);
+/// Of a sequence among several; of a single one nothing need be said.
+std::string name_of(const SavedFit& fit, const Sequences& sequences, std::size_t k, std::size_t all) {
+  return all == 1 ? "" : lehr::element(fit, sequences.plate, k);
 }
 
 }  // namespace
 
-Markup state_ribbons(const SavedFit& fit, const Numbers& n, const std::vector<std::int64_t>& rows, std::size_t most) {
+Markup state_ribbons(const SavedFit& fit, const Numbers& n, const Sequences& sequences, std::size_t most) {
   const std::size_t states = n.last(), steps = n.size() / states;
-  const std::vector<Span> all = spans(rows, steps);
+  const std::vector<Span> all = spans(sequences.offsets, steps);
   const std::size_t shown = std::min(most, all.size());
   Markup key, figures;
   for (std::size_t k = 0; k < states; ++k)
@@ -94,18 +94,18 @@ Markup state_ribbons(const SavedFit& fit, const Numbers& n, const std::vector<st
       plot.area(outline(below, above), "full " + colour(k), {{"data-mean", exact(second(own))}});
       below = above;
     }
-    const std::string name = name_of(fit, n, s, all.size());
-    figures += figure(plot.markup({n.variable->name + " " + name, all.size() == 1 ? "" : name, "probability"}), "");
+    const std::string name = name_of(fit, sequences, s, all.size());
+    figures += figure(plot.markup({n.variable->name + " " + name, name, "probability"}), "");
   }
   return element("div", {{"class", "key"}}, key) + (shown > 1 ? beside(figures) : figures) +
          words("p", "Posterior probability of each state, step by step." + shown_of(shown, all.size(), all[0]),
                {{"class", "quiet"}});
 }
 
-Markup ribbons(const SavedFit& fit, const Numbers& n, const std::vector<std::int64_t>& rows,
-               const std::vector<double>& seen, std::size_t most) {
+Markup ribbons(const SavedFit& fit, const Numbers& n, const Sequences& sequences, const std::vector<double>& seen,
+               std::size_t most) {
   const std::size_t width = n.event > 0 ? n.last() : 1, steps = n.size() / width;
-  const std::vector<Span> all = spans(rows, steps);
+  const std::vector<Span> all = spans(sequences.offsets, steps);
   const std::size_t shown = std::min(most, all.size());
   Markup figures, key;
   for (std::size_t k = 0; k < width && width > 1; ++k)
@@ -126,8 +126,8 @@ Markup ribbons(const SavedFit& fit, const Numbers& n, const std::vector<std::int
       std::erase_if(dots, [](const auto& p) { return std::isnan(p.second); });
       plot.dots(dots, "data");
     }
-    const std::string name = name_of(fit, n, s, all.size());
-    figures += figure(plot.markup({n.variable->name + " " + name, all.size() == 1 ? "" : name, n.variable->name}), "");
+    const std::string name = name_of(fit, sequences, s, all.size());
+    figures += figure(plot.markup({n.variable->name + " " + name, name, n.variable->name}), "");
   }
   std::string caption =
       banded ? "Posterior mean and central 90 % interval, step by step." : "Posterior mean, step by step.";

@@ -31,9 +31,9 @@ const model::Plate* ordered_plate(const Surroundings& s, const Numbers& n) {
   return p.ordered ? &p : nullptr;
 }
 
-std::vector<std::int64_t> sequences(const Surroundings& s, const model::Plate& plate) {
+Sequences sequences(const Surroundings& s, const model::Plate& plate) {
   if (!s.data || !plate.parent) return {};
-  return s.data->offsets[plate.set.index()];
+  return {s.data->offsets[plate.set.index()], (*s.model)[*plate.parent].name};
 }
 
 /// Observed numbers on the same axes, element by element.
@@ -107,7 +107,8 @@ Markup picture(const SavedFit& fit, const Numbers& n, const Surroundings& around
   if (n.is_simplex()) return of_simplex(fit, n, o);
   const std::size_t rank = n.shape.size();
   if (n.event == 2) return n.last() * n.last() <= kMostTiles ? heat_maps(fit, n, kMostPictures) : summarised(n);
-  if (n.size() <= kMostIntervals) return intervals(fit, n, kMostIntervals);
+  const bool square = rank == 2 && n.axes[0] == n.axes[1] && n.size() <= kMostTiles;
+  if (n.size() <= kMostIntervals && !square) return intervals(fit, n, kMostIntervals);
   if (rank == 2 && n.size() <= kMostTiles) return heat_maps(fit, n, 1);
   if (rank == 1 && n.size() <= kMostSteps) return ribbons(fit, n, {}, {}, 1);
   return summarised(n);

@@ -50,12 +50,17 @@ struct ImageShape {
 /// The elements along one axis as the pixels of an image, one image for each element of the others.
 Markup images(const SavedFit& fit, const Numbers& n, std::size_t axis, ImageShape shape, std::size_t most);
 
-/// Numbers in the order of their last axis: means as a line, intervals as a band, one picture for each element of the
-/// others. `rows`: offsets of sequences that lie end to end, or empty. `seen`: data on the same axes, or empty.
-Markup ribbons(const SavedFit& fit, const Numbers& n, const std::vector<std::int64_t>& rows,
-               const std::vector<double>& seen, std::size_t most);
+/// Sequences that lie end to end: where each begins, and the plate that they are the elements of. Empty: there is one.
+struct Sequences {
+  std::vector<std::int64_t> offsets;
+  std::string plate;
+};
+/// Numbers in the order of their last axis: means as a line, intervals as a band, one picture for each sequence.
+/// `seen`: data on the same axes, or empty.
+Markup ribbons(const SavedFit& fit, const Numbers& n, const Sequences& sequences, const std::vector<double>& seen,
+               std::size_t most);
 /// Probabilities of categories, step by step, one above the other.
-Markup state_ribbons(const SavedFit& fit, const Numbers& n, const std::vector<std::int64_t>& rows, std::size_t most);
+Markup state_ribbons(const SavedFit& fit, const Numbers& n, const Sequences& sequences, std::size_t most);
 
 /// How many numbers are how large.
 Markup histogram(const std::vector<double>& values, const std::string& what);

@@ -28,7 +28,7 @@ Markup warning(std::string_view said, const std::vector<std::string>& notes) {
 
 Markup warnings(const SavedFit& fit, const json& summary) {
   Markup out;
-  if (fit.status == "max_iter" && !is_sampled(fit)) {
+  if (fit.status == "max_iter" && !is_sampled(fit) && !summary.contains("warnings")) {
     const double left = number_at(summary, "left_to_gain");
     out += warning("the fit was stopped before it converged",
                    std::isnan(left)
