@@ -1,5 +1,7 @@
 #include "runtime/methods/components.h"
 
+#include <algorithm>
+
 #include "runtime/methods/columns.h"
 
 namespace lehr {
@@ -41,7 +43,9 @@ std::vector<Components> components_of(const Engine& e) {
         const Columns x = columns_of(e, subject, true);
         return Features{unsigned_of(x.cols()), {x.data(), x.data() + x.size()}};
       };
-      c.allocations.push_back({a.step, a.buffer, a.sums, features});
+      const bool chain = std::ranges::any_of(
+          machine::parameters_of(m), [&](const machine::ParameterRow& p) { return p.chain && p.buffer == a.buffer; });
+      c.allocations.push_back({a.step, a.buffer, a.sums, chain, features});
     }
     out.push_back(std::move(c));
   }

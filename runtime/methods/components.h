@@ -30,6 +30,7 @@ struct Allocation {
   std::int64_t step = -1;    // turn of the sweep: its items are what a split divides; -1: the elements of `buffer`
   std::int64_t buffer = -1;  // its probabilities
   std::int64_t sums = -1;    // turn that adds up statistics of these; -1: none does
+  bool chain = false;        // elements follow each other
   std::function<Features()> features;
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "runtime/methods/component_edits.h"
@@ -257,13 +258,15 @@ class Mover {
   }
 
   bool splits() {
-    constexpr Division kDivisions[] = {Division::two_means, Division::ball, Division::half, Division::few};
+    constexpr Division kDivisions[] = {Division::early, Division::two_means, Division::ball, Division::half,
+                                       Division::few};
     bool any = false;
     for (const Allocation& a : c_.allocations) {
+      const std::span<const Division> divisions = std::span(kDivisions).subspan(a.chain ? 0 : 1);
       for (const std::size_t k : by_size(masses_)) {
         for (std::int64_t n = 0;
              n < (first_ ? o_.splits : (o_.splits + 1) / 2) && has_sweeps() && masses_[k] > 2 * kEmpty; ++n) {
-          if (!split(a, k, kDivisions[static_cast<std::size_t>(n) % std::size(kDivisions)])) continue;
+          if (!split(a, k, divisions[static_cast<std::size_t>(n) % divisions.size()])) continue;
           any = true;
           n = -1;
         }

@@ -8,14 +8,18 @@
 namespace lehr {
 
 bool Outlook::may_reach(double target, double elbo) {
-  constexpr std::size_t kSpan = 10;
+  constexpr std::size_t kSpan = 10, kLate = 3;
   recent_.push_back(elbo);
   if (elbo >= target || recent_.size() < kSpan + 2) return true;
   if (recent_.size() > kSpan + 2) recent_.pop_front();
   const double first = recent_[1] - recent_[0], last = recent_[kSpan + 1] - recent_[kSpan];
   if (!(first > last)) return first > 0 || last > 0;
   if (last <= 0) return false;
-  return elbo + doubt_ * tail_after(last, factor_of(first, last, kSpan)) >= target;
+  // Near a plateau the gains of the last few sweeps fall more slowly.
+  const double before = recent_[kSpan + 1 - kLate] - recent_[kSpan - kLate];
+  if (last >= before) return true;
+  const double factor = std::max(factor_of(first, last, kSpan), factor_of(before, last, kLate));
+  return elbo + doubt_ * tail_after(last, factor) >= target;
 }
 
 double objective_at(const std::vector<CoolingPoint>& run, double temperature) {

@@ -34,11 +34,11 @@ class Race {
       : e_(e), o_(o), on_sweep_(on_sweep), report_(report) {}
 
   /// The arms that are left, best first; none: an interrupt, or all have failed.
-  std::vector<Arm> run(StartKind first) {
+  std::vector<Arm> run(StartKind first, std::int64_t round) {
     std::vector<Arm> arms;
-    enter(arms, first, o_.seed);
+    if (round == 0) enter(arms, first, o_.seed);
     const auto most = static_cast<std::size_t>(std::max(2.0, kMemory / bytes()));
-    for (std::int64_t k = 0; k < o_.starts && !stopped_; ++k) {
+    for (std::int64_t k = round * o_.starts; k < (round + 1) * o_.starts && !stopped_; ++k) {
       for (const StartKind kind : kKinds) {
         if ((k == 0 && kind == first) || stopped_ || arms.size() >= most || has_one_optimum(arms)) continue;
         const std::uint64_t seed = o_.seed + 7919 * static_cast<std::uint64_t>(k);
@@ -119,9 +119,9 @@ class Race {
 
 }  // namespace
 
-std::vector<Arm> race(const Engine& engine, const SearchOptions& options, StartKind first, const OnSweep& on_sweep,
-                      SearchReport& report) {
-  return Race(engine, options, on_sweep, report).run(first);
+std::vector<Arm> race(const Engine& engine, const SearchOptions& options, StartKind first, std::int64_t round,
+                      const OnSweep& on_sweep, SearchReport& report) {
+  return Race(engine, options, on_sweep, report).run(first, round);
 }
 
 }  // namespace lehr

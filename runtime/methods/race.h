@@ -15,8 +15,9 @@ struct Arm {
 
 /// The arms that are left, in the order in which they are to converge: the best; the first one, which is what stands in
 /// the engine at first (of the kind `first`), so that the end is never below that of a plain run; the best of other
-/// kinds of start than these; the rest. None: an interrupt, or all have failed.
-std::vector<Arm> race(const Engine& engine, const SearchOptions& options, StartKind first, const OnSweep& on_sweep,
-                      SearchReport& report);
+/// kinds of start than these; the rest. None: an interrupt, or all have failed. `round`: of several races, 0 the first;
+/// later ones have fresh starts alone.
+std::vector<Arm> race(const Engine& engine, const SearchOptions& options, StartKind first, std::int64_t round,
+                      const OnSweep& on_sweep, SearchReport& report);
 
 }  // namespace lehr

@@ -21,7 +21,8 @@ class Search {
 
   Outcome all(StartKind first) {
     const Held begin = e_.keep();
-    std::vector<Arm> arms = race(e_, o_, first, on_sweep_, report_);
+    std::vector<Arm> arms = race(e_, o_, first, 0, on_sweep_, report_);
+    const std::int64_t raced = report_.sweeps;
     if (arms.empty()) {
       // Every start fails: the plain run says how.
       e_.load(begin);
@@ -36,6 +37,7 @@ class Search {
       converge(a);
     }
     if (!best_) return out_;
+    if (best_elbo_ > melted) race_more(first, raced);
     restore();
     if (out_.status == Status::interrupted) return out_;
     out_.status = best_status_;
@@ -97,6 +99,19 @@ class Search {
     if (best_) others_.push_back(std::move(best_));
     keep();
     length_ = start.sweeps;
+  }
+
+  /// Races cost little beside long runs: more of them, of fresh starts, as long as all have made fewer sweeps than the
+  /// best run, and the search is still cheap. The best arm of each converges.
+  void race_more(StartKind first, std::int64_t raced) {
+    const auto is_cheap = [&] { return raced < length_ && report_.sweeps < o_.spare_lengths * length_; };
+    for (std::int64_t round = 1; is_cheap() && out_.status != Status::interrupted; ++round) {
+      const std::int64_t before = report_.sweeps;
+      std::vector<Arm> arms = race(e_, o_, first, round, on_sweep_, report_);
+      raced += report_.sweeps - before;
+      if (arms.empty()) return;
+      converge(arms.front());
+    }
   }
 
   void keep() {

@@ -117,6 +117,17 @@ std::vector<bool> random_part(std::size_t n, std::size_t size, Rng& rng) {
   return out;
 }
 
+std::vector<bool> early(const std::vector<std::int64_t>& members) {
+  std::vector<bool> out(members.size());
+  for (std::size_t first = 0, end = 0; first < members.size(); first = end) {
+    for (end = first + 1; end < members.size() && members[end] == members[end - 1] + 1;)
+      ++end;
+    for (std::size_t i = first; i < first + (end - first) / 2; ++i)
+      out[i] = true;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> part_of(const std::vector<std::int64_t>& members, const Features& features, Division division,
@@ -125,7 +136,8 @@ std::vector<std::int64_t> part_of(const std::vector<std::int64_t>& members, cons
   if (n < 2) return {};
   const bool blind = features.columns == 0;
   std::vector<bool> in;
-  if (division == Division::half || (blind && division == Division::two_means)) in = random_part(n, n / 2, rng);
+  if (division == Division::early) in = early(members);
+  else if (division == Division::half || (blind && division == Division::two_means)) in = random_part(n, n / 2, rng);
   else if (division == Division::few || blind) in = random_part(n, few_of(n), rng);
   else if (division == Division::ball) in = ball(Cloud(members, features), rng);
   else in = two_means(Cloud(members, features), rng);

@@ -77,13 +77,13 @@ def what_it_tells(folder):
     plain = fit(folder, "plain", "models/gmm.lehr", FAITHFUL, "--search", "none")
     assert "search" not in plain and got["elbo"] >= plain["elbo"] - 1e-6 * abs(plain["elbo"])
     starts = got["search"]["starts"]
-    assert {s["kind"] for s in starts} == {"seeds", "points", "allocations", "means", "flat"} and len(starts) == 5
+    assert {s["kind"] for s in starts} == {"seeds", "points", "allocations", "means", "flat"} and len(starts) % 5 == 0
     assert starts[0]["kind"] == "seeds" and starts[0]["leader"] and sum(s["leader"] for s in starts) >= 2 and any(s["converged"] for s in starts)
     at = [int(row["iteration"]) for row in got["trace"]]
     # One sweep, at a temperature without end, only measures the largest entropy.
     assert at == sorted(set(at)) and got["iterations"] == got["search"]["sweeps"] == at[-1] == len(at) + 1
     assert got["iterations"] >= sum(s["sweeps"] for s in starts)
-    assert got["status"] == "converged" and "searched 5 starts" in got["said"], got["said"]
+    assert got["status"] == "converged" and f"searched {len(starts)} starts" in got["said"], got["said"]
     first = [float(row["elbo"]) for row in plain["trace"]][:5]
     assert np.allclose([float(row["elbo"]) for row in got["trace"]][:5], first, rtol=1e-12)
     return f"{got['elbo']:.3f}, plain {plain['elbo']:.3f}, {got['iterations']} sweeps for {plain['iterations']}"
