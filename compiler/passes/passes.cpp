@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/passes/invariants.h"
+#include "compiler/passes/jam.h"
 #include "compiler/passes/shares.h"
 
 namespace lehr::loops {
@@ -12,6 +13,7 @@ namespace {
 constexpr Pass kPasses[] = {
     {"shares", share_loops},           // loops whose turns have nothing to do with each other run in ranges
     {"invariants", hoist_invariants},  // what is the same in every turn of a loop is computed once, before it
+    {"jam", jam_turns},                // turns of loops over data go together, four at a time
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ ExprId intern(Program& p, Type type, decltype(Expr::node) node) {
 
 class Rewrite {
  public:
-  Rewrite(Program& p, const Slices& slices) : p_(p), slices_(slices) {}
+  Rewrite(Program& p, const Slices& slices, const Names& names) : p_(p), slices_(slices), names_(names) {}
 
   Stmt statement(const Stmt& s) {
     return std::visit([&](const auto& x) { return Stmt{of(x)}; }, s.node);
@@ -38,16 +38,33 @@ class Rewrite {
     return out;
   }
 
-  /// The same expression where nothing of it is another.
+  template <class T>
+  static T named(const std::map<T, T>& names, T x) {
+    const auto it = names.find(x);
+    return it == names.end() ? x : it->second;
+  }
+  ScalarId scalar(ScalarId s) const { return named(names_.scalars, s); }
+  BufferId array(BufferId b) const { return named(names_.arrays, b); }
+
+  /// The same expression where nothing of it is another; what expressions share, their copies share.
   ExprId expr(ExprId e) {
+    const auto known = copies_.find(e);
+    return known != copies_.end() ? known->second : copies_[e] = copy(e);
+  }
+  ExprId copy(ExprId e) {
     const Expr x = p_[e];
     const auto changed = [&](auto node, bool same) { return same ? e : intern(p_, x.type, std::move(node)); };
-    return std::visit(Overloaded{[&](const Load& n) {
+    return std::visit(Overloaded{[&](const Get& n) {
+                                   const Get out{scalar(n.scalar)};
+                                   return changed(out, out.scalar == n.scalar);
+                                 },
+                                 [&](const Load& n) {
                                    if (const Slice* s = slice(n.buffer))
                                      return changed(Load{s->once, all(n.indices, s->axis)}, false);
                                    std::vector<ExprId> indices = all(n.indices);
-                                   const bool same = indices == n.indices;
-                                   return changed(Load{n.buffer, std::move(indices)}, same);
+                                   const BufferId b = array(n.buffer);
+                                   const bool same = b == n.buffer && indices == n.indices;
+                                   return changed(Load{b, std::move(indices)}, same);
                                  },
                                  [&](const Unary& n) {
                                    const Unary out{n.op, expr(n.operand)};
@@ -62,6 +79,14 @@ class Rewrite {
                                    return changed(out, out.condition == n.condition && out.if_true == n.if_true &&
                                                            out.if_false == n.if_false);
                                  },
+                                 [&](const Random& n) {
+                                   Random out = n;
+                                   for (ExprId* argument : {&out.element, &out.component, &out.a, &out.b})
+                                     *argument = expr(*argument);
+                                   const bool same = out.element == n.element && out.component == n.component &&
+                                                     out.a == n.a && out.b == n.b;
+                                   return changed(std::move(out), same);
+                                 },
                                  [&](const auto&) { return e; }},
                       x.node);
   }
@@ -72,17 +97,17 @@ class Rewrite {
       out.push_back(statement(s));
     return out;
   }
-  For of(const For& x) { return {x.index, expr(x.begin), expr(x.end), block(x.body), x.independent}; }
-  Let of(const Let& x) { return {x.scalar, expr(x.value)}; }
-  Local of(const Local& x) { return {x.scalar, expr(x.initial)}; }
-  Assign of(const Assign& x) { return {x.scalar, expr(x.value)}; }
-  Accumulate of(const Accumulate& x) { return {x.scalar, expr(x.value)}; }
+  For of(const For& x) { return {scalar(x.index), expr(x.begin), expr(x.end), block(x.body), x.independent}; }
+  Let of(const Let& x) { return {scalar(x.scalar), expr(x.value)}; }
+  Local of(const Local& x) { return {scalar(x.scalar), expr(x.initial)}; }
+  Assign of(const Assign& x) { return {scalar(x.scalar), expr(x.value)}; }
+  Accumulate of(const Accumulate& x) { return {scalar(x.scalar), expr(x.value)}; }
   Store of(const Store& x) {
     const Slice* s = slice(x.buffer);
-    if (!s) return {x.buffer, all(x.indices), expr(x.value), x.accumulate};
+    if (!s) return {array(x.buffer), all(x.indices), expr(x.value), x.accumulate};
     return {s->once, all(x.indices, s->axis), expr(x.value), x.accumulate};
   }
-  Fill of(const Fill& x) { return {x.buffer, expr(x.value)}; }
+  Fill of(const Fill& x) { return {array(x.buffer), expr(x.value)}; }
   If of(const If& x) { return {expr(x.condition), block(x.then_block), block(x.else_block)}; }
   BreakIf of(const BreakIf& x) { return {expr(x.condition)}; }
   Fail of(const Fail& x) { return x; }
@@ -90,12 +115,18 @@ class Rewrite {
 
   Program& p_;
   const Slices& slices_;
+  const Names& names_;
+  std::map<ExprId, ExprId> copies_;
 };
 
 }  // namespace
 
 Stmt with_slices(Program& program, const Slices& slices, const Stmt& statement) {
-  return Rewrite(program, slices).statement(statement);
+  return Rewrite(program, slices, {}).statement(statement);
+}
+
+Stmt with_names(Program& program, const Names& names, const Stmt& statement) {
+  return Rewrite(program, {}, names).statement(statement);
 }
 
 Stmt copy_slice(Program& p, BufferId array, const Slice& slice, ScalarId index) {
