@@ -251,7 +251,7 @@ void Builder::for_loop(std::string index, ExprId begin, ExprId end, const LoopBo
   require(type(begin) == Type::i64 && type(end) == Type::i64, "bounds of a loop are i64");
   const ScalarId scalar_index = scalar(std::move(index), Type::i64);
   Block block = collect([&] { body(get(scalar_index)); });
-  statement({For{scalar_index, begin, end, std::move(block), independent}});
+  statement({For{scalar_index, begin, end, std::move(block), independent, 1}});
 }
 
 void Builder::for_each(std::string index, SizeId size, const LoopBody& body, bool independent) {

@@ -125,7 +125,7 @@ class Interpreter {
   }
   Flow run(const For& n) {
     const std::int64_t begin = eval(n.begin).i, end = eval(n.end).i;
-    for (std::int64_t index = begin; index < end; ++index) {
+    for (std::int64_t index = begin; index < end; index += n.step) {
       scalars_[n.index.index()] = integer(index);
       const Flow flow = run(n.body);
       if (flow == Flow::failed) return flow;

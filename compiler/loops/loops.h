@@ -126,13 +126,15 @@ struct Expr {
 struct Stmt;
 using Block = std::vector<Stmt>;
 
-/// for (index = begin; index < end; ++index) body. Iterations may run in any order only when `independent`
-/// (no iteration reads what another stores, except accumulating stores); the native code may then vectorise freely.
+/// for (index = begin; index < end; index += step) body. Iterations may run in any order only when `independent`
+/// (no iteration reads what another stores, except accumulating stores and scratch that each fills for itself); the
+/// native code may then vectorise freely.
 struct For {
   ScalarId index;
   ExprId begin, end;
   Block body;
   bool independent = false;
+  std::int64_t step = 1;
 };
 /// Declares an immutable scalar for the rest of the enclosing block.
 struct Let {

@@ -48,7 +48,7 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
   }
   return b_.function(name + std::to_string(step), parameters, [&](const Builder::Indices& p) {
     const ItemArrays arrays = declare_item_arrays(stage, at_.local_sums.at(step));
-    b_.for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
+    const auto of_item = [&](ExprId item) {
       if (mode == StageMode::update) {
         emit_item(stage, item, mode, {p[2], p[3]}, arrays);
       } else if (mode == StageMode::refresh) {
@@ -65,7 +65,8 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
         }
         b_.if_then(in, [&] { emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays); });
       }
-    });
+    };
+    b_.for_loop(b_.fresh(m_[stage.item].name), p[0], p[1], of_item, mode == StageMode::update);
   });
 }
 

@@ -114,7 +114,8 @@ class Printer {
   using Declared = std::vector<ScalarId>;
   void statement(const For& n, Declared&) {
     const std::string bounds = fmt::format("{} .. {}", expr(n.begin, kSum), expr(n.end, kSum));
-    line(fmt::format("for {} in {}{}", declare(n.index), bounds, n.independent ? " independent" : ""));
+    const std::string step = n.step == 1 ? "" : fmt::format(" by {}", n.step);
+    line(fmt::format("for {} in {}{}{}", declare(n.index), bounds, step, n.independent ? " independent" : ""));
     block(n.body);
     retire(n.index);
   }

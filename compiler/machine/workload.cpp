@@ -111,7 +111,7 @@ class Count {
   double of(const loops::Select& n) { return 1 + expr(n.condition) + expr(n.if_true) + expr(n.if_false); }
   double of(const loops::Random& n) { return kFunction * kFunction + expr(n.a) + expr(n.b); }
 
-  double of(const loops::For& n) { return turns(n.end) * (1 + block(n.body)); }
+  double of(const loops::For& n) { return turns(n.end) / static_cast<double>(n.step) * (1 + block(n.body)); }
   double of(const loops::Let& n) { return expr(n.value); }
   double of(const loops::Local& n) { return expr(n.initial); }
   double of(const loops::Assign& n) { return expr(n.value); }
@@ -134,12 +134,14 @@ class Count {
   std::map<ExprId, double> exprs_;
 };
 
-/// The body of the loop over the items, the last of a function.
-const loops::Block* item_body(const loops::Block& function) {
+/// The loop over the items, the last of a function between numbers that are not constants.
+const loops::For* item_loop(const Program& p, const loops::Block& function) {
   for (auto s = function.rbegin(); s != function.rend(); ++s) {
-    if (const auto* loop = std::get_if<loops::For>(&s->node)) return &loop->body;
+    if (const auto* loop = std::get_if<loops::For>(&s->node)) {
+      if (!std::holds_alternative<loops::ConstI>(p[loop->end].node)) return loop;
+    }
     // What is the same for all items comes before it, where there are some.
-    if (const auto* some = std::get_if<loops::If>(&s->node)) return item_body(some->then_block);
+    if (const auto* some = std::get_if<loops::If>(&s->node)) return item_loop(p, some->then_block);
   }
   return nullptr;
 }
@@ -167,7 +169,8 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
     walk.block(p.functions[f].body);
   }
   out.scratch.assign(scratch.begin(), scratch.end());
-  if (const loops::Block* body = item_body(p.functions[stage.update].body)) out.operations = Count(m, l).block(*body);
+  if (const loops::For* loop = item_loop(p, p.functions[stage.update].body))
+    out.operations = Count(m, l).block(loop->body) / static_cast<double>(loop->step);
   return out;
 }
 

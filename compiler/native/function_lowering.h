@@ -88,7 +88,7 @@ class FunctionLowering {
   void lower(const loops::Fail& node);
   void lower(const loops::Comment&) {}
   template <class Body>
-  void emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body);
+  void emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body, std::int64_t step = 1);
   void emit_unrolled(const loops::For& node, std::int64_t begin, std::int64_t trips);
   llvm::MDNode* loop_hints(const LoopShape& shape, llvm::MDNode* access_group);
   llvm::BasicBlock* new_block(const char* name);

@@ -2,6 +2,7 @@
 #include "compiler/native/loop_shape.h"
 
 #include <algorithm>
+#include <set>
 #include <variant>
 
 #include "compiler/loops/walk.h"
@@ -28,7 +29,7 @@ std::optional<std::int64_t> literal(const Program& program, ExprId id) {
 
 std::optional<std::int64_t> trip_count(const Program& program, const For& loop) {
   const auto begin = literal(program, loop.begin), end = literal(program, loop.end);
-  if (!begin || !end) return std::nullopt;
+  if (!begin || !end || loop.step != 1) return std::nullopt;
   return std::max<std::int64_t>(0, *end - *begin);
 }
 
@@ -65,7 +66,6 @@ struct Measure {
   bool constant = true;  // no loop with bounds known only at run time
   bool has_loop = false;
   bool has_break = false;
-  bool accumulates = false;
 };
 
 Measure measure(const Program& program, const Block& block, int lanes);
@@ -78,7 +78,6 @@ void add_statement(const Program& program, const Stmt& statement, int lanes, Mea
     total.nodes += inner.nodes * std::max<std::int64_t>(1, rounds);
     total.constant = total.constant && trips && inner.constant;
     total.has_loop = true;
-    total.accumulates = total.accumulates || inner.accumulates;
     return;
   }
   if (const auto* branch = std::get_if<If>(&statement.node)) {
@@ -88,14 +87,12 @@ void add_statement(const Program& program, const Stmt& statement, int lanes, Mea
       total.constant = total.constant && inner.constant;
       total.has_loop = total.has_loop || inner.has_loop;
       total.has_break = total.has_break || inner.has_break;
-      total.accumulates = total.accumulates || inner.accumulates;
     }
     Walk{program, [&](ExprId id) { total.nodes += own_nodes(program, id); }, [](BufferId, bool) {}}.expr(
         branch->condition);
     return;
   }
   if (std::holds_alternative<BreakIf>(statement.node)) total.has_break = true;
-  if (const auto* store = std::get_if<Store>(&statement.node); store && store->accumulate) total.accumulates = true;
   Walk walk{program, [&](ExprId id) { total.nodes += own_nodes(program, id); }, [](BufferId, bool) {}};
   std::visit([&](const auto& node) { walk.statement(node); }, statement.node);
 }
@@ -107,13 +104,32 @@ Measure measure(const Program& program, const Block& block, int lanes) {
   return total;
 }
 
-bool stores_to_scratch_array(const Program& program, const Block& block) {
-  bool found = false;
-  const auto on_buffer = [&](BufferId buffer, bool stored) {
-    found = found || (stored && program[buffer].role == Role::scratch);
+/// A statement of a loop's body stores to scratch of which not every turn has its own: that of the index, on the last
+/// axis, wherever the body has to do with it. Then, too, what is added to is that of the turn.
+bool shares_scratch(const Program& program, const For& loop) {
+  std::set<BufferId> stored, shared;
+  const auto visit = [&](BufferId b, const std::vector<ExprId>& at) {
+    const auto* last = at.empty() ? nullptr : std::get_if<Get>(&program[at.back()].node);
+    if (!last || last->scalar != loop.index) shared.insert(b);
   };
-  Walk{program, [](ExprId) {}, on_buffer}.block(block);
-  return found;
+  for (const Stmt& s : loop.body) {
+    if (const auto* x = std::get_if<Store>(&s.node)) {
+      if (program[x->buffer].role == Role::scratch || x->accumulate) stored.insert(x->buffer);
+      visit(x->buffer, x->indices);
+    } else if (!std::holds_alternative<Let>(s.node)) {
+      Walk walk{program, [](ExprId) {},
+                [&](BufferId b, bool is_stored) {
+                  if (is_stored) stored.insert(b);
+                  shared.insert(b);
+                }};
+      std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+    }
+  }
+  const auto on_expr = [&](ExprId e) {
+    if (const auto* x = std::get_if<Load>(&program[e].node)) visit(x->buffer, x->indices);
+  };
+  Walk{program, on_expr, [](BufferId, bool) {}}.block(loop.body);
+  return std::ranges::any_of(stored, [&](BufferId b) { return shared.contains(b); });
 }
 
 }  // namespace
@@ -124,8 +140,7 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes) {
   const Measure body = measure(program, loop.body, lanes);
   shape.innermost = !body.has_loop;
   // Scratch may be reused by every iteration, which is independence only after it has been made private.
-  shape.parallel =
-      loop.independent && shape.innermost && !body.accumulates && !stores_to_scratch_array(program, loop.body);
+  shape.parallel = loop.independent && shape.innermost && !shares_scratch(program, loop);
   if (!shape.trips || !body.constant) return shape;
   const std::int64_t trips = *shape.trips;
   const bool few = trips <= (shape.innermost ? lanes / 2 : 4);

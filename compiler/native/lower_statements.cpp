@@ -47,7 +47,8 @@ llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode*
 }
 
 template <class Body>
-void FunctionLowering::emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body) {
+void FunctionLowering::emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body,
+                                 std::int64_t step) {
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::BasicBlock* loop = new_block("loop");
   llvm::BasicBlock* after = new_block("after");
@@ -64,7 +65,7 @@ void FunctionLowering::emit_loop(llvm::Value* begin, llvm::Value* end, const Loo
   access_group_ = outer_group;
   loop_exit_ = outer_exit;
 
-  llvm::Value* next = b_.CreateNSWAdd(index, b_.getInt64(1));
+  llvm::Value* next = b_.CreateNSWAdd(index, b_.getInt64(static_cast<std::uint64_t>(step)));
   index->addIncoming(next, b_.GetInsertBlock());
   llvm::BranchInst* back = b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
   back->setMetadata(llvm::LLVMContext::MD_loop, loop_hints(shape, group));
@@ -97,7 +98,7 @@ void FunctionLowering::lower(const loops::For& node) {
   };
   llvm::Value* begin = eval(node.begin);
   llvm::Value* end = eval(node.end);
-  if (shape.tail == 0) return emit_loop(begin, end, shape, body);
+  if (shape.tail == 0) return emit_loop(begin, end, shape, body, node.step);
   llvm::Value* middle = b_.CreateSub(end, b_.getInt64(static_cast<std::uint64_t>(shape.tail)));
   emit_loop(begin, middle, main_part(shape), body);
   emit_loop(middle, end, tail_part(shape), body);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -81,11 +82,22 @@ std::optional<Parts> parts_of(const Block& body) {
   return out;
 }
 
+/// Whether several turns of a loop are worked on at a time already.
+bool is_side_by_side(const Block& b) {
+  return std::ranges::any_of(b, [](const Stmt& s) {
+    if (const auto* branch = std::get_if<If>(&s.node))
+      return is_side_by_side(branch->then_block) || is_side_by_side(branch->else_block);
+    const auto* loop = std::get_if<For>(&s.node);
+    return loop && (loop->step != 1 || is_side_by_side(loop->body));
+  });
+}
+
 class Jam {
  public:
   explicit Jam(Program& p) : p_(p) {}
 
   void function(std::size_t k) {
+    if (is_side_by_side(p_.functions[k].body)) return;
     f_ = k;
     Block body = std::move(p_.functions[k].body);
     block(body);
@@ -216,7 +228,7 @@ class Jam {
       if (const auto* loop = std::get_if<For>(&s.node)) {
         Block body;
         put_copies(loop->body, body);
-        to.push_back(Stmt{For{loop->index, loop->begin, loop->end, std::move(body), loop->independent}});
+        to.push_back(Stmt{For{loop->index, loop->begin, loop->end, std::move(body), loop->independent, loop->step}});
         continue;
       }
       const auto* store = std::get_if<Store>(&s.node);

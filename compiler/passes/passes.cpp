@@ -3,8 +3,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "compiler/passes/blocks.h"
 #include "compiler/passes/invariants.h"
 #include "compiler/passes/jam.h"
+#include "compiler/passes/lanes.h"
 #include "compiler/passes/shares.h"
 
 namespace lehr::loops {
@@ -13,6 +15,8 @@ namespace {
 constexpr Pass kPasses[] = {
     {"shares", share_loops},           // loops whose turns have nothing to do with each other run in ranges
     {"invariants", hoist_invariants},  // what is the same in every turn of a loop is computed once, before it
+    {"lanes", run_in_lanes},           // chains of several items are worked on side by side
+    {"blocks", run_in_blocks},         // several items read a table together
     {"jam", jam_turns},                // turns of loops over data go together, four at a time
 };
 

@@ -97,7 +97,7 @@ class Rewrite {
       out.push_back(statement(s));
     return out;
   }
-  For of(const For& x) { return {scalar(x.index), expr(x.begin), expr(x.end), block(x.body), x.independent}; }
+  For of(const For& x) { return {scalar(x.index), expr(x.begin), expr(x.end), block(x.body), x.independent, x.step}; }
   Let of(const Let& x) { return {scalar(x.scalar), expr(x.value)}; }
   Local of(const Local& x) { return {scalar(x.scalar), expr(x.initial)}; }
   Assign of(const Assign& x) { return {scalar(x.scalar), expr(x.value)}; }
@@ -148,7 +148,7 @@ Stmt copy_slice(Program& p, BufferId array, const Slice& slice, ScalarId index) 
     const ExprId end = intern(p, Type::i64, ConstI{p[p[slice.once].axes[k]].constant});
     Block body;
     body.push_back(std::move(out));
-    out = Stmt{For{inner[k], begin, end, std::move(body), true}};
+    out = Stmt{For{inner[k], begin, end, std::move(body), true, 1}};
   }
   return out;
 }

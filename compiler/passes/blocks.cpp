@@ -1,0 +1,59 @@
+#include "compiler/passes/blocks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/loops/walk.h"
+#include "compiler/passes/independent_loops.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr std::int64_t kInRegisters = 128;  // numbers that are worked on: half of 32 vectors
+constexpr std::int64_t kMost = 4;
+
+bool has_constant_loops_only(const Program& p, const For& loop) {
+  bool loops = false, good = true;
+  each_statement(loop.body, [&](const Stmt& s) {
+    if (std::holds_alternative<Fail>(s.node)) good = false;
+    const auto* inner = std::get_if<For>(&s.node);
+    if (!inner) return;
+    loops = true;
+    Walk{p, [](ExprId) {}, [&](BufferId, bool) { good = false; }}.expr(inner->end);
+    Walk{p, [&](ExprId e) { good = good && !std::holds_alternative<Extent>(p[e].node); }, [](BufferId, bool) {}}.expr(
+        inner->end);
+  });
+  return loops && good;
+}
+
+std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Varying& varying) {
+  bool branches = false;
+  std::int64_t shared = 0, own = 1;
+  std::set<BufferId> tables;
+  each_statement(loop.body, [&](const Stmt& s) {
+    const auto* x = std::get_if<If>(&s.node);
+    branches = branches || (x && varying.holds(p, x->condition));
+    const auto* inner = std::get_if<For>(&s.node);
+    branches = branches || (inner && varying.holds(p, inner->end));
+  });
+  const auto on_expr = [&](ExprId e) {
+    const auto* x = std::get_if<Load>(&p[e].node);
+    if (x && !varying.holds(p, e)) tables.insert(x->buffer);
+  };
+  Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
+  for (const BufferId b : tables)
+    shared += constant_extents(p, b);
+  for (const BufferId b : varying.arrays)
+    own = std::max(own, constant_extents(p, b));
+  const std::int64_t turns = std::min(kMost, kInRegisters / own);
+  if (branches || shared <= 2 * kInRegisters || turns < 2) return {};
+  return Arrangement{.turns = turns, .written_out = true, .fewest = turns};
+}
+
+}  // namespace
+
+Program run_in_blocks(Program program) {
+  return put_side_by_side(std::move(program), {has_constant_loops_only, in_blocks});
+}
+
+}  // namespace lehr::loops

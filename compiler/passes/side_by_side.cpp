@@ -1,0 +1,513 @@
+#include "compiler/passes/side_by_side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "compiler/loops/walk.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr std::int64_t kWidestSum = 1024;  // numbers
+constexpr std::int64_t kOnStack = 4096;    // of all arrays together
+
+bool is_constant(const Program& p, BufferId b) {
+  return std::ranges::all_of(p[b].axes, [&](SizeId s) { return p[s].constant >= 0; });
+}
+
+class SideBySide {
+ public:
+  SideBySide(Program& p, const For& loop, const Varying& varying, const Arrangement& how)
+      : p_(p), loop_(loop), varying_(varying), how_(how) {
+    p_.sizes.push_back({"turns", how.turns, -1});
+    turns_ = SizeId(p_.sizes.size() - 1);
+    first_ = scalar("first", Type::i64);
+  }
+
+  Block take(std::vector<BufferId>& arrays) {
+    Block together = how_.written_out ? Block{} : open_lanes();
+    append(together, block(loop_.body, {active_, {}, false}));
+
+    const ScalarId rest = scalar(p_[loop_.index].name, Type::i64);
+    Block single{Stmt{Let{loop_.index, get(rest)}}};
+    append(single, loop_.body);
+    Block singles{Stmt{For{rest, get(first_), loop_.end, std::move(single), true, 1}}};
+    const ExprId few = less(binary(BinaryOp::subtract, loop_.end, get(first_)), i(how_.fewest));
+    Block body{Stmt{If{few, std::move(singles), std::move(together)}}};
+
+    Block out;
+    for (const auto& [sum, apart] : sums_)
+      out.push_back(Stmt{Fill{apart, f(0)}});
+    out.push_back(Stmt{For{first_, loop_.begin, loop_.end, std::move(body), false, how_.turns}});
+    for (const auto& [sum, apart] : sums_)
+      append(out, added_up(sum, apart));
+    arrays.insert(arrays.end(), on_stack_.begin(), on_stack_.end());
+    return out;
+  }
+
+ private:
+  /// Which turns come to a statement.
+  struct Mask {
+    BufferId array;                // 0 or 1 by turn
+    std::vector<ScalarId> ranges;  // loops that some turns have left, by their index
+    bool chosen = false;           // by a branch too
+  };
+  using EachTurn = std::function<void(Block& out)>;
+
+  // ---- making things ----
+  ExprId make(Type type, decltype(Expr::node) node) {
+    p_.exprs.push_back({type, std::move(node)});
+    return ExprId(p_.exprs.size() - 1);
+  }
+  ExprId f(double value) { return make(Type::f64, ConstF{value}); }
+  ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
+  ExprId get(ScalarId s) { return make(p_[s].type, Get{s}); }
+  ExprId load(BufferId b, std::vector<ExprId> at) { return make(p_[b].element, Load{b, std::move(at)}); }
+  ExprId binary(BinaryOp op, ExprId a, ExprId b) { return make(p_[a].type, Binary{op, a, b}); }
+  ExprId less(ExprId a, ExprId b) { return make(Type::boolean, Binary{BinaryOp::less, a, b}); }
+  ExprId both(ExprId a, ExprId b) { return make(Type::boolean, Binary{BinaryOp::logical_and, a, b}); }
+  ExprId select(ExprId c, ExprId a, ExprId b) { return make(p_[a].type, Select{c, a, b}); }
+  ExprId in(const Mask& m) { return make(Type::boolean, Binary{BinaryOp::equal, of_turn(m.array), i(1)}); }
+  static void append(Block& to, Block more) { std::ranges::move(more, std::back_inserter(to)); }
+
+  ScalarId scalar(const std::string& stem, Type type) {
+    p_.scalars.push_back({fmt::format("{}.{}", stem, p_.scalars.size()), type});
+    return ScalarId(p_.scalars.size() - 1);
+  }
+  BufferId array(const std::string& stem, std::vector<SizeId> axes, Type type) {
+    axes.insert(how_.written_out ? axes.begin() : axes.end(), turns_);
+    p_.buffers.push_back({fmt::format("turns.{}.{}", stem, p_.buffers.size()), type, Role::scratch, std::move(axes)});
+    const BufferId out(p_.buffers.size() - 1);
+    const std::int64_t numbers = constant_extents(p_, out);
+    if (is_constant(p_, out) && on_stack_numbers_ + numbers <= kOnStack) {
+      on_stack_numbers_ += numbers;
+      on_stack_.push_back(out);
+    }
+    return out;
+  }
+  BufferId copies(ScalarId s) {
+    const auto [it, made] = of_scalar_.try_emplace(s);
+    if (made) it->second = array(p_[s].name, {}, p_[s].type);
+    return it->second;
+  }
+  BufferId copies(BufferId b, std::map<BufferId, BufferId>& all) {
+    const auto [it, made] = all.try_emplace(b);
+    if (made) it->second = array(p_[b].name, p_[b].axes, p_[b].element);
+    return it->second;
+  }
+
+  // ---- turns ----
+  /// Statements for every turn.
+  void turns(Block& out, const EachTurn& each, bool independent = true) {
+    if (how_.written_out) {
+      for (turn_ = 0; turn_ < how_.turns; ++turn_)
+        each(out);
+      return;
+    }
+    Block body;
+    turn_index_ = scalar("turn", Type::i64);
+    each(body);
+    if (!body.empty()) out.push_back(Stmt{For{turn_index_, i(0), i(how_.turns), std::move(body), independent, 1}});
+  }
+  ExprId turn() { return how_.written_out ? i(turn_) : get(turn_index_); }
+  std::int64_t turn_key() const { return how_.written_out ? turn_ : static_cast<std::int64_t>(turn_index_.index()); }
+  std::vector<ExprId> with_turn(std::vector<ExprId> at) {
+    at.insert(how_.written_out ? at.begin() : at.end(), turn());
+    return at;
+  }
+  ExprId of_turn(BufferId b, std::vector<ExprId> at = {}) { return load(b, with_turn(std::move(at))); }
+  Stmt put(BufferId b, std::vector<ExprId> at, ExprId value, bool accumulate = false) {
+    return Stmt{Store{b, with_turn(std::move(at)), value, accumulate}};
+  }
+
+  /// Lanes beyond the end do what the last one does, but for sums.
+  Block open_lanes() {
+    active_ = array("active", {}, Type::i64);
+    of_scalar_[loop_.index] = array(p_[loop_.index].name, {}, Type::i64);
+    Block out;
+    turns(out, [&](Block& lane) {
+      const ExprId ahead = binary(BinaryOp::add, get(first_), turn());
+      const ExprId last = binary(BinaryOp::subtract, loop_.end, i(1));
+      lane.push_back(put(active_, {}, select(less(ahead, loop_.end), i(1), i(0))));
+      lane.push_back(put(of_scalar_.at(loop_.index), {}, binary(BinaryOp::minimum, ahead, last)));
+    });
+    return out;
+  }
+
+  // ---- expressions of one turn ----
+  bool varies(ExprId e) const { return varying_.holds(p_, e); }
+  bool all_come(const Mask& m) const { return !m.array.valid() || m.array == active_; }
+
+  /// Loads are done for turns that are elsewhere, too: from the beginning of an axis.
+  std::vector<ExprId> place(const std::vector<ExprId>& at, const Mask& m) {
+    std::vector<ExprId> out;
+    for (const ExprId e : at) {
+      if (const auto row = rows_.find(e); row != rows_.end()) out.push_back(of_turn(row->second));
+      else out.push_back(clamped(e, m));
+    }
+    return out;
+  }
+  ExprId clamped(ExprId e, const Mask& m) {
+    return !varies(e) || all_come(m) ? value(e, m) : select(in(m), value(e, m), i(0));
+  }
+
+  /// Places that are loaded, and the same in all turns of a constant loop, are found before it; those that are added.
+  std::vector<ExprId> find_rows(const For& x, const Mask& m, Block& out) {
+    std::set<ScalarId> inner{x.index};
+    std::set<BufferId> stored;
+    std::vector<ExprId> found;
+    const auto changes = [&](ExprId e) {
+      bool yes = false;
+      Walk walk{p_, [](ExprId) {}, [&](BufferId b, bool) { yes = yes || stored.contains(b); },
+                [&](ScalarId s, Mention) { yes = yes || inner.contains(s); }};
+      walk.expr(e);
+      return yes;
+    };
+    const auto is_loaded = [&](ExprId e) {
+      bool yes = false;
+      Walk{p_, [](ExprId) {}, [&](BufferId, bool) { yes = true; }}.expr(e);
+      return yes;
+    };
+    const auto places = [&](const std::vector<ExprId>& at) {
+      for (const ExprId e : at) {
+        if (varies(e) && is_loaded(e) && !changes(e) && !rows_.contains(e) && !std::ranges::count(found, e))
+          found.push_back(e);
+      }
+    };
+    Walk effects{p_, [](ExprId) {},
+                 [&](BufferId b, bool is_stored) {
+                   if (is_stored) stored.insert(b);
+                 },
+                 [&](ScalarId s, Mention how) {
+                   if (how != Mention::read) inner.insert(s);
+                 }};
+    effects.block(x.body);
+    if (!has_turns(x)) return {};
+    each_of_constant_loops(x.body, [&](const Stmt& s) {
+      if (const auto* store = std::get_if<Store>(&s.node)) places(store->indices);
+      Walk walk{p_,
+                [&](ExprId e) {
+                  if (const auto* l = std::get_if<Load>(&p_[e].node)) places(l->indices);
+                },
+                [](BufferId, bool) {}};
+      std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+    });
+    std::map<ExprId, BufferId> rows;
+    turns(out, [&](Block& turn) {
+      for (const ExprId e : found) {
+        const BufferId row = rows.try_emplace(e, array("row", {}, Type::i64)).first->second;
+        turn.push_back(put(row, {}, clamped(e, m)));
+      }
+    });
+    rows_.insert(rows.begin(), rows.end());
+    return found;
+  }
+  bool has_turns(const For& x) const {
+    const auto *begin = std::get_if<ConstI>(&p_[x.begin].node), *end = std::get_if<ConstI>(&p_[x.end].node);
+    return begin && end && begin->value < end->value;
+  }
+  /// Statements that are executed in any case.
+  template <class Body>
+  void each_of_constant_loops(const Block& b, const Body& body) {
+    for (const Stmt& s : b) {
+      if (const auto* loop = std::get_if<For>(&s.node)) {
+        if (has_turns(*loop)) each_of_constant_loops(loop->body, body);
+      } else if (!std::holds_alternative<If>(s.node)) {
+        body(s);
+      }
+    }
+  }
+  ExprId value(const Get& x) {
+    if (how_.written_out && x.scalar == loop_.index) return binary(BinaryOp::add, get(first_), turn());
+    return of_turn(copies(x.scalar));
+  }
+  ExprId value(const Load& x, const Mask& m) {
+    std::vector<ExprId> at = place(x.indices, m);
+    if (varying_.arrays.contains(x.buffer)) return of_turn(copies(x.buffer, of_array_), std::move(at));
+    return load(x.buffer, std::move(at));
+  }
+  ExprId value(ExprId e, const Mask& m) {
+    if (!varies(e)) return e;
+    const auto key = std::tuple(e, m.array, turn_key());
+    if (const auto known = made_.find(key); known != made_.end()) return known->second;
+    const Expr x = p_[e];
+    const auto sub = [&](ExprId of) { return value(of, m); };
+    const ExprId out = std::visit(
+        Overloaded{
+            [&](const Get& n) { return value(n); }, [&](const Load& n) { return value(n, m); },
+            [&](const Unary& n) {
+              return make(x.type, Unary{n.op, sub(n.operand)});
+            },
+            [&](const Binary& n) {
+              return make(x.type, Binary{n.op, sub(n.left), sub(n.right)});
+            },
+            [&](const Select& n) {
+              return make(x.type, Select{sub(n.condition), sub(n.if_true), sub(n.if_false)});
+            },
+            [&](const Random& n) {
+              return make(x.type, Random{n.noise, n.key, n.site, sub(n.element), sub(n.component), sub(n.a), sub(n.b)});
+            },
+            [&](const auto&) { return e; }},
+        x.node);
+    return made_[key] = out;
+  }
+
+  // ---- statements ----
+  Block block(const Block& b, const Mask& m) {
+    Block out;
+    std::vector<const Stmt*> together;  // statements that share a loop over the turns
+    const auto flush = [&] {
+      turns(out, [&](Block& turn) {
+        for (const Stmt* s : together)
+          turn.push_back(*own(*s, m));
+      });
+      together.clear();
+    };
+    for (const Stmt& s : b) {
+      if (is_own(s)) {
+        together.push_back(&s);
+        continue;
+      }
+      // A let that all turns share is computed from what they share.
+      if (!std::holds_alternative<Let>(s.node)) flush();
+      std::visit([&](const auto& node) { of(node, m, out); }, s.node);
+    }
+    flush();
+    return out;
+  }
+
+  /// One store of each turn to what is its own.
+  bool is_own(const Stmt& s) const {
+    return std::visit(Overloaded{[&](const Store& x) { return varying_.arrays.contains(x.buffer) || is_sum(x); },
+                                 [&](const Let& x) { return varying_.scalars.contains(x.scalar); },
+                                 [&](const Local& x) { return varying_.scalars.contains(x.scalar); },
+                                 [&](const Assign& x) { return varying_.scalars.contains(x.scalar); },
+                                 [&](const Accumulate& x) { return varying_.scalars.contains(x.scalar); },
+                                 [](const auto&) { return false; }},
+                      s.node);
+  }
+  std::optional<Stmt> own(const Stmt& s, const Mask& m) {
+    using Made = std::optional<Stmt>;
+    return std::visit(
+        Overloaded{[&](const Let& x) -> Made { return put(copies(x.scalar), {}, value(x.value, m)); },
+                   [&](const Local& x) -> Made {
+                     declared_[x.scalar] = m.array;
+                     return put(copies(x.scalar), {}, value(x.initial, m));
+                   },
+                   [&](const Assign& x) -> Made { return changed(x.scalar, x.value, false, m); },
+                   [&](const Accumulate& x) -> Made { return changed(x.scalar, x.value, true, m); },
+                   [&](const Store& x) -> Made { return stored(x, m); }, [](const auto&) -> Made { return {}; }},
+        s.node);
+  }
+  Stmt changed(ScalarId s, ExprId to, bool accumulate, const Mask& m) {
+    const bool always = declared_.contains(s) && declared_.at(s) == m.array;
+    return masked(copies(s), {}, value(to, m), accumulate, always, m);
+  }
+  Stmt stored(const Store& x, const Mask& m) {
+    if (varying_.arrays.contains(x.buffer)) {
+      return masked(copies(x.buffer, of_array_), place(x.indices, m), value(x.value, m), x.accumulate, is_unread(x, m),
+                    m);
+    }
+    if (how_.written_out && all_come(m)) return Stmt{Store{x.buffer, x.indices, value(x.value, m), true}};
+    if (!how_.written_out) return masked(copies(x.buffer, sums_), x.indices, value(x.value, m), true, false, m);
+    return Stmt{Store{x.buffer, x.indices, select(in(m), value(x.value, m), f(0)), true}};
+  }
+  Stmt masked(BufferId b, std::vector<ExprId> at, ExprId to, bool accumulate, bool always, const Mask& m) {
+    if (!always && m.array.valid())
+      to = select(in(m), to, !accumulate ? of_turn(b, at) : p_[b].element == Type::f64 ? f(0) : i(0));
+    return put(b, std::move(at), to, accumulate);
+  }
+  /// Whatever turns store that do not come here is read by none, as they have left loops whose index is in the place.
+  bool is_unread(const Store& x, const Mask& m) const {
+    return !m.chosen && std::ranges::all_of(m.ranges, [&](ScalarId index) {
+      return std::ranges::any_of(x.indices, [&](ExprId e) {
+        const auto* n = std::get_if<Get>(&p_[e].node);
+        return n && n->scalar == index;
+      });
+    });
+  }
+  bool is_sum(const Store& x) const {
+    return x.accumulate && p_[x.buffer].role == Role::statistic && is_constant(p_, x.buffer) &&
+           (how_.written_out || constant_extents(p_, x.buffer) <= kWidestSum) &&
+           std::ranges::none_of(x.indices, [&](ExprId e) { return varies(e); });
+  }
+
+  void of(const For& x, const Mask& m, Block& out) {
+    if (!varies(x.end)) {
+      const std::vector<ExprId> rows = how_.written_out ? std::vector<ExprId>{} : find_rows(x, m, out);
+      out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
+      for (const ExprId e : rows)
+        rows_.erase(e);
+      return;
+    }
+    const BufferId ends = array("end", {}, Type::i64);
+    const ScalarId longest = scalar("longest", Type::i64);
+    const std::optional<ScalarId> down = countdown(p_, x);
+    const ScalarId index = down.value_or(x.index);
+    Mask within{array("within", {}, Type::i64), m.ranges, m.chosen};
+    within.ranges.push_back(index);
+    out.push_back(Stmt{Local{longest, x.begin}});
+    turns(
+        out,
+        [&](Block& turn) {
+          const ExprId end = value(x.end, m);
+          turn.push_back(put(ends, {}, all_come(m) ? end : select(in(m), end, x.begin)));
+          turn.push_back(Stmt{Assign{longest, binary(BinaryOp::maximum, get(longest), of_turn(ends))}});
+        },
+        false);
+    Block body, rest = x.body;
+    if (down) {
+      const ExprId last = binary(BinaryOp::subtract, get(longest), i(1));
+      body.push_back(Stmt{Let{*down, binary(BinaryOp::subtract, last, get(x.index))}});
+      rest.erase(rest.begin());
+    }
+    turns(body, [&](Block& turn) {
+      ExprId inside = less(get(index), of_turn(ends));
+      if (m.array.valid()) inside = both(in(m), inside);
+      turn.push_back(put(within.array, {}, select(inside, i(1), i(0))));
+    });
+    append(body, block(rest, within));
+    out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(body), false, x.step}});
+  }
+
+  void of(const If& x, const Mask& m, Block& out) {
+    if (!varies(x.condition)) {
+      Block then_block = block(x.then_block, m), else_block = block(x.else_block, m);
+      return out.push_back(Stmt{If{x.condition, std::move(then_block), std::move(else_block)}});
+    }
+    for (const bool side : {true, false}) {
+      const Block& taken = side ? x.then_block : x.else_block;
+      if (taken.empty()) continue;
+      const Mask chosen{array("chosen", {}, Type::i64), m.ranges, true};
+      turns(out, [&](Block& turn) {
+        ExprId here = value(x.condition, m);
+        if (!side) here = make(Type::boolean, Unary{UnaryOp::logical_not, here});
+        if (m.array.valid()) here = both(in(m), here);
+        turn.push_back(put(chosen.array, {}, select(here, i(1), i(0))));
+      });
+      Block inside = block(taken, chosen);
+      const auto is_loop = [](const Stmt& s) { return std::holds_alternative<For>(s.node); };
+      if (std::ranges::any_of(taken, is_loop)) if_any(chosen, std::move(inside), out);
+      else append(out, std::move(inside));
+    }
+  }
+
+  void if_any(const Mask& m, Block then, Block& out) {
+    const ScalarId any = scalar("any", Type::i64);
+    out.push_back(Stmt{Local{any, i(0)}});
+    turns(
+        out,
+        [&](Block& turn) {
+          turn.push_back(Stmt{Assign{any, binary(BinaryOp::maximum, get(any), of_turn(m.array))}});
+        },
+        false);
+    out.push_back(Stmt{If{less(i(0), get(any)), std::move(then), {}}});
+  }
+
+  /// To what belongs to all, or is the same for all.
+  void of(const Store& x, const Mask& m, Block& out) {
+    if (is_scratch(p_[x.buffer])) return out.push_back(Stmt{x});
+    turns(
+        out,
+        [&](Block& turn) {
+          Stmt one{Store{x.buffer, place(x.indices, m), value(x.value, m), x.accumulate}};
+          if (!m.array.valid()) turn.push_back(std::move(one));
+          else turn.push_back(Stmt{If{in(m), {std::move(one)}, {}}});
+        },
+        false);
+  }
+  void of(const Fill& x, const Mask& m, Block& out) {
+    if (!varying_.arrays.contains(x.buffer)) return out.push_back(Stmt{x});
+    const Nest nest = over(x.buffer);
+    Block inner;
+    turns(inner, [&](Block& turn) {
+      turn.push_back(masked(copies(x.buffer, of_array_), nest.place, value(x.value, m), false, all_come(m), m));
+    });
+    append(out, nested(nest, std::move(inner)));
+  }
+  void of(const Fail& x, const Mask& m, Block& out) {
+    if (m.array.valid()) if_any(m, {Stmt{x}}, out);
+    else out.push_back(Stmt{x});
+  }
+  void of(const auto& x, const Mask&, Block& out) { out.push_back(Stmt{x}); }
+
+  // ---- all of an array ----
+  struct Nest {
+    std::vector<ScalarId> indices;
+    std::vector<ExprId> place, ends;
+  };
+  Nest over(BufferId b) {
+    Nest out;
+    for (const SizeId s : std::vector<SizeId>(p_[b].axes)) {
+      out.indices.push_back(scalar("e", Type::i64));
+      out.place.push_back(get(out.indices.back()));
+      out.ends.push_back(p_[s].constant >= 0 ? i(p_[s].constant) : make(Type::i64, Extent{s}));
+    }
+    return out;
+  }
+  Block nested(const Nest& nest, Block inner) {
+    for (std::size_t k = nest.indices.size(); k-- > 0;) {
+      Stmt loop{For{nest.indices[k], i(0), nest.ends[k], std::move(inner), false, 1}};
+      inner = Block{};
+      inner.push_back(std::move(loop));
+    }
+    return inner;
+  }
+  Block added_up(BufferId sum, BufferId apart) {
+    const Nest nest = over(sum);
+    const ScalarId all = scalar("all", Type::f64);
+    Block inner{Stmt{Local{all, f(0)}}};
+    turns(
+        inner,
+        [&](Block& turn) {
+          turn.push_back(Stmt{Accumulate{all, of_turn(apart, nest.place)}});
+        },
+        false);
+    inner.push_back(Stmt{Store{sum, nest.place, get(all), true}});
+    return nested(nest, std::move(inner));
+  }
+
+  Program& p_;
+  const For& loop_;
+  const Varying& varying_;
+  const Arrangement how_;
+  SizeId turns_;
+  ScalarId first_;
+  std::int64_t turn_ = 0;  // that is being written out
+  ScalarId turn_index_;    // of the loop over turns that is being written
+  BufferId active_;        // turns that are not beyond the end; invalid: there are no others
+  std::map<ScalarId, BufferId> of_scalar_;
+  std::map<BufferId, BufferId> of_array_, sums_;
+  std::map<ExprId, BufferId> rows_;                                    // places that are known, by turn
+  std::map<ScalarId, BufferId> declared_;                              // under which mask
+  std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId> made_;  // by expression, mask and turn
+  std::vector<BufferId> on_stack_;
+  std::int64_t on_stack_numbers_ = 0;
+};
+
+}  // namespace
+
+bool is_scratch(const Buffer& b) { return b.role == Role::scratch || b.role == Role::natural; }
+
+std::int64_t constant_extents(const Program& p, BufferId b) {
+  std::int64_t out = 1;
+  for (const SizeId s : p[b].axes)
+    out *= std::max<std::int64_t>(1, p[s].constant);
+  return out;
+}
+
+Block side_by_side(Program& program, const For& loop, const Varying& varying, const Arrangement& how,
+                   std::vector<BufferId>& arrays) {
+  return SideBySide(program, loop, varying, how).take(arrays);
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,28 @@
+// Several turns of a loop at a time.
+#pragma once
+#include <vector>
+
+#include "compiler/loops/loops.h"
+#include "compiler/passes/varying.h"
+
+namespace lehr::loops {
+
+/// How the turns stand side by side. In a loop over lanes, in every statement: scratch has them as its last axis, sums
+/// at places that all lanes share are kept apart and added up after the loop, lanes without a turn are masked. Or
+/// written out one after the other, in every statement: scratch has them as its first axis, and all have a turn.
+struct Arrangement {
+  std::int64_t turns = 8;
+  bool written_out = false;
+  std::int64_t fewest = 3;  // fewer are taken one by one
+};
+
+/// What stands in the place of a loop of independent turns; `arrays`: more of the function's. Scratch, and scalars that
+/// differ between the turns, have one more axis; what only some turns come to is masked.
+Block side_by_side(Program& program, const For& loop, const Varying& varying, const Arrangement& how,
+                   std::vector<BufferId>& arrays);
+
+/// Numbers of an array beside its axes of unknown size.
+std::int64_t constant_extents(const Program& program, BufferId array);
+bool is_scratch(const Buffer& buffer);
+
+}  // namespace lehr::loops

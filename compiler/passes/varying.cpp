@@ -1,0 +1,126 @@
+#include "compiler/passes/varying.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "compiler/loops/walk.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::loops {
+namespace {
+
+bool is_scratch(const Buffer& b) { return b.role == Role::scratch || b.role == Role::natural; }
+
+class Spread {
+ public:
+  Spread(const Program& p, Varying& found) : p_(p), found_(found) {}
+
+  /// Whether anything was found. `apart`: not all turns come here.
+  bool block(const Block& b, bool apart) {
+    bool more = false;
+    for (const Stmt& s : b)
+      more = std::visit([&](const auto& node) { return of(node, apart); }, s.node) || more;
+    return more;
+  }
+
+ private:
+  bool varies(ExprId e) const { return found_.holds(p_, e); }
+  bool add(ScalarId s, bool varying) { return varying && found_.scalars.insert(s).second; }
+  bool add(BufferId b, bool varying) { return varying && is_scratch(p_[b]) && found_.arrays.insert(b).second; }
+
+  bool of(const For& x, bool apart) { return block(x.body, apart || varies(x.begin) || varies(x.end)); }
+  bool of(const Let& x, bool) { return !down_.contains(x.scalar) && add(x.scalar, varies(x.value)); }
+  bool of(const Local& x, bool) { return add(x.scalar, varies(x.initial)); }
+  bool of(const Assign& x, bool apart) { return add(x.scalar, apart || varies(x.value)); }
+  bool of(const Accumulate& x, bool apart) { return add(x.scalar, apart || varies(x.value)); }
+  bool of(const Store& x, bool apart) {
+    return add(x.buffer,
+               apart || varies(x.value) || std::ranges::any_of(x.indices, [&](ExprId e) { return varies(e); }));
+  }
+  bool of(const Fill& x, bool apart) { return add(x.buffer, apart || varies(x.value)); }
+  bool of(const If& x, bool apart) {
+    const bool either = apart || varies(x.condition);
+    const bool more = block(x.then_block, either);
+    return block(x.else_block, either) || more;
+  }
+  bool of(const BreakIf&, bool) { return false; }
+  bool of(const Fail&, bool) { return false; }
+  bool of(const Comment&, bool) { return false; }
+
+  const Program& p_;
+  Varying& found_;
+
+ public:
+  std::set<ScalarId> down_;  // lets that count down
+};
+
+}  // namespace
+
+bool Varying::holds(const Program& p, ExprId e) const {
+  const auto any = [&](const std::vector<ExprId>& all) {
+    return std::ranges::any_of(all, [&](ExprId x) { return holds(p, x); });
+  };
+  return std::visit(Overloaded{[&](const Get& x) { return scalars.contains(x.scalar); },
+                               [&](const Load& x) { return arrays.contains(x.buffer) || any(x.indices); },
+                               [&](const Unary& x) { return holds(p, x.operand); },
+                               [&](const Binary& x) {
+                                 return any({x.left, x.right});
+                               },
+                               [&](const Select& x) {
+                                 return any({x.condition, x.if_true, x.if_false});
+                               },
+                               [&](const Random& x) {
+                                 return any({x.element, x.component, x.a, x.b});
+                               },
+                               [](const auto&) { return false; }},
+                    p[e].node);
+}
+
+std::optional<ScalarId> countdown(const Program& p, const For& loop) {
+  const auto* let = loop.body.empty() ? nullptr : std::get_if<Let>(&loop.body[0].node);
+  const auto* from = let ? std::get_if<Binary>(&p[let->value].node) : nullptr;
+  if (!from || from->op != BinaryOp::subtract) return std::nullopt;
+  const auto* last = std::get_if<Binary>(&p[from->left].node);
+  const auto* index = std::get_if<Get>(&p[from->right].node);
+  const auto* begin = std::get_if<ConstI>(&p[loop.begin].node);
+  if (!last || last->op != BinaryOp::subtract || last->left != loop.end || !index || index->scalar != loop.index ||
+      !begin || begin->value != 0)
+    return std::nullopt;
+  const auto* one = std::get_if<ConstI>(&p[last->right].node);
+  if (!one || one->value != 1) return std::nullopt;
+  bool used = false;
+  Walk walk{p, [](ExprId) {}, [](BufferId, bool) {},
+            [&](ScalarId s, Mention how) { used = used || (s == loop.index && how == Mention::read); }};
+  for (std::size_t k = 1; k < loop.body.size(); ++k)
+    std::visit([&](const auto& node) { walk.statement(node); }, loop.body[k].node);
+  return used ? std::nullopt : std::optional(let->scalar);
+}
+
+namespace {
+
+void find_countdowns(const Program& p, const Block& b, std::set<ScalarId>& out) {
+  for (const Stmt& s : b) {
+    if (const auto* loop = std::get_if<For>(&s.node)) {
+      if (const auto let = countdown(p, *loop)) out.insert(*let);
+      find_countdowns(p, loop->body, out);
+    }
+    if (const auto* branch = std::get_if<If>(&s.node)) {
+      find_countdowns(p, branch->then_block, out);
+      find_countdowns(p, branch->else_block, out);
+    }
+  }
+}
+
+}  // namespace
+
+Varying varying_in(const Program& program, const For& loop) {
+  Varying out;
+  out.scalars.insert(loop.index);
+  Spread spread(program, out);
+  find_countdowns(program, loop.body, spread.down_);
+  while (spread.block(loop.body, false)) {
+  }
+  return out;
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,23 @@
+// What differs between the turns of a loop, when several of them run side by side.
+#pragma once
+#include <optional>
+#include <set>
+
+#include "compiler/loops/loops.h"
+
+namespace lehr::loops {
+
+struct Varying {
+  std::set<ScalarId> scalars;
+  std::set<BufferId> arrays;  // scratch that every turn needs for itself
+
+  bool holds(const Program& program, ExprId expr) const;
+};
+
+/// Of the loop's body, beside the index itself: what is computed from it, or where not all turns come to.
+Varying varying_in(const Program& program, const For& loop);
+
+/// The let at the beginning of a loop's body that counts down to 0, `end - 1 - index`, if the index has no other use.
+std::optional<ScalarId> countdown(const Program& program, const For& loop);
+
+}  // namespace lehr::loops
