@@ -1,10 +1,13 @@
 #include "runtime/methods/batches.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace lehr {
 namespace {
+
+constexpr std::int64_t kListed = 1 << 15;
 
 /// The finaliser of splitmix64 (Steele, Lea & Flood 2014).
 std::uint64_t mix(std::uint64_t x) {
@@ -20,14 +23,21 @@ std::int64_t batches_of(std::int64_t items, std::int64_t size) {
   return (items + size - 1) / size;
 }
 
-Permutation::Permutation(std::int64_t n, Rng& rng) : n_(static_cast<std::uint64_t>(n)) {
+Permutation::Permutation(std::int64_t n) : n_(static_cast<std::uint64_t>(n)), list_(n <= kListed ? n_ : 0) {
+  std::iota(list_.begin(), list_.end(), 0);
   while ((std::uint64_t{1} << (2 * half_)) < n_)
     ++half_;
-  for (std::uint64_t& key : keys_)
-    key = rng.next();
+}
+
+void Permutation::draw(Rng& rng) {
+  shuffle(rng, list_);
+  for (std::uint64_t& key : keys_) {
+    if (list_.empty()) key = rng.next();
+  }
 }
 
 std::int64_t Permutation::operator[](std::int64_t place) const {
+  if (!list_.empty()) return list_[static_cast<std::size_t>(place)];
   const std::uint64_t mask = (std::uint64_t{1} << half_) - 1;
   auto x = static_cast<std::uint64_t>(place);
   do {
@@ -46,12 +56,13 @@ Batches::Batches(std::int64_t items, std::int64_t size, bool replacement, std::u
       size_(std::clamp<std::int64_t>(size, 1, items)),
       replacement_(replacement),
       rng_(seed, 0x5B17),
-      order_(items, rng_) {}
+      order_(items),
+      next_(replacement ? 0 : items) {}
 
 const std::vector<std::int64_t>& Batches::next() {
   batch_.clear();
   if (!replacement_ && next_ >= items_) {
-    order_ = Permutation(items_, rng_);
+    order_.draw(rng_);
     next_ = 0;
   }
   const std::int64_t end = replacement_ ? next_ + size_ : std::min(items_, next_ + size_);

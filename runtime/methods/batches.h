@@ -11,17 +11,20 @@ namespace lehr {
 /// Minibatches that a pass over the items takes.
 std::int64_t batches_of(std::int64_t items, std::int64_t size);
 
-/// A random order of 0 .. n - 1 that takes no memory: a Feistel network over the numbers of an even number of bits,
-/// gone through again until it ends below n (Black & Rogaway 2002).
+/// Orders of 0 .. n - 1: a shuffled list of few numbers; of more a Feistel network over an even number of bits, gone
+/// through again until it ends below n (Black & Rogaway 2002), which takes no memory.
 class Permutation {
  public:
-  Permutation(std::int64_t n, Rng& rng);
+  explicit Permutation(std::int64_t n);
+  /// Another one at random.
+  void draw(Rng& rng);
   std::int64_t operator[](std::int64_t place) const;
 
  private:
   std::uint64_t n_;
+  std::vector<std::int64_t> list_;
   int half_ = 1;  // bits
-  std::array<std::uint64_t, 8> keys_;
+  std::array<std::uint64_t, 8> keys_ = {};
 };
 
 class Batches {
@@ -37,7 +40,7 @@ class Batches {
   bool replacement_;
   Rng rng_;
   Permutation order_;
-  std::int64_t next_ = 0;
+  std::int64_t next_;
   std::vector<std::int64_t> batch_;
 };
 

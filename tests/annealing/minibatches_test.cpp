@@ -2,9 +2,12 @@
 // factors of all items in memory and with those of a minibatch alone.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "compiler/instance/instance.h"
+#include "runtime/methods/batches.h"
 #include "runtime/methods/svi.h"
 #include "tests/posterior/every_model.h"
 
@@ -78,6 +81,26 @@ TEST_CASE("every model: a step of size 1 from all items is a sweep; a window of 
           CHECK(window.outcome.elbo == Approx(whole.outcome.elbo).epsilon(1e-13));
         }
       }
+    }
+  }
+}
+
+TEST_CASE("a pass over items visits each of them once, in another order than the pass before") {
+  for (const std::int64_t items : {1, 2, 17, 1000, 32769, 100'000}) {
+    Batches batches(items, 300, false, 3);
+    std::vector<std::vector<std::int64_t>> passes(2);
+    for (std::vector<std::int64_t>& pass : passes) {
+      while (std::ssize(pass) < items) {
+        const std::vector<std::int64_t>& batch = batches.next();
+        pass.insert(pass.end(), batch.begin(), batch.end());
+      }
+    }
+    if (items > 16) CHECK(passes[0] != passes[1]);
+    for (std::vector<std::int64_t>& pass : passes) {
+      std::ranges::sort(pass);
+      std::vector<std::int64_t> all(pass.size());
+      std::iota(all.begin(), all.end(), 0);
+      CHECK(pass == all);
     }
   }
 }
