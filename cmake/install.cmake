@@ -10,6 +10,10 @@ install(TARGETS lehr EXPORT LehrTargets RUNTIME ${runtime})
 install(TARGETS liblehr EXPORT LehrTargets LIBRARY ${runtime} NAMELINK_COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS lehr_generator lehr_netcdf lehr_hdf5 LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${runtime})
+if(TARGET lehr_mpi)  # no part of the packages, which would need an MPI
+  install(TARGETS lehr_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
+  install(FILES ${CMAKE_BINARY_DIR}/lehr-mpi DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi)
+endif()
 install(TARGETS lehr_search ARCHIVE ${development})
 install(FILES runtime/search/search.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})
 install(FILES compiler/library/lehr.h compiler/library/lehr_c.h compiler/library/predict.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lehr ${development})

@@ -4,18 +4,29 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
+#include <string_view>
+#include <thread>
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/interface.h"
+#include "compiler/commands/settings.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/terminal/printable.h"
 
 namespace {
 
-lehr::ExitCode run(int argc, char** argv) {
+/// `lehr-mpi` is this program by another name.
+std::unique_ptr<lehr::Group> group_of(std::string_view name) {
+  return name.ends_with("-mpi") ? lehr::join_cluster() : nullptr;
+}
+
+lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
   using namespace lehr::commands;
   CLI::App app{"Lehr: from a conjugate exponential-family model to native variational inference.", "lehr"};
   app.set_version_flag("--version", std::string("lehr ") + LEHR_VERSION);
@@ -36,13 +47,16 @@ lehr::ExitCode run(int argc, char** argv) {
   add_emit(app, action);
   add_format(app, action);
   add_families(app, action);
-  add_fit(app, action, command_line(argc, argv));
+  add_fit(app, action, command_line(argc, argv), group);
   add_new(app, action);
   add_predict(app, action);
   add_report(app, action);
   add_score(app, action);
   add_show(app, action);
   add_simulate(app, action);
+  add_stats(app, action);
+  add_update(app, action, command_line(argc, argv));
+  add_update_globals(app, action, command_line(argc, argv));
   add_help(app, action);
   try {
     app.parse(argc, argv);
@@ -51,6 +65,8 @@ lehr::ExitCode run(int argc, char** argv) {
     lehr::tell(notes_on_unknown_words(app));
     return lehr::ExitCode::usage;
   }
+  if (group && !app.got_subcommand("fit"))
+    return complain({lehr::ExitCode::usage, "lehr-mpi", "fits are what is shared out among processes: use lehr", {}});
   return action();
 }
 
@@ -70,12 +86,10 @@ int finish(lehr::ExitCode code) {
   return static_cast<int>(code == lehr::ExitCode::done ? lehr::ExitCode::internal : code);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  occupy_standard_streams();
+/// The exit code, whatever happens.
+int guarded(int argc, char** argv, lehr::Group* group) {
   try {
-    return finish(run(argc, argv));
+    return finish(run(argc, argv, group));
   } catch (const std::bad_alloc&) {
     lehr::tell("lehr: error: there is not enough memory\n");
     return static_cast<int>(lehr::ExitCode::data);
@@ -84,4 +98,26 @@ int main(int argc, char** argv) {
     lehr::tell("lehr: internal error: {}\n", e.what());
     return static_cast<int>(lehr::ExitCode::internal);
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  occupy_standard_streams();
+  std::unique_ptr<lehr::Group> group;
+  try {
+    group = group_of(argv[0]);
+  } catch (const std::exception& e) {
+    lehr::tell("lehr-mpi: {}\n", e.what());
+    return static_cast<int>(lehr::ExitCode::usage);
+  }
+  if (!group) return guarded(argc, argv, nullptr);
+  const lehr::Quiet quiet(*group);
+  const int code = guarded(argc, argv, group.get());
+  if (code == 0) return code;
+  // What all have to complain of, the first says, and ends them.
+  constexpr std::chrono::seconds kPatience(2);
+  if (group->rank() > 0) std::this_thread::sleep_for(kPatience);
+  quiet.speak();
+  group->abandon(code);
 }

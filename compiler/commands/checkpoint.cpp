@@ -97,18 +97,8 @@ std::string digest_of(const BoundData& data) {
   return digest(all);
 }
 
-std::string differences(const Identity& was, const Identity& is) {
-  std::vector<std::string> out;
-  for (const auto& [what, now] : is) {
-    const auto before = was.find(what);
-    if (before != was.end() && before->second == now) continue;
-    const bool told = what.starts_with("--") && before != was.end();
-    out.push_back(told ? fmt::format("{} was '{}' and is '{}'", what, before->second, now) : "another " + what);
-  }
-  return fmt::format("{}", fmt::join(out, ", "));
-}
-
-std::string checkpoint_of(const FitArguments& o) { return o.out + "/checkpoint.bin"; }
+/// Where one is, or will be; --resume names the same directory.
+std::string checkpoint_of(const FitArguments& o) { return (o.out.empty() ? o.resume : o.out) + "/checkpoint.bin"; }
 
 }  // namespace
 
@@ -132,6 +122,7 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
   out["--temper"] = o.fit.temper;
   out["--init"] = o.init;
   out["start in --init"] = digest_of(settings);
+  out["--forget"] = fmt::format("{}", o.keep);
   out["--predictive"] = fmt::format("{}", o.predictive);
   out["--test"] = fmt::format("{}", fmt::join(o.test, " "));
   out["--test-every"] = fmt::format("{}", o.test_every);
@@ -147,7 +138,7 @@ Result<bool> look_for_checkpoint(const FitArguments& o) {
                  "there is nothing to go on from",
                  {"a fit that has ended by itself leaves no checkpoint; without --resume it begins again"}};
   }
-  if (o.resume.empty() && is_there) {
+  if (o.resume.empty() && !o.out.empty() && is_there) {
     tell(
         "{}: warning: this fit takes the place of one that was interrupted\n"
         "    note: that one goes on with --resume {}\n",
@@ -159,18 +150,32 @@ Result<bool> look_for_checkpoint(const FitArguments& o) {
 Checkpoints::Checkpoints(const FitArguments& options, Identity identity, const BoundData& data)
     : options_(options), identity_(std::move(identity)), data_(data) {}
 
+Identity with_data(Identity identity, const BoundData& data) {
+  const char* const without = std::getenv("LEHR_NO_OPT");
+  const Result<std::string> program = read_file("/proc/self/exe");
+  identity["program"] = fmt::format("{} {} {} {}", LEHR_VERSION, program ? digest(*program) : "", native::fingerprint(),
+                                    without ? without : "");
+  identity["constant or size"] = digest_of_sizes(data);
+  identity["data"] = digest_of(data);
+  return identity;
+}
+
+std::string differences(const Identity& was, const Identity& is) {
+  std::vector<std::string> out;
+  for (const auto& [what, now] : is) {
+    const auto before = was.find(what);
+    if (before != was.end() && before->second == now) continue;
+    const bool told = what.starts_with("--") && before != was.end();
+    out.push_back(told ? fmt::format("{} was '{}' and is '{}'", what, before->second, now) : "another " + what);
+  }
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
 std::string Checkpoints::path() const { return checkpoint_of(options_); }
 
 const Identity& Checkpoints::identity() const {
-  if (complete_) return *complete_;
-  Identity& out = complete_.emplace(identity_);
-  const char* const without = std::getenv("LEHR_NO_OPT");
-  const Result<std::string> program = read_file("/proc/self/exe");
-  out["program"] = fmt::format("{} {} {} {}", LEHR_VERSION, program ? digest(*program) : "", native::fingerprint(),
-                               without ? without : "");
-  out["constant or size"] = digest_of_sizes(data_);
-  out["data"] = digest_of(data_);
-  return out;
+  if (!complete_) complete_ = with_data(identity_, data_);
+  return *complete_;
 }
 
 Result<bool> Checkpoints::resume() {
@@ -230,9 +235,11 @@ bool Checkpoints::is_due() {
 
 Result<bool> Checkpoints::write(const Engine& engine, const std::vector<TracedRun>& finished,
                                 const TracedRun& now) const {
+  std::string memory = engine.memory();
+  if (options_.out.empty()) return true;
   std::string bytes(kMagic);
   Writer to(bytes);
-  to(identity(), command(), journal_.past(engine.memory()), finished.size() + 1);
+  to(identity(), command(), journal_.past(std::move(memory)), finished.size() + 1);
   for (const TracedRun& run : finished)
     to(run);
   to(now);
@@ -242,6 +249,7 @@ Result<bool> Checkpoints::write(const Engine& engine, const std::vector<TracedRu
 }
 
 void Checkpoints::remove() const {
+  if (options_.out.empty()) return;
   std::error_code ignored;
   std::filesystem::remove(path(), ignored);
 }

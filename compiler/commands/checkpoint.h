@@ -15,6 +15,10 @@ namespace lehr::commands {
 using Identity = std::map<std::string, std::string>;
 /// But for the data and the program.
 Identity identity_of(const FitArguments& options, const std::string& model_text, const FitSettings& settings);
+/// The same with them.
+Identity with_data(Identity identity, const BoundData& data);
+/// By which of them two are not the same, in words; empty: by none.
+std::string differences(const Identity& was, const Identity& is);
 
 /// Before anything is written: ExitCode::data where --resume names a directory without a checkpoint. A fit that begins
 /// where another one was interrupted says so.

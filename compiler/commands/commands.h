@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "compiler/support/diagnostic.h"
+#include "runtime/methods/group.h"
 #include "runtime/result.h"
 
 namespace lehr::commands {
@@ -26,8 +27,8 @@ void add_draws(CLI::App& app, Action& action);
 void add_emit(CLI::App& app, Action& action);
 void add_format(CLI::App& app, Action& action);
 void add_families(CLI::App& app, Action& action);
-/// `command`: the whole command line, for fit.json.
-void add_fit(CLI::App& app, Action& action, const std::string& command);
+/// `command`: the whole command line, for fit.json. With a group, the fit is shared out among its processes.
+void add_fit(CLI::App& app, Action& action, const std::string& command, Group* group);
 void add_new(CLI::App& app, Action& action);
 /// After all others, which it knows by name.
 void add_help(CLI::App& app, Action& action);
@@ -36,6 +37,9 @@ void add_report(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);
+void add_stats(CLI::App& app, Action& action);
+void add_update(CLI::App& app, Action& action, const std::string& command);
+void add_update_globals(CLI::App& app, Action& action, const std::string& command);
 
 /// The words of a command line, quoted for a POSIX shell where they need it.
 std::string command_line(int argc, char const* const* argv);

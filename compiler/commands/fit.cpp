@@ -3,17 +3,15 @@
 // sweep.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <variant>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/fit_inputs.h"
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_outputs.h"
 #include "compiler/commands/fit_run.h"
@@ -22,6 +20,8 @@
 #include "compiler/fitting/peak_memory.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/pipeline.h"
+#include "runtime/bytes.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/files/npz.h"
 #include "runtime/files/saved_fit.h"
 #include "runtime/host.h"
@@ -30,22 +30,6 @@
 
 namespace lehr::commands {
 namespace {
-
-/// Makes the directory and sees whether files can be made in it, without touching those that are there.
-Result<bool> prepare_directory(const std::string& path) {
-  std::error_code failure;
-  std::filesystem::create_directories(path, failure);
-  if (failure) return Error{ExitCode::usage, path, "cannot make the directory: " + failure.message(), {}};
-  if (::access(path.c_str(), W_OK | X_OK) != 0) {
-    return Error{ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
-  }
-  for (const char* name : {"trace.csv", "posterior.npz", "fit.json", "draws.nc", "checkpoint.bin"}) {
-    const std::filesystem::path file = std::filesystem::path(path) / name;
-    if (std::filesystem::is_directory(file, failure))
-      return Error{ExitCode::usage, file.string(), "cannot write: it is a directory", {}};
-  }
-  return true;
-}
 
 FitRequest request_of(const FitArguments& o) {
   return {o.model, o.command, o.method, o.fit.anneal, o.fit.temper, o.fit.seed, o.test, o.data.bindings};
@@ -72,62 +56,6 @@ Error failure_of(const FitArguments& o, const TracedRun& run) {
                ? "where elements order, states meet after exponentially many sweeps: weaker couplings may do"
                : "summary states settle where couplings are weak: beyond that they stay undecided for ever",
            option("method") + " gibbs: its draws are exact in the limit of many sweeps"}};
-}
-
-/// The model without and with its data.
-struct Inputs {
-  model::Model resolved;
-  Analysed complete;  // as if nothing were missing
-  Bound bound;
-};
-
-/// All of them, or the exit code after a complaint. Warnings are shown once.
-std::variant<Inputs, ExitCode> read_all(const FitArguments& o, const Source& source) {
-  Diagnostics first;
-  std::optional<model::Model> resolved = read(source, first);
-  Diagnostics second = first;
-  std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, first) : std::nullopt;
-  if (!complete) return report(first, source);
-  const auto fail = [&](const Error& e) {
-    report(first, source);
-    return complain(e);
-  };
-  if (Result<bool> r = look_for_checkpoint(o); !r) return fail(r.error());
-  if (Result<bool> r = prepare_directory(o.out); !r) return fail(r.error());
-  Result<Settings> settings = read_settings(o.settings);
-  if (!settings) return fail(settings.error());
-  if (o.stream) {
-    auto streamed = StreamedData::open(*complete, o.data.bindings, *settings);
-    if (!streamed) return fail(streamed.error());
-    Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*streamed), second);
-    if (!bound) return fail(bound.error());
-    const ExitCode code = report(*bound ? first : second, source);
-    if (!*bound) return code;
-    return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
-  }
-  Result<Dataset> dataset = read_data(o.data, *resolved);
-  if (!dataset) return fail(dataset.error());
-  std::vector<std::string> unused;
-  for (const model::Variable& v : complete->model.variables) {
-    const auto it = dataset->find(v.name);
-    const auto is_missing = [](double x) { return std::isnan(x); };
-    if (!v.observed && it != dataset->end() && std::ranges::none_of(it->second.values, is_missing))
-      unused.push_back(v.name);
-  }
-  Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*dataset), *settings, second);
-  if (!bound) return fail(bound.error());
-  if (!unused.empty()) {
-    tell(
-        "{}: warning: the data for '{}' are not used: the model does not observe {}\n"
-        "    note: `observe {} ~ ...` makes it data\n",
-        o.model, fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them", unused.front());
-  }
-  const bool anew = !*bound || std::ranges::any_of((*bound)->data.observed, &BoundArray::has_missing);
-  const ExitCode code = report(anew ? second : first, source);
-  if (!*bound) return code;
-  for (const std::string& remark : (*bound)->data.remarks)
-    tell("{}: warning: {}\n", o.model, spelled(remark, "--"));
-  return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
 }
 
 /// What scores the data of --test; null without.
@@ -251,7 +179,60 @@ std::vector<Caution> all_cautions(const Fitting& fitting, const TracedRun& best,
   return out;
 }
 
-ExitCode fit(const FitArguments& o) {
+/// A launcher has started many of these, and each would do all of the work and write the same files.
+std::optional<Error> would_be_copies() {
+  const std::optional<Launch> started = launch();
+  if (!started) return std::nullopt;
+  return Error{ExitCode::usage,
+               "lehr fit",
+               fmt::format("{} says that {} processes were started, of which this program sees itself alone",
+                           started->variable, started->processes),
+               {"`lehr-mpi fit` shares a fit out among them; one process of many threads needs no launcher",
+                fmt::format("if each of them has a fit of its own: env -u {} lehr fit ...", started->variable)}};
+}
+
+/// Only coordinate ascent is shared out, and by itself each process is what the first is.
+std::optional<Error> not_for_group(const FitArguments& o) {
+  const auto refused = [](const std::string& text) { return Error{ExitCode::usage, "lehr-mpi", text, {}}; };
+  if (o.method != "cavi")
+    return refused(fmt::format("{} {} is not shared out among processes", option("method"), o.method));
+  if (!o.fit.temper.empty()) return refused(option("temper") + " is not shared out among processes");
+  if (o.interpret || o.profile) return refused("the interpreter and the profile are those of one process");
+  return std::nullopt;
+}
+
+/// All processes of a group must come to the same decisions.
+std::optional<Error> unequal(Group& group, const Identity& identity) {
+  std::string own;
+  Writer{own}(identity);
+  const std::vector<std::string> all = texts_of(group, own);
+  std::vector<std::string> differing;
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const std::string what = differences(Reader(all[0]).take<Identity>(), Reader(all[rank]).take<Identity>());
+    if (!what.empty()) differing.push_back(fmt::format("process {} has {}", rank, what));
+  }
+  if (differing.empty()) return std::nullopt;
+  return Error{ExitCode::data,
+               "lehr-mpi",
+               fmt::format("the processes do not fit together: {}", fmt::join(differing, "; ")),
+               {"the same build of lehr, the same files and the same kind of processor are needed on all machines"}};
+}
+
+}  // namespace
+
+ExitCode fit(FitArguments o, Group* group) {
+  if (std::optional<Error> e = group ? not_for_group(o) : would_be_copies()) return complain(*e);
+  // The first writes, for all.
+  if (group && group->rank() > 0) o.out.clear();
+  if (group && o.fit.threads == 0)
+    o.fit.threads = static_cast<std::int64_t>(std::max<std::size_t>(1, processors() / group->neighbours()));
+  std::optional<SavedFit> prior;
+  if (!o.prior.empty()) {
+    Result<SavedFit> found = read_fit(o.prior);
+    if (!found) return complain(found.error());
+    if (o.model.empty()) o.model = found->model_file;
+    prior = std::move(*found);
+  }
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;
   FitOptions options = o.fit;
@@ -262,13 +243,14 @@ ExitCode fit(const FitArguments& o) {
   Result<FitSettings> settings = settings_of(options);
   if (!settings) return complain(settings.error());
   Clock::time_point begin = Clock::now();
-  std::variant<Inputs, ExitCode> read = read_all(o, *source);
+  std::variant<Inputs, ExitCode> read = read_inputs(o, *source, prior ? &*prior : nullptr);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   Inputs& inputs = std::get<Inputs>(read);
   if (!o.init.empty() && !is_kind) {
     if (Result<bool> r = read_start(o, options, *settings); !r) return complain(r.error());
   }
   settings->predictive = o.predictive / o.fit.restarts;
+  settings->group = group;
   settings->backend = o.interpret ? Backend::interpreter : o.profile ? Backend::timed : Backend::native;
 
   const Clock::time_point compile_begin = Clock::now();
@@ -279,12 +261,15 @@ ExitCode fit(const FitArguments& o) {
   if (!made) return complain_of(made.error(), o.model);
   Fitting& fitting = **made;
   if (o.stream && !o.quiet) tell_of_stream(o, fitting);
+  if (group) {
+    if (std::optional<Error> e = unequal(*group, with_data(identity, fitting.data()))) return complain(*e);
+  }
   Checkpoints checkpoints(o, std::move(identity), fitting.data());
   if (Result<bool> r = o.resume.empty() ? true : checkpoints.resume(); !r) return complain(r.error());
   FitTimes times;
   times.compile = seconds_since(compile_begin);
 
-  Recording recording{o, test->get(), checkpoints, begin};
+  Recording recording{o, test->get(), checkpoints, begin, group};
   Result<Runs> runs = run_all(fitting, recording);
   if (!runs) return complain(runs.error());
   TracedRun& best = runs->all[runs->best];
@@ -307,18 +292,17 @@ ExitCode fit(const FitArguments& o) {
   if (early) mixed->push_back(*early);
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
   summary["warnings"] = to_json(all_cautions(fitting, best, *mixed));
-  if (Result<bool> r = write_results(o.out, best.posterior, summary); !r) return complain(r.error());
+  if (Result<bool> r = o.out.empty() ? true : write_results(o.out, best.posterior, summary); !r)
+    return complain(r.error());
   return conclude(recording, m, density::caveats(m, c.density), *mixed, *runs);
 }
 
-}  // namespace
-
-void add_fit(CLI::App& app, Action& action, const std::string& command) {
+void add_fit(CLI::App& app, Action& action, const std::string& command, Group* group) {
   const auto o = std::make_shared<FitArguments>();
   o->command = command;
   CLI::App* c = app.add_subcommand("fit", "Fit a model to data by variational inference");
   add_fit_options(*c, *o);
-  c->callback([o, &action] { action = [o] { return fit(*o); }; });
+  c->callback([o, group, &action] { action = [o, group] { return fit(*o, group); }; });
 }
 
 }  // namespace lehr::commands

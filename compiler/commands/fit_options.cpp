@@ -21,6 +21,14 @@ bool is_same_path(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+void add_fit_numbers(CLI::App& c, FitArguments& o) {
+  for (const FitNumber& n : fit_numbers()) {
+    const std::string spelled = fmt::format("--{}", fmt::join(split_fields(n.option), ",--"));
+    const auto add = [&](auto member) { add_number(c, spelled, o.fit.*member, n.range, std::string(n.help)); };
+    std::visit(add, n.to);
+  }
+}
+
 void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_option("MODEL", o.model, "model file (*.lehr)")->required();
   add_data(c, o.data, data_forms());
@@ -32,11 +40,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   for (const MethodName& m : method_names())
     names.emplace_back(m.name);
   c.add_option("--method", o.method, "inference method")->check(CLI::IsMember(names))->capture_default_str();
-  for (const FitNumber& n : fit_numbers()) {
-    const std::string spelled = fmt::format("--{}", fmt::join(split_fields(n.option), ",--"));
-    const auto add = [&](auto member) { add_number(c, spelled, o.fit.*member, n.range, std::string(n.help)); };
-    std::visit(add, n.to);
-  }
+  add_fit_numbers(c, o);
   c.add_flag("--adaptive", o.fit.adaptive, "svi: steps that follow the noise of the gradients instead")
       ->excludes(c.get_option("--rho"));
   c.add_flag("--replacement", o.fit.replacement, "svi: draw items with replacement, not by passes");

@@ -10,8 +10,11 @@
 
 namespace lehr::commands {
 
+/// Without `out` nothing is written.
 struct FitArguments {
   std::string model, out, resume, init, method = "cavi", command;
+  std::string prior;  // a fit whose posterior is the prior,
+  double keep = 1;    // to this power, and whose settings count
   DataArguments data;
   SettingTexts settings;
   FitOptions fit;                       // without `start` and `init`, which are in `init` here
@@ -25,5 +28,10 @@ struct FitArguments {
 };
 
 void add_fit_options(CLI::App& command, FitArguments& o);
+/// Those of them that are numbers.
+void add_fit_numbers(CLI::App& command, FitArguments& o);
+
+/// The fit, shared out among the processes of the group if there is one.
+ExitCode fit(FitArguments o, Group* group);
 
 }  // namespace lehr::commands

@@ -84,9 +84,10 @@ class Sweeps {
     }
     // What a method does after it was told to stop is not what goes on.
     if (x_.stopped) return false;
-    x_.stopped = signalled != 0;
+    const bool stop = signalled != 0 || !well_;
+    x_.stopped = x_.group ? x_.group->any(stop) : stop;
     if (x_.stopped || due) write_checkpoint();
-    return !x_.stopped && well_;
+    return !x_.stopped;
   }
   const Result<bool>& well() const { return well_; }
 

@@ -20,6 +20,7 @@ struct Recording {
   HeldOut* test = nullptr;  // of --test
   Checkpoints& checkpoints;
   Clock::time_point& begin;             // of a fit that goes on: as long ago as it was when it was interrupted
+  Group* group = nullptr;               // of which each process stops where one does
   bool stopped = false;                 // by the user, after a checkpoint
   std::optional<Error> unwritten = {};  // why the last checkpoint could not be
 };

@@ -139,7 +139,8 @@ std::optional<Error> Fitting::compile() {
   if (!made) return made.error();
   instance_ = std::move(*made);
   instance_->tell_from(bound_.references);
-  instance_->engine().work_with(settings_.threads);
+  if (std::optional<Error> e = settings_.group ? cannot_share_out() : std::nullopt) return e;
+  instance_->engine().work_with(settings_.threads, {}, settings_.group);
   instance_->engine().divide(settings_.parts);
   return std::nullopt;
 }
@@ -288,6 +289,26 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                    {"another start (seed, init points), or less heat where there was annealing"}});
   }
   return out;
+}
+
+std::optional<Error> Fitting::cannot_share_out() const {
+  if (instance_->engine().can_share_out()) return std::nullopt;
+  std::vector<std::string> plates;
+  for (const schedule::Step& step : schedule().steps) {
+    const auto* stage = std::get_if<schedule::ItemStage>(&step);
+    if (!stage) continue;
+    const std::string& name = model()[model()[stage->item].set].name;
+    if (std::ranges::find(plates, name) == plates.end()) plates.push_back(name);
+  }
+  const std::string why =
+      plates.empty()      ? "a sweep has nothing to do with single items: sums of the data are all it reads"
+      : plates.size() > 1 ? fmt::format("it has items of several plates: {}", fmt::join(plates, ", "))
+                          : fmt::format("what is updated once a sweep reads elements of '{}' one by one", plates[0]);
+  return Error{
+      ExitCode::model,
+      "",
+      "the items of this model cannot be shared out among processes: " + why,
+      {"`lehr emit MODEL --as schedule` shows what a sweep is made of; threads of one process share what there is"}};
 }
 
 Outcome Fitting::evaluate_start(const OnSweep& on_sweep) {

@@ -42,6 +42,7 @@ struct FitSettings {
   Backend backend = Backend::native;
   std::size_t threads = 0;  // 0: one a processor
   std::int64_t parts = 0;   // of the items in a sweep; 0: as many as pay
+  Group* group = nullptr;   // that shares out the items, each with these settings
 };
 
 /// The same of data whose items stay in their files.
@@ -87,6 +88,9 @@ class Fitting {
   /// Only the factors of the items, from that start.
   Result<bool> run_items(FitRun& run, const SweepOptions& options);
   std::vector<Caution> cautions(const FitRun& run) const;
+
+  /// Why the items of this model cannot be worked on elsewhere; nothing where they can.
+  std::optional<Error> cannot_share_out() const;
 
   const Analysed& analysed() const { return bound_.analysed; }
   const model::Model& model() const { return analysed().model; }

@@ -117,6 +117,10 @@ Instance::~Instance() = default;
 
 std::vector<StepTime> Instance::times() const { return step_times(model_, schedule_, lowered_, compiled_->functions); }
 
+const std::string& Instance::name_of(std::int64_t buffer) const {
+  return lowered_.program[loops::BufferId(static_cast<std::size_t>(buffer))].name;
+}
+
 Engine& Instance::engine() { return compiled_->engine; }
 const Engine& Instance::engine() const { return compiled_->engine; }
 
@@ -432,6 +436,7 @@ void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin orig
 }
 
 std::vector<NamedArray> Instance::posterior(bool locals, Origin origin) const {
+  if (locals) engine().gather();
   std::vector<NamedArray> out;
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     if (slot.local && (!locals || engine().is_elsewhere(position(slot.buffer)))) continue;

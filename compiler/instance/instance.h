@@ -57,6 +57,9 @@ class Instance {
   Engine& engine();
   const Engine& engine() const;
 
+  /// As the Loops program calls it.
+  const std::string& name_of(std::int64_t buffer) const;
+
   /// What was done until now, of Backend::timed.
   std::vector<StepTime> times() const;
 

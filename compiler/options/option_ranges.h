@@ -26,6 +26,7 @@ inline constexpr OptionRange kDelayRange{0, 1e12};        // tau0
 inline constexpr OptionRange kForgettingRange{0, 10};     // kappa
 inline constexpr OptionRange kStepRange{0, 1};            // rho; 0: none
 inline constexpr OptionRange kPartRange{1e-6, 1 - 1e-6};  // neither nothing nor all
+inline constexpr OptionRange kPartOrAllRange{1e-6, 1};
 inline constexpr OptionRange kTemperatureRange{1, 1e9};
 inline constexpr OptionRange kHottestRange{1.0001, 1e9};
 inline constexpr OptionRange kScheduleRange{1, 1e9, true};  // sweeps or steps of a schedule

@@ -15,7 +15,8 @@ namespace lehr {
 class Trace {
  public:
   /// Makes `directory` if need be and begins the file with its header. Rows of an existing trace with the
-  /// same header and an iteration up to `keep_until` stay (a resumed run); all others are dropped.
+  /// same header and an iteration up to `keep_until` stay (a resumed run); all others are dropped. Without a directory
+  /// nothing is written.
   static Result<Trace> open(const std::string& directory, const std::vector<std::string>& extra_columns = {},
                             std::int64_t keep_until = -1);
 

@@ -107,6 +107,7 @@ std::vector<double> masses_of(const Engine& e, const Components& c) {
   return e.seen([&] {
     std::vector<double> out(c.count, 0.0);
     const ComponentArray& a = c.counts.front();
+    if (a.kind != Kind::statistic) e.gather();
     const Strides s(e, a, a.axes.front());
     const std::span<const double> x = e.reals(a.buffer);
     s.each([&](std::size_t at) {
@@ -215,6 +216,7 @@ std::int32_t form_components(const Engine& e, const Components& c) {
 
 std::int32_t sum_items(const Engine& e, const SweepOptions& o, const StepRow& stage,
                        std::span<const std::int64_t> items) {
+  e.gather();
   machine::Machine m = e.machine();
   m.accuracy = {o.local_iterations, o.local_tolerance};
   for (const std::int64_t b : machine::statistics_of(e.model(), stage))

@@ -51,6 +51,7 @@ std::int32_t divide_items(const Engine& e, const SweepOptions& o, const Componen
 /// The probabilities of the part; of pairs, and of sums over pairs, the share that it is.
 std::int32_t divide_elements(const Engine& e, const Components& c, const Allocation& a, std::size_t k, const Room& room,
                              const std::vector<std::int64_t>& part) {
+  e.gather();
   if (const std::int32_t status = make_room(e, c, room)) return status;
   if (const std::int32_t status = twin(e, c, k, room.at)) return status;
   const std::span<double> x = e.reals(a.buffer);
@@ -90,6 +91,7 @@ std::vector<double> share_of(std::int64_t element, std::span<const double> share
 Shares shares_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng) {
   Shares out;
   if (a.step < 0) {
+    e.gather();
     const std::span<const double> x = e.reals(a.buffer);
     for (std::size_t i = 0; i < x.size(); i += c.count)
       out.push_back(share_of(static_cast<std::int64_t>(i / c.count), x.subspan(i, c.count)));

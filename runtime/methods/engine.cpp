@@ -96,9 +96,9 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
   set({});
 }
 
-void Engine::work_with(std::size_t threads, const ShareSize& least) {
+void Engine::work_with(std::size_t threads, const ShareSize& least, Group* group) {
   // An interpreter may throw.
-  workers_ = std::make_unique<Workers>(machine_.code ? 1 : threads, least);
+  workers_ = std::make_unique<Workers>(machine_.code ? 1 : threads, least, group);
   machine_.workers = workers_->hook();
 }
 
@@ -169,6 +169,7 @@ void Engine::load(const Arrays& saved) const {
   for (const std::int64_t b : state_buffers())
     std::ranges::copy(*from++, reals(b).begin());
   forget_parts();
+  workers_->scatter();
 }
 
 void Engine::load(const Held& kept) const {
@@ -209,6 +210,7 @@ void Engine::follow(Journal* journal) {
 }
 
 std::string Engine::memory() const {
+  gather();
   std::string out;
   Writer to(out);
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {

@@ -49,13 +49,18 @@ class Engine {
   /// For items from elsewhere, in the place of those that are there: the sizes of what is brought, by slot.
   void make_room(const std::vector<std::int64_t>& sizes);
 
-  /// Items in shares on this many threads, 0 for one a processor, as it is from the beginning; the numbers do not
-  /// depend on it.
-  void work_with(std::size_t threads, const ShareSize& least = {});
+  /// Items in shares on this many threads, 0 for one a processor, as it is from the beginning, and in the processes of
+  /// a group, which must outlive the engine; the numbers do not depend on either. With a group: can_share_out().
+  void work_with(std::size_t threads, const ShareSize& least = {}, Group* group = nullptr);
+  /// Sums over the items are all that the rest of the model knows of them: they can be visited anywhere.
+  bool can_share_out() const { return Parts::can_divide(machine_); }
+  /// Makes the factors of all items known in all processes of the group.
+  void gather() const { workers_->gather(machine_); }
 
   /// Items in parts, each followed by the updates outside the items, by sweeps over all of them; 0: as many as pay. One
   /// where they cannot be.
   void divide(std::int64_t parts);
+  Workers& workers() const { return *workers_; }
   /// By whoever replaces factors of items but by sweeps and `load`.
   void forget_parts() const { parts_->forget(); }
   Parts& parts() const { return *parts_; }

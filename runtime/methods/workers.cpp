@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 
 #include "runtime/machine/items.h"
 
@@ -15,129 +14,127 @@ using machine::Shareable;
 
 namespace {
 
-constexpr std::size_t kMostShares = 32;
-
-std::int64_t count(std::span<const ItemRange> runs) {
-  std::int64_t out = 0;
-  for (const ItemRange& run : runs)
-    out += run.end - run.begin;
-  return out;
+bool are_all(const Machine& m, const Shareable& what, std::span<const ItemRange> runs) {
+  return runs.size() == 1 && runs[0].begin == 0 && runs[0].end == m.view().extent(what.items);
 }
-
-/// How much there is before an item: items, and rows of what is nested in them.
-class Position {
- public:
-  Position(const Machine& m, const Shareable& what) : m_(m), items_(what.items) {
-    for (std::int64_t slot = 0; slot < m.model->size_count; ++slot) {
-      const machine::Extent size = -(slot + 1);
-      if (size != items_ && machine::row_of(m, items_, size, 0) >= 0) nested_.push_back(size);
-    }
-  }
-  std::int64_t operator()(std::int64_t item) const {
-    std::int64_t out = item;
-    for (const machine::Extent size : nested_)
-      out += machine::row_of(m_, items_, size, item);
-    return out;
-  }
-
-  /// The end of a run from `begin` that has at least this much in it, `last` at most.
-  std::int64_t end_of(std::int64_t begin, std::int64_t last, std::int64_t much) const {
-    const std::int64_t before = (*this)(begin);
-    std::int64_t low = begin + 1, high = last;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if ((*this)(middle)-before < much) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
- private:
-  const Machine& m_;
-  machine::Extent items_;
-  std::vector<machine::Extent> nested_;
-};
 
 }  // namespace
 
-Workers::Workers(std::size_t threads, const ShareSize& least)
+std::span<double> rows_of(const Machine& m, machine::Extent items, ItemRange run, std::int64_t buffer) {
+  const machine::BufferRow& b = m.model->buffers[buffer];
+  if (b.role != machine::Role::factor || b.axes == 0) return {};
+  const machine::Extent rows = m.model->axes[b.first_axis];
+  const std::int64_t first = machine::row_of(m, items, rows, run.begin);
+  if (first < 0) return {};
+  const std::size_t width = machine::row_width(m, buffer),
+                    past = static_cast<std::size_t>(machine::row_of(m, items, rows, run.end));
+  const auto begin = static_cast<std::size_t>(first);
+  return m.view().reals(buffer).subspan(begin * width, (past - begin) * width);
+}
+
+Workers::Workers(std::size_t threads, const ShareSize& least, Group* group)
     : hook_{this,
             [](void* context, const Machine& m, const Shareable& what, const ItemRange* runs, std::size_t n,
                const ItemWork& work) {
               return static_cast<Workers*>(context)->run(m, what, {runs, n}, work);
             }},
       threads_(threads > 0 ? threads : processors()),
-      least_(least) {}
-
-std::size_t Workers::count_shares(const Machine& m, const Shareable& what, std::span<const ItemRange> runs) const {
-  double sums = 0;
-  for (const std::int64_t b : what.sums)
-    sums += static_cast<double>(m.view().length(b));
-  const auto items = static_cast<double>(count(runs));
-  const double least = std::max(what.of_stage ? least_.operations : least_.outside, least_.of_sum * sums);
-  const double worth = items * static_cast<double>(what.operations) / least;
-  return static_cast<std::size_t>(
-      std::clamp(std::floor(std::min(worth, items)), 1.0, static_cast<double>(kMostShares)));
-}
+      least_(least),
+      group_(group && group->size() > 1 ? group : nullptr) {}
 
 std::int32_t Workers::run(const Machine& m, const Shareable& what, std::span<const ItemRange> runs,
                           const ItemWork& work) {
-  const std::size_t parts = count_shares(m, what, runs);
-  if (parts == 1) {
+  const Cut shares = cut_into_shares(m, what, runs, least_);
+  Group* const group = what.of_stage ? group_ : nullptr;  // what is outside the items is worked on everywhere
+  const bool spread = group && shares.count() > 1 && !m.window, all = are_all(m, what, runs);
+  const auto is_same = [&] { return spread_ && spread_->items == what.items && spread_->shares == shares; };
+  if (what.of_stage && !(spread && is_same())) gather(m);
+  if (shares.count() == 1) {
     if (work.formed) machine::place(m, runs);
     return machine::work_on(m, 0, runs, work);
   }
-  const Position position(m, what);
-  std::int64_t all = 0;
-  for (const ItemRange& run : runs)
-    all += position(run.end) - position(run.begin);
-  Shares shares{{}, {0}};
-  std::int64_t seen = 0;
-  const auto end_of_share = [&] {
-    return all * static_cast<std::int64_t>(shares.begin.size()) / static_cast<std::int64_t>(parts);
-  };
-  for (ItemRange rest : runs) {
-    while (rest.begin < rest.end) {
-      const std::int64_t end = position.end_of(rest.begin, rest.end, end_of_share() - seen);
-      shares.runs.push_back({rest.begin, end});
-      seen += position(end) - position(rest.begin);
-      rest.begin = end;
-      if (seen >= end_of_share() && shares.begin.size() < parts) shares.begin.push_back(shares.runs.size());
-    }
-  }
-  return run(m, what, shares, work);
+  if (work.formed) machine::place(m, shares.runs);
+  SumTree sums = tree(what, shares.count());
+  const std::size_t part = group ? group->rank() : 0, parts = group ? group->size() : 1;
+  this->work(m, what, shares, part_of(shares.count(), part, parts), work, sums);
+  if (group) unite(m, what, sums.root(), sums);
+  Sums total = sums.is_whole() ? sums.take(sums.root()) : sums.fresh(m, what);
+  if (group) group->broadcast(total.numbers(), owner_of(0, shares.count()));
+  total.put(m, what);
+  const std::int32_t status = total.status();
+  sums.give_back(std::move(total));
+  if (spread && all && !spread_) spread_.emplace(what.items, shares);
+  if (spread && is_same()) is_spread_ = true;
+  else if (spread) send_rows(m, what.items, shares);
+  return status;
 }
 
-std::int32_t Workers::run(const Machine& m, const Shareable& what, const Shares& shares, const ItemWork& work) {
+void Workers::work(const Machine& m, const Shareable& what, const Cut& shares, ShareRange mine, const ItemWork& work,
+                   SumTree& sums) {
   if (!pool_) {
     pool_ = std::make_unique<Pool>(threads_);
     for (std::size_t k = 0; k < threads_; ++k)
       workers_.push_back(std::make_unique<Worker>());
   }
-  if (work.formed) machine::place(m, shares.runs);
-  std::atomic<std::size_t> next = 0, turn = 0;
-  std::int32_t failed = 0;  // the status of the first share that failed
+  std::atomic<std::size_t> next = mine.begin;
   pool_->run([&](std::size_t thread) {
     Worker& w = *workers_[thread];
     w.join(m, what);
-    for (std::size_t share = next++; share < shares.begin.size(); share = next++) {
-      w.take_sums(m, what, share == 0);
-      const std::int32_t status = machine::work_on(w.machine, shares.begin[share], shares.of(share), work);
-      for (std::size_t now = turn; now != share; now = turn)
-        turn.wait(now);
-      if (failed == 0) failed = status;
-      if (share > 0) w.give_sums(m, what);
-      turn = share + 1;
-      turn.notify_all();
+    for (std::size_t share = next++; share < mine.end; share = next++) {
+      Sums own = sums.fresh(m, what);
+      own.enter(what, w.table);
+      own.fail(machine::work_on(w.machine, shares.begin[share], shares.of(share), work));
+      sums.put({share, share + 1}, std::move(own));
     }
   });
-  return failed;
 }
 
-void Workers::Worker::own(std::int64_t buffer, std::size_t length) {
-  const auto b = static_cast<std::size_t>(buffer);
-  if (store.reals(b).size() < length) store.resize(b, length);
-  table[b] = store.table()[b];
+Cut Workers::cut(const Machine& m, const Shareable& what) const {
+  const ItemRange all{0, m.view().extent(what.items)};
+  return cut_into_shares(m, what, {&all, 1}, least_);
+}
+
+std::size_t Workers::owner_of(std::size_t share, std::size_t shares) const {
+  std::size_t out = 0;
+  while (part_of(shares, out, group_->size()).end <= share)
+    ++out;
+  return out;
+}
+
+void Workers::unite(const Machine& m, const Shareable& what, Branch branch, SumTree& sums) {
+  const std::size_t all = sums.root().end, first = owner_of(branch.begin, all), last = owner_of(branch.end - 1, all);
+  if (first == last) return;
+  const Branch right = branch.right();
+  unite(m, what, branch.left(), sums);
+  unite(m, what, right, sums);
+  const std::size_t from = owner_of(right.begin, all), here = group_->rank();
+  if (from == first) return;
+  if (here == from) {
+    Sums sent = sums.take(right);
+    group_->send(sent.numbers(), first);
+    sums.give_back(std::move(sent));
+  } else if (here == first) {
+    Sums received = sums.fresh(m, what);
+    group_->receive(received.numbers(), from);
+    sums.put(right, std::move(received));
+  }
+}
+
+void Workers::send_rows(const Machine& m, machine::Extent items, const Cut& shares) {
+  for (std::size_t share = 0; share < shares.count(); ++share) {
+    const std::size_t owner = owner_of(share, shares.count());
+    for (const ItemRange& run : shares.of(share)) {
+      for (std::int64_t b = 0; b < m.model->buffer_count; ++b) {
+        const std::span<double> rows = rows_of(m, items, run, b);
+        if (!rows.empty()) group_->broadcast(rows, owner);
+      }
+    }
+  }
+}
+
+void Workers::gather(const Machine& m) {
+  if (is_spread_) send_rows(m, spread_->items, spread_->shares);
+  is_spread_ = false;
 }
 
 void Workers::Worker::join(const Machine& m, const Shareable& what) {
@@ -146,32 +143,16 @@ void Workers::Worker::join(const Machine& m, const Shareable& what) {
   table.assign(m.table, m.table + buffers);
   run_table.resize(buffers);
   run_sizes.resize(static_cast<std::size_t>(m.model->size_count));
-  for (const std::int64_t b : what.sums)
-    own(b, m.view().length(b));
-  for (const std::int64_t b : what.scratch)
-    own(b, m.view().length(b));
+  for (const std::int64_t buffer : what.scratch) {
+    const auto b = static_cast<std::size_t>(buffer);
+    if (const std::size_t length = m.view().length(buffer); store.reals(b).size() < length) store.resize(b, length);
+    table[b] = store.table()[b];
+  }
   machine = m;
   machine.table = table.data();
   machine.run_table = run_table.data();
   machine.run_sizes = run_sizes.data();
   machine.workers = nullptr;
-}
-
-void Workers::Worker::take_sums(const Machine& of, const Shareable& what, bool first) {
-  for (const std::int64_t b : what.sums) {
-    const auto k = static_cast<std::size_t>(b);
-    table[k] = first ? of.table[k] : store.table()[k];
-  }
-}
-
-void Workers::Worker::give_sums(const Machine& to, const Shareable& what) {
-  for (const std::int64_t b : what.sums) {
-    const std::span<double> from = machine.view().reals(b), sums = to.view().reals(b);
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      sums[i] += from[i];
-      from[i] = 0;
-    }
-  }
 }
 
 }  // namespace lehr

@@ -1,44 +1,52 @@
-// The items of a stage, or the turns of a phase, in shares, on several threads. Shares depend on the model and the data
-// alone, and the sums over them are added up in their order: the same bits come from any number of threads.
+// The items of a stage, or the turns of a phase, in shares, on several threads, and on the machines of a group. Shares
+// depend on the model and the data alone, and the sums over them are added up in one order (SumTree): the same bits
+// come from any number of either.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/machine/machine.h"
+#include "runtime/methods/group.h"
 #include "runtime/methods/memory.h"
 #include "runtime/methods/pool.h"
+#include "runtime/methods/shares.h"
+#include "runtime/methods/sum_tree.h"
 
 namespace lehr {
 
-/// What is worth a share of its own.
-struct ShareSize {
-  double operations = 2'000'000;  // at least this many,
-  double of_sum = 100;            // and as many for each number that a share adds up;
-  double outside = 500'000;       // at least this many of turns that all threads wait for
-};
+/// The factors of consecutive items in a buffer that has rows of them; empty in others.
+std::span<double> rows_of(const machine::Machine& m, machine::Extent items, machine::ItemRange run,
+                          std::int64_t buffer);
 
 class Workers {
  public:
-  /// `threads`: 0 for one a processor.
-  explicit Workers(std::size_t threads = 0, const ShareSize& least = {});
+  /// `threads`: 0 for one a processor. With a group, each process works on its part of the shares, and all have all
+  /// sums; the model has one item stage, and nothing outside of it reads factors of items.
+  explicit Workers(std::size_t threads = 0, const ShareSize& least = {}, Group* group = nullptr);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
   const machine::Workers* hook() const { return &hook_; }
 
- private:
-  /// Runs of items, and where those of each share begin among them.
-  struct Shares {
-    std::vector<machine::ItemRange> runs;
-    std::vector<std::size_t> begin;
+  /// All items of a stage, and what their sums are added up in.
+  Cut cut(const machine::Machine& m, const machine::Shareable& what) const;
+  SumTree tree(const machine::Shareable& what, std::size_t shares) {
+    return {shares, spare_[{what.sums.data(), what.sums.size()}]};
+  }
+  /// Works on some of the shares, on all threads.
+  void work(const machine::Machine& m, const machine::Shareable& what, const Cut& shares, ShareRange mine,
+            const machine::ItemWork& work, SumTree& sums);
 
-    std::span<const machine::ItemRange> of(std::size_t share) const {
-      const std::size_t end = share + 1 < begin.size() ? begin[share + 1] : runs.size();
-      return {runs.data() + begin[share], end - begin[share]};
-    }
-  };
-  /// A machine with scratch and sums of its own.
+  /// Factors of items are with those who worked on them last; from here on they are everywhere.
+  void gather(const machine::Machine& m);
+  /// Those in place are from before, when they may have been elsewhere.
+  void scatter() { is_spread_ = spread_.has_value(); }
+
+ private:
+  /// A machine with scratch of its own.
   struct Worker {
     Memory store;
     std::vector<lehr_buffer> table, run_table;
@@ -46,24 +54,29 @@ class Workers {
     machine::Machine machine;
 
     void join(const machine::Machine& m, const machine::Shareable& what);
-    void own(std::int64_t buffer, std::size_t length);
-    /// Adds up from zero; what is the first share, in the sums of all.
-    void take_sums(const machine::Machine& of, const machine::Shareable& what, bool first);
-    void give_sums(const machine::Machine& to, const machine::Shareable& what);
   };
 
   std::int32_t run(const machine::Machine& m, const machine::Shareable& what, std::span<const machine::ItemRange> runs,
                    const machine::ItemWork& work);
-  std::int32_t run(const machine::Machine& m, const machine::Shareable& what, const Shares& shares,
-                   const machine::ItemWork& work);
-  std::size_t count_shares(const machine::Machine& m, const machine::Shareable& what,
-                           std::span<const machine::ItemRange> runs) const;
+  std::size_t owner_of(std::size_t share, std::size_t shares) const;
+  /// The sums of a branch at whoever has its first share.
+  void unite(const machine::Machine& m, const machine::Shareable& what, Branch branch, SumTree& sums);
+  void send_rows(const machine::Machine& m, machine::Extent items, const Cut& shares);
 
   machine::Workers hook_;
   std::size_t threads_;
   ShareSize least_;
+  Group* group_;
   std::unique_ptr<Pool> pool_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::map<std::pair<const std::int64_t*, std::size_t>, std::vector<Sums>> spare_;  // by the buffers that they are of
+  /// How all items were shared out in a group, and whether their factors are where that says.
+  struct Spread {
+    machine::Extent items;
+    Cut shares;
+  };
+  std::optional<Spread> spread_;
+  bool is_spread_ = false;
 };
 
 }  // namespace lehr

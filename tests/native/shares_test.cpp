@@ -2,7 +2,13 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <condition_variable>
 #include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
 
 #include "compiler/instance/instance.h"
 #include "runtime/methods/gibbs.h"
@@ -18,11 +24,16 @@ constexpr ShareSize kSmall{1, 0, 1}, kOne{1e300, 0, 1e300};
 
 using Numbers = std::vector<std::vector<double>>;
 
+/// In any thread, unlike those of Catch.
+void require(bool well) {
+  if (!well) throw std::runtime_error("a step has failed");
+}
+
 /// What is left of a few sweeps: factors, statistics, the ELBO.
 Numbers after(Instance& instance, const std::function<double(const Engine&)>& method) {
   // Starts of models that draw are draws.
   if (instance.engine().model().random_key >= 0) machine::set_key(instance.engine().machine(), 5, 0);
-  REQUIRE(instance.start(5, 0));
+  require(static_cast<bool>(instance.start(5, 0)));
   const double elbo = method(instance.engine());
   Numbers out = instance.engine().save();
   out.push_back({elbo});
@@ -46,8 +57,8 @@ double few_sweeps(const Engine& e) {
 double few_parts(const Engine& e) {
   Elbo out;
   for (int k = 0; k < 3; ++k)
-    CHECK(sweep(e, {}, {.parts = true}) == 0);
-  CHECK(e.elbo(out) == 0);
+    require(sweep(e, {}, {.parts = true}) == 0);
+  require(e.elbo(out) == 0);
   return out.value;
 }
 
@@ -84,7 +95,98 @@ void check(Instance& instance, const std::function<double(const Engine&)>& metho
   CHECK(test::difference(alone, together) < rounding);
 }
 
+/// Where threads that stand for processes leave what they send.
+struct Room {
+  std::mutex mutex;
+  std::condition_variable more;
+  std::map<std::pair<std::size_t, std::size_t>, std::deque<std::vector<double>>> letters;
+};
+
+class InRoom : public Group {
+ public:
+  InRoom(Room& room, std::size_t rank, std::size_t size) : room_(room), rank_(rank), size_(size) {}
+  std::size_t rank() const override { return rank_; }
+  std::size_t size() const override { return size_; }
+  std::size_t neighbours() const override { return size_; }
+  void send(std::span<const double> numbers, std::size_t to) override {
+    const std::scoped_lock lock(room_.mutex);
+    room_.letters[{rank_, to}].emplace_back(numbers.begin(), numbers.end());
+    room_.more.notify_all();
+  }
+  void receive(std::span<double> numbers, std::size_t from) override {
+    std::unique_lock lock(room_.mutex);
+    std::deque<std::vector<double>>& letters = room_.letters[{from, rank_}];
+    room_.more.wait(lock, [&] { return !letters.empty(); });
+    std::ranges::copy(letters.front(), numbers.begin());
+    letters.pop_front();
+  }
+  void broadcast(std::span<double> numbers, std::size_t from) override {
+    for (std::size_t to = 0; rank_ == from && to < size_; ++to)
+      if (to != from) send(numbers, to);
+    if (rank_ != from) receive(numbers, from);
+  }
+  bool any(bool here) override { return here; }
+  void abandon(int) override { std::abort(); }
+
+ private:
+  Room& room_;
+  std::size_t rank_, size_;
+};
+
+/// What each of so many processes has in the end, all factors in place.
+std::vector<Numbers> in_processes(const std::vector<std::unique_ptr<Instance>>& instances, const ShareSize& least,
+                                  const std::function<double(const Engine&)>& method) {
+  Room room;
+  std::vector<Numbers> out(instances.size());
+  std::vector<std::thread> threads;
+  for (std::size_t k = 0; k < instances.size(); ++k) {
+    threads.emplace_back([&, k] {
+      InRoom group(room, k, instances.size());
+      Engine& e = instances[k]->engine();
+      e.work_with(1, least, &group);
+      out[k] = after(*instances[k], [&](const Engine& engine) {
+        const double elbo = method(engine);
+        engine.gather();
+        return elbo;
+      });
+      e.work_with(1);
+    });
+  }
+  for (std::thread& t : threads)
+    t.join();
+  return out;
+}
+
 }  // namespace
+
+TEST_CASE("every model that can be shared out: any number of processes gives the same bits") {
+  for (const auto& path : test::models()) {
+    DYNAMIC_SECTION(path.stem().string()) {
+      const auto p = test::prepare(path);
+      std::vector<std::unique_ptr<Instance>> all;
+      for (int k = 0; k < 4; ++k) {
+        all.push_back(std::make_unique<Instance>(p->front, p->data, loops::LowerOptions{}, Backend::native));
+        if (!all[0]->engine().can_share_out()) break;
+      }
+      if (all.size() == 1) continue;
+      const Engine& e = all[0]->engine();
+      const StepRow& stage = *machine::batch_stage(e.model());
+      const ShareSize half{static_cast<double>(e.items() * stage.operations) / 2, 0};
+      const auto check_all = [&](const ShareSize& least, double (*method)(const Engine&)) {
+        all[0]->engine().work_with(1, least);
+        const Numbers alone = after(*all[0], method);
+        for (const Numbers& one : in_processes(all, least, method))
+          CHECK(same_bits(one, alone));
+      };
+      check_all(kSmall, few_sweeps);
+      check_all(half, few_sweeps);  // fewer shares than processes
+      for (const auto& instance : all)
+        instance->engine().divide(2);
+      for (; all.size() > 1; all.pop_back())
+        check_all(kSmall, few_parts);
+    }
+  }
+}
 
 TEST_CASE("every model: any number of threads gives the same bits") {
   for (const auto& path : test::models()) {

@@ -1,0 +1,96 @@
+#include "compiler/commands/fit_inputs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "compiler/commands/checkpoint.h"
+#include "compiler/fitting/carried.h"
+#include "compiler/fitting/held_out.h"
+#include "compiler/fitting/streamed_data.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+namespace {
+
+/// Makes the directory and sees whether files can be made in it, without touching those that are there.
+Result<bool> prepare_directory(const std::string& path) {
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (failure) return Error{ExitCode::usage, path, "cannot make the directory: " + failure.message(), {}};
+  if (::access(path.c_str(), W_OK | X_OK) != 0) {
+    return Error{ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
+  }
+  for (const char* name : {"trace.csv", "posterior.npz", "fit.json", "draws.nc", "checkpoint.bin"}) {
+    const std::filesystem::path file = std::filesystem::path(path) / name;
+    if (std::filesystem::is_directory(file, failure))
+      return Error{ExitCode::usage, file.string(), "cannot write: it is a directory", {}};
+  }
+  return true;
+}
+
+}  // namespace
+
+std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& source, const SavedFit* prior) {
+  Diagnostics first;
+  std::optional<model::Model> resolved = read(source, first);
+  Diagnostics second = first;
+  std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, first) : std::nullopt;
+  if (!complete) return report(first, source);
+  const auto fail = [&](const Error& e) {
+    report(first, source);
+    return complain(e);
+  };
+  if (Result<bool> r = look_for_checkpoint(o); !r) return fail(r.error());
+  if (Result<bool> r = o.out.empty() ? true : prepare_directory(o.out); !r) return fail(r.error());
+  Result<Settings> settings = prior ? fitted_settings(*complete, *prior) : read_settings(o.settings);
+  if (!settings) return fail(settings.error());
+  if (o.stream) {
+    auto streamed = StreamedData::open(*complete, o.data.bindings, *settings);
+    if (!streamed) return fail(streamed.error());
+    Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*streamed), second);
+    if (!bound) return fail(bound.error());
+    const ExitCode code = report(*bound ? first : second, source);
+    if (!*bound) return code;
+    return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
+  }
+  Result<Dataset> dataset = read_data(o.data, *resolved);
+  if (!dataset) return fail(dataset.error());
+  if (prior) {
+    Result<Carried> carried = carry(*resolved, *complete, *prior, o.keep);
+    if (!carried) return complain_of(carried.error(), o.model);
+    resolved = std::move(carried->model);
+    dataset->merge(carried->parameters);
+    complete = analyse(*resolved, {}, second);
+    if (!complete) return report(second, source);
+  }
+  std::vector<std::string> unused;
+  for (const model::Variable& v : complete->model.variables) {
+    const auto it = dataset->find(v.name);
+    const auto is_missing = [](double x) { return std::isnan(x); };
+    if (!v.observed && it != dataset->end() && std::ranges::none_of(it->second.values, is_missing))
+      unused.push_back(v.name);
+  }
+  Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*dataset), *settings, second);
+  if (!bound) return fail(bound.error());
+  if (!unused.empty()) {
+    tell(
+        "{}: warning: the data for '{}' are not used: the model does not observe {}\n"
+        "    note: `observe {} ~ ...` makes it data\n",
+        o.model, fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them", unused.front());
+  }
+  const bool anew = !*bound || std::ranges::any_of((*bound)->data.observed, &BoundArray::has_missing);
+  const ExitCode code = report(anew ? second : first, source);
+  if (!*bound) return code;
+  for (const std::string& remark : (*bound)->data.remarks)
+    tell("{}: warning: {}\n", o.model, spelled(remark, "--"));
+  return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,154 @@
+#include "compiler/commands/shard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "compiler/commands/checkpoint.h"
+#include "compiler/commands/fit_inputs.h"
+#include "compiler/commands/numbers.h"
+#include "compiler/options/fit_settings.h"
+#include "runtime/bytes.h"
+#include "runtime/files/npz.h"
+#include "runtime/files/readers.h"
+#include "runtime/files/zip.h"
+#include "runtime/machine/items.h"
+#include "runtime/methods/sweep.h"
+
+namespace lehr::commands {
+namespace {
+
+constexpr const char* kDigest = "lehr.digest";
+constexpr const char* kAt = "lehr.at";  // step, turn
+
+std::vector<double> numbers_of(const std::string& text) { return {text.begin(), text.end()}; }
+
+/// What is outside of the items: everything else is with them.
+std::vector<std::int64_t> buffers_outside(const Engine& e) {
+  const StepRow& stage = *machine::batch_stage(e.model());
+  std::vector<std::int64_t> out;
+  for (const std::int64_t b : e.state_buffers()) {
+    const machine::BufferRow& row = e.model().buffers[b];
+    const bool of_items =
+        row.axes > 0 && machine::row_of(e.machine(), stage.items, e.model().axes[row.first_axis], 0) >= 0;
+    if (!of_items) out.push_back(b);
+  }
+  return out;
+}
+
+Result<bool> put_state(Standing& now, const std::vector<NamedArray>& arrays, const std::string& path) {
+  const Error wrong{ExitCode::data, path, "not what `lehr update-globals` writes for this model", {}};
+  for (const std::int64_t b : buffers_outside(now.engine())) {
+    const NamedArray* const from = find(arrays, now.fitting->instance().name_of(b));
+    const std::span<double> to = now.engine().reals(b);
+    if (!from || from->values.size() != to.size()) return wrong;
+    std::ranges::copy(from->values, to.begin());
+  }
+  const NamedArray* const at = find(arrays, kAt);
+  if (!at || at->values.size() != 2) return wrong;
+  now.step = static_cast<std::int64_t>(at->values[0]);
+  now.turn = static_cast<std::int64_t>(at->values[1]);
+  return true;
+}
+
+Result<Standing> stand(const ShardArguments& o, const Source& source, Bound bound) {
+  Standing now;
+  Result<SavedFit> fit = read_fit(o.globals);
+  if (!fit) return fit.error();
+  FitOptions options = o.fit.fit;
+  options.search = "none";
+  Result<FitSettings> settings = settings_of(options);
+  if (!settings) return settings.error();
+  settings->init = fit->posterior;
+  settings->init_source = o.globals;
+  Identity identity = identity_of(o.fit, source.text, *settings);
+  now.fit = std::move(*fit);
+  Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(bound), std::move(*settings));
+  if (!made) return made.error();
+  now.fitting = std::move(*made);
+  if (const std::optional<Error> e = now.fitting->cannot_share_out()) return *e;
+  if (Result<FitRun> run = now.fitting->start(0); !run) return run.error();
+  const std::string path = o.globals + "/state.npz";
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) {
+    const Result<std::vector<NamedArray>> state = read_npz(path);
+    if (!state) return state.error();
+    if (Result<bool> r = put_state(now, *state, path); !r) return r.error();
+  } else if (const std::int32_t status = prepare_statistics(now.engine())) {
+    return Error{ExitCode::numerical, o.globals, now.engine().describe(status), {}};
+  }
+  identity["turn"] = fmt::format("{}", now.turn);
+  std::string all;
+  Writer{all}(with_data(std::move(identity), now.fitting->data()));
+  now.digest = fmt::format("{:08x}", checksum(all));
+  return now;
+}
+
+}  // namespace
+
+void add_shard_options(CLI::App& c, ShardArguments& o) {
+  c.add_option("MODEL", o.fit.model, "model file (*.lehr)")->required();
+  c.add_option("--data", o.fit.data.bindings, data_forms())->take_all();
+  add_settings(c, o.fit.settings);
+  c.add_option("--globals", o.globals, "directory of the fit that goes on")->required();
+  add_number(c, "--local-iters", o.fit.fit.local_iterations, kLocalIterationsRange,
+             "largest number of passes over the local variables of an item");
+  add_number(c, "--local-tol", o.fit.fit.local_tolerance, kToleranceRange,
+             "an item is done when its parameters move by less than this, relatively");
+  add_number(c, "--threads", o.fit.fit.threads, kThreadsRange, "threads that share out the items; 0: one a processor");
+  add_no_cache(c);
+}
+
+std::variant<Standing, ExitCode> read_standing(const ShardArguments& o) {
+  const std::optional<Source> source = read_model(o.fit.model);
+  if (!source) return ExitCode::usage;
+  std::variant<Inputs, ExitCode> read = read_inputs(o.fit, *source);
+  if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
+  Result<Standing> now = stand(o, *source, std::move(std::get<Inputs>(read).bound));
+  if (!now) return complain_of(now.error(), o.fit.model);
+  return std::move(*now);
+}
+
+std::vector<NamedArray> state_of(const Standing& now) {
+  std::vector<NamedArray> out{{kAt, {2}, {static_cast<double>(now.step), static_cast<double>(now.turn)}, true}};
+  for (const std::int64_t b : buffers_outside(now.engine())) {
+    const std::span<const double> x = now.engine().reals(b);
+    out.push_back({now.fitting->instance().name_of(b), {std::ssize(x)}, {x.begin(), x.end()}});
+  }
+  return out;
+}
+
+Result<bool> write_shard(const std::string& path, std::vector<NamedArray> arrays, const std::string& digest) {
+  arrays.push_back({kDigest, {std::ssize(digest)}, numbers_of(digest), true});
+  const Result<std::string> bytes = format_npz(arrays);
+  return bytes ? write_output(path, *bytes) : bytes.error();
+}
+
+Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::string& digest,
+                                           const std::string& what) {
+  Result<std::vector<NamedArray>> arrays = read_npz(path);
+  if (!arrays) return arrays;
+  const NamedArray* const found = find(*arrays, kDigest);
+  if (!found) return Error{ExitCode::data, path, "not " + what, {}};
+  if (found->values != numbers_of(digest)) {
+    return Error{ExitCode::data,
+                 path,
+                 "of another sweep, model, option, data or program than " + option("globals"),
+                 {"every sweep needs files of its own, made with the same words and by the same build of lehr"}};
+  }
+  return arrays;
+}
+
+machine::Machine machine_of(const Engine& engine, const ShardArguments& o) {
+  machine::Machine out = engine.machine();
+  out.accuracy = {o.fit.fit.local_iterations, o.fit.fit.local_tolerance};
+  return out;
+}
+
+const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name) {
+  const auto found = std::ranges::find(arrays, name, &NamedArray::name);
+  return found == arrays.end() ? nullptr : &*found;
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,155 @@
+// `lehr stats`: what a sweep learns of some of the items, for whoever adds it up: sums over them in a file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/shard.h"
+#include "runtime/files/npz.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+namespace {
+
+struct StatsArguments : ShardArguments {
+  std::string out, after, shard = "1/1";
+  std::size_t part = 0, parts = 1;
+};
+
+/// K/N with 1 <= K <= N.
+bool parse_shard(StatsArguments& o) {
+  const char* const end = o.shard.data() + o.shard.size();
+  const auto [slash, bad] = std::from_chars(o.shard.data(), end, o.part);
+  if (bad != std::errc() || slash == end || *slash != '/') return false;
+  const auto [past, worse] = std::from_chars(slash + 1, end, o.parts);
+  return worse == std::errc() && past == end && o.part >= 1 && o.part-- <= o.parts;
+}
+
+/// The factors of the shard's items, buffer by buffer.
+template <class Body>
+void each_row(const Standing& now, const Shareable& items, const Cut& cut, ShareRange mine, const Body& body) {
+  for (std::int64_t b = 0; b < now.engine().model().buffer_count; ++b) {
+    std::vector<std::span<double>> rows;
+    for (std::size_t share = mine.begin; share < mine.end; ++share) {
+      for (const ItemRange& run : cut.of(share))
+        rows.push_back(rows_of(now.engine().machine(), items.items, run, b));
+    }
+    if (!rows.empty() && !rows[0].empty()) body("items." + now.fitting->instance().name_of(b), rows);
+  }
+}
+
+std::vector<double> place_of(const StatsArguments& o, std::int64_t turn) {
+  return {static_cast<double>(o.part), static_cast<double>(o.parts), static_cast<double>(turn)};
+}
+
+/// The items go on from where they were.
+Result<bool> put_items(const StatsArguments& o, const Standing& now, const Shareable& items, const Cut& cut,
+                       ShareRange mine) {
+  if (o.after.empty()) return true;
+  const Result<std::vector<NamedArray>> arrays = read_npz(o.after);
+  if (!arrays) return arrays.error();
+  const NamedArray* const place = find(*arrays, "lehr.place");
+  if (!place || place->values != place_of(o, now.turn - 1))
+    return Error{ExitCode::data, o.after, "not what `lehr stats` made of this shard the last time", {}};
+  bool fits = true;
+  each_row(now, items, cut, mine, [&](const std::string& name, const std::vector<std::span<double>>& rows) {
+    const NamedArray* const from = find(*arrays, name);
+    std::size_t at = 0;
+    for (const std::span<double> to : rows) {
+      fits = fits && from && from->values.size() - at >= to.size();
+      if (fits) std::copy_n(from->values.begin() + static_cast<std::ptrdiff_t>(at), to.size(), to.begin());
+      at += to.size();
+    }
+    fits = fits && at == from->values.size();
+  });
+  if (!fits) return Error{ExitCode::data, o.after, "it has other items than this shard", {}};
+  return true;
+}
+
+std::vector<NamedArray> sums_of(const Standing& now, const Shareable& items, const SumTree& tree) {
+  const auto parts = std::ssize(tree.parts());
+  std::vector<NamedArray> out{{"lehr.shares", {}, {static_cast<double>(tree.root().end)}, true},
+                              {"lehr.branches", {parts, 2}, {}, true}};
+  for (const auto& [branch, sums] : tree.parts())
+    out[1].values.insert(out[1].values.end(), {static_cast<double>(branch.begin), static_cast<double>(branch.end)});
+  std::size_t k = 0;
+  for (const std::int64_t b : items.sums) {
+    NamedArray a{now.fitting->instance().name_of(b), {parts}, {}};
+    const machine::BufferRow& row = now.engine().model().buffers[b];
+    for (std::int64_t axis = 0; axis < row.axes; ++axis)
+      a.shape.push_back(now.engine().extent(now.engine().model().axes[row.first_axis + axis]));
+    for (const auto& [branch, sums] : tree.parts())
+      a.values.insert(a.values.end(), sums.of(k).begin(), sums.of(k).end());
+    out.push_back(std::move(a));
+    ++k;
+  }
+  return out;
+}
+
+Result<std::size_t> make(const StatsArguments& o, Standing& now) {
+  const machine::Machine m = machine_of(now.engine(), o);
+  const StepRow* stage = nullptr;
+  const auto failed = [&](std::int32_t status) {
+    return Error{ExitCode::numerical, o.globals, now.engine().describe(status), {}};
+  };
+  if (const std::int32_t status = machine::sweep_to_stage(m, now.step, stage)) return failed(status);
+  Workers& workers = now.engine().workers();
+  const Shareable items = machine::items_of(*m.model, *stage);
+  const Cut cut = workers.cut(m, items);
+  const ShareRange mine = part_of(cut.count(), o.part, o.parts);
+  if (Result<bool> r = put_items(o, now, items, cut, mine); !r) return r.error();
+  SumTree tree = workers.tree(items, cut.count());
+  workers.work(m, items, cut, mine, {stage->update}, tree);
+  for (const auto& [branch, sums] : tree.parts()) {
+    if (sums.status() != 0) return failed(sums.status());
+  }
+  std::vector<NamedArray> out = sums_of(now, items, tree);
+  out.push_back({"lehr.place", {3}, place_of(o, now.turn), true});
+  each_row(now, items, cut, mine, [&](const std::string& name, const std::vector<std::span<double>>& rows) {
+    NamedArray a{name, {0}, {}};
+    for (const std::span<double> row : rows)
+      a.values.insert(a.values.end(), row.begin(), row.end());
+    a.shape[0] = std::ssize(a.values);
+    out.push_back(std::move(a));
+  });
+  if (Result<bool> r = write_shard(o.out, std::move(out), now.digest); !r) return r.error();
+  return mine.end - mine.begin;
+}
+
+ExitCode stats(StatsArguments o) {
+  if (!parse_shard(o))
+    return complain({ExitCode::usage, "--shard", fmt::format("'{}' is not K/N with K from 1 to N", o.shard), {}});
+  std::variant<Standing, ExitCode> read = read_standing(o);
+  if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
+  const Result<std::size_t> shares = make(o, std::get<Standing>(read));
+  if (!shares) return complain(shares.error());
+  if (*shares == 0)
+    tell("{}: warning: shard {} is empty: the data make fewer shares than there are shards\n", o.fit.model, o.shard);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_stats(CLI::App& app, Action& action) {
+  const auto o = std::make_shared<StatsArguments>();
+  CLI::App* c = app.add_subcommand("stats", "Expected statistics of a part of the items, for `lehr update-globals`");
+  add_shard_options(*c, *o);
+  c->add_option("--shard", o->shard, "K/N: the K-th of N parts of the items")->capture_default_str();
+  c->add_option("--after", o->after,
+                "what was written for the same shard in the sweep before: items go on from there, "
+                "as in a fit; without, they begin at their priors")
+      ->type_name("FILE");
+  c->add_option("--out", o->out, "file for the statistics (.npz)")->required();
+  c->footer(
+      "Examples:\n"
+      "  lehr fit models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting --search none --max-iter 0 \\\n"
+      "      --out out/sweep0\n"
+      "  lehr stats models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting --globals out/sweep0 \\\n"
+      "      --shard 1/2 --out out/S1.npz\n"
+      "The sweep is made by `lehr update-globals`; docs/scale.md has all of it.");
+  c->callback([o, &action] { action = [o] { return stats(*o); }; });
+}
+
+}  // namespace lehr::commands

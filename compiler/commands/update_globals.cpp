@@ -1,0 +1,146 @@
+// `lehr update-globals`: the statistics of all shards, added up, and from them the next factors outside the items.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/shard.h"
+#include "compiler/fitting/fit_files.h"
+#include "compiler/fitting/fit_summary.h"
+#include "runtime/files/trace.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::commands {
+namespace {
+
+struct UpdateArguments : ShardArguments {
+  std::vector<std::string> shards;
+};
+
+constexpr const char* kWhat = "what `lehr stats` writes";
+
+/// Puts the sums of a file among those of the tree; `from` has the files by share.
+Result<bool> add_file(const std::string& path, const Standing& now, const Shareable& items, SumTree& tree,
+                      std::vector<std::string>& from) {
+  const Result<std::vector<NamedArray>> arrays = read_shard(path, now.digest, kWhat);
+  if (!arrays) return arrays.error();
+  const auto wrong = [&](const std::string& text) { return Error{ExitCode::data, path, text, {}}; };
+  const NamedArray* const branches = find(*arrays, "lehr.branches");
+  if (!branches) return wrong(fmt::format("not {}", kWhat));
+  for (std::size_t k = 0; 2 * k + 1 < branches->values.size(); ++k) {
+    const Branch branch{static_cast<std::size_t>(branches->values[2 * k]),
+                        static_cast<std::size_t>(branches->values[2 * k + 1])};
+    if (!tree.is_branch(branch)) return wrong(fmt::format("not {} for these data", kWhat));
+    for (std::size_t share = branch.begin; share < branch.end; ++share) {
+      if (!from[share].empty()) return wrong(fmt::format("{} has the same items", from[share]));
+      from[share] = path;
+    }
+    Sums sums = tree.fresh(now.engine().machine(), items);
+    std::size_t statistic = 0;
+    for (const std::int64_t b : items.sums) {
+      const NamedArray* const values = find(*arrays, now.fitting->instance().name_of(b));
+      const std::span<double> to = sums.of(statistic++);
+      if (!values || values->values.size() < (k + 1) * to.size()) return wrong(fmt::format("not {}", kWhat));
+      std::copy_n(values->values.begin() + static_cast<std::ptrdiff_t>(k * to.size()), to.size(), to.begin());
+    }
+    tree.put(branch, std::move(sums));
+  }
+  return true;
+}
+
+/// Statistics of all items in place.
+Result<bool> add_up(const UpdateArguments& o, const Standing& now, const Shareable& items) {
+  Workers& workers = now.engine().workers();
+  const std::size_t shares = workers.cut(now.engine().machine(), items).count();
+  SumTree tree = workers.tree(items, shares);
+  std::vector<std::string> from(shares);
+  for (const std::string& path : o.shards) {
+    if (Result<bool> r = add_file(path, now, items, tree, from); !r) return r;
+  }
+  const auto missing = std::ranges::count(from, "");
+  if (missing > 0) {
+    return Error{ExitCode::data,
+                 o.globals,
+                 fmt::format("the sums of {} of {} shares of the items are missing", missing, shares),
+                 {"each of `lehr stats` with --shard 1/N to N/N writes one of the files"}};
+  }
+  tree.take(tree.root()).put(now.engine().machine(), items);
+  return true;
+}
+
+Result<bool> write(const UpdateArguments& o, const Standing& now, const Elbo& elbo, bool whole) {
+  TracedRun run;
+  run.outcome.status = Status::max_iter;
+  run.outcome.iterations = now.fit.iterations + (whole ? 1 : 0);
+  run.outcome.elbo = whole ? elbo.value : now.fit.elbo;
+  run.posterior = now.fitting->instance().posterior(false);
+  std::vector<double> elbos = now.fit.elbo_trace;
+  if (whole) elbos.push_back(elbo.value);
+  Result<Trace> trace = Trace::open(o.fit.out);
+  if (!trace) return trace.error();
+  for (std::size_t k = 0; k < elbos.size(); ++k) {
+    if (Result<bool> r = trace->append(run.outcome.iterations + 1 + static_cast<std::int64_t>(k) - std::ssize(elbos), 0,
+                                       elbos[k], 1);
+        !r)
+      return r;
+  }
+  const model::Model& m = now.fitting->model();
+  nlohmann::json summary =
+      fit_summary({o.fit.model, o.fit.command, "cavi", "", "", now.fit.seed}, m, now.fitting->schedule().conditionals,
+                  now.fitting->data(), run, {run}, false, {});
+  if (Result<bool> r = write_shard(o.fit.out + "/state.npz", state_of(now), now.digest); !r) return r;
+  return write_results(o.fit.out, run.posterior, summary);
+}
+
+ExitCode update_globals(const UpdateArguments& o) {
+  std::variant<Standing, ExitCode> read = read_standing(o);
+  if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
+  Standing& now = std::get<Standing>(read);
+  const machine::Machine m = machine_of(now.engine(), o);
+  const StepRow* stage = nullptr;
+  std::int32_t status = machine::sweep_to_stage(m, now.step, stage);
+  if (status == 0) {
+    if (Result<bool> r = add_up(o, now, machine::items_of(*m.model, *stage)); !r) return complain(r.error());
+  }
+  // Where items are visited once more in the sweep, the next statistics come before what reads them.
+  const std::span<const StepRow> steps = now.engine().steps();
+  const bool whole = std::ranges::none_of(steps.subspan(static_cast<std::size_t>(now.step)),
+                                          [](const StepRow& s) { return s.stage && s.operations > 0; });
+  Elbo elbo;
+  if (status == 0 && whole) status = machine::sweep_to_stage(m, now.step, stage);
+  if (status == 0 && whole) status = now.engine().elbo(elbo);
+  if (status == 0 && whole && !machine::is_possible(elbo.value))
+    return complain({ExitCode::numerical, o.globals, "the ELBO is not a number that data can have", {}});
+  if (status != 0) return complain({ExitCode::numerical, o.globals, now.engine().describe(status), {}});
+  if (whole) now.step = 0;
+  ++now.turn;
+  if (Result<bool> r = write(o, now, elbo, whole); !r) return complain(r.error());
+  if (whole)
+    fmt::print("{}: sweep {}, ELBO {:.6f}; posterior in {}/posterior.npz\n", now.fitting->model().name,
+               now.fit.iterations + 1, elbo.value, o.fit.out);
+  else
+    fmt::print("{}: in the middle of sweep {}: `lehr stats` is needed once more\n", now.fitting->model().name,
+               now.fit.iterations + 1);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_update_globals(CLI::App& app, Action& action, const std::string& command) {
+  const auto o = std::make_shared<UpdateArguments>();
+  o->fit.command = command;
+  CLI::App* c = app.add_subcommand("update-globals", "A sweep from the statistics of all shards of the items");
+  c->add_option("--stats", o->shards, "what `lehr stats` has written, a file for each shard")->required();
+  add_shard_options(*c, *o);
+  c->add_option("--out", o->fit.out, "directory for the fit with one more sweep")->required();
+  c->footer(
+      "Examples:\n"
+      "  lehr update-globals models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting \\\n"
+      "      --globals out/sweep0 --stats out/S1.npz out/S2.npz --out out/sweep1\n"
+      "The order of the files does not matter. docs/scale.md has all of it.");
+  c->callback([o, &action] { action = [o] { return update_globals(*o); }; });
+}
+
+}  // namespace lehr::commands

@@ -1,0 +1,75 @@
+#include "runtime/cluster/mpi.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace lehr {
+namespace {
+
+/// What MPI counts with is an int.
+template <class Numbers, class Body>
+void in_pieces(Numbers numbers, const Body& body) {
+  constexpr std::size_t kMost = std::size_t{1} << 27;
+  for (std::size_t at = 0; at < numbers.size(); at += kMost) {
+    const auto piece = numbers.subspan(at, std::min(kMost, numbers.size() - at));
+    body(piece.data(), static_cast<int>(piece.size()));
+  }
+}
+
+int whole(std::size_t rank) { return static_cast<int>(rank); }
+
+/// Errors of MPI end all processes, as they do unless one asks for something else.
+class MpiGroup : public Group {
+ public:
+  MpiGroup() {
+    int threads = 0, number = 0;
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &threads) != MPI_SUCCESS)
+      throw std::runtime_error("MPI does not start");
+    MPI_Comm_rank(MPI_COMM_WORLD, &number);
+    rank_ = static_cast<std::size_t>(number);
+    MPI_Comm_size(MPI_COMM_WORLD, &number);
+    size_ = static_cast<std::size_t>(number);
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    MPI_Comm_size(here, &number);
+    neighbours_ = static_cast<std::size_t>(number);
+    MPI_Comm_free(&here);
+  }
+  ~MpiGroup() override { MPI_Finalize(); }
+
+  std::size_t rank() const override { return rank_; }
+  std::size_t size() const override { return size_; }
+  std::size_t neighbours() const override { return neighbours_; }
+  void send(std::span<const double> numbers, std::size_t to) override {
+    in_pieces(numbers, [&](const double* x, int n) { MPI_Send(x, n, MPI_DOUBLE, whole(to), 0, MPI_COMM_WORLD); });
+  }
+  void receive(std::span<double> numbers, std::size_t from) override {
+    in_pieces(numbers,
+              [&](double* x, int n) { MPI_Recv(x, n, MPI_DOUBLE, whole(from), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); });
+  }
+  void broadcast(std::span<double> numbers, std::size_t from) override {
+    in_pieces(numbers, [&](double* x, int n) { MPI_Bcast(x, n, MPI_DOUBLE, whole(from), MPI_COMM_WORLD); });
+  }
+  bool any(bool here) override {
+    int mine = here ? 1 : 0, all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    return all != 0;
+  }
+  void abandon(int code) override {
+    MPI_Abort(MPI_COMM_WORLD, code);
+    std::abort();
+  }
+
+ private:
+  std::size_t rank_ = 0, size_ = 1, neighbours_ = 1;
+};
+
+std::unique_ptr<Group> join() { return std::make_unique<MpiGroup>(); }
+
+}  // namespace
+}  // namespace lehr
+
+extern "C" const lehr::Mpi lehr_plugin{&lehr::join};

@@ -1,0 +1,103 @@
+#include "runtime/methods/shares.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/machine/items.h"
+
+namespace lehr {
+
+using machine::ItemRange;
+using machine::Machine;
+using machine::Shareable;
+
+namespace {
+
+constexpr double kFewShares = 32, kMostShares = 4096;
+constexpr double kLarge =
+    1e9;  // operations that are worth a share beyond the first few, for those who have many machines
+
+std::int64_t count(std::span<const ItemRange> runs) {
+  std::int64_t out = 0;
+  for (const ItemRange& run : runs)
+    out += run.end - run.begin;
+  return out;
+}
+
+/// How much there is before an item: items, and rows of what is nested in them.
+class Position {
+ public:
+  Position(const Machine& m, const Shareable& what) : m_(m), items_(what.items) {
+    for (std::int64_t slot = 0; slot < m.model->size_count; ++slot) {
+      const machine::Extent size = -(slot + 1);
+      if (size != items_ && machine::row_of(m, items_, size, 0) >= 0) nested_.push_back(size);
+    }
+  }
+  std::int64_t operator()(std::int64_t item) const {
+    std::int64_t out = item;
+    for (const machine::Extent size : nested_)
+      out += machine::row_of(m_, items_, size, item);
+    return out;
+  }
+
+  /// The end of a run from `begin` that has at least this much in it, `last` at most.
+  std::int64_t end_of(std::int64_t begin, std::int64_t last, std::int64_t much) const {
+    const std::int64_t before = (*this)(begin);
+    std::int64_t low = begin + 1, high = last;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if ((*this)(middle)-before < much) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+ private:
+  const Machine& m_;
+  machine::Extent items_;
+  std::vector<machine::Extent> nested_;
+};
+
+double count_shares(const Machine& m, const Shareable& what, std::span<const ItemRange> runs, const ShareSize& least) {
+  double sums = 0;
+  for (const std::int64_t b : what.sums)
+    sums += static_cast<double>(m.view().length(b));
+  const auto items = static_cast<double>(count(runs));
+  const double operations = items * static_cast<double>(what.operations),
+               worth = operations / std::max(what.of_stage ? least.operations : least.outside, least.of_sum * sums),
+               most = std::clamp(operations / kLarge, kFewShares, kMostShares);
+  return std::clamp(std::floor(std::min(worth, items)), 1.0, most);
+}
+
+}  // namespace
+
+bool Cut::operator==(const Cut& o) const {
+  const auto same = [](const ItemRange& a, const ItemRange& b) { return a.begin == b.begin && a.end == b.end; };
+  return begin == o.begin && std::ranges::equal(runs, o.runs, same);
+}
+
+Cut cut_into_shares(const Machine& m, const Shareable& what, std::span<const ItemRange> runs, const ShareSize& least) {
+  const auto parts = static_cast<std::size_t>(count_shares(m, what, runs, least));
+  if (parts == 1) return {{runs.begin(), runs.end()}, {0}};
+  const Position position(m, what);
+  std::int64_t all = 0;
+  for (const ItemRange& run : runs)
+    all += position(run.end) - position(run.begin);
+  Cut out{{}, {0}};
+  std::int64_t seen = 0;
+  const auto end_of_share = [&] {
+    return all * static_cast<std::int64_t>(out.begin.size()) / static_cast<std::int64_t>(parts);
+  };
+  for (ItemRange rest : runs) {
+    while (rest.begin < rest.end) {
+      const std::int64_t end = position.end_of(rest.begin, rest.end, end_of_share() - seen);
+      out.runs.push_back({rest.begin, end});
+      seen += position(end) - position(rest.begin);
+      rest.begin = end;
+      if (seen >= end_of_share() && out.begin.size() < parts) out.begin.push_back(out.runs.size());
+    }
+  }
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,112 @@
+#include "runtime/methods/sum_tree.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kAligned = 8;  // numbers in 64 bytes, which generated code expects buffers to be aligned to
+
+std::size_t aligned(std::size_t numbers) { return (numbers + kAligned - 1) / kAligned * kAligned; }
+
+}  // namespace
+
+Sums::Sums(const machine::Machine& m, const machine::Shareable& what) {
+  std::size_t end = kAligned;  // the status
+  for (const std::int64_t b : what.sums) {
+    begin_.push_back(end);
+    length_.push_back(m.view().length(b));
+    end += aligned(length_.back());
+  }
+  memory_ = Memory({end});
+}
+
+void Sums::clear() { std::ranges::fill(numbers(), 0.0); }
+
+std::span<double> Sums::of(std::size_t k) const { return numbers().subspan(begin_[k], length_[k]); }
+
+void Sums::enter(const machine::Shareable& what, std::vector<lehr_buffer>& table) const {
+  std::size_t k = 0;
+  for (const std::int64_t b : what.sums)
+    table[static_cast<std::size_t>(b)] = of(k++).data();
+}
+
+void Sums::add(const Sums& right) {
+  const std::span<double> to = numbers(), from = right.numbers();
+  if (to[0] == 0) to[0] = from[0];
+  for (std::size_t i = kAligned; i < to.size(); ++i)
+    to[i] += from[i];
+}
+
+void Sums::put(const machine::Machine& m, const machine::Shareable& what) const {
+  std::size_t k = 0;
+  for (const std::int64_t b : what.sums)
+    std::ranges::copy(of(k++), m.view().reals(b).begin());
+}
+
+Branch Branch::left() const { return {begin, begin + std::bit_ceil(size()) / 2}; }
+Branch Branch::right() const { return {begin + std::bit_ceil(size()) / 2, end}; }
+
+Sums SumTree::fresh(const machine::Machine& m, const machine::Shareable& what) {
+  std::unique_lock lock(mutex_);
+  if (spare_.empty()) {
+    lock.unlock();
+    return Sums(m, what);
+  }
+  Sums out = std::move(spare_.back());
+  spare_.pop_back();
+  lock.unlock();
+  out.clear();
+  return out;
+}
+
+void SumTree::give_back(Sums sums) {
+  const std::unique_lock lock(mutex_);
+  spare_.push_back(std::move(sums));
+}
+
+Branch SumTree::parent_of(Branch b) const {
+  Branch at = root_;
+  while (at.size() > 1 && at.left() != b && at.right() != b)
+    at = b.end <= at.left().end ? at.left() : at.right();
+  return at;
+}
+
+bool SumTree::is_branch(Branch b) const {
+  if (b == root_) return true;
+  if (b.begin >= b.end || b.end > root_.end) return false;
+  const Branch parent = parent_of(b);
+  return parent.size() > 1 && (parent.left() == b || parent.right() == b);
+}
+
+void SumTree::put(Branch b, Sums sums) {
+  while (b != root_) {
+    const Branch parent = parent_of(b), beside = parent.left() == b ? parent.right() : parent.left();
+    std::unique_lock lock(mutex_);
+    const auto found = parts_.find(beside);
+    if (found == parts_.end()) {
+      parts_.emplace(b, std::move(sums));
+      return;
+    }
+    Sums other = std::move(found->second);
+    parts_.erase(found);
+    lock.unlock();
+    if (beside < b) std::swap(sums, other);
+    sums.add(other);
+    give_back(std::move(other));
+    b = parent;
+  }
+  const std::unique_lock lock(mutex_);
+  parts_.emplace(b, std::move(sums));
+}
+
+Sums SumTree::take(Branch b) {
+  const auto found = parts_.find(b);
+  Sums out = std::move(found->second);
+  parts_.erase(found);
+  return out;
+}
+
+}  // namespace lehr

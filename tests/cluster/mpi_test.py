@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Fits in many processes have the bytes of one, and end clearly when one of them cannot go on.
+
+usage: mpi_test.py LEHR. Exit code 77: this build has no MPI, or there is no mpirun.
+"""
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+LEHR = os.path.abspath(sys.argv[1])
+BUILD = os.path.dirname(LEHR)
+RUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+TOPICS = ["models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=3"]
+if not shutil.which("mpirun") or not any(f.startswith("liblehr-mpi") for f in os.listdir(BUILD)):
+    sys.exit(77)
+
+
+def run(*command, code=0, **more):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300, **more)
+    assert done.returncode == code, (command, done.returncode, done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def contents(out):
+    with open(f"{out}/posterior.npz", "rb") as f:
+        posterior = f.read()
+    with open(f"{out}/fit.json") as f:
+        told = {k: v for k, v in json.load(f).items() if k not in ("command", "seconds", "files")}
+    with open(f"{out}/trace.csv") as f:
+        trace = [[r.split(",")[i] for i in (0, 2)] for r in f.read().splitlines()]
+    return posterior, told, trace
+
+
+def same(tmp, name, words, ranks=(1, 2, 3)):
+    out = f"{tmp}/{name}"
+    run(LEHR, "fit", *words, "--out", f"{out}/1")
+    for n in ranks:
+        run(*RUN, "-n", n, LEHR + "-mpi", "fit", *words, "--threads", 1 + n % 2, "--out", f"{out}/many")
+        assert contents(f"{out}/many") == contents(f"{out}/1"), (name, n)
+    print("ok", name, flush=True)
+
+
+def processes(parent):
+    """Of the fit, among the descendants of mpirun."""
+    out = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat") as f:
+                above = int(f.read().rsplit(")", 1)[1].split()[1])
+            if above == parent and os.readlink(f"/proc/{pid}/exe") == os.path.realpath(LEHR):
+                out.append(int(pid))
+        except OSError:
+            pass
+    return sorted(out)
+
+
+def stopped(tmp, number):
+    """One process is killed, or told to stop: all end, and the fit goes on, in one process, with the same bits."""
+    out = f"{tmp}/{number.name}"
+    words = [*TOPICS, "--max-iter", "40", "--tol", "0", "--search", "none"]
+    run(LEHR, "fit", *words, "--out", f"{out}/whole")
+    fit = subprocess.Popen([*RUN, "-n", "2", LEHR + "-mpi", "fit", *words, "--checkpoint-every", "1", "--out", f"{out}/fit"],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while not os.path.exists(f"{out}/fit/checkpoint.bin"):
+        assert fit.poll() is None, fit.communicate()
+        time.sleep(0.01)
+    os.kill(processes(fit.pid)[-1], number)
+    said = fit.communicate(timeout=120)[0]
+    assert (fit.returncode == 0) == (number == signal.SIGTERM), (fit.returncode, said)
+    assert number == signal.SIGKILL or "interrupted after" in said, said
+    run(LEHR, "fit", *words, "--resume", f"{out}/fit")
+    assert contents(f"{out}/fit") == contents(f"{out}/whole")
+    print("ok", number.name, flush=True)
+
+
+def refusals(tmp):
+    out = ["--out", f"{tmp}/refused"]
+    # Copies of one fit.
+    said = run(*RUN, "-n", 2, LEHR, "fit", *TOPICS, *out, code=2)
+    assert "2 processes were started, of which this program sees itself alone" in said, said
+    said = run(LEHR + "-mpi", "fit", *TOPICS, *out, code=2, env={**os.environ, "PMI_SIZE": "2"})
+    assert "the launcher is of another MPI" in said, said
+    # What cannot be shared out.
+    said = run(*RUN, "-n", 2, LEHR + "-mpi", "fit", "models/coin.lehr", "--data", "models/data/coin.csv", *out, code=3)
+    assert said.count("cannot be shared out among processes") == 1, said
+    assert "not shared out" in run(*RUN, "-n", 2, LEHR + "-mpi", "fit", *TOPICS, "--method", "svi", *out, code=2)
+    assert "use lehr" in run(*RUN, "-n", 2, LEHR + "-mpi", "check", "models/coin.lehr", code=2)
+    # Another program, and other data, in one of the processes.
+    other = f"{tmp}/other"
+    os.mkdir(other)
+    for name in os.listdir(BUILD):
+        if name.startswith("liblehr-") and name.endswith(".so"):
+            shutil.copy(f"{BUILD}/{name}", other)
+    shutil.copy(LEHR, f"{other}/lehr")
+    with open(f"{other}/lehr", "ab") as f:
+        f.write(b"another version")
+    os.symlink("lehr", f"{other}/lehr-mpi")
+    fit = ["fit", *TOPICS, *out]
+    said = run(*RUN, "-n", 1, LEHR + "-mpi", *fit, ":", "-n", 1, f"{other}/lehr-mpi", *fit, code=4)
+    assert "process 1 has another program" in said, said
+    said = run(*RUN, "-n", 1, LEHR + "-mpi", *fit, ":", "-n", 1, LEHR + "-mpi", *fit, "--seed", 2, code=4)
+    assert "process 1 has --seed was '1' and is '2'" in said, said
+    said = run(*RUN, "-n", 1, LEHR + "-mpi", *fit, ":", "-n", 1, LEHR + "-mpi", "fit", "models/lda.lehr", "--data",
+               f"w={tmp}/nowhere.ldac", *out, code=4)
+    assert "process 1: " in said and "nowhere.ldac" in said, said
+    print("ok refusals", flush=True)
+
+
+def full_disk(tmp):
+    """The first process can write no more: its files may have no further byte. (Python ignores SIGXFSZ for those after it.)"""
+    ignoring = ["/usr/bin/python3", "-c", "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"]
+    fit = subprocess.Popen([*RUN, "-n", "2", *ignoring, LEHR + "-mpi", "fit", *TOPICS, "--max-iter", "1000", "--tol", "0", "--out",
+                            f"{tmp}/full"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while not os.path.exists(f"{tmp}/full/trace.csv"):
+        assert fit.poll() is None, fit.communicate()
+        time.sleep(0.01)
+    resource.prlimit(processes(fit.pid)[0], resource.RLIMIT_FSIZE, (1, 1))
+    said = fit.communicate(timeout=120)[0]
+    assert fit.returncode == 1 and "trace.csv: error: cannot write" in said, (fit.returncode, said)
+    print("ok full disk", flush=True)
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    refusals(tmp)
+    same(tmp, "topics", [*TOPICS, "--search", "none", "--max-iter", "4", "--save-locals"])
+    same(tmp, "parts", [*TOPICS, "--anneal", "linear:from=2,over=4", "--parts", "3", "--max-iter", "6"], (2, 3))
+    same(tmp, "one share", ["models/gmm.lehr", "--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=3"], (2,))
+    full_disk(tmp)
+    stopped(tmp, signal.SIGKILL)
+    stopped(tmp, signal.SIGTERM)

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Ten batches through `lehr update` are one fit of all data, where one factor holds all that is unknown: posteriors to 1e-10, and the
+ELBOs add up, because they are log evidences. With --forget, a batch counts for less.
+
+usage: updates.py LEHR [NAME ...]
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import json
+import numpy as np
+
+LEHR = os.path.abspath(sys.argv[1])
+R = np.random.default_rng(7)
+BATCHES = 10
+
+# By name: a model of one conjugate factor, and its data over the plate n.
+NUMBERS = R.normal(3, 2, 200)
+VECTORS = R.normal(size=(200, 3)) @ R.normal(size=(3, 3)) + 1
+MODELS = {
+    "coin": (open("models/coin.lehr").read(), {"x": np.loadtxt("models/data/coin.csv", skiprows=1)}),
+    "normal": ("mu ~ Normal(mean = 1, precision = 0.1); observe x[n] ~ Normal(mean = mu, precision = 2);", {"x": NUMBERS}),
+    "normal of each": ("plate g = 4; data of[n] : g; mu[g] ~ Normal(mean = 1, precision = 0.1);"
+                       "observe x[n] ~ Normal(mean = mu[of[n]], precision = 2);", {"x": NUMBERS, "of": R.integers(0, 4, 200)}),
+    "normal gamma": ("tau ~ Gamma(shape = 2, rate = 3); mu ~ Normal(mean = 1, precision = 0.5 * tau);"
+                     "observe x[n] ~ Normal(mean = mu, precision = tau); guide joint(mu, tau);", {"x": NUMBERS}),
+    "normal Wishart": ("plate d = 3; Lambda ~ Wishart(df = 5, scale = 0.3) over d;"
+                       "mu ~ MvNormal(mean = 0, precision = 0.1 * Lambda) over d;"
+                       "observe x[n] ~ MvNormal(mean = mu, precision = Lambda) over d; guide joint(mu, Lambda);", {"x": VECTORS}),
+    "Wishart": ("plate d = 3; Lambda ~ Wishart(df = 5, scale = 0.3) over d;"
+                "observe x[n] ~ MvNormal(mean = 1, precision = Lambda) over d;", {"x": VECTORS}),
+    "regression": ("plate d = 3; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;"
+                   "observe y[n] ~ Normal(mean = dot(w, x[n]), precision = 4);", {"x": VECTORS, "y": NUMBERS}),
+    "Poisson": ("rate ~ Gamma(shape = 2, rate = 1); observe x[n] ~ Poisson(rate = rate);", {"x": R.poisson(4, 200)}),
+    "scale": ("s ~ InverseGamma(shape = 3, scale = 2); observe x[n] ~ Normal(mean = 3, variance = s);", {"x": NUMBERS}),
+    "categories": ("plate k = 5; pi ~ Dirichlet(concentration = 0.5) over k; observe x[n] ~ Categorical(pi);",
+                   {"x": R.integers(0, 5, 200)}),
+    "flat": ("mu ~ Flat(); observe x[n] ~ Normal(mean = mu, precision = 2);", {"x": NUMBERS}),
+}
+
+
+def run(*command, code=0):
+    done = subprocess.run([LEHR, *map(str, command)], capture_output=True, text=True)
+    assert done.returncode == code, (command, done.returncode, done.stderr)
+    return done.stderr
+
+
+def result(out):
+    with open(f"{out}/fit.json") as f:
+        return dict(np.load(f"{out}/posterior.npz")), json.load(f)["elbo"]
+
+
+def prepared(tmp, name):
+    text, data = MODELS[name]
+    model = f"{tmp}/model.lehr"
+    with open(model, "w") as f:
+        f.write(text if "model " in text else f"model m {{ plate n; {text} }}")
+    return model, data
+
+
+def check(tmp, name):
+    model, data = prepared(tmp, name)
+    np.savez(f"{tmp}/all.npz", **data)
+    run("fit", model, "--data", f"{tmp}/all.npz", "--quiet", "--out", f"{tmp}/all")
+    elbos = 0.0
+    for k in range(BATCHES):
+        np.savez(f"{tmp}/batch.npz", **{key: np.array_split(x, BATCHES)[k] for key, x in data.items()})
+        command = ["update", f"{tmp}/fit{k - 1}"] if k else ["fit", model]
+        run(*command, "--data", f"{tmp}/batch.npz", "--quiet", "--out", f"{tmp}/fit{k}")
+        elbos += result(f"{tmp}/fit{k}")[1]
+    whole, elbo = result(f"{tmp}/all")
+    found, _ = result(f"{tmp}/fit{BATCHES - 1}")
+    assert found.keys() == whole.keys(), (name, found.keys(), whole.keys())
+    for key, x in whole.items():
+        worst = np.max(np.abs(found[key] - x) / (1e-300 + np.max(np.abs(x))))
+        assert worst < 1e-10, (name, key, worst)
+    if name != "flat":  # the first batch has no evidence there
+        assert abs(elbos - elbo) < 1e-8 * (1 + abs(elbo)), (name, elbos, elbo)
+    print("ok", name, flush=True)
+
+
+def forgetting(tmp):
+    """Gamma(a, b) to the power p is Gamma(p (a - 1) + 1, p b)."""
+    model, data = prepared(tmp, "Poisson")
+    np.savez(f"{tmp}/all.npz", **data)
+    run("fit", model, "--data", f"{tmp}/all.npz", "--quiet", "--out", f"{tmp}/was")
+    run("update", f"{tmp}/was", "--data", f"{tmp}/all.npz", "--forget", "0.25", "--quiet", "--out", f"{tmp}/is")
+    was, now, n, total = result(f"{tmp}/was")[0], result(f"{tmp}/is")[0], len(data["x"]), data["x"].sum()
+    assert np.isclose(now["rate.shape"], 0.25 * (was["rate.shape"] - 1) + 1 + total, rtol=1e-12)
+    assert np.isclose(now["rate.rate"], 0.25 * was["rate.rate"] + n, rtol=1e-12)
+    assert "is not a number from 1e-06 to 1" in run("update", f"{tmp}/was", "--data", f"{tmp}/all.npz", "--forget", "0", "--out",
+                                                    f"{tmp}/is", code=2)
+
+
+def refusals(tmp):
+    """What is no prior, by name and reason."""
+    np.savez(f"{tmp}/x.npz", x=NUMBERS[:20])
+    for text, why in {
+        "a ~ Normal(mean = 0, precision = 1); b ~ Normal(mean = 0, precision = 1);"
+        "observe x[n] ~ Normal(mean = a + b, precision = 1); guide joint(a, b);": "several variables share its factor",
+        "mu ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu, precision = 1); guide point(mu);": "it is a point",
+        "mu[n] ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu[n], precision = 1);": "nothing is carried on",
+    }.items():
+        with open(f"{tmp}/model.lehr", "w") as f:
+            f.write(f"model m {{ plate n; {text} }}")
+        run("fit", f"{tmp}/model.lehr", "--data", f"{tmp}/x.npz", "--quiet", "--out", f"{tmp}/fit")
+        said = run("update", f"{tmp}/fit", "--data", f"{tmp}/x.npz", "--out", f"{tmp}/next", code=3)
+        assert why in said, (text, said)
+    said = run("update", f"{tmp}/nowhere", "--data", f"{tmp}/x.npz", "--out", f"{tmp}/next", code=4)
+    assert "no such directory" in said, said
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for each in sys.argv[2:] or MODELS:
+        check(folder, each)
+    forgetting(folder)
+    refusals(folder)
