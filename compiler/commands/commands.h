@@ -32,6 +32,7 @@ void add_fit(CLI::App& app, Action& action, const std::string& command, Group* g
 void add_new(CLI::App& app, Action& action);
 /// After all others, which it knows by name.
 void add_help(CLI::App& app, Action& action);
+void add_plan(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);

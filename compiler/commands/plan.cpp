@@ -1,0 +1,147 @@
+// `lehr plan`: what a fit of these sizes needs, from the generated code alone: memory, operations, bytes to add up.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/settings.h"
+#include "compiler/machine/tables.h"
+#include "compiler/pipeline.h"
+
+namespace lehr::commands {
+namespace {
+
+struct PlanOptions {
+  std::string model;
+  SettingTexts settings;
+};
+
+Result<BoundData> sizes_of(const model::Model& m, const Settings& settings) {
+  Result<BoundData> data = bind_sizes(m, settings);
+  for (std::size_t k = 0; data && k < m.plates.size(); ++k) {
+    const model::Plate& plate = m.plates[k];
+    if (plate.set != model::PlateId(k) || plate.stick) continue;
+    if (data->sizes[k] < 0) {
+      return Error{ExitCode::usage,
+                   "--sizes",
+                   fmt::format("the size of '{}' is needed", plate.name),
+                   {fmt::format("--sizes {}=N{}", plate.name, plate.parent ? ", the length of a row" : "")}};
+    }
+  }
+  return data;
+}
+
+/// Numbers, and operations, as a function of the sizes.
+class Plan {
+ public:
+  Plan(const Analysed& analysed, const BoundData& data)
+      : model_(analysed.model),
+        lowered_(generate(analysed, data, {.new_items = true})),
+        tables_(tables_of(model_, analysed.schedule, lowered_)) {}
+
+  std::map<std::string, double> bytes() const {
+    std::map<std::string, double> out;
+    for (const machine::BufferRow& b : tables_.buffers)
+      out[what_is(b)] += bytes_of(b);
+    return out;
+  }
+  double extent(machine::Extent e) const {
+    if (e >= 0) return static_cast<double>(e);
+    const auto slot = static_cast<std::size_t>(-(e + 1));
+    const machine::SizeRow& row = tables_.sizes[slot];
+    if (row.rule == machine::SizeRule::one_more) return extent(row.base) + 1;
+    return static_cast<double>(std::max<std::int64_t>(0, lowered_.size_values[slot]));
+  }
+  double sums() const {
+    double out = 0;
+    for (const machine::StepRow& s : tables_.steps) {
+      for (std::int64_t k = 0; s.stage && k < s.statistics; ++k)
+        out += bytes_of(tables_.buffers[static_cast<std::size_t>(
+            tables_.statistics[static_cast<std::size_t>(s.first_statistic + k)])]);
+    }
+    return out;
+  }
+  double with_items() const {
+    double out = 0;
+    for (const machine::StepRow& s : tables_.steps)
+      out += s.stage ? extent(s.items) * static_cast<double>(s.operations) : 0;
+    return out;
+  }
+  double outside() const {
+    double out = 0;
+    for (const machine::StepRow& s : tables_.steps)
+      out += static_cast<double>(s.outside);
+    return out;
+  }
+
+ private:
+  double bytes_of(const machine::BufferRow& b) const {
+    double out = 8;
+    for (std::int64_t k = 0; k < b.axes; ++k)
+      out *= extent(tables_.axes[static_cast<std::size_t>(b.first_axis + k)]);
+    return out;
+  }
+  static std::string what_is(const machine::BufferRow& b) {
+    switch (b.role) {
+      case machine::Role::data:
+        return "data";
+      case machine::Role::factor:
+        return b.on_items ? "factors of items" : "factors outside";
+      case machine::Role::statistic:
+        return "statistics";
+      case machine::Role::work:
+        return "work";
+    }
+    return "";
+  }
+
+  const model::Model& model_;
+  loops::Lowered lowered_;
+  Tables tables_;
+};
+
+void print(const model::Model& m, const Plan& plan) {
+  double all = 0;
+  fmt::print("{}\nmemory of a process, bytes\n", m.name);
+  for (const auto& [what, bytes] : plan.bytes()) {
+    fmt::print("  {:<18}{:>10.3g}\n", what, bytes);
+    all += bytes;
+  }
+  fmt::print("  {:<18}{:>10.3g}\n", "all", all);
+  fmt::print("a sweep\n  {:<18}{:>10.3g} operations, two passes over an item\n", "with items", plan.with_items());
+  fmt::print("  {:<18}{:>10.3g} operations\n", "outside", plan.outside());
+  fmt::print("  {:<18}{:>10.3g} bytes a process, up the tree and back\n", "statistics", plan.sums());
+}
+
+ExitCode plan(const PlanOptions& o) {
+  const std::optional<Source> source = read_model(o.model);
+  if (!source) return ExitCode::usage;
+  Diagnostics diagnostics;
+  const std::optional<Analysed> analysed = analyse(*source, {}, diagnostics);
+  const ExitCode code = report(diagnostics, *source);
+  if (!analysed) return code;
+  const Result<Settings> settings = read_settings(o.settings);
+  if (!settings) return complain(settings.error());
+  const Result<BoundData> data = sizes_of(analysed->model, *settings);
+  if (!data) return complain(data.error());
+  print(analysed->model, Plan(*analysed, *data));
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Action& action) {
+  const auto o = std::make_shared<PlanOptions>();
+  CLI::App* c = app.add_subcommand("plan", "Memory, operations and bytes to add up of a fit of these sizes");
+  c->add_option("MODEL", o->model, "model file (*.lehr)")->required();
+  add_settings(*c, o->settings);
+  c->footer(
+      "Examples:\n"
+      "  lehr plan models/lda.lehr --set K=1000 --sizes doc=1000000000,token=100,term=1000000\n"
+      "The size of a nested plate is the length of a row. docs/scale.md has the formulas.");
+  c->callback([o, &action] { action = [o] { return plan(*o); }; });
+}
+
+}  // namespace lehr::commands
