@@ -13,6 +13,8 @@
 namespace lehr::commands {
 namespace {
 
+using machine::Shareable;
+
 struct StatsArguments : ShardArguments {
   std::string out, after, shard = "1/1";
   std::size_t part = 0, parts = 1;

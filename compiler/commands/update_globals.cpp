@@ -15,6 +15,8 @@
 namespace lehr::commands {
 namespace {
 
+using machine::Shareable;
+
 struct UpdateArguments : ShardArguments {
   std::vector<std::string> shards;
 };
@@ -66,7 +68,7 @@ Result<bool> add_up(const UpdateArguments& o, const Standing& now, const Shareab
                  fmt::format("the sums of {} of {} shares of the items are missing", missing, shares),
                  {"each of `lehr stats` with --shard 1/N to N/N writes one of the files"}};
   }
-  tree.take(tree.root()).put(now.engine().machine(), items);
+  tree.take(tree.root()).add_to(now.engine().machine(), items);
   return true;
 }
 

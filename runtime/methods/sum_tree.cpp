@@ -40,10 +40,13 @@ void Sums::add(const Sums& right) {
     to[i] += from[i];
 }
 
-void Sums::put(const machine::Machine& m, const machine::Shareable& what) const {
+void Sums::add_to(const machine::Machine& m, const machine::Shareable& what) const {
   std::size_t k = 0;
-  for (const std::int64_t b : what.sums)
-    std::ranges::copy(of(k++), m.view().reals(b).begin());
+  for (const std::int64_t b : what.sums) {
+    const std::span<double> from = of(k++), to = m.view().reals(b);
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] += from[i];
+  }
 }
 
 Branch Branch::left() const { return {begin, begin + std::bit_ceil(size()) / 2}; }

@@ -24,8 +24,8 @@ class Sums {
   void enter(const machine::Shareable& what, std::vector<lehr_buffer>& table) const;
   /// With what stands beside it on the right; the first status that is not 0 stays.
   void add(const Sums& right);
-  /// Into the machine.
-  void put(const machine::Machine& m, const machine::Shareable& what) const;
+  /// To what the machine has.
+  void add_to(const machine::Machine& m, const machine::Shareable& what) const;
 
   /// The status and all numbers, for those who send them.
   std::span<double> numbers() const { return memory_.reals(0); }

@@ -60,7 +60,7 @@ std::int32_t Workers::run(const Machine& m, const Shareable& what, std::span<con
   if (group) unite(m, what, sums.root(), sums);
   Sums total = sums.is_whole() ? sums.take(sums.root()) : sums.fresh(m, what);
   if (group) group->broadcast(total.numbers(), owner_of(0, shares.count()));
-  total.put(m, what);
+  total.add_to(m, what);
   const std::int32_t status = total.status();
   sums.give_back(std::move(total));
   if (spread && all && !spread_) spread_.emplace(what.items, shares);
