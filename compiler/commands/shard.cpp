@@ -89,7 +89,7 @@ Result<Standing> stand(const ShardArguments& o, const Source& source, Bound boun
 
 void add_shard_options(CLI::App& c, ShardArguments& o) {
   c.add_option("MODEL", o.fit.model, "model file (*.lehr)")->required();
-  c.add_option("--data", o.fit.data.bindings, data_forms())->take_all();
+  add_data(c, o.fit.data, data_forms());
   add_settings(c, o.fit.settings);
   c.add_option("--globals", o.globals, "directory of the fit that goes on")->required();
   add_number(c, "--local-iters", o.fit.fit.local_iterations, kLocalIterationsRange,

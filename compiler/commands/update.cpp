@@ -16,7 +16,7 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
   o->command = command;
   CLI::App* c = app.add_subcommand("update", "Fit new data, with the posterior of a fit as the prior");
   c->add_option("DIR", o->prior, "directory of the fit that goes on")->required();
-  c->add_option("--data", o->data.bindings, data_forms())->take_all()->required();
+  add_data(*c, o->data, data_forms())->required();
   c->add_option("--out", o->out, "directory for the new fit")->required();
   c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
   add_number(*c, "--forget", o->keep, kPartOrAllRange,

@@ -308,7 +308,9 @@ std::optional<Error> Fitting::cannot_share_out() const {
       ExitCode::model,
       "",
       "the items of this model cannot be shared out among processes: " + why,
-      {"`lehr emit MODEL --as schedule` shows what a sweep is made of; threads of one process share what there is"}};
+      {fmt::format(
+          "`lehr emit MODEL {} schedule` shows what a sweep is made of; threads of one process share what there is",
+          option("as"))}};
 }
 
 Outcome Fitting::evaluate_start(const OnSweep& on_sweep) {

@@ -95,7 +95,7 @@ def sparse():
     write("w.svm", [" ".join(["0"] + [f"{term + 1}:{count}" for term, count in d]) for d in documents])
     counts = anndata("w.h5ad", documents, terms)
     model = [f"{ROOT}/models/starters/lda.lehr"]
-    wanted = posterior(*model, "--data", f"w={ROOT}/models/starters/lda.ldac", "--labels", f"term={ROOT}/starters/lda.vocab.txt")
+    wanted = posterior(*model, "--data", f"w={ROOT}/models/starters/lda.ldac", "--labels", f"term={ROOT}/models/starters/lda.vocab.txt")
     subprocess.run(["gzip", "-k", "rows.mtx"], check=True)
     for binding in ["rows.mtx", "rows.mtx.gz", "columns.mtx", "w.svm", "w.h5ad", "w.h5ad:layers/columns"]:
         assert posterior(*model, "--data", f"w={binding}") == wanted, binding
