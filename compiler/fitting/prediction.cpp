@@ -69,11 +69,11 @@ std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
   for (const Statement& s : m.statements) {
     const math::Spelling* total = left_out(s);
     if (total && data.observed[s.variable.index()].has_missing)
-      return Error{
-          ExitCode::model,
-          "",
-          fmt::format("'{}' is missing, and nothing gives its '{}'", m[s.variable].name, total->name),
-          {fmt::format("write '{}' in the model: {}({} = ..., ...)", total->name, s.main.family->name, total->name)}};
+      return Error{ExitCode::model,
+                   "",
+                   fmt::format("'{}' is missing, and nothing gives its '{}'", m[s.variable].name, total->name),
+                   {fmt::format("write '{}' in the model: {}({} = ..., ...)", total->name,
+                                as_written(s.main).family->name, total->name)}};
   }
   for (const Statement& s : m.statements)
     for (const ExprId id : nodes_under(m, roots_of(s)))

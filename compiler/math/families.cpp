@@ -82,6 +82,8 @@ const std::vector<FamilyRow>& families() {
       all.push_back(std::move(row));
     for (auto& row : vector_families())
       all.push_back(std::move(row));
+    for (auto& row : compound_families())
+      all.push_back(std::move(row));
     return all;
   }();
   return kRows;

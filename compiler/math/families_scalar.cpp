@@ -127,6 +127,26 @@ FamilyRow exponential() {
   return row;
 }
 
+/// Its logarithm is Normal.
+FamilyRow log_normal() {
+  const Expr x = symbol("x"), mean = symbol("mean"), precision = symbol("precision");
+  FamilyRow row{.name = "LogNormal", .summary = "exp of a Normal; not a factor", .support = Support::positive};
+  row.spellings = {canonical("mean"), canonical("precision", 0, Support::positive),
+                   alternative("variance", "precision", reciprocal(symbol("variance"))),
+                   alternative("sd", "precision", reciprocal(square(symbol("sd"))))};
+  row.log_density = 0.5 * log(precision) - 0.5 * kLog2Pi - log(x) - 0.5 * precision * square(log(x) - mean);
+  row.mean = exp(mean + 0.5 * reciprocal(precision));
+  row.covariance = square(exp(mean + 0.5 * reciprocal(precision))) * (exp(reciprocal(precision)) - 1.0);
+  row.draw = number_drawn(
+      [](std::span<const double> p, Rng& rng) { return std::exp(p[0] + draw_normal(rng) / std::sqrt(p[1])); });
+  row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
+    const double rest = 1 - 1 / temperature;
+    return 0.5 * rest * (kLog2Pi - std::log(p[1])) + 0.5 * std::log(temperature) + rest * p[0] +
+           0.5 * rest * rest * temperature / p[1];
+  };
+  return row;
+}
+
 FamilyRow beta() {
   const Expr x = symbol("x"), a = symbol("a"), b = symbol("b");
   FamilyRow row{.name = "Beta", .summary = "probabilities, mean a / (a + b)", .support = Support::unit};
@@ -190,7 +210,7 @@ FamilyRow jeffreys() {
 }  // namespace
 
 std::vector<FamilyRow> scalar_families() {
-  return {normal(), gamma(), inverse_gamma(), exponential(), beta(), flat(), jeffreys()};
+  return {normal(), gamma(), inverse_gamma(), exponential(), log_normal(), beta(), flat(), jeffreys()};
 }
 
 }  // namespace lehr::math

@@ -172,6 +172,20 @@ struct Spelling {
   Support domain = Support::real;
 };
 
+/// A distribution that is another one given a variable of its own with a conjugate prior: Normal with a Gamma precision
+/// for Student's t. The compiler writes both into the model in its place.
+struct Compound {
+  struct Part {
+    std::string family;
+    /// By canonical parameter of that family, over the canonical parameters of the row; of the value also over
+    /// symbol(variable). Vectors are passed on whole.
+    std::vector<std::pair<std::string, Expr>> parameters;
+  };
+  std::string variable;  // "weight": that of x is called x.weight
+  Part prior;            // its distribution
+  Part value;            // that of x given it
+};
+
 struct FamilyRow {
   std::string name;
   std::string summary;  // one line for `lehr families`
@@ -207,6 +221,9 @@ struct FamilyRow {
   /// independent and have these margins; of vectors, the margins of that component of each. Empty where it has no
   /// closed form.
   std::function<std::optional<Predictive>(std::span<const Margin> parameters)> predictive = {};
+  /// Such a row stands in no term of the log joint: it has neither factor nor `tempered`, and its draws are those of
+  /// its parts.
+  std::optional<Compound> compound = {};
 };
 
 /// The point factor of a family: its one exported parameter is `value`, the mode (categories: `probs`, 0 or 1), its

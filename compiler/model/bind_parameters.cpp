@@ -108,7 +108,7 @@ void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
 
 void check_parameters(Binder& b) {
   for (const Statement& s : b.model.statements) {
-    for (const Distribution* d : {&s.main, s.start ? &*s.start : nullptr}) {
+    for (const Distribution* d : {&as_written(s.main), s.start ? &*s.start : nullptr}) {
       if (!d) continue;
       for (const Parameter& p : d->parameters) {
         const Place at{b.model[s.variable], *d, p};

@@ -84,7 +84,7 @@ void check(Binder& b, const Slot& slot, const Statement& s, const Parameter& tot
             fmt::format("{} {:.10g}, but the {} of {} is {:.10g}",
                         slot.event_rank > 0 ? fmt::format("the entries from {} on sum to", element_name(b, slot, first))
                                             : element_name(b, slot, first) + " is",
-                        sum, total.spelling->name, s.main.family->name, *n));
+                        sum, total.spelling->name, as_written(s.main).family->name, *n));
     return;
   }
 }

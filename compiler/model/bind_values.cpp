@@ -186,7 +186,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
       e.notes.push_back("numbers from 2^53 = 9007199254740992 on are not told apart from their neighbours");
     if (slot.variable) {
       const StatementId s = b.model[*slot.variable].statement;
-      e.notes.push_back(fmt::format("{} is drawn from {}", slot.name, b.model[s].main.family->name));
+      e.notes.push_back(fmt::format("{} is drawn from {}", slot.name, as_written(b.model[s].main).family->name));
     }
     return;
   }

@@ -197,7 +197,10 @@ struct Distribution {
   const math::FamilyRow* family = nullptr;
   std::vector<Parameter> parameters;  // in the row's order of canonical parameters; optional ones may be absent
   Span span;
+  std::vector<Distribution> written = {};  // what was typed, where it is a part of a compound: one, else none
 };
+
+inline const Distribution& as_written(const Distribution& d) { return d.written.empty() ? d : d.written.front(); }
 
 struct Statement {
   VariableId variable;
@@ -244,8 +247,8 @@ struct Model {
 
 namespace lehr {
 
-/// Ast -> Model: names, plates, shapes, supports. Errors go to `diagnostics`; the Model is returned when there are
-/// none.
+/// Ast -> Model: names, plates, shapes, supports; compound distributions in parts. Errors go to `diagnostics`; the
+/// Model is returned when there are none.
 std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostics);
 
 }  // namespace lehr

@@ -219,6 +219,7 @@ std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostic
     model::use_sets(r.model);
     model::check_model(r);
   }
+  if (count_errors() == before) model::expand_compounds(r);
   if (count_errors() != before) return std::nullopt;
   return std::move(r.model);
 }

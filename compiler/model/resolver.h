@@ -1,5 +1,5 @@
 // What the files of the resolve pass share: the model under construction, its names, and where an expression
-// stands. Only resolve*.cpp, infer_types.cpp and check_model.cpp include this.
+// stands. Only resolve*.cpp, infer_types.cpp, check_model.cpp and expand_compounds.cpp include this.
 //
 // A part that fails yields nothing after its diagnostic was added; whoever needed it stays silent, so that
 // one mistake is reported once.
@@ -147,5 +147,9 @@ void resolve_guide(Resolver& r);
 // check_model.cpp
 /// Cycles, latents that no data reaches, names that are not used, models without data.
 void check_model(Resolver& r);
+
+// expand_compounds.cpp
+/// Statements of compound distributions as those of their parts; reports those that cannot be.
+void expand_compounds(Resolver& r);
 
 }  // namespace lehr::model

@@ -316,6 +316,7 @@ TEST_CASE("tempered normalisers are integrals of the tempered density") {
   for (const double temperature : {0.8, 1.0, 1.4, 3.0}) {
     for_all_rows([&](const FamilyRow& row, const Environment& parameters) {
       INFO("temperature " << temperature);
+      if (row.compound) return;
       const double claimed = tempered_log_normaliser(row, parameters, temperature);
       if (claimed == HUGE_VAL) return;
       const Estimate mass = integrate(row, parameters, temperature, [](const Environment&) { return 1.0; });
@@ -338,6 +339,7 @@ TEST_CASE("every spelling means what its name says") {
       const bool continuous = row.support == Support::real || row.support == Support::positive ||
                               row.support == Support::vector || row.support == Support::spd_matrix;
       if (!power.contains(s.name) || !continuous || row.joint_precision) continue;
+      if (row.name == "LogNormal") continue;  // these are parameters of its logarithm
       INFO(s.name);
       constexpr double kFactor = 1.7;
       Rng rng(19);

@@ -15,17 +15,17 @@ Eigen::Map<const Eigen::MatrixXd> symmetric(const Quantity& q, std::size_t exten
   return {q.values.data(), n, n};
 }
 
-double sample_scalar(const std::string& name, int set, std::size_t extent, Rng& rng) {
+double sample_scalar(const std::string& name, Support domain, int set, std::size_t extent, Rng& rng) {
   const double u = draw_uniform(rng);
   const double positive = set == 0 ? 1.2 + 2.0 * u : 0.8 + 0.3 * u;
-  if (name == "mean") return 2.0 * u - 1.0;
+  if (name == "mean" && domain == Support::real) return 2.0 * u - 1.0;
   if (name == "p") return 0.25 + 0.5 * u;
   if (name == "n") return 4.0 + std::floor(4.0 * u);
   if (name == "df") return static_cast<double>(extent) + positive;
   return positive;
 }
 
-Quantity sample_quantity(const DensityParameter& parameter, int set, std::size_t extent, Rng& rng) {
+Quantity sample_quantity(const DensityParameter& parameter, Support domain, int set, std::size_t extent, Rng& rng) {
   Quantity q{parameter.event_rank, {}};
   if (parameter.event_rank == 2) {
     const auto n = static_cast<Eigen::Index>(extent);
@@ -38,7 +38,7 @@ Quantity sample_quantity(const DensityParameter& parameter, int set, std::size_t
   }
   const std::size_t size = parameter.event_rank == 1 ? extent : 1;
   for (std::size_t j = 0; j < size; ++j)
-    q.values.push_back(sample_scalar(parameter.name, set, extent, rng));
+    q.values.push_back(sample_scalar(parameter.name, domain, set, extent, rng));
   if (parameter.name == "p" && parameter.event_rank == 1) {
     double total = 0.0;
     for (double v : q.values)
@@ -64,8 +64,11 @@ std::size_t test_extent(const FamilyRow& row) {
 Environment sample_parameters(const FamilyRow& row, int set) {
   Rng rng(static_cast<std::uint64_t>(1000 + set));
   Environment environment{test_extent(row), {}};
-  for (const DensityParameter& p : density_parameters(row))
-    environment.symbols[p.name] = sample_quantity(p, set, environment.extent, rng);
+  for (const DensityParameter& p : density_parameters(row)) {
+    const auto spelling = std::ranges::find(row.spellings, p.name, &Spelling::name);
+    const Support domain = spelling == row.spellings.end() ? Support::real : spelling->domain;
+    environment.symbols[p.name] = sample_quantity(p, domain, set, environment.extent, rng);
+  }
   return environment;
 }
 

@@ -54,6 +54,7 @@ OF_MODELS = {
     "poisson_factorisation": ("K=2,a=1,c=1", "user=3,item=3", {}),
     "ppca_ard": ("K=2,a0=3,b0=2", "n=5,d=3", {}),
     "stochastic_block_model": ("K=2", "", {"a": [p[0] for p in PAIRS], "b": [p[1] for p in PAIRS]}),
+    "student_t_regression": ("a0=3,b0=2", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
     "unknown_gaussian": ("kappa0=0.1,a0=3,b0=2", "n=5", {}),
 }
 

@@ -1,0 +1,107 @@
+// Rows of distributions that are another one with a random parameter, integrated over.
+#include <algorithm>
+
+#include "compiler/math/evaluate.h"
+#include "compiler/math/rows.h"
+
+namespace lehr::math {
+
+using namespace rows;
+
+namespace {
+
+/// The draw of a part at values of the symbols of its formulas.
+std::vector<double> draw_part(const Compound::Part& part, const Environment& symbols, Rng& rng) {
+  const FamilyRow& row = *find_family(part.family);
+  Environment parameters{symbols.extent, {}};
+  for (const DensityParameter& p : density_parameters(row)) {
+    const auto formula = std::ranges::find(part.parameters, p.name, &std::pair<std::string, Expr>::first);
+    parameters.symbols[p.name] = evaluate_all(formula->second, symbols, p.event_rank);
+  }
+  return row.draw(flatten_parameters(row, parameters), symbols.extent, rng);
+}
+
+/// The variable from its prior, and the value given it.
+FamilyRow drawn_by_parts(FamilyRow row) {
+  row.draw = [compound = *row.compound, names = density_parameters(row)](std::span<const double> flat,
+                                                                         std::size_t extent, Rng& rng) {
+    Environment symbols{extent, {}};
+    for (const DensityParameter& p : names) {
+      const std::size_t count = p.event_rank == 0 ? 1 : extent;
+      symbols.symbols[p.name] = {p.event_rank, {flat.begin(), flat.begin() + static_cast<std::ptrdiff_t>(count)}};
+      flat = flat.subspan(count);
+    }
+    const int rank = event_rank(find_family(compound.prior.family)->support);
+    symbols.symbols[compound.variable] = {rank, draw_part(compound.prior, symbols, rng)};
+    return draw_part(compound.value, symbols, rng);
+  };
+  return row;
+}
+
+/// Of `shape` and `rate` both half the degrees of freedom the average of the Normal is Student's t: Lange, Little &
+/// Taylor, Robust statistical modeling using the t distribution (1989).
+FamilyRow student_t() {
+  const Expr x = symbol("x"), df = symbol("df"), mean = symbol("mean"), precision = symbol("precision");
+  FamilyRow row{.name = "StudentT",
+                .summary = "Normal with heavy tails; variance / weight is its variance",
+                .support = Support::real};
+  row.spellings = {canonical("df", 0, Support::positive), canonical("mean"),
+                   canonical("precision", 0, Support::positive),
+                   alternative("variance", "precision", reciprocal(symbol("variance"))),
+                   alternative("sd", "precision", reciprocal(square(symbol("sd"))))};
+  row.log_density = lgamma(0.5 * (df + 1.0)) - lgamma(0.5 * df) + 0.5 * log(precision) - 0.5 * log(df) -
+                    0.5 * std::log(std::numbers::pi) -
+                    0.5 * (df + 1.0) * log(1.0 + precision * square(x - mean) * reciprocal(df));
+  row.compound = {"weight",
+                  {"Gamma", {{"shape", 0.5 * df}, {"rate", 0.5 * df}}},
+                  {"Normal", {{"mean", mean}, {"precision", symbol("weight") * precision}}}};
+  return drawn_by_parts(std::move(row));
+}
+
+FamilyRow beta_binomial() {
+  const Expr x = symbol("x"), n = symbol("n"), a = symbol("a"), b = symbol("b");
+  FamilyRow row{
+      .name = "BetaBinomial", .summary = "successes in n trials of a p that is Beta(a, b)", .support = Support::count};
+  row.spellings = {canonical("n", 0, Support::count), canonical("a", 0, Support::positive),
+                   canonical("b", 0, Support::positive)};
+  row.positional = true;
+  row.log_density = lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + lgamma(x + a) + lgamma(n - x + b) -
+                    lgamma(n + a + b) + lgamma(a + b) - lgamma(a) - lgamma(b);
+  row.compound = {"p", {"Beta", {{"a", a}, {"b", b}}}, {"Binomial", {{"n", n}, {"p", symbol("p")}}}};
+  return drawn_by_parts(std::move(row));
+}
+
+/// The negative binomial distribution with a mean that may be random.
+FamilyRow gamma_poisson() {
+  const Expr x = symbol("x"), mean = symbol("mean"), r = symbol("r");
+  FamilyRow row{.name = "GammaPoisson", .summary = "counts with variance mean + mean^2 / r", .support = Support::count};
+  row.spellings = {canonical("mean", 0, Support::positive), canonical("r", 0, Support::positive)};
+  row.log_density = lgamma(x + r) - lgamma(r) - lgamma(x + 1.0) + r * log(r) + x * log(mean) - (x + r) * log(r + mean);
+  row.compound = {"weight", {"Gamma", {{"shape", r}, {"rate", r}}}, {"Poisson", {{"rate", symbol("weight") * mean}}}};
+  return drawn_by_parts(std::move(row));
+}
+
+FamilyRow dirichlet_multinomial() {
+  const Expr x = symbol("x", kA), c = symbol("concentration", kA);
+  const Expr n = sum(kA, x), total = sum(kA, c);
+  FamilyRow row{.name = "DirichletMultinomial",
+                .summary = "counts of n categories of a p that is Dirichlet",
+                .support = Support::counts};
+  row.spellings = {canonical("n", 0, Support::count), canonical("concentration", 1, Support::positive)};
+  row.spellings[0].optional = true;
+  row.positional = true;
+  row.log_density =
+      lgamma(n + 1.0) + lgamma(total) - lgamma(n + total) + sum(kA, lgamma(x + c) - lgamma(c) - lgamma(x + 1.0));
+  row.compound = {"p",
+                  {"Dirichlet", {{"concentration", symbol("concentration", kFirst)}}},
+                  {"Multinomial", {{"n", symbol("n")}, {"p", symbol("p", kFirst)}}}};
+  return drawn_by_parts(std::move(row));
+}
+
+}  // namespace
+
+std::vector<FamilyRow> compound_families() {
+  return {student_t(), beta_binomial(), gamma_poisson(), dirichlet_multinomial()};
+}
+
+}  // namespace lehr::math
