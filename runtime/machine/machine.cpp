@@ -51,13 +51,9 @@ void scale_up(const Machine& m, std::span<const std::int64_t> buffers, double sc
   }
 }
 
-/// Brings items; where they are then.
-ItemRange bring(const Machine& m, std::span<const ItemRange> runs) {
-  m.supply->bring(m.supply->context, runs.data(), runs.size());
-  ItemRange here;
-  for (const ItemRange& run : runs)
-    here.end += run.end - run.begin;
-  return here;
+/// Brings items; where they are then, run by run: what is worked on side by side is so of one run.
+std::span<const ItemRange> bring(const Machine& m, std::span<const ItemRange> runs) {
+  return {m.supply->bring(m.supply->context, runs.data(), runs.size()), runs.size()};
 }
 
 /// Items as many at a time as are kept: `body(where they are, which they are)`.
@@ -68,7 +64,7 @@ std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body
                                                                               : items;
   for (std::int64_t begin = 0; begin < items; begin += most) {
     const ItemRange slice{begin, items - begin < most ? items : begin + most};
-    if (const std::int32_t status = body(m.supply ? bring(m, {&slice, 1}) : slice, slice)) return status;
+    if (const std::int32_t status = body(m.supply ? bring(m, {&slice, 1})[0] : slice, slice)) return status;
   }
   return 0;
 }
@@ -103,9 +99,8 @@ std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& pl
   if (stage.batched && plan.division) return update_parts(m, stage, *plan.division, work);
   const auto share = [&](ItemRange slice, ItemRange = {}) { return share_out(m, stage, {&slice, 1}, work); };
   const bool some = stage.batched && !plan.batch.empty();
-  const std::int32_t status = !some      ? each_slice(m, stage, share)
-                              : m.supply ? share(bring(m, plan.batch))
-                                         : share_out(m, stage, plan.batch, work);
+  const std::int32_t status =
+      some ? share_out(m, stage, m.supply ? bring(m, plan.batch) : plan.batch, work) : each_slice(m, stage, share);
   if (stage.batched) scale_up(m, statistics_of(*m.model, stage), plan.scale);
   return status;
 }
@@ -218,8 +213,7 @@ std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double
   const StepRow* const stage = batch_stage(*m.model);
   if (!stage || stage->data < 0) return 0;
   clear(m, data_sums_of(*m.model, *stage));
-  const ItemRange here = m.supply ? bring(m, batch) : ItemRange{};
-  for (const ItemRange& run : m.supply ? std::span(&here, 1) : batch) {
+  for (const ItemRange& run : m.supply ? bring(m, batch) : batch) {
     if (const std::int32_t status = run_items(m, stage->data, run, m.table)) return status;
   }
   scale_up(m, data_sums_of(*m.model, *stage), scale);

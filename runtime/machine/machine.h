@@ -55,11 +55,13 @@ struct Window {
 };
 
 /// Brings the data of items that are elsewhere, few at a time, for models whose items are visited by batched stages
-/// alone. What is brought takes the place of what was there, as items 0, 1, ...; Machine::outer has the sizes of all.
+/// alone. What is brought takes the place of what was there, as items 0, 1, ..., run after run; Machine::outer has the
+/// sizes of all.
 struct Supply {
   void* context;
   std::int64_t items;  // at a time, in visits of all
-  void (*bring)(void* context, const ItemRange* runs, std::size_t count);
+  /// Where the runs are then.
+  const ItemRange* (*bring)(void* context, const ItemRange* runs, std::size_t count);
 };
 
 struct Taken;  // runtime/machine/start.h

@@ -69,7 +69,7 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
       supplied_(std::move(supplied)) {
   if (supplied_.bring) {
     const auto bring = [](void* context, const ItemRange* runs, std::size_t count) {
-      static_cast<Engine*>(context)->supplied_.bring({runs, count});
+      return static_cast<Engine*>(context)->bring({runs, count});
     };
     machine_.supply = &supply_.emplace(machine::Supply{this, supplied_.items, bring});
   } else if (window > 0 && minibatches() && machine::one_stage(model))
@@ -111,6 +111,17 @@ void Engine::divide(std::int64_t parts) {
 
 void Engine::resize(std::int64_t buffer, std::size_t length) {
   memory_.resize(static_cast<std::size_t>(buffer), length);
+}
+
+const ItemRange* Engine::bring(std::span<const ItemRange> runs) {
+  supplied_.bring(runs);
+  brought_.clear();
+  std::int64_t at = 0;
+  for (const ItemRange& run : runs) {
+    brought_.push_back({at, at + run.end - run.begin});
+    at = brought_.back().end;
+  }
+  return brought_.data();
 }
 
 void Engine::make_room(const std::vector<std::int64_t>& sizes) {

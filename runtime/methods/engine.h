@@ -132,6 +132,7 @@ class Engine {
 
  private:
   void restore(const std::string& memory);
+  const ItemRange* bring(std::span<const ItemRange> runs);
 
   std::vector<std::int64_t> sizes_, all_, kept_, run_sizes_;
   std::vector<lehr_buffer> run_table_;
@@ -140,6 +141,7 @@ class Engine {
   std::unique_ptr<ItemWindow> window_;
   Supplied supplied_;
   std::optional<machine::Supply> supply_;
+  std::vector<ItemRange> brought_;  // where the runs that were brought are
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<Parts> parts_;
   Journal* journal_ = nullptr;

@@ -95,7 +95,7 @@ TEST_CASE("a pass over items visits each of them once, in another order than the
         pass.insert(pass.end(), batch.begin(), batch.end());
       }
     }
-    if (items > 16) CHECK(passes[0] != passes[1]);
+    if (items > 300) CHECK(passes[0] != passes[1]);  // fewer are one batch
     for (std::vector<std::int64_t>& pass : passes) {
       std::ranges::sort(pass);
       std::vector<std::int64_t> all(pass.size());
