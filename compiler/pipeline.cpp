@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <memory>
 #include <stdexcept>
 
 #include "compiler/ast/parse.h"
@@ -117,6 +118,7 @@ Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering) {
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options) {
   options.inverse_temperatures = a.inverse_temperatures;
   loops::Lowered lowered = lower(a.model, a.schedule, data, options);
+  lowered.before = std::make_shared<const loops::Program>(lowered.program);
   lowered.program = loops::optimise(std::move(lowered.program));
 #ifndef NDEBUG
   if (const std::vector<std::string> problems = loops::verify(lowered.program); !problems.empty())

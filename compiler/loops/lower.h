@@ -1,6 +1,7 @@
 // Schedule -> Loops: the program of one model at the sizes of one data set, and what a driver needs to run it.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -119,6 +120,8 @@ struct Lowered {
   std::vector<SizeId> plate_sizes;        // by PlateId
   std::vector<SizeId> longest;            // by PlateId: elements in the longest row; invalid where nothing asks
   std::vector<std::int64_t> size_values;  // by slot of Program::sizes; -1 where no data gave the size
+  /// The program before the passes, where there were some: what there is to do, and not how.
+  std::shared_ptr<const Program> before = {};
 };
 
 struct LowerOptions {

@@ -38,7 +38,7 @@ std::vector<std::size_t> functions_of(const loops::StageFunctions& s) {
 /// branch is taken.
 class Count {
  public:
-  Count(const model::Model& m, const loops::Lowered& l) : p_(l.program), values_(l.size_values) {
+  Count(const model::Model& m, const loops::Lowered& l, const Program& p) : p_(p), values_(l.size_values) {
     for (std::size_t k = 0; k < m.plates.size(); ++k) {
       if (!l.data.offsets[k].valid() || !m.plates[k].parent) continue;
       rows_[l.data.offsets[k]] =
@@ -111,7 +111,7 @@ class Count {
   double of(const loops::Select& n) { return 1 + expr(n.condition) + expr(n.if_true) + expr(n.if_false); }
   double of(const loops::Random& n) { return kFunction * kFunction + expr(n.a) + expr(n.b); }
 
-  double of(const loops::For& n) { return turns(n.end) / static_cast<double>(n.step) * (1 + block(n.body)); }
+  double of(const loops::For& n) { return turns(n.end) * (1 + block(n.body)); }
   double of(const loops::Let& n) { return expr(n.value); }
   double of(const loops::Local& n) { return expr(n.initial); }
   double of(const loops::Assign& n) { return expr(n.value); }
@@ -169,13 +169,14 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
     walk.block(p.functions[f].body);
   }
   out.scratch.assign(scratch.begin(), scratch.end());
-  if (const loops::For* loop = item_loop(p, p.functions[stage.update].body))
-    out.operations = Count(m, l).block(loop->body) / static_cast<double>(loop->step);
+  const Program& before = l.before ? *l.before : p;
+  if (const loops::For* loop = item_loop(before, before.functions[stage.update].body))
+    out.operations = Count(m, l, before).block(loop->body);
   return out;
 }
 
 double operations_of_turn(const model::Model& m, const loops::Lowered& l, const loops::Phase& phase) {
-  Count count(m, l);
+  Count count(m, l, l.program);
   double out = 0;
   for (const loops::Stmt& s : l.program.functions[phase.function].body) {
     if (const auto* loop = std::get_if<loops::For>(&s.node)) out += count.block(loop->body);
@@ -184,12 +185,8 @@ double operations_of_turn(const model::Model& m, const loops::Lowered& l, const 
 }
 
 double operations_of(const model::Model& m, const loops::Lowered& l, std::size_t function) {
-  const loops::Function& f = l.program.functions[function];
-  Count count(m, l);
-  double out = count.block(f.body);
-  for (const loops::Phase& phase : f.phases)
-    out += count.turns(phase.turns) * operations_of_turn(m, l, phase);
-  return out;
+  const Program& before = l.before ? *l.before : l.program;
+  return Count(m, l, before).block(before.functions[function].body);
 }
 
 }  // namespace lehr

@@ -10,7 +10,7 @@ struct Workload {
   /// Its functions store rows of their own items, sums and scratch, and nothing else: items can be shared out.
   bool divisible = false;
   std::vector<loops::BufferId> scratch;  // that they work in: one copy a worker
-  double operations = 0;                 // of an item of average length: a guess
+  double operations = 0;                 // of an item of average length: a guess, that no pass has a part in
 };
 
 /// `size_values` of the program must be known, here and below.
@@ -19,7 +19,7 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
 /// Of a turn of a phase: a guess.
 double operations_of_turn(const model::Model& m, const loops::Lowered& l, const loops::Phase& phase);
 
-/// Of a function as a whole, its phases included: a guess.
+/// Of a function as a whole: a guess, that no pass has a part in.
 double operations_of(const model::Model& m, const loops::Lowered& l, std::size_t function);
 
 }  // namespace lehr
