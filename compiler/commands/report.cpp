@@ -74,19 +74,35 @@ std::vector<std::string> bindings_of(const nlohmann::json& summary) {
   return out;
 }
 
+/// Data that came through the standard input are gone.
+bool was_piped(const std::string& binding) {
+  const std::size_t equals = binding.find('=');
+  const std::string from = equals == std::string::npos ? binding : binding.substr(equals + 1);
+  return from == "-" || from.starts_with("-:");
+}
+
+std::string said(const Error& error) {
+  const Error e = spelled(error, "--");
+  return e.where + ": " + e.text;
+}
+
 void add_data(const model::Model& resolved, const Analysed& complete, const std::vector<std::string>& bindings,
               report::Contents& to) {
   if (bindings.empty()) {
     to.no_data = "The fit did not record where its data are; with --data the report shows them.";
     return;
   }
+  if (std::ranges::any_of(bindings, was_piped)) {
+    to.no_data = "The data are not shown: they came from the standard input; with --data the report shows them.";
+    return;
+  }
   Result<Dataset> dataset = read_bindings(bindings);
   if (dataset) {
-    Result<BoundData> bound = lehr::bind(resolved, std::move(*dataset), settings_of(to.fit, complete));
+    Result<BoundData> bound = lehr::bind(resolved, std::move(*dataset), settings_of(to.fit, resolved, complete));
     if (bound) to.data = std::move(*bound);
-    else to.no_data = bound.error().where + ": " + bound.error().text;
+    else to.no_data = said(bound.error());
   } else {
-    to.no_data = dataset.error().where + ": " + dataset.error().text;
+    to.no_data = said(dataset.error());
   }
   if (!to.data) to.no_data = "The data are not shown: " + to.no_data;
 }

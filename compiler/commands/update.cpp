@@ -1,6 +1,7 @@
 // `lehr update`: a fit of new data whose prior is the posterior of an earlier one.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "compiler/commands/commands.h"
@@ -31,6 +32,10 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
       "  lehr update out/tuesday --data x=wednesday.csv:a,b --forget 0.9 --out out/wednesday\n"
       "Constants, sizes and labels of what is not data are those of the fit. docs/scale.md says when it is exact.");
   c->callback([o, &action] {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(o->out, o->prior, ignored))
+      throw CLI::ValidationError("--out",
+                                 "the new fit would take the place of the one that goes on: name another directory");
     action = [o] {
       o->init = o->prior;
       return fit(*o, nullptr);

@@ -7,9 +7,9 @@
 
 namespace lehr {
 
-Settings settings_of(const SavedFit& fit, const Analysed& complete) {
+Settings settings_of(const SavedFit& fit, const model::Model& resolved, const Analysed& complete) {
   Settings out = fitted_settings(complete, fit);
-  for (const model::Plate& p : complete.model.plates) {
+  for (const model::Plate& p : resolved.plates) {
     const auto size = fit.sizes.find(p.name);
     if (!p.parent && !p.stick && size != fit.sizes.end()) out.sizes[p.name] = size->second;
   }
@@ -26,7 +26,7 @@ Result<Solution> solution_of(const Source& source, const model::Model& resolved,
   }
   Diagnostics diagnostics;
   Result<std::optional<Bound>> bound =
-      bind_and_analyse(resolved, complete, std::move(dataset), settings_of(fit, complete), diagnostics);
+      bind_and_analyse(resolved, complete, std::move(dataset), settings_of(fit, resolved, complete), diagnostics);
   if (!bound) return bound.error();
   if (!*bound) return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
   Solution out;

@@ -21,7 +21,7 @@ struct Solution {
 };
 
 /// Sizes, labels and constants of a fit; what the data say of sizes must agree.
-Settings settings_of(const SavedFit& fit, const Analysed& complete);
+Settings settings_of(const SavedFit& fit, const model::Model& resolved, const Analysed& complete);
 
 /// Global factors are the fit's, local ones are inferred from them. ExitCode::data where the fit is one of a sampler,
 /// or the data are not of the sizes that it was made from.

@@ -36,6 +36,7 @@ def transcript():
             shown[kind] = shown.get(kind, "") + run(*command[1:], cwd=kind).stdout
         with open(f"{kind}/out/{kind}/fit.json", encoding="utf-8") as file:
             assert json.load(file)["status"] == "converged", kind
+        assert "not shown" not in run("report", f"out/{kind}", cwd=kind).stderr, kind
         run("format", "--check", f"{kind}/{kind}.lehr")
         assert "there already" in run("new", kind, kind, code=2).stderr
     # What the toy data were made of.

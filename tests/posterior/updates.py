@@ -108,6 +108,7 @@ def refusals(tmp):
         run("fit", f"{tmp}/model.lehr", "--data", f"{tmp}/x.npz", "--quiet", "--out", f"{tmp}/fit")
         said = run("update", f"{tmp}/fit", "--data", f"{tmp}/x.npz", "--out", f"{tmp}/next", code=3)
         assert why in said, (text, said)
+    assert "take the place" in run("update", f"{tmp}/fit", "--data", f"{tmp}/x.npz", "--out", f"{tmp}/fit", code=2)
     said = run("update", f"{tmp}/nowhere", "--data", f"{tmp}/x.npz", "--out", f"{tmp}/next", code=4)
     assert "no such directory" in said, said
 
