@@ -11,13 +11,6 @@ namespace {
 
 using namespace model;
 
-bool is_lagged(const VariableRef& ref) {
-  return std::any_of(ref.indices.begin(), ref.indices.end(), [](const Index& index) {
-    const auto* shifted = std::get_if<Index::Shifted>(&index.form);
-    return shifted && shifted->offset < 0;
-  });
-}
-
 /// By statement and statement whose variable it uses.
 struct Uses {
   std::vector<std::vector<bool>> direct;  // of the same elements

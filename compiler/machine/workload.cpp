@@ -53,27 +53,6 @@ class Count {
     return out;
   }
 
-  /// What an expression says of the number of turns up to it: an extent, a constant, the end of a row.
-  double turns(ExprId end) {
-    double rows = -1;
-    bool parameter = false;
-    loops::Walk walk{p_,
-                     [&](ExprId id) {
-                       if (const auto* e = std::get_if<loops::Extent>(&p_[id].node))
-                         rows = std::max(rows, extent(e->size));
-                       if (const auto* c = std::get_if<loops::ConstI>(&p_[id].node))
-                         rows = std::max(rows, static_cast<double>(c->value));
-                       if (std::holds_alternative<loops::Get>(p_[id].node)) parameter = true;
-                     },
-                     [&](BufferId b, bool) {
-                       const auto it = rows_.find(b);
-                       rows = std::max(rows, it == rows_.end() ? kUnknownRows : it->second);
-                     }};
-    walk.expr(end);
-    if (rows > 0) return rows;
-    return parameter ? kParameter : 1;
-  }
-
  private:
   static constexpr double kFunction = 10;    // of an exp, log ...
   static constexpr double kParameter = 2;    // turns of a loop up to a parameter: passes over an item
@@ -111,7 +90,27 @@ class Count {
   double of(const loops::Select& n) { return 1 + expr(n.condition) + expr(n.if_true) + expr(n.if_false); }
   double of(const loops::Random& n) { return kFunction * kFunction + expr(n.a) + expr(n.b); }
 
-  double of(const loops::For& n) { return turns(n.end) * (1 + block(n.body)); }
+  /// What an expression says of the number of turns up to it: an extent, a constant, the end of a row.
+  double turns(const loops::For& n) {
+    double rows = -1;
+    bool parameter = false;
+    loops::Walk walk{p_,
+                     [&](ExprId id) {
+                       if (const auto* e = std::get_if<loops::Extent>(&p_[id].node))
+                         rows = std::max(rows, extent(e->size));
+                       if (const auto* c = std::get_if<loops::ConstI>(&p_[id].node))
+                         rows = std::max(rows, static_cast<double>(c->value));
+                       if (std::holds_alternative<loops::Get>(p_[id].node)) parameter = true;
+                     },
+                     [&](BufferId b, bool) {
+                       const auto it = rows_.find(b);
+                       rows = std::max(rows, it == rows_.end() ? kUnknownRows : it->second);
+                     }};
+    walk.expr(n.end);
+    if (rows > 0) return rows;
+    return parameter ? kParameter : 1;
+  }
+  double of(const loops::For& n) { return turns(n) * (1 + block(n.body)); }
   double of(const loops::Let& n) { return expr(n.value); }
   double of(const loops::Local& n) { return expr(n.initial); }
   double of(const loops::Assign& n) { return expr(n.value); }
@@ -134,14 +133,12 @@ class Count {
   std::map<ExprId, double> exprs_;
 };
 
-/// The loop over the items, the last of a function between numbers that are not constants.
-const loops::For* item_loop(const Program& p, const loops::Block& function) {
+/// The body of the loop over the items, the last of a function.
+const loops::Block* item_body(const loops::Block& function) {
   for (auto s = function.rbegin(); s != function.rend(); ++s) {
-    if (const auto* loop = std::get_if<loops::For>(&s->node)) {
-      if (!std::holds_alternative<loops::ConstI>(p[loop->end].node)) return loop;
-    }
+    if (const auto* loop = std::get_if<loops::For>(&s->node)) return &loop->body;
     // What is the same for all items comes before it, where there are some.
-    if (const auto* some = std::get_if<loops::If>(&s->node)) return item_loop(p, some->then_block);
+    if (const auto* some = std::get_if<loops::If>(&s->node)) return item_body(some->then_block);
   }
   return nullptr;
 }
@@ -170,8 +167,8 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
   }
   out.scratch.assign(scratch.begin(), scratch.end());
   const Program& before = l.before ? *l.before : p;
-  if (const loops::For* loop = item_loop(before, before.functions[stage.update].body))
-    out.operations = Count(m, l, before).block(loop->body);
+  if (const loops::Block* body = item_body(before.functions[stage.update].body))
+    out.operations = Count(m, l, before).block(*body);
   return out;
 }
 

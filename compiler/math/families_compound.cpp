@@ -45,10 +45,8 @@ FamilyRow student_t() {
   FamilyRow row{.name = "StudentT",
                 .summary = "Normal with heavy tails; variance / weight is its variance",
                 .support = Support::real};
-  row.spellings = {canonical("df", 0, Support::positive), canonical("mean"),
-                   canonical("precision", 0, Support::positive),
-                   alternative("variance", "precision", reciprocal(symbol("variance"))),
-                   alternative("sd", "precision", reciprocal(square(symbol("sd"))))};
+  row.spellings = mean_and_precision();
+  row.spellings.insert(row.spellings.begin(), canonical("df", 0, Support::positive));
   row.log_density = lgamma(0.5 * (df + 1.0)) - lgamma(0.5 * df) + 0.5 * log(precision) - 0.5 * log(df) -
                     0.5 * std::log(std::numbers::pi) -
                     0.5 * (df + 1.0) * log(1.0 + precision * square(x - mean) * reciprocal(df));

@@ -12,9 +12,7 @@ namespace {
 FamilyRow normal() {
   const Expr x = symbol("x"), mean = symbol("mean"), precision = symbol("precision");
   FamilyRow row{.name = "Normal", .summary = "Gaussian on the reals", .support = Support::real};
-  row.spellings = {canonical("mean"), canonical("precision", 0, Support::positive),
-                   alternative("variance", "precision", reciprocal(symbol("variance"))),
-                   alternative("sd", "precision", reciprocal(square(symbol("sd"))))};
+  row.spellings = mean_and_precision();
   row.log_density = -0.5 * kLog2Pi + 0.5 * log(precision) - 0.5 * precision * square(x - mean);
 
   Factor f;
@@ -131,9 +129,7 @@ FamilyRow exponential() {
 FamilyRow log_normal() {
   const Expr x = symbol("x"), mean = symbol("mean"), precision = symbol("precision");
   FamilyRow row{.name = "LogNormal", .summary = "exp of a Normal; not a factor", .support = Support::positive};
-  row.spellings = {canonical("mean"), canonical("precision", 0, Support::positive),
-                   alternative("variance", "precision", reciprocal(symbol("variance"))),
-                   alternative("sd", "precision", reciprocal(square(symbol("sd"))))};
+  row.spellings = mean_and_precision();
   row.log_density = 0.5 * log(precision) - 0.5 * kLog2Pi - log(x) - 0.5 * precision * square(log(x) - mean);
   row.mean = exp(mean + 0.5 * reciprocal(precision));
   row.covariance = square(exp(mean + 0.5 * reciprocal(precision))) * (exp(reciprocal(precision)) - 1.0);

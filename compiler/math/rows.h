@@ -39,6 +39,12 @@ inline Spelling alternative(std::string name, std::string of, Expr convert, int 
           .event_rank = event_rank,
           .domain = domain};
 }
+/// `mean`, and `precision` or what is converted to it.
+inline std::vector<Spelling> mean_and_precision() {
+  return {canonical("mean"), canonical("precision", 0, Support::positive),
+          alternative("variance", "precision", reciprocal(symbol("variance"))),
+          alternative("sd", "precision", reciprocal(square(symbol("sd"))))};
+}
 inline FactorParameter parameter(std::string name, int event_rank, Expr from_natural,
                                  ParameterRole role = ParameterRole::other) {
   return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(from_natural), .role = role};

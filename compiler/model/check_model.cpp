@@ -14,13 +14,6 @@ struct Use {
   bool lagged = false;
 };
 
-bool is_lagged(const VariableRef& ref) {
-  return std::any_of(ref.indices.begin(), ref.indices.end(), [](const Index& index) {
-    const auto* shifted = std::get_if<Index::Shifted>(&index.form);
-    return shifted && shifted->offset < 0;
-  });
-}
-
 std::vector<Use> uses_under(const Model& m, const std::vector<ExprId>& roots) {
   std::vector<Use> out;
   for (const ExprId id : nodes_under(m, roots)) {

@@ -71,10 +71,7 @@ bool is_lagged(const Model& m, const std::vector<ExprId>& roots) {
   const std::vector<ExprId> nodes = nodes_under(m, roots);
   return std::ranges::any_of(nodes, [&](ExprId id) {
     const auto* ref = std::get_if<VariableRef>(&m[id].node);
-    return ref && std::ranges::any_of(ref->indices, [](const Index& i) {
-             const auto* shifted = std::get_if<Index::Shifted>(&i.form);
-             return shifted && shifted->offset != 0;
-           });
+    return ref && is_lagged(*ref);
   });
 }
 

@@ -1,6 +1,7 @@
 // Visiting expressions: one place knows where each node keeps its children.
 #include "compiler/model/walk.h"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace lehr::model {
@@ -68,6 +69,13 @@ std::vector<ExprId> roots_of(const Statement& statement) {
       out.push_back(p.value);
   }
   return out;
+}
+
+bool is_lagged(const VariableRef& ref) {
+  return std::any_of(ref.indices.begin(), ref.indices.end(), [](const Index& index) {
+    const auto* shifted = std::get_if<Index::Shifted>(&index.form);
+    return shifted && shifted->offset < 0;
+  });
 }
 
 std::vector<PlateId> coordinate_plates(const Model& model, const Member& member) {

@@ -15,6 +15,9 @@ std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& r
 /// The expressions of a statement: parameters of the main and the start distribution.
 std::vector<ExprId> roots_of(const Statement& statement);
 
+/// Whether it names the previous element of an ordered plate.
+bool is_lagged(const VariableRef& ref);
+
 /// The plates whose elements number the coordinates that one element of the joint variable has of the member; a nested
 /// plate stands for its parent too.
 std::vector<PlateId> coordinate_plates(const Model& model, const Member& member);

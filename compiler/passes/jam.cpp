@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/passes/effects.h"
+#include "compiler/passes/independent_loops.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/passes/slices.h"
 
@@ -84,12 +85,12 @@ std::optional<Parts> parts_of(const Block& body) {
 
 /// Whether several turns of a loop are worked on at a time already.
 bool is_side_by_side(const Block& b) {
-  return std::ranges::any_of(b, [](const Stmt& s) {
-    if (const auto* branch = std::get_if<If>(&s.node))
-      return is_side_by_side(branch->then_block) || is_side_by_side(branch->else_block);
+  bool found = false;
+  each_statement(b, [&](const Stmt& s) {
     const auto* loop = std::get_if<For>(&s.node);
-    return loop && (loop->step != 1 || is_side_by_side(loop->body));
+    found = found || (loop && loop->step != 1);
   });
+  return found;
 }
 
 class Jam {
