@@ -146,11 +146,12 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
 /// New sequences have their own lengths: what only the fit's chains size is free.
 Settings HeldOut::without_chain(Settings settings) const {
   if (chains_.empty()) return settings;
+  const std::vector<bool> reaches = reaching();
   for (const PlateId p : model()[chains_[0]].axes) {
     bool others = false;
     for (std::size_t k = 0; k < model().variables.size(); ++k) {
       const Variable& v = model().variables[k];
-      if (is_chain(VariableId(k)) || v.observed || v.auxiliary) continue;
+      if (is_chain(VariableId(k)) || v.observed || v.auxiliary || !reaches[k]) continue;
       others = others || std::ranges::find(v.axes, p) != v.axes.end();
     }
     if (others) continue;
@@ -169,12 +170,12 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
     std::optional<Analysed> analysed = analyse(m, expand, diagnostics);
     if (!analysed)
       return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
-    out->analysed_ = std::move(*analysed);
+    out->set(std::move(*analysed));
     return std::nullopt;
   };
-  out->analysed_ = complete;
+  out->set(complete);
   if (auto e = out->classify()) return *e;
-  Result<BoundData> data = lehr::bind(out->model(), dataset, out->without_chain(settings));
+  Result<BoundData> data = lehr::bind(out->analysed_.model, dataset, out->without_chain(settings));
   if (!data) return data.error();
   out->data_ = std::move(*data);
   if (std::ranges::count(out->data_.clamped, true) > 0) {
@@ -319,10 +320,11 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
   place_known(forward);
   std::vector<SummedVariable> summed = summed_;
   const std::map<std::string, SavedVariable> saved = by_variable(posterior);
+  const std::vector<bool> reaches = reaching();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const bool needed = !is_discrete(v.support) || summed[k].by == Summation::belief;
-    if (v.observed || v.auxiliary || !needed || is_chain(VariableId(k))) continue;
+    if (v.observed || v.auxiliary || !needed || !reaches[k] || is_chain(VariableId(k))) continue;
     const auto it = saved.find(v.name);
     const conditionals::Conditionals& c = analysed_.schedule.conditionals;
     const std::optional<Moments> mean =

@@ -5,7 +5,8 @@
 //
 // * Every local latent variable is discrete, or there is none: the score is the log of the density of the data with the
 //   local variables summed out by their distributions (log sum_z p(z) p(x | z) in a mixture), those of a chain by all
-//   of its paths. Nothing is held out.
+//   of its paths. Nothing is held out. The variable of an observed compound (the weight of a Student's t) is
+//   integrated out by the density of the compound.
 // * Some local variable is continuous (the topics of a document): document completion (Hoffman et al. 2013, section 4).
 //   Of the observations of each item a fraction is held out; the local variables are inferred from the others with the
 //   global factors as they are, and the held-out ones are scored at the means of the item's variables, their own
@@ -40,6 +41,8 @@ struct Score {
 
 /// A model or a request that has no score.
 Error unscored(std::string text, std::vector<std::string> notes = {});
+/// The model with the observed compounds as they were typed, so that a density stands where a variable of theirs was.
+model::Model with_whole_compounds(model::Model m);
 /// Gives the plates of single observations a multiplicity, 1, in the model and its data: an element that is held out
 /// counts 0 times, and its own variables with it, which a missing value would leave in the model.
 model::Model with_counted_elements(const model::Model& m, BoundData& data);
@@ -73,7 +76,8 @@ class HeldOut {
 
  private:
   HeldOut() = default;
-  const model::Model& model() const { return analysed_.model; }
+  const model::Model& model() const { return model_; }
+  void set(Analysed analysed);
   std::optional<Error> classify();
   Settings without_chain(Settings settings) const;
   std::optional<Error> cannot_hold_out() const;
@@ -91,9 +95,12 @@ class HeldOut {
   std::vector<double> by_row(const Forward& forward, const std::vector<SequenceDensity>& sequences) const;
   Result<Score> sum_up(const std::vector<NamedArray>& posterior);
   bool is_local(model::VariableId v) const;
+  /// By VariableId: the density of something observed depends on it.
+  std::vector<bool> reaching() const;
 
   Analysed analysed_;
-  BoundData data_, kept_;               // all observations; without those that are held out
+  model::Model model_;     // of what is scored: the same variables and statements, observed compounds whole
+  BoundData data_, kept_;  // all observations; without those that are held out
   std::vector<SummedVariable> summed_;  // by VariableId, beliefs empty
   std::vector<Observation> scored_;
   std::unique_ptr<Instance> instance_;  // completion only

@@ -24,6 +24,29 @@ const Plate* times_plate(const Model& m, const Variable& v) {
   return nullptr;
 }
 
+Model with_whole_compounds(Model m) {
+  for (Statement& s : m.statements) {
+    if (m[s.variable].observed) s.main = Distribution(as_written(s.main));
+  }
+  return m;
+}
+
+void HeldOut::set(Analysed analysed) {
+  analysed_ = std::move(analysed);
+  model_ = with_whole_compounds(analysed_.model);
+}
+
+std::vector<bool> HeldOut::reaching() const {
+  std::vector<bool> out(model().variables.size());
+  for (const Statement& s : model().statements) {
+    if (!model()[s.variable].observed) continue;
+    const std::vector<bool> above = ancestors(model(), s);
+    for (std::size_t v = 0; v < out.size(); ++v)
+      out[v] = out[v] || above[v];
+  }
+  return out;
+}
+
 bool HeldOut::is_local(VariableId v) const {
   const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[v.index()];
   return b.valid() && analysed_.schedule.stage_of[b.index()].has_value();
@@ -142,12 +165,12 @@ std::optional<Error> HeldOut::classify() {
     if (!s.lagged || v.observed) continue;
     if (std::optional<Error> e = add_chain(s.variable)) return e;
   }
-  const std::vector<bool> own = own_variables(m);
+  const std::vector<bool> own = own_variables(m), reaches = reaching();
   summed_.resize(m.variables.size());
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
     const Variable& x = m.variables[v];
     if (x.observed || x.auxiliary || !is_local(VariableId(v)) || is_discrete(x.support)) continue;
-    if (is_chain(VariableId(v))) continue;
+    if (is_chain(VariableId(v)) || !reaches[v]) continue;
     if (own[v]) {
       return unscored(fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
                       {"a score needs several observations of each item, or local variables that are discrete"});

@@ -11,7 +11,7 @@ import tempfile
 
 import numpy as np
 from scipy.special import digamma, logsumexp
-from scipy.stats import multivariate_normal, norm, poisson
+from scipy.stats import betabinom, multivariate_normal, norm, poisson, t as student
 
 from fitting import Folder, finish, plain
 
@@ -161,6 +161,57 @@ def regression():
     p = fit.posterior
     total = norm.logpdf(y[n:], x[n:] @ p["w.mean"], 1 / np.sqrt(p["tau.shape"] / p["tau.rate"])).sum()
     return same(fit.score({"x": x[n:], "y": y[n:]}), total, 20)
+
+
+@check
+def compounds():
+    """The variable of each observation is integrated out by the compound's density: regression, mixtures, hidden states, counts, and
+    items that are completed."""
+    x, n = RNG.normal(0, 1, (60, 3)), 40
+    y = x @ [1, -2, 0.5] + RNG.standard_t(3, 60)
+    fit = Scored("""model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.1) over d;
+      tau ~ Gamma(shape = 2, rate = 1); observe y[n] ~ StudentT(df = 3, mean = dot(w, x[n]), precision = tau); }""", {"x": x[:n], "y": y[:n]})
+    q = fit.posterior
+    total = student.logpdf(y[n:], 3, x[n:] @ q["w.mean"], 1 / np.sqrt(q["tau.shape"] / q["tau.rate"])).sum()
+    said = [same(fit.score({"x": x[n:], "y": y[n:]}), total, 20)]
+
+    y, new = np.concatenate([RNG.standard_t(3, 40), 9 + RNG.standard_t(3, 40)]), RNG.normal(4, 5, 12)
+    states = """model m { plate t%s; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; A[k] ~ Dirichlet(concentration = 1) over k;
+      mu[k] ~ Normal(mean = 0, sd = 10); tau[k] ~ Gamma(shape = 1, rate = 1); z[t] ~ Categorical(%s;
+      observe y[t] ~ StudentT(df = 3, mean = mu[z[t]], precision = tau[z[t]]); }"""
+    fit = Scored(states % (" ordered", "A[z[t-1]]) start Categorical(pi)"), {"y": y})
+    q = fit.posterior
+    each = student.logpdf(new[:, None], 3, q["mu.mean"], 1 / np.sqrt(q["tau.shape"] / q["tau.rate"]))
+    total = forward(np.log(rows(q["pi.concentration"])), np.log(rows(q["A.concentration"])), each)
+    said += [same(fit.score({"y": new}), total, 12)]
+    fit = Scored((states % ("", "pi)")).replace("A[k] ~ Dirichlet(concentration = 1) over k;", ""), {"y": y})
+    q = fit.posterior
+    each = student.logpdf(new[:, None], 3, q["mu.mean"], 1 / np.sqrt(q["tau.shape"] / q["tau.rate"]))
+    said += [same(fit.score({"y": new}), logsumexp(np.log(rows(q["pi.concentration"])) + each, axis=1).sum(), 12)]
+
+    fit = Scored("""model m { plate n; data trials[n] : count; data a[n] : real; observe y[n] ~ BetaBinomial(trials[n], a[n], 2.5);
+      plate j; mu ~ Normal(mean = 0, sd = 1); observe x[j] ~ Normal(mean = mu, sd = 1); }""",
+                 {"trials": [5, 9], "a": [0.7, 2.0], "y": [2, 9], "x": [0.5]})
+    q = fit.posterior
+    total = betabinom.logpmf([3, 0, 8], [4, 1, 20], [1.5, 1.0, 0.2], 2.5).sum() + norm.logpdf(2, q["mu.mean"], 1)
+    said += [same(fit.score({"trials": [4, 1, 20], "a": [1.5, 1.0, 0.2], "y": [3, 0, 8], "x": [2.0]}), total, 4)]
+
+    # Levels of groups are inferred from the others of the group, at the weights of those.
+    y = RNG.normal(0, 3, (8, 1)) + RNG.standard_t(4, (8, 6))
+    fit = Scored("""model m { plate g; plate n; tau ~ Gamma(shape = 2, rate = 1); u[g] ~ Normal(mean = 0, sd = 3);
+      observe y[g, n] ~ StudentT(df = 4, mean = u[g], precision = tau); }""", {"y": y})
+    tau = fit.posterior["tau.shape"] / fit.posterior["tau.rate"]
+    score = fit.score({"y": y}, "--holdout", "0.5", *TIGHT)
+    held = score["split"]["y"].reshape(y.shape) > 0
+    total = 0
+    for values, out in zip(y, held):
+        mean, variance = 0, 9
+        for _ in range(5000):
+            weight = 5 / (4 + tau * ((values - mean) ** 2 + variance))[~out]
+            variance = 1 / (1 / 9 + tau * weight.sum())
+            mean = variance * tau * (weight @ values[~out])
+        total += student.logpdf(values[out], 4, mean, tau**-0.5).sum()
+    return "; ".join([*said, same(score, total, 24)])
 
 
 @check
