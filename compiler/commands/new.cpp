@@ -63,7 +63,8 @@ ExitCode write_starter(const std::string& kind, const std::string& directory) {
   for (const StarterFile& file : files)
     if (Result<bool> r = write_output(path(file), file.text); !r) return complain(r.error());
   fmt::print("{} written to {}; next:\n\n", fmt::join(names, ", "), directory);
-  if (directory != ".") fmt::print("  cd {}\n", directory);
+  const char* const change[] = {"cd", directory.c_str()};
+  if (directory != ".") fmt::print("  {}\n", command_line(2, change));
   fmt::print("{}", commands);
   return ExitCode::done;
 }

@@ -6,12 +6,14 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/data_arguments.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/solution.h"
 #include "compiler/pipeline.h"
 #include "compiler/report/report.h"
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/readers.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -19,7 +21,8 @@ namespace {
 
 struct ReportOptions {
   std::string directory, out, model;
-  std::vector<std::string> data, images;
+  DataArguments data;
+  std::vector<std::string> images;
   std::size_t top = 12;
 };
 
@@ -65,20 +68,14 @@ nlohmann::json read_diagnosis(const std::filesystem::path& directory) {
   return read_json(directory / "diagnosis.json");
 }
 
-/// The bindings that a fit was made from.
-std::vector<std::string> bindings_of(const nlohmann::json& summary) {
-  std::vector<std::string> out;
+/// What a fit was made from.
+DataArguments data_of(const nlohmann::json& summary) {
+  DataArguments out;
   const nlohmann::json recorded = summary.value("data", nlohmann::json::array());
   for (const nlohmann::json& binding : recorded)
-    if (binding.is_string()) out.push_back(binding.get<std::string>());
+    if (binding.is_string()) out.bindings.push_back(binding.get<std::string>());
+  out.drop_missing = summary.value("drop_missing", false);
   return out;
-}
-
-/// Data that came through the standard input are gone.
-bool was_piped(const std::string& binding) {
-  const std::size_t equals = binding.find('=');
-  const std::string from = equals == std::string::npos ? binding : binding.substr(equals + 1);
-  return from == "-" || from.starts_with("-:");
 }
 
 std::string said(const Error& error) {
@@ -86,17 +83,17 @@ std::string said(const Error& error) {
   return e.where + ": " + e.text;
 }
 
-void add_data(const model::Model& resolved, const Analysed& complete, const std::vector<std::string>& bindings,
-              report::Contents& to) {
-  if (bindings.empty()) {
+void show_data(const model::Model& resolved, const Analysed& complete, const DataArguments& from,
+               report::Contents& to) {
+  if (from.bindings.empty()) {
     to.no_data = "The fit did not record where its data are; with --data the report shows them.";
     return;
   }
-  if (std::ranges::any_of(bindings, was_piped)) {
+  if (std::ranges::any_of(from.bindings, reads_standard_input)) {
     to.no_data = "The data are not shown: they came from the standard input; with --data the report shows them.";
     return;
   }
-  Result<Dataset> dataset = read_bindings(bindings);
+  Result<Dataset> dataset = read_data(from, resolved);
   if (dataset) {
     Result<BoundData> bound = lehr::bind(resolved, std::move(*dataset), settings_of(to.fit, resolved, complete));
     if (bound) to.data = std::move(*bound);
@@ -134,7 +131,7 @@ void add_model(const ReportOptions& o, report::Contents& to) {
   }
   to.model_text = *text;
   to.derivation = conditionals::write_out(complete->model, complete->schedule.conditionals, source);
-  add_data(*resolved, *complete, o.data.empty() ? bindings_of(to.summary) : o.data, to);
+  show_data(*resolved, *complete, o.data.bindings.empty() ? data_of(to.summary) : o.data, to);
   to.model = std::move(resolved);
 }
 
@@ -174,7 +171,7 @@ void add_report(CLI::App& app, Action& action) {
       ->take_all()
       ->type_name("PLATE=ROWSxCOLUMNS");
   add_number(*c, "--top", o->top, kShownRange, "elements shown of a simplex that is labelled or large");
-  c->add_option("--data", o->data, "the data of the fit, if they are no longer where it found them")->take_all();
+  add_data(*c, o->data, "the data of the fit, if they are no longer where it found them");
   c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
   c->footer(
       "Examples:\n"

@@ -84,6 +84,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
   if (const Leaps& leaps = best.outcome.leaps; leaps.taken + leaps.refused > 0)
     out["leaps"] = {{"taken", leaps.taken}, {"refused", leaps.refused}};
   if (!request.data.empty()) out["data"] = request.data;
+  if (request.drop_missing) out["drop_missing"] = true;
   if (!request.anneal.empty()) out["anneal"] = request.anneal;
   if (!request.temper.empty()) out["temper"] = request.temper;
   if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", request.test}};

@@ -22,6 +22,7 @@ struct FitRequest {
   std::uint64_t seed = 1;
   std::vector<std::string> test = {};  // bindings of held-out data
   std::vector<std::string> data = {};  // those of the data, where they are files
+  bool drop_missing = false;           // of which items with missing values were left out
 };
 
 /// A row of trace.csv; iteration 0 is the start.

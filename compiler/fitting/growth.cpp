@@ -160,7 +160,7 @@ class Grower {
                  {"fit the model again"}};
   }
 
-  /// Labels in the data that the fit does not have, in order of the data; none of a plate whose elements are what a
+  /// Names in the data that the fit does not have, in order of the data; none of a plate whose elements are what a
   /// latent variable is made of, whose unknown labels bind() complains of.
   std::vector<std::string> new_labels(PlateId plate) const {
     std::vector<std::string> out;
@@ -169,11 +169,20 @@ class Grower {
     std::set<std::string> seen(known->second.begin(), known->second.end());
     for (const Slot& slot : slots_) {
       const auto a = out_.data.find(slot.name);
-      if (slot.values != plate || a == out_.data.end()) continue;
-      for (const std::string& level : a->second.levels)
-        if (seen.insert(level).second) out.push_back(level);
+      if (a == out_.data.end()) continue;
+      for (const std::string& label : labels_in(slot, a->second, plate, seen))
+        if (seen.insert(label).second) out.push_back(label);
     }
     return out;
+  }
+
+  /// The names that an array has for elements of the plate: of its values, and of its columns if any is known.
+  static std::vector<std::string> labels_in(const Slot& slot, const DataArray& a, PlateId plate,
+                                            const std::set<std::string>& known) {
+    if (slot.values == plate) return a.levels;
+    const auto is_known = [&](const std::string& name) { return known.contains(name); };
+    const bool columns = axis_of(slot, a, plate) == a.shape.size() - 1 && std::ranges::any_of(a.axis_labels, is_known);
+    return columns ? a.axis_labels : std::vector<std::string>();
   }
 
   /// Of the arrays along the plate.

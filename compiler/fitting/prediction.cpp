@@ -135,6 +135,16 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   return (*instance)->posterior(true);
 }
 
+/// Variables whose missing elements the fit has factors of, as gaps in a series that goes on through them.
+void point_to_the_fit(Prediction& to) {
+  const Model& m = to.analysed.model;
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const auto is_it = [&](const PredictedVariable& p) { return to.model[p.variable].name == m.variables[k].name; };
+    if (m.variables[k].clamped && !is_local(to.analysed, VariableId(k)) && std::ranges::none_of(to.variables, is_it))
+      to.notes.push_back(fmt::format("gaps of '{}' belong to the fit, whose posterior has them", m.variables[k].name));
+  }
+}
+
 }  // namespace
 
 std::size_t PredictedVariable::most_probable(std::size_t element) const {
@@ -173,6 +183,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   out.model = with_lets(source, resolved, out.analysed.model, out.data, out.notes);
   out.data = with_missing_lets(resolved, out.model, std::move(out.data));
   if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), global.seen, options)) return *e;
+  point_to_the_fit(out);
   return out;
 }
 

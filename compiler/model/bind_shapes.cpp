@@ -289,6 +289,8 @@ void match_arrays(Binder& b) {
       for (std::size_t i = 0; i < bound.size() && i < 12; ++i)
         all += (all.empty() ? "" : ", ") + printable(bound[i]);
       e.notes.push_back("the data have: " + all + (bound.size() > 12 ? ", ..." : ""));
+      e.notes.push_back(fmt::format("columns of a table are bound by {} {}=FILE.csv:{}", option("data"), slot.name,
+                                    slot.axes.size() > 1 ? "COLUMN,COLUMN" : "COLUMN"));
     }
   }
 }

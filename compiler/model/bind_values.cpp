@@ -202,12 +202,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
 
 /// Text levels of all columns over one plate become its labels, unless --labels named them already.
 void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& columns) {
-  std::vector<std::string> names;
-  for (const auto& [name, labels] : b.settings.labels) {
-    for (const Plate& p : b.model.plates) {
-      if (p.name == name && p.set == plate) names = labels;
-    }
-  }
+  std::vector<std::string> names = given_names(b, plate);
   const bool given = !names.empty();
   if (!given) {
     std::set<std::string> all;
@@ -239,18 +234,6 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
     largest = static_cast<std::int64_t>(names.size());
     b.largest_source[plate] = columns.front()->source;
   }
-}
-
-/// The names that the file has for rows and columns; those of counts that stayed sparse are the values.
-void name_elements(Binder& b, const Slot& slot, const DataArray& a) {
-  const auto name = [&](PlateId plate, const std::vector<std::string>& names) {
-    if (b.out.labels[plate.index()].empty()) b.out.labels[plate.index()] = names;
-  };
-  if (slot.axes.empty()) return;
-  if (!a.row_labels.empty()) name(slot.axes.front(), a.row_labels);
-  if (a.axis_labels.empty()) return;
-  if (a.ragged() && slot.value_plate) name(*slot.value_plate, a.axis_labels);
-  else if (a.shape.size() == slot.axes.size()) name(slot.axes.back(), a.axis_labels);
 }
 
 void check_constant_indices(Binder& b) {

@@ -88,6 +88,14 @@ void settle_sizes(Binder& b);
 /// Slots for latent variables of which the data have some values.
 void add_clamped_slots(Binder& b);
 
+// bind_names.cpp
+/// The names that --labels or a fit gives the elements of a set; empty without.
+std::vector<std::string> given_names(const Binder& b, PlateId plate);
+/// The names that the file has for rows and columns, and of counts that stayed sparse for the values, become labels.
+/// Columns that are named as elements with given names are brought into the order of these; a problem where only some
+/// are.
+void name_elements(Binder& b, const Slot& slot, DataArray& a);
+
 // bind_values.cpp
 /// Largest values and names of categories.
 void claim_values(Binder& b);

@@ -16,6 +16,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kFarApart = 300;  // positive numbers whose ratio is larger stand on a logarithmic axis
 constexpr std::size_t kTicks = 4;
+constexpr std::size_t kLongTick = 5;  // characters; half of those that are longer are left out where there is no room
 
 /// The axis of all rows.
 class Axis {
@@ -39,12 +40,13 @@ class Axis {
   Markup markup() const {
     const std::vector<double> at = ticks(scale_, kTicks);
     std::vector<std::string> texts = tick_texts(at);
-    Markup out;
+    Markup all;
     for (std::size_t k = 0; k < at.size(); ++k) {
       if (log_) texts[k] = fmt::format("{:.3g}", std::pow(10, at[k]));
-      out += words("span", texts[k], {{"style", fmt::format("left:{:.2f}%", 100 * scale_.place(at[k]))}});
+      all += words("span", texts[k], {{"style", fmt::format("left:{:.2f}%", 100 * scale_.place(at[k]))}});
     }
-    return out;
+    const bool is_long = std::ranges::any_of(texts, [](const std::string& t) { return t.size() > kLongTick; });
+    return element("div", {{"class", is_long ? "axis long" : "axis"}}, all);
   }
 
  private:
@@ -89,8 +91,7 @@ Markup intervals(const std::vector<Interval>& rows, const std::string& caption, 
   Markup body;
   for (const Interval& r : rows)
     body += row(r, axis);
-  body +=
-      element("tr", element("td") + element("td", element("div", {{"class", "axis"}}, axis.markup())) + element("td"));
+  body += element("tr", element("td") + element("td", axis.markup()) + element("td"));
   return figure(element("table", {{"class", "intervals"}}, element("tbody", body)), caption);
 }
 

@@ -19,10 +19,22 @@ using nlohmann::json;
 constexpr double kNarrow = 0.9, kUnlikely = 0.025;  // as `lehr diagnose` marks them
 constexpr std::size_t kMostRows = 30;
 
+/// What stands between backticks is code.
+Markup prose(std::string_view said) {
+  Markup out;
+  for (bool code = false;; code = !code) {
+    const std::size_t end = said.find('`');
+    const std::string_view part = said.substr(0, end);
+    if (!part.empty()) out += code ? words("code", part) : text(part);
+    if (end == said.npos) return out;
+    said.remove_prefix(end + 1);
+  }
+}
+
 Markup warning(std::string_view said, const std::vector<std::string>& notes) {
-  Markup out = words("b", "Warning: ") + text(said);
+  Markup out = words("b", "Warning: ") + prose(said);
   for (const std::string& note : notes)
-    out += words("small", note);
+    out += element("small", prose(note));
   return element("div", {{"class", "warning"}}, out);
 }
 

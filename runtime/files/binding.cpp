@@ -234,6 +234,11 @@ Result<Dataset> RowBinding::read(std::span<const RowRange> runs) const {
   return out;
 }
 
+bool reads_standard_input(const std::string& text) {
+  const Result<Binding> binding = parse_binding(text);
+  return binding && binding->path == kStandardInput;
+}
+
 std::string data_forms() {
   std::string out;
   for (const DataFormat& format : kDataFormats)

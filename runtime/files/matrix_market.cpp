@@ -110,7 +110,7 @@ Result<Dataset> parse_matrix_market(std::string_view bytes, const std::string& p
   if (!banner) return banner.error();
   if (!in.advance_to_words('%')) return in.fail("the file ends after its first line");
   if (!banner->sparse) {
-    if (!part.empty()) return data_error(path, "the array has no parts");
+    if (!part.empty() && part != kDense) return no_part(path, part);
     return under_name(read_array(in, path), path, name);
   }
   const auto most_rows = std::min(kLargestIndex, kMostRowsPerByte * static_cast<std::int64_t>(bytes.size()));

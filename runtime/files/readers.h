@@ -90,6 +90,9 @@ inline constexpr DataFormat kDataFormats[] = {
     {".h5ad", "w=file.h5ad, z=file.h5ad:obs/cluster", &parse_h5ad},
 };
 
+/// Whether a binding reads the standard input, which is there once.
+bool reads_standard_input(const std::string& binding);
+
 /// The forms of all bindings, for messages and help.
 std::string data_forms();
 

@@ -84,6 +84,10 @@ Result<DataArray> as_dense(const SparseMatrix& matrix, const std::string& path) 
 Result<DataArray> as_asked(const SparseMatrix& matrix, const std::string& path, const std::string& part) {
   if (part.empty()) return as_counts(matrix, path);
   if (part == kDense) return as_dense(matrix, path);
+  return no_part(path, part);
+}
+
+Error no_part(const std::string& path, const std::string& part) {
   return data_error(path, fmt::format("there is no part '{}'", printable(part)),
                     {"after the `:` stands `dense`, for all numbers with the zeros"});
 }

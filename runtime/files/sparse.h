@@ -55,6 +55,9 @@ inline constexpr const char* kDense = "dense";
 /// What the part of a binding means: none, the counts; kDense, all numbers.
 Result<DataArray> as_asked(const SparseMatrix& matrix, const std::string& path, const std::string& part);
 
+/// The error of a part that there is not.
+Error no_part(const std::string& path, const std::string& part);
+
 /// One array under the name of its binding; an error where it has none.
 Result<Dataset> under_name(Result<DataArray> array, const std::string& path, const std::string& name);
 

@@ -109,6 +109,17 @@ def sparse():
     dense = posterior("normal.lehr", "--data", "x=x.npy")
     for binding in ["rows.mtx:dense", "w.svm:dense", "w.h5ad:dense", "w.h5ad:layers/columns,dense"]:
         assert posterior("normal.lehr", "--data", f"x={binding}") == dense, binding
+    write("array.mtx", ["%%MatrixMarket matrix array real general", " ".join(map(str, counts.shape)), *map(str, counts.T.ravel())])
+    for binding in ["array.mtx", "array.mtx:dense"]:
+        assert posterior("normal.lehr", "--data", f"x={binding}") == dense, binding
+    error = lehr("fit", "normal.lehr", "--data", "x=array.mtx:sparse", "--out", "x", code=4).stderr
+    assert "there is no part 'sparse'" in error, error
+    order = numpy.random.default_rng(2).permutation(len(terms))
+    place = numpy.argsort(order)
+    anndata("moved.h5ad", [[(place[term], count) for term, count in d] for d in documents], [terms[k] for k in order])
+    labels = ["--labels", f"term={ROOT}/models/starters/lda.vocab.txt"]
+    assert posterior(*model, *labels, "--data", "w=moved.h5ad") == wanted
+    assert posterior("normal.lehr", "--labels", labels[1].replace("term", "j"), "--data", "x=moved.h5ad:dense") == dense
     numpy.save("x.npy", counts / 2)
     assert posterior("normal.lehr", "--data", "x=x.npy") == posterior("normal.lehr", "--data", "x=w.h5ad:layers/scaled")
 
@@ -151,6 +162,39 @@ def tables():
     assert error.startswith("-:3:1: error: the row has 3 fields"), error
 
 
+def columns():
+    """Columns are those of the fit by their names, not by their places; other names stand for them in their order."""
+    starter = f"{ROOT}/models/starters/gmm"
+    with open(f"{starter}.csv", encoding="utf-8") as file:
+        rows = [line.split(",") for line in file.read().split()]
+    write("swapped.csv", [f"{b},{a}" for a, b in rows])
+    write("renamed.csv", ["u,v"] + [",".join(row) for row in rows[1:]])
+    write("other.csv", ["b,v"] + [",".join(row) for row in rows[1:]])
+    lehr("fit", f"{starter}.lehr", "--data", f"x={starter}.csv", "--out", "named")
+
+    def predicted(data):
+        lehr("predict", "named", "--data", f"x={data}", "--out", "p.csv")
+        with open("p.csv", encoding="utf-8") as file:
+            return file.read()
+    wanted = predicted(f"{starter}.csv")
+    for data in (f"{starter}.csv:b,a", "swapped.csv", "renamed.csv"):
+        assert predicted(data) == wanted, data
+    for command in ("predict", "score", "diagnose"):
+        error = lehr(command, "named", "--data", "x=other.csv", code=4).stderr
+        assert "'v' is no element of plate 'dim'" in error and "its elements are a, b" in error, error
+    write("names.txt", ["b", "a"])
+    labelled = posterior(f"{starter}.lehr", "--data", f"x={starter}.csv", "--labels", "dim=names.txt")
+    assert labelled == posterior(f"{starter}.lehr", "--data", "x=swapped.csv")
+    write("films.lehr", ["model m { plate u; plate f; m[f] ~ Normal(mean = 0, precision = 1); observe x[u, f] ~ Normal(mean = m[f], precision = 1); }"])
+    write("two.csv", ["a,b", "1,5", "2,6"])
+    write("three.csv", ["c,b,a", ",5,1", ",6,2"])
+    lehr("fit", "films.lehr", "--data", "x=two.csv", "--out", "named")
+    said = lehr("predict", "named", "--data", "x=three.csv", "--out", "p.csv").stderr
+    assert "'f' has 1 element that the fit has not seen ('c')" in said, said
+    with open("p.csv", encoding="utf-8") as file:
+        assert [line.split(",")[:3] for line in file if line.startswith(("m,", "x,"))] == [["m", "c", ""], ["x", "c", "0"], ["x", "c", "1"]]
+
+
 def gaps():
     """--drop-missing fits what a file without the incomplete rows would give; a series keeps its gaps."""
     rows = ["1,2,u", "NA,3,v", "4,,u", "5,6,v", "7,8,"]
@@ -167,6 +211,10 @@ def gaps():
     lehr("diagnose", "x", "--data", "gaps.csv", "--drop-missing", "--draws", "100", "--most", "0")
     error = lehr("fit", "series.lehr", "--data", "gaps.csv", "--drop-missing", "--out", "x", code=4).stderr
     assert "gaps.csv, column 'a': error: elements of 'n' with missing values cannot be left out: it is ordered" in error, error
+    series = ["--data", f"{ROOT}/models/data/us_gnp_gaps.csv"]
+    lehr("fit", f"{ROOT}/models/markov_switching.lehr", *series, "--max-iter", "5", "--out", "x")
+    said = lehr("predict", "x", *series, "--out", "p.csv").stderr
+    assert "note: gaps of 'growth' belong to the fit, whose posterior has them" in said, said
     write("none.csv", ["a,b", "1,", ",2"])
     error = lehr("fit", "gaps.lehr", "--data", "none.csv", "--drop-missing", "--out", "x", code=4).stderr
     assert "every element of 'n' has missing values" in error, error
@@ -174,6 +222,6 @@ def gaps():
 
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
-    for test in [tables, sparse, gaps]:
+    for test in [tables, columns, sparse, gaps]:
         test()
 print("ok")

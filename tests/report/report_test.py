@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -65,9 +66,18 @@ class Reports(unittest.TestCase):
                 said, tree = fit_json(path), self.trees[name][1]
                 self.assertIn(said["elbo"], [float(d.get("value")) for d in tree.find(".//header").iter("data")])
                 self.assertEqual("".join(sections(tree)["repeat"].find("pre").itertext()), said["command"])
+                facts = {d.find("dt").text: d.find("dd") for d in tree.findall(".//header/dl/div")}
+                text_of = lambda name: "".join(facts[name].itertext())
+                self.assertEqual((text_of("method"), text_of("seed"), text_of("Lehr")), (said["method"], str(said["seed"]), said["version"]))
+                self.assertEqual(text_of("sizes"), ", ".join(f"{plate} {size}" for plate, size in said["sizes"].items()))
+                self.assertEqual(float(facts["seconds"].find("data").get("value")), said["seconds"]["total"])
+                for name, value in said["constants"].items():
+                    self.assertIn(f"{name} = {value:.4g}", text_of("constants"))
+                drawn = "draws" if said["method"] == "gibbs" else "sweeps"
+                self.assertIn(f"after {said['iterations']} {drawn}", "".join(tree.find(".//header/p").itertext()))
                 warned = ["".join(w.itertext()) for w in tree.iter("div") if w.get("class") == "warning"]
                 for warning in said["warnings"]:
-                    self.assertTrue(any(warning["text"] in w for w in warned), warning)
+                    self.assertTrue(any(warning["text"].replace("`", "") in w for w in warned), warning)
                 starts = said.get("search", {}).get("starts", [])
                 rows = [float(r.get("data-mean")) for r in sections(tree)["fit"].iter("tr") if r.get("data-mean")]
                 for start in starts:
@@ -191,6 +201,21 @@ class Reports(unittest.TestCase):
             os.remove(f"{d}/coin.lehr")
             self.assertIn("model is not shown", run(LEHR, "report", f"{d}/fit").stderr)
             self.assertNotIn("derivation", sections(parse(f"{d}/fit/report.html")[1]))
+
+    def test_data_without_what_is_missing(self):
+        with tempfile.TemporaryDirectory() as d:
+            fit = ["fit", "models/linear_regression.lehr", "--drop-missing", "--data", "x=models/data/penguins.csv:bill_length_mm,bill_depth_mm",
+                   "--data", "y=models/data/penguins.csv:body_mass_g", "--search", "none", "--max-iter", "3", "--quiet", "--out", f"{d}/fit"]
+            run(LEHR, *fit)
+            said = run(LEHR, "report", f"{d}/fit").stderr
+            self.assertIn("2 of 344 elements of 'n' are left out", said)
+            self.assertNotIn("not shown", said)
+            self.assertIn("n 342", "".join(sections(parse(f"{d}/fit/report.html")[1])["data"].itertext()))
+            with open("models/data/penguins.csv", encoding="utf-8") as file:
+                table = file.read()
+            piped = [w.replace("models/data/penguins.csv", "-") for w in fit]
+            subprocess.run([LEHR, *piped], input=table, text=True, check=True, capture_output=True)
+            self.assertIn("they came from the standard input", run(LEHR, "report", f"{d}/fit").stderr)
 
     def test_refusals(self):
         where = os.path.join(self.directory, "ising")

@@ -1,0 +1,90 @@
+// Names that files have for rows, columns and values, against those that the elements have already.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "compiler/model/binder.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::model {
+namespace {
+
+/// The problem of columns of which some have names of elements.
+void unknown_column(Binder& b, PlateId plate, const std::vector<std::string>& known, const std::string& name,
+                    const DataArray& a) {
+  Error& e = problem(b, ExitCode::data, a.source,
+                     fmt::format("'{}' is no element of plate '{}', and others of the columns are", printable(name),
+                                 b.model[plate].name));
+  constexpr std::size_t kMostShown = 12;
+  std::vector<std::string> shown;
+  for (const std::string& label : known)
+    if (shown.size() < kMostShown) shown.push_back(printable(label));
+  e.notes.push_back(
+      fmt::format("its elements are {}{}", fmt::join(shown, ", "), known.size() > kMostShown ? ", ..." : ""));
+}
+
+/// By column, the element that it is by its name; those without a name come last. Empty where nothing is to be moved:
+/// names of no element stand for the elements in their order.
+std::vector<std::size_t> places(Binder& b, PlateId plate, const std::vector<std::string>& known,
+                                const std::vector<std::string>& names, const DataArray& a) {
+  std::map<std::string, std::size_t> at;
+  for (std::size_t i = 0; i < known.size(); ++i)
+    at.emplace(known[i], i);
+  const auto is_known = [&](const std::string& name) { return at.contains(name); };
+  if (names == known || std::ranges::none_of(names, is_known)) return {};
+  std::vector<std::size_t> out;
+  std::vector<bool> taken(known.size(), false);
+  for (const std::string& name : names) {
+    const auto found = at.find(name);
+    if (found == at.end() || taken[found->second]) {
+      unknown_column(b, plate, known, name, a);
+      return {};
+    }
+    taken[found->second] = true;
+    out.push_back(found->second);
+  }
+  for (std::size_t i = 0; i < known.size(); ++i)
+    if (!taken[i]) out.push_back(i);
+  return out;
+}
+
+void move_columns(DataArray& a, const std::vector<std::size_t>& to) {
+  std::vector<double> row(to.size());
+  for (std::size_t begin = 0; begin < a.values.size(); begin += to.size()) {
+    for (std::size_t j = 0; j < to.size(); ++j)
+      row[to[j]] = a.values[begin + j];
+    std::ranges::copy(row, a.values.begin() + static_cast<std::ptrdiff_t>(begin));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> given_names(const Binder& b, PlateId plate) {
+  for (const auto& [name, labels] : b.settings.labels)
+    for (const Plate& p : b.model.plates)
+      if (p.name == name && p.set == plate) return labels;
+  return {};
+}
+
+void name_elements(Binder& b, const Slot& slot, DataArray& a) {
+  const auto name = [&](PlateId plate, const std::vector<std::string>& names) {
+    if (b.out.labels[plate.index()].empty()) b.out.labels[plate.index()] = names;
+  };
+  if (slot.axes.empty()) return;
+  if (!a.row_labels.empty()) name(slot.axes.front(), a.row_labels);
+  const bool sparse = a.ragged() && slot.value_plate;
+  if (a.axis_labels.empty() || (!sparse && a.shape.size() != slot.axes.size())) return;
+  const PlateId plate = b.model[sparse ? *slot.value_plate : slot.axes.back()].set;
+  name(plate, a.axis_labels);
+  const std::vector<std::size_t> to = places(b, plate, given_names(b, plate), a.axis_labels, a);
+  if (to.empty()) return;
+  if (sparse) {
+    for (double& value : a.values)
+      value = static_cast<double>(to[static_cast<std::size_t>(value)]);
+  } else if (!a.ragged() && a.shape.back() == std::ssize(to)) {
+    move_columns(a, to);
+  }
+}
+
+}  // namespace lehr::model
