@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Every `lehr` command in the shell blocks of README.md and docs/, and the programs that they build, in order, in a copy of
-what they name.
-
-Fits are cut to two sweeps unless they say how many; what is tested is that commands are right, not what they find.
+what they name. Fits are cut to two sweeps unless they say how many; what is tested is that commands are right, not what they
+find. Blocks of `console` are sessions: they run as they stand, and print what they show.
 
 usage: docs_test.py LEHR, from the root of the repository
 """
@@ -37,6 +36,41 @@ def run(arguments, directory):
     return None if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip()[:400]}"
 
 
+def sessions(path):
+    """The commands of the blocks of `console`, and the lines that each shows."""
+    with open(path, encoding="utf-8") as f:
+        for block in re.findall(r"```console\n(.*?)```", f.read(), re.S):
+            for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+                command, *lines = part.splitlines()
+                yield command, lines
+
+
+def alike(shown, printed):
+    """Words are the same, numbers but for 2 %: their last digits are those of the machine."""
+    words, others = shown.split(), printed.split()
+    number = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+    for a, b in zip(words, others):
+        if number.sub("0", a) != number.sub("0", b):
+            return False
+        values = zip(number.finditer(a), number.finditer(b))
+        if any(abs(float(x[0]) - float(y[0])) > 0.02 * abs(float(x[0])) for x, y in values):
+            return False
+    return len(words) == len(others)
+
+
+def replay(command, lines, directory):
+    """What is not as it is shown, or None; lines after `...` are not shown."""
+    done = subprocess.run(command, shell=True, cwd=directory, capture_output=True, text=True, timeout=300,
+                          env={**os.environ, "PATH": f"{os.path.dirname(LEHR)}:{os.environ['PATH']}"})
+    if done.returncode != 0:
+        return f"exit {done.returncode}: {done.stderr.strip()[:400]}"
+    shown = lines[:lines.index("...")] if "..." in lines else lines
+    printed = done.stdout.splitlines()
+    same = len(printed) == len(shown) or "..." in lines and len(printed) > len(shown)
+    same = same and all(map(alike, shown, printed))
+    return None if same else f"prints\n{done.stdout}"
+
+
 def main():
     pages = ["README.md"] + sorted(os.path.join("docs", p) for p in os.listdir("docs") if p.endswith(".md"))
     failed = total = 0
@@ -53,6 +87,12 @@ def main():
                 if problem:
                     failed += 1
                     print(f"FAILED {page}: {' '.join(c)}\n    {problem}", flush=True)
+            for command, lines in sessions(page):
+                total += 1
+                problem = replay(command, lines, directory)
+                if problem:
+                    failed += 1
+                    print(f"FAILED {page}: {command}\n    {problem}", flush=True)
     print(f"{total - failed} of {total} commands run")
     sys.exit(1 if failed or total < 10 else 0)
 

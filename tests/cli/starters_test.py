@@ -24,21 +24,23 @@ def run(*words, code=0, program=LEHR, **how):
 
 
 def transcript():
-    """lehr new, and all that it says comes next: under ten commands to a fit and its result."""
+    """lehr new, and all that it says comes next: under ten commands to a fit, its result and its report."""
     kinds = [line.split()[0] for line in run("new").stdout.splitlines()]
     assert {"gmm", "lda", "hmm", "regression"} <= set(kinds), kinds
     shown = {}
     for kind in kinds:
         printed = run("new", kind, kind).stdout
         commands = [shlex.split(line) for line in printed.splitlines() if line.startswith("  lehr ")]
-        assert {"check", "fit", "show"} <= {c[1] for c in commands} and len(commands) < 9, printed
+        assert {"check", "fit", "show", "report"} <= {c[1] for c in commands} and len(commands) < 9, printed
         for command in commands:
             shown[kind] = shown.get(kind, "") + run(*command[1:], cwd=kind).stdout
         with open(f"{kind}/out/{kind}/fit.json", encoding="utf-8") as file:
             assert json.load(file)["status"] == "converged", kind
-        assert "not shown" not in run("report", f"out/{kind}", cwd=kind).stderr, kind
+        assert "the report is in" in shown[kind] and os.path.getsize(f"{kind}/out/{kind}/report.html") > 10000, kind
         run("format", "--check", f"{kind}/{kind}.lehr")
         assert "there already" in run("new", kind, kind, code=2).stderr
+    (change,) = [line for line in run("new", "gmm", "two words").stdout.splitlines() if line.startswith("  cd ")]
+    assert shlex.split(change) == ["cd", "two words"], change
     # What the toy data were made of.
     assert re.search(r"river .*water|water .*river", shown["lda"]), shown["lda"]
     assert re.search(r"dose +1\.[345]", shown["regression"]), shown["regression"]
@@ -46,7 +48,7 @@ def transcript():
 
 
 def own_data():
-    """Tables of the world in the starters' models, by one command each."""
+    """Tables of the world, in units of their own and with gaps, in the starters' models: one command fits, one reports."""
     data = f"{ROOT}/models/data"
     columns = "Sepal.Length,Sepal.Width,Petal.Length,Petal.Width"
     run("fit", "gmm/gmm.lehr", "--data", f"x={data}/iris.csv:{columns}", "--out", "iris")
@@ -56,8 +58,20 @@ def own_data():
     left = run("fit", "regression/regression.lehr", "--drop-missing", "--data", f"x={data}/iris_gaps.csv:{columns.rpartition(',')[0]}",
                "--data", f"y={data}/iris_gaps.csv:Petal.Width", "--out", "iris_regression").stderr
     assert re.search(r"--drop-missing: \d+ of 150 elements of 'n' are left out", left), left
-    for directory in ("iris", "gaps", "growth", "coal", "iris_regression"):
+    birds = f"{data}/penguins.csv:bill_length_mm,bill_depth_mm"
+    run("fit", "gmm/gmm.lehr", "--data", f"x={birds}", "--out", "bills")
+    run("fit", "gmm/gmm.lehr", "--data", f"x={birds},flipper_length_mm,body_mass_g", "--out", "penguins")
+    run("fit", "regression/regression.lehr", "--drop-missing", "--data", f"x={birds},flipper_length_mm", "--data",
+        f"y={data}/penguins.csv:body_mass_g", "--out", "mass")
+    run("fit", f"{ROOT}/models/hmm_poisson.lehr", "--data", f"x={data}/earthquakes.csv:count", "--save-locals", "--out", "quakes")
+    for directory in ("iris", "gaps", "growth", "coal", "iris_regression", "bills", "penguins", "mass", "quakes"):
         run("show", directory)
+        said = run("report", directory)
+        assert "not shown" not in said.stderr and os.path.getsize(f"{directory}/report.html") > 10000, said
+    shares = lambda fit: [float(s) for s in re.findall(r"\(([\d.e+]+) %\)", run("show", fit, "mu").stdout)]
+    assert [round(s) for s in shares("bills")[:3]] == [46, 36, 18] and shares("bills")[3] < 1, shares("bills")
+    assert [round(s) for s in shares("penguins")[:2]] == [64, 36], shares("penguins")
+    assert re.search(r"flipper_length_mm +50\.", run("show", "mass", "w").stdout)  # least squares: 50.3
 
 
 def unknown_words():
