@@ -143,6 +143,25 @@ MaybeError give(Result<lehr::Fit> made, lehr_fit** to) {
   });
 }
 
+/// What `use` makes of the options of a fit and of its data.
+template <class Use>
+MaybeError with_fit_options(const char* options, const lehr_data* data, int64_t count, const Use& use) {
+  return with(lehr::parse_object(options, "options"), [&](const json& object) {
+    return with(lehr::named_options(object), [&](const lehr::NamedOptions& named) {
+      return with(lehr::fit_options(named), [&](lehr::FitOptions& how) {
+        return with(views_of(data, count), [&](const Views& views) { return use(how, views); });
+      });
+    });
+  });
+}
+
+lehr::Callback callback_of(lehr_on_sweep on_sweep, void* user) {
+  if (!on_sweep) return {};
+  return [on_sweep, user](const lehr::Sweep& s) {
+    return on_sweep(user, s.restart, s.iteration, s.elbo, s.temperature) != 0;
+  };
+}
+
 Result<lehr_arrays> simulated(const lehr::Program::Impl& program, const lehr::Dataset& dataset,
                               const lehr::DrawOptions& how) {
   lehr::Settings settings = program.settings;
@@ -210,23 +229,22 @@ const char* lehr_program_describe(const lehr_program* program) { return program-
 int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                          const lehr_fit* from, lehr_on_sweep on_sweep, void* user, lehr_fit** fit, char** message) {
   return guarded(message, name_of(program), [&] {
-    return with(lehr::parse_object(options, "options"), [&](const json& object) {
-      return with(lehr::named_options(object), [&](const lehr::NamedOptions& named) {
-        return with(lehr::fit_options(named), [&](lehr::FitOptions& how) {
-          lehr::Callback callback;
-          if (on_sweep) {
-            callback = [&](const lehr::Sweep& s) {
-              return on_sweep(user, s.restart, s.iteration, s.elbo, s.temperature) != 0;
-            };
-          }
-          if (from) {
-            for (const lehr::NamedArray& a : from->fit.impl().global)
-              how.init.push_back(lehr::view(a.name, a.values, a.shape));
-          }
-          return with(views_of(data, count),
-                      [&](const Views& views) { return give(program->program.fit(views, how, callback), fit); });
-        });
-      });
+    return with_fit_options(options, data, count, [&](lehr::FitOptions& how, const Views& views) {
+      if (from) {
+        for (const lehr::NamedArray& a : from->fit.impl().global)
+          how.init.push_back(lehr::view(a.name, a.values, a.shape));
+      }
+      return give(program->program.fit(views, how, callback_of(on_sweep, user)), fit);
+    });
+  });
+}
+
+int32_t lehr_program_update(const lehr_program* program, const lehr_fit* prior, double forget, const lehr_data* data,
+                            int64_t count, const char* options, lehr_on_sweep on_sweep, void* user, lehr_fit** fit,
+                            char** message) {
+  return guarded(message, name_of(program), [&] {
+    return with_fit_options(options, data, count, [&](const lehr::FitOptions& how, const Views& views) {
+      return give(program->program.update(prior->fit, views, forget, how, callback_of(on_sweep, user)), fit);
     });
   });
 }

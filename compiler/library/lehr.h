@@ -176,6 +176,11 @@ class Program {
   /// Generates code for the sizes of the data, and runs it.
   Result<Fit> fit(std::span<const DataView> data, const FitOptions& options = {}, const Callback& callback = {}) const;
 
+  /// `lehr update`: a fit of new data with the posterior of an earlier fit as the prior, to the power `forget`, in
+  /// (0, 1]. ExitCode::data or model where a factor is no prior.
+  Result<Fit> update(const Fit& prior, std::span<const DataView> data, double forget = 1,
+                     const FitOptions& options = {}, const Callback& callback = {}) const;
+
   /// What `lehr fit` or Fit::write() have written of a fit of this model. ExitCode::data where that is not there,
   /// damaged, of another model, or by sampling.
   Result<Fit> load(const std::string& directory) const;

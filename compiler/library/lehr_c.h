@@ -66,6 +66,10 @@ const char* lehr_program_describe(const lehr_program* program);
  * and its values. `from`: a fit whose factors are the start; may be null, as may on_sweep. */
 int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                          const lehr_fit* from, lehr_on_sweep on_sweep, void* user, lehr_fit** fit, char** message);
+/* `lehr update`: the same with the posterior of a fit as the prior, to the power `forget`, in (0, 1]. */
+int32_t lehr_program_update(const lehr_program* program, const lehr_fit* prior, double forget, const lehr_data* data,
+                            int64_t count, const char* options, lehr_on_sweep on_sweep, void* user, lehr_fit** fit,
+                            char** message);
 /* The directory of a fit of this model, as `lehr fit` writes it. Not of one by sampling. */
 int32_t lehr_program_load(const lehr_program* program, const char* directory, lehr_fit** fit, char** message);
 /* The factors of new items with the global ones as they are. */

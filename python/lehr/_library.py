@@ -37,6 +37,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "lehr_program_describe": (c.c_char_p, [_HANDLE]),
     "lehr_program_fit": (c.c_int32, [_HANDLE, c.POINTER(_Data), c.c_int64, c.c_char_p, _HANDLE, _ON_SWEEP, c.c_void_p,
                                      c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
+    "lehr_program_update": (c.c_int32, [_HANDLE, _HANDLE, c.c_double, c.POINTER(_Data), c.c_int64, c.c_char_p, _ON_SWEEP,
+                                        c.c_void_p, c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
     "lehr_program_load": (c.c_int32, [_HANDLE, c.c_char_p, c.POINTER(_HANDLE), c.POINTER(c.c_void_p)]),
     "lehr_program_infer": (c.c_int32, [_HANDLE, _HANDLE, c.POINTER(_Data), c.c_int64, c.POINTER(_HANDLE),
                                        c.POINTER(c.c_void_p)]),
@@ -284,6 +286,19 @@ class Program(_Handle):
     def fit(self, data: Mapping[str, Any], options: Mapping[str, Any], start: Optional[Fit] = None,
             on_sweep: Optional[OnSweep] = None) -> tuple[Fit, Optional[BaseException]]:
         """The fit, and the exception (KeyboardInterrupt among them) of `on_sweep` that ended it."""
+        given = _Given(data)
+        return self._watched("lehr_program_fit", on_sweep, self.handle, given.array, given.count, _json(options),
+                             start.handle if start else None)
+
+    def update(self, prior: Fit, forget: float, data: Mapping[str, Any], options: Mapping[str, Any],
+               on_sweep: Optional[OnSweep] = None) -> tuple[Fit, Optional[BaseException]]:
+        """The same with the posterior of a fit as the prior."""
+        given = _Given(data)
+        return self._watched("lehr_program_update", on_sweep, self.handle, prior.handle, forget, given.array, given.count,
+                             _json(options))
+
+    @staticmethod
+    def _watched(function: str, on_sweep: Optional[OnSweep], *arguments: Any) -> tuple[Fit, Optional[BaseException]]:
         raised: list[BaseException] = []
         interrupts = _Interrupts()
 
@@ -297,10 +312,8 @@ class Program(_Handle):
                 raised.append(e)
                 return 0
 
-        given = _Given(data)
         with interrupts:
-            handle, _ = _make("lehr_program_fit", self.handle, given.array, given.count, _json(options),
-                              start.handle if start else None, _ON_SWEEP(after_sweep), None)
+            handle, _ = _make(function, *arguments, _ON_SWEEP(after_sweep), None)
         if interrupts.any:
             raised.append(KeyboardInterrupt())
         return Fit(handle), raised[0] if raised else None

@@ -98,20 +98,40 @@ class Model:
         iteration, elbo, temperature) after every sweep; False ends the fit, which keeps what it has. So does
         KeyboardInterrupt, which is raised again.
         """
-        data = self._bind(X)
-        if sample_weight is not None:
-            data[self._weights()] = np.asarray(sample_weight, np.float64)
+        data = self._weighted(X, sample_weight)
         start = init._fitted() if isinstance(init, Model) else None
         if isinstance(init, str):
             options["init"] = init
-        fit, raised = self._program.fit(data, options, start, on_sweep)
+        return self._ended(*self._program.fit(data, options, start, on_sweep))
+
+    def partial_fit(self, X: Data = None, y: None = None, *, forget: float = 1.0, sample_weight: Any = None,
+                    on_sweep: Optional[OnSweep] = None, **options: Any) -> "Model":
+        """Goes on with further items: what is known by now is their prior, as `lehr update` has it.
+
+        The first call is `fit`. forget: the power of the posterior that is kept, in (0, 1]. Labels and sizes of what is
+        not data are those of the first fit. DataError or ModelError where a factor is no prior: those of chains, of
+        points, of several variables together.
+        """
+        if self._fit is None:
+            return self.fit(X, sample_weight=sample_weight, on_sweep=on_sweep, **options)
+        data = self._weighted(X, sample_weight)
+        return self._ended(*self._program.update(self._fit, forget, data, options, on_sweep))
+
+    def _weighted(self, X: Data, sample_weight: Any) -> dict[str, Any]:
+        data = self._bind(X)
+        if sample_weight is not None:
+            data[self._weights()] = np.asarray(sample_weight, np.float64)
+        return data
+
+    def _ended(self, fit: _library.Fit, raised: Optional[BaseException]) -> "Model":
+        """With what the fit has, or the exception that it ended with."""
         self._take(fit)
         if raised is not None:
             raise raised
         if self.status_ == "numerical_failure":
             raise NumericalError(f"{self.source or 'model'}: error: {self.summary_['failure']}")
         for text in self.warnings_:
-            warnings.warn(text, FitWarning, stacklevel=2)
+            warnings.warn(text, FitWarning, stacklevel=3)
         return self
 
     def load(self, directory: Union[str, "os.PathLike[str]"]) -> "Model":

@@ -156,6 +156,33 @@ class ModelTest(unittest.TestCase):
         m.fit(known, on_sweep=lambda *_: calls.append(1) or len(calls) != 3)
         self.assertEqual((m.status_, len(calls)), ("interrupted", 3))
 
+    def test_batches_one_after_another(self):
+        rng = np.random.default_rng(3)
+        throws = rng.integers(0, 2, 60)
+        m = lehr.Model(COIN)
+        for part in np.array_split(throws, 6):
+            m.partial_fit(part, seed=2)
+        whole = lehr.Model(COIN).fit(throws)
+        for name in ("p.a", "p.b"):
+            np.testing.assert_allclose(m.parameters_[name], whole.parameters_[name], rtol=1e-12)
+        faded = lehr.Model(COIN).partial_fit([1, 1, 1]).partial_fit([0], forget=0.5)
+        np.testing.assert_allclose([faded.parameters_["p.a"], faded.parameters_["p.b"]], [2.5, 2])
+        order = rng.permutation(len(X))
+        halves = [{"x": X[order[part]], "weight": np.ones(45)} for part in (slice(0, 45), slice(45, 90))]
+        grown = lehr.Model(MIXTURE).partial_fit(halves[0]).partial_fit(halves[1], on_sweep=lambda *_: True)
+        np.testing.assert_allclose(np.sort(grown.posterior_["mu"].mean), [-5, 5], atol=0.1)
+        np.testing.assert_allclose(grown.parameters_["pi.concentration"].sum(), 92)
+        self.assertEqual(sorted(np.bincount(grown.predict(halves[0]))), sorted(np.bincount(X[order[:45]] > 0)))
+        with tempfile.TemporaryDirectory() as folder:
+            grown.save(folder)
+            again = lehr.load(folder, MIXTURE).partial_fit(halves[0])
+        np.testing.assert_allclose(again.parameters_["pi.concentration"].sum(), 137)
+        with self.assertRaisesRegex(lehr.UsageError, "forget"):
+            grown.partial_fit(halves[0], forget=1.5)
+        states = lehr.Model("models/hmm_poisson.lehr").fit([1, 2, 9, 8, 9, 1], search="none")
+        with self.assertRaises(lehr.LehrError):
+            states.partial_fit([1, 2, 3])
+
     def test_the_objective_of_temperatures_is_kept(self):
         m = mixture(anneal="linear:from=3,over=5")
         objective = m.trace_["objective"]

@@ -1,0 +1,32 @@
+// Fits that go on with new data.
+#include <fmt/format.h>
+
+#include "compiler/fitting/carried.h"
+#include "compiler/fitting/held_out.h"
+#include "compiler/library/impl.h"
+#include "compiler/options/fit_settings.h"
+
+namespace lehr {
+
+Result<Fit> Program::update(const Fit& prior, std::span<const DataView> data, double forget, const FitOptions& options,
+                            const Callback& callback) const {
+  if (!contains(kPartOrAllRange, forget))
+    return Error{ExitCode::usage, "forget", fmt::format("{} is not {}", forget, describe(kPartOrAllRange)), {}};
+  const SavedFit fit = saved_fit(prior.impl().summary, prior.impl().global);
+  const Result<Carried> carried = carry(impl_->resolved, impl_->complete, fit, forget);
+  if (!carried) return plain(carried.error());
+  Diagnostics diagnostics;
+  std::optional<Analysed> complete = analyse(carried->model, {}, diagnostics);
+  if (!complete) return Error{ExitCode::model, impl_->source.name, render(diagnostics, impl_->source), {}};
+  const Program next(std::make_shared<const Impl>(
+      Impl{impl_->source, carried->model, std::move(*complete), fitted_settings(impl_->complete, fit)}));
+  std::vector<DataView> all(data.begin(), data.end());
+  for (const auto& [name, array] : carried->parameters)
+    all.push_back(view(name, array.values, array.shape));
+  FitOptions from_prior = options;
+  for (const NamedArray& a : prior.impl().global)
+    from_prior.init.push_back(view(a.name, a.values, a.shape));
+  return next.fit(all, from_prior, callback);
+}
+
+}  // namespace lehr
