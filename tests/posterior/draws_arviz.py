@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """What ArviZ makes of a sampler's files: groups and labels of draws.nc, chains by from_cmdstan, and its R-hat, effective sizes and
-standard errors beside ours. Skipped where there is no ArviZ: it is looked for in $LEHR_ARVIZ_PYTHON, else put into a virtual
-environment in the build tree.
+standard errors beside ours. Skipped where pip cannot have ArviZ.
 
 Usage: draws_arviz.py LEHR BUILD
 """
@@ -12,31 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
-
-
-def outside():
-    """Runs this file again where ArviZ is."""
-    python = os.environ.get("LEHR_ARVIZ_PYTHON") or os.path.join(sys.argv[2], "arviz", "bin", "python")
-    wanted = [python, "-c", "import arviz, h5netcdf"]
-    def there():
-        return os.path.exists(python) and subprocess.run(wanted, capture_output=True).returncode == 0
-    if not there() and "LEHR_ARVIZ_PYTHON" not in os.environ:
-        folder = os.path.dirname(os.path.dirname(python))
-        for command in ([sys.executable, "-m", "venv", folder],
-                        [python, "-m", "pip", "install", "--quiet", "--timeout", "10", "--retries", "1", "arviz<1", "h5netcdf"]):
-            try:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-            except (OSError, subprocess.TimeoutExpired) as e:
-                print(f"skipped: {e}")
-                sys.exit(SKIPPED)
-            if done.returncode != 0:
-                print(f"skipped: no ArviZ: {(done.stderr or done.stdout).strip().splitlines()[-1:]}")
-                sys.exit(SKIPPED)
-    if not there():
-        print(f"skipped: {python} has no ArviZ")
-        sys.exit(SKIPPED)
-    sys.exit(subprocess.run([python, *sys.argv, "inside"]).returncode)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../python"))
+from newest import run_inside
 
 
 def inside():
@@ -74,7 +50,5 @@ def inside():
         print(f"{checked} numbers agree; elpd_loo {elpd.elpd_loo:.1f}")
 
 
-if sys.argv[-1] == "inside":
-    inside()
-else:
-    outside()
+run_inside(sys.argv[2])
+inside()
