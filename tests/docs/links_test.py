@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""No broken link: every link of a Markdown file leads to a file, and its anchor to a heading.
+
+usage: links_test.py, from the root of the repository
+"""
+import os
+import re
+import subprocess
+import sys
+
+
+def slug(heading):
+    """As GitHub makes anchors."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def prose(path):
+    """A file without its blocks of code."""
+    with open(path, encoding="utf-8") as file:
+        return re.sub(r"^```.*?^```$", "", file.read(), flags=re.S | re.M)
+
+
+def anchors(path):
+    found = {}
+    for heading in re.findall(r"^#+ (.*)$", prose(path), re.M):
+        found[slug(heading)] = found.get(slug(heading), 0) + 1
+    return {name if k == 0 else f"{name}-{k}" for name, count in found.items() for k in range(count)}
+
+
+def problems(path):
+    for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", prose(path))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        to, _, anchor = link.partition("#")
+        file = os.path.normpath(os.path.join(os.path.dirname(path), to)) if to else path
+        if not os.path.exists(file):
+            yield f"{path}: there is no {link}"
+        elif anchor and not (file.endswith(".md") and anchor in anchors(file)):
+            yield f"{path}: {link}: {file} has no heading of that name"
+
+
+def pages():
+    listed = subprocess.run(["git", "ls-files", "*.md"], capture_output=True, text=True)
+    if listed.returncode == 0 and listed.stdout:
+        return listed.stdout.split()
+    return ["README.md"] + [os.path.join("docs", name) for name in os.listdir("docs") if name.endswith(".md")]
+
+
+found = [p for path in pages() for p in problems(path)]
+print("\n".join(found) or f"{len(pages())} files, no broken link")
+sys.exit(1 if found or len(pages()) < 20 else 0)
