@@ -135,6 +135,9 @@ void wrong_axes(Binder& b, const Slot& slot, const DataArray& a) {
       problem(b, ExitCode::data, a.source,
               fmt::format("'{}' has {} {} here ({}), but {} has {}", slot.name, a.shape.size(),
                           a.shape.size() == 1 ? "axis" : "axes", shape_text(a), signature(b, slot), slot.axes.size()));
+  if (a.by_name && a.shape.size() == 1 && slot.axes.size() == 2 && !b.model[slot.axes.back()].parent)
+    e.notes.push_back(
+        fmt::format("one column is a vector: two and more, {}=FILE.csv:a,b, have a second axis", slot.name));
   for (const PlateId p : slot.axes) {
     if (b.model[p].parent && a.shape.size() + 1 == slot.axes.size()) {
       e.notes.push_back(

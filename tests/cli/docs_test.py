@@ -40,7 +40,7 @@ def sessions(path):
     """The commands of the blocks of `console`, and the lines that each shows."""
     with open(path, encoding="utf-8") as f:
         for block in re.findall(r"```console\n(.*?)```", f.read(), re.S):
-            for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            for part in re.split(r"^\$ ", block.replace("\\\n", " "), flags=re.M)[1:]:
                 command, *lines = part.splitlines()
                 yield command, lines
 
