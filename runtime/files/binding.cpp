@@ -202,6 +202,10 @@ Result<std::vector<RowBinding>> RowBinding::open(const std::string& text) {
     e = add(open_lines(binding->path, table), text);
   } else if (extension == ".npy") {
     e = add(open_array(binding->path), text);
+  } else if ((extension == ".h5" || extension == ".hdf5") && !binding->selection.empty()) {
+    const std::string& part = binding->selection;
+    const std::string name = binding->name.empty() ? part.substr(part.rfind('/') + 1) : binding->name;
+    e = add(open_hdf5(binding->path, part), name + "=excerpt.npy");
   } else if (extension == ".npz") {
     Result<std::vector<std::string>> members = list_members(binding->path);
     if (!members) return missing_file(binding->path, members.error());

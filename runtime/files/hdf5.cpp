@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "runtime/files/hdf5_codec.h"
+#include "runtime/files/npy.h"
 #include "runtime/files/readers.h"
+#include "runtime/files/rows.h"
 #include "runtime/files/sparse.h"
 #include "runtime/files/text.h"
 #include "runtime/plugin.h"
@@ -101,7 +103,31 @@ Result<DataArray> read_part(std::string_view bytes, const std::string& path, con
   return data_of(std::move(read->begin()->second), fmt::format("{}:{}", path, printable(part.path)), part.how);
 }
 
+class RowsOfHdf5 : public RowFile {
+ public:
+  explicit RowsOfHdf5(std::shared_ptr<const Hdf5Rows> from) : from_(std::move(from)) {}
+
+  std::int64_t rows() const override { return from_->shape()[0]; }
+  std::int64_t lines_before(std::int64_t) const override { return 0; }
+  Result<std::string> excerpt(std::span<const RowRange> runs) const override {
+    NamedArray part{"", from_->shape(), {}};
+    part.shape[0] = count_rows(runs);
+    for (const RowRange& run : runs)
+      if (std::optional<Error> e = from_->read(run.begin, run.end, part.values)) return *e;
+    return format_npy(part);
+  }
+
+ private:
+  std::shared_ptr<const Hdf5Rows> from_;
+};
+
 }  // namespace
+
+Result<std::unique_ptr<RowFile>> open_hdf5(const std::string& path, const std::string& part) {
+  Result<std::shared_ptr<const Hdf5Rows>> rows = codec().rows(path, part);
+  if (!rows) return rows.error();
+  return std::unique_ptr<RowFile>(std::make_unique<RowsOfHdf5>(std::move(*rows)));
+}
 
 Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, const std::string& name,
                            const std::string& part) {

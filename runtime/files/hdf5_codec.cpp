@@ -46,16 +46,22 @@ void check(herr_t status) {
 class File {
  public:
   explicit File(std::string_view bytes) : access_(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), file_(open(bytes), H5Fclose) {}
+  /// Where it is, and not as a whole.
+  explicit File(const std::string& path)
+      : access_(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), file_(opened(path.c_str()), H5Fclose) {}
   operator hid_t() const { return file_; }
 
  private:
   hid_t open(std::string_view bytes) const {
     if (bytes.empty()) throw Failure{"the file is empty", {}};
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // failures are told here, not by the library
     constexpr std::size_t kIncrement = 1 << 16;
     check(H5Pset_fapl_core(access_, kIncrement, false));
     check(H5Pset_file_image(access_, const_cast<char*>(bytes.data()), bytes.size()));  // it makes a copy
-    const hid_t file = H5Fopen("memory", H5F_ACC_RDONLY, access_);
+    return opened("memory");
+  }
+  hid_t opened(const char* name) const {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // failures are told here, not by the library
+    const hid_t file = H5Fopen(name, H5F_ACC_RDONLY, access_);
     if (file < 0) throw Failure{"not an HDF5 file, or one that was cut off", {}};
     return file;
   }
@@ -227,6 +233,60 @@ Result<std::map<std::string, Hdf5Array>> read(std::string_view bytes, const std:
   }
 }
 
+class RowsOfDataset : public Hdf5Rows {
+ public:
+  RowsOfDataset(const std::string& path, const std::string& part)
+      : place_(fmt::format("{}:{}", path, part)), file_(path), id_(open(part), H5Dclose) {
+    const Handle type(H5Dget_type(id_), H5Tclose), space(H5Dget_space(id_), H5Sclose);
+    std::vector<hsize_t> sizes(H5S_MAX_RANK);
+    const int rank = H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+    check(rank);
+    shape_.assign(sizes.begin(), sizes.begin() + rank);
+    const H5T_class_t kind = H5Tget_class(type);
+    if (rank == 0 || (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM)) throw Failure{kNoRows, {}};
+  }
+
+  const std::vector<std::int64_t>& shape() const override { return shape_; }
+  std::optional<Error> read(std::int64_t begin, std::int64_t end, std::vector<double>& to) const override try {
+    std::vector<hsize_t> from(shape_.size(), 0), count(shape_.begin(), shape_.end());
+    from[0] = static_cast<hsize_t>(begin);
+    count[0] = static_cast<hsize_t>(end - begin);
+    std::size_t numbers = 1;
+    for (const hsize_t n : count)
+      numbers *= n;
+    if (numbers == 0) return std::nullopt;
+    const Handle space(H5Dget_space(id_), H5Sclose);
+    const Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
+    check(H5Sselect_hyperslab(space, H5S_SELECT_SET, from.data(), nullptr, count.data(), nullptr));
+    to.resize(to.size() + numbers);
+    check(H5Dread(id_, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, to.data() + (to.size() - numbers)));
+    return std::nullopt;
+  } catch (const Failure& f) {
+    return Error{ExitCode::data, place_, f.text, f.notes};
+  }
+
+ private:
+  static constexpr const char* kNoRows = "it cannot be read in pieces: it is no array of numbers";
+
+  hid_t open(const std::string& part) const {
+    if (!exists(file_, part)) throw missing(file_, part);
+    const Handle object(H5Oopen(file_, part.c_str(), H5P_DEFAULT), H5Oclose);
+    if (H5Iget_type(object) != H5I_DATASET) throw Failure{kNoRows, {}};
+    return H5Dopen2(file_, part.c_str(), H5P_DEFAULT);
+  }
+
+  std::string place_;
+  File file_;
+  Handle id_;
+  std::vector<std::int64_t> shape_;
+};
+
+Result<std::shared_ptr<const Hdf5Rows>> rows(const std::string& path, const std::string& part) try {
+  return std::shared_ptr<const Hdf5Rows>(std::make_shared<RowsOfDataset>(path, part));
+} catch (const Failure& f) {
+  return Error{ExitCode::data, fmt::format("{}:{}", path, part), f.text, f.notes};
+}
+
 Result<std::vector<std::string>> read_index(std::string_view bytes, const std::string& path, const std::string& table) {
   try {
     const File file(bytes);
@@ -246,4 +306,4 @@ Result<std::vector<std::string>> read_index(std::string_view bytes, const std::s
 }  // namespace
 }  // namespace lehr
 
-const lehr::Hdf5Codec lehr_plugin = {&lehr::read, &lehr::read_index};
+const lehr::Hdf5Codec lehr_plugin = {&lehr::read, &lehr::read_index, &lehr::rows};

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,15 @@ struct Hdf5Array {
   std::optional<CompressedMatrix> sparse;         // instead of all three
 };
 
+/// An array of numbers in a file that stays open.
+class Hdf5Rows {
+ public:
+  virtual ~Hdf5Rows() = default;
+  virtual const std::vector<std::int64_t>& shape() const = 0;
+  /// Elements along the first axis, appended.
+  virtual std::optional<Error> read(std::int64_t begin, std::int64_t end, std::vector<double>& to) const = 0;
+};
+
 struct Hdf5Codec {
   /// The parts by their paths in the file; those of none of them: all arrays outside of groups. ExitCode::data where a
   /// part is not there, or cannot be read.
@@ -33,6 +43,8 @@ struct Hdf5Codec {
                                                    const std::vector<std::string>& parts);
   /// The names of the rows of a table of AnnData (`obs`, `var`); empty where there is no such table.
   Result<std::vector<std::string>> (*index)(std::string_view bytes, const std::string& path, const std::string& table);
+  /// A part of a file that is not read as a whole. ExitCode::data where that is no array of numbers.
+  Result<std::shared_ptr<const Hdf5Rows>> (*rows)(const std::string& path, const std::string& part);
 };
 
 }  // namespace lehr

@@ -36,6 +36,8 @@ Result<std::unique_ptr<RowFile>> open_lines(const std::string& path, bool header
 /// An array of NumPy; a member of an archive must be stored there as it is.
 Result<std::unique_ptr<RowFile>> open_array(const std::string& path);
 Result<std::unique_ptr<RowFile>> open_member(const std::string& path, const std::string& member);
+/// An array of numbers in a file of HDF5, as doubles of NumPy.
+Result<std::unique_ptr<RowFile>> open_hdf5(const std::string& path, const std::string& part);
 /// The names of the arrays of an archive.
 Result<std::vector<std::string>> list_members(const std::string& path);
 
