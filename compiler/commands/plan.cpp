@@ -7,6 +7,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
+#include "compiler/fitting/rounding.h"
 #include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
 
@@ -43,8 +44,17 @@ class Plan {
 
   std::map<std::string, double> bytes() const {
     std::map<std::string, double> out;
-    for (const machine::BufferRow& b : tables_.buffers)
-      out[what_is(b)] += bytes_of(b);
+    for (std::size_t k = 0; k < tables_.buffers.size(); ++k) {
+      const auto is_here = [&](const machine::PickRow& p) { return p.buffer == static_cast<std::int64_t>(k); };
+      if (std::ranges::none_of(tables_.picks, is_here))
+        out[what_is(tables_.buffers[k])] += bytes_of(tables_.buffers[k]);
+    }
+    out["data as read"] = out["data"];
+    if (!has_real_data(model_)) return out;
+    double all = 0;  // once more, told from references
+    for (const auto& [what, bytes] : out)
+      all += bytes;
+    out["rounding check"] = all;
     return out;
   }
   double extent(machine::Extent e) const {

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""The memory that `lehr plan` says a fit needs, against what fits have had: how both grow with the data.
+
+usage: plan_test.py LEHR. What is added up among processes is compared in tests/cluster.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+LEHR = os.path.abspath(sys.argv[1])
+R = np.random.default_rng(3)
+PEAK = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+
+
+def planned(model, settings, sizes):
+    text = subprocess.run([LEHR, "plan", model, *settings, "--sizes", sizes], capture_output=True, text=True, check=True).stdout
+    return float(re.search(r"^  all +([0-9.e+]+)$", text, re.M)[1])
+
+
+def peak(folder, model, settings, data):
+    fit = [LEHR, "fit", model, "--data", data, *settings, "--search", "none", "--max-iter", "2", "--quiet", "--out", f"{folder}/out"]
+    return 1024 * int(subprocess.run([sys.executable, "-c", PEAK, *fit], capture_output=True, text=True, check=True).stdout)
+
+
+def compare(folder, model, settings, *cases):
+    """Sizes and data of a small fit and of a large one."""
+    (less, little), (more, much) = cases
+    peak(folder, model, settings, little)  # the code is compiled then
+    told = planned(model, settings, more) - planned(model, settings, less)
+    had = peak(folder, model, settings, much) - peak(folder, model, settings, little)
+    assert 0.8 < had / told < 1.45, (model, had, told)  # text is read into arrays that grow
+    print(f"ok {model}: {told / 1e6:.1f} MB told, {had / 1e6:.1f} MB had", flush=True)
+
+
+def points(folder, count):
+    np.save(f"{folder}/{count}.npy", R.normal(size=(count, 4)))
+    return f"n={count},d=4", f"x={folder}/{count}.npy"
+
+
+def documents(folder, count):
+    words = np.arange(100)
+    line = "100 " + " ".join(f"{w}:{1 + w % 3}" for w in words) + "\n"
+    with open(f"{folder}/{count}.ldac", "w") as f:
+        f.writelines([line] * count)
+    return f"doc={count},token=100,term=100", f"w={folder}/{count}.ldac"
+
+
+with tempfile.TemporaryDirectory() as here:
+    compare(here, "models/gmm_diagonal.lehr", ["--set", "K=3"], points(here, 1000), points(here, 200_000))
+    compare(here, "models/lda.lehr", ["--set", "K=100"], documents(here, 10), documents(here, 8000))
