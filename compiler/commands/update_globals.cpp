@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "compiler/commands/commands.h"
@@ -23,21 +24,29 @@ struct UpdateArguments : ShardArguments {
 
 constexpr const char* kWhat = "what `lehr stats` writes";
 
-/// Puts the sums of a file among those of the tree; `from` has the files by share.
+/// Which files there are, by share, and by the shards as they were named, of which some may have no items.
+struct Files {
+  std::vector<std::string> by_share;
+  std::map<std::vector<double>, std::string> by_place;
+};
+
+/// Puts the sums of a file among those of the tree.
 Result<bool> add_file(const std::string& path, const Standing& now, const Shareable& items, SumTree& tree,
-                      std::vector<std::string>& from) {
+                      Files& from) {
   const Result<std::vector<NamedArray>> arrays = read_shard(path, now.digest, kWhat);
   if (!arrays) return arrays.error();
   const auto wrong = [&](const std::string& text) { return Error{ExitCode::data, path, text, {}}; };
-  const NamedArray* const branches = find(*arrays, "lehr.branches");
-  if (!branches) return wrong(fmt::format("not {}", kWhat));
+  const NamedArray *const branches = find(*arrays, "lehr.branches"), *const place = find(*arrays, "lehr.place");
+  if (!branches || !place) return wrong(fmt::format("not {}", kWhat));
+  if (const auto [other, first] = from.by_place.emplace(place->values, path); !first)
+    return wrong(fmt::format("{} is of the same shard", other->second));
   for (std::size_t k = 0; 2 * k + 1 < branches->values.size(); ++k) {
     const Branch branch{static_cast<std::size_t>(branches->values[2 * k]),
                         static_cast<std::size_t>(branches->values[2 * k + 1])};
     if (!tree.is_branch(branch)) return wrong(fmt::format("not {} for these data", kWhat));
     for (std::size_t share = branch.begin; share < branch.end; ++share) {
-      if (!from[share].empty()) return wrong(fmt::format("{} has the same items", from[share]));
-      from[share] = path;
+      if (!from.by_share[share].empty()) return wrong(fmt::format("{} has the same items", from.by_share[share]));
+      from.by_share[share] = path;
     }
     Sums sums = tree.fresh(now.engine().machine(), items);
     std::size_t statistic = 0;
@@ -57,11 +66,11 @@ Result<bool> add_up(const UpdateArguments& o, const Standing& now, const Shareab
   Workers& workers = now.engine().workers();
   const std::size_t shares = workers.cut(now.engine().machine(), items).count();
   SumTree tree = workers.tree(items, shares);
-  std::vector<std::string> from(shares);
+  Files from{std::vector<std::string>(shares), {}};
   for (const std::string& path : o.shards) {
     if (Result<bool> r = add_file(path, now, items, tree, from); !r) return r;
   }
-  const auto missing = std::ranges::count(from, "");
+  const auto missing = std::ranges::count(from.by_share, "");
   if (missing > 0) {
     return Error{ExitCode::data,
                  o.globals,

@@ -45,8 +45,12 @@ def refusals(tmp):
     run(*stats, "--shard", "2/2", "--out", f"{tmp}/b.npz")
     update = [LEHR, "update-globals", *TOPICS, "--globals", f"{tmp}/start", "--out", f"{tmp}/next", "--stats"]
     assert "shares of the items are missing" in run(*update, f"{tmp}/a.npz", code=4)
-    assert "has the same items" in run(*update, f"{tmp}/a.npz", f"{tmp}/a.npz", code=4)
+    assert "is of the same shard" in run(*update, f"{tmp}/a.npz", f"{tmp}/a.npz", code=4)
+    run(*stats, "--shard", "1/1", "--out", f"{tmp}/all.npz")
+    assert "has the same items" in run(*update, f"{tmp}/a.npz", f"{tmp}/all.npz", code=4)
     assert "not what `lehr stats` writes" in run(*update, f"{tmp}/start/posterior.npz", code=4)
+    assert "is empty" in run(*stats, "--shard", "1/5000", "--out", f"{tmp}/empty.npz")
+    assert "is of the same shard" in run(*update, f"{tmp}/all.npz", f"{tmp}/empty.npz", f"{tmp}/empty.npz", code=4)
     run(*update, f"{tmp}/b.npz", f"{tmp}/a.npz")
     update[update.index(f"{tmp}/start")] = f"{tmp}/next"
     assert "of another sweep" in run(*update, f"{tmp}/a.npz", f"{tmp}/b.npz", code=4)
@@ -55,7 +59,6 @@ def refusals(tmp):
         *stats, "--shard", "1/2", "--after", f"{tmp}/b.npz", "--out", f"{tmp}/c.npz", code=4)
     assert "is not K/N" in run(*stats, "--shard", "3/2", "--out", f"{tmp}/c.npz", code=2)
     assert "shard 33/64 is empty" not in run(*stats, "--shard", "32/32", "--out", f"{tmp}/c.npz")
-    assert "is empty" in run(*stats, "--shard", "1/5000", "--out", f"{tmp}/c.npz")
     run(LEHR, "fit", "models/coin.lehr", "--data", "models/data/coin.csv", "--quiet", "--out", f"{tmp}/coin")
     assert "cannot be shared out" in run(LEHR, "stats", "models/coin.lehr", "--data", "models/data/coin.csv",
                                          "--globals", f"{tmp}/coin", "--out", f"{tmp}/c.npz", code=3)
