@@ -10,6 +10,7 @@
 #include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
+#include "compiler/fitting/carried.h"
 #include "compiler/fitting/solution.h"
 #include "runtime/terminal/printable.h"
 
@@ -36,13 +37,35 @@ void compare_elbo(const SavedFit& fit, double elbo) {
         printable(fit.directory), elbo, fit.elbo);
 }
 
+/// Of a fit by `lehr update`, the prior is the posterior of the fit before.
+Result<bool> put_prior(const SavedFit& fit, model::Model& resolved, Analysed& complete, Dataset& data) {
+  if (fit.prior.empty()) return true;
+  const Result<SavedFit> prior = read_fit(fit.prior);
+  if (!prior) {
+    Error e = prior.error();
+    e.notes = {fmt::format("{} was made by `lehr update` from the fit that was there", printable(fit.directory))};
+    return e;
+  }
+  Result<Carried> carried = carry(resolved, complete, *prior, fit.forget);
+  if (!carried) return carried.error();
+  Diagnostics diagnostics;
+  std::optional<Analysed> analysed = analyse(carried->model, {}, diagnostics);
+  if (!analysed) return Error{ExitCode::internal, fit.directory, "the model with this prior is not well", {}};
+  resolved = std::move(carried->model);
+  complete = std::move(*analysed);
+  data.merge(carried->parameters);
+  return true;
+}
+
 ExitCode diagnose(DiagnoseOptions o) {
   if (o.out.empty()) o.out = (std::filesystem::path(o.directory) / "diagnosis.json").string();
-  const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
+  std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
-  const auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
+  auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
   Result<Dataset> dataset = read_data(o.data, resolved);
   if (!dataset) return complain(dataset.error());
+  add_constants(resolved, fit, *dataset);
+  if (Result<bool> r = put_prior(fit, resolved, complete, *dataset); !r) return complain_of(r.error(), source.name);
   Result<Solution> solution = solution_of(source, resolved, complete, std::move(*dataset), fit, o.local);
   if (!solution) return complain_of(solution.error(), source.name);
   compare_elbo(fit, solution->elbo);

@@ -32,7 +32,8 @@ namespace lehr::commands {
 namespace {
 
 FitRequest request_of(const FitArguments& o) {
-  return {o.model, o.command, o.method, o.fit.anneal, o.fit.temper, o.fit.seed, o.test, o.data.bindings, o.data.drop_missing};
+  return {o.model,         o.command,           o.method, o.fit.anneal, o.fit.temper, o.fit.seed, o.test,
+          o.data.bindings, o.data.drop_missing, o.prior,  o.keep};
 }
 
 /// What failed, in which sweep, and the first parameter that is not a number by then.

@@ -63,6 +63,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   Result<Dataset> dataset = read_data(o.data, *resolved);
   if (!dataset) return fail(dataset.error());
   if (prior) {
+    add_constants(*resolved, *prior, *dataset);
     Result<Carried> carried = carry(*resolved, *complete, *prior, o.keep);
     if (!carried) return complain_of(carried.error(), o.model);
     resolved = std::move(carried->model);

@@ -29,10 +29,26 @@ void add_fit_numbers(CLI::App& c, FitArguments& o) {
   }
 }
 
+void add_results(CLI::App& c, FitArguments& o) {
+  c.add_option("--out", o.out, "directory for fit.json, posterior.npz, trace.csv; needed unless --resume names it");
+  add_number(c, "--checkpoint-every", o.checkpoint_every, kIterationsRange,
+             "sweeps or steps between checkpoints, from which a fit that is killed goes on; 0: at an interrupt alone");
+  c.add_option("--resume", o.resume,
+               "directory of an interrupted or killed fit, which goes on there with the same bits; all else as before");
+}
+
+void settle_results(const CLI::App& c, FitArguments& o) {
+  const auto said = [&c](const char* name) { return c.count(name) > 0; };
+  if (!said("--out") && !said("--resume")) throw CLI::RequiredError("--out");
+  if (!said("--out")) o.out = o.resume;
+  if (said("--resume") && !is_same_path(o.out, o.resume))
+    throw CLI::ValidationError("--resume", "a fit goes on where it is: leave out --out, or name the same directory");
+}
+
 void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_option("MODEL", o.model, "model file (*.lehr)")->required();
   add_data(c, o.data, data_forms());
-  c.add_option("--out", o.out, "directory for fit.json, posterior.npz, trace.csv; needed unless --resume names it");
+  add_results(c, o);
   add_settings(c, o.settings);
   c.add_flag("--stream", o.stream, "svi: read items from their files when they are worked on, see docs/scale.md")
       ->excludes(c.get_option("--drop-missing"));
@@ -66,10 +82,6 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       "--init", o.init,
       "start values: an .npz with names as in posterior.npz, the directory of a fit (chains begin near it), or "
       "seeds (the default), points, allocations, means, flat");
-  add_number(c, "--checkpoint-every", o.checkpoint_every, kIterationsRange,
-             "sweeps or steps between checkpoints, from which a fit that is killed goes on; 0: at an interrupt alone");
-  c.add_option("--resume", o.resume,
-               "directory of an interrupted or killed fit, which goes on there with the same bits; all else as before");
   c.add_flag("--save-locals", o.fit.save_locals, "write the factors of local variables too");
   c.add_flag("--quiet", o.quiet, "no progress, no summary");
   add_no_cache(c);
@@ -79,11 +91,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       ->excludes(profile);
   c.parse_complete_callback([&c, &o] {
     count_what_is_said(o.fit, [&c](std::string_view name) { return c.count(fmt::format("--{}", name)) > 0; });
-    const auto said = [&c](const char* name) { return c.count(name) > 0; };
-    if (!said("--out") && !said("--resume")) throw CLI::RequiredError("--out");
-    if (!said("--out")) o.out = o.resume;
-    if (said("--resume") && !is_same_path(o.out, o.resume))
-      throw CLI::ValidationError("--resume", "a fit goes on where it is: leave out --out, or name the same directory");
+    settle_results(c, o);
   });
   c.footer(
       "Examples:\n"

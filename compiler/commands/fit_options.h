@@ -30,6 +30,10 @@ struct FitArguments {
 void add_fit_options(CLI::App& command, FitArguments& o);
 /// Those of them that are numbers.
 void add_fit_numbers(CLI::App& command, FitArguments& o);
+/// Where the results go, and what a fit that was interrupted goes on from.
+void add_results(CLI::App& command, FitArguments& o);
+/// When all is parsed: --resume names the directory, or --out does, or both the same. Throws CLI::Error.
+void settle_results(const CLI::App& command, FitArguments& o);
 
 /// The fit, shared out among the processes of the group if there is one.
 ExitCode fit(FitArguments o, Group* group);

@@ -9,6 +9,7 @@
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/prediction_table.h"
 #include "compiler/commands/settings.h"
+#include "compiler/fitting/carried.h"
 #include "compiler/fitting/prediction_arrays.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/writers.h"
@@ -58,8 +59,9 @@ ExitCode predict(const PredictOptions& o) {
   const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
   const auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
-  const Result<Dataset> dataset = read_bindings(o.data);
+  Result<Dataset> dataset = read_bindings(o.data);
   if (!dataset) return complain(dataset.error());
+  add_constants(resolved, fit, *dataset);
   const Result<PlateSizes> sizes = read_sizes(o.sizes);
   if (!sizes) return complain(sizes.error());
   const Result<Prediction> prediction = lehr::predict(source, resolved, complete, *dataset, *sizes, fit, o.prediction);

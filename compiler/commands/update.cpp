@@ -18,7 +18,7 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
   CLI::App* c = app.add_subcommand("update", "Fit new data, with the posterior of a fit as the prior");
   c->add_option("DIR", o->prior, "directory of the fit that goes on")->required();
   add_data(*c, o->data, data_forms())->required();
-  c->add_option("--out", o->out, "directory for the new fit")->required();
+  add_results(*c, *o);
   c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
   add_number(*c, "--forget", o->keep, kPartOrAllRange,
              "power of the posterior that is kept: 0.9 counts what was seen a batch ago as nine tenths of it");
@@ -31,6 +31,7 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
       "  lehr update out/monday --data x=tuesday.csv:a,b --out out/tuesday\n"
       "  lehr update out/tuesday --data x=wednesday.csv:a,b --forget 0.9 --out out/wednesday\n"
       "Constants, sizes and labels of what is not data are those of the fit. docs/scale.md says when it is exact.");
+  c->parse_complete_callback([c, o] { settle_results(*c, *o); });
   c->callback([o, &action] {
     std::error_code ignored;
     if (std::filesystem::equivalent(o->out, o->prior, ignored))

@@ -14,6 +14,8 @@ namespace {
 using namespace model;
 using math::FactorParameter;
 
+constexpr std::string_view kCarried = "posterior ";  // not in a name of the language
+
 Error refused(const Variable& v, const std::string& why) {
   return {ExitCode::model, "", fmt::format("the posterior of '{}' is no prior: {}", v.name, why), {}};
 }
@@ -114,8 +116,7 @@ class Carrier {
     if (n.parameter->event_rank > 0)
       event.assign(static_cast<std::size_t>(n.parameter->event_rank), v.value_plate ? *v.value_plate : v.event.at(0));
     constexpr GivenType kTypes[] = {GivenType::real, GivenType::vector, GivenType::matrix};
-    // Not a name of the language.
-    const std::string name = "posterior " + n.array.name;
+    const std::string name = std::string(kCarried) + n.array.name;
     std::vector<Index> indices;
     for (const BoundId b : m[v.statement].bounds)
       indices.push_back({Index::Shifted{b, 0}, m[m[b].plate].set, v.span});
@@ -189,7 +190,31 @@ class Carrier {
   std::vector<Numbers> numbers_;
 };
 
+/// Shape by the sizes of the fit; where it has numbers of another count, what is bound says so.
+DataArray constant_array(const Model& m, const Given& g, const SavedFit& fit) {
+  DataArray out;
+  out.name = g.name;
+  out.values = fit.constants.at(g.name);
+  out.source = fmt::format("the fit in {}", fit.directory);
+  for (const std::vector<PlateId>* plates : {&g.axes, &g.event}) {
+    for (const PlateId p : *plates) {
+      const auto size = fit.sizes.find(m[m[p].set].name);
+      out.shape.push_back(size == fit.sizes.end() ? -1 : size->second);
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+bool is_carried(const Given& given) { return given.name.starts_with(kCarried); }
+
+void add_constants(const Model& resolved, const SavedFit& fit, Dataset& data) {
+  for (const Given& g : resolved.givens) {
+    if (!g.constant || !fit.constants.contains(g.name) || data.contains(g.name)) continue;
+    data.emplace(g.name, constant_array(resolved, g, fit));
+  }
+}
 
 Result<Carried> carry(const Model& resolved, const Analysed& complete, const SavedFit& fit, double forget) {
   Carried out{resolved, {}};

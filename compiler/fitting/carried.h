@@ -16,5 +16,10 @@ struct Carried {
 /// `complete` is what was analysed of `resolved`. `forget`: the power, in (0, 1], of the posterior that is kept. An
 /// Error, without a place, says which factor is no prior.
 Result<Carried> carry(const model::Model& resolved, const Analysed& complete, const SavedFit& fit, double forget);
+/// One of the parameters.
+bool is_carried(const model::Given& given);
+
+/// Arrays of constants that the data do not have are those of the fit.
+void add_constants(const model::Model& resolved, const SavedFit& fit, Dataset& data);
 
 }  // namespace lehr

@@ -1,7 +1,10 @@
 // The contents of fit.json. Numbers that are not finite become null.
 #include "compiler/fitting/fit_summary.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "compiler/fitting/carried.h"
 
 namespace lehr {
 namespace {
@@ -34,6 +37,16 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
   return out;
 }
 
+/// Other data of the same model have it too.
+bool is_of_model(const model::Model& m, const model::Given& g) {
+  const auto lies_on = [&](model::PlateId plate) {
+    return std::ranges::any_of(m.variables, [&](const model::Variable& v) {
+      return v.observed && std::ranges::any_of(v.axes, [&](model::PlateId p) { return m[p].set == m[plate].set; });
+    });
+  };
+  return !is_carried(g) && std::ranges::none_of(g.axes, lies_on);
+}
+
 }  // namespace
 
 json to_json(const std::vector<Caution>& cautions) {
@@ -57,6 +70,8 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
   }
   for (std::size_t k = 0; k < m.constants.size(); ++k)
     constants[m.constants[k].name] = data.constants[k];
+  for (std::size_t k = 0; k < m.givens.size(); ++k)
+    if (m.givens[k].constant && is_of_model(m, m.givens[k])) constants[m.givens[k].name] = data.givens[k].values;
   for (const TracedRun& run : runs) {
     restarts.push_back({{"restart", run.restart},
                         {"elbo", run.outcome.elbo},
@@ -85,6 +100,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
     out["leaps"] = {{"taken", leaps.taken}, {"refused", leaps.refused}};
   if (!request.data.empty()) out["data"] = request.data;
   if (request.drop_missing) out["drop_missing"] = true;
+  if (!request.prior.empty()) out["prior"] = {{"directory", request.prior}, {"forget", request.keep}};
   if (!request.anneal.empty()) out["anneal"] = request.anneal;
   if (!request.temper.empty()) out["temper"] = request.temper;
   if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", request.test}};

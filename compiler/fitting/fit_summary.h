@@ -23,6 +23,8 @@ struct FitRequest {
   std::vector<std::string> test = {};  // bindings of held-out data
   std::vector<std::string> data = {};  // those of the data, where they are files
   bool drop_missing = false;           // of which items with missing values were left out
+  std::string prior = {};              // directory of the fit whose posterior is the prior,
+  double keep = 1;                     // to this power
 };
 
 /// A row of trace.csv; iteration 0 is the start.

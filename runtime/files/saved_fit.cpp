@@ -39,6 +39,9 @@ SavedFit read_summary(const json& j) {
   fit.log_evidence_error = number(sampling.value("log_evidence_error", json()));
   fit.held_out = number(j.value("held_out", json::object()).value("per_observation", json()));
   fit.seconds = number(j.value("seconds", json::object()).value("total", json()));
+  const json prior = j.value("prior", json::object());
+  fit.prior = prior.value("directory", "");
+  fit.forget = prior.value("forget", 1.0);
   const json restarts = j.value("restarts", json::array()), constants = j.value("constants", json::object()),
              variables = j.value("variables", json::object());
   for (const json& r : restarts) {

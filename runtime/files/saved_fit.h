@@ -38,6 +38,8 @@ struct SavedRestart {
 
 struct SavedFit {
   std::string directory, model, model_file, command, version, method, status;
+  std::string prior;  // directory of the fit whose posterior is the prior,
+  double forget = 1;  // to this power; empty: the prior is that of the model
   std::uint64_t seed = 0;
   std::int64_t restart = 0, iterations = 0;
   double elbo = 0;
@@ -46,7 +48,7 @@ struct SavedFit {
   double seconds = 0;                               // of the fit as a whole; NaN: not told
   std::vector<SavedRestart> restarts;
   std::map<std::string, std::int64_t> sizes;               // by plate
-  std::map<std::string, std::vector<double>> constants;    // a number is an array of one
+  std::map<std::string, std::vector<double>> constants;    // a number is an array of one, arrays are row-major
   std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
   std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays
   std::vector<double> elbo_trace;                          // empty when there is no trace.csv, or one of another fit

@@ -5,9 +5,11 @@ ELBOs add up, because they are log evidences. With --forget, a batch counts for 
 usage: updates.py LEHR [NAME ...]
 """
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import json
 import numpy as np
@@ -94,6 +96,39 @@ def forgetting(tmp):
                                                     f"{tmp}/is", code=2)
 
 
+def constants(tmp):
+    """Arrays of constants come from the fit; `diagnose` knows the prior."""
+    with open(f"{tmp}/model.lehr", "w") as f:
+        f.write("model m { plate n; plate d; const a[d]; p ~ Dirichlet(concentration = a) over d; observe x[n] ~ Categorical(p); }")
+    np.savez(f"{tmp}/constants.npz", a=[1.0, 2.0, 3.0])
+    np.savez(f"{tmp}/x.npz", x=np.arange(30) % 3)
+    run("fit", f"{tmp}/model.lehr", "--data", f"{tmp}/x.npz", "--data", f"{tmp}/constants.npz", "--quiet", "--out", f"{tmp}/one")
+    run("update", f"{tmp}/one", "--data", f"{tmp}/x.npz", "--quiet", "--out", f"{tmp}/two")
+    run("update", f"{tmp}/two", "--data", f"{tmp}/x.npz", "--quiet", "--out", f"{tmp}/three")
+    assert np.allclose(result(f"{tmp}/three")[0]["p.concentration"], [31, 32, 33], rtol=1e-12)
+    run("score", f"{tmp}/three", "--data", f"{tmp}/x.npz")
+    run("diagnose", f"{tmp}/three", "--data", f"{tmp}/x.npz", "--draws", "200", "--replicates", "20")
+    with open(f"{tmp}/three/diagnosis.json") as f:
+        assert json.load(f)["pareto"]["equal_ratios"], "the factors are the posterior"
+
+
+def interrupted(tmp):
+    """An update goes on where it was stopped, with the command that it says."""
+    data = ["--data", "x=models/data/faithful.csv:eruptions,waiting"]
+    run("fit", "models/gmm.lehr", *data, "--set", "K=3", "--search", "none", "--quiet", "--out", f"{tmp}/first")
+    words = ["update", f"{tmp}/first", *data, "--tol", "0", "--max-iter", "3000", "--quiet"]
+    run(*words, "--out", f"{tmp}/whole")
+    now = subprocess.Popen([LEHR, *words, "--out", f"{tmp}/broken", "--checkpoint-every", "1"], stderr=subprocess.PIPE, text=True)
+    while not os.path.exists(f"{tmp}/broken/checkpoint.bin"):
+        time.sleep(0.01)
+    now.send_signal(signal.SIGINT)
+    said = now.communicate()[1]
+    assert f"--resume {tmp}/broken`" in said, said
+    run(*words, "--resume", f"{tmp}/broken", "--checkpoint-every", "1")
+    whole, found = result(f"{tmp}/whole"), result(f"{tmp}/broken")
+    assert whole[1] == found[1] and all(np.array_equal(x, found[0][key]) for key, x in whole[0].items())
+
+
 def refusals(tmp):
     """What is no prior, by name and reason."""
     np.savez(f"{tmp}/x.npz", x=NUMBERS[:20])
@@ -117,4 +152,6 @@ with tempfile.TemporaryDirectory() as folder:
     for each in sys.argv[2:] or MODELS:
         check(folder, each)
     forgetting(folder)
+    constants(folder)
+    interrupted(folder)
     refusals(folder)
