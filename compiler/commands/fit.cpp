@@ -97,6 +97,8 @@ Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
   return runs;
 } catch (const Unreadable& e) {
   return e.error;
+} catch (const SpillFailure& e) {
+  return e.error;
 } catch (const OtherRun&) {
   return Error{ExitCode::internal,
                recording.options.resume,
@@ -119,7 +121,7 @@ bool cut_short(const Recording& recording, const Runs& runs) {
 }
 
 ExitCode conclude(const Recording& recording, const model::Model& m, const std::vector<std::string>& caveats,
-                  const std::vector<Caution>& cautions, const Runs& runs) {
+                  const std::vector<Caution>& cautions, const Runs& runs, bool goes_on) {
   const FitArguments& o = recording.options;
   const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
@@ -130,7 +132,8 @@ ExitCode conclude(const Recording& recording, const model::Model& m, const std::
   if (unfinished) {
     tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model, outcome.iterations, o.out);
     if (recording.unwritten) return complain(*recording.unwritten);
-    tell("    note: it goes on with `{}`\n", recording.checkpoints.command());
+    if (goes_on) tell("    note: it goes on with `{}`\n", recording.checkpoints.command());
+    else tell("    note: factors of items in files are not kept; --init {} begins with the others\n", o.out);
   } else if (const auto* chain = std::get_if<GibbsReport>(&best.report); chain && !o.quiet) {
     fmt::print(
         "{1}: {2} chains of {3} draws in {0}/draws.nc and {0}/draws_1.csv ...; means, sds and diagnostics in "
@@ -240,7 +243,7 @@ ExitCode fit(FitArguments o, Group* group) {
   options.method = std::ranges::find(method_names(), o.method, &MethodName::name)->method;
   const bool is_kind = start_kind(o.init).has_value();
   if (is_kind) options.start = o.init;
-  if (options.search.empty() && (!o.init.empty() || o.interpret)) options.search = "none";
+  if (options.search.empty() && (!o.init.empty() || o.interpret || o.stream)) options.search = "none";
   Result<FitSettings> settings = settings_of(options);
   if (!settings) return complain(settings.error());
   Clock::time_point begin = Clock::now();
@@ -252,6 +255,8 @@ ExitCode fit(FitArguments o, Group* group) {
   }
   settings->predictive = o.predictive / o.fit.restarts;
   settings->group = group;
+  settings->at_a_time = o.fit.batch_size;
+  settings->spill = o.spill;
   settings->backend = o.interpret ? Backend::interpreter : o.profile ? Backend::timed : Backend::native;
 
   const Clock::time_point compile_begin = Clock::now();
@@ -262,6 +267,12 @@ ExitCode fit(FitArguments o, Group* group) {
   if (!made) return complain_of(made.error(), o.model);
   Fitting& fitting = **made;
   if (o.stream && !o.quiet) tell_of_stream(o, fitting);
+  if (fitting.instance().engine().spills() && (o.checkpoint_every > 0 || !o.resume.empty()))
+    return complain({ExitCode::usage,
+                     option("spill"),
+                     fmt::format("factors of items in files are not part of a checkpoint: leave out {} and {}",
+                                 option("checkpoint-every"), option("resume")),
+                     {}});
   if (group) {
     if (std::optional<Error> e = unequal(*group, with_data(identity, fitting.data()))) return complain(*e);
   }
@@ -295,7 +306,7 @@ ExitCode fit(FitArguments o, Group* group) {
   summary["warnings"] = to_json(all_cautions(fitting, best, *mixed));
   if (Result<bool> r = o.out.empty() ? true : write_results(o.out, best.posterior, summary); !r)
     return complain(r.error());
-  return conclude(recording, m, density::caveats(m, c.density), *mixed, *runs);
+  return conclude(recording, m, density::caveats(m, c.density), *mixed, *runs, !fitting.instance().engine().spills());
 }
 
 void add_fit(CLI::App& app, Action& action, const std::string& command, Group* group) {

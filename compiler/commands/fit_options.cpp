@@ -50,8 +50,14 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   add_data(c, o.data, data_forms());
   add_results(c, o);
   add_settings(c, o.settings);
-  c.add_flag("--stream", o.stream, "svi: read items from their files when they are worked on, see docs/scale.md")
-      ->excludes(c.get_option("--drop-missing"));
+  CLI::Option* stream =
+      c.add_flag("--stream", o.stream,
+                 "read items from their files when they are worked on, --batch-size at a time, see docs/scale.md")
+          ->excludes(c.get_option("--drop-missing"));
+  c.add_option("--spill", o.spill,
+               "cavi: directory for the factors of the items that are read, as large as all of them")
+      ->type_name("DIR")
+      ->needs(stream);
   std::vector<std::string> names;
   for (const MethodName& m : method_names())
     names.emplace_back(m.name);

@@ -18,6 +18,7 @@ struct FitArguments {
   DataArguments data;
   SettingTexts settings;
   FitOptions fit;                       // without `start` and `init`, which are in `init` here
+  std::string spill;                    // directory for factors of items that are read in pieces
   std::vector<std::string> test;        // bindings of held-out data
   std::int64_t test_every = 0;          // sweeps or steps; 0: at the end alone
   std::int64_t checkpoint_every = 0;    // sweeps or steps; 0: at an interrupt alone

@@ -86,7 +86,7 @@ class Sweeps {
     if (x_.stopped) return false;
     const bool stop = signalled != 0 || !well_;
     x_.stopped = x_.group ? x_.group->any(stop) : stop;
-    if (x_.stopped || due) write_checkpoint();
+    if ((x_.stopped || due) && !fitting_.instance().engine().spills()) write_checkpoint();
     return !x_.stopped;
   }
   const Result<bool>& well() const { return well_; }

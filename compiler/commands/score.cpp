@@ -1,7 +1,9 @@
 // `lehr score`: held-out log predictive density of data under a saved fit.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -9,7 +11,9 @@
 #include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
+#include "compiler/fitting/carried.h"
 #include "compiler/fitting/held_out.h"
+#include "compiler/fitting/streamed_data.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/terminal/printable.h"
@@ -21,20 +25,69 @@ struct ScoreOptions {
   std::string directory, model;
   DataArguments data;
   double fraction = 0.5;
-  bool fraction_given = false, save = false;
+  bool fraction_given = false, save = false, stream = false;
   HeldOutOptions held_out;
 };
 
-nlohmann::json summary(const ScoreOptions& o, const HeldOut& held_out, const Score& score) {
+/// What was found, and how.
+struct Found {
+  Score score;
+  bool completes = false;
+  double fraction = 0;
+  std::vector<NamedArray> split = {};  // see HeldOut::split; of data in memory
+};
+
+nlohmann::json summary(const ScoreOptions& o, const Found& found) {
+  const Score& score = found.score;
   nlohmann::json out = {{"total", score.total},
                         {"per_observation", score.total / static_cast<double>(score.observations)},
                         {"observations", score.observations},
                         {"data", o.data.bindings},
-                        {"method", held_out.completes() ? "document completion" : "posterior means"}};
+                        {"method", found.completes ? "document completion" : "posterior means"}};
   if (!score.sequences.empty()) out["sequences"] = score.sequences;
-  if (held_out.completes()) {
-    out["holdout"] = held_out.fraction();
+  if (found.completes) {
+    out["holdout"] = found.fraction;
     out["seed"] = o.held_out.seed;
+  }
+  return out;
+}
+
+Result<Found> score_of(const FittedModel& f, const Dataset& data, const Settings& settings, const HeldOutOptions& o) {
+  Result<std::unique_ptr<HeldOut>> held_out = HeldOut::make(f.source, f.resolved, f.complete, data, settings, o);
+  if (!held_out) return held_out.error();
+  Result<Score> score = (*held_out)->score(f.fit.posterior);
+  if (!score) return score.error();
+  return Found{std::move(*score), (*held_out)->completes(), (*held_out)->fraction(), (*held_out)->split()};
+}
+
+Result<Found> score_whole(const ScoreOptions& o, const FittedModel& f) {
+  Result<Dataset> data = read_data(o.data, f.resolved);
+  if (!data) return data.error();
+  add_constants(f.resolved, f.fit, *data);
+  return score_of(f, *data, fitted_settings(f.complete, f.fit), o.held_out);
+}
+
+/// Part by part, as the items tell nothing of each other.
+Result<Found> score_in_parts(const ScoreOptions& o, const FittedModel& f) {
+  constexpr std::int64_t kItems = 2048;
+  const Result<std::shared_ptr<const StreamedData>> data =
+      StreamedData::open(f.complete, o.data.bindings, fitted_settings(f.complete, f.fit));
+  if (!data) return data.error();
+  const std::int64_t items = (*data)->items(), parts = (items + kItems - 1) / kItems;
+  Found out;
+  for (std::int64_t k = 0; k < parts; ++k) {
+    const machine::ItemRange part{items * k / parts, items * (k + 1) / parts};
+    const Result<std::pair<Dataset, Settings>> read = (*data)->part(part);
+    if (!read) return read.error();
+    HeldOutOptions options = o.held_out;
+    options.first = part.begin;
+    Result<Found> found = score_of(f, read->first, read->second, options);
+    if (!found) return found.error();
+    out.completes = found->completes;
+    out.fraction = found->fraction;
+    out.score.total += found->score.total;
+    out.score.observations += found->score.observations;
+    std::ranges::copy(found->score.sequences, std::back_inserter(out.score.sequences));
   }
   return out;
 }
@@ -42,28 +95,23 @@ nlohmann::json summary(const ScoreOptions& o, const HeldOut& held_out, const Sco
 ExitCode score(ScoreOptions o) {
   const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
-  const auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
-  Result<Dataset> dataset = read_data(o.data, resolved);
-  if (!dataset) return complain(dataset.error());
+  const auto& fitted = std::get<FittedModel>(opened);
   if (o.fraction_given) o.held_out.fraction = o.fraction;
-  Result<std::unique_ptr<HeldOut>> held_out =
-      HeldOut::make(source, resolved, complete, *dataset, fitted_settings(complete, fit), o.held_out);
-  if (!held_out) return complain_of(held_out.error(), source.name);
-  const Result<Score> result = (*held_out)->score(fit.posterior);
-  if (!result) return complain_of(result.error(), source.name);
+  const Result<Found> found = o.stream ? score_in_parts(o, fitted) : score_whole(o, fitted);
+  if (!found) return complain_of(found.error(), fitted.source.name);
   const std::filesystem::path base(o.directory);
-  if (o.save && (*held_out)->completes()) {
-    if (Result<bool> r = write_npz((base / "heldout.npz").string(), (*held_out)->split()); !r)
-      return complain(r.error());
+  if (o.save && found->completes) {
+    if (Result<bool> r = write_npz((base / "heldout.npz").string(), found->split); !r) return complain(r.error());
   }
-  const nlohmann::json json = summary(o, **held_out, *result);
+  const nlohmann::json json = summary(o, *found);
   if (Result<bool> r = write_file((base / "score.json").string(),
                                   json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
       !r)
     return complain(r.error());
-  fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", printable(fit.model), result->total,
-             result->observations, result->total / static_cast<double>(result->observations),
-             (*held_out)->completes() ? fmt::format(" ({:.4g} of each item held out)", (*held_out)->fraction()) : "");
+  const Score& score = found->score;
+  fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", printable(fitted.fit.model), score.total,
+             score.observations, score.total / static_cast<double>(score.observations),
+             found->completes ? fmt::format(" ({:.4g} of each item held out)", found->fraction) : "");
   return ExitCode::done;
 }
 
@@ -83,7 +131,10 @@ void add_score(CLI::App& app, Action& action) {
   add_number(*c, "--local-tol", o->held_out.local.local_tolerance, kToleranceRange,
              "an item is done when its parameters move by less than this, relatively");
   c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
-  c->add_flag("--save", o->save, "write what was held out to DIR/heldout.npz");
+  CLI::Option* save = c->add_flag("--save", o->save, "write what was held out to DIR/heldout.npz");
+  c->add_flag("--stream", o->stream, "read items from their files some thousands at a time, see docs/scale.md")
+      ->excludes(save)
+      ->excludes(c->get_option("--drop-missing"));
   add_no_cache(*c);
   c->footer(
       "Examples:\n"

@@ -3,8 +3,15 @@
 
 namespace lehr {
 
+Needs Ascent::needs() const {
+  // Noise is found in starts of all items.
+  return {.streams = options.annealing.kind != Annealing::Kind::stochastic};
+}
+
 Result<Ready> Ascent::prepare(const Ground& g) const {
   CaviOptions o = options;
+  // A leap that is taken back brings back the factors of items.
+  if (g.engine().spills()) o.leap_after = 0;
   o.seed = g.run_seed();
   return Ready{[o, &e = g.engine()](const OnSweep& on_sweep, Report&) { return run_cavi(e, o, on_sweep); }};
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "compiler/fitting/chain_start.h"
 #include "compiler/fitting/lost_digits.h"
@@ -81,7 +82,8 @@ std::optional<Error> Fitting::not_streamed(const Needs& needs) const {
   const auto refused = [](std::string why) {
     return Error{ExitCode::usage, option("stream"), "items are not read in pieces " + std::move(why), {}};
   };
-  if (needs.window == 0) return refused("by this method: " + option("method") + " svi does");
+  if (!needs.streams)
+    return refused("by this method: " + option("method") + " svi does, and cavi without searches and noise");
   if (settings_.save_locals) return refused("with " + option("save-locals") + ", which keeps the factors of all");
   if (settings_.start == StartKind::points || settings_.start == StartKind::allocations)
     return refused("by this start, which looks at all of them: " + option("init") + " seeds, means and flat do");
@@ -90,12 +92,37 @@ std::optional<Error> Fitting::not_streamed(const Needs& needs) const {
 
 ItemSource Fitting::item_source(const Needs& needs) const {
   if (!bound_.streamed) return {};
-  return {needs.window, bound_.streamed->plate(),
+  return {needs.window > 0 ? needs.window : settings_.at_a_time, bound_.streamed->plate(),
           [s = bound_.streamed, variables = model().variables.size()](auto runs) {
             BoundData out = s->read(runs);
             out.observed.resize(variables);
             return out;
-          }};
+          },
+          [s = bound_.streamed](model::PlateId nested, std::int64_t item) { return s->row(nested, item); }};
+}
+
+/// Factors of items that go on from sweep to sweep need a place.
+std::optional<Error> Fitting::place_items() try {
+  Engine& engine = instance_->engine();
+  const machine::Model& m = engine.model();
+  std::set<std::string> names;
+  for (const machine::ParameterRow& row : machine::parameters_of(m)) {
+    const std::string& name = instance_->name_of(row.buffer);
+    if (row.local && !row.streamed && engine.is_elsewhere(row.buffer)) names.insert(name.substr(0, name.find('.')));
+  }
+  if (names.empty() || !engine.machine().supply->by_shares) return std::nullopt;
+  const auto refused = [&](std::string why, std::vector<std::string> notes) {
+    return Error{ExitCode::model, "", fmt::format("the data cannot be read in pieces: {}", why), std::move(notes)};
+  };
+  const std::string variables = fmt::format("'{}'", fmt::join(names, "', '"));
+  if (!machine::one_stage(m)) return refused(variables + " are updated in more than one visit of an item", {});
+  if (settings_.spill.empty())
+    return refused(fmt::format("the factors of {} go on from sweep to sweep", variables),
+                   {option("spill") + " DIR keeps them in files there"});
+  engine.keep_items_in(std::make_unique<Spill>(settings_.spill));
+  return std::nullopt;
+} catch (const SpillFailure& e) {
+  return e.error;
 }
 
 std::optional<Error> Fitting::compile() {
@@ -134,12 +161,13 @@ std::optional<Error> Fitting::compile() {
                       .gradients = needs.gradients,
                       .envelope = needs.envelope,
                       .states = needs.likelihood,
-                      .batches = needs.batches},
+                      .batches = needs.batches || bound_.streamed},
                      settings_.backend, settings_.save_locals ? 0 : needs.window, item_source(needs));
   if (!made) return made.error();
   instance_ = std::move(*made);
   instance_->tell_from(bound_.references);
   if (std::optional<Error> e = settings_.group ? cannot_share_out() : std::nullopt) return e;
+  if (std::optional<Error> e = bound_.streamed ? place_items() : std::nullopt) return e;
   instance_->engine().work_with(settings_.threads, {}, settings_.group);
   instance_->engine().divide(settings_.parts);
   return std::nullopt;
@@ -160,6 +188,7 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
     Result<bool> of_items = instance_->set(init, settings_.init_source);
     if (!of_items) return of_items.error();
     const Engine& engine = instance_->engine();
+    engine.workers().forget_spilled();
     if (const std::int32_t s = *of_items ? 0 : machine::follow_items(engine.machine()))
       return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
   }
@@ -184,7 +213,7 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
   const bool ascent = std::holds_alternative<Ascent>(settings_.method) ||
                       std::holds_alternative<SearchedAscent>(settings_.method) ||
                       std::holds_alternative<AutomaticAscent>(settings_.method);
-  if (ascent && run.outcome.status == Status::converged)
+  if (ascent && !bound_.streamed && run.outcome.status == Status::converged)
     run.coupled = strong_couplings(*instance_, analysed(), kStrongCoupling);
 }
 

@@ -40,9 +40,11 @@ struct FitSettings {
   bool save_locals = false;
   std::int64_t predictive = 0;  // numbers of each kind in PredictiveDraws of a chain; 0: none are wanted
   Backend backend = Backend::native;
-  std::size_t threads = 0;  // 0: one a processor
-  std::int64_t parts = 0;   // of the items in a sweep; 0: as many as pay
-  Group* group = nullptr;   // that shares out the items, each with these settings
+  std::size_t threads = 0;       // 0: one a processor
+  std::int64_t parts = 0;        // of the items in a sweep; 0: as many as pay
+  std::int64_t at_a_time = 256;  // items that are read in pieces
+  std::string spill = {};        // directory for factors of such items; empty: none is named
+  Group* group = nullptr;        // that shares out the items, each with these settings
 };
 
 /// The same of data whose items stay in their files.
@@ -104,6 +106,7 @@ class Fitting {
   Fitting(Bound bound, FitSettings settings);
   std::optional<Error> compile();
   /// Why items are not read in pieces as things were asked for.
+  std::optional<Error> place_items();
   std::optional<Error> not_streamed(const Needs& needs) const;
   ItemSource item_source(const Needs& needs) const;
   /// The arrays; what is not finite is a numerical failure, whatever ended the run.

@@ -118,7 +118,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
     std::vector<std::int64_t> copies;
     for (std::size_t k = 0; k < observations.size(); ++k)
       copies.insert(copies.end(), static_cast<std::size_t>(observations[k].copies), static_cast<std::int64_t>(k));
-    Rng rng(options.seed, static_cast<std::uint64_t>(item));
+    Rng rng(options.seed, static_cast<std::uint64_t>(options.first + item));
     shuffle(rng, copies);
     const auto held = static_cast<std::size_t>(std::floor(fraction_ * static_cast<double>(copies.size()) + 1e-9));
     std::vector<double> out(observations.size(), 0.0);

@@ -28,6 +28,7 @@ namespace lehr {
 struct HeldOutOptions {
   std::optional<double> fraction;     // of each item's observations, rounded down; completion only, where 0.5 is meant
   std::uint64_t seed = 1;             // of the split
+  std::int64_t first = 0;             // the number of the first item, where the data are a part
   SweepOptions local = {1000, 1e-6};  // inference of the local variables
   MakeInstance instance = compiled_instance;  // what infers them
 };

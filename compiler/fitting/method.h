@@ -58,6 +58,7 @@ struct Needs {
   bool draws = false;              // draws in the place of expectations
   bool envelope = false;           // bounds of all runs of a sampler of spins and bits
   bool likelihood = false;         // a temperature divides the likelihood alone
+  bool streams = false;            // items may be brought few at a time
   std::int64_t window = 0;         // items whose factors are kept at a time; 0: all
 };
 
@@ -87,7 +88,7 @@ struct Ready {
 /// Coordinate ascent, after the sweeps of `options.annealing`.
 struct Ascent {
   CaviOptions options;
-  Needs needs() const { return {}; }
+  Needs needs() const;
   std::int64_t most_iterations(const Engine&) const { return options.max_iterations; }
   Result<Ready> prepare(const Ground& ground) const;
 };

@@ -3,7 +3,9 @@
 
 namespace lehr {
 
-Needs Stochastic::needs() const { return {.batches = true, .gradients = options.adaptive, .window = options.batch}; }
+Needs Stochastic::needs() const {
+  return {.batches = true, .gradients = options.adaptive, .streams = true, .window = options.batch};
+}
 
 std::int64_t Stochastic::most_iterations(const Engine& engine) const {
   return options.max_iterations > 0 ? steps_of(engine, options) : 0;

@@ -19,6 +19,7 @@ using machine::ItemRange;
 /// Numbers that are read at a time when everything is read.
 constexpr double kPart = 1 << 16;
 constexpr std::int64_t kFirst = 64, kMostItems = 4096;
+constexpr std::size_t kMostPlaces = 65536;  // whose rows are kept
 
 Error refused(std::string why, std::vector<std::string> notes = {}) {
   return {ExitCode::data, option("stream"), std::move(why), std::move(notes)};
@@ -111,8 +112,9 @@ std::optional<Error> StreamedData::open_bindings(const std::vector<std::string>&
     if (!whole) return whole.error();
     for (auto& [name, array] : *whole) {
       if (lies_on_items(name))
-        return refused(fmt::format("{} cannot be read in pieces", array.source),
-                       {"LDA-C, CSV, TSV, NPY and NPZ can, if they are not compressed"});
+        return refused(
+            fmt::format("{} cannot be read in pieces", array.source),
+            {"LDA-C, CSV, TSV, NPY and NPZ can, if they are not compressed, and named arrays of numbers in HDF5"});
       if (!rest_.emplace(name, std::move(array)).second)
         return data_error(option("data") + " " + text, fmt::format("'{}' is given twice", printable(name)));
     }
@@ -135,7 +137,7 @@ Result<Dataset> StreamedData::arrays_of(std::span<const ItemRange> runs) const {
   return out;
 }
 
-Result<BoundData> StreamedData::bind_part(Dataset arrays, std::int64_t first) const {
+void StreamedData::complete(Dataset& arrays) const {
   for (auto& [name, array] : arrays) {
     const auto seen = seen_.find(name);
     if (seen != seen_.end()) array.largest = seen->second.largest;
@@ -150,6 +152,10 @@ Result<BoundData> StreamedData::bind_part(Dataset arrays, std::int64_t first) co
   }
   for (const auto& [name, array] : rest_)
     arrays.emplace(name, array);
+}
+
+Result<BoundData> StreamedData::bind_part(Dataset arrays, std::int64_t first) const {
+  complete(arrays);
   Settings settings = settings_;
   settings.first = first;
   return lehr::bind(model_, std::move(arrays), settings);
@@ -203,6 +209,41 @@ std::optional<Error> StreamedData::check(const BoundData& part) {
   return std::nullopt;
 }
 
+std::int64_t StreamedData::row_in(const BoundData& part, PlateId nested, std::int64_t item) const {
+  const PlateId above = model_[*model_[nested].parent].set;
+  const std::int64_t at = above == plate_ ? item : row_in(part, above, item);
+  return part.offsets[nested.index()][static_cast<std::size_t>(at)];
+}
+
+/// Before `check` counts them.
+void StreamedData::note_rows(const BoundData& part, ItemRange items) {
+  for (std::size_t k = 0; k < model_.plates.size(); ++k) {
+    const PlateId p(k);
+    if (!model_[p].parent || model_[p].set != p || !is_on(model_, {p}, plate_)) continue;
+    for (std::int64_t i = (items.begin + apart_ - 1) / apart_ * apart_; i < items.end; i += apart_)
+      rows_[k].push_back(elements_[k] + row_in(part, p, i - items.begin));
+  }
+  if (std::ranges::none_of(rows_, [](const auto& r) { return r.size() > kMostPlaces; })) return;
+  for (std::vector<std::int64_t>& r : rows_) {
+    for (std::size_t i = 0; 2 * i < r.size(); ++i)
+      r[i] = r[2 * i];
+    r.resize((r.size() + 1) / 2);
+  }
+  apart_ *= 2;
+}
+
+std::int64_t StreamedData::row(PlateId nested, std::int64_t item) const {
+  if (item == items_) return elements_[nested.index()];
+  const std::int64_t begin = item / apart_ * apart_,
+                     before = rows_[nested.index()][static_cast<std::size_t>(item / apart_)];
+  if (item == begin) return before;
+  if (!looked_up_ || looked_up_->first != begin) {
+    const ItemRange run{begin, std::min(items_, begin + apart_)};
+    looked_up_.emplace(begin, read({&run, 1}));
+  }
+  return before + row_in(looked_up_->second, nested, item - begin);
+}
+
 std::optional<Error> StreamedData::survey() {
   std::int64_t most = kFirst;
   double numbers = 0;
@@ -219,6 +260,7 @@ std::optional<Error> StreamedData::survey() {
     settings.first = begin;
     Result<BoundData> part = lehr::bind(model_, std::move(*arrays), settings);
     if (!part) return part.error();
+    note_rows(*part, run);
     if (std::optional<Error> e = check(*part)) return e;
     begin = run.end;
     const double an_item = std::max(1.0, numbers / static_cast<double>(begin));
@@ -289,6 +331,7 @@ Result<std::shared_ptr<const StreamedData>> StreamedData::open(const Analysed& a
   out->observed_.resize(m.variables.size());
   out->elements_.resize(m.plates.size());
   out->longest_.resize(m.plates.size());
+  out->rows_.resize(m.plates.size());
   if (std::optional<Error> e = out->open_bindings(bindings)) return *e;
   if (const auto told = settings.sizes.find(name); told != settings.sizes.end() && told->second != out->items_)
     return refused(fmt::format("plate '{}' has {} elements in {}, but {} in {}", name, out->items_,
@@ -304,6 +347,15 @@ BoundData StreamedData::read(std::span<const ItemRange> runs) const {
   Result<BoundData> part = bind_part(std::move(*arrays), runs[0].begin);
   if (!part) throw Unreadable(part.error());
   return std::move(*part);
+}
+
+Result<std::pair<Dataset, Settings>> StreamedData::part(ItemRange items) const {
+  Result<Dataset> arrays = arrays_of({&items, 1});
+  if (!arrays) return arrays.error();
+  complete(*arrays);
+  Settings settings = settings_;
+  settings.first = items.begin;
+  return std::pair(std::move(*arrays), std::move(settings));
 }
 
 }  // namespace lehr

@@ -37,11 +37,15 @@ class StreamedData {
   std::int64_t items() const { return items_; }
   /// Numbers that the data of an item are on average, all arrays together.
   double numbers_per_item() const { return numbers_per_item_; }
+  /// The first element of a nested plate that belongs to an item, among those of all items; throws Unreadable.
+  std::int64_t row(model::PlateId nested, std::int64_t item) const;
   /// Sizes of all, and what does not lie on the items. Arrays over the items are empty; a nested plate has the offsets
   /// of its longest row alone.
   const BoundData& whole() const { return whole_; }
   /// The data of these items, as if there were no others. Throws Unreadable.
   BoundData read(std::span<const machine::ItemRange> runs) const;
+  /// The same as it is before it is bound, with what does not lie on the items, and how it is bound.
+  Result<std::pair<Dataset, Settings>> part(machine::ItemRange items) const;
 
  private:
   /// What is known of an array by its parts.
@@ -65,9 +69,13 @@ class StreamedData {
   std::optional<Error> survey();
   std::optional<Error> note(const Dataset& arrays);
   std::optional<Error> check(const BoundData& part);
+  void note_rows(const BoundData& part, machine::ItemRange items);
+  std::int64_t row_in(const BoundData& part, model::PlateId nested, std::int64_t item) const;
   std::optional<Error> far_column() const;
   std::optional<Error> make_whole();
   Result<Dataset> arrays_of(std::span<const machine::ItemRange> runs) const;
+  /// With labels and largest values of all, and with what does not lie on the items.
+  void complete(Dataset& arrays) const;
   Result<BoundData> bind_part(Dataset arrays, std::int64_t first) const;
 
   model::Model model_;
@@ -79,6 +87,9 @@ class StreamedData {
   std::map<std::string, std::vector<std::string>> levels_;  // of text, by array
   std::vector<Checked> givens_, observed_;
   std::vector<std::int64_t> elements_, longest_;  // by PlateId: of all rows of a nested plate, of the longest one
+  std::vector<std::vector<std::int64_t>> rows_;   // by PlateId: before every `apart_`-th item
+  std::int64_t apart_ = 1;
+  mutable std::optional<std::pair<std::int64_t, BoundData>> looked_up_;  // where `row` has looked the last time
   std::string digest_;
   std::int64_t items_ = 0;
   double numbers_per_item_ = 0;

@@ -140,7 +140,8 @@ std::vector<std::int64_t> Instance::sizes_for(const std::vector<std::int64_t>& p
 
 Supplied Instance::supplied() {
   if (!source_.read) return {};
-  return {source_.items, [this](std::span<const ItemRange> runs) {
+  return {source_.items,
+          [this](std::span<const ItemRange> runs) {
             const auto same = [](ItemRange a, ItemRange b) { return a.begin == b.begin && a.end == b.end; };
             if (!runs.empty() && std::ranges::equal(runs, brought_, same)) return;
             brought_.assign(runs.begin(), runs.end());
@@ -158,6 +159,9 @@ Supplied Instance::supplied() {
             const BoundData part = source_.read(runs);
             engine().make_room(sizes_for(part.sizes));
             place_data(part);
+          },
+          [this](std::int64_t slot, std::int64_t item) {
+            return source_.row(tables_.size_plates[static_cast<std::size_t>(slot)], item);
           }};
 }
 

@@ -24,7 +24,8 @@ enum class Origin { zero, reference };
 struct ItemSource {
   std::int64_t items = 0;
   model::PlateId plate = {};
-  std::function<BoundData(std::span<const ItemRange>)> read = {};  // null: the data are all there
+  std::function<BoundData(std::span<const ItemRange>)> read = {};                  // null: the data are all there
+  std::function<std::int64_t(model::PlateId nested, std::int64_t item)> row = {};  // the item's first, among all
 };
 
 /// Start values and posterior of one compiled model. What was analysed must outlive it.

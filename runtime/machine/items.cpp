@@ -122,7 +122,8 @@ std::int32_t form_items(const Machine& m) {
 }
 
 std::int32_t follow_items(const Machine& m) {
-  if (!one_stage(*m.model) || !m.keeps_items()) return 0;
+  const bool kept = m.keeps_items() || (m.supply && m.supply->by_shares);
+  if (!one_stage(*m.model) || !kept) return 0;
   if (const std::int32_t status = form_items(m)) return status;
   return reads_statistics_first(*m.model) ? sweep(m, {.which = Which::local}) : 0;
 }

@@ -77,6 +77,15 @@ std::int32_t share_out(const Machine& m, const StepRow& stage, std::span<const I
   return work_on(m, 0, runs, work);
 }
 
+/// All items, wherever they are.
+std::int32_t visit_all(const Machine& m, const StepRow& stage, const ItemWork& work) {
+  if (m.supply && m.supply->by_shares && stage.operations > 0) {
+    const ItemRange all{0, m.whole().extent(stage.items)};
+    return m.workers->run(m.workers->context, m, items_of(*m.model, stage), &all, 1, work);
+  }
+  return each_slice(m, stage, [&](ItemRange slice, ItemRange) { return share_out(m, stage, {&slice, 1}, work); });
+}
+
 std::int32_t update_parts(const Machine& m, const StepRow& stage, const Division& d, const ItemWork& work) {
   const std::int64_t items = m.view().extent(stage.items);
   for (std::int64_t k = d.first; k < d.last; ++k) {
@@ -97,10 +106,9 @@ std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& pl
   if (const std::int32_t status = open_stage(m, stage)) return status;
   const ItemWork work{stage.update, plan.form && !stage.refresh && one_stage(*m.model)};
   if (stage.batched && plan.division) return update_parts(m, stage, *plan.division, work);
-  const auto share = [&](ItemRange slice, ItemRange = {}) { return share_out(m, stage, {&slice, 1}, work); };
   const bool some = stage.batched && !plan.batch.empty();
   const std::int32_t status =
-      some ? share_out(m, stage, m.supply ? bring(m, plan.batch) : plan.batch, work) : each_slice(m, stage, share);
+      some ? share_out(m, stage, m.supply ? bring(m, plan.batch) : plan.batch, work) : visit_all(m, stage, work);
   if (stage.batched) scale_up(m, statistics_of(*m.model, stage), plan.scale);
   return status;
 }
@@ -224,10 +232,7 @@ std::int32_t sum_statistics(const Machine& m) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (!step.stage || step.sum < 0) continue;
     clear(m, statistics_of(*m.model, step));
-    const std::int32_t status = each_slice(m, step, [&](ItemRange slice, ItemRange) {
-      return share_out(m, step, {&slice, 1}, {step.sum});
-    });
-    if (status != 0) return status;
+    if (const std::int32_t status = visit_all(m, step, {step.sum})) return status;
   }
   return 0;
 }

@@ -62,6 +62,11 @@ struct Supply {
   std::int64_t items;  // at a time, in visits of all
   /// Where the runs are then.
   const ItemRange* (*bring)(void* context, const ItemRange* runs, std::size_t count);
+  /// Among all items: the first element of a nested plate, by the slot of its size, that belongs to an item.
+  std::int64_t (*row)(void* context, std::int64_t slot, std::int64_t item);
+  /// Visits of all items are those of Machine::workers, which bring them: the sums are then those of items in memory.
+  /// Otherwise they are those of a window, part by part.
+  bool by_shares;
 };
 
 struct Taken;  // runtime/machine/start.h

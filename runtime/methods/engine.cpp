@@ -71,7 +71,11 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
     const auto bring = [](void* context, const ItemRange* runs, std::size_t count) {
       return static_cast<Engine*>(context)->bring({runs, count});
     };
-    machine_.supply = &supply_.emplace(machine::Supply{this, supplied_.items, bring});
+    const auto row = [](void* context, std::int64_t slot, std::int64_t item) {
+      return static_cast<Engine*>(context)->supplied_.row(slot, item);
+    };
+    const bool windowed = window > 0 && minibatches() && machine::one_stage(model);
+    machine_.supply = &supply_.emplace(machine::Supply{this, supplied_.items, bring, row, !windowed});
   } else if (window > 0 && minibatches() && machine::one_stage(model))
     window_ = std::make_unique<ItemWindow>(machine_, window);
   const auto is_here = [&](std::int64_t b) { return !is_elsewhere(b) && !is_pick(model, b); };
@@ -98,7 +102,7 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
 
 void Engine::work_with(std::size_t threads, const ShareSize& least, Group* group) {
   // An interpreter may throw.
-  workers_ = std::make_unique<Workers>(machine_.code ? 1 : threads, least, group);
+  workers_ = std::make_unique<Workers>(machine_.code ? 1 : threads, least, group, spill_.get());
   machine_.workers = workers_->hook();
 }
 

@@ -29,7 +29,8 @@ using Parameters = Arrays;
 /// Items whose data come from elsewhere, so many at a time in visits of all; `bring` makes room and puts them in place.
 struct Supplied {
   std::int64_t items = 0;
-  std::function<void(std::span<const ItemRange> runs)> bring = {};  // null: all data are in memory
+  std::function<void(std::span<const ItemRange> runs)> bring = {};             // null: all data are in memory
+  std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};  // see machine::Supply
 };
 
 /// A copy of q that a run keeps, or of something else; null: none.
@@ -75,6 +76,10 @@ class Engine {
   std::int64_t extent(machine::Extent e) const { return machine_.view().extent(e); }
   /// Zeros in place of what was there.
   void resize(std::int64_t buffer, std::size_t length);
+  /// Factors of items whose data come from elsewhere are in files between visits, as they are in memory otherwise.
+  /// Before work_with.
+  void keep_items_in(std::unique_ptr<Spill> spill) { spill_ = std::move(spill); }
+  bool spills() const { return spill_ != nullptr; }
   /// Of factors or data of the items, not in memory as a whole.
   bool is_elsewhere(std::int64_t buffer) const;
   /// Sums over some of the items, scaled up, stand for those over all.
@@ -142,6 +147,7 @@ class Engine {
   Supplied supplied_;
   std::optional<machine::Supply> supply_;
   std::vector<ItemRange> brought_;  // where the runs that were brought are
+  std::unique_ptr<Spill> spill_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<Parts> parts_;
   Journal* journal_ = nullptr;

@@ -176,6 +176,7 @@ std::string_view name_of(StartKind kind) {
 
 std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
   e.forget_parts();
+  e.workers().forget_spilled();
   const Picks picks(e);
   const machine::Machine& m = e.machine();
   Clustering clustering{e, {}};

@@ -27,7 +27,8 @@ std::int64_t count(std::span<const ItemRange> runs) {
 /// How much there is before an item: items, and rows of what is nested in them.
 class Position {
  public:
-  Position(const Machine& m, const Shareable& what) : m_(m), items_(what.items) {
+  Position(const Machine& m, const Shareable& what, const machine::Supply* supply)
+      : m_(m), items_(what.items), supply_(supply) {
     for (std::int64_t slot = 0; slot < m.model->size_count; ++slot) {
       const machine::Extent size = -(slot + 1);
       if (size != items_ && machine::row_of(m, items_, size, 0) >= 0) nested_.push_back(size);
@@ -36,7 +37,7 @@ class Position {
   std::int64_t operator()(std::int64_t item) const {
     std::int64_t out = item;
     for (const machine::Extent size : nested_)
-      out += machine::row_of(m_, items_, size, item);
+      out += supply_ ? supply_->row(supply_->context, -(size + 1), item) : machine::row_of(m_, items_, size, item);
     return out;
   }
 
@@ -55,6 +56,7 @@ class Position {
  private:
   const Machine& m_;
   machine::Extent items_;
+  const machine::Supply* supply_;
   std::vector<machine::Extent> nested_;
 };
 
@@ -76,10 +78,11 @@ bool Cut::operator==(const Cut& o) const {
   return begin == o.begin && std::ranges::equal(runs, o.runs, same);
 }
 
-Cut cut_into_shares(const Machine& m, const Shareable& what, std::span<const ItemRange> runs, const ShareSize& least) {
+Cut cut_into_shares(const Machine& m, const Shareable& what, std::span<const ItemRange> runs, const ShareSize& least,
+                    const machine::Supply* supply) {
   const auto parts = static_cast<std::size_t>(count_shares(m, what, runs, least));
   if (parts == 1) return {{runs.begin(), runs.end()}, {0}};
-  const Position position(m, what);
+  const Position position(m, what, supply);
   std::int64_t all = 0;
   for (const ItemRange& run : runs)
     all += position(run.end) - position(run.begin);

@@ -29,9 +29,10 @@ struct Cut {
   bool operator==(const Cut& o) const;
 };
 
-/// These runs of items in shares of about as much work.
+/// These runs of items in shares of about as much work. With a supply, the runs are of all items, and not of those that
+/// are there.
 Cut cut_into_shares(const machine::Machine& m, const machine::Shareable& what, std::span<const machine::ItemRange> runs,
-                    const ShareSize& least);
+                    const ShareSize& least, const machine::Supply* supply = nullptr);
 
 /// The consecutive shares of one of `parts` processes or machines.
 struct ShareRange {

@@ -15,7 +15,7 @@ using machine::Shareable;
 namespace {
 
 bool are_all(const Machine& m, const Shareable& what, std::span<const ItemRange> runs) {
-  return runs.size() == 1 && runs[0].begin == 0 && runs[0].end == m.view().extent(what.items);
+  return runs.size() == 1 && runs[0].begin == 0 && runs[0].end == m.whole().extent(what.items);
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ std::span<double> rows_of(const Machine& m, machine::Extent items, ItemRange run
   return m.view().reals(buffer).subspan(begin * width, (past - begin) * width);
 }
 
-Workers::Workers(std::size_t threads, const ShareSize& least, Group* group)
+Workers::Workers(std::size_t threads, const ShareSize& least, Group* group, Spill* spill)
     : hook_{this,
             [](void* context, const Machine& m, const Shareable& what, const ItemRange* runs, std::size_t n,
                const ItemWork& work) {
@@ -40,10 +40,12 @@ Workers::Workers(std::size_t threads, const ShareSize& least, Group* group)
             }},
       threads_(threads > 0 ? threads : processors()),
       least_(least),
-      group_(group && group->size() > 1 ? group : nullptr) {}
+      group_(group && group->size() > 1 ? group : nullptr),
+      spill_(spill) {}
 
 std::int32_t Workers::run(const Machine& m, const Shareable& what, std::span<const ItemRange> runs,
                           const ItemWork& work) {
+  if (m.supply && m.supply->by_shares && what.of_stage && are_all(m, what, runs)) return run_supplied(m, what, work);
   const Cut shares = cut_into_shares(m, what, runs, least_);
   Group* const group = what.of_stage ? group_ : nullptr;  // what is outside the items is worked on everywhere
   const bool spread = group && shares.count() > 1 && !m.window, all = are_all(m, what, runs);
@@ -57,25 +59,94 @@ std::int32_t Workers::run(const Machine& m, const Shareable& what, std::span<con
   SumTree sums = tree(what, shares.count());
   const std::size_t part = group ? group->rank() : 0, parts = group ? group->size() : 1;
   this->work(m, what, shares, part_of(shares.count(), part, parts), work, sums);
-  if (group) unite(m, what, sums.root(), sums);
-  Sums total = sums.is_whole() ? sums.take(sums.root()) : sums.fresh(m, what);
-  if (group) group->broadcast(total.numbers(), owner_of(0, shares.count()));
-  total.add_to(m, what);
-  const std::int32_t status = total.status();
-  sums.give_back(std::move(total));
+  const std::int32_t status = add_up(m, what, sums, group);
   if (spread && all && !spread_) spread_.emplace(what.items, shares);
   if (spread && is_same()) is_spread_ = true;
   else if (spread) send_rows(m, what.items, shares);
   return status;
 }
 
+std::int32_t Workers::add_up(const Machine& m, const Shareable& what, SumTree& sums, Group* group) {
+  if (group) unite(m, what, sums.root(), sums);
+  Sums total = sums.is_whole() ? sums.take(sums.root()) : sums.fresh(m, what);
+  if (group) group->broadcast(total.numbers(), owner_of(0, sums.root().end));
+  total.add_to(m, what);
+  const std::int32_t status = total.status();
+  sums.give_back(std::move(total));
+  return status;
+}
+
+std::int32_t Workers::run_supplied(const Machine& m, const Shareable& what, const ItemWork& work) {
+  hire();
+  auto found = cuts_.find(what.sums.data());
+  if (found == cuts_.end()) {
+    const ItemRange all{0, m.whole().extent(what.items)};
+    found = cuts_.emplace(what.sums.data(), cut_into_shares(m, what, {&all, 1}, least_, m.supply)).first;
+  }
+  const Cut& shares = found->second;
+  const ShareRange mine = part_of(shares.count(), group_ ? group_->rank() : 0, group_ ? group_->size() : 1);
+  SumTree sums = tree(what, shares.count());
+  std::vector<Turn> turns;  // ascending
+  for (std::size_t next = mine.begin; next < mine.end || !turns.empty();) {
+    for (; next < mine.end && turns.size() < threads_; ++next) {
+      const bool formed = work.formed || (spill_ && !spilled_.contains(next));
+      turns.push_back({next, shares.of(next)[0], formed, 0, sums.fresh(m, what)});
+    }
+    bring(m, what, turns, work);
+    const auto is_done = [](const Turn& t) { return t.rest.begin == t.rest.end; };
+    for (Turn& t : turns) {
+      if (!is_done(t)) continue;
+      if (spill_) spilled_.insert(t.share);
+      sums.put({t.share, t.share + 1}, std::move(t.sums));
+    }
+    std::erase_if(turns, is_done);
+  }
+  return add_up(m, what, sums, group_);
+}
+
+void Workers::bring(const Machine& m, const Shareable& what, std::span<Turn> turns, const ItemWork& work) {
+  // Items are worked on eight at a time, counted from where a share begins.
+  constexpr std::int64_t kTogether = 8;
+  const std::int64_t each = m.supply->items / static_cast<std::int64_t>(threads_),
+                     most = std::max(kTogether, each / kTogether * kTogether);
+  std::vector<ItemRange> runs;
+  for (const Turn& t : turns)
+    runs.push_back({t.rest.begin, std::min(t.rest.end, t.rest.begin + most)});
+  const ItemRange* const here = m.supply->bring(m.supply->context, runs.data(), runs.size());
+  const auto rows = [&](std::size_t k) {
+    std::vector<std::span<double>> out;
+    for (std::int64_t b = 0; spill_ && b < m.model->buffer_count; ++b)
+      out.push_back(rows_of(m, what.items, here[k], b));
+    return out;
+  };
+  for (std::size_t k = 0; spill_ && k < turns.size(); ++k)
+    if (!turns[k].formed) spill_->load(turns[k].share, turns[k].before, rows(k));
+  std::atomic<std::size_t> next = 0;
+  pool_->run([&](std::size_t thread) {
+    Worker& w = *workers_[thread];
+    w.join(m, what);
+    for (std::size_t k = next++; k < turns.size(); k = next++) {
+      turns[k].sums.enter(what, w.table);
+      const std::int32_t status = machine::work_on(w.machine, k, {&here[k], 1}, {work.function, turns[k].formed});
+      if (status != 0 && turns[k].sums.status() == 0) turns[k].sums.fail(status);
+    }
+  });
+  for (std::size_t k = 0; k < turns.size(); ++k) {
+    if (spill_) turns[k].before = spill_->save(turns[k].share, turns[k].before, rows(k));
+    turns[k].rest.begin = runs[k].end;
+  }
+}
+
+void Workers::hire() {
+  if (pool_) return;
+  pool_ = std::make_unique<Pool>(threads_);
+  for (std::size_t k = 0; k < threads_; ++k)
+    workers_.push_back(std::make_unique<Worker>());
+}
+
 void Workers::work(const Machine& m, const Shareable& what, const Cut& shares, ShareRange mine, const ItemWork& work,
                    SumTree& sums) {
-  if (!pool_) {
-    pool_ = std::make_unique<Pool>(threads_);
-    for (std::size_t k = 0; k < threads_; ++k)
-      workers_.push_back(std::make_unique<Worker>());
-  }
+  hire();
   std::atomic<std::size_t> next = mine.begin;
   pool_->run([&](std::size_t thread) {
     Worker& w = *workers_[thread];

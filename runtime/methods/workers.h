@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "runtime/methods/memory.h"
 #include "runtime/methods/pool.h"
 #include "runtime/methods/shares.h"
+#include "runtime/methods/spill.h"
 #include "runtime/methods/sum_tree.h"
 
 namespace lehr {
@@ -25,7 +27,9 @@ class Workers {
  public:
   /// `threads`: 0 for one a processor. With a group, each process works on its part of the shares, and all have all
   /// sums; the model has one item stage, and nothing outside of it reads factors of items.
-  explicit Workers(std::size_t threads = 0, const ShareSize& least = {}, Group* group = nullptr);
+  /// Factors of items whose data come from elsewhere are kept in `spill` between visits; null: there are none.
+  explicit Workers(std::size_t threads = 0, const ShareSize& least = {}, Group* group = nullptr,
+                   Spill* spill = nullptr);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
@@ -44,6 +48,8 @@ class Workers {
   void gather(const machine::Machine& m);
   /// Those in place are from before, when they may have been elsewhere.
   void scatter() { is_spread_ = spread_.has_value(); }
+  /// Items in the spill begin at their priors when they are visited the next time.
+  void forget_spilled() { spilled_.clear(); }
 
  private:
   /// A machine with scratch of its own.
@@ -56,8 +62,24 @@ class Workers {
     void join(const machine::Machine& m, const machine::Shareable& what);
   };
 
+  /// A share whose items are brought piece by piece.
+  struct Turn {
+    std::size_t share;
+    machine::ItemRange rest;
+    bool formed;             // items begin at their priors
+    std::size_t before = 0;  // numbers of the share's factors that belong to the items before
+    Sums sums;
+  };
+
   std::int32_t run(const machine::Machine& m, const machine::Shareable& what, std::span<const machine::ItemRange> runs,
                    const machine::ItemWork& work);
+  void hire();
+  std::int32_t add_up(const machine::Machine& m, const machine::Shareable& what, SumTree& sums, Group* group);
+  /// All items, of which each process brings its own.
+  std::int32_t run_supplied(const machine::Machine& m, const machine::Shareable& what, const machine::ItemWork& work);
+  /// The next pieces of these shares, side by side.
+  void bring(const machine::Machine& m, const machine::Shareable& what, std::span<Turn> turns,
+             const machine::ItemWork& work);
   std::size_t owner_of(std::size_t share, std::size_t shares) const;
   /// The sums of a branch at whoever has its first share.
   void unite(const machine::Machine& m, const machine::Shareable& what, Branch branch, SumTree& sums);
@@ -67,6 +89,9 @@ class Workers {
   std::size_t threads_;
   ShareSize least_;
   Group* group_;
+  Spill* spill_;
+  std::set<std::size_t> spilled_;            // shares whose factors are in the spill
+  std::map<const std::int64_t*, Cut> cuts_;  // of all items that are elsewhere, by the sums
   std::unique_ptr<Pool> pool_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::map<std::pair<const std::int64_t*, std::size_t>, std::vector<Sums>> spare_;  // by the buffers that they are of

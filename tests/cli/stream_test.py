@@ -4,12 +4,14 @@ every format that is read in pieces; memory that does not grow with the data; wh
 
 usage: stream_test.py LEHR
 """
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 
+import netCDF4
 import numpy as np
 
 LEHR = os.path.abspath(sys.argv[1])
@@ -52,12 +54,14 @@ KINDS = """model kinds {
 """
 
 
-def run(folder, model, data, *options, stream=True, expect=0, limit=None):
+def run(folder, model, data, *options, stream=True, expect=0, method="svi", spill=False):
     out = os.path.join(folder, "streamed" if stream else "whole")
-    command = [LEHR, "fit", model, "--out", out, "--quiet", "--method", "svi", "--batch-size", "64", *options]
+    command = [LEHR, "fit", model, "--out", out, "--quiet", "--method", method, "--batch-size", "64", *options]
     for d in data:
         command += ["--data", d]
-    done = subprocess.run(command + ["--stream"] * stream, capture_output=True, text=True)
+    if stream:
+        command += ["--stream"] + ["--spill", os.path.join(folder, "spill")] * spill
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == expect, (command, done.returncode, done.stderr)
     if expect != 0:
         return done.stderr
@@ -68,12 +72,24 @@ def run(folder, model, data, *options, stream=True, expect=0, limit=None):
     return posterior, [row[rows[0].index("elbo")] for row in rows[1:]]
 
 
-def same(folder, name, model, data, *options):
-    whole, streamed = run(folder, model, data, *options, stream=False), run(folder, model, data, *options)
+def compare(name, whole, streamed):
     assert whole[0] == streamed[0], (name, "posterior.npz")
     far = max(abs(float(a) - float(b)) / (1 + abs(float(a))) for a, b in zip(whole[1], streamed[1]))
     assert len(whole[1]) == len(streamed[1]) and far < 1e-12, (name, far)
+
+
+def same(folder, name, model, data, *options):
+    compare(name, run(folder, model, data, *options, stream=False), run(folder, model, data, *options))
     print("ok", name, flush=True)
+
+
+def ascent(folder, name, model, data, *options, spill=False):
+    options += ("--max-iter", "5", "--tol", "0")
+    whole = run(folder, model, data, "--search", "none", *options, stream=False, method="cavi")
+    for threads in "1", "3":
+        compare(name, whole, run(folder, model, data, *options, "--threads", threads, method="cavi", spill=spill))
+    assert not spill or not os.listdir(os.path.join(folder, "spill")), name
+    print("ok ascent:", name, flush=True)
 
 
 def write(folder, name, text):
@@ -95,6 +111,11 @@ def points(folder):
     np.save(os.path.join(folder, "x.npy"), x)
     np.save(os.path.join(folder, "x32.npy"), x.astype(">f4"))
     np.savez(os.path.join(folder, "x.npz"), x=x)
+    with netCDF4.Dataset(os.path.join(folder, "x.h5"), "w") as file:  # NetCDF's files are HDF5
+        group = file.createGroup("a")
+        group.createDimension("n", N)
+        group.createDimension("d", 2)
+        group.createVariable("x", "f8", ("n", "d"))[:] = x
     np.savez_compressed(os.path.join(folder, "small.npz"), x=x)
     gaps = [["NA" if R.random() < 0.05 else repr(v) for v in row] for row in x.tolist()]
     write(folder, "x.csv", "a,b\n" + "\n".join(",".join(row) for row in gaps) + "\n")
@@ -104,7 +125,7 @@ def points(folder):
 def formats(folder):
     points(folder)
     gmm, rest = "models/gmm_diagonal.lehr", ["--epochs", "2", "--elbo-every", "20"]
-    for data in ("x=x.npy", "x=x32.npy", "x=x.npz:x", "x.npz", "x=x.csv:a,b"):
+    for data in ("x=x.h5:a/x", "x=x.npy", "x=x32.npy", "x=x.npz:x", "x.npz", "x=x.csv:a,b"):
         name, _, file = data.rpartition("=")
         same(folder, "points of " + data, gmm, [f"{name}={folder}/{file}" if name else f"{folder}/{file}"], *rest)
     corpus = write(folder, "w.ldac", "\n".join(documents(700)) + "\n\n")
@@ -112,6 +133,24 @@ def formats(folder):
         same(folder, f"documents, {start}", "models/lda.lehr", [f"w={corpus}"], "--set", "K=4", "--epochs", "2", "--init", start)
     same(folder, "items drawn with replacement", "models/lda.lehr", [f"w={corpus}"], "--set", "K=4", "--epochs", "1",
          "--replacement", "--adaptive", "--threads", "3")
+
+
+def ascents(folder):
+    corpus = write(folder, "many.ldac", "\n".join(documents(3000)) + "\n")
+    lda = "models/lda.lehr", [f"w={corpus}"], "--set", "K=4"
+    ascent(folder, "documents", *lda, spill=True)
+    ascent(folder, "documents, annealed", *lda, "--anneal", "linear:from=2,over=3", "--parts", "1", spill=True)
+    ascent(folder, "points", "models/gmm.lehr", [f"x={folder}/x.npy"], "--set", "K=3")
+    ascent(folder, "points with gaps", "models/gmm_diagonal.lehr", [f"x={folder}/x.csv:a,b"], "--set", "K=3")
+    ascent(folder, "a scale for every item", f"{folder}/robust.lehr",
+           [f"x={folder}/regressors.npy", f"y={folder}/y.npy", f"{folder}/middle.json"], spill=True)
+    # What runs in lanes adds up their sums when a piece ends.
+    ascent(folder, "sequences", f"{folder}/sequences.lehr", [f"x={folder}/s.npy"], "--no-opt", "lanes", spill=True)
+    ascent(folder, "text", f"{folder}/kinds.lehr", [f"{folder}/kinds.csv"])
+    said = run(folder, *lda, method="cavi", expect=3)
+    assert "the factors of 'theta' go on from sweep to sweep" in said and "--spill DIR" in said, said
+    assert "by this method" in run(folder, *lda, "--search", "quick", method="cavi", expect=2)
+    assert "not part of a checkpoint" in run(folder, *lda, "--checkpoint-every", "1", method="cavi", spill=True, expect=2)
 
 
 def models(folder):
@@ -128,13 +167,31 @@ def models(folder):
     same(folder, "text", write(folder, "kinds.lehr", KINDS), [table], "--epochs", "2")
 
 
+def scores(folder):
+    """Under a fit of the same data: the sums of the parts."""
+    for model, data, rest in (("models/lda.lehr", f"w={folder}/many.ldac", ["--holdout", "0.3"]),
+                              ("models/gmm_diagonal.lehr", f"x={folder}/x.csv:a,b", []),
+                              (f"{folder}/sequences.lehr", f"x={folder}/s.npy", [])):
+        settings = [] if model.startswith(folder) else ["--set", "K=3"]
+        run(folder, model, [data], "--max-iter", "2", *settings, "--search", "none", stream=False, method="cavi")
+        found = []
+        for stream in [], ["--stream"]:
+            command = [LEHR, "score", os.path.join(folder, "whole"), "--data", data, *rest, *stream]
+            subprocess.run(command, capture_output=True, check=True)
+            with open(os.path.join(folder, "whole", "score.json")) as f:
+                found.append(json.load(f))
+        whole, parts = found
+        far = abs(whole.pop("total") - parts.pop("total")) + abs(whole.pop("per_observation") - parts.pop("per_observation"))
+        assert whole == parts and far < 1e-6, (model, far, whole, parts)
+    print("ok scores", flush=True)
+
+
 def peak(folder, corpus, *options):
     """Peak memory of a fit in MiB, and what it said that would be."""
     script = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
     done = subprocess.run([sys.executable, "-c", script, LEHR, "fit", "models/lda.lehr", "--data", f"w={corpus}", "--set", "K=4",
-                           "--method", "svi", "--batch-size", "64", "--epochs", "0.1", "--threads", "2", "--out",
-                           os.path.join(folder, "peak"), *options], capture_output=True, text=True, check=True)
+                           "--batch-size", "64", "--threads", "2", "--out", os.path.join(folder, "peak"), *options], capture_output=True, text=True, check=True)
     told = re.search(r"at most ([0-9.]+) MB", done.stderr)
     return int(done.stdout) / 1024, float(told[1]) * 1e6 / 2**20 if told else None
 
@@ -145,13 +202,14 @@ def memory(folder):
     found = {}
     for times in (1, 60):
         corpus = write(folder, f"{times}.ldac", lines * times)
-        for options in ([], ["--stream"]):
+        steps, sweeps = ["--method", "svi", "--epochs", "0.1"], ["--max-iter", "1"]
+        for k, options in enumerate([steps, [*steps, "--stream"], [*sweeps, "--stream", "--spill", f"{folder}/spill"]]):
             peak(folder, corpus, *options)  # the code is compiled then
-            found[times, len(options)], told = peak(folder, corpus, *options)
-            assert not told or found[times, len(options)] < told, (found, told)
-    whole, streamed = (found[60, k] - found[1, k] for k in (0, 1))
-    assert whole > 20 and streamed < 0.15 * whole, found
-    print(f"ok memory: {found[1, 1]:.0f} MiB and {streamed:.1f} more for sixty times the data, which take {whole:.0f}", flush=True)
+            found[times, k], told = peak(folder, corpus, *options)
+            assert not told or found[times, k] < told, (found, told)
+    whole, *streamed = (found[60, k] - found[1, k] for k in range(3))
+    assert whole > 20 and max(streamed) < 0.15 * whole, found
+    print(f"ok memory: {streamed} MiB more for sixty times the data, which take {whole:.0f}", flush=True)
 
 
 def refusals(folder):
@@ -176,5 +234,7 @@ def refusals(folder):
 with tempfile.TemporaryDirectory() as here:
     formats(here)
     models(here)
+    ascents(here)
+    scores(here)
     memory(here)
     refusals(here)

@@ -1,0 +1,85 @@
+#include "runtime/methods/spill.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace lehr {
+namespace {
+
+class File {
+ public:
+  File(const std::string& path, int flags) : path_(path), file_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
+    if (file_ < 0) fail("open");
+  }
+  ~File() { ::close(file_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  /// All of the bytes, by pread or pwrite.
+  template <class Transfer>
+  void move(const Transfer& transfer, char* bytes, std::size_t count, std::size_t at, const char* what) const {
+    while (count > 0) {
+      errno = 0;
+      const ssize_t n = transfer(file_, bytes, count, static_cast<off_t>(at));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) fail(what);
+      const auto done = static_cast<std::size_t>(n);
+      bytes += done;
+      count -= done;
+      at += done;
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    const std::string why = errno != 0 ? std::strerror(errno) : "it is shorter than what was written";
+    throw SpillFailure(
+        {ExitCode::internal, path_, "cannot " + what + ": " + why, {"the factors of all items go there"}});
+  }
+
+  std::string path_;
+  int file_;
+};
+
+template <class Transfer>
+std::size_t each_row(const File& file, const Transfer& transfer, std::size_t at,
+                     const std::vector<std::span<double>>& rows, const char* what) {
+  for (const std::span<double> row : rows) {
+    file.move(transfer, reinterpret_cast<char*>(row.data()), row.size_bytes(), at * sizeof(double), what);
+    at += row.size();
+  }
+  return at;
+}
+
+}  // namespace
+
+Spill::Spill(const std::string& inside) {
+  std::error_code ignored;
+  std::filesystem::create_directories(inside, ignored);
+  directory_ = (std::filesystem::path(inside) / "lehr-XXXXXX").string();
+  if (!::mkdtemp(directory_.data()))
+    throw SpillFailure(
+        {ExitCode::usage, inside, std::string("cannot make a directory in it: ") + std::strerror(errno), {}});
+}
+
+Spill::~Spill() {
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+std::string Spill::path(std::size_t share) const { return directory_ + "/" + std::to_string(share); }
+
+std::size_t Spill::load(std::size_t share, std::size_t at, const std::vector<std::span<double>>& rows) const {
+  return each_row(File(path(share), O_RDONLY), ::pread, at, rows, "read");
+}
+
+std::size_t Spill::save(std::size_t share, std::size_t at, const std::vector<std::span<double>>& rows) const {
+  return each_row(File(path(share), O_WRONLY | O_CREAT), ::pwrite, at, rows, "write");
+}
+
+}  // namespace lehr
