@@ -222,6 +222,17 @@ std::optional<Error> unequal(Group& group, const Identity& identity) {
                {"the same build of lehr, the same files and the same kind of processor are needed on all machines"}};
 }
 
+/// By rank.
+nlohmann::json to_json(const std::vector<Traffic>& traffic) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const Traffic& t : traffic)
+    out.push_back({{"messages_sent", t.sent},
+                   {"bytes_sent", t.bytes_sent},
+                   {"messages_received", t.received},
+                   {"bytes_received", t.bytes_received}});
+  return out;
+}
+
 }  // namespace
 
 ExitCode fit(FitArguments o, Group* group) {
@@ -303,6 +314,7 @@ ExitCode fit(FitArguments o, Group* group) {
   if (!mixed) return complain(mixed.error());
   if (early) mixed->push_back(*early);
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
+  if (group) summary["processes"] = to_json(traffic_of(*group));
   summary["warnings"] = to_json(all_cautions(fitting, best, *mixed));
   if (Result<bool> r = o.out.empty() ? true : write_results(o.out, best.posterior, summary); !r)
     return complain(r.error());

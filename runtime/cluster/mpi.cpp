@@ -43,16 +43,6 @@ class MpiGroup : public Group {
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }
   std::size_t neighbours() const override { return neighbours_; }
-  void send(std::span<const double> numbers, std::size_t to) override {
-    in_pieces(numbers, [&](const double* x, int n) { MPI_Send(x, n, MPI_DOUBLE, whole(to), 0, MPI_COMM_WORLD); });
-  }
-  void receive(std::span<double> numbers, std::size_t from) override {
-    in_pieces(numbers,
-              [&](double* x, int n) { MPI_Recv(x, n, MPI_DOUBLE, whole(from), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); });
-  }
-  void broadcast(std::span<double> numbers, std::size_t from) override {
-    in_pieces(numbers, [&](double* x, int n) { MPI_Bcast(x, n, MPI_DOUBLE, whole(from), MPI_COMM_WORLD); });
-  }
   bool any(bool here) override {
     int mine = here ? 1 : 0, all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
@@ -64,6 +54,17 @@ class MpiGroup : public Group {
   }
 
  private:
+  void do_send(std::span<const double> numbers, std::size_t to) override {
+    in_pieces(numbers, [&](const double* x, int n) { MPI_Send(x, n, MPI_DOUBLE, whole(to), 0, MPI_COMM_WORLD); });
+  }
+  void do_receive(std::span<double> numbers, std::size_t from) override {
+    in_pieces(numbers,
+              [&](double* x, int n) { MPI_Recv(x, n, MPI_DOUBLE, whole(from), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); });
+  }
+  void do_broadcast(std::span<double> numbers, std::size_t from) override {
+    in_pieces(numbers, [&](double* x, int n) { MPI_Bcast(x, n, MPI_DOUBLE, whole(from), MPI_COMM_WORLD); });
+  }
+
   std::size_t rank_ = 0, size_ = 1, neighbours_ = 1;
 };
 

@@ -2,6 +2,45 @@
 
 namespace lehr {
 
+void Group::count_sent(std::span<const double> numbers) {
+  ++traffic_.sent;
+  traffic_.bytes_sent += numbers.size_bytes();
+}
+
+void Group::count_received(std::span<const double> numbers) {
+  ++traffic_.received;
+  traffic_.bytes_received += numbers.size_bytes();
+}
+
+void Group::send(std::span<const double> numbers, std::size_t to) {
+  do_send(numbers, to);
+  count_sent(numbers);
+}
+
+void Group::receive(std::span<double> numbers, std::size_t from) {
+  do_receive(numbers, from);
+  count_received(numbers);
+}
+
+void Group::broadcast(std::span<double> numbers, std::size_t from) {
+  do_broadcast(numbers, from);
+  if (rank() == from) count_sent(numbers);
+  else count_received(numbers);
+}
+
+std::vector<Traffic> traffic_of(Group& group) {
+  const Traffic here = group.traffic();
+  std::vector<Traffic> out;
+  for (std::size_t rank = 0; rank < group.size(); ++rank) {
+    double numbers[] = {static_cast<double>(here.sent), static_cast<double>(here.received),
+                        static_cast<double>(here.bytes_sent), static_cast<double>(here.bytes_received)};
+    group.broadcast(numbers, rank);
+    const auto whole = [](double x) { return static_cast<std::uint64_t>(x); };
+    out.push_back({whole(numbers[0]), whole(numbers[1]), whole(numbers[2]), whole(numbers[3])});
+  }
+  return out;
+}
+
 std::vector<std::string> texts_of(Group& group, const std::string& here) {
   std::vector<std::string> out(group.size());
   for (std::size_t rank = 0; rank < out.size(); ++rank) {

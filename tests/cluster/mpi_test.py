@@ -3,8 +3,10 @@
 
 usage: mpi_test.py LEHR. Exit code 77: this build has no MPI, or there is no mpirun.
 """
+import gzip
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -31,19 +33,35 @@ def contents(out):
     with open(f"{out}/posterior.npz", "rb") as f:
         posterior = f.read()
     with open(f"{out}/fit.json") as f:
-        told = {k: v for k, v in json.load(f).items() if k not in ("command", "seconds", "files")}
+        told = {k: v for k, v in json.load(f).items() if k not in ("command", "seconds", "files", "processes")}
     with open(f"{out}/trace.csv") as f:
         trace = [[r.split(",")[i] for i in (0, 2)] for r in f.read().splitlines()]
     return posterior, told, trace
 
 
-def same(tmp, name, words, ranks=(1, 2, 3)):
+def same(tmp, name, words, ranks=(1, 2, 3), *more):
     out = f"{tmp}/{name}"
     run(LEHR, "fit", *words, "--out", f"{out}/1")
     for n in ranks:
-        run(*RUN, "-n", n, LEHR + "-mpi", "fit", *words, "--threads", 1 + n % 2, "--out", f"{out}/many")
+        run(*RUN, "-n", n, LEHR + "-mpi", "fit", *words, "--threads", 1 + n % 2, *more, "--out", f"{out}/many")
         assert contents(f"{out}/many") == contents(f"{out}/1"), (name, n)
     print("ok", name, flush=True)
+
+
+def traffic(tmp):
+    """Bytes of a sweep are those of `lehr plan`, and the status of the shares."""
+    counts = []
+    for sweeps in (2, 5):
+        run(*RUN, "-n", 2, LEHR + "-mpi", "fit", *TOPICS, "--search", "none", "--max-iter", sweeps, "--tol", "0", "--out", f"{tmp}/counted")
+        with open(f"{tmp}/counted/fit.json") as f:
+            counts.append(json.load(f)["processes"])
+    planned = run(LEHR, "plan", "models/lda.lehr", "--set", "K=3", "--sizes", "doc=3430,token=102,term=6906")
+    sums = float(re.search(r"statistics +(\S+) bytes a process", planned)[1])
+    for few, many in zip(*counts):
+        for way in "sent", "received":
+            assert many[f"messages_{way}"] - few[f"messages_{way}"] == 3, counts
+            assert abs((many[f"bytes_{way}"] - few[f"bytes_{way}"]) / 3 - sums) < 0.01 * sums, (counts, sums)
+    print("ok traffic", flush=True)
 
 
 def processes(parent):
@@ -127,10 +145,15 @@ def full_disk(tmp):
 
 
 with tempfile.TemporaryDirectory() as tmp:
+    with gzip.open("models/data/kos.ldac.gz") as f, open(f"{tmp}/kos.ldac", "wb") as to:
+        shutil.copyfileobj(f, to)
     refusals(tmp)
     same(tmp, "topics", [*TOPICS, "--search", "none", "--max-iter", "4", "--save-locals"])
+    same(tmp, "streamed", [*TOPICS[:2], f"w={tmp}/kos.ldac", *TOPICS[3:], "--search", "none", "--max-iter", "3"], (3,),
+         "--stream", "--spill", f"{tmp}/spill")
     same(tmp, "parts", [*TOPICS, "--anneal", "linear:from=2,over=4", "--parts", "3", "--max-iter", "6"], (2, 3))
     same(tmp, "one share", ["models/gmm.lehr", "--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=3"], (2,))
+    traffic(tmp)
     full_disk(tmp)
     stopped(tmp, signal.SIGKILL)
     stopped(tmp, signal.SIGTERM)

@@ -108,27 +108,28 @@ class InRoom : public Group {
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }
   std::size_t neighbours() const override { return size_; }
-  void send(std::span<const double> numbers, std::size_t to) override {
+  bool any(bool here) override { return here; }
+  void abandon(int) override { std::abort(); }
+
+ private:
+  void do_send(std::span<const double> numbers, std::size_t to) override {
     const std::scoped_lock lock(room_.mutex);
     room_.letters[{rank_, to}].emplace_back(numbers.begin(), numbers.end());
     room_.more.notify_all();
   }
-  void receive(std::span<double> numbers, std::size_t from) override {
+  void do_receive(std::span<double> numbers, std::size_t from) override {
     std::unique_lock lock(room_.mutex);
     std::deque<std::vector<double>>& letters = room_.letters[{from, rank_}];
     room_.more.wait(lock, [&] { return !letters.empty(); });
     std::ranges::copy(letters.front(), numbers.begin());
     letters.pop_front();
   }
-  void broadcast(std::span<double> numbers, std::size_t from) override {
+  void do_broadcast(std::span<double> numbers, std::size_t from) override {
     for (std::size_t to = 0; rank_ == from && to < size_; ++to)
-      if (to != from) send(numbers, to);
-    if (rank_ != from) receive(numbers, from);
+      if (to != from) do_send(numbers, to);
+    if (rank_ != from) do_receive(numbers, from);
   }
-  bool any(bool here) override { return here; }
-  void abandon(int) override { std::abort(); }
 
- private:
   Room& room_;
   std::size_t rank_, size_;
 };
