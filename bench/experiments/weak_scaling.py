@@ -64,7 +64,8 @@ def main():
             ratios.append(one[1] / two[1])
             print(f"the largest of these: one process {one[1]:.3f} s a sweep ({one[2]:.3f} of the processors), two {two[1]:.3f} s "
                   f"({two[2]:.3f}): {ratios[-1]:.2f} times as fast", flush=True)
-        print(f"median: {sorted(ratios)[len(ratios) // 2]:.2f} times as fast on two")
+        if ratios:
+            print(f"median: {sorted(ratios)[len(ratios) // 2]:.2f} times as fast on two")
 
 
 if __name__ == "__main__":
