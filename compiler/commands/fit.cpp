@@ -222,6 +222,24 @@ std::optional<Error> unequal(Group& group, const Identity& identity) {
                {"the same build of lehr, the same files and the same kind of processor are needed on all machines"}};
 }
 
+/// What is said beside the method.
+void settle(FitSettings& settings, const FitArguments& o, Group* group) {
+  settings.predictive = o.predictive / o.fit.restarts;
+  settings.group = group;
+  settings.at_a_time = o.fit.batch_size;
+  settings.spill = o.spill;
+  settings.backend = o.interpret ? Backend::interpreter : o.profile ? Backend::timed : Backend::native;
+}
+
+std::optional<Error> without_checkpoints(const FitArguments& o, const Fitting& fitting) {
+  if (!fitting.instance().engine().spills() || (o.checkpoint_every == 0 && o.resume.empty())) return std::nullopt;
+  return Error{ExitCode::usage,
+               option("spill"),
+               fmt::format("factors of items in files are not part of a checkpoint: leave out {} and {}",
+                           option("checkpoint-every"), option("resume")),
+               {}};
+}
+
 /// By rank.
 nlohmann::json to_json(const std::vector<Traffic>& traffic) {
   nlohmann::json out = nlohmann::json::array();
@@ -264,11 +282,7 @@ ExitCode fit(FitArguments o, Group* group) {
   if (!o.init.empty() && !is_kind) {
     if (Result<bool> r = read_start(o, options, *settings); !r) return complain(r.error());
   }
-  settings->predictive = o.predictive / o.fit.restarts;
-  settings->group = group;
-  settings->at_a_time = o.fit.batch_size;
-  settings->spill = o.spill;
-  settings->backend = o.interpret ? Backend::interpreter : o.profile ? Backend::timed : Backend::native;
+  settle(*settings, o, group);
 
   const Clock::time_point compile_begin = Clock::now();
   Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, inputs);
@@ -278,12 +292,7 @@ ExitCode fit(FitArguments o, Group* group) {
   if (!made) return complain_of(made.error(), o.model);
   Fitting& fitting = **made;
   if (o.stream && !o.quiet) tell_of_stream(o, fitting);
-  if (fitting.instance().engine().spills() && (o.checkpoint_every > 0 || !o.resume.empty()))
-    return complain({ExitCode::usage,
-                     option("spill"),
-                     fmt::format("factors of items in files are not part of a checkpoint: leave out {} and {}",
-                                 option("checkpoint-every"), option("resume")),
-                     {}});
+  if (std::optional<Error> e = without_checkpoints(o, fitting)) return complain(*e);
   if (group) {
     if (std::optional<Error> e = unequal(*group, with_data(identity, fitting.data()))) return complain(*e);
   }
