@@ -181,7 +181,8 @@ class Grower {
                                             const std::set<std::string>& known) {
     if (slot.values == plate) return a.levels;
     const auto is_known = [&](const std::string& name) { return known.contains(name); };
-    const bool columns = axis_of(slot, a, plate) == a.shape.size() - 1 && std::ranges::any_of(a.axis_labels, is_known);
+    const bool columns = a.shape.size() > 1 && axis_of(slot, a, plate) == a.shape.size() - 1 &&
+                         std::ranges::any_of(a.axis_labels, is_known);
     return columns ? a.axis_labels : std::vector<std::string>();
   }
 

@@ -74,7 +74,7 @@ void name_elements(Binder& b, const Slot& slot, DataArray& a) {
   if (slot.axes.empty()) return;
   if (!a.row_labels.empty()) name(slot.axes.front(), a.row_labels);
   const bool sparse = a.ragged() && slot.value_plate;
-  if (a.axis_labels.empty() || (!sparse && a.shape.size() != slot.axes.size())) return;
+  if (a.axis_labels.empty() || (!sparse && (a.shape.size() < 2 || a.shape.size() != slot.axes.size()))) return;
   const PlateId plate = b.model[sparse ? *slot.value_plate : slot.axes.back()].set;
   name(plate, a.axis_labels);
   const std::vector<std::size_t> to = places(b, plate, given_names(b, plate), a.axis_labels, a);

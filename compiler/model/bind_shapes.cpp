@@ -135,15 +135,19 @@ void wrong_axes(Binder& b, const Slot& slot, const DataArray& a) {
       problem(b, ExitCode::data, a.source,
               fmt::format("'{}' has {} {} here ({}), but {} has {}", slot.name, a.shape.size(),
                           a.shape.size() == 1 ? "axis" : "axes", shape_text(a), signature(b, slot), slot.axes.size()));
-  if (a.by_name && a.shape.size() == 1 && slot.axes.size() == 2 && !b.model[slot.axes.back()].parent)
-    e.notes.push_back(
-        fmt::format("one column is a vector: two and more, {}=FILE.csv:a,b, have a second axis", slot.name));
   for (const PlateId p : slot.axes) {
     if (b.model[p].parent && a.shape.size() + 1 == slot.axes.size()) {
       e.notes.push_back(
           fmt::format("for rows joined end to end bind the lengths of the rows too: {}=lengths.npy", b.model[p].name));
     }
   }
+}
+
+/// One column of a table where columns are an axis: that axis has one element.
+void as_columns(const Binder& b, const Slot& slot, DataArray& a) {
+  const std::vector<Group> groups = groups_of(b, slot);
+  if (a.axis_labels.size() == 1 && a.shape.size() == 1 && groups.size() == 2 && groups.back().count == 1)
+    a.shape.push_back(1);
 }
 
 void unequal_rows(Binder& b, const Slot& slot, const DataArray& a) {
@@ -302,7 +306,9 @@ void claim_shapes(Binder& b) {
   claim_lengths(b);
   for (const Slot& slot : b.slots) {
     const auto it = b.arrays.find(slot.name);
-    if (it != b.arrays.end()) claim_shape(b, slot, it->second);
+    if (it == b.arrays.end()) continue;
+    as_columns(b, slot, it->second);
+    claim_shape(b, slot, it->second);
   }
 }
 

@@ -257,6 +257,12 @@ Result<std::vector<std::size_t>> select(const Table& table, const std::vector<st
   return picked;
 }
 
+Error not_a_number(const Table& table, const Cell& cell, const std::string& column, const char* otherwise) {
+  return data_error(table.place_of(cell),
+                    fmt::format("'{}' is not a number, in column '{}'", printable(text_of(cell)), printable(column)),
+                    {fmt::format("a missing value is an empty field, NA or NaN; {}", otherwise)});
+}
+
 /// Several numeric columns as the last axis of one array.
 Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t>& columns) {
   DataArray array;
@@ -269,11 +275,7 @@ Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t
       const Cell& cell = table.cell(row, columns[j]);
       const std::optional<double> number = number_in(table, cell);
       if (!number)
-        return data_error(table.place_of(cell),
-                          fmt::format("'{}' is not a number, in column '{}'", printable(text_of(cell)),
-                                      printable(array.axis_labels[j])),
-                          {"a missing value is an empty field, NA or NaN; a text column is bound alone: "
-                           "`x=file.csv:column`"});
+        return not_a_number(table, cell, array.axis_labels[j], "a text column is bound alone: `x=file.csv:column`");
       array.values[row * width + j] = *number;
     }
   }
@@ -281,13 +283,21 @@ Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t
   return array;
 }
 
-std::vector<std::size_t> numeric_only(const Table& table, const std::vector<std::size_t>& columns) {
+/// A column of which half and more, and not all, are numbers is not left out unasked.
+Result<std::vector<std::size_t>> numeric_only(const Table& table, const std::vector<std::size_t>& columns) {
   std::vector<std::size_t> numeric;
   for (const std::size_t j : columns) {
-    bool is_number = true;
-    for (std::size_t row = 0; row < table.rows() && is_number; ++row)
-      is_number = number_in(table, table.cell(row, j)).has_value();
-    if (is_number) numeric.push_back(j);
+    std::size_t numbers = 0;
+    const Cell* text = nullptr;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      const Cell& cell = table.cell(row, j);
+      const std::optional<double> number = number_in(table, cell);
+      if (number && !std::isnan(*number)) ++numbers;
+      if (!number && !text) text = &cell;
+    }
+    if (text && 2 * numbers >= table.rows())
+      return not_a_number(table, *text, table.names[j], "columns to be read are listed: `x=file.csv:a,b`");
+    if (!text) numeric.push_back(j);
   }
   return numeric;
 }
@@ -313,7 +323,8 @@ Result<Dataset> parse_table(std::string_view bytes, const std::string& path, con
     return dataset;
   }
   if (wanted.empty() && columns->size() > 1) {
-    *columns = numeric_only(*table, *columns);
+    columns = numeric_only(*table, *columns);
+    if (!columns) return columns.error();
     if (columns->empty())
       return data_error(path, "no column holds numbers", {"bind a text column alone: `" + name + "=file.csv:column`"});
   }
@@ -321,6 +332,7 @@ Result<Dataset> parse_table(std::string_view bytes, const std::string& path, con
   Result<DataArray> array = one ? read_column(*table, columns->front()) : join_columns(*table, *columns);
   if (!array) return array.error();
   array->name = name;
+  if (one && array->levels.empty()) array->axis_labels = {table->names[columns->front()]};
   if (!one)
     array->source =
         path + (wanted.empty() ? ", its numeric columns" : fmt::format(", columns {}", fmt::join(wanted, ", ")));

@@ -229,7 +229,7 @@ def odd(d):
         "objects.npy": npy(numpy.array(["a", "b"])), "complex.npy": npy(numpy.ones(3, complex)), "cube.npy": npy(numpy.ones((2, 2, 2))),
         "cut.npz": b"PK\x03\x04", "not.csv.gz": b"\x1f\x8b\x08", "digits.ldac": b"1 99999999999999999999:1\n",
     }
-    expected = {"only_cr.csv": 0, "huge.csv": None}
+    expected = {"only_cr.csv": 0, "two_quotes.csv": 0, "huge.csv": None}
     for name, content in files.items():
         path = write(f"{d}/{name}", content)
         data = path if name.endswith((".json", ".npz")) else f"x={path}"

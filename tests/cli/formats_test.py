@@ -162,6 +162,26 @@ def tables():
     assert error.startswith("-:3:1: error: the row has 3 fields"), error
 
 
+def single_column():
+    """One column of a table is a vector, and columns of one; a number that is none is not passed over."""
+    rows = ["1.0,u", "2.5,v", "4.0,u", "5.5,u"]
+    write("one.csv", ["hours,kind"] + rows)
+    write("two.lehr", ["model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;"
+                       " observe y[n] ~ Normal(mean = dot(w, x[n]), precision = 1); }"])
+    write("scalar.lehr", ["model m { plate n; data x[n] : real; w ~ Normal(mean = 0, precision = 1); observe y[n] ~ Normal(mean = w * x[n], precision = 1); }"])
+    data = ["--data", "x=one.csv:hours", "--data", "y=one.csv:hours"]
+    posterior("two.lehr", *data)
+    with open("out/fit.json", encoding="utf-8") as file:
+        assert '"d": [\n' in (text := file.read()) and '"hours"' in text, text
+    vector = numpy.load("out/posterior.npz")["w.mean"]
+    lehr("predict", "out", "--data", "x=one.csv:hours", "--out", "p.csv")
+    posterior("scalar.lehr", *data)
+    numpy.testing.assert_allclose(vector, [numpy.load("out/posterior.npz")["w.mean"]], rtol=1e-12)
+    write("gap.csv", ["a,b"] + [f"{k},{'n/a' if k == 2 else k}" for k in range(5)])
+    error = lehr("fit", "two.lehr", "--data", "x=gap.csv", "--data", "y=gap.csv:a", "--out", "x", code=4).stderr
+    assert error.startswith("gap.csv:4:3: error: 'n/a' is not a number, in column 'b'") and "x=file.csv:a,b" in error, error
+
+
 def columns():
     """Columns are those of the fit by their names, not by their places; other names stand for them in their order."""
     starter = f"{ROOT}/models/starters/gmm"
@@ -222,6 +242,6 @@ def gaps():
 
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
-    for test in [tables, columns, sparse, gaps]:
+    for test in [tables, single_column, columns, sparse, gaps]:
         test()
 print("ok")
