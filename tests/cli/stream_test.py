@@ -56,7 +56,8 @@ KINDS = """model kinds {
 
 def run(folder, model, data, *options, stream=True, expect=0, method="svi", spill=False):
     out = os.path.join(folder, "streamed" if stream else "whole")
-    command = [LEHR, "fit", model, "--out", out, "--quiet", "--method", method, "--batch-size", "64", *options]
+    command = [LEHR, "fit", model, "--out", out, "--quiet", "--method", method, *options]
+    command += ["--batch-size", "64"] * ("--batch-size" not in options)
     for d in data:
         command += ["--data", d]
     if stream:
@@ -136,6 +137,8 @@ def formats(folder):
 
 
 def ascents(folder):
+    few = write(folder, "few.ldac", "\n".join(["3 0:1 2:4 3:1"] * 9 + ["0"] * 20 + ["2 1:1 3:1"]) + "\n")
+    ascent(folder, "pieces without words", "models/lda.lehr", [f"w={few}"], "--set", "K=2", "--batch-size", "8", "--init", "flat", spill=True)
     corpus = write(folder, "many.ldac", "\n".join(documents(3000)) + "\n")
     lda = "models/lda.lehr", [f"w={corpus}"], "--set", "K=4"
     ascent(folder, "documents", *lda, spill=True)
