@@ -29,10 +29,15 @@ class Chains : Part {
   /// With `steady`, those of the neighbours at one step.
   void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
                          bool steady, const AddPair& add_pair);
-  /// Log potentials of neighbours are the same at every step.
+  /// Log potentials of neighbours are the same at every step; what a term with neighbours has beside them is.
   bool is_steady(BlockId b, const Uses& uses);
+  bool is_steady(const ArrayTerm& t, model::VariableId v);
+  /// Whether what reads the pairs of the chain adds them up over the steps.
+  bool only_sums_pairs(BlockId b);
   std::vector<ExprId> pair_address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& before,
                                    const std::vector<ExprId>& now);
+  /// Stores, or adds where only sums are kept.
+  void put_pair(BlockId b, const std::vector<ExprId>& at, ExprId value);
   std::vector<ExprId> entropy_address(BlockId b, const std::vector<ExprId>& sequence);
   /// `value` is that of one copy of the sequence.
   void store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value);
@@ -47,15 +52,20 @@ class Chains : Part {
   /// Forwards: the products, and whether none of their sums underflows.
   void filter(Messages& m);
   void exponentiate_pairs(const Messages& m, ExprId t);
+  /// Forwards in logarithms; the normalised message at t.
+  void filter_logarithms(const Messages& m);
+  void pass_forward(const Messages& m, ExprId t);
+  /// Backwards: probabilities and pairs by products; all in logarithms.
+  void smooth_products(const Messages& m);
+  /// Of all steps together.
+  void sum_pairs(const Messages& m);
+  void smooth_logarithms(const Messages& m);
+  void each_step_back(const Messages& m, const std::function<void(ExprId t)>& body);
+  void put_pair(const Messages& m, ExprId t, ExprId j, ExprId k, ExprId value);
   /// By products, or in logarithms where they underflow.
   void either(const Messages& m, const std::function<void()>& products, const std::function<void()>& in_logarithms);
-  /// Forwards in logarithms: the normalised message at t.
-  void pass_forward(const Messages& m, ExprId t);
-  /// Backwards: the probabilities at t; the pairs of t - 1 and t, and the message to t - 1.
-  void store_probabilities(const Messages& m, ExprId t);
-  void pass_backward(const Messages& m, ExprId t);
-  /// For draws, in the place of the two: a draw at t given that at t + 1; the pair of the two, and what it says of
-  /// t - 1.
+  /// For draws, backwards: a draw at t given that at t + 1; the pair of the two, and what it says of t - 1.
+  void draw_sequence(const Messages& m, const UpdateHooks& hooks);
   void draw_value(const Messages& m, ExprId t);
   void condition_on_draw(const Messages& m, ExprId t);
   void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);

@@ -29,10 +29,11 @@ struct InverseLookup {
 
 /// Of one factor over a sequence.
 struct Chain {
-  BufferId pairs;      // E[statistic of t-1 * statistic of t], over [t] of the sequence or all axes
-  bool local = false;  // `pairs` hold the one sequence of the current item: nothing of the item
-                       // reads them before the chain is updated
-  BufferId entropy;    // [1] of the current item, or over the leading axes
+  BufferId pairs;       // E[statistic of t-1 * statistic of t], over [t] of the sequence or all axes
+  bool local = false;   // `pairs` hold the one sequence of the current item: nothing of the item
+                        // reads them before the chain is updated
+  bool summed = false;  // local, and `pairs` have no [t]: they are sums over it, and no reader asks for more
+  BufferId entropy;     // [1] of the current item, or over the leading axes
 };
 
 /// Parts of the bound that an item stage adds up.

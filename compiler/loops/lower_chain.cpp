@@ -48,6 +48,7 @@ void Chains::declare_chain(BlockId b) {
   Chain chain;
   const bool one_an_item = s_.stage_of[b.index()].has_value() && var.axes.size() == 2;
   chain.local = one_an_item && !pairs_read_in_item(b);
+  chain.summed = chain.local && only_sums_pairs(b);
   if (!chain.local) {
     std::vector<model::PlateId> axes = var.axes;
     for (int side = 0; side < 2; ++side) {
@@ -64,7 +65,8 @@ void Chains::local_chain(BlockId b) {
   const auto it = at_.chains.find(b);
   if (it == at_.chains.end() || !it->second.local) return;
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  std::vector<SizeId> sizes{longest(var)};
+  std::vector<SizeId> sizes;
+  if (!it->second.summed) sizes.push_back(longest(var));
   for (int side = 0; side < 2; ++side) {
     for (model::PlateId p : event_axes(var, 1))
       sizes.push_back(at_.size[m_[p].set.index()]);
@@ -80,8 +82,10 @@ void Chains::for_sequences(const model::Variable& var, const std::vector<ExprId>
 
 std::vector<ExprId> Chains::pair_address(BlockId b, const std::vector<ExprId>& element,
                                          const std::vector<ExprId>& before, const std::vector<ExprId>& now) {
-  std::vector<ExprId> at = at_.chains.at(b).local ? std::vector<ExprId>{element.back()}
-                                                  : terms_.address(m_[s_.conditionals[b].variable].axes, element);
+  const Chain& chain = at_.chains.at(b);
+  std::vector<ExprId> at;
+  if (!chain.local) at = terms_.address(m_[s_.conditionals[b].variable].axes, element);
+  else if (!chain.summed) at = {element.back()};
   at.insert(at.end(), before.begin(), before.end());
   at.insert(at.end(), now.begin(), now.end());
   return at;
@@ -125,6 +129,8 @@ void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
                                               : math::Stat::comp;
   const BufferId mean = at_.expectation.at({b, stat});
   const ScalarId entropies = b_.local(b_.fresh("entropies"), b_.f(0));
+  const Chain& chain = at_.chains.at(b);
+  if (chain.summed) b_.fill(chain.pairs, b_.f(0));
   b_.for_range("t", b_.i(0), terms_.axis_length(var.axes, sequence), [&](ExprId t) {
     const std::vector<ExprId> now = element_at(sequence, t);
     b_.accumulate(entropies, updates_.entropy(b, now));
@@ -132,7 +138,7 @@ void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
       const std::vector<ExprId> before = element_at(sequence, b_.sub(t, b_.i(1)));
       terms_.each_event(var, 1, [&](const std::vector<ExprId>& j) {
         terms_.each_event(var, 1, [&](const std::vector<ExprId>& k) {
-          b_.store(at_.chains.at(b).pairs, pair_address(b, now, j, k),
+          put_pair(b, pair_address(b, now, j, k),
                    b_.mul(b_.load(mean, updates_.parameter_address(b, before, j)),
                           b_.load(mean, updates_.parameter_address(b, now, k))));
         });
@@ -143,31 +149,49 @@ void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
   b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence), b_.get(entropies));
 }
 
+void Chains::put_pair(BlockId b, const std::vector<ExprId>& at, ExprId value) {
+  const Chain& chain = at_.chains.at(b);
+  if (chain.summed) b_.add_to(chain.pairs, at, value);
+  else b_.store(chain.pairs, at, value);
+}
+
 bool Chains::is_steady(BlockId b, const Uses& uses) {
-  const model::VariableId v = s_.conditionals[b].variable;
-  return std::all_of(uses.begin(), uses.end(), [&](const auto& use) {
-    const Term& term = *use.first.term;
-    std::vector<std::size_t> pair;
-    for (std::size_t k = 0; k < term.atoms.size(); ++k) {
-      if (term.atoms[k].variable == v) pair.push_back(k);
-    }
-    if (pair.size() < 2) return true;
-    const auto* step = std::get_if<density::IndexBound>(&a_[term.atoms[pair[0]].axes.back()]);
-    if (!step) return false;
-    const BoundId t = step->bound;
-    const std::vector<Factor> factors = terms_.factors(use.first, pair, v);
-    const bool moving =
-        std::any_of(factors.begin(), factors.end(), [&](const Factor& f) { return f.bounds.contains(t); });
-    // Beside the guard that there is a step before.
-    const bool guarded = std::any_of(term.guards.begin(), term.guards.end(), [&](const Guard& g) {
-      const std::set<BoundId> bounds = g.present ? terms_.mentioned(g.element) : terms_.mentioned({g.left, g.right});
-      return bounds.contains(t) && !(bounds.size() == 1 && is_step_before(a_, g));
-    });
-    const bool nests = std::any_of(term.bounds.begin(), term.bounds.end(), [&](BoundId x) {
-      return x != t && a_[x].parent && terms_.mentioned({*a_[x].parent}).contains(t);
-    });
-    return !moving && !guarded && !nests;
+  return std::ranges::all_of(uses, [&](const auto& use) { return is_steady(use.first, s_.conditionals[b].variable); });
+}
+
+bool Chains::is_steady(const ArrayTerm& array_term, model::VariableId v) {
+  const Term& term = *array_term.term;
+  std::vector<std::size_t> pair;
+  for (std::size_t k = 0; k < term.atoms.size(); ++k) {
+    if (term.atoms[k].variable == v) pair.push_back(k);
+  }
+  if (pair.size() < 2) return true;
+  const auto* step = std::get_if<density::IndexBound>(&a_[term.atoms[pair[0]].axes.back()]);
+  if (!step) return false;
+  const BoundId t = step->bound;
+  const std::vector<Factor> factors = terms_.factors(array_term, pair, v);
+  const bool moving =
+      std::any_of(factors.begin(), factors.end(), [&](const Factor& f) { return f.bounds.contains(t); });
+  // Beside the guard that there is a step before.
+  const bool guarded = std::any_of(term.guards.begin(), term.guards.end(), [&](const Guard& g) {
+    const std::set<BoundId> bounds = g.present ? terms_.mentioned(g.element) : terms_.mentioned({g.left, g.right});
+    return bounds.contains(t) && !(bounds.size() == 1 && is_step_before(a_, g));
   });
+  const bool nests = std::any_of(term.bounds.begin(), term.bounds.end(), [&](BoundId x) {
+    return x != t && a_[x].parent && terms_.mentioned({*a_[x].parent}).contains(t);
+  });
+  return !moving && !guarded && !nests;
+}
+
+bool Chains::only_sums_pairs(BlockId b) {
+  const auto& stage = std::get<schedule::ItemStage>(s_.steps[*s_.stage_of[b.index()]]);
+  const model::VariableId v = s_.conditionals[b].variable;
+  return s_.conditionals[b].chain == ChainFactor::categories &&
+         std::ranges::all_of(stage.terms, [&](const schedule::ItemStage::LocalTerm& t) {
+           ArrayTerm term{&t.term};
+           if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
+           return is_steady(term, v) && (!t.outer || std::ranges::count(t.term.atoms, v, &Atom::variable) < 2);
+         });
 }
 
 void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,

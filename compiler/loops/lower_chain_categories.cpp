@@ -5,29 +5,46 @@
 // exponentials, each step divided by its sum; where a sum underflows in a sequence, what is lost may matter later, and
 // all of its messages are formed in logarithms. Most chains have the same pair potentials at every step: they are kept,
 // and their exponentials formed, once a sequence.
+#include <algorithm>
+
 #include "compiler/loops/chains.h"
 
 namespace lehr::loops {
 
 namespace {
-constexpr double kLeastSum = 1e-250;  // below it, what is lost to underflow may matter
+constexpr double kLeastSum = 1e-250;      // below it, what is lost to underflow may matter
+constexpr std::int64_t kSumsAtOnce = 25;  // that registers hold, one vector each
+
+/// Rows of a square matrix of sums that are added up together; `values`: not positive if it is not known.
+std::int64_t rows_at_once(std::int64_t values) {
+  if (values < 1) return 1;
+  std::int64_t rows = std::clamp<std::int64_t>(kSumsAtOnce / values, 1, values);
+  while (values % rows != 0)
+    --rows;
+  return rows;
 }
+}  // namespace
 
 /// The arrays of one sequence.
 struct Chains::Messages {
   BlockId block;
   std::vector<ExprId> sequence;
   SizeId size;
-  ExprId values, end;                    // of the category; elements of the sequence
-  BufferId unary, pair, forward, scale;  // over the steps
-  BufferId backward, message;            // of one element
-  BufferId probs, pairs;                 // the factor
-  ScalarId entropy;                      // log Z - <U> - <W>
-  bool steady;                           // one row of pair potentials stands for all steps
-  BufferId transition, filtered;         // over the steps: exp(pair), and the normalised products
-  BufferId emission;                     // over the steps: exp(unary); of draws, one element's
-  ScalarId products;                     // 1 where no sum underflowed
-  ScalarId top;                          // of the pair potentials that were exponentiated last
+  ExprId values, end;             // of the category; elements of the sequence
+  BufferId unary, pair, forward;  // over the steps
+  BufferId scale;                 // over the steps: 1 over the sum of the products; in logarithms, log of the sum
+  BufferId backward, message;     // of one element
+  BufferId marginal;              // over the steps: the probabilities
+  BufferId probs, pairs;          // the factor
+  bool summed;                    // pairs are kept as sums over the steps
+  BufferId row_sums;              // of pairs, some rows of them
+  ExprId rows, row_groups;
+  ScalarId entropy;               // log Z - <U> - <W>
+  bool steady;                    // one row of pair potentials stands for all steps
+  BufferId transition, filtered;  // over the steps: exp(pair), and the normalised products
+  BufferId emission, onward;      // over the steps: exp(unary); times what follows, over the sum of the step
+  ScalarId products;              // 1 where no sum underflowed
+  ScalarId top;                   // of the pair potentials that were exponentiated last
 
   ExprId row(ExprId t, ExprId zero) const { return steady ? zero : t; }
 
@@ -70,12 +87,21 @@ Chains::Messages Chains::open_messages(BlockId b, const std::vector<ExprId>& seq
   m.transition = work_array("transition." + var.name, {rows, m.size, m.size});
   m.filtered = work_array("filtered." + var.name, {steps, m.size});
   m.emission = work_array("emission." + var.name, {steps, m.size});
+  if (!s_.conditionals[b].drawn) {
+    const std::int64_t values = b_.program()[m.size].constant, together = rows_at_once(values);
+    m.rows = b_.i(together);
+    m.row_groups = values > 0 ? b_.i(values / together) : m.values;
+    m.row_sums = work_array("rows." + var.name, {b_.constant_size("rows", together), m.size});
+    m.onward = work_array("onward." + var.name, {steps, m.size});
+    m.marginal = work_array("marginal." + var.name, {steps, m.size});
+  }
   m.forward = work_array("forward." + var.name, {steps, m.size});
   m.scale = work_array("scale." + var.name, {steps});
   m.backward = work_array("backward." + var.name, {m.size});
   m.message = work_array("message." + var.name, {m.size});
   m.probs = parameter_of(b, math::ParameterRole::probabilities);
   m.pairs = at_.chains.at(b).pairs;
+  m.summed = at_.chains.at(b).summed;
   return m;
 }
 
@@ -100,24 +126,22 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
 
   forbid_others(m);
   m.entropy = b_.local(b_.fresh("entropy"), b_.f(0));
-  const bool drawn = s_.conditionals[b].drawn;
   filter(m);
-  b_.if_then(b_.equal(b_.get(m.products), b_.f(0)), [&] {
-    b_.assign(m.entropy, b_.f(0));
-    b_.for_range("t", zero, m.end, [&](ExprId t) { pass_forward(m, t); });
-  });
-  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.get(m.products)); });
-  b_.for_range("back", zero, m.end, [&](ExprId back) {
-    const ExprId t = b_.let(b_.fresh("t"), b_.sub(b_.sub(m.end, b_.i(1)), back));
+  if (s_.conditionals[b].drawn) return draw_sequence(m, hooks);
+  smooth_products(m);
+  b_.if_then(b_.equal(b_.get(m.products), b_.f(0)), [&] { smooth_logarithms(m); });
+  b_.for_range("t", zero, m.end, [&](ExprId t) {
     if (hooks.before) hooks.before(m.element(t));
-    if (drawn) draw_value(m, t);
-    else store_probabilities(m, t);
+    each_value(m, "k", [&](ExprId k) {
+      b_.store(m.probs, updates_.parameter_address(b, m.element(t), {k}), b_.load(m.marginal, {t, k}));
+    });
+    each_value(m, "k", [&](ExprId k) {
+      b_.accumulate(m.entropy, b_.neg(b_.mul(b_.load(m.marginal, {t, k}), b_.load(m.unary, {t, k}))));
+    });
     updates_.clamp(b, m.element(t));
     if (hooks.after) hooks.after(m.element(t));
-    if (drawn) condition_on_draw(m, t);
-    else pass_backward(m, t);
   });
-  store_entropy(b, sequence, drawn ? b_.f(0) : b_.get(m.entropy));
+  store_entropy(b, sequence, b_.get(m.entropy));
 }
 
 void Chains::forbid_others(const Messages& m) {
@@ -152,56 +176,84 @@ void Chains::pass_forward(const Messages& m, ExprId t) {
   each_value(m, "k", [&](ExprId k) { b_.store(m.forward, {t, k}, b_.sub(b_.load(m.message, {k}), z)); });
 }
 
+void Chains::filter_logarithms(const Messages& m) {
+  b_.assign(m.entropy, b_.f(0));
+  b_.for_range("t", b_.i(0), m.end, [&](ExprId t) { pass_forward(m, t); });
+}
+
 void Chains::either(const Messages& m, const std::function<void()>& products,
                     const std::function<void()>& in_logarithms) {
   b_.if_else(b_.equal(b_.get(m.products), b_.f(1)), products, in_logarithms);
 }
 
-void Chains::store_probabilities(const Messages& m, ExprId t) {
-  const auto store = [&](const std::function<ExprId(ExprId)>& value) {
-    each_value(m, "k", [&](ExprId k) {
-      const ExprId p = b_.let(b_.fresh("p"), value(k));
-      b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), p);
-      b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.unary, {t, k}))));
-    });
-  };
-  either(
-      m, [&] { store([&](ExprId k) {
-                 return b_.mul(b_.load(m.filtered, {t, k}), b_.load(m.backward, {k}));
-               }); },
-      [&] { store([&](ExprId k) {
-              return b_.exp(b_.add(b_.load(m.forward, {t, k}), b_.load(m.backward, {k})));
-            }); });
+void Chains::each_step_back(const Messages& m, const std::function<void(ExprId)>& body) {
+  b_.for_range("back", b_.i(0), m.end,
+               [&](ExprId back) { body(b_.let(b_.fresh("t"), b_.sub(b_.sub(m.end, b_.i(1)), back))); });
 }
 
-void Chains::pass_backward(const Messages& m, ExprId t) {
-  const ExprId row = m.row(t, b_.i(0));
-  const auto store_pair = [&](ExprId j, ExprId k, ExprId value) {
-    const ExprId p = b_.let(b_.fresh("p"), value);
-    b_.store(m.pairs, pair_address(m.block, m.element(t), {j}, {k}), p);
-    b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.pair, {row, j, k}))));
-  };
-  b_.if_then(b_.less(b_.i(0), t), [&] {
-    const ExprId before = b_.sub(t, b_.i(1));
-    const auto products = [&] {
-      const ExprId share = b_.let(b_.fresh("share"), b_.div(b_.f(1), b_.load(m.scale, {t})));
-      each_value(m, "k", [&](ExprId k) {
-        b_.store(m.message, {k}, b_.mul(b_.mul(b_.load(m.emission, {t, k}), b_.load(m.backward, {k})), share));
-      });
+void Chains::put_pair(const Messages& m, ExprId t, ExprId j, ExprId k, ExprId value) {
+  const ExprId p = b_.let(b_.fresh("p"), value);
+  put_pair(m.block, pair_address(m.block, m.element(t), {j}, {k}), p);
+  b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.pair, {m.row(t, b_.i(0)), j, k}))));
+}
+
+void Chains::smooth_products(const Messages& m) {
+  const bool at_once = m.steady && m.summed;
+  if (m.summed) b_.fill(m.pairs, b_.f(0));
+  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.f(1)); });
+  each_step_back(m, [&](ExprId t) {
+    const ExprId row = m.row(t, b_.i(0)), share = b_.let(b_.fresh("share"), b_.load(m.scale, {t}));
+    each_value(m, "k", [&](ExprId k) {
+      const ExprId after = b_.let(b_.fresh("after"), b_.load(m.backward, {k}));
+      b_.store(m.onward, {t, k}, b_.mul(b_.mul(b_.load(m.emission, {t, k}), after), share));
+      b_.store(m.marginal, {t, k}, b_.mul(b_.load(m.filtered, {t, k}), after));
+    });
+    b_.if_then(b_.less(b_.i(0), t), [&] {
+      const ExprId before = b_.sub(t, b_.i(1));
       each_value(m, "j", [&](ExprId j) {
         const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
-        const ExprId from = b_.let(b_.fresh("from"), b_.load(m.filtered, {before, j}));
         each_value(m, "k", [&](ExprId k) {
-          const ExprId onward =
-              b_.let(b_.fresh("onward"), b_.mul(b_.load(m.transition, {row, j, k}), b_.load(m.message, {k})));
-          b_.accumulate(sum, onward);
-          store_pair(j, k, b_.mul(from, onward));
+          const ExprId w = b_.mul(b_.load(m.transition, {row, j, k}), b_.load(m.onward, {t, k}));
+          b_.accumulate(sum, w);
+          if (!at_once) put_pair(m, t, j, k, b_.mul(b_.load(m.filtered, {before, j}), w));
         });
         b_.store(m.backward, {j}, b_.get(sum));
       });
+    });
+  });
+  if (at_once) sum_pairs(m);
+}
+
+void Chains::sum_pairs(const Messages& m) {
+  b_.for_range("rows", b_.i(0), m.row_groups, [&](ExprId group) {
+    const auto each_row = [&](const std::function<void(ExprId row, ExprId j)>& body) {
+      b_.for_range("row", b_.i(0), m.rows, [&](ExprId row) { body(row, b_.add(b_.mul(group, m.rows), row)); });
     };
-    const auto in_logarithms = [&] {
-      const ExprId z = b_.load(m.scale, {t});
+    b_.fill(m.row_sums, b_.f(0));
+    b_.for_range("t", b_.i(1), m.end, [&](ExprId t) {
+      each_row([&](ExprId row, ExprId j) {
+        const ExprId from = b_.let(b_.fresh("from"), b_.load(m.filtered, {b_.sub(t, b_.i(1)), j}));
+        each_value(m, "k", [&](ExprId k) { b_.add_to(m.row_sums, {row, k}, b_.mul(from, b_.load(m.onward, {t, k}))); });
+      });
+    });
+    each_row([&](ExprId row, ExprId j) {
+      each_value(m, "k", [&](ExprId k) {
+        put_pair(m, b_.i(0), j, k, b_.mul(b_.load(m.transition, {b_.i(0), j, k}), b_.load(m.row_sums, {row, k})));
+      });
+    });
+  });
+}
+
+void Chains::smooth_logarithms(const Messages& m) {
+  filter_logarithms(m);
+  if (m.summed) b_.fill(m.pairs, b_.f(0));
+  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.f(0)); });
+  each_step_back(m, [&](ExprId t) {
+    each_value(m, "k", [&](ExprId k) {
+      b_.store(m.marginal, {t, k}, b_.exp(b_.add(b_.load(m.forward, {t, k}), b_.load(m.backward, {k}))));
+    });
+    b_.if_then(b_.less(b_.i(0), t), [&] {
+      const ExprId row = m.row(t, b_.i(0)), before = b_.sub(t, b_.i(1)), z = b_.load(m.scale, {t});
       each_value(m, "j", [&](ExprId j) {
         const auto onward = [&](ExprId k) {
           return b_.sub(
@@ -209,12 +261,11 @@ void Chains::pass_backward(const Messages& m, ExprId t) {
         };
         b_.store(m.message, {j}, log_sum(m, onward));
         each_value(m, "k", [&](ExprId k) {
-          store_pair(j, k, b_.exp(b_.add(b_.load(m.forward, {before, j}), onward(k))));
+          put_pair(m, t, j, k, b_.exp(b_.add(b_.load(m.forward, {before, j}), onward(k))));
         });
       });
       each_value(m, "j", [&](ExprId j) { b_.store(m.backward, {j}, b_.load(m.message, {j})); });
-    };
-    either(m, products, in_logarithms);
+    });
   });
 }
 
@@ -255,11 +306,25 @@ void Chains::filter(Messages& m) {
       b_.accumulate(sum, b_.load(m.message, {k}));
     });
     b_.if_then(b_.logical_not(b_.less(b_.f(kLeastSum), b_.get(sum))), [&] { b_.assign(m.products, b_.f(0)); });
-    b_.store(m.scale, {t}, b_.get(sum));
     b_.accumulate(m.entropy, b_.add(b_.add(b_.log(b_.get(sum)), b_.get(top)), b_.get(log_sum)));
     const ExprId share = b_.let(b_.fresh("share"), b_.div(b_.f(1), b_.get(sum)));
+    b_.store(m.scale, {t}, share);
     each_value(m, "k", [&](ExprId k) { b_.store(m.filtered, {t, k}, b_.mul(b_.load(m.message, {k}), share)); });
   });
+}
+
+void Chains::draw_sequence(const Messages& m, const UpdateHooks& hooks) {
+  b_.if_then(b_.equal(b_.get(m.products), b_.f(0)), [&] { filter_logarithms(m); });
+  if (m.summed) b_.fill(m.pairs, b_.f(0));
+  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.get(m.products)); });
+  each_step_back(m, [&](ExprId t) {
+    if (hooks.before) hooks.before(m.element(t));
+    draw_value(m, t);
+    updates_.clamp(m.block, m.element(t));
+    if (hooks.after) hooks.after(m.element(t));
+    condition_on_draw(m, t);
+  });
+  store_entropy(m.block, m.sequence, b_.f(0));
 }
 
 void Chains::draw_value(const Messages& m, ExprId t) {
@@ -288,10 +353,8 @@ void Chains::condition_on_draw(const Messages& m, ExprId t) {
   const ExprId next = b_.add(t, b_.i(1));
   b_.if_then(b_.less(next, m.end), [&] {
     each_value(m, "j", [&](ExprId j) {
-      each_value(m, "k", [&](ExprId k) {
-        b_.store(m.pairs, pair_address(m.block, m.element(next), {j}, {k}),
-                 b_.mul(probability(m, t, j), probability(m, next, k)));
-      });
+      each_value(m, "k",
+                 [&](ExprId k) { put_pair(m, next, j, k, b_.mul(probability(m, t, j), probability(m, next, k))); });
     });
   });
   const auto column = [&](BufferId potential) {

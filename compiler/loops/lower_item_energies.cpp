@@ -26,7 +26,8 @@ void Energies::add_item_energies(const schedule::ItemStage& stage, ExprId item) 
     ArrayTerm term{&t.term};
     if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
     if (t.outer) term = residuals_.outer_term(s_.outer[*t.outer]);
-    terms_.emit(*term.term, terms_.factors(term, {}), {}, {{t.item, item}}, std::nullopt,
+    const Env env = terms_.at_all_steps(*term.term, {{t.item, item}});
+    terms_.emit(*term.term, terms_.factors(term, {}), {}, env, std::nullopt,
                 [&](ExprId value, const Env&) { add_item_energy(item, value); });
   }
 }

@@ -315,7 +315,7 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
   const ScalarId prior = b_.local(b_.fresh("prior"), b_.f(0));
   for (const ItemStage::LocalTerm& t : stage.terms) {
     if (has_streamed_atom(t.term) || t.outer) continue;
-    Env env{{t.item, item}};
+    const Env env = terms_.at_all_steps(t.term, {{t.item, item}});
     if (t.statistic) {
       const schedule::Statistic& s = s_.statistics[*t.statistic];
       std::optional<BoundId> innermost;

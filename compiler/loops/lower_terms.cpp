@@ -215,6 +215,16 @@ std::pair<ExprId, ExprId> Terms::range(BoundId b, const Env& env) {
   return {b_.i(0), row_length(set, packed_row(*a_[b].parent, env))};
 }
 
+Env Terms::at_all_steps(const Term& t, Env env) const {
+  for (const Atom& x : t.atoms) {
+    const auto chain = at_.chains.find(s_.conditionals.block_of[x.variable.index()]);
+    if (chain == at_.chains.end() || !chain->second.summed) continue;
+    if (std::ranges::count(t.atoms, x.variable, &Atom::variable) == 2)
+      env[std::get<density::IndexBound>(a_[x.axes.back()]).bound] = b_.i(1);
+  }
+  return env;
+}
+
 std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                                    std::optional<model::VariableId> owner) {
   std::vector<Factor> out;

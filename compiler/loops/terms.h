@@ -47,6 +47,8 @@ class Terms : Part {
   /// Elements along the axis after the leading ones: of its row when it is nested.
   ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
 
+  /// For a term with neighbours of which only the sum over all steps is kept: their step is 1, which stands for all.
+  Env at_all_steps(const Term& t, Env env) const;
   /// The factors of a term except the atoms at `without` and the multiplicities that `owner` owns.
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                               std::optional<model::VariableId> owner = std::nullopt);

@@ -2,6 +2,7 @@
 """Chains of 10,000 steps: memory linear in the length, a small stack, and code that does not depend on the length."""
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -22,6 +23,14 @@ SMOOTHER = """model m { plate t ordered; plate i = 3; plate j = i;
   q ~ Gamma(shape = 1, rate = 1);
   h[t] ~ MvNormal(mean = T * h[t-1], precision = q) start MvNormal(mean = 0, precision = 1) over i;
   observe x[t] ~ Normal(mean = h[t, 0], sd = 1); }"""
+SEQUENCES = """model m { plate seq; plate t in seq ordered; plate k = 3; plate weather = 2;
+  data w[seq, t] : weather;
+  pi ~ Dirichlet(concentration = 1) over k;
+  A[k] ~ Dirichlet(concentration = 1) over k;
+  D[weather, k] ~ Dirichlet(concentration = 1) over k;
+  mu[k] ~ Normal(mean = 10, sd = 10);
+  s[seq, t] ~ Categorical(PREVIOUS[s[seq, t-1]]) start Categorical(pi);
+  observe x[seq, t] ~ Normal(mean = mu[s[seq, t]], sd = 1); }"""
 STACK = 1 << 20  # bytes; a call for each step would need more
 STEPS = 10000
 
@@ -69,8 +78,25 @@ def same_code(model):
     return f"{len(short)} characters of LLVM for 10 and for {STEPS} steps"
 
 
+def pairs(previous):
+    """The axes of a sequence's pairs: of sums over the steps where nothing but the steps tells them apart."""
+    with tempfile.NamedTemporaryFile("w", suffix=".lehr") as f:
+        f.write(SEQUENCES.replace("PREVIOUS[", previous))
+        f.flush()
+        text = subprocess.run([lehr(), "emit", f.name, "--as", "loops"], check=True, capture_output=True, text=True).stdout
+    return set(re.findall(r"^  pair\.s\.\d+\[(.*)\]", text, re.M))
+
+
+def summed_pairs():
+    same, changing = pairs("A["), pairs("D[w[seq, t], ")
+    if same != {"k, k"} or changing != {"longest.t, k, k"}:
+        raise AssertionError(f"pairs over {same}, {changing} where transitions change")
+    return "sums of pairs where transitions are the same at all steps"
+
+
 TRANSITION = [[0.9, 0.1, 0.0], [0.0, 0.8, 0.1], [0.1, 0.0, 0.7]]
 
 if __name__ == "__main__":
     finish({"10 states": lambda: linear(HMM), "10 states, code": lambda: same_code(HMM),
+            "pairs": summed_pairs,
             "smoother": lambda: linear(SMOOTHER, {"T": TRANSITION}), "smoother, code": lambda: same_code(SMOOTHER)})
