@@ -151,7 +151,7 @@ class SideBySide {
   std::vector<ExprId> place(const std::vector<ExprId>& at, const Mask& m) {
     std::vector<ExprId> out;
     for (const ExprId e : at) {
-      if (const auto row = rows_.find(e); row != rows_.end()) out.push_back(of_turn(row->second));
+      if (const auto row = rows_.find(e); row != rows_.end()) out.push_back(of_turn(row->second.array, row->second.at));
       else out.push_back(clamped(e, m));
     }
     return out;
@@ -160,9 +160,15 @@ class SideBySide {
     return !varies(e) || all_come(m) ? value(e, m) : select(in(m), value(e, m), i(0));
   }
 
-  /// Places that are loaded, and the same in all turns of a constant loop, are found before it; those that are added.
-  std::vector<ExprId> find_rows(const For& x, const Mask& m, Block& out) {
-    std::set<ScalarId> inner{x.index};
+  struct Row {
+    BufferId array;
+    std::vector<ExprId> at;  // beside the turn
+  };
+
+  /// Places that are loaded, differ between the turns and are the same wherever `index` is; of stores too, if they are
+  /// `all`.
+  std::vector<ExprId> loaded_places(const For& x, std::optional<ScalarId> index, bool all) const {
+    std::set<ScalarId> inner;
     std::set<BufferId> stored;
     std::vector<ExprId> found;
     const auto changes = [&](ExprId e) {
@@ -191,9 +197,10 @@ class SideBySide {
                    if (how != Mention::read) inner.insert(s);
                  }};
     effects.block(x.body);
-    if (!has_turns(x)) return {};
+    inner.insert(x.index);
+    if (index) inner.erase(*index);
     each_of_constant_loops(x.body, [&](const Stmt& s) {
-      if (const auto* store = std::get_if<Store>(&s.node)) places(store->indices);
+      if (const auto* store = std::get_if<Store>(&s.node); store && all) places(store->indices);
       Walk walk{p_,
                 [&](ExprId e) {
                   if (const auto* l = std::get_if<Load>(&p_[e].node)) places(l->indices);
@@ -201,15 +208,42 @@ class SideBySide {
                 [](BufferId, bool) {}};
       std::visit([&](const auto& node) { walk.statement(node); }, s.node);
     });
-    std::map<ExprId, BufferId> rows;
+    return found;
+  }
+
+  /// Those that are the same in all turns of a constant loop are found before it; those that are added.
+  std::vector<ExprId> find_rows(const For& x, const Mask& m, Block& out) {
+    if (!has_turns(x)) return {};
+    return put_rows(loaded_places(x, std::nullopt, true), {}, {}, m, out);
+  }
+  /// Puts them into arrays with `axes` at `at`, and reads them there from now on.
+  std::vector<ExprId> put_rows(const std::vector<ExprId>& found, const std::vector<SizeId>& axes,
+                               const std::vector<ExprId>& at, const Mask& m, Block& out) {
+    std::map<ExprId, Row> rows;
     turns(out, [&](Block& turn) {
       for (const ExprId e : found) {
-        const BufferId row = rows.try_emplace(e, array("row", {}, Type::i64)).first->second;
-        turn.push_back(put(row, {}, clamped(e, m)));
+        const Row& row = rows.try_emplace(e, Row{array("row", axes, Type::i64), at}).first->second;
+        turn.push_back(put(row.array, at, clamped(e, m)));
       }
     });
     rows_.insert(rows.begin(), rows.end());
     return found;
+  }
+  void forget_rows(const std::vector<ExprId>& found) {
+    for (const ExprId e : found)
+      rows_.erase(e);
+  }
+  /// The axis of scratch that the loop stores to by its index.
+  std::optional<SizeId> axis_of(const For& x, ScalarId index) const {
+    std::optional<SizeId> out;
+    each_of_constant_loops(x.body, [&](const Stmt& s) {
+      const auto* store = std::get_if<Store>(&s.node);
+      for (std::size_t k = 0; store && k < store->indices.size(); ++k) {
+        const auto* at = std::get_if<Get>(&p_[store->indices[k]].node);
+        if (at && at->scalar == index && varying_.arrays.contains(store->buffer)) out = p_[store->buffer].axes[k];
+      }
+    });
+    return out;
   }
   bool has_turns(const For& x) const {
     const auto *begin = std::get_if<ConstI>(&p_[x.begin].node), *end = std::get_if<ConstI>(&p_[x.end].node);
@@ -217,7 +251,7 @@ class SideBySide {
   }
   /// Statements that are executed in any case.
   template <class Body>
-  void each_of_constant_loops(const Block& b, const Body& body) {
+  void each_of_constant_loops(const Block& b, const Body& body) const {
     for (const Stmt& s : b) {
       if (const auto* loop = std::get_if<For>(&s.node)) {
         if (has_turns(*loop)) each_of_constant_loops(loop->body, body);
@@ -344,10 +378,9 @@ class SideBySide {
   void of(const For& x, const Mask& m, Block& out) {
     if (!varies(x.end)) {
       const std::vector<ExprId> rows = how_.written_out ? std::vector<ExprId>{} : find_rows(x, m, out);
-      out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
-      for (const ExprId e : rows)
-        rows_.erase(e);
-      return;
+      if (!how_.written_out && has_turns(x) && puts_away(x)) one_by_one(x, m, out);
+      else out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
+      return forget_rows(rows);
     }
     const BufferId ends = array("end", {}, Type::i64);
     const ScalarId longest = scalar("longest", Type::i64);
@@ -375,8 +408,46 @@ class SideBySide {
       if (m.array.valid()) inside = both(in(m), inside);
       turn.push_back(put(within.array, {}, select(inside, i(1), i(0))));
     });
+    std::vector<ExprId> rows;
+    if (const auto steps = axis_of(x, index)) {
+      // In a loop before it, so that what waits for memory waits for nothing else.
+      if (const std::vector<ExprId> found = loaded_places(x, index, false); !found.empty()) {
+        Block finding = body;
+        rows = put_rows(found, {*steps}, {get(index)}, within, finding);
+        out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(finding), false, x.step}});
+      }
+    }
     append(body, block(rest, within));
+    forget_rows(rows);
     out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(body), false, x.step}});
+  }
+
+  /// Does nothing but store to what belongs to all, and reads nothing of it.
+  bool puts_away(const For& x) const {
+    std::set<BufferId> stored, loaded;
+    const bool stores = std::ranges::all_of(x.body, [&](const Stmt& s) {
+      const auto* store = std::get_if<Store>(&s.node);
+      return store && !is_scratch(p_[store->buffer]) && !is_sum(*store);
+    });
+    Walk{p_, [](ExprId) {}, [&](BufferId b, bool is_stored) { (is_stored ? stored : loaded).insert(b); }}.block(x.body);
+    return stores && std::ranges::none_of(loaded, [&](BufferId b) { return stored.contains(b); });
+  }
+
+  /// The whole loop for one turn after the other: rows are written from beginning to end.
+  void one_by_one(const For& x, const Mask& m, Block& out) {
+    turns(
+        out,
+        [&](Block& turn) {
+          Block body;
+          for (const Stmt& s : x.body) {
+            const auto& store = std::get<Store>(s.node);
+            body.push_back(Stmt{Store{store.buffer, place(store.indices, m), value(store.value, m), store.accumulate}});
+          }
+          Stmt loop{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}};
+          if (!m.array.valid()) turn.push_back(std::move(loop));
+          else turn.push_back(Stmt{If{in(m), {std::move(loop)}, {}}});
+        },
+        false);
   }
 
   void of(const If& x, const Mask& m, Block& out) {
@@ -487,7 +558,7 @@ class SideBySide {
   BufferId active_;        // turns that are not beyond the end; invalid: there are no others
   std::map<ScalarId, BufferId> of_scalar_;
   std::map<BufferId, BufferId> of_array_, sums_;
-  std::map<ExprId, BufferId> rows_;                                    // places that are known, by turn
+  std::map<ExprId, Row> rows_;                                         // places that are known, by turn
   std::map<ScalarId, BufferId> declared_;                              // under which mask
   std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId> made_;  // by expression, mask and turn
   std::vector<BufferId> on_stack_;

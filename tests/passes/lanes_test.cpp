@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <random>
+#include <regex>
 
 #include "compiler/loops/builder.h"
 #include "tests/passes/run.h"
@@ -128,6 +129,8 @@ TEST_CASE("lanes: forwards, backwards and sums of rows of different lengths") {
     b.for_range("t", b.i(0), length, [&](ExprId t) {
       c.each([&](ExprId k) {
         b.add_to(c.sums, {k}, b.load(c.row, {t, k}));
+      });
+      c.each([&](ExprId k) {
         b.add_to(c.counts, {b.load(c.letters, {b.add(first, t)}), k}, b.load(c.kept, {b.add(first, t), k}));
       });
     });
@@ -136,6 +139,10 @@ TEST_CASE("lanes: forwards, backwards and sums of rows of different lengths") {
   });
   const loops::Program after = loops::run_in_lanes(p);
   CHECK(in_lanes(after));
+  // Letters are found before the steps that need them, and whole rows of counts are added for one item after another.
+  const std::string text = loops::print(after);
+  CHECK(std::regex_search(text, std::regex(R"(turns.row\S+\[t\S*, turn\S*\] = select)")));
+  CHECK(std::regex_search(text, std::regex(R"(for k\S* in 0 .. 3\s+C\[)")));
   check_same(p, after);
 }
 
