@@ -60,7 +60,8 @@ class Functions {
         block(branch->then_block, all);
         block(branch->else_block, all);
       }
-      const auto* loop = std::get_if<For>(&b[k].node);
+      auto* loop = std::get_if<For>(&b[k].node);
+      if (loop && loop->step > 1) block(loop->body, all);
       if (!loop || !loop->independent || loop->step != 1 || !choice_.is_candidate(p_, *loop)) continue;
       const For taken = std::get<For>(std::exchange(b[k], Stmt{Comment{}}).node);
       std::set<BufferId> outside;

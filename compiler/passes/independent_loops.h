@@ -21,8 +21,8 @@ void each_statement(const Block& block, const Body& body) {
   }
 }
 
-/// Every loop of independent turns, not in another loop, that is a candidate, can be side by side and is given an
-/// arrangement. Functions that run once a fit stay as they are.
+/// Every loop of independent turns, in no other loop but one over windows of several turns, that is a candidate, can be
+/// side by side and is given an arrangement. Functions that run once a fit stay as they are.
 struct Choice {
   bool (*is_candidate)(const Program& program, const For& loop);
   std::optional<Arrangement> (*arrange)(const Program& program, const For& loop, const Varying& varying);

@@ -8,6 +8,7 @@
 #include "compiler/passes/jam.h"
 #include "compiler/passes/lanes.h"
 #include "compiler/passes/shares.h"
+#include "compiler/passes/sorted.h"
 
 namespace lehr::loops {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 constexpr Pass kPasses[] = {
     {"shares", share_loops},           // loops whose turns have nothing to do with each other run in ranges
     {"invariants", hoist_invariants},  // what is the same in every turn of a loop is computed once, before it
+    {"sorted", sort_turns},            // items with rows of about the same length come together
     {"lanes", run_in_lanes},           // chains of several items are worked on side by side
     {"blocks", run_in_blocks},         // several items read a table together
     {"jam", jam_turns},                // turns of loops over data go together, four at a time

@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "compiler/loops/builder.h"
+#include "compiler/passes/sorted.h"
 #include "tests/passes/run.h"
 
 using namespace lehr;
@@ -18,7 +19,7 @@ using loops::Type;
 
 namespace {
 
-constexpr std::int64_t kWidth = 3, kLongest = 6, kLetters = 4;
+constexpr std::int64_t kWidth = 3, kLongest = 6, kLetters = 4, kItems = 300;
 
 /// Items with rows of their own, a letter at every row, and a recurrence over the rows of an item.
 class Chains {
@@ -80,7 +81,7 @@ void check_same(const loops::Program& before, const loops::Program& after) {
   const auto pick = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
   std::vector<double> offsets{std::bit_cast<double>(std::int64_t{0})}, letters;
   std::int64_t rows = 0;
-  for (int n = 0; n < 21; ++n)
+  for (std::int64_t n = 0; n < kItems; ++n)
     offsets.push_back(std::bit_cast<double>(rows += pick(kLongest + 1)));
   for (std::int64_t t = 0; t < rows; ++t)
     letters.push_back(std::bit_cast<double>(pick(kLetters)));
@@ -95,14 +96,14 @@ void check_same(const loops::Program& before, const loops::Program& after) {
                         std::vector<double>(wide, 1),
                         std::vector<double>(table.size(), 2)};
   buffers.resize(after.buffers.size());
-  const std::vector<std::int64_t> sizes{rows, kLongest, 22};
+  const std::vector<std::int64_t> sizes{rows, kLongest, kItems + 1};
   for (std::size_t k = 6; k < after.buffers.size(); ++k) {
     std::int64_t numbers = 1;
     for (const loops::SizeId s : after.buffers[k].axes)
       numbers *= after[s].constant >= 0 ? after[s].constant : sizes[static_cast<std::size_t>(after[s].slot)];
     buffers[k].resize(static_cast<std::size_t>(numbers));
   }
-  for (const auto& range : {std::vector<std::int64_t>{0, 21}, {0, 8}, {3, 14}, {5, 7}, {4, 5}, {9, 9}})
+  for (const auto& range : {std::vector<std::int64_t>{0, kItems}, {0, 21}, {0, 8}, {3, 14}, {5, 7}, {4, 5}, {9, 9}})
     test::check_same(before, after, buffers, sizes, range);
 }
 
@@ -127,9 +128,7 @@ TEST_CASE("lanes: forwards, backwards and sums of rows of different lengths") {
           [&] { b.assign(total, b.sub(b.get(total), b.f(1))); });
     });
     b.for_range("t", b.i(0), length, [&](ExprId t) {
-      c.each([&](ExprId k) {
-        b.add_to(c.sums, {k}, b.load(c.row, {t, k}));
-      });
+      c.each([&](ExprId k) { b.add_to(c.sums, {k}, b.load(c.row, {t, k})); });
       c.each([&](ExprId k) {
         b.add_to(c.counts, {b.load(c.letters, {b.add(first, t)}), k}, b.load(c.kept, {b.add(first, t), k}));
       });
@@ -189,5 +188,35 @@ TEST_CASE("lanes: what stays as it is") {
       c.each([&](ExprId k) { c.b.add_to(c.sums, {k}, c.b.load(c.sums, {c.b.i(0)})); });
     });
     CHECK_FALSE(in_lanes(loops::run_in_lanes(p)));
+  }
+}
+
+TEST_CASE("sorted: items by the length of their rows, in windows") {
+  Chains c;
+  const auto is_sorted = [](const loops::Program& p) { return loops::print(p).find(" by 256") != std::string::npos; };
+  SECTION("alone, and for lanes") {
+    const loops::Program p = c.make([&](ExprId, ExprId first, ExprId length) {
+      c.forwards(first, length);
+      c.b.for_range("t", c.b.i(0), length, [&](ExprId t) {
+        c.each([&](ExprId k) { c.b.store(c.kept, {c.b.add(first, t), k}, c.b.load(c.row, {t, k})); });
+        c.each([&](ExprId k) { c.b.add_to(c.sums, {k}, c.b.load(c.row, {t, k})); });
+      });
+    });
+    const loops::Program after = loops::sort_turns(p), both = loops::run_in_lanes(after);
+    CHECK(is_sorted(after));
+    CHECK(in_lanes(both));
+    check_same(p, after);
+    check_same(p, both);
+  }
+  SECTION("not where the items say nothing of the length") {
+    CHECK_FALSE(is_sorted(loops::sort_turns(
+        c.make([&](ExprId, ExprId first, ExprId) { c.forwards(first, c.b.load(c.offsets, {c.b.i(1)})); }))));
+  }
+  SECTION("not where they find it out on the way") {
+    CHECK_FALSE(is_sorted(loops::sort_turns(c.make([&](ExprId, ExprId first, ExprId length) {
+      const ScalarId end = c.b.local("end", c.b.i(0));
+      c.b.assign(end, length);
+      c.forwards(first, c.b.get(end));
+    }))));
   }
 }

@@ -1,0 +1,49 @@
+#include "compiler/passes/recurrence.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compiler/loops/walk.h"
+#include "compiler/passes/independent_loops.h"
+
+namespace lehr::loops {
+namespace {
+
+/// One turn loads scratch that another stored: by the index on the one side, by something else with it on the other.
+bool recurs(const Program& p, const For& loop) {
+  const ScalarId index = countdown(p, loop).value_or(loop.index);
+  const auto is_index = [&](ExprId e) {
+    const auto* n = std::get_if<Get>(&p[e].node);
+    return n && n->scalar == index;
+  };
+  std::set<std::pair<BufferId, std::size_t>> stored, elsewhere;
+  each_statement(loop.body, [&](const Stmt& s) {
+    const auto* x = std::get_if<Store>(&s.node);
+    for (std::size_t k = 0; x && k < x->indices.size(); ++k) {
+      if (is_scratch(p[x->buffer]) && is_index(x->indices[k])) stored.emplace(x->buffer, k);
+    }
+  });
+  const Varying with_index{{index}, {}};
+  const auto on_expr = [&](ExprId e) {
+    const auto* x = std::get_if<Load>(&p[e].node);
+    for (std::size_t k = 0; x && k < x->indices.size(); ++k) {
+      if (!is_index(x->indices[k]) && with_index.holds(p, x->indices[k])) elsewhere.emplace(x->buffer, k);
+    }
+  };
+  Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
+  return std::ranges::any_of(stored, [&](const auto& x) { return elsewhere.contains(x); });
+}
+
+}  // namespace
+
+bool has_recurrence(const Program& p, const For& loop) {
+  bool found = false;
+  each_statement(loop.body, [&](const Stmt& s) {
+    const auto* inner = std::get_if<For>(&s.node);
+    if (inner && !std::holds_alternative<ConstI>(p[inner->end].node)) found = found || recurs(p, *inner);
+  });
+  return found;
+}
+
+}  // namespace lehr::loops

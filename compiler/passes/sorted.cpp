@@ -1,0 +1,200 @@
+#include "compiler/passes/sorted.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "compiler/loops/walk.h"
+#include "compiler/passes/effects.h"
+#include "compiler/passes/independent_loops.h"
+#include "compiler/passes/recurrence.h"
+#include "compiler/passes/rewrite.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr std::int64_t kWindow = 256;  // turns that are sorted together; places are found by counting
+
+/// What says how long a turn is.
+struct Length {
+  std::vector<Stmt> lets;  // of the body, that it needs
+  ExprId value;
+};
+
+/// The end of a loop in the body, where it follows from the index and from what the body does not change.
+class FindLength {
+ public:
+  FindLength(const Program& p, const For& loop) : p_(p), loop_(loop) {
+    for (const Stmt& s : loop.body) {
+      effects_.add(effects_of(p, s));
+      if (const auto* let = std::get_if<Let>(&s.node)) lets_[let->scalar] = let->value;
+    }
+  }
+
+  std::optional<Length> find() const {
+    std::optional<Length> out;
+    each_statement(loop_.body, [&](const Stmt& s) {
+      const auto* inner = std::get_if<For>(&s.node);
+      if (inner && !out && follows(inner->end) && needs_index(inner->end)) out = Length{needed(inner->end), inner->end};
+    });
+    return out;
+  }
+
+ private:
+  template <class OnScalar>
+  bool loads_given(ExprId e, const OnScalar& on_scalar) const {
+    bool given = true;
+    Walk walk{p_, [](ExprId) {}, [&](BufferId b, bool) { given = given && !effects_.stores.contains(b); },
+              [&](ScalarId s, Mention) { on_scalar(s); }};
+    walk.expr(e);
+    return given;
+  }
+  bool follows(ExprId e) const {
+    bool all = true;
+    const bool given = loads_given(e, [&](ScalarId s) {
+      if (const auto let = lets_.find(s); let != lets_.end()) all = all && follows(let->second);
+      else all = all && !effects_.declares.contains(s) && !effects_.assigns.contains(s);
+    });
+    return given && all;
+  }
+  bool needs_index(ExprId e) const {
+    bool any = false;
+    loads_given(e, [&](ScalarId s) {
+      const auto let = lets_.find(s);
+      any = any || s == loop_.index || (let != lets_.end() && needs_index(let->second));
+    });
+    return any;
+  }
+  /// In the order of the body.
+  std::vector<Stmt> needed(ExprId e) const {
+    std::set<ScalarId> scalars;
+    collect(e, scalars);
+    std::vector<Stmt> out;
+    std::ranges::copy_if(loop_.body, std::back_inserter(out), [&](const Stmt& s) {
+      const auto* let = std::get_if<Let>(&s.node);
+      return let && scalars.contains(let->scalar);
+    });
+    return out;
+  }
+  void collect(ExprId e, std::set<ScalarId>& out) const {
+    loads_given(e, [&](ScalarId s) {
+      const auto let = lets_.find(s);
+      if (let != lets_.end() && out.insert(s).second) collect(let->second, out);
+    });
+  }
+
+  const Program& p_;
+  const For& loop_;
+  Effects effects_;
+  std::map<ScalarId, ExprId> lets_;
+};
+
+class Sort {
+ public:
+  explicit Sort(Program& p) : p_(p) {}
+
+  void function(std::size_t k) {
+    Block body = std::move(p_.functions[k].body);
+    block(body);
+    p_.functions[k].body = std::move(body);
+    std::ranges::move(arrays_, std::back_inserter(p_.functions[k].local_arrays));
+    arrays_.clear();
+  }
+
+ private:
+  void block(Block& b) {
+    for (Stmt& s : b) {
+      if (auto* branch = std::get_if<If>(&s.node)) {
+        block(branch->then_block);
+        block(branch->else_block);
+      }
+      auto* loop = std::get_if<For>(&s.node);
+      if (!loop || !loop->independent || loop->step != 1 || !has_recurrence(p_, *loop)) continue;
+      if (const auto length = FindLength(p_, *loop).find()) s = in_windows(std::move(*loop), *length);
+    }
+  }
+
+  Stmt in_windows(For loop, const Length& length) {
+    lengths_ = array("lengths");
+    order_ = array("order");
+    const ScalarId window = scalar("window"), count = scalar("count"), place = scalar("place");
+    Block body{
+        Stmt{Let{count, binary(BinaryOp::minimum, i(kWindow), binary(BinaryOp::subtract, loop.end, get(window)))}},
+        measured(loop, length, window, count), ranked(window, count)};
+    Block turn{Stmt{Let{loop.index, load(order_, get(place))}}};
+    std::ranges::move(loop.body, std::back_inserter(turn));
+    body.push_back(Stmt{For{place, i(0), get(count), std::move(turn), true, 1}});
+    return Stmt{For{window, loop.begin, loop.end, std::move(body), false, kWindow}};
+  }
+
+  Stmt measured(const For& loop, const Length& length, ScalarId window, ScalarId count) {
+    const ScalarId a = scalar("a");
+    Names names{{{loop.index, scalar(p_[loop.index].name)}}, {}};
+    Block body{Stmt{Let{names.scalars.at(loop.index), binary(BinaryOp::add, get(window), get(a))}}};
+    for (const Stmt& s : length.lets) {
+      const ScalarId let = std::get<Let>(s.node).scalar;
+      p_.scalars.push_back({fmt::format("{}.{}", p_[let].name, p_.scalars.size()), p_[let].type});
+      names.scalars[let] = ScalarId(p_.scalars.size() - 1);
+      body.push_back(with_names(p_, names, s));
+    }
+    body.push_back(with_names(p_, names, Stmt{Store{lengths_, {get(a)}, length.value}}));
+    return Stmt{For{a, i(0), get(count), std::move(body), false, 1}};
+  }
+
+  /// The place of each is how many come before it.
+  Stmt ranked(ScalarId window, ScalarId count) {
+    const ScalarId a = scalar("a"), b = scalar("b"), before = scalar("before"), own = scalar("own");
+    const ExprId other = load(lengths_, get(b));
+    const ExprId tie = both(compare(BinaryOp::equal, other, get(own)), compare(BinaryOp::less, get(b), get(a)));
+    const ExprId comes =
+        make(Type::boolean, Binary{BinaryOp::logical_or, compare(BinaryOp::less, get(own), other), tie});
+    Block counted{Stmt{Accumulate{before, make(Type::i64, Select{comes, i(1), i(0)})}}};
+    Block body{Stmt{Let{own, load(lengths_, get(a))}}, Stmt{Local{before, i(0)}},
+               Stmt{For{b, i(0), get(count), std::move(counted), false, 1}},
+               Stmt{Store{order_, {get(before)}, binary(BinaryOp::add, get(window), get(a))}}};
+    return Stmt{For{a, i(0), get(count), std::move(body), false, 1}};
+  }
+
+  ExprId make(Type type, decltype(Expr::node) node) {
+    p_.exprs.push_back({type, std::move(node)});
+    return ExprId(p_.exprs.size() - 1);
+  }
+  ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
+  ExprId get(ScalarId s) { return make(Type::i64, Get{s}); }
+  ExprId load(BufferId b, ExprId at) { return make(Type::i64, Load{b, {at}}); }
+  ExprId binary(BinaryOp op, ExprId a, ExprId b) { return make(Type::i64, Binary{op, a, b}); }
+  ExprId compare(BinaryOp op, ExprId a, ExprId b) { return make(Type::boolean, Binary{op, a, b}); }
+  ExprId both(ExprId a, ExprId b) { return make(Type::boolean, Binary{BinaryOp::logical_and, a, b}); }
+  ScalarId scalar(const std::string& stem) {
+    p_.scalars.push_back({fmt::format("{}.{}", stem, p_.scalars.size()), Type::i64});
+    return ScalarId(p_.scalars.size() - 1);
+  }
+  BufferId array(const std::string& stem) {
+    p_.sizes.push_back({"window", kWindow, -1});
+    const SizeId size(p_.sizes.size() - 1);
+    p_.buffers.push_back({fmt::format("{}.{}", stem, p_.buffers.size()), Type::i64, Role::scratch, {size}});
+    arrays_.emplace_back(p_.buffers.size() - 1);
+    return arrays_.back();
+  }
+
+  Program& p_;
+  BufferId lengths_, order_;
+  std::vector<BufferId> arrays_;
+};
+
+}  // namespace
+
+Program sort_turns(Program program) {
+  Sort sort(program);
+  for (std::size_t k = 0; k < program.functions.size(); ++k) {
+    if (!program.functions[k].cold) sort.function(k);
+  }
+  return program;
+}
+
+}  // namespace lehr::loops
