@@ -10,9 +10,10 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kShortestArm = 10;  // of annealing, in sweeps
-constexpr double kArm = 0.3;               // lengths of the best run
-constexpr double kAgree = 1e-6;            // relative difference of the ELBOs of runs that found the same
+constexpr std::int64_t kShortestArm = 10;      // of annealing, in sweeps
+constexpr double kArm = 0.3;                   // lengths of the best run
+constexpr std::uint64_t kNextMelt = 15485863;  // between seeds
+constexpr double kAgree = 1e-6;                // relative difference of the ELBOs of runs that found the same
 
 class Search {
  public:
@@ -125,16 +126,24 @@ class Search {
     out_.elbo = best_elbo_;
   }
 
-  /// Where temperatures of all entropies apply: what they find does not depend on the start, and few starts come near.
+  /// Where temperatures of all entropies apply: what they find depends little on the start, and few starts come near.
   void melt(const Arm& leader) {
     AutoOptions annealed = o_;
     annealed.hasty = annealed.fresh = true;
-    run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
-    if (out_.status == Status::interrupted) {
+    for (std::int64_t k = 0; k < o_.melts && out_.status != Status::interrupted; ++k) {
+      e_.load(leader.state);
+      annealed.seed = o_.seed + kNextMelt * static_cast<std::uint64_t>(k);
+      AutoReport report;
+      run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report); });
+      const bool whole = out_.status != Status::interrupted && out_.status != Status::numerical_failure;
+      if (whole && !report.arms.empty() && out_.elbo > best_elbo_) {
+        keep();
+        static_cast<AutoReport&>(report_) = std::move(report);
+      }
+    }
+    if (out_.status == Status::interrupted && !best_) {
       best_ = leader.state;
       best_elbo_ = leader.elbo;
-    } else if (out_.status != Status::numerical_failure && !report_.arms.empty()) {
-      keep();
     }
   }
 
@@ -205,6 +214,7 @@ SearchOptions search_options(bool full) {
   out.spare_lengths = 14;
   out.most_lengths = 60;
   out.failures = 6;
+  out.melts = 3;
   return out;
 }
 

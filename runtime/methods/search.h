@@ -16,6 +16,7 @@ struct SearchOptions : AutoOptions {
   std::int64_t patience = 4;       // lengths of the best run in sweeps, up to which more converge while they differ
   std::int64_t spare_lengths = 3;  // lengths of the best run in sweeps, up to which more arms are annealed; half of
                                    // these, rounded down, where the leaders agree
+  std::int64_t melts = 1;          // fresh starts at temperatures of all entropies, where these apply
   std::int64_t most_lengths = 24;  // ... as long as they gain
   double move_share = 1;           // sweeps of moves, in those before them
   std::int64_t splits = 2;         // see MoveOptions
