@@ -105,8 +105,8 @@ class Fitting {
  private:
   Fitting(Bound bound, FitSettings settings);
   std::optional<Error> compile();
-  /// Why items are not read in pieces as things were asked for.
   std::optional<Error> place_items();
+  /// Why items are not read in pieces as things were asked for.
   std::optional<Error> not_streamed(const Needs& needs) const;
   ItemSource item_source(const Needs& needs) const;
   /// The arrays; what is not finite is a numerical failure, whatever ended the run.
