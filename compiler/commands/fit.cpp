@@ -276,7 +276,7 @@ ExitCode fit(FitArguments o, Group* group) {
   Result<FitSettings> settings = settings_of(options);
   if (!settings) return complain(settings.error());
   Clock::time_point begin = Clock::now();
-  std::variant<Inputs, ExitCode> read = read_inputs(o, *source, prior ? &*prior : nullptr);
+  std::variant<Inputs, ExitCode> read = read_inputs(o, *source, prior ? &*prior : nullptr, group);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   Inputs& inputs = std::get<Inputs>(read);
   if (!o.init.empty() && !is_kind) {

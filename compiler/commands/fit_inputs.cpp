@@ -37,7 +37,8 @@ Result<bool> prepare_directory(const std::string& path) {
 
 }  // namespace
 
-std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& source, const SavedFit* prior) {
+std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& source, const SavedFit* prior,
+                                           Group* group) {
   Diagnostics first;
   std::optional<model::Model> resolved = read(source, first);
   Diagnostics second = first;
@@ -52,7 +53,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   Result<Settings> settings = prior ? fitted_settings(*complete, *prior) : read_settings(o.settings);
   if (!settings) return fail(settings.error());
   if (o.stream) {
-    auto streamed = StreamedData::open(*complete, o.data.bindings, *settings);
+    auto streamed = StreamedData::open(*complete, o.data.bindings, *settings, group);
     if (!streamed) return fail(streamed.error());
     Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*streamed), second);
     if (!bound) return fail(bound.error());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lehr {
@@ -30,6 +31,25 @@ void RunningMoments::add(std::span<const double> values) {
     const double step = values[i] - c.mean;
     c.mean += step / c.count;
     c.squares += step * (values[i] - c.mean);
+  }
+}
+
+void RunningMoments::add(const RunningMoments& more) {
+  const auto has_some = [](const Column& c) { return c.count > 0; };
+  if (std::ranges::none_of(more.columns_, has_some)) return;
+  if (std::ranges::none_of(columns_, has_some)) {
+    *this = more;
+    return;
+  }
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    Column& c = columns_[k];
+    const Column& m = more.columns_[k];
+    if (m.count == 0) continue;
+    // Chan, Golub & LeVeque 1983.
+    const double count = c.count + m.count, step = m.mean - c.mean;
+    c.squares += m.squares + step * step * (c.count * m.count / count);
+    c.mean += step * (m.count / count);
+    c.count = count;
   }
 }
 

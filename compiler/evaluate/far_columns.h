@@ -30,8 +30,15 @@ class RunningMoments {
  public:
   explicit RunningMoments(std::size_t columns = 1) : columns_(columns) {}
   void add(std::span<const double> values);
+  /// Those of other rows.
+  void add(const RunningMoments& more);
   ColumnMoments moments() const;
   std::size_t columns() const { return columns_.size(); }
+
+  template <class Archive>
+  friend void fields(Archive& a, RunningMoments& x) {
+    a(x.columns_);
+  }
 
  private:
   struct Column {

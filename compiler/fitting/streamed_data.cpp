@@ -19,7 +19,6 @@ using machine::ItemRange;
 /// Numbers that are read at a time when everything is read.
 constexpr double kPart = 1 << 16;
 constexpr std::int64_t kFirst = 64, kMostItems = 4096;
-constexpr std::size_t kMostPlaces = 65536;  // whose rows are kept
 
 Error refused(std::string why, std::vector<std::string> notes = {}) {
   return {ExitCode::data, option("stream"), std::move(why), std::move(notes)};
@@ -87,9 +86,9 @@ std::optional<Error> StreamedData::add_rows(const RowBinding& rows, const std::s
   if (!streamed) part = rows.read({&all, 1});
   if (!part) return part.error();
   for (auto& [name, array] : *part) {
-    if (seen_.contains(name) || rest_.contains(name))
+    if (known_.arrays.contains(name) || rest_.contains(name))
       return data_error(option("data") + " " + binding, fmt::format("'{}' is given twice", printable(name)));
-    if (streamed) seen_[name];
+    if (streamed) known_.arrays[name];
     else rest_.emplace(name, std::move(array));
   }
   if (!streamed) return std::nullopt;
@@ -139,8 +138,8 @@ Result<Dataset> StreamedData::arrays_of(std::span<const ItemRange> runs) const {
 
 void StreamedData::complete(Dataset& arrays) const {
   for (auto& [name, array] : arrays) {
-    const auto seen = seen_.find(name);
-    if (seen != seen_.end()) array.largest = seen->second.largest;
+    const auto seen = known_.arrays.find(name);
+    if (seen != known_.arrays.end()) array.largest = seen->second.largest;
     const auto levels = levels_.find(name);
     if (levels == levels_.end()) continue;
     for (double& x : array.values) {
@@ -161,15 +160,20 @@ Result<BoundData> StreamedData::bind_part(Dataset arrays, std::int64_t first) co
   return lehr::bind(model_, std::move(arrays), settings);
 }
 
+std::optional<Error> StreamedData::mixed_text(const std::string& array, const std::string& where) const {
+  const SurveyedArray& seen = known_.arrays.at(array);
+  if (!seen.numbers || seen.levels.empty()) return std::nullopt;
+  return data_error(where,
+                    fmt::format("there are numbers in it, and text ('{}', ...)", printable(*seen.levels.begin())));
+}
+
 std::optional<Error> StreamedData::note(const Dataset& arrays) {
   for (const auto& [name, array] : arrays) {
-    Seen& seen = seen_[name];
+    SurveyedArray& seen = known_.arrays[name];
     seen.levels.insert(array.levels.begin(), array.levels.end());
     const auto is_number = [](double x) { return !std::isnan(x); };
     if (array.levels.empty()) seen.numbers = seen.numbers || std::ranges::any_of(array.values, is_number);
-    if (seen.numbers && !seen.levels.empty())
-      return data_error(array.source,
-                        fmt::format("there are numbers in it, and text ('{}', ...)", printable(*seen.levels.begin())));
+    if (std::optional<Error> e = mixed_text(name, array.source)) return e;
     if (array.levels.empty())
       for (const double x : array.values)
         if (x > seen.largest) seen.largest = x;
@@ -181,9 +185,9 @@ std::optional<Error> StreamedData::check(const BoundData& part) {
   if (std::ranges::count(part.clamped, true) > 0)
     return refused("some of the values of a variable are missing, and it is latent there",
                    {"items with gaps in variables that others depend on are not read in pieces yet"});
-  const auto add = [&](Checked& to, const BoundArray& a, const std::vector<PlateId>& axes,
+  const auto add = [&](CheckedArray& to, const BoundArray& a, const std::vector<PlateId>& axes,
                        const std::vector<PlateId>& event, bool real) {
-    digest_ = digest_after(digest_, a.values);
+    known_.digest = digest_after(known_.digest, a.values);
     to.has_missing = to.has_missing || a.has_missing;
     const std::size_t columns = real ? columns_of(model_, part, axes, event) : 1;
     if (to.moments.columns() != columns) to.moments = RunningMoments(columns);
@@ -192,19 +196,19 @@ std::optional<Error> StreamedData::check(const BoundData& part) {
   for (std::size_t k = 0; k < model_.givens.size(); ++k) {
     const Given& g = model_.givens[k];
     const bool real = (g.type == GivenType::real || g.type == GivenType::vector) && !g.constant;
-    if (is_on(model_, g.axes, plate_)) add(givens_[k], part.givens[k], g.axes, g.event, real);
+    if (is_on(model_, g.axes, plate_)) add(known_.givens[k], part.givens[k], g.axes, g.event, real);
   }
   for (std::size_t k = 0; k < model_.variables.size(); ++k) {
     const Variable& v = model_.variables[k];
     const bool real = v.support == math::Support::real || v.support == math::Support::vector;
-    if (v.observed && is_on(model_, v.axes, plate_)) add(observed_[k], part.observed[k], v.axes, v.event, real);
+    if (v.observed && is_on(model_, v.axes, plate_)) add(known_.observed[k], part.observed[k], v.axes, v.event, real);
   }
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const std::vector<std::int64_t>& rows = part.offsets[k];
     if (!model_.plates[k].parent || !is_on(model_, {PlateId(k)}, plate_)) continue;
-    elements_[k] += part.sizes[k];
+    known_.elements[k] += part.sizes[k];
     for (std::size_t r = 0; r + 1 < rows.size(); ++r)
-      longest_[k] = std::max(longest_[k], rows[r + 1] - rows[r]);
+      known_.longest[k] = std::max(known_.longest[k], rows[r + 1] - rows[r]);
   }
   return std::nullopt;
 }
@@ -220,40 +224,35 @@ void StreamedData::note_rows(const BoundData& part, ItemRange items) {
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const PlateId p(k);
     if (!model_[p].parent || model_[p].set != p || !is_on(model_, {p}, plate_)) continue;
-    for (std::int64_t i = (items.begin + apart_ - 1) / apart_ * apart_; i < items.end; i += apart_)
-      rows_[k].push_back(elements_[k] + row_in(part, p, i - items.begin));
+    for (std::int64_t i = (items.begin + known_.apart - 1) / known_.apart * known_.apart; i < items.end;
+         i += known_.apart)
+      known_.rows[k].push_back(known_.elements[k] + row_in(part, p, i - items.begin));
   }
-  if (std::ranges::none_of(rows_, [](const auto& r) { return r.size() > kMostPlaces; })) return;
-  for (std::vector<std::int64_t>& r : rows_) {
-    for (std::size_t i = 0; 2 * i < r.size(); ++i)
-      r[i] = r[2 * i];
-    r.resize((r.size() + 1) / 2);
-  }
-  apart_ *= 2;
+  known_.thin();
 }
 
 std::int64_t StreamedData::row(PlateId nested, std::int64_t item) const {
-  if (item == items_) return elements_[nested.index()];
-  const std::int64_t begin = item / apart_ * apart_,
-                     before = rows_[nested.index()][static_cast<std::size_t>(item / apart_)];
+  if (item == items_) return known_.elements[nested.index()];
+  const std::int64_t begin = item / known_.apart * known_.apart,
+                     before = known_.rows[nested.index()][static_cast<std::size_t>(item / known_.apart)];
   if (item == begin) return before;
   if (!looked_up_ || looked_up_->first != begin) {
-    const ItemRange run{begin, std::min(items_, begin + apart_)};
+    const ItemRange run{begin, std::min(items_, begin + known_.apart)};
     looked_up_.emplace(begin, read({&run, 1}));
   }
   return before + row_in(looked_up_->second, nested, item - begin);
 }
 
-std::optional<Error> StreamedData::survey() {
+std::optional<Error> StreamedData::survey(ItemRange items) {
   std::int64_t most = kFirst;
-  double numbers = 0;
-  for (std::int64_t begin = 0; begin < items_;) {
-    const ItemRange run{begin, std::min(items_, begin + most)};
+  known_.begin = items.begin;
+  for (std::int64_t begin = items.begin; begin < items.end;) {
+    const ItemRange run{begin, std::min(items.end, begin + most)};
     Result<Dataset> arrays = arrays_of({&run, 1});
     if (!arrays) return arrays.error();
     if (std::optional<Error> e = note(*arrays)) return e;
     for (const auto& [name, array] : *arrays)
-      numbers += static_cast<double>(array.values.size() + array.multiplicity.size());
+      known_.numbers += static_cast<double>(array.values.size() + array.multiplicity.size());
     Settings settings = settings_;
     for (const auto& [name, array] : rest_)
       arrays->emplace(name, array);
@@ -263,12 +262,34 @@ std::optional<Error> StreamedData::survey() {
     note_rows(*part, run);
     if (std::optional<Error> e = check(*part)) return e;
     begin = run.end;
-    const double an_item = std::max(1.0, numbers / static_cast<double>(begin));
+    const double an_item = std::max(1.0, known_.numbers / static_cast<double>(begin - items.begin));
     most = std::clamp<std::int64_t>(static_cast<std::int64_t>(kPart / an_item), 1, kMostItems);
   }
-  numbers_per_item_ = numbers / static_cast<double>(items_);
-  for (const auto& [name, seen] : seen_)
+  return std::nullopt;
+}
+
+std::optional<Error> StreamedData::survey_with(Group* group) {
+  const auto rank = static_cast<std::int64_t>(group ? group->rank() : 0),
+             size = static_cast<std::int64_t>(group ? group->size() : 1);
+  if (std::optional<Error> e = survey({items_ * rank / size, items_ * (rank + 1) / size})) return e;
+  if (group) {
+    std::string own;
+    Writer{own}(items_, known_);
+    const std::vector<std::string> all = texts_of(*group, own);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      Reader from(all[k]);
+      if (from.take<std::int64_t>() != items_)
+        return refused(fmt::format("process {} has another number of '{}'", k, model_[plate_].name));
+      Survey part = from.take<Survey>();
+      if (k == 0) known_ = std::move(part);
+      else known_.add(part);
+    }
+  }
+  numbers_per_item_ = known_.numbers / static_cast<double>(items_);
+  for (const auto& [name, seen] : known_.arrays) {
+    if (std::optional<Error> e = mixed_text(name, option("data"))) return e;
     if (!seen.levels.empty()) levels_[name].assign(seen.levels.begin(), seen.levels.end());
+  }
   return far_column();
 }
 
@@ -283,9 +304,9 @@ std::optional<Error> StreamedData::far_column() const {
     return std::nullopt;
   };
   for (std::size_t k = 0; k < model_.givens.size(); ++k)
-    if (auto e = far(model_.givens[k].name, givens_[k].moments)) return e;
+    if (auto e = far(model_.givens[k].name, known_.givens[k].moments)) return e;
   for (std::size_t k = 0; k < model_.variables.size(); ++k)
-    if (auto e = far(model_.variables[k].name, observed_[k].moments)) return e;
+    if (auto e = far(model_.variables[k].name, known_.observed[k].moments)) return e;
   return std::nullopt;
 }
 
@@ -299,21 +320,22 @@ std::optional<Error> StreamedData::make_whole() {
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const PlateId set = model_.plates[k].set;
     if (set == plate_) whole_.sizes[k] = items_;
-    else if (is_on(model_, {set}, plate_)) whole_.sizes[k] = elements_[set.index()];
-    if (!whole_.offsets[k].empty() && is_on(model_, {set}, plate_)) whole_.offsets[k] = {0, longest_[set.index()]};
+    else if (is_on(model_, {set}, plate_)) whole_.sizes[k] = known_.elements[set.index()];
+    if (!whole_.offsets[k].empty() && is_on(model_, {set}, plate_))
+      whole_.offsets[k] = {0, known_.longest[set.index()]};
   }
   for (const ArrayOfModel& a : arrays_of_model(model_)) {
     if (!is_on(model_, a.axes, plate_)) continue;
-    if (a.given) whole_.givens[a.given->index()] = {{}, givens_[a.given->index()].has_missing};
-    else whole_.observed[a.variable->index()] = {{}, observed_[a.variable->index()].has_missing};
+    if (a.given) whole_.givens[a.given->index()] = {{}, known_.givens[a.given->index()].has_missing};
+    else whole_.observed[a.variable->index()] = {{}, known_.observed[a.variable->index()].has_missing};
   }
-  whole_.elsewhere = digest_;
+  whole_.elsewhere = known_.digest;
   return std::nullopt;
 }
 
 Result<std::shared_ptr<const StreamedData>> StreamedData::open(const Analysed& analysed,
                                                                const std::vector<std::string>& bindings,
-                                                               const Settings& settings) {
+                                                               const Settings& settings, Group* group) {
   const Model& m = analysed.model;
   const std::optional<PlateId> plate = plate_of_items(analysed);
   if (!plate) return refused("the model has no variables of single items: there is nothing to be read in pieces");
@@ -327,16 +349,16 @@ Result<std::shared_ptr<const StreamedData>> StreamedData::open(const Analysed& a
   out->settings_.part_of = plate;
   out->settings_.sizes.erase(name);
   out->settings_.labels.erase(name);
-  out->givens_.resize(m.givens.size());
-  out->observed_.resize(m.variables.size());
-  out->elements_.resize(m.plates.size());
-  out->longest_.resize(m.plates.size());
-  out->rows_.resize(m.plates.size());
+  out->known_.givens.resize(m.givens.size());
+  out->known_.observed.resize(m.variables.size());
+  out->known_.elements.resize(m.plates.size());
+  out->known_.longest.resize(m.plates.size());
+  out->known_.rows.resize(m.plates.size());
   if (std::optional<Error> e = out->open_bindings(bindings)) return *e;
   if (const auto told = settings.sizes.find(name); told != settings.sizes.end() && told->second != out->items_)
     return refused(fmt::format("plate '{}' has {} elements in {}, but {} in {}", name, out->items_,
                                out->files_[0].path(), told->second, option("sizes")));
-  if (std::optional<Error> e = out->survey()) return *e;
+  if (std::optional<Error> e = out->survey_with(group)) return *e;
   if (std::optional<Error> e = out->make_whole()) return *e;
   return std::shared_ptr<const StreamedData>(std::move(out));
 }

@@ -3,17 +3,17 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "compiler/evaluate/far_columns.h"
+#include "compiler/fitting/survey.h"
 #include "compiler/model/bind.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/rows.h"
 #include "runtime/machine/machine.h"
+#include "runtime/methods/group.h"
 
 namespace lehr {
 
@@ -28,9 +28,10 @@ class StreamedData {
   /// Reads everything once, a part at a time: sizes, largest values and labels are then known, and every value has
   /// been checked. `analysed` is of a model of which nothing is missing. An error says what keeps the data from being
   /// read in pieces.
+  /// With a group, each process reads a part.
   static Result<std::shared_ptr<const StreamedData>> open(const Analysed& analysed,
                                                           const std::vector<std::string>& bindings,
-                                                          const Settings& settings);
+                                                          const Settings& settings, Group* group = nullptr);
 
   /// The plate whose elements are read a few at a time.
   model::PlateId plate() const { return plate_; }
@@ -48,25 +49,15 @@ class StreamedData {
   Result<std::pair<Dataset, Settings>> part(machine::ItemRange items) const;
 
  private:
-  /// What is known of an array by its parts.
-  struct Seen {
-    double largest = -1;
-    std::set<std::string> levels;
-    bool numbers = false;
-  };
-  /// The same of an array of the model.
-  struct Checked {
-    RunningMoments moments;
-    bool has_missing = false;
-  };
-
   explicit StreamedData(model::Model model) : model_(std::move(model)) {}
 
   std::optional<Error> open_bindings(const std::vector<std::string>& bindings);
   std::optional<Error> add_rows(const RowBinding& rows, const std::string& binding);
   bool lies_on_items(const std::string& array) const;
   bool is_known(const std::string& array) const;
-  std::optional<Error> survey();
+  std::optional<Error> survey(machine::ItemRange items);
+  std::optional<Error> survey_with(Group* group);
+  std::optional<Error> mixed_text(const std::string& array, const std::string& where) const;
   std::optional<Error> note(const Dataset& arrays);
   std::optional<Error> check(const BoundData& part);
   void note_rows(const BoundData& part, machine::ItemRange items);
@@ -83,14 +74,9 @@ class StreamedData {
   Settings settings_;  // of a part
   std::vector<RowBinding> files_;
   Dataset rest_;  // what does not lie on the items
-  std::map<std::string, Seen> seen_;
-  std::map<std::string, std::vector<std::string>> levels_;  // of text, by array
-  std::vector<Checked> givens_, observed_;
-  std::vector<std::int64_t> elements_, longest_;  // by PlateId: of all rows of a nested plate, of the longest one
-  std::vector<std::vector<std::int64_t>> rows_;   // by PlateId: before every `apart_`-th item
-  std::int64_t apart_ = 1;
+  Survey known_;
+  std::map<std::string, std::vector<std::string>> levels_;               // of text, by array
   mutable std::optional<std::pair<std::int64_t, BoundData>> looked_up_;  // where `row` has looked the last time
-  std::string digest_;
   std::int64_t items_ = 0;
   double numbers_per_item_ = 0;
   BoundData whole_;

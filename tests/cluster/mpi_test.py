@@ -48,6 +48,28 @@ def same(tmp, name, words, ranks=(1, 2, 3), *more):
     print("ok", name, flush=True)
 
 
+def surveyed(tmp):
+    """Each process reads a part of what stays in its file: all know a label that one of them has seen, and what one cannot use."""
+    with open(f"{tmp}/kinds.lehr", "w") as f:
+        f.write("model kinds { plate n; plate k = 2; plate kind; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 9);"
+                "p[k] ~ Dirichlet(concentration = 1) over kind; z[n] ~ Categorical(pi); observe c[n] ~ Categorical(p[z[n]]);"
+                "observe y[n] ~ Normal(mean = mu[z[n]], sd = 1); }")
+    rows = [f"{('oak', 'ash')[n % 2]},{n % 7}" for n in range(60)] + ["yew,3"]
+    fit = ["fit", f"{tmp}/kinds.lehr", "--data", f"{tmp}/kinds.csv", "--max-iter", 3]
+    for bad in False, True:
+        if bad:
+            rows[50] = "oak,inf"
+        with open(f"{tmp}/kinds.csv", "w") as f:
+            f.write("\n".join(["c,y", *rows]) + "\n")
+        said = run(*RUN, "-n", 3, LEHR + "-mpi", *fit, "--stream", "--out", f"{tmp}/kinds", code=4 if bad else 0)
+        if bad:
+            assert said.count("y[50] is inf") == 1 and "process 2: " in said, said
+            break
+        run(LEHR, *fit, "--out", f"{tmp}/kinds1")
+        assert contents(f"{tmp}/kinds")[0] == contents(f"{tmp}/kinds1")[0]
+    print("ok surveyed", flush=True)
+
+
 def traffic(tmp):
     """Bytes of a sweep are those of `lehr plan`, and the status of the shares."""
     counts = []
@@ -153,6 +175,7 @@ with tempfile.TemporaryDirectory() as tmp:
          "--stream", "--spill", f"{tmp}/spill")
     same(tmp, "parts", [*TOPICS, "--anneal", "linear:from=2,over=4", "--parts", "3", "--max-iter", "6"], (2, 3))
     same(tmp, "one share", ["models/gmm.lehr", "--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=3"], (2,))
+    surveyed(tmp)
     traffic(tmp)
     full_disk(tmp)
     stopped(tmp, signal.SIGKILL)

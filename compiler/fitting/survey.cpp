@@ -1,0 +1,67 @@
+#include "compiler/fitting/survey.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/files/zip.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kMostPlaces = 65536;  // whose rows are kept
+
+void add(std::map<std::string, SurveyedArray>& to, const std::map<std::string, SurveyedArray>& more) {
+  for (const auto& [name, array] : more) {
+    SurveyedArray& a = to[name];
+    a.largest = std::max(a.largest, array.largest);
+    a.levels.insert(array.levels.begin(), array.levels.end());
+    a.numbers = a.numbers || array.numbers;
+  }
+}
+
+void add(std::vector<CheckedArray>& to, const std::vector<CheckedArray>& more) {
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    to[k].moments.add(more[k].moments);
+    to[k].has_missing = to[k].has_missing || more[k].has_missing;
+  }
+}
+
+}  // namespace
+
+void Survey::keep_each(std::int64_t now) {
+  const std::int64_t first = (begin + apart - 1) / apart * apart;
+  for (std::vector<std::int64_t>& r : rows) {
+    std::vector<std::int64_t> kept;
+    for (std::size_t i = 0; i < r.size(); ++i)
+      if ((first + static_cast<std::int64_t>(i) * apart) % now == 0) kept.push_back(r[i]);
+    r = std::move(kept);
+  }
+  apart = now;
+}
+
+void Survey::thin() {
+  while (std::ranges::any_of(rows, [](const auto& r) { return r.size() > kMostPlaces; }))
+    keep_each(2 * apart);
+}
+
+void Survey::add(const Survey& next) {
+  Survey more = next;
+  const std::int64_t now = std::max(apart, more.apart);
+  keep_each(now);
+  more.keep_each(now);
+  lehr::add(arrays, more.arrays);
+  lehr::add(givens, more.givens);
+  lehr::add(observed, more.observed);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    for (const std::int64_t before : more.rows[k])
+      rows[k].push_back(elements[k] + before);
+    elements[k] += more.elements[k];
+    longest[k] = std::max(longest[k], more.longest[k]);
+  }
+  thin();
+  digest = fmt::format("{:08x}", checksum(digest + more.digest));
+  numbers += more.numbers;
+}
+
+}  // namespace lehr
