@@ -1,48 +1,62 @@
 #!/usr/bin/env python3
 """Every `lehr` command in the shell blocks of README.md and docs/, and the programs that they build, in order, in a copy of
 what they name. Fits are cut to two sweeps unless they say how many; what is tested is that commands are right, not what they
-find. Blocks of `console` are sessions: they run as they stand, and print what they show.
+find. Blocks of `console` are sessions: they run as they stand, and print what they show. Blocks that are scripts (`#!`), and
+what tests/docs/blocks_test.py names, run elsewhere.
 
 usage: docs_test.py LEHR, from the root of the repository
 """
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 
 LEHR = os.path.abspath(sys.argv[1])
 ROOT = os.getcwd()
+HERE = {**os.environ, "PATH": f"{os.path.dirname(LEHR)}:{os.environ['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+PROGRAMS = ("lehr ", "cc ", "c++ ", "./", "python3 ", "PATH=", "cmp ")
+if shutil.which("mpirun") and os.path.exists(LEHR + "-mpi"):
+    PROGRAMS += ("mpirun ",)
 
 
-def commands(path):
-    with open(path) as f:
-        text = f.read()
-    for block in re.findall(r"```sh\n(.*?)```", text, re.S):
-        for line in block.replace("\\\n", " ").splitlines():
-            line = re.sub(r"^\$ ", "", line.strip())
-            if line.startswith(("lehr ", "cc ", "c++ ", "./", "python3 ")):
-                yield shlex.split(line, comments=True)
+def blocks(path):
+    with open(path, encoding="utf-8") as f:
+        return re.findall(r"```(sh|python|console)\n(.*?)```", f.read(), re.S)
+
+
+def commands(path, language, block):
+    """The commands of a block, split into words."""
+    if language == "python" and path == "docs/fitting.md":
+        yield ["python3", "-c", block]
+    if language == "python" or block.startswith("#!"):
+        return
+    for line in block.replace("\\\n", " ").splitlines():
+        line = re.sub(r"^\$ ", "", line.strip())
+        if line.startswith("PATH="):
+            yield ["sh", "-c", line]
+        elif line.startswith(PROGRAMS) and not re.search("<|import pandas", line):
+            yield shlex.split(line, comments=True)
 
 
 def run(arguments, directory):
-    if arguments[1] == "fit" and "--max-iter" not in arguments:
+    if "fit" in arguments and "--max-iter" not in arguments:
         arguments = arguments + ["--max-iter", "2", "--quiet"]
         if "svi" in arguments:
             arguments[arguments.index("--epochs") + 1] = "0.05"
     program = {"lehr": LEHR, "python3": "/usr/bin/python3"}.get(arguments[0], arguments[0])
-    done = subprocess.run([program] + arguments[1:], cwd=directory, capture_output=True, text=True)
+    done = subprocess.run([program] + arguments[1:], cwd=directory, capture_output=True, text=True, env=HERE)
     return None if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip()[:400]}"
 
 
-def sessions(path):
-    """The commands of the blocks of `console`, and the lines that each shows."""
-    with open(path, encoding="utf-8") as f:
-        for block in re.findall(r"```console\n(.*?)```", f.read(), re.S):
-            for part in re.split(r"^\$ ", block.replace("\\\n", " "), flags=re.M)[1:]:
-                command, *lines = part.splitlines()
-                yield command, lines
+def sessions(block):
+    """The commands of a block of `console`, and the lines that each shows."""
+    for part in re.split(r"^\$ ", block.replace("\\\n", " "), flags=re.M)[1:]:
+        command, *lines = part.splitlines()
+        yield command, lines
 
 
 def alike(shown, printed):
@@ -60,8 +74,7 @@ def alike(shown, printed):
 
 def replay(command, lines, directory):
     """What is not as it is shown, or None; `...` stands for any lines. Of a command that fails its errors are shown."""
-    done = subprocess.run(command, shell=True, cwd=directory, capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "PATH": f"{os.path.dirname(LEHR)}:{os.environ['PATH']}"})
+    done = subprocess.run(command, shell=True, cwd=directory, capture_output=True, text=True, timeout=300, env=HERE)
     printed = (done.stderr if "error:" in "".join(lines) else done.stdout).splitlines()
     if (done.returncode != 0) != ("error:" in "".join(lines)) or not is_shown(lines, printed):
         return f"exit {done.returncode}\n{done.stdout}{done.stderr}"
@@ -83,18 +96,13 @@ def main():
         for name in ("models", "docs", "examples", "runtime", "compiler"):
             os.symlink(os.path.join(ROOT, name), os.path.join(directory, name))
         os.symlink(os.path.dirname(LEHR), os.path.join(directory, "build"))
-        for page in pages:
-            for c in commands(page):
-                if "<" in " ".join(c):
-                    continue
-                total += 1
-                problem = run(c, directory)
-                if problem:
-                    failed += 1
-                    print(f"FAILED {page}: {' '.join(c)}\n    {problem}", flush=True)
-            for command, lines in sessions(page):
-                total += 1
-                problem = replay(command, lines, directory)
+        for page, language, block in ((page, *block) for page in pages for block in blocks(page)):
+            if language == "console":
+                done = [(command, replay(command, lines, directory)) for command, lines in sessions(block)]
+            else:
+                done = [(" ".join(words), run(words, directory)) for words in commands(page, language, block)]
+            total += len(done)
+            for command, problem in done:
                 if problem:
                     failed += 1
                     print(f"FAILED {page}: {command}\n    {problem}", flush=True)

@@ -5,6 +5,8 @@ usage: shards_test.py LEHR
 """
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -38,6 +40,56 @@ def same(tmp, name, words, sweeps, shards):
     run(LEHR, "show", f"{out}/fit")
 
 
+SBATCH = """#!/usr/bin/python3
+import os, subprocess, sys
+first, last = map(int, next(w for w in sys.argv if w.startswith("--array="))[8:].split("-"))
+command = sys.argv[sys.argv.index("--wrap") + 1]
+tasks = [{**os.environ, "SLURM_ARRAY_TASK_ID": str(k)} for k in range(first, last + 1)]
+sys.exit(max(subprocess.run(["sh", "-c", command], env=task).returncode for task in tasks))
+"""
+
+
+class Spark:
+    """What the page asks of a SparkContext; `pipe` starts a command for each partition as PySpark does."""
+
+    def parallelize(self, values, partitions):
+        assert len(values) == partitions
+        self.lines = [f"{v}\n" for v in values]
+        return self
+
+    def pipe(self, command, env, checkCode):
+        for line in self.lines:
+            subprocess.run(shlex.split(command), env=env, input=line, text=True, check=checkCode, stdout=subprocess.PIPE)
+        return self
+
+    def collect(self):
+        return []
+
+
+def engines(tmp):
+    """The sweeps by Slurm and by Spark of docs/scale.md, with four tasks and documents of the project."""
+    with open("docs/scale.md", encoding="utf-8") as page:
+        text = page.read()
+    data, wanted = "w=corpus.ldac --set K=1000", f"{TOPICS[2]} --set K=3"
+    assert text.count(data) == 2
+    text = text.replace(data, wanted).replace("1-100", "1-4").replace("/100", "/4").replace("range(1, 101), 100", "range(1, 5), 4")
+    slurm, spark = re.search(r"```sh\n(#!/bin/sh.*?)```", text, re.S)[1], re.search(r"```python\n(.*?)```", text, re.S)[1]
+    run(LEHR, "fit", *TOPICS, "--search", "none", "--max-iter", 0, "--quiet", "--out", f"{tmp}/fit0")
+    for name, program in ("sbatch", SBATCH), ("sweep.sh", slurm):
+        with open(f"{tmp}/{name}", "w", encoding="utf-8") as f:
+            f.write(program)
+        os.chmod(f"{tmp}/{name}", 0o755)
+    path = {"PATH": f"{tmp}:{ENV['PATH']}"}
+    subprocess.run([f"{tmp}/sweep.sh", f"{tmp}/fit0", f"{tmp}/fit1"], env={**ENV, **path}, check=True, stdout=subprocess.PIPE)
+    os.environ.update(path)
+    exec(spark, {"sc": Spark(), "FIT": f"{tmp}/fit1", "NEXT": f"{tmp}/fit2", "shlex": shlex, "os": os, "subprocess": subprocess})
+    before = f"{tmp}/fit0"
+    for k in 1, 2:
+        run(LEHR, "stats", *TOPICS, "--globals", before, "--shard", "1/1", "--out", f"{tmp}/whole.npz")
+        run(LEHR, "update-globals", *TOPICS, "--globals", before, "--stats", f"{tmp}/whole.npz", "--out", before := f"{tmp}/whole{k}")
+    assert contents(f"{tmp}/fit2/posterior.npz") == contents(f"{before}/posterior.npz")
+
+
 def refusals(tmp):
     run(LEHR, "fit", *TOPICS, "--search", "none", "--max-iter", 0, "--quiet", "--out", f"{tmp}/start")
     stats = [LEHR, "stats", *TOPICS, "--globals", f"{tmp}/start"]
@@ -66,6 +118,7 @@ def refusals(tmp):
 
 with tempfile.TemporaryDirectory() as tmp:
     refusals(tmp)
+    engines(tmp)
     same(tmp, "topics", TOPICS, 3, 3)
     same(tmp, "mixture", FAITHFUL, 4, 2)
     same(tmp, "flights", FLIGHTS, 3, 2)

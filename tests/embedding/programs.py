@@ -361,14 +361,69 @@ int main(void) {
     assert "cannot be tempered" in refused
 
 
+LOOPS = """#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "gmm.h"
+
+int main(void) {
+  double points[2 * 272];
+  for (int i = 0; i < 2 * 272; ++i) points[i] = sin(i) + (i / 2 %% 3 ? 4 : 0);
+  const gmm_sizes sizes = {.abi = GMM_ABI, .n = 272};
+  const gmm_data data = {.n = 272, .x = points};
+  void* state = malloc(gmm_state_bytes(&sizes));
+  gmm_init(state, gmm_state_bytes(&sizes), &sizes, &data, 1);
+  const size_t bytes = gmm_range_bytes(state);
+  char* memory = malloc(bytes * (size_t)omp_get_max_threads());
+  (void)memory;
+  %s
+  gmm_elbo(state, &elbo);
+  printf("%%.8g\\n", elbo);
+  return 0;
+}
+"""
+LOOPS_CPP = """#include <cmath>
+#include <cstdio>
+#include <span>
+#include "gmm.hpp"
+
+int main() {
+  double points[2 * 272];
+  for (int i = 0; i < 2 * 272; ++i) points[i] = std::sin(i) + (i / 2 %% 3 ? 4 : 0);
+  %s
+  std::printf("%%d %%.8g\\n", static_cast<int>(means.size()), state.elbo());
+}
+"""
+
+
+def documented(text):
+    """The parts of programs of the page, in programs: all find the same optimum."""
+    _, plain, threaded = re.findall(r"```c\n(.*?)```", text, re.S)
+    parts = {"plain": plain, "threaded": "double elbo = 0;\nfor (int sweep = 0; sweep < 200; ++sweep) {\n" + threaded + "}"}
+    build("gmm", "--set", "K=3", "--sizes", "dim=2")
+    elbo = {}
+    for name, part in parts.items():
+        with open(f"{name}.c", "w") as f:
+            f.write(LOOPS % part)
+        run(*C, "-fopenmp", f"{name}.c", "gmm.o", "-lm", "-o", name)
+        elbo[name] = float(run(f"./{name}"))
+    with open("object.cpp", "w") as f:
+        f.write(LOOPS_CPP % re.search(r"```cpp\n(.*?)```", text, re.S)[1])
+    run("c++", "-std=c++20", "-Wall", "-Werror", "-I.", "object.cpp", "gmm.o", "-lm", "-o", "object")
+    numbers, elbo["object"] = map(float, run("./object").split())
+    assert numbers == 6 and max(elbo.values()) - min(elbo.values()) < 1e-4 * abs(elbo["plain"]), elbo
+
+
 def headers():
-    """The program of the documentation, and a program in C++."""
+    """The programs of the documentation, and a program in C++."""
     text = open(os.path.join(ROOT, "docs/embedding.md")).read()
     with open("first.c", "w") as f:
         f.write(re.search(r"```c\n(#include.*?)```", text, re.S)[1])
     build("coin")
     run(*C, "first.c", "coin.o", "-lm", "-o", "first")
     assert run("./first") == "Beta(7, 3)\n"
+    documented(text)
     build("gmm", *SMALL)
     run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-I.", os.path.join(HERE, "walk.cpp"), "gmm.o", "-lm", "-o", "walk")
     run("./walk")

@@ -107,6 +107,55 @@ def command(prefix):
     return version
 
 
+def blocks(page, language):
+    with open(f"{ROOT}/{page}") as f:
+        return re.findall(rf"```{language}\n(.*?)```", f.read(), re.S)
+
+
+def watched(program):
+    """A fit that is watched, as docs/library.md has it, after the compilation of its first program."""
+    part = next(b for b in blocks("docs/library.md", "cpp") if "bar.show" in b)
+    head, tail = program.split("int main() {")
+    head = head.replace("plate throw;", "plate n; plate dim;").replace("x[throw] ~ Bernoulli(p)", "x[n, dim] ~ Bernoulli(p)")
+    return f"""#include <Eigen/Dense>
+{head}
+struct Bar {{
+  int shown = 0;
+  void show(std::int64_t, std::int64_t, double) {{ ++shown; }}
+}} bar;
+const bool stop_button = false;
+
+int main() {{
+  const lehr::Compilation coin = lehr::compile(kCoin, {{.name = "coin"}});
+  const lehr::Program& program = *coin.program;
+  const Eigen::Matrix2d points{{{{1, 0}}, {{1, 1}}}};
+  {part}
+  std::printf("%d", fit ? bar.shown : 0);
+  return 0;
+}}
+"""
+
+
+def cmake_files(prefix):
+    """The files for CMake of the pages, in one: a program with the library, one with a model, one with both."""
+    (first, topics), (both,) = blocks("docs/library.md", "cmake"), blocks("README.md", "cmake")
+    lines = [line for block in (topics, both) for line in block.splitlines() if not line.startswith("find_package")]
+    os.mkdir("projects")
+    os.symlink(f"{ROOT}/models", "projects/models")
+    with open("coin.cpp") as f:
+        program = f.read()
+    for name, text in (("coin", program), ("server", '#include "topics.h"\nint main() { return LDA_ABI == 0; }\n'),
+                       ("app", '#include "gmm.hpp"\n#include "lehr/lehr.h"\nint main() { return GMM_ABI == 0; }\n')):
+        with open(f"projects/{name}.cpp", "w") as f:
+            f.write(text)
+    with open("projects/CMakeLists.txt", "w") as f:
+        f.write(first + "add_executable(server server.cpp)\nadd_executable(app app.cpp)\n" + "\n".join(lines) + "\n")
+    run("cmake", "-S", "projects", "-B", "projects/build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", "projects/build")
+    for name in "coin", "server", "app":
+        run(f"projects/build/{name}")
+
+
 def pkg_config(prefix, version):
     """The first program of docs/library.md, as it stands there, with the prediction at its end, and what they say there."""
     with open(f"{prefix}/share/lehr/docs/library.md") as f:
@@ -116,10 +165,14 @@ def pkg_config(prefix, version):
     program, printed = program.removesuffix(end) + more + end, printed + said
     with open("coin.cpp", "w") as f:
         f.write(program)
+    with open("watched.cpp", "w") as f:
+        f.write(watched(program))
     here = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
     flags = run("pkg-config", "--cflags", "--libs", "lehr", **here).split()
     run("c++", "-std=c++20", *WARNINGS, "coin.cpp", "-o", "first_program", *flags)
     assert run("./first_program", LD_LIBRARY_PATH=f"{prefix}/lib") == printed
+    run("c++", "-std=c++20", *WARNINGS, "-isystem", "/usr/include/eigen3", "watched.cpp", "-o", "watched", *flags)
+    assert int(run("./watched", LD_LIBRARY_PATH=f"{prefix}/lib")) > 1
     assert "lehr " + run("pkg-config", "--modversion", "lehr", **here).strip() == version
 
 
@@ -146,6 +199,7 @@ def prefix():
     version = command(at)
     no_traces(at)
     pkg_config(at, version)
+    cmake_files(at)
     examples(at)
 
 

@@ -51,7 +51,8 @@ def from_parquet(folder):
         line = re.search(r'^python3 -c "import pandas.*"$', page.read(), re.M)[0]
     table = pandas.read_csv("models/data/penguins.csv")
     table.to_parquet(f"{folder}/table.parquet")
-    subprocess.run([sys.executable, *shlex.split(line)[1:]], cwd=folder, check=True)
+    # Now and then the interpreter aborts at its end, in a thread of pyarrow, when the table has been written.
+    subprocess.run([sys.executable, *shlex.split(line)[1:]], cwd=folder, check=False)
     columns = "bill_length_mm,bill_depth_mm"
     of_csv = fitted(f"{folder}/csv", "models/gmm.lehr", "--data", f"x=models/data/penguins.csv:{columns}")
     assert fitted(f"{folder}/parquet", "models/gmm.lehr", "--data", f"x={folder}/table.csv:{columns}") == of_csv

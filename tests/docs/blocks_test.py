@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Every block of code in README.md and docs/ is run by some test: this one checks what is in the language of models, and knows
+which test has the others. Blocks of `text` are what programs print.
+
+usage: blocks_test.py LEHR, from the root of the repository
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# Commands and sessions: tests/cli/docs_test.py.
+SHELL = ("sh", "console")
+PROGRAMS = {
+    ("c", "docs/embedding.md"): "tests/embedding/programs.py",
+    ("cpp", "docs/embedding.md"): "tests/embedding/programs.py",
+    ("cpp", "docs/library.md"): "tests/install/install_test.py",
+    ("cmake", "docs/library.md"): "tests/install/install_test.py",
+    ("cmake", "README.md"): "tests/install/install_test.py",
+    ("python", "docs/python.md"): "tests/python/docs_test.py",
+    ("python", "docs/fitting.md"): "tests/cli/docs_test.py",
+    ("python", "docs/scale.md"): "tests/cli/shards_test.py",
+}
+# What surrounds parts of models, by their first words.
+AROUND = {
+    "const K = 3;": """plate n; plate topic = K; p ~ Dirichlet(concentration = a0) over topic; m ~ Normal(mean = beta0, sd = alpha);
+        observe y[n] ~ Categorical(p); observe x[n] ~ Normal(mean = m, sd = 1);""",
+    "mu[k]        ~": """plate n; plate k = 2; plate doc; plate topic = 3; plate dim; pi ~ Dirichlet(concentration = 1) over k;
+        z[n] ~ Categorical(pi); tau ~ Gamma(shape = 1, rate = 1);""",
+    "b            ~": """plate n; plate d; plate q = 2; plate k = 2; A[d] ~ MvNormal(mean = 0, precision = 1) over q;
+        h[n] ~ MvNormal(mean = 0, precision = 1) over q; tau[d] ~ Gamma(shape = 1, rate = 1); pi ~ Dirichlet(concentration = 1) over k;
+        rate[k] ~ Gamma(shape = 1, rate = 1) over d; z[n] ~ Categorical(pi);""",
+    "data x[n] : real;": """plate n; plate rating; plate person; plate doc; plate d; mu ~ Normal(mean = 0, sd = 1);
+        observe y[n] ~ Normal(mean = mu, sd = 1);""",
+    "  theta[doc] ": """const alpha = 1; plate doc; plate token in doc; plate topic = 2; plate term;
+        beta[topic] ~ Dirichlet(concentration = 1) over term;""",
+}
+COMMAND = re.compile(r"^(\$ |lehr [a-z]+ [a-z./]*\S|scripts/|cmake |mpirun |python3 )")
+
+
+def check(lehr, block, folder):
+    """The messages of a model, or of a part of one in what surrounds it."""
+    if "model " not in block:
+        around = [text for words, text in AROUND.items() if block.startswith(words)]
+        if len(around) != 1:
+            return "nothing is known that surrounds this part of a model"
+        block = f"model part {{ {around[0]}\n{block} }}"
+    with open(f"{folder}/block.lehr", "w", encoding="utf-8") as file:
+        file.write(block)
+    done = subprocess.run([lehr, "check", f"{folder}/block.lehr"], capture_output=True, text=True)
+    return None if done.returncode == 0 else done.stderr
+
+
+def wrong(lehr, page, language, block, folder):
+    if language == "lehr":
+        return check(lehr, block, folder)
+    if language == "text":
+        return "a command that is marked as text" if any(COMMAND.match(line) for line in block.splitlines()) else None
+    if language in SHELL or (language, page) in PROGRAMS:
+        return None
+    return f"no test runs `{language}` of this page"
+
+
+def main():
+    lehr, failed, seen = os.path.abspath(sys.argv[1]), 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for page in ["README.md"] + sorted(f"docs/{name}" for name in os.listdir("docs") if name.endswith(".md")):
+            with open(page, encoding="utf-8") as file:
+                blocks = re.findall(r"^```(\w*)\n(.*?)^```$", file.read(), re.S | re.M)
+            for language, block in blocks:
+                seen += 1
+                if message := wrong(lehr, page, language, block, folder):
+                    failed += 1
+                    print(f"{page}: {message}\n{block}")
+    print(f"{seen - failed} of {seen} blocks")
+    sys.exit(1 if failed or seen < 100 else 0)
+
+
+if __name__ == "__main__":
+    main()
