@@ -21,11 +21,13 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
     for (const math::FactorParameter& p : source->factor.parameters)
       if (const auto it = parameters.symbols.find(p.name); it != parameters.symbols.end())
         flat.insert(flat.end(), it->second.values.begin(), it->second.values.end());
-    std::vector<double> covariance;
+    math::Spread spread;
     if (&source->factor == &*source->row.factor && source->row.spread)
-      covariance = source->row.spread(flat, layout->extent).covariance;
-    if (covariance.size() != layout->extent * layout->extent) return std::nullopt;
-    out.covariance_.push_back(std::move(covariance));
+      spread = source->row.spread(flat, layout->extent);
+    const std::size_t numbers = layout->extent * layout->extent;
+    if (spread.covariance.size() != numbers || spread.root.size() != numbers) return std::nullopt;
+    out.covariance_.push_back(std::move(spread.covariance));
+    out.root_.push_back(std::move(spread.root));
   }
   const std::vector<MemberNumbers> numbers = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
   const std::vector<model::Member>& members = m[b.variable].auxiliary->members;
@@ -39,6 +41,12 @@ std::optional<double> JointCovariance::between(model::VariableId a, std::size_t 
   const std::size_t x = members_.at(a)[number_of_a], y = members_.at(b)[number_of_b];
   if (x / extent_ != y / extent_) return chain_ ? std::nullopt : std::optional(0.0);
   return covariance_[x / extent_][x % extent_ * extent_ + y % extent_];
+}
+
+std::pair<const std::vector<double>*, std::size_t> JointCovariance::root_at(model::VariableId a,
+                                                                            std::size_t number) const {
+  const std::size_t at = members_.at(a)[number];
+  return {&root_[at / extent_], at % extent_};
 }
 
 }  // namespace lehr

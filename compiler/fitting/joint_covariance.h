@@ -20,11 +20,13 @@ class JointCovariance {
   /// factor is stored element by element.
   std::optional<double> between(model::VariableId a, std::size_t number_of_a, model::VariableId b,
                                 std::size_t number_of_b) const;
+  /// The root (math::Spread) of the element of the factor that has a number, and the number's coordinate there.
+  std::pair<const std::vector<double>*, std::size_t> root_at(model::VariableId a, std::size_t number) const;
 
  private:
   std::size_t extent_ = 0;
   bool chain_ = false;
-  std::vector<std::vector<double>> covariance_;                    // by element, row-major
+  std::vector<std::vector<double>> covariance_, root_;             // by element, row-major
   std::map<model::VariableId, std::vector<std::size_t>> members_;  // by number: element times extent plus coordinate
 };
 

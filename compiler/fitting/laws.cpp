@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "compiler/fitting/factor_source.h"
 
@@ -61,6 +62,17 @@ std::optional<Law> law_of(const math::FamilyRow& row, const math::Factor& factor
   out.spread = row.spread(flat, extent);
   out.margins = row.margins ? own(row.margins(flat, extent)) : std::vector<math::Margin>(width);
   return out.mean.size() == width ? std::optional(out) : std::nullopt;
+}
+
+/// |R w|^2.
+double squared_norm(const std::vector<double>& root, const std::vector<double>& weights) {
+  double out = 0;
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const auto row = root.begin() + static_cast<std::ptrdiff_t>(k * weights.size());
+    const double x = std::inner_product(weights.begin(), weights.end(), row, 0.0);
+    out += x * x;
+  }
+  return out;
 }
 
 Maybe finite_or_infinite(double x) { return std::isnan(x) ? std::nullopt : Maybe(x); }
@@ -194,12 +206,29 @@ Maybe Laws::joint_covariance(const Atom& a, const Atom& b) {
   const bool plain = a.kind <= Kind::complement && b.kind <= Kind::complement;
   if (!plain || !model_[a.variable].joint || !model_[b.variable].joint || key(a) != key(b)) return std::nullopt;
   if (!is_informed(element(a)) || !is_informed(element(b))) return std::nullopt;
+  const JointCovariance* joint = joint_of(a);
+  const Maybe apart = joint ? joint->between(a.variable, a.number, b.variable, b.number) : std::nullopt;
+  return apart ? Maybe((a.kind == b.kind ? 1 : -1) * *apart) : std::nullopt;
+}
+
+const JointCovariance* Laws::joint_of(const Atom& a) {
   const conditionals::Conditionals& c = analysed_.schedule.conditionals;
   const conditionals::BlockId id = c.block_of[a.variable.index()];
   auto it = joint_.find(id);
   if (it == joint_.end()) it = joint_.emplace(id, JointCovariance::make(analysed_.model, c[id], posterior_)).first;
-  const Maybe apart = it->second ? it->second->between(a.variable, a.number, b.variable, b.number) : std::nullopt;
-  return apart ? Maybe((a.kind == b.kind ? 1 : -1) * *apart) : std::nullopt;
+  return it->second ? &*it->second : nullptr;
+}
+
+std::pair<const std::vector<double>*, std::size_t> Laws::root_of(const Monomial& m) {
+  if (m.atoms.size() != 1 || m.atoms[0].kind > Kind::complement) return {};
+  const Atom& a = m.atoms[0];
+  if (model_[a.variable].joint && is_informed(element(a))) {
+    const JointCovariance* joint = joint_of(a);
+    return joint ? joint->root_at(a.variable, a.number) : std::pair<const std::vector<double>*, std::size_t>();
+  }
+  const Law* law = find(a);
+  if (!law || law->fixed || law->spread.root.size() != law->mean.size() * law->mean.size()) return {};
+  return {&law->spread.root, component(a)};
 }
 
 Maybe Laws::pair(const Atom& a, const Atom& b) {
@@ -285,11 +314,28 @@ Maybe Laws::covariance(const Monomial& a, const Monomial& b) {
   return finite_or_infinite(out);
 }
 
+/// Numbers of one Normal vector go together: their covariances may be larger than what they leave by any factor.
 Maybe Laws::variance(const Polynomial& p) {
+  std::vector<const std::vector<double>*> roots;
+  std::vector<std::pair<const std::vector<double>*, std::vector<double>>> weights;
+  for (const Monomial& m : p) {
+    const auto [root, at] = root_of(m);
+    roots.push_back(root);
+    if (!root) continue;
+    auto vector = std::ranges::find(weights, root, [](const auto& x) { return x.first; });
+    if (vector == weights.end()) {
+      const auto size = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(root->size()))));
+      vector = weights.insert(weights.end(), {root, std::vector<double>(size)});
+    }
+    vector->second[at] += (m.atoms[0].kind == Kind::complement ? -1 : 1) * m.coefficient;
+  }
   double out = 0;
+  for (const auto& [root, w] : weights)
+    out += squared_norm(*root, w);
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (p[i].atoms.empty()) continue;
     for (std::size_t j = 0; j <= i; ++j) {
+      if (roots[i] && roots[i] == roots[j]) continue;
       const Maybe x = covariance(p[i], p[j]);
       if (!x) return std::nullopt;
       out += (i == j ? 1 : 2) * *x;

@@ -69,6 +69,9 @@ class Laws {
   std::optional<double> centred(const Atoms& a, const Atoms& b);
   /// Of two plain atoms of members of one joint factor; nothing of others.
   std::optional<double> joint_covariance(const Atom& a, const Atom& b);
+  const JointCovariance* joint_of(const Atom& a);
+  /// The root of the covariances of the Normal vector that a plain atom is a number of, and which; null of others.
+  std::pair<const std::vector<double>*, std::size_t> root_of(const Monomial& m);
   std::vector<std::pair<FactorKey, Atoms>> by_factor(const Monomial& m) const;
 
   const Analysed& analysed_;

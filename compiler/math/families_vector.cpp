@@ -36,6 +36,14 @@ std::vector<double> inverse_times(const Matrix& m, double factor) {
   return {out.data(), out.data() + out.size()};
 }
 
+/// The inverse of the lower Cholesky factor, row-major; nothing unless the matrix is positive definite.
+std::vector<double> inverse_factor(const Matrix& m) {
+  const Eigen::LLT<Matrix> cholesky(m);
+  if (cholesky.info() != Eigen::Success) return {};
+  const Matrix out = cholesky.matrixL().solve(Matrix::Identity(m.rows(), m.rows()));
+  return {out.data(), out.data() + out.size()};
+}
+
 /// The inverse of a Wishart matrix: its mean (infinite unless df > D + 1), and its diagonal, each number of which is
 /// inverse gamma (Gelman et al., Bayesian Data Analysis, 2013, appendix A).
 Spread wishart_inverse(double df, const Matrix& scale) {
@@ -160,7 +168,7 @@ FamilyRow mv_normal() {
     return out;
   };
   row.spread = [](std::span<const double> p, std::size_t size) {
-    return Spread{.covariance = inverse_times(as_matrix(p, size), 1)};
+    return Spread{.covariance = inverse_times(as_matrix(p, size), 1), .root = inverse_factor(as_matrix(p, size))};
   };
   row.factor = std::move(f);
   row.location = {"mean"};

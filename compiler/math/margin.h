@@ -29,8 +29,9 @@ double cumulative(const Margin& margin, double x);
 /// Second moments of a value and its inverse (of a matrix, the matrix inverse), row-major. Joint families: of the mean
 /// and of the inverse of the precision. Empty where the row has none, infinite where one does not exist.
 struct Spread {
-  std::vector<double> covariance = {};      // between the components of the value
-  std::vector<double> inverse = {};         // E[1/x], E[X^-1]
+  std::vector<double> covariance = {};  // between the components of the value
+  std::vector<double> root = {};     // R with R' R the covariance: w'x has the variance |R w|^2, without cancellation
+  std::vector<double> inverse = {};  // E[1/x], E[X^-1]
   std::vector<double> inverse_square = {};  // E[1/x^2] of numbers
   double tie = 0;  // joint families: given the precision, the covariance of the mean is so many of its inverses
   /// 1/x, or the j-th number on the diagonal of X^-1, is InverseGamma(inverse_shape, inverse_scale[j]).
