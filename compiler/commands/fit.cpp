@@ -15,6 +15,7 @@
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/fit_outputs.h"
 #include "compiler/commands/fit_run.h"
+#include "compiler/commands/fitted_model.h"
 #include "compiler/commands/profile.h"
 #include "compiler/fitting/fit_files.h"
 #include "compiler/fitting/peak_memory.h"
@@ -31,9 +32,9 @@
 namespace lehr::commands {
 namespace {
 
-FitRequest request_of(const FitArguments& o) {
-  return {o.model,         o.command,           o.method, o.fit.anneal, o.fit.temper, o.fit.seed, o.test,
-          o.data.bindings, o.data.drop_missing, o.prior,  o.keep};
+FitRequest request_of(const FitArguments& o, const Source& source) {
+  return {source.name, source.text,     o.command,           o.method, o.fit.anneal, o.fit.temper, o.fit.seed,
+          o.test,      o.data.bindings, o.data.drop_missing, o.prior,  o.keep};
 }
 
 /// What failed, in which sweep, and the first parameter that is not a number by then.
@@ -263,11 +264,11 @@ ExitCode fit(FitArguments o, Group* group) {
   if (!o.prior.empty()) {
     Result<SavedFit> found = read_fit(o.prior);
     if (!found) return complain(found.error());
-    if (o.model.empty()) o.model = found->model_file;
     prior = std::move(*found);
   }
-  const std::optional<Source> source = read_model(o.model);
+  const std::optional<Source> source = prior ? model_of(*prior, o.model) : read_model(o.model);
   if (!source) return ExitCode::usage;
+  o.model = source->name;
   FitOptions options = o.fit;
   options.method = std::ranges::find(method_names(), o.method, &MethodName::name)->method;
   const bool is_kind = start_kind(o.init).has_value();
@@ -310,7 +311,7 @@ ExitCode fit(FitArguments o, Group* group) {
   const model::Model& m = fitting.model();
   const conditionals::Conditionals& c = fitting.schedule().conditionals;
   nlohmann::json summary =
-      fit_summary(request_of(o), m, c, fitting.data(), best, runs->all, cut_short(recording, *runs), times);
+      fit_summary(request_of(o, *source), m, c, fitting.data(), best, runs->all, cut_short(recording, *runs), times);
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }

@@ -15,8 +15,11 @@ struct FittedModel {
   Analysed complete;  // as if nothing were missing
 };
 
-/// `model`: the file, where it is no longer the one that the fit names; empty: that one. Or the exit code after a
-/// complaint.
+/// The model of a fit as it was fitted, with a note to the user if its file has another by now; or that of the file
+/// `model`, if it is not empty. Nothing after a complaint.
+std::optional<Source> model_of(const SavedFit& fit, const std::string& model);
+
+/// With the model of model_of. Or the exit code after a complaint.
 std::variant<FittedModel, ExitCode> read_fitted(const std::string& directory, const std::string& model);
 
 }  // namespace lehr::commands

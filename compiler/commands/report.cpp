@@ -113,8 +113,9 @@ bool is_of(const model::Model& m, const SavedFit& fit) {
 
 /// The model, its derivation and the data, as far as they are still there.
 void add_model(const ReportOptions& o, report::Contents& to) {
+  const bool kept = o.model.empty() && !to.fit.model_text.empty();
   const std::string path = o.model.empty() ? to.fit.model_file : o.model;
-  const Result<std::string> text = read_file(path);
+  const Result<std::string> text = kept ? Result<std::string>(to.fit.model_text) : read_file(path);
   if (!text) {
     to.no_model = fmt::format("The model is not shown: {}: {}", path, text.error().text);
     to.no_data = "The data are not shown, as the model is not there to say what they are.";

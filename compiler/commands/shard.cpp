@@ -64,6 +64,7 @@ Result<Standing> stand(const ShardArguments& o, const Source& source, Bound boun
   settings->init_source = o.globals;
   Identity identity = identity_of(o.fit, source.text, *settings);
   now.fit = std::move(*fit);
+  now.model_text = source.text;
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(bound), std::move(*settings));
   if (!made) return made.error();
   now.fitting = std::move(*made);

@@ -22,6 +22,7 @@ void add_shard_options(CLI::App& command, ShardArguments& o);
 struct Standing {
   std::unique_ptr<Fitting> fitting;
   SavedFit fit;
+  std::string model_text;
   std::int64_t step = 0;  // of the sweep that is next, above 0 in the middle of one
   std::int64_t turn = 0;  // how often statistics were added up
   std::string digest;     // of the data, the model, and where the fit stands

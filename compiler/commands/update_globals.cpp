@@ -99,8 +99,8 @@ Result<bool> write(const UpdateArguments& o, const Standing& now, const Elbo& el
   }
   const model::Model& m = now.fitting->model();
   nlohmann::json summary =
-      fit_summary({o.fit.model, o.fit.command, "cavi", "", "", now.fit.seed}, m, now.fitting->schedule().conditionals,
-                  now.fitting->data(), run, {run}, false, {});
+      fit_summary({o.fit.model, now.model_text, o.fit.command, "cavi", "", "", now.fit.seed}, m,
+                  now.fitting->schedule().conditionals, now.fitting->data(), run, {run}, false, {});
   if (Result<bool> r = write_shard(o.fit.out + "/state.npz", state_of(now), now.digest); !r) return r;
   return write_results(o.fit.out, run.posterior, summary);
 }

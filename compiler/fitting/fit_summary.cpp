@@ -80,6 +80,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
   }
   json out = {{"model", m.name},
               {"model_file", request.model_file},
+              {"model_text", request.model_text},
               {"command", request.command},
               {"version", LEHR_VERSION},
               {"method", request.method},

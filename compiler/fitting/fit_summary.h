@@ -17,7 +17,7 @@ namespace lehr {
 
 /// What was asked for, as fit.json repeats it.
 struct FitRequest {
-  std::string model_file, command;
+  std::string model_file, model_text, command;
   std::string method, anneal, temper;  // as they are typed
   std::uint64_t seed = 1;
   std::vector<std::string> test = {};  // bindings of held-out data

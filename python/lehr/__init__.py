@@ -19,7 +19,7 @@ __all__ = ["DataError", "FitWarning", "GaussianMixture", "HMM", "InternalError",
 
 
 def load(directory: str, source: str | None = None, **settings: Any) -> Model:
-    """A fit in a directory, with its model: the file that it was fitted from, or `source`."""
+    """A fit in a directory, with the model as it was fitted, or `source`."""
     import json
     import os
 
@@ -27,10 +27,10 @@ def load(directory: str, source: str | None = None, **settings: Any) -> Model:
         with open(os.path.join(directory, "fit.json"), encoding="utf-8") as file:
             summary = json.load(file)
         constants = {name: x for name, x in summary["constants"].items() if isinstance(x, (int, float))}
-        fitted_from = str(summary["model_file"])
+        fitted_from = str(summary.get("model_text") or summary["model_file"])
     except (OSError, ValueError, KeyError) as e:
         raise DataError(f"{directory}: error: not the directory of a fit: {e}") from e
-    if source is None and not os.path.exists(fitted_from):
+    if source is None and not summary.get("model_text") and not os.path.exists(fitted_from):
         raise DataError(f"{directory}: error: there is no '{fitted_from}', which it was fitted from\n"
                         "  note: lehr.load(directory, model) takes the model, a file or a text")
     return Model(source or fitted_from, **{**constants, **settings}).load(directory)

@@ -38,8 +38,9 @@ struct SavedRestart {
 
 struct SavedFit {
   std::string directory, model, model_file, command, version, method, status;
-  std::string prior;  // directory of the fit whose posterior is the prior,
-  double forget = 1;  // to this power; empty: the prior is that of the model
+  std::string model_text;  // as it was fitted; empty: not known
+  std::string prior;       // directory of the fit whose posterior is the prior,
+  double forget = 1;       // to this power; empty: the prior is that of the model
   std::uint64_t seed = 0;
   std::int64_t restart = 0, iterations = 0;
   double elbo = 0;

@@ -5,12 +5,13 @@ usage: predict.py LEHR
 """
 import csv
 import math
+import subprocess
 
 import numpy as np
 from scipy.special import softmax
 from scipy.stats import multivariate_normal, norm
 
-from fitting import Folder, finish
+from fitting import Folder, finish, lehr
 
 CHECKS = {}
 RNG = np.random.default_rng(8)
@@ -236,6 +237,39 @@ def labels():
     assert set(probability) == {"red", "blue", "green, dark"} and {r["n"] for r in p["table"]} == {"1"}
     assert [r["value"] for r in p["table"] if r["most_probable"] == "1"] == ["red"]
     return near([probability["red"], probability["blue"], probability["green, dark"]], np.array([3, 2, 2]) / 7)
+
+
+@check
+def collinear():
+    """Every category has a column, beside an intercept: coefficients have sds of hundreds and cancel in what is predicted."""
+    kind = RNG.integers(0, 3, 150)
+    x = np.column_stack([np.eye(3)[kind], RNG.normal(size=150)])
+    y = kind + x[:, 3] + RNG.normal(size=150) / 2
+    model = """model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1e-5) over d;
+        b ~ Normal(mean = 0, precision = 1e-5); tau ~ Gamma(shape = 1, rate = 1); let fit[n] = dot(w, x[n]) + b;
+        observe y[n] ~ Normal(mean = fit[n], precision = tau); guide joint(w, b); }"""
+    f = Predicted(model, {"x": x.tolist(), "y": y.tolist()}, "--search", "none")
+    p = f.predict({"x": x[:20].tolist()})
+    with np.load(f.at("fit/posterior.npz")) as q:
+        root = np.linalg.cholesky(q["joint(w, b).precision"])
+        noise = q["tau.rate"] / (q["tau.shape"] - 1)
+    of_mean = np.square(np.linalg.solve(root, np.column_stack([x[:20], np.ones(20)]).T)).sum(0)
+    near(p["fit.sd"], np.sqrt(of_mean), 1e-6)
+    return near(p["y.sd"], np.sqrt(of_mean + noise), 1e-6)
+
+
+@check
+def changed_model():
+    """A fit is of its model as it was, whatever the file has by now."""
+    model = "model m { plate n; mu ~ Normal(mean = 0, sd = 10); observe x[n] ~ Normal(mean = mu, sd = %d); }"
+    f = Predicted(model % 1, {"x": [1.0, 2.0, 4.0]})
+    before = f.predict({}, "--sizes", "n=1")
+    with open(f.model, "w") as file:
+        file.write(model % 50)
+    after = f.predict({}, "--sizes", "n=1")
+    told = subprocess.run([lehr(), "predict", f.at("fit"), "--sizes", "n=1"], capture_output=True, text=True).stderr
+    assert "is another model by now" in told, told
+    return near(after["x.sd"], before["x.sd"])
 
 
 @check

@@ -199,7 +199,9 @@ class Reports(unittest.TestCase):
             run(LEHR, "report", f"{d}/fit", "--data", "models/data/coin.csv")
             self.assertNotIn("not shown", parse(f"{d}/fit/report.html")[0])
             os.remove(f"{d}/coin.lehr")
-            self.assertIn("model is not shown", run(LEHR, "report", f"{d}/fit").stderr)
+            self.assertNotIn("not shown", run(LEHR, "report", f"{d}/fit", "--data", "models/data/coin.csv").stderr)
+            self.assertIn("derivation", sections(parse(f"{d}/fit/report.html")[1]))
+            self.assertIn("model is not shown", run(LEHR, "report", f"{d}/fit", "--model", "models/gmm.lehr").stderr)
             self.assertNotIn("derivation", sections(parse(f"{d}/fit/report.html")[1]))
 
     def test_data_without_what_is_missing(self):
