@@ -320,6 +320,11 @@ void Builder::if_else(ExprId condition, const Body& then_body, const Body& else_
   statement({If{condition, std::move(then_block), std::move(else_block)}});
 }
 
+void Builder::if_rarely(ExprId condition, const Body& then_body) {
+  require(type(condition) == Type::boolean, "if on a number");
+  statement({If{condition, collect(then_body), {}, true}});
+}
+
 void Builder::break_if(ExprId condition) {
   require(type(condition) == Type::boolean, "break on a number");
   statement({BreakIf{condition}});

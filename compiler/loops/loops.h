@@ -170,6 +170,7 @@ struct Fill {
 struct If {
   ExprId condition;
   Block then_block, else_block;
+  bool rare = false;  // the condition is seldom true: code that is small and quickly compiled
 };
 /// Leaves the innermost `for`.
 struct BreakIf {

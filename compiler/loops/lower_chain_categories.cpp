@@ -129,7 +129,7 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
   filter(m);
   if (s_.conditionals[b].drawn) return draw_sequence(m, hooks);
   smooth_products(m);
-  b_.if_then(b_.equal(b_.get(m.products), b_.f(0)), [&] { smooth_logarithms(m); });
+  b_.if_rarely(b_.equal(b_.get(m.products), b_.f(0)), [&] { smooth_logarithms(m); });
   b_.for_range("t", zero, m.end, [&](ExprId t) {
     if (hooks.before) hooks.before(m.element(t));
     each_value(m, "k", [&](ExprId k) {
@@ -314,7 +314,7 @@ void Chains::filter(Messages& m) {
 }
 
 void Chains::draw_sequence(const Messages& m, const UpdateHooks& hooks) {
-  b_.if_then(b_.equal(b_.get(m.products), b_.f(0)), [&] { filter_logarithms(m); });
+  b_.if_rarely(b_.equal(b_.get(m.products), b_.f(0)), [&] { filter_logarithms(m); });
   if (m.summed) b_.fill(m.pairs, b_.f(0));
   each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.get(m.products)); });
   each_step_back(m, [&](ExprId t) {

@@ -130,7 +130,7 @@ class Printer {
     line(fmt::format("fill {} = {}", program_[n.buffer].name, expr(n.value)));
   }
   void statement(const If& n, Declared&) {
-    line("if " + expr(n.condition));
+    line((n.rare ? "rarely if " : "if ") + expr(n.condition));
     block(n.then_block);
     if (n.else_block.empty()) return;
     line("else");

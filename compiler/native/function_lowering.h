@@ -109,6 +109,7 @@ class FunctionLowering {
   std::vector<llvm::MDNode*> other_scopes_;     // by buffer: those of all others
   std::unordered_set<loops::ScalarId> shared_;  // declared by one part of a block and used by another: in a slot
   std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // within one statement
+  bool rare_ = false;                                          // in a branch that is seldom taken
   llvm::BasicBlock* loop_exit_ = nullptr;                      // of the innermost loop
   llvm::MDNode* access_group_ = nullptr;                       // of the innermost parallel loop
 };

@@ -155,6 +155,13 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes) {
   return shape;
 }
 
+LoopShape small(LoopShape shape, int lanes) {
+  shape.unroll_now = shape.unroll_now && *shape.trips <= 1;
+  shape.unroll_later = shape.unroll_later && shape.innermost && *shape.trips <= lanes;
+  shape.tail = 0;
+  return shape;
+}
+
 LoopShape main_part(LoopShape shape) {
   shape.trips = *shape.trips - shape.tail;
   return shape;

@@ -24,6 +24,9 @@ struct LoopShape {
 /// `lanes`: reals in one vector of the target.
 LoopShape shape_of(const loops::Program& program, const loops::For& loop, int lanes);
 
+/// The same without copies of the body, but for what fits one vector.
+LoopShape small(LoopShape shape, int lanes);
+
 /// The two loops of one with a tail.
 LoopShape main_part(LoopShape shape);
 LoopShape tail_part(LoopShape shape);

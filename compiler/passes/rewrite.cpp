@@ -108,7 +108,7 @@ class Rewrite {
     return {s->once, all(x.indices, s->axis), expr(x.value), x.accumulate};
   }
   Fill of(const Fill& x) { return {array(x.buffer), expr(x.value)}; }
-  If of(const If& x) { return {expr(x.condition), block(x.then_block), block(x.else_block)}; }
+  If of(const If& x) { return {expr(x.condition), block(x.then_block), block(x.else_block), x.rare}; }
   BreakIf of(const BreakIf& x) { return {expr(x.condition)}; }
   Fail of(const Fail& x) { return x; }
   Comment of(const Comment& x) { return x; }

@@ -453,7 +453,7 @@ class SideBySide {
   void of(const If& x, const Mask& m, Block& out) {
     if (!varies(x.condition)) {
       Block then_block = block(x.then_block, m), else_block = block(x.else_block, m);
-      return out.push_back(Stmt{If{x.condition, std::move(then_block), std::move(else_block)}});
+      return out.push_back(Stmt{If{x.condition, std::move(then_block), std::move(else_block), x.rare}});
     }
     for (const bool side : {true, false}) {
       const Block& taken = side ? x.then_block : x.else_block;
@@ -467,12 +467,12 @@ class SideBySide {
       });
       Block inside = block(taken, chosen);
       const auto is_loop = [](const Stmt& s) { return std::holds_alternative<For>(s.node); };
-      if (std::ranges::any_of(taken, is_loop)) if_any(chosen, std::move(inside), out);
+      if (std::ranges::any_of(taken, is_loop)) if_any(chosen, std::move(inside), out, x.rare);
       else append(out, std::move(inside));
     }
   }
 
-  void if_any(const Mask& m, Block then, Block& out) {
+  void if_any(const Mask& m, Block then, Block& out, bool rare) {
     const ScalarId any = scalar("any", Type::i64);
     out.push_back(Stmt{Local{any, i(0)}});
     turns(
@@ -481,7 +481,7 @@ class SideBySide {
           turn.push_back(Stmt{Assign{any, binary(BinaryOp::maximum, get(any), of_turn(m.array))}});
         },
         false);
-    out.push_back(Stmt{If{less(i(0), get(any)), std::move(then), {}}});
+    out.push_back(Stmt{If{less(i(0), get(any)), std::move(then), {}, rare}});
   }
 
   /// To what belongs to all, or is the same for all.
@@ -506,7 +506,7 @@ class SideBySide {
     append(out, nested(nest, std::move(inner)));
   }
   void of(const Fail& x, const Mask& m, Block& out) {
-    if (m.array.valid()) if_any(m, {Stmt{x}}, out);
+    if (m.array.valid()) if_any(m, {Stmt{x}}, out, true);
     else out.push_back(Stmt{x});
   }
   void of(const auto& x, const Mask&, Block& out) { out.push_back(Stmt{x}); }

@@ -115,27 +115,31 @@ class Sort {
       }
       auto* loop = std::get_if<For>(&s.node);
       if (!loop || !loop->independent || loop->step != 1 || !has_recurrence(p_, *loop)) continue;
-      if (const auto length = FindLength(p_, *loop).find()) s = in_windows(std::move(*loop), *length);
+      if (const auto length = FindLength(p_, *loop).find()) *loop = in_windows(std::move(*loop), *length);
     }
   }
 
-  Stmt in_windows(For loop, const Length& length) {
+  For in_windows(For loop, const Length& length) {
     lengths_ = array("lengths");
     order_ = array("order");
     const ScalarId window = scalar("window"), count = scalar("count"), place = scalar("place");
-    Block body{
-        Stmt{Let{count, binary(BinaryOp::minimum, i(kWindow), binary(BinaryOp::subtract, loop.end, get(window)))}},
-        measured(loop, length, window, count), ranked(window, count)};
-    Block turn{Stmt{Let{loop.index, load(order_, get(place))}}};
+    Block body;
+    const ExprId left = binary(BinaryOp::subtract, loop.end, get(window));
+    body.push_back(Stmt{Let{count, binary(BinaryOp::minimum, i(kWindow), left)}});
+    body.push_back(measured(loop, length, window, count));
+    body.push_back(ranked(window, count));
+    Block turn;
+    turn.push_back(Stmt{Let{loop.index, load(order_, get(place))}});
     std::ranges::move(loop.body, std::back_inserter(turn));
     body.push_back(Stmt{For{place, i(0), get(count), std::move(turn), true, 1}});
-    return Stmt{For{window, loop.begin, loop.end, std::move(body), false, kWindow}};
+    return For{window, loop.begin, loop.end, std::move(body), false, kWindow};
   }
 
   Stmt measured(const For& loop, const Length& length, ScalarId window, ScalarId count) {
     const ScalarId a = scalar("a");
     Names names{{{loop.index, scalar(p_[loop.index].name)}}, {}};
-    Block body{Stmt{Let{names.scalars.at(loop.index), binary(BinaryOp::add, get(window), get(a))}}};
+    Block body;
+    body.push_back(Stmt{Let{names.scalars.at(loop.index), binary(BinaryOp::add, get(window), get(a))}});
     for (const Stmt& s : length.lets) {
       const ScalarId let = std::get<Let>(s.node).scalar;
       p_.scalars.push_back({fmt::format("{}.{}", p_[let].name, p_.scalars.size()), p_[let].type});
@@ -153,10 +157,12 @@ class Sort {
     const ExprId tie = both(compare(BinaryOp::equal, other, get(own)), compare(BinaryOp::less, get(b), get(a)));
     const ExprId comes =
         make(Type::boolean, Binary{BinaryOp::logical_or, compare(BinaryOp::less, get(own), other), tie});
-    Block counted{Stmt{Accumulate{before, make(Type::i64, Select{comes, i(1), i(0)})}}};
-    Block body{Stmt{Let{own, load(lengths_, get(a))}}, Stmt{Local{before, i(0)}},
-               Stmt{For{b, i(0), get(count), std::move(counted), false, 1}},
-               Stmt{Store{order_, {get(before)}, binary(BinaryOp::add, get(window), get(a))}}};
+    Block counted, body;
+    counted.push_back(Stmt{Accumulate{before, make(Type::i64, Select{comes, i(1), i(0)})}});
+    body.push_back(Stmt{Let{own, load(lengths_, get(a))}});
+    body.push_back(Stmt{Local{before, i(0)}});
+    body.push_back(Stmt{For{b, i(0), get(count), std::move(counted), false, 1}});
+    body.push_back(Stmt{Store{order_, {get(before)}, binary(BinaryOp::add, get(window), get(a))}});
     return Stmt{For{a, i(0), get(count), std::move(body), false, 1}};
   }
 
