@@ -38,10 +38,17 @@ void initialise_llvm(bool all) {
   (void)others;
 }
 
-std::string host_features() {
+std::string features_of(const std::string& cpu, bool host) {
   llvm::SubtargetFeatures features;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures())
-    features.AddFeature(feature.first(), feature.second);
+  if (host) {
+    for (const auto& feature : llvm::sys::getHostCPUFeatures())
+      features.AddFeature(feature.first(), feature.second);
+  }
+  // AMD's gather takes longer than as many loads.
+  if (cpu.starts_with("znver")) {
+    features.AddFeature("prefer-no-gather");
+    features.AddFeature("prefer-no-scatter");
+  }
   return features.getString();
 }
 
@@ -83,7 +90,7 @@ std::unique_ptr<llvm::TargetMachine> make_target(const Options& options) {
   target_options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   const auto level = options.level == 0 ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, cpu, host ? host_features() : "", target_options, llvm::Reloc::PIC_, std::nullopt, level));
+      triple, cpu, features_of(cpu, host), target_options, llvm::Reloc::PIC_, std::nullopt, level));
   if (!machine) throw std::runtime_error("native: LLVM makes no code for " + triple);
   return machine;
 }
