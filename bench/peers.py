@@ -6,7 +6,7 @@ the core type is named before numpy is loaded. One thread each.
 
 usage: peers.py lda-sklearn CORPUS.ldac[.gz] K PASSES INNER
        peers.py lda-gensim CORPUS.ldac[.gz] K PASSES INNER
-       peers.py gmm-sklearn POINTS.npy K PASSES
+       peers.py gmm-sklearn-full|gmm-sklearn-diag POINTS.npy K PASSES
 """
 import gzip
 import json
@@ -14,6 +14,7 @@ import os
 import sys
 import time
 import warnings
+from functools import partial
 
 
 def name_the_core():
@@ -71,11 +72,11 @@ def lda_gensim(path, k, passes, inner):
     return marks
 
 
-def gmm_sklearn(path, k, passes):
+def gmm_sklearn(covariance, path, k, passes):
     from sklearn.mixture import BayesianGaussianMixture
 
     x = np.load(path)
-    model = BayesianGaussianMixture(n_components=k, covariance_type="full", max_iter=1,
+    model = BayesianGaussianMixture(n_components=k, covariance_type=covariance, max_iter=1,
                                     weight_concentration_prior_type="dirichlet_distribution")
     model._check_parameters(x)
     rng = np.random.default_rng(1)
@@ -95,5 +96,6 @@ def gmm_sklearn(path, k, passes):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    run = {"lda-sklearn": lda_sklearn, "lda-gensim": lda_gensim, "gmm-sklearn": gmm_sklearn}[sys.argv[1]]
+    run = {"lda-sklearn": lda_sklearn, "lda-gensim": lda_gensim, "gmm-sklearn-full": partial(gmm_sklearn, "full"),
+           "gmm-sklearn-diag": partial(gmm_sklearn, "diag")}[sys.argv[1]]
     print(json.dumps(np.diff(run(sys.argv[2], *map(int, sys.argv[3:]))).tolist()))

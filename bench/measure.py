@@ -1,0 +1,116 @@
+"""CPU seconds of a sweep: of Lehr, of C++ beside it, of other programs. All are processes with one thread.
+
+A sweep of Lehr's is the difference in CPU time between a run with many sweeps and one with a single sweep, divided by the sweeps:
+start, reading and compiling cancel. The others time their own sweeps, of which the median counts.
+"""
+import hashlib
+import json
+import os
+import resource
+import shlex
+import statistics
+import subprocess
+import sys
+
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.join(ROOT, "bench")
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "lehr-bench")
+FLAGS = ["-O3", "-march=native", "-std=c++20", "-Wno-ignored-attributes", "-I/usr/include/eigen3"]
+
+
+def cpu_of(command):
+    """CPU seconds of a child, user and system."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{shlex.join(command)}: exit {done.returncode}\n{done.stderr}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def per_pass(fit, sweeps):
+    """CPU seconds of one sweep, from `sweeps` and one; `fit` is a command without --max-iter."""
+    one = cpu_of(fit + ["--max-iter", "1"])
+    return (cpu_of(fit + ["--max-iter", str(1 + sweeps)]) - one) / sweeps
+
+
+class Lehr:
+    """A model with data in a directory, where others find the arrays and the start, the posterior after a sweep."""
+
+    def __init__(self, program, model, directory, arrays, options=(), sweeps=5, data=None, locals_too=False):
+        os.makedirs(directory, exist_ok=True)
+        self.directory, self.sweeps, self.locals_too = directory, sweeps, locals_too
+        for name, values in arrays.items():
+            raw(os.path.join(directory, name), values)
+        if data is None:
+            data = os.path.join(directory, "data.npz")
+            np.savez(data, **arrays)
+        self.command = [program, "fit", model, "--data", data, "--threads", "1", "--parts", "1", "--leap-after", "0", "--tol", "0",
+                        "--local-tol", "0", "--local-iters", "1", "--search", "none", "--quiet"]
+        for i, word in enumerate(options):
+            if word in self.command:
+                at = self.command.index(word)
+                del self.command[at:at + 2]
+        self.command += list(options)
+        self.start = self.posterior("start", 1, [])
+        for name, values in self.start.items():
+            raw(os.path.join(directory, name), values)
+
+    def posterior(self, name, sweeps, options):
+        out = os.path.join(self.directory, name)
+        keep = ["--save-locals"] if self.locals_too else []
+        cpu_of(self.command + ["--out", out, "--max-iter", str(sweeps), *keep, *options])
+        with np.load(os.path.join(out, "posterior.npz")) as file:
+            return {name: file[name] for name in file.files}
+
+    def seconds(self):
+        return per_pass(self.command + ["--out", os.path.join(self.directory, "fit")], self.sweeps)
+
+    def after(self, sweeps):
+        """The posterior `sweeps` after the start."""
+        start = os.path.join(self.directory, "start", "posterior.npz")
+        return self.posterior("after", sweeps, ["--init", start])
+
+
+def raw(path, values):
+    values = np.asarray(values)
+    values.astype("<i8" if values.dtype.kind in "iub" else "<f8").tofile(path)
+
+
+def compiled(source, defines=()):
+    """A program of one C++ file under bench/, compiled anew where its text, a header beside it, or the sizes are new."""
+    words = ["g++", *FLAGS, *(f"-D{name}={value}" for name, value in dict(defines).items())]
+    folders = {os.path.join(HERE, "native"), os.path.dirname(os.path.join(HERE, source))}
+    headers = sorted(os.path.join(f, name) for f in folders for name in os.listdir(f) if name.endswith(".h"))
+    text = b"".join(open(path, "rb").read() for path in [os.path.join(HERE, source), *headers])
+    key = hashlib.sha256(text + shlex.join(words).encode()).hexdigest()[:16]
+    program = os.path.join(CACHE, f"{os.path.basename(source)[:-4]}-{key}")
+    if not os.path.exists(program):
+        os.makedirs(CACHE, exist_ok=True)
+        subprocess.run([*words, "-o", f"{program}.{os.getpid()}", os.path.join(HERE, source)], check=True)
+        os.replace(f"{program}.{os.getpid()}", program)
+    return program
+
+
+def own_sweeps(command):
+    """The median of the CPU seconds that a program prints as a JSON list; None if it cannot run here."""
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        return None
+    return statistics.median(json.loads(done.stdout.splitlines()[-1]))
+
+
+def disagreement(lehr, command, sweeps=3):
+    """How far a program that begins at the same start is from Lehr after as many sweeps: the largest difference of a
+    parameter, in units of the largest of its name."""
+    if own_sweeps([*command, lehr.directory, sweeps]) is None:
+        return None
+    worst, ours = 0.0, lehr.after(sweeps)
+    for name in os.listdir(lehr.directory):
+        if name.startswith("result."):
+            theirs, mine = np.fromfile(os.path.join(lehr.directory, name)), ours[name[len("result."):]].ravel()
+            worst = max(worst, np.abs(theirs - mine).max() / np.abs(mine).max())
+            os.remove(os.path.join(lehr.directory, name))
+    return worst

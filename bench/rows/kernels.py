@@ -1,0 +1,68 @@
+"""Beside kernels that were written by hand in C++ for the one model, and scikit-learn and gensim."""
+import os
+
+import data
+import measure
+from measure import Lehr
+from report import pairs
+
+PASSES = 20  # over the local variables of a document
+POINTS, DIMENSION, COMPONENTS = 100_000, 16, 32
+PEERS = ["/usr/bin/python3", "bench/peers.py"]
+
+
+def beside_kernel(title, lehr, source, sizes, options, others=(), sweeps=6):
+    kernel = [measure.compiled(source, sizes)]
+    sides = {"lehr": lehr.seconds, "hand-written kernel": lambda: measure.own_sweeps([*kernel, lehr.directory, sweeps]),
+             **{name: lambda command=command: measure.own_sweeps(command) for name, command in dict(others).items()}}
+    return pairs(title, sides, options.rounds, {"hand-written kernel": measure.disagreement(lehr, kernel)})
+
+
+def lda_of(corpus, topics, options, directory, peers=True):
+    words = data.corpus(corpus)
+    terms = int(words["term"].max()) + 1
+    precision = ["--precision", "float"] if options.precision == "float" else []
+    lehr = Lehr(options.lehr, "models/lda.lehr", directory, {**words, "terms": [terms]},
+                ["--set", f"K={topics}", "--local-iters", str(PASSES), *precision], data="w=" + corpus)
+    others = {"scikit-learn": [*PEERS, "lda-sklearn", corpus, topics, 2, PASSES],
+              "gensim": [*PEERS, "lda-gensim", corpus, topics, 2, PASSES]} if peers else {}
+    title = f"LDA, {os.path.basename(corpus)}, K = {topics}, {PASSES} passes over each document, {options.precision}"
+    return beside_kernel(title, lehr, "kernels/lda.cpp", {"TOPICS": topics, "INNER": PASSES, "REAL": options.precision}, options,
+                         others)
+
+
+def lda(options, directory):
+    """latent Dirichlet allocation (--corpus, --topics) beside a kernel, scikit-learn and gensim"""
+    return lda_of(options.corpus, options.topics, options, directory)
+
+
+def lda_20(options, directory):
+    """the same with 20 topics"""
+    return lda_of(options.corpus, 20, options, directory)
+
+
+def lda_500(options, directory):
+    """the same with 500 topics, the kernel alone (--corpus-500)"""
+    return lda_of(options.corpus_500, 500, options, directory, peers=False)
+
+
+def gmm_of(model, source, covariance, sets, options, directory):
+    lehr = Lehr(options.lehr, f"models/{model}.lehr", directory, data.mixture(POINTS, DIMENSION, COMPONENTS),
+                ["--set", f"K={COMPONENTS}", *sets], sweeps=20)
+    others = {"scikit-learn": [*PEERS, f"gmm-sklearn-{covariance}", os.path.join(directory, "x.npy"), COMPONENTS, 4]}
+    data.save(os.path.join(directory, "x.npy"), data.mixture(POINTS, DIMENSION, COMPONENTS)["x"])
+    title = f"Gaussian mixture, {covariance} covariances, {POINTS} x {DIMENSION}, K = {COMPONENTS}, double"
+    return beside_kernel(title, lehr, source, {"DIMENSION": DIMENSION, "COMPONENTS": COMPONENTS}, options, others)
+
+
+def gmm(options, directory):
+    """a Gaussian mixture with full covariances beside a kernel and scikit-learn"""
+    return gmm_of("gmm_normal_wishart", "kernels/mixture_full.cpp", "full", [f"nu0={DIMENSION}"], options, directory)
+
+
+def gmm_diagonal(options, directory):
+    """the same with diagonal covariances"""
+    return gmm_of("gmm_diagonal", "kernels/mixture_diagonal.cpp", "diag", [], options, directory)
+
+
+ROWS = {"lda": lda, "lda-20": lda_20, "lda-500": lda_500, "gmm": gmm, "gmm-diagonal": gmm_diagonal}
