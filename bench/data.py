@@ -27,3 +27,25 @@ def mixture(points, dimension, components):
 
 def save(path, values):
     np.save(path, np.ascontiguousarray(values))
+
+
+def sequences(count, states, shortest, longest, letters=None, dimension=None):
+    """Hidden Markov models: letters, or frames joined end to end; `lengths` and where sequences begin."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(shortest, longest + 1, count)
+    moves = rng.dirichlet(np.full(states, 0.3), states) * 0.6 + 0.4 * np.eye(states)
+    states_at = np.zeros((count, longest), int)
+    states_at[:, 0] = rng.integers(0, states, count)
+    limits = moves.cumsum(1)
+    for t in range(1, longest):
+        states_at[:, t] = np.minimum((rng.random((count, 1)) > limits[states_at[:, t - 1]]).sum(1), states - 1)
+    z = states_at[np.arange(longest) < lengths[:, None]]
+    begin = np.concatenate([[0], lengths.cumsum()])
+    if letters:
+        limits = rng.dirichlet(np.full(letters, 0.05), states).cumsum(1)
+        x = np.array([np.searchsorted(limits[k], u) for k, u in zip(z, rng.random(len(z)))])
+        return {"x": np.minimum(x, letters - 1), "begin": begin, "letters": np.array([letters])}
+    centres = rng.normal(0, 2, (states, dimension))
+    roots = 0.3 * rng.normal(size=(states, dimension, dimension)) + np.eye(dimension)
+    x = centres[z] + np.einsum("nij,nj->ni", roots[z], rng.normal(size=(len(z), dimension)))
+    return {"x": x, "begin": begin}

@@ -37,16 +37,17 @@ def per_pass(fit, sweeps):
 
 
 class Lehr:
-    """A model with data in a directory, where others find the arrays and the start, the posterior after a sweep."""
+    """A model with data in a directory, where others find the arrays and the start, the posterior after a sweep. The model is
+    bound to `bound`, by default the arrays, or to what `data` says on the command line."""
 
-    def __init__(self, program, model, directory, arrays, options=(), sweeps=5, data=None, locals_too=False):
+    def __init__(self, program, model, directory, arrays, options=(), sweeps=5, data=None, bound=None, locals_too=False):
         os.makedirs(directory, exist_ok=True)
         self.directory, self.sweeps, self.locals_too = directory, sweeps, locals_too
         for name, values in arrays.items():
             raw(os.path.join(directory, name), values)
         if data is None:
             data = os.path.join(directory, "data.npz")
-            np.savez(data, **arrays)
+            np.savez(data, **(bound or arrays))
         self.command = [program, "fit", model, "--data", data, "--threads", "1", "--parts", "1", "--leap-after", "0", "--tol", "0",
                         "--local-tol", "0", "--local-iters", "1", "--search", "none", "--quiet"]
         for i, word in enumerate(options):

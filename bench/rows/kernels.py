@@ -1,6 +1,8 @@
 """Beside kernels that were written by hand in C++ for the one model, and scikit-learn and gensim."""
 import os
 
+import numpy as np
+
 import data
 import measure
 from measure import Lehr
@@ -8,6 +10,7 @@ from report import pairs
 
 PASSES = 20  # over the local variables of a document
 POINTS, DIMENSION, COMPONENTS = 100_000, 16, 32
+STATES = 10
 PEERS = ["/usr/bin/python3", "bench/peers.py"]
 
 
@@ -65,4 +68,31 @@ def gmm_diagonal(options, directory):
     return gmm_of("gmm_diagonal", "kernels/mixture_diagonal.cpp", "diag", [], options, directory)
 
 
-ROWS = {"lda": lda, "lda-20": lda_20, "lda-500": lda_500, "gmm": gmm, "gmm-diagonal": gmm_diagonal}
+def chains(model, sizes, make, title, options, directory, sweeps=100):
+    arrays = make()
+    lehr = Lehr(options.lehr, f"bench/models/{model}.lehr", directory, arrays, sweeps=sweeps,
+                bound={"x": arrays["x"], "t": np.diff(arrays["begin"])})
+    return beside_kernel(title, lehr, f"kernels/{model}.cpp", sizes, options, sweeps=30)
+
+
+def hmm_letters(options, directory):
+    """hidden Markov models with 500 letters beside a kernel"""
+    return chains("hmm_letters", {"STATES": STATES}, lambda: data.sequences(2000, STATES, 100, 100, letters=500),
+                  "hidden Markov models, 2000 sequences of 100, 10 states, 500 letters", options, directory)
+
+
+def hmm_ragged(options, directory):
+    """the same with lengths from 20 to 180"""
+    return chains("hmm_letters", {"STATES": STATES}, lambda: data.sequences(2000, STATES, 20, 180, letters=500),
+                  "hidden Markov models, 2000 sequences of 20 to 180, 10 states, 500 letters", options, directory)
+
+
+def hmm_vectors(options, directory):
+    """hidden Markov models with Gaussian emissions, full covariances in 8 dimensions, beside a kernel"""
+    return chains("hmm_vectors", {"STATES": STATES, "DIMENSION": 8}, lambda: data.sequences(2000, STATES, 100, 100, dimension=8),
+                  "hidden Markov models, 2000 sequences of 100, 10 states, Gaussian emissions in 8 dimensions", options, directory,
+                  sweeps=40)
+
+
+ROWS = {"lda": lda, "lda-20": lda_20, "lda-500": lda_500, "gmm": gmm, "gmm-diagonal": gmm_diagonal,
+        "hmm-letters": hmm_letters, "hmm-ragged": hmm_ragged, "hmm-vectors": hmm_vectors}
