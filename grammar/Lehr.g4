@@ -31,8 +31,10 @@ type : name (Over names)? ;
 definition : Let name axes? '=' expression ';' ;
 
 // observe w[doc, token] ~ Categorical(beta[z[doc, token]]);   s[t] ~ D(...) start D(...) over dim;
+// observe y[n] ~ D(...) censored above c[n] below a;   u[n] ~ D(...) above lower[n] below upper[n];
 statement : Observe? name axes? '~' distribution statementClause* ';' ;
-statementClause : Start distribution | Over names ;
+statementClause : Start distribution | Over names | Censored? limit ;
+limit : (Above | Below) expression ;
 distribution : name arguments ;
 
 // potential[e] J * s[a[e]] * s[b[e]];
@@ -66,7 +68,7 @@ argument : expression ('=' expression)? ;
 
 name
   : Identifier
-  | In | Ordered | Times | Over | Start
+  | In | Ordered | Times | Over | Start | Censored | Above | Below
   | Joint | Point | Independent | Order
   | Real | Count | Vector | Matrix | Simplex
   ;
@@ -86,6 +88,9 @@ Ordered : 'ordered' ;
 Times : 'times' ;
 Over : 'over' ;
 Start : 'start' ;
+Censored : 'censored' ;
+Above : 'above' ;
+Below : 'below' ;
 Joint : 'joint' ;
 Point : 'point' ;
 Independent : 'independent' ;

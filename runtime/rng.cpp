@@ -123,6 +123,29 @@ double draw_normal(Rng& rng) {
 
 double draw_exponential(Rng& rng) { return -log_of(draw_uniform(rng)); }
 
+double draw_truncated_normal(Rng& rng, double lower, double upper) {
+  if (!(lower < upper)) return lower;
+  if (upper <= 0) return -draw_truncated_normal(rng, -upper, -lower);
+  const double width = upper - lower;
+  if (lower < 0 && width > 1.25) {
+    for (;;) {
+      const double x = draw_normal(rng);
+      if (lower < x && x < upper) return x;
+    }
+  }
+  const double nearest = std::max(lower, 0.0), rate = 0.5 * (nearest + std::sqrt(nearest * nearest + 4));
+  if (lower < 0 || rate * width < 1) {
+    for (;;) {
+      const double x = lower + width * draw_uniform(rng);
+      if (draw_uniform(rng) <= exp_of(0.5 * (nearest - x) * (nearest + x))) return x;
+    }
+  }
+  for (;;) {
+    const double x = lower + draw_exponential(rng) / rate;
+    if (x < upper && draw_uniform(rng) <= exp_of(-0.5 * (x - rate) * (x - rate))) return x;
+  }
+}
+
 double draw_gamma(Rng& rng, double shape) {
   if (shape < 1) return std::max(exp_of(draw_log_gamma(rng, shape)), kLeast);
   const auto [d, v] = gamma_factors(rng, shape);

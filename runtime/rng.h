@@ -42,6 +42,10 @@ double draw_log_gamma(Rng& rng, double shape);
 /// a, b > 0, tiny ones too; in [0, 1] (the ends by rounding only).
 double draw_beta(Rng& rng, double a, double b);
 
+/// Standard Normal between lower and upper, which may be infinite or far out; lower unless lower < upper (rejection
+/// from an exponential in the tails: Robert 1995).
+double draw_truncated_normal(Rng& rng, double lower, double upper);
+
 /// Fills `out` (as long as `concentration`, all of it > 0) with a point of the simplex, no entry below the
 /// least normal number, so that its logarithm is finite.
 void draw_dirichlet(Rng& rng, std::span<const double> concentration, std::span<double> out);

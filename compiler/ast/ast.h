@@ -109,7 +109,8 @@ struct LetDecl {
   ExprId value;
 };
 
-/// `[observe] x[n] ~ D(...) [start D(...)] [over P[, Q]];` `distribution` and `start` are Call nodes.
+/// `[observe] x[n] ~ D(...) [start D(...)] [over P[, Q]] [[censored] [above e] [below e]];` `distribution` and `start`
+/// are Call nodes.
 struct Tilde {
   bool observed = false;
   Name name;
@@ -117,6 +118,10 @@ struct Tilde {
   ExprId distribution;
   std::optional<ExprId> start;
   std::vector<Name> over;
+  std::optional<ExprId> weights;  // of a mixture: `distribution` is its first part, `others` are the rest
+  std::vector<ExprId> others;
+  bool censored = false;
+  std::optional<ExprId> above, below;
 };
 
 /// `potential[e] J * s[a[e]] * s[b[e]];`

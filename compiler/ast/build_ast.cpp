@@ -85,16 +85,49 @@ class Builder {
     tilde.name = name(rule.name());
     tilde.axes = axes(rule.axes());
     tilde.distribution = distribution(*rule.distribution());
+    take_apart(tilde);
     for (LehrParser::StatementClauseContext* clause : rule.statementClause()) {
-      const bool given = clause->Start() ? tilde.start.has_value() : !tilde.over.empty();
-      if (given) syntax_error(span(clause), fmt::format("'{}' is given twice", clause->start->getText()));
-      if (clause->Start()) {
+      LehrParser::LimitContext* limit = clause->limit();
+      std::optional<ExprId>* end = !limit ? nullptr : limit->Above() ? &tilde.above : &tilde.below;
+      const bool given = limit ? end->has_value() : clause->Start() ? tilde.start.has_value() : !tilde.over.empty();
+      const std::string word = limit ? limit->start->getText() : clause->start->getText();
+      if (given) syntax_error(span(clause), fmt::format("'{}' is given twice", word));
+      if (limit) {
+        *end = expression(limit->expression());
+        tilde.censored = tilde.censored || clause->Censored();
+      } else if (clause->Start()) {
         tilde.start = distribution(*clause->distribution());
       } else {
         tilde.over = names(*clause->names());
       }
     }
     return tilde;
+  }
+
+  /// mixture(p, D, E, ...), and zero_inflated(p, D) as mixture(p, Zero(), D).
+  void take_apart(Tilde& tilde) {
+    const Span where = span(tilde.distribution);
+    const auto* typed = std::get_if<Call>(&ast_[tilde.distribution].node);
+    if (!typed) return;
+    const Call call = *typed;
+    const bool zero = call.function.text == "zero_inflated";
+    if (!zero && call.function.text != "mixture") return;
+    const std::size_t parts = call.arguments.size();
+    const bool named = std::ranges::any_of(call.arguments, [](const Argument& a) { return a.name.has_value(); });
+    if (named || parts < 2 || (zero ? parts > 2 : parts < 3)) {
+      return syntax_error(
+          where, zero ? "zero_inflated takes a probability and a distribution: zero_inflated(p, Poisson(r))"
+                      : "mixture takes weights and two distributions or more: mixture(p, Poisson(a), Poisson(b))");
+    }
+    tilde.weights = call.arguments[0].value;
+    for (std::size_t k = 1; k < parts; ++k)
+      tilde.others.push_back(call.arguments[k].value);
+    if (zero) {
+      tilde.distribution = add(call.function.span, Call{{"Zero", call.function.span}, {}});
+    } else {
+      tilde.distribution = tilde.others.front();
+      tilde.others.erase(tilde.others.begin());
+    }
   }
 
   ExprId distribution(LehrParser::DistributionContext& rule) {

@@ -57,7 +57,7 @@ class Joiner {
     Joint joint{space_before(piece), 0, false};
     if (tight || tight_) joint.space = false;
     if (before_ == ",") joint.level = 2;
-    if (open_.empty() && tilde_ && (text == "start" || text == "over")) joint.level = 1;
+    if (open_.empty() && tilde_ && (text == "start" || text == "over" || text == "censored")) joint.level = 1;
     if (sign && !prefix && !in_index && (text == "+" || text == "-")) joint.level = 3;
 
     tight_ = tight || prefix;

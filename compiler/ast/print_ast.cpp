@@ -87,8 +87,14 @@ class Printer {
                    [&](const Tilde& n) {
                      head(fmt::format("{} {}{}{}", n.observed ? "observe" : "draw", n.name.text, indices(n.axes),
                                       n.over.empty() ? "" : " over " + list(n.over)));
+                     if (n.weights) expression(2, *n.weights, "weights ");
                      expression(2, n.distribution);
+                     for (const ExprId other : n.others)
+                       expression(2, other, "or ");
                      if (n.start) expression(2, *n.start, "start ");
+                     const std::string censored = n.censored ? "censored " : "";
+                     if (n.above) expression(2, *n.above, censored + "above ");
+                     if (n.below) expression(2, *n.below, censored + "below ");
                    },
                    [&](const Potential& n) {
                      head("potential " + indices(n.axes));

@@ -258,7 +258,7 @@ class Writer {
   std::string alternatives_to_semicolon() const {
     switch (context_->getRuleIndex()) {
       case LehrParser::RuleStatement:
-        return "'over', 'start' or ';'";
+        return "'over', 'start', 'censored', 'above', 'below' or ';'";
       case LehrParser::RulePlate:
         return "'in', 'ordered', 'times', '=' or ';'";
       case LehrParser::RuleConstant:

@@ -22,7 +22,7 @@ std::optional<std::pair<ChainFactor, math::Stat>> factor_of(const math::FamilyRo
     return std::any_of(family.factor->statistics.begin(), family.factor->statistics.end(),
                        [&](const math::StatisticRow& row) { return row.stat == s; });
   };
-  if (has(Stat::switched)) return std::nullopt;
+  if (has(Stat::switched) || has(Stat::above)) return std::nullopt;
   if (has(Stat::indicator)) return std::pair{ChainFactor::categories, Stat::indicator};
   if (has(Stat::value) && has(Stat::square)) return std::pair{ChainFactor::gaussian, Stat::value};
   if (has(Stat::comp) && has(Stat::comp2)) return std::pair{ChainFactor::gaussian, Stat::comp};

@@ -98,7 +98,8 @@ class ParameterWriter {
       if (const auto* i = std::get_if<math::InverseEntry>(&p.from_natural->form)) inverse_of[i->matrix] = p.name;
     }
     for (const math::FactorParameter& p : f.parameters) {
-      if (std::holds_alternative<math::InverseEntry>(p.from_natural->form)) continue;
+      const math::Expr& from_natural = p.written ? *p.written : p.from_natural;
+      if (std::holds_alternative<math::InverseEntry>(from_natural->form)) continue;
       std::vector<math::Index> indices{math::kFirst, math::kSecond};
       indices.resize(static_cast<std::size_t>(p.event_rank));
       FormulaSymbol left = parameter({p.name, std::move(indices)});
@@ -109,7 +110,7 @@ class ParameterWriter {
       if (f.softmax) {
         left.name = "log odds";
         q.parts = parts(math::natural_symbol(math::Stat::indicator, math::kFirst));
-      } else if (const auto odds = log_odds(p.from_natural)) {
+      } else if (const auto odds = log_odds(from_natural)) {
         left.name = "log odds";
         q.parts = parts(*odds);
       }
@@ -118,18 +119,19 @@ class ParameterWriter {
         out.push_back(std::move(q));
         continue;
       }
-      if (const auto linear = solved(p.from_natural)) {
+      if (const auto linear = solved(from_natural)) {
         // P^-1 n: the line says P * mean = n.
         q.left = {FormulaQuadratic{
             {{FormulaSymbol{linear->first, {}, {}}}}, {{FormulaSymbol{left.name, {}, {}}}}, left.event}};
         q.parts = parts(linear->second);
-      } else if (const auto* m = std::get_if<math::Multiply>(&p.from_natural->form);
-                 m && !affine(p.from_natural) && divisor(m->right)) {
+      } else if (const auto* m = std::get_if<math::Multiply>(&from_natural->form);
+                 m && !affine(from_natural) && divisor(m->right)) {
         q.divisor = formula(*divisor(m->right));
+        if (const auto* none = std::get_if<FormulaAdd>(&q.divisor->form); none && none->parts.empty()) continue;
         if (const auto* one = std::get_if<FormulaNumber>(&q.divisor->form); one && one->value == 1) q.divisor.reset();
         q.parts = parts(m->left);
       } else {
-        q.parts = parts(p.from_natural);
+        q.parts = parts(from_natural);
       }
       out.push_back(std::move(q));
     }

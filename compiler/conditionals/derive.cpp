@@ -94,6 +94,15 @@ std::vector<Use> uses_of(const density::Density& d, model::VariableId v) {
   return out;
 }
 
+/// The family of a number with limits, if its statistics contain all that were found.
+const math::FamilyRow* limited_family(const std::vector<math::Stat>& needed) {
+  const math::FamilyRow& row = math::truncated_normal();
+  const bool all = std::ranges::all_of(needed, [&](math::Stat s) {
+    return std::ranges::find(row.factor->statistics, s, &math::StatisticRow::stat) != row.factor->statistics.end();
+  });
+  return all ? &row : nullptr;
+}
+
 /// The factor's family: one whose statistics contain all that were found; the prior's own when it is among
 /// them.
 const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support support, const density::Density& d,
@@ -104,6 +113,8 @@ const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support
     if (!atom.opaque.empty()) return nullptr;
     needed.push_back(atom.stat);
   }
+  const auto is_limit = [](math::Stat s) { return s == math::Stat::above || s == math::Stat::below; };
+  if (std::ranges::any_of(needed, is_limit)) return limited_family(needed);
   const std::vector<const math::FamilyRow*> fitting = math::factors_for(support, needed);
   if (fitting.empty()) return nullptr;
   const auto own = std::find(fitting.begin(), fitting.end(), &prior);
@@ -211,7 +222,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
       if (!stray.empty() || opaque)
         explain(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray, diagnostics);
     } else if (m[v].auxiliary && m[v].auxiliary->kind == model::Auxiliary::Kind::bound) {
-      b.family = &math::logistic_bound();
+      b.family = m[v].event.empty() ? &math::logistic_bound() : &math::softmax_bound();
       b.point = true;
     } else {
       const bool switched = m[v].support == math::Support::switched;

@@ -201,6 +201,16 @@ Formula FormulaWriter::atom(const density::Atom& x) {
         return {FormulaApply{math::Function::curvature, {{v}}}};
       case Stat::offset:
         return {FormulaApply{math::Function::offset, {{v}}}};
+      case Stat::above:
+        return {FormulaApply{math::Function::above, {{v}}}};
+      case Stat::below:
+        return {FormulaApply{math::Function::below, {{v}}}};
+      case Stat::lower:
+        return {FormulaApply{math::Function::lower, {{v}}}};
+      case Stat::upper:
+        return {FormulaApply{math::Function::upper, {{v}}}};
+      case Stat::slope:
+        return {FormulaApply{math::Function::slope, {with_event(event[0])}}};
       case Stat::switched:
       case Stat::switched_square:
         return switched(x);

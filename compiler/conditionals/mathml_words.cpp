@@ -69,6 +69,20 @@ std::string_view mathml_of(math::Function f) {
       return "<mi>c</mi>{1}";
     case logdet:
       return "<mi>log</mi><mo>&#8289;</mo><mrow><mo>|</mo>{0}<mo>|</mo></mrow>";
+    case probit:
+      return "<mi>Φ</mi>{1}";
+    case log_tail:
+      return "<mi>log</mi><mo>&#8289;</mo><mi>Φ</mi><mrow><mo>(</mo><mo>-</mo>{0}<mo>)</mo></mrow>";
+    case above:
+      return "<mi>above</mi><mo>&#8289;</mo>{1}";
+    case below:
+      return "<mi>below</mi><mo>&#8289;</mo>{1}";
+    case lower:
+      return "<mi>lower</mi><mo>&#8289;</mo>{1}";
+    case upper:
+      return "<mi>upper</mi><mo>&#8289;</mo>{1}";
+    case slope:
+      return "<mi>slope</mi><mo>&#8289;</mo>{1}";
   }
   return "";
 }

@@ -1,6 +1,8 @@
-// Augmentations: variables that turn a term without closed form into conjugate ones. Both give a lower bound
+// Augmentations: variables that turn a term without closed form into conjugate ones. Each gives a lower bound
 // of the log joint that is exact or tightest at the optimum of the new variable's factor.
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "compiler/density/expander.h"
 #include "compiler/density/print_density.h"
@@ -26,15 +28,21 @@ model::VariableId Expander::auxiliary(Kind kind, std::vector<model::PlateId> axe
   const model::VariableId host = m_[*statement_].variable;
   for (std::size_t k = 0; k < m_.variables.size(); ++k) {
     const model::Variable& v = m_.variables[k];
-    if (v.auxiliary && v.auxiliary->host == host && v.auxiliary->kind == kind && v.value_plate == values)
+    if (v.auxiliary && v.auxiliary->host == host && v.auxiliary->kind == kind &&
+        (kind == Kind::source ? v.value_plate == values : v.event.empty() != values.has_value()))
       return model::VariableId(k);
   }
   model::Variable v;
-  v.name = unused_name(m_.variables, m_[host].name + (kind == Kind::source ? ".source" : ".bound"));
+  constexpr const char* kNames[] = {".source", ".bound", ".value"};
+  v.name = unused_name(m_.variables, m_[host].name + kNames[static_cast<std::size_t>(kind)]);
   v.span = span_;
   v.axes = std::move(axes);
-  v.support = kind == Kind::source ? math::Support::category : math::Support::positive;
-  v.value_plate = values;
+  v.support = kind == Kind::source  ? math::Support::category
+              : kind == Kind::value ? math::Support::real
+              : values              ? math::Support::vector
+                                    : math::Support::positive;
+  if (kind == Kind::source) v.value_plate = values;
+  else if (values) v.event = {*values};
   v.statement = *statement_;
   v.auxiliary = model::Auxiliary{kind, host};
   m_.variables.push_back(std::move(v));
@@ -136,15 +144,110 @@ Poly Expander::log_logistic(model::ExprId argument, double sign) {
     return constant(a_.multiply(a_.number(-1), a_.apply(Function::log, a_.add(a_.number(1), e))));
   }
   const model::VariableId xi = auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, std::nullopt);
-  const auto statistic = [&](Stat s) {
-    Poly p = constant(a_, 1);
-    p[0].atoms.push_back({xi, own_, s, {}, {}});
-    return p;
-  };
   largest_ = {argument, eta.size()};
   const Poly square = product(eta, eta);
-  Poly out = add(scale(a_, a_.number(0.5 * sign), eta), statistic(Stat::offset));
-  return add(std::move(out), scale(a_, a_.number(-1), product(statistic(Stat::curvature), square)));
+  Poly out = add(scale(a_, a_.number(0.5 * sign), eta), own_statistic(xi, Stat::offset));
+  return add(std::move(out), scale(a_, a_.number(-1), product(own_statistic(xi, Stat::curvature), square)));
+}
+
+Poly Expander::own_statistic(model::VariableId auxiliary, Stat stat, std::vector<IndexId> event) {
+  Poly p = constant(a_, 1);
+  p[0].atoms.push_back({auxiliary, own_, stat, std::move(event), {}});
+  return p;
+}
+
+Poly Expander::limited(const Poly& value, double side, CoefId limit) {
+  Poly weight = value, at = value;
+  weight[0].atoms[0].stat = side > 0 ? Stat::above : Stat::below;
+  at[0].atoms[0].stat = side > 0 ? Stat::lower : Stat::upper;
+  return a_.literal(limit) == 0.0 ? weight : add(std::move(weight), scale(a_, limit, std::move(at)));
+}
+
+Poly Expander::log_probit(model::ExprId argument, double sign) {
+  // Albert & Chib (1993).
+  const Poly eta = scalar(argument);
+  if (auto c = as_coefficient(a_, m_, eta))
+    return constant(a_.apply(Function::log_tail, a_.multiply(a_.number(-sign), *c)));
+  const model::Variable& host = m_[m_[*statement_].variable];
+  if (!host.observed || host.support != math::Support::bit)
+    return fail(
+        "probit(...) of random variables is the probability of an observed Bernoulli, and " + host.name + " is none",
+        {"write a Bernoulli for each trial; trials that are alike are counted by `plate trial times count;`",
+         "logistic(...) is for other counts too"});
+  const model::VariableId u = auxiliary(Kind::value, m_[m_[*statement_].variable].axes, std::nullopt);
+  largest_ = {argument, eta.size()};
+  const Poly value = own_statistic(u, Stat::value), rest = add(value, scale(a_, a_.number(-1), eta));
+  Poly out = add(constant(a_, -0.5 * std::log(2 * std::numbers::pi)), scale(a_, a_.number(-0.5), product(rest, rest)));
+  return add(std::move(out), limited(value, sign, a_.number(0)));
+}
+
+Poly Expander::log_softmax(model::ExprId scores, IndexId at) {
+  // log softmax(e)_k >= e_k - offset(psi) - sum_j slope_j(psi) e_j - sum_j (e_j - mean(e))^2 / 4. Boehning (1992).
+  const model::PlateId plate = m_[scores].shape[0];
+  const model::VariableId psi = auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, m_[plate].set);
+  const Poly total = sum_over(plate, [&](IndexId j) { return component(scores, {j}); });
+  largest_ = {scores, total.size()};
+  Poly linear =
+      sum_over(plate, [&](IndexId j) { return product(own_statistic(psi, Stat::slope, {j}), component(scores, {j})); });
+  Poly squares = sum_over(plate, [&](IndexId j) {
+    const Poly e = component(scores, {j});
+    return product(e, e);
+  });
+  const CoefId size = a_.coef(CoefExtent{m_[plate].set, std::nullopt});
+  Poly out = add(component(scores, {at}), scale(a_, a_.number(-1), own_statistic(psi, Stat::offset)));
+  out = add(std::move(out), scale(a_, a_.number(-1), std::move(linear)));
+  out = add(std::move(out), scale(a_, a_.number(-0.25), std::move(squares)));
+  return add(std::move(out),
+             scale(a_, a_.multiply(a_.number(0.25), a_.apply(Function::reciprocal, size)), product(total, total)));
+}
+
+Poly Expander::within_limits(const model::Limits& limits) {
+  Poly out;
+  for (const auto& [limit, side] : {std::pair(limits.above, 1.0), std::pair(limits.below, -1.0)}) {
+    if (limit) out = add(std::move(out), limited(value({}), side, as_coefficient(a_, m_, scalar(*limit)).value()));
+  }
+  return out;
+}
+
+Poly Expander::censored(const model::Distribution& d, const model::Limits& limits) {
+  const auto minus = [&](CoefId a, CoefId b) { return a_.add(a, a_.multiply(a_.number(-1), b)); };
+  const CoefId y = as_coefficient(a_, m_, value({})).value(), one = a_.number(1);
+  struct Side {
+    double sign;
+    CoefId limit, beyond;  // 1 where the value is beyond the limit, else 0
+    const math::Expr* tail;
+  };
+  std::vector<Side> sides;
+  CoefId known = one;
+  const auto side = [&](const std::optional<model::ExprId>& limit, double sign, const std::optional<math::Expr>& tail) {
+    if (!limit) return;
+    const CoefId c = as_coefficient(a_, m_, scalar(*limit)).value();
+    const CoefId within = a_.apply(Function::step, sign > 0 ? minus(c, y) : minus(y, c));
+    known = a_.multiply(known, within);
+    sides.push_back({sign, c, minus(one, within), &*tail});
+  };
+  side(limits.above, 1, d.family->log_above);
+  side(limits.below, -1, d.family->log_below);
+  if (!d.family->gaussian) {
+    Poly out = scale(a_, known, distribution(d));
+    for (const Side& s : sides) {
+      in_place_of_value_ = constant(s.limit);
+      out = add(std::move(out), scale(a_, s.beyond, distribution(d, *s.tail)));
+    }
+    in_place_of_value_.reset();
+    return out;
+  }
+  // The number between limits, both of them the observed one where that is known.
+  in_place_of_value_ = own_statistic(auxiliary(Kind::value, m_[m_[*statement_].variable].axes, {}), Stat::value);
+  Poly out = distribution(d);
+  for (const double sign : {1.0, -1.0}) {
+    out = add(std::move(out), scale(a_, known, limited(*in_place_of_value_, sign, y)));
+    for (const Side& s : sides) {
+      if (s.sign == sign) out = add(std::move(out), scale(a_, s.beyond, limited(*in_place_of_value_, sign, s.limit)));
+    }
+  }
+  in_place_of_value_.reset();
+  return out;
 }
 
 void Expander::own_copies(Term& t) {

@@ -7,6 +7,7 @@
 namespace lehr::density {
 
 Poly Expander::value(std::vector<IndexId> at) {
+  if (in_place_of_value_) return *in_place_of_value_;
   std::vector<IndexId> all = own_;
   all.insert(all.end(), at.begin(), at.end());
   return variable(m_[*statement_].variable, std::move(all));
@@ -31,11 +32,10 @@ Poly Expander::argument_logdet(const Argument& arg) {
   return scale(a_, a_.number(-1), logdet(arg.value));  // the only other spelling of a matrix is its inverse
 }
 
-const model::ExprId* Expander::logistic_argument(const Arguments& arguments, const std::string& name) const {
+const model::Apply* Expander::link(const Arguments& arguments, const std::string& name) const {
   const auto it = arguments.find(name);
   if (it == arguments.end() || !it->second.spelling || it->second.spelling->convert) return nullptr;
-  const auto* f = std::get_if<model::Apply>(&m_[it->second.value].node);
-  return f && f->function == Function::logistic ? &f->argument : nullptr;
+  return std::get_if<model::Apply>(&m_[it->second.value].node);
 }
 
 Poly Expander::density(const math::Expr& e, const Arguments& arguments, const std::map<int, IndexId>& event) {
@@ -105,19 +105,37 @@ Poly Expander::function(const math::Apply& f, const Arguments& arguments, const 
     return log_component(arguments.at(symbol->name).value, {at(symbol->indices[0])});
   }
   const bool of_p = f.function == Function::log, of_rest = f.function == Function::log1m;
-  if (const auto* eta = (of_p || of_rest) && symbol ? logistic_argument(arguments, symbol->name) : nullptr) {
-    return log_logistic(*eta, of_p ? 1 : -1);
+  if (const auto* typed = (of_p || of_rest) && symbol ? link(arguments, symbol->name) : nullptr) {
+    // A copy: auxiliary variables may add expressions.
+    if (const model::Apply f2 = *typed; f2.function == Function::logistic || f2.function == Function::probit)
+      return (f2.function == Function::logistic ? log_logistic(f2.argument, of_p ? 1 : -1)
+                                                : log_probit(f2.argument, of_p ? 1 : -1));
   }
   const Poly p = density(f.argument, arguments, event);
   if (of_p) return prior_log(p);
   return f.function == Function::lgamma && is_improper_zero(p) ? Poly{} : apply(f.function, p);
 }
 
-Poly Expander::distribution(const model::Distribution& d) {
+Poly Expander::distribution(const model::Distribution& d, const math::Expr& formula) {
   Arguments arguments;
   for (const model::Parameter& p : d.parameters)
     arguments[p.spelling->canonical] = {p.spelling, p.value};
-  return density(d.family->log_density, arguments, {});
+  return density(formula, arguments, {});
+}
+
+Poly Expander::of_part(model::ExprId part, std::size_t k, Poly p) {
+  const auto& ref = std::get<model::VariableRef>(m_[part].node);
+  if (m_[part].value_plate) {
+    Poly here = constant(a_, 1);
+    here[0].atoms.push_back({ref.variable,
+                             indices(ref.indices),
+                             math::Stat::indicator,
+                             {a_.index(IndexConstant{static_cast<std::int64_t>(k)})},
+                             {}});
+    return product(here, p);
+  }
+  const Poly first = scalar(part);
+  return product(k == 0 ? first : add(constant(a_, 1), scale(a_, a_.number(-1), first)), p);
 }
 
 void Expander::finish(Poly p, const Origin& origin) {
@@ -155,7 +173,19 @@ void Expander::statement(model::StatementId id) {
       bounds.push_back(open_bound(b));
       own_.push_back(a_.index(bounds.back()));
     }
-    Poly p = close_scope(distribution(d));
+    if (s.limits.any() && var.clamped)
+      fail("a value with limits cannot be latent where it is missing, and others depend on " + var.name);
+    const auto with_limits = [&](const model::Distribution& each) {
+      return s.limits.any() && var.observed ? censored(each, s.limits)
+                                            : add(distribution(each), within_limits(s.limits));
+    };
+    Poly p = with_limits(d);
+    if (s.part) {
+      p = of_part(*s.part, 0, std::move(p));
+      for (std::size_t k = 0; k < s.others.size(); ++k)
+        p = add(std::move(p), of_part(*s.part, k + 1, with_limits(s.others[k])));
+    }
+    p = close_scope(std::move(p));
     for (Term& t : p) {
       own_copies(t);
       t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());

@@ -88,6 +88,19 @@ class Expander {
   Poly log_of_summand(const Term& t);
   /// log of logistic(sign * argument), by a quadratic bound.
   Poly log_logistic(model::ExprId argument, double sign);
+  /// log of probit(sign * argument): a Normal number about the argument is above 0, or below.
+  Poly log_probit(model::ExprId argument, double sign);
+  /// log of a component of softmax(scores), by a quadratic bound.
+  Poly log_softmax(model::ExprId scores, IndexId at);
+  /// A statistic of the auxiliary variable of the statement's own element.
+  Poly own_statistic(model::VariableId auxiliary, math::Stat stat, std::vector<IndexId> event = {});
+  /// log [value > limit] of a number, or of side < 0 log [value < limit], as a term for each side.
+  Poly limited(const Poly& value, double side, CoefId limit);
+  /// The log density of an observed value that says no more than its side beyond the limits.
+  Poly censored(const model::Distribution& d, const model::Limits& limits);
+  /// A log density where the element is of the k-th part of a mixture.
+  Poly of_part(model::ExprId part, std::size_t k, Poly p);
+  Poly within_limits(const model::Limits& limits);
   model::VariableId auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
                               std::optional<model::PlateId> values);
   /// The values of a source: `fixed` single summands, then the elements of `spread`.
@@ -96,13 +109,15 @@ class Expander {
   void own_copies(Term& t);
 
   // expand_statement.cpp: log densities of the family rows
-  const model::ExprId* logistic_argument(const Arguments& arguments, const std::string& name) const;
+  /// The function that is the whole of a parameter.
+  const model::Apply* link(const Arguments& arguments, const std::string& name) const;
   Poly density(const math::Expr& e, const Arguments& arguments, const std::map<int, IndexId>& event);
   Poly function(const math::Apply& f, const Arguments& arguments, const std::map<int, IndexId>& event);
   Poly argument(const Argument& a, std::vector<IndexId> at);
   Poly argument_logdet(const Argument& a);
   Poly value(std::vector<IndexId> at);
-  Poly distribution(const model::Distribution& d);
+  Poly distribution(const model::Distribution& d) { return distribution(d, d.family->log_density); }
+  Poly distribution(const model::Distribution& d, const math::Expr& formula);
   void finish(Poly p, const Origin& origin);
 
   Poly fail(std::string why, std::vector<std::string> notes = {});
@@ -117,10 +132,11 @@ class Expander {
   std::vector<Scope> scopes_;
   Span span_;  // of the statement, for messages
   std::optional<model::StatementId> statement_;
-  std::vector<IndexId> own_;          // the statement variable's axes
-  std::vector<IndexId> log_element_;  // of the count whose rate or probability is below a logarithm
-  bool improper_ = false;             // the statement's density has no normaliser
-  bool too_large_ = false;            // reported: the rest of the statement is not expanded
+  std::vector<IndexId> own_;               // the statement variable's axes
+  std::vector<IndexId> log_element_;       // of the count whose rate or probability is below a logarithm
+  std::optional<Poly> in_place_of_value_;  // of the statement's variable
+  bool improper_ = false;                  // the statement's density has no normaliser
+  bool too_large_ = false;                 // reported: the rest of the statement is not expanded
   struct {
     model::ExprId value;
     std::size_t terms = 0;

@@ -113,6 +113,10 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
           [&](const model::StickBreaking&) {
             return fail("a component of stick_breaking(...) can only be used as the probabilities of a Categorical");
           },
+          [&](const model::Softmax&) {
+            return fail(
+                "a component of softmax(...) can only be used as the probabilities of a Categorical or Multinomial");
+          },
           [&](const model::Apply& f) {
             const Poly p = component(f.argument, at);
             if (f.function != Function::logistic) return apply(f.function, p);
@@ -124,6 +128,7 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
 }
 
 Poly Expander::log_component(model::ExprId id, std::vector<IndexId> at) {
+  if (const auto* softmax = std::get_if<model::Softmax>(&m_[id].node)) return log_softmax(softmax->scores, at[0]);
   const auto* stick = std::get_if<model::StickBreaking>(&m_[id].node);
   if (!stick) return family_log(component(id, std::move(at)));
   // log p[k] = [k < S] log v[k] + sum_s [s < k] log(1 - v[s])

@@ -203,6 +203,16 @@ std::string print(Names& names, const Atom& atom) {
       return fmt::format("lambda({})", v);
     case math::Stat::offset:
       return fmt::format("offset({})", v);
+    case math::Stat::above:
+      return fmt::format("above({})", v);
+    case math::Stat::below:
+      return fmt::format("below({})", v);
+    case math::Stat::lower:
+      return fmt::format("lower({})", v);
+    case math::Stat::upper:
+      return fmt::format("upper({})", v);
+    case math::Stat::slope:
+      return fmt::format("slope({}{})", v, bracketed(listed(event)));
     case math::Stat::switched:
       return fmt::format("switched {}[{}]", v, event[0]);
     case math::Stat::switched_square:

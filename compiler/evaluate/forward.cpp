@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/evaluate/log_sum_exp.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr {
@@ -210,6 +211,12 @@ double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
                      left *= 1 - entry(s.fractions, at, k);
                    return i < extent_of(s.fractions, 0) ? left * entry(s.fractions, at, i) : left;
                  },
+                 [&](const Softmax& s) {
+                   std::vector<double> scores;
+                   for (std::size_t k = 0; k < extent_of(s.scores, 0); ++k)
+                     scores.push_back(entry(s.scores, at, k));
+                   return std::exp(scores[i] - log_sum_exp(scores));
+                 },
                  [&](const Apply& a) { return value_of(a.function, entry(a.argument, at, i, j)); }},
       e.node);
 }
@@ -255,6 +262,11 @@ std::pair<std::size_t, std::size_t> Forward::read_by(const VariableRef& r, const
 }
 
 const Distribution& Forward::distribution(const Statement& s, const At& at) const {
+  if (s.part) {
+    const double part = entry(*s.part, at);
+    const auto k = static_cast<std::size_t>(std::isnan(part) ? 0 : model_[*s.part].value_plate ? part : 1 - part);
+    return k == 0 ? s.main : s.others.at(k - 1);
+  }
   if (!s.start || !s.lagged) return s.main;
   const Bound& b = model_[*s.lagged];
   const std::int64_t first =
@@ -272,6 +284,13 @@ math::Environment Forward::parameters(const Statement& s, const At& at) const {
   return {spelled.extent, math::canonical_parameters(*d.family, spelled)};
 }
 
+std::pair<double, double> Forward::limits(const Statement& s, const At& at) const {
+  const auto number = [&](const std::optional<ExprId>& e, double none) { return e ? entry(*e, at) : none; };
+  const auto& [above, below] = s.limits;
+  const bool censored = model_[s.variable].observed;
+  return {number(censored ? below : above, -INFINITY), number(censored ? above : below, INFINITY)};
+}
+
 double Forward::log_density(const Statement& s, const At& at) const {
   const Distribution& d = distribution(s, at);
   const Element e = element(s, at);
@@ -286,6 +305,11 @@ double Forward::log_density(const Statement& s, const At& at) const {
   }
   math::Environment environment = parameters(s, at);
   environment.symbols["x"] = {static_cast<int>(model_[s.variable].event.size()), {x.begin(), x.end()}};
+  if (const auto [lower, upper] = limits(s, at); x[0] <= lower || x[0] >= upper) {
+    if (!model_[s.variable].observed) return -INFINITY;
+    environment.symbols["x"] = {0, {std::clamp(x[0], lower, upper)}};
+    return math::evaluate(x[0] >= upper ? *d.family->log_above : *d.family->log_below, environment);
+  }
   return math::log_density(*d.family, environment);
 }
 

@@ -85,13 +85,15 @@ class Forward {
   /// One entry of an expression; a number stands for all entries of a vector.
   double entry(model::ExprId e, const At& at, std::size_t i = 0, std::size_t j = 0) const;
 
-  /// `start` at the first element of the chain, otherwise `main`.
+  /// `start` at the first element of the chain, of a mixture the part that it is of, otherwise `main`.
   const model::Distribution& distribution(const model::Statement& s, const At& at) const;
   /// The canonical density parameters, with the extent of the statement's variable.
   math::Environment parameters(const model::Statement& s, const At& at) const;
   /// log p(element | its parents) of the element that `s` is about at `at`, constants included. Multiplicities play no
   /// part.
   double log_density(const model::Statement& s, const At& at) const;
+  /// What the value lies between, infinite where nothing is said: a censored one is known up to its limits.
+  std::pair<double, double> limits(const model::Statement& s, const At& at) const;
 
   /// The first discrete element without a value that was read since the last clear(): what came out then is no number
   /// to use. Sums over discrete variables find out by it what they must sum over.

@@ -57,6 +57,7 @@ class Propagation {
       for (std::size_t k = 0; k < m_.statements.size(); ++k) {
         const Statement& s = m_.statements[k];
         const std::size_t before = assigned_;
+        if (s.part) continue;
         if (!follow(StatementId(k), s.main, false) || (s.start && !follow(StatementId(k), *s.start, true)))
           return false;
         again = again || assigned_ != before;

@@ -77,6 +77,15 @@ Result<Ready> TemperedGibbs::prepare(const Ground& g) const {
                              m[m[*origin.statement].variable].name),
                  {fmt::format("a proper prior, however wide, or no {}", option("temper"))}};
   }
+  for (const model::Variable& v : g.analysed.model.variables) {
+    if (!v.auxiliary || v.auxiliary->kind != model::Auxiliary::Kind::value) continue;
+    return Error{ExitCode::model,
+                 option("temper"),
+                 fmt::format("'{}' is known to be on a side or in an interval, of which no power is anything else",
+                             g.analysed.model[v.auxiliary->host].name),
+                 {fmt::format("no {}: a side that is known has no states between the prior and the posterior",
+                              option("temper"))}};
+  }
   LadderOptions o = options;
   o.seed = g.seed;
   o.chain = g.restart;

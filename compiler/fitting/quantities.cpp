@@ -119,6 +119,7 @@ std::vector<bool> exchangeable_plates(const Model& m) {
     if (const auto* g = std::get_if<GivenRef>(&e.node)) look(g->indices);
     if (const auto* v = std::get_if<VariableRef>(&e.node)) look(v->indices);
     // The sticks, and what they are broken into.
+    if (std::holds_alternative<Softmax>(e.node)) all_known(e.shape);
     if (const auto* s = std::get_if<StickBreaking>(&e.node)) {
       all_known(m[s->fractions].shape);
       all_known(e.shape);

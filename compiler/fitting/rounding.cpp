@@ -10,6 +10,7 @@
 
 #include "compiler/fitting/coupling.h"
 #include "compiler/fitting/moments.h"
+#include "compiler/model/walk.h"
 #include "runtime/rng.h"
 
 namespace lehr {
@@ -24,6 +25,20 @@ bool is_real(const model::Given& g) {
   return !g.constant && (g.type == model::GivenType::real || g.type == model::GivenType::vector);
 }
 
+/// By given: whether it is a limit, which values may be equal to.
+std::vector<bool> limits_of(const model::Model& m) {
+  std::vector<bool> out(m.givens.size());
+  for (const model::Statement& s : m.statements) {
+    for (const std::optional<model::ExprId>& limit : {s.limits.above, s.limits.below}) {
+      if (!limit) continue;
+      for (const model::ExprId id : model::nodes_under(m, {*limit})) {
+        if (const auto* g = std::get_if<model::GivenRef>(&m[id].node)) out[g->given.index()] = true;
+      }
+    }
+  }
+  return out;
+}
+
 BoundData perturbed(const model::Model& m, const BoundData& data, std::uint64_t which) {
   BoundData out = data;
   Rng rng(which, 0x0DD);
@@ -31,10 +46,13 @@ BoundData perturbed(const model::Model& m, const BoundData& data, std::uint64_t 
     for (double& x : values)
       x *= 1 + std::numeric_limits<double>::epsilon() * (2 * draw_uniform(rng) - 1);
   };
-  for (std::size_t k = 0; k < m.variables.size(); ++k)
-    if (m.variables[k].observed && is_real(m.variables[k].support)) change(out.observed[k].values);
+  const std::vector<bool> is_limit = limits_of(m);
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const model::Variable& v = m.variables[k];
+    if (v.observed && is_real(v.support) && !m[v.statement].limits.any()) change(out.observed[k].values);
+  }
   for (std::size_t k = 0; k < m.givens.size(); ++k)
-    if (is_real(m.givens[k])) change(out.givens[k].values);
+    if (is_real(m.givens[k]) && !is_limit[k]) change(out.givens[k].values);
   return out;
 }
 

@@ -5,12 +5,12 @@
 namespace lehr::loops {
 
 // Generated code passes one for the other.
-static_assert(static_cast<std::int64_t>(math::Noise::binomial) == static_cast<std::int64_t>(machine::Noise::binomial) &&
-              static_cast<std::int64_t>(math::Noise::normal) == static_cast<std::int64_t>(machine::Noise::normal) &&
-              static_cast<std::int64_t>(math::Noise::log_gamma) ==
-                  static_cast<std::int64_t>(machine::Noise::log_gamma) &&
-              static_cast<std::int64_t>(math::Noise::polya_gamma) ==
-                  static_cast<std::int64_t>(machine::Noise::polya_gamma));
+static_assert(
+    static_cast<std::int64_t>(math::Noise::binomial) == static_cast<std::int64_t>(machine::Noise::binomial) &&
+    static_cast<std::int64_t>(math::Noise::normal) == static_cast<std::int64_t>(machine::Noise::normal) &&
+    static_cast<std::int64_t>(math::Noise::log_gamma) == static_cast<std::int64_t>(machine::Noise::log_gamma) &&
+    static_cast<std::int64_t>(math::Noise::polya_gamma) == static_cast<std::int64_t>(machine::Noise::polya_gamma) &&
+    static_cast<std::int64_t>(math::Noise::truncated) == static_cast<std::int64_t>(machine::Noise::truncated));
 
 ExprId Draws::position(const model::Variable& v, const std::vector<ExprId>& element) {
   const std::vector<ExprId> at = terms_.address(v.axes, element);

@@ -15,6 +15,7 @@ ExprId typical(Builder& b, math::Noise noise, ExprId argument) {
     case math::Noise::uniform:
       return b.f(0.5);
     case math::Noise::normal:
+    case math::Noise::truncated:
       return b.f(0);
     case math::Noise::log_gamma:
       return b.log(argument);

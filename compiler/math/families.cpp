@@ -54,6 +54,11 @@ constexpr std::array kStats{
     StatNames{Stat::offset, 0, "log logistic(x) - x/2 + lambda(x) x^2", "n_offset"},
     StatNames{Stat::switched, 1, "[z = k] x", "n_switched"},
     StatNames{Stat::switched_square, 1, "[z = k] x^2", "n_switched_square"},
+    StatNames{Stat::above, 0, "log[x > lower]", "n_above"},
+    StatNames{Stat::below, 0, "log[x < upper]", "n_below"},
+    StatNames{Stat::lower, 0, "lower limit of x", "n_lower"},
+    StatNames{Stat::upper, 0, "upper limit of x", "n_upper"},
+    StatNames{Stat::slope, 1, "slope of log sum exp at x", "n_slope"},
 };
 
 static_assert(in_order(kSupports, &SupportRow::support) && in_order(kStats, &StatNames::stat));
@@ -96,11 +101,13 @@ const FamilyRow* find_family(std::string_view name) {
 }
 
 const FamilyRow* find_factor_family(std::string_view name) {
-  for (const FamilyRow* row : {&logistic_bound(), &switched_normal()}) {
+  for (const FamilyRow* row : {&logistic_bound(), &softmax_bound(), &switched_normal(), &truncated_normal()}) {
     if (name == row->name) return row;
   }
   return find_family(name);
 }
+
+const FamilyRow& family_of_parts(bool category) { return *find_family(category ? "Categorical" : "Bernoulli"); }
 
 const FamilyRow* find_joint_family(Support mean, Support precision) {
   const auto& rows = families();

@@ -140,6 +140,19 @@ FamilyRow poisson() {
   return row;
 }
 
+/// Other values have a density that is 0 in all arithmetic but for its logarithm, which stays a number.
+FamilyRow zero() {
+  constexpr double kImpossible = -1e9;
+  FamilyRow row{.name = "Zero", .summary = "always 0: a part of a mixture of counts", .support = Support::count};
+  row.positional = true;
+  row.log_density = kImpossible * step(symbol("x") - 0.5);
+  row.mean = 0.0;
+  row.covariance = 0.0;
+  row.draw = number_drawn([](std::span<const double>, Rng&) { return 0.0; });
+  row.tempered = [](std::span<const double>, std::size_t, double) { return 0.0; };
+  return row;
+}
+
 FamilyRow categorical() {
   const Expr probs = symbol("probs", kFirst);
   FamilyRow row{.name = "Categorical", .summary = "an element of a plate", .support = Support::category};
@@ -246,7 +259,8 @@ FamilyRow multinomial() {
 }  // namespace
 
 std::vector<FamilyRow> discrete_families() {
-  return {bernoulli(), spin(), categorical(), multinomial(), binomial(), geometric(), negative_binomial(), poisson()};
+  return {bernoulli(),         spin(),    categorical(), multinomial(), binomial(), geometric(),
+          negative_binomial(), poisson(), zero()};
 }
 
 }  // namespace lehr::math

@@ -31,6 +31,8 @@ FamilyRow normal() {
   row.spread = number_spread([](std::span<const double> p) { return Spread{.covariance = {1 / p[0]}}; });
   f.draw = {noise("z", 0, Noise::normal), drawn_value(0, mean + symbol("z") * sqrt(reciprocal(precision)))};
   row.factor = std::move(f);
+  row.log_above = log_tail(sqrt(precision) * (x - mean));
+  row.log_below = log_tail(sqrt(precision) * (mean - x));
   row.location = {"mean"};
   row.mean = mean;
   row.covariance = reciprocal(precision);
@@ -115,6 +117,8 @@ FamilyRow exponential() {
   row.spellings = {canonical("rate", 0, Support::positive)};
   row.positional = true;
   row.log_density = log(rate) - rate * x;
+  row.log_above = -rate * x;
+  row.log_below = log1m(exp(-rate * x));
   row.mean = reciprocal(rate);
   row.covariance = square(reciprocal(rate));
   row.predictive = averaged_exponential;

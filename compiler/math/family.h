@@ -26,7 +26,8 @@ enum class Noise {
   normal,       // mean 0, variance 1
   log_gamma,    // log of a Gamma(argument, rate 1)
   polya_gamma,  // PG(b, argument) / b, b the second argument: trials times the power of a tempered likelihood
-  binomial      // successes in `argument` trials; of copies of categories, in no row
+  binomial,     // successes in `argument` trials; of copies of categories, in no row
+  truncated     // mean 0, variance 1, between `argument` and its second
 };
 std::string_view name_of(Noise n);
 
@@ -51,6 +52,12 @@ std::string_view name_of(Support s);  // "real", "positive real", ... as message
 ///   curvature    lambda(xi) = tanh(xi / 2) / (4 xi)      offset   log g(xi) - xi / 2 + lambda(xi) xi^2
 /// Of a category z and a number x, beside the indicator [z = k]:
 ///   switched     [z = k] x                               switched_square  [z = k] x^2
+/// Of a number x between limits, which are the naturals of `lower` and `upper` in multiples of those of `above` and
+/// `below`, log [x > lower] and log [x < upper], where these are not 0. All four are 0 wherever x can be.
+/// Of the point psi where the bound log sum_k exp e_k <= offset + e' slope + e' A e, A e = (e - mean(e)) / 4, touches
+/// it:
+///   slope        softmax(psi) - 2 A psi                   offset   log sum_k exp psi_k - psi' softmax(psi) + psi' A
+///   psi
 enum class Stat {
   value,
   square,
@@ -68,7 +75,12 @@ enum class Stat {
   curvature,
   offset,
   switched,
-  switched_square
+  switched_square,
+  above,
+  below,
+  lower,
+  upper,
+  slope
 };
 
 int event_rank(Stat s);            // number of event indices it carries; weighted: 1, but 0 in NormalGamma
@@ -114,6 +126,7 @@ struct FactorParameter {
   ParameterRole role = ParameterRole::other;
   std::optional<Noise> noise = {};        // a random number, and from_natural its argument
   std::optional<Expr> noise_second = {};  // its second argument, of scalars
+  std::optional<Expr> written = {};       // from_natural as a derivation shows it, without what is for odd cases
 };
 
 /// Of each component of a value, row-major; infinite where it does not exist. Joint families: of the mean, then of the
@@ -217,6 +230,8 @@ struct FamilyRow {
   std::optional<Expr> mean = {}, covariance = {};
   /// Normal about its mean, which stands in the parameters linearly: a sum of such values is Normal too.
   bool gaussian = false;
+  /// Of numbers: log probability of a value above x and below it, over the symbols of log_density.
+  std::optional<Expr> log_above = {}, log_below = {};
   /// The distribution of a number (of vectors, of a component) whose canonical parameters, in row order, are
   /// independent and have these margins; of vectors, the margins of that component of each. Empty where it has no
   /// closed form.
@@ -244,7 +259,7 @@ std::vector<DensityParameter> density_parameters(const FamilyRow& row);
 /// All rows, in the order of `lehr families`.
 const std::vector<FamilyRow>& families();
 const FamilyRow* find_family(std::string_view name);
-/// The same among all rows that factors have: logistic_bound() too.
+/// The same among all rows that factors have, those that are not in families() too.
 const FamilyRow* find_factor_family(std::string_view name);
 /// The family of a factor for a value and its precision, or null.
 const FamilyRow* find_joint_family(Support mean, Support precision);
@@ -253,8 +268,18 @@ const FamilyRow* find_joint_family(Support mean, Support precision);
 /// Jaakkola & Jordan, Bayesian parameter estimation via variational methods (2000).
 const FamilyRow& logistic_bound();
 
+/// The row of the auxiliary psi of a softmax: a point at which the bound is tightest. Not in families().
+/// Boehning, Multinomial logistic regression algorithm (1992).
+const FamilyRow& softmax_bound();
+
+/// The row of a Normal number between limits. Not in families().
+const FamilyRow& truncated_normal();
+
 /// The row of a category and the number that it switches: a Normal for each value. Not in families().
 const FamilyRow& switched_normal();
+
+/// What tells the parts of a mixture: a category, or of two parts a bit that is 1 for the first.
+const FamilyRow& family_of_parts(bool category);
 
 /// Families that can be the factor of a latent on `support` and whose statistics contain all of `needed`, in table
 /// order. Joint families are not offered: they are asked for by name.

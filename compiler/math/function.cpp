@@ -32,9 +32,17 @@ constexpr std::array kRows{
     FunctionRow{step, "step", "step({0})", "\\mathbb{{1}}_{{>0}}{1}", [](double x) { return x > 0.0 ? 1.0 : 0.0; }},
     FunctionRow{logistic, "logistic", "logistic({0})", "\\mathrm{{logistic}} {1}",
                 [](double x) { return 1.0 / (1.0 + std::exp(-x)); }, true},
+    FunctionRow{probit, "probit", "probit({0})", "\\Phi {1}",
+                [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }, true},
+    FunctionRow{log_tail, "log_tail", "log_tail({0})", "\\log\\Phi\\left(-{0}\\right)", log_tail_value},
     FunctionRow{curvature, "lambda", "lambda({0})", "\\lambda {1}"},
     FunctionRow{offset, "offset", "offset({0})", "c{1}"},
     FunctionRow{logdet, "logdet", "logdet{4}", "\\log\\left|{0}\\right|"},
+    FunctionRow{above, "above", "above({0})", "\\mathrm{{above}} {1}"},
+    FunctionRow{below, "below", "below({0})", "\\mathrm{{below}} {1}"},
+    FunctionRow{lower, "lower", "lower({0})", "\\mathrm{{lower}} {1}"},
+    FunctionRow{upper, "upper", "upper({0})", "\\mathrm{{upper}} {1}"},
+    FunctionRow{slope, "slope", "slope({0})", "\\mathrm{{slope}} {1}"},
 };
 
 static_assert(in_order(kRows, &FunctionRow::function));

@@ -7,8 +7,9 @@
 namespace lehr::math {
 
 /// log1m(x) = log(1 - x); step(x) = 1 where x > 0, else 0; xlogx(x) = x log x with xlogx(0) = 0 (entropies of discrete
-/// factors only); multigamma terms are written out as sums. curvature, offset and logdet stand for statistics of
-/// variables (family.h) in printed formulas and have no value here.
+/// factors only); multigamma terms are written out as sums. probit(x) is the probability that a standard Normal number
+/// is below x, log_tail(x) the logarithm of the one that it is above. What follows logdet stands for statistics of
+/// variables (family.h) in printed formulas and has no value here.
 enum class Function {
   log,
   log1m,
@@ -23,9 +24,16 @@ enum class Function {
   xlogx,
   step,
   logistic,
+  probit,
+  log_tail,
   curvature,
   offset,
-  logdet
+  logdet,
+  above,
+  below,
+  lower,
+  upper,
+  slope
 };
 
 /// `text` and `latex` are format strings: {0} the argument, {1} in brackets, {2} in brackets where it is a sum, {3} in

@@ -55,7 +55,13 @@ Expr statistic_at_value(Stat s, Support support) {
     case Stat::entry:
     case Stat::indicator:
     case Stat::offset:
+    case Stat::slope:
       break;
+    case Stat::above:
+    case Stat::below:
+    case Stat::lower:
+    case Stat::upper:
+      return 0.0;
     case Stat::curvature:
       return 0.5 * x;  // of a Polya-Gamma variable
     case Stat::switched:
@@ -116,7 +122,7 @@ const Factor* find(const std::map<std::string, Factor>& all, const std::string& 
 }  // namespace
 
 std::string_view name_of(Noise n) {
-  constexpr std::string_view kNames[] = {"uniform", "normal", "log_gamma", "polya_gamma", "binomial"};
+  constexpr std::string_view kNames[] = {"uniform", "normal", "log_gamma", "polya_gamma", "binomial", "truncated"};
   return kNames[static_cast<std::size_t>(n)];
 }
 
@@ -153,14 +159,18 @@ const FamilyRow& logistic_bound() {
 }
 
 const Factor* point_factor(const FamilyRow& row) {
-  static const auto kFactors = factors_of_rows([](const Factor& f) { return f.mode.has_value(); }, point);
+  static const auto kFactors = [] {
+    auto all = factors_of_rows([](const Factor& f) { return f.mode.has_value(); }, point);
+    all.emplace(truncated_normal().name, point(truncated_normal()));
+    return all;
+  }();
   return find(kFactors, row.name);
 }
 
 const Factor* sample_factor(const FamilyRow& row) {
   static const auto kFactors = [] {
     auto all = factors_of_rows([](const Factor& f) { return !f.draw.empty(); }, sample);
-    for (const FamilyRow* more : {&logistic_bound(), &switched_normal()})
+    for (const FamilyRow* more : {&logistic_bound(), &switched_normal(), &truncated_normal()})
       all.emplace(more->name, sample(*more));
     return all;
   }();

@@ -15,7 +15,8 @@
 namespace lehr::math {
 
 std::vector<FamilyRow> scalar_families();  // Normal, Gamma, InverseGamma, Exponential, LogNormal, Beta, Flat, Jeffreys
-std::vector<FamilyRow> discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Multinomial, Spin
+std::vector<FamilyRow>
+discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Multinomial, Spin, Zero
 std::vector<FamilyRow> compound_families();  // StudentT, BetaBinomial, GammaPoisson, DirichletMultinomial
 std::vector<FamilyRow> vector_families();    // MvNormal, Wishart, Dirichlet, NormalGamma, NormalWishart
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace lehr::math {
 
@@ -35,6 +36,15 @@ double trigamma_value(double x) {
       s *
       (1.0 / 6 - s * (1.0 / 30 - s * (1.0 / 42 - s * (1.0 / 30 - s * (5.0 / 66 - s * (691.0 / 2730 - s * 7.0 / 6))))));
   return shift + (1.0 + 0.5 / x + series) / x;
+}
+
+double log_tail_value(double x) {
+  const auto tail = [](double y) { return 0.5 * std::erfc(y / std::numbers::sqrt2); };
+  if (x < 0.0) return std::log1p(-tail(-x));
+  if (x < 30.0) return std::log(tail(x));
+  const double s = 1.0 / (x * x);
+  const double series = s * (1.0 - s * (3.0 - s * (15.0 - s * (105.0 - s * 945.0))));
+  return -0.5 * x * x - std::log(x) - 0.5 * std::log(2.0 * std::numbers::pi) + std::log1p(-series);
 }
 
 }  // namespace lehr::math

@@ -9,5 +9,8 @@ namespace lehr::math {
 double log_gamma_value(double x);
 double digamma_value(double x);
 double trigamma_value(double x);
+/// log of the probability that a standard Normal number is above x, relative error near 1e-15; by its asymptotic series
+/// from x = 30 on (A&S 26.2.12).
+double log_tail_value(double x);
 
 }  // namespace lehr::math

@@ -108,10 +108,10 @@ void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
 
 void check_parameters(Binder& b) {
   for (const Statement& s : b.model.statements) {
-    for (const Distribution* d : {&as_written(s.main), s.start ? &*s.start : nullptr}) {
-      if (!d) continue;
-      for (const Parameter& p : d->parameters) {
-        const Place at{b.model[s.variable], *d, p};
+    for (const Distribution* part : distributions_of(s)) {
+      const Distribution& d = as_written(*part);
+      for (const Parameter& p : d.parameters) {
+        const Place at{b.model[s.variable], d, p};
         const Expr& e = b.model[p.value];
         if (const auto* given = std::get_if<GivenRef>(&e.node)) {
           check_array(b, at, given->given, e.shape.size());

@@ -91,9 +91,9 @@ void check_observed_matrices(Binder& b, const Slot& slot, DataArray& a) {
 void symmetrise_parameters(Binder& b) {
   std::vector<ExprId> matrices;
   for (const Statement& s : b.model.statements) {
-    for (const Distribution* d : {&s.main, s.start ? &*s.start : nullptr}) {
-      for (std::size_t k = 0; d && k < d->parameters.size(); ++k) {
-        if (d->parameters[k].spelling->domain == math::Support::spd_matrix) matrices.push_back(d->parameters[k].value);
+    for (const Distribution* d : distributions_of(s)) {
+      for (const Parameter& p : d->parameters) {
+        if (p.spelling->domain == math::Support::spd_matrix) matrices.push_back(p.value);
       }
     }
   }

@@ -68,8 +68,8 @@ void check_reached(Resolver& r, const std::vector<std::vector<Use>>& uses) {
     if (!reached[v]) todo.push_back(v);
     reached[v] = true;
   };
-  for (std::size_t v = 0; v < m.variables.size(); ++v) {
-    if (m.variables[v].observed) reach(v);
+  for (const Statement& s : m.statements) {
+    if (m[s.variable].observed || s.limits.any()) reach(s.variable.index());
   }
   for (const Potential& p : m.potentials) {
     for (const Use& use : uses_under(m, {p.value}))
@@ -117,7 +117,7 @@ void check_model(Resolver& r) {
     uses[s.variable.index()] = uses_under(m, roots_of(s));
   check_cycles(r, uses);
   const bool observes =
-      std::any_of(m.variables.begin(), m.variables.end(), [](const Variable& v) { return v.observed; });
+      std::ranges::any_of(m.statements, [&](const Statement& s) { return m[s.variable].observed || s.limits.any(); });
   if (observes || !m.potentials.empty()) {
     check_reached(r, uses);
   } else {

@@ -71,7 +71,8 @@ struct Member {
 struct Auxiliary {
   enum class Kind {
     source,  // which summand of a rate or probability each of the host's counts came from
-    bound,   // where the quadratic bound of log logistic touches it
+    bound,   // where the quadratic bound of log logistic or of softmax touches it
+    value,   // the number that an observation tells a side or an interval of
     joint    // the numbers of its members, one member after another, as one vector over a plate of coordinates
   } kind = Kind::source;
   VariableId host;                   // the variable of the statement; joint: the first member
@@ -173,6 +174,9 @@ struct Component {
 struct StickBreaking {
   ExprId fractions;
 };
+struct Softmax {
+  ExprId scores;
+};
 using math::Function;
 struct Apply {
   Function function;
@@ -181,7 +185,7 @@ struct Apply {
 
 struct Expr {
   std::variant<Number, ConstantRef, GivenRef, VariableRef, SizeOf, Negate, Binary, MatrixVector, Dot, SumOver, Diag,
-               Component, StickBreaking, Apply>
+               Component, StickBreaking, Softmax, Apply>
       node;
   std::vector<PlateId> shape;          // sets of the missing trailing axes: (), (P), (P, Q)
   std::optional<PlateId> value_plate;  // category-valued
@@ -202,6 +206,13 @@ struct Distribution {
 
 inline const Distribution& as_written(const Distribution& d) { return d.written.empty() ? d : d.written.front(); }
 
+/// Numbers that the value of a latent variable is known to be above and below, or beyond which an observed one is
+/// censored.
+struct Limits {
+  std::optional<ExprId> above, below;
+  bool any() const { return above || below; }
+};
+
 struct Statement {
   VariableId variable;
   std::vector<BoundId> bounds;  // one an axis of the variable
@@ -209,6 +220,9 @@ struct Statement {
   std::optional<Distribution> start;  // chains: for the first element of the ordered axis
   std::optional<BoundId> lagged;      // chains: the bound of that axis
   Span span;
+  Limits limits = {};
+  std::vector<Distribution> others = {};      // of a mixture: its parts after `main`
+  std::optional<ExprId> part = std::nullopt;  // which one: a bit that is 1 for `main`, or a category
 };
 
 struct Potential {

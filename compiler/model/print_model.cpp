@@ -60,6 +60,8 @@ Infix render(const Model& m, ExprId id) {
           return {fmt::format("{}[{}]", within(m, node.vector, kAtom), m[node.at].name), kAtom};
         } else if constexpr (std::is_same_v<T, StickBreaking>) {
           return {fmt::format("stick_breaking({})", render(m, node.fractions).text), kAtom};
+        } else if constexpr (std::is_same_v<T, Softmax>) {
+          return {fmt::format("softmax({})", render(m, node.scores).text), kAtom};
         } else {
           static_assert(std::is_same_v<T, Apply>);
           return {fmt::format("{}({})", row_of(node.function).name, render(m, node.argument).text), kAtom};
@@ -106,8 +108,15 @@ std::string print_distribution(const Model& m, const Distribution& d) {
 std::string print_statement(const Model& m, const Statement& s) {
   const Variable& v = m[s.variable];
   std::string out = v.observed ? "observe " : "";
-  out += v.name + bracketed(names(m, s.bounds)) + " ~ " + print_distribution(m, s.main);
+  out += v.name + bracketed(names(m, s.bounds)) + " ~ ";
+  if (s.part) out += lehr::print(m, *s.part) + ": ";
+  out += print_distribution(m, s.main);
+  for (const Distribution& other : s.others)
+    out += " or " + print_distribution(m, other);
   if (s.start) out += " start " + print_distribution(m, *s.start);
+  if (s.limits.any() && v.observed) out += " censored";
+  if (s.limits.above) out += " above " + lehr::print(m, *s.limits.above);
+  if (s.limits.below) out += " below " + lehr::print(m, *s.limits.below);
   if (!v.event.empty()) out += " over " + m[v.event.front()].name;
   if (v.value_plate) out += " over " + m[*v.value_plate].name;
   return fmt::format("{};  // {}", out, math::name_of(v.support));

@@ -201,7 +201,7 @@ std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostic
                          [](const Diagnostic& d) { return severity_of(d.kind) == Severity::error; });
   };
   const auto before = count_errors();
-  model::Resolver r{ast, diagnostics, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  model::Resolver r{ast, diagnostics, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   r.model.name = ast.model.text;
   model::declare_names(r);
   model::declare_plates(r);
@@ -217,6 +217,7 @@ std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostic
   }
   if (count_errors() == before) {
     model::use_sets(r.model);
+    model::expand_mixtures(r);
     model::check_model(r);
   }
   if (count_errors() == before) model::expand_compounds(r);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/model/resolver.h"
+#include "compiler/model/walk.h"
 
 namespace lehr::model {
 namespace {
@@ -219,6 +220,85 @@ void check_latent_parameters(Resolver& r, const Distribution& d) {
   }
 }
 
+/// The other parts of a mixture, of the support of the first.
+std::optional<std::vector<Distribution>> resolve_others(Resolver& r, Context& c, const ast::Tilde& tilde,
+                                                        const Distribution& first, const Axes& axes) {
+  std::vector<Distribution> out;
+  if (tilde.others.empty()) return out;
+  if (tilde.start) {
+    r.diagnostics.add(DiagnosticKind::mixture_chain, r.ast[*tilde.start].span, tilde.name.text);
+    return std::nullopt;
+  }
+  for (const ast::ExprId id : tilde.others) {
+    auto part = resolve_distribution(r, c, id, axes);
+    if (!part) return std::nullopt;
+    const bool compound = part->family->compound || first.family->compound;
+    if (compound || part->family->support != first.family->support) {
+      Diagnostic& d =
+          r.diagnostics.add(DiagnosticKind::mixture_part, part->span, part->family->name, first.family->name);
+      d.note(compound ? "a compound distribution is no part of a mixture: write its own two statements"
+                      : fmt::format("one has values that are {}, the other ones that are {}",
+                                    math::name_of(part->family->support), math::name_of(first.family->support)));
+      return std::nullopt;
+    }
+    out.push_back(std::move(*part));
+  }
+  return out;
+}
+
+/// One limit of a value: a number, of a vector that its elements are drawn from the component.
+std::optional<ExprId> resolve_limit(Resolver& r, Context& c, ast::ExprId id, const Axes& axes) {
+  auto value = resolve_expr(r, c, id);
+  if (!value || !check_number(r, *value)) return std::nullopt;
+  if (axes.element && r.model[*value].shape.size() == 1 &&
+      unify(r, r.model[*value].shape[0], r.model[*axes.element].plate))
+    value = component(r, *value, *axes.element);
+  if (!r.model[*value].shape.empty()) {
+    r.diagnostics.add(DiagnosticKind::scalar_needed, r.ast[id].span, "a limit", describe(r.model, r.model[*value]));
+    return std::nullopt;
+  }
+  for (const ExprId node : nodes_under(r.model, {*value})) {
+    const auto* ref = std::get_if<VariableRef>(&r.model[node].node);
+    if (!ref || r.model[ref->variable].observed) continue;
+    r.diagnostics.add(DiagnosticKind::random_limit, r.ast[id].span, r.model[ref->variable].name);
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// The limits of a statement; of observed values those beyond which they are censored.
+std::optional<Limits> resolve_limits(Resolver& r, Context& c, const ast::Tilde& tilde, const math::FamilyRow& typed,
+                                     const Axes& axes) {
+  Limits out;
+  const math::FamilyRow& row = typed.compound ? *math::find_family(typed.compound->value.family) : typed;
+  const auto one = [&](const std::optional<ast::ExprId>& id, const char* side, bool has_tail,
+                       std::optional<ExprId>& to) {
+    if (!id) return true;
+    const Span span = r.ast[*id].span;
+    if (tilde.observed && !tilde.censored) {
+      r.diagnostics.add(DiagnosticKind::limits_of_observed, span, tilde.name.text, side);
+      return false;
+    }
+    if (!tilde.observed && tilde.censored) {
+      r.diagnostics.add(DiagnosticKind::censored_latent, span, tilde.name.text);
+      return false;
+    }
+    if (tilde.observed ? !has_tail : !row.gaussian || math::event_rank(row.support) > 0) {
+      r.diagnostics
+          .add(DiagnosticKind::limits_family, span, typed.name, tilde.observed ? "be censored" : "be known to be", side)
+          .note(tilde.observed
+                    ? "Normal, StudentT and Exponential values can be censored; of a LogNormal one take the logarithm"
+                    : "Normal and StudentT values can");
+      return false;
+    }
+    to = resolve_limit(r, c, *id, axes);
+    return to.has_value();
+  };
+  const bool above = one(tilde.above, "above", row.log_above.has_value(), out.above);
+  const bool below = one(tilde.below, "below", row.log_below.has_value(), out.below);
+  return above && below ? std::optional(out) : std::nullopt;
+}
+
 void resolve_statement(Resolver& r, VariableId id) {
   const ast::Tilde& tilde = *r.tildes[id.index()];
   Context c;
@@ -254,11 +334,19 @@ void resolve_statement(Resolver& r, VariableId id) {
   }
   if (r.diagnostics.all().size() == errors_before) check_chain(r, tilde, lagged);
   if (!main || (tilde.start && !start)) return;
+  auto others = resolve_others(r, c, tilde, *main, axes);
+  const auto weights = tilde.weights ? resolve_expr(r, c, *tilde.weights) : std::nullopt;
+  if (!others || (tilde.weights && (!weights || !check_number(r, *weights)))) return;
+  c.lag = LagRule::none;
+  const auto limits = resolve_limits(r, c, tilde, *main->family, axes);
+  if (!limits) return;
   if (!tilde.observed) check_latent_parameters(r, *main);
   const StatementId statement(r.model.statements.size());
   const auto first_lagged = lagged.empty() ? std::nullopt : std::optional(*lagged.begin());
   r.model.statements.push_back({id, c.statement_bounds, std::move(*main), std::move(start), first_lagged,
-                                cover(tilde.name.span, r.ast[tilde.start ? *tilde.start : tilde.distribution].span)});
+                                cover(tilde.name.span, r.ast[tilde.start ? *tilde.start : tilde.distribution].span),
+                                *limits, std::move(*others)});
+  if (weights) r.mixtures.emplace(statement, *weights);
   r.model.variables[id.index()].statement = statement;
 }
 
@@ -310,6 +398,7 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
       std::vector<std::string> known;
       for (const math::FamilyRow& f : math::families())
         known.push_back(f.name);
+      known.insert(known.end(), {"mixture", "zero_inflated"});
       suggest(*d, call->function.text, known);
       d->note("`lehr families` lists the distributions");
     }

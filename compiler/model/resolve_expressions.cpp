@@ -140,7 +140,7 @@ std::optional<ExprId> resolve_vector(Resolver& r, Context& c, ast::ExprId id, co
 }
 
 std::vector<std::string> function_names() {
-  std::vector<std::string> names{"diag", "dot", "size", "stick_breaking"};
+  std::vector<std::string> names{"diag", "dot", "size", "softmax", "stick_breaking"};
   for (const math::FunctionRow* row : math::language_functions())
     names.emplace_back(row->name);
   std::ranges::sort(names);
@@ -154,7 +154,7 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     if (math::find_family(name)) {
       r.diagnostics.add(DiagnosticKind::misplaced_distribution, call.function.span, name)
-          .note("a distribution stands directly after `~` or `start`");
+          .note("a distribution stands directly after `~` or `start`; p*A + (1-p)*B is written `mixture(p, A, B)`");
     } else {
       Diagnostic& d = r.diagnostics.add(DiagnosticKind::unknown_function, call.function.span, name);
       if (r.names.contains(name)) d.note("indices are written in brackets: " + name + "[...]");
@@ -194,6 +194,11 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
     if (!vector) return std::nullopt;
     const PlateId stick = stick_plate(r, id, r.model[*vector].shape[0]);
     return make(r, {StickBreaking{*vector}, {stick}, std::nullopt, expr.span});
+  }
+  if (name == "softmax") {
+    const auto vector = resolve_vector(r, c, first, "the argument of softmax");
+    if (!vector) return std::nullopt;
+    return make(r, {Softmax{*vector}, r.model[*vector].shape, std::nullopt, expr.span});
   }
   const auto argument = resolve_expr(r, c, first);
   if (!argument || !check_number(r, *argument)) return std::nullopt;

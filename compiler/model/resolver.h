@@ -1,5 +1,5 @@
 // What the files of the resolve pass share: the model under construction, its names, and where an expression
-// stands. Only resolve*.cpp, infer_types.cpp, check_model.cpp and expand_compounds.cpp include this.
+// stands. Only resolve*.cpp, infer_types.cpp, check_model.cpp and expand_*.cpp include this.
 //
 // A part that fails yields nothing after its diagnostic was added; whoever needed it stays silent, so that
 // one mistake is reported once.
@@ -65,6 +65,7 @@ struct Resolver {
   std::vector<bool> given_ok, variable_ok;            // axes and type known; variable_ok: axes known
   std::vector<HeaderState> headers;                   // by VariableId
   std::map<ast::ExprId, PlateId> sticks;              // stick_breaking calls
+  std::map<StatementId, ExprId> mixtures;             // weights
   std::size_t expansion = 0;                          // nodes made, against runaway `let`s
   bool too_complex = false;
 };
@@ -147,6 +148,10 @@ void resolve_guide(Resolver& r);
 // check_model.cpp
 /// Cycles, latents that no data reaches, names that are not used, models without data.
 void check_model(Resolver& r);
+
+// expand_mixtures.cpp
+/// For each mixture the variable that tells its parts; reports weights of another number than its parts.
+void expand_mixtures(Resolver& r);
 
 // expand_compounds.cpp
 /// Statements of compound distributions as those of their parts; reports those that cannot be.

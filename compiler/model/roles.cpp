@@ -58,7 +58,9 @@ std::string not_clamped(const Model& m, VariableId variable) {
 
 bool is_item_plate(const Model& model, PlateId set) {
   return std::any_of(model.variables.begin(), model.variables.end(), [&](const Variable& v) {
-    return (v.observed || (v.clamped && !model[set].size)) && !v.axes.empty() && model[v.axes[0]].set == set;
+    const bool limited = !v.auxiliary && model[v.statement].limits.any();
+    return (v.observed || ((v.clamped || limited) && !model[set].size)) && !v.axes.empty() &&
+           model[v.axes[0]].set == set;
   });
 }
 

@@ -35,6 +35,8 @@ std::vector<ExprId> children_of(const Expr& expr) {
           return {node.vector};
         } else if constexpr (std::is_same_v<T, StickBreaking>) {
           return {node.fractions};
+        } else if constexpr (std::is_same_v<T, Softmax>) {
+          return {node.scores};
         } else if constexpr (std::is_same_v<T, Apply>) {
           return {node.argument};
         } else {
@@ -60,13 +62,22 @@ std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& r
   return out;
 }
 
+std::vector<const Distribution*> distributions_of(const Statement& statement) {
+  std::vector<const Distribution*> out{&statement.main};
+  if (statement.start) out.push_back(&*statement.start);
+  for (const Distribution& other : statement.others)
+    out.push_back(&other);
+  return out;
+}
+
 std::vector<ExprId> roots_of(const Statement& statement) {
   std::vector<ExprId> out;
-  for (const Parameter& p : statement.main.parameters)
-    out.push_back(p.value);
-  if (statement.start) {
-    for (const Parameter& p : statement.start->parameters)
+  for (const Distribution* d : distributions_of(statement)) {
+    for (const Parameter& p : d->parameters)
       out.push_back(p.value);
+  }
+  for (const std::optional<ExprId>& root : {statement.part, statement.limits.above, statement.limits.below}) {
+    if (root) out.push_back(*root);
   }
   return out;
 }

@@ -12,7 +12,10 @@ std::vector<ExprId> children_of(const Expr& expr);
 /// All nodes under the roots, each once, parents before children; lookups in indices included.
 std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& roots);
 
-/// The expressions of a statement: parameters of the main and the start distribution.
+/// Its distributions: the main one, that of the start, the other parts of a mixture.
+std::vector<const Distribution*> distributions_of(const Statement& statement);
+
+/// The expressions of a statement: parameters of its distributions, which part of a mixture it is, and limits.
 std::vector<ExprId> roots_of(const Statement& statement);
 
 /// Whether it names the previous element of an ordered plate.

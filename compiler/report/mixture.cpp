@@ -76,7 +76,7 @@ class Reader {
   std::optional<Mixture> read(VariableId id) {
     const Variable& x = m_[id];
     const Statement& s = m_[x.statement];
-    if (!x.observed || x.event.size() > 1 || s.start || !s.main.family->gaussian) return std::nullopt;
+    if (!x.observed || x.event.size() > 1 || s.start || s.part || !s.main.family->gaussian) return std::nullopt;
     const std::vector<ExprId> nodes = nodes_under(m_, roots_of(s));
     const std::optional<VariableId> category = selector(m_, nodes);
     if (!category || m_[*category].support != math::Support::category) return std::nullopt;

@@ -15,7 +15,7 @@ using conditionals::Use;
 std::vector<bool> data_plates(const model::Model& m) {
   std::vector<bool> out(m.plates.size());
   for (const model::Variable& v : m.variables) {
-    if (!has_data(v)) continue;
+    if (!has_data(v) && (v.auxiliary || !m[v.statement].limits.any())) continue;
     for (model::PlateId p : v.axes) {
       if (!m[m[p].set].size) out[m[p].set.index()] = true;
     }

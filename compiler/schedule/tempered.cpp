@@ -33,8 +33,8 @@ std::vector<bool> parents_of_data(const Model& m, const std::vector<bool>& on_it
           if (!shifts || out[s.variable.index()]) collect_continuous(m, p.value, parents);
         }
       };
-      visit(s.main);
-      if (s.start) visit(*s.start);
+      for (const Distribution* d : distributions_of(s))
+        visit(*d);
       for (VariableId v : parents) {
         changed = changed || !out[v.index()];
         out[v.index()] = true;

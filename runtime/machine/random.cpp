@@ -129,6 +129,8 @@ extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::
     case Noise::binomial:
       return a >= 0 && b >= 0 ? static_cast<double>(draw_binomial(rng, static_cast<std::int64_t>(a), b > 1 ? 1 : b))
                               : NAN;
+    case Noise::truncated:
+      return a <= b ? draw_truncated_normal(rng, a, b) : NAN;
   }
   return NAN;
 }

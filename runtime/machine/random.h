@@ -13,7 +13,8 @@ enum class Noise : std::int64_t {
   normal,       // mean 0, variance 1
   log_gamma,    // log of a Gamma(a, rate 1)
   polya_gamma,  // PG(b, a) / b, tilted by a: Polson, Scott & Windle (2013)
-  binomial      // successes in a trials of probability b
+  binomial,     // successes in a trials of probability b
+  truncated     // standard Normal between a and b
 };
 
 /// Seed, chain and a counter of steps: the buffer that generated code takes its random numbers from.

@@ -137,6 +137,11 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
     case Stat::offset:
     case Stat::switched:
     case Stat::switched_square:
+    case Stat::above:
+    case Stat::below:
+    case Stat::lower:
+    case Stat::upper:
+    case Stat::slope:
       break;  // of no row in the table
   }
   return {};

@@ -2,7 +2,9 @@
 // domain.
 #include <random>
 
+#include "compiler/loops/functions.h"
 #include "compiler/loops/special.h"
+#include "compiler/math/special.h"
 #include "tests/native/harness.h"
 
 using namespace lehr;
@@ -10,19 +12,24 @@ using loops::UnaryOp;
 
 namespace {
 
-/// out[n] = op(in[n]) for n < N, compiled.
-std::vector<double> evaluate(UnaryOp op, const std::vector<double>& in, const native::Options& options = {}) {
+/// out[n] = f(in[n]) for n < N, compiled.
+template <class F>
+std::vector<double> evaluate_each(const F& f, const std::vector<double>& in, const native::Options& options = {}) {
   loops::Builder b;
   const auto n = b.runtime_size("N");
   const auto x = b.buffer("x", loops::Role::data, {n});
   const auto y = b.buffer("y", loops::Role::table, {n});
-  b.function("f", [&] { b.for_each("n", n, [&](auto i) { b.store(y, {i}, b.unary(op, b.load(x, {i}))); }); });
+  b.function("f", [&] { b.for_each("n", n, [&](auto i) { b.store(y, {i}, f(b, b.load(x, {i}))); }); });
   const native::Jit jit(b.program(), options);
   test::Memory memory({in.size(), in.size()});
   std::copy(in.begin(), in.end(), memory.reals(x));
   const auto size = static_cast<std::int64_t>(in.size());
   jit.function("f")(memory.table(), &size, nullptr, nullptr);
   return {memory.reals(y), memory.reals(y) + in.size()};
+}
+
+std::vector<double> evaluate(UnaryOp op, const std::vector<double>& in, const native::Options& options = {}) {
+  return evaluate_each([op](loops::Builder& b, loops::ExprId x) { return b.unary(op, x); }, in, options);
 }
 
 std::vector<double> log_uniform(double from, double to, int count) {
@@ -91,6 +98,27 @@ TEST_CASE("digamma, trigamma and lgamma are accurate to 1e-13") {
   CHECK(worst(UnaryOp::trigamma, uniform(0.5, 12, 100000), 0, loops::trigamma) < 1e-14);
   CHECK(worst(UnaryOp::digamma, uniform(2, 12, 100000), 0, loops::digamma) < 2e-14);
   CHECK(worst(UnaryOp::lgamma, {1e-300, 1e-100, 1e200, 1e300}, 0, loops::log_gamma) < 1e-14);
+}
+
+TEST_CASE("The logarithm of a tail of the Normal distribution is accurate to 1e-14") {
+  const auto exact = [](double x) {
+    const long double half = std::erfc(std::abs(static_cast<long double>(x)) / std::sqrt(2.0L)) / 2;
+    return x < 0 ? std::log1p(-half) : std::log(half);
+  };
+  const auto compiled = [](loops::Builder& b, loops::ExprId x) { return loops::apply(b, math::Function::log_tail, x); };
+  std::vector<double> in = uniform(-12, 12, 4000);
+  for (const double x : uniform(12, 140, 1000))
+    in.push_back(x);
+  const std::vector<double> out = evaluate_each(compiled, in);
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    INFO("at " << in[k]);
+    // The margin is for logarithms near 0, which the rounding of the argument alone changes by more.
+    const auto right = Approx(static_cast<double>(exact(in[k]))).epsilon(1e-14).margin(1e-24);
+    CHECK(out[k] == right);
+    CHECK(math::log_tail_value(in[k]) == right);
+  }
+  CHECK(evaluate_each(compiled, {-kInfinity, kInfinity, -1e150}) == std::vector<double>{0, -kInfinity, 0});
+  CHECK(evaluate_each(compiled, {1e150})[0] == Approx(-0.5e300));
 }
 
 TEST_CASE("The reference functions agree with known values") {

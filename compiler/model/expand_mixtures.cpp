@@ -1,0 +1,61 @@
+// Mixtures: which part each element is of becomes a variable of its own, a category with the weights, or a bit.
+#include "compiler/model/resolver.h"
+#include "compiler/model/walk.h"
+
+namespace lehr::model {
+namespace {
+
+/// Whether the plate has as many elements as the mixture has parts, which the model must say.
+bool has_size(const Model& m, PlateId plate, std::size_t parts) {
+  const Plate& p = m[m[plate].set];
+  if (!p.size) return false;
+  ExprId size = *p.size;
+  while (const auto* c = std::get_if<ConstantRef>(&m[size].node)) {
+    if (!m[c->constant].value) return false;
+    size = *m[c->constant].value;
+  }
+  const auto* n = std::get_if<Number>(&m[size].node);
+  return n && n->value == static_cast<double>(parts);
+}
+
+void expand_statement(Resolver& r, StatementId id, ExprId weights) {
+  Model& m = r.model;
+  const Statement s = m[id];
+  const std::vector<PlateId> shape = m[weights].shape;
+  const std::size_t parts = 1 + s.others.size();
+  const Span span = m[weights].span;
+  if (shape.empty() ? parts != 2 : !has_size(m, shape[0], parts)) {
+    r.diagnostics.add(DiagnosticKind::mixture_weights, span, m[s.variable].name, parts)
+        .note(
+            shape.empty()
+                ? "one number is the probability of the first of two parts; more have a vector of weights over a plate"
+                : fmt::format("write `plate {} = {};`: its elements are the parts in their order",
+                              m[m[shape[0]].set].name, parts));
+    return;
+  }
+  const math::FamilyRow& family = math::family_of_parts(!shape.empty());
+  Variable v;
+  v.name = m[s.variable].name + ".part";
+  v.span = m[s.variable].span;
+  v.axes = m[s.variable].axes;
+  v.support = family.support;
+  if (!shape.empty()) v.value_plate = shape[0];
+  v.statement = StatementId(m.statements.size());
+  const VariableId variable(m.variables.size());
+  m.variables.push_back(std::move(v));
+  m.statements.push_back({variable, s.bounds, {&family, {{&family.spellings[0], weights}}, span}, {}, {}, s.span});
+  VariableRef ref{variable, {}};
+  for (const BoundId b : s.bounds)
+    ref.indices.push_back({Index::Shifted{b, 0}, m[b].plate, span});
+  m.exprs.push_back({std::move(ref), {}, shape.empty() ? std::nullopt : std::optional(shape[0]), span});
+  m.statements[id.index()].part = ExprId(m.exprs.size() - 1);
+}
+
+}  // namespace
+
+void expand_mixtures(Resolver& r) {
+  for (const auto& [id, weights] : r.mixtures)
+    expand_statement(r, id, weights);
+}
+
+}  // namespace lehr::model
