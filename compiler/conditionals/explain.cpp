@@ -7,6 +7,9 @@
 
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/density/print_density.h"
+#include "compiler/model/print_model.h"
+#include "compiler/model/walk.h"
+#include "compiler/support/printing.h"
 
 namespace lehr::conditionals {
 namespace {
@@ -18,6 +21,62 @@ std::string statistics_of(const math::FamilyRow& f) {
   for (const math::StatisticRow& s : f.factor->statistics)
     names.emplace_back(math::name_of(s.stat));
   return fmt::format("{} {{{}}}", f.name, fmt::join(names, ", "));
+}
+
+std::string element_of(const model::Model& m, model::VariableId v, const std::string& name) {
+  return name + bracketed(listed(m[v].axes, [&](model::PlateId p) { return m[p].name; }));
+}
+
+/// The statement of a family with its parameters to be filled in.
+std::string statement_of(const math::FamilyRow& row, const std::string& name) {
+  const auto spelled = [](const math::DensityParameter& p) {
+    return p.name + " = " + (p.event_rank == 0 ? "1" : "...");
+  };
+  return fmt::format("`{} ~ {}({});`", name, row.name, listed(math::density_parameters(row), spelled));
+}
+
+/// Where the variable is a parameter in another spelling than that of the density (sd), which has a conjugate prior.
+std::string respelled(const model::Model& m, const model::Statement& s, model::VariableId v) {
+  for (const model::Distribution* d : model::distributions_of(s)) {
+    for (const model::Parameter& p : d->parameters) {
+      const auto* ref = std::get_if<model::VariableRef>(&m[p.value].node);
+      if (!p.spelling->convert || !ref || ref->variable != v) continue;
+      const auto canonical = std::ranges::find(d->family->spellings, p.spelling->canonical, &math::Spelling::name);
+      const auto families = math::factors_for(canonical->domain, {});
+      if (families.empty()) return "";
+      const std::string name = fmt::format("{}_{}", m[v].name, canonical->name);
+      return fmt::format("the {0} has a conjugate prior: in the place of '{1}' draw {2}, and write `{0} = {3}`",
+                         canonical->name, m[v].name, statement_of(*families.front(), element_of(m, v, name)), name);
+    }
+  }
+  return "";
+}
+
+/// The argument of exp under which the variable stands.
+std::optional<model::ExprId> exponent_of(const model::Model& m, const model::Statement& s, model::VariableId v) {
+  for (const model::ExprId id : model::nodes_under(m, model::roots_of(s))) {
+    const auto* f = std::get_if<model::Apply>(&m[id].node);
+    if (!f || f->function != math::Function::exp) continue;
+    for (const model::ExprId inner : model::nodes_under(m, {f->argument})) {
+      const auto* ref = std::get_if<model::VariableRef>(&m[inner].node);
+      if (ref && ref->variable == v) return f->argument;
+    }
+  }
+  return std::nullopt;
+}
+
+/// A rate or precision that is exp of something random.
+std::string without_exp(const model::Model& m, const model::Statement* s, model::VariableId v) {
+  const std::optional<model::ExprId> e = s ? exponent_of(m, *s, v) : std::nullopt;
+  if (e && m[s->variable].observed && m[s->variable].support == math::Support::count) {
+    return fmt::format(
+        "counts with a mean of exp(e) and hardly more spread than Poisson's have a bound: write "
+        "`{} ~ NegativeBinomial(100, logistic(log(100) - ({})));` (variance mean + mean^2 / 100)",
+        m[s->variable].name + bracketed(listed(s->bounds, [&](model::BoundId b) { return m[b].name; })), print(m, *e));
+  }
+  return "draw what exp(...) stands for as a positive variable, from Gamma: one for each group of items, or a product "
+         "of "
+         "several";
 }
 
 /// What to write instead of a statistic that no family has; empty where nothing better is known.
@@ -39,6 +98,19 @@ std::string cure(const model::Model& m, const density::Density& d, const density
   if (a.opaque.empty()) return "";
   using math::Function;
   const std::vector<Function>& functions = a.opaque.functions;
+  const std::optional<model::StatementId> origin = d.origins[t.origin].statement;
+  const model::Statement* statement = origin ? &m[*origin] : nullptr;
+  if (statement) {
+    if (std::string line = respelled(m, *statement, a.variable); !line.empty()) return line;
+  }
+  if (std::ranges::find(functions, Function::exp) != functions.end()) return without_exp(m, statement, a.variable);
+  if (std::ranges::find(functions, Function::lgamma) != functions.end()) {
+    return fmt::format(
+        "a concentration or a shape has no conjugate prior: give it a value, `const {0} = 1;`, and compare fits with "
+        "other "
+        "values by their ELBO",
+        name);
+  }
   if (a.opaque.product || functions.empty()) {
     return fmt::format(
         "'{0}' is multiplied by itself, and only products of different variables have closed forms: draw "
@@ -53,8 +125,6 @@ std::string cure(const model::Model& m, const density::Density& d, const density
         "from Beta if it is a probability",
         name);
   }
-  if (functions.front() == Function::exp || functions == std::vector{Function::log, Function::exp})
-    return "draw what exp(...) stands for as a positive variable, from Gamma";
   return "";
 }
 

@@ -1,5 +1,7 @@
 // Expressions: operators, functions and sums, each node with its shape (the sets of its missing trailing
 // axes).
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "compiler/model/resolver.h"
@@ -159,6 +161,7 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
       Diagnostic& d = r.diagnostics.add(DiagnosticKind::unknown_function, call.function.span, name);
       if (r.names.contains(name)) d.note("indices are written in brackets: " + name + "[...]");
       suggest(d, name, known);
+      d.note(fmt::format("the functions are {}", fmt::join(known, ", ")));
     }
     return std::nullopt;
   }

@@ -1,5 +1,6 @@
 // Names: one namespace, declared once, with suggestions for what was probably meant.
 #include <algorithm>
+#include <map>
 
 #include "compiler/model/resolver.h"
 
@@ -31,6 +32,29 @@ std::string lower(std::string s) {
   return s;
 }
 
+/// What other languages call things that are here.
+std::optional<std::string> named_elsewhere(const std::string& name) {
+  static const std::map<std::string, std::string> kNames = {{"sigmoid", "logistic"},
+                                                            {"expit", "logistic"},
+                                                            {"inv_logit", "logistic"},
+                                                            {"invlogit", "logistic"},
+                                                            {"phi", "probit"},
+                                                            {"gaussian", "Normal"},
+                                                            {"multivariatenormal", "MvNormal"},
+                                                            {"discrete", "Categorical"},
+                                                            {"multinoulli", "Categorical"},
+                                                            {"bern", "Bernoulli"},
+                                                            {"student", "StudentT"},
+                                                            {"negbin", "NegativeBinomial"},
+                                                            {"ising", "Spin"},
+                                                            {"inner_product", "dot"},
+                                                            {"inner", "dot"},
+                                                            {"ln", "log"},
+                                                            {"length", "size"}};
+  const auto found = kNames.find(lower(name));
+  return found == kNames.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates) {
@@ -48,6 +72,10 @@ std::optional<std::string> nearest(const std::string& name, const std::vector<st
 }
 
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates) {
+  if (const auto known = named_elsewhere(name); known && std::ranges::find(candidates, *known) != candidates.end()) {
+    diagnostic.note(fmt::format("its name is '{}' here", *known));
+    return;
+  }
   if (const auto near = nearest(name, candidates)) diagnostic.note(fmt::format("did you mean '{}'?", *near));
 }
 
