@@ -1,7 +1,8 @@
 // Log densities: a family row's formula over the value and the parameters of one statement.
-#include <cmath>
+#include <algorithm>
 
 #include "compiler/density/expander.h"
+#include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::density {
@@ -138,6 +139,29 @@ Poly Expander::of_part(model::ExprId part, std::size_t k, Poly p) {
   return product(k == 0 ? first : add(constant(a_, 1), scale(a_, a_.number(-1), first)), p);
 }
 
+Poly Expander::mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density) {
+  std::vector<Poly> parts;
+  for (const model::Distribution* d : model::distributions_of(s))
+    parts.push_back(density(*d));
+  const auto has_value = [&](const Poly& p) {
+    return std::ranges::any_of(p, [&](const Term& t) {
+      return std::ranges::any_of(t.atoms, [&](const Atom& a) {
+        const auto& of = m_[a.variable].auxiliary;
+        return of && of->kind == model::Auxiliary::Kind::value && of->host == s.variable;
+      });
+    });
+  };
+  const auto with_value = std::ranges::count_if(parts, has_value);
+  if (with_value > 0 && static_cast<std::size_t>(with_value) < parts.size())
+    return fail("probit(...) adds a Normal number that has no density in the other parts of the mixture",
+                {"write all parts with probit(...) of random variables, or this one with logistic(...)"});
+  if (improper_) return fail("a part of a mixture has no normaliser, and what it weighs is not known");
+  Poly out;
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    out = add(std::move(out), of_part(*s.part, k, std::move(parts[k])));
+  return out;
+}
+
 void Expander::finish(Poly p, const Origin& origin) {
   out_.origins.push_back(origin);
   std::vector<Term> terms;
@@ -159,7 +183,7 @@ void Expander::statement(model::StatementId id) {
   const model::Statement& s = m_[id];
   const model::Variable var = m_[s.variable];  // a copy: auxiliaries are added below
   statement_ = id;
-  improper_ = s.main.family->improper;
+  improper_ = std::ranges::any_of(model::distributions_of(s), [](const auto* d) { return d->family->improper; });
   too_large_ = false;
   largest_ = {};
   span_ = s.span;
@@ -179,13 +203,7 @@ void Expander::statement(model::StatementId id) {
       return s.limits.any() && var.observed ? censored(each, s.limits)
                                             : add(distribution(each), within_limits(s.limits));
     };
-    Poly p = with_limits(d);
-    if (s.part) {
-      p = of_part(*s.part, 0, std::move(p));
-      for (std::size_t k = 0; k < s.others.size(); ++k)
-        p = add(std::move(p), of_part(*s.part, k + 1, with_limits(s.others[k])));
-    }
-    p = close_scope(std::move(p));
+    Poly p = close_scope(s.part ? mixture(s, with_limits) : with_limits(d));
     for (Term& t : p) {
       own_copies(t);
       t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());

@@ -100,6 +100,8 @@ class Expander {
   Poly censored(const model::Distribution& d, const model::Limits& limits);
   /// A log density where the element is of the k-th part of a mixture.
   Poly of_part(model::ExprId part, std::size_t k, Poly p);
+  /// The log density of a mixture, from that of each part.
+  Poly mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density);
   Poly within_limits(const model::Limits& limits);
   model::VariableId auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
                               std::optional<model::PlateId> values);

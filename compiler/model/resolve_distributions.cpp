@@ -266,13 +266,17 @@ std::optional<ExprId> resolve_limit(Resolver& r, Context& c, ast::ExprId id, con
   return value;
 }
 
-/// The limits of a statement; of observed values those beyond which they are censored.
-std::optional<Limits> resolve_limits(Resolver& r, Context& c, const ast::Tilde& tilde, const math::FamilyRow& typed,
-                                     const Axes& axes) {
+/// The limits of a statement whose parts are of these families; of observed values those beyond which they are
+/// censored.
+std::optional<Limits> resolve_limits(Resolver& r, Context& c, const ast::Tilde& tilde,
+                                     const std::vector<const math::FamilyRow*>& parts, const Axes& axes) {
   Limits out;
-  const math::FamilyRow& row = typed.compound ? *math::find_family(typed.compound->value.family) : typed;
-  const auto one = [&](const std::optional<ast::ExprId>& id, const char* side, bool has_tail,
-                       std::optional<ExprId>& to) {
+  using Tail = std::optional<math::Expr> math::FamilyRow::*;
+  const auto unfit = [&](const math::FamilyRow* part, Tail tail) {
+    const math::FamilyRow& row = part->compound ? *math::find_family(part->compound->value.family) : *part;
+    return tilde.observed ? !(row.*tail).has_value() : !row.gaussian || math::event_rank(row.support) > 0;
+  };
+  const auto one = [&](const std::optional<ast::ExprId>& id, const char* side, Tail tail, std::optional<ExprId>& to) {
     if (!id) return true;
     const Span span = r.ast[*id].span;
     if (tilde.observed && !tilde.censored) {
@@ -283,9 +287,11 @@ std::optional<Limits> resolve_limits(Resolver& r, Context& c, const ast::Tilde& 
       r.diagnostics.add(DiagnosticKind::censored_latent, span, tilde.name.text);
       return false;
     }
-    if (tilde.observed ? !has_tail : !row.gaussian || math::event_rank(row.support) > 0) {
+    if (const auto part = std::ranges::find_if(parts, [&](const auto* p) { return unfit(p, tail); });
+        part != parts.end()) {
       r.diagnostics
-          .add(DiagnosticKind::limits_family, span, typed.name, tilde.observed ? "be censored" : "be known to be", side)
+          .add(DiagnosticKind::limits_family, span, (*part)->name, tilde.observed ? "be censored" : "be known to be",
+               side)
           .note(tilde.observed
                     ? "Normal, StudentT and Exponential values can be censored; of a LogNormal one take the logarithm"
                     : "Normal and StudentT values can");
@@ -294,8 +300,8 @@ std::optional<Limits> resolve_limits(Resolver& r, Context& c, const ast::Tilde& 
     to = resolve_limit(r, c, *id, axes);
     return to.has_value();
   };
-  const bool above = one(tilde.above, "above", row.log_above.has_value(), out.above);
-  const bool below = one(tilde.below, "below", row.log_below.has_value(), out.below);
+  const bool above = one(tilde.above, "above", &math::FamilyRow::log_above, out.above);
+  const bool below = one(tilde.below, "below", &math::FamilyRow::log_below, out.below);
   return above && below ? std::optional(out) : std::nullopt;
 }
 
@@ -338,9 +344,16 @@ void resolve_statement(Resolver& r, VariableId id) {
   const auto weights = tilde.weights ? resolve_expr(r, c, *tilde.weights) : std::nullopt;
   if (!others || (tilde.weights && (!weights || !check_number(r, *weights)))) return;
   c.lag = LagRule::none;
-  const auto limits = resolve_limits(r, c, tilde, *main->family, axes);
+  std::vector<const math::FamilyRow*> parts{main->family};
+  for (const Distribution& other : *others)
+    parts.push_back(other.family);
+  const auto limits = resolve_limits(r, c, tilde, parts, axes);
   if (!limits) return;
-  if (!tilde.observed) check_latent_parameters(r, *main);
+  if (!tilde.observed) {
+    check_latent_parameters(r, *main);
+    for (const Distribution& other : *others)
+      check_latent_parameters(r, other);
+  }
   const StatementId statement(r.model.statements.size());
   const auto first_lagged = lagged.empty() ? std::nullopt : std::optional(*lagged.begin());
   r.model.statements.push_back({id, c.statement_bounds, std::move(*main), std::move(start), first_lagged,

@@ -352,5 +352,22 @@ def counts_with_a_logit():
     return True
 
 
+@check
+def no_draws():
+    """Gibbs sampling of what has no conjugate variables is refused by name: a softmax, trials that a part of a mixture decides."""
+    x = {"x": [0.5, 1.0, -1.0], "y": [0, 1, 2]}
+    softmax = "plate k = 3; w[k] ~ Normal(mean = 0, sd = 1); observe y[n] ~ Categorical(softmax(w * x[n]));"
+    trials = "w ~ Normal(mean = 0, sd = 1); observe y[n] ~ zero_inflated(0.3, Binomial(3, logistic(w * x[n])));"
+    for body, why in ((softmax, "the softmax of 'y' has a bound"), (trials, "have a logistic link depends on 'y.part'")):
+        try:
+            fit("model m { plate n; data x[n] : real; %s }" % body, x, "--method", "gibbs", monotone=False)
+        except RuntimeError as refused:
+            if why not in str(refused):
+                raise
+        else:
+            return False
+    return True
+
+
 if __name__ == "__main__":
     finish(CHECKS)

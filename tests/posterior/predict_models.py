@@ -31,7 +31,7 @@ def holes(value):
 def with_gaps(binding, observed, folder):
     name, _, rest = binding.rpartition("=")
     path, _, columns = rest.partition(":")
-    new = os.path.join(folder, "gaps_" + os.path.basename(path))
+    new = os.path.join(folder, f"gaps_{name}_{os.path.basename(path)}")
     if path.endswith(".csv"):
         with open(path) as f:
             rows = list(csv.reader(f))
