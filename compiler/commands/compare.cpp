@@ -1,17 +1,19 @@
 // `lehr compare`: two fits of one model, number by number; of more, a line each.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/compare_table.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
+#include "compiler/fitting/element_names.h"
 #include "compiler/fitting/moments.h"
 #include "runtime/files/saved_fit.h"
-#include "runtime/files/stan_csv.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -31,20 +33,43 @@ struct Pair {
   double distance() const { return std::abs(mean[0] - mean[1]) / std::max(sd[0], sd[1]); }
 };
 
+/// What the numbers of a variable are called: by the labels of its axes, or else by their numbers from 0.
+std::vector<std::string> names_of(const SavedFit& fit, const SavedVariable& v, const Moments& m) {
+  std::vector<std::string> axes = v.axes;
+  axes.insert(axes.end(), v.event.begin(), v.event.end());
+  std::vector<std::int64_t> shape = m.elements;
+  shape.insert(shape.end(), m.event.begin(), m.event.end());
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < m.mean.size(); ++i) {
+    std::vector<std::string> at;
+    const std::vector<std::size_t> index = unravel(shape, i);
+    for (std::size_t k = 0; k < index.size(); ++k) {
+      const std::string* label = k < axes.size() ? find_label(fit, axes[k], index[k]) : nullptr;
+      at.push_back(label ? *label : fmt::format("{}", index[k]));
+    }
+    out.push_back(at.empty() ? v.name : fmt::format("{}[{}]", v.name, fmt::join(at, ", ")));
+  }
+  return out;
+}
+
+/// Numbers that have the same name in both.
 std::vector<Pair> pairs_of(const SavedFit& a, const SavedFit& b) {
   std::vector<Pair> out;
   for (const SavedVariable& v : a.variables) {
     if (!v.members.empty()) continue;  // they have its numbers
     const SavedVariable* other = b.find(v.name);
     const auto first = moments_of(a, v), second = other ? moments_of(b, *other) : std::nullopt;
-    if (!first || !second || first->mean.size() != second->mean.size()) continue;
-    std::vector<std::int64_t> shape{1};
-    shape.insert(shape.end(), first->elements.begin(), first->elements.end());
-    shape.insert(shape.end(), first->event.begin(), first->event.end());
-    const std::vector<std::string> names = column_names({{v.name, shape, {}}});
+    if (!first || !second) continue;
+    std::map<std::string, std::size_t> there;
+    for (const std::string& name : names_of(b, *other, *second))
+      there.emplace(name, there.size());
+    const std::vector<std::string> names = names_of(a, v, *first);
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const auto sd = [i](const Moments& m) { return i < m.sd.size() ? m.sd[i] : std::nan(""); };
-      out.push_back({names[i], {first->mean[i], second->mean[i]}, {sd(*first), sd(*second)}});
+      const auto found = there.find(names[i]);
+      if (found == there.end()) continue;
+      const std::size_t j = found->second;
+      const auto sd = [](const Moments& m, std::size_t at) { return at < m.sd.size() ? m.sd[at] : std::nan(""); };
+      out.push_back({names[i], {first->mean[i], second->mean[j]}, {sd(*first, i), sd(*second, j)}});
     }
   }
   return out;
@@ -112,7 +137,8 @@ void add_compare(CLI::App& app, Action& action) {
       "the\n"
       "method stands the ELBO, of a tempered sampler the log evidence, or else the last log joint density. Components "
       "are compared as they are "
-      "numbered. Three fits or more have a line each: bound, held-out score, iterations, seconds, sizes.");
+      "numbered, elements with labels by these. Three fits or more have a line each: bound, held-out score, "
+      "iterations, seconds, sizes.");
   c->callback([o, &action] { action = [o] { return compare(*o); }; });
 }
 

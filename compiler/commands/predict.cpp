@@ -71,7 +71,7 @@ ExitCode predict(const PredictOptions& o) {
   if (!bytes) return complain(bytes.error());
   if (Result<bool> r = write_output(path, *bytes); !r) return complain(r.error());
   for (const std::string& note : prediction->notes)
-    tell("note: {}\n", printable(note));
+    tell("note: {}\n", printable(note, note.size()));
   fmt::print("{}: predicted {} in {}{}\n", printable(fit.model), said(*prediction), printable(path),
              prediction->draws > 0 ? fmt::format(", {} draws with seed {}", prediction->draws, o.prediction.seed)
                                    : ", all of it exact");

@@ -40,15 +40,32 @@ class _Estimator(BaseEstimator):
         return self._fitted().posterior_[name].mean
 
 
-class GaussianMixture(ClusterMixin, _Estimator):
+class _OfColumns(_Estimator):
+    """Columns in any units: the priors of the model are of columns with mean 0 and standard deviation 1, which it gets.
+
+    `offset_` and `scale_` (n_features,) are the means and standard deviations of the columns (1 of a constant one).
+    """
+
+    def _scale_by(self, X: np.ndarray) -> np.ndarray:
+        self.offset_, sd = X.mean(0), X.std(0)
+        self.scale_ = np.where(sd > 1e-12 * np.abs(self.offset_), sd, 1.0)
+        return self._scaled(X)
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        return (X - self.offset_) / self.scale_
+
+
+class GaussianMixture(ClusterMixin, _OfColumns):
     """models/gmm.lehr: a mixture of Gaussians with unknown covariances, of which those that are not needed stay empty.
 
     n_components: at most. concentration: of the weights, below 1 for few components. mean_precision: of the prior of the
-    means, around 0. degrees_of_freedom: of the prior of the precisions, at least the number of columns, which None is.
+    means, around those of the columns, in units of their variances. degrees_of_freedom: of the prior of the precisions, at
+    least the number of columns, which None is.
 
     After `fit`: weights_ (n_components,), means_ (n_components, n_features), precisions_ and covariances_
-    (n_components, n_features, n_features; the inverse of the mean precision), labels_ (n_samples,), elbo_ (nats), n_iter_,
-    converged_, model_.
+    (n_components, n_features, n_features; the inverse of the mean precision), labels_ (n_samples,), offset_ and scale_
+    (n_features,; means and standard deviations of the columns); of columns less offset_ over scale_: elbo_ (nats), model_;
+    n_iter_, converged_.
     """
 
     def __init__(self, n_components: int = 6, *, concentration: float = 0.1, mean_precision: float = 1e-2,
@@ -64,37 +81,42 @@ class GaussianMixture(ClusterMixin, _Estimator):
         X = checked(self, X, True, ensure_min_samples=2)
         freedom = X.shape[1] if self.degrees_of_freedom is None else self.degrees_of_freedom
         self._fit_model(Model(model_file("gmm.lehr"), K=self.n_components, alpha0=self.concentration,
-                              beta0=self.mean_precision, nu0=freedom), {"x": X})
-        self.weights_, self.means_, self.precisions_ = self._mean("pi"), self._mean("mu"), self._mean("Lambda")
+                              beta0=self.mean_precision, nu0=freedom), {"x": self._scale_by(X)})
+        self.weights_, self.means_ = self._mean("pi"), self.offset_ + self.scale_ * self._mean("mu")
+        self.precisions_ = self._mean("Lambda") / np.outer(self.scale_, self.scale_)
         self.covariances_ = np.linalg.inv(self.precisions_)
         self.labels_ = self.predict(X)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable component of each row: (n_samples,)."""
-        return self._fitted().predict({"x": checked(self, X, False)})
+        model = self._fitted()
+        return model.predict({"x": self._scaled(checked(self, X, False))})
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n_samples, n_components)."""
-        return self._fitted().predict_proba({"x": checked(self, X, False)})
+        model = self._fitted()
+        return model.predict_proba({"x": self._scaled(checked(self, X, False))})
 
     def score(self, X: Any, y: Any = None) -> float:
         """The log predictive density of a row, on average, in nats."""
-        return self._fitted().score({"x": checked(self, X, False)})
+        model = self._fitted()
+        return model.score({"x": self._scaled(checked(self, X, False))}) - np.log(self.scale_).sum()
 
     def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """New rows and their components."""
         drawn = self._fitted().sample(n_samples, seed_of(self.random_state))
-        return drawn["x"], drawn["z"]
+        return self.offset_ + self.scale_ * drawn["x"], drawn["z"]
 
 
-class HMM(_Estimator):
+class HMM(_OfColumns):
     """models/hmm_gaussian.lehr: a hidden Markov model whose states emit independent Gaussian columns.
 
     The rows of X are the steps of sequences, end to end; `lengths` are those of the sequences, None is one sequence.
 
     After `fit`: start_ (n_components,), transitions_ (n_components, n_components), means_ and precisions_ (n_components,
-    n_features), elbo_ (nats), n_iter_, converged_, model_.
+    n_features), offset_ and scale_ (n_features,; means and standard deviations of the columns); of columns less offset_ over
+    scale_: elbo_ (nats), model_; n_iter_, converged_.
     """
 
     def __init__(self, n_components: int = 2, *, max_iter: Optional[int] = None, tol: Optional[float] = None,
@@ -110,25 +132,27 @@ class HMM(_Estimator):
     def fit(self, X: Any, y: Any = None, lengths: Any = None) -> "HMM":
         """X: (steps of all sequences, n_features), finite. lengths: (n_sequences,)."""
         X = checked(self, X, True, ensure_min_samples=2)
-        self._fit_model(Model(model_file("hmm_gaussian.lehr"), K=self.n_components), self._data(X, lengths))
+        self._fit_model(Model(model_file("hmm_gaussian.lehr"), K=self.n_components), self._data(self._scale_by(X), lengths))
         self.start_, self.transitions_ = self._mean("pi"), self._mean("A")
-        self.means_, self.precisions_ = self._mean("mu"), self._mean("tau")
+        self.means_ = self.offset_ + self.scale_ * self._mean("mu")
+        self.precisions_ = self._mean("tau") / self.scale_**2
         return self
 
     def predict(self, X: Any, lengths: Any = None) -> np.ndarray:
         """The most probable path of each sequence, end to end: (steps,)."""
-        X = checked(self, X, False)
-        return self._fitted().predict(self._data(X, lengths))
+        model = self._fitted()
+        return model.predict(self._data(self._scaled(checked(self, X, False)), lengths))
 
     def predict_proba(self, X: Any, lengths: Any = None) -> np.ndarray:
         """The probabilities of the states of each step: (steps, n_components)."""
-        X = checked(self, X, False)
-        return self._fitted().predict_proba(self._data(X, lengths))
+        model = self._fitted()
+        return model.predict_proba(self._data(self._scaled(checked(self, X, False)), lengths))
 
     def score(self, X: Any, y: Any = None, lengths: Any = None) -> float:
         """The log predictive density of a number of X, on average, in nats."""
-        X = checked(self, X, False)
-        return self._fitted().score(self._data(X, lengths))
+        model = self._fitted()
+        X = self._scaled(checked(self, X, False))
+        return model.score(self._data(X, lengths)) - np.log(self.scale_).mean()
 
 
 class LDA(TransformerMixin, _Estimator):

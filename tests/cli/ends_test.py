@@ -164,6 +164,15 @@ def table(d):
     assert f"{score:.6f}" in again[1], again
     two = lehr("compare", f"{d}/t0", f"{d}/t2").stdout
     assert two.startswith(f"{d}/t0: cavi, {reports[0]['elbo']:.6f}\n{d}/t2: cavi, {reports[2]['elbo']:.6f}\n2 numbers;"), two
+    for k, order in enumerate(("ab", "ba")):
+        with open(f"{d}/labels{k}.csv", "w") as file:
+            file.write("g,y\n" + "".join(f"{g},{1 if g == 'a' else 5}\n" for g in order * 4))
+        with open(f"{d}/groups.lehr", "w") as file:
+            file.write("model groups { plate n; plate group; data g[n] : group; m[group] ~ Normal(mean = 0, sd = 9);"
+                       "observe y[n] ~ Normal(mean = m[g[n]], sd = 1); }")
+        lehr("fit", f"{d}/groups.lehr", "--data", f"{d}/labels{k}.csv", "--quiet", "--out", f"{d}/groups{k}")
+    rows = [line.split() for line in lehr("compare", f"{d}/groups0", f"{d}/groups1").stdout.splitlines()[-2:]]
+    assert {r[0] for r in rows} == {"m[a]", "m[b]"} and all(r[1] == r[3] and r[5] == "0" for r in rows), rows
     lehr("compare", f"{d}/t0", code=2)
     lehr("compare", f"{d}/t0", f"{d}/t1", f"{d}/nothing", code=4)
 

@@ -81,6 +81,22 @@ class Finds(unittest.TestCase):
         np.testing.assert_array_equal(lehr.GaussianMixture(4, random_state=7).fit(X).means_,
                                       lehr.GaussianMixture(4, random_state=7).fit(X).means_)
 
+    def test_columns_in_any_units(self):
+        """Grams and years, far from 0: the same groups, numbers in these units, densities as of them."""
+        rng = np.random.default_rng(1)
+        X = np.concatenate([rng.normal(-4, 1, (200, 2)), rng.normal(4, 2, (300, 2))])
+        units, origin = np.array([800.0, 0.01]), np.array([4000.0, 2020.0])
+        for make, lengths in ((lambda: lehr.GaussianMixture(4), {}), (lambda: lehr.HMM(2), {"lengths": [500]})):
+            a, b = make().fit(X, **lengths), make().fit(origin + units * X, **lengths)
+            np.testing.assert_allclose(b.means_, origin + units * a.means_, rtol=1e-6)
+            far = origin + units * X[:9]
+            share = np.log(units).sum() if not lengths else np.log(units).mean()
+            few = {"lengths": [9]} if lengths else {}
+            self.assertAlmostEqual(b.score(far, **few), a.score(X[:9], **few) - share, 5)
+            np.testing.assert_array_equal(b.predict(far, **few), a.predict(X[:9], **few))
+        x, _ = lehr.GaussianMixture(4).fit(origin + units * X).sample(400)
+        np.testing.assert_allclose(x.mean(0), (origin + units * X).mean(0), rtol=0.3)
+
     def test_a_chain(self):
         rng = np.random.default_rng(1)
         path = np.repeat([0, 1, 0, 1], 50)
