@@ -49,3 +49,44 @@ def sequences(count, states, shortest, longest, letters=None, dimension=None):
     roots = 0.3 * rng.normal(size=(states, dimension, dimension)) + np.eye(dimension)
     x = centres[z] + np.einsum("nij,nj->ni", roots[z], rng.normal(size=(len(z), dimension)))
     return {"x": x, "begin": begin}
+
+
+def factorial(points, pixels, features):
+    rng = np.random.default_rng(0)
+    images = rng.normal(size=(features, pixels)) * (rng.random((features, pixels)) < 0.3)
+    z = rng.random((points, features)) < 0.25
+    return {"x": z @ images + 0.2 * rng.normal(size=(points, pixels))}
+
+
+def directions(points, dimension, latent):
+    rng = np.random.default_rng(0)
+    return {"x": rng.normal(size=(points, latent)) @ rng.normal(size=(latent, dimension)) + rng.normal(size=(points, dimension))}
+
+
+def purchases(users, items, factors):
+    rng = np.random.default_rng(0)
+    taste, quality = rng.gamma(0.3, 1, (users, factors)), rng.gamma(0.3, 3, (factors, items))
+    return {"Y": rng.poisson(taste @ quality).astype(float)}
+
+
+def network(members, pairs, groups):
+    """Pairs of members, and whether they are tied: often within a group, seldom across."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, groups, members)
+    ends = rng.integers(0, members, (2, pairs))
+    ends[1] = np.where(ends[0] == ends[1], (ends[1] + 1) % members, ends[1])
+    tied = rng.random(pairs) < np.where(group[ends[0]] == group[ends[1]], 0.4, 0.05)
+    return {"a": ends[0], "b": ends[1], "tie": tied.astype(int)}
+
+
+def flights(count):
+    rng = np.random.default_rng(0)
+    temperature = rng.uniform(50, 85, count)
+    return {"temperature": temperature, "damaged": (rng.random(count) < 1 / (1 + np.exp(1 + 0.2 * (temperature - 70)))).astype(int)}
+
+
+def trials(count, dishes, samples):
+    rng = np.random.default_rng(0)
+    dish, sample = rng.integers(0, dishes, count), rng.integers(0, samples, count)
+    mean = rng.normal(0, 0.8, dishes)[dish] + rng.normal(23, 1.9, samples)[sample]
+    return {"dish": dish, "sample": sample, "diameter": mean + rng.normal(0, 0.5, count)}

@@ -17,6 +17,7 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HERE = os.path.join(ROOT, "bench")
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "lehr-bench")
+LEAST = 0.6  # CPU seconds: what a process takes to start differs by some 0.01
 FLAGS = ["-O3", "-march=native", "-std=c++20", "-Wno-ignored-attributes", "-I/usr/include/eigen3"]
 
 
@@ -30,19 +31,13 @@ def cpu_of(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def per_pass(fit, sweeps):
-    """CPU seconds of one sweep, from `sweeps` and one; `fit` is a command without --max-iter."""
-    one = cpu_of(fit + ["--max-iter", "1"])
-    return (cpu_of(fit + ["--max-iter", str(1 + sweeps)]) - one) / sweeps
-
-
 class Lehr:
     """A model with data in a directory, where others find the arrays and the start, the posterior after a sweep. The model is
     bound to `bound`, by default the arrays, or to what `data` says on the command line."""
 
-    def __init__(self, program, model, directory, arrays, options=(), sweeps=5, data=None, bound=None, locals_too=False):
+    def __init__(self, program, model, directory, arrays, options=(), data=None, bound=None, locals_too=False):
         os.makedirs(directory, exist_ok=True)
-        self.directory, self.sweeps, self.locals_too = directory, sweeps, locals_too
+        self.directory, self.locals_too, self.sweeps = directory, locals_too, 4
         for name, values in arrays.items():
             raw(os.path.join(directory, name), values)
         if data is None:
@@ -66,8 +61,21 @@ class Lehr:
         with np.load(os.path.join(out, "posterior.npz")) as file:
             return {name: file[name] for name in file.files}
 
+    def run(self, sweeps):
+        """CPU seconds of a whole run, and its sweeps: one that comes to rest ends earlier."""
+        out = os.path.join(self.directory, "fit")
+        cpu = cpu_of(self.command + ["--out", out, "--max-iter", str(sweeps)])
+        with open(os.path.join(out, "fit.json")) as file:
+            return cpu, json.load(file)["iterations"]
+
     def seconds(self):
-        return per_pass(self.command + ["--out", os.path.join(self.directory, "fit")], self.sweeps)
+        """CPU seconds of a sweep, from so many that they take LEAST together."""
+        one, _ = self.run(1)
+        while True:
+            many, done = self.run(1 + self.sweeps)
+            if many - one >= 0.7 * LEAST or done < 1 + self.sweeps or self.sweeps > 5000:
+                return (many - one) / (done - 1)
+            self.sweeps = int(self.sweeps * min(20, max(1.5, LEAST / max(many - one, 1e-3)))) + 1
 
     def after(self, sweeps):
         """The posterior `sweeps` after the start."""

@@ -51,7 +51,7 @@ def lda_500(options, directory):
 
 def gmm_of(model, source, covariance, sets, options, directory):
     lehr = Lehr(options.lehr, f"models/{model}.lehr", directory, data.mixture(POINTS, DIMENSION, COMPONENTS),
-                ["--set", f"K={COMPONENTS}", *sets], sweeps=20)
+                ["--set", f"K={COMPONENTS}", *sets])
     others = {"scikit-learn": [*PEERS, f"gmm-sklearn-{covariance}", os.path.join(directory, "x.npy"), COMPONENTS, 4]}
     data.save(os.path.join(directory, "x.npy"), data.mixture(POINTS, DIMENSION, COMPONENTS)["x"])
     title = f"Gaussian mixture, {covariance} covariances, {POINTS} x {DIMENSION}, K = {COMPONENTS}, double"
@@ -68,9 +68,9 @@ def gmm_diagonal(options, directory):
     return gmm_of("gmm_diagonal", "kernels/mixture_diagonal.cpp", "diag", [], options, directory)
 
 
-def chains(model, sizes, make, title, options, directory, sweeps=100):
+def chains(model, sizes, make, title, options, directory):
     arrays = make()
-    lehr = Lehr(options.lehr, f"bench/models/{model}.lehr", directory, arrays, sweeps=sweeps,
+    lehr = Lehr(options.lehr, f"bench/models/{model}.lehr", directory, arrays,
                 bound={"x": arrays["x"], "t": np.diff(arrays["begin"])})
     return beside_kernel(title, lehr, f"kernels/{model}.cpp", sizes, options, sweeps=30)
 
@@ -90,8 +90,7 @@ def hmm_ragged(options, directory):
 def hmm_vectors(options, directory):
     """hidden Markov models with Gaussian emissions, full covariances in 8 dimensions, beside a kernel"""
     return chains("hmm_vectors", {"STATES": STATES, "DIMENSION": 8}, lambda: data.sequences(2000, STATES, 100, 100, dimension=8),
-                  "hidden Markov models, 2000 sequences of 100, 10 states, Gaussian emissions in 8 dimensions", options, directory,
-                  sweeps=40)
+                  "hidden Markov models, 2000 sequences of 100, 10 states, Gaussian emissions in 8 dimensions", options, directory)
 
 
 ROWS = {"lda": lda, "lda-20": lda_20, "lda-500": lda_500, "gmm": gmm, "gmm-diagonal": gmm_diagonal,

@@ -1,0 +1,58 @@
+// models/poisson_factorisation.lehr as one writes it at once: the source of a count is proportional to a product of two
+// weights, which are exponentials of expected logarithms, and counts of 0 have none. Compiled for FACTORS.
+#include "../native/bench.h"
+
+constexpr int K = FACTORS;
+
+int main(int count, char** values) {
+  bench::arguments(count, values);
+  const auto y = bench::reals("Y");
+  auto taste_shape = bench::reals("taste.shape"), taste_rate = bench::reals("taste.rate"),
+       shape = bench::reals("quality.shape"), rate = bench::reals("quality.rate");
+  const int I = static_cast<int>(shape.size()) / K, U = static_cast<int>(y.size()) / I;
+  std::vector<double> weight(I * K), sums(I * K);
+  bench::time_sweeps([&] {
+    double quality[K] = {}, taste_sum[K] = {};
+    for (int k = 0; k < K; k++)
+      for (int i = 0; i < I; i++) {
+        quality[k] += shape[k * I + i] / rate[k * I + i];
+        weight[i * K + k] = std::exp(bench::digamma(shape[k * I + i])) / rate[k * I + i];
+        sums[i * K + k] = 0;
+      }
+    for (int u = 0; u < U; u++) {
+      double w[K], into[K] = {};
+      auto weigh = [&] {
+        for (int k = 0; k < K; k++)
+          w[k] = std::exp(bench::digamma(taste_shape[u * K + k])) / taste_rate[u * K + k];
+      };
+      weigh();
+      for (int i = 0; i < I; i++) {
+        if (y[u * I + i] == 0) continue;
+        double total = 0;
+        for (int k = 0; k < K; k++)
+          total += w[k] * weight[i * K + k];
+        for (int k = 0; k < K; k++)
+          into[k] += y[u * I + i] / total * w[k] * weight[i * K + k];
+      }
+      for (int k = 0; k < K; k++) {
+        taste_shape[u * K + k] = 0.3 + into[k];
+        taste_rate[u * K + k] = 1 + quality[k];
+        taste_sum[k] += taste_shape[u * K + k] / taste_rate[u * K + k];
+      }
+      weigh();
+      for (int i = 0; i < I; i++) {
+        if (y[u * I + i] == 0) continue;
+        double total = 0;
+        for (int k = 0; k < K; k++)
+          total += w[k] * weight[i * K + k];
+        for (int k = 0; k < K; k++)
+          sums[i * K + k] += y[u * I + i] / total * w[k] * weight[i * K + k];
+      }
+    }
+    for (int k = 0; k < K; k++)
+      for (int i = 0; i < I; i++)
+        shape[k * I + i] = 0.3 + sums[i * K + k], rate[k * I + i] = 0.3 + taste_sum[k];
+  });
+  bench::write("quality.shape", shape);
+  bench::write("quality.rate", rate);
+}
