@@ -4,6 +4,7 @@
 usage: model_test.py LEHR, from the root of the repository
 """
 import gc
+import json
 import os
 import pickle
 import signal
@@ -189,7 +190,13 @@ class ModelTest(unittest.TestCase):
         self.assertFalse(np.array_equal(objective, m.trace_["elbo"]))
         with tempfile.TemporaryDirectory() as folder:
             m.save(folder)
-            np.testing.assert_array_equal(lehr.load(folder, MIXTURE).trace_["objective"], objective)
+            for source in None, MIXTURE:
+                np.testing.assert_array_equal(lehr.load(folder, source).trace_["objective"], objective)
+            with open(f"{folder}/fit.json", encoding="utf-8") as file:
+                summary = json.load(file)
+            del summary["model_text"]
+            with open(f"{folder}/fit.json", "w", encoding="utf-8") as file:
+                json.dump(summary, file)
             with self.assertRaisesRegex(lehr.DataError, "takes the model"):
                 lehr.load(folder)
 
