@@ -24,7 +24,8 @@ namespace lehr::commands {
 namespace {
 
 struct BuildOptions {
-  std::string model, prefix, cpu = "native", target, method = "cavi", sanitizer = "none", depfile, linker = "cc";
+  std::string model, prefix, cpu = "native", target, method = "cavi", precision = "double", sanitizer = "none", depfile,
+                             linker = "cc";
   std::vector<std::string> missing;
   SettingTexts settings;
   bool shared = false, is_static = false, no_locals = false, item_temperatures = false;
@@ -186,7 +187,10 @@ ExitCode build(const BuildOptions& o) {
     if (!drawn) return complain(usage_error("--method", drawn.error().text));
     analysed = std::move(*drawn);
   }
-  const loops::Lowered lowered = generate(*analysed, *sizes, {.save_locals = !o.no_locals, .new_items = true});
+  if (o.method == "gibbs" && o.precision == "float")
+    return complain(usage_error("--precision", "draws are made in double: leave it out, or build for cavi"));
+  const loops::Lowered lowered =
+      generate(*analysed, *sizes, {.save_locals = !o.no_locals, .new_items = true, .single = o.precision == "float"});
   const Embedding embedding = embed(analysed->model, analysed->schedule, *sizes, lowered, *source, *settings);
   const std::string object = native::emit_embeddable(lowered.program, embedding.image, *options);
   const Result<std::vector<std::string>> written = write_all(o, embedding, object);
@@ -212,6 +216,10 @@ void add_build(CLI::App& app, Action& action) {
               "every item has an inverse temperature of its own, given with the data (local tempering)");
   c->add_option("--method", o->method, "cavi: variational inference (svi too); gibbs: Gibbs sampling")
       ->check(CLI::IsMember({"cavi", "gibbs"}))
+      ->capture_default_str();
+  c->add_option("--precision", o->precision,
+                "float: 32 bits where items are worked on, sums over them and the ELBO in 64")
+      ->check(CLI::IsMember({"double", "float"}))
       ->capture_default_str();
   c->add_option("--cpu", o->cpu, "native, generic, x86-64-v2, x86-64-v3, x86-64-v4, or a name that LLVM knows")
       ->capture_default_str();

@@ -115,6 +115,7 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
   out["--adaptive"] = flag(o.fit.adaptive);
   out["--replacement"] = flag(o.fit.replacement);
   out["--save-locals"] = flag(o.fit.save_locals);
+  out["--precision"] = o.fit.precision;
   out["--interpret"] = flag(o.interpret);
   out["--search"] = o.fit.search;
   out["--anneal"] = o.fit.anneal;

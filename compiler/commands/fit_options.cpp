@@ -88,6 +88,10 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       "--init", o.init,
       "start values: an .npz with names as in posterior.npz, the directory of a fit (chains begin near it), or "
       "seeds (the default), points, allocations, means, flat");
+  c.add_option("--precision", o.fit.precision,
+               "float: 32 bits where items are worked on, sums over them and the ELBO in 64; not for gibbs and exact")
+      ->check(CLI::IsMember(std::vector<std::string>(precision_names().begin(), precision_names().end())))
+      ->capture_default_str();
   c.add_flag("--save-locals", o.fit.save_locals, "write the factors of local variables too");
   c.add_flag("--quiet", o.quiet, "no progress, no summary");
   add_no_cache(c);

@@ -84,6 +84,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"command", request.command},
               {"version", LEHR_VERSION},
               {"method", request.method},
+              {"precision", request.precision},
               {"seed", request.seed},
               {"restart", best.restart},
               {"restarts", restarts},

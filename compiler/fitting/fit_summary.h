@@ -25,6 +25,7 @@ struct FitRequest {
   bool drop_missing = false;           // of which items with missing values were left out
   std::string prior = {};              // directory of the fit whose posterior is the prior,
   double keep = 1;                     // to this power
+  std::string precision = "double";    // or float
 };
 
 /// A row of trace.csv; iteration 0 is the start.

@@ -161,7 +161,8 @@ std::optional<Error> Fitting::compile() {
                       .gradients = needs.gradients,
                       .envelope = needs.envelope,
                       .states = needs.likelihood,
-                      .batches = needs.batches || bound_.streamed},
+                      .batches = needs.batches || bound_.streamed,
+                      .single = settings_.single},
                      settings_.backend, settings_.save_locals ? 0 : needs.window, item_source(needs));
   if (!made) return made.error();
   instance_ = std::move(*made);
@@ -250,7 +251,8 @@ void Fitting::distrust_rounding(FitRun& run) {
   if (draws || bound_.streamed || out.iterations == 0 || out.status == Status::interrupted || !has_real_data(model()))
     return;
   const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
-  std::optional<std::string> why = distrust(*instance_, analysed(), data(), settings_.save_locals, far_, options);
+  std::optional<std::string> why = distrust(*instance_, analysed(), data(), settings_.save_locals, far_, options,
+                                            settings_.single ? kMostMovedInSingle : kMostMoved);
   // Factors that far data tie together creep, and where they are is nowhere.
   if (!why && !far_.empty() && (out.status == Status::max_iter || out.decreases > 0))
     why = "it has not converged" + told(far_);

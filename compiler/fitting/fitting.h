@@ -38,6 +38,7 @@ struct FitSettings {
   std::string init_source = {};        // for messages
   std::optional<SavedFit> after = {};  // a fit that chains begin near, in place of `init`
   bool save_locals = false;
+  bool single = false;          // LowerOptions::single
   std::int64_t predictive = 0;  // numbers of each kind in PredictiveDraws of a chain; 0: none are wanted
   Backend backend = Backend::native;
   std::size_t threads = 0;       // 0: one a processor

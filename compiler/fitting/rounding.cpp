@@ -172,11 +172,11 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
 std::string told(const std::vector<FarColumn>& far) { return far.empty() ? "" : "; " + describe(far.front()); }
 
 std::optional<std::string> distrust(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
-                                    const std::vector<FarColumn>& far, const SweepOptions& options) {
+                                    const std::vector<FarColumn>& far, const SweepOptions& options, double most_moved) {
   const std::optional<Rounding> found = rounding(instance, analysed, data, locals, options);
   if (!found)
     return "the factors are lost in rounding: data that differ in their last digits leave them none" + told(far);
-  if (found->moved > kMostMoved) {
+  if (found->moved > most_moved) {
     return fmt::format(
         "'{}' is lost in rounding: data that differ in their last digits alone move it by {:.1g} of its standard "
         "deviation{}",

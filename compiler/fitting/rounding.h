@@ -19,6 +19,8 @@ struct Rounding {
 
 /// A mean that rounding moves by more of its standard deviation is not to be trusted to six digits.
 inline constexpr double kMostMoved = 1e-7;
+/// The same of code in which items are worked on in 32 bits: to a hundredth of it.
+inline constexpr double kMostMovedInSingle = 1e-2;
 /// Differences of an ELBO that is known less well do not tell whether factors are tied together.
 inline constexpr double kMostNats = 1e-2;
 
@@ -34,7 +36,8 @@ bool has_real_data(const model::Model& model);
 /// What is wrong with a solution of a model whose data are rounded so, or nothing: rounding, or columns that are far
 /// from zero (`far`) and tie factors together that are taken apart.
 std::optional<std::string> distrust(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
-                                    const std::vector<FarColumn>& far, const SweepOptions& options);
+                                    const std::vector<FarColumn>& far, const SweepOptions& options,
+                                    double most_moved = kMostMoved);
 
 /// "; 'x' lies at ..." of the first of them; empty without.
 std::string told(const std::vector<FarColumn>& far);

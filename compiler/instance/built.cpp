@@ -29,12 +29,13 @@ void put_sizes(const model::Model& m, const BoundData& data, loops::Lowered& low
 
 /// Nothing where it is not that of the object.
 std::optional<loops::Lowered> lowered_as_built(const machine::Model& object, const Settings& settings,
-                                               const Analysed& analysed, const BoundData& data, bool save_locals) {
+                                               const Analysed& analysed, const BoundData& data,
+                                               const loops::LowerOptions& options) {
   const Result<BoundData> sizes = bind_sizes(analysed.model, settings);
   if (!sizes) return std::nullopt;
   for (std::size_t k = 0; k < sizes->sizes.size(); ++k)
     if (sizes->sizes[k] >= 0 && sizes->sizes[k] != data.sizes[k]) return std::nullopt;
-  loops::Lowered out = generate(analysed, *sizes, {.save_locals = save_locals, .new_items = true});
+  loops::Lowered out = generate(analysed, *sizes, options);
   const Tables tables = tables_of(analysed.model, analysed.schedule, out);
   if (identity(tables, sizes->constants, out.program, analysed.model) != object.hash) return std::nullopt;
   put_sizes(analysed.model, data, out);
@@ -46,9 +47,14 @@ std::optional<loops::Lowered> lowered_as_built(const machine::Model& object, con
 Result<std::unique_ptr<Instance>> instance_of_built(const machine::Model& object, const Settings& settings,
                                                     const Analysed& analysed, const BoundData& data,
                                                     const loops::LowerOptions& options) {
-  // One that keeps more will do.
-  std::optional<loops::Lowered> lowered = lowered_as_built(object, settings, analysed, data, true);
-  if (!lowered && !options.save_locals) lowered = lowered_as_built(object, settings, analysed, data, false);
+  std::optional<loops::Lowered> lowered;
+  for (const bool save_locals : {true, false}) {  // one that keeps more will do
+    for (const bool single : {false, true}) {
+      if (lowered || (options.save_locals && !save_locals)) continue;
+      lowered = lowered_as_built(object, settings, analysed, data,
+                                 {.save_locals = save_locals, .new_items = true, .single = single});
+    }
+  }
   Result<std::unique_ptr<Instance>> out =
       lowered ? Instance::make(analysed, data, std::move(*lowered),
                                std::span(object.functions, static_cast<std::size_t>(object.function_count)), 0)

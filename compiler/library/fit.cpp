@@ -46,7 +46,9 @@ double seconds_since(Clock::time_point t) { return std::chrono::duration<double>
 
 FitRequest request_of(const Program::Impl& p, const FitOptions& o) {
   const auto method = std::ranges::find(method_names(), o.method, &MethodName::method);
-  return {p.source.name, p.source.text, "", std::string(method->name), o.anneal, o.temper, o.seed};
+  FitRequest out{p.source.name, p.source.text, "", std::string(method->name), o.anneal, o.temper, o.seed};
+  out.precision = o.precision;
+  return out;
 }
 
 /// The runs of a fit. Of all but the best the posterior is not kept.

@@ -107,18 +107,20 @@ bool Builder::is_literal(ExprId e, double value) const {
 }
 
 ExprId Builder::of_value(Type type, Value x) {
+  if (type == Type::f32) return intern(type, ConstF{static_cast<float>(x.f)});
   return type == Type::f64 ? f(x.f) : type == Type::i64 ? i(x.i) : boolean(x.i != 0);
 }
 
 /// Invalid when there is nothing to fold.
 ExprId Builder::fold_unary(UnaryOp op, ExprId operand) {
   const Expr& inner = program_[operand];
-  if (op == UnaryOp::to_f64 && inner.type == Type::f64) return operand;
+  if ((op == UnaryOp::to_f64 && inner.type == Type::f64) || (op == UnaryOp::to_f32 && inner.type == Type::f32))
+    return operand;
   if (op == UnaryOp::negate || op == UnaryOp::logical_not) {
     if (const auto* twice = std::get_if<Unary>(&inner.node); twice && twice->op == op) return twice->operand;
   }
   if (const auto x = known(inner))
-    return of_value(result_type(row_of(op).gives, inner.type), row_of(op).value(*x, inner.type == Type::f64));
+    return of_value(result_type(row_of(op).gives, inner.type), row_of(op).value(*x, is_real(inner.type)));
   return {};
 }
 
@@ -142,8 +144,7 @@ ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
   }
   if (a && b) {
     const Type in = type(left);
-    return of_value(result_type(row.gives, in),
-                    in == Type::f64 ? row.of_reals(a->f, b->f) : row.of_integers(a->i, b->i));
+    return of_value(result_type(row.gives, in), is_real(in) ? row.of_reals(a->f, b->f) : row.of_integers(a->i, b->i));
   }
   const bool integer = type(left) == Type::i64;
   switch (op) {

@@ -69,6 +69,7 @@ class Builder {
   ExprId neg(ExprId a) { return unary(UnaryOp::negate, a); }
   /// The operand itself when it is f64 already.
   ExprId to_f64(ExprId a) { return unary(UnaryOp::to_f64, a); }
+  ExprId to_f32(ExprId a) { return unary(UnaryOp::to_f32, a); }
   ExprId exp(ExprId a) { return unary(UnaryOp::exp, a); }
   ExprId log(ExprId a) { return unary(UnaryOp::log, a); }
   ExprId log1p(ExprId a) { return unary(UnaryOp::log1p, a); }
@@ -91,6 +92,8 @@ class Builder {
   std::size_t function(std::string name, const Body& body);
   /// The function at `position` runs once a fit.
   void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
+  /// 32 bits do where the function at `position` works.
+  void mark_single(std::size_t position) { program_.functions[position].single = true; }
   /// An array of the open function, uninitialised at entry; its extents must be constants.
   BufferId local_array(std::string name, std::vector<SizeId> axes, Type element = Type::f64);
   BufferId local_array(std::string name, const std::vector<std::int64_t>& extents, Type element = Type::f64);

@@ -35,10 +35,12 @@ class Interpreter {
     }
     std::vector<std::vector<Value>> storage;
     for (BufferId local : function.local_arrays) {
-      const Value initial =
-          program_[local].element == Type::f64 ? real(std::numeric_limits<double>::quiet_NaN()) : integer(kPoison);
-      storage.emplace_back(static_cast<std::size_t>(element_count(local)), initial);
+      storage.emplace_back(static_cast<std::size_t>(element_count(local)));
       buffers_[local.index()] = storage.back().data();
+      for (std::int64_t at = 0; at < element_count(local); ++at) {
+        const Type type = program_[local].element;
+        put(local, at, is_real(type) ? real(std::numeric_limits<double>::quiet_NaN()) : integer(kPoison));
+      }
     }
     return run(function.body) == Flow::failed ? status_ : 0;
   }
@@ -79,10 +81,36 @@ class Interpreter {
     return at;
   }
 
+  // ---- elements ----
+  Value get(BufferId buffer, std::int64_t at) const {
+    void const* const all = data(buffer);
+    switch (program_[buffer].element) {
+      case Type::f64:
+        return real(static_cast<const double*>(all)[at]);
+      case Type::f32:
+        return real(static_cast<const float*>(all)[at]);
+      case Type::i64:
+      case Type::boolean:
+        break;
+    }
+    return integer(static_cast<const std::int64_t*>(all)[at]);
+  }
+  void put(BufferId buffer, std::int64_t at, Value value) const {
+    void* const all = data(buffer);
+    const Type type = program_[buffer].element;
+    if (type == Type::f64) static_cast<double*>(all)[at] = value.f;
+    else if (type == Type::f32) static_cast<float*>(all)[at] = static_cast<float>(value.f);
+    else static_cast<std::int64_t*>(all)[at] = value.i;
+  }
+
   // ---- expressions ----
+  static Value rounded(Type type, Value x) { return type == Type::f32 ? real(static_cast<float>(x.f)) : x; }
+  static Value sum(Type type, Value a, Value b) {
+    return is_real(type) ? rounded(type, real(a.f + b.f)) : integer(a.i + b.i);
+  }
   Value eval(ExprId id) {
     const Expr& e = program_[id];
-    return std::visit([&](const auto& node) { return eval(e, node); }, e.node);
+    return rounded(e.type, std::visit([&](const auto& node) { return eval(e, node); }, e.node));
   }
   bool truth(ExprId id) { return eval(id).i != 0; }
 
@@ -92,22 +120,21 @@ class Interpreter {
   Value eval(const Expr&, const Extent& n) { return integer(extent(n.size)); }
   Value eval(const Expr& e, const Load& n) {
     const std::int64_t at = position(n.buffer, n.indices);
-    if (e.type == Type::f64) return real(static_cast<const double*>(data(n.buffer))[at]);
-    const std::int64_t loaded = static_cast<const std::int64_t*>(data(n.buffer))[at];
-    if (loaded == kPoison) throw std::logic_error("loops: read of an element that nothing stored");
-    return integer(loaded);
+    const Value loaded = get(n.buffer, at);
+    if (e.type == Type::i64 && loaded.i == kPoison)
+      throw std::logic_error("loops: read of an element that nothing stored");
+    return loaded;
   }
   Value eval(const Expr&, const Unary& n) {
     const Value x = eval(n.operand);
-    const bool is_real = program_[n.operand].type == Type::f64;
-    return row_of(n.op).value(x, is_real);
+    return row_of(n.op).value(x, is_real(program_[n.operand].type));
   }
   Value eval(const Expr&, const Binary& n) {
     const Value a = eval(n.left), b = eval(n.right);
     const BinaryRow& row = row_of(n.op);
     const Type in = program_[n.left].type;
     if (!accepts(row.takes, in)) throw std::logic_error(fmt::format("loops: {} of {}", row.name, name_of(in)));
-    return in == Type::f64 ? row.of_reals(a.f, b.f) : row.of_integers(a.i, b.i);
+    return is_real(in) ? row.of_reals(a.f, b.f) : row.of_integers(a.i, b.i);
   }
   Value eval(const Expr&, const Random& n) {
     return real(machine::lehr_random(static_cast<std::int64_t>(n.noise), static_cast<const std::int64_t*>(data(n.key)),
@@ -137,25 +164,18 @@ class Interpreter {
   Flow run(const Local& n) { return set(n.scalar, eval(n.initial)); }
   Flow run(const Assign& n) { return set(n.scalar, eval(n.value)); }
   Flow run(const Accumulate& n) {
-    const Value value = eval(n.value), old = scalars_[n.scalar.index()];
-    return set(n.scalar, program_[n.scalar].type == Type::f64 ? real(old.f + value.f) : integer(old.i + value.i));
+    return set(n.scalar, sum(program_[n.scalar].type, scalars_[n.scalar.index()], eval(n.value)));
   }
   Flow run(const Store& n) {
     const std::int64_t at = position(n.buffer, n.indices);
     const Value value = eval(n.value);
-    if (program_[n.buffer].element == Type::f64) {
-      double& element = static_cast<double*>(data(n.buffer))[at];
-      element = n.accumulate ? element + value.f : value.f;
-    } else {
-      std::int64_t& element = static_cast<std::int64_t*>(data(n.buffer))[at];
-      element = n.accumulate ? element + value.i : value.i;
-    }
+    put(n.buffer, at, n.accumulate ? sum(program_[n.buffer].element, get(n.buffer, at), value) : value);
     return Flow::next;
   }
   Flow run(const Fill& n) {
     const Value value = eval(n.value);
-    Value* elements = static_cast<Value*>(data(n.buffer));
-    std::fill_n(elements, element_count(n.buffer), value);
+    for (std::int64_t at = 0; at < element_count(n.buffer); ++at)
+      put(n.buffer, at, value);
     return Flow::next;
   }
   Flow run(const If& n) { return run(truth(n.condition) ? n.then_block : n.else_block); }

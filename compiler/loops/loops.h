@@ -6,9 +6,11 @@
 //   extent of an axis is a Size: a constant of the model or a number known when the data are (never in the code).
 //   Rows of different lengths share one packed axis: element i of row r is at index offsets[r] + i, where
 //   `offsets` is an ordinary buffer of integers and the sum an ordinary expression.
-// * Expressions are pure; types are f64, i64 and bool (a bool is produced by comparisons and consumed by
+// * Expressions are pure; types are f64, f32, i64 and bool (a bool is produced by comparisons and consumed by
 //   `if`, `select`, and/or/not only). Integer arithmetic does not overflow in a valid program. Division by zero
-//   in f64 follows IEEE. `log(0)` is -inf; the generator uses kLogZero where a finite value is needed.
+//   follows IEEE. `log(0)` is -inf; the generator uses kLogZero where a finite value is needed.
+// * Arithmetic in f32 rounds to 32 bits; nothing is converted but by to_f64 and to_f32. Numbers nearer to zero than the
+//   least normal one may be taken for zero in functions that have f32.
 // * `select(c, a, b)` may evaluate both sides; `if` evaluates one.
 // * Floating-point sums may be reassociated and multiply-adds contracted by the native code; nothing else of
 //   IEEE may be relaxed (NaN and infinity keep their meaning).
@@ -35,7 +37,8 @@ using ExprId = Id<struct LoopsExprTag>;
 /// Stands for log 0 in exponents: exp gives 0 and sums of it stay finite.
 inline constexpr double kLogZero = -1e300;
 
-enum class Type { f64, i64, boolean };
+enum class Type { f64, i64, boolean, f32 };
+constexpr bool is_real(Type t) { return t == Type::f64 || t == Type::f32; }
 
 /// An extent. `constant >= 0`: known to the code; otherwise read at run time from the table of sizes at `slot`.
 struct Size {
@@ -55,7 +58,8 @@ enum class Role {
   output        // scalars handed back to the caller
 };
 
-/// Axes in memory order (the last is contiguous).
+/// Axes in memory order (the last is contiguous). Every element has room for 8 bytes; those of f32 lie in the first
+/// half.
 struct Buffer {
   std::string name;  // unique in the program: "beta.concentration", "E.beta.log", "S0", "w"
   Type element = Type::f64;
@@ -81,7 +85,21 @@ struct Load {
   std::vector<ExprId> indices;
 };
 
-enum class UnaryOp { negate, logical_not, to_f64, exp, log, log1p, sqrt, digamma, trigamma, lgamma, abs, is_nan };
+enum class UnaryOp {
+  negate,
+  logical_not,
+  to_f64,
+  to_f32,
+  exp,
+  log,
+  log1p,
+  sqrt,
+  digamma,
+  trigamma,
+  lgamma,
+  abs,
+  is_nan
+};
 struct Unary {
   UnaryOp op = UnaryOp::negate;
   ExprId operand;
@@ -93,7 +111,7 @@ enum class BinaryOp {
   multiply,
   divide,
   minimum,
-  maximum,  // f64 x f64 or i64 x i64 (divide: f64 only)
+  maximum,  // two of f64, f32 or i64 (divide: no i64)
   equal,
   not_equal,
   less,
@@ -212,6 +230,7 @@ struct Function {
   Block body;
   bool cold = false;  // runs once a fit: compile it small and quickly
   std::vector<Phase> phases = {};
+  bool single = false;  // 32 bits do for what it has to itself: see passes/narrow.h
 };
 
 struct Program {

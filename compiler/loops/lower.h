@@ -132,6 +132,7 @@ struct LowerOptions {
   bool envelope = false;   // Interface::envelope
   bool states = false;     // Interface::states
   bool batches = false;    // only some of the items are there at a time: StageFunctions::data
+  bool single = false;     // 32 bits do where items are worked on: Function::single
 };
 
 /// status codes of the generated functions: kFailBlock + BlockId when that block's factor is not proper.

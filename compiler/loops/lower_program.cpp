@@ -270,6 +270,10 @@ Lowered Lowering::run() {
     interface_.sums.push_back(at_.array.at(x.sums));
   for (const auto& step : interface_.steps) {
     const auto* stage = std::get_if<StageFunctions>(&step);
+    if (stage && options_.single) {
+      for (const std::optional<std::size_t> f : {std::optional(stage->update), stage->seed, stage->sum, stage->refresh})
+        if (f) b_.mark_single(*f);
+    }
     if (stage && stage->seed) b_.mark_cold(*stage->seed);
     if (stage && stage->sum) b_.mark_cold(*stage->sum);
     if (stage && stage->fresh) b_.mark_cold(*stage->fresh);

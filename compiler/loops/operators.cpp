@@ -21,6 +21,7 @@ Value of_real(Value x, bool) {
 Value negate(Value x, bool is_real) { return is_real ? real(-x.f) : integer(-x.i); }
 Value absolute(Value x, bool is_real) { return is_real ? real(std::abs(x.f)) : integer(std::abs(x.i)); }
 Value to_f64(Value x, bool is_real) { return is_real ? x : real(static_cast<double>(x.i)); }
+Value to_f32(Value x, bool is_real) { return real(is_real ? static_cast<float>(x.f) : static_cast<float>(x.i)); }
 Value logical_not(Value x, bool) { return integer(!x.i); }
 Value is_nan(Value x, bool) { return integer(std::isnan(x.f)); }
 
@@ -31,13 +32,14 @@ constexpr std::array kUnary{
     UnaryRow{UnaryOp::negate, "-", kPrefix, Takes::number, Gives::same, negate},
     UnaryRow{UnaryOp::logical_not, "not", kPrefix, Takes::boolean, Gives::same, logical_not},
     UnaryRow{UnaryOp::to_f64, "f64", kAtom, Takes::number, Gives::real, to_f64},
-    UnaryRow{UnaryOp::exp, "exp", kAtom, Takes::real, Gives::real, of_real<std::exp>},
-    UnaryRow{UnaryOp::log, "log", kAtom, Takes::real, Gives::real, of_real<std::log>},
-    UnaryRow{UnaryOp::log1p, "log1p", kAtom, Takes::real, Gives::real, of_real<std::log1p>},
-    UnaryRow{UnaryOp::sqrt, "sqrt", kAtom, Takes::real, Gives::real, of_real<std::sqrt>},
-    UnaryRow{UnaryOp::digamma, "digamma", kAtom, Takes::real, Gives::real, of_real<digamma>},
-    UnaryRow{UnaryOp::trigamma, "trigamma", kAtom, Takes::real, Gives::real, of_real<trigamma>},
-    UnaryRow{UnaryOp::lgamma, "lgamma", kAtom, Takes::real, Gives::real, of_real<log_gamma>},
+    UnaryRow{UnaryOp::to_f32, "f32", kAtom, Takes::number, Gives::single, to_f32},
+    UnaryRow{UnaryOp::exp, "exp", kAtom, Takes::real, Gives::same, of_real<std::exp>},
+    UnaryRow{UnaryOp::log, "log", kAtom, Takes::real, Gives::same, of_real<std::log>},
+    UnaryRow{UnaryOp::log1p, "log1p", kAtom, Takes::real, Gives::same, of_real<std::log1p>},
+    UnaryRow{UnaryOp::sqrt, "sqrt", kAtom, Takes::real, Gives::same, of_real<std::sqrt>},
+    UnaryRow{UnaryOp::digamma, "digamma", kAtom, Takes::real, Gives::same, of_real<digamma>},
+    UnaryRow{UnaryOp::trigamma, "trigamma", kAtom, Takes::real, Gives::same, of_real<trigamma>},
+    UnaryRow{UnaryOp::lgamma, "lgamma", kAtom, Takes::real, Gives::same, of_real<log_gamma>},
     UnaryRow{UnaryOp::abs, "abs", kAtom, Takes::number, Gives::same, absolute},
     UnaryRow{UnaryOp::is_nan, "is_nan", kAtom, Takes::real, Gives::boolean, is_nan},
 };

@@ -14,9 +14,9 @@ union Value {
 constexpr Value real(double x) { return {.f = x}; }
 constexpr Value integer(std::int64_t x) { return {.i = x}; }
 
-/// Types of the operands, which are the same: i64 or f64; f64; bool.
+/// Types of the operands, which are the same: i64 or a real; a real; bool.
 enum class Takes { number, real, boolean };
-enum class Gives { same, real, boolean };
+enum class Gives { same, real, single, boolean };
 
 /// How tightly an operator binds; calls and names bind tightest.
 enum Precedence { kOr = 1, kAnd, kCompare, kSum, kProduct, kPrefix, kAtom };
@@ -45,10 +45,11 @@ const BinaryRow& row_of(BinaryOp op);
 
 constexpr bool accepts(Takes takes, Type type) {
   if (takes == Takes::boolean) return type == Type::boolean;
-  return type == Type::f64 || (takes == Takes::number && type == Type::i64);
+  return is_real(type) || (takes == Takes::number && type == Type::i64);
 }
 constexpr Type result_type(Gives gives, Type operand) {
-  return gives == Gives::same ? operand : gives == Gives::real ? Type::f64 : Type::boolean;
+  constexpr Type kTypes[] = {Type::f64, Type::f32, Type::boolean};
+  return gives == Gives::same ? operand : kTypes[static_cast<int>(gives) - 1];
 }
 
 }  // namespace lehr::loops

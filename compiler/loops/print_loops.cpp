@@ -177,7 +177,7 @@ std::string print(const Program& program) { return Printer(program).program(); }
 std::string print(const Program& program, ExprId expr) { return Printer(program).expr(expr); }
 
 std::string_view name_of(Type type) {
-  constexpr std::string_view kNames[] = {"f64", "i64", "bool"};
+  constexpr std::string_view kNames[] = {"f64", "i64", "bool", "f32"};
   return kNames[static_cast<std::size_t>(type)];
 }
 

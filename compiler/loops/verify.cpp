@@ -82,7 +82,7 @@ class Verifier {
     return type;
   }
 
-  Type type_of(const Expr&, const ConstF&) { return Type::f64; }
+  Type type_of(const Expr& e, const ConstF&) { return e.type == Type::f32 ? Type::f32 : Type::f64; }
   Type type_of(const Expr& e, const ConstI&) { return e.type == Type::boolean ? Type::boolean : Type::i64; }
   Type type_of(const Expr&, const Get& n) {
     check(in_scope_.contains(n.scalar), "`{}` is used outside its block", program_[n.scalar].name);

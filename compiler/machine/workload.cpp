@@ -83,7 +83,7 @@ class Count {
   double of(const loops::Unary& n) {
     using loops::UnaryOp;
     const bool cheap = n.op == UnaryOp::negate || n.op == UnaryOp::logical_not || n.op == UnaryOp::to_f64 ||
-                       n.op == UnaryOp::abs || n.op == UnaryOp::is_nan;
+                       n.op == UnaryOp::to_f32 || n.op == UnaryOp::abs || n.op == UnaryOp::is_nan;
     return (cheap ? 1 : kFunction) + expr(n.operand);
   }
   double of(const loops::Binary& n) { return 1 + expr(n.left) + expr(n.right); }

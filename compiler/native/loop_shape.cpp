@@ -51,6 +51,7 @@ std::int64_t own_nodes(const Program& program, ExprId id) {
     case UnaryOp::negate:
     case UnaryOp::logical_not:
     case UnaryOp::to_f64:
+    case UnaryOp::to_f32:
     case UnaryOp::sqrt:
     case UnaryOp::abs:
     case UnaryOp::is_nan:
@@ -70,11 +71,25 @@ struct Measure {
 
 Measure measure(const Program& program, const Block& block, int lanes);
 
+/// A vector takes as many turns as it has room for the widest of the reals.
+int lanes_in(const Program& program, const Block& block, int lanes) {
+  bool wide = false, narrow = false;
+  Walk{program,
+       [&](ExprId id) {
+         wide = wide || program[id].type == Type::f64;
+         narrow = narrow || program[id].type == Type::f32;
+       },
+       [](BufferId, bool) {}}
+      .block(block);
+  return lanes_of(narrow && !wide ? Type::f32 : Type::f64, lanes);
+}
+
 void add_statement(const Program& program, const Stmt& statement, int lanes, Measure& total) {
   if (const auto* loop = std::get_if<For>(&statement.node)) {
     const Measure inner = measure(program, loop->body, lanes);
     const auto trips = trip_count(program, *loop);
-    const std::int64_t rounds = inner.has_loop ? trips.value_or(1) : (trips.value_or(1) + lanes - 1) / lanes;
+    const int at_a_time = inner.has_loop ? 1 : lanes_in(program, loop->body, lanes);
+    const std::int64_t rounds = (trips.value_or(1) + at_a_time - 1) / at_a_time;
     total.nodes += inner.nodes * std::max<std::int64_t>(1, rounds);
     total.constant = total.constant && trips && inner.constant;
     total.has_loop = true;
@@ -139,6 +154,7 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes) {
   shape.trips = trip_count(program, loop);
   const Measure body = measure(program, loop.body, lanes);
   shape.innermost = !body.has_loop;
+  shape.lanes = lanes = lanes_in(program, loop.body, lanes);
   // Scratch may be reused by every iteration, which is independence only after it has been made private.
   shape.parallel = loop.independent && shape.innermost && !shares_scratch(program, loop);
   if (!shape.trips || !body.constant) return shape;

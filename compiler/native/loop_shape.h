@@ -19,9 +19,13 @@ struct LoopShape {
   bool unroll_later = false;          // asked of the optimiser, after vectorisation
   std::int64_t tail = 0;              // so many last trips of a long loop become a loop of their own
   bool parallel = false;              // every access may be declared free of dependences between iterations
+  int lanes = 1;                      // turns of an innermost loop that one vector takes
 };
 
-/// `lanes`: reals in one vector of the target.
+/// Of f64 there are `lanes` in one vector of the target.
+constexpr int lanes_of(loops::Type element, int lanes) { return element == loops::Type::f32 ? 2 * lanes : lanes; }
+
+/// `lanes`: of f64 in one vector of the target.
 LoopShape shape_of(const loops::Program& program, const loops::For& loop, int lanes);
 
 /// The same without copies of the body, but for what fits one vector.

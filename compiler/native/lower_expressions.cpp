@@ -21,8 +21,8 @@ llvm::Value* FunctionLowering::eval(loops::ExprId id) {
   return value;
 }
 
-llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::ConstF& node) {
-  return llvm::ConstantFP::get(b_.getDoubleTy(), node.value);
+llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::ConstF& node) {
+  return llvm::ConstantFP::get(type(expr.type), node.value);
 }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::ConstI& node) {
@@ -50,7 +50,7 @@ llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
   loops::ExprId x = argument(exponent);
   llvm::Value* shift = nullptr;
   if (x.valid()) {
-    shift = llvm::ConstantFP::get(b_.getDoubleTy(), 0);
+    shift = llvm::ConstantFP::get(type(program_[exponent].type), 0);
   } else if (const auto* sum = std::get_if<loops::Binary>(&program_[exponent].node)) {
     const bool plus = sum->op == BinaryOp::add;
     if (!plus && sum->op != BinaryOp::subtract) return nullptr;
@@ -65,22 +65,23 @@ llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
   } else {
     return nullptr;
   }
-  return b_.CreateCall(exp_digamma_function(module_), {eval(x), shift});
+  return b_.CreateCall(exp_digamma_function(module_, shift->getType()), {eval(x), shift});
 }
 
-llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Unary& node) {
+llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Unary& node) {
   if (node.op == UnaryOp::exp) {
     if (llvm::Value* fused = exp_of_digamma(node.operand)) return fused;
   }
   llvm::Value* x = eval(node.operand);
-  const bool real = program_[node.operand].type == loops::Type::f64;
+  const bool real = loops::is_real(program_[node.operand].type);
   switch (node.op) {
     case UnaryOp::negate:
       return real ? b_.CreateFNeg(x) : b_.CreateNSWNeg(x);
     case UnaryOp::logical_not:
       return b_.CreateNot(x);
     case UnaryOp::to_f64:
-      return real ? x : b_.CreateSIToFP(x, b_.getDoubleTy());
+    case UnaryOp::to_f32:
+      return real ? b_.CreateFPCast(x, type(expr.type)) : b_.CreateSIToFP(x, type(expr.type));
     case UnaryOp::sqrt:
       return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
     case UnaryOp::abs:
@@ -94,7 +95,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Unary& nod
     case UnaryOp::digamma:
     case UnaryOp::trigamma:
     case UnaryOp::lgamma:
-      return b_.CreateCall(special_function(module_, node.op), {x});
+      return b_.CreateCall(special_function(module_, node.op, x->getType()), {x});
   }
   throw std::logic_error("native: unknown unary operation");
 }
@@ -104,6 +105,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Binary& no
   llvm::Value* b = eval(node.right);
   switch (program_[node.left].type) {
     case loops::Type::f64:
+    case loops::Type::f32:
       return on_reals(node.op, a, b);
     case loops::Type::i64:
       return on_integers(node.op, a, b);
@@ -196,7 +198,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Random& no
 }
 
 llvm::Value* FunctionLowering::sum(llvm::Value* a, llvm::Value* b) {
-  return a->getType()->isDoubleTy() ? b_.CreateFAdd(a, b) : b_.CreateNSWAdd(a, b);
+  return a->getType()->isFloatingPointTy() ? b_.CreateFAdd(a, b) : b_.CreateNSWAdd(a, b);
 }
 
 }  // namespace lehr::native

@@ -34,7 +34,7 @@ llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode*
   };
   flag("llvm.loop.mustprogress");
   if (shape.unroll_later) flag("llvm.loop.unroll.full");
-  if (shape.innermost && shape.unroll_later && *shape.trips % lanes_ != 0) {
+  if (shape.innermost && shape.unroll_later && *shape.trips % shape.lanes != 0) {
     setting("llvm.loop.vectorize.predicate.enable", b_.getTrue());
   }
   if (access_group) {
@@ -142,7 +142,7 @@ void FunctionLowering::lower(const loops::Fill& node) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
   // Past a few vectors the library's way of clearing memory is the fastest.
   if (constant && constant->isNullValue() && (!known_count || known_count->getSExtValue() > 32 * lanes_)) {
-    llvm::Value* bytes = b_.CreateNSWMul(count, b_.getInt64(8));
+    llvm::Value* bytes = b_.CreateNSWMul(count, b_.getInt64(value->getType()->getPrimitiveSizeInBits() / 8));
     annotate(node.buffer, *b_.CreateMemSet(base, b_.getInt8(0), bytes, llvm::Align(64)));
     return;
   }

@@ -14,7 +14,6 @@ namespace lehr::native {
 namespace {
 
 constexpr const char* kKind = "lehr.rows";
-constexpr std::int64_t kElementBytes = 8;
 
 struct Rows {
   std::int64_t extent, stride, elements;
@@ -29,8 +28,9 @@ std::optional<Rows> rows_of(const llvm::AllocaInst& array) {
   return Rows{number(0), number(1), static_cast<std::int64_t>(array.getAllocatedType()->getArrayNumElements())};
 }
 
-/// Whether an access of `lanes` elements at `address` under `mask` may touch all its lanes.
-bool harmless(llvm::Value* address, llvm::Value* mask, std::int64_t lanes, const llvm::DataLayout& layout) {
+/// Whether an access of a vector at `address` under `mask` may touch all its lanes.
+bool harmless(llvm::Value* address, llvm::Value* mask, llvm::FixedVectorType* type, const llvm::DataLayout& layout) {
+  const std::int64_t lanes = type->getNumElements(), element_bytes = type->getScalarSizeInBits() / 8;
   const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
   if (!constant) return false;
   llvm::APInt offset(64, 0);
@@ -38,8 +38,8 @@ bool harmless(llvm::Value* address, llvm::Value* mask, std::int64_t lanes, const
       address->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true));
   const auto rows = array ? rows_of(*array) : std::nullopt;
   const std::int64_t bytes = offset.getSExtValue();
-  if (!rows || bytes < 0 || bytes % kElementBytes != 0) return false;
-  const std::int64_t first = bytes / kElementBytes;
+  if (!rows || bytes < 0 || bytes % element_bytes != 0) return false;
+  const std::int64_t first = bytes / element_bytes;
   if (first + lanes > rows->elements) return false;
   for (std::int64_t lane = 0; lane < lanes; ++lane) {
     const llvm::Constant* on = constant->getAggregateElement(static_cast<unsigned>(lane));
@@ -72,20 +72,19 @@ bool unmask_accesses(llvm::Function& function) {
     auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
     if (!call) continue;
     llvm::IRBuilder<> builder(call);
-    const auto lanes = [](llvm::Type* type) {
-      return static_cast<std::int64_t>(llvm::cast<llvm::FixedVectorType>(type)->getNumElements());
-    };
+    const auto vector = [](llvm::Type* type) { return llvm::cast<llvm::FixedVectorType>(type); };
+    const auto align = [](llvm::Type* type) { return llvm::Align(type->getScalarSizeInBits() / 8); };
     if (call->getIntrinsicID() == llvm::Intrinsic::masked_store) {
       llvm::Value* value = call->getArgOperand(0);
       llvm::Value* address = call->getArgOperand(1);
-      if (!harmless(address, call->getArgOperand(3), lanes(value->getType()), layout)) continue;
-      builder.CreateAlignedStore(value, address, llvm::Align(8))->copyMetadata(*call);
+      if (!harmless(address, call->getArgOperand(3), vector(value->getType()), layout)) continue;
+      builder.CreateAlignedStore(value, address, align(value->getType()))->copyMetadata(*call);
     } else if (call->getIntrinsicID() == llvm::Intrinsic::masked_load) {
       llvm::Value* address = call->getArgOperand(0);
       llvm::Value* mask = call->getArgOperand(2);
       llvm::Value* otherwise = call->getArgOperand(3);
-      if (!harmless(address, mask, lanes(call->getType()), layout)) continue;
-      llvm::LoadInst* loaded = builder.CreateAlignedLoad(call->getType(), address, llvm::Align(8));
+      if (!harmless(address, mask, vector(call->getType()), layout)) continue;
+      llvm::LoadInst* loaded = builder.CreateAlignedLoad(call->getType(), address, align(call->getType()));
       loaded->copyMetadata(*call);
       llvm::Value* result = loaded;
       if (!llvm::isa<llvm::UndefValue>(otherwise)) result = builder.CreateSelect(mask, loaded, otherwise);

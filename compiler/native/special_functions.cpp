@@ -10,6 +10,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace lehr::native {
 namespace {
@@ -21,7 +22,7 @@ struct Real {
   llvm::IRBuilder<>* b;
   Value* v;
 
-  Real constant(double x) const { return {b, llvm::ConstantFP::get(b->getDoubleTy(), x)}; }
+  Real constant(double x) const { return {b, llvm::ConstantFP::get(v->getType(), x)}; }
 };
 
 Real operator+(Real x, Real y) { return {x.b, x.b->CreateFAdd(x.v, y.v)}; }
@@ -37,7 +38,7 @@ Real operator/(double x, Real y) { return y.constant(x) / y; }
 
 /// x * y + z, fused where the machine can.
 Real fma(Real x, Real y, Real z) {
-  return {x.b, x.b->CreateIntrinsic(x.b->getDoubleTy(), llvm::Intrinsic::fmuladd, {x.v, y.v, z.v})};
+  return {x.b, x.b->CreateIntrinsic(x.v->getType(), llvm::Intrinsic::fmuladd, {x.v, y.v, z.v})};
 }
 Real fma(Real x, double y, Real z) { return fma(x, x.constant(y), z); }
 Real fma(Real x, Real y, double z) { return fma(x, y, x.constant(z)); }
@@ -47,8 +48,9 @@ Value* greater(Real x, double y) { return x.b->CreateFCmpOGT(x.v, x.constant(y).
 Real select(Value* condition, Real yes, Real no) { return {yes.b, yes.b->CreateSelect(condition, yes.v, no.v)}; }
 Real select(Value* condition, double yes, Real no) { return select(condition, no.constant(yes), no); }
 
-Value* bits(Real x) { return x.b->CreateBitCast(x.v, x.b->getInt64Ty()); }
-Real from_bits(llvm::IRBuilder<>& b, Value* i) { return {&b, b.CreateBitCast(i, b.getDoubleTy())}; }
+/// As an integer of as many bits, and back.
+Value* bits(Real x) { return x.b->CreateBitCast(x.v, x.b->getIntNTy(x.v->getType()->getScalarSizeInBits())); }
+Real from_bits(Real like, Value* i) { return {like.b, like.b->CreateBitCast(i, like.v->getType())}; }
 
 /// c0 + c1 x + c2 x^2 ..., as two interleaved chains to halve the latency.
 Real polynomial(Real x, std::initializer_list<double> c) {
@@ -83,7 +85,7 @@ Real exp_of(Real x) {
           2.480153636831133e-05, 2.7557280051344567e-06, 2.761381816969184e-07, 2.5095563373394485e-08});
   const Real r2 = r * r;
   const Real p = r + fma(r2 * r, q, 0.5 * r2);
-  const Real half_scale = from_bits(b, b.CreateShl(bits(shifted), 52));
+  const Real half_scale = from_bits(x, b.CreateShl(bits(shifted), 52));
   const Real y = fma(p, 2, x.constant(2)) * half_scale;
   return select(less(x, -708), 0, select(greater(x, 709.782712893384), kInfinity, y));
 }
@@ -95,9 +97,9 @@ Real log_of_normal(Real x, Real bias) {
   Value* ix = bits(x);
   Value* shifted = b.CreateSub(ix, b.getInt64(0x3fe6a09e667f3bcd));
   Value* e = b.CreateAShr(shifted, 52);
-  const Real f = from_bits(b, b.CreateSub(ix, b.CreateShl(e, 52))) - 1;
+  const Real f = from_bits(x, b.CreateSub(ix, b.CreateShl(e, 52))) - 1;
   // e as a real: e plus the bits of 1.5 * 2^52 is 1.5 * 2^52 + e.
-  const Real whole = from_bits(b, b.CreateAdd(e, b.getInt64(0x4338000000000000))) - kRound - bias;
+  const Real whole = from_bits(x, b.CreateAdd(e, b.getInt64(0x4338000000000000))) - kRound - bias;
   const Real s = f / (2 + f), z = s * s, half = 0.5 * f * f;
   const Real series = z * polynomial(z, {6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
                                          2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
@@ -185,6 +187,80 @@ Real lgamma_of(Real x, const Shift& s, Real log_y, Real log_product) {
   return on_positive(x, kInfinity, main - select(s.far, 0, log_product));
 }
 
+// ---- f32: exp after Cephes' expf.c, log after fdlibm's e_logf.c, digamma by the recurrence to x + 4 ----
+namespace single {
+
+constexpr double kRound = 0x1.8p23;  // added and taken away, rounds to an integer held in the low bits
+
+/// Of x > 0 that is normal and finite; `bias` is subtracted from its exponent.
+Real log_of_normal(Real x, Real bias) {
+  auto& b = *x.b;
+  Value* ix = bits(x);
+  Value* e = b.CreateAShr(b.CreateSub(ix, b.getInt32(0x3f3504f3)), 23);
+  const Real f = from_bits(x, b.CreateSub(ix, b.CreateShl(e, 23))) - 1;
+  const Real whole = Real{x.b, b.CreateSIToFP(e, x.v->getType())} - bias;
+  const Real s = f / (2 + f), z = s * s, half = 0.5 * f * f;
+  const Real series = z * polynomial(z, {0.66666662693, 0.40000972152, 0.28498786688, 0.24279078841});
+  const Real low = fma(s, half + series, whole * 9.0580006145e-06);
+  return fma(whole, 6.9313812256e-01, f - (half - low));
+}
+
+/// Where the series is evaluated, and log of it minus digamma; one division for all.
+struct Shifted {
+  Real y, rest;
+};
+
+Shifted shifted(Real x) {
+  Value* far = x.b->CreateFCmpOGE(x.v, x.constant(8).v);
+  const Real near = select(far, 8, x);
+  const Real u = near * (near + 3), v = u + 2, product = u * v;
+  const Real y = select(far, x, x + 4);
+  const Real inverse = 1.0 / (product * y);
+  const Real recurrence = select(far, 0, fma(near, 2, x.constant(3)) * (u + v) * (y * inverse));
+  const Real iy = product * inverse, z = iy * iy;
+  const Real series = z * polynomial(z, {1.0 / 12, -1.0 / 120, 1.0 / 252});
+  return {y, fma(iy, 0.5, series) + recurrence};
+}
+
+Real on_positive(Real x, Real y) {
+  const Real finite = select(less(x, kInfinity), y, x.constant(kInfinity));
+  return select(greater(x, 0), finite, x.constant(kNaN));
+}
+
+Real exp_of(Real x) {
+  auto& b = *x.b;
+  // The low 8 bits of `shifted` hold n + 126: the exponent of 2^(n-1).
+  const Real shifted = fma(x, 1.44269504088896341, x.constant(kRound + 126));
+  const Real n = shifted - (kRound + 126);
+  const Real r = fma(n, 2.12194440e-4, fma(n, -0.693359375, x));
+  const Real q = polynomial(
+      r, {5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4});
+  const Real p = fma(r * r, q, r);
+  const Real half_scale = from_bits(x, b.CreateShl(bits(shifted), 23));
+  const Real y = fma(p, 2, x.constant(2)) * half_scale;
+  return select(less(x, -87), 0, select(greater(x, 88.72), kInfinity, y));
+}
+
+Real log_of(Real x) {
+  Value* subnormal = less(x, 0x1p-126);
+  const Real y = single::log_of_normal(select(subnormal, x * 0x1p25, x), select(subnormal, 25, x.constant(0)));
+  Value* regular = x.b->CreateAnd(greater(x, 0), less(x, kInfinity));
+  Value* zero = x.b->CreateFCmpOEQ(x.v, x.constant(0).v);
+  return select(regular, y, select(zero, -kInfinity, select(greater(x, 0), x, x.constant(kNaN))));
+}
+
+Real digamma_of(Real x) {
+  const Shifted s = single::shifted(x);
+  return single::on_positive(x, single::log_of_normal(s.y, x.constant(0)) - s.rest);
+}
+
+Real exp_digamma_of(Real x, Real c) {
+  const Shifted s = single::shifted(x);
+  return single::on_positive(x, s.y * single::exp_of(c - s.rest));
+}
+
+}  // namespace single
+
 const char* symbol(loops::UnaryOp op) {
   switch (op) {
     case loops::UnaryOp::exp:
@@ -205,9 +281,10 @@ const char* symbol(loops::UnaryOp op) {
 }
 
 /// An empty pure function of `arity` reals; the builder is placed in its entry block.
-llvm::Function* declare(llvm::Module& module, const std::string& name, unsigned arity, llvm::IRBuilder<>& b) {
-  const std::vector<llvm::Type*> parameters(arity, b.getDoubleTy());
-  auto* type = llvm::FunctionType::get(b.getDoubleTy(), parameters, false);
+llvm::Function* declare(llvm::Module& module, const std::string& name, unsigned arity, llvm::Type* real,
+                        llvm::IRBuilder<>& b) {
+  const std::vector<llvm::Type*> parameters(arity, real);
+  auto* type = llvm::FunctionType::get(real, parameters, false);
   auto* function = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, module);
   for (auto attribute : {llvm::Attribute::AlwaysInline, llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn,
                          llvm::Attribute::Speculatable, llvm::Attribute::NoSync, llvm::Attribute::NoFree}) {
@@ -218,46 +295,54 @@ llvm::Function* declare(llvm::Module& module, const std::string& name, unsigned 
   return function;
 }
 
+Real formula(llvm::Module& module, loops::UnaryOp op, Real x) {
+  const auto log_call = [&](Real y) {
+    return Real{y.b, y.b->CreateCall(special_function(module, loops::UnaryOp::log, y.v->getType()), {y.v})};
+  };
+  if (op == loops::UnaryOp::exp) return exp_of(x);
+  if (op == loops::UnaryOp::log) return log_of(x);
+  if (op == loops::UnaryOp::log1p) return log1p_of(x, log_call(1 + x));
+  if (op == loops::UnaryOp::trigamma) return trigamma_of(x);
+  const Shift s = shift_of(x);
+  const Real log_y = log_of_normal(s.y, x.constant(0));  // y >= 8; what is not a number is dealt with at the end
+  if (op == loops::UnaryOp::digamma) return digamma_of(x, s, log_y);
+  return lgamma_of(x, s, log_y, log_of_normal((s.a[0] * s.a[1]) * (s.a[2] * s.a[3]), x.constant(0)));
+}
+
+/// Those that no inner loop is about are rounded results of f64.
+Real single_formula(llvm::Module& module, loops::UnaryOp op, Real x) {
+  if (op == loops::UnaryOp::exp) return single::exp_of(x);
+  if (op == loops::UnaryOp::log) return single::log_of(x);
+  if (op == loops::UnaryOp::digamma) return single::digamma_of(x);
+  llvm::Type* real = x.b->getDoubleTy();
+  llvm::Value* y = x.b->CreateCall(special_function(module, op, real), {x.b->CreateFPExt(x.v, real)});
+  return {x.b, x.b->CreateFPTrunc(y, x.v->getType())};
+}
+
 }  // namespace
 
-llvm::Function* special_function(llvm::Module& module, loops::UnaryOp op) {
-  const char* name = symbol(op);
-  if (!name) throw std::logic_error("native: not a special function");
+llvm::Function* special_function(llvm::Module& module, loops::UnaryOp op, llvm::Type* real) {
+  const char* plain = symbol(op);
+  if (!plain) throw std::logic_error("native: not a special function");
+  const std::string name = plain + std::string(real->isFloatTy() ? ".f32" : "");
   if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::IRBuilder<> b(module.getContext());
-  llvm::Function* function = declare(module, name, 1, b);
+  llvm::Function* function = declare(module, name, 1, real, b);
   const Real x{&b, function->getArg(0)};
-  const auto log_call = [&](Real y) {
-    return Real{&b, b.CreateCall(special_function(module, loops::UnaryOp::log), {y.v})};
-  };
-  Real result = x;
-  if (op == loops::UnaryOp::exp) {
-    result = exp_of(x);
-  } else if (op == loops::UnaryOp::log) {
-    result = log_of(x);
-  } else if (op == loops::UnaryOp::log1p) {
-    result = log1p_of(x, log_call(1 + x));
-  } else if (op == loops::UnaryOp::trigamma) {
-    result = trigamma_of(x);
-  } else {
-    const Shift s = shift_of(x);
-    const Real log_y = log_of_normal(s.y, x.constant(0));  // y >= 8; what is not a number is dealt with at the end
-    if (op == loops::UnaryOp::digamma) {
-      result = digamma_of(x, s, log_y);
-    } else {
-      result = lgamma_of(x, s, log_y, log_of_normal((s.a[0] * s.a[1]) * (s.a[2] * s.a[3]), x.constant(0)));
-    }
-  }
-  b.CreateRet(result.v);
+  b.CreateRet((real->isFloatTy() ? single_formula(module, op, x) : formula(module, op, x)).v);
   return function;
 }
 
-llvm::Function* exp_digamma_function(llvm::Module& module) {
-  constexpr const char* kName = "lehr.exp_digamma";
-  if (llvm::Function* known = module.getFunction(kName)) return known;
+llvm::Function* exp_digamma_function(llvm::Module& module, llvm::Type* real) {
+  const char* const name = real->isFloatTy() ? "lehr.exp_digamma.f32" : "lehr.exp_digamma";
+  if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::IRBuilder<> b(module.getContext());
-  llvm::Function* function = declare(module, kName, 2, b);
+  llvm::Function* function = declare(module, name, 2, real, b);
   const Real x{&b, function->getArg(0)}, c{&b, function->getArg(1)};
+  if (real->isFloatTy()) {
+    b.CreateRet(single::exp_digamma_of(x, c).v);
+    return function;
+  }
   const Shift s = shift_of(x);
   const Real exponent = c - digamma_rest(s);
   b.CreateRet(on_positive(x, kInfinity, s.y * exp_of(exponent)).v);

@@ -36,6 +36,7 @@ struct FitOptions {
   std::string start = "seeds";         // or points, allocations, means, flat
   std::vector<DataView> init = {};     // factors to start from, named as in the posterior
   bool save_locals = false;            // the factors of single items, too
+  std::string precision = "double";    // or float: 32 bits where items are worked on, not for gibbs and exact
   std::int64_t max_iterations = 1000;  // sweeps (cavi)
   double tolerance = 1e-8;
   std::int64_t leap_after =

@@ -1,6 +1,9 @@
 #include "compiler/options/fit_settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "compiler/options/anneal_spec.h"
 #include "compiler/support/overloaded.h"
@@ -45,6 +48,8 @@ constexpr MethodName kMethods[] = {{"cavi", FitOptions::Method::cavi},
                                    {"gibbs", FitOptions::Method::gibbs},
                                    {"exact", FitOptions::Method::exact}};
 
+constexpr std::string_view kPrecisions[] = {"double", "float"};
+
 Error wrong(std::string where, std::string text, std::vector<std::string> notes = {}) {
   return {ExitCode::usage, std::move(where), std::move(text), std::move(notes)};
 }
@@ -64,6 +69,7 @@ CaviOptions ascent_of(const FitOptions& o) {
   out.local_tolerance = o.local_tolerance;
   out.max_iterations = o.max_iterations;
   out.tolerance = o.tolerance;
+  if (o.precision == "float") out.slack = kSingleSlack;
   const FitOptions usual;
   const bool plain = o.max_iterations != usual.max_iterations && o.leap_after == usual.leap_after;
   out.leap_after = plain ? 0 : o.leap_after;
@@ -185,6 +191,8 @@ Result<Method> method_of(const FitOptions& o) {
 
 std::span<const MethodName> method_names() { return kMethods; }
 
+std::span<const std::string_view> precision_names() { return kPrecisions; }
+
 std::span<const FitNumber> fit_numbers() { return kNumbers; }
 
 void count_what_is_said(FitOptions& o, const std::function<bool(std::string_view)>& said) {
@@ -198,11 +206,17 @@ Result<FitSettings> settings_of(const FitOptions& o) {
   Result<Method> method = method_of(o);
   if (!method) return method.error();
   const std::optional<StartKind> start = start_kind(o.start);
+  if (std::ranges::find(kPrecisions, o.precision) == std::end(kPrecisions))
+    return wrong("precision", fmt::format("'{}' is none of {}", o.precision, fmt::join(kPrecisions, ", ")));
+  const bool samples = o.method == FitOptions::Method::gibbs || o.method == FitOptions::Method::exact;
+  if (samples && o.precision == "float")
+    return wrong(option("precision"), "draws are made in double: leave it out, or take method cavi or svi");
   if (!start) return wrong("start", fmt::format("'{}' is none of seeds, points, allocations, means, flat", o.start));
   return FitSettings{.method = std::move(*method),
                      .seed = o.seed,
                      .start = *start,
                      .save_locals = o.save_locals,
+                     .single = o.precision == "float",
                      .threads = static_cast<std::size_t>(o.threads),
                      .parts = o.parts};
 }

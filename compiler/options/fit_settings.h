@@ -26,6 +26,9 @@ struct MethodName {
 };
 std::span<const MethodName> method_names();
 
+/// What FitOptions::precision can be.
+std::span<const std::string_view> precision_names();
+
 /// In the order of `lehr fit --help`.
 std::span<const FitNumber> fit_numbers();
 

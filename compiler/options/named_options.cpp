@@ -18,7 +18,8 @@ struct FitText {
 constexpr FitText kTexts[] = {{"search", &FitOptions::search},
                               {"anneal", &FitOptions::anneal},
                               {"temper", &FitOptions::temper},
-                              {"init", &FitOptions::start}};
+                              {"init", &FitOptions::start},
+                              {"precision", &FitOptions::precision}};
 
 struct FitFlag {
   std::string_view option;

@@ -248,13 +248,17 @@ class Jam {
       names.scalars[x] = scalar(p_[x].name, p_[x].type);
   }
   Stmt sum_of_copies(const Store& store) {
-    ExprId sum;
+    std::vector<ExprId> parts;
     for (const Names& names : copies_) {
       const Stmt copy = with_names(p_, names, Stmt{store});
-      const ExprId value = std::get<Store>(copy.node).value;
-      sum = sum.valid() ? binary(BinaryOp::add, sum, value, Type::f64) : value;
+      parts.push_back(std::get<Store>(copy.node).value);
     }
-    return Stmt{Store{store.buffer, store.indices, sum, true}};
+    // In pairs: what is added to waits for one addition.
+    for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
+      for (std::size_t k = 0; k < parts.size() / 2; ++k)
+        parts[k] = binary(BinaryOp::add, parts[2 * k], parts[2 * k + 1], p_[parts[2 * k]].type);
+    }
+    return Stmt{Store{store.buffer, store.indices, parts[0], true}};
   }
   ExprId none(ExprId of) {
     ExprId any;

@@ -7,6 +7,7 @@
 #include "compiler/passes/invariants.h"
 #include "compiler/passes/jam.h"
 #include "compiler/passes/lanes.h"
+#include "compiler/passes/narrow.h"
 #include "compiler/passes/shares.h"
 #include "compiler/passes/sorted.h"
 
@@ -19,6 +20,7 @@ constexpr Pass kPasses[] = {
     {"sorted", sort_turns},            // items with rows of about the same length come together
     {"lanes", run_in_lanes},           // chains of several items are worked on side by side
     {"blocks", run_in_blocks},         // several items read a table together
+    {"narrow", narrow},                // 32 bits, where they were asked for and do
     {"jam", jam_turns},                // turns of loops over data go together, four at a time
 };
 

@@ -120,12 +120,12 @@ class Run {
 
   /// Sweeps at temperature 1 until settled; false when `most` did not do, or `target` is out of reach.
   bool converge(std::int64_t most, double target = -INFINITY) {
-    Settling settling(e_, o_.tolerance);
+    Settling settling(e_, o_);
     Outlook outlook(kDoubt);
     double previous = -INFINITY;
     for (std::int64_t k = 0; k < most; ++k) {
       make(1);
-      if (elbo_.value < previous - 1e-9 * (1 + std::abs(elbo_.value))) ++out_.decreases;
+      if (elbo_.value < previous - o_.slack.elbo * (1 + std::abs(elbo_.value))) ++out_.decreases;
       previous = elbo_.value;
       if (settling.settled(elbo_.value)) {
         out_.status = Status::converged;

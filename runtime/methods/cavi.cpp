@@ -24,8 +24,8 @@ std::string_view name_of(Status s) {
   return "";
 }
 
-Settling::Settling(const Engine& e, double tolerance)
-    : engine_(e), tolerance_(tolerance), before_(e.keep_parameters()) {}
+Settling::Settling(const Engine& e, const CaviOptions& options)
+    : engine_(e), tolerance_(options.tolerance), slack_(options.slack), before_(e.keep_parameters()) {}
 
 /// Largest, over the arrays, of the mean absolute change relative to the mean absolute value.
 double movement_between(const Parameters& before, const Parameters& now) {
@@ -50,10 +50,10 @@ double Settling::movement() {
 /// 1e-4, so that rounding cannot hold a fit up for ever.
 double Settling::left_to_go(double moved) {
   constexpr std::size_t kSweeps = 10, kFewest = 3;
-  constexpr double kRounding = 1e-14, kSlowest = 1 - 1e-4;
+  constexpr double kSlowest = 1 - 1e-4;
   recent_.push_back(moved);
   if (recent_.size() > kSweeps + 1) recent_.erase(recent_.begin());
-  if (moved <= kRounding) return moved;
+  if (moved <= slack_.movement) return moved;
   const std::size_t sweeps = recent_.size() - 1;
   if (sweeps < kFewest) return INFINITY;
   const double ratio = std::min(kSlowest, factor_of(recent_.front(), moved, sweeps));
@@ -126,7 +126,7 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
   const PlainAtEnd plain{e};
   if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   const Annealing& a = options.annealing;
-  Settling settling(e, options.tolerance);
+  Settling settling(e, options);
   Leap leap(e, options.leap_after);
   bool leaping = false;
   std::optional<double> previous_temperature;
@@ -147,7 +147,7 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
     if (!check_elbo(out.elbo, out)) return out;
     const double objective = annealed_objective(a, t, elbo);
     const bool comparable = previous_temperature == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
-    if (comparable && objective < previous - 1e-9 * (1 + std::abs(objective))) ++out.decreases;
+    if (comparable && objective < previous - options.slack.elbo * (1 + std::abs(objective))) ++out.decreases;
     previous = objective;
     previous_temperature = noise > 0 ? std::optional<double>() : t;
     const bool settled = !leaping && settling.settled(out.elbo) && !a.active(out.iterations - 1) &&

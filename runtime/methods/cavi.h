@@ -17,11 +17,19 @@ namespace lehr {
 enum class Status { converged, max_iter, numerical_failure, interrupted };
 std::string_view name_of(Status s);
 
+/// What is rounding and no more: falls of the ELBO relative to it, movements of parameters relative to their size.
+struct Slack {
+  double elbo = 1e-9, movement = 1e-14;
+};
+/// Of code in which items are worked on in 32 bits.
+inline constexpr Slack kSingleSlack{1e-6, 1e-6};
+
 struct CaviOptions : SweepOptions {
   std::int64_t max_iterations = 1000;
   /// Converged when the ELBO moves by at most tolerance * (1 + |ELBO|) and every global parameter array moves, and has
   /// left to go as far as the last sweeps tell, at most sqrt(tolerance) of its mean size.
   double tolerance = 1e-8;
+  Slack slack;
   Annealing annealing;           // its sweeps come first and count; what follows is the finishing phase
   std::uint64_t seed = 1;        // of the random starts that stochastic annealing mixes in
   std::int64_t leap_after = 20;  // sweeps before it leaps where it creeps (leap.h); 0: never
@@ -48,7 +56,7 @@ using OnSweep = std::function<bool(const SweepReport&)>;
 /// Decides after each sweep whether a run has settled.
 class Settling {
  public:
-  Settling(const Engine& e, double tolerance);
+  Settling(const Engine& e, const CaviOptions& options);
   bool settled(double elbo);
   /// The parameters were moved: what came before says nothing any more.
   void forget();
@@ -59,6 +67,7 @@ class Settling {
 
   const Engine& engine_;
   double tolerance_;
+  Slack slack_;
   double previous_ = 0;
   bool first_ = true;
   Held before_;                 // global parameters

@@ -79,7 +79,7 @@ class Race {
     SearchReport::Start& start = report_.starts[a.start];
     Outcome checked;
     Elbo elbo;
-    Settling settling(e_, o_.tolerance);
+    Settling settling(e_, o_);
     for (std::int64_t k = 0; k < n && !stopped_ && !a.settled; ++k) {
       start.elbo = NAN;
       if (sweep(e_, o_) != 0 || e_.elbo(elbo) != 0 || !check_elbo(elbo.value, checked)) return false;

@@ -3,6 +3,7 @@
 // difference.
 #include <random>
 
+#include "compiler/passes/narrow.h"
 #include "tests/native/harness.h"
 
 using namespace lehr;
@@ -61,8 +62,13 @@ class ProgramMaker {
       memory.integers(z_)[i] = pick(static_cast<int>(k));
     std::copy(rows.begin(), rows.end(), memory.integers(offsets_));
     if (pick(4) == 0) memory.reals(x_)[0] = std::numeric_limits<double>::quiet_NaN();
-    const auto size = static_cast<std::int64_t>(n);
-    test::run_both(b_.program(), memory, {size, size + 1, rows.back()}, {pick(5)}, {value(random_)}, 1e-9);
+    const std::vector<std::int64_t> sizes{static_cast<std::int64_t>(n), static_cast<std::int64_t>(n) + 1, rows.back()},
+        integers{pick(5)};
+    const std::vector<double> reals{value(random_)};
+    test::run_both(b_.program(), memory, sizes, integers, reals, 1e-9);
+    if (pick(4) != 0) return;
+    b_.mark_single(0);
+    test::run_both(loops::narrow(b_.program()), memory, sizes, integers, reals, 1e-4);
   }
 
  private:

@@ -37,6 +37,7 @@ class Memory {
 
   lehr_buffer const* table() const { return table_.data(); }
   double* reals(loops::BufferId b) { return static_cast<double*>(table_[b.index()]); }
+  float* singles(loops::BufferId b) { return static_cast<float*>(table_[b.index()]); }
   std::int64_t* integers(loops::BufferId b) { return static_cast<std::int64_t*>(table_[b.index()]); }
   std::size_t length(loops::BufferId b) const { return lengths_[b.index()]; }
 
@@ -75,6 +76,10 @@ inline Memory run_both(const loops::Program& program, const Memory& memory, cons
       INFO(program.buffers[k].name << " at " << at);
       if (program.buffers[k].element == loops::Type::f64) {
         const double want = slow.reals(b)[at], got = fast.reals(b)[at];
+        INFO(want << " against " << got);
+        if (!close(want, got, tolerance)) REQUIRE(want == got);
+      } else if (program.buffers[k].element == loops::Type::f32) {
+        const double want = slow.singles(b)[at], got = fast.singles(b)[at];
         INFO(want << " against " << got);
         if (!close(want, got, tolerance)) REQUIRE(want == got);
       } else if (slow.integers(b)[at] != fast.integers(b)[at]) {

@@ -302,3 +302,27 @@ TEST_CASE("Blocks of hundreds of statements") {
   run_both(b.program(), memory, {6}, {3}, {1e9}, 1e-9);   // left at the fourth element
   run_both(b.program(), memory, {6}, {99}, {0.5}, 1e-9);  // failed
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+TEST_CASE("functions in 32 bits take the tiniest numbers for zero, and leave the thread as it was") {
+  Builder b;
+  const auto x = b.buffer("x", Role::data, {b.constant_size("one", 1)});
+  const auto y = b.buffer("y", Role::table, {b.program().buffers[x.index()].axes[0]});
+  const std::size_t f = b.function("f", [&] {
+    const ExprId tiny = b.mul(b.to_f32(b.load(x, {b.i(0)})), b.to_f32(b.f(0.5)));
+    b.store(y, {b.i(0)}, b.to_f64(tiny));
+  });
+  const auto run = [&] {
+    test::Memory memory({1, 1});
+    memory.reals(x)[0] = 0x1p-126;
+    REQUIRE(native::Jit(b.program()).function("f")(memory.table(), nullptr, nullptr, nullptr) == 0);
+    return memory.reals(y)[0];
+  };
+  CHECK(run() == 0x1p-127);
+  b.mark_single(f);
+  CHECK(run() == 0);
+  volatile float tiny = 0x1p-126F;
+  tiny = tiny * 0.5F;
+  CHECK(tiny == 0x1p-127F);
+}
+#endif

@@ -1,0 +1,154 @@
+#include "compiler/passes/narrow.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "compiler/passes/narrowable.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::loops {
+namespace {
+
+/// Of f32: far below every logarithm of a number, with room for sums; what is less in absolute terms is rounding.
+constexpr double kSingleLogZero = -1e30, kSingleLeast = 1e-30;
+
+double in_single(double x) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  if (!std::isfinite(x) || x == 0) return x;
+  if (std::abs(x) < kSingleLeast) return std::copysign(kSingleLeast, x);
+  if (x == kLogZero) return kSingleLogZero;
+  return std::abs(x) > kLargest ? std::copysign(kLargest, x) : static_cast<double>(static_cast<float>(x));
+}
+
+class Narrow {
+ public:
+  Narrow(Program& p, Narrowable found) : p_(p), found_(std::move(found)) {}
+
+  void run() {
+    for (Function& f : p_.functions) {
+      single_ = f.single;
+      Block body = std::move(f.body);
+      block(body);
+      f.body = std::move(body);
+    }
+    // Last: what is there to be converted is told from what it was.
+    for (const ScalarId s : found_.scalars)
+      p_.scalars[s.index()].type = Type::f32;
+    for (const BufferId b : found_.arrays)
+      p_.buffers[b.index()].element = Type::f32;
+  }
+
+ private:
+  // ---- expressions ----
+  ExprId make(Type type, decltype(Expr::node) node) {
+    p_.exprs.push_back({type, std::move(node)});
+    return ExprId(p_.exprs.size() - 1);
+  }
+  Type type_of(ScalarId s) const { return found_.scalars.contains(s) ? Type::f32 : p_[s].type; }
+  Type type_of(BufferId b) const { return found_.arrays.contains(b) ? Type::f32 : p_[b].element; }
+  ExprId converted(ExprId e, Type to) {
+    if (p_[e].type == to) return e;
+    return make(to, Unary{to == Type::f32 ? UnaryOp::to_f32 : UnaryOp::to_f64, e});
+  }
+
+  /// The same with arithmetic of reals in `want`; what is no real keeps its type, and compares in 64 bits unless
+  /// something of 32 is compared.
+  ExprId in(Type want, ExprId e) {
+    if (!is_real(p_[e].type)) want = p_[e].type;
+    const auto [it, made] = copies_.try_emplace({e, want}, e);
+    if (made) copies_[{e, want}] = copy(want, e);
+    return copies_.at({e, want});
+  }
+  ExprId copy(Type want, ExprId e) {
+    const Expr x = p_[e];
+    return std::visit(
+        Overloaded{
+            [&](const ConstF& n) { return make(want, ConstF{want == Type::f32 ? in_single(n.value) : n.value}); },
+            [&](const Get& n) { return is_real(x.type) ? converted(make(type_of(n.scalar), n), want) : e; },
+            [&](const Load& n) {
+              Load out{n.buffer, {}};
+              for (const ExprId at : n.indices)
+                out.indices.push_back(in(Type::i64, at));
+              const ExprId loaded = make(type_of(n.buffer), std::move(out));
+              return is_real(x.type) ? converted(loaded, want) : loaded;
+            },
+            [&](const Unary& n) {
+              if (n.op == UnaryOp::to_f64 && want == Type::f32) return converted(in(Type::f32, n.operand), Type::f32);
+              return make(want, Unary{n.op, in(operands(want, n.operand, n.operand), n.operand)});
+            },
+            [&](const Binary& n) {
+              const Type of = operands(want, n.left, n.right);
+              return make(want, Binary{n.op, in(of, n.left), in(of, n.right)});
+            },
+            [&](const Select& n) {
+              return make(want, Select{in(Type::boolean, n.condition), in(want, n.if_true), in(want, n.if_false)});
+            },
+            [&](const Random& n) {
+              Random out = n;
+              out.element = in(Type::i64, n.element);
+              out.component = in(Type::i64, n.component);
+              out.a = in(Type::f64, n.a);
+              out.b = in(Type::f64, n.b);
+              return converted(make(Type::f64, std::move(out)), want);
+            },
+            [&](const auto&) { return e; }},
+        x.node);
+  }
+  Type operands(Type want, ExprId a, ExprId b) const {
+    if (is_real(want)) return want;
+    return found_.meets(p_, a) || found_.meets(p_, b) ? Type::f32 : Type::f64;
+  }
+
+  // ---- statements ----
+  void block(Block& b) {
+    for (Stmt& s : b)
+      std::visit([&](auto& x) { of(x); }, s.node);
+  }
+  void of(For& x) {
+    x.begin = in(Type::i64, x.begin);
+    x.end = in(Type::i64, x.end);
+    block(x.body);
+  }
+  void of(Let& x) { x.value = in(type_of(x.scalar), x.value); }
+  void of(Local& x) { x.initial = in(type_of(x.scalar), x.initial); }
+  void of(Assign& x) { x.value = in(type_of(x.scalar), x.value); }
+  void of(Accumulate& x) { x.value = in(type_of(x.scalar), x.value); }
+  void of(Store& x) {
+    const bool in_32 = single_ && calls_for_item(p_, x) && !found_.kept.contains(x.buffer);
+    for (ExprId& at : x.indices)
+      at = in(Type::i64, at);
+    x.value = in_32 ? converted(in(Type::f32, x.value), Type::f64) : stored(x.buffer, x.value);
+  }
+  void of(Fill& x) { x.value = stored(x.buffer, x.value); }
+  void of(If& x) {
+    x.condition = in(Type::boolean, x.condition);
+    block(x.then_block);
+    block(x.else_block);
+  }
+  void of(BreakIf& x) { x.condition = in(Type::boolean, x.condition); }
+  void of(Fail&) {}
+  void of(Comment&) {}
+
+  ExprId stored(BufferId b, ExprId value) {
+    const Type type = type_of(b);
+    return single_ || type != Type::f32 ? in(type, value) : converted(in(Type::f64, value), type);
+  }
+
+  Program& p_;
+  const Narrowable found_;
+  bool single_ = false;  // the function at work
+  std::map<std::pair<ExprId, Type>, ExprId> copies_;
+};
+
+}  // namespace
+
+Program narrow(Program program) {
+  if (std::ranges::none_of(program.functions, &Function::single)) return program;
+  Narrow(program, narrowable(program)).run();
+  return program;
+}
+
+}  // namespace lehr::loops

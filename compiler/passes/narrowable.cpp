@@ -1,0 +1,210 @@
+#include "compiler/passes/narrowable.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "compiler/passes/effects.h"
+#include "compiler/passes/independent_loops.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::loops {
+namespace {
+
+/// What a value is made of.
+struct Sources {
+  std::set<ScalarId> scalars;
+  std::set<BufferId> arrays;
+
+  void add(const Sources& more) {
+    scalars.insert(more.scalars.begin(), more.scalars.end());
+    arrays.insert(more.arrays.begin(), more.arrays.end());
+  }
+};
+
+/// An element that is changed where it is has no other source by that.
+bool is_place(const Store* to, const Load& x) { return to && to->buffer == x.buffer && to->indices == x.indices; }
+
+void add_sources(const Program& p, ExprId e, const Store* to, Sources& out) {
+  if (!is_real(p[e].type)) return;
+  const auto add = [&](ExprId x) { add_sources(p, x, to, out); };
+  std::visit(Overloaded{[&](const Get& x) { out.scalars.insert(x.scalar); },
+                        [&](const Load& x) {
+                          if (!is_place(to, x)) out.arrays.insert(x.buffer);
+                        },
+                        [&](const Unary& x) { add(x.operand); },
+                        [&](const Binary& x) {
+                          add(x.left);
+                          add(x.right);
+                        },
+                        [&](const Select& x) {
+                          add(x.if_true);
+                          add(x.if_false);
+                        },
+                        [&](const Random& x) {
+                          add(x.a);
+                          add(x.b);
+                        },
+                        [](const auto&) {}},
+             p[e].node);
+}
+
+bool calls(const Program& p, ExprId e) {
+  return std::visit(Overloaded{[&](const Unary& x) {
+                                 switch (x.op) {
+                                   case UnaryOp::exp:
+                                   case UnaryOp::log:
+                                   case UnaryOp::log1p:
+                                   case UnaryOp::digamma:
+                                   case UnaryOp::trigamma:
+                                   case UnaryOp::lgamma:
+                                     return true;
+                                   default:
+                                     return calls(p, x.operand);
+                                 }
+                               },
+                               [&](const Binary& x) { return calls(p, x.left) || calls(p, x.right); },
+                               [&](const Select& x) { return calls(p, x.if_true) || calls(p, x.if_false); },
+                               [](const auto&) { return false; }},
+                    p[e].node);
+}
+
+bool has_constant_extents(const Program& p, const Buffer& b) {
+  return std::ranges::all_of(b.axes, [&](SizeId s) { return p[s].constant >= 0; });
+}
+
+class Flow {
+ public:
+  explicit Flow(const Program& p) : p_(p) {
+    for (const Function& f : p.functions) {
+      look_at_tables(f);
+      if (f.single) each_statement(f.body, [&](const Stmt& s) { std::visit([&](const auto& x) { of(x); }, s.node); });
+    }
+  }
+
+  Narrowable run() {
+    for (const auto& [array, made_of] : arrays_) {
+      if (is_made_of_itself(array)) keep(array);
+    }
+    Narrowable out;
+    for (std::size_t k = 0; k < p_.buffers.size(); ++k) {
+      const BufferId b(k);
+      if (is_candidate(b) && !wide_arrays_.contains(b)) out.arrays.insert(b);
+    }
+    for (const auto& [store, made_of] : stores_) {
+      const bool exact = std::ranges::any_of(made_of.arrays, [&](BufferId b) { return wide_arrays_.contains(b); });
+      if (exact && !out.arrays.contains(store->buffer)) out.kept.insert(store->buffer);
+    }
+    for (const auto& [store, made_of] : stores_) {
+      const bool kept_in_32 = calls_for_item(p_, *store) && !out.kept.contains(store->buffer);
+      if (kept_in_32 || out.arrays.contains(store->buffer)) add_narrow(made_of, out);
+    }
+    return out;
+  }
+
+ private:
+  void of(const For&) {}
+  void of(const Let& x) { into(x.scalar, x.value); }
+  void of(const Local& x) { into(x.scalar, x.initial); }
+  void of(const Assign& x) { into(x.scalar, x.value); }
+  void of(const Accumulate& x) { into(x.scalar, x.value); }
+  void of(const Store& x) {
+    Sources made_of;
+    add_sources(p_, x.value, &x, made_of);
+    arrays_[x.buffer].add(made_of);
+    stores_.emplace_back(&x, std::move(made_of));
+  }
+  void of(const Fill& x) { add_sources(p_, x.value, nullptr, arrays_[x.buffer]); }
+  void of(const If&) {}
+  void of(const BreakIf&) {}
+  void of(const Fail&) {}
+  void of(const Comment&) {}
+  void into(ScalarId s, ExprId value) { add_sources(p_, value, nullptr, scalars_[s]); }
+
+  /// Notes tables that something else reads than items and other tables, and work arrays that others have too.
+  void look_at_tables(const Function& f) {
+    Effects all;
+    for (const Stmt& s : f.body)
+      all.add(effects_of(p_, s));
+    const bool makes_tables = std::ranges::all_of(
+        all.stores, [&](BufferId b) { return p_[b].role == Role::table || p_[b].role == Role::scratch; });
+    for (const BufferId b : all.loads) {
+      const bool taken = f.single || (makes_tables && p_[b].role == Role::table);
+      (taken ? read_ : shared_).insert(b);
+    }
+    for (const BufferId b : all.stores) {
+      if (f.single == (p_[b].role == Role::table)) shared_.insert(b);
+    }
+  }
+  bool is_candidate(BufferId id) const {
+    const Buffer& b = p_[id];
+    if (b.element != Type::f64 || shared_.contains(id)) return false;
+    if (b.role == Role::table) return read_.contains(id);
+    return b.role == Role::scratch && has_constant_extents(p_, b) && arrays_.contains(id);
+  }
+
+  /// By way of numbers alone.
+  bool is_made_of_itself(BufferId array) const {
+    std::set<ScalarId> seen;
+    std::vector<ScalarId> open;
+    const auto finds = [&](const Sources& x) {
+      for (const ScalarId s : x.scalars) {
+        if (seen.insert(s).second) open.push_back(s);
+      }
+      return x.arrays.contains(array);
+    };
+    if (finds(arrays_.at(array))) return true;
+    while (!open.empty()) {
+      const ScalarId next = open.back();
+      open.pop_back();
+      if (const auto it = scalars_.find(next); it != scalars_.end() && finds(it->second)) return true;
+    }
+    return false;
+  }
+
+  void keep(BufferId array) {
+    if (p_[array].role != Role::scratch && p_[array].role != Role::table) return;
+    if (!wide_arrays_.insert(array).second) return;
+    if (const auto it = arrays_.find(array); it != arrays_.end()) keep(it->second);
+  }
+  void keep(const Sources& x) {
+    for (const BufferId b : x.arrays)
+      keep(b);
+    for (const ScalarId s : x.scalars) {
+      if (!wide_scalars_.insert(s).second) continue;
+      if (const auto it = scalars_.find(s); it != scalars_.end()) keep(it->second);
+    }
+  }
+
+  void add_narrow(const Sources& x, Narrowable& out) const {
+    for (const ScalarId s : x.scalars) {
+      const auto made_of = scalars_.find(s);
+      if (made_of == scalars_.end() || wide_scalars_.contains(s)) continue;
+      if (out.scalars.insert(s).second) add_narrow(made_of->second, out);
+    }
+  }
+
+  const Program& p_;
+  std::map<ScalarId, Sources> scalars_;
+  std::map<BufferId, Sources> arrays_;
+  std::vector<std::pair<const Store*, Sources>> stores_;
+  std::set<BufferId> read_, shared_, wide_arrays_;
+  std::set<ScalarId> wide_scalars_;
+};
+
+}  // namespace
+
+bool Narrowable::meets(const Program& p, ExprId e) const {
+  Sources x;
+  add_sources(p, e, nullptr, x);
+  return meet(x.arrays, arrays) || meet(x.scalars, scalars);
+}
+
+bool calls_for_item(const Program& p, const Store& store) {
+  const Role role = p[store.buffer].role;
+  return (role == Role::parameter || role == Role::expectation) && calls(p, store.value);
+}
+
+Narrowable narrowable(const Program& program) { return Flow(program).run(); }
+
+}  // namespace lehr::loops
