@@ -219,8 +219,10 @@ std::size_t Builder::function(std::string name, const std::vector<Parameter>& pa
     values.push_back(get(result.parameters.back()));
   }
   local_arrays_.clear();
+  double_ = false;
   result.body = collect([&] { body(values); });
   result.local_arrays = std::exchange(local_arrays_, {});
+  if (double_) double_functions_.insert(program_.functions.size());
   program_.functions.push_back(std::move(result));
   return program_.functions.size() - 1;
 }

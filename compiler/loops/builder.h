@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,6 +93,9 @@ class Builder {
   std::size_t function(std::string name, const Body& body);
   /// The function at `position` runs once a fit.
   void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
+  /// 32 bits would leave too few digits of what the open function forms.
+  void need_double() { double_ = true; }
+  bool needs_double(std::size_t position) const { return double_functions_.contains(position); }
   /// 32 bits do where the function at `position` works.
   void mark_single(std::size_t position) { program_.functions[position].single = true; }
   /// An array of the open function, uninitialised at entry; its extents must be constants.
@@ -142,6 +146,8 @@ class Builder {
   std::vector<Block> open_;             // innermost last; empty outside functions
   std::vector<bool> mutable_;           // by scalar: declared by `local`
   std::vector<BufferId> local_arrays_;  // of the open function
+  bool double_ = false;                 // the same
+  std::set<std::size_t> double_functions_;
   std::int32_t slots_ = 0;
   std::int32_t names_ = 0;
 };

@@ -23,6 +23,7 @@ constexpr double kScaledTail[] = {
 
 /// log of the probability that a standard Normal number is above x.
 ExprId log_tail(Builder& b, ExprId x) {
+  b.need_double();  // moments of a number between limits are differences of such
   const ExprId z = b.mul(b.abs(x), b.f(std::numbers::sqrt2 / 2));
   const ExprId t = b.div(b.f(2), b.add(b.f(2), z));
   const ExprId s = b.sub(b.mul(b.f(2), t), b.f(1));

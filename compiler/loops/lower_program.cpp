@@ -231,6 +231,14 @@ void Lowering::emit_states() {
   b_.mark_cold(*interface_.states);
 }
 
+/// Where 32 bits do, in all of it.
+void Lowering::mark_single(const StageFunctions& stage) {
+  const std::optional<std::size_t> all[] = {stage.update, stage.seed, stage.sum, stage.refresh};
+  if (std::ranges::any_of(all, [&](const auto& f) { return f && b_.needs_double(*f); })) return;
+  for (const auto& f : all)
+    if (f) b_.mark_single(*f);
+}
+
 Lowered Lowering::run() {
   declare_sizes();
   declare_data();
@@ -270,10 +278,7 @@ Lowered Lowering::run() {
     interface_.sums.push_back(at_.array.at(x.sums));
   for (const auto& step : interface_.steps) {
     const auto* stage = std::get_if<StageFunctions>(&step);
-    if (stage && options_.single) {
-      for (const std::optional<std::size_t> f : {std::optional(stage->update), stage->seed, stage->sum, stage->refresh})
-        if (f) b_.mark_single(*f);
-    }
+    if (stage && options_.single) mark_single(*stage);
     if (stage && stage->seed) b_.mark_cold(*stage->seed);
     if (stage && stage->sum) b_.mark_cold(*stage->sum);
     if (stage && stage->fresh) b_.mark_cold(*stage->fresh);

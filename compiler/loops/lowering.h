@@ -31,6 +31,7 @@ class Lowering : Part {
   bool is_local(std::size_t origin) const;
   void emit_elbo();
   void emit_states();
+  void mark_single(const StageFunctions& stage);
 
   Terms terms_;
   FormulaLoops formulas_;
