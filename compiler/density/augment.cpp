@@ -209,44 +209,47 @@ Poly Expander::within_limits(const model::Limits& limits) {
   return out;
 }
 
-Poly Expander::censored(const model::Distribution& d, const model::Limits& limits) {
+Expander::Censoring Expander::censoring(const model::Limits& limits) {
   const auto minus = [&](CoefId a, CoefId b) { return a_.add(a, a_.multiply(a_.number(-1), b)); };
-  const CoefId y = as_coefficient(a_, m_, value({})).value(), one = a_.number(1);
-  struct Side {
-    double sign;
-    CoefId limit, beyond;  // 1 where the value is beyond the limit, else 0
-    const math::Expr* tail;
-  };
-  std::vector<Side> sides;
-  CoefId known = one;
-  const auto side = [&](const std::optional<model::ExprId>& limit, double sign, const std::optional<math::Expr>& tail) {
-    if (!limit) return;
+  Censoring out{a_.number(1), as_coefficient(a_, m_, value({})).value(), {}};
+  for (const auto& [limit, sign] : {std::pair(limits.above, 1.0), std::pair(limits.below, -1.0)}) {
+    if (!limit) continue;
     const CoefId c = as_coefficient(a_, m_, scalar(*limit)).value();
-    const CoefId within = a_.apply(Function::step, sign > 0 ? minus(c, y) : minus(y, c));
-    known = a_.multiply(known, within);
-    sides.push_back({sign, c, minus(one, within), &*tail});
-  };
-  side(limits.above, 1, d.family->log_above);
-  side(limits.below, -1, d.family->log_below);
-  if (!d.family->gaussian) {
-    Poly out = scale(a_, known, distribution(d));
-    for (const Side& s : sides) {
-      in_place_of_value_ = constant(s.limit);
-      out = add(std::move(out), scale(a_, s.beyond, distribution(d, *s.tail)));
-    }
-    in_place_of_value_.reset();
-    return out;
+    const CoefId within = a_.apply(Function::step, sign > 0 ? minus(c, out.value) : minus(out.value, c));
+    out.known = a_.multiply(out.known, within);
+    out.sides.push_back({sign, c, minus(a_.number(1), within)});
   }
-  // The number between limits, both of them the observed one where that is known.
-  in_place_of_value_ = own_statistic(auxiliary(Kind::value, m_[m_[*statement_].variable].axes, {}), Stat::value);
-  Poly out = distribution(d);
-  for (const double sign : {1.0, -1.0}) {
-    out = add(std::move(out), scale(a_, known, limited(*in_place_of_value_, sign, y)));
-    for (const Side& s : sides) {
-      if (s.sign == sign) out = add(std::move(out), scale(a_, s.beyond, limited(*in_place_of_value_, sign, s.limit)));
+  return out;
+}
+
+Poly Expander::censored(const model::Distribution& d, const model::Limits& limits) {
+  const Censoring c = censoring(limits);
+  Poly out;
+  if (d.family->gaussian) {
+    in_place_of_value_ = own_statistic(auxiliary(Kind::value, m_[m_[*statement_].variable].axes, {}), Stat::value);
+    out = distribution(d);
+  } else {
+    out = scale(a_, c.known, distribution(d));
+    for (const Censoring::Side& s : c.sides) {
+      in_place_of_value_ = constant(s.limit);
+      out = add(std::move(out),
+                scale(a_, s.beyond, distribution(d, s.sign > 0 ? *d.family->log_above : *d.family->log_below)));
     }
   }
   in_place_of_value_.reset();
+  return out;
+}
+
+Poly Expander::censored_value(const model::Limits& limits) {
+  const Censoring c = censoring(limits);
+  const Poly value = own_statistic(auxiliary(Kind::value, m_[m_[*statement_].variable].axes, {}), Stat::value);
+  Poly out;
+  for (const double sign : {1.0, -1.0}) {
+    out = add(std::move(out), scale(a_, c.known, limited(value, sign, c.value)));
+    for (const Censoring::Side& s : c.sides) {
+      if (s.sign == sign) out = add(std::move(out), scale(a_, s.beyond, limited(value, sign, s.limit)));
+    }
+  }
   return out;
 }
 

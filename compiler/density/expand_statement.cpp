@@ -199,11 +199,13 @@ void Expander::statement(model::StatementId id) {
     }
     if (s.limits.any() && var.clamped)
       fail("a value with limits cannot be latent where it is missing, and others depend on " + var.name);
-    const auto with_limits = [&](const model::Distribution& each) {
-      return s.limits.any() && var.observed ? censored(each, s.limits)
-                                            : add(distribution(each), within_limits(s.limits));
+    const auto density = [&](const model::Distribution& each) {
+      return s.limits.any() && var.observed ? censored(each, s.limits) : distribution(each);
     };
-    Poly p = close_scope(s.part ? mixture(s, with_limits) : with_limits(d));
+    Poly p = s.part ? mixture(s, density) : density(d);
+    if (s.limits.any() && d.family->gaussian)
+      p = add(std::move(p), var.observed ? censored_value(s.limits) : within_limits(s.limits));
+    p = close_scope(std::move(p));
     for (Term& t : p) {
       own_copies(t);
       t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());

@@ -96,8 +96,20 @@ class Expander {
   Poly own_statistic(model::VariableId auxiliary, math::Stat stat, std::vector<IndexId> event = {});
   /// log [value > limit] of a number, or of side < 0 log [value < limit], as a term for each side.
   Poly limited(const Poly& value, double side, CoefId limit);
-  /// The log density of an observed value that says no more than its side beyond the limits.
+  struct Censoring {
+    CoefId known, value;  // known: 1 where the observed value is within all limits, else 0
+    struct Side {
+      double sign;
+      CoefId limit, beyond;  // 1 where the value is beyond the limit, else 0
+    };
+    std::vector<Side> sides;
+  };
+  Censoring censoring(const model::Limits& limits);
+  /// The log density of an observed value that says no more than its side beyond the limits; of a Normal one that of
+  /// the number in its place, whose limits are censored_value().
   Poly censored(const model::Distribution& d, const model::Limits& limits);
+  /// The limits of that number: both of them the observed value where that is known.
+  Poly censored_value(const model::Limits& limits);
   /// A log density where the element is of the k-th part of a mixture.
   Poly of_part(model::ExprId part, std::size_t k, Poly p);
   /// The log density of a mixture, from that of each part.

@@ -14,8 +14,6 @@ namespace {
 
 using namespace model;
 
-constexpr int kMostDraws = 10'000;  // of a number until it lies within its limits
-
 /// "theta[3, 1]", the last index of a nested plate counted in its row.
 std::string name_of(const Forward& f, const Statement& s, const At& at) {
   std::string indices;
@@ -147,16 +145,13 @@ class Simulator {
       problem_ = out_of_domain(forward_, s, at, parameters);
       return;
     }
-    const std::vector<double> flat = math::flatten_parameters(family, parameters);
-    std::vector<double> drawn = family.draw(flat, parameters.extent, rng_);
-    if (s.limits.any()) {
-      const auto [lower, upper] = forward_.limits(s, at);
-      const auto outside = [&, l = lower, u = upper] { return drawn[0] <= l || drawn[0] >= u; };
-      for (int k = 0; !variable.observed && outside() && k < kMostDraws; ++k)
-        drawn = family.draw(flat, parameters.extent, rng_);
-      if (variable.observed) drawn[0] = std::clamp(drawn[0], lower, upper);
-      else if (outside()) drawn[0] = std::nan("");
-    }
+    const auto [lower, upper] = forward_.limits(s, at);
+    const bool between = s.limits.any() && !variable.observed;
+    if (between) parameters.symbols.insert({{"lower", {0, {lower}}}, {"upper", {0, {upper}}}});
+    const math::FamilyRow& drawn_from = between ? math::truncated_normal() : family;
+    std::vector<double> drawn =
+        drawn_from.draw(math::flatten_parameters(drawn_from, parameters), parameters.extent, rng_);
+    if (s.limits.any()) drawn[0] = std::clamp(drawn[0], lower, upper);
     if (std::all_of(drawn.begin(), drawn.end(), [](double v) { return std::isfinite(v); }))
       std::copy(drawn.begin(), drawn.end(), x.begin());
     else problem_ = out_of_domain(forward_, s, at, parameters);

@@ -47,6 +47,7 @@ std::size_t Expectation::numbers(const Statement& s) const {
 
 AveragedElement Expectation::of(const Statement& s, const At& at, bool all) {
   AveragedElement out;
+  if (s.limits.any()) return out;  // values are moved to their limits, or between them
   out.mean.assign(numbers(s), 0.0);
   const auto restart = [&] {
     summed_.clear();

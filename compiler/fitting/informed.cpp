@@ -65,7 +65,9 @@ class Reach {
     const Model& m = model();
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const Variable& v = m.variables[k];
-      if (v.auxiliary || !has_data(v)) continue;
+      if (v.auxiliary) continue;
+      if (!has_data(v) && m[v.statement].limits.any()) mark(VariableId(k), 0, informed_[k].size());
+      if (!has_data(v)) continue;
       for (std::size_t e = 0; e < informed_[k].size(); ++e) {
         if (v.clamped && has_value(VariableId(k), e)) informed_[k][e] = true;
         if (has_value(VariableId(k), e)) todo_.push_back({VariableId(k), e});
@@ -78,8 +80,11 @@ class Reach {
       const Element e = todo_.back();
       todo_.pop_back();
       const At at = forward_.at(e);
-      for (const Parameter& p : forward_.distribution(m[m[e.variable].statement], at).parameters)
-        visit(p.value, at);
+      const Statement& s = m[m[e.variable].statement];
+      if (s.part) visit(*s.part, at);
+      for (const Distribution* d : s.part ? distributions_of(s) : std::vector{&forward_.distribution(s, at)})
+        for (const Parameter& p : d->parameters)
+          visit(p.value, at);
     }
     return std::move(informed_);
   }

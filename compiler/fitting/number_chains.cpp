@@ -191,7 +191,7 @@ class Filter {
   std::optional<Linear> linear(const Statement& s, const Element& e, std::size_t now) const {
     const At at = forward_.at(e);
     forward_.clear();
-    if (!forward_.distribution(s, at).family->gaussian) return std::nullopt;
+    if (!forward_.distribution(s, at).family->gaussian || s.limits.any()) return std::nullopt;
     const auto n = static_cast<Eigen::Index>(forward_.width(s.variable));
     Linear out{Matrix::Zero(n, 2 * width_), Matrix::Zero(n, n), Vector::Zero(n)};
     for (Eigen::Index j = 0; j < n; ++j) {

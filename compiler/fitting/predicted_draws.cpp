@@ -90,7 +90,7 @@ void add_draw(const Forward& f, std::size_t draw, std::size_t draws, bool fixed,
     const Element e{p.variable, p.elements[i]};
     std::span<const double> x = f.values(e);
     std::vector<double> mean;
-    if (fixed || std::isnan(p.mean[i * p.width])) mean = conditional_mean(f, s, f.at(e));
+    if (fixed || (std::isnan(p.mean[i * p.width]) && !s.limits.any())) mean = conditional_mean(f, s, f.at(e));
     if (fixed) x = mean;
     for (std::size_t j = 0; j < p.width; ++j) {
       const std::size_t at = i * p.width + j;

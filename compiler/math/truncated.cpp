@@ -16,18 +16,18 @@ constexpr double kFarOut = 100;     // standard deviations from where on the tai
 constexpr double kNarrow = 1e-3;  // change of the logarithm of the density up to which it is expanded about the middle
 
 /// Expectations of z, standard Normal between a and b, mirrored so that the end nearer to 0 is the lower one; all
-/// of them exact to the rounding of their largest part, in both tails.
+/// of them exact to the rounding of their largest part, in both tails. `apart` is 0 where a and b are one number.
 struct Interval {
   Expr mean = 0.0, square = 0.0, log_mass = 0.0;
   Expr variance = 0.0;  // with all its digits where it is far less than the square of the mean
   Expr exact = 0.0;     // 1 where the limits are one number, which z then is
 };
 
-Interval interval(const Expr& a, const Expr& b) {
+Interval interval(const Expr& a, const Expr& b, const Expr& apart) {
   const Expr mirrored = step(-(a + b)), straight = 1.0 - mirrored;
   const Expr near = straight * a - mirrored * b, far = straight * b - mirrored * a;
   const Expr width = far - near;
-  const Expr exact = 1.0 - step(width), narrow = step(kNarrow - width * (1.0 + far)), wide = 1.0 - narrow;
+  const Expr exact = 1.0 - apart * step(width), narrow = step(kNarrow - width * (1.0 + far)), wide = 1.0 - narrow;
   const Expr w = narrow * width, middle = narrow * 0.5 * (near + far), w2 = square(w), middle2 = square(middle);
   // The hazard phi / Q of the nearer end, and what of it belongs to the farther one.
   const Expr out = step(near - kFarOut), inside = (1.0 - out) * near;
@@ -65,7 +65,7 @@ const FamilyRow& truncated_normal() {
     const Expr mean = symbol("mean"), precision = symbol("precision");
     const Expr lower = symbol("lower"), upper = symbol("upper");
     const Expr root = sqrt(precision), a = root * (lower - mean), b = root * (upper - mean);
-    const Interval z = interval(a, b);
+    const Interval z = interval(a, b, step(upper - lower));
     FamilyRow row{.name = "TruncatedNormal", .summary = "Normal between two limits", .support = Support::real};
     row.improper = true;
     row.spellings = {canonical("precision", 0, Support::positive), canonical("mean"), canonical("lower"),

@@ -181,6 +181,20 @@ def motorettes():
 
 
 @check
+def values_that_are_known():
+    """A value within its limits is one number in all digits, whatever the regression says of it: the ELBO never falls."""
+    model = """model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 3); tau ~ Gamma(shape = 1, rate = 1);
+      observe y[n] ~ mixture(0.9, Normal(mean = a + b * x[n], precision = tau), Normal(mean = 0, sd = 9)) censored above 1 below -3; }"""
+    for _ in range(3):
+        x = RNG.normal(size=40)
+        y = np.clip(1 + 2 * x + RNG.normal(size=40), -3, 1)
+        y[:2] = np.nan
+        fit(model, {"x": x, "y": y}, *TIGHT)
+        fit(model.replace("mixture(0.9, ", "").replace(", Normal(mean = 0, sd = 9))", ""), {"x": x, "y": y}, *TIGHT)
+    return True
+
+
+@check
 def censored_on_both_sides():
     """A mean and a precision as points, gaps, over a plate: the maximum of the censored likelihood."""
     model = """model m { plate n; plate d; mu ~ Normal(mean = 0, sd = 10) over d; tau ~ Gamma(shape = 2, rate = 1);

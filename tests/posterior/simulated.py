@@ -13,17 +13,20 @@ WITHOUT = {
     "ising": "its potential has no known normaliser, so that nothing can be drawn from it",
     "spin_system": "its potential has no known normaliser, so that nothing can be drawn from it",
     "soft_kmeans": "the prior of mu is improper",
+    "ordered_probit": "its data are the limits of a number, and nothing that can be drawn",
+    "softmax_regression": "there are no draws of its posterior",
 }
 
 # Numbers around 1 in the place of vague ones, which draw what no computer has: precisions of 1e-50, sticks that are nothing but
 # rounding away from 1.
-VAGUE = [(r"Gamma\(shape = 1e-\d, rate = 1e-\d\)", "Gamma(shape = 3, rate = 2)"),
+VAGUE = [(r"Gamma\(shape = 1e-\d, rate = 1e-\d\)", "Gamma(shape = 3, rate = 2)"), (r"sd = 100\)", "sd = 2)"),
          (r"precision = 1e-\d", "precision = 0.25"), (r"(alpha +~) Gamma\(shape = 1, rate = 1\)", r"\1 Gamma(shape = 6, rate = 3)")]
 RANDOM = np.random.default_rng(5)
 PAIRS = [(i, j) for i in range(5) for j in range(i)]
 
 # name: constants, sizes, data
 OF_MODELS = {
+    "censored_regression": ("", "", {"per_kelvin": [2, -1, 0.5, -2, 1.5, 0], "end": [1, 0, 1, 2, -1, 0]}),
     "coin": ("", "throw=5", {}),
     "crossed_random_effects": ("a0=3,b0=2", "", {"dish": [0, 0, 1, 1, 2, 2], "sample": [0, 1, 0, 1, 0, 1]}),
     "dirichlet_process_mixture": ("", "n=8", {}),
@@ -52,9 +55,11 @@ OF_MODELS = {
     "mixture_of_poissons": ("b0=0.5", "n=8", {}),
     "nested_random_effects": ("a0=3,b0=2", "batch=3,cask=2,assay=2", {}),
     "poisson_factorisation": ("K=2,a=1,c=1", "user=3,item=3", {}),
+    "probit_regression": ("", "", {"temperature": [69, 70, 71, 70.5, 69.5, 70, 71, 70]}),
     "ppca_ard": ("K=2,a0=3,b0=2", "n=5,d=3", {}),
     "stochastic_block_model": ("K=2", "", {"a": [p[0] for p in PAIRS], "b": [p[1] for p in PAIRS]}),
     "student_t_regression": ("a0=3,b0=2", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
+    "zero_inflated_poisson": ("", "interval=8", {}),
     "unknown_gaussian": ("kappa0=0.1,a0=3,b0=2", "n=5", {}),
 }
 
