@@ -93,6 +93,14 @@ class ParameterWriter {
   std::vector<Equation> equations() {
     const math::Factor& f = *b_.family->factor;
     std::vector<Equation> out;
+    if (std::ranges::none_of(f.parameters, &math::FactorParameter::exported)) {  // the mode is many steps
+      for (const math::StatisticRow& s : f.statistics) {
+        if (!naturals_.contains(s.stat)) continue;
+        const math::Expr natural = math::natural_symbol(s.stat);
+        out.push_back({false, {FormulaSymbol{math::natural_name(s.stat), {}, {}}}, parts(natural), std::nullopt});
+      }
+      return out;
+    }
     std::map<std::string, std::string> inverse_of;  // rate -> scale
     for (const math::FactorParameter& p : f.parameters) {
       if (const auto* i = std::get_if<math::InverseEntry>(&p.from_natural->form)) inverse_of[i->matrix] = p.name;

@@ -104,9 +104,9 @@ const math::FamilyRow* limited_family(const std::vector<math::Stat>& needed) {
 }
 
 /// The factor's family: one whose statistics contain all that were found; the prior's own when it is among
-/// them.
+/// them. Of a point, if there is none, a family of points.
 const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support support, const density::Density& d,
-                                     const std::vector<Use>& uses) {
+                                     const std::vector<Use>& uses, bool point) {
   std::vector<math::Stat> needed;
   for (const Use& u : uses) {
     const density::Atom& atom = d.terms[u.term].atoms[u.atom];
@@ -116,7 +116,7 @@ const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support
   const auto is_limit = [](math::Stat s) { return s == math::Stat::above || s == math::Stat::below; };
   if (std::ranges::any_of(needed, is_limit)) return limited_family(needed);
   const std::vector<const math::FamilyRow*> fitting = math::factors_for(support, needed);
-  if (fitting.empty()) return nullptr;
+  if (fitting.empty()) return point ? math::point_family(support, needed) : nullptr;
   const auto own = std::find(fitting.begin(), fitting.end(), &prior);
   return own != fitting.end() ? *own : fitting.front();
 }
@@ -222,11 +222,11 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
       if (!stray.empty() || opaque)
         explain(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray, diagnostics);
     } else if (m[v].auxiliary && m[v].auxiliary->kind == model::Auxiliary::Kind::bound) {
-      b.family = m[v].event.empty() ? &math::logistic_bound() : &math::softmax_bound();
+      b.family = m[v].auxiliary->bound;
       b.point = true;
     } else {
       const bool switched = m[v].support == math::Support::switched;
-      b.family = switched ? &math::switched_normal() : factor_family(prior, m[v].support, out.density, b.uses);
+      b.family = switched ? &math::switched_normal() : factor_family(prior, m[v].support, out.density, b.uses, b.point);
       if (!b.family) explain(m, out.density, v, prior, b.uses, diagnostics);
     }
     b.sequential = sequential_axes(out.density, m[v], v);

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "compiler/conditionals/conditionals.h"
 
@@ -38,13 +40,54 @@ std::string random_trials(const model::Model& m, const density::Density& d) {
   return "";
 }
 
+bool is_absolute_bound(const model::Model& m, const density::Atom& x) {
+  const auto& auxiliary = m[x.variable].auxiliary;
+  return auxiliary && auxiliary->bound == &math::absolute_bound();
+}
+
+/// exp(-r |e|) is an average of Normal densities exp(-r e^2 / (2 xi)), whose weights have a factor sqrt(r): the
+/// logarithm of each random factor of r as a term. Which element r belongs to may be random; false where r is a sum,
+/// or the density one part of a mixture. Andrews & Mallows, Scale mixtures of normal distributions (1974).
+bool weigh_mixtures(const model::Model& m, Conditionals& c) {
+  using math::Stat;
+  density::Density& d = c.density;
+  const auto selects = [&](const density::Atom& x) {
+    return x.stat == Stat::indicator && std::holds_alternative<density::IndexBound>(d.algebra[x.event[0]]);
+  };
+  std::set<model::VariableId> weighed;
+  for (std::size_t k = 0, end = d.terms.size(); k < end; ++k) {
+    const density::Term t = d.terms[k];
+    const auto bound = std::ranges::find_if(
+        t.atoms, [&](const density::Atom& x) { return x.stat == Stat::value && is_absolute_bound(m, x); });
+    if (bound == t.atoms.end()) continue;
+    if (!weighed.insert(bound->variable).second) return false;
+    for (auto x = t.atoms.begin(); x != t.atoms.end(); ++x) {
+      if (x == bound || selects(*x)) continue;
+      const bool positive = m[x->variable].support == math::Support::positive;
+      if (!positive || (x->stat != Stat::value && x->stat != Stat::inverse)) return false;
+      density::Term weight = t;
+      weight.coef = d.algebra.number(x->stat == Stat::value ? 0.5 : -0.5);
+      weight.atoms.clear();
+      std::ranges::copy_if(t.atoms, std::back_inserter(weight.atoms), selects);
+      weight.atoms.push_back(*x);
+      weight.atoms.back().stat = Stat::log;
+      for (std::size_t atom = 0; atom < weight.atoms.size(); ++atom)
+        c.blocks[c.block_of[weight.atoms[atom].variable.index()].index()].uses.push_back({d.terms.size(), atom});
+      d.terms.push_back(std::move(weight));
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c) {
   if (std::string why = random_trials(m, c.density); !why.empty()) return why;
+  if (!weigh_mixtures(m, c))
+    return "there are no draws where the rate of a Laplace is a sum or a power, or the Laplace a part of a mixture";
   for (Block& b : c.blocks) {
     b.factor = math::sample_factor(*b.family);
-    if (!b.factor && is_bound(m[b.variable]))
+    if (!b.factor && b.family == &math::softmax_bound())
       return fmt::format("the softmax of '{}' has a bound, and no variable to draw that makes it conjugate",
                          m[m[b.variable].auxiliary->host].name);
     if (!b.factor) return fmt::format("there are no draws of '{}', a {}", m[b.variable].name, b.family->name);

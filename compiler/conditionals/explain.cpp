@@ -128,6 +128,23 @@ std::string cure(const model::Model& m, const density::Density& d, const density
   return "";
 }
 
+/// Whether a point has an update: a family of points, or gamma functions of the variable that may be given one.
+bool may_be_point(const model::Model& m, const density::Density& d, model::VariableId v, const std::vector<Use>& uses) {
+  if (m[v].support != math::Support::positive || std::ranges::find(m.guide.point, v) != m.guide.point.end())
+    return false;
+  std::vector<Stat> needed;
+  bool gamma_functions = false;
+  for (const Use& u : uses) {
+    const density::Atom& a = d.terms[u.term].atoms[u.atom];
+    if (a.opaque.empty()) needed.push_back(a.stat);
+    else if (std::ranges::find(a.opaque.functions, math::Function::lgamma) != a.opaque.functions.end())
+      gamma_functions = true;
+    else if (!a.opaque.product) return false;
+  }
+  if (gamma_functions) needed.push_back(Stat::log_gamma);
+  return math::point_family(m[v].support, needed) != nullptr;
+}
+
 }  // namespace
 
 void explain(const model::Model& m, const density::Density& d, model::VariableId v, const math::FamilyRow& prior,
@@ -175,7 +192,11 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
   diag.note(
       fmt::format("the prior {} was declared here; families on its support: {}", prior.name, fmt::join(rows, ", ")),
       m[v].span);
-  if (const std::string how = cure(m, d, t, a); !how.empty()) diag.note(how);
+  if (may_be_point(m, d, v, uses)) {
+    diag.note(fmt::format("`guide point({});` takes the value at which the posterior is largest", name));
+  } else if (const std::string how = cure(m, d, t, a); !how.empty()) {
+    diag.note(how);
+  }
   if (!any_opaque) {
     for (const math::FamilyRow* f : math::factors_for(m[v].support, likelihood)) {
       if (f != &prior) diag.note(fmt::format("{} would be conjugate: declare {} ~ {}(...)", f->name, name, f->name));

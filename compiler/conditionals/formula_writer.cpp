@@ -160,7 +160,7 @@ Formula FormulaWriter::switched(const density::Atom& x) {
 Formula FormulaWriter::atom(const density::Atom& x) {
   const FormulaSymbol v{m_[x.variable].name, indices(x.axes), {}};
   Formulas event = indices(x.event);
-  const bool symmetric = x.stat == Stat::entry || x.stat == Stat::comp2;
+  const bool symmetric = x.stat == Stat::entry || x.stat == Stat::inverse_entry || x.stat == Stat::comp2;
   std::vector<std::size_t> order{0, 1};
   if (symmetric && text(event[1]) < text(event[0])) {
     std::swap(event[0], event[1]);
@@ -183,6 +183,14 @@ Formula FormulaWriter::atom(const density::Atom& x) {
         return {FormulaApply{math::Function::reciprocal, {{v}}}};
       case Stat::log1m:
         return {FormulaApply{math::Function::log1m, {{v}}}};
+      case Stat::inverse_square:
+        return {FormulaApply{math::Function::reciprocal, {{FormulaSquare{{{v}}}}}}};
+      case Stat::log_gamma:
+        return {FormulaApply{math::Function::lgamma, {{v}}}};
+      case Stat::value_log:
+        return {FormulaApply{math::Function::xlogx, {{v}}}};
+      case Stat::tangent:
+        return {FormulaApply{math::Function::digamma, {{v}}}};
       case Stat::indicator:
         if (m_[x.variable].support == math::Support::switched) return switched(x);
         return {FormulaRelation{{{v}, event[0]}, "="}};
@@ -195,6 +203,8 @@ Formula FormulaWriter::atom(const density::Atom& x) {
         return {FormulaMultiply{{entry_or(0), entry_or(1)}}};
       case Stat::entry:
         return {FormulaSymbol{v.name, v.axes, event}};
+      case Stat::inverse_entry:
+        return {FormulaInverse{{{v}}, event}};
       case Stat::logdet:
         return {FormulaApply{math::Function::logdet, {{v}}}};
       case Stat::curvature:

@@ -61,6 +61,8 @@ std::string_view mathml_of(math::Function f) {
       return "{1}<mi>log</mi><mo>&#8289;</mo>{1}";
     case step:
       return "<msub><mn>𝟙</mn><mrow><mo>&gt;</mo><mn>0</mn></mrow></msub>{1}";
+    case abs:
+      return "<mrow><mo>|</mo>{0}<mo>|</mo></mrow>";
     case logistic:
       return "<mi>logistic</mi><mo>&#8289;</mo>{1}";
     case curvature:

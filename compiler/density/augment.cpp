@@ -23,15 +23,21 @@ std::string unused_name(const List& list, const std::string& name) {
 
 }  // namespace
 
-model::VariableId Expander::auxiliary(Kind kind, std::vector<model::PlateId> axes,
-                                      std::optional<model::PlateId> values) {
+model::VariableId Expander::auxiliary(Kind kind, std::vector<model::PlateId> axes, std::optional<model::PlateId> values,
+                                      const math::FamilyRow* bound) {
   const model::VariableId host = m_[*statement_].variable;
   for (std::size_t k = 0; k < m_.variables.size(); ++k) {
     const model::Variable& v = m_.variables[k];
-    if (v.auxiliary && v.auxiliary->host == host && v.auxiliary->kind == kind &&
-        (kind == Kind::source ? v.value_plate == values : v.event.empty() != values.has_value()))
+    if (v.auxiliary && v.auxiliary->host == host && v.auxiliary->kind == kind && v.value_plate == values &&
+        v.auxiliary->bound == bound)
       return model::VariableId(k);
   }
+  return new_auxiliary(kind, std::move(axes), values, bound);
+}
+
+model::VariableId Expander::new_auxiliary(Kind kind, std::vector<model::PlateId> axes,
+                                          std::optional<model::PlateId> values, const math::FamilyRow* bound) {
+  const model::VariableId host = m_[*statement_].variable;
   model::Variable v;
   constexpr const char* kNames[] = {".source", ".bound", ".value"};
   v.name = unused_name(m_.variables, m_[host].name + kNames[static_cast<std::size_t>(kind)]);
@@ -44,7 +50,7 @@ model::VariableId Expander::auxiliary(Kind kind, std::vector<model::PlateId> axe
   if (kind == Kind::source) v.value_plate = values;
   else if (values) v.event = {*values};
   v.statement = *statement_;
-  v.auxiliary = model::Auxiliary{kind, host};
+  v.auxiliary = model::Auxiliary{kind, host, {}, bound};
   m_.variables.push_back(std::move(v));
   return model::VariableId(m_.variables.size() - 1);
 }
@@ -143,7 +149,8 @@ Poly Expander::log_logistic(model::ExprId argument, double sign) {
     const CoefId e = a_.apply(Function::exp, a_.multiply(a_.number(-sign), *c));
     return constant(a_.multiply(a_.number(-1), a_.apply(Function::log, a_.add(a_.number(1), e))));
   }
-  const model::VariableId xi = auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, std::nullopt);
+  const model::VariableId xi =
+      auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, std::nullopt, &math::logistic_bound());
   largest_ = {argument, eta.size()};
   const Poly square = product(eta, eta);
   Poly out = add(scale(a_, a_.number(0.5 * sign), eta), own_statistic(xi, Stat::offset));
@@ -184,7 +191,8 @@ Poly Expander::log_probit(model::ExprId argument, double sign) {
 Poly Expander::log_softmax(model::ExprId scores, IndexId at) {
   // log softmax(e)_k >= e_k - offset(psi) - sum_j slope_j(psi) e_j - sum_j (e_j - mean(e))^2 / 4. Boehning (1992).
   const model::PlateId plate = m_[scores].shape[0];
-  const model::VariableId psi = auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, m_[plate].set);
+  const model::VariableId psi =
+      auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, m_[plate].set, &math::softmax_bound());
   const Poly total = sum_over(plate, [&](IndexId j) { return component(scores, {j}); });
   largest_ = {scores, total.size()};
   Poly linear =

@@ -9,19 +9,22 @@
 namespace lehr::density {
 
 std::vector<std::string> caveats(const model::Model& m, const Density& d) {
-  std::vector<std::string> out, logistic, softmax, improper;
-  for (const model::Variable& v : m.variables) {
-    if (v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::bound)
-      (v.event.empty() ? logistic : softmax).push_back(m[v.auxiliary->host].name);
-  }
+  std::vector<std::string> out, improper;
+  const auto bounded_by = [&](const math::FamilyRow& row, std::string_view what) {
+    std::vector<std::string> hosts;
+    for (const model::Variable& v : m.variables) {
+      if (v.auxiliary && v.auxiliary->bound == &row) hosts.push_back(m[v.auxiliary->host].name);
+    }
+    if (!hosts.empty())
+      out.push_back(
+          fmt::format("a bound of the ELBO: the {} of {} by a quadratic bound", what, fmt::join(hosts, ", ")));
+  };
+  bounded_by(math::logistic_bound(), "logistic link");
+  bounded_by(math::softmax_bound(), "softmax");
+  bounded_by(math::absolute_bound(), "absolute value in the density");
   for (const Origin& o : d.origins) {
     if (o.improper) improper.push_back(m[m[*o.statement].variable].name);
   }
-  if (!logistic.empty())
-    out.push_back(
-        fmt::format("a bound of the ELBO: the logistic link of {} by a quadratic bound", fmt::join(logistic, ", ")));
-  if (!softmax.empty())
-    out.push_back(fmt::format("a bound of the ELBO: the softmax of {} by a quadratic bound", fmt::join(softmax, ", ")));
   if (!improper.empty())
     out.push_back(fmt::format("up to a constant: the prior of {} is improper", fmt::join(improper, ", ")));
   return out;

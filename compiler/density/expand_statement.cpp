@@ -43,7 +43,7 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, const st
   const auto at = [&](math::Index i) { return event.at(i.id); };
   const auto rec = [&](const math::Expr& x) { return density(x, arguments, event); };
   const model::Variable var = m_[m_[*statement_].variable];  // a copy: auxiliaries are added below
-  const auto plate = [&] { return m_[var.event.at(0)].set; };
+  const auto plate = [&] { return m_[var.value_plate ? *var.value_plate : var.event.at(0)].set; };
   return std::visit(
       Overloaded{
           [&](const math::Number& n) { return constant(a_, n.value); },
@@ -78,7 +78,8 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, const st
           },
           [&](const math::IndexValue& v) { return constant(a_.coef(CoefIndexValue{at(v.index)})); },
           [&](const math::InverseEntry& m) {
-            return matrix_inverse(arguments.at(m.matrix).value, at(m.row), at(m.column));
+            if (m.matrix != "x") return matrix_inverse(arguments.at(m.matrix).value, at(m.row), at(m.column));
+            return inverse_entry(m_[*statement_].variable, own_, at(m.row), at(m.column));
           },
           [&](const math::LogDet& l) {
             if (l.matrix != "x") return argument_logdet(arguments.at(l.matrix));
@@ -163,6 +164,7 @@ Poly Expander::mixture(const model::Statement& s, const std::function<Poly(const
 }
 
 void Expander::finish(Poly p, const Origin& origin) {
+  check_sides(p);
   out_.origins.push_back(origin);
   std::vector<Term> terms;
   std::size_t total = 0;

@@ -65,6 +65,7 @@ class Expander {
   Poly logdet(model::ExprId e);
   Poly log_component(model::ExprId e, std::vector<IndexId> at);
   Poly matrix_inverse(model::ExprId e, IndexId row, IndexId column);
+  Poly inverse_entry(model::VariableId v, std::vector<IndexId> lead, IndexId row, IndexId column);
   Poly variable(model::VariableId v, std::vector<IndexId> all);
   Poly given(model::GivenId g, std::vector<IndexId> all);
 
@@ -115,12 +116,31 @@ class Expander {
   /// The log density of a mixture, from that of each part.
   Poly mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density);
   Poly within_limits(const model::Limits& limits);
+  /// The auxiliary of this kind that the statement has, or a new one.
   model::VariableId auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
-                              std::optional<model::PlateId> values);
+                              std::optional<model::PlateId> values, const math::FamilyRow* bound = nullptr);
+  model::VariableId new_auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
+                                  std::optional<model::PlateId> values, const math::FamilyRow* bound);
   /// The values of a source: `fixed` single summands, then the elements of `spread`.
   model::PlateId source_plate(std::size_t fixed, std::optional<model::PlateId> spread);
   /// Makes the observed count of a term with a source the multiplicity of that source.
   void own_copies(Term& t);
+
+  // bound.cpp: bounds of functions of one number
+  /// The point where a bound of a function of p touches it: a new variable, with the element that belongs to p.
+  struct Touching {
+    model::VariableId variable;
+    std::vector<IndexId> element;
+  };
+  Touching touching(const math::FamilyRow& bound, const Poly& p);
+  Poly statistic(const Touching& at, math::Stat s);
+  /// |p| from above.
+  Poly absolute(const Poly& p);
+  bool is_sum_of_points(const Poly& p) const;
+  /// log Gamma of one point, or from below of a sum of points.
+  Poly log_gamma_of_points(const Poly& p);
+  /// Reports a term in which a bound stands with the sign for which it is none.
+  void check_sides(const Poly& p);
 
   // expand_statement.cpp: log densities of the family rows
   /// The function that is the whole of a parameter.

@@ -181,6 +181,13 @@ Poly Expander::logdet(model::ExprId id) {
                "one of these"});
 }
 
+Poly Expander::inverse_entry(model::VariableId v, std::vector<IndexId> lead, IndexId row, IndexId column) {
+  if (m_[v].observed) return constant(a_.coef(CoefInverse{v, std::move(lead), row, column}));
+  Poly p = constant(a_, 1);
+  p[0].atoms.push_back({v, std::move(lead), math::Stat::inverse_entry, {row, column}, {}});
+  return p;
+}
+
 Poly Expander::matrix_inverse(model::ExprId id, IndexId row, IndexId column) {
   const model::Expr& e = m_[id];
   if (const auto* d = std::get_if<model::Diag>(&e.node)) {
@@ -190,8 +197,8 @@ Poly Expander::matrix_inverse(model::ExprId id, IndexId row, IndexId column) {
   if (const auto* g = std::get_if<model::GivenRef>(&e.node)) {
     return constant(a_.coef(CoefInverse{g->given, indices(g->indices), row, column}));
   }
-  if (const auto* v = std::get_if<model::VariableRef>(&e.node); v && m_[v->variable].observed) {
-    return constant(a_.coef(CoefInverse{v->variable, indices(v->indices), row, column}));
+  if (const auto* v = std::get_if<model::VariableRef>(&e.node)) {
+    return inverse_entry(v->variable, indices(v->indices), row, column);
   }
   if (const auto* b = std::get_if<model::Binary>(&e.node)) {
     if (b->op == model::BinaryOp::multiply && m_[b->left].shape.empty()) {
@@ -204,9 +211,9 @@ Poly Expander::matrix_inverse(model::ExprId id, IndexId row, IndexId column) {
       return product(scalar(b->right), matrix_inverse(b->left, row, column), id);
     }
   }
-  return fail("the inverse of `" + print(m_, id) + "` has no closed form",
-              {"a covariance must be data, a scalar or diag(v); for a random one use precision = with a "
-               "Wishart prior"});
+  return fail(
+      "the inverse of `" + print(m_, id) + "` has no closed form",
+      {"a covariance can be data, a scalar, diag(v), an InverseWishart variable, or a multiple of one of these"});
 }
 
 }  // namespace lehr::density

@@ -61,9 +61,12 @@ Poly Expander::log(const Poly& p) {
     Atom& x = s.atoms[0];
     if (!x.opaque.empty()) {
       make_opaque(x, Function::log, "log(" + x.opaque.text + ")");
-    } else if (x.stat == Stat::inverse) {
+    } else if (x.stat == Stat::inverse || x.stat == Stat::inverse_square) {
+      s.coef = a_.number(x.stat == Stat::inverse ? -1 : -2);
       x.stat = Stat::log;
-      s.coef = a_.number(-1);
+    } else if (x.stat == Stat::square && m_[x.variable].support == math::Support::positive) {
+      s.coef = a_.number(2);
+      x.stat = Stat::log;
     } else if (auto l = log_of(x.stat, m_[x.variable])) {
       x.stat = *l;
     } else {
@@ -120,6 +123,9 @@ Poly Expander::reciprocal(const Poly& p) {
   for (Atom& x : out[0].atoms) {
     if (x.opaque.empty() && x.stat == Stat::value) x.stat = Stat::inverse;
     else if (x.opaque.empty() && x.stat == Stat::inverse) x.stat = Stat::value;
+    else if (x.opaque.empty() && x.stat == Stat::inverse_square) x.stat = Stat::square;
+    else if (x.opaque.empty() && x.stat == Stat::square && m_[x.variable].support == math::Support::positive)
+      x.stat = Stat::inverse_square;
     else make_opaque(x, Function::reciprocal, "1/(" + print_statistic(m_, x) + ")");
   }
   return out;
@@ -129,6 +135,7 @@ Poly Expander::apply(Function f, const Poly& p) {
   return f == Function::log          ? log(p)
          : f == Function::log1m      ? log1m(p)
          : f == Function::reciprocal ? reciprocal(p)
+         : f == Function::abs        ? absolute(p)
                                      : opaque(f, p);
 }
 
@@ -140,6 +147,7 @@ Poly Expander::opaque(Function f, const Poly& p) {
     if (is_plain(one) && one.atoms.empty() && a_.literal(one.coef) == 1.0 && is_plain(x) && !x.atoms.empty())
       return add(log({x}), opaque(f, {x}));
   }
+  if (f == Function::lgamma && is_sum_of_points(p)) return log_gamma_of_points(p);
   for (const Term& t : p) {
     if (t.atoms.empty()) continue;
     Atom x = t.atoms[0];

@@ -179,6 +179,23 @@ int degree(const Atom& x) {
   return x.stat == Stat::value ? 1 : x.stat == Stat::square ? 2 : 0;
 }
 
+/// The statistic that is a power of a positive number; 0 is none.
+std::optional<Stat> power_of_positive(int degree) {
+  constexpr std::pair<int, Stat> kPowers[] = {
+      {1, Stat::value}, {2, Stat::square}, {-1, Stat::inverse}, {-2, Stat::inverse_square}};
+  for (const auto& [power, stat] : kPowers) {
+    if (power == degree) return stat;
+  }
+  return std::nullopt;
+}
+
+int positive_degree(Stat s) {
+  for (const int d : {1, 2, -1, -2}) {
+    if (power_of_positive(d) == s) return d;
+  }
+  return 0;
+}
+
 /// A statistic of one value of the category, and another: of the same value; a number squared at most. Two indicators
 /// are not among them.
 bool merge_switched(Term& t, Atom& out, const Atom& l, const Atom& r) {
@@ -215,6 +232,22 @@ void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
     }
     if (is(Stat::value, Stat::inverse)) {
       t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(i));
+      return;
+    }
+    if (const int a = positive_degree(l.stat), b = positive_degree(r.stat);
+        support == math::Support::positive && a != 0 && b != 0) {
+      if (a + b == 0) {
+        t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(i));
+        return;
+      }
+      if (const auto stat = power_of_positive(a + b)) {
+        out.stat = *stat;
+        return;
+      }
+    }
+    if (is(Stat::value, Stat::log) && support == math::Support::positive &&
+        std::ranges::find(m.guide.point, l.variable) != m.guide.point.end()) {
+      out.stat = Stat::value_log;
       return;
     }
     if (support == math::Support::switched && merge_switched(t, out, l, r)) return;

@@ -183,6 +183,14 @@ std::string print(Names& names, const Atom& atom) {
       return "1/" + v;
     case math::Stat::log1m:
       return "log(1 - " + v + ")";
+    case math::Stat::inverse_square:
+      return "1/" + v + "^2";
+    case math::Stat::log_gamma:
+      return "lgamma(" + v + ")";
+    case math::Stat::value_log:
+      return v + " log " + v;
+    case math::Stat::tangent:
+      return "digamma(" + v + ")";
     case math::Stat::indicator:
       return fmt::format("[{} = {}]", v, event[0]);
     case math::Stat::log_comp:
@@ -193,6 +201,8 @@ std::string print(Names& names, const Atom& atom) {
       return fmt::format("{}[{}] * {}[{}]", v, event[0], v, event[1]);
     case math::Stat::entry:
       return v + bracketed(listed(event));
+    case math::Stat::inverse_entry:
+      return fmt::format("inverse({}){}", v, bracketed(listed(event)));
     case math::Stat::logdet:
       return "logdet " + v;
     case math::Stat::weighted:

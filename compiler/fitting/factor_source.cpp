@@ -22,7 +22,7 @@ std::size_t numbers_of(int rank, std::size_t extent) { return rank == 0 ? 1 : ra
 std::optional<FactorSource> factor_source(const math::FamilyRow& row, const SavedVariable& v,
                                           const SavedVariable* other) {
   for (const Factor* f : {row.factor ? &*row.factor : nullptr, math::point_factor(row)}) {
-    if (!f) continue;
+    if (!f || std::ranges::none_of(f->parameters, &FactorParameter::exported)) continue;
     const FactorSource s{row, *f, v, row.joint_precision ? other : nullptr};
     const auto is_there = [&](const FactorParameter& p) { return !p.exported || s.array(p) != nullptr; };
     if (std::ranges::all_of(f->parameters, is_there)) return s;

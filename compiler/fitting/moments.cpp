@@ -124,12 +124,12 @@ std::optional<Source> source_of(const FamilyRow& family, const SavedVariable& v,
   const Factor* factor = nullptr;
   for (const Factor* f : {&*family.factor, math::point_factor(family)}) {
     for (const bool mean : {true, false}) {
-      if (factor || !f || !has_all(*f, v, paired, mean)) continue;
+      if (factor || !f || !f->moments || !has_all(*f, v, paired, mean)) continue;
       factor = f;
       of_mean = mean;
     }
   }
-  if (!factor || !factor->moments) return std::nullopt;
+  if (!factor) return std::nullopt;
   std::optional<Parts> parts = parts_of(*factor, v, joint, paired, of_mean);
   if (!parts) return std::nullopt;
   const int mean_rank = family.support == math::Support::category ? 1 : event_rank(family.support);

@@ -67,6 +67,8 @@ ExprId apply(Builder& b, math::Function f, ExprId x) {
     }
     case Function::step:
       return b.select(b.greater(x, b.f(0)), b.f(1), b.f(0));
+    case Function::abs:
+      return b.abs(x);
     case Function::logistic:
       return b.div(b.f(1), b.add(b.f(1), b.exp(b.neg(x))));
     case Function::probit:

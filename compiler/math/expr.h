@@ -110,6 +110,7 @@ inline Expr log1m(Expr a) { return apply(Function::log1m, std::move(a)); }
 inline Expr xlogx(Expr a) { return apply(Function::xlogx, std::move(a)); }
 inline Expr tanh(Expr a) { return apply(Function::tanh, std::move(a)); }
 inline Expr log_cosh(Expr a) { return apply(Function::log_cosh, std::move(a)); }
+inline Expr abs(Expr a) { return apply(Function::abs, std::move(a)); }
 inline Expr log_tail(Expr a) { return apply(Function::log_tail, std::move(a)); }
 inline Expr step(Expr a) { return apply(Function::step, std::move(a)); }
 inline Expr reciprocal(Expr a) { return apply(Function::reciprocal, std::move(a)); }

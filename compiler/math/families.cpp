@@ -42,12 +42,17 @@ constexpr std::array kStats{
     StatNames{Stat::log, 0, "log x", "n_log"},
     StatNames{Stat::inverse, 0, "1/x", "n_inverse"},
     StatNames{Stat::log1m, 0, "log(1 - x)", "n_log1m"},
+    StatNames{Stat::inverse_square, 0, "1/x^2", "n_inverse_square"},
+    StatNames{Stat::log_gamma, 0, "lgamma(x)", "n_log_gamma"},
+    StatNames{Stat::value_log, 0, "x log x", "n_value_log"},
     StatNames{Stat::indicator, 1, "[x = k]", "n_indicator"},
     StatNames{Stat::log_comp, 1, "log x[k]", "n_log_comp"},
     StatNames{Stat::comp, 1, "x[j]", "n_comp"},
     StatNames{Stat::comp2, 2, "x[j] x[l]", "n_comp2"},
     StatNames{Stat::entry, 2, "X[j,l]", "n_entry"},
     StatNames{Stat::logdet, 0, "log det X", "n_logdet"},
+    StatNames{Stat::inverse_entry, 2, "X^-1[j,l]", "n_inverse_entry"},
+    StatNames{Stat::tangent, 0, "digamma(x)", "n_tangent"},
     StatNames{Stat::weighted, 1, "precision * mean", "n_weighted"},  // rank of NormalGamma: 0
     StatNames{Stat::weighted_square, 0, "mean' * precision * mean", "n_weighted_square"},
     StatNames{Stat::curvature, 0, "lambda(x)", "n_curvature"},
@@ -83,6 +88,8 @@ Expr natural_symbol(Stat s, Index i, Index j) { return symbol(natural_name(s), i
 const std::vector<FamilyRow>& families() {
   static const std::vector<FamilyRow> kRows = [] {
     std::vector<FamilyRow> all = scalar_families();
+    for (auto& row : scale_families())
+      all.push_back(std::move(row));
     for (auto& row : discrete_families())
       all.push_back(std::move(row));
     for (auto& row : vector_families())
@@ -101,8 +108,12 @@ const FamilyRow* find_family(std::string_view name) {
 }
 
 const FamilyRow* find_factor_family(std::string_view name) {
-  for (const FamilyRow* row : {&logistic_bound(), &softmax_bound(), &switched_normal(), &truncated_normal()}) {
+  for (const FamilyRow* row : {&logistic_bound(), &softmax_bound(), &absolute_bound(), &log_gamma_bound(),
+                               &switched_normal(), &truncated_normal()}) {
     if (name == row->name) return row;
+  }
+  for (const FamilyRow& row : point_families()) {
+    if (name == row.name) return &row;
   }
   return find_family(name);
 }
@@ -134,6 +145,15 @@ std::vector<const FamilyRow*> factors_for(Support support, std::span<const Stat>
     if (all) fitting.push_back(&row);
   }
   return fitting;
+}
+
+const FamilyRow* point_family(Support support, std::span<const Stat> needed) {
+  const auto found = std::ranges::find_if(point_families(), [&](const FamilyRow& row) {
+    return row.support == support && std::ranges::all_of(needed, [&](Stat s) {
+             return std::ranges::find(row.factor->statistics, s, &StatisticRow::stat) != row.factor->statistics.end();
+           });
+  });
+  return found == point_families().end() ? nullptr : &*found;
 }
 
 std::vector<DensityParameter> density_parameters(const FamilyRow& row) {

@@ -79,6 +79,25 @@ FamilyRow gamma_poisson() {
   return drawn_by_parts(std::move(row));
 }
 
+/// Of 1 degree of freedom the half-Cauchy distribution: Wand et al., Mean field variational Bayes for elaborate
+/// distributions (2011), result 5.
+FamilyRow half_student(bool cauchy) {
+  const Expr x = symbol("x"), scale = symbol("scale"), df = cauchy ? Expr(1.0) : symbol("df");
+  FamilyRow row{.name = cauchy ? "HalfCauchy" : "HalfStudentT",
+                .summary = cauchy ? "positive half of a Cauchy distribution" : "positive half of Student's t",
+                .support = Support::positive};
+  row.spellings = {canonical("scale", 0, Support::positive)};
+  if (!cauchy) row.spellings.insert(row.spellings.begin(), canonical("df", 0, Support::positive));
+  row.positional = cauchy;
+  row.log_density = kLog2 + lgamma(0.5 * (df + 1.0)) - lgamma(0.5 * df) - 0.5 * log(df) -
+                    0.5 * std::log(std::numbers::pi) - log(scale) -
+                    0.5 * (df + 1.0) * log(1.0 + square(x / scale) * reciprocal(df));
+  row.compound = {"weight",
+                  {"Gamma", {{"shape", 0.5}, {"rate", reciprocal(square(scale))}}},
+                  {"RootInverseGamma", {{"shape", 0.5 * df}, {"square_scale", symbol("weight") * df}}}};
+  return drawn_by_parts(std::move(row));
+}
+
 FamilyRow dirichlet_multinomial() {
   const Expr x = symbol("x", kA), c = symbol("concentration", kA);
   const Expr n = sum(kA, x), total = sum(kA, c);
@@ -99,7 +118,8 @@ FamilyRow dirichlet_multinomial() {
 }  // namespace
 
 std::vector<FamilyRow> compound_families() {
-  return {student_t(), beta_binomial(), gamma_poisson(), dirichlet_multinomial()};
+  return {student_t(),         beta_binomial(),   gamma_poisson(), dirichlet_multinomial(),
+          half_student(false), half_student(true)};
 }
 
 }  // namespace lehr::math

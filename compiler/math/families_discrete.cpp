@@ -108,7 +108,7 @@ FamilyRow geometric() {
   return row;
 }
 
-/// Of p alone the density is conjugate to a Beta; r is known.
+/// Of p alone the density is conjugate to a Beta; r is known, or a point.
 FamilyRow negative_binomial() {
   const Expr x = symbol("x"), r = symbol("r"), p = symbol("p");
   FamilyRow row{.name = "NegativeBinomial",
@@ -116,6 +116,7 @@ FamilyRow negative_binomial() {
                 .support = Support::count};
   row.spellings = {canonical("r", 0, Support::positive), canonical("p", 0, Support::unit)};
   row.positional = true;
+  row.also = "GammaPoisson";
   row.log_density = lgamma(x + r) - lgamma(r) - lgamma(x + 1.0) + r * log(p) + x * log1m(p);
   row.mean = r * reciprocal(p) - r;
   row.covariance = r * square(reciprocal(p)) - r * reciprocal(p);
@@ -176,6 +177,22 @@ FamilyRow categorical() {
   row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
     const Eigen::Map<const Eigen::ArrayXd> q(p.data(), static_cast<Eigen::Index>(p.size()));
     return std::log((q.log() / temperature).exp().sum());
+  };
+  return row;
+}
+
+/// A latent with this prior gets a Categorical factor.
+FamilyRow uniform() {
+  FamilyRow row{.name = "Uniform", .summary = "any element of a plate", .support = Support::category};
+  row.positional = true;
+  row.log_density = -log(extent());
+  row.mean = reciprocal(extent());
+  row.draw = [](std::span<const double>, std::size_t size, Rng& rng) {
+    const auto values = static_cast<double>(size);
+    return std::vector<double>{std::min(values - 1, std::floor(draw_uniform(rng) * values))};
+  };
+  row.tempered = [](std::span<const double>, std::size_t size, double temperature) {
+    return std::log(static_cast<double>(size)) * (1 - 1 / temperature);
   };
   return row;
 }
@@ -259,8 +276,8 @@ FamilyRow multinomial() {
 }  // namespace
 
 std::vector<FamilyRow> discrete_families() {
-  return {bernoulli(),         spin(),    categorical(), multinomial(), binomial(), geometric(),
-          negative_binomial(), poisson(), zero()};
+  return {bernoulli(), spin(),      categorical(),       uniform(), multinomial(),
+          binomial(),  geometric(), negative_binomial(), poisson(), zero()};
 }
 
 }  // namespace lehr::math

@@ -123,12 +123,12 @@ Expr wishart_entropy(const Expr& df) {
 
 /// Bartlett (1933): X = F B B' F' with F F' = inverse(rate) and B lower triangular, as steps of a draw; `factor` is F
 /// B.
-std::vector<FactorParameter> wishart_draw(const Expr& df) {
+std::vector<FactorParameter> wishart_draw(const Expr& df, const std::string& rate = "rate") {
   const Expr diagonal = delta(kFirst, kSecond) * sqrt(2.0 * exp(symbol("g", kFirst)));
   const Expr below = step(index_value(kFirst) - index_value(kSecond)) * symbol("z", kFirst, kSecond);
   return {noise("g", 1, Noise::log_gamma, 0.5 * (df - index_value(kFirst))), noise("z", 2, Noise::normal),
           step_of_draw("bartlett", 2, diagonal + below),
-          step_of_draw("factor", 2, sum(kA, inverse_root("rate", kA, kFirst) * symbol("bartlett", kA, kSecond))),
+          step_of_draw("factor", 2, sum(kA, inverse_root(rate, kA, kFirst) * symbol("bartlett", kA, kSecond))),
           drawn_value(2, sum(kA, symbol("factor", kFirst, kA) * symbol("factor", kSecond, kA)))};
 }
 
@@ -217,6 +217,57 @@ FamilyRow wishart() {
   row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
     const Matrix x = draw_wishart(p[0], as_matrix(p.subspan(1), size), rng);
     return std::vector<double>(x.data(), x.data() + x.size());
+  };
+  return row;
+}
+
+/// The inverse is Wishart with rate = scale: conjugate to the covariance of an MvNormal.
+FamilyRow inverse_wishart() {
+  const Expr df = symbol("df"), scale_jl = symbol("scale", kFirst, kSecond);
+  FamilyRow row{.name = "InverseWishart",
+                .summary = "inverse of a Wishart, mean scale / (df - D - 1)",
+                .support = Support::spd_matrix};
+  row.spellings = {canonical("df", 0, Support::positive), canonical("scale", 2, Support::spd_matrix)};
+  const Expr normaliser = 0.5 * kLog2 * df * extent() + multigamma(df) - 0.5 * df * logdet("scale");
+  row.log_density = -normaliser - 0.5 * (df + extent() + 1.0) * logdet("x") -
+                    0.5 * sum(kA, sum(kB, symbol("scale", kA, kB) * inverse("x", kA, kB)));
+
+  Factor f;
+  f.parameters = {parameter("df", 0, -2.0 * natural_symbol(Stat::logdet) - extent() - 1.0, ParameterRole::freedom),
+                  parameter("scale", 2, -2.0 * natural_symbol(Stat::inverse_entry, kFirst, kSecond))};
+  const Expr expected_log = logdet("scale") - kLog2 * extent() - sum(kA, digamma(0.5 * (df - index_value(kA))));
+  f.statistics = {{Stat::inverse_entry, df * inverse("scale", kFirst, kSecond), -0.5 * scale_jl},
+                  {Stat::logdet, expected_log, -0.5 * (df + extent() + 1.0)}};
+  f.log_normaliser = normaliser;
+  f.entropy = normaliser + 0.5 * (df + extent() + 1.0) * expected_log + 0.5 * df * extent();
+  f.valid = {df - extent() + 1.0};
+  f.mode = scale_jl / (df + extent() + 1.0);
+  f.draw = wishart_draw(df, "scale");
+  f.draw.back() = step_of_draw("w", 2, f.draw.back().from_natural);
+  f.draw.push_back(drawn_value(2, inverse("w", kFirst, kSecond)));
+  f.drawn_statistics = {{Stat::inverse_entry, symbol("w", kFirst, kSecond)}, {Stat::logdet, -logdet("w")}};
+  f.moments = [](std::span<const double> p, std::size_t size) {
+    const double freedom = p[0] - static_cast<double>(size);
+    const Matrix v = as_matrix(p.subspan(1), size);
+    MeanAndSd m;
+    for (Eigen::Index i = 0; i < v.rows(); ++i) {
+      for (Eigen::Index j = 0; j < v.rows(); ++j) {
+        m.mean.push_back(freedom > 1 ? v(i, j) / (freedom - 1) : kInfinite);
+        const double squares = (freedom + 1) * v(i, j) * v(i, j) + (freedom - 1) * v(i, i) * v(j, j);
+        m.sd.push_back(freedom > 3 ? std::sqrt(squares / (freedom * (freedom - 3))) / (freedom - 1) : kInfinite);
+      }
+    }
+    return m;
+  };
+  row.margins = no_margins;
+  row.spread = [](std::span<const double> p, std::size_t size) {
+    return Spread{.inverse = inverse_times(as_matrix(p.subspan(1), size), p[0])};
+  };
+  row.factor = std::move(f);
+  row.draw = [](std::span<const double> p, std::size_t size, Rng& rng) {
+    const Matrix x = draw_wishart(p[0], as_matrix(p.subspan(1), size), rng).inverse();
+    const Matrix symmetric = 0.5 * (x + x.transpose());
+    return std::vector<double>(symmetric.data(), symmetric.data() + symmetric.size());
   };
   return row;
 }
@@ -414,7 +465,7 @@ FamilyRow normal_wishart() {
 }  // namespace
 
 std::vector<FamilyRow> vector_families() {
-  return {mv_normal(), wishart(), dirichlet(), normal_gamma(), normal_wishart()};
+  return {mv_normal(), wishart(), inverse_wishart(), dirichlet(), normal_gamma(), normal_wishart()};
 }
 
 }  // namespace lehr::math

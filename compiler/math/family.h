@@ -42,14 +42,17 @@ std::string_view name_of(Support s);  // "real", "positive real", ... as message
 /// The functions of one value that can stand in a log joint. Each is a sufficient statistic of some family.
 ///   value        x itself (real, positive, unit, bit 0/1, spin -1/+1, count)
 ///   square       x^2            log       log x (positive, unit)      inverse  1/x      log1m  log(1 - x)
+///   inverse_square  1/x^2       log_gamma  log Gamma(x)     value_log  x log x (positive)
 ///   indicator    [x = k]        log_comp  log x_k of a simplex
 ///   comp         x_j            comp2     x_j x_l
-///   entry        X_jl           logdet    log det X
+///   entry        X_jl           logdet    log det X                   inverse_entry  (X^-1)_jl
 /// and of the joint families over (mean m, precision t or matrix L):
 ///   weighted     t m or (L m)_j        weighted_square  t m^2 or m' L m
 /// There value is t, log is log t, entry is L_jl and logdet is log det L.
 /// Of the point xi where the bound log g(e) >= e / 2 + offset - curvature e^2 of the logistic function touches it:
 ///   curvature    lambda(xi) = tanh(xi / 2) / (4 xi)      offset   log g(xi) - xi / 2 + lambda(xi) xi^2
+/// Of the point z where the tangent offset + tangent e of log Gamma(e) touches it:
+///   tangent      digamma(z)                              offset   log Gamma(z) - z digamma(z)
 /// Of a category z and a number x, beside the indicator [z = k]:
 ///   switched     [z = k] x                               switched_square  [z = k] x^2
 /// Of a number x between limits, which are the naturals of `lower` and `upper` in multiples of those of `above` and
@@ -64,12 +67,17 @@ enum class Stat {
   log,
   inverse,
   log1m,
+  inverse_square,
+  log_gamma,
+  value_log,
   indicator,
   log_comp,
   comp,
   comp2,
   entry,
   logdet,
+  inverse_entry,
+  tangent,
   weighted,
   weighted_square,
   curvature,
@@ -239,6 +247,8 @@ struct FamilyRow {
   /// Such a row stands in no term of the log joint: it has neither factor nor `tempered`, and its draws are those of
   /// its parts.
   std::optional<Compound> compound = {};
+  /// The row of the same distribution that is meant where the parameters are named as there.
+  std::string also = {};
 };
 
 /// The point factor of a family: its one exported parameter is `value`, the mode (categories: `probs`, 0 or 1), its
@@ -274,6 +284,18 @@ const FamilyRow& softmax_bound();
 
 /// The row of a Normal number between limits. Not in families().
 const FamilyRow& truncated_normal();
+/// The row of the auxiliary xi of an absolute value: |e| <= (e^2 / xi + xi) / 2 touches it at xi = |e|. Not in
+/// families(). As a draw 1 / xi is inverse Gaussian, and exp(-|e|) a Normal density on average: Andrews & Mallows,
+/// Scale mixtures of normal distributions (1974).
+const FamilyRow& absolute_bound();
+
+/// The row of the auxiliary of log Gamma(e), e a sum of points: its tangent at e is below it. Not in families().
+/// Minka, Estimating a Dirichlet distribution (2000).
+const FamilyRow& log_gamma_bound();
+
+/// A family on `support` that has only a point factor and statistics that contain all of `needed`, or null. Not in
+/// families().
+const FamilyRow* point_family(Support support, std::span<const Stat> needed);
 
 /// The row of a category and the number that it switches: a Normal for each value. Not in families().
 const FamilyRow& switched_normal();

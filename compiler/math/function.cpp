@@ -30,6 +30,7 @@ constexpr std::array kRows{
     FunctionRow{xlogx, "xlogx", "xlogx({0})", "{1}\\log {1}",
                 [](double x) { return x == 0.0 ? 0.0 : x * std::log(x); }},
     FunctionRow{step, "step", "step({0})", "\\mathbb{{1}}_{{>0}}{1}", [](double x) { return x > 0.0 ? 1.0 : 0.0; }},
+    FunctionRow{abs, "abs", "abs({0})", "\\left|{0}\\right|", [](double x) { return std::abs(x); }, true},
     FunctionRow{logistic, "logistic", "logistic({0})", "\\mathrm{{logistic}} {1}",
                 [](double x) { return 1.0 / (1.0 + std::exp(-x)); }, true},
     FunctionRow{probit, "probit", "probit({0})", "\\Phi {1}",

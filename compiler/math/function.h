@@ -23,6 +23,7 @@ enum class Function {
   log_cosh,
   xlogx,
   step,
+  abs,
   logistic,
   probit,
   log_tail,

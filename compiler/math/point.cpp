@@ -46,6 +46,16 @@ Expr statistic_at_value(Stat s, Support support) {
       return reciprocal(x);
     case Stat::log1m:
       return log(1.0 - x + kTiny);
+    case Stat::inverse_square:
+      return square(reciprocal(x));
+    case Stat::log_gamma:
+      return lgamma(x);
+    case Stat::value_log:
+      return xlogx(x);
+    case Stat::tangent:
+      return digamma(x);
+    case Stat::inverse_entry:
+      return inverse("value", kFirst, kSecond);
     case Stat::comp2:
       return symbol("value", kFirst) * symbol("value", kSecond);
     case Stat::logdet:
@@ -162,6 +172,8 @@ const Factor* point_factor(const FamilyRow& row) {
   static const auto kFactors = [] {
     auto all = factors_of_rows([](const Factor& f) { return f.mode.has_value(); }, point);
     all.emplace(truncated_normal().name, point(truncated_normal()));
+    for (const FamilyRow& more : point_families())
+      all.emplace(more.name, point(more));
     return all;
   }();
   return find(kFactors, row.name);
@@ -170,7 +182,7 @@ const Factor* point_factor(const FamilyRow& row) {
 const Factor* sample_factor(const FamilyRow& row) {
   static const auto kFactors = [] {
     auto all = factors_of_rows([](const Factor& f) { return !f.draw.empty(); }, sample);
-    for (const FamilyRow* more : {&logistic_bound(), &switched_normal(), &truncated_normal()})
+    for (const FamilyRow* more : {&logistic_bound(), &absolute_bound(), &switched_normal(), &truncated_normal()})
       all.emplace(more->name, sample(*more));
     return all;
   }();

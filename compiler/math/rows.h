@@ -15,10 +15,14 @@
 namespace lehr::math {
 
 std::vector<FamilyRow> scalar_families();  // Normal, Gamma, InverseGamma, Exponential, LogNormal, Beta, Flat, Jeffreys
+std::vector<FamilyRow> scale_families();   // RootInverseGamma, HalfNormal, Laplace
 std::vector<FamilyRow>
-discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Multinomial, Spin, Zero
+discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Uniform, Multinomial, Spin, Zero
 std::vector<FamilyRow> compound_families();  // StudentT, BetaBinomial, GammaPoisson, DirichletMultinomial
 std::vector<FamilyRow> vector_families();    // MvNormal, Wishart, Dirichlet, NormalGamma, NormalWishart
+
+/// The rows of point_family().
+const std::vector<FamilyRow>& point_families();
 
 namespace rows {
 

@@ -71,12 +71,13 @@ struct Member {
 struct Auxiliary {
   enum class Kind {
     source,  // which summand of a rate or probability each of the host's counts came from
-    bound,   // where the quadratic bound of log logistic or of softmax touches it
+    bound,   // where a bound touches what it is below or above
     value,   // the number that an observation tells a side or an interval of
     joint    // the numbers of its members, one member after another, as one vector over a plate of coordinates
   } kind = Kind::source;
   VariableId host;                   // the variable of the statement; joint: the first member
   std::vector<Member> members = {};  // joint
+  const math::FamilyRow* bound = nullptr;
 };
 
 /// A random variable, latent or observed.

@@ -393,6 +393,13 @@ void resolve_let(Resolver& r, std::size_t index) {
   r.model.exprs.resize(exprs);
 }
 
+/// All arguments are named, as parameters of the row.
+bool names_parameters(const ast::Call& call, const math::FamilyRow& row) {
+  return !call.arguments.empty() && std::ranges::all_of(call.arguments, [&](const ast::Argument& a) {
+    return a.name && std::ranges::find(row.spellings, a.name->text, &math::Spelling::name) != row.spellings.end();
+  });
+}
+
 }  // namespace
 
 std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& ast, ast::ExprId id,
@@ -422,7 +429,8 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
     if (d) d->note("draw the mean and the precision by two statements, and join them: `guide joint(mu, tau);`");
     return {call, nullptr};
   }
-  return {call, row};
+  const math::FamilyRow* also = math::find_family(row->also);
+  return {call, also && names_parameters(*call, *also) ? also : row};
 }
 
 std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& call, const math::FamilyRow& row,

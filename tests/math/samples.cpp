@@ -105,6 +105,12 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
       return {1.0 / x.values[0]};
     case Stat::log1m:
       return {std::log1p(-x.values[0])};
+    case Stat::inverse_square:
+      return {1.0 / (x.values[0] * x.values[0])};
+    case Stat::inverse_entry: {
+      const Eigen::MatrixXd inverse = symmetric(x, extent).inverse();
+      return {inverse.data(), inverse.data() + inverse.size()};
+    }
     case Stat::indicator: {
       std::vector<double> one_hot(extent, 0.0);
       one_hot.at(static_cast<std::size_t>(x.values[0])) = 1.0;
@@ -133,6 +139,9 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
       if (stat == Stat::weighted_square) return {m.dot(weighted)};
       return {weighted.data(), weighted.data() + weighted.size()};
     }
+    case Stat::log_gamma:
+    case Stat::value_log:
+    case Stat::tangent:
     case Stat::curvature:
     case Stat::offset:
     case Stat::switched:

@@ -15,6 +15,8 @@ WITHOUT = {
     "soft_kmeans": "the prior of mu is improper",
     "ordered_probit": "its data are the limits of a number, and nothing that can be drawn",
     "softmax_regression": "there are no draws of its posterior",
+    "negative_binomial": "its parameters are points",
+    "lda_learned_alpha": "its concentration is a point",
 }
 
 # Numbers around 1 in the place of vague ones, which draw what no computer has: precisions of 1e-50, sticks that are nothing but
@@ -36,11 +38,13 @@ OF_MODELS = {
     "gmm_diagonal": ("K=2", "n=8,d=2", {}),
     "gmm_known_covariance": ("K=2", "n=6", {"mu0": [0, 1], "Sigma0": [[2, 0.5], [0.5, 1]], "Sigma": [[1, -0.3], [-0.3, 1]]}),
     "gmm_normal_wishart": ("K=2,alpha0=1,beta0=0.5", "n=8,dim=2", {}),
+    "half_cauchy_schools": ("A=1", "", {"sigma": [1, 2, 3, 2]}),
     "hierarchical_normal": ("a0=3", "", {"sigma": [1, 2, 3, 2]}),
     "hmm_discrete": ("", "t=10,letter=3", {}),
     "hmm_gaussian": ("", "seq=2,channel=2", {"t": [4, 5]}),
     "hmm_poisson": ("", "year=10", {}),
     "lda": ("K=2,alpha=0.8,eta=0.7", "doc=3,token=5,term=4", {}),
+    "least_absolute_deviations": ("a0=4,b0=3", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
     "linear_dynamical_system": ("a0=3,b0=2", "t=5,dim=3", {}),
     "linear_regression": ("a0=3,b0=2,tau0=1", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
     "linear_regression_ard": ("a0=3,b0=2,c0=3,d0=2", "", {"X": RANDOM.normal(size=(6, 2)).tolist()}),
@@ -53,6 +57,7 @@ OF_MODELS = {
     "mixture_of_hmms": ("C=2", "seq=3", {"t": [4, 5, 3], "B": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}),
     "mixture_of_multinomials": ("K=2", "", {"x": [[3, 1, 0], [2, 2, 2], [0, 1, 4], [1, 0, 1], [2, 1, 1]]}),
     "mixture_of_poissons": ("b0=0.5", "n=8", {}),
+    "multivariate_normal": ("nu=6", "n=6,dim=2", {}),
     "nested_random_effects": ("a0=3,b0=2", "batch=3,cask=2,assay=2", {}),
     "poisson_factorisation": ("K=2,a=1,c=1", "user=3,item=3", {}),
     "probit_regression": ("", "", {"temperature": [69, 70, 71, 70.5, 69.5, 70, 71, 70]}),

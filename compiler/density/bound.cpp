@@ -1,0 +1,86 @@
+// Bounds of functions of one number that touch it at a point of their own.
+#include <algorithm>
+
+#include "compiler/density/expander.h"
+
+namespace lehr::density {
+
+using math::Stat;
+
+Expander::Touching Expander::touching(const math::FamilyRow& bound, const Poly& p) {
+  // One point for each element of the plates that p depends on.
+  std::set<BoundId> free;
+  for (const Term& t : p) {
+    std::set<BoundId> mentioned;
+    a_.collect(t.coef, mentioned);
+    for (const Atom& x : t.atoms) {
+      for (IndexId i : x.axes)
+        a_.collect(i, mentioned);
+      for (IndexId i : x.event)
+        a_.collect(i, mentioned);
+    }
+    for (BoundId b : t.bounds)
+      mentioned.erase(b);
+    free.insert(mentioned.begin(), mentioned.end());
+  }
+  std::vector<model::PlateId> axes;
+  Touching out;
+  for (BoundId b : free) {
+    axes.push_back(m_[a_[b].plate].parent ? a_[b].plate : m_[a_[b].plate].set);
+    out.element.push_back(a_.index(b));
+  }
+  out.variable = new_auxiliary(model::Auxiliary::Kind::bound, std::move(axes), std::nullopt, &bound);
+  return out;
+}
+
+Poly Expander::statistic(const Touching& at, Stat s) {
+  Poly p = constant(a_, 1);
+  p[0].atoms.push_back({at.variable, at.element, s, {}, {}});
+  return p;
+}
+
+Poly Expander::absolute(const Poly& p) {
+  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(Function::abs, *c));
+  if (!statement_)
+    return fail("no closed form: the absolute value of " + text(p) + " in a potential",
+                {"draw a variable from Laplace, which is such a term"});
+  const Touching xi = touching(math::absolute_bound(), p);
+  return scale(a_, a_.number(0.5),
+               add(product(statistic(xi, Stat::inverse), product(p, p)), statistic(xi, Stat::value)));
+}
+
+bool Expander::is_sum_of_points(const Poly& p) const {
+  return std::ranges::all_of(p, [&](const Term& t) {
+    return t.guards.empty() && t.atoms.size() <= 1 && std::ranges::all_of(t.atoms, [&](const Atom& x) {
+             return x.stat == Stat::value && x.opaque.empty() && m_[x.variable].support == math::Support::positive &&
+                    std::ranges::find(m_.guide.point, x.variable) != m_.guide.point.end();
+           });
+  });
+}
+
+Poly Expander::log_gamma_of_points(const Poly& p) {
+  if (p.size() == 1 && p[0].bounds.empty() && a_.literal(p[0].coef) == 1.0) {
+    Poly out = p;
+    out[0].atoms[0].stat = Stat::log_gamma;
+    return out;
+  }
+  const Touching at = touching(math::log_gamma_bound(), p);
+  return add(statistic(at, Stat::offset), product(statistic(at, Stat::tangent), p));
+}
+
+void Expander::check_sides(const Poly& p) {
+  for (const Term& t : p) {
+    const auto literal = a_.literal(a_.factors(t.coef).front());
+    const bool negative = literal && *literal < 0;
+    for (const Atom& x : t.atoms) {
+      const math::FamilyRow* bound = m_[x.variable].auxiliary ? m_[x.variable].auxiliary->bound : nullptr;
+      if (bound == &math::log_gamma_bound() && x.stat == Stat::offset && negative) {
+        fail("no closed form: the logarithm of a gamma function of a sum or multiple stands with a minus here",
+             {"the parameter must be the variable itself: draw what stands here as a variable of its own"});
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace lehr::density

@@ -1,0 +1,61 @@
+// Rows of the points at which bounds of functions of one number touch them.
+#include "compiler/math/rows.h"
+
+namespace lehr::math {
+
+using namespace rows;
+
+namespace {
+
+/// Added where a quotient of naturals could be 0 / 0, or a point 0.
+constexpr double kTiny = 1e-300;
+
+}  // namespace
+
+const FamilyRow& absolute_bound() {
+  static const FamilyRow kRow = [] {
+    FamilyRow row{.name = "AbsoluteBound",
+                  .summary = "where the bound of an absolute value touches it",
+                  .support = Support::positive};
+    row.improper = true;
+    Factor f;
+    // The largest n_value xi + n_inverse / xi; not below 1e-5 of the scale, where squares of differences are
+    // rounding.
+    const Expr best = (-natural_symbol(Stat::inverse) + kTiny) / (-natural_symbol(Stat::value) + kTiny);
+    const Expr least = 1e-10 / (square(2.0 * natural_symbol(Stat::value)) + 1e-30);
+    f.parameters = {{.name = "square", .from_natural = least + (best - least) * step(best - least), .exported = false},
+                    parameter("value", 0, sqrt(symbol("square")), ParameterRole::value)};
+    f.moments = mean_alone;
+    f.statistics = {{Stat::value, symbol("value"), 0.0}, {Stat::inverse, reciprocal(symbol("value")), 0.0}};
+    // 1 / xi is inverse Gaussian of mean 1 / |e| and shape r, -2 n_value: one of the two roots of a quadratic equation.
+    // Michael, Schucany & Haas (1976).
+    const Expr half = square(symbol("z")) / (4.0 * -natural_symbol(Stat::value) * sqrt(symbol("square")));
+    const Expr ratio = 1.0 + half + sqrt(half * (half + 2.0));
+    f.draw = {noise("z", 0, Noise::normal), noise("u", 0, Noise::uniform), step_of_draw("ratio", 0, ratio),
+              step_of_draw("small", 0, step(symbol("ratio") - symbol("u") * (1.0 + symbol("ratio")))),
+              drawn_value(0, sqrt(symbol("square")) *
+                                 (symbol("small") * symbol("ratio") + (1.0 - symbol("small")) / symbol("ratio")))};
+    row.factor = std::move(f);
+    return row;
+  }();
+  return kRow;
+}
+
+const FamilyRow& log_gamma_bound() {
+  static const FamilyRow kRow = [] {
+    const Expr z = symbol("value");
+    FamilyRow row{
+        .name = "LogGammaBound", .summary = "where the tangent of log Gamma touches it", .support = Support::positive};
+    row.improper = true;
+    Factor f;
+    f.parameters = {
+        parameter("value", 0, natural_symbol(Stat::tangent) / natural_symbol(Stat::offset), ParameterRole::value)};
+    f.moments = mean_alone;
+    f.statistics = {{Stat::tangent, digamma(z), 0.0}, {Stat::offset, lgamma(z) - z * digamma(z), 0.0}};
+    row.factor = std::move(f);
+    return row;
+  }();
+  return kRow;
+}
+
+}  // namespace lehr::math
