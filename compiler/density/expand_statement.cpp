@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/density/expander.h"
+#include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
 
@@ -189,6 +190,7 @@ void Expander::statement(model::StatementId id) {
   too_large_ = false;
   largest_ = {};
   span_ = s.span;
+  const std::int64_t lag = model::lag_of(m_, s);
   const auto part = [&](const model::Distribution& d, bool first_only, bool rest_only) {
     span_ = d.span;
     bound_.clear();
@@ -224,11 +226,13 @@ void Expander::statement(model::StatementId id) {
           options_.may_be_missing[s.variable.index()]) {
         t.guards.push_back({Relation::equal, {}, {}, s.variable, own_});
       }
-      if (first_only)
+      if (first_only && lag == 1)
         t.guards.push_back({Relation::equal, bound_.at(*s.lagged), a_.index(IndexConstant{0}), std::nullopt, {}});
+      else if (first_only)
+        t.guards.push_back({Relation::less, bound_.at(*s.lagged), a_.index(IndexConstant{lag}), std::nullopt, {}});
       if (rest_only)
         t.guards.push_back(
-            {Relation::greater_equal, bound_.at(*s.lagged), a_.index(IndexConstant{1}), std::nullopt, {}});
+            {Relation::greater_equal, bound_.at(*s.lagged), a_.index(IndexConstant{lag}), std::nullopt, {}});
     }
     return p;
   };

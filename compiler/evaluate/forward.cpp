@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/evaluate/log_sum_exp.h"
+#include "compiler/model/roles.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr {
@@ -271,7 +272,7 @@ const Distribution& Forward::distribution(const Statement& s, const At& at) cons
   const Bound& b = model_[*s.lagged];
   const std::int64_t first =
       b.parent ? data_.offsets[b.plate.index()][static_cast<std::size_t>(at[b.parent->index()])] : 0;
-  return at[s.lagged->index()] == first ? *s.start : s.main;
+  return at[s.lagged->index()] < first + lag_of(model_, s) ? *s.start : s.main;
 }
 
 math::Environment Forward::parameters(const Statement& s, const At& at) const {

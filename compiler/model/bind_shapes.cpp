@@ -305,6 +305,7 @@ void match_arrays(Binder& b) {
 }
 
 void claim_shapes(Binder& b) {
+  claim_rows_of_tables(b);
   claim_lengths(b);
   for (const Slot& slot : b.slots) {
     const auto it = b.arrays.find(slot.name);

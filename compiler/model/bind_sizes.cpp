@@ -123,6 +123,11 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
       }
     } else if (b.largest.contains(plate)) {
       size = b.largest[plate];
+      if (b.from_one.contains(plate) && !b.have_zero.contains(plate))
+        b.out.remarks.push_back(fmt::format(
+            "element 0 of plate '{0}' does not occur in {1}: elements are numbered from 0; if these begin at "
+            "1, subtract 1 from them",
+            b.model[plate].name, b.largest_source[plate]));
       if (*size > kLargestImplied) {
         problem(b, ExitCode::data, b.largest_source[plate],
                 fmt::format("element {} would give plate '{}' {} elements", *size - 1, b.model[plate].name, *size))

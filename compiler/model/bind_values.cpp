@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 
 #include "compiler/model/binder.h"
 #include "compiler/model/roles.h"
@@ -62,6 +63,8 @@ Rule rule_for(const Binder& b, const Slot& slot) {
       return {[](double v) { return v >= 0 && v <= 1 + kSimplexTolerance; },
               "between 0 and 1, as an entry of a simplex"};
     case GivenType::real:
+      if (is_multiplicity(b, slot)) return {[](double v) { return v >= 0 && std::isfinite(v); }, "a weight, 0 or more"};
+      break;
     case GivenType::vector:
     case GivenType::matrix:
       break;
@@ -132,16 +135,30 @@ void check_simplex(Binder& b, const Slot& slot, const DataArray& a) {
   }
 }
 
+/// Whether the values are all of 1, 2, ..., and no 0.
+bool numbered_from_one(const DataArray& a) {
+  auto known = a.values | std::views::filter([](double v) { return !std::isnan(v); });
+  if (known.empty() || std::ranges::min(known) != 1) return false;
+  const double largest = std::ranges::max(known);
+  if (largest > static_cast<double>(a.values.size())) return false;
+  std::vector<bool> occurs(static_cast<std::size_t>(largest));
+  for (const double v : known)
+    occurs[static_cast<std::size_t>(v) - 1] = true;
+  return std::ranges::find(occurs, false) == occurs.end();
+}
+
 /// Values of categories must lie inside a plate whose size something else gave.
 bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
   const auto size = static_cast<double>(b.out.sizes[slot.value_plate->index()]);
   const auto it = std::find_if(a.values.begin(), a.values.end(), [&](double v) { return v >= size; });
   if (it == a.values.end()) return true;
-  problem(b, ExitCode::data, a.source,
-          fmt::format("{} is element {:.10g}, outside plate '{}', which has {} elements",
-                      element_name(b, slot, static_cast<std::size_t>(it - a.values.begin())), *it,
-                      b.model[*slot.value_plate].name, b.out.sizes[slot.value_plate->index()]))
-      .notes.push_back("indices are 0-based: the last one is the size minus one");
+  Error& e = problem(b, ExitCode::data, a.source,
+                     fmt::format("{} is element {:.10g}, outside plate '{}', which has {} elements",
+                                 element_name(b, slot, static_cast<std::size_t>(it - a.values.begin())), *it,
+                                 b.model[*slot.value_plate].name, b.out.sizes[slot.value_plate->index()]));
+  if (std::ranges::max(a.values) == size && numbered_from_one(a))
+    e.notes.push_back(fmt::format("{} begins at 1: subtract 1 from its values", slot.name));
+  e.notes.push_back("indices are 0-based: the last one is the size minus one");
   return false;
 }
 
@@ -156,7 +173,20 @@ std::size_t expected_count(const Binder& b, const Slot& slot) {
   return out;
 }
 
+/// Two words as 0 and 1, in the order of the alphabet.
+void number_bits(Binder& b, const Slot& slot, DataArray& a) {
+  const bool swapped = a.levels[1] < a.levels[0];
+  for (double& v : a.values) {
+    if (!std::isnan(v) && swapped) v = 1 - v;
+  }
+  b.out.remarks.push_back(fmt::format("'{}' is 0 and '{}' is 1 in {}", printable(a.levels[swapped ? 1 : 0]),
+                                      printable(a.levels[swapped ? 0 : 1]), slot.name));
+  a.levels.clear();
+}
+
 void store(Binder& b, const Slot& slot, DataArray& a) {
+  const bool bits = slot.variable && b.model[*slot.variable].support == math::Support::bit;
+  if (bits && a.levels.size() == 2) number_bits(b, slot, a);
   if (!a.levels.empty() && !slot.value_plate) {
     problem(
         b, ExitCode::data, a.source,
@@ -302,6 +332,8 @@ void claim_values(Binder& b) {
     for (const double v : a.values) {
       if (v > largest && v < 1e15) largest = v;
     }
+    if (std::ranges::find(a.values, 0.0) != a.values.end()) b.have_zero.insert(*slot.value_plate);
+    else if (numbered_from_one(a)) b.from_one.insert(*slot.value_plate);
     auto& seen = b.largest[*slot.value_plate];
     if (static_cast<std::int64_t>(largest) + 1 > seen) {
       seen = static_cast<std::int64_t>(largest) + 1;

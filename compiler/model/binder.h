@@ -50,6 +50,7 @@ struct Binder {
   std::map<PlateId, std::vector<OffsetsClaim>> offset_claims;
   std::map<PlateId, std::int64_t> largest;  // by value plate: largest value seen plus one
   std::map<PlateId, std::string> largest_source;
+  std::set<PlateId> have_zero, from_one;  // value plates: 0 is among the values; an array has all of 1, 2, ..., no 0
   std::map<PlateId, std::optional<std::int64_t>> known_sizes;
   std::vector<std::optional<double>> constants;
   std::vector<bool> constants_done;
@@ -72,6 +73,10 @@ std::optional<double> evaluate(Binder& b, ExprId id);
 
 /// Whether a slot is the multiplicity of a plate.
 bool is_multiplicity(const Binder& b, const Slot& slot);
+
+// bind_rows.cpp
+/// The rows of nested plates from columns named after the plate they are nested in.
+void claim_rows_of_tables(Binder& b);
 
 // bind_shapes.cpp
 /// Finds every slot's array; lengths of nested plates, then shapes, become claims.

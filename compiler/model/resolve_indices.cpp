@@ -33,13 +33,9 @@ bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
   const auto& shifted = std::get<Index::Shifted>(index.form);
   const Bound& bound = r.model[shifted.bound];
   if (shifted.offset == 0) return true;
-  if (shifted.offset != -1) {
-    const std::string text =
-        fmt::format("{} {} {}", bound.name, shifted.offset < 0 ? "-" : "+", std::abs(shifted.offset));
-    Diagnostic& d = r.diagnostics.add(DiagnosticKind::lag_too_long, span, text);
-    d.note(shifted.offset > 0 ? "write the chain forwards: each element given the previous one"
-                              : "carry the element before in the state: a vector over a plate of two, h[t] ~ "
-                                "MvNormal(mean = A * h[t-1], ...), or a category over the pairs");
+  if (shifted.offset > 0) {
+    r.diagnostics.add(DiagnosticKind::lag_too_long, span, fmt::format("{} + {}", bound.name, shifted.offset))
+        .note("write the chain forwards: each element given the previous one");
     return false;
   }
   if (!r.model[set_of(r.model, bound.plate)].ordered) {

@@ -188,7 +188,8 @@ void resolve_times(Resolver& r) {
     }
     const bool is_given = symbol->kind == SymbolKind::given;
     if (is_given && !r.given_ok[symbol->index]) continue;
-    if (is_given && m.givens[symbol->index].type == GivenType::count && m.givens[symbol->index].axes == axes) {
+    const auto is_weight = [](GivenType t) { return t == GivenType::count || t == GivenType::real; };
+    if (is_given && is_weight(m.givens[symbol->index].type) && m.givens[symbol->index].axes == axes) {
       m.plates[i].times = GivenId(symbol->index);
       continue;
     }
@@ -196,7 +197,7 @@ void resolve_times(Resolver& r) {
     for (const PlateId p : axes)
       wanted += (wanted.empty() ? "" : ", ") + m[p].name;
     r.diagnostics.add(DiagnosticKind::bad_times, decl->times->span, decl->times->text, decl->name.text)
-        .note(fmt::format("it must be `data {}[{}] : count;`", decl->times->text, wanted))
+        .note(fmt::format("it must be `data {}[{}] : count;`, or `: real` for weights", decl->times->text, wanted))
         .note(fmt::format("'{}' is declared here", decl->times->text), symbol->span);
   }
 }

@@ -64,4 +64,16 @@ bool is_item_plate(const Model& model, PlateId set) {
   });
 }
 
+std::int64_t lag_of(const Model& model, const Statement& statement) {
+  std::int64_t out = 1;
+  for (const ExprId id : nodes_under(model, roots_of(statement))) {
+    const auto* ref = std::get_if<VariableRef>(&model[id].node);
+    if (!ref) continue;
+    for (const Index& index : ref->indices) {
+      if (const auto* shifted = std::get_if<Index::Shifted>(&index.form)) out = std::max(out, -shifted->offset);
+    }
+  }
+  return out;
+}
+
 }  // namespace lehr::model

@@ -12,6 +12,9 @@ bool has_children(const Model& model, VariableId variable);
 /// Why a variable cannot have values for some of its elements alone (Variable::clamped); empty: it can.
 std::string not_clamped(const Model& model, VariableId variable);
 
+/// How many elements before its own the statement of a chain reaches back to; that many are drawn by its `start`.
+std::int64_t lag_of(const Model& model, const Statement& statement);
+
 /// The first axis of an observed variable, or one of a clamped variable that the data size: how many elements there are
 /// is a matter of each data set.
 bool is_item_plate(const Model& model, PlateId set);

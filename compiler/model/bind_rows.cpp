@@ -1,0 +1,90 @@
+// Tables with one line for each element of a nested plate, as exports of measurements are (`id, t, y`): a column with
+// the name of the outer plate says which row each line belongs to, one with the name of the nested plate orders it.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/model/binder.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::model {
+namespace {
+
+/// The only plate that is nested in `outer`, if there is one.
+std::optional<PlateId> nested_in(const Model& m, PlateId outer) {
+  std::optional<PlateId> out;
+  for (std::size_t i = 0; i < m.plates.size(); ++i) {
+    const PlateId p(i);
+    if (m[p].parent != outer || m[p].set != p) continue;
+    if (out) return std::nullopt;
+    out = p;
+  }
+  return out;
+}
+
+std::string name_of(const DataArray& ids, std::size_t line) {
+  const double v = ids.values[line];
+  return ids.levels.empty() ? fmt::format("{:.10g}", v) : ids.levels[static_cast<std::size_t>(v)];
+}
+
+/// The number within its row must grow by one from line to line: a gap would be taken for no time at all.
+void check_steps(Binder& b, const DataArray& steps, const DataArray& ids, const std::vector<std::int64_t>& offsets,
+                 const std::string& outer) {
+  for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
+    for (auto i = static_cast<std::size_t>(offsets[row]) + 1; i < static_cast<std::size_t>(offsets[row + 1]); ++i) {
+      if (steps.values[i] == steps.values[i - 1] + 1) continue;
+      problem(b, ExitCode::data, steps.source,
+              fmt::format("{} goes from {:.10g} to {:.10g} within {} {}", steps.name, steps.values[i - 1],
+                          steps.values[i], outer, printable(name_of(ids, i))))
+          .notes = {
+          "lines of one row stand in order, one step after another; for a step without observation give a "
+          "line with an empty field"};
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void claim_rows_of_tables(Binder& b) {
+  for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
+    const Plate& outer = b.model.plates[i];
+    const auto found = b.data->find(outer.name);
+    const auto nested = nested_in(b.model, PlateId(i));
+    if (found == b.data->end() || !nested || outer.parent || outer.stick || found->second.shape.size() != 1) continue;
+    const DataArray ids = std::move(found->second);
+    b.data->erase(found);
+    std::vector<std::int64_t> offsets = {0};
+    std::vector<std::string> names = {};
+    std::map<std::string, std::size_t> seen;
+    for (std::size_t line = 0; line < ids.values.size(); ++line) {
+      if (std::isnan(ids.values[line])) {
+        problem(b, ExitCode::data, ids.source, fmt::format("line {} has no {}", line, outer.name));
+        return;
+      }
+      if (line > 0 && ids.values[line] == ids.values[line - 1]) continue;
+      const std::string name = name_of(ids, line);
+      if (!seen.emplace(name, line).second) {
+        problem(b, ExitCode::data, ids.source,
+                fmt::format("the lines of {} {} do not stand together", outer.name, printable(name)))
+            .notes = {fmt::format("sort the table by {}", outer.name)};
+        return;
+      }
+      if (line > 0) offsets.push_back(static_cast<std::int64_t>(line));
+      names.push_back(name);
+    }
+    offsets.push_back(static_cast<std::int64_t>(ids.values.size()));
+    if (const auto steps = b.data->find(b.model[*nested].name);
+        steps != b.data->end() && steps->second.shape == ids.shape && names.size() != ids.values.size()) {
+      check_steps(b, steps->second, ids, offsets, outer.name);
+      b.data->erase(steps);
+    }
+    const std::string source = fmt::format("{} ({})", outer.name, ids.source);
+    b.claims[PlateId(i)].push_back({std::ssize(names), source});
+    b.offset_claims[*nested].push_back({std::move(offsets), source});
+    b.out.labels.resize(b.model.plates.size());
+    b.out.labels[i] = std::move(names);
+  }
+}
+
+}  // namespace lehr::model

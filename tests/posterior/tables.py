@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Data as people have them: weights of observations, tables with a line for each step, words for 0 and 1, numbers from 1, zeros in
+transitions; and autoregressions that reach back further than one step.
+
+usage: tables.py LEHR
+"""
+import json
+import subprocess
+import tempfile
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal, norm
+
+from fitting import finish, fit, lehr
+
+CHECKS = {}
+RNG = np.random.default_rng(23)
+TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
+
+
+def check(f):
+    def holds():
+        assert f(), "not so"
+        return f.__doc__.strip().splitlines()[0]
+
+    CHECKS[f.__name__] = holds
+    return f
+
+
+def close(a, b, tolerance=1e-7):
+    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance))
+
+
+def run(text, files, *arguments, command="fit"):
+    """A fit of files by name; the process, and the posterior if there is one."""
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": text, **files}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        data = [a for name in files for a in ("--data", f"{d}/{name}")]
+        done = subprocess.run([lehr(), command, f"{d}/m.lehr", *data, "--out", f"{d}/out", "--search", "none", *arguments],
+                              capture_output=True, text=True)
+        if done.returncode:
+            return done, None
+        with np.load(f"{d}/out/posterior.npz") as z:
+            return done, {k: z[k] for k in z.files}
+
+
+@check
+def weights():
+    """Whole weights are repeated observations, 0 leaves one out, others are powers of the likelihood."""
+    x, w = RNG.normal(1, 2, size=5), np.array([2, 0, 1, 3, 1])
+    text = "model m { plate n%s; %s mu ~ Normal(mean = 0, sd = 3); tau ~ Gamma(shape = 2, rate = 1); observe x[n] ~ Normal(mean = mu, precision = tau); }"
+    weighted = text % (" times w", "data w[n] : real;")
+    a = fit(weighted, {"x": x, "w": w}, *TIGHT)
+    b = fit(text % ("", ""), {"x": np.repeat(x, w)}, *TIGHT)
+    if not (close(a.elbo, b.elbo) and close(a.posterior["mu.mean"], b.posterior["mu.mean"])):
+        return False
+    half = fit(weighted.replace("tau ~ Gamma(shape = 2, rate = 1);", "").replace("precision = tau", "sd = 2"), {"x": x, "w": np.array([0.5, 1.7, 0.1, 1, 0.9])}, *TIGHT)
+    w = np.array([0.5, 1.7, 0.1, 1, 0.9])
+    precision = 1 / 9 + w.sum() / 4
+    return close(half.posterior["mu.precision"], precision) and close(half.posterior["mu.mean"], (w @ x / 4) / precision)
+
+
+@check
+def weighted_mixture():
+    """Each item has a category of its own, whose entropy counts as often as the item."""
+    x, w = np.concatenate([RNG.normal(-2, 1, 6), RNG.normal(2, 1, 6)]), np.arange(12) % 3
+    text = """model m { plate n%s; plate k = 2; %s pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 3);
+      z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
+    init = {"mu.mean": [-1.0, 1.0]}
+    a = fit(text % (" times w", "data w[n] : real;"), {"x": x, "w": w}, *TIGHT, init=init)
+    b = fit(text % ("", ""), {"x": np.repeat(x, w)}, *TIGHT, init=init)
+    return close(a.elbo, b.elbo) and close(a.posterior["mu.mean"], b.posterior["mu.mean"])
+
+
+@check
+def negative_weights():
+    """An error that names the element."""
+    done, _ = run("model m { plate n times w; data w[n] : real; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1); }",
+                  {"d.csv": "x,w\n1,1\n2,-0.5\n"})
+    return done.returncode and "w[1] is -0.5, but it must be a weight, 0 or more" in done.stderr
+
+
+@check
+def lines_of_steps():
+    """A table id, t, y is the ragged array; gaps in t and torn rows are errors."""
+    text = """model m { plate id; plate t in id ordered; r ~ Gamma(shape = 2, rate = 1);
+      x[id, t] ~ Normal(mean = x[id, t-1], precision = r) start Normal(mean = 0, sd = 2); observe y[id, t] ~ Normal(mean = x[id, t], sd = 0.5); }"""
+    rows = [[0.1, 0.5, 0.2], [1.0], [2.0, -1.0]]
+    lines = ["id,t,y"] + [f"{name},{t + 3},{y}" for name, row in zip(["b", "a", "c"], rows) for t, y in enumerate(row)]
+    done, long = run(text, {"d.csv": "\n".join(lines) + "\n"}, "--tol", "1e-12")
+    if done.returncode:
+        print(done.stderr)
+        return False
+    _, ragged = run(text, {"d.json": json.dumps({"y": rows})}, "--tol", "1e-12")
+    gap, _ = run(text, {"d.csv": "id,t,y\na,1,2\na,3,2\n"})
+    torn, _ = run(text, {"d.csv": "id,t,y\na,1,2\nb,1,2\na,2,2\n"})
+    return (close(long["r.rate"], ragged["r.rate"]) and gap.returncode and "t goes from 1 to 3 within id a" in gap.stderr
+            and torn.returncode and "do not stand together" in torn.stderr)
+
+
+@check
+def words_and_numbers():
+    """Two words as Bernoulli; elements that are numbered from 1."""
+    text = "model m { plate n; p ~ Beta(1, 1); observe y[n] ~ Bernoulli(p); }"
+    done, words = run(text, {"d.csv": "y\nyes\nno\nyes\n\nyes\n"})
+    done2, truth = run(text, {"d.json": json.dumps({"y": [True, False, True, None, True]})})
+    if done.returncode or done2.returncode:
+        print(done.stderr, done2.stderr)
+        return False
+    if not (close(words["p.a"], 4) and close(words["p.b"], 2) and close(truth["p.a"], 4) and "'no' is 0 and 'yes' is 1" in done.stderr):
+        return False
+    users = "model m { plate r; plate u%s; data of[r] : u; m[u] ~ Normal(mean = 0, sd = 1); observe y[r] ~ Normal(mean = m[of[r]], sd = 1); }"
+    table = {"d.csv": "of,y\n1,2\n2,3\n3,1\n"}
+    silent, _ = run(users % "", table)
+    outside, _ = run(users % " = 3", table)
+    return ("element 0 of plate 'u' does not occur" in silent.stderr and not silent.returncode
+            and outside.returncode and "of begins at 1: subtract 1" in outside.stderr)
+
+
+@check
+def zeros_in_transitions():
+    """States that cannot follow each other, as data: the sum over the paths that there are."""
+    A, mu = np.array([[0.7, 0.3, 0], [0, 0.6, 0.4], [0.5, 0, 0.5]]), np.array([-2.0, 0.0, 2.0])
+    y = RNG.normal(size=12) + np.repeat(mu, 4)
+    got = fit("""model m { plate t ordered; plate k; plate j = k; data A[k] : simplex over k; data p0 : simplex over k; data mu[k] : real;
+      s[t] ~ Categorical(A[s[t-1]]) start Categorical(p0); observe y[t] ~ Normal(mean = mu[s[t]], sd = 1); }""".replace("plate j = k; ", ""),
+              {"A": A, "p0": [1.0, 0.0, 0.0], "mu": mu, "y": y}, *TIGHT)
+    with np.errstate(divide="ignore"):
+        a = np.log([1.0, 0, 0]) + norm.logpdf(y[0], mu, 1)
+        for v in y[1:]:
+            a = logsumexp(a[:, None] + np.log(A), axis=0) + norm.logpdf(v, mu, 1)
+    return close(got.elbo, logsumexp(a), 1e-8) and np.all(np.isfinite(got.posterior["s.probs"])) and got.posterior["s.probs"][0, 1] == 0
+
+
+@check
+def zeros_in_concentrations():
+    """Transitions that are learned, of which a concentration of 0 forbids some: they never have mass, also in forecasts; a row of three
+    of which one is 0 is a row of two."""
+    c = [[1.0, 1, 0], [0, 1, 1], [0, 0, 1]]
+    y = RNG.normal(size=(3, 12)) + np.repeat([-2.0, 0.0, 2.0], 4)
+    got = fit("""model m { plate s; plate t ordered; plate k; data c[k] : vector over k; data p0 : simplex over k; data mu[k] : real;
+      A[k] ~ Dirichlet(concentration = c[k]) over k; z[s, t] ~ Categorical(A[z[s, t-1]]) start Categorical(p0);
+      observe y[s, t] ~ Normal(mean = mu[z[s, t]], sd = 1); }""", {"c": c, "p0": [1.0, 0, 0], "mu": [-2.0, 0, 2], "y": y}, *TIGHT)
+    z, A = got.posterior["z.probs"], got.posterior["A.concentration"]
+    known = np.array([0, 0, 0, 1, 2, 1, 1])
+    text = "model m { plate n; plate k; data c : vector over k; p ~ Dirichlet(concentration = c) over k; observe x[n] ~ Categorical(p); }"
+    three = fit(text, {"c": [1.0, 0, 2, 3], "x": np.array([0, 0, 0, 2, 3, 2, 2])}, *TIGHT)
+    two = fit(text, {"c": [1.0, 2, 3], "x": known}, *TIGHT)
+    return (np.all(A[np.array(c) == 0] < 1e-3) and np.all(z[:, 0, 1:] == 0) and np.all(z[:, 1, 2] == 0)
+            and close(A.sum(), np.sum(c) + 3 * 11, 1e-3) and close(three.elbo, two.elbo, 1e-4))
+
+
+@check
+def durations():
+    """Phases that count down are segments: the evidence by the recursion over segments, durations known."""
+    steps, most = 40, 5
+    of, left = np.repeat([0, 1], most), np.tile(np.arange(most), 2)
+    lasts = RNG.dirichlet(np.full(most, 2.0), size=2)  # of 1, 2, ... steps
+    A = np.zeros((2 * most, 2 * most))
+    for s in range(2 * most):
+        for r in range(2 * most):
+            if left[s]:
+                A[s, r] = of[r] == of[s] and left[r] == left[s] - 1
+            elif of[r] != of[s]:
+                A[s, r] = lasts[of[r], left[r]]
+    start = np.concatenate([0.3 * lasts[0], 0.7 * lasts[1]])
+    y, mu = RNG.normal(size=steps), np.array([-1.0, 1.0])
+    got = fit("""model m { plate t ordered; plate k; plate phase; data of[phase] : k; data A[phase] : simplex over phase; data p : simplex over phase;
+      data mu[k] : real; z[t] ~ Categorical(A[z[t-1]]) start Categorical(p); observe y[t] ~ Normal(mean = mu[of[z[t]]], sd = 1); }""",
+              {"of": of, "A": A, "p": start, "mu": mu, "y": y}, *TIGHT)
+    likelihood = norm.logpdf(y[:, None], mu, 1)
+    ends = {(0, k): np.log(p) for k, p in ((1, 0.3), (0, 0.7))}  # of the other state, before the first segment
+    total = []
+    for t in range(1, steps + 1):
+        for k in range(2):
+            parts = [ends[t - d, 1 - k] + np.log(lasts[k, d - 1]) + likelihood[t - d:t, k].sum() for d in range(1, min(t, most) + 1)]
+            ends[t, k] = logsumexp(parts)
+    for k in range(2):  # the last segment may go on
+        for d in range(1, most + 1):
+            total.append(ends[steps - d, 1 - k] + np.log(lasts[k, d - 1:].sum()) + likelihood[steps - d:, k].sum())
+    return close(got.elbo, logsumexp(total), 1e-8)
+
+
+@check
+def durations_learned():
+    """Two states that last about 5 and about 2 steps: what counts down only counts down."""
+    got = fit("models/explicit_durations.lehr", ["models/data/shifts.json"], "--tol", "1e-10", "--max-iter", "3000", "--search", "quick",
+              monotone=False).posterior
+    with open("models/data/shifts.json") as f:
+        c = np.array(json.load(f)["c"])
+    A = got["A.concentration"]
+    row = A / A.sum(axis=1, keepdims=True)
+    high = int(np.argmax(got["mu.mean"]))
+    lasts = [row[6 * (1 - k), 6 * k:6 * k + 6] @ np.arange(1, 7) for k in (high, 1 - high)]
+    return np.all(A[c == 0] < 1e-3) and lasts[0] - lasts[1] > 1
+
+
+@check
+def two_steps_back():
+    """An autoregression of order two with known noise: the posterior and the evidence of the regression, row by row."""
+    rows = [np.cumsum(RNG.normal(size=20)) * 0.3, np.cumsum(RNG.normal(size=9)) * 0.3]
+    got = fit("""model m { plate s; plate t in s ordered; a ~ Normal(mean = 0, sd = 1); b ~ Normal(mean = 0, sd = 1); guide joint(a, b);
+      observe x[s, t] ~ Normal(mean = a * x[s, t-1] + b * x[s, t-2], sd = 0.3) start Normal(mean = 0, sd = 2); }""",
+              {"x": [r.tolist() for r in rows]}, *TIGHT)
+    X = np.vstack([np.column_stack([r[1:-1], r[:-2]]) for r in rows])
+    y = np.concatenate([r[2:] for r in rows])
+    evidence = multivariate_normal.logpdf(y, np.zeros(y.size), X @ X.T + 0.09 * np.eye(y.size)) + sum(norm.logpdf(r[:2], 0, 2).sum() for r in rows)
+    mean = np.linalg.solve(X.T @ X / 0.09 + np.eye(2), X.T @ y / 0.09)
+    return close(got.elbo, evidence) and close([got.posterior["a.mean"], got.posterior["b.mean"]], mean)
+
+
+@check
+def two_steps_back_simulated():
+    """What is simulated has the autocorrelations of the process."""
+    text = "model m { plate t ordered; observe x[t] ~ Normal(mean = 0.5 * x[t-1] + 0.3 * x[t-2], sd = 1) start Normal(mean = 0, sd = 1); }"
+    with tempfile.TemporaryDirectory() as d:
+        with open(f"{d}/m.lehr", "w") as f:
+            f.write(text)
+        subprocess.run([lehr(), "simulate", f"{d}/m.lehr", "--sizes", "t=100000", "--out", f"{d}/x.npz"], check=True, capture_output=True)
+        x = np.load(f"{d}/x.npz")["x"]
+    first = np.corrcoef(x[1:], x[:-1])[0, 1]
+    return abs(first - 0.5 / 0.7) < 0.02 and abs(np.corrcoef(x[2:], x[:-2])[0, 1] - (0.5 * first + 0.3)) < 0.02
+
+
+@check
+def vector_autoregression():
+    """Hares and lynxes: the equations of the two factors by Kronecker products; the period of the eigenvalues."""
+    x = np.loadtxt("models/data/lynx_hare.csv", delimiter=",", skiprows=1)[:, 1:]
+    got = fit("models/vector_autoregression.lehr", ["x=models/data/lynx_hare.csv:hare,lynx"], *TIGHT)
+    y, z = x[1:], np.column_stack([x[:-1], np.ones(len(x) - 1)])
+    df, rate, L = 3 + len(y), None, np.eye(2)
+    for _ in range(2000):  # B = [A c], row by row
+        S = np.linalg.inv(np.kron(L, z.T @ z) + 0.1 * np.eye(6))
+        B = (S @ (L @ y.T @ z).ravel()).reshape(2, 3)
+        residual = y - z @ B.T
+        spread = np.array([[np.trace(z.T @ z @ S[3 * i:3 * i + 3, 3 * j:3 * j + 3]) for j in range(2)] for i in range(2)])
+        rate = 0.1 * np.eye(2) + residual.T @ residual + spread
+        L = df * np.linalg.inv(rate)
+    w = np.linalg.eigvals(got.posterior["A.mean"])
+    return (close(got.posterior["A.mean"], B[:, :2], 1e-6) and close(got.posterior["c.mean"], B[:, 2], 1e-6) and close(got.posterior["Lambda.df"], df)
+            and close(np.linalg.inv(got.posterior["Lambda.scale"]), rate, 1e-5) and close(2 * np.pi / np.abs(np.angle(w[0])), 9.69, 1e-3))
+
+
+finish(CHECKS)
