@@ -3,16 +3,26 @@
 #include <cstdlib>
 
 #include "compiler/conditionals/conditionals.h"
+#include "compiler/conditionals/neighbours.h"
 
 namespace lehr::conditionals {
-namespace {
 
-/// The two atoms are (t - 1, t) of the last axis and agree on the others.
 bool neighbours(const density::Algebra& a, const density::Atom& l, const density::Atom& r) {
   const auto* x = std::get_if<density::IndexBound>(&a[l.axes.back()]);
   const auto* y = std::get_if<density::IndexBound>(&a[r.axes.back()]);
   return x && y && x->bound == y->bound && std::abs(x->offset - y->offset) == 1 &&
          std::equal(l.axes.begin(), l.axes.end() - 1, r.axes.begin());
+}
+
+namespace {
+
+/// Elements of two sequences, of which each has a factor of its own.
+bool in_different_sequences(const density::Density& d, const density::Term& t, const density::Atom& l,
+                            const density::Atom& r) {
+  for (std::size_t x = 0; x + 1 < l.axes.size(); ++x) {
+    if (density::certainly_different(d, t, l.axes[x], r.axes[x])) return true;
+  }
+  return false;
 }
 
 /// Statistics of the family that neighbours may have in one term, where there is an exact algorithm.
@@ -42,10 +52,14 @@ std::optional<ChainFactor> chain_factor(const density::Density& d, const model::
     for (const density::Atom& a : t.atoms) {
       if (a.variable == v) own.push_back(&a);
     }
-    if (own.size() < 2) continue;
-    coupled = true;
-    if (own.size() > 2 || !neighbours(d.algebra, *own[0], *own[1])) return std::nullopt;
-    if (own[0]->stat != kind->second || own[1]->stat != kind->second) return std::nullopt;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      for (std::size_t j = i + 1; j < own.size(); ++j) {
+        if (in_different_sequences(d, t, *own[i], *own[j])) continue;
+        if (own.size() > 2 || !neighbours(d.algebra, *own[i], *own[j])) return std::nullopt;
+        if (own[i]->stat != kind->second || own[j]->stat != kind->second) return std::nullopt;
+        coupled = true;
+      }
+    }
   }
   if (!coupled) return std::nullopt;
   return kind->first;

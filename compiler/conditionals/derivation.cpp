@@ -405,7 +405,8 @@ Derivation write_out(const model::Model& m, const Conditionals& c, const Source&
     d.point = b.point;
     if (b.chain) d.chain = m[m[b.variable].axes.back()].name;
     for (std::size_t x = 0; x < b.sequential.size(); ++x) {
-      if (b.sequential[x] && !b.chain) d.sequential.push_back(m[m[b.variable].axes[x]].name);
+      if (b.sequential[x] && !(b.chain && x + 1 == b.sequential.size()))
+        d.sequential.push_back(m[m[b.variable].axes[x]].name);
     }
     ParameterWriter conditional(m, c, a, b, e, naturals, Mode::conditional, places);
     if (b.mean) d.elements.push_back({conditional.element(*b.mean)});

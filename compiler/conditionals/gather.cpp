@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/conditionals/neighbours.h"
 #include "compiler/model/walk.h"
 
 namespace lehr::conditionals {
@@ -149,10 +150,11 @@ Affine folded(Algebra& a, const model::Model& m, std::vector<Summand> summands) 
   return affine;
 }
 
-/// The other atom of the block in the term.
-std::optional<std::size_t> partner(const Term& t, std::size_t atom) {
+/// The atom of the element before or after in the chain.
+std::optional<std::size_t> partner(const Algebra& a, const Term& t, std::size_t atom) {
   for (std::size_t k = 0; k < t.atoms.size(); ++k) {
-    if (k != atom && t.atoms[k].variable == t.atoms[atom].variable) return k;
+    if (k != atom && t.atoms[k].variable == t.atoms[atom].variable && neighbours(a, t.atoms[k], t.atoms[atom]))
+      return k;
   }
   return std::nullopt;
 }
@@ -232,7 +234,7 @@ ChainPotentials chain_potentials(Algebra& a, const model::Model& m, const Condit
   std::vector<Summand> pair;
   for (const Use& u : b.uses) {
     Term t = c.density.terms[u.term];
-    const std::optional<std::size_t> other = partner(t, u.atom);
+    const std::optional<std::size_t> other = partner(a, t, u.atom);
     if (!other) {
       alone.push_back(u);
       continue;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/conditionals/neighbours.h"
+
 namespace lehr::loops {
 
 using conditionals::ChainFactor;
@@ -165,7 +167,7 @@ bool Chains::is_steady(const ArrayTerm& array_term, model::VariableId v) {
   for (std::size_t k = 0; k < term.atoms.size(); ++k) {
     if (term.atoms[k].variable == v) pair.push_back(k);
   }
-  if (pair.size() < 2) return true;
+  if (pair.size() < 2 || !conditionals::neighbours(a_, term.atoms[pair[0]], term.atoms[pair[1]])) return true;
   const auto* step = std::get_if<density::IndexBound>(&a_[term.atoms[pair[0]].axes.back()]);
   if (!step) return false;
   const BoundId t = step->bound;
@@ -205,7 +207,8 @@ void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<Ex
     const Atom& own = t.term->atoms[use];
     std::optional<std::size_t> other;
     for (std::size_t k = 0; k < t.term->atoms.size(); ++k) {
-      if (k != use && t.term->atoms[k].variable == own.variable) other = k;
+      const Atom& x = t.term->atoms[k];
+      if (k != use && x.variable == own.variable && conditionals::neighbours(a_, own, x)) other = k;
     }
     if (!other) {
       updates_.contribute(b, t, use, fixed, lead, unary);

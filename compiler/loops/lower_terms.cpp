@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/conditionals/neighbours.h"
 #include "compiler/loops/functions.h"
 #include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
@@ -250,10 +251,11 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
     const Atom& atom = t.term->atoms[k];
     std::set<BoundId> bounds = mentioned(atom.axes);
     bounds.merge(mentioned(atom.event));
-    // Two elements of one chain: the expectation of the pair, once.
+    // Neighbours in a chain: the expectation of the pair, once.
     if (at_.chains.contains(s_.conditionals.block_of[atom.variable.index()])) {
-      const auto other = std::find_if(t.term->atoms.begin(), t.term->atoms.end(),
-                                      [&](const Atom& x) { return &x != &atom && x.variable == atom.variable; });
+      const auto other = std::find_if(t.term->atoms.begin(), t.term->atoms.end(), [&](const Atom& x) {
+        return &x != &atom && x.variable == atom.variable && conditionals::neighbours(a_, atom, x);
+      });
       if (other != t.term->atoms.end()) {
         if (&*other < &atom) continue;
         bounds.merge(mentioned(other->event));

@@ -34,6 +34,7 @@ OF_MODELS = {
     "explicit_durations": ("", "t=8", {"of": [0, 0, 1, 1], "c": [[0, 0, 2, 2], [1, 0, 0, 0], [2, 2, 0, 0], [0, 0, 1, 0]]}),
     "dirichlet_process_mixture": ("", "n=8", {}),
     "factor_analysis": ("K=2", "n=5,d=3", {}),
+    "factorial_hmm": ("", "t=8", {}),
     "factorial_mixture": ("K=2", "n=5,pixel=3", {}),
     "gmm": ("K=2,alpha0=1,nu0=4", "n=8,dim=2", {}),
     "gmm_diagonal": ("K=2", "n=8,d=2", {}),
