@@ -12,7 +12,7 @@ namespace lehr {
 /// What is worth a share of its own.
 struct ShareSize {
   double operations = 2'000'000;  // at least this many,
-  double of_sum = 100;            // and as many for each number that a share adds up;
+  double of_sum = 300;            // and as many for each number that a share adds up;
   double outside = 500'000;       // at least this many of turns that all threads wait for
 };
 
