@@ -90,6 +90,8 @@ class FunctionLowering {
   template <class Body>
   void emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body, std::int64_t step = 1);
   void emit_unrolled(const loops::For& node, std::int64_t begin, std::int64_t trips);
+  /// At the beginning of the turn `index` of a loop up to `end` (lower_prefetches.cpp).
+  void prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end);
   llvm::MDNode* loop_hints(const LoopShape& shape, llvm::MDNode* access_group);
   llvm::BasicBlock* new_block(const char* name);
 

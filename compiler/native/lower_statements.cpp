@@ -92,13 +92,14 @@ void FunctionLowering::lower(const loops::For& node) {
     if (*shape.trips > 0) emit_unrolled(node, begin, *shape.trips);
     return;
   }
+  llvm::Value* begin = eval(node.begin);
+  llvm::Value* end = eval(node.end);
   const auto body = [&](llvm::Value* index) {
     index->setName(program_[node.index].name);
     values_[node.index] = index;
+    if (!shape.innermost) prefetch_rows(node, index, end);
     lower(node.body);
   };
-  llvm::Value* begin = eval(node.begin);
-  llvm::Value* end = eval(node.end);
   if (shape.tail == 0) return emit_loop(begin, end, shape, body, node.step);
   llvm::Value* middle = b_.CreateSub(end, b_.getInt64(static_cast<std::uint64_t>(shape.tail)));
   emit_loop(begin, middle, main_part(shape), body);

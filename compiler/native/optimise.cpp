@@ -27,6 +27,7 @@
 
 #include <stdexcept>
 
+#include "compiler/native/joint_sums.h"
 #include "compiler/native/lower.h"
 #include "compiler/native/padded_arrays.h"
 #include "compiler/native/target.h"
@@ -63,6 +64,15 @@ struct UnmaskAccesses : llvm::PassInfoMixin<UnmaskAccesses> {
   }
 };
 
+struct JoinSums : llvm::PassInfoMixin<JoinSums> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    if (!join_sums(function)) return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses preserved;
+    preserved.preserveSet<llvm::CFGAnalyses>();
+    return preserved;
+  }
+};
+
 llvm::FunctionPassManager vectorisation(bool parts) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
@@ -78,6 +88,7 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
+  passes.addPass(JoinSums());
   if (!parts) {
     passes.addPass(llvm::SLPVectorizerPass());
     passes.addPass(llvm::VectorCombinePass());

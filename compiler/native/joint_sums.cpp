@@ -1,0 +1,124 @@
+#include "compiler/native/joint_sums.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace lehr::native {
+namespace {
+
+constexpr unsigned kSums = 4;
+
+/// [a0 a1 .. b0 b1 .. a(2n) ..], runs of n from both: those that begin at even multiples of n, or at odd ones.
+llvm::Value* interleaved(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, unsigned lanes, unsigned run, bool odd) {
+  std::vector<int> from;
+  for (unsigned at = odd ? run : 0; at < lanes; at += 2 * run) {
+    for (const unsigned vector : {0U, lanes}) {
+      for (unsigned k = 0; k < run; ++k)
+        from.push_back(static_cast<int>(vector + at + k));
+    }
+  }
+  return b.CreateShuffleVector(x, y, from);
+}
+
+/// One vector of as many lanes with half of the work done for both.
+llvm::Value* halved(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, unsigned lanes, unsigned run) {
+  return b.CreateFAdd(interleaved(b, x, y, lanes, run, false), interleaved(b, x, y, lanes, run, true));
+}
+
+/// The first or the second half of the lanes.
+llvm::Value* half(llvm::IRBuilder<>& b, llvm::Value* x, unsigned lanes, bool second) {
+  std::vector<int> from;
+  for (unsigned k = 0; k < lanes / 2; ++k)
+    from.push_back(static_cast<int>(second ? lanes / 2 + k : k));
+  return b.CreateShuffleVector(x, from);
+}
+
+/// A constant divided by this.
+llvm::BinaryOperator* quotient_of(llvm::Value* divisor) {
+  for (llvm::User* user : divisor->users()) {
+    auto* quotient = llvm::dyn_cast<llvm::BinaryOperator>(user);
+    if (quotient && quotient->getOpcode() == llvm::Instruction::FDiv &&
+        llvm::isa<llvm::Constant>(quotient->getOperand(0)))
+      return quotient;
+  }
+  return nullptr;
+}
+
+/// One division for all, where each is divided by: the same constant by each.
+void join_quotients(llvm::IRBuilder<>& b, llvm::Value* all, const std::array<llvm::Value*, kSums>& parts) {
+  std::array<llvm::BinaryOperator*, kSums> quotients;
+  std::ranges::transform(parts, quotients.begin(), quotient_of);
+  const auto* first = quotients[0];
+  const auto fits = [&](const llvm::BinaryOperator* x) { return x && x->getOperand(0) == first->getOperand(0); };
+  if (!first || !std::ranges::all_of(quotients, fits)) return;
+  llvm::FastMathFlags flags = first->getFastMathFlags();
+  for (const llvm::BinaryOperator* x : quotients)
+    flags &= x->getFastMathFlags();
+  b.setFastMathFlags(flags);
+  llvm::Value* joint = b.CreateFDiv(b.CreateVectorSplat(kSums, first->getOperand(0)), all);
+  for (unsigned k = 0; k < kSums; ++k) {
+    quotients[k]->replaceAllUsesWith(b.CreateExtractElement(joint, k));
+    quotients[k]->eraseFromParent();
+  }
+}
+
+void join(const std::array<llvm::IntrinsicInst*, kSums>& sums) {
+  llvm::IRBuilder<> b(sums.back());
+  b.setFastMathFlags(sums.front()->getFastMathFlags());
+  unsigned lanes = llvm::cast<llvm::FixedVectorType>(sums[0]->getArgOperand(1)->getType())->getNumElements();
+  llvm::Value* left = halved(b, sums[0]->getArgOperand(1), sums[1]->getArgOperand(1), lanes, 1);
+  llvm::Value* right = halved(b, sums[2]->getArgOperand(1), sums[3]->getArgOperand(1), lanes, 1);
+  llvm::Value* all = halved(b, left, right, lanes, 2);
+  for (; lanes > kSums; lanes /= 2)
+    all = b.CreateFAdd(half(b, all, lanes, false), half(b, all, lanes, true));
+  std::array<llvm::Value*, kSums> parts;
+  for (unsigned k = 0; k < kSums; ++k) {
+    llvm::Value* sum = parts[k] = b.CreateExtractElement(all, k);
+    const auto* start = llvm::dyn_cast<llvm::ConstantFP>(sums[k]->getArgOperand(0));
+    if (!start || !start->isZero()) sum = b.CreateFAdd(sums[k]->getArgOperand(0), sum);
+    sums[k]->replaceAllUsesWith(sum);
+  }
+  join_quotients(b, all, parts);
+  for (llvm::IntrinsicInst* sum : sums)
+    sum->eraseFromParent();
+}
+
+/// A sum that may be part of a tree.
+llvm::IntrinsicInst* sum_of(llvm::Instruction& instruction) {
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (!call || call->getIntrinsicID() != llvm::Intrinsic::vector_reduce_fadd || !call->hasAllowReassoc())
+    return nullptr;
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(call->getArgOperand(1)->getType());
+  return type && type->getNumElements() >= kSums && llvm::isPowerOf2_32(type->getNumElements()) ? call : nullptr;
+}
+
+}  // namespace
+
+bool join_sums(llvm::Function& function) {
+  std::vector<std::array<llvm::IntrinsicInst*, kSums>> found;
+  for (llvm::BasicBlock& block : function) {
+    std::vector<llvm::IntrinsicInst*> open;
+    for (llvm::Instruction& instruction : block) {
+      const auto is_needed = [&](const llvm::IntrinsicInst* x) {
+        return llvm::is_contained(instruction.operands(), x);
+      };
+      if (std::ranges::any_of(open, is_needed)) open.clear();
+      llvm::IntrinsicInst* sum = sum_of(instruction);
+      if (!sum) continue;
+      if (!open.empty() && open[0]->getArgOperand(1)->getType() != sum->getArgOperand(1)->getType()) open.clear();
+      open.push_back(sum);
+      if (open.size() < kSums) continue;
+      found.push_back({open[0], open[1], open[2], open[3]});
+      open.clear();
+    }
+  }
+  for (const auto& sums : found)
+    join(sums);
+  return !found.empty();
+}
+
+}  // namespace lehr::native

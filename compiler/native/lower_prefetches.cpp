@@ -1,0 +1,119 @@
+// Rows of tables that later turns of a loop read and add to, fetched early: which ones they are stands in the data, so
+// that no processor foresees it.
+#include <llvm/IR/IRBuilder.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/loops/walk.h"
+#include "compiler/native/function_lowering.h"
+
+namespace lehr::native {
+namespace {
+
+constexpr std::int64_t kLine = 64;        // bytes
+constexpr std::int64_t kAhead = 1 << 11;  // bytes of one table that are under way, but one row at least
+constexpr std::int64_t kTurns = 12;       // that are under way at most
+
+/// A row of one axis of constant length: table[data[...turn...], ...].
+struct Row {
+  loops::BufferId table;
+  loops::ExprId at;  // an integer of the data
+  auto operator<=>(const Row&) const = default;
+};
+
+std::int64_t bytes_of_row(const loops::Program& p, loops::BufferId table) {
+  return p[p[table].axes[1]].constant * (p[table].element == loops::Type::f32 ? 4 : 8);
+}
+
+class Rows {
+ public:
+  Rows(const loops::Program& p, const loops::For& turns) : p_(p), turns_(turns) {
+    loops::Walk walk{p, [](loops::ExprId) {}, [](loops::BufferId, bool) {},
+                     [&](loops::ScalarId s, loops::Mention how) {
+                       if (how != loops::Mention::read) inside_.insert(s);
+                     }};
+    walk.block(turns.body);
+    if (!walk.stops) of(turns.body);
+  }
+
+  /// And whether they are added to.
+  const std::map<Row, bool>& found() const { return found_; }
+
+ private:
+  /// What is done in every turn.
+  void of(const loops::Block& block) {
+    for (const loops::Stmt& s : block) {
+      if (const auto* let = std::get_if<loops::Let>(&s.node)) names_[let->scalar] = let->value;
+      if (const auto* loop = std::get_if<loops::For>(&s.node)) of(loop->body);
+      else if (!std::holds_alternative<loops::If>(s.node)) of(s);
+    }
+  }
+  void of(const loops::Stmt& s) {
+    loops::Walk walk{p_,
+                     [&](loops::ExprId e) {
+                       if (const auto* load = std::get_if<loops::Load>(&p_[e].node))
+                         note(load->buffer, load->indices, false);
+                     },
+                     [](loops::BufferId, bool) {}};
+    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+    if (const auto* store = std::get_if<loops::Store>(&s.node)) note(store->buffer, store->indices, true);
+  }
+  void note(loops::BufferId table, const std::vector<loops::ExprId>& indices, bool stored) {
+    if (indices.size() != 2 || bytes_of_row(p_, table) < kLine) return;
+    loops::ExprId at = indices[0];
+    if (const auto* name = std::get_if<loops::Get>(&p_[at].node)) {
+      const auto value = names_.find(name->scalar);
+      if (value == names_.end()) return;
+      at = value->second;
+    }
+    const auto* row = std::get_if<loops::Load>(&p_[at].node);
+    if (!row || p_[row->buffer].role != loops::Role::data || !is_of_turn(*row)) return;
+    found_[{table, at}] |= stored;
+  }
+  bool is_of_turn(const loops::Load& row) const {
+    bool turn = false, changes = false;
+    loops::Walk walk{p_, [](loops::ExprId) {}, [](loops::BufferId, bool) {},
+                     [&](loops::ScalarId s, loops::Mention) {
+                       turn = turn || s == turns_.index;
+                       changes = changes || inside_.contains(s);
+                     }};
+    for (const loops::ExprId at : row.indices)
+      walk.expr(at);
+    return turn && !changes;
+  }
+
+  const loops::Program& p_;
+  const loops::For& turns_;
+  std::set<loops::ScalarId> inside_;  // declared or changed in a turn
+  std::map<loops::ScalarId, loops::ExprId> names_;
+  std::map<Row, bool> found_;
+};
+
+}  // namespace
+
+void FunctionLowering::prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end) {
+  if (turns.step != 1 || std::holds_alternative<loops::ConstI>(program_[turns.end].node)) return;
+  const Rows rows(program_, turns);
+  // Rows that are only read come back, and stay near.
+  if (std::ranges::none_of(rows.found(), [](const auto& row) { return row.second; })) return;
+  for (const auto& [row, stored] : rows.found()) {
+    const std::int64_t bytes = bytes_of_row(program_, row.table);
+    const std::int64_t ahead = std::clamp<std::int64_t>(kAhead / bytes, 1, kTurns);
+    evaluated_.clear();
+    values_[turns.index] = b_.CreateBinaryIntrinsic(
+        llvm::Intrinsic::smin, b_.CreateNSWAdd(index, b_.getInt64(static_cast<std::uint64_t>(ahead))),
+        b_.CreateNSWSub(end, b_.getInt64(1)));
+    llvm::Value* first = element(row.table, b_.CreateNSWMul(eval(row.at), stored_extent(row.table, 1)));
+    for (std::int64_t at = 0; at < bytes; at += kLine) {
+      llvm::Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<std::uint64_t>(at));
+      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
+                         {line, b_.getInt32(stored ? 1 : 0), b_.getInt32(3), b_.getInt32(1)});
+    }
+  }
+  values_[turns.index] = index;
+  evaluated_.clear();
+}
+
+}  // namespace lehr::native
