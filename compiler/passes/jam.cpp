@@ -9,14 +9,16 @@
 
 #include "compiler/passes/effects.h"
 #include "compiler/passes/independent_loops.h"
+#include "compiler/passes/recompute.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/passes/slices.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kTurns = 4;
-constexpr std::int64_t kLongest = 64;  // four of a longer one are too much to unroll
+constexpr std::int64_t kMostTurns = 8, kFewTurns = 4;
+constexpr std::int64_t kNarrow = 24;   // of a longer one the registers hold no more than kFewTurns
+constexpr std::int64_t kLongest = 64;  // four of a longer one are too much for the registers, up to kInMemory
 constexpr std::int64_t kLong = 8;      // a shorter loop is no vector
 
 std::optional<std::int64_t> literal(const Program& p, ExprId e) {
@@ -147,6 +149,7 @@ class Jam {
         std::ranges::all_of(after.stores, [&](BufferId b) { return own_array(b) || !all.loads.contains(b); });
     if (!private_before || !unread || !std::ranges::all_of(after.assigns, own_number)) return std::nullopt;
     long_loops_ = sums_ = 0;
+    turns_ = kMostTurns;
     if (!is_simple(loop, parts->before) || !is_simple(loop, parts->after)) return std::nullopt;
     return long_loops_ > 1 && sums_ > 0 ? parts : std::nullopt;
   }
@@ -172,8 +175,9 @@ class Jam {
       if (const auto* store = std::get_if<Store>(&s.node)) return is_simple(turns, *store);
       if (const auto* loop = std::get_if<For>(&s.node)) {
         const auto end = literal(p_, loop->end);
-        if (literal(p_, loop->begin) != 0 || !end || *end > kLongest) return false;
+        if (literal(p_, loop->begin) != 0 || !end || (*end > kLongest && *end < kInMemory)) return false;
         long_loops_ += *end >= kLong;
+        if (*end > kNarrow && *end <= kLongest) turns_ = kFewTurns;
         return is_simple(turns, loop->body);
       }
       return std::holds_alternative<Let>(s.node) || std::holds_alternative<Local>(s.node) ||
@@ -192,11 +196,11 @@ class Jam {
 
   // ---- the loop that comes of it
   Stmt jammed(const For& loop, const Parts& parts) {
-    copies_.assign(kTurns, {});
+    copies_.assign(static_cast<std::size_t>(turns_), {});
     const ExprId first = get(scalar(p_[loop.index].name + ".first", Type::i64));
     const ScalarId group = scalar(p_[loop.index].name + ".group", Type::i64), plain = scalar("plain", Type::i64);
     Block together;
-    for (std::int64_t r = 0; r < kTurns; ++r) {
+    for (std::int64_t r = 0; r < turns_; ++r) {
       Names& names = copies_[static_cast<std::size_t>(r)];
       const ScalarId turn = names.scalars[loop.index] = scalar(p_[loop.index].name, Type::i64);
       for (const BufferId b : own_)
@@ -211,10 +215,10 @@ class Jam {
     } else {
       std::ranges::move(rest, std::back_inserter(together));
     }
-    const ExprId next = binary(BinaryOp::add, first, integer(kTurns));
+    const ExprId next = binary(BinaryOp::add, first, integer(turns_));
     Block body;
     body.push_back(
-        Stmt{Let{std::get<Get>(p_[first].node).scalar, binary(BinaryOp::multiply, get(group), integer(kTurns))}});
+        Stmt{Let{std::get<Get>(p_[first].node).scalar, binary(BinaryOp::multiply, get(group), integer(turns_))}});
     body.push_back(Stmt{BreakIf{condition(BinaryOp::less_equal, loop.end, first)}});
     body.push_back(Stmt{Local{plain, integer(1)}});
     body.push_back(Stmt{If{condition(BinaryOp::less_equal, next, loop.end), std::move(together), {}}});
@@ -301,7 +305,7 @@ class Jam {
   std::vector<const Block*> around_;  // outermost first
   std::set<BufferId> own_;            // of a turn
   std::vector<Names> copies_;         // by turn of a group
-  std::int64_t long_loops_ = 0, sums_ = 0;
+  std::int64_t long_loops_ = 0, sums_ = 0, turns_ = kMostTurns;
 };
 
 }  // namespace

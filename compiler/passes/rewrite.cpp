@@ -23,6 +23,11 @@ class Rewrite {
   Stmt statement(const Stmt& s) {
     return std::visit([&](const auto& x) { return Stmt{of(x)}; }, s.node);
   }
+  /// The same expression where nothing of it is another; what expressions share, their copies share.
+  ExprId expr(ExprId e) {
+    const auto known = copies_.find(e);
+    return known != copies_.end() ? known->second : copies_[e] = copy(e);
+  }
 
  private:
   const Slice* slice(BufferId b) const {
@@ -46,15 +51,16 @@ class Rewrite {
   ScalarId scalar(ScalarId s) const { return named(names_.scalars, s); }
   BufferId array(BufferId b) const { return named(names_.arrays, b); }
 
-  /// The same expression where nothing of it is another; what expressions share, their copies share.
-  ExprId expr(ExprId e) {
-    const auto known = copies_.find(e);
-    return known != copies_.end() ? known->second : copies_[e] = copy(e);
+  ExprId computed(const Formula& formula, ExprId position) {
+    const Names here{{}, {}, {{formula.position, position}}};
+    return with_names(p_, here, formula.value);
   }
   ExprId copy(ExprId e) {
     const Expr x = p_[e];
     const auto changed = [&](auto node, bool same) { return same ? e : intern(p_, x.type, std::move(node)); };
     return std::visit(Overloaded{[&](const Get& n) {
+                                   const auto value = names_.values.find(n.scalar);
+                                   if (value != names_.values.end()) return value->second;
                                    const Get out{scalar(n.scalar)};
                                    return changed(out, out.scalar == n.scalar);
                                  },
@@ -62,6 +68,8 @@ class Rewrite {
                                    if (const Slice* s = slice(n.buffer))
                                      return changed(Load{s->once, all(n.indices, s->axis)}, false);
                                    std::vector<ExprId> indices = all(n.indices);
+                                   const auto formula = names_.formulas.find(n.buffer);
+                                   if (formula != names_.formulas.end()) return computed(formula->second, indices[0]);
                                    const BufferId b = array(n.buffer);
                                    const bool same = b == n.buffer && indices == n.indices;
                                    return changed(Load{b, std::move(indices)}, same);
@@ -127,6 +135,10 @@ Stmt with_slices(Program& program, const Slices& slices, const Stmt& statement) 
 
 Stmt with_names(Program& program, const Names& names, const Stmt& statement) {
   return Rewrite(program, {}, names).statement(statement);
+}
+
+ExprId with_names(Program& program, const Names& names, ExprId expression) {
+  return Rewrite(program, {}, names).expr(expression);
 }
 
 Stmt copy_slice(Program& p, BufferId array, const Slice& slice, ScalarId index) {

@@ -49,8 +49,8 @@ struct Rows {
       body();
     });
     const loops::Program before = b.take(), after = loops::jam_turns(before);
-    for (const std::int64_t rows : {0, 1, 3, 4, 5, 8, 11}) {
-      test::Buffers numbers(before.buffers.size(), std::vector<double>(static_cast<std::size_t>(12 * kWidth)));
+    for (const std::int64_t rows : {0, 1, 3, 7, 8, 9, 16, 19}) {
+      test::Buffers numbers(before.buffers.size(), std::vector<double>(static_cast<std::size_t>(20 * kWidth)));
       for (std::size_t e = 0; e < numbers[0].size(); ++e)
         numbers[0][e] = static_cast<double>((7 * e) % 11);
       test::check_same(before, after, numbers, {rows});

@@ -1,0 +1,155 @@
+#include "compiler/passes/recompute.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "compiler/passes/effects.h"
+#include "compiler/passes/rewrite.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr int kMostLoads = 2;
+
+bool is_literal(const Program& p, ExprId e, std::int64_t value) {
+  const auto* constant = std::get_if<ConstI>(&p[e].node);
+  return constant && constant->value == value;
+}
+
+/// Loads of an expression of products and sums; nothing of any other.
+std::optional<int> loads_of(const Program& p, ExprId e) {
+  return std::visit(
+      Overloaded{[](const ConstF&) { return std::optional(0); }, [](const Get&) { return std::optional(0); },
+                 [](const Load&) { return std::optional(1); },
+                 [&](const Unary& x) {
+                   const bool cheap = x.op == UnaryOp::negate || x.op == UnaryOp::to_f32 ||
+                                      (x.op == UnaryOp::to_f64 && is_real(p[x.operand].type));
+                   return cheap ? loads_of(p, x.operand) : std::nullopt;
+                 },
+                 [&](const Binary& x) -> std::optional<int> {
+                   if (x.op != BinaryOp::add && x.op != BinaryOp::subtract && x.op != BinaryOp::multiply)
+                     return std::nullopt;
+                   const std::optional<int> a = loads_of(p, x.left), b = loads_of(p, x.right);
+                   return a && b ? std::optional(*a + *b) : std::nullopt;
+                 },
+                 [](const auto&) { return std::optional<int>(); }},
+      p[e].node);
+}
+
+Effects effects_from(const Program& p, const Block& b, std::size_t from) {
+  Effects out;
+  for (; from < b.size(); ++from)
+    out.add(effects_of(p, b[from]));
+  return out;
+}
+
+/// How many statements, and conditions, from one of a block on, have to do with an array.
+int mentions(const Program& p, BufferId array, const Block& b, std::size_t from = 0) {
+  const auto own = [&](const Stmt& s) {
+    const Effects x = effects_of(p, s);
+    return int{x.loads.contains(array) || x.stores.contains(array)};
+  };
+  int out = 0;
+  for (; from < b.size(); ++from) {
+    if (const auto* loop = std::get_if<For>(&b[from].node)) {
+      out += mentions(p, array, loop->body);
+    } else if (const auto* branch = std::get_if<If>(&b[from].node)) {
+      out += mentions(p, array, branch->then_block) + mentions(p, array, branch->else_block) +
+             own(Stmt{BreakIf{branch->condition}});
+    } else {
+      out += own(b[from]);
+    }
+  }
+  return out;
+}
+
+class Recompute {
+ public:
+  Recompute(Program& p, Function& f) : p_(p), all_(f.body), local_(f.local_arrays.begin(), f.local_arrays.end()) {
+    block(f.body);
+  }
+
+ private:
+  void block(Block& b) {
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      if (auto* branch = std::get_if<If>(&b[k].node)) {
+        block(branch->then_block);
+        block(branch->else_block);
+      }
+      auto* loop = std::get_if<For>(&b[k].node);
+      if (!loop) continue;
+      block(loop->body);
+      while (const std::optional<std::size_t> at = filling(b, k)) {
+        const auto& store = std::get<Store>(loop->body[*at].node);
+        const Names names{{}, {}, {}, {{store.buffer, {loop->index, formula(*loop, store)}}}};
+        for (std::size_t j = k + 1; j < b.size(); ++j)
+          b[j] = with_names(p_, names, b[j]);
+        loop->body.erase(loop->body.begin() + static_cast<std::ptrdiff_t>(*at));
+      }
+    }
+  }
+
+  /// With the numbers that the loop declares written out.
+  ExprId formula(const For& loop, const Store& store) {
+    Names names;
+    for (const Stmt& s : loop.body) {
+      if (const auto* let = std::get_if<Let>(&s.node)) names.values[let->scalar] = with_names(p_, names, let->value);
+    }
+    return with_names(p_, names, store.value);
+  }
+
+  /// The statement of loop `k` that stores what can go.
+  std::optional<std::size_t> filling(const Block& b, std::size_t k) {
+    const auto& loop = std::get<For>(b[k].node);
+    for (std::size_t at = 0; at < loop.body.size(); ++at) {
+      const auto* store = std::get_if<Store>(&loop.body[at].node);
+      if (store && is_whole(loop, *store) && can_go(b, k, *store)) return at;
+    }
+    return std::nullopt;
+  }
+
+  bool is_whole(const For& loop, const Store& store) const {
+    const Buffer& array = p_[store.buffer];
+    if (!local_.contains(store.buffer) || array.axes.size() != 1 || store.accumulate) return false;
+    const std::int64_t extent = p_[array.axes[0]].constant;
+    const auto* at = std::get_if<Get>(&p_[store.indices[0]].node);
+    return extent >= kInMemory && at && at->scalar == loop.index && loop.step == 1 && is_literal(p_, loop.begin, 0) &&
+           is_literal(p_, loop.end, extent);
+  }
+
+  bool can_go(const Block& b, std::size_t k, const Store& store) {
+    const auto& loop = std::get<For>(b[k].node);
+    const Effects here = effects_of(p_, b[k]), later = effects_from(p_, b, k + 1);
+    if (here.loads.contains(store.buffer) || later.stores.contains(store.buffer)) return false;
+    const int from_here = mentions(p_, store.buffer, b, k);
+    const bool once = from_here == 1 + mentions(p_, store.buffer, b, k + 1);
+    if (!once || from_here != mentions(p_, store.buffer, all_) || std::ranges::any_of(loop.body, leaves)) return false;
+    const ExprId value = formula(loop, store);
+    const std::optional<int> loads = loads_of(p_, value);
+    if (!loads || *loads > kMostLoads) return false;
+    Effects from = effects_of(p_, Stmt{BreakIf{value}});
+    from.reads.erase(loop.index);
+    return !meet(from.loads, here.stores) && !meet(from.loads, later.stores) && !meet(from.reads, here.declares) &&
+           !meet(from.reads, here.assigns) && !meet(from.reads, later.assigns);
+  }
+
+  Program& p_;
+  const Block& all_;
+  std::set<BufferId> local_;
+};
+
+}  // namespace
+
+Program recompute(Program program) {
+  for (std::size_t k = 0; k < program.functions.size(); ++k) {
+    if (program.functions[k].cold) continue;
+    Function f = std::move(program.functions[k]);
+    Recompute(program, f);
+    program.functions[k] = std::move(f);
+  }
+  return program;
+}
+
+}  // namespace lehr::loops
