@@ -12,6 +12,7 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
 #include "compiler/embedding/embedding.h"
+#include "compiler/fitting/carried_model.h"
 #include "compiler/fitting/tempering.h"
 #include "compiler/model/roles.h"
 #include "compiler/pipeline.h"
@@ -28,7 +29,7 @@ struct BuildOptions {
                              linker = "cc";
   std::vector<std::string> missing;
   SettingTexts settings;
-  bool shared = false, is_static = false, no_locals = false, item_temperatures = false;
+  bool shared = false, is_static = false, no_locals = false, item_temperatures = false, updates = false;
 };
 
 Error usage_error(const char* option, std::string text, std::vector<std::string> notes = {}) {
@@ -172,6 +173,13 @@ ExitCode build(const BuildOptions& o) {
   std::optional<Analysed> analysed = analyse(*resolved, *missing, second);
   const ExitCode code = report(second, *source);
   if (!analysed) return code;
+  std::optional<Priors> priors;
+  if (o.updates) {
+    Result<Updatable> updatable = with_updates(*resolved, *analysed, *missing);
+    if (!updatable) return complain_of(updatable.error(), o.model);
+    analysed = std::move(updatable->analysed);
+    priors = std::move(updatable->priors);
+  }
 
   const Result<BoundData> sizes = bind_sizes(analysed->model, *settings);
   if (!sizes) return complain(sizes.error());
@@ -183,6 +191,9 @@ ExitCode build(const BuildOptions& o) {
   }
   if (o.method == "gibbs") {
     if (o.item_temperatures) return complain(usage_error("--item-temperatures", "they are latent: not with gibbs"));
+    if (o.updates)
+      return complain(
+          usage_error("--updates", "a chain has draws, and no factors that could be a prior: not with gibbs"));
     Result<Analysed> drawn = with_draws(*analysed);
     if (!drawn) return complain(usage_error("--method", drawn.error().text));
     analysed = std::move(*drawn);
@@ -191,7 +202,7 @@ ExitCode build(const BuildOptions& o) {
     return complain(usage_error("--precision", "draws are made in double: leave it out, or build for cavi"));
   const loops::Lowered lowered =
       generate(*analysed, *sizes, {.save_locals = !o.no_locals, .new_items = true, .single = o.precision == "float"});
-  const Embedding embedding = embed(analysed->model, analysed->schedule, *sizes, lowered, *source, *settings);
+  const Embedding embedding = embed(analysed->model, analysed->schedule, *sizes, lowered, *source, *settings, priors);
   const std::string object = native::emit_embeddable(lowered.program, embedding.image, *options);
   const Result<std::vector<std::string>> written = write_all(o, embedding, object);
   if (!written) return complain(written.error());
@@ -214,6 +225,8 @@ void add_build(CLI::App& app, Action& action) {
               "do not keep the posteriors of categories of single items where inference does without: less memory");
   c->add_flag("--item-temperatures", o->item_temperatures,
               "every item has an inverse temperature of its own, given with the data (local tempering)");
+  c->add_flag("--updates", o->updates,
+              "with NAME_update: the posterior becomes the prior of the next data, as by lehr update");
   c->add_option("--method", o->method, "cavi: variational inference (svi too); gibbs: Gibbs sampling")
       ->check(CLI::IsMember({"cavi", "gibbs"}))
       ->capture_default_str();

@@ -68,7 +68,7 @@ std::variant<Conditionals, std::string> with_draws(const model::Model& m, Condit
 /// lie on the same plates but for those whose sizes are constants of the code, which number coordinates.
 std::optional<std::string> why_not_one_normal(const model::Model& m, const std::vector<model::VariableId>& members);
 
-/// The statements that an element of the block is drawn by: those of all its members.
+/// The statements that an element of the block is drawn by: those of all its members, and others of the same variable.
 std::vector<model::StatementId> statements_of(const model::Model& m, const Block& b);
 
 /// The family of the variable's own marginal under its factor: a member of an MvNormal is Normal or MvNormal. (A number

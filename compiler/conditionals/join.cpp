@@ -140,6 +140,10 @@ std::vector<model::StatementId> statements_of(const Model& m, const Block& b) {
     for (const Member& member : x->members)
       out.push_back(m[member.variable].statement);
   }
+  for (std::size_t k = 0; k < m.statements.size(); ++k) {
+    const VariableId v = m.statements[k].variable;
+    if (m[v].statement != model::StatementId(k) && (v == b.variable || v == b.mean)) out.emplace_back(k);
+  }
   return out;
 }
 

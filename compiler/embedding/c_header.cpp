@@ -216,6 +216,18 @@ constexpr const char* kItemEnergies = R"(
 int32_t {name}_item_energies(void* state, const {name}_data* data, double* nats, size_t count);
 )";
 
+constexpr const char* kUpdate = R"(
+/* The posterior so far becomes the prior of `data`, which are those of the next calls: each factor outside the items the
+   distribution that its variable is drawn from, in place of the statement of the model. Of it, the power `keep` is kept
+   (its natural parameters times keep; 0 < keep <= 1): below 1, what was seen before is forgotten little by little. The
+   factors stay where they are, those of the items begin anew. The bound is from then on that of the data since, given
+   those before. The prior is saved and loaded with the factors.
+   Where too little is kept for a factor to be proper (a status of the model), the factors are as they were: another call
+   can keep more. Refused arguments and data change neither the factors nor the prior.
+   Errors: NULL (data too), STATE, SIZE, DATA, OFFSETS, NOT_STARTED, ARGUMENT, and statuses of the model. */
+int32_t {name}_update(void* state, const {name}_data* data, double keep);
+)";
+
 constexpr const char* kSaving = R"(
 /* The factors in a buffer of the caller's, of {name}_saved_bytes (0: not a state), readable on other machines with the
    same byte order by objects built from the same model with the same settings. Errors: NULL, STATE, SHORT, NOT_STARTED. */
@@ -298,6 +310,7 @@ std::string c_header(const Embedding& e, const std::string& built) {
     out += filled(kAccuracy, e) + filled(kSteps, e) + filled(kRanges, e) +
            filled(e.minibatches ? kBatchStep : kNoBatches, e) + filled(kValues, e);
   if (e.item_temperatures) out += filled(kItemEnergies, e);
+  if (e.updates) out += filled(kUpdate, e);
   out += accessors(e) + filled(kSaving, e) + (e.draws ? "" : filled(kPredictions, e));
   return out + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }

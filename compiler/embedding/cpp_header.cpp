@@ -115,6 +115,11 @@ constexpr const char* kItemEnergies = R"(  void item_energies(const Data& data, 
   }}
 )";
 
+constexpr const char* kUpdate = R"(  void update(const Data& data, double keep = 1) {{
+    check({name}_update(memory_.get(), &data, keep));
+  }}
+)";
+
 constexpr const char* kInference =
     R"(  void infer(const Data& data) {{ check({name}_infer(memory_.get(), &data)); }}
   void set_accuracy(std::int64_t iterations, double tolerance) {{
@@ -176,6 +181,7 @@ std::string cpp_header(const Embedding& e, const std::string& header) {
   std::string out = filled(kBegin) + filled(e.draws ? kGibbs : kSteps);
   if (e.minibatches) out += filled(kBatchStep);
   if (e.item_temperatures) out += filled(kItemEnergies);
+  if (e.updates) out += filled(kUpdate);
   if (!e.draws) out += filled(kInference);
   out += filled(kEnd);
   for (const EmbeddedParameter& p : e.parameters) {

@@ -62,8 +62,10 @@ std::string meaning_of(const machine::ArrayRow& row, const std::string& plate) {
 class Maker {
  public:
   Maker(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const loops::Lowered& l,
-        native::Image::Strings origin)
-      : m_(m), s_(s), data_(data), l_(l), t_(tables_of(m, s, l)), origin_(std::move(origin)) {}
+        native::Image::Strings origin, const std::optional<Priors>& priors)
+      : m_(m), s_(s), data_(data), l_(l), priors_(priors), t_(tables_of(m, s, l)), origin_(std::move(origin)) {
+    if (priors) keep_in_state(*priors, l, t_);
+  }
 
   Embedding run() {
     e_.name = in_ascii(m_.name);
@@ -79,6 +81,7 @@ class Maker {
     e_.minibatches = t_.model.batch_slot >= 0 && !e_.draws;
     if (e_.minibatches) e_.batch = m_[t_.size_plates[static_cast<std::size_t>(t_.model.batch_slot)]].name;
     e_.item_temperatures = l_.interface.item_energies.has_value();
+    e_.updates = priors_.has_value();
     write_image();
     return std::move(e_);
   }
@@ -169,6 +172,7 @@ class Maker {
                       m_.plates[k].name, e_.data.back().name);
     }
     for (std::size_t k = 0; k < m_.givens.size(); ++k) {
+      if (priors_ && priors_->has(model::GivenId(k))) continue;
       const model::Given& g = m_.givens[k];
       add(shape(joined(g.axes, g.event)), g.value_plate ? plate(*g.value_plate) : "");
       for (const model::Plate& p : m_.plates) {
@@ -191,10 +195,11 @@ class Maker {
   }
 
   void write_parameters() {
-    NameScope names({"model",        "step",       "entropy_step", "svi_step",  "item_energies",  "infer",
-                     "set_accuracy", "elbo",       "data_energy",  "score",     "save",           "load",
-                     "make",         "check",      "State",        "Sizes",     "Data",           "Error",
-                     "accuracy",     "gibbs_step", "draw",         "log_joint", "step_in_ranges", "ranges"});
+    NameScope names({"model", "step",         "entropy_step",   "svi_step",    "item_energies",
+                     "infer", "set_accuracy", "elbo",           "data_energy", "score",
+                     "save",  "load",         "make",           "check",       "State",
+                     "Sizes", "Data",         "Error",          "accuracy",    "gibbs_step",
+                     "draw",  "log_joint",    "step_in_ranges", "ranges",      "update"});
     for (const loops::ParameterSlot& slot : l_.interface.parameters) {
       const conditionals::Block& block = s_.conditionals[slot.block];
       std::string name = slot.name;
@@ -216,7 +221,7 @@ class Maker {
     model.hash = e_.abi;
     native::Image& image = e_.image;
     constexpr std::size_t kNumbers = offsetof(machine::Model, sizes) / 8;
-    static_assert(sizeof(machine::Model) == 8 * (kNumbers + 23), "a member for every field below");
+    static_assert(sizeof(machine::Model) == 8 * (kNumbers + 24), "a member for every field below");
     native::Image::Words numbers(kNumbers);
     std::memcpy(numbers.data(), &model, 8 * kNumbers);
     image.model.assign(numbers.begin(), numbers.end());
@@ -231,6 +236,7 @@ class Maker {
       image.model.emplace_back(std::move(w));
     image.model.emplace_back(t_.component_names);
     image.model.emplace_back(words(t_.phases));
+    image.model.emplace_back(words(t_.priors));
     native::Image::Strings plates, parameters;
     for (const model::PlateId p : t_.size_plates)
       plates.push_back(m_[p].name);
@@ -257,6 +263,7 @@ class Maker {
     }
     if (e_.minibatches) entry("svi_step", "svi_step");
     if (e_.item_temperatures) entry("item_energies", "item_energies");
+    if (e_.updates) entry("update", "update");
     for (std::size_t k = 0; k < e_.parameters.size(); ++k) {
       entry("get_" + e_.parameters[k].name, "get", static_cast<std::int64_t>(k));
       entry("set_" + e_.parameters[k].name, "set", static_cast<std::int64_t>(k));
@@ -267,6 +274,7 @@ class Maker {
   const schedule::Schedule& s_;
   const BoundData& data_;
   const loops::Lowered& l_;
+  const std::optional<Priors>& priors_;
   Tables t_;
   native::Image::Strings origin_;
   Embedding e_;
@@ -325,11 +333,12 @@ std::optional<Error> unknown_values(const model::Model& m, const BoundData& size
 }
 
 Embedding embed(const model::Model& m, const schedule::Schedule& s, const BoundData& sizes,
-                const loops::Lowered& lowered, const Source& source, const Settings& settings) {
+                const loops::Lowered& lowered, const Source& source, const Settings& settings,
+                const std::optional<Priors>& priors) {
   const nlohmann::json given = {{"name", std::filesystem::path(source.name).filename().string()},
                                 {"constants", settings.constants},
                                 {"sizes", settings.sizes}};
-  return Maker(m, s, sizes, lowered, {source.text, given.dump()}).run();
+  return Maker(m, s, sizes, lowered, {source.text, given.dump()}, priors).run();
 }
 
 }  // namespace lehr

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/embedding/priors.h"
 #include "compiler/machine/tables.h"
 #include "compiler/native/native.h"
 #include "runtime/result.h"
@@ -33,6 +34,7 @@ struct Embedding {
   std::vector<EmbeddedParameter> parameters;                    // as in the interface
   bool minibatches = false;
   bool item_temperatures = false;
+  bool updates = false;              // the posterior can become the prior
   bool draws = false;                // a sweep draws: Gibbs sampling
   std::string batch;                 // the plate that minibatches are drawn from
   std::vector<std::string> caveats;  // of the bound
@@ -42,9 +44,10 @@ struct Embedding {
 /// What must be known of a model before it is built: every constant, and the sizes that constants are made of.
 std::optional<Error> unknown_values(const model::Model& m, const BoundData& sizes);
 
-/// `source` and `settings` are what all of it was made from; the object keeps them.
+/// `source` and `settings` are what all of it was made from; the object keeps them. `priors`: of a model that has some.
 Embedding embed(const model::Model& m, const schedule::Schedule& s, const BoundData& sizes,
-                const loops::Lowered& lowered, const Source& source = {}, const Settings& settings = {});
+                const loops::Lowered& lowered, const Source& source = {}, const Settings& settings = {},
+                const std::optional<Priors>& priors = {});
 
 /// `built`: one line on how the object was made.
 std::string c_header(const Embedding& e, const std::string& built);

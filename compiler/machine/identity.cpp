@@ -33,7 +33,8 @@ std::uint64_t identity(const Tables& t, const std::vector<double>& constants, co
   h = hashed(h, t.axes);
   h = hashed(h, t.buffers);
   h = hashed(h, t.arrays);
-  return hashed(h, t.steps);
+  h = hashed(h, t.steps);
+  return hashed(h, t.priors);
 }
 
 }  // namespace lehr

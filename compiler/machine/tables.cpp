@@ -458,6 +458,7 @@ machine::Model model_of(const Tables& t) {
   point(m.allocations, m.allocation_count, t.allocations);
   point(m.components, m.components_count, t.components);
   point(m.phases, m.phase_count, t.phases);
+  point(m.priors, m.prior_count, t.priors);
   m.failure_count = static_cast<std::int64_t>(t.failures.size());
   return m;
 }

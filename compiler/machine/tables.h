@@ -29,6 +29,7 @@ struct Tables {
   std::vector<machine::ComponentsRow> components;
   std::vector<std::string> component_names;
   std::vector<machine::PhaseRow> phases;
+  std::vector<machine::PriorRow> priors;
   machine::Model model = {};  // numbers only: `view_of` adds the tables
 
   machine::Extent extent(const loops::Program& p, loops::SizeId size) const;

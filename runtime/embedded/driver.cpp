@@ -84,6 +84,7 @@ std::int32_t lehr_init(const Model* m, void* memory, std::size_t bytes, const Gi
                        std::uint64_t seed) {
   State* s = nullptr;
   if (const std::int32_t status = create(*m, memory, bytes, sizes, s)) return status;
+  begin_priors({*m, *s});
   if (!data) return kOk;
   const std::int32_t status = begin(*m, memory, data, 0, s);
   return status == kNotStarted ? start({*m, *s}, seed) : status;

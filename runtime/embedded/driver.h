@@ -26,6 +26,7 @@ std::int32_t lehr_step_add(const Model* m, void* state, void* range);
 std::int32_t lehr_svi_step(const Model* m, void* state, const DataSet* batch, std::int64_t total_items, double rho,
                            double inverse_temperature);
 std::int32_t lehr_infer(const Model* m, void* state, const DataSet* data);
+std::int32_t lehr_update(const Model* m, void* state, const DataSet* data, double keep);
 std::int32_t lehr_gibbs_step(const Model* m, void* state, const DataSet* data, std::uint64_t seed, std::uint64_t chain,
                              std::int64_t sweep, double inverse_temperature);
 std::size_t lehr_draw_count(const Model* m, void* state);

@@ -21,6 +21,9 @@ struct Run {
 /// What every step begins with: the state, the data, and everything that follows from them.
 std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64_t total, State*& s);
 
+/// A fresh state: priors are those of the model.
+void begin_priors(const Run& r);
+
 /// Factors of items that were never seen: their priors.
 std::int32_t forget_items(const Run& r);
 

@@ -32,7 +32,9 @@ std::uint64_t checksum(Header h, const void* rest) {
   return checksum(checksum(0, &h, sizeof h), rest, h.bytes - sizeof h);
 }
 
-bool is_saved(const BufferRow& b) { return b.role == Role::factor || b.role == Role::statistic; }
+bool is_saved(const BufferRow& b) {
+  return b.role == Role::factor || b.role == Role::statistic || b.role == Role::prior;
+}
 
 /// Bytes of a saved state with these sizes, 0 when they cannot be.
 std::size_t saved_bytes(const View& v) {

@@ -28,8 +28,9 @@ struct SizeRow {
   std::int64_t least;    // what the model's constant indices need; nested: in each row
 };
 
-/// data: the caller's; factors (parameters and expectations) and statistics are the state: what makes up q.
-enum class Role : std::int64_t { data, factor, statistic, work };
+/// data: the caller's; factors (parameters and expectations) and statistics are the state: what makes up q; prior: the
+/// posterior of earlier data.
+enum class Role : std::int64_t { data, factor, statistic, work, prior };
 struct BufferRow {
   std::int64_t integers;  // 1: int64, 0: double
   Role role;
@@ -122,6 +123,11 @@ struct ParameterRow {
   std::int64_t subject;  // the elements of its variable
 };
 
+/// A parameter of the factor that was the posterior when it became the prior.
+struct PriorRow {
+  std::int64_t buffer, parameter;
+};
+
 /// What was observed of the elements of a subject: see runtime/methods/columns.h.
 enum class ColumnForm : std::int64_t {
   rows,    // as many values for each element
@@ -171,7 +177,7 @@ struct ComponentsRow {
 };
 
 /// Of these tables: a library that reads them must be of the same version.
-inline constexpr std::int64_t kLayout = 3;
+inline constexpr std::int64_t kLayout = 4;
 
 /// What an object was built from, as text.
 enum class BuiltFrom : std::int64_t { model, settings };
@@ -184,11 +190,12 @@ struct Model {
   std::int64_t item_energies, item_inverse, item_outer;  // see loops::ItemEnergies in the compiler; -1: none
   std::int64_t couplings, open_envelope, undecided, first_envelope;  // loops::EnvelopeFunctions; -1: none
   std::int64_t states;                                               // see loops::Interface, -1: none
-  std::int64_t random_key;  // of draws, see runtime/machine/random.h; -1: nothing is drawn
-  std::int64_t batch_slot;  // of the size that minibatches scale, -1: no minibatches
+  std::int64_t random_key;                // of draws, see runtime/machine/random.h; -1: nothing is drawn
+  std::int64_t batch_slot;                // of the size that minibatches scale, -1: no minibatches
+  std::int64_t own_prior, carried_prior;  // where there are `priors`: buffers of a weight, 1 or 0
   std::int64_t size_count, axis_count, buffer_count, array_count, step_count, pick_count, statistic_count,
       parameter_count, summed_count, function_count, failure_count, block_count, column_count, subject_count,
-      component_array_count, head_count, allocation_count, components_count, phase_count;
+      component_array_count, head_count, allocation_count, components_count, phase_count, prior_count;
   const SizeRow* sizes;
   const Extent* axes;
   const BufferRow* buffers;
@@ -208,6 +215,7 @@ struct Model {
   const ComponentsRow* components;
   const char* const* component_names;  // of their plates
   const PhaseRow* phases;
+  const PriorRow* priors;
   // Of built objects alone, in the words of the model:
   const char* const* built_from;       // by BuiltFrom: the text of the model; constants and sizes, as JSON
   const char* const* size_names;       // plates, by slot
@@ -239,6 +247,7 @@ inline std::size_t unsigned_of(std::int64_t n) { return static_cast<std::size_t>
 
 inline std::span<const StepRow> steps_of(const Model& m) { return {m.steps, unsigned_of(m.step_count)}; }
 inline std::span<const PhaseRow> phases_of(const Model& m) { return {m.phases, unsigned_of(m.phase_count)}; }
+inline std::span<const PriorRow> priors_of(const Model& m) { return {m.priors, unsigned_of(m.prior_count)}; }
 inline std::span<const ParameterRow> parameters_of(const Model& m) {
   return {m.parameters, unsigned_of(m.parameter_count)};
 }

@@ -52,28 +52,6 @@ std::size_t last_extent(const View& v, const ParameterRow& row) {
   return unsigned_of(v.extent(v.model.axes[b.first_axis + b.axes - 1]));
 }
 
-bool repair(const View& v, const ParameterRow& row) {
-  bool any = false;
-  const std::size_t extent = row.event_rank > 0 ? last_extent(v, row) : unsigned_of(v.extent(row.event));
-  const std::size_t per_element = row.event_rank == 2 ? extent * extent : row.event_rank == 1 ? extent : 1;
-  const std::span<double> x = v.reals(row.buffer);
-  for (std::size_t e = 0; e + per_element <= x.size(); e += per_element) {
-    bool proper = true;
-    for (std::size_t i = 0; i < per_element; ++i) {
-      const double value = x[e + i];
-      const bool diagonal = row.event_rank != 2 || i % (extent + 1) == 0;
-      const bool any_sign =
-          row.parameter == Parameter::mean || (row.parameter == Parameter::value && !is_positive(row.support));
-      proper = proper && is_finite(value) && (any_sign || !diagonal || value > 0);
-    }
-    if (proper) continue;
-    any = true;
-    for (std::size_t i = 0; i < per_element; ++i)
-      x[e + i] = standard(row, i, extent);
-  }
-  return any;
-}
-
 /// A point moves inside its support.
 void displace_point(const View& v, const ParameterRow& row, double size, Rng& rng) {
   const std::span<double> x = v.reals(row.buffer);
@@ -319,6 +297,28 @@ std::size_t order_length(const View& v) {
       at_least(v.length(row.buffer) / last_extent(v, row));
   }
   return longest;
+}
+
+bool repair(const View& v, const ParameterRow& row) {
+  bool any = false;
+  const std::size_t extent = row.event_rank > 0 ? last_extent(v, row) : unsigned_of(v.extent(row.event));
+  const std::size_t per_element = row.event_rank == 2 ? extent * extent : row.event_rank == 1 ? extent : 1;
+  const std::span<double> x = v.reals(row.buffer);
+  for (std::size_t e = 0; e + per_element <= x.size(); e += per_element) {
+    bool proper = true;
+    for (std::size_t i = 0; i < per_element; ++i) {
+      const double value = x[e + i];
+      const bool diagonal = row.event_rank != 2 || i % (extent + 1) == 0;
+      const bool any_sign =
+          row.parameter == Parameter::mean || (row.parameter == Parameter::value && !is_positive(row.support));
+      proper = proper && is_finite(value) && (any_sign || !diagonal || value > 0);
+    }
+    if (proper) continue;
+    any = true;
+    for (std::size_t i = 0; i < per_element; ++i)
+      x[e + i] = standard(row, i, extent);
+  }
+  return any;
 }
 
 bool repair(const View& v, bool local) {

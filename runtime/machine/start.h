@@ -57,6 +57,8 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng);
 
 /// Improper factors become standard ones; with `local`, those of local variables alone. Whether there was one.
 bool repair(const View& view, bool local);
+/// The same of one parameter, whose numbers are in `row.buffer`.
+bool repair(const View& view, const ParameterRow& row);
 /// Puts the values of a run of elements in place, -1 for one that took none, as a start does: `factors` are their
 /// parameters, the whole array has `total` numbers.
 void put_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,

@@ -48,6 +48,9 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
   restart_at(e, StartKind::seeds);
   for (std::int64_t k = 0; k < m.array_count; ++k)
     copy(s, e, m.arrays[k].buffer, false);
+  for (std::int64_t b = 0; b < m.buffer_count; ++b) {
+    if (m.buffers[b].role == machine::Role::prior) copy(s, e, b, false);
+  }
   if (const std::int32_t status = e.prepare()) return status;
   if (o.keep_start) {
     for (const std::int64_t b : e.state_buffers())
