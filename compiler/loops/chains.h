@@ -75,19 +75,33 @@ class Chains : Part {
 
   // ---- lower_chain_gaussian.cpp
   struct Smoother;  // the arrays of one sequence
+  using EachStep = std::function<void(ExprId t)>;
+  /// S, S^-1 and the covariance with the element after: of one element, or over the steps.
+  struct Matrices {
+    BufferId covariance, precision, cross;
+  };
   void kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
-  Smoother open_smoother(BlockId b, const std::vector<ExprId>& sequence, bool tolerant);
+  Smoother open_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, bool tolerant);
+  void gather_gaussian(const Smoother& s, const Uses& uses);
   /// Known entries leave the potentials: what they say goes to the linear ones of their neighbours, and each stands on
   /// its own with precision 1 and its value as mean. How many there are; invalid: there may be none.
   ScalarId condition_chain(const Smoother& s);
   /// Known values in their place in `value`, which has one element's entries after `lead`.
   void put_known(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead);
-  /// Forwards: x_{t-1} is eliminated; the log determinant of the pivot at t.
+  /// One loop over the steps, or two.
+  void in_turn(const Smoother& s, const std::function<void(const EachStep&)>& each, const EachStep& matrices,
+               const EachStep& means);
+  Matrices matrices(const Smoother& s, std::optional<SizeId> steps);
+  void copy(const Smoother& s, const Matrices& from, std::optional<ExprId> t, const Matrices& to,
+            std::optional<ExprId> to_t);
+  /// Forwards: x_{t-1} is eliminated; the log determinant of the pivot at t. What has to do with h.
   ExprId eliminate(const Smoother& s, ExprId t);
-  /// Backwards: mean and covariance at t from those at t + 1, and the pairs of t and t + 1.
-  void smooth(const Smoother& s, ExprId t);
-  void store_marginal(const Smoother& s, ExprId t);
-  /// In place of the two, backwards: a draw at t given that at t + 1, and the pair of the two.
+  void filter_mean(const Smoother& s, ExprId t);
+  /// Backwards: covariances at t from those at t + 1. The mean, and the pairs of t and t + 1.
+  Matrices smooth(const Smoother& s, ExprId t);
+  void smooth_mean(const Smoother& s, ExprId t, const Matrices& now);
+  void store_marginal(const Smoother& s, ExprId t, const Matrices& now);
+  /// In place of them, backwards: a draw at t given that at t + 1, and the pair of the two.
   void draw_backwards(const Smoother& s, ExprId t);
   ExprId component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term);
   void each_component(const Smoother& s, const std::function<void(ExprId)>& body);

@@ -188,12 +188,11 @@ bool Chains::is_steady(const ArrayTerm& array_term, model::VariableId v) {
 bool Chains::only_sums_pairs(BlockId b) {
   const auto& stage = std::get<schedule::ItemStage>(s_.steps[*s_.stage_of[b.index()]]);
   const model::VariableId v = s_.conditionals[b].variable;
-  return s_.conditionals[b].chain == ChainFactor::categories &&
-         std::ranges::all_of(stage.terms, [&](const schedule::ItemStage::LocalTerm& t) {
-           ArrayTerm term{&t.term};
-           if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
-           return is_steady(term, v) && (!t.outer || std::ranges::count(t.term.atoms, v, &Atom::variable) < 2);
-         });
+  return std::ranges::all_of(stage.terms, [&](const schedule::ItemStage::LocalTerm& t) {
+    ArrayTerm term{&t.term};
+    if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
+    return is_steady(term, v) && (!t.outer || std::ranges::count(t.term.atoms, v, &Atom::variable) < 2);
+  });
 }
 
 void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,

@@ -39,7 +39,8 @@ SizeId Part::runtime_size(const std::string& name, std::int64_t value) {
 }
 
 bool Lowering::is_constant(model::PlateId set) const {
-  if (m_[set].parent || shared_.data.sizes[set.index()] < 0) return false;
+  // The code for steps is that for any number of them.
+  if (m_[set].parent || m_[set].ordered || shared_.data.sizes[set.index()] < 0) return false;
   return !model::is_item_plate(m_, set);
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/passes/lanes.h"
 #include "compiler/passes/narrow.h"
 #include "compiler/passes/recompute.h"
+#include "compiler/passes/settled.h"
 #include "compiler/passes/shares.h"
 #include "compiler/passes/sorted.h"
 
@@ -18,6 +19,7 @@ namespace {
 constexpr Pass kPasses[] = {
     {"shares", share_loops},           // loops whose turns have nothing to do with each other run in ranges
     {"invariants", hoist_invariants},  // what is the same in every turn of a loop is computed once, before it
+    {"settled", skip_settled},         // recurrences of state alone, once they repeat themselves
     {"sorted", sort_turns},            // items with rows of about the same length come together
     {"lanes", run_in_lanes},           // chains of several items are worked on side by side
     {"blocks", run_in_blocks},         // several items read a table together

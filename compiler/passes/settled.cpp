@@ -1,0 +1,235 @@
+#include "compiler/passes/settled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "compiler/loops/walk.h"
+#include "compiler/passes/effects.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr std::int64_t kMostKeys = 1024;     // numbers to compare
+constexpr std::int64_t kWorthIt = 4;         // operations for each of them, at least
+constexpr std::int64_t kSlowOperation = 10;  // a division, a root, a logarithm; in others
+constexpr std::int64_t kUnknownTurns = 2;    // of a loop over part of a row
+
+std::int64_t numbers(const Program& p, BufferId b) {
+  std::int64_t out = 1;
+  for (const SizeId s : p[b].axes)
+    out *= p[s].constant;
+  return out;
+}
+
+bool is_state(const Program& p, BufferId b) {
+  return p[b].role == Role::scratch && p[b].element == Type::f64 &&
+         std::ranges::all_of(p[b].axes, [&](SizeId s) { return p[s].constant >= 0; });
+}
+
+/// Does the same whenever it reads the same, and fills the same places: no branch but to fail.
+bool is_even(const Program& p, const Stmt& s) {
+  bool random = false;
+  Walk walk{p, [&](ExprId e) { random = random || std::holds_alternative<Random>(p[e].node); }, [](BufferId, bool) {}};
+  std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+  if (random || std::holds_alternative<BreakIf>(s.node) || std::holds_alternative<Fail>(s.node)) return false;
+  if (const auto* loop = std::get_if<For>(&s.node))
+    return std::ranges::all_of(loop->body, [&](const Stmt& x) { return is_even(p, x); });
+  const auto* branch = std::get_if<If>(&s.node);
+  return !branch || (branch->else_block.empty() && std::ranges::all_of(branch->then_block, [](const Stmt& x) {
+                       return std::holds_alternative<Fail>(x.node);
+                     }));
+}
+
+/// Operations, roughly.
+std::int64_t operations(const Program& p, const Block& b) {
+  std::int64_t out = 0;
+  for (const Stmt& s : b) {
+    if (const auto* loop = std::get_if<For>(&s.node)) {
+      const auto *begin = std::get_if<ConstI>(&p[loop->begin].node), *end = std::get_if<ConstI>(&p[loop->end].node);
+      out += (begin && end ? end->value - begin->value : kUnknownTurns) * operations(p, loop->body);
+      continue;
+    }
+    const auto count = [&](ExprId e) {
+      const auto* u = std::get_if<Unary>(&p[e].node);
+      const auto* d = std::get_if<Binary>(&p[e].node);
+      const bool slow = (u && u->op != UnaryOp::negate && u->op != UnaryOp::to_f64) || (d && d->op == BinaryOp::divide);
+      out += slow ? kSlowOperation : d ? 1 : 0;
+    };
+    Walk walk{p, count, [](BufferId, bool) {}};
+    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+  }
+  return out;
+}
+
+class Settle {
+ public:
+  explicit Settle(Program& p) : p_(p) {}
+
+  void function(std::size_t k) {
+    Block body = std::move(p_.functions[k].body);
+    block(body, {});
+    p_.functions[k].body = std::move(body);
+    std::ranges::move(arrays_, std::back_inserter(p_.functions[k].local_arrays));
+    arrays_.clear();
+  }
+
+ private:
+  /// `around`: arrays that the function stores outside the block.
+  void block(Block& b, const std::set<BufferId>& around) {
+    Block out;
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      Effects others;
+      others.stores = around;
+      for (const Block* part : {&out, &b}) {
+        for (std::size_t n = part == &b ? k + 1 : 0; n < part->size(); ++n)
+          others.add(effects_of(p_, (*part)[n]));
+      }
+      if (auto* branch = std::get_if<If>(&b[k].node)) {
+        block(branch->then_block, others.stores);
+        block(branch->else_block, others.stores);
+      }
+      if (auto* loop = std::get_if<For>(&b[k].node)) {
+        block(loop->body, others.stores);
+        if (!loop->independent && !std::holds_alternative<ConstI>(p_[loop->end].node))
+          settle(*loop, others.stores, out);
+      }
+      out.push_back(std::move(b[k]));
+    }
+    b = std::move(out);
+  }
+
+  void settle(For& loop, const std::set<BufferId>& outside, Block& before) {
+    if (std::ranges::any_of(loop.body, leaves)) return;
+    for (std::size_t k = 0, end = 0; k < loop.body.size(); k = std::max(end, k + 1)) {
+      end = run_from(loop, k);
+      const std::vector<BufferId> keys = keys_of(loop, k, end, outside);
+      if (keys.empty()) continue;
+      const auto at = [&](std::size_t n) {
+        return std::move_iterator(loop.body.begin() + static_cast<std::ptrdiff_t>(n));
+      };
+      Block out(at(0), at(k));
+      skip_equal(keys, Block(at(k), at(end)), before, out);
+      std::copy(at(end), at(loop.body.size()), std::back_inserter(out));
+      loop.body = std::move(out);
+      return;
+    }
+  }
+
+  /// The end of the statements of state alone that begin at `from`.
+  std::size_t run_from(const For& loop, std::size_t from) const {
+    Effects all, run;
+    all.declares.insert(loop.index);
+    for (const Stmt& s : loop.body)
+      all.add(effects_of(p_, s));
+    std::size_t end = from;
+    for (; end < loop.body.size() && is_even(p_, loop.body[end]); ++end) {
+      Effects with = run;
+      with.add(effects_of(p_, loop.body[end]));
+      const bool own = std::ranges::all_of(with.reads, [&](ScalarId s) {
+        return with.declares.contains(s) || !(all.declares.contains(s) || all.assigns.contains(s));
+      });
+      const bool assigns = std::ranges::all_of(with.assigns, [&](ScalarId s) { return with.declares.contains(s); });
+      const bool stores = std::ranges::all_of(with.stores, [&](BufferId b) { return is_state(p_, b); });
+      const bool loads =
+          std::ranges::all_of(with.loads, [&](BufferId b) { return is_state(p_, b) || !all.stores.contains(b); });
+      if (!own || !assigns || !stores || !loads) break;
+      run = std::move(with);
+    }
+    return end;
+  }
+
+  /// What must be as it was for the statements to do what they did; empty: they are not worth it, or do more.
+  std::vector<BufferId> keys_of(const For& loop, std::size_t from, std::size_t end,
+                                const std::set<BufferId>& outside) const {
+    Effects run, rest;
+    for (std::size_t k = 0; k < loop.body.size(); ++k)
+      (from <= k && k < end ? run : rest).add(effects_of(p_, loop.body[k]));
+    if (meet(run.stores, rest.stores) || meet(run.declares, rest.reads)) return {};
+    // What nothing else fills, every turn fills before it reads it.
+    std::vector<BufferId> keys;
+    std::int64_t compared = 0;
+    for (const BufferId b : run.loads) {
+      if (!rest.stores.contains(b) && !(run.stores.contains(b) && outside.contains(b))) continue;
+      keys.push_back(b);
+      compared += numbers(p_, b);
+    }
+    const Block statements(loop.body.begin() + static_cast<std::ptrdiff_t>(from),
+                           loop.body.begin() + static_cast<std::ptrdiff_t>(end));
+    if (compared > kMostKeys || operations(p_, statements) < kWorthIt * compared) return {};
+    return keys;
+  }
+
+  void skip_equal(const std::vector<BufferId>& keys, Block run, Block& before, Block& out) {
+    const ScalarId first = scalar("first"), changed = scalar("changed");
+    before.push_back(Stmt{Local{first, i(1)}});
+    out.push_back(Stmt{Local{changed, get(first)}});
+    Block then;
+    then.push_back(Stmt{Assign{first, i(0)}});
+    for (const BufferId key : keys) {
+      const BufferId last = array("last." + p_[key].name, p_[key].axes);
+      out.push_back(over(key, [&](const std::vector<ExprId>& at) {
+        const ExprId same = make(Type::boolean, Binary{BinaryOp::equal, load(key, at), load(last, at)});
+        return Stmt{Accumulate{changed, make(Type::i64, Select{same, i(0), i(1)})}};
+      }));
+      then.push_back(over(key, [&](const std::vector<ExprId>& at) { return Stmt{Store{last, at, load(key, at)}}; }));
+    }
+    std::ranges::move(run, std::back_inserter(then));
+    const ExprId any = make(Type::boolean, Binary{BinaryOp::less, i(0), get(changed)});
+    out.push_back(Stmt{If{any, std::move(then), {}}});
+  }
+
+  /// A statement for all places of an array.
+  template <class Statement>
+  Stmt over(BufferId b, const Statement& statement) {
+    std::vector<ScalarId> indices;
+    std::vector<ExprId> at;
+    for (std::size_t k = 0; k < p_[b].axes.size(); ++k) {
+      indices.push_back(scalar("e"));
+      at.push_back(get(indices.back()));
+    }
+    Stmt out = statement(at);
+    for (std::size_t k = indices.size(); k-- > 0;) {
+      Block body;
+      body.push_back(std::move(out));
+      out = Stmt{For{indices[k], i(0), i(p_[p_[b].axes[k]].constant), std::move(body), false, 1}};
+    }
+    return out;
+  }
+
+  // ---- making things ----
+  ExprId make(Type type, decltype(Expr::node) node) {
+    p_.exprs.push_back({type, std::move(node)});
+    return ExprId(p_.exprs.size() - 1);
+  }
+  ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
+  ExprId get(ScalarId s) { return make(Type::i64, Get{s}); }
+  ExprId load(BufferId b, std::vector<ExprId> at) { return make(p_[b].element, Load{b, std::move(at)}); }
+  ScalarId scalar(const std::string& stem) {
+    p_.scalars.push_back({fmt::format("{}.{}", stem, p_.scalars.size()), Type::i64});
+    return ScalarId(p_.scalars.size() - 1);
+  }
+  BufferId array(const std::string& stem, std::vector<SizeId> axes) {
+    p_.buffers.push_back({fmt::format("{}.{}", stem, p_.buffers.size()), Type::f64, Role::scratch, std::move(axes)});
+    arrays_.emplace_back(p_.buffers.size() - 1);
+    return arrays_.back();
+  }
+
+  Program& p_;
+  std::vector<BufferId> arrays_;
+};
+
+}  // namespace
+
+Program skip_settled(Program program) {
+  Settle settle(program);
+  for (std::size_t k = 0; k < program.functions.size(); ++k) {
+    if (!program.functions[k].cold) settle.function(k);
+  }
+  return program;
+}
+
+}  // namespace lehr::loops
