@@ -99,6 +99,8 @@ class Plan {
         return "data";
       case machine::Role::factor:
         return b.on_items ? "factors of items" : "factors outside";
+      case machine::Role::prior:
+        return "factors outside";
       case machine::Role::statistic:
         return "statistics";
       case machine::Role::work:
