@@ -90,3 +90,20 @@ def trials(count, dishes, samples):
     dish, sample = rng.integers(0, dishes, count), rng.integers(0, samples, count)
     mean = rng.normal(0, 0.8, dishes)[dish] + rng.normal(23, 1.9, samples)[sample]
     return {"dish": dish, "sample": sample, "diameter": mean + rng.normal(0, 0.5, count)}
+
+
+def oscillators(steps, dimension):
+    """A damped oscillation, seen in `dimension` noisy series."""
+    rng = np.random.default_rng(0)
+    turn = 0.98 * np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]])
+    x = np.zeros((steps, 2))
+    for t in range(1, steps):
+        x[t] = turn @ x[t - 1] + rng.normal(size=2)
+    return {"y": x @ rng.normal(size=(2, dimension)) + rng.normal(size=(steps, dimension))}
+
+
+def ratings(users, items, share, factors):
+    rng = np.random.default_rng(0)
+    user, item = np.nonzero(rng.random((users, items)) < share)
+    taste, quality = rng.normal(size=(users, factors)), rng.normal(size=(items, factors))
+    return {"user": user, "item": item, "y": (taste[user] * quality[item]).sum(1) + 0.3 * rng.normal(size=user.size)}

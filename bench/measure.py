@@ -18,6 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HERE = os.path.join(ROOT, "bench")
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "lehr-bench")
 LEAST = 0.6  # CPU seconds: what a process takes to start differs by some 0.01
+PEERS = os.path.join(CACHE, "peers/bin/python")  # made by `scripts/bench --peers`
 FLAGS = ["-O3", "-march=native", "-std=c++20", "-Wno-ignored-attributes", "-I/usr/include/eigen3"]
 
 
@@ -105,7 +106,10 @@ def compiled(source, defines=()):
 
 def own_sweeps(command):
     """The median of the CPU seconds that a program prints as a JSON list; None if it cannot run here."""
-    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
+    try:
+        done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
     if done.returncode != 0:
         return None
     return statistics.median(json.loads(done.stdout.splitlines()[-1]))
