@@ -246,7 +246,7 @@ std::optional<std::vector<Distribution>> resolve_others(Resolver& r, Context& c,
   std::vector<Distribution> out;
   if (tilde.others.empty()) return out;
   if (tilde.start) {
-    r.diagnostics.add(DiagnosticKind::mixture_chain, r.ast[*tilde.start].span, tilde.name.text);
+    r.diagnostics.add(DiagnosticKind::mixture_chain, r.ast[*tilde.start].span, tilde.name.text).note(kSwitched);
     return std::nullopt;
   }
   for (const ast::ExprId id : tilde.others) {
@@ -346,7 +346,7 @@ void resolve_statement(Resolver& r, VariableId id) {
   }
   std::set<BoundId> lagged;
   c.lagged = &lagged;
-  c.lag = tilde.start ? LagRule::main_with_start : LagRule::main_without_start;
+  c.lag = tilde.start ? LagRule::main_with_start : tilde.weights ? LagRule::mixture : LagRule::main_without_start;
   const std::size_t errors_before = r.diagnostics.all().size();
   auto main = resolve_distribution(r, c, tilde.distribution, axes);
   std::optional<Distribution> start;

@@ -39,7 +39,12 @@ struct ScopeEntry {
 };
 
 /// Which indices `t-1` are legal where the expression stands.
-enum class LagRule { none, main_with_start, main_without_start, start, let_body };
+enum class LagRule { none, main_with_start, main_without_start, start, let_body, mixture };
+
+/// What to write in the place of a chain of mixtures.
+constexpr const char* kSwitched =
+    "draw the part as a category, `z[t] ~ Categorical(w);`, and index by it what differs: `x[t] ~ Normal(mean = "
+    "a[z[t]] * x[t-1], ...)`";
 
 struct Context {
   std::vector<ScopeEntry> scope;
