@@ -186,13 +186,14 @@ void Expander::statement(model::StatementId id) {
   const model::Statement& s = m_[id];
   const model::Variable var = m_[s.variable];  // a copy: auxiliaries are added below
   statement_ = id;
-  improper_ = std::ranges::any_of(model::distributions_of(s), [](const auto* d) { return d->family->improper; });
+  bool improper = false;
   too_large_ = false;
   largest_ = {};
   span_ = s.span;
   const std::int64_t lag = model::lag_of(m_, s);
   const auto part = [&](const model::Distribution& d, bool first_only, bool rest_only) {
     span_ = d.span;
+    improper_ = d.family->improper || std::ranges::any_of(s.others, [](const auto& o) { return o.family->improper; });
     bound_.clear();
     scopes_.assign(1, {});
     std::vector<BoundId> bounds;
@@ -210,6 +211,9 @@ void Expander::statement(model::StatementId id) {
     if (s.limits.any() && d.family->gaussian)
       p = add(std::move(p), var.observed ? censored_value(s.limits) : within_limits(s.limits));
     p = close_scope(std::move(p));
+    improper |= improper_;
+    // Of a density without a normaliser nothing constant is left.
+    if (improper_) std::erase_if(p, [](const Term& t) { return t.atoms.empty(); });
     for (Term& t : p) {
       own_copies(t);
       t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
@@ -238,9 +242,7 @@ void Expander::statement(model::StatementId id) {
   };
   Poly p = part(s.main, false, s.start.has_value());
   if (s.start) p = add(std::move(p), part(*s.start, true, false));
-  // Of a density without a normaliser nothing constant is left.
-  if (improper_) std::erase_if(p, [](const Term& t) { return t.atoms.empty(); });
-  finish(std::move(p), {id, std::nullopt, s.span, var.observed, improper_});
+  finish(std::move(p), {id, std::nullopt, s.span, var.observed, improper});
 }
 
 void Expander::potential(std::size_t k) {

@@ -200,9 +200,11 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
     if (auto e = out->cannot_hold_out()) return *e;
   }
   if (auto e = out->split_items(options)) return *e;
-  if (!out->completion_ && out->scored_.empty())
-    return unscored(
-        "no observation has a value, and of latent variables, known by their limits or not, there is no score");
+  if (!out->completion_ && out->scored_.empty()) {
+    if (std::ranges::none_of(resolved.variables, &Variable::observed))
+      return unscored("of latent variables, known by their limits or not, there is no score");
+    return Error{ExitCode::data, "", "nothing is observed in these data: there is no score", {}};
+  }
   if (!out->completion_) return out;
   if (out->scored_.empty()) return unscored("no item has enough observations to hold one out");
   const density::ExpandOptions expand = expand_options(out->kept_);

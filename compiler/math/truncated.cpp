@@ -11,8 +11,9 @@ using namespace rows;
 
 namespace {
 
-constexpr double kNoLimit = 1e150;  // in the place of an infinite limit: its square is a number
-constexpr double kFarOut = 100;     // standard deviations from where on the tail is its asymptotic series
+constexpr double kNoLimit = 1e150;    // in the place of an infinite limit: its square is a number
+constexpr double kFarOut = 100;       // standard deviations from where on the tail is its asymptotic series
+constexpr double kOneNumber = 1e-30;  // square of the relative difference up to which two limits are one number
 constexpr double kNarrow = 1e-3;  // change of the logarithm of the density up to which it is expanded about the middle
 
 /// Expectations of z, standard Normal between a and b, mirrored so that the end nearer to 0 is the lower one; all
@@ -27,7 +28,7 @@ Interval interval(const Expr& a, const Expr& b, const Expr& apart) {
   const Expr mirrored = step(-(a + b)), straight = 1.0 - mirrored;
   const Expr near = straight * a - mirrored * b, far = straight * b - mirrored * a;
   const Expr width = far - near;
-  const Expr exact = 1.0 - apart * step(width), narrow = step(kNarrow - width * (1.0 + far)), wide = 1.0 - narrow;
+  const Expr exact = 1.0 - apart, narrow = step(kNarrow - width * (1.0 + far)), wide = 1.0 - narrow;
   const Expr w = narrow * width, middle = narrow * 0.5 * (near + far), w2 = square(w), middle2 = square(middle);
   // The hazard phi / Q of the nearer end, and what of it belongs to the farther one.
   const Expr out = step(near - kFarOut), inside = (1.0 - out) * near;
@@ -65,7 +66,9 @@ const FamilyRow& truncated_normal() {
     const Expr mean = symbol("mean"), precision = symbol("precision");
     const Expr lower = symbol("lower"), upper = symbol("upper");
     const Expr root = sqrt(precision), a = root * (lower - mean), b = root * (upper - mean);
-    const Interval z = interval(a, b, step(upper - lower));
+    // Limits that come out of sums are one number to the rounding of these.
+    const Expr apart = step(square(upper - lower) - kOneNumber * (square(upper) + square(lower)));
+    const Interval z = interval(a, b, apart);
     FamilyRow row{.name = "TruncatedNormal", .summary = "Normal between two limits", .support = Support::real};
     row.improper = true;
     row.spellings = {canonical("precision", 0, Support::positive), canonical("mean"), canonical("lower"),

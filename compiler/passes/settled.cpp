@@ -148,7 +148,7 @@ class Settle {
     Effects run, rest;
     for (std::size_t k = 0; k < loop.body.size(); ++k)
       (from <= k && k < end ? run : rest).add(effects_of(p_, loop.body[k]));
-    if (meet(run.stores, rest.stores) || meet(run.declares, rest.reads)) return {};
+    if (meet(run.stores, rest.stores) || meet(run.declares, rest.reads) || meet(run.declares, rest.assigns)) return {};
     // What nothing else fills, every turn fills before it reads it.
     std::vector<BufferId> keys;
     std::int64_t compared = 0;

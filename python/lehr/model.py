@@ -197,8 +197,6 @@ class Model:
         options: holdout, seed. DataError where nothing is observed.
         """
         scored = self._program.score(self._fitted(), self._bind(X), options).values()
-        if scored["observations"] == 0:
-            raise DataError(f"{self.name}: error: nothing is observed in these data: they have no score")
         return float(scored["total"]) / float(scored["observations"])
 
     def draws(self, n: int = 1000, seed: int = 1) -> dict[str, np.ndarray]:

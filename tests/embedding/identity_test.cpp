@@ -44,6 +44,16 @@ void check_ranges(const test::Library& library, const test::Fields& data) {
   CHECK(after >= before - 1e-9 * (1 + std::abs(before)));
 }
 
+/// Whether an array tells the marginal of a variable that has its factor together with others.
+bool is_marginal(const Analysed& front, const std::string& array) {
+  const std::string variable = array.substr(0, array.rfind('.'));
+  return std::ranges::any_of(front.model.variables, [&](const model::Variable& v) {
+    return v.auxiliary && std::ranges::any_of(v.auxiliary->members, [&](const model::Member& x) {
+             return front.model[x.variable].name == variable;
+           });
+  });
+}
+
 }  // namespace
 
 TEST_CASE("built objects and the JIT give the same bits on every model") {
@@ -82,7 +92,8 @@ TEST_CASE("built objects and the JIT give the same bits on every model") {
         CHECK(same_bits({&elbo, 1}, {&expected, 1}));
         REQUIRE(whole.elbo(elbo) == 0);
         CHECK(same_bits({&elbo, 1}, {&expected, 1}));
-        const std::vector<NamedArray> posterior = jit.posterior(true);
+        std::vector<NamedArray> posterior = jit.posterior(true);
+        std::erase_if(posterior, [&](const NamedArray& x) { return is_marginal(p->front, x.name); });
         REQUIRE(posterior.size() == library.embedding().parameters.size());
         for (std::size_t k = 0; k < posterior.size(); ++k) {
           INFO(posterior[k].name);
