@@ -44,6 +44,14 @@ bool is_even(const Program& p, const Stmt& s) {
                      }));
 }
 
+/// Arrays that statements add to: they read them too.
+void added_to(const Block& b, std::set<BufferId>& out) {
+  for (const Stmt& s : b) {
+    if (const auto* store = std::get_if<Store>(&s.node); store && store->accumulate) out.insert(store->buffer);
+    if (const auto* loop = std::get_if<For>(&s.node)) added_to(loop->body, out);
+  }
+}
+
 /// Operations, roughly.
 std::int64_t operations(const Program& p, const Block& b) {
   std::int64_t out = 0;
@@ -150,6 +158,9 @@ class Settle {
       (from <= k && k < end ? run : rest).add(effects_of(p_, loop.body[k]));
     if (meet(run.stores, rest.stores) || meet(run.declares, rest.reads) || meet(run.declares, rest.assigns)) return {};
     // What nothing else fills, every turn fills before it reads it.
+    const Block statements(loop.body.begin() + static_cast<std::ptrdiff_t>(from),
+                           loop.body.begin() + static_cast<std::ptrdiff_t>(end));
+    added_to(statements, run.loads);
     std::vector<BufferId> keys;
     std::int64_t compared = 0;
     for (const BufferId b : run.loads) {
@@ -157,8 +168,6 @@ class Settle {
       keys.push_back(b);
       compared += numbers(p_, b);
     }
-    const Block statements(loop.body.begin() + static_cast<std::ptrdiff_t>(from),
-                           loop.body.begin() + static_cast<std::ptrdiff_t>(end));
     if (compared > kMostKeys || operations(p_, statements) < kWorthIt * compared) return {};
     return keys;
   }
