@@ -185,8 +185,8 @@ int32_t {name}_svi_step(void* state, const {name}_data* batch, int64_t total_ite
 )";
 
 constexpr const char* kNoBatches = R"(
-/* There is no {name}_svi_step: something outside the items visits the data one by one, so that a minibatch cannot stand
-   for them. */
+/* There is no {name}_svi_step: something outside the items visits the data one by one, or items depend on those before
+   them, so that a minibatch cannot stand for all. */
 )";
 
 constexpr const char* kValues = R"(

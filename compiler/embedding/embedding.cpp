@@ -78,8 +78,11 @@ class Maker {
     write_arrays();
     write_parameters();
     e_.draws = l_.interface.random_key.valid();
-    e_.minibatches = t_.model.batch_slot >= 0 && !e_.draws;
-    if (e_.minibatches) e_.batch = m_[t_.size_plates[static_cast<std::size_t>(t_.model.batch_slot)]].name;
+    if (t_.model.batch_slot >= 0 && !e_.draws) {
+      const model::PlateId items = t_.size_plates[static_cast<std::size_t>(t_.model.batch_slot)];
+      e_.minibatches = !look_back(items);
+      if (e_.minibatches) e_.batch = m_[items].name;
+    }
     e_.item_temperatures = l_.interface.item_energies.has_value();
     e_.updates = priors_.has_value();
     write_image();
@@ -88,6 +91,13 @@ class Maker {
 
  private:
   const std::string& plate(model::PlateId p) const { return m_[m_[p].set].name; }
+
+  /// Whether what is observed of an item depends on items before it, which no batch of others brings.
+  bool look_back(model::PlateId items) const {
+    return std::ranges::any_of(m_.statements, [&](const model::Statement& s) {
+      return s.lagged && m_[m_[*s.lagged].plate].set == m_[items].set;
+    });
+  }
 
   /// Nested plates: all rows end to end.
   std::string shape(const std::vector<model::PlateId>& axes) const {

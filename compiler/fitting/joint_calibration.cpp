@@ -36,12 +36,13 @@ class Rounds {
       now = simulations_.draw_data(*now, latent, first + k);
       if (!now) return now.error();
       if (Result<bool> r = instance_.replace(now->data); !r) return r.error();
+      if (std::optional<Error> e = put(latent)) return *e;
     }
     return out;
   }
 
  private:
-  /// The chain's first state. Auxiliary variables, which no model draws, take draws given all others.
+  /// A state with new data. Auxiliary variables, which no model draws, take draws given all others.
   std::optional<Error> put(const Values& latent) {
     if (Result<bool> r = instance_.put_draw(latent); !r) return r.error();
     if (std::ranges::none_of(simulations_.model().variables, [](const auto& v) { return v.auxiliary.has_value(); }))

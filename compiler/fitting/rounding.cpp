@@ -82,7 +82,12 @@ std::optional<Swept> swept(Instance& instance, const State& state, const BoundDa
   engine.load(state);
   if (!instance.replace(data)) return std::nullopt;
   if (which) nudge_sums(engine, *which);
-  if (prepare_statistics(engine) != 0 || sweep(engine, options) != 0) return std::nullopt;
+  // A window has what other items left in it.
+  const bool kept = std::ranges::none_of(machine::parameters_of(engine.model()), [&](const machine::ParameterRow& row) {
+    return engine.is_elsewhere(row.buffer);
+  });
+  const std::int32_t begun = kept ? prepare_statistics(engine) : sweep(engine, options, {.items_only = true});
+  if (begun != 0 || sweep(engine, options) != 0) return std::nullopt;
   Elbo elbo;
   if (engine.elbo(elbo) != 0) return std::nullopt;
   return Swept{by_variable(instance.posterior(locals, Origin::reference)), elbo.value};

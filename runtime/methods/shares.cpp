@@ -1,6 +1,7 @@
 #include "runtime/methods/shares.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "runtime/machine/items.h"
@@ -68,7 +69,9 @@ double count_shares(const Machine& m, const Shareable& what, std::span<const Ite
   const double operations = items * static_cast<double>(what.operations),
                worth = operations / std::max(what.of_stage ? least.operations : least.outside, least.of_sum * sums),
                most = std::clamp(operations / kLarge, kFewShares, kMostShares);
-  return std::clamp(std::floor(std::min(worth, items)), 1.0, most);
+  const double parts = std::clamp(std::floor(std::min(worth, items)), 1.0, most);
+  // Few are a power of two, so that as many processes have a branch of the sums each and send one message.
+  return parts < kFewShares ? static_cast<double>(std::bit_floor(static_cast<std::size_t>(parts))) : parts;
 }
 
 }  // namespace
