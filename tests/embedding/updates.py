@@ -251,7 +251,7 @@ def in_cpp():
 #include "walk.hpp"
 int main() {
   const double x[] = {1, 2, 3, 2, 0, 1}, y[] = {4, 0, 1};
-  walk::State state({.n = 2}, {.n = 2, .x = x}, 1);
+  walk::State state({.abi = WALK_ABI, .n = 2}, {.n = 2, .x = x}, 1);
   state.step();
   state.update({.n = 1, .x = y});
   state.step();
