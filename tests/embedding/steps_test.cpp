@@ -2,7 +2,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <memory>
 
 #include "compiler/instance/instance.h"
 #include "runtime/methods/cavi.h"
@@ -40,6 +42,19 @@ loops::Interface interface_of(const test::Prepared& p) {
   return generate(p.front, p.data, {.save_locals = true, .new_items = true}).interface;
 }
 
+/// A model with the data that its head comment names, built once for all cases.
+struct Built {
+  std::unique_ptr<test::Prepared> model;
+  test::Library library;
+
+  explicit Built(const std::filesystem::path& path) : model(test::prepare(path)), library(*model, true) {}
+};
+
+Built& built(const std::filesystem::path& path) {
+  static std::map<std::filesystem::path, Built> all;
+  return all.try_emplace(path, path).first->second;
+}
+
 /// Every block that belongs to single items is updated in an item stage.
 bool all_in_stages(const test::Prepared& p) {
   for (std::size_t k = 0; k < p.front.schedule.local.size(); ++k) {
@@ -54,8 +69,7 @@ bool all_in_stages(const test::Prepared& p) {
 TEST_CASE("a minibatch stands for all items") {
   for (const auto& path : test::models()) {
     DYNAMIC_SECTION(path.stem().string()) {
-      const auto p = test::prepare(path);
-      test::Library library(*p, true);
+      auto& [p, library] = built(path);
       if (!library.has("svi_step")) continue;
       const loops::Interface io = interface_of(*p);
       const Fields once = library.data(), thrice = library.data(3);
@@ -99,8 +113,7 @@ TEST_CASE("a minibatch stands for all items") {
 TEST_CASE("new items: the bound that `fit` finds for them, and the other factors stay") {
   for (const auto& path : test::models()) {
     DYNAMIC_SECTION(path.stem().string()) {
-      const auto p = test::prepare(path);
-      test::Library library(*p, true);
+      auto& [p, library] = built(path);
       const loops::Interface io = interface_of(*p);
       const Fields data = library.data();
       test::State state(library, library.sizes());
@@ -151,8 +164,7 @@ TEST_CASE("new items: the bound that `fit` finds for them, and the other factors
 }
 
 TEST_CASE("the predictive bound of throws of a coin is that of its Beta posterior") {
-  const auto p = test::prepare("models/coin.lehr");
-  test::Library library(*p, true);
+  auto& [p, library] = built("models/coin.lehr");
   const Fields data = library.data();
   test::State state(library, library.sizes());
   REQUIRE(state.init(&data, 1) == 0);
@@ -176,8 +188,7 @@ TEST_CASE("the predictive bound of throws of a coin is that of its Beta posterio
 TEST_CASE("a state takes data sets of other sizes") {
   for (const auto& path : test::models()) {
     DYNAMIC_SECTION(path.stem().string()) {
-      const auto p = test::prepare(path);
-      test::Library library(*p, true);
+      auto& [p, library] = built(path);
       const Fields once = library.data(), twice = library.data(2);
       test::State state(library, library.sizes(2)), small(library, library.sizes());
       REQUIRE(state.init(&once, 3) == 0);
@@ -207,8 +218,7 @@ TEST_CASE("a saved state goes on where it was, and its globals fit other data") 
   for (const char* name :
        {"gmm", "lda", "hmm_gaussian", "hmm_discrete", "poisson_factorisation", "logistic_regression"}) {
     DYNAMIC_SECTION(name) {
-      const auto p = test::prepare(std::string("models/") + name + ".lehr");
-      test::Library library(*p, true);
+      auto& [p, library] = built(std::string("models/") + name + ".lehr");
       const loops::Interface io = interface_of(*p);
       const Fields data = library.data(), twice = library.data(2);
       test::State one(library, library.sizes()), other(library, library.sizes()), larger(library, library.sizes(2));
