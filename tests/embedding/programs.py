@@ -56,7 +56,7 @@ def exported(path):
     return {line.split()[-1] for line in run("nm", "-g", "--defined-only", path).splitlines() if line.strip()}
 
 
-SIZES = {"least_absolute_deviations": "d=3", "vector_autoregression": "kind=2"}  # of joint factors
+SIZES = {"contaminated_regression": "d=3", "least_absolute_deviations": "d=3", "vector_autoregression": "kind=2"}  # of joint factors
 OVER_ITEMS = {"half_cauchy_schools"}  # one factor with a coordinate for each item: there is no object for any number of them
 
 

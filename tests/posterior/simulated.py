@@ -16,6 +16,8 @@ WITHOUT = {
     "ordered_probit": "its data are the limits of a number, and nothing that can be drawn",
     "softmax_regression": "there are no draws of its posterior",
     "negative_binomial": "its parameters are points",
+    "rat_tumours": "its parameters are points",
+    "chest_girths": "a table that counts what it has no rows of cannot be drawn",
     "lda_learned_alpha": "its concentration is a point",
 }
 
@@ -68,6 +70,8 @@ OF_MODELS = {
     "stochastic_block_model": ("K=2", "", {"a": [p[0] for p in PAIRS], "b": [p[1] for p in PAIRS]}),
     "student_t_regression": ("a0=3,b0=2", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
     "zero_inflated_poisson": ("", "interval=8", {}),
+    "contaminated_regression": ("a0=3,b0=2", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
+    "lynx_autoregression": ("a0=3,b0=2", "year=5", {}),
     "vector_autoregression": ("", "t=3,kind=2", {}),
     "unknown_gaussian": ("kappa0=0.1,a0=3,b0=2", "n=5", {}),
 }
