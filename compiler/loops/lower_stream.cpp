@@ -16,6 +16,18 @@ constexpr double kUnderflow = 1e-200;
 
 }  // namespace
 
+bool Streams::is_vector(const Atom& own, const Atom& partner, BoundId value) const {
+  std::vector<IndexId> indices = partner.axes;
+  indices.insert(indices.end(), partner.event.begin(), partner.event.end());
+  std::size_t values = 0;
+  for (const IndexId i : indices) {
+    const auto* b = std::get_if<density::IndexBound>(&a_[i]);
+    if (b && b->bound == value) ++values;
+    else if (i != own.axes[0]) return false;
+  }
+  return values == 1;
+}
+
 Stream Streams::plan_stream(const ItemStage& stage, BlockId z) const {
   Stream s;
   s.block = z;
@@ -50,11 +62,7 @@ Stream Streams::plan_stream(const ItemStage& stage, BlockId z) const {
           const auto* b = std::get_if<density::IndexBound>(&a_[st.at[st.contiguous]]);
           return b && b->bound == u.value;
         }
-        if (!u.partner) return false;
-        const Atom& p = t.term.atoms[*u.partner];
-        if (p.event.size() != 1) return false;
-        const auto* b = std::get_if<density::IndexBound>(&a_[p.event[0]]);
-        return b && b->bound == u.value;
+        return u.partner && is_vector(t.term.atoms[k], t.term.atoms[*u.partner], u.value);
       }();
       if (plain && indexed_by_value) u.kind = t.statistic ? StreamUse::Kind::table : StreamUse::Kind::vector;
       all_factor = all_factor && u.kind != StreamUse::Kind::general;
@@ -315,6 +323,16 @@ void Streams::add_entropy(const Element& e, ExprId scale) {
 }
 
 void Streams::stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {
+  const conditionals::Block& block = s_.conditionals[s.block];
+  const model::Variable& var = m_[block.variable];
+  const bool counts = var.auxiliary && var.auxiliary->kind == model::Auxiliary::Kind::source &&
+                      m_[var.auxiliary->host].support != math::Support::category;
+  if (!counts || block.drawn || options_.save_locals) return visit_element(s, element, visit);
+  // A count of zero has no parts, and many counts are zero.
+  b_.if_then(b_.less(b_.f(0), updates_.owned_multiplicity(var, element)), [&] { visit_element(s, element, visit); });
+}
+
+void Streams::visit_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {
   const Element e = open_element(s, element, visit);
   form_probabilities(e);
   clamp(e);

@@ -63,6 +63,9 @@ class Streams : Part {
                                        const std::vector<ExprId>& event);
 
  private:
+  /// Whether the elements of an item read one vector over the values: of a block with no index but the item and the
+  /// value.
+  bool is_vector(const Atom& own, const Atom& partner, BoundId value) const;
   ExprId stream_item_setup(const Stream& s, ExprId item);
   struct Element;
   Element open_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
@@ -79,6 +82,7 @@ class Streams : Part {
   /// H = log Z - sum_k p_k * log odds_k, times the copies of the element
   void add_entropy(const Element& e, ExprId scale);
   void stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
+  void visit_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
   ArrayId table_of(const StreamUse& u) const;
   ExprId table_entry(const Element& e, std::size_t use, BufferId table, ExprId k);
   void each_value(const Stream& s, const std::function<void(ExprId)>& body);
