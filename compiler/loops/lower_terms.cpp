@@ -226,6 +226,23 @@ Env Terms::at_all_steps(const Term& t, Env env) const {
   return env;
 }
 
+bool Terms::is_bit(CoefId c) const {
+  if (const auto* data = std::get_if<density::CoefData>(&a_[c])) {
+    const auto* v = std::get_if<model::VariableId>(&data->source);
+    return v && m_[*v].support == math::Support::bit;
+  }
+  const auto* sum = std::get_if<density::CoefAdd>(&a_[c]);
+  if (!sum || sum->parts.size() != 2) return false;
+  const auto less_one = [&](CoefId part) {
+    const auto* product = std::get_if<density::CoefMultiply>(&a_[part]);
+    return product && product->parts.size() == 2 &&
+           std::ranges::any_of(product->parts, [&](CoefId x) { return a_.literal(x) == -1.0; }) &&
+           std::ranges::any_of(product->parts, [&](CoefId x) { return is_bit(x); });
+  };
+  return std::ranges::any_of(sum->parts, [&](CoefId x) { return a_.literal(x) == 1.0; }) &&
+         std::ranges::any_of(sum->parts, less_one);
+}
+
 std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                                    std::optional<model::VariableId> owner) {
   std::vector<Factor> out;
@@ -233,7 +250,7 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
     if (a_.literal(c) == 1.0) continue;
     std::set<BoundId> bounds;
     a_.collect(c, bounds);
-    out.push_back({bounds, [this, c](const Env& env) { return coef(c, env); }});
+    out.push_back({bounds, [this, c](const Env& env) { return coef(c, env); }, is_bit(c)});
   }
   for (Weight w : t.weights) {
     const bool of_data = w == Weight::local_data || w == Weight::global_data;
@@ -314,6 +331,7 @@ namespace {
 /// Elements that a sum only counts are added one by one up to here, and multiplied beyond: a minibatch may
 /// stand for many more than there are.
 constexpr std::int64_t kCounted = std::int64_t{1} << 20;
+constexpr std::size_t kWorthABranch = 2;  // loops inside one, of which a zero leaves nothing
 
 }  // namespace
 
@@ -402,9 +420,16 @@ void Terms::emit_level(Nest& nest, Env env, ExprId product) {
     b_.if_then(all, [&] { emit_level(nest, env, product); });
     return;
   }
+  ExprId bit;
   for (const Factor& f : take(nest.factors)) {
-    const ExprId v = f.value(env);
+    ExprId v = f.value(env);
+    if (f.often_zero && nest.order.size() >= kWorthABranch) bit = v = b_.let(b_.fresh("bit"), v);
     product = product.valid() ? b_.mul(product, v) : v;
+  }
+  if (bit.valid()) {
+    product = b_.let(b_.fresh("c"), product);
+    b_.if_then(b_.less(b_.f(0), bit), [&] { emit_level(nest, env, product); });
+    return;
   }
   if (nest.order.empty()) {
     nest.leaf(product.valid() ? product : b_.f(1), env);

@@ -1,13 +1,16 @@
 // The update of one stored block: natural parameters gathered or scattered from the terms, then parameters,
 // then expected statistics. Axes that every use names by a plain index are fixed: the element is known and
-// its loops vanish (gather). The others are scattered into an array over them. Coupled axes are always fixed,
-// so that the next element sees the factors just updated.
+// its loops vanish (gather). The others are scattered into an array over them; so are a few constant ones where a use
+// goes over data, once for all elements. Coupled axes are always fixed, so that the next element sees the factors just
+// updated.
 #include "compiler/loops/updates.h"
 
 #include <algorithm>
 
 namespace lehr::loops {
 namespace {
+
+constexpr std::int64_t kMostScattered = 4096;
 
 /// What stands for a random number at the start: a value is then near the mean of its factor.
 ExprId typical(Builder& b, math::Noise noise, ExprId argument) {
@@ -39,12 +42,26 @@ bool knows_steps(const conditionals::Block& block, const Formulas& f) {
 
 }  // namespace
 
+bool Updates::goes_over_data(const ArrayTerm& t, std::size_t atom) const {
+  const std::set<BoundId> own = terms_.mentioned(t.term->atoms[atom].axes);
+  return std::ranges::any_of(t.term->bounds, [&](BoundId x) {
+    return !own.contains(x) && b_.program()[at_.size[m_[a_[x].plate].set.index()]].constant < 0;
+  });
+}
+
 std::vector<bool> Updates::gather_axes(BlockId b, const Uses& uses) const {
   const conditionals::Block& block = s_.conditionals[b];
-  std::vector<bool> fixed(m_[block.variable].axes.size(), true);
+  const model::Variable& var = m_[block.variable];
+  const auto length = [&](std::size_t x) { return b_.program()[at_.size[m_[var.axes[x]].set.index()]].constant; };
+  std::int64_t elements = var.event.empty() && !var.value_plate ? 1 : kMostScattered + 1;
+  for (std::size_t x = 0; x < var.axes.size(); ++x)
+    elements = std::min(kMostScattered + 1, elements * std::max<std::int64_t>(length(x), 1));
+  std::vector<bool> fixed(var.axes.size(), true);
   for (std::size_t x = 0; x < fixed.size(); ++x) {
     for (const auto& [t, atom] : uses) {
-      if (std::holds_alternative<density::IndexLookup>(a_[t.term->atoms[atom].axes[x]])) fixed[x] = block.sequential[x];
+      const bool once = elements <= kMostScattered && length(x) >= 0 && goes_over_data(t, atom);
+      if (once || std::holds_alternative<density::IndexLookup>(a_[t.term->atoms[atom].axes[x]]))
+        fixed[x] = block.sequential[x];
     }
     // A row can only be known when what it is nested in is.
     if (x > 0 && m_[m_[m_[block.variable].axes[x]].set].parent && !fixed[x - 1]) fixed[x] = false;

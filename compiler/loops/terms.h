@@ -11,6 +11,7 @@ using Env = std::map<BoundId, ExprId>;
 struct Factor {
   std::set<BoundId> bounds;
   std::function<ExprId(const Env&)> value;
+  bool often_zero = false;  // an observed bit, or 1 less one
 };
 
 /// A term with further factors: a derived array, weights, and what the caller knows.
@@ -67,6 +68,8 @@ class Terms : Part {
  private:
   struct Nest;
   ExprId coef(CoefId c, const Env& env);
+  /// An observed bit, or 1 less one.
+  bool is_bit(CoefId c) const;
   ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);
   ExprId guard(const Guard& g, const Env& env);
   /// Two bounds of one plate, the first of which the guard keeps from being below the second.

@@ -64,6 +64,8 @@ class Updates : Part {
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
 
  private:
+  /// Sums over elements whose number only the data tell.
+  bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
   void softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   void argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   void measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient);

@@ -44,9 +44,17 @@ bool is_function(UnaryOp op) {
          op == UnaryOp::trigamma || op == UnaryOp::lgamma;
 }
 
+bool has_loop(const Block& b) {
+  return std::ranges::any_of(b, [](const Stmt& s) {
+    const auto* branch = std::get_if<If>(&s.node);
+    return std::holds_alternative<For>(s.node) ||
+           (branch && (has_loop(branch->then_block) || has_loop(branch->else_block)));
+  });
+}
+
 /// Whether there is more to a turn than starting it.
 bool is_worth_it(const Program& p, const For& loop) {
-  bool out = std::ranges::any_of(loop.body, [](const Stmt& s) { return std::holds_alternative<For>(s.node); });
+  bool out = has_loop(loop.body);
   Walk walk{p,
             [&](ExprId e) {
               const auto* unary = std::get_if<Unary>(&p[e].node);
