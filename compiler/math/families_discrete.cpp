@@ -84,6 +84,8 @@ FamilyRow geometric() {
   row.spellings = {canonical("p", 0, Support::unit)};
   row.positional = true;
   row.log_density = x * log1m(p) + log(p);
+  row.log_above = x * log1m(p);
+  row.log_below = log1m(exp((x + 1.0) * log1m(p)));
 
   Factor f;
   f.parameters = {parameter("p", 0, 1.0 - exp(natural_symbol(Stat::value)), ParameterRole::probability)};

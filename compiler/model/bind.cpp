@@ -91,6 +91,7 @@ Result<BoundData> bind_arrays(model::Binder b) {
   model::settle_sizes(b);
   if (b.problems.empty()) model::store_values(b);
   if (b.problems.empty()) model::check_parameters(b);
+  if (b.problems.empty()) model::check_limits(b);
   if (b.problems.empty()) model::symmetrise_parameters(b);
   if (b.problems.empty() && b.observed_needed) model::check_totals(b);
   return model::finish(b);

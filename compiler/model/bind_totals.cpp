@@ -9,61 +9,6 @@
 namespace lehr::model {
 namespace {
 
-/// Where a statement's bounds stand.
-using Bounds = std::vector<std::pair<BoundId, std::int64_t>>;
-
-std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at);
-
-std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds& at) {
-  if (const auto* constant = std::get_if<Index::Constant>(&index.form)) return constant->value;
-  if (const auto* lookup = std::get_if<Index::Lookup>(&index.form)) {
-    const std::optional<double> value = value_at(b, lookup->category, at);
-    return value && *value >= 0 ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
-  }
-  const auto& shifted = std::get<Index::Shifted>(index.form);
-  for (const auto& [bound, value] : at) {
-    if (bound == shifted.bound) return value + shifted.offset;
-  }
-  return std::nullopt;
-}
-
-/// An element of an array of the data; nothing where it is missing, or its place is not known.
-std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
-                              const Bounds& at) {
-  std::int64_t packed = 0;
-  for (const Index& index : indices) {
-    const std::optional<std::int64_t> i = position(b, index, at);
-    if (!i) return std::nullopt;
-    const auto& offsets = b.out.offsets[index.set.index()];
-    if (offsets.empty()) packed = packed * b.out.sizes[index.set.index()] + *i;
-    else if (packed >= 0 && packed + 1 < std::ssize(offsets)) packed = offsets[static_cast<std::size_t>(packed)] + *i;
-    else return std::nullopt;
-  }
-  if (packed < 0 || packed >= std::ssize(values) || std::isnan(values[static_cast<std::size_t>(packed)]))
-    return std::nullopt;
-  return values[static_cast<std::size_t>(packed)];
-}
-
-/// A number that constants and data give, at one element of a statement.
-std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at) {
-  const Expr& e = b.model[id];
-  if (!e.shape.empty()) return std::nullopt;
-  if (const auto* g = std::get_if<GivenRef>(&e.node))
-    return element(b, b.out.givens[g->given.index()].values, g->indices, at);
-  if (const auto* v = std::get_if<VariableRef>(&e.node))
-    return b.model[v->variable].observed ? element(b, b.out.observed[v->variable.index()].values, v->indices, at)
-                                         : std::nullopt;
-  if (const auto* binary = std::get_if<Binary>(&e.node)) {
-    const auto left = value_at(b, binary->left, at), right = value_at(b, binary->right, at);
-    return left && right ? std::optional(value_of(binary->op, *left, *right)) : std::nullopt;
-  }
-  if (const auto* negate = std::get_if<Negate>(&e.node)) {
-    const auto x = value_at(b, negate->operand, at);
-    return x ? std::optional(-*x) : std::nullopt;
-  }
-  return evaluate(b, id);
-}
-
 void check(Binder& b, const Slot& slot, const Statement& s, const Parameter& total) {
   const std::vector<double>& x = b.out.observed[slot.variable->index()].values;
   std::size_t width = 1;
@@ -74,11 +19,7 @@ void check(Binder& b, const Slot& slot, const Statement& s, const Parameter& tot
     for (std::size_t i = 0; i < width; ++i)
       sum += x[first + i];
     if (std::isnan(sum)) continue;
-    const std::vector<std::int64_t> index = element_indices(b, slot, first);
-    Bounds at;
-    for (std::size_t k = 0; k < s.bounds.size(); ++k)
-      at.emplace_back(s.bounds[k], index[k]);
-    const std::optional<double> n = value_at(b, total.value, at);
+    const std::optional<double> n = value_at(b, total.value, bounds_at(b, slot, s, first));
     if (!n || (slot.event_rank > 0 ? sum == *n : sum <= *n)) continue;
     problem(b, ExitCode::data, b.arrays.at(slot.name).source,
             fmt::format("{} {:.10g}, but the {} of {} is {:.10g}",

@@ -162,17 +162,6 @@ bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
   return false;
 }
 
-/// Number of values that the sizes of a slot's axes call for: the largest there is where it is beyond that.
-std::size_t expected_count(const Binder& b, const Slot& slot) {
-  std::size_t out = 1;
-  for (std::size_t i = 0; i < slot.axes.size(); ++i) {
-    const bool has_child = i + 1 < slot.axes.size() && b.model[slot.axes[i + 1]].parent;
-    if (!has_child && __builtin_mul_overflow(out, static_cast<std::size_t>(b.out.sizes[slot.axes[i].index()]), &out))
-      return std::numeric_limits<std::size_t>::max();
-  }
-  return out;
-}
-
 /// Two words as 0 and 1, in the order of the alphabet.
 void number_bits(Binder& b, const Slot& slot, DataArray& a) {
   const bool swapped = a.levels[1] < a.levels[0];
@@ -289,6 +278,16 @@ void check_constant_indices(Binder& b) {
 }
 
 }  // namespace
+
+std::size_t expected_count(const Binder& b, const Slot& slot) {
+  std::size_t out = 1;
+  for (std::size_t i = 0; i < slot.axes.size(); ++i) {
+    const bool has_child = i + 1 < slot.axes.size() && b.model[slot.axes[i + 1]].parent;
+    if (!has_child && __builtin_mul_overflow(out, static_cast<std::size_t>(b.out.sizes[slot.axes[i].index()]), &out))
+      return std::numeric_limits<std::size_t>::max();
+  }
+  return out;
+}
 
 std::vector<std::int64_t> element_indices(const Binder& b, const Slot& slot, std::size_t position) {
   std::vector<std::int64_t> index(slot.axes.size());

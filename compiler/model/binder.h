@@ -111,6 +111,21 @@ std::vector<std::int64_t> element_indices(const Binder& b, const Slot& slot, std
 /// "x[3, 1]": the element of a slot at a position of its packed values; sizes must be settled.
 std::string element_name(const Binder& b, const Slot& slot, std::size_t position);
 
+/// Number of values that the sizes of a slot's axes call for: the largest there is where it is beyond that.
+std::size_t expected_count(const Binder& b, const Slot& slot);
+
+// bind_elements.cpp
+/// Where a statement's bounds stand.
+using Bounds = std::vector<std::pair<BoundId, std::int64_t>>;
+/// Those of the statement at a position of its variable's packed values.
+Bounds bounds_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position);
+/// A number that constants and data give, at one element of a statement; nothing where they do not.
+std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at);
+
+// bind_limits.cpp
+/// Limits of values against each other: something must lie between them.
+void check_limits(Binder& b);
+
 // bind_parameters.cpp
 /// Checks parameters that are constants or data alone against the domains of their family's row.
 void check_parameters(Binder& b);

@@ -286,16 +286,27 @@ std::optional<ExprId> resolve_limit(Resolver& r, Context& c, ast::ExprId id, con
   return value;
 }
 
+using Tail = std::optional<math::Expr> math::FamilyRow::*;
+
+/// Whether values of the family can have a limit on the side of the tail.
+bool can_have(const math::FamilyRow& row, Tail tail, bool observed) {
+  const math::FamilyRow& part = row.compound ? *math::find_family(row.compound->value.family) : row;
+  return observed ? (part.*tail).has_value() : part.gaussian && math::event_rank(part.support) == 0;
+}
+
+std::string families_with(Tail tail, bool observed) {
+  std::vector<std::string> names;
+  for (const math::FamilyRow& row : math::families()) {
+    if (can_have(row, tail, observed)) names.push_back(row.name);
+  }
+  return joined(names, "and");
+}
+
 /// The limits of a statement whose parts are of these families; of observed values those beyond which they are
 /// censored.
 std::optional<Limits> resolve_limits(Resolver& r, Context& c, const ast::Tilde& tilde,
                                      const std::vector<const math::FamilyRow*>& parts, const Axes& axes) {
   Limits out;
-  using Tail = std::optional<math::Expr> math::FamilyRow::*;
-  const auto unfit = [&](const math::FamilyRow* part, Tail tail) {
-    const math::FamilyRow& row = part->compound ? *math::find_family(part->compound->value.family) : *part;
-    return tilde.observed ? !(row.*tail).has_value() : !row.gaussian || math::event_rank(row.support) > 0;
-  };
   const auto one = [&](const std::optional<ast::ExprId>& id, const char* side, Tail tail, std::optional<ExprId>& to) {
     if (!id) return true;
     const Span span = r.ast[*id].span;
@@ -307,14 +318,14 @@ std::optional<Limits> resolve_limits(Resolver& r, Context& c, const ast::Tilde& 
       r.diagnostics.add(DiagnosticKind::censored_latent, span, tilde.name.text);
       return false;
     }
-    if (const auto part = std::ranges::find_if(parts, [&](const auto* p) { return unfit(p, tail); });
+    if (const auto part =
+            std::ranges::find_if(parts, [&](const auto* p) { return !can_have(*p, tail, tilde.observed); });
         part != parts.end()) {
       r.diagnostics
           .add(DiagnosticKind::limits_family, span, (*part)->name, tilde.observed ? "be censored" : "be known to be",
                side)
-          .note(tilde.observed
-                    ? "Normal, StudentT and Exponential values can be censored; of a LogNormal one take the logarithm"
-                    : "Normal and StudentT values can");
+          .note(fmt::format("{} values can{}", families_with(tail, tilde.observed),
+                            tilde.observed ? " be censored; of a LogNormal one take the logarithm" : ""));
       return false;
     }
     to = resolve_limit(r, c, *id, axes);

@@ -55,6 +55,21 @@ std::optional<std::string> named_elsewhere(const std::string& name) {
   return found == kNames.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// How things are written that other languages have a function or a distribution for.
+std::optional<std::string> written_here(const std::string& name) {
+  constexpr const char* kOrdered =
+      "ordered categories are `observe beyond[n, cut] ~ Bernoulli(logistic(e[n] - c[cut]));`, 1 past the cut, 0 where "
+      "one stops and missing from there on (continuation ratios), or a Normal number between known cuts";
+  static const std::map<std::string, const char*> kLines = {
+      {"orderedlogistic", kOrdered},
+      {"ordered_logistic", kOrdered},
+      {"orderedlogit", kOrdered},
+      {"orderedprobit", "`u[n] ~ Normal(mean = e[n], precision = tau) above low[y[n]] below high[y[n]];`"},
+      {"ordered_probit", "`u[n] ~ Normal(mean = e[n], precision = tau) above low[y[n]] below high[y[n]];`"}};
+  const auto found = kLines.find(lower(name));
+  return found == kLines.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates) {
@@ -74,6 +89,10 @@ std::optional<std::string> nearest(const std::string& name, const std::vector<st
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates) {
   if (const auto known = named_elsewhere(name); known && std::ranges::find(candidates, *known) != candidates.end()) {
     diagnostic.note(fmt::format("its name is '{}' here", *known));
+    return;
+  }
+  if (const auto line = written_here(name)) {
+    diagnostic.note(*line);
     return;
   }
   if (const auto near = nearest(name, candidates)) diagnostic.note(fmt::format("did you mean '{}'?", *near));

@@ -56,7 +56,8 @@ def exported(path):
     return {line.split()[-1] for line in run("nm", "-g", "--defined-only", path).splitlines() if line.strip()}
 
 
-SIZES = {"contaminated_regression": "d=3", "least_absolute_deviations": "d=3", "vector_autoregression": "kind=2"}  # of joint factors
+# Of joint factors.
+SIZES = {"contaminated_regression": "d=3", "least_absolute_deviations": "d=3", "sequential_logistic": "cut=2", "vector_autoregression": "kind=2"}
 OVER_ITEMS = {"half_cauchy_schools"}  # one factor with a coordinate for each item: there is no object for any number of them
 
 

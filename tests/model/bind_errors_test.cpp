@@ -215,3 +215,32 @@ TEST_CASE("broadcast probabilities, certain events and improper priors are in th
     CHECK(lehr::bind(m, dataset_of({array_of("x", {2}, {1, 0}), array_of("p", {2}, {1, 0})}), {}));
   }
 }
+
+TEST_CASE("limits between which there is nothing are errors of the data that give them") {
+  const std::string between =
+      "plate n; plate k; data y[n] : k; data low[k] : real; const high[k]; m ~ Normal(mean = 0, sd = 1);"
+      "u[n] ~ Normal(mean = m, sd = 1) above low[y[n]] below high[y[n]];";
+  const auto arrays = [](double high) {
+    return std::vector{array_of("y", {3}, {0, 1, 1}), array_of("low", {2}, {0, 1}), array_of("high", {2}, {1, high})};
+  };
+  CHECK(lehr::bind(model_of(between), dataset_of(arrays(1.5)), {}));
+  for (const double high : {1.0, 0.5}) {
+    CHECK_THAT(error_of(between, arrays(high)), Contains("low.npy") &&
+                                                    Contains("u[1] is above low[y[n]] = 1 and below high[y[n]] = ") &&
+                                                    Contains("no number between them"));
+  }
+  const std::string censored =
+      "plate n; plate d; const end[d]; observe x[n] ~ Normal(mean = 0, sd = 1) over d censored "
+      "above end below 1;";
+  CHECK_THAT(error_of(censored, {array_of("x", {1, 2}, {1, 2}), array_of("end", {2}, {1, 0.5})}),
+             Contains("end.npy") && Contains("x[0, 1] is censored above end[d] = 0.5 and below 1"));
+  const std::string numbers =
+      "plate n; m ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = m, sd = 1) censored "
+      "above 1 below 2;";
+  CHECK_THAT(error_of(numbers, {array_of("x", {1}, {1})}, ExitCode::model),
+             Contains("x[0] is censored above 1 and below 2"));
+  const std::string counts =
+      "plate n; data end[n] : real; p ~ Beta(1, 1); observe x[n] ~ Geometric(p) censored above end[n];";
+  CHECK_THAT(error_of(counts, {array_of("x", {2}, {1, 2}), array_of("end", {2}, {2, 2.5})}),
+             Contains("end.npy") && Contains("x[1] is censored at end[n] = 2.5") && Contains("whole number"));
+}

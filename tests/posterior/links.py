@@ -5,6 +5,7 @@ model itself at its largest (by SciPy, which knows of no auxiliary variables); e
 usage: links.py LEHR
 """
 import csv
+import json
 import os
 
 import numpy as np
@@ -239,6 +240,60 @@ def censored_exponentials():
     a, b = 2 + ends, 3 + time
     evidence = 2 * np.log(3) - gammaln(2) + gammaln(a) - a * np.log(b)
     return close([got.posterior["rate.shape"], got.posterior["rate.rate"], got.elbo], [a, b, evidence])
+
+
+@check
+def censored_counts():
+    """Geometric counts beyond their limits: conjugate, the ELBO is the log of a sum over a grid, whose tails are summed term by term."""
+    model = """model m { plate n; data end[n] : count; p ~ Beta(2, 3);
+      observe x[n] ~ Geometric(p) censored above end[n]; }"""
+    end = RNG.integers(1, 8, size=15)
+    x = np.minimum(RNG.geometric(0.2, size=15) - 1, end)
+    got = fit(model, {"x": x, "end": end}, *TIGHT)
+    grid = (np.arange(20000) + 0.5) / 20000
+    tail = lambda c: 1 - sum(geom.pmf(k + 1, grid) for k in range(c))
+    each = [tail(c) if v >= c else geom.pmf(v + 1, grid) for v, c in zip(x, end)]
+    return close(got.elbo, np.log((np.prod(each, axis=0) * beta.pdf(grid, 2, 3)).mean()), 1e-6)
+
+
+def minus_log_sequential(p, x, y, cuts):
+    """Minus the log likelihood of ordered categories: past each cut with a chance of its own, until the first that is not passed."""
+    e = x @ p[cuts:]
+    chance = 1 / (1 + np.exp(p[:cuts] - e[:, None]))
+    stay = np.concatenate([1 - chance, np.ones((len(y), 1))], axis=1)
+    probability = np.cumprod(np.concatenate([np.ones((len(y), 1)), chance], axis=1), axis=1) * stay
+    assert np.allclose(probability.sum(axis=1), 1)
+    return -np.log(probability[np.arange(len(y)), y]).sum()
+
+
+@check
+def sequential_logistic_is_maximum_likelihood():
+    """Four ordered categories by the cuts that each item comes to, the others missing: the maximum of the likelihood of the categories."""
+    model = """model m { plate n; plate cut; plate d; data x[n] : vector over d; w[d] ~ Flat(); c[cut] ~ Flat();
+      observe past[n, cut] ~ Bernoulli(logistic((sum(d) w[d] * x[n][d]) - c[cut])); guide point(w, c); }"""
+    x = RNG.normal(size=(150, 2))
+    past = (RNG.logistic(size=(150, 3)) < x @ [[1.2], [-0.7]] - [-0.5, 0.2, 0.6]).astype(float)
+    y = np.where(past.all(axis=1), 3, past.argmin(axis=1))
+    past[np.arange(3) > y[:, None]] = np.nan
+    got = fit(model.replace("x[n][d]", "x[n, d]"), {"x": x, "past": past}, *TIGHT)
+    best = largest(lambda p: minus_log_sequential(p, x, y, 3), np.zeros(5))
+    values = np.concatenate([got.posterior["c.value"], got.posterior["w.value"]])
+    return close(got.elbo, -best.fun, 1e-9) and close(values, best.x, 1e-4)
+
+
+@check
+def miners():
+    """The same by counts: means within a fifth of the standard errors of maximum likelihood, which the head of the model has."""
+    got = fit(os.path.join(ROOT, "models/sequential_logistic.lehr"), [os.path.join(ROOT, "models/data/pneumoconiosis.json")])
+    with open(os.path.join(ROOT, "models/data/pneumoconiosis.json")) as f:
+        data = {k: np.array(v) for k, v in json.load(f).items()}
+    y = [np.repeat(k, n) for r, b in zip(data["reached"], data["beyond"])
+         for k, n in enumerate([r[0] - b[0], r[1] - b[1], b[1]])]
+    x = np.repeat(np.log(data["years"]), data["reached"][:, 0])[:, None]
+    best = minimize(minus_log_sequential, [8.0, 8.0, 2.0], args=(x, np.concatenate(y), 2), options={"gtol": 1e-6})
+    assert close(best.x, [8.73, 8.05, 2.32], 1e-2), best.x
+    means = np.append(got.posterior["c.mean"], got.posterior["b.mean"])
+    return bool(np.all(np.abs(means - best.x) < 0.2 * np.sqrt(np.diag(best.hess_inv))))
 
 
 @check

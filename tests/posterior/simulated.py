@@ -67,6 +67,7 @@ OF_MODELS = {
     "poisson_factorisation": ("K=2,a=1,c=1", "user=3,item=3", {}),
     "probit_regression": ("", "", {"temperature": [69, 70, 71, 70.5, 69.5, 70, 71, 70]}),
     "ppca_ard": ("K=2,a0=3,b0=2", "n=5,d=3", {}),
+    "sequential_logistic": ("", "", {"years": [1, 2, 4, 8], "reached": [[6, 4], [5, 3], [7, 4], [6, 5]]}),
     "stochastic_block_model": ("K=2", "", {"a": [p[0] for p in PAIRS], "b": [p[1] for p in PAIRS]}),
     "student_t_regression": ("a0=3,b0=2", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
     "zero_inflated_poisson": ("", "interval=8", {}),

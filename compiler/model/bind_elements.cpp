@@ -1,0 +1,79 @@
+// Numbers that constants and data give at single elements of a statement.
+#include <cmath>
+
+#include "compiler/model/binder.h"
+
+namespace lehr::model {
+namespace {
+
+std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds& at) {
+  if (const auto* constant = std::get_if<Index::Constant>(&index.form)) return constant->value;
+  if (const auto* lookup = std::get_if<Index::Lookup>(&index.form)) {
+    const std::optional<double> value = value_at(b, lookup->category, at);
+    return value && *value >= 0 ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
+  }
+  const auto& shifted = std::get<Index::Shifted>(index.form);
+  for (const auto& [bound, value] : at) {
+    if (bound == shifted.bound) return value + shifted.offset;
+  }
+  return std::nullopt;
+}
+
+/// An element of an array of the data; nothing where it is missing, or its place is not known.
+std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
+                              const Bounds& at) {
+  std::int64_t packed = 0;
+  for (const Index& index : indices) {
+    const std::optional<std::int64_t> i = position(b, index, at);
+    if (!i) return std::nullopt;
+    const auto& offsets = b.out.offsets[index.set.index()];
+    if (offsets.empty()) packed = packed * b.out.sizes[index.set.index()] + *i;
+    else if (packed >= 0 && packed + 1 < std::ssize(offsets)) packed = offsets[static_cast<std::size_t>(packed)] + *i;
+    else return std::nullopt;
+  }
+  if (packed < 0 || packed >= std::ssize(values) || std::isnan(values[static_cast<std::size_t>(packed)]))
+    return std::nullopt;
+  return values[static_cast<std::size_t>(packed)];
+}
+
+}  // namespace
+
+Bounds bounds_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position) {
+  const std::vector<std::int64_t> index = element_indices(b, slot, position);
+  Bounds out;
+  for (std::size_t k = 0; k < s.bounds.size(); ++k)
+    out.emplace_back(s.bounds[k], index[k]);
+  return out;
+}
+
+std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at) {
+  const Expr& e = b.model[id];
+  if (!e.shape.empty()) return std::nullopt;
+  if (const auto* g = std::get_if<GivenRef>(&e.node))
+    return element(b, b.out.givens[g->given.index()].values, g->indices, at);
+  if (const auto* v = std::get_if<VariableRef>(&e.node))
+    return b.model[v->variable].observed ? element(b, b.out.observed[v->variable.index()].values, v->indices, at)
+                                         : std::nullopt;
+  if (const auto* binary = std::get_if<Binary>(&e.node)) {
+    const auto left = value_at(b, binary->left, at), right = value_at(b, binary->right, at);
+    return left && right ? std::optional(value_of(binary->op, *left, *right)) : std::nullopt;
+  }
+  if (const auto* negate = std::get_if<Negate>(&e.node)) {
+    const auto x = value_at(b, negate->operand, at);
+    return x ? std::optional(-*x) : std::nullopt;
+  }
+  if (const auto* apply = std::get_if<Apply>(&e.node)) {
+    const auto x = value_at(b, apply->argument, at);
+    return x ? std::optional(value_of(apply->function, *x)) : std::nullopt;
+  }
+  if (const auto* component = std::get_if<Component>(&e.node)) {
+    const auto* g = std::get_if<GivenRef>(&b.model[component->vector].node);
+    if (!g) return std::nullopt;
+    std::vector<Index> indices = g->indices;
+    indices.push_back({Index::Shifted{component->at}, b.model[component->at].plate, e.span});
+    return element(b, b.out.givens[g->given.index()].values, indices, at);
+  }
+  return evaluate(b, id);
+}
+
+}  // namespace lehr::model
