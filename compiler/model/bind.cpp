@@ -90,6 +90,7 @@ Result<BoundData> bind_arrays(model::Binder b) {
   model::claim_values(b);
   model::settle_sizes(b);
   if (b.problems.empty()) model::store_values(b);
+  if (b.problems.empty()) model::check_masses(b);
   if (b.problems.empty()) model::check_parameters(b);
   if (b.problems.empty()) model::check_limits(b);
   if (b.problems.empty()) model::symmetrise_parameters(b);

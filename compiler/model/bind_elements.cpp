@@ -4,7 +4,6 @@
 #include "compiler/model/binder.h"
 
 namespace lehr::model {
-namespace {
 
 std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds& at) {
   if (const auto* constant = std::get_if<Index::Constant>(&index.form)) return constant->value;
@@ -19,7 +18,6 @@ std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds
   return std::nullopt;
 }
 
-/// An element of an array of the data; nothing where it is missing, or its place is not known.
 std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
                               const Bounds& at) {
   std::int64_t packed = 0;
@@ -35,8 +33,6 @@ std::optional<double> element(Binder& b, const std::vector<double>& values, cons
     return std::nullopt;
   return values[static_cast<std::size_t>(packed)];
 }
-
-}  // namespace
 
 Bounds bounds_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position) {
   const std::vector<std::int64_t> index = element_indices(b, slot, position);

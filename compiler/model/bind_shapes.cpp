@@ -150,16 +150,20 @@ void as_columns(const Binder& b, const Slot& slot, DataArray& a) {
     a.shape.push_back(1);
 }
 
+std::int64_t row_length(const DataArray& a, std::int64_t row) {
+  const auto at = static_cast<std::size_t>(row);
+  return a.row_offsets[at + 1] - a.row_offsets[at];
+}
+
 void unequal_rows(Binder& b, const Slot& slot, const DataArray& a) {
-  const auto length = [&](std::size_t row) { return a.row_offsets[row + 1] - a.row_offsets[row]; };
-  std::size_t row = 1;
-  while (row + 2 < a.row_offsets.size() && length(row) == length(0))
+  std::int64_t row = 1;
+  while (row + 2 < std::ssize(a.row_offsets) && row_length(a, row) == row_length(a, 0))
     ++row;
   const std::string &outer = b.model[slot.axes[0]].name, &inner = b.model[slot.axes[1]].name;
   problem(b, ExitCode::data, a.source,
           fmt::format("the rows of '{}' differ in length: row 0 has {} elements, row {} has {}; {} needs one size "
                       "of '{}' for every '{}'",
-                      slot.name, length(0), row, length(row), signature(b, slot), inner, outer))
+                      slot.name, row_length(a, 0), row, row_length(a, row), signature(b, slot), inner, outer))
       .notes.push_back(
           fmt::format("rows whose length varies are numbers over a nested plate: `plate {1} in {2};`, {0}[{2}, {1}]",
                       slot.name, inner, outer));
@@ -167,6 +171,24 @@ void unequal_rows(Binder& b, const Slot& slot, const DataArray& a) {
 
 void claim_rows(Binder& b, PlateId plate, std::vector<std::int64_t> offsets, const std::string& source) {
   b.offset_claims[plate].push_back({std::move(offsets), source});
+}
+
+/// Rows of concentrations that differ in length end with zeros: values that the other rows have never have mass.
+void end_with_zeros(Binder& b, DataArray& a) {
+  const std::int64_t rows = std::ssize(a.row_offsets) - 1;
+  std::int64_t width = 0;
+  for (std::int64_t row = 0; row < rows; ++row)
+    width = std::max(width, row_length(a, row));
+  if (!has_room(b, a, static_cast<double>(rows) * static_cast<double>(width), "as rows of one length")) return;
+  std::vector<double> padded;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto begin = a.values.begin() + a.row_offsets[static_cast<std::size_t>(row)];
+    padded.insert(padded.end(), begin, begin + row_length(a, row));
+    padded.resize(static_cast<std::size_t>((row + 1) * width), 0.0);
+  }
+  a.values = std::move(padded);
+  a.shape = {rows, width};
+  a.row_offsets.clear();
 }
 
 /// Offsets of `rows` rows of equal length.
@@ -180,12 +202,14 @@ std::vector<std::int64_t> equal_rows(std::int64_t rows, std::int64_t length) {
 void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
   const std::string source = source_of(slot, a);
   const std::vector<Group> groups = groups_of(b, slot);
+  const bool unequal = a.ragged() && slot.axes.size() == 2 && groups.size() == 2;
+  if (unequal && is_concentration(b, slot)) end_with_zeros(b, a);
   if (slot.axes.empty()) {
     if (a.values.size() != 1) wrong_axes(b, slot, a);
     return;
   }
   if (a.ragged()) {
-    if (slot.axes.size() == 2 && groups.size() == 2) {
+    if (unequal) {
       unequal_rows(b, slot, a);
       return;
     }

@@ -121,6 +121,17 @@ using Bounds = std::vector<std::pair<BoundId, std::int64_t>>;
 Bounds bounds_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position);
 /// A number that constants and data give, at one element of a statement; nothing where they do not.
 std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at);
+/// The element of a data array that the indices name, nothing where it is missing, or its place is not known.
+std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
+                              const Bounds& at);
+/// The position that an index names.
+std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds& at);
+
+// bind_masses.cpp
+/// Whether the values are concentrations of simplexes, a row for each.
+bool is_concentration(const Binder& b, const Slot& slot);
+/// Observed categories and counts against concentrations of 0, which give them no mass.
+void check_masses(Binder& b);
 
 // bind_limits.cpp
 /// Limits of values against each other: something must lie between them.

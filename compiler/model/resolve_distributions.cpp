@@ -194,7 +194,12 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
   if (r.model[plates[0]].parent) {
     const PlateId parent = set_of(r.model, *r.model[plates[0]].parent);
     r.diagnostics.add(DiagnosticKind::nested_value, span, r.model[plates[0]].name, r.model[parent].name)
-        .note("an event axis has one size for all elements");
+        .note(row.support == math::Support::simplex
+                  ? fmt::format(
+                        "an event axis has one size: declare `plate {0};` and `const a[{1}, {0}];`, whose rows may "
+                        "differ in length, and write `concentration = a[{1}]`",
+                        r.model[plates[0]].name, r.model[parent].name)
+                  : "an event axis has one size for all elements");
   }
 }
 

@@ -48,6 +48,8 @@ OF_MODELS = {
     "hmm_discrete": ("", "t=10,letter=3", {}),
     "hmm_gaussian": ("", "seq=2,channel=2", {"t": [4, 5]}),
     "hmm_poisson": ("", "year=10", {}),
+    # Rows of one length, for the same reason.
+    "latent_classes": ("K=2", "person=8,item=2,answer=2", {"a": [[2, 1], [1, 2]]}),
     "lda": ("K=2,alpha=0.8,eta=0.7", "doc=3,token=5,term=4", {}),
     "least_absolute_deviations": ("a0=4,b0=3", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
     "linear_dynamical_system": ("a0=3,b0=2", "t=5,dim=3", {}),

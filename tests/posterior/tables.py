@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 from scipy.stats import multivariate_normal, norm
 
 from fitting import finish, fit, lehr
@@ -151,6 +151,34 @@ def zeros_in_concentrations():
     two = fit(text, {"c": [1.0, 2, 3], "x": known}, *TIGHT)
     return (np.all(A[np.array(c) == 0] < 1e-3) and np.all(z[:, 0, 1:] == 0) and np.all(z[:, 1, 2] == 0)
             and close(A.sum(), np.sum(c) + 3 * 11, 1e-3) and close(three.elbo, two.elbo, 1e-4))
+
+
+@check
+def different_numbers_of_values():
+    """Rows of concentrations of different lengths: the evidence of each item by itself, of categories that an index picks and of counts;
+    values that there are not are errors."""
+    def evidence(a, n):
+        a, n = np.array(a, float), np.array(n[:len(a)])
+        return gammaln(a.sum()) - gammaln((a + n).sum()) + (gammaln(a + n) - gammaln(a)).sum()
+
+    a = [[1.0, 2], [0.5, 0.5, 1, 2], [3.0], [1, 1, 1]]
+    of = RNG.integers(0, 4, size=60)
+    y = np.array([RNG.integers(0, len(a[i])) for i in of])
+    counts = np.array([[np.sum((of == i) & (y == k)) for k in range(4)] for i in range(4)])
+    wanted = sum(evidence(a[i], counts[i]) for i in range(4))
+    text = """model m { plate n; plate item; plate answer; data of[n] : item; const a[item, answer];
+      p[item] ~ Dirichlet(concentration = a[item]) over answer; observe y[n] ~ Categorical(p[of[n]]); }"""
+    one = fit(text, {"a": a, "of": of, "y": y}, *TIGHT)
+    rows = fit("""model m { plate item; plate answer; const a[item, answer];
+      p[item] ~ Dirichlet(concentration = a[item]) over answer; observe y[item] ~ Multinomial(p[item]) over answer; }""",
+               {"a": a, "y": counts}, *TIGHT)
+    multiplicities = sum(gammaln(c.sum() + 1) - gammaln(c + 1).sum() for c in counts)
+    counts[0, 3] = 1
+    refused = [run(text, {"d.json": json.dumps({"a": a, "of": of.tolist(), "y": np.where(of == 2, 1, y).tolist()})})[0],
+               run("model m { plate item; plate answer; const a[item, answer]; p[item] ~ Dirichlet(concentration = a[item]) over answer;"
+                   "observe y[item] ~ Multinomial(p[item]) over answer; }", {"d.json": json.dumps({"a": a, "y": counts.tolist()})})[0]]
+    return (close([one.elbo, rows.elbo], [wanted, wanted + multiplicities], 1e-4)
+            and all(p.returncode == 4 and "never has mass" in p.stderr for p in refused) and "y[0, 3] is 1" in refused[1].stderr)
 
 
 @check
