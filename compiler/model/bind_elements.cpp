@@ -23,7 +23,7 @@ std::optional<double> element(Binder& b, const std::vector<double>& values, cons
   std::int64_t packed = 0;
   for (const Index& index : indices) {
     const std::optional<std::int64_t> i = position(b, index, at);
-    if (!i) return std::nullopt;
+    if (!i || *i < 0) return std::nullopt;
     const auto& offsets = b.out.offsets[index.set.index()];
     if (offsets.empty()) packed = packed * b.out.sizes[index.set.index()] + *i;
     else if (packed >= 0 && packed + 1 < std::ssize(offsets)) packed = offsets[static_cast<std::size_t>(packed)] + *i;

@@ -71,7 +71,7 @@ void check_masses(Binder& b) {
   for (const Slot& slot : b.slots) {
     if (!slot.variable || slot.latent || !b.arrays.contains(slot.name)) continue;
     const Statement& s = b.model[b.model[*slot.variable].statement];
-    if (s.start || !s.others.empty()) continue;
+    if (!s.others.empty()) continue;
     for (const Parameter& p : s.main.parameters) {
       if (const auto* simplex = std::get_if<VariableRef>(&b.model[p.value].node)) check(b, slot, s, *simplex);
     }

@@ -18,6 +18,7 @@ from fitting import ROOT, finish, fit, lehr
 
 CHECKS = {}
 RNG = np.random.default_rng(17)
+SEARCH = ["--search", "quick", "--max-iter", "2000", "--tol", "1e-6"]
 TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
 
 
@@ -182,6 +183,33 @@ def documents_of_a_corpus():
     want = gensim_alpha((digamma(c) - digamma(c.sum(axis=1, keepdims=True))).mean(axis=0), 400, 8)
     print("alpha", alpha, "nats a word", scores)
     return close(alpha, want, 1e-3) and scores[0] >= scores[1]
+
+
+@check
+def hierarchical_dirichlet_process():
+    """Six planted topics of thirty: six are in use and are those, and the concentration that every topic has alike uses more."""
+    data = [f"w={os.path.join(ROOT, 'models/data/planted_topics.ldac')}"]
+    with open(os.path.join(ROOT, "models/hdp_topics.lehr")) as f:
+        text = f.read()
+    got = fit(text, data, *SEARCH, monotone=False)
+    alike = fit(text.replace("a[topic]              ~ Exponential(1);", "const a = 1 / K;").replace("guide point(a);", ""), data,
+                *SEARCH, monotone=False)
+
+    def in_use(shares):
+        return np.flatnonzero(shares.sum(axis=0) > 0.01 * shares.sum())
+
+    a = got.posterior["a.value"]
+    used = in_use(got.posterior["theta.concentration"] - a)
+    bars = np.zeros((6, 5, 5))
+    for k in range(3):
+        bars[k, :, 2 * k] = bars[k + 3, 2 * k, :] = 0.2
+    phi = got.posterior["phi.concentration"][used]
+    apart = np.abs(bars.reshape(6, 1, 25) - phi / phi.sum(axis=1, keepdims=True)).sum(axis=2)
+    planted = np.array([0.6, 0.5, 0.4, 0.24, 0.16, 0.1])
+    others = np.delete(a, used)
+    return (len(used) == 6 and others.max() < 0.01 and np.all(apart.min(axis=1) < 0.15) and len(set(apart.argmin(axis=1))) == 6
+            and np.all(np.abs(np.log(a[used][apart.argmin(axis=1)] / planted)) < 0.6)
+            and len(in_use(alike.posterior["theta.concentration"] - 1 / 30)) > 10)
 
 
 def refused(text, *expected):

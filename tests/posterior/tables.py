@@ -156,7 +156,7 @@ def zeros_in_concentrations():
 @check
 def different_numbers_of_values():
     """Rows of concentrations of different lengths: the evidence of each item by itself, of categories that an index picks and of counts;
-    values that there are not are errors."""
+    values that there are not are errors, steps of a series too."""
     def evidence(a, n):
         a, n = np.array(a, float), np.array(n[:len(a)])
         return gammaln(a.sum()) - gammaln((a + n).sum()) + (gammaln(a + n) - gammaln(a)).sum()
@@ -174,6 +174,12 @@ def different_numbers_of_values():
                {"a": a, "y": counts}, *TIGHT)
     multiplicities = sum(gammaln(c.sum() + 1) - gammaln(c + 1).sum() for c in counts)
     counts[0, 3] = 1
+    steps = """model m { plate s; plate t in s ordered; plate k; plate next = k; const a[k, next]; A[k] ~ Dirichlet(concentration = a[k]) over next;
+      observe x[s, t] ~ Categorical(A[x[s, t-1]]) start Uniform() over k; }"""
+    fit(steps, {"a": [[1, 1], [0, 1, 1], [1]], "x": [[0, 1, 2, 0], [2, 0, 0], [1, 1, 2]]}, *TIGHT)
+    torn = run(steps, {"d.json": json.dumps({"a": [[1, 1], [0, 1, 1], [1]], "x": [[0, 1, 2, 0], [0, 2, 0]]})})[0]
+    if "x[1, 1] is 2" not in torn.stderr:
+        return False
     refused = [run(text, {"d.json": json.dumps({"a": a, "of": of.tolist(), "y": np.where(of == 2, 1, y).tolist()})})[0],
                run("model m { plate item; plate answer; const a[item, answer]; p[item] ~ Dirichlet(concentration = a[item]) over answer;"
                    "observe y[item] ~ Multinomial(p[item]) over answer; }", {"d.json": json.dumps({"a": a, "y": counts.tolist()})})[0]]
