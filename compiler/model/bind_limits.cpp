@@ -61,8 +61,9 @@ bool check_element(Binder& b, const Statement& s, const Slot& slot, std::size_t 
 
 void check_limits(Binder& b) {
   for (const Statement& s : b.model.statements) {
-    if (!s.limits.any()) continue;
     const Variable& v = b.model[s.variable];
+    const bool against = s.limits.above && s.limits.below, whole = v.support == math::Support::count && s.limits.any();
+    if (!against && !whole) continue;
     const Slot slot{v.name, v.axes, 0, std::nullopt, std::nullopt, s.variable};
     const std::size_t count = expected_count(b, slot);
     for (std::size_t i = 0; i < count && check_element(b, s, slot, i);)

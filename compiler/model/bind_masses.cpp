@@ -69,7 +69,7 @@ bool is_concentration(const Binder& b, const Slot& slot) {
 
 void check_masses(Binder& b) {
   for (const Slot& slot : b.slots) {
-    if (!slot.variable || slot.latent || !b.arrays.contains(slot.name)) continue;
+    if (!slot.variable || !b.arrays.contains(slot.name)) continue;
     const Statement& s = b.model[b.model[*slot.variable].statement];
     if (!s.others.empty()) continue;
     for (const Parameter& p : s.main.parameters) {

@@ -173,10 +173,14 @@ void claim_rows(Binder& b, PlateId plate, std::vector<std::int64_t> offsets, con
   b.offset_claims[plate].push_back({std::move(offsets), source});
 }
 
-/// Rows of concentrations that differ in length end with zeros: values that the other rows have never have mass.
-void end_with_zeros(Binder& b, DataArray& a) {
+/// Rows of concentrations that differ in length end with zeros: values that they do not have never have mass.
+void end_with_zeros(Binder& b, DataArray& a, PlateId values) {
   const std::int64_t rows = std::ssize(a.row_offsets) - 1;
   std::int64_t width = 0;
+  for (const Claim& c : b.claims[values])
+    width = std::max(width, c.size);
+  if (const auto size = b.model[values].size ? evaluate(b, *b.model[values].size) : std::nullopt)
+    width = std::max(width, static_cast<std::int64_t>(*size));
   for (std::int64_t row = 0; row < rows; ++row)
     width = std::max(width, row_length(a, row));
   if (!has_room(b, a, static_cast<double>(rows) * static_cast<double>(width), "as rows of one length")) return;
@@ -203,7 +207,7 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
   const std::string source = source_of(slot, a);
   const std::vector<Group> groups = groups_of(b, slot);
   const bool unequal = a.ragged() && slot.axes.size() == 2 && groups.size() == 2;
-  if (unequal && is_concentration(b, slot)) end_with_zeros(b, a);
+  if (unequal && is_concentration(b, slot)) end_with_zeros(b, a, slot.axes[1]);
   if (slot.axes.empty()) {
     if (a.values.size() != 1) wrong_axes(b, slot, a);
     return;

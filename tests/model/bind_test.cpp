@@ -72,6 +72,22 @@ TEST_CASE("a bag of words bound to counts becomes dense rows") {
   }
 }
 
+TEST_CASE("shorter rows of concentrations end with entries that hardly count") {
+  const std::string item =
+      "plate item; plate answer%s; const a[item, answer]; p[item] ~ Dirichlet(concentration = a[item])"
+      "over answer; observe x[item] ~ Categorical(p[item]);";
+  const auto with = [&](const std::string& size) { return std::string(item).replace(item.find("%s"), 2, size); };
+  const std::vector<DataArray> rows = {ragged_of("a", {{1, 2}, {3}, {4, 5, 6}}), array_of("x", {3}, {1, 0, 2})};
+  constexpr double kNone = 1e-4;
+  CHECK(bound(model_of(with("")), rows).givens[0].values == std::vector<double>{1, 2, kNone, 3, kNone, kNone, 4, 5, 6});
+  const std::vector<double> wider{1, 2, kNone, kNone, 3, kNone, kNone, kNone, 4, 5, 6, kNone};
+  CHECK(bound(model_of(with(" = 4")), rows).givens[0].values == wider);
+  Settings settings;
+  settings.sizes["answer"] = 4;
+  CHECK(bound(model_of(with("")), rows, settings).givens[0].values == wider);
+  CHECK_FALSE(lehr::bind(model_of(with(" = 2")), dataset_of(rows), {}));
+}
+
 TEST_CASE("multiplicities may be bound by name") {
   const auto m = model_of(kCorpus);
   const BoundData b = bound(m, {ragged_of("w", {{0, 4}, {2}}), ragged_of("count", {{1, 2}, {3}})});
