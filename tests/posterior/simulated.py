@@ -19,7 +19,6 @@ WITHOUT = {
     "rat_tumours": "its parameters are points",
     "chest_girths": "a table that counts what it has no rows of cannot be drawn",
     "lda_learned_alpha": "its concentration is a point",
-    "hdp_topics": "its concentration is a point",
 }
 
 # Numbers around 1 in the place of vague ones, which draw what no computer has: precisions of 1e-50, sticks that are nothing but
