@@ -103,6 +103,10 @@ std::string cure(const model::Model& m, const density::Density& d, const density
   if (statement) {
     if (std::string line = respelled(m, *statement, a.variable); !line.empty()) return line;
   }
+  if (statement && m[statement->variable].observed && statement->limits.below && !statement->main.family->gaussian) {
+    return fmt::format("{} values can be censored above where '{}' is random, and below only where it is known",
+                       statement->main.family->name, name);
+  }
   if (std::ranges::find(functions, Function::exp) != functions.end()) return without_exp(m, statement, a.variable);
   if (std::ranges::find(functions, Function::lgamma) != functions.end()) {
     return fmt::format(
