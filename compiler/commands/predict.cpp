@@ -7,11 +7,11 @@
 
 #include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
+#include "compiler/commands/predict_parts.h"
 #include "compiler/commands/prediction_table.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/carried.h"
 #include "compiler/fitting/prediction_arrays.h"
-#include "runtime/files/atomic_file.h"
 #include "runtime/files/writers.h"
 #include "runtime/terminal/printable.h"
 
@@ -23,6 +23,7 @@ constexpr std::string_view kTable = ".csv";
 struct PredictOptions {
   std::string directory, model, out;
   std::vector<std::string> data, sizes;
+  bool stream = false;
   PredictionOptions prediction;
 };
 
@@ -40,41 +41,59 @@ Result<PlateSizes> read_sizes(const std::vector<std::string>& texts) {
   return PlateSizes{given->sizes, added->sizes};
 }
 
-std::string said(const Prediction& p) {
-  std::vector<std::string> names;
-  for (const PredictedVariable& v : p.variables)
-    names.push_back(fmt::format("{} ({})", p.model[v.variable].name, v.elements.size()));
-  return fmt::format("{}", fmt::join(names, ", "));
+Result<Predicted> predict_whole(const PredictOptions& o, const FittedModel& f, const std::string& path,
+                                const std::optional<ArrayFormat>& format) {
+  Result<Dataset> dataset = read_bindings(o.data);
+  if (!dataset) return dataset.error();
+  add_constants(f.resolved, f.fit, *dataset);
+  const Result<PlateSizes> sizes = read_sizes(o.sizes);
+  if (!sizes) return sizes.error();
+  const Result<Prediction> p = lehr::predict(f.source, f.resolved, f.complete, *dataset, *sizes, f.fit, o.prediction);
+  if (!p) return p.error();
+  const Result<std::string> bytes = format ? format->format(prediction_arrays(*p)) : prediction_csv(*p);
+  if (!bytes) return bytes.error();
+  if (Result<bool> r = write_output(path, *bytes); !r) return r.error();
+  Predicted out{{}, p->draws > 0, p->notes};
+  for (const PredictedVariable& v : p->variables)
+    out.variables.emplace_back(p->model[v.variable].name, v.elements.size());
+  return out;
+}
+
+/// The format of arrays that the path ends in; none for a table.
+Result<std::optional<ArrayFormat>> format_of(const std::string& path, bool stream) {
+  if (path.ends_with(kTable)) return std::optional<ArrayFormat>();
+  const Result<ArrayFormat> format = array_format(option("out"), path);
+  if (!format)
+    return Error{ExitCode::usage,
+                 option("out"),
+                 fmt::format("'{}' does not end in {} or {}", path, kTable, array_extensions()),
+                 {}};
+  if (stream)
+    return Error{ExitCode::usage,
+                 option("stream"),
+                 fmt::format("predictions that are written as they come are a table, and '{}' is none", path),
+                 {fmt::format("give it a name that ends in {}", kTable)}};
+  return std::optional(*format);
 }
 
 ExitCode predict(const PredictOptions& o) {
   const std::string path = o.out.empty() ? (std::filesystem::path(o.directory) / "predicted.csv").string() : o.out;
-  const bool table = path.ends_with(kTable);
-  const Result<ArrayFormat> format = table ? ArrayFormat{} : array_format(option("out"), path);
-  if (!format)
-    return complain(Error{ExitCode::usage,
-                          option("out"),
-                          fmt::format("'{}' does not end in {} or {}", path, kTable, array_extensions()),
-                          {}});
+  const Result<std::optional<ArrayFormat>> format = format_of(path, o.stream);
+  if (!format) return complain(format.error());
   const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
-  const auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
-  Result<Dataset> dataset = read_bindings(o.data);
-  if (!dataset) return complain(dataset.error());
-  add_constants(resolved, fit, *dataset);
-  const Result<PlateSizes> sizes = read_sizes(o.sizes);
-  if (!sizes) return complain(sizes.error());
-  const Result<Prediction> prediction = lehr::predict(source, resolved, complete, *dataset, *sizes, fit, o.prediction);
-  if (!prediction) return complain_of(prediction.error(), source.name);
-  const Result<std::string> bytes =
-      table ? Result<std::string>(prediction_csv(*prediction)) : format->format(prediction_arrays(*prediction));
-  if (!bytes) return complain(bytes.error());
-  if (Result<bool> r = write_output(path, *bytes); !r) return complain(r.error());
-  for (const std::string& note : prediction->notes)
+  const auto& fitted = std::get<FittedModel>(opened);
+  const Result<Predicted> done =
+      o.stream ? predict_in_parts(fitted, o.data, o.prediction, path) : predict_whole(o, fitted, path, *format);
+  if (!done) return complain_of(done.error(), fitted.source.name);
+  for (const std::string& note : done->notes)
     tell("note: {}\n", printable(note, note.size()));
-  fmt::print("{}: predicted {} in {}{}\n", printable(fit.model), said(*prediction), printable(path),
-             prediction->draws > 0 ? fmt::format(", {} draws with seed {}", prediction->draws, o.prediction.seed)
-                                   : ", all of it exact");
+  std::vector<std::string> names;
+  for (const auto& [name, elements] : done->variables)
+    names.push_back(fmt::format("{} ({})", name, elements));
+  fmt::print("{}: predicted {} in {}{}\n", printable(fitted.fit.model), fmt::join(names, ", "), printable(path),
+             done->drawn ? fmt::format(", {} draws with seed {}", o.prediction.draws, o.prediction.seed)
+                         : ", all of it exact");
   return ExitCode::done;
 }
 
@@ -89,6 +108,10 @@ void add_predict(CLI::App& app, Action& action) {
                 "sizes of plates that the data do not show, PLATE=N,..., or PLATE=+N: so many more than there are")
       ->take_all()
       ->delimiter(',');
+  c->add_flag(
+       "--stream", o->stream,
+       "read items from their files some thousands at a time, and write the table as it comes, see docs/scale.md")
+      ->excludes(c->get_option("--sizes"));
   c->add_option(
       "--out", o->out,
       fmt::format("file for the predictions ({} or {}); DIR/predicted.csv unless given", kTable, array_extensions()));

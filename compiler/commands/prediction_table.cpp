@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "compiler/fitting/prediction_arrays.h"
 #include "runtime/files/csv_field.h"
@@ -65,18 +66,20 @@ class Table {
         if (std::ranges::find(columns_, axis.column) == columns_.end()) columns_.push_back(axis.column);
   }
 
-  std::string csv() {
-    out_ = "variable";
+  std::string header() const {
+    std::string out = "variable";
     for (const std::string& c : columns_)
-      out_ += "," + csv_field(c);
-    out_ += ",value,probability,most_probable,path,mean,sd";
+      out += "," + csv_field(c);
+    out += ",value,probability,most_probable,path,mean,sd";
     for (const char* q : kQuantileNames)
-      out_ += fmt::format(",{}", q);
-    out_ += ",mcse\n";
-    for (const PredictedVariable& v : p_.variables)
-      for (std::size_t i = 0; i < v.elements.size(); ++i)
-        add_rows(v, i);
-    return std::move(out_);
+      out += fmt::format(",{}", q);
+    return out + ",mcse\n";
+  }
+
+  std::string rows(const PredictedVariable& v) {
+    for (std::size_t i = 0; i < v.elements.size(); ++i)
+      add_rows(v, i);
+    return std::exchange(out_, {});
   }
 
  private:
@@ -92,6 +95,7 @@ class Table {
       if (a < bounds.size()) {
         const Bound& b = model()[bounds[a]];
         position = at[bounds[a].index()];
+        if (model()[b.plate].set == p_.items) first = -p_.first;
         if (b.parent) first = p_.data.offsets[b.plate.index()][static_cast<std::size_t>(at[b.parent->index()])];
       } else {
         const std::int64_t n = p_.data.sizes[axes[a].plate.index()];
@@ -142,6 +146,17 @@ class Table {
 
 }  // namespace
 
-std::string prediction_csv(const Prediction& prediction) { return Table(prediction).csv(); }
+std::string prediction_columns(const Prediction& prediction) { return Table(prediction).header(); }
+
+std::string prediction_rows(const Prediction& prediction, const PredictedVariable& of) {
+  return Table(prediction).rows(of);
+}
+
+std::string prediction_csv(const Prediction& prediction) {
+  std::string out = prediction_columns(prediction);
+  for (const PredictedVariable& v : prediction.variables)
+    out += prediction_rows(prediction, v);
+  return out;
+}
 
 }  // namespace lehr

@@ -13,4 +13,8 @@ namespace lehr {
 /// does not apply is empty.
 std::string prediction_csv(const Prediction& prediction);
 
+/// The same by its rows: the columns, and what each variable adds. Items of a part have their numbers among all.
+std::string prediction_columns(const Prediction& prediction);
+std::string prediction_rows(const Prediction& prediction, const PredictedVariable& of);
+
 }  // namespace lehr

@@ -70,8 +70,10 @@ Result<Found> score_whole(const ScoreOptions& o, const FittedModel& f) {
 /// Part by part, as the items tell nothing of each other.
 Result<Found> score_in_parts(const ScoreOptions& o, const FittedModel& f) {
   constexpr std::int64_t kItems = 2048;
+  Dataset constants;
+  add_constants(f.resolved, f.fit, constants);
   const Result<std::shared_ptr<const StreamedData>> data =
-      StreamedData::open(f.complete, o.data.bindings, fitted_settings(f.complete, f.fit));
+      StreamedData::open(f.complete, o.data.bindings, fitted_settings(f.complete, f.fit), nullptr, constants);
   if (!data) return data.error();
   const std::int64_t items = (*data)->items(), parts = (items + kItems - 1) / kItems;
   Found out;

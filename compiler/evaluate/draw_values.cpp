@@ -89,7 +89,7 @@ bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
 
 class Simulator {
  public:
-  Simulator(Forward& forward, Rng& rng) : forward_(forward), rng_(rng) {}
+  Simulator(Forward& forward, const RngOf& rng_of) : forward_(forward), rng_of_(rng_of) {}
 
   /// The first problem, or nothing.
   std::optional<Error> run() {
@@ -150,7 +150,7 @@ class Simulator {
     if (between) parameters.symbols.insert({{"lower", {0, {lower}}}, {"upper", {0, {upper}}}});
     const math::FamilyRow& drawn_from = between ? math::truncated_normal() : family;
     std::vector<double> drawn =
-        drawn_from.draw(math::flatten_parameters(drawn_from, parameters), parameters.extent, rng_);
+        drawn_from.draw(math::flatten_parameters(drawn_from, parameters), parameters.extent, rng_of_(e));
     if (s.limits.any()) drawn[0] = std::clamp(drawn[0], lower, upper);
     if (std::all_of(drawn.begin(), drawn.end(), [](double v) { return std::isfinite(v); }))
       std::copy(drawn.begin(), drawn.end(), x.begin());
@@ -179,12 +179,16 @@ class Simulator {
   }
 
   Forward& forward_;
-  Rng& rng_;
+  const RngOf& rng_of_;
   std::optional<Error> problem_;
 };
 
 }  // namespace
 
-std::optional<Error> draw_values(Forward& forward, Rng& rng) { return Simulator(forward, rng).run(); }
+std::optional<Error> draw_values(Forward& forward, const RngOf& rng_of) { return Simulator(forward, rng_of).run(); }
+
+std::optional<Error> draw_values(Forward& forward, Rng& rng) {
+  return draw_values(forward, [&rng](Element) -> Rng& { return rng; });
+}
 
 }  // namespace lehr

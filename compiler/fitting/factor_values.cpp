@@ -62,10 +62,10 @@ Result<FactorValues> FactorValues::make(const Analysed& analysed, const std::map
 }
 
 void FactorValues::draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, Forward& to,
-                                Rng& rng) {
+                                const RngOf& rng_of) {
   std::vector<double> all;
   for (const math::Draw& element : s.elements)
-    std::ranges::copy(by_coordinate(s.switched, element(rng)), std::back_inserter(all));
+    std::ranges::copy(by_coordinate(s.switched, element(rng_of({s.members[0], 0}))), std::back_inserter(all));
   for (std::size_t k = 0; k < s.members.size(); ++k) {
     const MemberNumbers& x = s.numbers[k];
     for (std::size_t i = 0; i < x.at.size(); ++i)
@@ -73,16 +73,16 @@ void FactorValues::draw_members(const Source& s, const std::vector<std::vector<b
   }
 }
 
-void FactorValues::draw(const std::vector<std::vector<bool>>& informed, Forward& to, Rng& rng) const {
+void FactorValues::draw(const std::vector<std::vector<bool>>& informed, Forward& to, const RngOf& rng_of) const {
   for (const Source& s : sources_) {
     if (!s.numbers.empty()) {
-      draw_members(s, informed, to, rng);
+      draw_members(s, informed, to, rng_of);
       continue;
     }
     for (std::size_t e = 0; e < s.elements.size(); ++e) {
       const auto is_informed = [&](model::VariableId v) { return informed[v.index()][e]; };
       if (std::ranges::none_of(s.members, is_informed)) continue;
-      const std::vector<double> x = s.elements[e](rng);
+      const std::vector<double> x = s.elements[e](rng_of({s.members[0], e}));
       auto from = x.begin();
       for (const model::VariableId v : s.members) {
         const auto end = from + static_cast<std::ptrdiff_t>(to.width(v));
@@ -91,6 +91,10 @@ void FactorValues::draw(const std::vector<std::vector<bool>>& informed, Forward&
       }
     }
   }
+}
+
+void FactorValues::draw(const std::vector<std::vector<bool>>& informed, Forward& to, Rng& rng) const {
+  draw(informed, to, [&rng](Element) -> Rng& { return rng; });
 }
 
 }  // namespace lehr

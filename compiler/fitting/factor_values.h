@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/evaluate/forward.h"
+#include "compiler/evaluate/draw_values.h"
 #include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
 #include "compiler/pipeline.h"
@@ -22,7 +22,9 @@ class FactorValues {
                                    const std::vector<bool>& wanted);
 
   /// One draw of every element that `informed` has (by VariableId and element), each from its own factor, joint factors
-  /// as a whole; the other elements stay. Factors of chains are drawn by element.
+  /// as a whole; the other elements stay. Factors of chains are drawn by element. Random numbers are those of the
+  /// element of its first variable, of joint factors of the first element.
+  void draw(const std::vector<std::vector<bool>>& informed, Forward& to, const RngOf& rng_of) const;
   void draw(const std::vector<std::vector<bool>>& informed, Forward& to, Rng& rng) const;
 
  private:
@@ -35,7 +37,8 @@ class FactorValues {
   std::optional<Error> add_joint(const model::Model& m, const conditionals::Block& b,
                                  const std::map<std::string, SavedVariable>& posterior,
                                  const std::vector<bool>& wanted);
-  static void draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, Forward& to, Rng& rng);
+  static void draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, Forward& to,
+                           const RngOf& rng_of);
   std::vector<Source> sources_;
 };
 

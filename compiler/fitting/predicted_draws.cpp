@@ -126,6 +126,50 @@ void take(Drawn& from, bool whole, std::size_t draws) {
   }
 }
 
+/// Random numbers of a variable and an item, or of a variable alone: whatever other variables and items there are, they
+/// are the same.
+class Streams {
+ public:
+  Streams(const Prediction& of, const Forward& forward, std::uint64_t seed)
+      : of_(of), forward_(forward), seed_(seed), variables_(of.model.variables.size()) {}
+
+  Rng& operator()(Element e) {
+    Stream& s = variables_[e.variable.index()];
+    if (s.rngs.empty()) begin(e.variable, s);
+    return s.rngs[s.item.empty() ? 0 : static_cast<std::size_t>(s.item[e.position])];
+  }
+
+ private:
+  struct Stream {
+    std::vector<std::int64_t> item;  // by element; empty: they lie on no items
+    std::vector<Rng> rngs;
+  };
+
+  Rng rng(VariableId v, std::int64_t item) const {
+    constexpr int kVariableBits = 20;
+    return Rng(seed_, (static_cast<std::uint64_t>(item) << kVariableBits) + v.index());
+  }
+
+  void begin(VariableId id, Stream& s) const {
+    const Model& m = of_.model;
+    const std::vector<BoundId>& bounds = m[m[id].statement].bounds;
+    const auto own = std::ranges::find_if(bounds, [&](BoundId b) { return m[m[b].plate].set == of_.items; });
+    if (own == bounds.end()) {
+      s.rngs.push_back(rng(id, 0));
+      return;
+    }
+    for (std::size_t k = 0; k < forward_.elements(id); ++k)
+      s.item.push_back(forward_.at({id, k})[own->index()]);
+    for (std::int64_t i = 0; i < of_.data.sizes[of_.items->index()]; ++i)
+      s.rngs.push_back(rng(id, of_.first + i + 1));
+  }
+
+  const Prediction& of_;
+  const Forward& forward_;
+  const std::uint64_t seed_;
+  std::vector<Stream> variables_;
+};
+
 /// Draws of variables together: what they depend on alone is drawn.
 std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
                               const std::map<std::string, SavedVariable>& posterior,
@@ -142,11 +186,12 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
   const Result<FactorValues> factors = FactorValues::make(to.analysed, posterior, wanted);
   if (!factors) return factors.error();
   Forward f(m, to.data);
-  Rng rng(options.seed);
+  Streams streams(to, f, options.seed);
+  const RngOf rng_of = std::ref(streams);
   for (std::size_t draw = 0; draw < n; ++draw) {
     reset(f, wanted);
-    factors->draw(informed, f, rng);
-    if (std::optional<Error> e = draw_values(f, rng)) return e;
+    factors->draw(informed, f, rng_of);
+    if (std::optional<Error> e = draw_values(f, rng_of)) return e;
     for (Drawn& d : drawn)
       add_draw(f, draw, n, to.is_let(d.of.variable), d);
   }

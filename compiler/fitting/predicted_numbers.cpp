@@ -7,8 +7,10 @@
 #include <cmath>
 #include <span>
 
+#include "compiler/evaluate/packed.h"
 #include "compiler/fitting/expectation.h"
 #include "compiler/fitting/informed.h"
+#include "compiler/fitting/items_apart.h"
 #include "compiler/fitting/moments.h"
 #include "compiler/fitting/predicted_draws.h"
 #include "compiler/fitting/state_paths.h"
@@ -86,6 +88,13 @@ class Predictor {
   /// An element of a chain of categories.
   bool is_state(VariableId v) const {
     return !model()[v].observed && model()[v].value_plate && statement(v).lagged.has_value();
+  }
+  /// Whether other items than those of the part have elements of it that are predicted.
+  bool is_elsewhere(VariableId id) const {
+    const Variable& v = model()[id];
+    if (!options_.part || !is_on(model(), v.axes, *to_.items)) return false;
+    const std::vector<std::int64_t> shape = packed_shape(model(), options_.part->whole, v.axes, {});
+    return (!v.observed || to_.data.observed[id.index()].has_missing) && std::ranges::count(shape, 0) == 0;
   }
   bool is_informed(Element e) const {
     return !model()[e.variable].observed && informed_[e.variable.index()][e.position];
@@ -174,7 +183,7 @@ void Predictor::choose() {
     for (std::size_t e = 0; e < values_.elements(id); ++e)
       if (grown ? !seen_[k][e] : !has_data(v) || is_missing(to_.data.observed[k], e, values_.width(id)))
         p.elements.push_back(e);
-    if (!p.elements.empty()) to_.variables.push_back(std::move(p));
+    if (!p.elements.empty() || is_elsewhere(id)) to_.variables.push_back(std::move(p));
   }
 }
 

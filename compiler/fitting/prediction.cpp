@@ -7,8 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/evaluate/packed.h"
 #include "compiler/fitting/fitting.h"
+#include "compiler/fitting/gaps.h"
+#include "compiler/fitting/items_apart.h"
 #include "compiler/fitting/let_variables.h"
 #include "compiler/fitting/moments.h"
 #include "compiler/fitting/predicted_numbers.h"
@@ -23,24 +24,6 @@ using namespace model;
 bool is_local(const Analysed& a, VariableId v) {
   const conditionals::BlockId b = a.schedule.conditionals.block_of[v.index()];
   return b.valid() && a.schedule.stage_of[b.index()].has_value();
-}
-
-/// Observed variables that are not bound are missing as a whole.
-Result<BoundData> bind_with_gaps(const Model& m, const Dataset& dataset, const Settings& settings) {
-  const auto is_there = [&](const Variable& v) { return !v.observed || dataset.contains(v.name); };
-  if (std::ranges::all_of(m.variables, is_there)) return lehr::bind(m, dataset, settings);
-  Result<BoundData> data = bind_givens(m, dataset, settings);
-  if (!data) return data;
-  for (std::size_t k = 0; k < m.variables.size(); ++k) {
-    const Variable& v = m.variables[k];
-    BoundArray& a = data->observed[k];
-    if (!v.observed || v.auxiliary || !a.values.empty()) continue;
-    std::size_t n = 1;
-    for (const std::int64_t extent : packed_shape(m, *data, v.axes, v.event))
-      n *= static_cast<std::size_t>(extent);
-    a = {std::vector<double>(n, std::nan("")), n > 0};
-  }
-  return data;
 }
 
 /// A parameter that observations show where the model does not write it, or null.
@@ -122,7 +105,7 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   if (!some_local) return global;
   loops::LowerOptions lower;
   lower.save_locals = true;
-  const std::optional<AboutReferences> moved = about_references(model, data);
+  const std::optional<AboutReferences> moved = options.part ? std::nullopt : about_references(model, data);
   Diagnostics diagnostics;
   const std::optional<Analysed> about = moved ? analyse(moved->model, expand, diagnostics) : std::nullopt;
   Result<std::unique_ptr<Instance>> instance =
@@ -133,6 +116,21 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   if (Result<bool> r = (*instance)->set(global, "posterior.npz"); !r) return r.error();
   if (Result<double> r = infer_items(**instance, options.local); !r) return r.error();
   return (*instance)->posterior(true);
+}
+
+/// What the other items decide: which variables have missing values.
+std::optional<Error> as_among_all(const Model& m, PlateId items, const PartOfItems& part, BoundData& data) {
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    if (!v.observed || v.auxiliary) continue;
+    data.observed[k].has_missing = part.whole.observed[k].has_missing;
+    if (data.observed[k].has_missing && !is_on(m, v.axes, items))
+      return Error{ExitCode::data,
+                   option("stream"),
+                   fmt::format("'{}' does not lie on '{}', but values of it are missing", v.name, m[items].name),
+                   {"what is predicted a few items at a time has elements by item"}};
+  }
+  return std::nullopt;
 }
 
 /// Variables whose missing elements the fit has factors of, as gaps in a series that goes on through them.
@@ -162,10 +160,18 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
                  {"fit the model by another method; draws.nc has posterior predictive draws of the data themselves"}};
   const Result<Grown> grown = grow(complete, dataset, sizes, fit);
   if (!grown) return grown.error();
-  Result<BoundData> data = bind_with_gaps(complete.model, grown->data, grown->settings);
-  if (!data) return data.error();
-  if (std::optional<Error> e = no_distribution(resolved, *data)) return *e;
   Prediction out;
+  out.items = plate_of_items(complete);
+  Settings settings = grown->settings;
+  if (options.part) {
+    settings.part_of = out.items;
+    settings.first = out.first = options.part->first;
+  }
+  Result<BoundData> data = bind_with_gaps(complete.model, grown->data, settings);
+  if (!data) return data.error();
+  if (options.part)
+    if (std::optional<Error> e = as_among_all(complete.model, *out.items, *options.part, *data)) return *e;
+  if (std::optional<Error> e = no_distribution(resolved, *data)) return *e;
   out.data = std::move(*data);
   const Model model = without_missing_elements(resolved, out.data);
   const density::ExpandOptions expand = expand_options(out.data);
@@ -180,7 +186,9 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   Result<std::vector<NamedArray>> posterior = factors(model, expand, out.analysed, out.data, global.arrays, options);
   if (!posterior) return posterior.error();
   out.without_lets = resolved.variables.size();
-  out.model = with_lets(source, resolved, out.analysed.model, out.data, out.notes);
+  out.model = with_lets(source, resolved, out.analysed.model, options.part ? options.part->whole : out.data, out.notes);
+  if (options.part)
+    if (std::optional<Error> e = reads_other_items(source, out.model, *out.items)) return *e;
   out.data = with_missing_lets(resolved, out.model, std::move(out.data));
   if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), global.seen, options)) return *e;
   point_to_the_fit(out);

@@ -2,6 +2,8 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/fitting/growth.h"
@@ -10,11 +12,18 @@
 
 namespace lehr {
 
+/// Data of some items, which are predicted as they would be among all of them (items_apart.h).
+struct PartOfItems {
+  const BoundData& whole;  // of all of them: sizes, and of which variables values are missing
+  std::int64_t first;      // the number of the first one
+};
+
 struct PredictionOptions {
   std::int64_t draws = 1000;
   std::uint64_t seed = 1;                     // of the draws
   SweepOptions local = {1000, 1e-6};          // inference of the local variables
   MakeInstance instance = compiled_instance;  // what infers them
+  std::optional<PartOfItems> part = {};
 };
 
 inline constexpr std::array<double, 3> kPredictedQuantiles = {0.05, 0.5, 0.95};
@@ -39,10 +48,12 @@ struct PredictedVariable {
 
 struct Prediction {
   Analysed analysed;                         // what the factors of the items were inferred with
+  std::optional<model::PlateId> items;       // plate_of_items
+  std::int64_t first = 0;                    // the number of the first one
   model::Model model;                        // of what is predicted: its `let`s are variables (let_variables.h)
   std::size_t without_lets = 0;              // how many variables it has that are none, which come first
   BoundData data;                            // of `model`
-  std::vector<PredictedVariable> variables;  // in order of declaration
+  std::vector<PredictedVariable> variables;  // in order of declaration; of a part also those without elements in it
   std::int64_t draws = 0;                    // that were made; 0: none was needed
   std::vector<std::string> notes;            // of elements that the fit has not seen
 

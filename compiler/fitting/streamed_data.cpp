@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/fitting/gaps.h"
+#include "compiler/fitting/items_apart.h"
 #include "compiler/model/walk.h"
 #include "runtime/files/text.h"
 #include "runtime/files/zip.h"
@@ -24,15 +26,6 @@ Error refused(std::string why, std::vector<std::string> notes = {}) {
   return {ExitCode::data, option("stream"), std::move(why), std::move(notes)};
 }
 
-bool is_on(const Model& m, const std::vector<PlateId>& axes, PlateId plate) {
-  return std::ranges::any_of(axes, [&](PlateId p) {
-    for (std::optional<PlateId> at = m[p].set; at;
-         at = m[*at].parent ? std::optional(m[*m[*at].parent].set) : std::nullopt)
-      if (*at == plate) return true;
-    return false;
-  });
-}
-
 struct ArrayOfModel {
   const std::string& name;
   const std::vector<PlateId>& axes;
@@ -47,12 +40,6 @@ std::vector<ArrayOfModel> arrays_of_model(const Model& m) {
   for (std::size_t k = 0; k < m.variables.size(); ++k)
     if (m.variables[k].observed) out.push_back({m.variables[k].name, m.variables[k].axes, std::nullopt, VariableId(k)});
   return out;
-}
-
-std::optional<PlateId> plate_of_items(const Analysed& a) {
-  for (const schedule::Step& step : a.schedule.steps)
-    if (const auto* stage = std::get_if<schedule::ItemStage>(&step)) return a.model[stage->item].set;
-  return std::nullopt;
 }
 
 std::string digest_after(const std::string& before, const std::vector<double>& values) {
@@ -153,11 +140,16 @@ void StreamedData::complete(Dataset& arrays) const {
     arrays.emplace(name, array);
 }
 
+Result<BoundData> StreamedData::bind(Dataset arrays, const Settings& settings) const {
+  return gaps_ == Gaps::predicted ? bind_with_gaps(model_, arrays, settings)
+                                  : lehr::bind(model_, std::move(arrays), settings);
+}
+
 Result<BoundData> StreamedData::bind_part(Dataset arrays, std::int64_t first) const {
   complete(arrays);
   Settings settings = settings_;
   settings.first = first;
-  return lehr::bind(model_, std::move(arrays), settings);
+  return bind(std::move(arrays), settings);
 }
 
 std::optional<Error> StreamedData::mixed_text(const std::string& array, const std::string& where) const {
@@ -182,8 +174,9 @@ std::optional<Error> StreamedData::note(const Dataset& arrays) {
 }
 
 std::optional<Error> StreamedData::check(const BoundData& part) {
-  if (std::ranges::count(part.clamped, true) > 0)
-    return refused("some of the values of a variable are missing, and it is latent there",
+  if (const auto k = std::ranges::find(part.clamped, true); k != part.clamped.end())
+    return refused(fmt::format("some values of '{}' are missing, and it is latent there",
+                               model_.variables[static_cast<std::size_t>(k - part.clamped.begin())].name),
                    {"items with gaps in variables that others depend on are not read in pieces yet"});
   const auto add = [&](CheckedArray& to, const BoundArray& a, const std::vector<PlateId>& axes,
                        const std::vector<PlateId>& event, bool real) {
@@ -257,7 +250,7 @@ std::optional<Error> StreamedData::survey(ItemRange items) {
     for (const auto& [name, array] : rest_)
       arrays->emplace(name, array);
     settings.first = begin;
-    Result<BoundData> part = lehr::bind(model_, std::move(*arrays), settings);
+    Result<BoundData> part = bind(std::move(*arrays), settings);
     if (!part) return part.error();
     note_rows(*part, run);
     if (std::optional<Error> e = check(*part)) return e;
@@ -335,9 +328,10 @@ std::optional<Error> StreamedData::make_whole() {
 
 Result<std::shared_ptr<const StreamedData>> StreamedData::open(const Analysed& analysed,
                                                                const std::vector<std::string>& bindings,
-                                                               const Settings& settings, Group* group) {
+                                                               const Settings& settings, Group* group,
+                                                               const Dataset& known, Gaps gaps) {
   const Model& m = analysed.model;
-  const std::optional<PlateId> plate = plate_of_items(analysed);
+  const std::optional<PlateId> plate = gaps == Gaps::predicted ? plate_of_items(analysed) : plate_of_stage(analysed);
   if (!plate) return refused("the model has no variables of single items: there is nothing to be read in pieces");
   const std::string& name = m[*plate].name;
   for (const Expr& e : m.exprs)
@@ -345,6 +339,7 @@ Result<std::shared_ptr<const StreamedData>> StreamedData::open(const Analysed& a
       return refused(fmt::format("size({}) is in the way: items are read as if there were no others", name));
   std::shared_ptr<StreamedData> out(new StreamedData(m));
   out->plate_ = *plate;
+  out->gaps_ = gaps;
   out->settings_ = settings;
   out->settings_.part_of = plate;
   out->settings_.sizes.erase(name);
@@ -355,6 +350,7 @@ Result<std::shared_ptr<const StreamedData>> StreamedData::open(const Analysed& a
   out->known_.longest.resize(m.plates.size());
   out->known_.rows.resize(m.plates.size());
   if (std::optional<Error> e = out->open_bindings(bindings)) return *e;
+  out->rest_.insert(known.begin(), known.end());
   if (const auto told = settings.sizes.find(name); told != settings.sizes.end() && told->second != out->items_)
     return refused(fmt::format("plate '{}' has {} elements in {}, but {} in {}", name, out->items_,
                                out->files_[0].path(), told->second, option("sizes")));

@@ -25,13 +25,17 @@ struct Unreadable : std::runtime_error {
 
 class StreamedData {
  public:
+  /// Observed variables that the data do not have.
+  enum class Gaps { refused, predicted };
+
   /// Reads everything once, a part at a time: sizes, largest values and labels are then known, and every value has
   /// been checked. `analysed` is of a model of which nothing is missing. An error says what keeps the data from being
   /// read in pieces.
-  /// With a group, each process reads a part.
+  /// `known`: arrays that do not lie on the items, besides those of the files. With a group, each process reads a part.
   static Result<std::shared_ptr<const StreamedData>> open(const Analysed& analysed,
                                                           const std::vector<std::string>& bindings,
-                                                          const Settings& settings, Group* group = nullptr);
+                                                          const Settings& settings, Group* group = nullptr,
+                                                          const Dataset& known = {}, Gaps gaps = Gaps::refused);
 
   /// The plate whose elements are read a few at a time.
   model::PlateId plate() const { return plate_; }
@@ -51,6 +55,7 @@ class StreamedData {
  private:
   explicit StreamedData(model::Model model) : model_(std::move(model)) {}
 
+  Result<BoundData> bind(Dataset arrays, const Settings& settings) const;
   std::optional<Error> open_bindings(const std::vector<std::string>& bindings);
   std::optional<Error> add_rows(const RowBinding& rows, const std::string& binding);
   bool lies_on_items(const std::string& array) const;
@@ -77,6 +82,7 @@ class StreamedData {
   Survey known_;
   std::map<std::string, std::vector<std::string>> levels_;               // of text, by array
   mutable std::optional<std::pair<std::int64_t, BoundData>> looked_up_;  // where `row` has looked the last time
+  Gaps gaps_ = Gaps::refused;
   std::int64_t items_ = 0;
   double numbers_per_item_ = 0;
   BoundData whole_;

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/files/new_file.h"
 #include "runtime/files/zip.h"
 #include "runtime/host.h"
 
@@ -85,14 +86,26 @@ void remove_leftovers(const std::filesystem::path& folder, const std::string& be
 
 }  // namespace
 
-Result<bool> write_file(const std::string& path, std::string_view bytes, unsigned mode) {
+struct NewFile::Open {
+  std::string path, target, beside;  // beside: empty for a pipe or a device, which has no place to rename into
+  Descriptor out;
+
+  ~Open() {
+    if (out.ok() && !beside.empty()) ::unlink(beside.c_str());
+  }
+};
+
+NewFile::NewFile(std::unique_ptr<Open> open) : open_(std::move(open)) {}
+NewFile::NewFile(NewFile&&) noexcept = default;
+NewFile::~NewFile() = default;
+
+Result<NewFile> NewFile::begin(const std::string& path, unsigned mode) {
   std::error_code ignored;
   const bool exists = std::filesystem::exists(path, ignored);
   if (exists && !std::filesystem::is_regular_file(path, ignored)) {
-    // A pipe or a device has no place to rename into.
-    Descriptor out(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!out.ok() || !write_all(out.number(), bytes) || !out.close()) return write_failure(path);
-    return true;
+    std::unique_ptr<Open> open(new Open{path, path, "", Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC))});
+    if (!open->out.ok()) return write_failure(path);
+    return NewFile(std::move(open));
   }
   const std::string target = exists ? std::filesystem::canonical(path, ignored).string() : path;
   const std::filesystem::path parent = std::filesystem::path(target).parent_path(),
@@ -101,20 +114,36 @@ Result<bool> write_file(const std::string& path, std::string_view bytes, unsigne
   std::random_device random;
   const std::string beside =
       (folder / fmt::format("{}{:08x}{:08x}{}", begun(target), random(), random(), kUnfinished)).string();
-  Descriptor out(
-      ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, static_cast<mode_t>(mode)));
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  std::unique_ptr<Open> open(
+      new Open{path, target, beside, Descriptor(::open(beside.c_str(), flags, static_cast<mode_t>(mode)))});
   struct stat before = {};
-  if (!out.ok()) return write_failure(path);
-  ::flock(out.number(), LOCK_EX);
-  const bool keeps_mode =
-      !exists || (::stat(target.c_str(), &before) == 0 && ::fchmod(out.number(), before.st_mode & 07777) == 0);
-  if (!keeps_mode || !write_all(out.number(), bytes) || ::fsync(out.number()) != 0 ||
-      ::rename(beside.c_str(), target.c_str()) != 0 || !out.close()) {
-    const Error error = write_failure(path);
-    ::unlink(beside.c_str());
-    return error;
-  }
+  if (!open->out.ok()) return write_failure(path);
+  ::flock(open->out.number(), LOCK_EX);
+  if (exists && (::stat(target.c_str(), &before) != 0 || ::fchmod(open->out.number(), before.st_mode & 07777) != 0))
+    return write_failure(path);
+  return NewFile(std::move(open));
+}
+
+Result<bool> NewFile::append(std::string_view bytes) {
+  if (!write_all(open_->out.number(), bytes)) return write_failure(open_->path);
   return true;
+}
+
+Result<bool> NewFile::finish() {
+  Descriptor& out = open_->out;
+  const bool renames = !open_->beside.empty();
+  if (renames && (::fsync(out.number()) != 0 || ::rename(open_->beside.c_str(), open_->target.c_str()) != 0))
+    return write_failure(open_->path);
+  if (!out.close()) return write_failure(open_->path);
+  return true;
+}
+
+Result<bool> write_file(const std::string& path, std::string_view bytes, unsigned mode) {
+  Result<NewFile> file = NewFile::begin(path, mode);
+  if (!file) return file.error();
+  const Result<bool> appended = file->append(bytes);
+  return appended ? file->finish() : appended;
 }
 
 Result<std::string> read_file(const std::string& path) {

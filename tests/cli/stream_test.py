@@ -189,14 +189,107 @@ def scores(folder):
     print("ok scores", flush=True)
 
 
-def peak(folder, corpus, *options):
-    """Peak memory of a fit in MiB, and what it said that would be."""
+EFFECTS = """model effects {
+  plate n;
+  plate region;
+  const far = 1;
+  data region_of[n] : region;
+  data x[n] : real;
+  tau          ~ Gamma(shape = 2, rate = 1);
+  slope        ~ Normal(mean = 0, precision = far);
+  a[region]    ~ Normal(mean = 0, precision = 1);
+  observe y[n] ~ Normal(mean = a[region_of[n]] + slope * x[n], precision = tau);
+  let steep = exp(slope);
+  let twice[n] = 2 * exp(slope * x[n]);
+}
+"""
+# An observed pair of which parts are missing, and a latent number of each item.
+COUNTS = """model counts {
+  plate n;
+  plate k = 3;
+  pi             ~ Dirichlet(concentration = 1) over k;
+  rate[k]        ~ Gamma(shape = 1, rate = 0.1);
+  z[n]           ~ Categorical(pi);
+  observe c[n]   ~ Poisson(rate[z[n]]);
+  observe y[n]   ~ Normal(mean = 0, precision = rate[z[n]]);
+}
+"""
+
+
+def predicted(folder, fit, data, *options, stream, expect=0, out=None):
+    out = os.path.join(folder, out or ("streamed.csv" if stream else "whole.csv"))
+    command = [LEHR, "predict", fit, "--data", *data, "--out", out, "--draws", "20", *options, *["--stream"] * stream]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == expect, (command, done.returncode, done.stderr)
+    if expect != 0:
+        return done.stderr
+    with open(out, "rb") as f:
+        return f.read(), done.stdout.replace("streamed.csv", "whole.csv"), done.stderr
+
+
+def fitted(folder, model, data, *options):
+    out = os.path.join(folder, "of_" + os.path.basename(model).removesuffix(".lehr"))
+    subprocess.run([LEHR, "fit", model, "--data", *data, "--out", out, "--quiet", "--max-iter", "3", "--search", "none", *options],
+                   capture_output=True, check=True)
+    return out
+
+
+def with_gaps(texts):
+    return ["" if R.random() < 0.3 else text for text in texts]
+
+
+def predictions(folder):
+    """More items than are worked on at a time; whatever is drawn is drawn for each by itself."""
+    n = 5000
+
+    def both(name, fit, data, *options):
+        whole, streamed = (predicted(folder, fit, data, *options, stream=s) for s in (False, True))
+        assert whole == streamed, (name, whole[1:], streamed[1:])
+        print("ok predictions:", name, len(whole[0]), "bytes", flush=True)
+
+    regions = np.array(["north, east", "south", "west"])[R.integers(3, size=n)]
+    x, y = R.normal(size=n), R.normal(size=n)
+    known = ['"%s",%r,%r' % row for row in zip(regions, x.tolist(), y.tolist())]
+    table = write(folder, "effects.csv", "region_of,x,y\n" + "\n".join(known) + "\n")
+    effects = fitted(folder, write(folder, "effects.lehr", EFFECTS), [table], "--set", "far=0.25")
+    both("no observation", effects, [write(folder, "new.csv", "region_of,x\n" + "\n".join(row.rsplit(",", 1)[0] for row in known) + "\n")])
+    gaps = [",".join([row.rsplit(",", 1)[0], y]) for row, y in zip(known, with_gaps(map(repr, y.tolist())))]
+    both("some observations, drawn", effects, [write(folder, "gaps.csv", "region_of,x,y\n" + "\n".join(gaps[:4000] + known[4000:]) + "\n")])
+    counts = [",".join(pair) for pair in zip(with_gaps(map(str, R.poisson(3, size=n))), with_gaps(map(repr, y.tolist())))]
+    table = write(folder, "counts.csv", "c,y\n" + "\n".join(counts) + "\n")
+    both("latent and missing", fitted(folder, write(folder, "counts.lehr", COUNTS), [table]), [table])
+    both("documents", fitted(folder, "models/lda.lehr", [f"w={folder}/many.ldac"], "--set", "K=3"), [f"w={folder}/many.ldac"])
+    symbols = np.where(R.random((300, 12)) < 0.2, np.nan, R.integers(5, size=(300, 12)))
+    np.save(os.path.join(folder, "gaps.npy"), np.tile(symbols, (10, 1)))
+    both("sequences", fitted(folder, f"{folder}/sequences.lehr", [f"x={folder}/s.npy"]), [f"x={folder}/gaps.npy"])
+    both("text", fitted(folder, f"{folder}/kinds.lehr", [f"{folder}/kinds.csv"]), [f"{folder}/kinds.csv"])
+    robust = fitted(folder, f"{folder}/robust.lehr", [f"x={folder}/regressors.npy", f"y={folder}/y.npy", f"{folder}/middle.json"])
+    both("a regression", robust, [f"x={folder}/regressors.npy", f"{folder}/middle.json"])
+    chain = fitted(folder, "models/local_level.lehr", ["y=models/data/nile.csv:flow"])
+    before = set(os.listdir(folder))
+    said = predicted(folder, robust, [f"x={folder}/regressors.npy", f"{folder}/middle.json"], out="p.npz", stream=True, expect=2)
+    assert ".csv" in said, said
+    said = predicted(folder, chain, ["y=models/data/nile.csv:flow"], stream=True, expect=3)
+    assert "local_level.lehr:" in said and "'level'" in said, said
+    bad = write(folder, "bad.csv", "region_of,x\n" + "south,0\n" * 4500 + "south,inf\n")
+    assert "x[4500] is inf" in predicted(folder, effects, [bad], stream=True, expect=4)
+    assert set(os.listdir(folder)) - before == {"bad.csv"}, set(os.listdir(folder)) - before
+
+
+def peak(*command):
+    """Peak memory in MiB, and what was said."""
     script = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
-    done = subprocess.run([sys.executable, "-c", script, LEHR, "fit", "models/lda.lehr", "--data", f"w={corpus}", "--set", "K=4",
-                           "--batch-size", "64", "--threads", "2", "--out", os.path.join(folder, "peak"), *options], capture_output=True, text=True, check=True)
-    told = re.search(r"at most ([0-9.]+) MB", done.stderr)
-    return int(done.stdout) / 1024, float(told[1]) * 1e6 / 2**20 if told else None
+    done = subprocess.run([sys.executable, "-c", script, LEHR, *command], capture_output=True, text=True, check=True)
+    return int(done.stdout) / 1024, done.stderr
+
+
+def peak_of_fit(folder, corpus, *options):
+    """With what it said that would be."""
+    found, said = peak("fit", "models/lda.lehr", "--data", f"w={corpus}", "--set", "K=4", "--batch-size", "64", "--threads", "2",
+                       "--out", os.path.join(folder, "peak"), *options)
+    told = re.search(r"at most ([0-9.]+) MB", said)
+    return found, float(told[1]) * 1e6 / 2**20 if told else None
 
 
 def memory(folder):
@@ -207,12 +300,22 @@ def memory(folder):
         corpus = write(folder, f"{times}.ldac", lines * times)
         steps, sweeps = ["--method", "svi", "--epochs", "0.1"], ["--max-iter", "1"]
         for k, options in enumerate([steps, [*steps, "--stream"], [*sweeps, "--stream", "--spill", f"{folder}/spill"]]):
-            peak(folder, corpus, *options)  # the code is compiled then
-            found[times, k], told = peak(folder, corpus, *options)
+            peak_of_fit(folder, corpus, *options)  # the code is compiled then
+            found[times, k], told = peak_of_fit(folder, corpus, *options)
             assert not told or found[times, k] < told, (found, told)
     whole, *streamed = (found[60, k] - found[1, k] for k in range(3))
     assert whole > 20 and max(streamed) < 0.15 * whole, found
     print(f"ok memory: {streamed} MiB more for sixty times the data, which take {whole:.0f}", flush=True)
+
+    found = {}
+    for times in (1, 20):
+        table = write(folder, "times.csv", "region_of,x\n" + "south,0\nwest,1\n" * 5000 * times)
+        for stream in [], ["--stream"]:
+            command = ["predict", f"{folder}/of_effects", "--data", table, "--out", f"{folder}/p.csv", "--draws", "20", *stream]
+            found[times, len(stream)], _ = peak(*command)
+    whole, streamed = (found[20, k] - found[1, k] for k in range(2))
+    assert whole > 20 and streamed < 0.15 * whole, found
+    print(f"ok memory of predictions: {streamed} MiB more for twenty times the items, which take {whole:.0f}", flush=True)
 
 
 def refusals(folder):
@@ -239,5 +342,6 @@ with tempfile.TemporaryDirectory() as here:
     models(here)
     ascents(here)
     scores(here)
+    predictions(here)
     memory(here)
     refusals(here)

@@ -1,0 +1,67 @@
+#include "compiler/commands/predict_parts.h"
+
+#include <algorithm>
+
+#include "compiler/commands/prediction_table.h"
+#include "compiler/fitting/carried.h"
+#include "compiler/fitting/items_apart.h"
+#include "compiler/fitting/streamed_data.h"
+#include "runtime/files/sections.h"
+
+namespace lehr::commands {
+namespace {
+
+constexpr std::int64_t kMostItems = 2048;
+/// About as many as there may be draws at a time, where each number of the data is one that is drawn.
+constexpr double kMostNumbers = 1 << 24;
+
+std::int64_t items_at_once(const StreamedData& data, std::int64_t draws) {
+  const double fit = kMostNumbers / std::max(1.0, data.numbers_per_item() * static_cast<double>(draws));
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(fit), 1, kMostItems);
+}
+
+}  // namespace
+
+Result<Predicted> predict_in_parts(const FittedModel& f, const std::vector<std::string>& data,
+                                   const PredictionOptions& options, const std::string& path) {
+  if (const std::optional<model::PlateId> items = plate_of_items(f.complete)) {
+    if (std::optional<Error> e = inferred_together(f.source, f.complete, *items)) return *e;
+    if (std::optional<Error> e = reads_other_items(f.source, f.complete.model, *items)) return *e;
+  }
+  Dataset constants;
+  add_constants(f.resolved, f.fit, constants);
+  const Result<std::shared_ptr<const StreamedData>> streamed = StreamedData::open(
+      f.complete, data, fitted_settings(f.complete, f.fit), nullptr, constants, StreamedData::Gaps::predicted);
+  if (!streamed) return streamed.error();
+  Result<SectionedFile> file = SectionedFile::begin(path);
+  if (!file) return file.error();
+  Predicted out;
+  const std::int64_t items = (*streamed)->items(), at_once = items_at_once(**streamed, options.draws),
+                     parts = (items + at_once - 1) / at_once;
+  for (std::int64_t k = 0; k < parts; ++k) {
+    const machine::ItemRange range{items * k / parts, items * (k + 1) / parts};
+    const Result<std::pair<Dataset, Settings>> read = (*streamed)->part(range);
+    if (!read) return read.error();
+    PredictionOptions of_part = options;
+    of_part.part.emplace((*streamed)->whole(), range.begin);
+    const Result<Prediction> p = predict(f.source, f.resolved, f.complete, read->first, {}, f.fit, of_part);
+    if (!p) return p.error();
+    if (k == 0) {
+      if (Result<bool> r = file->append(0, prediction_columns(*p)); !r) return r.error();
+      out.notes = p->notes;
+    }
+    out.drawn = out.drawn || p->draws > 0;
+    for (std::size_t i = 0; i < p->variables.size(); ++i) {
+      const PredictedVariable& v = p->variables[i];
+      const bool once = !is_on(p->model, p->model[v.variable].axes, *p->items);
+      if (k == 0) out.variables.emplace_back(p->model[v.variable].name, 0);
+      else if (once) continue;
+      out.variables[i].second += v.elements.size();
+      if (Result<bool> r = file->append(i, prediction_rows(*p, v)); !r) return r.error();
+    }
+  }
+  if (Result<bool> r = file->finish(); !r) return r.error();
+  return out;
+}
+
+}  // namespace lehr::commands
