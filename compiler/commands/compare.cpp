@@ -9,6 +9,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/compare_table.h"
+#include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/element_names.h"
@@ -110,6 +111,7 @@ ExitCode compare(const CompareOptions& o) {
   for (const std::string& directory : o.directories) {
     Result<SavedFit> fit = read_fit(directory);
     if (!fit) return complain(fit.error());
+    warn_of_failure(*fit);
     fits.push_back(std::move(*fit));
   }
   for (const SavedFit& f : fits) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/saved_draws.h"
@@ -51,6 +52,7 @@ ExitCode draws(DrawsOptions o) {
   if (!written) return complain(written.error());
   const Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());
+  warn_of_failure(*fit);
   const bool sampled = fit->files.contains(kStoredDraws);
   Result<LabelledArrays> arrays = sampled ? stored_draws(*fit) : factor_draws(*fit, o);
   if (sampled && arrays) arrays = thinned(*arrays, o.draws);

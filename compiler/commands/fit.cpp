@@ -142,7 +142,7 @@ ExitCode conclude(const Recording& recording, const model::Model& m, const std::
         o.out, m.name, runs.all.size(), chain->log_joint.size());
   } else if (!o.quiet) {
     fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}{}; posterior in {}/posterior.npz\n", m.name,
-               name_of(outcome.status), outcome.iterations, outcome.elbo,
+               how_it_ended(o, outcome), outcome.iterations, outcome.elbo,
                caveats.empty() ? "" : fmt::format(" ({})", fmt::join(caveats, "; ")),
                best.held_out ? fmt::format(", held out {:.6f} an observation", *best.held_out) : "", o.out);
   }

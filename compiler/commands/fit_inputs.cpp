@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "compiler/commands/checkpoint.h"
+#include "compiler/commands/fitted_model.h"
 #include "compiler/fitting/carried.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/fitting/streamed_data.h"
@@ -46,7 +47,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   if (!complete) return report(first, source);
   const auto fail = [&](const Error& e) {
     report(first, source);
-    return complain(e);
+    return complain(prior ? told_by(*prior, e) : e);
   };
   if (Result<bool> r = look_for_checkpoint(o); !r) return fail(r.error());
   if (Result<bool> r = o.out.empty() ? true : prepare_directory(o.out); !r) return fail(r.error());

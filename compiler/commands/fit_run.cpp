@@ -164,6 +164,14 @@ std::optional<Caution> stopped_early(const FitArguments& o, TracedRun& best) {
   return out;
 }
 
+std::string how_it_ended(const FitArguments& o, const Outcome& outcome) {
+  const bool limited = outcome.status == Status::max_iter;
+  if (limited && o.method == "svi" && outcome.iterations > 0) return fmt::format("--epochs {:g} done", o.fit.epochs);
+  if (!limited || (o.method != "cavi" && o.method != "svi")) return std::string(name_of(outcome.status));
+  const bool alone = outcome.iterations <= o.fit.max_iterations && outcome.iterations + 1 >= o.fit.max_iterations;
+  return fmt::format("stopped at --max-iter {}{}", o.fit.max_iterations, alone ? "" : ", which each of its runs has,");
+}
+
 Result<TracedRun> run_once(Fitting& fitting, Recording& x, const std::vector<TracedRun>& finished) {
   const FitArguments& o = x.options;
   const std::uint64_t restart = finished.size();
@@ -196,7 +204,7 @@ Result<TracedRun> run_once(Fitting& fitting, Recording& x, const std::vector<Tra
   if (!o.quiet) tell(describe(run.report, run.outcome));
   if (several && !o.quiet) {
     tell("restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.fit.restarts,
-         name_of(run.outcome.status), run.outcome.iterations, run.outcome.elbo);
+         how_it_ended(o, run.outcome), run.outcome.iterations, run.outcome.elbo);
   }
   return run;
 }

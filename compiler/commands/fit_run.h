@@ -32,6 +32,9 @@ void show(const FitArguments& options, const std::vector<Caution>& cautions);
 /// nothing of runs that ended otherwise or were to do no sweep.
 std::optional<Caution> stopped_early(const FitArguments& options, TracedRun& best);
 
+/// "converged", or which limit there was: "stopped at --max-iter 100".
+std::string how_it_ended(const FitArguments& options, const Outcome& outcome);
+
 /// The run after these, which are finished. Its trace replaces that of an earlier run.
 Result<TracedRun> run_once(Fitting& fitting, Recording& recording, const std::vector<TracedRun>& finished);
 

@@ -1,23 +1,58 @@
 #include "compiler/commands/fitted_model.h"
 
+#include <algorithm>
+
 #include "compiler/commands/settings.h"
 #include "runtime/files/atomic_file.h"
+#include "runtime/methods/cavi.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 
 std::optional<Source> model_of(const SavedFit& fit, const std::string& model) {
   if (!model.empty()) return read_model(model);
-  if (fit.model_text.empty()) return read_model(fit.model_file);
+  if (fit.model_text.empty()) {
+    std::optional<Source> found = read_model(fit.model_file);
+    if (!found) tell("  note: --model FILE says where the model of the fit in {} is by now\n", fit.directory);
+    return found;
+  }
   if (const Result<std::string> now = read_file(fit.model_file); now && *now != fit.model_text)
     tell("{}: note: {} is another model by now; this is about the one that was fitted (--model FILE takes another)\n",
          fit.directory, fit.model_file);
   return Source{fit.model_file, fit.model_text};
 }
 
+void warn_of_failure(const SavedFit& fit) {
+  if (fit.status != name_of(Status::numerical_failure)) return;
+  tell(
+      "{}: warning: the fit ended with a numerical failure (its status in fit.json is {}): its numbers are not a "
+      "posterior\n"
+      "    note: `lehr fit` with another --seed or --init, or a narrower prior, may do\n",
+      fit.directory, fit.status);
+}
+
+Error told_by(const SavedFit& fit, Error e, const std::vector<std::string>& given) {
+  const std::string source = fit.directory.empty() ? "the fit" : "the fit in " + fit.directory;
+  const auto replace = [&](std::string& text, const std::string& what) {
+    for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + source.size()))
+      text.replace(at, what.size(), source);
+  };
+  for (const auto& [plate, size] : fit.sizes) {
+    if (std::ranges::find(given, plate) != given.end()) continue;
+    for (const std::string& what : {option("sizes " + plate), option("labels " + plate)}) {
+      replace(e.where, what);
+      replace(e.text, what);
+      for (std::string& note : e.notes)
+        replace(note, what);
+    }
+  }
+  return e;
+}
+
 std::variant<FittedModel, ExitCode> read_fitted(const std::string& directory, const std::string& model) {
   Result<SavedFit> fit = read_fit(directory);
   if (!fit) return complain(fit.error());
+  warn_of_failure(*fit);
   std::optional<Source> source = model_of(*fit, model);
   if (!source) return ExitCode::usage;
   Diagnostics diagnostics;

@@ -1,17 +1,49 @@
 // What the commands share: reading a model file, reporting what is wrong with it, writing a file that was asked for.
+#include <algorithm>
 #include <filesystem>
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
+#include "compiler/commands/starters.h"
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
+
+namespace {
+
+constexpr const char* kExtension = ".lehr";
+
+/// What may have been meant by a file that is not there.
+std::vector<std::string> cures(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path wanted(path), folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+  if (fs::exists(wanted, ignored)) return {};
+  std::vector<std::string> out;
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(folder, ignored), end; entry != end; entry.increment(ignored))
+    if (entry->path().extension() == kExtension) names.push_back(entry->path().filename().string());
+  if (std::ranges::find(names, wanted.filename().string() + kExtension) != names.end())
+    out.push_back(fmt::format("did you mean {}{}?", path, kExtension));
+  else if (const std::string nearest = suggest(wanted.filename().string(), names); nearest.starts_with("did you"))
+    out.push_back(nearest);
+  const std::string kind = wanted.stem().string();
+  if (std::ranges::find(starter_files(), kind + kExtension, &StarterFile::name) != starter_files().end())
+    out.push_back(fmt::format("`lehr new {}` writes a model {}{} to begin with", kind, kind, kExtension));
+  else if (out.empty()) out.push_back("`lehr new` lists models to begin with, and writes them");
+  return out;
+}
+
+}  // namespace
 
 std::optional<Source> read_model(const std::string& path) {
   Result<std::string> text = read_file(path);
   if (text) return Source{path, std::move(*text)};
   tell("lehr: {}: {}\n", path, text.error().text);
+  for (const std::string& note : cures(path))
+    tell("  note: {}\n", note);
   return std::nullopt;
 }
 

@@ -59,6 +59,13 @@ Result<Predicted> predict_whole(const PredictOptions& o, const FittedModel& f, c
   return out;
 }
 
+std::vector<std::string> plates_of(const std::vector<std::string>& sizes) {
+  std::vector<std::string> out;
+  for (const std::string& text : sizes)
+    out.push_back(text.substr(0, text.find('=')));
+  return out;
+}
+
 /// The format of arrays that the path ends in; none for a table.
 Result<std::optional<ArrayFormat>> format_of(const std::string& path, bool stream) {
   if (path.ends_with(kTable)) return std::optional<ArrayFormat>();
@@ -85,7 +92,7 @@ ExitCode predict(const PredictOptions& o) {
   const auto& fitted = std::get<FittedModel>(opened);
   const Result<Predicted> done =
       o.stream ? predict_in_parts(fitted, o.data, o.prediction, path) : predict_whole(o, fitted, path, *format);
-  if (!done) return complain_of(done.error(), fitted.source.name);
+  if (!done) return complain_of(told_by(fitted.fit, done.error(), plates_of(o.sizes)), fitted.source.name);
   for (const std::string& note : done->notes)
     tell("note: {}\n", printable(note, note.size()));
   std::vector<std::string> names;

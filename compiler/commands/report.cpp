@@ -7,6 +7,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/data_arguments.h"
+#include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/solution.h"
@@ -139,6 +140,7 @@ void add_model(const ReportOptions& o, report::Contents& to) {
 ExitCode report_on(const ReportOptions& o) {
   Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());
+  warn_of_failure(*fit);
   report::PictureOptions options;
   options.top = o.top;
   for (const std::string& given : o.images) {

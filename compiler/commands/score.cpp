@@ -100,7 +100,7 @@ ExitCode score(ScoreOptions o) {
   const auto& fitted = std::get<FittedModel>(opened);
   if (o.fraction_given) o.held_out.fraction = o.fraction;
   const Result<Found> found = o.stream ? score_in_parts(o, fitted) : score_whole(o, fitted);
-  if (!found) return complain_of(found.error(), fitted.source.name);
+  if (!found) return complain_of(told_by(fitted.fit, found.error()), fitted.source.name);
   const std::filesystem::path base(o.directory);
   if (o.save && found->completes) {
     if (Result<bool> r = write_npz((base / "heldout.npz").string(), found->split); !r) return complain(r.error());

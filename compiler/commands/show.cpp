@@ -6,6 +6,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/describe.h"
+#include "compiler/commands/fitted_model.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/commands/show_table.h"
@@ -47,6 +48,7 @@ ExitCode show_table(const SavedFit& fit, const SavedVariable* only, const std::s
 ExitCode show(const ShowOptions& o) {
   const Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());
+  warn_of_failure(*fit);
   const SavedVariable* only = fit->find(o.variable);
   if (!o.variable.empty() && !only) {
     std::vector<std::string> known;

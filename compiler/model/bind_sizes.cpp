@@ -1,6 +1,7 @@
 // Sizes of plates: one number from all claims, offsets of nested plates, and who disagrees with whom.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/model/binder.h"
@@ -8,9 +9,6 @@
 
 namespace lehr::model {
 namespace {
-
-/// More elements than this come from `= K`, shapes or --sizes, not from the largest value of an index.
-constexpr std::int64_t kLargestImplied = 20'000'000;
 
 /// The value of `= K`, a whole number from 1.
 std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
@@ -26,6 +24,19 @@ std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
     return std::nullopt;
   }
   return static_cast<std::int64_t>(whole);
+}
+
+/// Numbers that are names (postcodes): the plate has an element for each number up to the largest.
+void remark_on_gaps(Binder& b, PlateId plate, std::int64_t size) {
+  constexpr std::int64_t kMany = 100, kPart = 10;
+  const std::vector<bool>& seen = b.occurring[plate];
+  const std::ptrdiff_t occur = std::ranges::count(seen, true);
+  if (b.settings.part_of || size <= kMany || occur >= size / kPart) return;
+  b.out.remarks.push_back(
+      fmt::format("{} of {} values of '{}' occur in {}: elements are numbered from 0, and nothing is known of the "
+                  "others; if the numbers are names, write them as text (r{} in place of {}): a text column has an "
+                  "element for each of its words",
+                  occur, size, b.model[plate].name, b.largest_source[plate], size - 1, size - 1));
 }
 
 void disagreement(Binder& b, PlateId plate, const Claim& first, const Claim& second) {
@@ -128,6 +139,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
             "element 0 of plate '{0}' does not occur in {1}: elements are numbered from 0; if these begin at "
             "1, subtract 1 from them",
             b.model[plate].name, b.largest_source[plate]));
+      remark_on_gaps(b, plate, *size);
       if (*size > kLargestImplied) {
         problem(b, ExitCode::data, b.largest_source[plate],
                 fmt::format("element {} would give plate '{}' {} elements", *size - 1, b.model[plate].name, *size))

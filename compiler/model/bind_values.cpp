@@ -314,6 +314,19 @@ std::string element_name(const Binder& b, const Slot& slot, std::size_t position
   return fmt::format("{}[{}]", slot.name, fmt::join(index, ", "));
 }
 
+namespace {
+
+void note_occurring(const std::vector<double>& values, std::vector<bool>& occurring) {
+  for (const double x : values) {
+    if (!(x >= 0) || x >= static_cast<double>(kLargestImplied)) continue;
+    const auto k = static_cast<std::size_t>(x);
+    if (k >= occurring.size()) occurring.resize(k + 1);
+    occurring[k] = true;
+  }
+}
+
+}  // namespace
+
 void claim_values(Binder& b) {
   b.out.labels.resize(b.model.plates.size());
   std::map<PlateId, std::vector<DataArray*>> text;
@@ -333,6 +346,7 @@ void claim_values(Binder& b) {
     }
     if (std::ranges::find(a.values, 0.0) != a.values.end()) b.have_zero.insert(*slot.value_plate);
     else if (numbered_from_one(a)) b.from_one.insert(*slot.value_plate);
+    note_occurring(a.values, b.occurring[*slot.value_plate]);
     auto& seen = b.largest[*slot.value_plate];
     if (static_cast<std::int64_t>(largest) + 1 > seen) {
       seen = static_cast<std::int64_t>(largest) + 1;

@@ -50,6 +50,7 @@ struct Binder {
   std::map<PlateId, std::vector<OffsetsClaim>> offset_claims;
   std::map<PlateId, std::int64_t> largest;  // by value plate: largest value seen plus one
   std::map<PlateId, std::string> largest_source;
+  std::map<PlateId, std::vector<bool>> occurring;  // values seen, of plates that the largest one sizes
   std::set<PlateId> have_zero, from_one;  // value plates: 0 is among the values; an array has all of 1, 2, ..., no 0
   std::map<PlateId, std::optional<std::int64_t>> known_sizes;
   std::vector<std::optional<double>> constants;
@@ -102,6 +103,8 @@ std::vector<std::string> given_names(const Binder& b, PlateId plate);
 void name_elements(Binder& b, const Slot& slot, DataArray& a);
 
 // bind_values.cpp
+/// More elements than this come from `= K`, shapes or --sizes, not from the largest value of an index.
+inline constexpr std::int64_t kLargestImplied = 20'000'000;
 /// Largest values and names of categories.
 void claim_values(Binder& b);
 /// Moves values into BoundData in the model's order and checks them against their supports.

@@ -79,6 +79,9 @@ def stopped(d):
     assert report["status"] == "converged" and "left_to_gain" not in report and "--max-iter" not in said
     report, _, said = fit(f"{d}/short", LINE, {"x": x, "y": y}, "--max-iter", "2")
     assert "left_to_gain" not in report and "cannot be told" in said, said
+    shown = lambda *more: lehr("fit", f"{d}/whole.lehr", "--data", f"{d}/whole.json", "--out", f"{d}/shown", *more).stdout
+    assert "line: stopped at --max-iter 2 after 2 iterations" in shown("--max-iter", "2")
+    assert "line: --epochs 3 done after 3 iterations" in shown("--method", "svi", "--epochs", "3")
     report, _, said = fit(f"{d}/drawn", LINE, {"x": x, "y": y}, "--method", "gibbs", "--draws", "20", "--warmup", "5")
     assert report["status"] == "max_iter" and "left_to_gain" not in report and "before it converged" not in said
     assert "before it converged" not in fit(f"{d}/none", LINE, {"x": x, "y": y}, "--max-iter", "0")[2]
