@@ -168,15 +168,16 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
   return Dataset{{binding.name, std::move(*array)}};
 }
 
-/// Lines of an excerpt are others of the file.
-Error moved_by(Error e, const std::string& path, std::int64_t lines) {
-  if (lines == 0 || !e.where.starts_with(path + ":")) return e;
-  const std::string_view rest = std::string_view(e.where).substr(path.size() + 1);
+/// A text in which `path:LINE` stands counts from so many lines further on.
+std::string moved_by(std::string text, const std::string& path, std::int64_t lines) {
+  const std::size_t found = text.find(path + ":");
+  if (found == std::string::npos) return text;
+  const std::size_t at = found + path.size() + 1;
   std::int64_t line = 0;
-  const auto [end, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), line);
+  const auto [end, failure] = std::from_chars(text.data() + at, text.data() + text.size(), line);
   if (failure == std::errc())
-    e.where = fmt::format("{}:{}{}", path, line + lines, std::string_view(end, rest.data() + rest.size()));
-  return e;
+    text.replace(at, static_cast<std::size_t>(end - text.data()) - at, fmt::format("{}", line + lines));
+  return text;
 }
 
 }  // namespace
@@ -228,8 +229,14 @@ Result<Dataset> RowBinding::read(std::span<const RowRange> runs) const {
   if (!binding) return binding.error();
   binding->path = path_;
   Result<Dataset> out = parse_bytes(*bytes, *binding, text_);
-  if (!out) return runs.size() == 1 ? moved_by(out.error(), path_, file_->lines_before(runs[0].begin)) : out.error();
+  const std::int64_t lines = runs.size() == 1 ? file_->lines_before(runs[0].begin) : 0;
+  if (!out) {
+    Error e = out.error();
+    e.where = moved_by(e.where, path_, lines);
+    return e;
+  }
   for (auto& [name, array] : *out) {
+    array.source = moved_by(array.source, path_, lines);
     array.by_name = !binding->name.empty();
     if (array.shape.empty() || array.shape[0] != count_rows(runs))
       return data_error(path_, "the rows of the file cannot be told apart: some lines are empty",

@@ -271,8 +271,9 @@ def predictions(folder):
     assert ".csv" in said, said
     said = predicted(folder, chain, ["y=models/data/nile.csv:flow"], stream=True, expect=3)
     assert "local_level.lehr:" in said and "'level'" in said, said
-    bad = write(folder, "bad.csv", "region_of,x\n" + "south,0\n" * 4500 + "south,inf\n")
-    assert "x[4500] is inf" in predicted(folder, effects, [bad], stream=True, expect=4)
+    for value, said in ("inf", "x[4500] is inf"), ("zero", "'zero' at {}:4502:7"):
+        bad = write(folder, "bad.csv", "region_of,x\n" + "south,0\n" * 4500 + f"south,{value}\n")
+        assert said.format(bad) in predicted(folder, effects, [bad], stream=True, expect=4)
     assert set(os.listdir(folder)) - before == {"bad.csv"}, set(os.listdir(folder)) - before
 
 
