@@ -1,20 +1,23 @@
 // Chains: which blocks have one factor for a whole sequence, and of which kind.
 #include <algorithm>
-#include <cstdlib>
 
 #include "compiler/conditionals/conditionals.h"
 #include "compiler/conditionals/neighbours.h"
 
 namespace lehr::conditionals {
 
-bool neighbours(const density::Algebra& a, const density::Atom& l, const density::Atom& r) {
+std::optional<std::int64_t> steps_between(const density::Algebra& a, const density::Atom& l, const density::Atom& r) {
   const auto* x = std::get_if<density::IndexBound>(&a[l.axes.back()]);
   const auto* y = std::get_if<density::IndexBound>(&a[r.axes.back()]);
-  return x && y && x->bound == y->bound && std::abs(x->offset - y->offset) == 1 &&
-         std::equal(l.axes.begin(), l.axes.end() - 1, r.axes.begin());
+  const bool apart = x && y && x->bound == y->bound && x->offset != y->offset &&
+                     std::equal(l.axes.begin(), l.axes.end() - 1, r.axes.begin());
+  return apart ? std::optional<std::int64_t>(y->offset - x->offset) : std::nullopt;
 }
 
 namespace {
+
+constexpr std::int64_t kMostHistory = 4;  // of categories: memory grows exponentially
+constexpr std::int64_t kMostBands = 12;   // of numbers: code and time grow with its square
 
 /// Elements of two sequences, of which each has a factor of its own.
 bool in_different_sequences(const density::Density& d, const density::Term& t, const density::Atom& l,
@@ -41,28 +44,45 @@ std::optional<std::pair<ChainFactor, math::Stat>> factor_of(const math::FamilyRo
 
 }  // namespace
 
-std::optional<ChainFactor> chain_factor(const density::Density& d, const model::Model& m, model::VariableId v,
-                                        const math::FamilyRow& family) {
+std::int64_t most_reach(const math::FamilyRow& family) {
+  const auto kind = factor_of(family);
+  if (!kind) return 0;
+  return kind->first == ChainFactor::gaussian ? kMostBands : kMostHistory;
+}
+
+std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, model::VariableId v,
+                              const math::FamilyRow& family) {
   if (m[v].axes.empty() || !m[m[m[v].axes.back()].set].ordered) return std::nullopt;
   const auto kind = factor_of(family);
   if (!kind) return std::nullopt;
-  bool coupled = false;
+  Chain out{kind->first, {}, 0};
   for (const density::Term& t : d.terms) {
     std::vector<const density::Atom*> own;
     for (const density::Atom& a : t.atoms) {
       if (a.variable == v) own.push_back(&a);
     }
     for (std::size_t i = 0; i < own.size(); ++i) {
-      for (std::size_t j = i + 1; j < own.size(); ++j) {
-        if (in_different_sequences(d, t, *own[i], *own[j])) continue;
-        if (own.size() > 2 || !neighbours(d.algebra, *own[i], *own[j])) return std::nullopt;
-        if (own[i]->stat != kind->second || own[j]->stat != kind->second) return std::nullopt;
-        coupled = true;
+      std::vector<std::int64_t> steps;  // to the others of its sequence
+      for (std::size_t j = 0; j < own.size(); ++j) {
+        if (j == i || in_different_sequences(d, t, *own[i], *own[j])) continue;
+        const auto to = steps_between(d.algebra, *own[i], *own[j]);
+        if (!to || own[i]->stat != kind->second || own[j]->stat != kind->second) return std::nullopt;
+        steps.push_back(*to);
       }
+      if (steps.empty()) continue;
+      const bool too_many = out.factor == ChainFactor::gaussian && steps.size() > 1;
+      if (steps.size() + 1 < own.size() || too_many) return std::nullopt;
+      if (std::ranges::max(steps) > 0) continue;  // not the last of them
+      Lags lags;
+      for (const std::int64_t to : steps)
+        lags.push_back(-to);
+      std::ranges::sort(lags);
+      out.reach = std::max(out.reach, lags.back());
+      out.together.insert(std::move(lags));
     }
   }
-  if (!coupled) return std::nullopt;
-  return kind->first;
+  if (out.together.empty() || out.reach > most_reach(family)) return std::nullopt;
+  return out;
 }
 
 }  // namespace lehr::conditionals

@@ -6,6 +6,7 @@
 // are among the sufficient statistics of one family on the block's support. There is no table of pairs.
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,6 +29,16 @@ enum class ChainFactor {
   gaussian     // Normal or MvNormal elements, pairs linear in both: the Kalman smoother
 };
 
+/// Of elements that stand together, by how many steps those before the last of them are before it: ascending.
+using Lags = std::vector<std::int64_t>;
+
+/// One factor over a whole sequence.
+struct Chain {
+  ChainFactor factor;
+  std::set<Lags> together;  // elements that stand in one term
+  std::int64_t reach = 0;   // the largest lag
+};
+
 struct Block {
   model::VariableId variable;             // the one atoms name; of a joint block, the precision
   std::optional<model::VariableId> mean;  // the other member of a joint block
@@ -35,7 +46,7 @@ struct Block {
   const math::Factor* factor = nullptr;  // the family's, or its point factor
   bool point = false;                    // `factor` is all mass at the mode
   bool drawn = false;                    // `factor` is all mass at a draw
-  std::optional<ChainFactor> chain;      // along an ordered last axis: one factor for the whole sequence
+  std::optional<Chain> chain;            // along an ordered last axis
   std::vector<Use> uses;
   std::vector<bool> sequential;  // by axis: elements that differ there must be updated one after another
   bool coupled() const;          // some term holds two elements of the block
@@ -54,11 +65,11 @@ struct Conditionals {
 /// set that hits, for every pair of atoms of `v` in one term, the axes on which they certainly differ.
 std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v);
 
-/// How the factor of a chain is found: all pairs of elements of `v` in one term are (t - 1, t) of its last axis, an
-/// ordered plate, agree on the other axes, and stand there with the statistic that `family` has an algorithm for. None:
-/// no pairs, or others than these.
-std::optional<ChainFactor> chain_factor(const density::Density& d, const model::Model& m, model::VariableId v,
-                                        const math::FamilyRow& family);
+/// How the factor of a chain is found: all pairs of elements of `v` in one term have a constant distance on its last
+/// axis, an ordered plate, agree on the other axes, and stand there with the statistic that `family` has an algorithm
+/// for. None: no pairs, or others than these.
+std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, model::VariableId v,
+                              const math::FamilyRow& family);
 
 /// Every block at a draw from its factor: complete conditionals that are sampled, not averaged over. The text says
 /// which variable cannot be drawn, and why.

@@ -74,7 +74,7 @@ class ParameterWriter {
     const bool second = (b.chain && mode == Mode::expected) ||
                         std::any_of(statistics.begin(), statistics.end(),
                                     [](const math::StatisticRow& s) { return math::event_rank(s.stat) == 2; });
-    for (std::size_t k = 0; k < std::min<std::size_t>(e.event.size(), second ? 2 : 1); ++k)
+    for (std::size_t k = 0; k < std::min<std::size_t>(e.event.size(), second ? e.event.size() : 1); ++k)
       writer_.bound(e.event[k]);
   }
 
@@ -86,8 +86,8 @@ class ParameterWriter {
   }
 
   /// The potentials of a chain, `naturals` being those of its elements alone.
-  std::vector<Equation> potentials(const Affine& pair) {
-    return *b_.chain == ChainFactor::gaussian ? gaussian_potentials(pair) : category_potentials(pair);
+  std::vector<Equation> potentials(const ChainPotentials& chain) {
+    return b_.chain->factor == ChainFactor::gaussian ? gaussian_potentials(chain) : category_potentials(chain);
   }
 
   std::vector<Equation> equations() {
@@ -147,18 +147,24 @@ class ParameterWriter {
   }
 
  private:
-  std::vector<Equation> category_potentials(const Affine& pair) {
-    const Formula now{writer_.bound(e_.event[0])}, before{writer_.bound(e_.event[1])};
-    return {{false,
-             {FormulaSymbol{"log potential", {}, {now}}},
-             parts(*affine(math::natural_symbol(math::Stat::indicator, math::kFirst))),
-             std::nullopt},
-            {false, {FormulaSymbol{"log potential", {}, {before, now}}}, parts(pair), std::nullopt}};
+  std::vector<Equation> category_potentials(const ChainPotentials& chain) {
+    const Formula now{writer_.bound(e_.event[0])};
+    std::vector<Equation> out{{false,
+                               {FormulaSymbol{"log potential", {}, {now}}},
+                               parts(*affine(math::natural_symbol(math::Stat::indicator, math::kFirst))),
+                               std::nullopt}};
+    for (const auto& [lags, affine] : chain.together) {
+      Formulas values{now};
+      for (const std::int64_t lag : lags)
+        values.insert(values.begin(), Formula{writer_.bound(e_.event[event_of_lag(b_, lag)])});
+      out.push_back({false, {FormulaSymbol{"log potential", {}, std::move(values)}}, parts(affine), std::nullopt});
+    }
+    return out;
   }
 
   /// Blocks of the precision matrix of the whole sequence, and its product with the mean.
-  std::vector<Equation> gaussian_potentials(const Affine& pair) {
-    const FormulaIndex now = writer_.bound(e_.axes.back()), before{now.bound, -1};
+  std::vector<Equation> gaussian_potentials(const ChainPotentials& chain) {
+    const FormulaIndex now = writer_.bound(e_.axes.back());
     Formulas components, turned;
     for (density::BoundId x : e_.event)
       components.push_back({writer_.bound(x)});
@@ -169,18 +175,21 @@ class ParameterWriter {
                                                  : math::natural_symbol(math::Stat::comp, math::kFirst);
     Formulas at{{now}};
     if (!components.empty()) at.push_back(components[0]);
-    return {{false,
-             {FormulaSymbol{precision->name, {{now}, {now}}, components}},
-             parts(precision->from_natural),
-             std::nullopt},
-            {false,
-             {FormulaSymbol{precision->name, {{before}, {now}}, turned}},
-             parts(times({a_.number(-1), {}, {}}, pair)),
-             std::nullopt},
-            {false,
-             {FormulaQuadratic{{{FormulaSymbol{precision->name, {}, {}}}}, {{FormulaSymbol{mean->name, {}, {}}}}, at}},
-             parts(*affine(linear)),
-             std::nullopt}};
+    std::vector<Equation> out{{false,
+                               {FormulaSymbol{precision->name, {{now}, {now}}, components}},
+                               parts(precision->from_natural),
+                               std::nullopt}};
+    for (const auto& [lags, pair] : chain.together)
+      out.push_back({false,
+                     {FormulaSymbol{precision->name, {{FormulaIndex{now.bound, -lags[0]}}, {now}}, turned}},
+                     parts(times({a_.number(-1), {}, {}}, pair)),
+                     std::nullopt});
+    out.push_back(
+        {false,
+         {FormulaQuadratic{{{FormulaSymbol{precision->name, {}, {}}}}, {{FormulaSymbol{mean->name, {}, {}}}}, at}},
+         parts(*affine(linear)),
+         std::nullopt});
+    return out;
   }
 
   /// kFirst and kSecond are the element's event indices.
@@ -419,8 +428,8 @@ Derivation write_out(const model::Model& m, const Conditionals& c, const Source&
       FormulaSymbol whole = update.element(b.variable);
       whole.axes.pop_back();
       d.chains.push_back({std::move(whole)});
-      d.algorithm = *b.chain == ChainFactor::gaussian ? "Kalman smoothing" : "forward-backward";
-      d.update = update.potentials(chain.pair);
+      d.algorithm = b.chain->factor == ChainFactor::gaussian ? "Kalman smoothing" : "forward-backward";
+      d.update = update.potentials(chain);
     } else {
       d.update = update.equations();
     }

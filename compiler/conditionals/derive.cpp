@@ -6,7 +6,9 @@
 #include <set>
 
 #include "compiler/conditionals/join.h"
+#include "compiler/conditionals/neighbours.h"
 #include "compiler/density/poly.h"
+#include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
 namespace lehr::conditionals {
@@ -231,11 +233,14 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     }
     b.sequential = sequential_axes(out.density, m[v], v);
     const bool independent = is_listed(m, m.guide.independent, v);
-    if (!independent && b.family) b.chain = chain_factor(out.density, m, v, *b.family);
+    if (!independent && b.family) b.chain = chain_of(out.density, m, v, *b.family);
     if (m[m[v].statement].start && b.coupled() && !b.chain && !independent) {
       const model::VariableId first = model::is_joint(m[v]) ? m[v].auxiliary->members[0].variable : v;
-      diagnostics.add(DiagnosticKind::chain_factored, m[m[v].statement].span, m[v].name)
-          .note("`guide independent(" + m[first].name + ");` asks for this and silences the warning");
+      Diagnostic& d = diagnostics.add(DiagnosticKind::chain_factored, m[m[v].statement].span, m[v].name);
+      const std::int64_t most = b.family ? most_reach(*b.family) : 0;
+      if (most > 0 && model::lag_of(m, m[m[v].statement]) > most)
+        d.note(fmt::format("one factor of all elements reaches back {} steps at most", most));
+      d.note("`guide independent(" + m[first].name + ");` asks for this and silences the warning");
     }
     if (b.family) b.factor = b.point && !m[v].auxiliary ? math::point_factor(*b.family) : &*b.family->factor;
     if (b.point) check_point(m, b, diagnostics);

@@ -150,13 +150,14 @@ Affine folded(Algebra& a, const model::Model& m, std::vector<Summand> summands) 
   return affine;
 }
 
-/// The atom of the element before or after in the chain.
-std::optional<std::size_t> partner(const Algebra& a, const Term& t, std::size_t atom) {
+/// The atoms of other elements of the chain, and how many steps each is before this one.
+std::map<std::int64_t, std::size_t> partners(const Algebra& a, const Term& t, std::size_t atom) {
+  std::map<std::int64_t, std::size_t> out;
   for (std::size_t k = 0; k < t.atoms.size(); ++k) {
-    if (k != atom && t.atoms[k].variable == t.atoms[atom].variable && neighbours(a, t.atoms[k], t.atoms[atom]))
-      return k;
+    if (k == atom || t.atoms[k].variable != t.atoms[atom].variable) continue;
+    if (const auto lag = steps_between(a, t.atoms[k], t.atoms[atom])) out[*lag] = k;
   }
-  return std::nullopt;
+  return out;
 }
 
 /// The natural parameters that `uses` of the block add up to at the element.
@@ -203,6 +204,10 @@ void count_unused_bounds(Algebra& a, Term& t) {
   }
 }
 
+std::size_t event_of_lag(const Block& b, std::int64_t lag) {
+  return b.chain->factor == ChainFactor::categories ? static_cast<std::size_t>(lag) : 1;
+}
+
 Element name_element(Algebra& a, const model::Model& m, const Block& b) {
   Element out;
   const model::Variable& v = m[b.variable];
@@ -213,8 +218,9 @@ Element name_element(Algebra& a, const model::Model& m, const Block& b) {
   }
   std::vector<model::PlateId> event = v.event;
   if (v.value_plate) event = {*v.value_plate};
-  // A vector's statistics have up to two indices over its one axis.
-  if (event.size() == 1) event.push_back(event[0]);
+  // A vector's statistics have up to two indices over its one axis, those of a chain of categories one for each lag.
+  const std::int64_t more = v.value_plate && b.chain ? b.chain->reach : 1;
+  if (event.size() == 1) event.insert(event.end(), static_cast<std::size_t>(more), event[0]);
   for (model::PlateId p : event) {
     std::string name = m[p].name;
     if (model::is_joint(v)) name = name.substr(0, name.find('('));  // whose it is need not be said of each index
@@ -231,31 +237,36 @@ std::map<math::Stat, Affine> natural_parameters(Algebra& a, const model::Model& 
 ChainPotentials chain_potentials(Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
                                  const Element& element) {
   std::vector<Use> alone;
-  std::vector<Summand> pair;
+  std::map<Lags, std::vector<Summand>> found;
   for (const Use& u : b.uses) {
     Term t = c.density.terms[u.term];
-    const std::optional<std::size_t> other = partner(a, t, u.atom);
-    if (!other) {
+    const std::map<std::int64_t, std::size_t> others = partners(a, t, u.atom);
+    if (others.empty()) {
       alone.push_back(u);
       continue;
     }
-    const auto offset = [&](std::size_t atom) {
-      return std::get<density::IndexBound>(a[t.atoms[atom].axes.back()]).offset;
-    };
-    if (offset(*other) > offset(u.atom)) continue;  // the pair is written for its later element
+    if (others.begin()->first < 0) continue;  // they are written for the last of them
     std::erase_if(t.multiplicities, [&](const auto& x) { return density::owns(m, b.variable, x); });
     const std::size_t rank = t.atoms[u.atom].event.size();
     Gatherer g(a, m, std::move(t), u.atom);
     for (std::size_t x = 0; x < element.axes.size(); ++x)
       g.solve_axis(x, element.axes[x]);
-    if (rank > 0) {
-      g.solve_event(0, element.event[0]);
-      g.solve_event_of(*other, 0, element.event[1]);
+    Lags lags;
+    std::set<std::size_t, std::greater<>> dropped;
+    if (rank > 0) g.solve_event(0, element.event[0]);
+    for (const auto& [lag, atom] : others) {
+      if (rank > 0) g.solve_event_of(atom, 0, element.event[event_of_lag(b, lag)]);
+      lags.push_back(lag);
+      dropped.insert(atom);
     }
-    g.drop(*other);
-    pair.push_back(g.finish());
+    for (const std::size_t atom : dropped)
+      g.drop(atom);
+    found[lags].push_back(g.finish());
   }
-  return {collected(a, m, c, b, alone, element), folded(a, m, std::move(pair))};
+  ChainPotentials out{collected(a, m, c, b, alone, element), {}};
+  for (auto& [lags, summands] : found)
+    out.together[lags] = folded(a, m, std::move(summands));
+  return out;
 }
 
 }  // namespace lehr::conditionals

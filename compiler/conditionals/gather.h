@@ -17,7 +17,7 @@ namespace lehr::conditionals {
 /// indices.
 struct Element {
   std::vector<density::BoundId> axes;
-  std::vector<density::BoundId> event;  // 0, 1 or 2
+  std::vector<density::BoundId> event;  // 0, 1 or 2; of a chain of categories one more than it reaches back
 };
 
 /// One summand of a natural parameter. `in_range`: an index that must not run past the end of its plate.
@@ -45,12 +45,13 @@ std::map<math::Stat, Affine> natural_parameters(density::Algebra& a, const model
                                                 const Block& b, const Element& element);
 
 /// Log potentials of a chain. `unary`: the natural parameters of one element from the terms that hold no other element
-/// of the chain. `pair`: the coefficient of the statistic of element.event[1] at the element before and that of
-/// element.event[0] at the element (scalars have no event indices).
+/// of the chain. `together`: the coefficient of the product of the statistic of element.event[0] at the element and
+/// those of element.event[event_of_lag] at the elements so many steps before (scalars have no event indices).
 struct ChainPotentials {
   std::map<math::Stat, Affine> unary;
-  Affine pair;
+  std::map<Lags, Affine> together;
 };
+std::size_t event_of_lag(const Block& b, std::int64_t lag);
 ChainPotentials chain_potentials(density::Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
                                  const Element& element);
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/fitting/symbolic.h"
+#include "compiler/model/roles.h"
 
 namespace lehr {
 namespace {
@@ -16,18 +17,18 @@ using namespace model;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-/// x = map * (states of the step before, states of this step) + offset + noise of this covariance.
+/// x = map * (states of this step, of the one before, ...) + offset + noise of this covariance.
 struct Linear {
   Matrix map, covariance;
   Vector offset;
 };
 
-/// Of a step, given what was observed up to there: the numbers of all chains, one chain after another.
+/// Of a step and of those before it that another may depend on, the last one first, given what was observed up to
+/// there: the numbers of all chains, one chain after another. What is before the first step is 0.
 struct State {
   Vector mean;
   Matrix covariance;
   std::size_t sequence = 0;
-  bool has_next = false;
 };
 
 /// The steps that something depends on.
@@ -40,7 +41,12 @@ class Filter {
     for (const VariableId c : chains_) {
       first_.push_back(width_);
       width_ += static_cast<Eigen::Index>(forward.width(c));
+      reach_ = std::max(reach_, lag_of(forward.model(), forward.model()[forward.model()[c].statement]));
     }
+    const Statement& first = forward.model()[forward.model()[chains_[0]].statement];
+    const auto step = [&](std::size_t e) { return forward.at({chains_[0], e})[first.lagged->index()]; };
+    while (stride_ < forward.elements(chains_[0]) && step(stride_) == step(0))
+      ++stride_;
   }
 
   std::optional<std::vector<SequenceDensity>> run(const std::vector<Observation>& observations) {
@@ -54,7 +60,7 @@ class Filter {
       if (of.empty()) of = lies_at(o.element);
       const std::optional<Linear> l = of.size() == 1 ? linear(s, o.element, *of.begin()) : std::nullopt;
       if (!l || o.copies != 1) return std::nullopt;
-      seen[*of.begin()].push_back({l->map.rightCols(width_), l->covariance, l->offset});
+      seen[*of.begin()].push_back({l->map.leftCols(reach_ * width_), l->covariance, l->offset});
       values[*of.begin()].push_back(Eigen::Map<const Vector>(x.data(), n));
     }
     std::vector<SequenceDensity> out;
@@ -133,34 +139,27 @@ class Filter {
     return {e.position / (forward_.elements(e.variable) / n)};
   }
 
-  /// The states of a step before it is observed: after those of the step before, one chain after another as their means
-  /// need each other.
-  std::optional<State> next(std::size_t e, std::vector<State>& states, std::vector<SequenceDensity>& sequences) const {
-    Steps before;
+  /// The states of a step before it is observed: after those of the steps before, one chain after another as their
+  /// means need each other.
+  std::optional<State> next(std::size_t e, const std::vector<State>& states,
+                            std::vector<SequenceDensity>& sequences) const {
+    const Eigen::Index before = reach_ * width_;
+    State last{Vector::Zero(before), Matrix::Zero(before, before), sequences.size()};
+    if (begins(e)) sequences.push_back({e, 0});
+    else last = states[e - stride_];
     std::vector<Linear> own;
     for (const VariableId c : chains_) {
       const Statement& s = forward_.model()[forward_.model()[c].statement];
-      before.merge(steps(s, {c, e}));
+      for (const std::size_t of : steps(s, {c, e}))
+        if (of > e || (of < e && states[of].sequence != last.sequence)) return std::nullopt;
       std::optional<Linear> l = linear(s, {c, e}, e);
       if (!l) return std::nullopt;
       own.push_back(std::move(*l));
     }
-    before.erase(e);
-    if (before.size() > 1 || (!before.empty() && (*before.begin() >= e || states[*before.begin()].has_next)))
-      return std::nullopt;
-    State last{Vector::Zero(width_), Matrix::Zero(width_, width_)};
-    if (before.empty()) {
-      last.sequence = sequences.size();
-      sequences.push_back({e, 0});
-    } else {
-      State& found = states[*before.begin()];
-      found.has_next = true;
-      last = found;
-    }
-    Vector mean = Vector::Zero(2 * width_);
-    Matrix covariance = Matrix::Zero(2 * width_, 2 * width_);
-    mean.head(width_) = last.mean;
-    covariance.topLeftCorner(width_, width_) = last.covariance;
+    Vector mean = Vector::Zero(width_ + before);
+    Matrix covariance = Matrix::Zero(width_ + before, width_ + before);
+    mean.tail(before) = last.mean;
+    covariance.bottomRightCorner(before, before) = last.covariance;
     std::vector<bool> there(chains_.size(), false);
     for (std::size_t turn = 0; turn < chains_.size(); ++turn) {
       std::size_t c = 0;
@@ -168,32 +167,41 @@ class Filter {
         ++c;
       if (c == chains_.size()) return std::nullopt;
       there[c] = true;
-      const Eigen::Index at = width_ + first_[c], n = own[c].offset.size();
+      const Eigen::Index at = first_[c], n = own[c].offset.size();
       mean.segment(at, n) = own[c].map * mean + own[c].offset;
       const Matrix across = own[c].map * covariance;
       covariance.middleRows(at, n) = across;
       covariance.middleCols(at, n) = across.transpose();
       covariance.block(at, at, n, n) = across * own[c].map.transpose() + own[c].covariance;
     }
-    return State{mean.tail(width_), covariance.bottomRightCorner(width_, width_), last.sequence};
+    return State{mean.head(before), covariance.topLeftCorner(before, before), last.sequence};
+  }
+
+  /// Whether a sequence begins with this step.
+  bool begins(std::size_t e) const {
+    const Model& m = forward_.model();
+    const BoundId lagged = *m[m[chains_[0]].statement].lagged;
+    const auto at = [&](std::size_t k, BoundId b) { return forward_.at({chains_[0], k})[b.index()]; };
+    if (!m[lagged].parent) return at(e, lagged) == 0;
+    return e < stride_ || at(e, *m[lagged].parent) != at(e - stride_, *m[lagged].parent);
   }
 
   /// Whether the mean has states of this step that are not there yet.
   bool needs_another(const Linear& l, const std::vector<bool>& there) const {
     for (std::size_t c = 0; c < chains_.size(); ++c) {
       const auto n = static_cast<Eigen::Index>(forward_.width(chains_[c]));
-      if (!there[c] && !l.map.middleCols(width_ + first_[c], n).isZero(0)) return true;
+      if (!there[c] && !l.map.middleCols(first_[c], n).isZero(0)) return true;
     }
     return false;
   }
 
-  /// `now`: which step is this one; states of others belong to the step before.
+  /// `now`: which step is this one; none where the mean needs another than it and those that the chains reach back to.
   std::optional<Linear> linear(const Statement& s, const Element& e, std::size_t now) const {
     const At at = forward_.at(e);
     forward_.clear();
     if (!forward_.distribution(s, at).family->gaussian || s.limits.any()) return std::nullopt;
     const auto n = static_cast<Eigen::Index>(forward_.width(s.variable));
-    Linear out{Matrix::Zero(n, 2 * width_), Matrix::Zero(n, n), Vector::Zero(n)};
+    Linear out{Matrix::Zero(n, (1 + reach_) * width_), Matrix::Zero(n, n), Vector::Zero(n)};
     for (Eigen::Index j = 0; j < n; ++j) {
       const std::optional<Polynomial> mean = symbolic_.mean(s, at, static_cast<std::size_t>(j));
       if (!mean) return std::nullopt;
@@ -207,9 +215,11 @@ class Filter {
             continue;
           }
           const std::size_t width = forward_.width(a.variable);
-          if (column || a.kind != Atom::Kind::value) return std::nullopt;
-          column =
-              (a.number / width == now ? width_ : 0) + first_[*chain] + static_cast<Eigen::Index>(a.number % width);
+          const std::size_t step = a.number / width;
+          if (column || a.kind != Atom::Kind::value || step > now || (now - step) % stride_ != 0) return std::nullopt;
+          const auto back = static_cast<Eigen::Index>((now - step) / stride_);
+          if (back > reach_) return std::nullopt;
+          column = back * width_ + first_[*chain] + static_cast<Eigen::Index>(a.number % width);
         }
         (column ? out.map(j, *column) : out.offset[j]) += x;
       }
@@ -243,7 +253,9 @@ class Filter {
   Symbolic symbolic_;
   std::vector<VariableId> chains_;
   std::vector<Eigen::Index> first_;  // by chain: its first number in a state
-  Eigen::Index width_ = 0;           // numbers of a state
+  Eigen::Index width_ = 0;           // numbers of a step
+  std::int64_t reach_ = 1;           // steps of a state
+  std::size_t stride_ = 1;           // elements from one step to the next
 };
 
 }  // namespace

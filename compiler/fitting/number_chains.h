@@ -11,7 +11,8 @@ namespace lehr {
 /// The density of the observations with the states of `chains`, which have the same axes, integrated out, by sequence
 /// in order of their first elements; `forward` has values of everything else that they depend on, and none of the
 /// chains. Nothing where a state or an observation is no Normal or MvNormal whose mean is linear in one step (of a
-/// state: in the step before and others of its own), or counts several times; NaN where a covariance is none.
+/// state: in steps before, as far as the chains reach back, and others of its own), or counts several times; NaN where
+/// a covariance is none.
 std::optional<std::vector<SequenceDensity>> densities_of_states(const Forward& forward,
                                                                 const std::vector<model::VariableId>& chains,
                                                                 const std::vector<Observation>& observations);

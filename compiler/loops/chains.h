@@ -17,27 +17,35 @@ class Chains : Part {
                      const std::function<void(const std::vector<ExprId>&)>& body);
   /// Pairs and entropy as if the elements were independent: for start values.
   void independent_pairs(BlockId b, const std::vector<ExprId>& sequence);
-  ExprId pair_expectation(const Atom& x, const Atom& y, const Env& env);
+  /// Of the product of elements of one sequence.
+  ExprId expectation(const std::vector<const Atom*>& together, const Env& env);
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
 
  private:
-  using AddPair =
-      std::function<void(ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value)>;
+  /// `t`: the step of the last of the elements; `events`: of all of them, in order of time.
+  using AddPotential =
+      std::function<void(const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value)>;
   /// Whether another block of the item stage shares a term with a pair: it is updated from the pairs of the last sweep.
   bool pairs_read_in_item(BlockId b) const;
-  /// Log potentials of one sequence: of single elements added to `unary`, of neighbours given to `add_pair`.
-  /// With `steady`, those of the neighbours at one step.
+  /// Log potentials of one sequence: of single elements added to `unary`, of several together given to `add`.
+  /// With `steady`, those of neighbours at one step.
   void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
-                         bool steady, const AddPair& add_pair);
-  /// Log potentials of neighbours are the same at every step; what a term with neighbours has beside them is.
+                         bool steady, const AddPotential& add);
+  /// Elements stand together with neighbours alone, and log potentials of these are the same at every step; what a term
+  /// with neighbours has beside them is.
   bool is_steady(BlockId b, const Uses& uses);
   bool is_steady(const ArrayTerm& t, model::VariableId v);
   /// Whether what reads the pairs of the chain adds them up over the steps.
   bool only_sums_pairs(BlockId b);
-  std::vector<ExprId> pair_address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& before,
-                                   const std::vector<ExprId>& now);
+  /// Elements of one sequence in order of time, and their lags.
+  std::pair<conditionals::Lags, std::vector<const Atom*>> in_order(std::vector<const Atom*> atoms) const;
+  /// Of what is kept of elements together, `element` being the last of them.
+  std::vector<ExprId> address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& events);
   /// Stores, or adds where only sums are kept.
-  void put_pair(BlockId b, const std::vector<ExprId>& at, ExprId value);
+  void put(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& at, ExprId value);
+  /// The product of what `values` has of the elements.
+  void put_product(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& last, BufferId values);
+  void clear_sums(BlockId b);
   std::vector<ExprId> entropy_address(BlockId b, const std::vector<ExprId>& sequence);
   /// `value` is that of one copy of the sequence.
   void store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value);
@@ -45,7 +53,8 @@ class Chains : Part {
   // ---- lower_chain_categories.cpp
   void forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
 
-  struct Messages;  // the arrays of one sequence
+  struct Messages;                     // the arrays of one sequence
+  using Digits = std::vector<ExprId>;  // values of as many elements as the chain reaches back, in order of time
   Messages open_messages(BlockId b, const std::vector<ExprId>& sequence, bool steady);
   /// Where a value is known, the others have log potential kLogZero.
   void forbid_others(const Messages& m);
@@ -61,24 +70,40 @@ class Chains : Part {
   void sum_pairs(const Messages& m);
   void smooth_logarithms(const Messages& m);
   void each_step_back(const Messages& m, const std::function<void(ExprId t)>& body);
-  void put_pair(const Messages& m, ExprId t, ExprId j, ExprId k, ExprId value);
+  void put_pair(const Messages& m, ExprId t, const Digits& history, ExprId k, ExprId value);
+  void clear_together(const Messages& m);
+  void clear_marginal(const Messages& m, ExprId t);
+  void put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p);
   /// By products, or in logarithms where they underflow.
   void either(const Messages& m, const std::function<void()>& products, const std::function<void()>& in_logarithms);
-  /// For draws, backwards: a draw at t given that at t + 1; the pair of the two, and what it says of t - 1.
+  /// For draws, backwards: a draw at t given those after it; what stands together with it, and what it says of those
+  /// before.
   void draw_sequence(const Messages& m, const UpdateHooks& hooks);
   void draw_value(const Messages& m, ExprId t);
   void condition_on_draw(const Messages& m, ExprId t);
   void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);
-  /// log sum exp of `term(k)` over the values of the category
-  ExprId log_sum(const Messages& m, const std::function<ExprId(ExprId)>& term);
+  /// Those that have the valid ones among `known`.
+  void each_history(const Messages& m, const char* name, const std::function<void(const Digits&)>& body,
+                    Digits known = {});
+  static Digits ending_with(const Messages& m, ExprId value);
+  /// That of the first element: what is not there has value 0.
+  Digits first_history(const Messages& m, ExprId value);
+  static Digits then(Digits history, ExprId value);
+  static Digits joined(Digits first, const Digits& history, const Digits& last = {});
+  /// log sum exp of `term`
+  using Over = std::function<void(const std::function<void(const Digits&)>& body)>;
+  ExprId log_sum(const Over& over, const std::function<ExprId(const Digits&)>& term);
+  Over values(const Messages& m);
+  Over histories(const Messages& m);
   ExprId probability(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_gaussian.cpp
   struct Smoother;  // the arrays of one sequence
   using EachStep = std::function<void(ExprId t)>;
-  /// S, S^-1 and the covariance with the element after: of one element, or over the steps.
+  /// S, S^-1 and the covariances with elements after: of one element, or over the steps.
   struct Matrices {
-    BufferId covariance, precision, cross;
+    BufferId covariance, precision;
+    std::vector<BufferId> cross;  // by lag
   };
   void kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
   Smoother open_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, bool tolerant);
@@ -94,14 +119,22 @@ class Chains : Part {
   Matrices matrices(const Smoother& s, std::optional<SizeId> steps);
   void copy(const Smoother& s, const Matrices& from, std::optional<ExprId> t, const Matrices& to,
             std::optional<ExprId> to_t);
-  /// Forwards: x_{t-1} is eliminated; the log determinant of the pivot at t. What has to do with h.
+  /// Forwards: the elements before t are eliminated; the log determinant of the pivot at t. What has to do with h.
   ExprId eliminate(const Smoother& s, ExprId t);
+  /// W_t,a after the elimination of what is before x_{t-a}; `a` counts from 0.
+  void fill_in(const Smoother& s, std::size_t a, ExprId t);
+  void move(const Smoother& s, BufferId from, BufferId to);
   void filter_mean(const Smoother& s, ExprId t);
-  /// Backwards: covariances at t from those at t + 1. The mean, and the pairs of t and t + 1.
+  /// Backwards: covariances at t from those after it. The mean, and the pairs of t and elements after it.
   Matrices smooth(const Smoother& s, ExprId t);
+  /// The mean at t given elements after it at their means, or draws.
+  void expect_later(const Smoother& s, ExprId t);
+  void put_pairs(const Smoother& s, ExprId t, const std::function<ExprId(ExprId j)>& now,
+                 const std::function<ExprId(std::size_t a, ExprId j, ExprId l)>& covariance);
+  void keep_mean(const Smoother& s, const std::function<ExprId(ExprId j)>& now);
   void smooth_mean(const Smoother& s, ExprId t, const Matrices& now);
   void store_marginal(const Smoother& s, ExprId t, const Matrices& now);
-  /// In place of them, backwards: a draw at t given that at t + 1, and the pair of the two.
+  /// In place of them, backwards: a draw at t given those after it, and their pairs.
   void draw_backwards(const Smoother& s, ExprId t);
   ExprId component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term);
   void each_component(const Smoother& s, const std::function<void(ExprId)>& body);

@@ -29,10 +29,11 @@ struct InverseLookup {
 
 /// Of one factor over a sequence.
 struct Chain {
-  BufferId pairs;       // E[statistic of t-1 * statistic of t], over [t] of the sequence or all axes
-  bool local = false;   // `pairs` hold the one sequence of the current item: nothing of the item
+  std::map<conditionals::Lags, BufferId> together;  // E[product of the statistics of elements], over the steps of the
+                                                    // last of them in the sequence or all axes
+  bool local = false;   // these hold the one sequence of the current item: nothing of the item
                         // reads them before the chain is updated
-  bool summed = false;  // local, and `pairs` have no [t]: they are sums over it, and no reader asks for more
+  bool summed = false;  // local, and they have no [t]: they are sums over it, and no reader asks for more
   BufferId entropy;     // [1] of the current item, or over the leading axes
 };
 

@@ -2,6 +2,9 @@
 // potentials gathered from the terms, expectations of pairs, and the entropy of the factor.
 #include "compiler/loops/chains.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "compiler/conditionals/neighbours.h"
@@ -13,6 +16,12 @@ using conditionals::ChainFactor;
 namespace {
 
 std::int64_t offset(const Algebra& a, const Atom& x) { return std::get<density::IndexBound>(a[x.axes.back()]).offset; }
+
+/// `pair`, with the lags where they are not that of neighbours.
+std::string together_name(const std::string& prefix, const model::Variable& var, const conditionals::Lags& lags) {
+  const std::string name = prefix.empty() ? "pair." + var.name : prefix + var.name + ".pair";
+  return lags == conditionals::Lags{1} ? name : fmt::format("{}.{}", name, fmt::join(lags, "."));
+}
 
 std::vector<model::PlateId> sequences(const model::Variable& v) { return {v.axes.begin(), v.axes.end() - 1}; }
 
@@ -51,13 +60,17 @@ void Chains::declare_chain(BlockId b) {
   const bool one_an_item = s_.stage_of[b.index()].has_value() && var.axes.size() == 2;
   chain.local = one_an_item && !pairs_read_in_item(b);
   chain.summed = chain.local && only_sums_pairs(b);
+  for (const conditionals::Lags& lags : s_.conditionals[b].chain->together)
+    chain.together[lags] = {};
   if (!chain.local) {
-    std::vector<model::PlateId> axes = var.axes;
-    for (int side = 0; side < 2; ++side) {
-      for (model::PlateId p : event_axes(var, 1))
-        axes.push_back(p);
+    for (auto& [lags, buffer] : chain.together) {
+      std::vector<model::PlateId> axes = var.axes;
+      for (std::size_t k = 0; k <= lags.size(); ++k) {
+        for (model::PlateId p : event_axes(var, 1))
+          axes.push_back(p);
+      }
+      buffer = b_.buffer(together_name("E.", var, lags), Role::expectation, packed(axes));
     }
-    chain.pairs = b_.buffer("E." + var.name + ".pair", Role::expectation, packed(axes));
     chain.entropy = b_.buffer("H." + var.name, Role::expectation, packed(sequences(var)));
   }
   at_.chains[b] = chain;
@@ -67,13 +80,15 @@ void Chains::local_chain(BlockId b) {
   const auto it = at_.chains.find(b);
   if (it == at_.chains.end() || !it->second.local) return;
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  std::vector<SizeId> sizes;
-  if (!it->second.summed) sizes.push_back(longest(var));
-  for (int side = 0; side < 2; ++side) {
-    for (model::PlateId p : event_axes(var, 1))
-      sizes.push_back(at_.size[m_[p].set.index()]);
+  for (auto& [lags, buffer] : it->second.together) {
+    std::vector<SizeId> sizes;
+    if (!it->second.summed) sizes.push_back(longest(var));
+    for (std::size_t k = 0; k <= lags.size(); ++k) {
+      for (model::PlateId p : event_axes(var, 1))
+        sizes.push_back(at_.size[m_[p].set.index()]);
+    }
+    buffer = work_array(together_name("", var, lags), sizes);
   }
-  it->second.pairs = work_array("pair." + var.name, sizes);
   it->second.entropy = work_array("entropy." + var.name, {});
 }
 
@@ -82,30 +97,34 @@ void Chains::for_sequences(const model::Variable& var, const std::vector<ExprId>
   terms_.for_elements(sequences(var), body, lead);
 }
 
-std::vector<ExprId> Chains::pair_address(BlockId b, const std::vector<ExprId>& element,
-                                         const std::vector<ExprId>& before, const std::vector<ExprId>& now) {
+std::vector<ExprId> Chains::address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& events) {
   const Chain& chain = at_.chains.at(b);
   std::vector<ExprId> at;
   if (!chain.local) at = terms_.address(m_[s_.conditionals[b].variable].axes, element);
   else if (!chain.summed) at = {element.back()};
-  at.insert(at.end(), before.begin(), before.end());
-  at.insert(at.end(), now.begin(), now.end());
+  at.insert(at.end(), events.begin(), events.end());
   return at;
 }
 
-ExprId Chains::pair_expectation(const Atom& x, const Atom& y, const Env& env) {
-  const BlockId b = s_.conditionals.block_of[x.variable.index()];
-  const bool x_later = offset(a_, x) > offset(a_, y);
-  const Atom& later = x_later ? x : y;
-  const Atom& earlier = x_later ? y : x;
-  std::vector<ExprId> element, before, now;
-  for (IndexId i : later.axes)
+std::pair<conditionals::Lags, std::vector<const Atom*>> Chains::in_order(std::vector<const Atom*> atoms) const {
+  std::ranges::sort(atoms, {}, [&](const Atom* x) { return offset(a_, *x); });
+  conditionals::Lags lags;
+  for (std::size_t k = atoms.size() - 1; k-- > 0;)
+    lags.push_back(offset(a_, *atoms.back()) - offset(a_, *atoms[k]));
+  return {lags, atoms};
+}
+
+ExprId Chains::expectation(const std::vector<const Atom*>& together, const Env& env) {
+  const BlockId b = s_.conditionals.block_of[together[0]->variable.index()];
+  const auto [lags, atoms] = in_order(together);
+  std::vector<ExprId> element, events;
+  for (IndexId i : atoms.back()->axes)
     element.push_back(terms_.index(i, env));
-  for (IndexId i : earlier.event)
-    before.push_back(terms_.index(i, env));
-  for (IndexId i : later.event)
-    now.push_back(terms_.index(i, env));
-  return b_.load(at_.chains.at(b).pairs, pair_address(b, element, before, now));
+  for (const Atom* x : atoms) {
+    for (IndexId i : x->event)
+      events.push_back(terms_.index(i, env));
+  }
+  return b_.load(at_.chains.at(b).together.at(lags), address(b, element, events));
 }
 
 std::vector<ExprId> Chains::entropy_address(BlockId b, const std::vector<ExprId>& sequence) {
@@ -132,33 +151,56 @@ void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
   const BufferId mean = at_.expectation.at({b, stat});
   const ScalarId entropies = b_.local(b_.fresh("entropies"), b_.f(0));
   const Chain& chain = at_.chains.at(b);
-  if (chain.summed) b_.fill(chain.pairs, b_.f(0));
+  clear_sums(b);
   b_.for_range("t", b_.i(0), terms_.axis_length(var.axes, sequence), [&](ExprId t) {
     const std::vector<ExprId> now = element_at(sequence, t);
     b_.accumulate(entropies, updates_.entropy(b, now));
-    b_.if_then(b_.less(b_.i(0), t), [&] {
-      const std::vector<ExprId> before = element_at(sequence, b_.sub(t, b_.i(1)));
-      terms_.each_event(var, 1, [&](const std::vector<ExprId>& j) {
-        terms_.each_event(var, 1, [&](const std::vector<ExprId>& k) {
-          put_pair(b, pair_address(b, now, j, k),
-                   b_.mul(b_.load(mean, updates_.parameter_address(b, before, j)),
-                          b_.load(mean, updates_.parameter_address(b, now, k))));
-        });
-      });
-    });
+    for (const auto& [lags, buffer] : chain.together) {
+      b_.if_then(b_.less(b_.i(lags.back() - 1), t), [&, &lags = lags] { put_product(b, lags, now, mean); });
+    }
   });
   // that of an element counts its copies already
   b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence), b_.get(entropies));
 }
 
-void Chains::put_pair(BlockId b, const std::vector<ExprId>& at, ExprId value) {
+void Chains::put_product(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& last, BufferId values) {
+  std::vector<std::vector<ExprId>> elements{last};
+  for (const std::int64_t lag : lags) {
+    std::vector<ExprId> before = last;
+    before.back() = b_.sub(last.back(), b_.i(lag));
+    elements.insert(elements.begin(), std::move(before));
+  }
+  const std::function<void(std::vector<ExprId>, std::optional<ExprId>)> from = [&](const std::vector<ExprId>& events,
+                                                                                   std::optional<ExprId> product) {
+    if (elements.empty()) return put(b, lags, address(b, last, events), *product);
+    const std::vector<ExprId> element = elements.front();
+    elements.erase(elements.begin());
+    terms_.each_event(m_[s_.conditionals[b].variable], 1, [&](const std::vector<ExprId>& event) {
+      std::vector<ExprId> all = events;
+      all.insert(all.end(), event.begin(), event.end());
+      const ExprId x = b_.load(values, updates_.parameter_address(b, element, event));
+      from(all, product ? b_.mul(*product, x) : x);
+    });
+    elements.insert(elements.begin(), element);
+  };
+  from({}, std::nullopt);
+}
+
+void Chains::put(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& at, ExprId value) {
   const Chain& chain = at_.chains.at(b);
-  if (chain.summed) b_.add_to(chain.pairs, at, value);
-  else b_.store(chain.pairs, at, value);
+  if (chain.summed) b_.add_to(chain.together.at(lags), at, value);
+  else b_.store(chain.together.at(lags), at, value);
+}
+
+void Chains::clear_sums(BlockId b) {
+  if (!at_.chains.at(b).summed) return;
+  for (const auto& [lags, sums] : at_.chains.at(b).together)
+    b_.fill(sums, b_.f(0));
 }
 
 bool Chains::is_steady(BlockId b, const Uses& uses) {
-  return std::ranges::all_of(uses, [&](const auto& use) { return is_steady(use.first, s_.conditionals[b].variable); });
+  return s_.conditionals[b].chain->reach == 1 &&
+         std::ranges::all_of(uses, [&](const auto& use) { return is_steady(use.first, s_.conditionals[b].variable); });
 }
 
 bool Chains::is_steady(const ArrayTerm& array_term, model::VariableId v) {
@@ -167,7 +209,7 @@ bool Chains::is_steady(const ArrayTerm& array_term, model::VariableId v) {
   for (std::size_t k = 0; k < term.atoms.size(); ++k) {
     if (term.atoms[k].variable == v) pair.push_back(k);
   }
-  if (pair.size() < 2 || !conditionals::neighbours(a_, term.atoms[pair[0]], term.atoms[pair[1]])) return true;
+  if (pair.size() < 2 || !conditionals::steps_between(a_, term.atoms[pair[0]], term.atoms[pair[1]])) return true;
   const auto* step = std::get_if<density::IndexBound>(&a_[term.atoms[pair[0]].axes.back()]);
   if (!step) return false;
   const BoundId t = step->bound;
@@ -188,15 +230,16 @@ bool Chains::is_steady(const ArrayTerm& array_term, model::VariableId v) {
 bool Chains::only_sums_pairs(BlockId b) {
   const auto& stage = std::get<schedule::ItemStage>(s_.steps[*s_.stage_of[b.index()]]);
   const model::VariableId v = s_.conditionals[b].variable;
-  return std::ranges::all_of(stage.terms, [&](const schedule::ItemStage::LocalTerm& t) {
-    ArrayTerm term{&t.term};
-    if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
-    return is_steady(term, v) && (!t.outer || std::ranges::count(t.term.atoms, v, &Atom::variable) < 2);
-  });
+  return s_.conditionals[b].chain->reach == 1 &&
+         std::ranges::all_of(stage.terms, [&](const schedule::ItemStage::LocalTerm& t) {
+           ArrayTerm term{&t.term};
+           if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
+           return is_steady(term, v) && (!t.outer || std::ranges::count(t.term.atoms, v, &Atom::variable) < 2);
+         });
 }
 
 void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
-                               const NaturalTarget& unary, bool steady, const AddPair& add_pair) {
+                               const NaturalTarget& unary, bool steady, const AddPotential& add) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   std::vector<bool> fixed(var.axes.size(), true);
   fixed.back() = false;
@@ -204,49 +247,51 @@ void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<Ex
   lead.resize(var.axes.size());
   for (const auto& [t, use] : uses) {
     const Atom& own = t.term->atoms[use];
-    std::optional<std::size_t> other;
+    std::vector<std::size_t> all{use};
+    std::vector<const Atom*> together{&own};
     for (std::size_t k = 0; k < t.term->atoms.size(); ++k) {
       const Atom& x = t.term->atoms[k];
-      if (k != use && x.variable == own.variable && conditionals::neighbours(a_, own, x)) other = k;
+      if (x.variable != own.variable || !conditionals::steps_between(a_, own, x)) continue;
+      all.push_back(k);
+      together.push_back(&x);
     }
-    if (!other) {
+    if (all.size() == 1) {
       updates_.contribute(b, t, use, fixed, lead, unary);
       continue;
     }
-    if (*other < use) continue;  // a pair is one use
-    const bool own_later = offset(a_, own) > offset(a_, t.term->atoms[*other]);
-    const Atom& later = own_later ? own : t.term->atoms[*other];
-    const Atom& earlier = own_later ? t.term->atoms[*other] : own;
+    if (std::ranges::min(all) < use) continue;  // they are one use
+    const auto [lags, atoms] = in_order(together);
+    const Atom& last = *atoms.back();
     Env env;
-    if (steady) env[std::get<density::IndexBound>(a_[later.axes.back()]).bound] = b_.i(1);
+    if (steady) env[std::get<density::IndexBound>(a_[last.axes.back()]).bound] = b_.i(1);
     std::vector<Factor> conditions;
     for (std::size_t x = 0; x + 1 < var.axes.size(); ++x) {
-      const auto* bound = std::get_if<density::IndexBound>(&a_[later.axes[x]]);
+      const auto* bound = std::get_if<density::IndexBound>(&a_[last.axes[x]]);
       if (bound && bound->offset == 0 && !env.contains(bound->bound)) {
         env[bound->bound] = sequence[x];
         continue;
       }
       std::set<BoundId> bounds;
-      a_.collect(later.axes[x], bounds);
-      conditions.push_back({bounds, [this, i = later.axes[x], want = sequence[x]](const Env& e) {
+      a_.collect(last.axes[x], bounds);
+      conditions.push_back({bounds, [this, i = last.axes[x], want = sequence[x]](const Env& e) {
                               return b_.equal(terms_.index(i, e), want);
                             }});
     }
-    terms_.emit(*t.term, terms_.factors(t, {use, *other}, s_.conditionals[b].variable), std::move(conditions), env,
-                std::nullopt, [&](ExprId value, const Env& e) {
-                  std::vector<ExprId> before, now;
-                  for (IndexId i : earlier.event)
-                    before.push_back(terms_.index(i, e));
-                  for (IndexId i : later.event)
-                    now.push_back(terms_.index(i, e));
-                  add_pair(terms_.index(later.axes.back(), e), before, now, value);
+    terms_.emit(*t.term, terms_.factors(t, all, s_.conditionals[b].variable), std::move(conditions), env, std::nullopt,
+                [&, &lags = lags, &atoms = atoms](ExprId value, const Env& e) {
+                  std::vector<ExprId> events;
+                  for (const Atom* x : atoms) {
+                    for (IndexId i : x->event)
+                      events.push_back(terms_.index(i, e));
+                  }
+                  add(lags, terms_.index(last.axes.back(), e), events, value);
                 });
   }
 }
 
 void Chains::update_chain(BlockId b, const Uses& uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
   for_sequences(m_[s_.conditionals[b].variable], lead, [&](const std::vector<ExprId>& sequence) {
-    switch (*s_.conditionals[b].chain) {
+    switch (s_.conditionals[b].chain->factor) {
       case ChainFactor::categories:
         return forward_backward(b, uses, sequence, hooks);
       case ChainFactor::gaussian:

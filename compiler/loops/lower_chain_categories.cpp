@@ -1,7 +1,9 @@
 // Chains of categories: forward-backward. Rabiner (1989), section III and section V.A.
 //
 // With unary potentials U[t][k] and pair potentials W[t][j][k] (both expectations of the other factors'
-// statistics), q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Messages are products of
+// statistics), q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Of a chain that reaches back L
+// steps, W[t][h][s_t] is that of a history h, the L values before: messages are over histories, which are numbers with
+// their oldest value as the first digit, and what is before the first element has value 0. Messages are products of
 // exponentials, each step divided by its sum; where a sum underflows in a sequence, what is lost may matter later, and
 // all of its messages are formed in logarithms. Most chains have the same pair potentials at every step: they are kept,
 // and their exponentials formed, once a sequence.
@@ -30,12 +32,13 @@ struct Chains::Messages {
   BlockId block;
   std::vector<ExprId> sequence;
   SizeId size;
+  std::int64_t reach;             // values of a history
   ExprId values, end;             // of the category; elements of the sequence
   BufferId unary, pair, forward;  // over the steps
   BufferId scale;                 // over the steps: 1 over the sum of the products; in logarithms, log of the sum
-  BufferId backward, message;     // of one element
+  BufferId backward, message;     // of one element, over histories that end with it
   BufferId marginal;              // over the steps: the probabilities
-  BufferId probs, pairs;          // the factor
+  BufferId probs;                 // the factor
   bool summed;                    // pairs are kept as sums over the steps
   BufferId row_sums;              // of pairs, some rows of them
   ExprId rows, row_groups;
@@ -59,12 +62,59 @@ void Chains::each_value(const Messages& m, const char* name, const std::function
   b_.for_range(name, b_.i(0), m.values, body);
 }
 
-ExprId Chains::log_sum(const Messages& m, const std::function<ExprId(ExprId)>& term) {
+void Chains::each_history(const Messages& m, const char* name, const std::function<void(const Digits&)>& body,
+                          Digits known) {
+  known.resize(static_cast<std::size_t>(m.reach));
+  const std::function<void(std::size_t)> from = [&](std::size_t k) {
+    if (k == known.size()) return body(known);
+    if (known[k].valid()) return from(k + 1);
+    each_value(m, name, [&](ExprId value) {
+      known[k] = value;
+      from(k + 1);
+    });
+    known[k] = {};
+  };
+  from(0);
+}
+
+Chains::Digits Chains::joined(Digits first, const Digits& history, const Digits& last) {
+  first.insert(first.end(), history.begin(), history.end());
+  first.insert(first.end(), last.begin(), last.end());
+  return first;
+}
+
+Chains::Digits Chains::ending_with(const Messages& m, ExprId value) {
+  Digits out(static_cast<std::size_t>(m.reach));
+  out.back() = value;
+  return out;
+}
+
+Chains::Digits Chains::first_history(const Messages& m, ExprId value) {
+  Digits out(static_cast<std::size_t>(m.reach), b_.i(0));
+  out.back() = value;
+  return out;
+}
+
+Chains::Digits Chains::then(Digits history, ExprId value) {
+  history.erase(history.begin());
+  history.push_back(value);
+  return history;
+}
+
+ExprId Chains::log_sum(const Over& over, const std::function<ExprId(const Digits&)>& term) {
   const std::string tag = b_.fresh("");
   const ScalarId top = b_.local("top" + tag, b_.f(-1.7e308)), sum = b_.local("sum" + tag, b_.f(0));
-  each_value(m, "i", [&](ExprId i) { b_.assign(top, b_.max(b_.get(top), term(i))); });
-  each_value(m, "i", [&](ExprId i) { b_.accumulate(sum, b_.exp(b_.sub(term(i), b_.get(top)))); });
+  over([&](const Digits& i) { b_.assign(top, b_.max(b_.get(top), term(i))); });
+  over([&](const Digits& i) { b_.accumulate(sum, b_.exp(b_.sub(term(i), b_.get(top)))); });
   return b_.let("log_sum" + tag, b_.add(b_.get(top), b_.log(b_.get(sum))));
+}
+
+Chains::Over Chains::values(const Messages& m) {
+  return [this, &m](const auto& body) { each_value(m, "i", [&](ExprId i) { body({i}); }); };
+}
+
+Chains::Over Chains::histories(const Messages& m) {
+  return [this, &m](const auto& body) { each_history(m, "i", body); };
 }
 
 ExprId Chains::probability(const Messages& m, ExprId t, ExprId k) {
@@ -76,31 +126,36 @@ Chains::Messages Chains::open_messages(BlockId b, const std::vector<ExprId>& seq
   Messages m;
   m.block = b;
   m.sequence = sequence;
+  m.reach = s_.conditionals[b].chain->reach;
   m.size = at_.size[m_[*var.value_plate].set.index()];
   const SizeId steps = longest(var);
+  const auto over_histories = [&](std::vector<SizeId> first, std::vector<SizeId> last) {
+    first.insert(first.end(), static_cast<std::size_t>(m.reach), m.size);
+    first.insert(first.end(), last.begin(), last.end());
+    return first;
+  };
   m.values = b_.extent(m.size);
   m.end = b_.let(b_.fresh("steps"), terms_.axis_length(var.axes, sequence));
   m.unary = work_array("unary." + var.name, {steps, m.size});
   m.steady = steady;
   const SizeId rows = steady ? b_.constant_size("one", 1) : steps;
-  m.pair = work_array("potential." + var.name, {rows, m.size, m.size});
-  m.transition = work_array("transition." + var.name, {rows, m.size, m.size});
-  m.filtered = work_array("filtered." + var.name, {steps, m.size});
+  m.pair = work_array("potential." + var.name, over_histories({rows}, {m.size}));
+  m.transition = work_array("transition." + var.name, over_histories({rows}, {m.size}));
+  m.filtered = work_array("filtered." + var.name, over_histories({steps}, {}));
   m.emission = work_array("emission." + var.name, {steps, m.size});
   if (!s_.conditionals[b].drawn) {
     const std::int64_t values = b_.program()[m.size].constant, together = rows_at_once(values);
     m.rows = b_.i(together);
     m.row_groups = values > 0 ? b_.i(values / together) : m.values;
     m.row_sums = work_array("rows." + var.name, {b_.constant_size("rows", together), m.size});
-    m.onward = work_array("onward." + var.name, {steps, m.size});
+    m.onward = work_array("onward." + var.name, over_histories({steps}, {}));
     m.marginal = work_array("marginal." + var.name, {steps, m.size});
   }
-  m.forward = work_array("forward." + var.name, {steps, m.size});
+  m.forward = work_array("forward." + var.name, over_histories({steps}, {}));
   m.scale = work_array("scale." + var.name, {steps});
-  m.backward = work_array("backward." + var.name, {m.size});
-  m.message = work_array("message." + var.name, {m.size});
+  m.backward = work_array("backward." + var.name, over_histories({}, {}));
+  m.message = work_array("message." + var.name, over_histories({}, {}));
   m.probs = parameter_of(b, math::ParameterRole::probabilities);
-  m.pairs = at_.chains.at(b).pairs;
   m.summed = at_.chains.at(b).summed;
   return m;
 }
@@ -113,15 +168,24 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
     each_value(m, "k", [&](ExprId k) { b_.store(m.unary, {t, k}, b_.f(0)); });
   });
   b_.for_range("t", zero, m.steady ? b_.i(1) : m.end, [&](ExprId t) {
-    each_value(m, "j", [&](ExprId j) { each_value(m, "k", [&](ExprId k) { b_.store(m.pair, {t, j, k}, b_.f(0)); }); });
+    each_history(m, "j", [&](const Digits& j) {
+      each_value(m, "k", [&](ExprId k) { b_.store(m.pair, joined({t}, j, {k}), b_.f(0)); });
+    });
   });
   NaturalTarget target;
   target.buffers[math::Stat::indicator] = m.unary;
   target.free_axes = {m_[s_.conditionals[b].variable].axes.size() - 1};
-  gather_potentials(b, uses, sequence, target, m.steady,
-                    [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value) {
-                      b_.add_to(m.pair, {m.row(t, zero), before[0], now[0]}, value);
-                    });
+  gather_potentials(
+      b, uses, sequence, target, m.steady,
+      [&](const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value) {
+        Digits known(static_cast<std::size_t>(m.reach));
+        for (std::size_t k = 0; k < lags.size(); ++k)
+          known[known.size() - std::size_t(lags[k])] = events[events.size() - 2 - k];
+        const ExprId added = known.size() == lags.size() ? value : b_.let(b_.fresh("w"), value);
+        each_history(
+            m, "h", [&](const Digits& j) { b_.add_to(m.pair, joined({m.row(t, zero)}, j, {events.back()}), added); },
+            known);
+      });
   if (hooks.gathered) b_.for_range("t", zero, m.end, [&](ExprId t) { hooks.gathered(m.element(t), target); });
 
   forbid_others(m);
@@ -159,21 +223,28 @@ void Chains::forbid_others(const Messages& m) {
 void Chains::pass_forward(const Messages& m, ExprId t) {
   b_.if_else(
       b_.equal(t, b_.i(0)),
-      [&] { each_value(m, "k", [&](ExprId k) {
-              b_.store(m.message, {k}, b_.load(m.unary, {t, k}));
-            }); },
       [&] {
-        each_value(m, "k", [&](ExprId k) {
-          const ExprId in = log_sum(m, [&](ExprId j) {
-            return b_.add(b_.load(m.forward, {b_.sub(t, b_.i(1)), j}), b_.load(m.pair, {m.row(t, b_.i(0)), j, k}));
+        if (m.reach > 1) b_.fill(m.message, b_.f(kLogZero));
+        each_value(m, "k", [&](ExprId k) { b_.store(m.message, first_history(m, k), b_.load(m.unary, {t, k})); });
+      },
+      [&] {
+        each_history(m, "k", [&](const Digits& now) {
+          const ExprId k = now.back();
+          Digits before = now;
+          before.pop_back();
+          before.insert(before.begin(), ExprId{});
+          const ExprId in = log_sum(values(m), [&](const Digits& oldest) {
+            before[0] = oldest[0];
+            return b_.add(b_.load(m.forward, joined({b_.sub(t, b_.i(1))}, before)),
+                          b_.load(m.pair, joined({m.row(t, b_.i(0))}, before, {k})));
           });
-          b_.store(m.message, {k}, b_.add(in, b_.load(m.unary, {t, k})));
+          b_.store(m.message, now, b_.add(in, b_.load(m.unary, {t, k})));
         });
       });
-  const ExprId z = log_sum(m, [&](ExprId k) { return b_.load(m.message, {k}); });
+  const ExprId z = log_sum(histories(m), [&](const Digits& h) { return b_.load(m.message, h); });
   b_.store(m.scale, {t}, z);
   b_.accumulate(m.entropy, z);
-  each_value(m, "k", [&](ExprId k) { b_.store(m.forward, {t, k}, b_.sub(b_.load(m.message, {k}), z)); });
+  each_history(m, "k", [&](const Digits& h) { b_.store(m.forward, joined({t}, h), b_.sub(b_.load(m.message, h), z)); });
 }
 
 void Chains::filter_logarithms(const Messages& m) {
@@ -191,37 +262,74 @@ void Chains::each_step_back(const Messages& m, const std::function<void(ExprId)>
                [&](ExprId back) { body(b_.let(b_.fresh("t"), b_.sub(b_.sub(m.end, b_.i(1)), back))); });
 }
 
-void Chains::put_pair(const Messages& m, ExprId t, ExprId j, ExprId k, ExprId value) {
+void Chains::put_pair(const Messages& m, ExprId t, const Digits& history, ExprId k, ExprId value) {
   const ExprId p = b_.let(b_.fresh("p"), value);
-  put_pair(m.block, pair_address(m.block, m.element(t), {j}, {k}), p);
-  b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.pair, {m.row(t, b_.i(0)), j, k}))));
+  for (const conditionals::Lags& lags : s_.conditionals[m.block].chain->together) {
+    std::vector<ExprId> events{k};
+    for (const std::int64_t lag : lags)
+      events.insert(events.begin(), history[history.size() - std::size_t(lag)]);
+    const std::vector<ExprId> at = address(m.block, m.element(t), events);
+    if (m.reach > 1) b_.add_to(at_.chains.at(m.block).together.at(lags), at, p);
+    else put(m.block, lags, at, p);
+  }
+  b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.pair, joined({m.row(t, b_.i(0))}, history, {k})))));
+}
+
+void Chains::clear_together(const Messages& m) {
+  if (m.reach == 1) return clear_sums(m.block);
+  const model::Variable& var = m_[s_.conditionals[m.block].variable];
+  for (const auto& [lags, buffer] : at_.chains.at(m.block).together) {
+    b_.for_range("t", b_.i(0), m.end, [&, &lags = lags, &buffer = buffer](ExprId t) {
+      std::vector<ExprId> events;
+      const std::function<void()> each = [&] {
+        if (events.size() > lags.size()) return b_.store(buffer, address(m.block, m.element(t), events), b_.f(0));
+        terms_.each_event(var, 1, [&](const std::vector<ExprId>& event) {
+          events.push_back(event[0]);
+          each();
+          events.pop_back();
+        });
+      };
+      each();
+    });
+  }
 }
 
 void Chains::smooth_products(const Messages& m) {
   const bool at_once = m.steady && m.summed;
-  if (m.summed) b_.fill(m.pairs, b_.f(0));
-  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.f(1)); });
+  clear_together(m);
+  each_history(m, "k", [&](const Digits& h) { b_.store(m.backward, h, b_.f(1)); });
   each_step_back(m, [&](ExprId t) {
     const ExprId row = m.row(t, b_.i(0)), share = b_.let(b_.fresh("share"), b_.load(m.scale, {t}));
-    each_value(m, "k", [&](ExprId k) {
-      const ExprId after = b_.let(b_.fresh("after"), b_.load(m.backward, {k}));
-      b_.store(m.onward, {t, k}, b_.mul(b_.mul(b_.load(m.emission, {t, k}), after), share));
-      b_.store(m.marginal, {t, k}, b_.mul(b_.load(m.filtered, {t, k}), after));
+    clear_marginal(m, t);
+    each_history(m, "k", [&](const Digits& now) {
+      const ExprId k = now.back(), after = b_.let(b_.fresh("after"), b_.load(m.backward, now));
+      b_.store(m.onward, joined({t}, now), b_.mul(b_.mul(b_.load(m.emission, {t, k}), after), share));
+      put_marginal(m, t, k, b_.mul(b_.load(m.filtered, joined({t}, now)), after));
     });
     b_.if_then(b_.less(b_.i(0), t), [&] {
       const ExprId before = b_.sub(t, b_.i(1));
-      each_value(m, "j", [&](ExprId j) {
+      each_history(m, "j", [&](const Digits& history) {
         const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
         each_value(m, "k", [&](ExprId k) {
-          const ExprId w = b_.mul(b_.load(m.transition, {row, j, k}), b_.load(m.onward, {t, k}));
+          const ExprId w = b_.mul(b_.load(m.transition, joined({row}, history, {k})),
+                                  b_.load(m.onward, joined({t}, then(history, k))));
           b_.accumulate(sum, w);
-          if (!at_once) put_pair(m, t, j, k, b_.mul(b_.load(m.filtered, {before, j}), w));
+          if (!at_once) put_pair(m, t, history, k, b_.mul(b_.load(m.filtered, joined({before}, history)), w));
         });
-        b_.store(m.backward, {j}, b_.get(sum));
+        b_.store(m.backward, history, b_.get(sum));
       });
     });
   });
   if (at_once) sum_pairs(m);
+}
+
+void Chains::clear_marginal(const Messages& m, ExprId t) {
+  if (m.reach > 1) each_value(m, "k", [&](ExprId k) { b_.store(m.marginal, {t, k}, b_.f(0)); });
+}
+
+void Chains::put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p) {
+  if (m.reach > 1) b_.add_to(m.marginal, {t, k}, p);
+  else b_.store(m.marginal, {t, k}, p);
 }
 
 void Chains::sum_pairs(const Messages& m) {
@@ -238,7 +346,7 @@ void Chains::sum_pairs(const Messages& m) {
     });
     each_row([&](ExprId row, ExprId j) {
       each_value(m, "k", [&](ExprId k) {
-        put_pair(m, b_.i(0), j, k, b_.mul(b_.load(m.transition, {b_.i(0), j, k}), b_.load(m.row_sums, {row, k})));
+        put_pair(m, b_.i(0), {j}, k, b_.mul(b_.load(m.transition, {b_.i(0), j, k}), b_.load(m.row_sums, {row, k})));
       });
     });
   });
@@ -246,32 +354,34 @@ void Chains::sum_pairs(const Messages& m) {
 
 void Chains::smooth_logarithms(const Messages& m) {
   filter_logarithms(m);
-  if (m.summed) b_.fill(m.pairs, b_.f(0));
-  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.f(0)); });
+  clear_together(m);
+  each_history(m, "k", [&](const Digits& h) { b_.store(m.backward, h, b_.f(0)); });
   each_step_back(m, [&](ExprId t) {
-    each_value(m, "k", [&](ExprId k) {
-      b_.store(m.marginal, {t, k}, b_.exp(b_.add(b_.load(m.forward, {t, k}), b_.load(m.backward, {k}))));
+    clear_marginal(m, t);
+    each_history(m, "k", [&](const Digits& now) {
+      put_marginal(m, t, now.back(), b_.exp(b_.add(b_.load(m.forward, joined({t}, now)), b_.load(m.backward, now))));
     });
     b_.if_then(b_.less(b_.i(0), t), [&] {
       const ExprId row = m.row(t, b_.i(0)), before = b_.sub(t, b_.i(1)), z = b_.load(m.scale, {t});
-      each_value(m, "j", [&](ExprId j) {
-        const auto onward = [&](ExprId k) {
-          return b_.sub(
-              b_.add(b_.add(b_.load(m.pair, {row, j, k}), b_.load(m.unary, {t, k})), b_.load(m.backward, {k})), z);
+      each_history(m, "j", [&](const Digits& history) {
+        const auto onward = [&](const Digits& k) {
+          return b_.sub(b_.add(b_.add(b_.load(m.pair, joined({row}, history, k)), b_.load(m.unary, {t, k[0]})),
+                               b_.load(m.backward, then(history, k[0]))),
+                        z);
         };
-        b_.store(m.message, {j}, log_sum(m, onward));
+        b_.store(m.message, history, log_sum(values(m), onward));
         each_value(m, "k", [&](ExprId k) {
-          put_pair(m, t, j, k, b_.exp(b_.add(b_.load(m.forward, {before, j}), onward(k))));
+          put_pair(m, t, history, k, b_.exp(b_.add(b_.load(m.forward, joined({before}, history)), onward({k}))));
         });
       });
-      each_value(m, "j", [&](ExprId j) { b_.store(m.backward, {j}, b_.load(m.message, {j})); });
+      each_history(m, "j", [&](const Digits& h) { b_.store(m.backward, h, b_.load(m.message, h)); });
     });
   });
 }
 
 void Chains::exponentiate_pairs(const Messages& m, ExprId t) {
   const auto each_pair = [&](const std::function<void(const std::vector<ExprId>& at)>& f) {
-    each_value(m, "j", [&](ExprId j) { each_value(m, "k", [&](ExprId k) { f({t, j, k}); }); });
+    each_history(m, "j", [&](const Digits& j) { each_value(m, "k", [&](ExprId k) { f(joined({t}, j, {k})); }); });
   };
   const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
   each_pair([&](const auto& at) { b_.assign(top, b_.max(b_.get(top), b_.load(m.pair, at))); });
@@ -285,15 +395,17 @@ void Chains::filter(Messages& m) {
   if (m.steady) exponentiate_pairs(m, b_.i(0));
   b_.for_range("t", b_.i(0), m.end, [&](ExprId t) {
     const ScalarId log_sum = b_.local(b_.fresh("log_sum"), b_.f(0));
-    each_value(m, "k", [&](ExprId k) { b_.store(m.message, {k}, b_.f(1)); });
+    if (m.reach > 1) b_.fill(m.message, b_.f(0));
+    each_value(m, "k", [&](ExprId k) { b_.store(m.message, first_history(m, k), b_.f(1)); });
     b_.if_then(b_.less(b_.i(0), t), [&] {
       if (!m.steady) exponentiate_pairs(m, t);
       b_.assign(log_sum, b_.get(m.top));
-      each_value(m, "k", [&](ExprId k) { b_.store(m.message, {k}, b_.f(0)); });
-      each_value(m, "j", [&](ExprId j) {
-        const ExprId from = b_.let(b_.fresh("from"), b_.load(m.filtered, {b_.sub(t, b_.i(1)), j}));
+      each_history(m, "k", [&](const Digits& h) { b_.store(m.message, h, b_.f(0)); });
+      each_history(m, "j", [&](const Digits& history) {
+        const ExprId from = b_.let(b_.fresh("from"), b_.load(m.filtered, joined({b_.sub(t, b_.i(1))}, history)));
         each_value(m, "k", [&](ExprId k) {
-          b_.add_to(m.message, {k}, b_.mul(from, b_.load(m.transition, {m.row(t, b_.i(0)), j, k})));
+          b_.add_to(m.message, then(history, k),
+                    b_.mul(from, b_.load(m.transition, joined({m.row(t, b_.i(0))}, history, {k}))));
         });
       });
     });
@@ -302,21 +414,28 @@ void Chains::filter(Messages& m) {
     each_value(m, "k", [&](ExprId k) {
       const ExprId e = b_.let(b_.fresh("e"), b_.exp(b_.sub(b_.load(m.unary, {t, k}), b_.get(top))));
       b_.store(m.emission, {t, k}, e);
-      b_.store(m.message, {k}, b_.mul(b_.load(m.message, {k}), e));
-      b_.accumulate(sum, b_.load(m.message, {k}));
+      each_history(
+          m, "h",
+          [&](const Digits& now) {
+            b_.store(m.message, now, b_.mul(b_.load(m.message, now), e));
+            b_.accumulate(sum, b_.load(m.message, now));
+          },
+          ending_with(m, k));
     });
     b_.if_then(b_.logical_not(b_.less(b_.f(kLeastSum), b_.get(sum))), [&] { b_.assign(m.products, b_.f(0)); });
     b_.accumulate(m.entropy, b_.add(b_.add(b_.log(b_.get(sum)), b_.get(top)), b_.get(log_sum)));
     const ExprId share = b_.let(b_.fresh("share"), b_.div(b_.f(1), b_.get(sum)));
     b_.store(m.scale, {t}, share);
-    each_value(m, "k", [&](ExprId k) { b_.store(m.filtered, {t, k}, b_.mul(b_.load(m.message, {k}), share)); });
+    each_history(m, "k", [&](const Digits& now) {
+      b_.store(m.filtered, joined({t}, now), b_.mul(b_.load(m.message, now), share));
+    });
   });
 }
 
 void Chains::draw_sequence(const Messages& m, const UpdateHooks& hooks) {
   b_.if_rarely(b_.equal(b_.get(m.products), b_.f(0)), [&] { filter_logarithms(m); });
-  if (m.summed) b_.fill(m.pairs, b_.f(0));
-  each_value(m, "k", [&](ExprId k) { b_.store(m.backward, {k}, b_.get(m.products)); });
+  clear_sums(m.block);
+  each_history(m, "k", [&](const Digits& h) { b_.store(m.backward, h, b_.get(m.products)); });
   each_step_back(m, [&](ExprId t) {
     if (hooks.before) hooks.before(m.element(t));
     draw_value(m, t);
@@ -328,47 +447,61 @@ void Chains::draw_sequence(const Messages& m, const UpdateHooks& hooks) {
 }
 
 void Chains::draw_value(const Messages& m, ExprId t) {
-  const auto store = [&](ExprId k, ExprId p) {
-    b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), p);
-  };
+  const auto place = [&](ExprId k) { return updates_.parameter_address(m.block, m.element(t), {k}); };
+  each_value(m, "k", [&](ExprId k) { b_.store(m.probs, place(k), b_.f(0)); });
   either(
       m,
       [&] {
         const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
-        each_value(m, "k", [&](ExprId k) {
-          b_.store(m.message, {k}, b_.mul(b_.load(m.filtered, {t, k}), b_.load(m.backward, {k})));
-          b_.accumulate(sum, b_.load(m.message, {k}));
+        each_history(m, "k", [&](const Digits& now) {
+          b_.store(m.message, now, b_.mul(b_.load(m.filtered, joined({t}, now)), b_.load(m.backward, now)));
+          b_.accumulate(sum, b_.load(m.message, now));
         });
-        each_value(m, "k", [&](ExprId k) { store(k, b_.div(b_.load(m.message, {k}), b_.get(sum))); });
+        each_history(m, "k", [&](const Digits& now) {
+          b_.add_to(m.probs, place(now.back()), b_.div(b_.load(m.message, now), b_.get(sum)));
+        });
       },
       [&] {
-        const auto odds = [&](ExprId k) { return b_.add(b_.load(m.forward, {t, k}), b_.load(m.backward, {k})); };
-        const ExprId z = log_sum(m, odds);
-        each_value(m, "k", [&](ExprId k) { store(k, b_.exp(b_.sub(odds(k), z))); });
+        const auto odds = [&](const Digits& h) {
+          return b_.add(b_.load(m.forward, joined({t}, h)), b_.load(m.backward, h));
+        };
+        const ExprId z = log_sum(histories(m), odds);
+        each_history(m, "k",
+                     [&](const Digits& now) { b_.add_to(m.probs, place(now.back()), b_.exp(b_.sub(odds(now), z))); });
       });
   updates_.draw_category(m.block, m.element(t));
 }
 
 void Chains::condition_on_draw(const Messages& m, ExprId t) {
-  const ExprId next = b_.add(t, b_.i(1));
-  b_.if_then(b_.less(next, m.end), [&] {
-    each_value(m, "j", [&](ExprId j) {
-      each_value(m, "k",
-                 [&](ExprId k) { put_pair(m, next, j, k, b_.mul(probability(m, t, j), probability(m, next, k))); });
-    });
-  });
-  const auto column = [&](BufferId potential) {
-    each_value(m, "j", [&](ExprId j) {
+  for (const conditionals::Lags& lags : s_.conditionals[m.block].chain->together) {
+    const ExprId last = b_.add(t, b_.i(lags.back()));
+    b_.if_then(b_.less(last, m.end), [&] { put_product(m.block, lags, m.element(last), m.probs); });
+  }
+  const auto replace = [&](const std::function<ExprId(const Digits& before, ExprId k)>& term) {
+    each_history(m, "j", [&](const Digits& before) {
       const ScalarId sum = b_.local(b_.fresh("column"), b_.f(0));
-      each_value(m, "k", [&](ExprId k) {
-        b_.accumulate(sum, b_.mul(probability(m, t, k), b_.load(potential, {m.row(t, b_.i(0)), j, k})));
-      });
-      b_.store(m.backward, {j}, b_.get(sum));
+      each_value(m, "k", [&](ExprId k) { b_.accumulate(sum, b_.mul(probability(m, t, k), term(before, k))); });
+      b_.store(m.message, before, b_.get(sum));
     });
+    each_history(m, "j", [&](const Digits& h) { b_.store(m.backward, h, b_.load(m.message, h)); });
   };
+  const ExprId row = m.row(t, b_.i(0));
   b_.if_then(b_.less(b_.i(0), t), [&] {
     either(
-        m, [&] { column(m.transition); }, [&] { column(m.pair); });
+        m,
+        [&] {
+          const ScalarId top = b_.local(b_.fresh("top"), b_.f(0));
+          each_history(m, "j", [&](const Digits& h) { b_.assign(top, b_.max(b_.get(top), b_.load(m.backward, h))); });
+          replace([&](const Digits& before, ExprId k) {
+            return b_.mul(b_.load(m.transition, joined({row}, before, {k})),
+                          b_.div(b_.load(m.backward, then(before, k)), b_.get(top)));
+          });
+        },
+        [&] {
+          replace([&](const Digits& before, ExprId k) {
+            return b_.add(b_.load(m.pair, joined({row}, before, {k})), b_.load(m.backward, then(before, k)));
+          });
+        });
   });
 }
 

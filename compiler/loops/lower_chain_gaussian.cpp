@@ -1,19 +1,25 @@
 // Chains of Normal and MvNormal elements: the Kalman smoother, as elimination in the natural parameters.
 //
-// The terms give q(x) proportional to exp(sum_t h_t'x_t - x_t'P_t x_t / 2 + sum_t x_{t-1}'W_t x_t): a
-// Gaussian whose precision matrix has the blocks P_t on its diagonal and -W_t beside it. Eliminating x_0,
-// x_1, ... in turn,
-//     G_t = L_{t-1}^-1 W_t,   L_t = P_t - W_t'G_t,   v_t = L_t^-1 (h_t + W_t'v_{t-1}),   log det = sum_t log
-//     det L_t,
-// and x_{t-1} given x_t is N(v_{t-1} + G_t x_t, L_{t-1}^-1), so that backwards
-//     m_{t-1} = v_{t-1} + G_t m_t,   Cov(x_{t-1}, x_t) = G_t S_t,   S_{t-1} = L_{t-1}^-1 + G_t S_t G_t'.
-// Rue & Held (2005), section 2.4: the block Cholesky factor of a band matrix; the smoother of Rauch, Tung &
-// Striebel (1965) in information form. A scalar is a vector of one component.
+// The terms give q(x) proportional to exp(sum_t h_t'x_t - x_t'P_t x_t / 2 + sum_t,a x_{t-a}'W_t,a x_t): a Gaussian
+// whose precision matrix has the blocks P_t on its diagonal and -W_t,a in the bands beside it, as many as the chain
+// reaches back. Eliminating x_0, x_1, ... in turn, W_t,a and P_t being what is left of them when it is the turn of
+// x_{t-a},
+//     G_t,a = L_{t-a}^-1 W_t,a,   W_t,a += sum_b>a G_{t-a,b-a}'W_t,b,   L_t = P_t - sum_a W_t,a'G_t,a,
+//     v_t = L_t^-1 (h_t + sum_a W_t,a'v_{t-a}),   log det = sum_t log det L_t,
+// and x_t given those after it is N(v_t + sum_a G_{t+a,a} x_{t+a}, L_t^-1), so that backwards
+//     m_t = v_t + sum_a G_{t+a,a} m_{t+a},   Cov(x_t, x_{t+b}) = sum_a G_{t+a,a} Cov(x_{t+a}, x_{t+b}),
+//     S_t = L_t^-1 + sum_a Cov(x_t, x_{t+a}) G_{t+a,a}'.
+// Rue & Held (2005), section 2.4: the block Cholesky factor of a band matrix; of one band, the smoother of Rauch, Tung
+// & Striebel (1965) in information form. A scalar is a vector of one component.
 //
-// The arrays are reused: P_t becomes L_t^-1 and h_t becomes v_t. What is computed of a step's matrices stands apart, as
-// statements on matrices of one step between those that bring and store them: matrices do not depend on h, and where
-// P_t and W_t are the same at every step they settle, while means go on. Sequences of the same length have their own
-// loops for matrices, which are the same for all of them unless data are missing.
+// The arrays are reused: P_t becomes L_t^-1, h_t becomes v_t, and W_t,a what is left of it. What is computed of a
+// step's matrices stands apart, as statements on matrices of one step between those that bring and store them: matrices
+// do not depend on h, and where P_t and W_t are the same at every step they settle, while means go on. Sequences of the
+// same length have their own loops for matrices, which are the same for all of them unless data are missing.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "compiler/loops/chains.h"
 
 namespace lehr::loops {
@@ -27,12 +33,22 @@ struct Chains::Smoother {
   ExprId size, end;                    // components of an element, elements of the sequence
   bool steady = false, apart = false;  // one W for all steps; matrices in loops of their own
   NaturalTarget naturals;              // h and the natural parameters of the squares
-  BufferId linear, square, gain;       // over the steps: h, v; P, L^-1; G
-  BufferId coupling;                   // W over the steps, or the one of them all
+  BufferId linear, square;             // over the steps: h, v; P, L^-1
+  struct Band {                        // of elements that are so many steps apart
+    std::int64_t lag;
+    BufferId coupling, gain;  // W over the steps, or the one of them all; G over the steps
+    // of one element
+    BufferId link, product;  // W, G; G
+    BufferId inverse;        // L_{t-lag}^-1
+    BufferId mean;           // m_{t+lag}
+  };
+  std::vector<Band> bands;
   // of one element
-  BufferId own, link, product, pivot, inverse, logdet;  // P; W, G; L_{t-1}^-1 W; L, L^-1, log det L
-  BufferId filtered, covariance, cross;                 // L^-1, S, Cov(x_t, x_{t+1})
-  BufferId information, mean;                           // h + W'v, m
+  BufferId own, pivot, logdet;               // P; L, log det L
+  BufferId filtered;                         // L^-1
+  std::vector<std::vector<BufferId>> later;  // Cov(x_{t+1+a}, x_{t+1+b}), a <= b
+  std::vector<BufferId> cross;               // Cov(x_t, x_{t+1+a})
+  BufferId information;                      // h + W'v, m
 
   std::vector<ExprId> element(ExprId t) const {
     std::vector<ExprId> out = sequence;
@@ -48,6 +64,15 @@ struct Chains::Smoother {
     return components;
   }
 };
+
+namespace {
+
+/// Of a variable and a lag: that of neighbours is not named.
+std::string banded(const std::string& name, std::int64_t lag) {
+  return lag == 1 ? name : fmt::format("{}.{}", name, lag);
+}
+
+}  // namespace
 
 ExprId Chains::component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term) {
   const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
@@ -84,23 +109,31 @@ Chains::Smoother Chains::open_smoother(BlockId b, const Uses& uses, const std::v
   };
   s.linear = work_array("linear." + var.name, over(steps, 1));
   s.square = work_array("square." + var.name, over(steps, 2));
-  s.gain = work_array("gain." + var.name, over(steps, 2));
-  s.coupling = work_array("coupling." + var.name, over(s.steady ? one : steps, 2));
   s.naturals.buffers[s.vector ? math::Stat::comp : math::Stat::value] = s.linear;
   s.naturals.buffers[s.vector ? math::Stat::comp2 : math::Stat::square] = s.square;
   s.naturals.free_axes = {var.axes.size() - 1};
-  const auto matrix = [&](const char* name) { return work_array(name + var.name, {d, d}); };
-  s.own = matrix("own.");
-  s.link = matrix("link.");
-  s.product = matrix("product.");
-  s.pivot = matrix("pivot.");
-  s.inverse = matrix("inverse.");
-  s.filtered = matrix("filtered.");
-  s.covariance = matrix("covariance.");
-  s.cross = matrix("cross.");
+  const auto matrix = [&](const char* name, const std::string& of) { return work_array(name + of, {d, d}); };
+  const std::int64_t reach = s_.conditionals[b].chain->reach;
+  for (std::int64_t lag = 1; lag <= reach; ++lag) {
+    const std::string of = banded(var.name, lag);
+    Smoother::Band band{lag, {}, {}, {}, {}, {}, {}};
+    band.gain = work_array("gain." + of, over(steps, 2));
+    band.coupling = work_array("coupling." + of, over(s.steady ? one : steps, 2));
+    band.link = matrix("link.", of);
+    band.product = matrix("product.", of);
+    band.inverse = matrix("inverse.", of);
+    band.mean = work_array("mean." + of, {d});
+    s.bands.push_back(band);
+    s.cross.push_back(matrix("cross.", of));
+    auto& row = s.later.emplace_back();
+    for (std::int64_t k = lag; k <= reach; ++k)
+      row.push_back(matrix("covariance.", lag == k ? of : fmt::format("{}.{}", of, k)));
+  }
+  s.own = matrix("own.", var.name);
+  s.pivot = matrix("pivot.", var.name);
+  s.filtered = matrix("filtered.", var.name);
   s.logdet = work_array("logdet." + var.name, {});
   s.information = work_array("information." + var.name, {d});
-  s.mean = work_array("mean." + var.name, {d});
   return s;
 }
 
@@ -112,7 +145,8 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
   const ScalarId known = condition_chain(s);
 
   const ScalarId logdet = b_.local(b_.fresh("logdet"), b_.f(0));
-  b_.fill(s.inverse, b_.f(0));
+  for (const Smoother::Band& band : s.bands)
+    b_.fill(band.inverse, b_.f(0));
   const auto forwards = [&](const EachStep& body) { b_.for_range("t", b_.i(0), s.end, body); };
   in_turn(
       s, forwards, [&](ExprId t) { b_.accumulate(logdet, eliminate(s, t)); }, [&](ExprId t) { filter_mean(s, t); });
@@ -126,12 +160,15 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
     element();
     if (hooks.after) hooks.after(s.element(t));
   };
-  if (at_.chains.at(b).summed) b_.fill(at_.chains.at(b).pairs, b_.f(0));
+  clear_sums(b);
   if (s_.conditionals[b].drawn) {
     backwards([&](ExprId t) { update(t, [&] { draw_backwards(s, t); }); });
     return store_entropy(b, sequence, b_.f(0));
   }
-  b_.fill(s.covariance, b_.f(0));
+  for (const std::vector<BufferId>& row : s.later) {
+    for (const BufferId covariance : row)
+      b_.fill(covariance, b_.f(0));
+  }
   Matrices now;
   const Matrices kept = s.apart ? matrices(s, longest(m_[s_.conditionals[b].variable])) : Matrices{};
   in_turn(
@@ -161,14 +198,12 @@ void Chains::gather_gaussian(const Smoother& s, const Uses& uses) {
     each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(s.square, s.at(t, {j, l}), b_.f(0)); });
   });
   b_.for_range("t", zero, s.steady ? b_.i(1) : s.end, [&](ExprId t) {
-    each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(s.coupling, s.at(t, {j, l}), b_.f(0)); });
+    for (const Smoother::Band& band : s.bands)
+      each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(band.coupling, s.at(t, {j, l}), b_.f(0)); });
   });
   gather_potentials(s.block, uses, s.sequence, s.naturals, s.steady,
-                    [&](ExprId t, const std::vector<ExprId>& before, const std::vector<ExprId>& now, ExprId value) {
-                      std::vector<ExprId> at{s.steady ? zero : t};
-                      at.insert(at.end(), before.begin(), before.end());
-                      at.insert(at.end(), now.begin(), now.end());
-                      b_.add_to(s.coupling, at, value);
+                    [&](const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value) {
+                      b_.add_to(s.bands[std::size_t(lags[0] - 1)].coupling, s.at(s.steady ? zero : t, events), value);
                     });
 }
 
@@ -188,8 +223,10 @@ Chains::Matrices Chains::matrices(const Smoother& s, std::optional<SizeId> steps
   const std::string& name = m_[s_.conditionals[s.block].variable].name;
   std::vector<SizeId> sizes{s.extent, s.extent};
   if (steps) sizes.insert(sizes.begin(), *steps);
-  return {work_array("smoothed." + name, sizes), work_array("precision." + name, sizes),
-          work_array("crossed." + name, sizes)};
+  Matrices out{work_array("smoothed." + name, sizes), work_array("precision." + name, sizes), {}};
+  for (const Smoother::Band& band : s.bands)
+    out.cross.push_back(work_array("crossed." + banded(name, band.lag), sizes));
+  return out;
 }
 
 void Chains::copy(const Smoother& s, const Matrices& from, std::optional<ExprId> t, const Matrices& to,
@@ -197,9 +234,13 @@ void Chains::copy(const Smoother& s, const Matrices& from, std::optional<ExprId>
   const auto at = [](std::optional<ExprId> step, ExprId j, ExprId l) {
     return step ? std::vector<ExprId>{*step, j, l} : std::vector<ExprId>{j, l};
   };
-  for (const auto part : {&Matrices::covariance, &Matrices::precision, &Matrices::cross})
-    each_component_pair(
-        s, [&](ExprId j, ExprId l) { b_.store(to.*part, at(to_t, j, l), b_.load(from.*part, at(t, j, l))); });
+  const auto copy_one = [&](BufferId source, BufferId target) {
+    each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(target, at(to_t, j, l), b_.load(source, at(t, j, l))); });
+  };
+  copy_one(from.covariance, to.covariance);
+  copy_one(from.precision, to.precision);
+  for (std::size_t a = 0; a < from.cross.size(); ++a)
+    copy_one(from.cross[a], to.cross[a]);
 }
 
 ScalarId Chains::condition_chain(const Smoother& s) {
@@ -207,17 +248,19 @@ ScalarId Chains::condition_chain(const Smoother& s) {
   const ScalarId known = b_.local(b_.fresh("known"), b_.f(0));
   const auto is_known = [&](ExprId t, ExprId j) { return clamps_.is_known(s.block, s.element(t), s.event({j})); };
   const auto value = [&](ExprId t, ExprId j) { return clamps_.value(s.block, s.element(t), s.event({j})); };
-  b_.for_range("t", b_.i(1), s.end, [&](ExprId t) {
-    const ExprId before = b_.sub(t, b_.i(1));
-    each_component_pair(s, [&](ExprId j, ExprId l) {
-      const auto at = s.at(t, {j, l});
-      const ExprId first = is_known(before, j), second = is_known(t, l),
-                   w = b_.let(b_.fresh("w"), b_.load(s.coupling, at));
-      b_.if_then(first, [&] { b_.add_to(s.linear, s.at(t, {l}), b_.mul(w, value(before, j))); });
-      b_.if_then(second, [&] { b_.add_to(s.linear, s.at(before, {j}), b_.mul(w, value(t, l))); });
-      b_.store(s.coupling, at, b_.select(b_.logical_or(first, second), b_.f(0), w));
+  for (const Smoother::Band& band : s.bands) {
+    b_.for_range("t", b_.i(band.lag), s.end, [&](ExprId t) {
+      const ExprId before = b_.sub(t, b_.i(band.lag));
+      each_component_pair(s, [&](ExprId j, ExprId l) {
+        const auto at = s.at(t, {j, l});
+        const ExprId first = is_known(before, j), second = is_known(t, l),
+                     w = b_.let(b_.fresh("w"), b_.load(band.coupling, at));
+        b_.if_then(first, [&] { b_.add_to(s.linear, s.at(t, {l}), b_.mul(w, value(before, j))); });
+        b_.if_then(second, [&] { b_.add_to(s.linear, s.at(before, {j}), b_.mul(w, value(t, l))); });
+        b_.store(band.coupling, at, b_.select(b_.logical_or(first, second), b_.f(0), w));
+      });
     });
-  });
+  }
   b_.for_range("t", b_.i(0), s.end, [&](ExprId t) {
     if (s.vector)
       clamps_.condition(s.block, s.element(t), s.linear, s.square,
@@ -255,43 +298,77 @@ ExprId Chains::eliminate(const Smoother& s, ExprId t) {
     const ExprId sum = b_.add(b_.load(s.square, s.at(t, {j, l})), b_.load(s.square, s.at(t, {l, j})));
     b_.store(s.own, {j, l}, b_.neg(sum));
   });
-  if (!s.steady)
-    each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(s.link, {j, l}, b_.load(s.coupling, s.at(t, {j, l}))); });
-
-  const auto w = [&](ExprId j, ExprId l) {
-    return s.steady ? b_.load(s.coupling, s.at(b_.i(0), {j, l})) : b_.load(s.link, {j, l});
+  const auto w = [&](const Smoother::Band& band, ExprId j, ExprId l) {
+    return s.steady ? b_.load(band.coupling, s.at(b_.i(0), {j, l})) : b_.load(band.link, {j, l});
   };
+  for (std::size_t a = s.bands.size(); a-- > 0;) {
+    const Smoother::Band& band = s.bands[a];
+    if (!s.steady) fill_in(s, a, t);
+    each_component_pair(s, [&](ExprId j, ExprId l) {
+      b_.store(band.product, {j, l}, component_sum(s, [&](ExprId k) {
+                 return b_.mul(b_.load(band.inverse, {j, k}), w(band, k, l));
+               }));
+    });
+  }
   each_component_pair(s, [&](ExprId j, ExprId l) {
-    b_.store(s.product, {j, l}, component_sum(s, [&](ExprId k) {
-               return b_.mul(b_.load(s.inverse, {j, k}), w(k, l));
-             }));
-  });
-  each_component_pair(s, [&](ExprId j, ExprId l) {
-    const ExprId sum = component_sum(s, [&](ExprId k) { return b_.mul(w(k, j), b_.load(s.product, {k, l})); });
-    b_.store(s.pivot, {j, l}, b_.sub(b_.load(s.own, {j, l}), sum));
+    ExprId left = b_.load(s.own, {j, l});
+    for (const Smoother::Band& band : s.bands)
+      left = b_.sub(left, component_sum(s, [&](ExprId k) {
+                      return b_.mul(w(band, k, j), b_.load(band.product, {k, l}));
+                    }));
+    b_.store(s.pivot, {j, l}, left);
   });
   const SpdInverse pivot = formulas_.spd_inverse(
       "pivot", [&](const std::vector<ExprId>& jl) { return b_.load(s.pivot, jl); }, s.extent, s.fail_code);
   b_.store(s.logdet, {}, pivot.logdet);
-  each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(s.inverse, {j, l}, b_.load(pivot.inverse, {j, l})); });
+  for (std::size_t a = s.bands.size(); a-- > 0;)
+    move(s, a > 0 ? s.bands[a - 1].inverse : pivot.inverse, s.bands[a].inverse);
 
   each_component_pair(s, [&](ExprId j, ExprId l) {
-    b_.store(s.gain, s.at(t, {j, l}), b_.load(s.product, {j, l}));
-    b_.store(s.square, s.at(t, {j, l}), b_.load(s.inverse, {j, l}));
+    for (const Smoother::Band& band : s.bands)
+      b_.store(band.gain, s.at(t, {j, l}), b_.load(band.product, {j, l}));
+    b_.store(s.square, s.at(t, {j, l}), b_.load(s.bands[0].inverse, {j, l}));
   });
   return b_.load(s.logdet, {});
 }
 
+void Chains::fill_in(const Smoother& s, std::size_t a, ExprId t) {
+  const Smoother::Band& band = s.bands[a];
+  each_component_pair(s, [&](ExprId j, ExprId l) {
+    b_.store(band.link, {j, l}, b_.load(band.coupling, s.at(t, {j, l})));
+  });
+  for (std::size_t further = a + 1; further < s.bands.size(); ++further) {
+    const BufferId gain = s.bands[further - a - 1].gain, link = s.bands[further].link;
+    b_.if_then(b_.less(b_.i(s.bands[further].lag - 1), t), [&] {
+      each_component_pair(s, [&](ExprId j, ExprId l) {
+        b_.add_to(band.link, {j, l}, component_sum(s, [&](ExprId k) {
+                    return b_.mul(b_.load(gain, s.at(b_.sub(t, b_.i(band.lag)), {k, j})), b_.load(link, {k, l}));
+                  }));
+      });
+    });
+  }
+  if (a + 1 == s.bands.size()) return;
+  each_component_pair(s, [&](ExprId j, ExprId l) {
+    b_.store(band.coupling, s.at(t, {j, l}), b_.load(band.link, {j, l}));
+  });
+}
+
+void Chains::move(const Smoother& s, BufferId from, BufferId to) {
+  each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(to, {j, l}, b_.load(from, {j, l})); });
+}
+
 void Chains::filter_mean(const Smoother& s, ExprId t) {
   each_component(s, [&](ExprId j) { b_.store(s.information, {j}, b_.load(s.linear, s.at(t, {j}))); });
-  b_.if_then(b_.less(b_.i(0), t), [&] {
-    const ExprId row = s.steady ? b_.i(0) : t, before = b_.sub(t, b_.i(1));
-    each_component(s, [&](ExprId j) {
-      b_.add_to(s.information, {j}, component_sum(s, [&](ExprId k) {
-                  return b_.mul(b_.load(s.coupling, s.at(row, {k, j})), b_.load(s.linear, s.at(before, {k})));
-                }));
+  for (const Smoother::Band& band : s.bands) {
+    b_.if_then(b_.less(b_.i(band.lag - 1), t), [&] {
+      const ExprId row = s.steady ? b_.i(0) : t, before = b_.sub(t, b_.i(band.lag));
+      each_component(s, [&](ExprId j) {
+        b_.add_to(s.information, {j}, component_sum(s, [&](ExprId k) {
+                    return b_.mul(b_.load(band.coupling, s.at(row, {k, j})), b_.load(s.linear, s.at(before, {k})));
+                  }));
+      });
     });
-  });
+  }
   each_component(s, [&](ExprId j) {
     b_.store(s.linear, s.at(t, {j}), component_sum(s, [&](ExprId k) {
                return b_.mul(b_.load(s.square, s.at(t, {j, k})), b_.load(s.information, {k}));
@@ -300,51 +377,89 @@ void Chains::filter_mean(const Smoother& s, ExprId t) {
 }
 
 Chains::Matrices Chains::smooth(const Smoother& s, ExprId t) {
-  const ExprId next = b_.add(t, b_.i(1));
-  each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(s.filtered, {j, l}, b_.load(s.square, s.at(t, {j, l}))); });
-  b_.if_else(
-      b_.less(next, s.end),
-      [&] {
-        each_component_pair(s, [&](ExprId j, ExprId l) {
-          b_.store(s.link, {j, l}, b_.load(s.gain, s.at(next, {j, l})));
+  const auto move_at = [&](BufferId from, ExprId step, BufferId to) {
+    each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(to, {j, l}, b_.load(from, s.at(step, {j, l}))); });
+  };
+  move_at(s.square, t, s.filtered);
+  for (const Smoother::Band& band : s.bands) {
+    const ExprId later = b_.add(t, b_.i(band.lag));
+    b_.if_else(
+        b_.less(later, s.end), [&] { move_at(band.gain, later, band.link); }, [&] { b_.fill(band.link, b_.f(0)); });
+  }
+  const auto covariance = [&](std::size_t x, std::size_t y, ExprId k, ExprId l) {
+    return x <= y ? b_.load(s.later[x][y - x], {k, l}) : b_.load(s.later[y][x - y], {l, k});
+  };
+  const std::size_t reach = s.bands.size();
+  for (std::size_t y = 0; y < reach; ++y) {
+    each_component_pair(s, [&](ExprId j, ExprId l) {
+      std::optional<ExprId> sum;
+      for (std::size_t x = 0; x < reach; ++x) {
+        const ExprId part = component_sum(s, [&](ExprId k) {
+          return b_.mul(b_.load(s.bands[x].link, {j, k}), covariance(x, y, k, l));
         });
-      },
-      [&] { b_.fill(s.link, b_.f(0)); });
-
-  each_component_pair(s, [&](ExprId j, ExprId l) {
-    b_.store(s.cross, {j, l}, component_sum(s, [&](ExprId k) {
-               return b_.mul(b_.load(s.link, {j, k}), b_.load(s.covariance, {k, l}));
-             }));
-  });
-  each_component_pair(s, [&](ExprId j, ExprId l) {
-    const ExprId sum = component_sum(s, [&](ExprId k) {
-      return b_.mul(b_.load(s.cross, {j, k}), b_.load(s.link, {l, k}));
+        sum = sum ? b_.add(*sum, part) : part;
+      }
+      b_.store(s.cross[y], {j, l}, *sum);
     });
-    b_.store(s.covariance, {j, l}, b_.add(b_.load(s.filtered, {j, l}), sum));
+  }
+  for (std::size_t x = reach; x-- > 0;) {
+    for (std::size_t y = reach; y-- > std::max<std::size_t>(x, 1);)
+      move(s, x > 0 ? s.later[x - 1][y - x] : s.cross[y - 1], s.later[x][y - x]);
+  }
+  const BufferId now = s.later[0][0];
+  each_component_pair(s, [&](ExprId j, ExprId l) {
+    ExprId sum = b_.load(s.filtered, {j, l});
+    for (std::size_t x = 0; x < reach; ++x)
+      sum = b_.add(sum, component_sum(s, [&](ExprId k) {
+                     return b_.mul(b_.load(s.cross[x], {j, k}), b_.load(s.bands[x].link, {l, k}));
+                   }));
+    b_.store(now, {j, l}, sum);
   });
   const SpdInverse precision = formulas_.spd_inverse(
-      "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.covariance, jl); }, s.extent, s.fail_code);
-  return {s.covariance, precision.inverse, s.cross};
+      "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(now, jl); }, s.extent, s.fail_code);
+  return {now, precision.inverse, s.cross};
+}
+
+void Chains::expect_later(const Smoother& s, ExprId t) {
+  each_component(s, [&](ExprId j) { b_.store(s.information, {j}, b_.load(s.linear, s.at(t, {j}))); });
+  for (const Smoother::Band& band : s.bands) {
+    const ExprId later = b_.add(t, b_.i(band.lag));
+    b_.if_then(b_.less(later, s.end), [&] {
+      each_component(s, [&](ExprId j) {
+        b_.add_to(s.information, {j}, component_sum(s, [&](ExprId k) {
+                    return b_.mul(b_.load(band.gain, s.at(later, {j, k})), b_.load(band.mean, {k}));
+                  }));
+      });
+    });
+  }
+}
+
+void Chains::put_pairs(const Smoother& s, ExprId t, const std::function<ExprId(ExprId)>& now,
+                       const std::function<ExprId(std::size_t, ExprId, ExprId)>& covariance) {
+  for (const Smoother::Band& band : s.bands) {
+    if (!s_.conditionals[s.block].chain->together.contains({band.lag})) continue;
+    const ExprId later = b_.add(t, b_.i(band.lag));
+    b_.if_then(b_.less(later, s.end), [&] {
+      each_component_pair(s, [&](ExprId j, ExprId l) {
+        const ExprId product = b_.mul(now(j), b_.load(band.mean, {l}));
+        const ExprId added = covariance ? b_.add(covariance(std::size_t(band.lag - 1), j, l), product) : product;
+        put(s.block, {band.lag}, address(s.block, s.element(later), s.event({j, l})), added);
+      });
+    });
+  }
+}
+
+void Chains::keep_mean(const Smoother& s, const std::function<ExprId(ExprId)>& now) {
+  for (std::size_t a = s.bands.size(); a-- > 0;)
+    each_component(
+        s, [&](ExprId j) { b_.store(s.bands[a].mean, {j}, a > 0 ? b_.load(s.bands[a - 1].mean, {j}) : now(j)); });
 }
 
 void Chains::smooth_mean(const Smoother& s, ExprId t, const Matrices& now) {
-  const ExprId next = b_.add(t, b_.i(1));
-  const auto filtered = [&](ExprId j) { return b_.load(s.linear, s.at(t, {j})); };
-  b_.if_else(
-      b_.equal(next, s.end), [&] { each_component(s, [&](ExprId j) { b_.store(s.mean, {j}, filtered(j)); }); },
-      [&] {
-        each_component(s, [&](ExprId j) {
-          b_.store(s.information, {j},
-                   b_.add(filtered(j), component_sum(s, [&](ExprId k) {
-                            return b_.mul(b_.load(s.gain, s.at(next, {j, k})), b_.load(s.mean, {k}));
-                          })));
-        });
-        each_component_pair(s, [&](ExprId j, ExprId l) {
-          put_pair(s.block, pair_address(s.block, s.element(next), s.event({j}), s.event({l})),
-                   b_.add(b_.load(now.cross, {j, l}), b_.mul(b_.load(s.information, {j}), b_.load(s.mean, {l}))));
-        });
-        each_component(s, [&](ExprId j) { b_.store(s.mean, {j}, b_.load(s.information, {j})); });
-      });
+  const auto mean = [&](ExprId j) { return b_.load(s.information, {j}); };
+  expect_later(s, t);
+  put_pairs(s, t, mean, [&](std::size_t a, ExprId j, ExprId l) { return b_.load(now.cross[a], {j, l}); });
+  keep_mean(s, mean);
 }
 
 void Chains::store_marginal(const Smoother& s, ExprId t, const Matrices& now) {
@@ -353,7 +468,7 @@ void Chains::store_marginal(const Smoother& s, ExprId t, const Matrices& now) {
   f.fail_code = s.fail_code;
   each_component(s, [&](ExprId j) {
     b_.store(parameter_of(s.block, math::ParameterRole::location),
-             updates_.parameter_address(s.block, element, s.event({j})), b_.load(s.mean, {j}));
+             updates_.parameter_address(s.block, element, s.event({j})), b_.load(s.bands[0].mean, {j}));
   });
   each_component_pair(s, [&](ExprId j, ExprId l) {
     b_.store(parameter_of(s.block, math::ParameterRole::precision),
@@ -373,16 +488,9 @@ void Chains::store_marginal(const Smoother& s, ExprId t, const Matrices& now) {
 }
 
 void Chains::draw_backwards(const Smoother& s, ExprId t) {
-  const ExprId next = b_.add(t, b_.i(1)), first = b_.i(0);
+  const ExprId first = b_.i(0);
   const std::vector<ExprId> element = s.element(t);
-  each_component(s, [&](ExprId j) { b_.store(s.information, {j}, b_.load(s.linear, s.at(t, {j}))); });
-  b_.if_then(b_.less(next, s.end), [&] {
-    each_component(s, [&](ExprId j) {
-      b_.add_to(s.information, {j}, component_sum(s, [&](ExprId k) {
-                  return b_.mul(b_.load(s.gain, s.at(next, {j, k})), b_.load(s.mean, {k}));
-                }));
-    });
-  });
+  expect_later(s, t);
   const SpdInverse covariance = formulas_.spd_inverse(
       "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.square, s.at(t, jl)); }, s.extent,
       s.fail_code);
@@ -394,19 +502,15 @@ void Chains::draw_backwards(const Smoother& s, ExprId t) {
     b_.for_range("k", first, b_.add(j, b_.i(1)), [&](ExprId k) {
       b_.accumulate(x, b_.mul(b_.load(covariance.factor, {j, k}), b_.load(s.filtered, {first, k})));
     });
-    b_.store(s.cross, {first, j}, b_.get(x));
+    b_.store(s.cross[0], {first, j}, b_.get(x));
   });
-  put_known(s, t, s.cross, {first});
-  b_.if_then(b_.less(next, s.end), [&] {
-    each_component_pair(s, [&](ExprId j, ExprId l) {
-      put_pair(s.block, pair_address(s.block, s.element(next), s.event({j}), s.event({l})),
-               b_.mul(b_.load(s.cross, {first, j}), b_.load(s.mean, {l})));
-    });
-  });
+  put_known(s, t, s.cross[0], {first});
+  const auto drawn = [&](ExprId j) { return b_.load(s.cross[0], {first, j}); };
+  put_pairs(s, t, drawn, {});
+  keep_mean(s, drawn);
   each_component(s, [&](ExprId j) {
-    b_.store(s.mean, {j}, b_.load(s.cross, {first, j}));
     b_.store(parameter_of(s.block, math::ParameterRole::value),
-             updates_.parameter_address(s.block, element, s.event({j})), b_.load(s.mean, {j}));
+             updates_.parameter_address(s.block, element, s.event({j})), drawn(j));
   });
   Formulas f = updates_.parameter_formulas(s.block, element);
   updates_.expectations_from_parameters(s.block, element, f);

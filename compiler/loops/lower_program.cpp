@@ -39,7 +39,9 @@ void data_matrices(const Algebra& a, CoefId c, std::set<density::DataSource>& ou
 Lowering::Lowering(Shared& x)
     : Part(x),
       terms_(x, {[this](const Atom& a, const Env& env) { return updates_.expectation(a, env); },
-                 [this](const Atom& a, const Atom& b, const Env& env) { return chains_.pair_expectation(a, b, env); }}),
+                 [this](const std::vector<const Atom*>& atoms, const Env& env) {
+                   return chains_.expectation(atoms, env);
+                 }}),
       formulas_(x),
       lookups_(x, terms_),
       residuals_(x, terms_, lookups_),

@@ -268,16 +268,17 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
     const Atom& atom = t.term->atoms[k];
     std::set<BoundId> bounds = mentioned(atom.axes);
     bounds.merge(mentioned(atom.event));
-    // Neighbours in a chain: the expectation of the pair, once.
+    // Elements of a chain: the expectation of their product, once.
     if (at_.chains.contains(s_.conditionals.block_of[atom.variable.index()])) {
-      const auto other = std::find_if(t.term->atoms.begin(), t.term->atoms.end(), [&](const Atom& x) {
-        return &x != &atom && x.variable == atom.variable && conditionals::neighbours(a_, atom, x);
-      });
-      if (other != t.term->atoms.end()) {
-        if (&*other < &atom) continue;
-        bounds.merge(mentioned(other->event));
-        out.push_back(
-            {bounds, [this, &atom, &second = *other](const Env& env) { return values_.pair(atom, second, env); }});
+      std::vector<const Atom*> together{&atom};
+      for (const Atom& x : t.term->atoms) {
+        if (x.variable == atom.variable && conditionals::steps_between(a_, atom, x)) together.push_back(&x);
+      }
+      if (std::ranges::min(together) != &atom) continue;
+      for (const Atom* x : together)
+        bounds.merge(mentioned(x->event));
+      if (together.size() > 1) {
+        out.push_back({bounds, [this, together](const Env& env) { return values_.together(together, env); }});
         continue;
       }
     }

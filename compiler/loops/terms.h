@@ -26,7 +26,7 @@ struct ArrayTerm {
 /// What the atoms of a term stand for: expected statistics under the factors, or those of one value of the variables.
 struct AtomValues {
   std::function<ExprId(const Atom&, const Env&)> one;
-  std::function<ExprId(const Atom&, const Atom&, const Env&)> pair;  // two elements of one chain
+  std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;  // elements of one chain
 };
 
 class Terms : Part {

@@ -66,7 +66,7 @@ class Finder {
   Kind kind_of(loops::BufferId b) const {
     if (p_[b].role == loops::Role::statistic) return Kind::statistic;
     for (BlockId c : x_.categories) {
-      if (block(c).chain && p_[b].name == fmt::format("E.{}.pair", variable(c).name)) return Kind::pair;
+      if (block(c).chain && p_[b].name.starts_with(fmt::format("E.{}.pair", variable(c).name))) return Kind::pair;
     }
     for (const loops::ParameterSlot& slot : l_.interface.parameters) {
       if (slot.buffer != b) continue;

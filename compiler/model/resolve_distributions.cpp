@@ -203,26 +203,6 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
   }
 }
 
-/// A posterior has a factor for pairs of neighbours, whatever is observed further back.
-void check_far_lags(Resolver& r, const Statement& statement) {
-  for (const ExprId id : nodes_under(r.model, roots_of(statement))) {
-    const auto* ref = std::get_if<VariableRef>(&r.model[id].node);
-    if (!ref || r.model[ref->variable].observed) continue;
-    for (const Index& index : ref->indices) {
-      const auto* shifted = std::get_if<Index::Shifted>(&index.form);
-      if (!shifted || shifted->offset >= -1) continue;
-      r.diagnostics
-          .add(DiagnosticKind::lag_too_long, index.span,
-               fmt::format("{} - {}", r.model[shifted->bound].name, -shifted->offset))
-          .note(
-              fmt::format("'{}' is latent: carry the element before in the state, a vector over a plate of two, h[t] ~ "
-                          "MvNormal(mean = A * h[t-1], ...), or a category over the pairs",
-                          r.model[ref->variable].name));
-      return;
-    }
-  }
-}
-
 void check_chain(Resolver& r, const ast::Tilde& tilde, const std::set<BoundId>& lagged) {
   if (tilde.start && lagged.empty()) {
     r.diagnostics.add(DiagnosticKind::start_without_lag, r.ast[*tilde.start].span, tilde.name.text)
@@ -397,7 +377,6 @@ void resolve_statement(Resolver& r, VariableId id) {
                                 *limits, std::move(*others)});
   if (weights) r.mixtures.emplace(statement, *weights);
   r.model.variables[id.index()].statement = statement;
-  check_far_lags(r, r.model.statements.back());
 }
 
 void resolve_potential(Resolver& r, const ast::Potential& potential, Span span) {

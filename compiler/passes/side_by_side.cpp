@@ -24,6 +24,14 @@ bool is_constant(const Program& p, BufferId b) {
   return std::ranges::all_of(p[b].axes, [&](SizeId s) { return p[s].constant >= 0; });
 }
 
+bool has_loop(const Block& b) {
+  return std::ranges::any_of(b, [](const Stmt& s) {
+    const auto* branch = std::get_if<If>(&s.node);
+    return std::holds_alternative<For>(s.node) ||
+           (branch && (has_loop(branch->then_block) || has_loop(branch->else_block)));
+  });
+}
+
 class SideBySide {
  public:
   SideBySide(Program& p, const For& loop, const Varying& varying, const Arrangement& how)
@@ -466,8 +474,7 @@ class SideBySide {
         turn.push_back(put(chosen.array, {}, select(here, i(1), i(0))));
       });
       Block inside = block(taken, chosen);
-      const auto is_loop = [](const Stmt& s) { return std::holds_alternative<For>(s.node); };
-      if (std::ranges::any_of(taken, is_loop)) if_any(chosen, std::move(inside), out, x.rare);
+      if (has_loop(taken)) if_any(chosen, std::move(inside), out, x.rare);
       else append(out, std::move(inside));
     }
   }

@@ -12,6 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WITHOUT = {
     "ising": "its potential has no known normaliser, so that nothing can be drawn from it",
     "spin_system": "its potential has no known normaliser, so that nothing can be drawn from it",
+    "second_order_hmm": ("", "t=10,letter=3", {}),
+    "smooth_trend": ("m0=0,s0=1,a0=3,b0=2", "year=8", {}),
     "soft_kmeans": "the prior of mu is improper",
     "ordered_probit": "its data are the limits of a number, and nothing that can be drawn",
     "softmax_regression": "there are no draws of its posterior",
