@@ -49,11 +49,17 @@ void report(Binder& b, const Place& at, ExitCode code, const std::string& where,
             double value, const std::string& what) {
   const std::string parameter = fmt::format("the {} of {}", at.parameter.spelling->name, at.distribution.family->name);
   const bool literal = subject.empty();
-  problem(b, code, where,
-          fmt::format("{} is {:.10g}, but {} must be {}", literal ? parameter : subject, value,
-                      literal ? "it" : parameter, what))
-      .notes.push_back(fmt::format("{} is drawn from {}({} = {}, ...)", at.variable.name, at.distribution.family->name,
-                                   at.parameter.spelling->name, print(b.model, at.parameter.value)));
+  std::vector<std::string>& notes =
+      problem(b, code, where,
+              fmt::format("{} is {:.10g}, but {} must be {}", literal ? parameter : subject, value,
+                          literal ? "it" : parameter, what))
+          .notes;
+  notes.push_back(fmt::format("{} is drawn from {}({} = {}, ...)", at.variable.name, at.distribution.family->name,
+                              at.parameter.spelling->name, print(b.model, at.parameter.value)));
+  if (value == 0 && at.distribution.family->gaussian && b.model[at.variable.statement].start)
+    notes.push_back(
+        "what has no noise of its own is no element of a chain: a level that moves by its slope alone is level[t] ~ "
+        "Normal(mean = 2 * level[t-1] - level[t-2], ...), with the noise of the slope");
 }
 
 /// A literal 0 in a prior is an improper one.

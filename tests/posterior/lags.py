@@ -337,4 +337,24 @@ def longer_than_a_factor(rng):
     assert "12 steps" in got.said, got.said
 
 
+@check
+def without_noise(rng):
+    """A level that has no noise is refused with the line to write; the walk of second order that it names is that trend, to 1e-6 of noise."""
+    T, y = 15, np.cumsum(rng.normal(size=15))
+    trend = """model m { plate t ordered; data w : real; level[t] ~ Normal(mean = level[t-1] + slope[t-1], sd = w) start Normal(mean = 0, sd = 1);
+      slope[t] ~ Normal(mean = slope[t-1], sd = 0.7) start Normal(mean = 0, sd = 1); observe y[t] ~ Normal(mean = level[t], sd = 1);
+      guide joint(level, slope); }"""
+    try:
+        fit(trend, {"y": y, "w": 0})
+        raise AssertionError("not refused")
+    except RuntimeError as e:
+        assert "2 * level[t-1] - level[t-2]" in str(e) and "exit 4" in str(e), e
+    rows = Rows(T)
+    for t in range(T):  # the second level is the first and its slope
+        rows.add({t: 1, t - 1: -2, t - 2: 1} if t > 1 else {t: 1, t - 1: -1} if t else {t: 1}, 0, 1 / 0.49 if t > 1 else 1)
+        rows.add({t: 1}, y[t], 1)
+    got = fit(trend, {"y": y, "w": 1e-3}, *TIGHT)
+    near(got.elbo, rows.solve()[3], 1e-4, "log evidence")
+
+
 finish(CHECKS)
