@@ -1,5 +1,7 @@
 // Ast -> Model. Names first, then plates, data and the types of variables, then every expression; whole-model
 // checks last, and only when everything before was well.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <type_traits>
 
@@ -80,8 +82,11 @@ bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
     }
     const PlateId set = set_of(r.model, PlateId(symbol->second.index));
     if (r.model[set].parent) {
-      r.diagnostics.add(DiagnosticKind::nested_value, type.span, r.model[set].name,
-                        r.model[set_of(r.model, *r.model[set].parent)].name);
+      const std::string &nested = r.model[set].name, &parent = r.model[set_of(r.model, *r.model[set].parent)].name;
+      r.diagnostics.add(DiagnosticKind::nested_value, type.span, nested, parent)
+          .note(fmt::format(
+              "number them all in a plate of its own: `plate {0};` and, where it matters, `data of[{0}] : {1};`",
+              nested, parent));
       return false;
     }
     given.type = GivenType::category;
