@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Cost of a sweep by the number of items: CPU seconds a sweep and an item, in multiples of those of the largest, one thread.
+
+usage: linear.py LEHR [FILE.svg]
+"""
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import data
+from measure import Lehr
+
+SIZES = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+MODELS = {"models/gmm_diagonal.lehr": (["--set", "K=8"], lambda n: data.mixture(n, 4, 8)),
+          "models/gmm_normal_wishart.lehr": (["--set", "K=8", "--set", "nu0=5"], lambda n: data.mixture(n, 4, 8)),
+          "bench/models/hmm_letters.lehr": (["--set", "K=4"], lambda n: {
+              "t": np.full(n, 10), "x": np.random.default_rng(0).integers(0, 20, size=10 * n)})}
+
+
+def drawn(found):
+    """Lines in a square: log10 of the items across, multiples of the largest up to 2."""
+    lines = []
+    for colour, (name, costs) in zip(("#1b6ca8", "#c0392b", "#2e7d32"), found.items()):
+        points = " ".join(f"{60 + 80 * (np.log10(n) - 3):.1f},{220 - 100 * min(c, 2):.1f}" for n, c in costs.items())
+        lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}"/>'
+                     f'<text x="70" y="{20 + 16 * len(lines)}" fill="{colour}">{os.path.basename(name)[:-5]}</text>')
+    axes = "".join(f'<text x="{50 + 80 * k}" y="240">10^{k + 3}</text>' for k in range(4))
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 340 250" font-family="sans-serif" font-size="11">'
+            f'<path d="M60 20V220H300" fill="none" stroke="#888"/><text x="30" y="124">1</text>{axes}{"".join(lines)}</svg>\n')
+
+
+def main():
+    found = {}
+    for model, (options, make) in MODELS.items():
+        costs = {}
+        for n in SIZES:
+            with tempfile.TemporaryDirectory() as folder:
+                lehr = Lehr(os.path.abspath(sys.argv[1]), model, folder, make(n), options)
+                costs[n] = min(lehr.seconds() for _ in range(3)) / n
+        found[model] = {n: c / costs[SIZES[-1]] for n, c in costs.items()}
+        print(model, ", ".join(f"{n:,}: {c:.2f}" for n, c in found[model].items()), flush=True)
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], "w") as f:
+            f.write(drawn(found))
+
+
+main()
