@@ -12,17 +12,11 @@ import numpy as np
 from scipy.special import digamma, gammaln, logsumexp, softmax
 from scipy.stats import multivariate_normal, norm
 
-from fitting import Folder, finish, fit, lehr
+from fitting import Folder, check, finish, fit, lehr
 
-CHECKS = {}
 RNG = np.random.default_rng(3)
 TIGHT = ["--tol", "1e-15", "--max-iter", "20000", "--local-tol", "1e-14", "--local-iters", "10000"]
 POINT = 1e200  # the precision of a factor that is all mass at a value
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 def near(got, want, limit):
@@ -591,4 +585,4 @@ def refusals():
 
 
 if __name__ == "__main__":
-    finish(CHECKS)
+    finish()

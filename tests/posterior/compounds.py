@@ -14,27 +14,13 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 from scipy.stats import betabinom, gamma, nbinom, norm, t as student
 
-from fitting import finish, fit, lehr
+from fitting import close, finish, fit, holds, lehr
 
-CHECKS = {}
 RNG = np.random.default_rng(5)
 TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
 
 
-def check(f):
-    def holds():
-        assert f(), "not so"
-        return f.__doc__.strip().splitlines()[0] if f.__doc__ else "by SciPy"
-
-    CHECKS[f.__name__] = holds
-    return f
-
-
-def close(a, b, tolerance=1e-7):
-    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance))
-
-
-@check
+@holds
 def regression_with_heavy_tails():
     """Points for the weights and the precision: the largest log joint of the t model, at the weights where it is largest."""
     model = """model m { plate n; plate d; data x[n] : vector over d;
@@ -56,7 +42,7 @@ def regression_with_heavy_tails():
             and close(got.posterior["y.weight.shape"] / got.posterior["y.weight.rate"], weight, 1e-5))
 
 
-@check
+@holds
 def every_spelling_and_over():
     """sd, variance and precision, of numbers along a plate and element by element, with gaps."""
     x = RNG.standard_t(3, size=(9, 2)) + [1, -1]
@@ -77,7 +63,7 @@ def every_spelling_and_over():
     return close(elbos, elbos[0])
 
 
-@check
+@holds
 def latent_with_heavy_tails():
     """Effects with a t prior, one an outlier: draws against the posterior of each effect by quadrature."""
     model = """model m { plate j; data s[j] : real; theta[j] ~ StudentT(df = 3, mean = 1, sd = 0.5);
@@ -96,7 +82,7 @@ def latent_with_heavy_tails():
     return True
 
 
-@check
+@holds
 def heavy_tails_in_a_chain():
     """Steps of a random walk with a t distribution, each weight with a factor of its own: by the equations of the factors."""
     model = """model m { plate t ordered; x[t] ~ StudentT(df = 5, mean = x[t-1], precision = 4) start Normal(mean = 0, sd = 2);
@@ -117,7 +103,7 @@ def heavy_tails_in_a_chain():
         (got.posterior["x.weight.shape"] / got.posterior["x.weight.rate"])[1:], weight, 1e-5)
 
 
-@check
+@holds
 def more_spread_than_binomial():
     """Known a and b: the ELBO is the log probability."""
     model = """model m { plate n; data trials[n] : count; const a[n]; observe y[n] ~ BetaBinomial(trials[n], a[n], 2.5); }"""
@@ -127,7 +113,7 @@ def more_spread_than_binomial():
     return close(got.elbo, betabinom.logpmf(y, trials, a, 2.5).sum()) and close(got.posterior["y.p.a"], a + y)
 
 
-@check
+@holds
 def more_spread_than_poisson():
     """A point for the mean, and a mean that is a sum of two."""
     y = RNG.negative_binomial(1.5, 0.2, size=40)
@@ -149,7 +135,7 @@ def more_spread_than_poisson():
     return got.report["status"] == "converged" and got.posterior["y.source.probs"].shape == (40, 2)
 
 
-@check
+@holds
 def more_spread_than_multinomial():
     model = """model m { plate doc; plate term; const c[term]; observe x[doc] ~ DirichletMultinomial(c) over term; }"""
     x, c = RNG.poisson(3, size=(6, 4)), np.array([0.3, 1.0, 2.0, 0.7])
@@ -160,7 +146,7 @@ def more_spread_than_multinomial():
     return close(got.elbo, exact) and close(got.posterior["x.p.concentration"], x + c)
 
 
-@check
+@holds
 def logarithms():
     """As a Normal of the logarithms, less the logarithms."""
     model = """model m { plate n; mu ~ Normal(mean = 0, sd = 2); tau ~ Gamma(shape = 2, rate = 1);
@@ -170,7 +156,7 @@ def logarithms():
     return close(a.elbo, b.elbo - np.log(y).sum()) and close(a.posterior["mu.mean"], b.posterior["mu.mean"])
 
 
-@check
+@holds
 def annealed_tempered_and_stochastic():
     """The t model by every method ends where plain sweeps do."""
     model = """model m { plate n; mu ~ Normal(mean = 0, sd = 10); tau ~ Gamma(shape = 1, rate = 1);
@@ -199,7 +185,7 @@ def refused(model, data, *expected):
         return False
 
 
-@check
+@holds
 def messages():
     """In the words of the model, not of the parts."""
     one = "model m {{ plate n; mu ~ Normal(mean = 0, sd = 1); observe y[n] ~ {}; }}"
@@ -210,7 +196,7 @@ def messages():
             and refused(one.format("LogNormal(mean = mu, sd = 1)"), "y\n1\n-2\n", "LogNormal"))
 
 
-@check
+@holds
 def simulated_predicted_shown():
     """What is simulated has the variance of the distribution; gaps of y are predicted; the weights are shown by name."""
     model = """model m { plate n; mu ~ Normal(mean = 3, sd = 0.001); observe y[n] ~ StudentT(df = 5, mean = mu, sd = 2); }"""
@@ -231,4 +217,4 @@ def simulated_predicted_shown():
         return "y.weight" in run("show", "out") and abs(float(y["q5"]) - low) < 1e-4 and abs(float(y["q95"]) - high) < 1e-4
 
 
-finish(CHECKS)
+finish()

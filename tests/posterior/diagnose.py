@@ -10,16 +10,10 @@ import math
 import numpy as np
 from scipy import integrate, stats
 
-from fitting import Folder, finish
+from fitting import Folder, check, finish
 
-CHECKS = {}
 RNG = np.random.default_rng(41)
 TIGHT = ["--search", "none", "--tol", "1e-12"]
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 class Diagnosed(Folder):
@@ -314,4 +308,4 @@ def refusals():
     return "each by name"
 
 
-finish(CHECKS)
+finish()

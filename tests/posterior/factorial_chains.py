@@ -10,9 +10,8 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm
 
-from fitting import finish, fit
+from fitting import close, finish, fit, holds
 
-CHECKS = {}
 RNG = np.random.default_rng(31)
 TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
 STEPS, STATES = 30, 3
@@ -40,19 +39,6 @@ def simulated():
 VALUES = simulated()
 
 
-def check(f):
-    def holds():
-        assert f(), "not so"
-        return f.__doc__.strip().splitlines()[0]
-
-    CHECKS[f.__name__] = holds
-    return f
-
-
-def close(a, b, tolerance=1e-7):
-    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance))
-
-
 def exact(sd=0.7):
     """Evidence and marginals, of the chain whose states are pairs."""
     pairs = list(itertools.product(range(STATES), repeat=2))
@@ -69,7 +55,7 @@ def exact(sd=0.7):
     return evidence, np.stack([joint.sum(axis=2), joint.sum(axis=1)])
 
 
-@check
+@holds
 def plate_of_chains():
     """From the same start as the model with a name for each chain; a better bound than elements by themselves, and one of the evidence."""
     text = PLATE % (DATA, "")
@@ -85,7 +71,7 @@ def plate_of_chains():
             and close(native.elbo, slow.elbo, 1e-11) and close(native.posterior["z.probs"], slow.posterior["z.probs"], 1e-10))
 
 
-@check
+@holds
 def draws_of_paths():
     """Whole paths, one chain after another, against the marginals; with noise in which the paths are not stuck."""
     got = fit((PLATE % (DATA, "")).replace("sd = 0.7", "sd = 3"), VALUES, "--method", "gibbs", "--draws", "20000", "--warmup", "500", monotone=False)
@@ -93,7 +79,7 @@ def draws_of_paths():
     return np.abs(got.posterior["z.mean"] - marginals @ np.arange(STATES)).max() < 0.05
 
 
-@check
+@holds
 def learned():
     """Levels and transitions of both; of sequences of different lengths, each with its own pair of chains."""
     text = """model m { plate seq; plate c = 2; plate k = 2; plate t in seq ordered; A[c, k] ~ Dirichlet(concentration = 2) over k;
@@ -108,7 +94,7 @@ def learned():
     return all(close(native.posterior[k], slow.posterior[k], 1e-9) for k in native.posterior)
 
 
-@check
+@holds
 def gaussian_states():
     """The means of independent Gaussian factors are those of the posterior."""
     y = np.cumsum(RNG.normal(size=25)) + RNG.normal(size=25)
@@ -125,4 +111,4 @@ def gaussian_states():
     return close(got.posterior["x.mean"], means, 1e-5) and got.elbo < multivariate_normal.logpdf(y, np.zeros(25), total)
 
 
-finish(CHECKS)
+finish()

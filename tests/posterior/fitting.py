@@ -122,13 +122,38 @@ def relative(got, want):
     return float(np.max(np.abs(got.reshape(want.shape) - want) / scale))
 
 
-def finish(checks):
+CHECKS = {}
+
+
+def check(f):
+    """A check of the program that is run, by its name: finish() runs them, in order."""
+    if f.__module__ == "__main__":
+        CHECKS[f.__name__] = f
+    return f
+
+
+def holds(f):
+    """The same of a function that returns whether what its first line says is so."""
+    def said():
+        assert f(), "not so"
+        return f.__doc__.strip().splitlines()[0] if f.__doc__ else "by SciPy"
+
+    if f.__module__ == "__main__":
+        CHECKS[f.__name__] = said
+    return f
+
+
+def close(a, b, tolerance=1e-7):
+    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance))
+
+
+def finish(checks=CHECKS):
     """Runs named checks (functions that return a line about what held, or raise); exits 1 when one fails, at once where
     LEHR_STOP_AT_FIRST is set."""
     failed = 0
-    for name, check in checks.items():
+    for name, run in checks.items():
         try:
-            print(f"ok     {name}: {check()}", flush=True)
+            print(f"ok     {name}: {run()}", flush=True)
         except Exception as e:  # a check that cannot run has failed
             failed += 1
             print(f"FAILED {name}: {type(e).__name__}: {e}", flush=True)

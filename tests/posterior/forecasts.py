@@ -11,18 +11,12 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
-from fitting import finish
+from fitting import check, finish
 from predict import TIGHT, Predicted, near
 
-CHECKS = {}
 RNG = np.random.default_rng(5)
 CONVERGED = ["--tol", "1e-14", "--max-iter", "5000", "--search", "none"]
 LEVELS = [("q5", 0.05), ("q50", 0.5), ("q95", 0.95)]
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 def kalman(y, A, Q, C, R, m, P, steps):
@@ -285,4 +279,4 @@ def new_groups_by_size():
 
 
 if __name__ == "__main__":
-    finish(CHECKS)
+    finish()

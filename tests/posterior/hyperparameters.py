@@ -14,25 +14,11 @@ from scipy.optimize import minimize
 from scipy.special import digamma, gammaln, polygamma
 from scipy.stats import beta, dirichlet, gamma, nbinom
 
-from fitting import ROOT, finish, fit, lehr
+from fitting import ROOT, close, finish, fit, holds, lehr
 
-CHECKS = {}
 RNG = np.random.default_rng(17)
 SEARCH = ["--search", "quick", "--max-iter", "2000", "--tol", "1e-6"]
 TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
-
-
-def check(f):
-    def holds():
-        assert f(), "not so"
-        return f.__doc__.strip().splitlines()[0] if f.__doc__ else "by SciPy"
-
-    CHECKS[f.__name__] = holds
-    return f
-
-
-def close(a, b, tolerance=1e-7):
-    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance))
 
 
 def largest(log_joint, start):
@@ -51,7 +37,7 @@ def agrees(got, names, log_joint, start, tolerance=1e-5):
     return False
 
 
-@check
+@holds
 def concentration_of_a_dirichlet():
     """A number for each entry, and one number for all."""
     theta = RNG.dirichlet([0.4, 2.0, 1.1, 5.0], size=60)
@@ -62,7 +48,7 @@ def concentration_of_a_dirichlet():
             and agrees(fit(text % "", {"theta": theta}, *TIGHT), ["a"], lambda a: prior(a) + data(np.full(4, a[0])), [1.0]))
 
 
-@check
+@holds
 def parameters_of_a_beta():
     x = RNG.beta(0.7, 3, size=80)
     got = fit("model m { plate n; a ~ Gamma(shape = 2, rate = 1); b ~ Exponential(0.2); observe x[n] ~ Beta(a, b); guide point(a, b); }",
@@ -70,7 +56,7 @@ def parameters_of_a_beta():
     return agrees(got, ["a", "b"], lambda p: gamma.logpdf(p[0], 2) + gamma.logpdf(p[1], 1, scale=5) + beta.logpdf(x, *p).sum(), [1.0, 1.0])
 
 
-@check
+@holds
 def shapes_of_gammas():
     """Shape and rate as points; a shape with a rate that has a distribution; a shape for each component of a mixture."""
     x = RNG.gamma(2.5, 0.5, size=70)
@@ -92,7 +78,7 @@ def shapes_of_gammas():
     return np.sort(fit(mixed, {"x": two}, *TIGHT).posterior["a.value"])[1] > 10
 
 
-@check
+@holds
 def shapes_that_are_large():
     """Numbers that hardly differ: Newton's method from afar."""
     x = RNG.gamma(3e4, 1e-4, size=50)
@@ -102,7 +88,7 @@ def shapes_that_are_large():
     return score(a * (1 - 1e-9)) > 0 > score(a * (1 + 1e-9))
 
 
-@check
+@holds
 def size_of_a_negative_binomial():
     """Mites on 150 apple leaves: size 1.02459 and mean 1.14667, Bliss & Fisher (1953); by its marginal and by its parts."""
     y = np.repeat(np.arange(8), [70, 38, 17, 10, 9, 3, 2, 1])
@@ -115,7 +101,7 @@ def size_of_a_negative_binomial():
             and close(parts.posterior["mu.value"], 1.14667, 1e-5) and close(got.elbo, nbinom.logpmf(y, r, p).sum() + np.log(1e-9), 1e-6))
 
 
-@check
+@holds
 def documents():
     """Topic models with learned concentrations: each is where the same objective is largest given the factors of the documents."""
     topics = RNG.dirichlet([0.3] * 8, size=3)
@@ -155,7 +141,7 @@ def gensim_alpha(logphat, documents, topics):
     return alpha
 
 
-@check
+@holds
 def documents_of_a_corpus():
     """KOS: under a flat prior each concentration is where gensim's alpha='auto' has its optimum given the same documents; other documents
     are not less probable than with 1 / K for each."""
@@ -185,7 +171,7 @@ def documents_of_a_corpus():
     return close(alpha, want, 1e-3) and scores[0] >= scores[1]
 
 
-@check
+@holds
 def hierarchical_dirichlet_process():
     """Six planted topics of thirty: six are in use and are those, and the concentration that every topic has alike uses more."""
     # 150 documents of 80 tokens over 5 x 5 terms: rows and columns 0, 2, 4 are topics, with the concentrations `planted`.
@@ -226,7 +212,7 @@ def refused(text, *expected):
         return False
 
 
-@check
+@holds
 def what_is_refused():
     """Concentrations that are no points, with the line to write; multiples of a point."""
     one = "model m {{ plate n; plate k = 3; a ~ Gamma(shape = 1, rate = 1); theta[n] ~ Dirichlet(concentration = {}) over k; observe x[n] ~ Categorical(theta[n]); {} }}"
@@ -234,4 +220,4 @@ def what_is_refused():
             and refused(one.format("2 * a", "guide point(a);"), "of its own"))
 
 
-finish(CHECKS)
+finish()

@@ -12,17 +12,11 @@ import numpy as np
 from scipy.special import digamma, gammaln, logsumexp, softmax
 from scipy.stats import multivariate_normal, norm
 
-from fitting import finish, fit, lehr
+from fitting import check, finish, fit, lehr
 from linear_normal import LinearNormal
 from partly_known import TIGHT, as_solved, near, ragged
 
-CHECKS = {}
 RNG = np.random.default_rng(31)
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 @check
@@ -464,4 +458,4 @@ def experts():
 
 
 if __name__ == "__main__":
-    finish(CHECKS)
+    finish()

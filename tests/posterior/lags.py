@@ -4,18 +4,15 @@ normal equations numpy solves. Chains of categories against the sum over all pat
 
 usage: lags.py LEHR
 """
-import csv
 import itertools
 import json
-import os
-import subprocess
-import tempfile
 
 import numpy as np
 from scipy.special import digamma, logsumexp
 from scipy.stats import norm
 
-from fitting import Folder, finish, fit, lehr, plain
+from fitting import Folder, finish, fit, plain
+from sampling import sample
 
 CHECKS = {}
 TIGHT = ["--search", "none", "--tol", "1e-13", "--max-iter", "5000"]
@@ -169,17 +166,8 @@ def gaps_of_an_autoregression(rng):
 
 def gibbs(text, data, names, draws=4000):
     """Draws of the numbers of one chain, by name."""
-    with tempfile.TemporaryDirectory() as folder:
-        at = lambda name: os.path.join(folder, name)
-        with open(at("m.lehr"), "w") as f:
-            f.write(text)
-        with open(at("d.json"), "w") as f:
-            json.dump({k: plain(v) for k, v in data.items()}, f)
-        subprocess.run([lehr(), "fit", at("m.lehr"), "--data", at("d.json"), "--method", "gibbs", "--chains", "1", "--warmup", "20", "--draws",
-                        str(draws), "--save-locals", "--quiet", "--out", at("out")], check=True, capture_output=True)
-        with open(at("out/draws_1.csv")) as f:
-            rows = list(csv.DictReader(line for line in f if not line.startswith("#")))
-    return np.array([[float(row[name]) for name in names] for row in rows])
+    got = sample(text, {k: plain(v) for k, v in data.items()}, "--chains", "1", "--save-locals", draws=draws, warmup=20, seed=1)
+    return np.column_stack([got.draws[name] for name in names])
 
 
 @check

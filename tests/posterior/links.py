@@ -13,25 +13,11 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, log_ndtr, logsumexp
 from scipy.stats import beta, binom, dirichlet, expon, gamma, geom, nbinom, norm, poisson
 
-from fitting import ROOT, finish, fit
+from fitting import ROOT, close, finish, fit, holds
 
-CHECKS = {}
 RNG = np.random.default_rng(8)
 TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
 DRAWS = ["--method", "gibbs", "--draws", "20000", "--warmup", "500"]
-
-
-def check(f):
-    def holds():
-        assert f(), "not so"
-        return f.__doc__.strip().splitlines()[0]
-
-    CHECKS[f.__name__] = holds
-    return f
-
-
-def close(a, b, tolerance=1e-7):
-    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance))
 
 
 def table(name):
@@ -57,7 +43,7 @@ def is_posterior(got, name, grid, log_posterior, at=()):
     return False
 
 
-@check
+@holds
 def probit_regression_is_maximum_likelihood():
     """Points for all weights: the maximum of the probit likelihood with its prior, with gaps in the data and far-away rows."""
     model = """model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.01) over d; b ~ Flat();
@@ -77,7 +63,7 @@ def probit_regression_is_maximum_likelihood():
     return close(got.elbo, -best.fun, 1e-9) and close(got.posterior["w.value"], best.x[:2], 1e-5)
 
 
-@check
+@holds
 def probit_posterior_by_draws():
     """One weight: draws against its posterior by quadrature; the ELBO of independent factors is below the evidence."""
     model = """model m { plate n; data x[n] : real; w ~ Normal(mean = 0.5, sd = 2);
@@ -93,7 +79,7 @@ def probit_posterior_by_draws():
     return is_posterior(got, "w", grid, log_joint) and evidence - 5 < elbo < evidence
 
 
-@check
+@holds
 def limits_of_known_normals():
     """The ELBO of numbers with limits is the log probability of their intervals: near, far out, narrow and empty on one side."""
     m = np.array([0, 0, 3, -3, 50, -500, 2000, 0, 0, 0.3])
@@ -136,7 +122,7 @@ def truncated_mean(got, k):
     return (w @ (grid - grid[0])) / w.sum() + grid[0]
 
 
-@check
+@holds
 def intervals_are_ordered_probit():
     """Three ordered categories between known cuts: maximum likelihood by SciPy, points for the weights and the precision."""
     model = """model m { plate n; plate level; data x[n] : real; data low[level] : real; data high[level] : real; data y[n] : level;
@@ -159,7 +145,7 @@ def intervals_are_ordered_probit():
     return close(got.elbo, -best.fun, 1e-8) and close(values, best.x, 1e-4)
 
 
-@check
+@holds
 def motorettes():
     """Lives of motorettes, half of them censored: the published maximum of the likelihood (Schmee & Hahn 1979)."""
     rows = table("motorettes.csv")
@@ -181,7 +167,7 @@ def motorettes():
     return published and abs(means[0] - best.x[0]) < 0.2 and abs(means[1] - best.x[1]) < 0.1
 
 
-@check
+@holds
 def values_that_are_known():
     """A value within its limits is one number in all digits, whatever the regression says of it: the ELBO never falls."""
     model = """model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 3); tau ~ Gamma(shape = 1, rate = 1);
@@ -195,7 +181,7 @@ def values_that_are_known():
     return True
 
 
-@check
+@holds
 def censored_on_both_sides():
     """A mean and a precision as points, gaps, over a plate: the maximum of the censored likelihood."""
     model = """model m { plate n; plate d; mu ~ Normal(mean = 0, sd = 10) over d; tau ~ Gamma(shape = 2, rate = 1);
@@ -213,7 +199,7 @@ def censored_on_both_sides():
     return close(got.elbo, -best.fun, 1e-8) and close(got.posterior["mu.value"], best.x[:2], 1e-4)
 
 
-@check
+@holds
 def censored_draws():
     """One unknown mean: draws against its posterior by quadrature."""
     model = """model m { plate n; data end[n] : real; mu ~ Normal(mean = 0, sd = 3);
@@ -228,7 +214,7 @@ def censored_draws():
     return is_posterior(got, "mu", grid, log_joint)
 
 
-@check
+@holds
 def censored_exponentials():
     """Conjugate: the posterior counts the ends and the whole time, and the ELBO is the log evidence."""
     model = """model m { plate n; data end[n] : real; rate ~ Gamma(shape = 2, rate = 3);
@@ -242,7 +228,7 @@ def censored_exponentials():
     return close([got.posterior["rate.shape"], got.posterior["rate.rate"], got.elbo], [a, b, evidence])
 
 
-@check
+@holds
 def censored_counts():
     """Geometric counts beyond their limits: conjugate, the ELBO is the log of a sum over a grid, whose tails are summed term by term."""
     model = """model m { plate n; data end[n] : count; p ~ Beta(2, 3);
@@ -266,7 +252,7 @@ def minus_log_sequential(p, x, y, cuts):
     return -np.log(probability[np.arange(len(y)), y]).sum()
 
 
-@check
+@holds
 def sequential_logistic_is_maximum_likelihood():
     """Four ordered categories by the cuts that each item comes to, the others missing: the maximum of the likelihood of the categories."""
     model = """model m { plate n; plate cut; plate d; data x[n] : vector over d; w[d] ~ Flat(); c[cut] ~ Flat();
@@ -281,7 +267,7 @@ def sequential_logistic_is_maximum_likelihood():
     return close(got.elbo, -best.fun, 1e-9) and close(values, best.x, 1e-4)
 
 
-@check
+@holds
 def miners():
     """The same by counts: means within a fifth of the standard errors of maximum likelihood, which the head of the model has."""
     got = fit(os.path.join(ROOT, "models/sequential_logistic.lehr"), [os.path.join(ROOT, "models/data/pneumoconiosis.json")])
@@ -296,7 +282,7 @@ def miners():
     return bool(np.all(np.abs(means - best.x) < 0.2 * np.sqrt(np.diag(best.hess_inv))))
 
 
-@check
+@holds
 def softmax_regression():
     """Three flowers by their sizes: the maximum of the posterior that scikit-learn finds, in its likelihood and its accuracy."""
     rows = table("iris.csv")
@@ -305,7 +291,7 @@ def softmax_regression():
     return is_multinomial(x, np.unique([r["Species"] for r in rows], return_inverse=True)[1])
 
 
-@check
+@holds
 def softmax_of_wines():
     """Three vineyards by 13 measurements, likewise."""
     from sklearn.datasets import load_wine
@@ -331,7 +317,7 @@ def is_multinomial(x, y):
             and min(accuracy[1:]) >= accuracy[0] - 1e-12)
 
 
-@check
+@holds
 def softmax_of_counts_and_latent_classes():
     """Rows of counts, by SciPy; a gating network, whose ELBO is a bound of the sum over the classes."""
     model = """model m { plate n; plate class; data x[n] : real; a[class] ~ Normal(mean = 0, sd = 2); w[class] ~ Normal(mean = 0, sd = 2);
@@ -360,7 +346,7 @@ def softmax_of_counts_and_latent_classes():
     return close(got.elbo, log_joint, 1e-6)
 
 
-@check
+@holds
 def zeros_and_more_zeros():
     """Poisson counts with too many zeros: the log likelihood of the mixture, of points; draws by quadrature of the rate."""
     model = """model m { plate n; p ~ Beta(2, 3); r ~ Gamma(shape = 2, rate = 1); observe x[n] ~ zero_inflated(p, Poisson(r)); %s }"""
@@ -381,7 +367,7 @@ def zeros_and_more_zeros():
     return is_posterior(drawn, "r", grid, marginal)
 
 
-@check
+@holds
 def mixtures_of_two_families():
     """A narrow and a wide part, and three kinds of counts with weights: the likelihood of the mixture, of points."""
     model = """model m { plate n; p ~ Beta(2, 2); mu ~ Normal(mean = 0, sd = 5);
@@ -403,7 +389,7 @@ def mixtures_of_two_families():
     return close(got.elbo, exact, 1e-8)
 
 
-@check
+@holds
 def counts_with_a_logit():
     """Binomial and negative binomial regressions: points are the maximum of the posterior by SciPy."""
     x = RNG.normal(size=40)
@@ -421,7 +407,7 @@ def counts_with_a_logit():
     return True
 
 
-@check
+@holds
 def no_draws():
     """Gibbs sampling of what has no conjugate variables is refused by name: a softmax, trials that a part of a mixture decides."""
     x = {"x": [0.5, 1.0, -1.0], "y": [0, 1, 2]}
@@ -439,4 +425,4 @@ def no_draws():
 
 
 if __name__ == "__main__":
-    finish(CHECKS)
+    finish()

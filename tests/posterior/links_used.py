@@ -11,16 +11,10 @@ import numpy as np
 from scipy.special import digamma, expit, log_ndtr, log_softmax, logsumexp
 from scipy.stats import norm, poisson, truncnorm
 
-from fitting import Folder, finish
+from fitting import Folder, check, finish
 
-CHECKS = {}
 RNG = np.random.default_rng(2)
 DRAWS = 4000
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 class Used(Folder):
@@ -166,4 +160,4 @@ def chains_with_censored_observations():
 
 if __name__ == "__main__":
     os.chdir(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    finish(CHECKS)
+    finish()

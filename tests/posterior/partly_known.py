@@ -10,17 +10,11 @@ import numpy as np
 from scipy.special import digamma, gammaln, logsumexp, softmax
 from scipy.stats import norm
 
-from fitting import finish, fit
+from fitting import check, finish, fit
 from linear_normal import LinearNormal
 
-CHECKS = {}
 RNG = np.random.default_rng(21)
 TIGHT = ["--tol", "1e-15", "--max-iter", "20000", "--local-tol", "1e-14", "--local-iters", "10000"]
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 def near(got, want, limit=1e-8):
@@ -412,4 +406,4 @@ def switched_coefficients():
 
 
 if __name__ == "__main__":
-    finish(CHECKS)
+    finish()

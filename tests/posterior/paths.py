@@ -13,16 +13,10 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm, poisson
 
-from fitting import Folder, finish
+from fitting import Folder, check, finish
 from linear_normal import LinearNormal
 
-CHECKS = {}
 RNG = np.random.default_rng(11)
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 class Sequences(Folder):
@@ -338,4 +332,4 @@ def refusals():
 
 
 if __name__ == "__main__":
-    finish(CHECKS)
+    finish()

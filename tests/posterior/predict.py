@@ -11,16 +11,10 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import multivariate_normal, norm
 
-from fitting import Folder, finish, lehr
+from fitting import Folder, check, finish, lehr
 
-CHECKS = {}
 RNG = np.random.default_rng(8)
 TIGHT = ["--local-tol", "1e-14", "--local-iters", "100000"]
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 class Predicted(Folder):
@@ -292,4 +286,4 @@ def refusals():
 
 
 if __name__ == "__main__":
-    finish(CHECKS)
+    finish()

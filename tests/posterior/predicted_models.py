@@ -12,19 +12,13 @@ import numpy as np
 from scipy import stats
 from scipy.special import digamma, logsumexp, softmax
 
-from fitting import finish
+from fitting import check, finish
 from partly_known import apart
 from linear_normal import LinearNormal
 from predict import TIGHT, Predicted, near
 
-CHECKS = {}
 RNG = np.random.default_rng(41)
 NONE = ["--search", "none"]
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 def expected(q, name):
@@ -425,4 +419,4 @@ def links_and_other_counts():
 
 
 if __name__ == "__main__":
-    finish(CHECKS)
+    finish()

@@ -11,17 +11,11 @@ import numpy as np
 from scipy import integrate, stats
 from scipy.optimize import brentq
 
-from fitting import finish, lehr
+from fitting import check, finish, lehr
 from predict import TIGHT, Predicted, near
 
-CHECKS = {}
 RNG = np.random.default_rng(21)
 LEVELS = [("q5", 0.05), ("q50", 0.5), ("q95", 0.95)]
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 def exactly(p, name, mean, sd, quantile=None, at=..., limit=1e-9):
@@ -410,4 +404,4 @@ def switched_numbers():
 
 
 if __name__ == "__main__":
-    finish(CHECKS)
+    finish()

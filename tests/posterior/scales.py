@@ -13,25 +13,11 @@ from scipy.optimize import minimize
 from scipy.special import digamma, gammaln, logsumexp
 from scipy.stats import beta, gamma, halfcauchy, halfnorm, invgamma, invwishart, laplace, multivariate_normal, nbinom, norm, t as student
 
-from fitting import finish, fit, lehr
+from fitting import close, finish, fit, holds, lehr
 from sampling import sample, standard_error
 
-CHECKS = {}
 RNG = np.random.default_rng(11)
 TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
-
-
-def check(f):
-    def holds():
-        assert f(), "not so"
-        return f.__doc__.strip().splitlines()[0] if f.__doc__ else "by SciPy"
-
-    CHECKS[f.__name__] = holds
-    return f
-
-
-def close(a, b, tolerance=1e-7):
-    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance))
 
 
 def moments(log_density, low, high):
@@ -43,7 +29,7 @@ def moments(log_density, low, high):
     return mean, np.sqrt(p @ (grid - mean)**2)
 
 
-@check
+@holds
 def half_cauchy_by_its_factors():
     """The equations of the two factors, a bound of the evidence by quadrature, and draws against the posterior."""
     y = RNG.normal(0, 1.5, size=12)
@@ -64,7 +50,7 @@ def half_cauchy_by_its_factors():
     return abs(drawn.posterior["s.mean"] - mean) < 0.03 * sd and abs(drawn.posterior["s.sd"] / sd - 1) < 0.05
 
 
-@check
+@holds
 def schools():
     """Eight schools with a half-Cauchy prior of the deviation between them: draws against quadrature over it."""
     y, se = np.array([28.0, 8, -3, 7, -1, 1, 18, 12]), np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
@@ -85,7 +71,7 @@ def schools():
             and np.all(np.abs(got["theta.mean"] - shrunk) < 0.5))
 
 
-@check
+@holds
 def half_t_and_its_square():
     """df and scale as data, and precision = 1 / s^2 written out: by draws of the posterior."""
     y = RNG.normal(0, 0.4, size=8)
@@ -98,7 +84,7 @@ def half_t_and_its_square():
     return close(elbos, elbos[0]) and abs(drawn.posterior["s.mean"] - mean) < 0.04 * sd
 
 
-@check
+@holds
 def half_normal_data():
     """A conjugate scale: the posterior and the log evidence by Bayes' rule."""
     x = np.abs(RNG.normal(0, 2, size=20))
@@ -110,7 +96,7 @@ def half_normal_data():
     return close(got.posterior["s.shape"], shape) and close(got.posterior["s.square_scale"], scale) and close(got.elbo, evidence)
 
 
-@check
+@holds
 def points_of_scales():
     """A half-normal prior of an sd, a Gamma prior of a variance: the largest log joint."""
     y = RNG.normal(0, 2, size=9)
@@ -126,7 +112,7 @@ def points_of_scales():
     return True
 
 
-@check
+@holds
 def covariances():
     """An inverse Wishart covariance of a known mean: exact, and the same as the Wishart precision; draws of it."""
     x = RNG.multivariate_normal([0, 0, 0], [[2, 1, 0], [1, 1, 0.2], [0, 0.2, 0.5]], size=15)
@@ -151,7 +137,7 @@ def covariances():
     return close(point.posterior["S.value"], posterior / (21 + 4))
 
 
-@check
+@holds
 def mixture_of_covariances():
     """A latent mean, a factor 2 * S, and a covariance for each component: as with precisions."""
     x = np.vstack([RNG.normal(0, 1, size=(20, 2)), RNG.normal(4, 0.5, size=(20, 2))])
@@ -163,7 +149,7 @@ def mixture_of_covariances():
     return close(a.elbo, b.elbo, 1e-6) and close(np.sort(a.posterior["S.df"]), np.sort(b.posterior["L.df"]), 1e-4)
 
 
-@check
+@holds
 def least_absolute_deviations():
     """Points under flat priors: Brownlee's stack loss by the median, as quantreg has it (-39.690, 0.832, 0.574, -0.061)."""
     table = np.loadtxt("models/data/stackloss.csv", delimiter=",", skiprows=1)
@@ -175,7 +161,7 @@ def least_absolute_deviations():
             and np.all(np.abs(near.posterior["w.mean"] - [0.83188, 0.57391, -0.06087]) < 0.15))
 
 
-@check
+@holds
 def laplace_noise():
     """Bound of the log evidence by quadrature; draws against the posterior, of a mean and of a coefficient with that prior."""
     y = RNG.laplace(1, 0.7, size=7)
@@ -198,7 +184,7 @@ def laplace_noise():
     return True
 
 
-@check
+@holds
 def laplace_of_unknown_scale():
     """A rate with a Gamma prior and a scale with an inverse gamma prior: the same fit, by the equations of the bound."""
     y = RNG.laplace(1, 0.7, size=30)
@@ -215,7 +201,7 @@ def laplace_of_unknown_scale():
             and close(b.posterior["s.scale"], 1 + xi.sum(), 1e-5) and close(a.posterior["y.bound.value"], xi, 1e-5))
 
 
-@check
+@holds
 def draws_of_unknown_scale():
     """A rate, and a scale for each of two components, by a grid."""
     y = RNG.laplace(1, 0.7, size=9)
@@ -249,7 +235,7 @@ STACKS = """model stacks { plate day; plate d; data z[day] : vector over d;
   observe y[day] ~ Laplace(mean = beta0 + dot(beta, z[day]), scale = s); }"""
 
 
-@check
+@holds
 def stacks_of_bugs():
     """Its robust regression: means within four errors of those that the documentation of Mamba.jl (B. J. Smith) prints, theirs and ours."""
     table = np.genfromtxt("models/data/stackloss.csv", delimiter=",", names=True)
@@ -267,7 +253,7 @@ def stacks_of_bugs():
     return True
 
 
-@check
+@holds
 def lasso():
     """Points of coefficients with that prior: the conditions of the optimum, zeros included."""
     x = RNG.normal(size=(40, 6))
@@ -280,7 +266,7 @@ def lasso():
     return used.sum() < 6 and close(slope[used], 60 * np.sign(w[used]), 1e-4) and np.all(np.abs(slope[~used]) <= 60)
 
 
-@check
+@holds
 def gaps():
     """Missing numbers are left out, also of Laplace data."""
     y = np.array([0.3, np.nan, 1.2, -0.4, np.nan])
@@ -289,7 +275,7 @@ def gaps():
     return close(a.elbo, b.elbo) and close(a.posterior["mu.mean"], b.posterior["mu.mean"])
 
 
-@check
+@holds
 def uniform_categories():
     """Components of equal weight: the sum over the categories."""
     x, mu = RNG.normal(size=9), np.array([-1.0, 0.5, 2.0])
@@ -299,7 +285,7 @@ def uniform_categories():
     return close(got.elbo, (logsumexp(p, axis=1) - np.log(3)).sum()) and close(got.posterior["z.probs"], np.exp(p - logsumexp(p, axis=1)[:, None]))
 
 
-@check
+@holds
 def negative_binomial_spellings():
     """By mean and size, by p and size."""
     y = RNG.negative_binomial(2, 0.3, size=30)
@@ -321,7 +307,7 @@ def run(text, y, *arguments):
         return subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/y.csv", "--out", f"{d}/out", *arguments], capture_output=True, text=True)
 
 
-@check
+@holds
 def what_is_refused():
     """With the line that works: a half-normal sd that is no point."""
     y = RNG.normal(size=5)
@@ -329,4 +315,4 @@ def what_is_refused():
     return half.returncode and "guide point(s)" in half.stderr
 
 
-finish(CHECKS)
+finish()

@@ -13,16 +13,10 @@ import numpy as np
 from scipy.special import digamma, logsumexp
 from scipy.stats import betabinom, multivariate_normal, norm, poisson, t as student
 
-from fitting import Folder, finish, plain
+from fitting import Folder, check, finish, plain
 
-CHECKS = {}
 RNG = np.random.default_rng(4)
 TIGHT = ["--local-tol", "1e-14", "--local-iters", "100000"]
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 class Scored(Folder):
@@ -393,4 +387,4 @@ def refusals():
     return "each with its reason"
 
 
-finish(CHECKS)
+finish()

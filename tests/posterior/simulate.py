@@ -12,16 +12,10 @@ import tempfile
 import numpy as np
 from scipy import stats
 
-from fitting import finish, fit, lehr, plain
+from fitting import check, finish, fit, lehr, plain
 
-CHECKS = {}
 RNG = np.random.default_rng(8)
 LIMIT = 4.5
-
-
-def check(f):
-    CHECKS[f.__name__] = f
-    return f
 
 
 def simulate(model, *arguments, data=None, seed=1, code=0):
@@ -297,4 +291,4 @@ def same_seed_same_file():
     return "bit for bit"
 
 
-finish(CHECKS)
+finish()

@@ -12,24 +12,10 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 from scipy.stats import multivariate_normal, norm
 
-from fitting import finish, fit, lehr
+from fitting import close, finish, fit, holds, lehr
 
-CHECKS = {}
 RNG = np.random.default_rng(23)
 TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
-
-
-def check(f):
-    def holds():
-        assert f(), "not so"
-        return f.__doc__.strip().splitlines()[0]
-
-    CHECKS[f.__name__] = holds
-    return f
-
-
-def close(a, b, tolerance=1e-7):
-    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance))
 
 
 def run(text, files, *arguments, command="fit"):
@@ -47,7 +33,7 @@ def run(text, files, *arguments, command="fit"):
             return done, {k: z[k] for k in z.files}
 
 
-@check
+@holds
 def weights():
     """Whole weights are repeated observations, 0 leaves one out, others are powers of the likelihood."""
     x, w = RNG.normal(1, 2, size=5), np.array([2, 0, 1, 3, 1])
@@ -63,7 +49,7 @@ def weights():
     return close(half.posterior["mu.precision"], precision) and close(half.posterior["mu.mean"], (w @ x / 4) / precision)
 
 
-@check
+@holds
 def weighted_mixture():
     """Each item has a category of its own, whose entropy counts as often as the item."""
     x, w = np.concatenate([RNG.normal(-2, 1, 6), RNG.normal(2, 1, 6)]), np.arange(12) % 3
@@ -75,7 +61,7 @@ def weighted_mixture():
     return close(a.elbo, b.elbo) and close(a.posterior["mu.mean"], b.posterior["mu.mean"])
 
 
-@check
+@holds
 def negative_weights():
     """An error that names the element."""
     done, _ = run("model m { plate n times w; data w[n] : real; mu ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = mu, sd = 1); }",
@@ -83,7 +69,7 @@ def negative_weights():
     return done.returncode and "w[1] is -0.5, but it must be a weight, 0 or more" in done.stderr
 
 
-@check
+@holds
 def lines_of_steps():
     """A table id, t, y is the ragged array; gaps in t and torn rows are errors."""
     text = """model m { plate id; plate t in id ordered; r ~ Gamma(shape = 2, rate = 1);
@@ -101,7 +87,7 @@ def lines_of_steps():
             and torn.returncode and "do not stand together" in torn.stderr)
 
 
-@check
+@holds
 def words_and_numbers():
     """Two words as Bernoulli; elements that are numbered from 1."""
     text = "model m { plate n; p ~ Beta(1, 1); observe y[n] ~ Bernoulli(p); }"
@@ -120,7 +106,7 @@ def words_and_numbers():
             and outside.returncode and "of begins at 1: subtract 1" in outside.stderr)
 
 
-@check
+@holds
 def zeros_in_transitions():
     """States that cannot follow each other, as data: the sum over the paths that there are."""
     A, mu = np.array([[0.7, 0.3, 0], [0, 0.6, 0.4], [0.5, 0, 0.5]]), np.array([-2.0, 0.0, 2.0])
@@ -135,7 +121,7 @@ def zeros_in_transitions():
     return close(got.elbo, logsumexp(a), 1e-8) and np.all(np.isfinite(got.posterior["s.probs"])) and got.posterior["s.probs"][0, 1] == 0
 
 
-@check
+@holds
 def zeros_in_concentrations():
     """Transitions that are learned, of which a concentration of 0 forbids some: they never have mass, also in forecasts; a row of three
     of which one is 0 is a row of two."""
@@ -153,7 +139,7 @@ def zeros_in_concentrations():
             and close(A.sum(), np.sum(c) + 3 * 11, 1e-3) and close(three.elbo, two.elbo, 1e-4))
 
 
-@check
+@holds
 def different_numbers_of_values():
     """Rows of concentrations of different lengths: the evidence of each item by itself, of categories that an index picks and of counts;
     values that there are not are errors, steps of a series too."""
@@ -187,7 +173,7 @@ def different_numbers_of_values():
             and all(p.returncode == 4 and "never has mass" in p.stderr for p in refused) and "y[0, 3] is 1" in refused[1].stderr)
 
 
-@check
+@holds
 def durations():
     """Phases that count down are segments: the evidence by the recursion over segments, durations known."""
     steps, most = 40, 5
@@ -218,7 +204,7 @@ def durations():
     return close(got.elbo, logsumexp(total), 1e-8)
 
 
-@check
+@holds
 def durations_learned():
     """Two states that last about 5 and about 2 steps: what counts down only counts down."""
     got = fit("models/explicit_durations.lehr", ["models/data/shifts.json"], "--tol", "1e-10", "--max-iter", "3000", "--search", "quick",
@@ -232,7 +218,7 @@ def durations_learned():
     return np.all(A[c == 0] < 1e-3) and lasts[0] - lasts[1] > 1
 
 
-@check
+@holds
 def two_steps_back():
     """An autoregression of order two with known noise: the posterior and the evidence of the regression, row by row."""
     rows = [np.cumsum(RNG.normal(size=20)) * 0.3, np.cumsum(RNG.normal(size=9)) * 0.3]
@@ -246,7 +232,7 @@ def two_steps_back():
     return close(got.elbo, evidence) and close([got.posterior["a.mean"], got.posterior["b.mean"]], mean)
 
 
-@check
+@holds
 def two_steps_back_simulated():
     """What is simulated has the autocorrelations of the process."""
     text = "model m { plate t ordered; observe x[t] ~ Normal(mean = 0.5 * x[t-1] + 0.3 * x[t-2], sd = 1) start Normal(mean = 0, sd = 1); }"
@@ -259,7 +245,7 @@ def two_steps_back_simulated():
     return abs(first - 0.5 / 0.7) < 0.02 and abs(np.corrcoef(x[2:], x[:-2])[0, 1] - (0.5 * first + 0.3)) < 0.02
 
 
-@check
+@holds
 def vector_autoregression():
     """Hares and lynxes: the equations of the two factors by Kronecker products; the period of the eigenvalues."""
     x = np.loadtxt("models/data/lynx_hare.csv", delimiter=",", skiprows=1)[:, 1:]
@@ -278,4 +264,4 @@ def vector_autoregression():
             and close(np.linalg.inv(got.posterior["Lambda.scale"]), rate, 1e-5) and close(2 * np.pi / np.abs(np.angle(w[0])), 9.69, 1e-3))
 
 
-finish(CHECKS)
+finish()
