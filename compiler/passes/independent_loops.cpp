@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/loops/walk.h"
+#include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
 namespace {
@@ -45,12 +46,8 @@ class Functions {
  public:
   Functions(Program& p, const Choice& choice) : p_(p), choice_(choice) {}
 
-  void of(std::size_t function) {
-    Block body = std::move(p_.functions[function].body);
-    block(body, body);
-    p_.functions[function].body = std::move(body);
-    std::ranges::move(arrays_, std::back_inserter(p_.functions[function].local_arrays));
-    arrays_.clear();
+  void run() {
+    rewrite_bodies(p_, arrays_, [&](Block& b) { block(b, b); });
   }
 
  private:
@@ -87,10 +84,7 @@ class Functions {
 }  // namespace
 
 Program put_side_by_side(Program program, const Choice& choice) {
-  Functions functions(program, choice);
-  for (std::size_t k = 0; k < program.functions.size(); ++k) {
-    if (!program.functions[k].cold) functions.of(k);
-  }
+  Functions(program, choice).run();
   return program;
 }
 

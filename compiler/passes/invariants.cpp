@@ -96,12 +96,8 @@ class Hoist {
  public:
   explicit Hoist(Program& p) : p_(p) {}
 
-  void function(std::size_t k) {
-    Block body = std::move(p_.functions[k].body);
-    block(body, {});
-    p_.functions[k].body = std::move(body);
-    std::ranges::move(arrays_, std::back_inserter(p_.functions[k].local_arrays));
-    arrays_.clear();
+  void run() {
+    rewrite_bodies(p_, arrays_, [&](Block& b) { block(b, {}); });
   }
 
  private:
@@ -127,8 +123,7 @@ class Hoist {
       Block before = taken_out_of(*loop, outside);
       if (before.empty()) continue;
       // The loop may have no turn at all.
-      p_.exprs.push_back({Type::boolean, Binary{BinaryOp::less, loop->begin, loop->end}});
-      const ExprId turns(p_.exprs.size() - 1);
+      const ExprId turns = make(p_, Type::boolean, Binary{BinaryOp::less, loop->begin, loop->end});
       before.push_back(std::move(s));
       s = Stmt{If{turns, std::move(before), {}}};
     }
@@ -177,10 +172,7 @@ class Hoist {
 }  // namespace
 
 Program hoist_invariants(Program program) {
-  Hoist hoist(program);
-  for (std::size_t k = 0; k < program.functions.size(); ++k) {
-    if (!program.functions[k].cold) hoist.function(k);
-  }
+  Hoist(program).run();
   return program;
 }
 

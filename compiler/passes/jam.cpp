@@ -271,8 +271,7 @@ class Jam {
       const ExprId one = std::get<Let>(with_names(p_, names, Stmt{Let{unused, of}}).node).value;
       any = any.valid() ? condition(BinaryOp::logical_or, any, one) : one;
     }
-    p_.exprs.push_back({Type::boolean, Unary{UnaryOp::logical_not, any}});
-    return ExprId(p_.exprs.size() - 1);
+    return make(p_, Type::boolean, Unary{UnaryOp::logical_not, any});
   }
 
   BufferId copy_of(BufferId b) {
@@ -286,18 +285,9 @@ class Jam {
     p_.scalars.push_back({std::move(name), type});
     return ScalarId(p_.scalars.size() - 1);
   }
-  ExprId get(ScalarId s) {
-    p_.exprs.push_back({p_[s].type, Get{s}});
-    return ExprId(p_.exprs.size() - 1);
-  }
-  ExprId integer(std::int64_t n) {
-    p_.exprs.push_back({Type::i64, ConstI{n}});
-    return ExprId(p_.exprs.size() - 1);
-  }
-  ExprId binary(BinaryOp op, ExprId a, ExprId b, Type type = Type::i64) {
-    p_.exprs.push_back({type, Binary{op, a, b}});
-    return ExprId(p_.exprs.size() - 1);
-  }
+  ExprId get(ScalarId s) { return make(p_, p_[s].type, Get{s}); }
+  ExprId integer(std::int64_t n) { return make(p_, Type::i64, ConstI{n}); }
+  ExprId binary(BinaryOp op, ExprId a, ExprId b, Type type = Type::i64) { return make(p_, type, Binary{op, a, b}); }
   ExprId condition(BinaryOp op, ExprId a, ExprId b) { return binary(op, a, b, Type::boolean); }
 
   Program& p_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/passes/narrowable.h"
+#include "compiler/passes/rewrite.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
@@ -43,10 +44,7 @@ class Narrow {
 
  private:
   // ---- expressions ----
-  ExprId make(Type type, decltype(Expr::node) node) {
-    p_.exprs.push_back({type, std::move(node)});
-    return ExprId(p_.exprs.size() - 1);
-  }
+  ExprId make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
   Type type_of(ScalarId s) const { return found_.scalars.contains(s) ? Type::f32 : p_[s].type; }
   Type type_of(BufferId b) const { return found_.arrays.contains(b) ? Type::f32 : p_[b].element; }
   ExprId converted(ExprId e, Type to) {

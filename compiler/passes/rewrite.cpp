@@ -9,12 +9,18 @@
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
-namespace {
 
-ExprId intern(Program& p, Type type, decltype(Expr::node) node) {
+ExprId make(Program& p, Type type, decltype(Expr::node) node) {
   p.exprs.push_back({type, std::move(node)});
   return ExprId(p.exprs.size() - 1);
 }
+
+ScalarId make_scalar(Program& p, const std::string& stem, Type type) {
+  p.scalars.push_back({fmt::format("{}.{}", stem, p.scalars.size()), type});
+  return ScalarId(p.scalars.size() - 1);
+}
+
+namespace {
 
 class Rewrite {
  public:
@@ -57,7 +63,7 @@ class Rewrite {
   }
   ExprId copy(ExprId e) {
     const Expr x = p_[e];
-    const auto changed = [&](auto node, bool same) { return same ? e : intern(p_, x.type, std::move(node)); };
+    const auto changed = [&](auto node, bool same) { return same ? e : make(p_, x.type, std::move(node)); };
     return std::visit(Overloaded{[&](const Get& n) {
                                    const auto value = names_.values.find(n.scalar);
                                    if (value != names_.values.end()) return value->second;
@@ -146,18 +152,18 @@ Stmt copy_slice(Program& p, BufferId array, const Slice& slice, ScalarId index) 
   std::vector<ExprId> to, from;
   for (std::size_t k = 0; k < p[array].axes.size(); ++k) {
     if (k == slice.axis) {
-      to.push_back(intern(p, Type::i64, Get{index}));
+      to.push_back(make(p, Type::i64, Get{index}));
       continue;
     }
     p.scalars.push_back({fmt::format("e{}", p.scalars.size()), Type::i64});
     inner.emplace_back(p.scalars.size() - 1);
-    from.push_back(intern(p, Type::i64, Get{inner.back()}));
+    from.push_back(make(p, Type::i64, Get{inner.back()}));
     to.push_back(from.back());
   }
-  Stmt out{Store{array, to, intern(p, Type::f64, Load{slice.once, from})}};
+  Stmt out{Store{array, to, make(p, Type::f64, Load{slice.once, from})}};
   for (std::size_t k = inner.size(); k-- > 0;) {
-    const ExprId begin = intern(p, Type::i64, ConstI{0});
-    const ExprId end = intern(p, Type::i64, ConstI{p[p[slice.once].axes[k]].constant});
+    const ExprId begin = make(p, Type::i64, ConstI{0});
+    const ExprId end = make(p, Type::i64, ConstI{p[p[slice.once].axes[k]].constant});
     Block body;
     body.push_back(std::move(out));
     out = Stmt{For{inner[k], begin, end, std::move(body), true, 1}};

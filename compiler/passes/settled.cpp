@@ -9,6 +9,7 @@
 
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
+#include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
 namespace {
@@ -77,12 +78,8 @@ class Settle {
  public:
   explicit Settle(Program& p) : p_(p) {}
 
-  void function(std::size_t k) {
-    Block body = std::move(p_.functions[k].body);
-    block(body, {});
-    p_.functions[k].body = std::move(body);
-    std::ranges::move(arrays_, std::back_inserter(p_.functions[k].local_arrays));
-    arrays_.clear();
+  void run() {
+    rewrite_bodies(p_, arrays_, [&](Block& b) { block(b, {}); });
   }
 
  private:
@@ -210,17 +207,11 @@ class Settle {
   }
 
   // ---- making things ----
-  ExprId make(Type type, decltype(Expr::node) node) {
-    p_.exprs.push_back({type, std::move(node)});
-    return ExprId(p_.exprs.size() - 1);
-  }
+  ExprId make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
   ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
   ExprId get(ScalarId s) { return make(Type::i64, Get{s}); }
   ExprId load(BufferId b, std::vector<ExprId> at) { return make(p_[b].element, Load{b, std::move(at)}); }
-  ScalarId scalar(const std::string& stem) {
-    p_.scalars.push_back({fmt::format("{}.{}", stem, p_.scalars.size()), Type::i64});
-    return ScalarId(p_.scalars.size() - 1);
-  }
+  ScalarId scalar(const std::string& stem) { return make_scalar(p_, stem); }
   BufferId array(const std::string& stem, std::vector<SizeId> axes) {
     p_.buffers.push_back({fmt::format("{}.{}", stem, p_.buffers.size()), Type::f64, Role::scratch, std::move(axes)});
     arrays_.emplace_back(p_.buffers.size() - 1);
@@ -234,10 +225,7 @@ class Settle {
 }  // namespace
 
 Program skip_settled(Program program) {
-  Settle settle(program);
-  for (std::size_t k = 0; k < program.functions.size(); ++k) {
-    if (!program.functions[k].cold) settle.function(k);
-  }
+  Settle(program).run();
   return program;
 }
 

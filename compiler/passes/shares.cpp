@@ -8,6 +8,7 @@
 
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
+#include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
 namespace {
@@ -301,10 +302,7 @@ class Shares {
     p_.scalars.push_back({std::move(name), Type::i64});
     return ScalarId(p_.scalars.size() - 1);
   }
-  ExprId expr(Type type, decltype(Expr::node) node) {
-    p_.exprs.push_back({type, std::move(node)});
-    return ExprId(p_.exprs.size() - 1);
-  }
+  ExprId expr(Type type, decltype(Expr::node) node) { return make(p_, type, std::move(node)); }
 
   Program& p_;
   const std::size_t f_;

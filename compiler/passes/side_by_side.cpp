@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "compiler/loops/walk.h"
+#include "compiler/passes/rewrite.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
@@ -72,10 +73,7 @@ class SideBySide {
   using EachTurn = std::function<void(Block& out)>;
 
   // ---- making things ----
-  ExprId make(Type type, decltype(Expr::node) node) {
-    p_.exprs.push_back({type, std::move(node)});
-    return ExprId(p_.exprs.size() - 1);
-  }
+  ExprId make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
   ExprId f(double value) { return make(Type::f64, ConstF{value}); }
   ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
   ExprId get(ScalarId s) { return make(p_[s].type, Get{s}); }
@@ -87,10 +85,7 @@ class SideBySide {
   ExprId in(const Mask& m) { return make(Type::boolean, Binary{BinaryOp::equal, of_turn(m.array), i(1)}); }
   static void append(Block& to, Block more) { std::ranges::move(more, std::back_inserter(to)); }
 
-  ScalarId scalar(const std::string& stem, Type type) {
-    p_.scalars.push_back({fmt::format("{}.{}", stem, p_.scalars.size()), type});
-    return ScalarId(p_.scalars.size() - 1);
-  }
+  ScalarId scalar(const std::string& stem, Type type) { return make_scalar(p_, stem, type); }
   BufferId array(const std::string& stem, std::vector<SizeId> axes, Type type) {
     axes.insert(how_.written_out ? axes.begin() : axes.end(), turns_);
     p_.buffers.push_back({fmt::format("turns.{}.{}", stem, p_.buffers.size()), type, Role::scratch, std::move(axes)});

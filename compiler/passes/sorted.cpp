@@ -98,12 +98,8 @@ class Sort {
  public:
   explicit Sort(Program& p) : p_(p) {}
 
-  void function(std::size_t k) {
-    Block body = std::move(p_.functions[k].body);
-    block(body);
-    p_.functions[k].body = std::move(body);
-    std::ranges::move(arrays_, std::back_inserter(p_.functions[k].local_arrays));
-    arrays_.clear();
+  void run() {
+    rewrite_bodies(p_, arrays_, [&](Block& b) { block(b); });
   }
 
  private:
@@ -166,20 +162,14 @@ class Sort {
     return Stmt{For{a, i(0), get(count), std::move(body), false, 1}};
   }
 
-  ExprId make(Type type, decltype(Expr::node) node) {
-    p_.exprs.push_back({type, std::move(node)});
-    return ExprId(p_.exprs.size() - 1);
-  }
+  ExprId make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
   ExprId i(std::int64_t value) { return make(Type::i64, ConstI{value}); }
   ExprId get(ScalarId s) { return make(Type::i64, Get{s}); }
   ExprId load(BufferId b, ExprId at) { return make(Type::i64, Load{b, {at}}); }
   ExprId binary(BinaryOp op, ExprId a, ExprId b) { return make(Type::i64, Binary{op, a, b}); }
   ExprId compare(BinaryOp op, ExprId a, ExprId b) { return make(Type::boolean, Binary{op, a, b}); }
   ExprId both(ExprId a, ExprId b) { return make(Type::boolean, Binary{BinaryOp::logical_and, a, b}); }
-  ScalarId scalar(const std::string& stem) {
-    p_.scalars.push_back({fmt::format("{}.{}", stem, p_.scalars.size()), Type::i64});
-    return ScalarId(p_.scalars.size() - 1);
-  }
+  ScalarId scalar(const std::string& stem) { return make_scalar(p_, stem); }
   BufferId array(const std::string& stem) {
     p_.sizes.push_back({"window", kWindow, -1});
     const SizeId size(p_.sizes.size() - 1);
@@ -196,10 +186,7 @@ class Sort {
 }  // namespace
 
 Program sort_turns(Program program) {
-  Sort sort(program);
-  for (std::size_t k = 0; k < program.functions.size(); ++k) {
-    if (!program.functions[k].cold) sort.function(k);
-  }
+  Sort(program).run();
   return program;
 }
 

@@ -10,7 +10,7 @@ import tempfile
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import minimize
-from scipy.special import digamma, gammaln, logsumexp
+from scipy.special import logsumexp
 from scipy.stats import beta, gamma, halfcauchy, halfnorm, invgamma, invwishart, laplace, multivariate_normal, nbinom, norm, t as student
 
 from fitting import close, finish, fit, holds, lehr
