@@ -69,10 +69,6 @@ bool calls(const Program& p, ExprId e) {
                     p[e].node);
 }
 
-bool has_constant_extents(const Program& p, const Buffer& b) {
-  return std::ranges::all_of(b.axes, [&](SizeId s) { return p[s].constant >= 0; });
-}
-
 class Flow {
  public:
   explicit Flow(const Program& p) : p_(p) {

@@ -9,6 +9,7 @@
 
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
+#include "compiler/passes/independent_loops.h"
 #include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
@@ -19,16 +20,8 @@ constexpr std::int64_t kWorthIt = 4;         // operations for each of them, at 
 constexpr std::int64_t kSlowOperation = 10;  // a division, a root, a logarithm; in others
 constexpr std::int64_t kUnknownTurns = 2;    // of a loop over part of a row
 
-std::int64_t numbers(const Program& p, BufferId b) {
-  std::int64_t out = 1;
-  for (const SizeId s : p[b].axes)
-    out *= p[s].constant;
-  return out;
-}
-
 bool is_state(const Program& p, BufferId b) {
-  return p[b].role == Role::scratch && p[b].element == Type::f64 &&
-         std::ranges::all_of(p[b].axes, [&](SizeId s) { return p[s].constant >= 0; });
+  return p[b].role == Role::scratch && p[b].element == Type::f64 && has_constant_extents(p, p[b]);
 }
 
 /// Does the same whenever it reads the same, and fills the same places: no branch but to fail.
@@ -43,14 +36,6 @@ bool is_even(const Program& p, const Stmt& s) {
   return !branch || (branch->else_block.empty() && std::ranges::all_of(branch->then_block, [](const Stmt& x) {
                        return std::holds_alternative<Fail>(x.node);
                      }));
-}
-
-/// Arrays that statements add to: they read them too.
-void added_to(const Block& b, std::set<BufferId>& out) {
-  for (const Stmt& s : b) {
-    if (const auto* store = std::get_if<Store>(&s.node); store && store->accumulate) out.insert(store->buffer);
-    if (const auto* loop = std::get_if<For>(&s.node)) added_to(loop->body, out);
-  }
 }
 
 /// Operations, roughly.
@@ -157,13 +142,16 @@ class Settle {
     // What nothing else fills, every turn fills before it reads it.
     const Block statements(loop.body.begin() + static_cast<std::ptrdiff_t>(from),
                            loop.body.begin() + static_cast<std::ptrdiff_t>(end));
-    added_to(statements, run.loads);
+    // What is added to is read too.
+    each_statement(statements, [&](const Stmt& s) {
+      if (const auto* store = std::get_if<Store>(&s.node); store && store->accumulate) run.loads.insert(store->buffer);
+    });
     std::vector<BufferId> keys;
     std::int64_t compared = 0;
     for (const BufferId b : run.loads) {
       if (!rest.stores.contains(b) && !(run.stores.contains(b) && outside.contains(b))) continue;
       keys.push_back(b);
-      compared += numbers(p_, b);
+      compared += constant_extents(p_, b);
     }
     if (compared > kMostKeys || operations(p_, statements) < kWorthIt * compared) return {};
     return keys;

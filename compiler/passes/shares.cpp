@@ -8,6 +8,7 @@
 
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
+#include "compiler/passes/independent_loops.h"
 #include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
@@ -45,17 +46,10 @@ bool is_function(UnaryOp op) {
          op == UnaryOp::trigamma || op == UnaryOp::lgamma;
 }
 
-bool has_loop(const Block& b) {
-  return std::ranges::any_of(b, [](const Stmt& s) {
-    const auto* branch = std::get_if<If>(&s.node);
-    return std::holds_alternative<For>(s.node) ||
-           (branch && (has_loop(branch->then_block) || has_loop(branch->else_block)));
-  });
-}
-
 /// Whether there is more to a turn than starting it.
 bool is_worth_it(const Program& p, const For& loop) {
-  bool out = has_loop(loop.body);
+  bool out = false;
+  each_statement(loop.body, [&](const Stmt& s) { out = out || std::holds_alternative<For>(s.node); });
   Walk walk{p,
             [&](ExprId e) {
               const auto* unary = std::get_if<Unary>(&p[e].node);

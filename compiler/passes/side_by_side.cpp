@@ -571,6 +571,10 @@ class SideBySide {
 
 bool is_scratch(const Buffer& b) { return b.role == Role::scratch || b.role == Role::natural; }
 
+bool has_constant_extents(const Program& p, const Buffer& b) {
+  return std::ranges::all_of(b.axes, [&](SizeId s) { return p[s].constant >= 0; });
+}
+
 std::int64_t constant_extents(const Program& p, BufferId b) {
   std::int64_t out = 1;
   for (const SizeId s : p[b].axes)
