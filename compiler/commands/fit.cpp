@@ -317,8 +317,9 @@ ExitCode fit(FitArguments o, Group* group) {
   }
   if (o.profile) {
     const std::vector<StepTime> steps = fitting.instance().times();
-    summary["profile"] = profile_json(steps);
-    if (!o.quiet) fmt::print("{}", profile_table(steps));
+    const Profile of = o.interpret ? Profile::work : Profile::time;
+    summary["profile"] = profile_json(steps, of);
+    if (!o.quiet) fmt::print("{}", profile_table(steps, of));
   }
   Result<std::vector<Caution>> mixed = write_chains(o, fitting, *runs, summary);
   if (!mixed) return complain(mixed.error());

@@ -96,9 +96,9 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_flag("--quiet", o.quiet, "no progress, no summary");
   add_no_cache(c);
   add_no_opt(c);
-  CLI::Option* profile = c.add_flag("--profile", o.profile, "how long each step took, on one thread");
-  c.add_flag("--interpret", o.interpret, "run the loops in the interpreter instead of native code (slow; for checking)")
-      ->excludes(profile);
+  c.add_flag("--profile", o.profile, "how long each step took, on one thread; with --interpret, what it computed");
+  c.add_flag("--interpret", o.interpret,
+             "run the loops in the interpreter instead of native code (slow; for checking)");
   c.parse_complete_callback([&c, &o] {
     count_what_is_said(o.fit, [&c](std::string_view name) { return c.count(fmt::format("--{}", name)) > 0; });
     settle_results(c, o);

@@ -9,35 +9,59 @@
 namespace lehr::commands {
 namespace {
 
-double total(const std::vector<StepTime>& steps) {
-  double out = 0;
-  for (const StepTime& s : steps)
-    out += s.seconds;
-  return out;
+double amount(const StepTime& s, Profile of) {
+  return of == Profile::time ? s.seconds : static_cast<double>(s.work.operations);
 }
 
 /// 0 where there is nothing to be divided.
 double part(double of, double by) { return by > 0 ? of / by : 0; }
 
-}  // namespace
-
-nlohmann::json profile_json(const std::vector<StepTime>& steps) {
-  nlohmann::json out = nlohmann::json::array();
+/// Of all steps, in their order.
+std::vector<double> shares(const std::vector<StepTime>& steps, Profile of) {
+  double total = 0;
   for (const StepTime& s : steps)
-    out.push_back(
-        {{"step", s.step}, {"turns", s.turns}, {"seconds", s.seconds}, {"share", part(s.seconds, total(steps))}});
+    total += amount(s, of);
+  std::vector<double> out;
+  for (const StepTime& s : steps)
+    out.push_back(part(amount(s, of), total));
   return out;
 }
 
-std::string profile_table(const std::vector<StepTime>& steps) {
+std::string heading(Profile of) {
+  if (of == Profile::time) return fmt::format("{:>10}  {:>12}", "seconds", "us a turn");
+  return fmt::format("{:>14}  {:>12}  {:>14}", "operations", "functions", "bytes");
+}
+
+std::string columns(const StepTime& s, Profile of) {
+  if (of == Profile::time)
+    return fmt::format("{:>10.4f}  {:>12.1f}", s.seconds, 1e6 * part(s.seconds, static_cast<double>(s.turns)));
+  return fmt::format("{:>14}  {:>12}  {:>14}", s.work.operations, s.work.functions, s.work.bytes);
+}
+
+}  // namespace
+
+nlohmann::json profile_json(const std::vector<StepTime>& steps, Profile of) {
+  nlohmann::json out = nlohmann::json::array();
+  const std::vector<double> share = shares(steps, of);
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const StepTime& s = steps[k];
+    nlohmann::json row{{"step", s.step}, {"turns", s.turns}, {"share", share[k]}};
+    if (of == Profile::time) row["seconds"] = s.seconds;
+    else row.update({{"operations", s.work.operations}, {"functions", s.work.functions}, {"bytes", s.work.bytes}});
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::string profile_table(const std::vector<StepTime>& steps, Profile of) {
   std::size_t width = 4;
   for (const StepTime& s : steps)
     width = std::max(width, printable(s.step).size());
-  std::string out =
-      fmt::format("{:<{}}  {:>8}  {:>10}  {:>12}  {:>6}\n", "step", width, "turns", "seconds", "us a turn", "share");
-  for (const StepTime& s : steps)
-    out += fmt::format("{:<{}}  {:>8}  {:>10.4f}  {:>12.1f}  {:>5.1f}%\n", printable(s.step), width, s.turns, s.seconds,
-                       1e6 * part(s.seconds, static_cast<double>(s.turns)), 100 * part(s.seconds, total(steps)));
+  std::string out = fmt::format("{:<{}}  {:>8}  {}  {:>6}\n", "step", width, "turns", heading(of), "share");
+  const std::vector<double> share = shares(steps, of);
+  for (std::size_t k = 0; k < steps.size(); ++k)
+    out += fmt::format("{:<{}}  {:>8}  {}  {:>5.1f}%\n", printable(steps[k].step), width, steps[k].turns,
+                       columns(steps[k], of), 100 * share[k]);
   return out;
 }
 

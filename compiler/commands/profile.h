@@ -8,9 +8,13 @@
 
 namespace lehr::commands {
 
-nlohmann::json profile_json(const std::vector<StepTime>& steps);
+/// Of native code, how long it took; of interpreted loops, what they did.
+enum class Profile { time, work };
 
-/// A line a step: turns, seconds in all and microseconds a turn, per cent of all lines.
-std::string profile_table(const std::vector<StepTime>& steps);
+nlohmann::json profile_json(const std::vector<StepTime>& steps, Profile of);
+
+/// A line a step: turns, seconds in all and microseconds a turn, or operations, functions and bytes; per cent of all
+/// seconds, or of all operations.
+std::string profile_table(const std::vector<StepTime>& steps, Profile of);
 
 }  // namespace lehr::commands

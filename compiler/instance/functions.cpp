@@ -2,8 +2,6 @@
 
 #include <chrono>
 
-#include "compiler/loops/interpret.h"
-
 namespace lehr {
 
 Functions::Functions(const loops::Program& program, const CodeSource& source) : program_(program) {
@@ -12,11 +10,21 @@ Functions::Functions(const loops::Program& program, const CodeSource& source) : 
     return;
   }
   const Backend backend = std::get<Backend>(source);
+  if (backend != Backend::native) counters_ = std::vector<Counters>(program.functions.size());
   if (backend == Backend::interpreter) {
     code_ = {this, [](void* self, std::int64_t function, lehr_buffer const* table, const std::int64_t* sizes,
                       const std::int64_t* integers, const double* reals) {
-               return loops::interpret(static_cast<Functions*>(self)->program_, static_cast<std::size_t>(function),
-                                       table, sizes, integers, reals);
+               auto& functions = *static_cast<Functions*>(self);
+               const auto at = static_cast<std::size_t>(function);
+               loops::Work work;
+               const std::int32_t status =
+                   loops::interpret(functions.program_, at, table, sizes, integers, reals, &work);
+               Counters& counters = functions.counters_[at];
+               counters.operations += work.operations;
+               counters.functions += work.functions;
+               counters.bytes += work.bytes;
+               ++counters.calls;
+               return status;
              }};
     return;
   }
@@ -24,23 +32,23 @@ Functions::Functions(const loops::Program& program, const CodeSource& source) : 
   for (const loops::Function& f : program.functions)
     compiled_.push_back(jit_->function(f.name));
   if (backend == Backend::native) return;
-  clocks_ = std::vector<Clock>(compiled_.size());
   code_ = {this, [](void* self, std::int64_t function, lehr_buffer const* table, const std::int64_t* sizes,
                     const std::int64_t* integers, const double* reals) {
              using std::chrono::steady_clock;
              auto& functions = *static_cast<Functions*>(self);
-             Clock& clock = functions.clocks_[static_cast<std::size_t>(function)];
+             Counters& counters = functions.counters_[static_cast<std::size_t>(function)];
              const steady_clock::time_point begin = steady_clock::now();
              const std::int32_t status =
                  functions.compiled_[static_cast<std::size_t>(function)](table, sizes, integers, reals);
-             clock.nanoseconds += std::chrono::nanoseconds(steady_clock::now() - begin).count();
-             ++clock.calls;
+             counters.nanoseconds += std::chrono::nanoseconds(steady_clock::now() - begin).count();
+             ++counters.calls;
              return status;
            }};
 }
 
-Functions::Time Functions::time(std::size_t function) const {
-  return {clocks_.at(function).calls, clocks_.at(function).nanoseconds};
+Functions::Account Functions::account(std::size_t function) const {
+  const Counters& c = counters_.at(function);
+  return {c.calls, c.nanoseconds, {c.operations, c.functions, c.bytes}};
 }
 
 }  // namespace lehr

@@ -6,13 +6,14 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/loops/loops.h"
+#include "compiler/loops/interpret.h"
 #include "compiler/native/native.h"
 #include "runtime/machine/machine.h"
 
 namespace lehr {
 
-/// timed: native, and how long every function took. What is not `native` works on one thread.
+/// timed: native, and how long every function took; interpreter: and what it did. What is not `native` works on one
+/// thread.
 enum class Backend { native, timed, interpreter };
 
 /// Code that is to be made or interpreted, or the functions of the same program that were built before, in its order.
@@ -29,21 +30,22 @@ class Functions {
   const machine::Code* code() const { return code_.call ? &code_ : nullptr; }
   const lehr_function* compiled() const { return compiled_.data(); }
 
-  struct Time {
+  struct Account {
     std::int64_t calls = 0, nanoseconds = 0;
+    loops::Work work;
   };
-  /// What there was so far, of `timed`.
-  Time time(std::size_t function) const;
+  /// What there was so far: the time of `timed`, the work of `interpreter`.
+  Account account(std::size_t function) const;
 
  private:
-  struct Clock {
-    std::atomic<std::int64_t> calls = 0, nanoseconds = 0;
+  struct Counters {
+    std::atomic<std::int64_t> calls = 0, nanoseconds = 0, operations = 0, functions = 0, bytes = 0;
   };
 
   const loops::Program& program_;
   std::unique_ptr<native::Jit> jit_;
   std::vector<lehr_function> compiled_;
-  std::vector<Clock> clocks_;
+  std::vector<Counters> counters_;
   machine::Code code_{};
 };
 

@@ -61,7 +61,7 @@ class Instance {
   /// As the Loops program calls it.
   const std::string& name_of(std::int64_t buffer) const;
 
-  /// What was done until now, of Backend::timed.
+  /// What was done until now, of Backend::timed or interpreter.
   std::vector<StepTime> times() const;
 
   /// Other data in the place of those that are there: of the same sizes and lengths of rows, nothing missing that was

@@ -14,9 +14,11 @@ std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule
   std::set<std::size_t> seen;
   /// The first of the functions is called once a turn.
   const auto add = [&](std::string step, const std::vector<std::size_t>& parts) {
-    StepTime row{std::move(step), functions.time(parts[0]).calls, 0};
+    StepTime row{std::move(step), functions.account(parts[0]).calls, 0, {}};
     const auto take = [&](std::size_t f) {
-      row.seconds += 1e-9 * static_cast<double>(functions.time(f).nanoseconds);
+      const Functions::Account account = functions.account(f);
+      row.seconds += 1e-9 * static_cast<double>(account.nanoseconds);
+      row.work += account.work;
       seen.insert(f);
     };
     for (const std::size_t f : parts) {

@@ -1,4 +1,4 @@
-// Where the time of a fit goes, step by step of its schedule.
+// What a fit took, step by step of its schedule.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,10 +12,11 @@ namespace lehr {
 struct StepTime {
   std::string step;  // the variables that it updates, "ELBO", or "starts and data" for all else
   std::int64_t turns = 0;
-  double seconds = 0;
+  double seconds = 0;  // of Backend::timed
+  loops::Work work;    // of Backend::interpreter
 };
 
-/// In order of the schedule, of Backend::timed.
+/// In order of the schedule, of Backend::timed or interpreter.
 std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered,
                                  const Functions& functions);
 

@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::int64_t kPoison = std::numeric_limits<std::int64_t>::min() / 4;
 
+bool is_function(UnaryOp op) { return op >= UnaryOp::exp && op <= UnaryOp::lgamma && op != UnaryOp::sqrt; }
+
+std::int64_t bytes_of(Type type) { return type == Type::f32 ? sizeof(float) : sizeof(double); }
+
 /// How a block ended.
 enum class Flow { next, leave_loop, failed };
 
@@ -42,8 +46,11 @@ class Interpreter {
         put(local, at, is_real(type) ? real(std::numeric_limits<double>::quiet_NaN()) : integer(kPoison));
       }
     }
+    work_ = {};
     return run(function.body) == Flow::failed ? status_ : 0;
   }
+
+  const Work& work() const { return work_; }
 
  private:
   [[noreturn]] void violation(BufferId buffer, std::size_t axis, std::int64_t index, std::int64_t extent) const {
@@ -82,7 +89,8 @@ class Interpreter {
   }
 
   // ---- elements ----
-  Value get(BufferId buffer, std::int64_t at) const {
+  Value get(BufferId buffer, std::int64_t at) {
+    work_.bytes += bytes_of(program_[buffer].element);
     void const* const all = data(buffer);
     switch (program_[buffer].element) {
       case Type::f64:
@@ -95,9 +103,10 @@ class Interpreter {
     }
     return integer(static_cast<const std::int64_t*>(all)[at]);
   }
-  void put(BufferId buffer, std::int64_t at, Value value) const {
+  void put(BufferId buffer, std::int64_t at, Value value) {
     void* const all = data(buffer);
     const Type type = program_[buffer].element;
+    work_.bytes += bytes_of(type);
     if (type == Type::f64) static_cast<double*>(all)[at] = value.f;
     else if (type == Type::f32) static_cast<float*>(all)[at] = static_cast<float>(value.f);
     else static_cast<std::int64_t*>(all)[at] = value.i;
@@ -105,7 +114,8 @@ class Interpreter {
 
   // ---- expressions ----
   static Value rounded(Type type, Value x) { return type == Type::f32 ? real(static_cast<float>(x.f)) : x; }
-  static Value sum(Type type, Value a, Value b) {
+  Value sum(Type type, Value a, Value b) {
+    work_.operations += is_real(type);
     return is_real(type) ? rounded(type, real(a.f + b.f)) : integer(a.i + b.i);
   }
   Value eval(ExprId id) {
@@ -127,6 +137,10 @@ class Interpreter {
   }
   Value eval(const Expr&, const Unary& n) {
     const Value x = eval(n.operand);
+    if (is_real(program_[n.operand].type)) {
+      work_.operations += n.op == UnaryOp::sqrt;
+      work_.functions += is_function(n.op);
+    }
     return row_of(n.op).value(x, is_real(program_[n.operand].type));
   }
   Value eval(const Expr&, const Binary& n) {
@@ -134,7 +148,9 @@ class Interpreter {
     const BinaryRow& row = row_of(n.op);
     const Type in = program_[n.left].type;
     if (!accepts(row.takes, in)) throw std::logic_error(fmt::format("loops: {} of {}", row.name, name_of(in)));
-    return is_real(in) ? row.of_reals(a.f, b.f) : row.of_integers(a.i, b.i);
+    if (!is_real(in)) return row.of_integers(a.i, b.i);
+    work_.operations += row.gives == Gives::same;
+    return row.of_reals(a.f, b.f);
   }
   Value eval(const Expr&, const Random& n) {
     return real(machine::lehr_random(static_cast<std::int64_t>(n.noise), static_cast<const std::int64_t*>(data(n.key)),
@@ -196,13 +212,17 @@ class Interpreter {
   std::vector<Value> scalars_;
   std::vector<void*> buffers_;
   std::int32_t status_ = 0;
+  Work work_;
 };
 
 }  // namespace
 
 std::int32_t interpret(const Program& program, std::size_t function, lehr_buffer const* buffers,
-                       const std::int64_t* sizes, const std::int64_t* integers, const double* reals) {
-  return Interpreter(program, buffers, sizes).call(program.functions.at(function), integers, reals);
+                       const std::int64_t* sizes, const std::int64_t* integers, const double* reals, Work* work) {
+  Interpreter interpreter(program, buffers, sizes);
+  const std::int32_t status = interpreter.call(program.functions.at(function), integers, reals);
+  if (work) *work = interpreter.work();
+  return status;
 }
 
 }  // namespace lehr::loops
