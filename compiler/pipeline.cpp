@@ -81,6 +81,8 @@ density::ExpandOptions expand_options(const BoundData& data) {
   for (const BoundArray& a : data.observed)
     out.may_be_missing.push_back(a.has_missing);
   out.clamped = data.clamped;
+  for (const BoundArray& a : data.givens)
+    out.with_zeros.push_back(a.has_zeros);
   return out;
 }
 

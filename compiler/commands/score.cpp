@@ -39,9 +39,11 @@ struct Found {
 
 nlohmann::json summary(const ScoreOptions& o, const Found& found) {
   const Score& score = found.score;
+  const auto count = static_cast<std::int64_t>(score.observations);
+  const bool whole = static_cast<double>(count) == score.observations;
   nlohmann::json out = {{"total", score.total},
-                        {"per_observation", score.total / static_cast<double>(score.observations)},
-                        {"observations", score.observations},
+                        {"per_observation", score.total / score.observations},
+                        {"observations", whole ? nlohmann::json(count) : nlohmann::json(score.observations)},
                         {"data", o.data.bindings},
                         {"method", found.completes ? "document completion" : "posterior means"}};
   if (!score.sequences.empty()) out["sequences"] = score.sequences;
@@ -112,7 +114,7 @@ ExitCode score(ScoreOptions o) {
     return complain(r.error());
   const Score& score = found->score;
   fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", printable(fitted.fit.model), score.total,
-             score.observations, score.total / static_cast<double>(score.observations),
+             score.observations, score.total / score.observations,
              found->completes ? fmt::format(" ({:.4g} of each item held out)", found->fraction) : "");
   return ExitCode::done;
 }

@@ -146,8 +146,10 @@ Poly Expander::log_logistic(model::ExprId argument, double sign) {
   // log g(eta) >= eta / 2 + offset(xi) - curvature(xi) eta^2. Jaakkola & Jordan (2000).
   const Poly eta = scalar(argument);
   if (auto c = as_coefficient(a_, m_, eta)) {
-    const CoefId e = a_.apply(Function::exp, a_.multiply(a_.number(-sign), *c));
-    return constant(a_.multiply(a_.number(-1), a_.apply(Function::log, a_.add(a_.number(1), e))));
+    const CoefId half = a_.multiply(a_.number(0.5), *c), minus = a_.number(-1);
+    const CoefId log_cosh = a_.apply(Function::log_cosh, half);  // exp(e) would overflow
+    return constant(
+        a_.add({a_.multiply(a_.number(sign), half), a_.multiply(minus, log_cosh), a_.number(-std::log(2))}));
   }
   const model::VariableId xi =
       auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, std::nullopt, &math::logistic_bound());

@@ -82,6 +82,10 @@ struct Density {
 struct ExpandOptions {
   std::vector<bool> may_be_missing;  // by VariableId: observed variables with missing values
   std::vector<bool> clamped;         // by VariableId: latent where values are missing, see model::Variable::clamped
+  std::vector<bool> with_zeros;      // by GivenId: concentrations, some of which are 0
+
+  /// Whether the data ask for another density than that of a model without data.
+  bool any() const;
 };
 
 /// What the sum of the terms is besides the log joint, in words: a bound of it (logistic links), known up to a

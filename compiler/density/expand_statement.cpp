@@ -1,7 +1,9 @@
 // Log densities: a family row's formula over the value and the parameters of one statement.
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/density/expander.h"
+#include "compiler/density/zeros.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
@@ -182,6 +184,29 @@ void Expander::finish(Poly p, const Origin& origin) {
     out_.terms.push_back(std::move(t));
 }
 
+std::optional<model::VariableId> Expander::told_by(model::VariableId v) const {
+  const auto has_gaps = [&](model::VariableId x) {
+    return m_[x].observed && x.index() < options_.may_be_missing.size() && options_.may_be_missing[x.index()];
+  };
+  if (has_gaps(v)) return v;
+  for (const model::Statement& s : m_.statements) {
+    const auto* ref = s.part ? std::get_if<model::VariableRef>(&m_[*s.part].node) : nullptr;
+    if (ref && ref->variable == v && has_gaps(s.variable)) return s.variable;
+  }
+  return std::nullopt;
+}
+
+Poly Expander::with_gaps(Poly p, model::VariableId v, model::VariableId teller) {
+  const Guard present{Relation::equal, {}, {}, teller, own_};
+  const auto& plate = m_[v].value_plate;
+  Poly values =
+      constant(plate ? a_.apply(Function::log, a_.coef(CoefExtent{*plate, std::nullopt})) : a_.number(std::log(2)));
+  Poly out = with_guard(std::move(p), present);
+  if (v == teller) return out;
+  out = add(std::move(out), with_guard(values, present));
+  return add(std::move(out), scale(a_, a_.number(-1), std::move(values)));
+}
+
 void Expander::statement(model::StatementId id) {
   const model::Statement& s = m_[id];
   const model::Variable var = m_[s.variable];  // a copy: auxiliaries are added below
@@ -214,6 +239,7 @@ void Expander::statement(model::StatementId id) {
     improper |= improper_;
     // Of a density without a normaliser nothing constant is left.
     if (improper_) std::erase_if(p, [](const Term& t) { return t.atoms.empty(); });
+    if (const auto teller = told_by(s.variable)) p = with_gaps(std::move(p), s.variable, *teller);
     for (Term& t : p) {
       own_copies(t);
       t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
@@ -225,10 +251,6 @@ void Expander::statement(model::StatementId id) {
           at.push_back(own_[k + 1 - m_[*m_[plate].times].axes.size() + j]);
         }
         t.multiplicities.push_back({plate, a_.coef(CoefData{*m_[plate].times, std::move(at)})});
-      }
-      if (var.observed && s.variable.index() < options_.may_be_missing.size() &&
-          options_.may_be_missing[s.variable.index()]) {
-        t.guards.push_back({Relation::equal, {}, {}, s.variable, own_});
       }
       if (first_only && lag == 1)
         t.guards.push_back({Relation::equal, bound_.at(*s.lagged), a_.index(IndexConstant{0}), std::nullopt, {}});
@@ -280,7 +302,13 @@ std::optional<Expanded> expand(const model::Model& model, const density::ExpandO
   for (std::size_t k = 0; k < model.potentials.size(); ++k)
     expander.potential(k);
   if (diagnostics.has_errors()) return std::nullopt;
+  density::leave_out_zeros(out.model, options.with_zeros, out.density);
   return out;
+}
+
+bool density::ExpandOptions::any() const {
+  const auto some = [](const std::vector<bool>& of) { return std::ranges::count(of, true) > 0; };
+  return some(may_be_missing) || some(with_zeros);
 }
 
 }  // namespace lehr

@@ -152,9 +152,17 @@ class Expander {
   Poly value(std::vector<IndexId> at);
   Poly distribution(const model::Distribution& d) { return distribution(d, d.family->log_density); }
   Poly distribution(const model::Distribution& d, const math::Expr& formula);
+  /// The observed variable without whose value an element of `v` has no say, where values may be missing: itself, or
+  /// the one of which `v` chooses the part.
+  std::optional<model::VariableId> told_by(model::VariableId v) const;
+  /// The terms of `v` where `teller` has a value. Elsewhere a part is one of all with equal probabilities: the weights
+  /// learn nothing from it, and with its entropy it adds nothing to the ELBO.
+  Poly with_gaps(Poly p, model::VariableId v, model::VariableId teller);
   void finish(Poly p, const Origin& origin);
 
   Poly fail(std::string why, std::vector<std::string> notes = {});
+  bool is_censored(model::VariableId v) const;
+  Poly fail_of_limits(model::VariableId v);
 
   model::Model& m_;  // grows by auxiliary variables
   Density& out_;

@@ -10,6 +10,21 @@ Guard equal(IndexId l, IndexId r) { return {Relation::equal, l, r, std::nullopt,
 
 }  // namespace
 
+bool Expander::is_censored(model::VariableId v) const {
+  return m_[v].observed && std::ranges::any_of(m_.statements, [&](const model::Statement& s) {
+           return s.variable == v && s.limits.any();
+         });
+}
+
+Poly Expander::fail_of_limits(model::VariableId v) {
+  const std::string& name = m_[v].name;
+  return fail(
+      "'" + name + "' is censored: where it is at its limit, its value is not known, and nothing else can depend on it",
+      {"a latent variable between limits can be used anywhere: `" + name +
+       " ~ Normal(...) above low[...] below high[...]`, low and high data that are close together where the value is "
+       "known, and far apart where it is not"});
+}
+
 Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
   const model::Variable& var = m_[v];
   if (var.observed) return constant(a_.coef(CoefData{v, std::move(all)}));
@@ -81,7 +96,10 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
           [&](const model::Number& n) { return constant(a_, n.value); },
           [&](const model::ConstantRef& c) { return constant(a_.coef(CoefConstant{c.constant})); },
           [&](const model::GivenRef& g) { return given(g.given, append(indices(g.indices))); },
-          [&](const model::VariableRef& v) { return variable(v.variable, append(indices(v.indices))); },
+          [&](const model::VariableRef& v) {
+            if (is_censored(v.variable)) return fail_of_limits(v.variable);
+            return variable(v.variable, append(indices(v.indices)));
+          },
           [&](const model::SizeOf& s) {
             std::optional<IndexId> row;
             if (!s.row.empty()) row = bound_.at(s.row.back());

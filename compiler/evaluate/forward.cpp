@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/evaluate/log_sum_exp.h"
+#include "compiler/math/special.h"
 #include "compiler/model/roles.h"
 #include "compiler/support/overloaded.h"
 
@@ -292,6 +293,17 @@ std::pair<double, double> Forward::limits(const Statement& s, const At& at) cons
   return {number(censored ? below : above, -INFINITY), number(censored ? above : below, INFINITY)};
 }
 
+std::optional<std::pair<double, double>> Forward::logarithms(ExprId probability, const At& at) const {
+  const auto* link = std::get_if<Apply>(&model_[probability].node);
+  if (!link || (link->function != Function::logistic && link->function != Function::probit)) return std::nullopt;
+  const Tensor of = value(link->argument, at);
+  if (!of.shape.empty()) return std::nullopt;
+  const double x = of.values[0];
+  if (link->function == Function::probit) return std::pair(math::log_tail_value(-x), math::log_tail_value(x));
+  const double small = std::log1p(std::exp(-std::abs(x)));
+  return std::pair(std::min(x, 0.0) - small, std::min(-x, 0.0) - small);
+}
+
 double Forward::log_density(const Statement& s, const At& at) const {
   const Distribution& d = distribution(s, at);
   const Element e = element(s, at);
@@ -306,9 +318,14 @@ double Forward::log_density(const Statement& s, const At& at) const {
   }
   math::Environment environment = parameters(s, at);
   environment.symbols["x"] = {static_cast<int>(model_[s.variable].event.size()), {x.begin(), x.end()}};
+  for (const Parameter& p : d.parameters)
+    if (const auto logs = logarithms(p.value, at)) environment.logarithms[p.spelling->name] = *logs;
   if (const auto [lower, upper] = limits(s, at); x[0] <= lower || x[0] >= upper) {
     if (!model_[s.variable].observed) return -INFINITY;
-    environment.symbols["x"] = {0, {std::clamp(x[0], lower, upper)}};
+    const double limit = std::clamp(x[0], lower, upper);
+    if (d.family->log_tail)
+      return d.family->log_tail(math::flatten_parameters(*d.family, environment), limit, x[0] >= upper);
+    environment.symbols["x"] = {0, {limit}};
     return math::evaluate(x[0] >= upper ? *d.family->log_above : *d.family->log_below, environment);
   }
   return math::log_density(*d.family, environment);

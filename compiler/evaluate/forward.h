@@ -108,6 +108,8 @@ class Forward {
                       const std::vector<model::Index>& indices, const At& at) const;
   std::size_t given_address(const model::GivenRef& r, const At& at) const;
   double read(model::VariableId v, std::size_t at) const;
+  /// log p and log(1 - p) where p is a link of a number, whatever p rounds to.
+  std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const At& at) const;
   double sum(const model::SumOver& s, const At& at, std::size_t i, std::size_t j) const;
 
   const model::Model& model_;

@@ -25,8 +25,7 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
   if (!data) return data.error();
   const density::ExpandOptions options = expand_options(*data);
   std::optional<AboutReferences> moved = about_references(resolved, *data);
-  if (!moved && std::ranges::count(options.may_be_missing, true) == 0)
-    return std::optional<Bound>(Bound{complete, std::move(*data), {}, resolved});
+  if (!moved && !options.any()) return std::optional<Bound>(Bound{complete, std::move(*data), {}, resolved});
   std::optional<Analysed> analysed = analyse(moved ? moved->model : resolved, options, diagnostics);
   for (std::size_t k = 0; k < data->clamped.size(); ++k) {
     if (data->clamped[k])
@@ -45,7 +44,7 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
   const density::ExpandOptions options = expand_options(streamed->whole());
   BoundData data = streamed->whole();
   std::optional<Analysed> analysed = complete;
-  if (std::ranges::count(options.may_be_missing, true) > 0) analysed = analyse(resolved, options, diagnostics);
+  if (options.any()) analysed = analyse(resolved, options, diagnostics);
   if (!analysed) return std::optional<Bound>();
   data.observed.resize(analysed->model.variables.size());
   return std::optional<Bound>(Bound{std::move(*analysed), std::move(data), {}, resolved, std::move(streamed)});

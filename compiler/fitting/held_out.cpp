@@ -116,6 +116,8 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   }
   for (auto& [item, observations] : items) {
     std::vector<std::int64_t> copies;
+    if (std::ranges::any_of(observations, [](const Observation& o) { return o.copies != std::floor(o.copies); }))
+      return unscored("observations with weights that are no whole numbers cannot be split");
     for (std::size_t k = 0; k < observations.size(); ++k)
       copies.insert(copies.end(), static_cast<std::size_t>(observations[k].copies), static_cast<std::int64_t>(k));
     Rng rng(options.seed, static_cast<std::uint64_t>(options.first + item));
@@ -352,7 +354,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
   Result<Score> out = log_density(forward, std::move(summed));
   if (!out) return out;
   for (const Observation& o : scored_)
-    out->observations += static_cast<std::int64_t>(o.copies);
+    out->observations += o.copies;
   return out;
 }
 

@@ -35,7 +35,7 @@ struct HeldOutOptions {
 
 struct Score {
   double total = 0;               // nats
-  std::int64_t observations = 0;  // elements of observed variables and known ones of others, copies counted
+  double observations = 0;        // elements of observed variables and known ones of others, copies counted
   std::vector<double> sequences;  // of a chain: what each contributes, 0 where nothing is observed of it; empty where
                                   // there is no chain, or sequences share what is summed over
 };

@@ -21,7 +21,7 @@ lehr_arrays to_arrays(Predictions made) {
 lehr_arrays to_arrays(HeldOutScore made) {
   lehr_arrays out;
   out.add("total", {}, {made.total});
-  out.add("observations", {}, {static_cast<double>(made.observations)}, true);
+  out.add("observations", {}, {made.observations}, true);
   const std::int64_t sequences = std::ssize(made.sequences);
   if (sequences > 0) out.add("sequences", {sequences}, std::move(made.sequences));
   return out;

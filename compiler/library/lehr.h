@@ -128,7 +128,7 @@ struct Predictions {
 
 struct HeldOutScore {
   double total = 0;  // nats
-  std::int64_t observations = 0;
+  double observations = 0;
   std::vector<double> sequences = {};  // of a model with a chain: the part of each sequence
 };
 

@@ -121,7 +121,16 @@ ExprId Builder::fold_unary(UnaryOp op, ExprId operand) {
   }
   if (const auto x = known(inner))
     return of_value(result_type(row_of(op).gives, inner.type), row_of(op).value(*x, is_real(inner.type)));
+  if (const auto choice = constants(operand))
+    return select(choice->condition, unary(op, choice->if_true), unary(op, choice->if_false));
   return {};
+}
+
+std::optional<Select> Builder::constants(ExprId e) const {
+  const auto* choice = std::get_if<Select>(&program_[e].node);
+  double value = 0;
+  if (!choice || !constant(choice->if_true, value) || !constant(choice->if_false, value)) return std::nullopt;
+  return *choice;
 }
 
 ExprId Builder::unary(UnaryOp op, ExprId operand) {
@@ -175,6 +184,17 @@ ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
       if (integer && left == right) return boolean(op == BinaryOp::equal || op == BinaryOp::less_equal);
       break;
   }
+  return row.gives == Gives::boolean ? ExprId{} : fold_choice(op, left, right);
+}
+
+/// A constant goes into the branches of a choice between constants: 1 - (x > 0 ? 1 : 0) is (x > 0 ? 0 : 1). LLVM would
+/// otherwise take b (1 - s) + a s for b + s (a - b), which is not a where s is 1.
+ExprId Builder::fold_choice(BinaryOp op, ExprId left, ExprId right) {
+  double value = 0;
+  if (const auto l = constants(left); l && constant(right, value))
+    return select(l->condition, binary(op, l->if_true, right), binary(op, l->if_false, right));
+  if (const auto r = constants(right); r && constant(left, value))
+    return select(r->condition, binary(op, left, r->if_true), binary(op, left, r->if_false));
   return {};
 }
 

@@ -137,6 +137,9 @@ class Builder {
   ExprId of_value(Type type, Value x);
   ExprId fold_unary(UnaryOp op, ExprId operand);
   ExprId fold_binary(BinaryOp op, ExprId left, ExprId right);
+  ExprId fold_choice(BinaryOp op, ExprId left, ExprId right);
+  /// A choice between two literal constants.
+  std::optional<Select> constants(ExprId e) const;
   bool is_literal(ExprId e, double value) const;
   Block collect(const Body& body);
   void write_store(BufferId buffer, Indices indices, ExprId value, bool accumulate);

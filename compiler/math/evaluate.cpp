@@ -65,7 +65,15 @@ class Evaluator {
     const bool is_zero = zero_wins_ && (left == 0.0 || right == 0.0) && !std::isnan(left) && !std::isnan(right);
     return is_zero ? 0.0 : left * right;
   }
-  double operator()(const Apply& a) { return value_of(a.function, value(a.argument)); }
+  double operator()(const Apply& a) {
+    const auto* symbol = std::get_if<Symbol>(&a.argument->form);
+    if (symbol && !environment_.logarithms.empty() && (a.function == Function::log || a.function == Function::log1m)) {
+      const auto it = environment_.logarithms.find(symbol->name);
+      if (it != environment_.logarithms.end())
+        return a.function == Function::log ? it->second.first : it->second.second;
+    }
+    return value_of(a.function, value(a.argument));
+  }
 
   double operator()(const Sum& s) {
     std::size_t& index = indices_.at(static_cast<std::size_t>(s.index.id));

@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/math/expr.h"
@@ -19,6 +20,8 @@ struct Quantity {
 struct Environment {
   std::size_t extent = 1;
   std::map<std::string, Quantity> symbols;
+  /// Of probabilities that may round to 0 or 1: log p, and log(1 - p).
+  std::map<std::string, std::pair<double, double>> logarithms = {};
 };
 
 /// Value of `e` with event indices bound to `first` and `second` (ignored where the formula has none).

@@ -240,6 +240,8 @@ struct FamilyRow {
   bool gaussian = false;
   /// Of numbers: log probability of a value above x and below it, over the symbols of log_density.
   std::optional<Expr> log_above = {}, log_below = {};
+  /// The same, above or below x, where it is no such formula; parameters as for `draw`.
+  std::function<double(std::span<const double> parameters, double x, bool above)> log_tail = {};
   /// The distribution of a number (of vectors, of a component) whose canonical parameters, in row order, are
   /// independent and have these margins; of vectors, the margins of that component of each. Empty where it has no
   /// closed form.

@@ -21,11 +21,16 @@ struct Settings {
   std::int64_t first = 0;                                  // the number of the first one, for messages
 };
 
+/// What a concentration of 0 is bound as. It is no multiple of anything that is written, and keeps every formula
+/// finite.
+inline constexpr double kNoMass = 1.0000000001e-4;
+
 /// An array of the model, packed: row-major over its axes in the model's order (plates, then event axes).
 /// A nested plate (`token in doc`) and its parent are one packed axis, row after row (BoundData::offsets).
 struct BoundArray {
   std::vector<double> values;
   bool has_missing = false;  // some value is NaN (variables only)
+  bool has_zeros = false;    // concentrations of a simplex, some of which are 0 and bound as kNoMass
 };
 
 struct BoundData {

@@ -86,16 +86,17 @@ void check_number(Binder& b, const Place& at, double value) {
          fmt::format("1 / {} for the {} elements of '{}': probabilities sum to 1", size, size, b.model[plate].name));
 }
 
-/// Entries of a simplex with concentration 0 never have mass: their log probability is expected near -1 / kNoMass. In
-/// the place of 0 it keeps every formula finite, and what rounds in the ELBO below 1e-11 for each entry.
-constexpr double kNoMass = 1e-4;
-
-void lift_zeros(std::vector<double>& values, std::size_t width) {
+/// Whether there were zeros.
+bool lift_zeros(std::vector<double>& values, std::size_t width) {
+  bool any = false;
   for (std::size_t row = 0; row + width <= values.size(); row += width) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row);
     const auto end = begin + static_cast<std::ptrdiff_t>(width);
-    if (std::any_of(begin, end, [](double v) { return v > 0; })) std::replace(begin, end, 0.0, kNoMass);
+    if (std::none_of(begin, end, [](double v) { return v > 0; }) || std::find(begin, end, 0.0) == end) continue;
+    std::replace(begin, end, 0.0, kNoMass);
+    any = true;
   }
+  return any;
 }
 
 void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
@@ -104,7 +105,8 @@ void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
   const Support domain = at.parameter.spelling->domain;
   if (it == b.slots.end() || rank == 2) return;  // a matrix is factorised when the fit starts
   if (rank == 1 && domain == Support::positive && at.variable.support == Support::simplex)
-    lift_zeros(values, static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]));
+    b.out.givens[id.index()].has_zeros =
+        lift_zeros(values, static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]));
   const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : option("data");
   for (std::size_t i = 0; i < values.size(); ++i) {
     const char* what = wanted(domain, values[i]);

@@ -177,6 +177,7 @@ void set(const Machine& m, const Weights& w) {
 }
 
 void set_key(const Machine& m, std::uint64_t seed, std::uint64_t chain, std::int64_t steps) {
+  if (m.model->random_key < 0) return;  // nothing is drawn
   auto* const key = static_cast<std::int64_t*>(m.table[m.model->random_key]);
   key[0] = static_cast<std::int64_t>(seed);
   key[1] = static_cast<std::int64_t>(chain);

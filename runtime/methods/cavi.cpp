@@ -83,7 +83,8 @@ Outcome failure(const Engine& e, std::int32_t status, Outcome so_far) {
 bool check_elbo(double elbo, Outcome& out) {
   if (machine::is_possible(elbo)) return true;
   out.status = Status::numerical_failure;
-  out.failure = std::isfinite(elbo) ? "the data have probability 0 under the model" : "the ELBO is not finite";
+  out.failure = std::isfinite(elbo) ? "the data have probability 0 under the model, or where factors exclude each other"
+                                    : "the ELBO is not finite";
   return false;
 }
 

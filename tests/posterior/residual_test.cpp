@@ -139,7 +139,7 @@ TEST_CASE("pairs of a sum: by the sum as one by one") {
       const Source source{"m.lehr", kPlates + c.model + "}"};
       const Dataset values = dataset();
       Diagnostics diagnostics;
-      std::optional<Analysed> front = analyse(source, {std::vector<bool>(64, true), {}}, diagnostics);
+      std::optional<Analysed> front = analyse(source, {std::vector<bool>(64, true), {}, {}}, diagnostics);
       INFO(render(diagnostics, source));
       REQUIRE(front);
       Result<BoundData> data = lehr::bind(front->model, values, {});

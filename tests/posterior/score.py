@@ -371,6 +371,28 @@ def regimes():
 
 
 @check
+def tails():
+    """Censored values have the probability of what is beyond the limit, of a heavy tail too; probabilities of links are taken by their
+    logarithms, far beyond where they round to 0 and 1; real weights count as what they are."""
+    y = [0.3, 1.0, -0.2, 1.0, 0.5]
+    f = Scored("model m { plate n; mu ~ Normal(mean = 0, sd = 10); observe y[n] ~ StudentT(df = 4, mean = mu, sd = 2) censored above 1 below -0.2; }", {"y": y})
+    mu = f.posterior["mu.mean"]
+    beyond = [student.logsf((1 - mu) / 2, 4) if v == 1 else student.logcdf((-0.2 - mu) / 2, 4) if v == -0.2
+              else student.logpdf(v, 4, mu, 2) for v in y]
+    x, bits = np.array([-39.0, 45.0, 800.0]), np.array([1, 0, 1])
+    side = np.where(bits == 1, x, -x)
+    far = [(link, Scored("model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 1e-3); observe y[n] ~ Bernoulli(%s(x[n] + 0 * a)); }" % link,
+                         {"x": x, "y": bits}).score({"x": x, "y": bits})["total"]) for link in ("probit", "logistic")]
+    w = np.array([0.5, 0.9, 1.5, 2.5])
+    light = Scored("model m { plate n times w; data w[n] : real; mu ~ Normal(mean = 0, sd = 3); observe y[n] ~ Normal(mean = mu, sd = 1); }",
+                   {"w": w, "y": w})
+    weighted = light.score({"w": w, "y": w})
+    assert math.isclose(weighted["observations"], 5.4) and math.isclose(weighted["total"], w @ norm.logpdf(w, light.posterior["mu.mean"], 1), rel_tol=1e-9)
+    assert math.isclose(far[0][1], norm.logcdf(side).sum(), rel_tol=1e-9) and math.isclose(far[1][1], -np.logaddexp(0, -side).sum(), rel_tol=1e-9)
+    return same(f.score({"y": y}), sum(beyond), 5)
+
+
+@check
 def refusals():
     schools = {"y": [1, 5, 3], "sigma": [1, 1, 2]}
     assert "'theta' has an element for each" in Scored("models/hierarchical_normal.lehr", schools).score(schools, code=2)

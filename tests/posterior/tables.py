@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import digamma, gammaln, logsumexp
 from scipy.stats import multivariate_normal, norm
 
 from fitting import close, finish, fit, holds, lehr
@@ -137,6 +137,38 @@ def zeros_in_concentrations():
     two = fit(text, {"c": [1.0, 2, 3], "x": known}, *TIGHT)
     return (np.all(A[np.array(c) == 0] < 1e-3) and np.all(z[:, 0, 1:] == 0) and np.all(z[:, 1, 2] == 0)
             and close(A.sum(), np.sum(c) + 3 * 11, 1e-3) and close(three.elbo, two.elbo, 1e-4))
+
+
+@holds
+def zeros_against_data():
+    """Data that go back where a concentration of 0 forbids it: no start and no draw gives the transition mass, and every way back is
+    paid for in the ELBO. Coordinate ascent by hand: forward and backward over expected logarithms, counts into the one row that has
+    two entries."""
+    y, m, sd = np.tile(np.repeat([0.0, 1.0], 10), 2) + RNG.normal(scale=0.1, size=40), np.array([0.0, 1.0]), 0.5
+    text = """model absorbing { plate t ordered; plate k = 2; plate to = k; const a[k, to]; const first[k]; const m[k];
+      A[k] ~ Dirichlet(concentration = a[k]) over to; s[t] ~ Categorical(A[s[t-1]]) start Categorical(first);
+      observe y[t] ~ Normal(mean = m[s[t]], sd = 0.5); }"""
+    data = {"a": [[1, 1], [0, 1]], "first": [1, 0], "m": m, "y": y}
+    e, row = norm.logpdf(y[:, None], m, sd), np.ones(2)
+    for _ in range(200):
+        log_A = np.array([digamma(row) - digamma(row.sum()), [-1e4, 0]])
+        f = [np.array([e[0, 0], -np.inf])]
+        for v in e[1:]:
+            f.append(logsumexp(f[-1][:, None] + log_A, axis=0) + v)
+        b, counts = np.zeros(2), np.zeros((2, 2))
+        for t in range(len(y) - 1, 0, -1):
+            pair = f[t - 1][:, None] + log_A + (e[t] + b)[None]
+            counts += np.exp(pair - logsumexp(pair))
+            b = logsumexp(log_A + (e[t] + b)[None], axis=1)
+        bound = logsumexp(f[-1]) - (gammaln(row.sum()) - gammaln(row).sum() + (row - 1) @ log_A[0])
+        row = 1 + counts[0]
+    for how in ([], ["--seed", "2"], ["--search", "quick"]):
+        got = fit(text, data, "--tol", "1e-13", *how, monotone="--search" not in how)
+        if not (close(got.posterior["A.concentration"], [row, [0, 1 + counts[1, 1]]], 1e-3) and abs(got.elbo - bound) < 1e-3):
+            print(got.posterior["A.concentration"], row, got.elbo, bound)
+            return False
+    drawn = fit(text, data, "--method", "gibbs", "--max-iter", "300", monotone=False)
+    return drawn.posterior["A.mean"][1, 0] < 1e-3
 
 
 @holds
