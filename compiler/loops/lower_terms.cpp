@@ -99,6 +99,55 @@ ExprId Terms::data_value(const density::DataSource& source, const std::vector<In
                     source);
 }
 
+bool Terms::mentions_observed(CoefId c) const {
+  return std::visit(
+      Overloaded{[](const density::CoefData& d) { return std::holds_alternative<model::VariableId>(d.source); },
+                 [&](const density::CoefAdd& s) {
+                   return std::ranges::any_of(s.parts, [&](CoefId part) { return mentions_observed(part); });
+                 },
+                 [&](const density::CoefMultiply& p) {
+                   return std::ranges::any_of(p.parts, [&](CoefId part) { return mentions_observed(part); });
+                 },
+                 [](const auto&) { return false; }},
+      a_[c]);
+}
+
+ExprId Terms::sum(const std::vector<CoefId>& parts, const Env& env) {
+  std::vector<std::pair<CoefId, std::vector<CoefId>>> groups;  // by the logarithm that its parts are multiples of
+  for (const CoefId part : parts) {
+    const std::vector<CoefId> factors = a_.factors(part);
+    const auto log = std::ranges::find_if(factors, [&](CoefId f) {
+      const auto* x = std::get_if<density::CoefApply>(&a_[f]);
+      return x && (x->function == math::Function::log || x->function == math::Function::log1m);
+    });
+    const CoefId key = log == factors.end() ? part : *log;
+    const auto group = std::ranges::find(groups, key, &std::pair<CoefId, std::vector<CoefId>>::first);
+    if (group == groups.end()) groups.push_back({key, {part}});
+    else group->second.push_back(part);
+  }
+  ExprId out;
+  const auto put = [&](ExprId x) { out = out.valid() ? b_.add(out, x) : x; };
+  for (const auto& [log, multiples] : groups) {
+    if (multiples.size() == 1 || std::ranges::none_of(multiples, [&](CoefId m) { return mentions_observed(m); })) {
+      for (const CoefId part : multiples)
+        put(coef(part, env));
+      continue;
+    }
+    ExprId times;
+    for (const CoefId part : multiples) {
+      ExprId x = b_.f(1);
+      bool found = false;
+      for (const CoefId f : a_.factors(part)) {
+        if (f == log && !found) found = true;
+        else x = b_.mul(x, coef(f, env));
+      }
+      times = times.valid() ? b_.add(times, x) : x;
+    }
+    put(b_.select(b_.equal(times, b_.f(0)), b_.f(0), b_.mul(coef(log, env), times)));
+  }
+  return out;
+}
+
 ExprId Terms::coef(CoefId c, const Env& env) {
   const auto matrix = [&](const density::DataSource& source) {
     return at_.data_inverse.at(source.index() == 0 ? m_[std::get<0>(source)].name : m_[std::get<1>(source)].name);
@@ -116,12 +165,7 @@ ExprId Terms::coef(CoefId c, const Env& env) {
                    return b_.to_f64(row_length(e.plate, packed_row(*e.row, env)));
                  },
                  [&](const density::CoefIndexValue& v) { return b_.to_f64(index(v.index, env)); },
-                 [&](const density::CoefAdd& s) {
-                   ExprId out = coef(s.parts[0], env);
-                   for (std::size_t k = 1; k < s.parts.size(); ++k)
-                     out = b_.add(out, coef(s.parts[k], env));
-                   return out;
-                 },
+                 [&](const density::CoefAdd& s) { return sum(s.parts, env); },
                  [&](const density::CoefMultiply& p) {
                    ExprId out = coef(p.parts[0], env);
                    for (std::size_t k = 1; k < p.parts.size(); ++k)

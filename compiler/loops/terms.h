@@ -36,6 +36,10 @@ class Terms : Part {
   std::set<BoundId> mentioned(const std::vector<IndexId>& indices) const;
   ExprId index(IndexId i, const Env& env);
   ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
+  bool mentions_observed(CoefId c) const;
+  /// Of log(1 - p) - log(1 - p) y and the like, y observed, the logarithm once, times 0 or not: where it is that of 0,
+  /// native code may add up what else there is between two parts that cancel, and lose it.
+  ExprId sum(const std::vector<CoefId>& parts, const Env& env);
   /// The axes that the joint variable has not, then event axes: those of IndexCoordinate::indices.
   std::vector<model::PlateId> own_plates(const model::Member& member) const;
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);

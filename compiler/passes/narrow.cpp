@@ -20,7 +20,8 @@ double in_single(double x) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   if (!std::isfinite(x) || x == 0) return x;
   if (std::abs(x) < kSingleLeast) return std::copysign(kSingleLeast, x);
-  if (x == kLogZero) return kSingleLogZero;
+  // Multiples of log 0 too: of the terms of a mixture two such cancel where a value is possible.
+  if (std::abs(x) >= 0.01 * std::abs(kLogZero)) return x / kLogZero * kSingleLogZero;
   return std::abs(x) > kLargest ? std::copysign(kLargest, x) : static_cast<double>(static_cast<float>(x));
 }
 

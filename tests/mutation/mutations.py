@@ -101,7 +101,7 @@ m("(1.0 - large) * (0.125 - x2 * («1.0 / 96.0») + square(x2) * (1.0 / 960.0));
 m("(1.0 - large) * (0.125 - x2 * (1.0 / 96.0) + «square(x2) * (1.0 / 960.0)»);", "square(x2) * (1.0 / 480.0)")
 m("{Stat::offset, lambda * x2 - «0.5 * xi» - log(1.0 + exp(-xi)), 0.0}};", "0.0 * xi")
 m("Poly out = add(scale(a_, a_.number(«0.5 * sign»), eta), own_statistic(xi, Stat::offset));", "0.5")
-m("const CoefId e = a_.apply(Function::exp, a_.multiply(a_.number(«-sign»), *c));", "sign")
+m("return constant(a_.add({a_.multiply(a_.number(«sign»), half), a_.multiply(minus, log_cosh)", "-sign")
 m("parameter(\"value\", 0, «sqrt(symbol(\"square\"))», ParameterRole::value)}; f.moments = mean_alone; f.statistics = {{Stat::value,", "symbol(\"square\")", "posterior_scales")
 m("if (spread) append(*spread, a_.index(over, «static_cast<std::int64_t>(fixed.size())»));", "std::int64_t(0)",
   "posterior_sources")
@@ -114,7 +114,7 @@ m("return add(component(b.left, at), scale(a_, a_.number(«-1»), component(b.ri
 m("if (support == math::Support::bit) «return;»", "{ if (SWITCH) out.stat = Stat::square; return; }")
 m("s.coef = a_.number(x.stat == Stat::inverse ? «-1» : -2);", "1", "posterior_evidence|posterior_unseen|posterior_elementwise|posterior_random_models")
 m("{Relation::greater_equal, bound_.at(*s.lagged), a_.index(IndexConstant{«lag»}), std::nullopt, {}});", "lag + 1", "oracles|posterior_gaussian_chains|annealing_one_sweep")
-m("if (var.observed && s.variable.index() < options_.may_be_missing.size() && «options_.may_be_missing[s.variable.index()]») {",
+m("return m_[x].observed && x.index() < options_.may_be_missing.size() && «options_.may_be_missing[x.index()]»;",
   "false", "posterior_evidence|posterior_elementwise|posterior_unseen")
 
 m = area("sums over items", "annealing_one_sweep|oracles")
@@ -324,7 +324,7 @@ m("const double weight = rule.by == Summation::belief ? «std::log(rule.belief[u
 m("kept_.givens[p->times->index()].values[e.position] -= «out[k]»;", "0.0")
 m("static_cast<std::size_t>(std::floor(«fraction_» * static_cast<double>(copies.size()) + 1e-9));", "0.5 * fraction_")
 m("return «top + std::log(sum)»;", "std::log(sum)")
-m("out->observations += «static_cast<std::int64_t>(o.copies)»;", "1")
+m("out->observations += «o.copies»;", "1.0")
 
 m = area("starts", "posterior_starts")
 m("for (double& value : v.reals(row.buffer)) value *= «100»;", "1.0")
@@ -464,3 +464,13 @@ m("if (x != «forward_.state(chains_[c], value_of(c, j))») out.single[t * k + j
 m("mean.segment(at, n) = own[c].map * mean + «own[c].offset»;", "0 * own[c].offset")
 m("if (!there[c] && «!l.map.middleCols(first_[c], n).isZero(0)») return true;", "false")
 m("return {e.position / «(forward_.elements(e.variable) / n)»};", "(n + 1)")
+
+m = area("what zeros, gaps and limits say", "posterior_tables")
+m("d.terms[k].coef = a.multiply(d.terms[k].coef, «a.apply(Function::step, above)»);", "a.number(1)")
+m("never.coef = a.multiply({a.number(«-1 / kNoMass»), never.coef, zero});", "0.0")
+m("if (ref && ref->variable == v && «has_gaps(s.variable)») return s.variable;", "false", "posterior_missing_rows")
+m("return add(std::move(out), scale(a_, a_.number(«-1»), std::move(values)));", "0", "posterior_missing_rows")
+m("return select(r->condition, «binary(op, left, r->if_true)», binary(op, left, r->if_false));", "binary(op, right, right)", "posterior_missing_rows|loops")
+m("return std::log(cumulative(t, above ? «2 * p[1] - limit» : limit));", "limit", "posterior_score")
+m("return std::pair(«std::min(x, 0.0) - small», std::min(-x, 0.0) - small);", "std::log(1.0 / (1.0 + std::exp(-x)))", "posterior_score")
+m("put(b_.select(b_.equal(times, b_.f(0)), b_.f(0), «b_.mul(coef(log, env), times)»));", "coef(log, env)", "posterior_links_used")

@@ -23,6 +23,10 @@ class Used(Folder):
         with open(self.at("fit/score.json")) as f:
             return json.load(f)["total"]
 
+    def elbo(self):
+        with open(self.at("fit/fit.json")) as f:
+            return json.load(f)["elbo"]
+
     def predict(self, data):
         self.run("predict", self.at("fit"), "--data", self.bind("new", data), "--draws", str(DRAWS), "--out", self.at("out.npz"))
         with np.load(self.at("out.npz")) as z:
@@ -144,6 +148,20 @@ def mixtures():
     s = f.simulate({"p": 0.5, "r": 2.0, "x": np.zeros(5000)})["x"]
     assert abs((s == 0).mean() - (0.5 + 0.5 * np.exp(-2))) < 0.03
     return near(part, [expit(odds), 0, 0], 1e-6) + "; " + near(f.score({"x": new}), logsumexp(parts, axis=0).sum())
+
+
+@check
+def certain_parts():
+    """A part that gives one value alone, with its impossible others, in 32 bits as in 64: by the log density of the sum."""
+    text = "model m { plate n; q ~ Beta(3, 2); observe y[n] ~ mixture(0.2, Bernoulli(1), Bernoulli(q)); }"
+    y = [0, 1, 1, 0, 1]
+    fits = [Used(text, {"y": y}, "--search", "none", "--tol", "1e-10", "--precision", p) for p in ("double", "float")]
+    elbos = [f.elbo() for f in fits]
+    grid = (np.arange(200000) + 0.5) / 200000
+    p1 = 0.2 + 0.8 * grid
+    evidence = np.log(np.mean(12 * grid**2 * (1 - grid) * p1**3 * (1 - p1)**2))
+    assert evidence - 0.3 < elbos[0] < evidence, (elbos, evidence)
+    return near(elbos[1], elbos[0], 1e-5)
 
 
 @check
