@@ -4,13 +4,16 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <algorithm>
-#include <array>
+#include <bit>
+#include <iterator>
 #include <vector>
 
 namespace lehr::native {
 namespace {
 
-constexpr unsigned kSums = 4;
+constexpr unsigned kFewest = 4, kMost = 8;
+
+using Sums = std::vector<llvm::IntrinsicInst*>;
 
 /// [a0 a1 .. b0 b1 .. a(2n) ..], runs of n from both: those that begin at even multiples of n, or at odd ones.
 llvm::Value* interleaved(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, unsigned lanes, unsigned run, bool odd) {
@@ -49,9 +52,9 @@ llvm::BinaryOperator* quotient_of(llvm::Value* divisor) {
 }
 
 /// One division for all, where each is divided by: the same constant by each.
-void join_quotients(llvm::IRBuilder<>& b, llvm::Value* all, const std::array<llvm::Value*, kSums>& parts) {
-  std::array<llvm::BinaryOperator*, kSums> quotients;
-  std::ranges::transform(parts, quotients.begin(), quotient_of);
+void join_quotients(llvm::IRBuilder<>& b, llvm::Value* all, const std::vector<llvm::Value*>& parts) {
+  std::vector<llvm::BinaryOperator*> quotients;
+  std::ranges::transform(parts, std::back_inserter(quotients), quotient_of);
   const auto* first = quotients[0];
   const auto fits = [&](const llvm::BinaryOperator* x) { return x && x->getOperand(0) == first->getOperand(0); };
   if (!first || !std::ranges::all_of(quotients, fits)) return;
@@ -59,25 +62,34 @@ void join_quotients(llvm::IRBuilder<>& b, llvm::Value* all, const std::array<llv
   for (const llvm::BinaryOperator* x : quotients)
     flags &= x->getFastMathFlags();
   b.setFastMathFlags(flags);
-  llvm::Value* joint = b.CreateFDiv(b.CreateVectorSplat(kSums, first->getOperand(0)), all);
-  for (unsigned k = 0; k < kSums; ++k) {
+  const auto count = static_cast<unsigned>(parts.size());
+  llvm::Value* joint = b.CreateFDiv(b.CreateVectorSplat(count, first->getOperand(0)), all);
+  for (unsigned k = 0; k < count; ++k) {
     quotients[k]->replaceAllUsesWith(b.CreateExtractElement(joint, k));
     quotients[k]->eraseFromParent();
   }
 }
 
-void join(const std::array<llvm::IntrinsicInst*, kSums>& sums) {
+void join(const Sums& sums) {
   llvm::IRBuilder<> b(sums.back());
   b.setFastMathFlags(sums.front()->getFastMathFlags());
   unsigned lanes = llvm::cast<llvm::FixedVectorType>(sums[0]->getArgOperand(1)->getType())->getNumElements();
-  llvm::Value* left = halved(b, sums[0]->getArgOperand(1), sums[1]->getArgOperand(1), lanes, 1);
-  llvm::Value* right = halved(b, sums[2]->getArgOperand(1), sums[3]->getArgOperand(1), lanes, 1);
-  llvm::Value* all = halved(b, left, right, lanes, 2);
-  for (; lanes > kSums; lanes /= 2)
+  std::vector<llvm::Value*> level;
+  for (const llvm::IntrinsicInst* sum : sums)
+    level.push_back(sum->getArgOperand(1));
+  for (unsigned run = 1; level.size() > 1; run *= 2) {
+    for (std::size_t k = 0; k < level.size() / 2; ++k)
+      level[k] = halved(b, level[2 * k], level[2 * k + 1], lanes, run);
+    level.resize(level.size() / 2);
+  }
+  llvm::Value* all = level[0];
+  for (; lanes > sums.size(); lanes /= 2)
     all = b.CreateFAdd(half(b, all, lanes, false), half(b, all, lanes, true));
-  std::array<llvm::Value*, kSums> parts;
-  for (unsigned k = 0; k < kSums; ++k) {
-    llvm::Value* sum = parts[k] = b.CreateExtractElement(all, k);
+  std::vector<llvm::Value*> parts;
+  while (parts.size() < sums.size())
+    parts.push_back(b.CreateExtractElement(all, parts.size()));
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    llvm::Value* sum = parts[k];
     const auto* start = llvm::dyn_cast<llvm::ConstantFP>(sums[k]->getArgOperand(0));
     if (!start || !start->isZero()) sum = b.CreateFAdd(sums[k]->getArgOperand(0), sum);
     sums[k]->replaceAllUsesWith(sum);
@@ -93,30 +105,41 @@ llvm::IntrinsicInst* sum_of(llvm::Instruction& instruction) {
   if (!call || call->getIntrinsicID() != llvm::Intrinsic::vector_reduce_fadd || !call->hasAllowReassoc())
     return nullptr;
   const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(call->getArgOperand(1)->getType());
-  return type && type->getNumElements() >= kSums && llvm::isPowerOf2_32(type->getNumElements()) ? call : nullptr;
+  return type && type->getNumElements() >= kFewest && llvm::isPowerOf2_32(type->getNumElements()) ? call : nullptr;
+}
+
+/// Those of one run, in trees that are as wide as they can be.
+void take(Sums& open, std::vector<Sums>& found) {
+  std::size_t at = 0;
+  while (open.size() - at >= kFewest) {
+    const auto* type = llvm::cast<llvm::FixedVectorType>(open[at]->getArgOperand(1)->getType());
+    const std::size_t count = std::bit_floor(std::min<std::size_t>({open.size() - at, type->getNumElements(), kMost}));
+    found.emplace_back(open.begin() + static_cast<std::ptrdiff_t>(at),
+                       open.begin() + static_cast<std::ptrdiff_t>(at + count));
+    at += count;
+  }
+  open.clear();
 }
 
 }  // namespace
 
 bool join_sums(llvm::Function& function) {
-  std::vector<std::array<llvm::IntrinsicInst*, kSums>> found;
+  std::vector<Sums> found;
   for (llvm::BasicBlock& block : function) {
-    std::vector<llvm::IntrinsicInst*> open;
+    Sums open;
     for (llvm::Instruction& instruction : block) {
       const auto is_needed = [&](const llvm::IntrinsicInst* x) {
         return llvm::is_contained(instruction.operands(), x);
       };
-      if (std::ranges::any_of(open, is_needed)) open.clear();
+      if (std::ranges::any_of(open, is_needed)) take(open, found);
       llvm::IntrinsicInst* sum = sum_of(instruction);
       if (!sum) continue;
-      if (!open.empty() && open[0]->getArgOperand(1)->getType() != sum->getArgOperand(1)->getType()) open.clear();
+      if (!open.empty() && open[0]->getArgOperand(1)->getType() != sum->getArgOperand(1)->getType()) take(open, found);
       open.push_back(sum);
-      if (open.size() < kSums) continue;
-      found.push_back({open[0], open[1], open[2], open[3]});
-      open.clear();
     }
+    take(open, found);
   }
-  for (const auto& sums : found)
+  for (const Sums& sums : found)
     join(sums);
   return !found.empty();
 }

@@ -185,7 +185,7 @@ LoopShape main_part(LoopShape shape) {
 
 LoopShape tail_part(LoopShape shape) {
   shape.trips = shape.tail;
-  shape.unroll_later = true;
+  shape.is_tail = shape.unroll_later = true;
   return shape;
 }
 

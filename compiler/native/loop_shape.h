@@ -18,6 +18,7 @@ struct LoopShape {
   bool unroll_now = false;            // emitted as straight code
   bool unroll_later = false;          // asked of the optimiser, after vectorisation
   std::int64_t tail = 0;              // so many last trips of a long loop become a loop of their own
+  bool is_tail = false;               // these
   bool parallel = false;              // every access may be declared free of dependences between iterations
   int lanes = 1;                      // turns of an innermost loop that one vector takes
 };

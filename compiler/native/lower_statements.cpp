@@ -36,6 +36,8 @@ llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode*
   if (shape.unroll_later) flag("llvm.loop.unroll.full");
   if (shape.innermost && shape.unroll_later && *shape.trips % shape.lanes != 0) {
     setting("llvm.loop.vectorize.predicate.enable", b_.getTrue());
+    // A tail goes on with the lanes of what comes before it.
+    if (shape.is_tail) setting("llvm.loop.vectorize.width", b_.getInt32(static_cast<std::uint32_t>(shape.lanes)));
   }
   if (access_group) {
     hints.push_back(

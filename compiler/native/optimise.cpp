@@ -27,6 +27,7 @@
 
 #include <stdexcept>
 
+#include "compiler/native/carried_sums.h"
 #include "compiler/native/joint_sums.h"
 #include "compiler/native/lower.h"
 #include "compiler/native/padded_arrays.h"
@@ -64,6 +65,15 @@ struct UnmaskAccesses : llvm::PassInfoMixin<UnmaskAccesses> {
   }
 };
 
+struct CarryLanes : llvm::PassInfoMixin<CarryLanes> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    if (!carry_lanes(function)) return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses preserved;
+    preserved.preserveSet<llvm::CFGAnalyses>();
+    return preserved;
+  }
+};
+
 struct JoinSums : llvm::PassInfoMixin<JoinSums> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
     if (!join_sums(function)) return llvm::PreservedAnalyses::all();
@@ -88,6 +98,7 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
+  passes.addPass(CarryLanes());
   passes.addPass(JoinSums());
   if (!parts) {
     passes.addPass(llvm::SLPVectorizerPass());

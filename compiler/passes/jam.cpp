@@ -16,10 +16,10 @@
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kMostTurns = 8, kFewTurns = 4;
-constexpr std::int64_t kNarrow = 24;   // of a longer one the registers hold no more than kFewTurns
-constexpr std::int64_t kLongest = 64;  // four of a longer one are too much for the registers, up to kInMemory
-constexpr std::int64_t kLong = 8;      // a shorter loop is no vector
+constexpr std::int64_t kTurns = 8;
+constexpr std::int64_t kLong = 8;       // a shorter loop is no vector
+constexpr std::int64_t kShortRow = 64;  // of sums of each turn; longer ones are fetched early, turn by turn
+constexpr std::int64_t kLongest = 256;  // of a longer one a turn that is left over is better gone through alone
 
 std::optional<std::int64_t> literal(const Program& p, ExprId e) {
   const auto* constant = std::get_if<ConstI>(&p[e].node);
@@ -148,9 +148,14 @@ class Jam {
     const bool unread =
         std::ranges::all_of(after.stores, [&](BufferId b) { return own_array(b) || !all.loads.contains(b); });
     if (!private_before || !unread || !std::ranges::all_of(after.assigns, own_number)) return std::nullopt;
-    long_loops_ = sums_ = 0;
-    turns_ = kMostTurns;
-    if (!is_simple(loop, parts->before) || !is_simple(loop, parts->after)) return std::nullopt;
+    numbers_ = {loop.index};
+    each_statement(loop.body, [&](const Stmt& s) {
+      if (!std::holds_alternative<For>(s.node)) numbers_.merge(effects_of(p_, s).declares);
+    });
+    long_loops_ = longest_ = sums_ = 0;
+    rows_of_turns_ = false;
+    if (!is_simple(parts->before) || !is_simple(parts->after)) return std::nullopt;
+    if (rows_of_turns_ && longest_ > kShortRow) return std::nullopt;
     return long_loops_ > 1 && sums_ > 0 ? parts : std::nullopt;
   }
 
@@ -169,68 +174,163 @@ class Jam {
     return std::ranges::all_of(around_, [&](const Block* x) { return std::ranges::all_of(*x, is_apart); });
   }
 
-  /// Numbers, loops of constant length, and sums into elements that are the same for all turns.
-  bool is_simple(const For& turns, const Block& b) {
+  /// Numbers, loops of constant length, and sums.
+  bool is_simple(const Block& b) {
     return std::ranges::all_of(b, [&](const Stmt& s) {
-      if (const auto* store = std::get_if<Store>(&s.node)) return is_simple(turns, *store);
+      if (const auto* store = std::get_if<Store>(&s.node)) return is_simple(*store);
       if (const auto* loop = std::get_if<For>(&s.node)) {
         const auto end = literal(p_, loop->end);
-        if (literal(p_, loop->begin) != 0 || !end || (*end > kLongest && *end < kInMemory)) return false;
+        if (literal(p_, loop->begin) != 0 || !end || (adds_to_row_of_turn(*loop) && !is_flat(*loop))) return false;
         long_loops_ += *end >= kLong;
-        if (*end > kNarrow && *end <= kLongest) turns_ = kFewTurns;
-        return is_simple(turns, loop->body);
+        longest_ = std::max(longest_, *end);
+        return is_simple(loop->body);
       }
       return std::holds_alternative<Let>(s.node) || std::holds_alternative<Local>(s.node) ||
              std::holds_alternative<Assign>(s.node) || std::holds_alternative<Accumulate>(s.node);
     });
   }
-  bool is_simple(const For& turns, const Store& store) {
+  bool is_simple(const Store& store) {
     if (own_.contains(store.buffer)) return true;
-    for (const ExprId at : store.indices) {
-      const Effects x = effects_of(p_, Stmt{Let{turns.index, at}});
-      if (!x.loads.empty() || x.reads.contains(turns.index)) return false;
-    }
     ++sums_;
+    rows_of_turns_ = rows_of_turns_ || is_of_turn(store);
     return store.accumulate;
+  }
+  /// An element that is another in every turn.
+  bool is_of_turn(const Store& store) const {
+    return std::ranges::any_of(store.indices, [&](ExprId at) {
+      const Effects x = effects_of(p_, Stmt{BreakIf{at}});
+      return !x.loads.empty() || meet(x.reads, numbers_);
+    });
+  }
+  bool adds_to_row_of_turn(const For& loop) const {
+    return std::ranges::any_of(loop.body, [&](const Stmt& s) {
+      const auto* store = std::get_if<Store>(&s.node);
+      return store && !own_.contains(store->buffer) && is_of_turn(*store);
+    });
+  }
+  static bool is_flat(const For& loop) {
+    return std::ranges::all_of(loop.body, [](const Stmt& s) {
+      return std::holds_alternative<Store>(s.node) || std::holds_alternative<Let>(s.node);
+    });
   }
 
   // ---- the loop that comes of it
   Stmt jammed(const For& loop, const Parts& parts) {
-    copies_.assign(static_cast<std::size_t>(turns_), {});
-    const ExprId first = get(scalar(p_[loop.index].name + ".first", Type::i64));
-    const ScalarId group = scalar(p_[loop.index].name + ".group", Type::i64), plain = scalar("plain", Type::i64);
-    Block together;
-    for (std::int64_t r = 0; r < turns_; ++r) {
-      Names& names = copies_[static_cast<std::size_t>(r)];
-      const ScalarId turn = names.scalars[loop.index] = scalar(p_[loop.index].name, Type::i64);
-      for (const BufferId b : own_)
-        names.arrays[b] = copy_of(b);
-      together.push_back(Stmt{Let{turn, binary(BinaryOp::add, first, integer(r))}});
-    }
-    put_copies(parts.before, together);
-    Block rest{Stmt{Assign{plain, integer(0)}}};
-    put_copies(parts.after, rest);
-    if (parts.branch) {
-      together.push_back(Stmt{If{none(parts.branch->condition), std::move(rest), {}}});
-    } else {
-      std::ranges::move(rest, std::back_inserter(together));
-    }
-    const ExprId next = binary(BinaryOp::add, first, integer(turns_));
+    turns_ = &loop;
+    first_ = get(scalar(p_[loop.index].name + ".first", Type::i64));
+    plain_ = scalar("plain", Type::i64);
+    const ScalarId first = std::get<Get>(p_[first_].node).scalar;
+    const ExprId next = binary(BinaryOp::add, first_, integer(kTurns));
     Block body;
-    body.push_back(
-        Stmt{Let{std::get<Get>(p_[first].node).scalar, binary(BinaryOp::multiply, get(group), integer(turns_))}});
-    body.push_back(Stmt{BreakIf{condition(BinaryOp::less_equal, loop.end, first)}});
-    body.push_back(Stmt{Local{plain, integer(1)}});
-    body.push_back(Stmt{If{condition(BinaryOp::less_equal, next, loop.end), std::move(together), {}}});
-    Block alone{Stmt{For{loop.index, first, binary(BinaryOp::minimum, next, loop.end), loop.body, loop.independent}}};
-    body.push_back(Stmt{If{condition(BinaryOp::equal, get(plain), integer(1)), std::move(alone), {}}});
-    return Stmt{For{group, integer(0), loop.end, std::move(body), false}};
+    body.push_back(Stmt{Local{plain_, integer(1)}});
+    Block whole = together(parts, false), fewer;
+    if (longest_ < kLongest && !rows_of_turns_) fewer = together(parts, true);
+    body.push_back(Stmt{If{condition(BinaryOp::less_equal, next, loop.end), std::move(whole), std::move(fewer)}});
+    Block alone{Stmt{For{loop.index, first_, binary(BinaryOp::minimum, next, loop.end), loop.body, loop.independent}}};
+    body.push_back(Stmt{If{condition(BinaryOp::equal, get(plain_), integer(1)), std::move(alone), {}}});
+    return Stmt{For{first, integer(0), loop.end, std::move(body), false, kTurns}};
+  }
+
+  /// A group of turns; `fewer`: there are not as many any more, and the last stands in for those that are missing.
+  Block together(const Parts& parts, bool fewer) {
+    fewer_ = fewer;
+    copies_.assign(kTurns, {});
+    arrays_.clear();
+    Block out;
+    for (std::int64_t r = 0; r < kTurns; ++r) {
+      Names& names = copies_[static_cast<std::size_t>(r)];
+      const ScalarId turn = names.scalars[turns_->index] = scalar(p_[turns_->index].name, Type::i64);
+      for (const BufferId b : own_)
+        names.arrays[b] = new_array(p_[b]);
+      out.push_back(Stmt{Let{turn, turn_at(integer(r))}});
+    }
+    put_copies(parts.before, out);
+    Block rest{Stmt{Assign{plain_, integer(0)}}};
+    put_numbers_and_copies(parts.after, rest);
+    if (parts.branch) out.push_back(Stmt{If{none(parts.branch->condition), std::move(rest), {}}});
+    else std::ranges::move(rest, std::back_inserter(out));
+    return out;
+  }
+  ExprId turn_at(ExprId r) {
+    const ExprId at = binary(BinaryOp::add, first_, r);
+    return fewer_ ? binary(BinaryOp::minimum, at, binary(BinaryOp::subtract, turns_->end, integer(1))) : at;
+  }
+
+  /// Numbers of a turn that follow each other are computed in a loop over the turns, side by side.
+  void put_numbers_and_copies(const Block& from, Block& to) {
+    Block run;
+    const auto close = [&] {
+      if (!put_side_by_side(run, to)) put_copies(run, to);
+      run.clear();
+    };
+    for (const Stmt& s : from) {
+      const auto* let = std::get_if<Let>(&s.node);
+      const auto* store = std::get_if<Store>(&s.node);
+      if ((let && is_real(p_[let->scalar].type)) || (store && !own_.contains(store->buffer) && !is_of_turn(*store))) {
+        run.push_back(s);
+        continue;
+      }
+      close();
+      put_copies({s}, to);
+    }
+    close();
+  }
+  bool put_side_by_side(const Block& run, Block& to) {
+    Effects all;
+    for (const Stmt& s : run)
+      all.add(effects_of(p_, s));
+    if (run.empty() || meet(all.loads, own_)) return false;
+    const ScalarId r = scalar("turn", Type::i64);
+    Names names;
+    names.values[turns_->index] = turn_at(get(r));
+    for (const ScalarId s : all.reads) {
+      const bool known = arrays_.contains(s);
+      if (s == turns_->index || all.declares.contains(s) || !(known || copies_[0].scalars.contains(s))) continue;
+      const BufferId array = known ? arrays_.at(s) : array_of_turns(s);
+      for (std::int64_t k = 0; k < kTurns && !known; ++k)
+        to.push_back(Stmt{Store{array, {integer(k)}, get(copies_[static_cast<std::size_t>(k)].scalars.at(s))}});
+      names.values[s] = make(p_, p_[s].type, Load{array, {get(r)}});
+    }
+    Block body, sums;
+    for (const Stmt& s : run) {
+      if (const auto* store = std::get_if<Store>(&s.node)) {
+        const Type type = p_[store->value].type;
+        const ScalarId sum = scalar("sum", type);
+        ExprId value = std::get<Store>(with_names(p_, names, s).node).value;
+        if (fewer_) value = if_there(get(r), value);
+        to.push_back(Stmt{Local{sum, make(p_, type, ConstF{0})}});
+        body.push_back(Stmt{Accumulate{sum, value}});
+        sums.push_back(Stmt{Store{store->buffer, store->indices, get(sum), true}});
+        continue;
+      }
+      const ScalarId number = std::get<Let>(s.node).scalar;
+      declare(s, names);
+      body.push_back(with_names(p_, names, s));
+      const BufferId array = arrays_[number] = array_of_turns(number);
+      body.push_back(Stmt{Store{array, {get(r)}, get(names.scalars.at(number))}});
+      for (std::int64_t k = 0; k < kTurns; ++k)
+        copies_[static_cast<std::size_t>(k)].values[number] = make(p_, p_[number].type, Load{array, {integer(k)}});
+    }
+    to.push_back(Stmt{For{r, integer(0), integer(kTurns), std::move(body), sums.empty()}});
+    std::ranges::move(sums, std::back_inserter(to));
+    return true;
+  }
+  BufferId array_of_turns(ScalarId s) {
+    if (!turns_size_.valid()) {
+      p_.sizes.push_back({"turns", kTurns});
+      turns_size_ = SizeId(p_.sizes.size() - 1);
+    }
+    return new_array({p_[s].name, p_[s].type, Role::scratch, {turns_size_}});
   }
 
   /// Statement by statement, all turns of one after another; their loops become one.
   void put_copies(const Block& from, Block& to) {
     for (const Stmt& s : from) {
       if (const auto* loop = std::get_if<For>(&s.node)) {
+        if (adds_to_row_of_turn(*loop)) {
+          put_one_by_one(*loop, to);
+          continue;
+        }
         Block body;
         put_copies(loop->body, body);
         to.push_back(Stmt{For{loop->index, loop->begin, loop->end, std::move(body), loop->independent, loop->step}});
@@ -238,7 +338,12 @@ class Jam {
       }
       const auto* store = std::get_if<Store>(&s.node);
       if (store && !own_.contains(store->buffer)) {
-        to.push_back(sum_of_copies(*store));
+        if (is_of_turn(*store)) {
+          for (std::size_t r = 0; r < copies_.size(); ++r)
+            to.push_back(copy_of_sum(r, *store));
+        } else {
+          to.push_back(sum_of_copies(*store));
+        }
         continue;
       }
       for (Names& names : copies_) {
@@ -251,18 +356,49 @@ class Jam {
     for (const ScalarId x : effects_of(p_, s).declares)
       names.scalars[x] = scalar(p_[x].name, p_[x].type);
   }
+  /// Rows of two turns may be the same: a loop for each.
+  void put_one_by_one(const For& loop, Block& to) {
+    for (std::size_t r = 0; r < copies_.size(); ++r) {
+      Block body;
+      for (const Stmt& s : loop.body) {
+        declare(s, copies_[r]);
+        const auto* store = std::get_if<Store>(&s.node);
+        const bool is_sum = store && !own_.contains(store->buffer);
+        body.push_back(is_sum ? copy_of_sum(r, *store) : with_names(p_, copies_[r], s));
+      }
+      to.push_back(Stmt{For{loop.index, loop.begin, loop.end, std::move(body), loop.independent, loop.step}});
+    }
+  }
+  Stmt copy_of_sum(std::size_t turn, const Store& store) {
+    Stmt out = with_names(p_, copies_[turn], Stmt{store});
+    auto& copy = std::get<Store>(out.node);
+    if (fewer_ && turn > 0) copy.value = if_there(integer(static_cast<std::int64_t>(turn)), copy.value);
+    return out;
+  }
   Stmt sum_of_copies(const Store& store) {
     std::vector<ExprId> parts;
-    for (const Names& names : copies_) {
-      const Stmt copy = with_names(p_, names, Stmt{store});
-      parts.push_back(std::get<Store>(copy.node).value);
-    }
+    for (std::size_t r = 0; r < copies_.size(); ++r)
+      parts.push_back(std::get<Store>(copy_of_sum(r, store).node).value);
     // In pairs: what is added to waits for one addition.
     for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
       for (std::size_t k = 0; k < parts.size() / 2; ++k)
         parts[k] = binary(BinaryOp::add, parts[2 * k], parts[2 * k + 1], p_[parts[2 * k]].type);
     }
     return Stmt{Store{store.buffer, store.indices, parts[0], true}};
+  }
+  /// What a turn adds, and 0 of one beyond the end: it has the numbers of the last.
+  ExprId if_there(ExprId turn, ExprId value) {
+    const Type type = p_[value].type;
+    if (const auto* product = std::get_if<Binary>(&p_[value].node); product && product->op == BinaryOp::multiply) {
+      const ExprId left = product->left, right = product->right;
+      if (is_number(left)) return binary(BinaryOp::multiply, if_there(turn, left), right, type);
+    }
+    const ExprId at = binary(BinaryOp::add, first_, turn);
+    return make(p_, type, Select{condition(BinaryOp::less, at, turns_->end), value, make(p_, type, ConstF{0})});
+  }
+  bool is_number(ExprId e) const {
+    const auto* load = std::get_if<Load>(&p_[e].node);
+    return std::holds_alternative<Get>(p_[e].node) || (load && p_[load->buffer].axes == std::vector{turns_size_});
   }
   ExprId none(ExprId of) {
     ExprId any;
@@ -274,8 +410,7 @@ class Jam {
     return make(p_, Type::boolean, Unary{UnaryOp::logical_not, any});
   }
 
-  BufferId copy_of(BufferId b) {
-    Buffer out = p_[b];
+  BufferId new_array(Buffer out) {
     out.name = fmt::format("{}.turn{}", out.name, p_.buffers.size());
     p_.buffers.push_back(std::move(out));
     p_.functions[f_].local_arrays.emplace_back(p_.buffers.size() - 1);
@@ -292,10 +427,18 @@ class Jam {
 
   Program& p_;
   std::size_t f_ = 0;
-  std::vector<const Block*> around_;  // outermost first
-  std::set<BufferId> own_;            // of a turn
-  std::vector<Names> copies_;         // by turn of a group
-  std::int64_t long_loops_ = 0, sums_ = 0, turns_ = kMostTurns;
+  std::vector<const Block*> around_;     // outermost first
+  std::set<BufferId> own_;               // of a turn
+  std::vector<Names> copies_;            // by turn of a group
+  std::set<ScalarId> numbers_;           // of a turn: all scalars but indices of loops
+  std::map<ScalarId, BufferId> arrays_;  // of numbers of a group, by turn
+  std::int64_t long_loops_ = 0, longest_ = 0, sums_ = 0;
+  bool rows_of_turns_ = false;  // some sums go to elements that are others in each turn
+  const For* turns_ = nullptr;  // whose turns go together
+  ExprId first_;                // of the group
+  bool fewer_ = false;          // than a group has
+  ScalarId plain_;              // whether its turns go one by one
+  SizeId turns_size_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "compiler/passes/jam.h"
 #include "compiler/passes/lanes.h"
 #include "compiler/passes/narrow.h"
+#include "compiler/passes/pad.h"
 #include "compiler/passes/recompute.h"
 #include "compiler/passes/settled.h"
 #include "compiler/passes/shares.h"
@@ -24,6 +25,7 @@ constexpr Pass kPasses[] = {
     {"lanes", run_in_lanes},           // chains of several items are worked on side by side
     {"blocks", run_in_blocks},         // several items read a table together
     {"narrow", narrow},                // 32 bits, where they were asked for and do
+    {"pad", pad_rows},                 // rows of tables begin where vectors do
     {"jam", jam_turns},                // turns of loops over data go together, several at a time
     {"recompute", recompute},          // arrays that are read from memory are computed where they are read
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/passes/effects.h"
+#include "compiler/passes/factors.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/support/overloaded.h"
 
@@ -85,10 +86,26 @@ class Recompute {
         const auto& store = std::get<Store>(loop->body[*at].node);
         const Names names{{}, {}, {}, {{store.buffer, {loop->index, formula(*loop, store)}}}};
         for (std::size_t j = k + 1; j < b.size(); ++j)
-          b[j] = with_names(p_, names, b[j]);
+          b[j] = with_factors_in_front(with_names(p_, names, b[j]));
         loop->body.erase(loop->body.begin() + static_cast<std::ptrdiff_t>(*at));
       }
     }
+  }
+
+  /// What turns add together often has a factor that is the same for all.
+  Stmt with_factors_in_front(Stmt s) {
+    if (auto* loop = std::get_if<For>(&s.node)) {
+      for (Stmt& inner : loop->body)
+        inner = with_factors_in_front(std::move(inner));
+    } else if (auto* branch = std::get_if<If>(&s.node)) {
+      for (Block* side : {&branch->then_block, &branch->else_block}) {
+        for (Stmt& inner : *side)
+          inner = with_factors_in_front(std::move(inner));
+      }
+    } else if (auto* store = std::get_if<Store>(&s.node); store && store->accumulate) {
+      store->value = with_factor_in_front(p_, store->value);
+    }
+    return s;
   }
 
   /// With the numbers that the loop declares written out.

@@ -5,7 +5,7 @@
 namespace lehr::loops {
 
 /// More elements of 64 bits than the registers of a processor hold.
-inline constexpr std::int64_t kInMemory = 256;
+inline constexpr std::int64_t kInMemory = 16;
 
 /// An array of a function, of one axis and kInMemory elements at least, that one loop fills with products and sums of
 /// at most two elements of other arrays, which stay what they are, and that is read after that loop, in the same block,

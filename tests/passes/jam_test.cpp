@@ -12,12 +12,13 @@ using loops::Role;
 
 namespace {
 
-constexpr std::int64_t kWidth = 8;
-
 /// A loop over rows, of each of which a share of its sum is added to a vector.
 struct Rows {
+  explicit Rows(std::int64_t row_width = 8) : width(row_width) {}
+
   Builder b;
-  const loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", kWidth);
+  const std::int64_t width;
+  const loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", width);
   const BufferId from = b.buffer("x", Role::data, {n, k}), to = b.buffer("S", Role::statistic, {k}),
                  by_row = b.buffer("r", Role::statistic, {n, k});
   BufferId part;
@@ -50,7 +51,7 @@ struct Rows {
     });
     const loops::Program before = b.take(), after = loops::jam_turns(before);
     for (const std::int64_t rows : {0, 1, 3, 7, 8, 9, 16, 19}) {
-      test::Buffers numbers(before.buffers.size(), std::vector<double>(static_cast<std::size_t>(20 * kWidth)));
+      test::Buffers numbers(before.buffers.size(), std::vector<double>(static_cast<std::size_t>(20 * width)));
       for (std::size_t e = 0; e < numbers[0].size(); ++e)
         numbers[0][e] = static_cast<double>((7 * e) % 11);
       test::check_same(before, after, numbers, {rows});
@@ -88,16 +89,29 @@ TEST_CASE("scratch that is read after the loop keeps turns apart") {
   }));
 }
 
-TEST_CASE("sums that are read, and elements of the turn, keep turns apart") {
+TEST_CASE("sums that are read keep turns apart") {
   Rows x;
   Builder& b = x.b;
-  const bool read = GENERATE(true, false);
   CHECK(!x.jams([&] {
     b.for_each("row", x.n, [&](ExprId row) {
-      x.turn(row, -1, kNothing, [&](ExprId r) {
-        if (read) b.add_to(x.by_row, {b.i(0), b.i(0)}, b.load(x.to, {b.i(0)}));
-        else b.add_to(x.by_row, {r, b.i(0)}, b.f(1));
-      });
+      x.turn(row, -1, kNothing, [&](ExprId) { b.add_to(x.by_row, {b.i(0), b.i(0)}, b.load(x.to, {b.i(0)})); });
     });
   }));
+}
+
+TEST_CASE("rows that turns add to, one for each, may be the same, and are short") {
+  const std::int64_t width = GENERATE(8, 100);
+  const double small = GENERATE(-1, 70);
+  Rows x(width);
+  Builder& b = x.b;
+  const bool together = x.jams([&] {
+    b.for_each("row", x.n, [&](ExprId row) {
+      x.turn(row, small, kNothing, [&](ExprId r) {
+        const ExprId same = b.min(r, b.i(2)), c = b.let("c", b.mul(b.f(3), b.load(x.from, {r, b.i(1)})));
+        x.each([&](ExprId e) { b.add_to(x.by_row, {same, e}, b.mul(c, b.load(x.part, {e}))); });
+        b.add_to(x.to, {b.i(2)}, b.mul(c, b.load(x.from, {r, b.i(3)})));
+      });
+    });
+  });
+  CHECK(together == (width == 8));
 }

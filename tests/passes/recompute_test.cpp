@@ -100,3 +100,28 @@ TEST_CASE("what is changed in some turns, or read elsewhere, is kept") {
   read.after = [&] { read.b.add_to(read.sums, {read.b.i(0)}, read.b.load(read.product, {read.b.i(7)})); };
   CHECK(!read.goes());
 }
+
+TEST_CASE("what all parts of a sum are multiplied by is multiplied by once") {
+  Products x;
+  Builder& b = x.b;
+  b.function("f", [&] {
+    x.product = b.local_array("product", {x.k});
+    const BufferId other = b.local_array("other", {x.k});
+    x.each([&](ExprId e) {
+      b.store(x.product, {e}, x.value(b.i(0), e));
+      b.store(other, {e}, x.value(b.i(1), e));
+    });
+    x.each([&](ExprId e) {
+      b.add_to(x.sums, {e}, b.add(b.mul(b.f(2), b.load(x.product, {e})), b.mul(b.f(3), b.load(other, {e}))));
+    });
+  });
+  const loops::Program before = b.take(), done = loops::recompute(before);
+  test::Buffers numbers(before.buffers.size());
+  for (std::vector<double>& all : numbers) {
+    for (std::size_t e = 0; e < 3 * (loops::kInMemory + 3); ++e)
+      all.push_back(0.25 * static_cast<double>((7 * e) % 11));
+  }
+  test::check_same(before, done, numbers, {3});
+  const std::string text = loops::print(done);
+  CHECK(text.find("w[k", text.find("w[k") + 1) == std::string::npos);
+}

@@ -1,0 +1,102 @@
+#include "compiler/native/carried_sums.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
+
+#include <optional>
+
+namespace lehr::native {
+namespace {
+
+llvm::IntrinsicInst* sum_over(llvm::Value* value) {
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+  const bool is_sum = call && call->getIntrinsicID() == llvm::Intrinsic::vector_reduce_fadd && call->hasAllowReassoc();
+  return is_sum ? call : nullptr;
+}
+
+llvm::Value* behind_phi(llvm::Value* value) {
+  auto* phi = llvm::dyn_cast<llvm::PHINode>(value);
+  return phi && phi->getNumIncomingValues() == 1 && phi->hasOneUse() ? behind_phi(phi->getIncomingValue(0)) : value;
+}
+
+/// The sum over a vector of the same type that is the first lane of this one.
+llvm::IntrinsicInst* first_lane(const llvm::InsertElementInst& vector) {
+  using namespace llvm::PatternMatch;
+  if (!vector.hasOneUse() || !match(vector.getOperand(2), m_Zero())) return nullptr;
+  llvm::IntrinsicInst* sum = sum_over(behind_phi(vector.getOperand(1)));
+  if (!sum || !sum->hasOneUse() || sum->getArgOperand(1)->getType() != vector.getType()) return nullptr;
+  return match(sum->getArgOperand(0), m_AnyZeroFP()) ? sum : nullptr;
+}
+
+bool is_zero(const llvm::Constant* vector, unsigned lane) {
+  const auto* element = llvm::dyn_cast_or_null<llvm::ConstantFP>(vector->getAggregateElement(lane));
+  return element && element->isZero();
+}
+
+/// What is added to a carried sum, in the lanes that count: `kept` has lanes of the addition where they do, 0
+/// otherwise.
+struct Addition {
+  llvm::InsertElementInst* carried;
+  llvm::Value* added;
+  llvm::ShuffleVectorInst* kept;  // or null: all lanes count
+};
+
+std::optional<Addition> addition(llvm::Value* value) {
+  using namespace llvm::PatternMatch;
+  auto* kept = llvm::dyn_cast<llvm::ShuffleVectorInst>(value);
+  llvm::Value* sum = kept ? kept->getOperand(0) : value;
+  auto* add = llvm::dyn_cast<llvm::BinaryOperator>(sum);
+  if (!value->hasOneUse() || !add || !add->hasOneUse() || add->getOpcode() != llvm::Instruction::FAdd ||
+      !add->hasAllowReassoc())
+    return std::nullopt;
+  const auto* nothing = kept ? llvm::dyn_cast<llvm::Constant>(kept->getOperand(1)) : nullptr;
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(sum->getType())->getNumElements();
+  if (kept && (!nothing || kept->getShuffleMask().size() != lanes || kept->getMaskValue(0) != 0)) return std::nullopt;
+  for (const unsigned k : {0U, 1U}) {
+    auto* carried = llvm::dyn_cast<llvm::InsertElementInst>(add->getOperand(k));
+    const auto* others = carried ? llvm::dyn_cast<llvm::Constant>(carried->getOperand(0)) : nullptr;
+    if (!others || !first_lane(*carried)) continue;
+    bool fits = true;
+    for (unsigned lane = 1; lane < lanes; ++lane) {
+      const int from = kept ? kept->getMaskValue(lane) : static_cast<int>(lane);
+      const bool is_kept = from == static_cast<int>(lane);
+      fits = fits && from >= 0 &&
+             (is_kept ? is_zero(others, lane)
+                      : static_cast<unsigned>(from) >= lanes && is_zero(nothing, static_cast<unsigned>(from) - lanes));
+    }
+    if (fits) return Addition{carried, add->getOperand(1 - k), kept};
+  }
+  return std::nullopt;
+}
+
+void carry(llvm::Value* value, const Addition& x) {
+  llvm::IntrinsicInst* sum = first_lane(*x.carried);
+  auto* add = llvm::cast<llvm::Instruction>(x.kept ? x.kept->getOperand(0) : value);
+  llvm::IRBuilder<> b(llvm::cast<llvm::Instruction>(value));
+  b.setFastMathFlags(add->getFastMathFlags());
+  llvm::Value* added =
+      x.kept ? b.CreateShuffleVector(x.added, x.kept->getOperand(1), x.kept->getShuffleMask()) : x.added;
+  value->replaceAllUsesWith(b.CreateFAdd(sum->getArgOperand(1), added));
+}
+
+}  // namespace
+
+bool carry_lanes(llvm::Function& function) {
+  bool changed = false;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    llvm::IntrinsicInst* sum = sum_over(&instruction);
+    if (!sum) continue;
+    llvm::Value* value = sum->getArgOperand(1);
+    if (const auto x = addition(value)) {
+      carry(value, *x);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+}  // namespace lehr::native

@@ -1,0 +1,46 @@
+#include "compiler/passes/pad.h"
+
+#include <set>
+
+#include "compiler/passes/effects.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr std::int64_t kLine = 64;  // bytes
+
+std::set<BufferId> filled_by_code(const Program& p) {
+  Effects all;
+  for (const Function& f : p.functions) {
+    for (const Stmt& s : f.body)
+      all.add(effects_of(p, s));
+  }
+  return all.stores;
+}
+
+/// Of `size` elements, or a few more that fill lines.
+SizeId whole_lines(Program& p, SizeId size, std::int64_t in_line) {
+  const Size before = p[size];
+  const std::int64_t extent = (before.constant + in_line - 1) / in_line * in_line;
+  if (extent == before.constant) return size;
+  for (std::size_t k = 0; k < p.sizes.size(); ++k) {
+    if (p.sizes[k].constant == extent && p.sizes[k].name == before.name + " padded") return SizeId(k);
+  }
+  p.sizes.push_back({before.name + " padded", extent});
+  return SizeId(p.sizes.size() - 1);
+}
+
+}  // namespace
+
+Program pad_rows(Program p) {
+  for (const BufferId id : filled_by_code(p)) {
+    const Buffer table = p[id];
+    if (table.role != Role::table || !is_real(table.element) || table.axes.size() < 2) continue;
+    const std::int64_t in_line = kLine / (table.element == Type::f32 ? 4 : 8);
+    if (p[table.axes.back()].constant < in_line) continue;
+    p.buffers[id.index()].axes.back() = whole_lines(p, table.axes.back(), in_line);
+  }
+  return p;
+}
+
+}  // namespace lehr::loops
