@@ -28,6 +28,10 @@ std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule
     }
     out.push_back(row);
   };
+  std::set<std::size_t> sums;
+  for (const loops::Function& f : lowered.program.functions)
+    for (const loops::Kept& kept : f.kept)
+      sums.insert(kept.function);
   const auto named = [&](conditionals::BlockId b) {
     const conditionals::Block& block = s.conditionals[b];
     return (block.mean ? m[*block.mean].name + ", " : "") + m[block.variable].name;
@@ -47,6 +51,7 @@ std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule
       add(named(update.block), {update.function});
     }
   }
+  if (!sums.empty()) add("sums of factors", {sums.begin(), sums.end()});
   add("ELBO", {lowered.interface.elbo});
   std::vector<std::size_t> rest;
   for (std::size_t f = 0; f < lowered.program.functions.size(); ++f) {

@@ -93,6 +93,8 @@ class Builder {
   std::size_t function(std::string name, const Body& body);
   /// The function at `position` runs once a fit.
   void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
+  /// The function at `position` reads sums.
+  void keep_before(std::size_t position, const Kept& sums) { program_.functions[position].kept.push_back(sums); }
   /// 32 bits would leave too few digits of what the open function forms.
   void need_double() { double_ = true; }
   bool needs_double(std::size_t position) const { return double_functions_.contains(position); }

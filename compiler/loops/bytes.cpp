@@ -77,9 +77,12 @@ class Writer {
     } else if constexpr (n == 6) {
       const auto& [a, b, c, d, e, f] = x;
       put_all(a, b, c, d, e, f);
-    } else {
+    } else if constexpr (n == 7) {
       const auto& [a, b, c, d, e, f, g] = x;
       put_all(a, b, c, d, e, f, g);
+    } else {
+      const auto& [a, b, c, d, e, f, g, h] = x;
+      put_all(a, b, c, d, e, f, g, h);
     }
   }
 };

@@ -37,6 +37,13 @@ struct Chain {
   BufferId entropy;     // [1] of the current item, or over the leading axes
 };
 
+/// Sums of the same factors, which are formed together.
+struct KeptSums {
+  std::set<BlockId> blocks;
+  std::vector<const schedule::Statistic*> sums;
+  Kept kept = {};
+};
+
 /// Parts of the bound that an item stage adds up.
 struct LocalSums {
   BufferId energy, prior;      // of local terms, tempered and other
@@ -57,6 +64,7 @@ struct Layout {
   std::map<ArrayId, BufferId> array;
   std::map<ArrayId, const schedule::Statistic*> statistic;
   std::map<ArrayId, const schedule::Residual*> residual;
+  std::vector<KeptSums> kept;
   std::map<ArrayId, BufferId> exp_table, exp_shift;                  // of tables read by factored streams
   std::map<std::size_t, LocalSums> local_sums;                       // by item stage
   std::map<std::pair<BlockId, math::Stat>, BufferId> mean_gradient;  // parameter axes, then event
@@ -106,6 +114,9 @@ class Part {
   BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);
   /// A category that is formed where it is used stands in the term.
   bool has_streamed_atom(const Term& t) const;
+  /// Sums of factors are kept; envelopes put bounds in the place of factors, and temperatures of items are data that
+  /// change.
+  bool keeps() const { return !options_.envelope && !options_.inverse_temperatures; }
   bool stored(BlockId b) const { return s_.storage[b.index()] == schedule::Storage::stored; }
   BufferId parameter_of(BlockId b, math::ParameterRole role) const {
     return at_.parameter.at({b, find_role(*s_.conditionals[b].factor, role)->name});

@@ -221,8 +221,14 @@ struct Phase {
   std::vector<BufferId> scratch;  // that a range at work needs for itself
 };
 
-/// status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order. Its phases are executed
-/// before it, one after another, by whoever calls it.
+/// Sums that a function reads: where `fresh` is 0, `function`, which has no parameters and sets it to 1, comes before.
+struct Kept {
+  std::size_t function = 0;
+  BufferId fresh;
+};
+
+/// status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order. The sums that it reads
+/// are formed, and then its phases are executed before it, one after another, by whoever calls it.
 struct Function {
   std::string name;
   std::vector<ScalarId> parameters;
@@ -231,6 +237,7 @@ struct Function {
   bool cold = false;  // runs once a fit: compile it small and quickly
   std::vector<Phase> phases = {};
   bool single = false;  // 32 bits do for what it has to itself: see passes/narrow.h
+  std::vector<Kept> kept = {};
 };
 
 struct Program {

@@ -181,6 +181,18 @@ std::vector<model::PlateId> Lowering::statistic_order(const Statistic& s) const 
   return out;
 }
 
+void Lowering::declare_kept(const Statistic& s) {
+  std::set<BlockId> blocks;
+  for (const Atom& x : s.inner.atoms)
+    blocks.insert(s_.conditionals.block_of[x.variable.index()]);
+  auto same = std::ranges::find(at_.kept, blocks, &KeptSums::blocks);
+  if (same == at_.kept.end()) {
+    const BufferId fresh = b_.buffer(fmt::format("fresh{}", at_.kept.size()), Role::table, {});
+    same = at_.kept.insert(same, {std::move(blocks), {}, {0, fresh}});
+  }
+  same->sums.push_back(&s);
+}
+
 void Lowering::declare_arrays() {
   for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
     const Statistic& s = s_.statistics[k];
@@ -188,6 +200,7 @@ void Lowering::declare_arrays() {
     for (model::PlateId p : statistic_order(s))
       sizes.push_back(at_.size[p.index()]);
     at_.statistic[s.sums] = at_.statistic[s.table] = &s;
+    if (s.is_kept() && keeps()) declare_kept(s);
     at_.array[s.sums] = b_.buffer(fmt::format("S{}", k), s.stage ? Role::statistic : Role::table, sizes);
     if (s.stage) at_.array[s.table] = b_.buffer(fmt::format("G{}", k), Role::table, sizes);
   }

@@ -105,6 +105,7 @@ void Lowering::emit_prepare() {
           source);
     }
     sum_data();
+    forget_kept();
   });
 }
 
@@ -115,7 +116,7 @@ void Lowering::sum_data() {
   std::map<std::vector<model::PlateId>, std::vector<const Statistic*>> alike;  // by the loops of the sum
   for (const Statistic& s : s_.statistics) {
     const auto whole = [&](BoundId b) { return !a_[b].parent && !m_[m_[a_[b].plate].set].parent; };
-    if (s.stage || !s.inner.guards.empty() || !std::ranges::all_of(s.inner.bounds, whole)) continue;
+    if (!s.of_data() || !s.inner.guards.empty() || !std::ranges::all_of(s.inner.bounds, whole)) continue;
     std::vector<model::PlateId> plates;
     for (BoundId b : s.inner.bounds)
       plates.push_back(m_[a_[b].plate].set);
@@ -143,7 +144,7 @@ void Lowering::sum_data() {
     done.insert(sums.begin(), sums.end());
   }
   for (const Statistic& s : s_.statistics) {
-    if (s.stage || done.contains(&s)) continue;
+    if (!s.of_data() || done.contains(&s)) continue;
     b_.fill(at_.array.at(s.sums), b_.f(0));
     terms_.emit(s.inner, terms_.factors({&s.inner}, {}), {}, {}, std::nullopt,
                 [&](ExprId value, const Env& env) { add(s, value, env); });
@@ -157,6 +158,7 @@ std::size_t Lowering::emit_initialise(const std::string& name, bool globals) {
       chains_.local_chain(b);
       blocks_.form_from_prior(b, {});
     }
+    forget_kept();
   });
 }
 
@@ -165,7 +167,19 @@ std::size_t Lowering::emit_expectations(const std::string& name, bool local) {
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       if (stored(BlockId(k)) && (local || !s_.local[k])) blocks_.recompute_expectations(BlockId(k), {});
     }
+    forget_kept();
   });
+}
+
+std::size_t Lowering::emit_update(BlockId b) {
+  const Uses uses = blocks_.outer_uses(b);
+  const std::size_t out = b_.function("update_" + m_[s_.conditionals[b].variable].name, [&] {
+    forget_kept(b);
+    blocks_.update(b, uses, {}, {});
+  });
+  for (const auto& [term, atom] : uses)
+    keep_before(out, term);
+  return out;
 }
 
 /// The statement is that of a local variable.
@@ -176,6 +190,9 @@ bool Lowering::is_local(std::size_t origin) const {
 }
 
 void Lowering::emit_elbo() {
+  std::vector<ArrayTerm> terms;
+  for (const schedule::OuterTerm& t : s_.outer)
+    terms.push_back(residuals_.outer_term(t));
   interface_.elbo = b_.function("elbo", [&] {
     const ScalarId prior = b_.local("prior", b_.f(0)), data = b_.local("data", b_.f(0));
     const ScalarId local = b_.local("local", b_.f(0)), global = b_.local("global", b_.f(0));
@@ -187,9 +204,9 @@ void Lowering::emit_elbo() {
       b_.accumulate(local, b_.load(sums.entropy, {b_.i(0)}));
       b_.accumulate(discrete, b_.load(sums.discrete, {b_.i(0)}));
     }
-    for (const schedule::OuterTerm& t : s_.outer) {
-      const ArrayTerm term = residuals_.outer_term(t);
-      const bool tempered = s_.tempered[t.term.origin], local_prior = !tempered && is_local(t.term.origin);
+    for (const ArrayTerm& term : terms) {
+      const std::size_t origin = term.term->origin;
+      const bool tempered = s_.tempered[origin], local_prior = !tempered && is_local(origin);
       const auto add = [&](ExprId value, const Env&) {
         b_.accumulate(tempered ? data : prior, value);
         if (local_prior) b_.accumulate(own, value);
@@ -215,6 +232,8 @@ void Lowering::emit_elbo() {
     part(ElboPart::discrete_entropy, b_.get(discrete));
     part(ElboPart::local_prior, b_.get(own));
   });
+  for (const ArrayTerm& term : terms)
+    keep_before(interface_.elbo, term);
 }
 
 void Lowering::emit_states() {
@@ -250,6 +269,7 @@ Lowered Lowering::run() {
   declare_gradients();
   lookups_.declare_inverse_lookups();
   emit_prepare();
+  emit_kept();
   interface_.initialise = emit_initialise("initialise", true);
   if (options_.new_items && !only_stage(s_)) interface_.initialise_local = emit_initialise("initialise_local", false);
   interface_.expectations = emit_expectations("expectations", true);
@@ -262,8 +282,7 @@ Lowered Lowering::run() {
     const BlockId b = std::get<BlockUpdate>(s_.steps[k]).block;
     UpdateFunction f{b, 0, {}};
     f.gradient = at_.gradient_norms.contains(b) ? at_.gradient_norms.at(b) : BufferId();
-    f.function = b_.function("update_" + m_[s_.conditionals[b].variable].name,
-                             [&] { blocks_.update(b, blocks_.outer_uses(b), {}, {}); });
+    f.function = emit_update(b);
     interface_.steps.emplace_back(f);
   }
   interface_.sweep = s_.sweep;

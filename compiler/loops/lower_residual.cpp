@@ -55,10 +55,16 @@ ArrayTerm Residuals::outer_term(const schedule::OuterTerm& t) {
     return {&r.common, std::nullopt, nullptr, {}, {std::move(pairs)}};
   }
   if (!t.statistic) return {&t.term};
+  if (t.whole && !keeps()) return {&*t.whole};
   return {&t.term, s_.statistics[*t.statistic].sums, &t.at};
 }
 
 ArrayTerm Residuals::outer_term(const schedule::OuterTerm& t, BlockId b) {
+  if (t.whole) {
+    const auto& summed = s_.statistics[*t.statistic].inner.atoms;
+    const auto own = [&](const Atom& x) { return s_.conditionals.block_of[x.variable.index()] == b; };
+    if (std::ranges::any_of(summed, own)) return {&*t.whole};
+  }
   if (!t.residual) return outer_term(t);
   const Residual& r = s_.residuals[*t.residual];
   if (std::find(r.running.begin(), r.running.end(), b) != r.running.end()) return {&r.gradient, r.sums, &r.at};

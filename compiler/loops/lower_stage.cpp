@@ -89,7 +89,7 @@ std::size_t Stages::emit_fresh(const ItemStage& stage, std::size_t step) {
 void Stages::emit_data_sums(const ItemStage& stage, std::size_t step, StageFunctions& out) {
   std::vector<std::pair<const schedule::Statistic*, BoundId>> sums;  // with the bound that is the item
   for (const schedule::Statistic& s : s_.statistics) {
-    if (s.stage) continue;
+    if (!s.of_data()) continue;
     std::vector<BoundId> items;
     for (BoundId b : s.inner.bounds) {
       if (m_[a_[b].plate].set == m_[stage.item].set) items.push_back(b);

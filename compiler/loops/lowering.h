@@ -19,6 +19,8 @@ class Lowering : Part {
   void declare_blocks();
   void declare_arrays();
   std::vector<model::PlateId> statistic_order(const schedule::Statistic& s) const;
+  /// A flag for sums of the same factors that are kept.
+  void declare_kept(const schedule::Statistic& s);
   /// Buffers for the running means of natural gradients, and their norms (LowerOptions::gradients).
   void declare_gradients();
 
@@ -26,8 +28,19 @@ class Lowering : Part {
   void emit_prepare();
   /// The statistics without local factors.
   void sum_data();
+  /// The functions that form the sums that are kept.
+  void emit_kept();
+  void sum_kept(const KeptSums& group);
+  struct Summed;
+  std::optional<BoundId> lanes_of(const Summed& sum) const;
+  void add_item(const Summed& sum, const Env& items);
+  /// The function at `position` reads the term.
+  void keep_before(std::size_t position, const ArrayTerm& term);
+  /// They are no longer what factors of this block, or any, say.
+  void forget_kept(std::optional<BlockId> block = {});
   std::size_t emit_initialise(const std::string& name, bool globals);
   std::size_t emit_expectations(const std::string& name, bool local);
+  std::size_t emit_update(BlockId b);
   bool is_local(std::size_t origin) const;
   void emit_elbo();
   void emit_states();

@@ -51,6 +51,8 @@ bool visits(const loops::Lowered& l, std::size_t function, const std::set<SizeId
     walk.expr(phase.turns);
     walk.block(l.program.functions[phase.function].body);
   }
+  for (const loops::Kept& kept : l.program.functions[function].kept)
+    touched = touched || visits(l, kept.function, items, own);
   return touched;
 }
 
@@ -129,7 +131,7 @@ std::vector<BufferId> sums_over(const model::Model& m, const schedule::Schedule&
     const schedule::Statistic& x = s.statistics[k];
     const bool over = std::any_of(x.inner.bounds.begin(), x.inner.bounds.end(),
                                   [&](density::BoundId b) { return m[a[b].plate].set == m[plate].set; });
-    if (!x.stage && over) out.push_back(l.interface.sums[k]);
+    if (x.of_data() && over) out.push_back(l.interface.sums[k]);
   }
   return out;
 }

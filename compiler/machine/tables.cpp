@@ -359,14 +359,20 @@ class Writer {
 
   void write_phases() {
     for (std::size_t f = 0; f < p_.functions.size(); ++f) {
+      machine::PhaseRow row{};
+      row.of = static_cast<std::int64_t>(f);
+      for (const loops::Kept& kept : p_.functions[f].kept) {
+        row.function = static_cast<std::int64_t>(kept.function);
+        row.fresh = index(kept.fresh);
+        t_.phases.push_back(row);
+      }
+      row.fresh = -1;
       for (const loops::Phase& phase : p_.functions[f].phases) {
-        machine::PhaseRow row{};
-        row.of = static_cast<std::int64_t>(f);
         row.function = static_cast<std::int64_t>(phase.function);
         const auto* size = std::get_if<loops::Extent>(&p_[phase.turns].node);
         row.turns = size ? extent(size->size) : std::get<loops::ConstI>(p_[phase.turns].node).value;
         row.first_sum = static_cast<std::int64_t>(t_.statistics.size());
-        if (phase.sums.valid()) row.sums = write_list({phase.sums});
+        row.sums = phase.sums.valid() ? write_list({phase.sums}) : 0;
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
         row.scratch = write_list(phase.scratch);
         row.operations = 1 + std::llround(std::min(operations_of_turn(m_, l_, phase), kMostOperations));

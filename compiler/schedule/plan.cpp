@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "compiler/schedule/regroup.h"
-#include "compiler/schedule/residual.h"
 #include "compiler/schedule/tempered.h"
 
 namespace lehr::schedule {
@@ -301,7 +300,6 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   }
   s.sweep = sweep_of(m, s);
   regroup(m, s);
-  find_residuals(m, s);
   return s;
 }
 

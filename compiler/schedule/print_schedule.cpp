@@ -48,7 +48,11 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
   }
   for (std::size_t k = 0; k < s.statistics.size(); ++k) {
     const Statistic& x = s.statistics[k];
-    out += fmt::format("S{}{}{} = {}\n", k, axes(x), x.stage ? "" : " once", density::print(m, a, x.inner));
+    out += fmt::format("S{}{}{} = {}\n", k, axes(x),
+                       x.stage       ? ""
+                       : x.is_kept() ? " kept"
+                                     : " once",
+                       density::print(m, a, x.inner));
   }
   for (std::size_t k = 0; k < s.residuals.size(); ++k) {
     const Residual& x = s.residuals[k];

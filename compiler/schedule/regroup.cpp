@@ -2,16 +2,20 @@
 //
 // A factor of the term is inner when it mentions the item or something nested in it, or is an atom of a local
 // block. Index expressions of the outer part that depend on the item (`beta[z[d,n]].log(w[d,n])`: the value
-// of w) become axes of the statistic, as do the bounds that both parts mention.
+// of w) become axes of the statistic, as do the bounds that both parts mention. Where no stage is in the term, the
+// inner part is of data alone, or else of the atoms that mention the items: a sum that is kept.
 #include "compiler/schedule/regroup.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <type_traits>
 
 #include "compiler/conditionals/gather.h"
 #include "compiler/density/poly.h"
+#include "compiler/model/roles.h"
+#include "compiler/schedule/residual.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::schedule {
@@ -62,6 +66,23 @@ class Splitter {
     }
     const std::set<BoundId> items = data_items(t);
     if (items.empty() || !split(t, items, std::nullopt, BoundId())) s_.outer.push_back({t, std::nullopt, {}});
+  }
+
+  /// Of a term that stayed whole, the factors that the items name are summed over them with the data; the others read
+  /// the sum, which is no longer than their axes along plates that the items are not on.
+  void keep(OuterTerm& t) {
+    if (t.statistic || t.residual) return;
+    const std::set<BoundId> items = data_items(t.term);
+    if (items.empty()) return;
+    Cut cut{closure(t.term, items), {}, {}, {}, {}};
+    divide(
+        t.term, [&](const Atom& x) { return mentions(x, cut); }, cut);
+    if (!can_keep(t.term, cut) || !place_bounds(t.term, cut)) return;
+    if (std::ranges::any_of(cut.stat.axes, [&](model::PlateId p) { return model::is_item_plate(m_, m_[p].set); }))
+      return;
+    OuterTerm kept = add(std::move(cut), std::nullopt, BoundId());
+    kept.whole = std::move(t.term);
+    t = std::move(kept);
   }
 
  private:
@@ -201,10 +222,27 @@ class Splitter {
   /// The split of `t` at `items`; false when it does not pay (too many data-indexed axes, or nothing summed).
   bool split(const Term& t, std::set<BoundId> items, std::optional<std::size_t> stage, BoundId item) {
     Cut cut{closure(t, std::move(items)), {}, {}, {}, {}};
-    divide(t, stage.has_value(), cut);
+    divide(
+        t, [&](const Atom& x) { return stage && is_local(x); }, cut);
     if (pairs_in_chain(cut) || !name_axes(cut) || !place_bounds(t, cut)) return false;
-    add(std::move(cut), stage, item);
+    s_.outer.push_back(add(std::move(cut), stage, item));
     return true;
+  }
+
+  bool mentions(const Atom& x, const Cut& cut) const {
+    const auto inside = [&](IndexId i) { return depends(i, cut); };
+    return std::ranges::any_of(x.axes, inside) || std::ranges::any_of(x.event, inside);
+  }
+
+  /// Both parts have factors, of different blocks, and no chains; copies are counted the same for all in the rest.
+  bool can_keep(const Term& t, const Cut& cut) const {
+    if (cut.inner.atoms.empty() || cut.outer.atoms.empty()) return false;
+    const auto block = [&](const Atom& x) { return c_.block_of[x.variable.index()]; };
+    if (std::ranges::any_of(t.atoms, [&](const Atom& x) { return is_local(x) || c_[block(x)].chain; })) return false;
+    return std::ranges::none_of(cut.outer.atoms, [&](const Atom& x) {
+      return std::ranges::any_of(cut.inner.atoms, [&](const Atom& y) { return block(x) == block(y); }) ||
+             std::ranges::any_of(t.multiplicities, [&](const auto& n) { return density::owns(m_, x.variable, n); });
+    });
   }
 
   /// Whether a coefficient, an index or a guard mentions a bound that is summed in the inner part.
@@ -217,7 +255,7 @@ class Splitter {
   }
 
   /// Coefficients, guards and atoms of the two parts.
-  void divide(const Term& t, bool has_locals, Cut& cut) {
+  void divide(const Term& t, const std::function<bool(const Atom&)>& is_inside, Cut& cut) {
     cut.inner.origin = cut.outer.origin = t.origin;
     cut.inner.coef = cut.outer.coef = a_.number(1);
     cut.inner.multiplicities = t.multiplicities;
@@ -226,7 +264,7 @@ class Splitter {
       part = a_.multiply(part, f);
     }
     for (const Atom& x : t.atoms)
-      (has_locals && is_local(x) ? cut.inner : cut.outer).atoms.push_back(x);
+      (is_inside(x) ? cut.inner : cut.outer).atoms.push_back(x);
     std::set<BoundId> in_inner, in_outer;
     collect(cut.inner, in_inner);
     collect(cut.outer, in_outer);
@@ -353,8 +391,9 @@ class Splitter {
       density::collect(a_, x, out);
   }
 
-  /// Registers the split; statistics with the same inner part are one.
-  void add(Cut cut, std::optional<std::size_t> stage, BoundId item) {
+  /// Registers the split; statistics with the same inner part are one. The term with what the statistic is multiplied
+  /// by.
+  OuterTerm add(Cut cut, std::optional<std::size_t> stage, BoundId item) {
     auto& [inside, inner, outer, stat, outer_at] = cut;
     std::vector<std::size_t>& alike = alike_[{stage, stat.axes.size(), signature(inner)}];
     for (std::size_t k : alike) {
@@ -364,8 +403,7 @@ class Splitter {
         std::vector<IndexId> at(outer_at.size());
         for (std::size_t x = 0; x < at.size(); ++x)
           at[x] = outer_at[(*order)[x]];
-        s_.outer.push_back({std::move(outer), k, std::move(at)});
-        return;
+        return {std::move(outer), k, std::move(at)};
       }
     }
     stat.stage = stage;
@@ -385,8 +423,8 @@ class Splitter {
       step.terms.push_back({stat.inner, s_.statistics.size(), stat.at, item});
     }
     alike.push_back(s_.statistics.size());
-    s_.outer.push_back({std::move(outer), s_.statistics.size(), std::move(outer_at)});
     s_.statistics.push_back(std::move(stat));
+    return {std::move(outer), s_.statistics.size() - 1, std::move(outer_at)};
   }
 
   /// What two inner parts have in common that are one but for the names of their bounds: the data and the
@@ -494,6 +532,9 @@ void regroup(const model::Model& m, Schedule& s) {
     if (terms.size() > kLargeModel) conditionals::count_unused_bounds(s.conditionals.density.algebra, t);
     splitter.term(t);
   }
+  find_residuals(m, s);
+  for (OuterTerm& t : s.outer)
+    splitter.keep(t);
   splitter.halve();
 }
 

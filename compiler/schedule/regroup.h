@@ -6,7 +6,7 @@
 
 namespace lehr::schedule {
 
-/// Fills `statistics`, `outer` and the stages' local terms from the terms of the density.
+/// Fills `statistics`, `outer`, `residuals` and the stages' local terms from the terms of the density.
 void regroup(const model::Model& m, Schedule& s);
 
 }  // namespace lehr::schedule

@@ -8,6 +8,10 @@
 //     G_s[axes] = sum over outer-only bounds of the outer part under q   (table: expected natural parameters).
 // So the item stage reads tables and adds up statistics, and everything outside it reads statistics: the data are
 // visited once a sweep. A statistic without local atoms is a sum of data alone and is computed once.
+//
+// A term that visits items without a stage (factors that the data name) is cut as well, into the sum of what depends on
+// the item and the rest. The sum is kept as long as the factors in it stay as they are, for whoever reads it: the
+// update of a factor in the rest, the ELBO. The factors in the sum read the term as it was.
 #pragma once
 #include <variant>
 #include <vector>
@@ -26,17 +30,21 @@ enum class Storage {
   streamed  // a local category: its probabilities are formed where they are used and never stored
 };
 
-/// A sum over items of data and local atoms, and the table of what it is multiplied by.
+/// A sum over items of data and atoms, and the table of what it is multiplied by.
 struct Statistic {
   ArrayId sums, table;               // S and G: same axes
   std::vector<model::PlateId> axes;  // logical order
   std::size_t contiguous = 0;        // position in `axes` of the axis that is last in memory
-  std::optional<std::size_t> stage;  // item stage that accumulates it; none: data alone
-  Term inner;                        // atoms: local blocks only; bounds: summed here, and the axes' own
+  std::optional<std::size_t> stage;  // item stage that accumulates it; none: of_data() or is_kept()
+  Term inner;                        // atoms: of the stage's blocks only; bounds: summed here, and the axes' own
   std::vector<density::IndexId> at;  // where the inner part adds up, one an axis
   /// Two axes along which the inner part is the same the other way round: it is formed where the index of the first is
   /// not below that of the second (a guard says so), and stands for both.
   std::optional<std::pair<std::size_t, std::size_t>> symmetric = {};
+
+  bool of_data() const { return !stage && inner.atoms.empty(); }
+  /// Of factors outside the stages: formed where it is read and no longer what they say.
+  bool is_kept() const { return !stage && !inner.atoms.empty(); }
 };
 
 /// outer.coef * S_statistic[at] * atoms: one summand of the log joint after the items are summed.
@@ -45,6 +53,7 @@ struct OuterTerm {
   std::optional<std::size_t> statistic;
   std::vector<density::IndexId> at;          // index into the statistic, one an axis
   std::optional<std::size_t> residual = {};  // the term is the pairs of a sum
+  std::optional<Term> whole = {};  // with a statistic that is kept: all of it, as the factors in the sum read it
 };
 
 /// The pairs of a sum: c(e) * A(e, r) * A(e, r') over r != r', kept as S(e) = sum_r E A(e, r). Elements are independent

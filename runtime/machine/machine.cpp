@@ -30,7 +30,10 @@ std::int32_t run_phase(Machine m, const PhaseRow& phase, const std::int64_t* siz
 std::int32_t call_with_phases(const Machine& m, std::int64_t f, const std::int64_t* sizes) {
   for (const PhaseRow& phase : phases_of(*m.model)) {
     if (phase.of != f) continue;
-    if (const std::int32_t status = run_phase(m, phase, sizes)) return status;
+    const bool sums = phase.fresh >= 0;
+    if (sums && m.view().reals(phase.fresh)[0] != 0) continue;
+    const std::int32_t status = sums ? call_with_phases(m, phase.function, sizes) : run_phase(m, phase, sizes);
+    if (status != 0) return status;
   }
   return call(m, f, m.table, sizes, nullptr, nullptr);
 }
@@ -158,6 +161,11 @@ std::int32_t run_items(const Machine& m, std::int64_t f, ItemRange run, lehr_buf
   const std::int64_t integers[] = {run.begin, run.end, m.accuracy.iterations};
   const double reals[] = {m.accuracy.tolerance};
   return call(m, f, table, m.sizes, integers, reals);
+}
+
+void forget_sums(const Machine& m) {
+  for (const PhaseRow& phase : phases_of(*m.model))
+    if (phase.fresh >= 0) m.view().reals(phase.fresh)[0] = 0;
 }
 
 std::int32_t prepare(const Machine& m) {

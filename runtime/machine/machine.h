@@ -123,6 +123,9 @@ std::int32_t call_on_data(const Machine& m, std::int64_t function);
 /// One that visits all factors that are in the table.
 std::int32_t call_on_kept(const Machine& m, std::int64_t function);
 
+/// By whoever replaces factors outside the stages but by calls of functions.
+void forget_sums(const Machine& m);
+
 /// Sums and inverses of the data alone.
 std::int32_t prepare(const Machine& m);
 void set(const Machine& m, const Weights& w);

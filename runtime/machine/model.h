@@ -83,9 +83,11 @@ struct StepRow {
   std::int64_t gradient;  // buffer of the norms that Weights::memory measures, -1: none
   std::int64_t subject;   // the items of a stage, -1
 };
-/// Loops that come before function `of` and may run in ranges of their turns (loops::Phase in the compiler), in order.
+/// What comes before function `of`, in order: sums that it reads, where a number is 0 (loops::Kept in the compiler),
+/// and loops that may run in ranges of their turns (loops::Phase).
 struct PhaseRow {
   std::int64_t of, function;
+  std::int64_t fresh;  // the buffer of that number, -1: loops
   Extent turns;
   std::int64_t first_sum, sums, first_scratch, scratch;  // among Model::statistics
   std::int64_t operations;                               // of a turn, about
@@ -177,7 +179,7 @@ struct ComponentsRow {
 };
 
 /// Of these tables: a library that reads them must be of the same version.
-inline constexpr std::int64_t kLayout = 4;
+inline constexpr std::int64_t kLayout = 5;
 
 /// What an object was built from, as text.
 enum class BuiltFrom : std::int64_t { model, settings };

@@ -351,6 +351,7 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
   const bool stored = start_elements(m.whole(), s, rng);
   if (const std::int32_t status = call_on_kept(m, model.expectations)) return status;
   const bool picked = start_items(m.whole(), s, m.supply != nullptr, rng);
+  forget_sums(m);
   if (stored || picked) {
     if (const std::int32_t status = seed_statistics(m, stored, s.taken)) return status;
     if (const std::int32_t status = update_globals(m)) return status;

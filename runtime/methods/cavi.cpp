@@ -96,6 +96,7 @@ void replace(const Engine& e, const StepRow& block, const Parameters& by) {
     if (row.block == block.block) std::ranges::copy(by[k], e.reals(row.buffer).begin());
     ++k;
   }
+  e.forget_sums();
 }
 
 /// One sweep at the temperature of its number, and its ELBO.

@@ -197,6 +197,7 @@ std::int32_t twin(const Engine& e, const Components& c, std::size_t from, std::s
 }
 
 std::int32_t form_components(const Engine& e, const Components& c) {
+  e.forget_sums();
   if (c.ordered) {
     const std::vector<std::size_t> order = by_size(masses_of(e, c));
     for (const ComponentArray& a : c.arrays)

@@ -184,6 +184,7 @@ void Engine::load(const Arrays& saved) const {
   for (const std::int64_t b : state_buffers())
     std::ranges::copy(*from++, reals(b).begin());
   forget_parts();
+  forget_sums();
   workers_->scatter();
 }
 

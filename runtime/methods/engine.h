@@ -61,6 +61,8 @@ class Engine {
   /// Items in parts, each followed by the updates outside the items, by sweeps over all of them; 0: as many as pay. One
   /// where they cannot be.
   void divide(std::int64_t parts);
+  /// By whoever replaces other factors, but by calls of functions and `load`.
+  void forget_sums() const { machine::forget_sums(machine_); }
   Workers& workers() const { return *workers_; }
   /// By whoever replaces factors of items but by sweeps and `load`.
   void forget_parts() const { parts_->forget(); }

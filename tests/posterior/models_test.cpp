@@ -62,6 +62,12 @@ double best_elbo(const Prepared& p, Instance& instance, const CaviOptions& optio
   return elbo.value;
 }
 
+double bound_of(Instance& instance) {
+  Elbo out;
+  REQUIRE(instance.engine().elbo(out) == 0);
+  return out.value;
+}
+
 }  // namespace
 
 TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed point") {
@@ -86,6 +92,16 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
       for (std::size_t k = 0; k < a.size(); ++k)
         CHECK(a[k] == Approx(b[k]).epsilon(1e-10));
       CHECK(worst_difference(native.posterior(true), slow.posterior(true)) < 1e-10);
+
+      // sums that are kept are those of the factors, whoever put them there
+      const Arrays q = native.engine().save();
+      const double bound = bound_of(native);
+      native.engine().forget_sums();
+      CHECK(bound_of(native) == bound);
+      std::vector<double> more;
+      run(native, few, more);
+      native.engine().load(q);
+      CHECK(bound_of(native) == bound);
 
       // to the fixed point
       CaviOptions tight;

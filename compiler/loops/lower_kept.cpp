@@ -1,0 +1,109 @@
+// Sums of factors that are kept (schedule.h, Statistic::is_kept): formed together, where all of them are of the same
+// factors, before a function that reads one of them and finds that it is not fresh.
+#include <algorithm>
+
+#include "compiler/loops/lowering.h"
+#include "compiler/model/roles.h"
+
+namespace lehr::loops {
+
+using schedule::Statistic;
+
+namespace {
+
+constexpr std::int64_t kFewLanes = 4, kMostLanes = 64;
+
+}  // namespace
+
+/// Sums of numbers, without axes, are added up in scalars, each item for itself first; the others in their arrays.
+struct Lowering::Summed {
+  const Statistic* sum;
+  std::vector<BoundId> items;  // that have a loop for all sums
+  ScalarId total;              // of a number
+};
+
+/// Of two loops or more inside an item, the last, if it is a vector: the others do not wait for the sum over it.
+std::optional<BoundId> Lowering::lanes_of(const Summed& x) const {
+  const auto length = [&](BoundId b) { return b_.program()[at_.size[m_[a_[b].plate].set.index()]].constant; };
+  std::vector<BoundId> inside;
+  for (BoundId b : x.sum->inner.bounds)
+    if (std::ranges::find(x.items, b) == x.items.end()) inside.push_back(b);
+  const auto fits = [&](BoundId b) { return !a_[b].parent && length(b) >= kFewLanes && length(b) <= kMostLanes; };
+  const bool plain = std::ranges::all_of(x.sum->inner.guards, [](const Guard& g) { return g.present.has_value(); });
+  return inside.size() > 1 && plain && fits(inside.back()) ? std::optional(inside.back()) : std::nullopt;
+}
+
+void Lowering::add_item(const Summed& x, const Env& items) {
+  const Statistic& s = *x.sum;
+  const auto emit = [&](std::optional<BoundId> innermost, const std::function<void(ExprId, const Env&)>& leaf) {
+    terms_.emit(s.inner, terms_.factors({&s.inner}, {}), {}, items, innermost, leaf);
+  };
+  if (!s.at.empty()) {
+    return emit(std::nullopt, [&](ExprId value, const Env& env) {
+      b_.add_to(at_.array.at(s.sums), terms_.array_indices(s.sums, s.at, env), value);
+    });
+  }
+  const ScalarId part = b_.local(b_.fresh("part"), b_.f(0));
+  if (const std::optional<BoundId> along = lanes_of(x)) {
+    const SizeId size = at_.size[m_[a_[*along].plate].set.index()];
+    const BufferId lanes = b_.local_array(b_.fresh("lanes."), std::vector{size});
+    b_.fill(lanes, b_.f(0));
+    emit(along, [&](ExprId value, const Env& env) { b_.add_to(lanes, {env.at(*along)}, value); });
+    b_.for_range("lane", b_.i(0), b_.extent(size), [&](ExprId k) { b_.accumulate(part, b_.load(lanes, {k})); });
+  } else {
+    emit(std::nullopt, [&](ExprId value, const Env&) { b_.accumulate(part, value); });
+  }
+  b_.accumulate(x.total, b_.get(part));
+}
+
+void Lowering::sum_kept(const KeptSums& group) {
+  const auto is_item = [&](BoundId b) { return !a_[b].parent && model::is_item_plate(m_, m_[a_[b].plate].set); };
+  std::map<std::vector<model::PlateId>, std::vector<Summed>> alike;  // by the loops over items
+  for (const Statistic* s : group.sums) {
+    Summed x{s, {}, {}};
+    std::ranges::copy_if(s->inner.bounds, std::back_inserter(x.items), is_item);
+    if (s->at.empty()) x.total = b_.local(b_.fresh("total"), b_.f(0));
+    else b_.fill(at_.array.at(s->sums), b_.f(0));
+    std::vector<model::PlateId> plates;
+    for (BoundId b : x.items)
+      plates.push_back(m_[a_[b].plate].set);
+    alike[plates].push_back(std::move(x));
+  }
+  for (const auto& [plates, sums] : alike) {
+    terms_.for_elements(plates, [&](const std::vector<ExprId>& at) {
+      for (const Summed& x : sums) {
+        Env items;
+        for (std::size_t k = 0; k < at.size(); ++k)
+          items[x.items[k]] = at[k];
+        add_item(x, items);
+      }
+    });
+  }
+  for (const auto& [plates, sums] : alike) {
+    for (const Summed& x : sums)
+      if (x.sum->at.empty()) b_.store(at_.array.at(x.sum->sums), {}, b_.get(x.total));
+  }
+  b_.store(group.kept.fresh, {}, b_.f(1));
+}
+
+void Lowering::emit_kept() {
+  for (std::size_t k = 0; k < at_.kept.size(); ++k)
+    at_.kept[k].kept.function = b_.function("sum.kept" + std::to_string(k), [&] { sum_kept(at_.kept[k]); });
+}
+
+void Lowering::keep_before(std::size_t position, const ArrayTerm& term) {
+  for (const KeptSums& group : at_.kept) {
+    const auto reads = [&](const Statistic* s) { return term.array == s->sums; };
+    const auto& known = b_.program().functions[position].kept;
+    if (std::ranges::any_of(group.sums, reads) &&
+        std::ranges::find(known, group.kept.fresh, &Kept::fresh) == known.end())
+      b_.keep_before(position, group.kept);
+  }
+}
+
+void Lowering::forget_kept(std::optional<BlockId> block) {
+  for (const KeptSums& group : at_.kept)
+    if (!block || group.blocks.contains(*block)) b_.store(group.kept.fresh, {}, b_.f(0));
+}
+
+}  // namespace lehr::loops
