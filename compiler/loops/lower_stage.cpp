@@ -56,6 +56,9 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
         emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays);
       } else if (mode == StageMode::sum) {
         start_chains(stage, item, mode);
+        // The only block of a stage may keep its expectations nowhere (passes/within.h).
+        if (stage.blocks.size() == 1 && !at_.chains.contains(stage.blocks[0]))
+          blocks_.recompute_expectations(stage.blocks[0], {item});
         emit_item_sums(stage, item, mode, arrays);
       } else {
         ExprId in = b_.boolean(true);

@@ -13,11 +13,13 @@
 #include "compiler/passes/settled.h"
 #include "compiler/passes/shares.h"
 #include "compiler/passes/sorted.h"
+#include "compiler/passes/within.h"
 
 namespace lehr::loops {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"within", keep_within},           // what an item forms and nobody else reads has room for one item
     {"shares", share_loops},           // loops whose turns have nothing to do with each other run in ranges
     {"invariants", hoist_invariants},  // what is the same in every turn of a loop is computed once, before it
     {"settled", skip_settled},         // recurrences of state alone, once they repeat themselves

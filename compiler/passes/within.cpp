@@ -1,0 +1,136 @@
+#include "compiler/passes/within.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compiler/passes/effects.h"
+#include "compiler/passes/rewrite.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr std::int64_t kMostNumbers = 1024;
+
+std::set<BufferId> candidates_in(const Program& p) {
+  std::set<BufferId> out;
+  for (std::size_t k = 0; k < p.buffers.size(); ++k) {
+    const Buffer& b = p.buffers[k];
+    if (b.role != Role::expectation || b.element != Type::f64 || b.axes.size() < 2 || p[b.axes[0]].constant >= 0)
+      continue;
+    std::int64_t numbers = 1;
+    for (std::size_t axis = 1; axis < b.axes.size(); ++axis)
+      numbers = std::min(kMostNumbers + 1, numbers * std::max<std::int64_t>(p[b.axes[axis]].constant, -kMostNumbers));
+    if (numbers > 0 && numbers <= kMostNumbers) out.insert(BufferId(k));
+  }
+  return out;
+}
+
+/// The slices of a loop that are rows of candidates.
+Slices rows_of(const Program& p, const For& loop, const std::set<BufferId>& candidates) {
+  Slices out;
+  for (const auto& [b, slice] : slices_of(p, loop))
+    if (slice.axis == 0 && candidates.contains(b)) out[b] = slice;
+  return out;
+}
+
+void forget(const Effects& mentioned, std::set<BufferId>& candidates) {
+  for (const auto* all : {&mentioned.loads, &mentioned.stores})
+    for (const BufferId b : *all)
+      candidates.erase(b);
+}
+
+/// Takes those out that are mentioned anywhere but as rows of loops; `rows`: of the loops around.
+void keep_rows(const Program& p, const Block& block, const std::set<BufferId>& rows, std::set<BufferId>& candidates) {
+  const auto elsewhere = [&](const Stmt& s) {
+    Effects x = effects_of(p, s);
+    for (const BufferId b : rows) {
+      x.loads.erase(b);
+      x.stores.erase(b);
+    }
+    forget(x, candidates);
+  };
+  for (const Stmt& s : block) {
+    if (const auto* loop = std::get_if<For>(&s.node)) {
+      std::set<BufferId> inside = rows;
+      for (const auto& [b, slice] : rows_of(p, *loop, candidates))
+        inside.insert(b);
+      keep_rows(p, loop->body, inside, candidates);
+    } else if (const auto* branch = std::get_if<If>(&s.node)) {
+      elsewhere(Stmt{BreakIf{branch->condition}});
+      keep_rows(p, branch->then_block, rows, candidates);
+      keep_rows(p, branch->else_block, rows, candidates);
+    } else {
+      elsewhere(s);
+    }
+  }
+}
+
+class Within {
+ public:
+  explicit Within(Program& p) : p_(p), arrays_(candidates_in(p)) {}
+
+  void run() {
+    for (const Function& f : p_.functions)
+      keep_rows(p_, f.body, {}, arrays_);
+    if (arrays_.empty()) return;
+    for (std::size_t k = 0; k < p_.functions.size(); ++k) {
+      Block body = std::move(p_.functions[k].body);
+      own_ = {};
+      block(body);
+      p_.functions[k].body = std::move(body);
+      for (const auto& [b, row] : own_)
+        p_.functions[k].local_arrays.push_back(row);
+    }
+    for (const BufferId b : arrays_) {
+      p_.buffers[b.index()].axes.clear();
+      p_.buffers[b.index()].role = Role::scratch;
+    }
+  }
+
+ private:
+  void block(Block& b) {
+    for (Stmt& s : b) {
+      if (auto* branch = std::get_if<If>(&s.node)) {
+        block(branch->then_block);
+        block(branch->else_block);
+      }
+      auto* loop = std::get_if<For>(&s.node);
+      if (!loop) continue;
+      Slices rows = rows_of(p_, *loop, arrays_);
+      if (rows.empty()) {
+        block(loop->body);
+        continue;
+      }
+      for (auto& [array, slice] : rows)
+        slice.once = row_of(array);
+      for (Stmt& x : loop->body)
+        x = with_slices(p_, rows, x);
+    }
+  }
+
+  /// An array of the function for a row.
+  BufferId row_of(BufferId of) {
+    BufferId& out = own_[of];
+    if (out.valid()) return out;
+    out = BufferId(p_.buffers.size());
+    const std::vector<SizeId> axes(p_[of].axes.begin() + 1, p_[of].axes.end());
+    p_.buffers.push_back({fmt::format("row.{}.{}", p_[of].name, out.index()), Type::f64, Role::scratch, axes});
+    return out;
+  }
+
+  Program& p_;
+  std::set<BufferId> arrays_;
+  std::map<BufferId, BufferId> own_;  // of the function
+};
+
+}  // namespace
+
+Program keep_within(Program program) {
+  Within(program).run();
+  return program;
+}
+
+}  // namespace lehr::loops
