@@ -25,7 +25,6 @@ constexpr std::pair<std::string_view, std::string_view> kCures[] = {
     {"%", "a comment begins with '//'"},
     {"\"", "a model has no strings"},
     {"'", "a model has no strings"},
-    {"<", "a random variable is written `x ~ ...`, a deterministic one `let x = ...`"},
     {"\u2212", "write '-'"},
     {"\u2013", "write '-'"},
     {"\u00B7", "write '*'"},
@@ -138,7 +137,24 @@ class Writer {
     for (const auto& [known, cure] : kCures) {
       if (character == known) message.notes.push_back({std::string(cure), std::nullopt});
     }
+    const bool arrow = character == "<" && parser_.getTokenStream()->LA(2) == LehrParser::Minus;
+    if (arrow) {
+      message.notes.push_back(
+          {"a random variable is written `x ~ ...`, a deterministic one `let x = ...`", std::nullopt});
+    } else if (character == "<" || character == ">") {
+      message.notes.push_back(
+          {"there are no comparisons: which side of a place an item is on is data, `plate half = 2;` and `data "
+           "side[item, place] : half;`, and a choice by it an index, `rate[side[item, c]]` with `c ~ Uniform() over "
+           "place;`",
+           std::nullopt});
+    }
     return message;
+  }
+
+  /// What has been written is a factor or a summand of distributions.
+  bool arithmetic() const { return type_ == LehrParser::Star || type_ == LehrParser::Plus; }
+  void add_mixture(SyntaxMessage& message) const {
+    message.notes.push_back({"p*A + (1-p)*B is written `mixture(p, A, B)`", std::nullopt});
   }
 
   SyntaxMessage in_header() {
@@ -192,7 +208,9 @@ class Writer {
       return "expected joint, point, independent or order after 'guide'";
     }
     if (context_->getRuleIndex() == LehrParser::RuleName && enclosing() == LehrParser::RuleDistribution) {
-      return fmt::format("expected a distribution after {}, found {}", quoted(previous_), quoted(found_));
+      const bool factor = type_ == LehrParser::Number || type_ == LehrParser::LeftParen;
+      return fmt::format("expected a distribution after {}, found {}{}", quoted(previous_), quoted(found_),
+                         factor ? "; p*A + (1-p)*B is written `mixture(p, A, B)`" : "");
     }
     const bool in_axes = context_->getRuleIndex() == LehrParser::RuleAxes || within(LehrParser::RuleAxes);
     if (in_axes && type_ != Token::EOF && !is_name(type_) && !begins_declaration(type_) &&
@@ -211,10 +229,13 @@ class Writer {
   }
 
   SyntaxMessage no_distribution() {
-    return {span(previous_),
-            fmt::format("expected a distribution such as Normal(mean = 0, sd = 1), but {} has no arguments",
-                        quoted(previous_)),
-            {}};
+    SyntaxMessage message{
+        span(previous_),
+        fmt::format("expected a distribution such as Normal(mean = 0, sd = 1), but {} has no arguments",
+                    quoted(previous_)),
+        {}};
+    if (arithmetic()) add_mixture(message);
+    return message;
   }
 
   /// A statement that stops being one: `plat doc;`, `x = 1;`, `x[n] : real;`.
@@ -252,7 +273,9 @@ class Writer {
     const bool ended =
         new_line() || begins_declaration(type_) || type_ == LehrParser::RightBrace || type_ == Token::EOF;
     if (ended) return {behind_previous(), fmt::format("expected ';' after {}", quoted(previous_)), {}};
-    return here(fmt::format("expected {}, found {}", alternatives_to_semicolon(), quoted(found_)));
+    SyntaxMessage message = here(fmt::format("expected {}, found {}", alternatives_to_semicolon(), quoted(found_)));
+    if (arithmetic() && context_->getRuleIndex() == LehrParser::RuleStatement) add_mixture(message);
+    return message;
   }
 
   std::string alternatives_to_semicolon() const {

@@ -74,9 +74,8 @@ std::string without_exp(const model::Model& m, const model::Statement* s, model:
         "`{} ~ NegativeBinomial(100, logistic(log(100) - ({})));` (variance mean + mean^2 / 100)",
         m[s->variable].name + bracketed(listed(s->bounds, [&](model::BoundId b) { return m[b].name; })), print(m, *e));
   }
-  return "draw what exp(...) stands for as a positive variable, from Gamma: one for each group of items, or a product "
-         "of "
-         "several";
+  return "draw what exp(...) stands for as a positive variable: write `positive` in its place, and `positive ~ "
+         "Gamma(shape = 1, rate = 1);`, one for each group of items or a product of several";
 }
 
 /// What to write instead of a statistic that no family has; empty where nothing better is known.
@@ -108,6 +107,14 @@ std::string cure(const model::Model& m, const density::Density& d, const density
                        statement->main.family->name, name);
   }
   if (std::ranges::find(functions, Function::exp) != functions.end()) return without_exp(m, statement, a.variable);
+  if (std::ranges::find(functions, Function::lgamma) != functions.end() &&
+      m[a.variable].support == math::Support::simplex) {
+    return fmt::format(
+        "concentrations are positive points: draw `{} ~ Gamma(shape = 1, rate = 1) over {};`, write the name alone as "
+        "the concentration, and `guide point({});`; its sum is the concentration, its shares of the sum are those of "
+        "{}",
+        element_of(m, a.variable, name), m[m[a.variable].event[0]].name, name, name);
+  }
   if (std::ranges::find(functions, Function::lgamma) != functions.end()) {
     return fmt::format(
         "a concentration or a shape has no conjugate prior: give it a value, `const {0} = 1;`, and compare fits with "
@@ -203,7 +210,8 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
   }
   if (!any_opaque) {
     for (const math::FamilyRow* f : math::factors_for(m[v].support, likelihood)) {
-      if (f != &prior) diag.note(fmt::format("{} would be conjugate: declare {} ~ {}(...)", f->name, name, f->name));
+      if (f != &prior)
+        diag.note(fmt::format("{} would be conjugate: declare {}", f->name, statement_of(*f, element_of(m, v, name))));
     }
   }
 }

@@ -189,6 +189,9 @@ Formula FormulaWriter::atom(const density::Atom& x) {
         return {FormulaApply{math::Function::lgamma, {{v}}}};
       case Stat::value_log:
         return {FormulaApply{math::Function::xlogx, {{v}}}};
+      case Stat::log_gap:
+        return {FormulaApply{math::Function::log1m,
+                             {{FormulaApply{math::Function::exp, {{FormulaMultiply{{{FormulaNumber{-1}}, {v}}}}}}}}}};
       case Stat::tangent:
         return {FormulaApply{math::Function::digamma, {{v}}}};
       case Stat::indicator:

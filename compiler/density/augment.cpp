@@ -142,21 +142,68 @@ Poly Expander::log_of_sum(const Poly& p) {
   return out;
 }
 
-Poly Expander::log_logistic(model::ExprId argument, double sign) {
+Poly Expander::log_logistic(const Poly& eta, double sign, std::optional<IndexId> at) {
   // log g(eta) >= eta / 2 + offset(xi) - curvature(xi) eta^2. Jaakkola & Jordan (2000).
-  const Poly eta = scalar(argument);
   if (auto c = as_coefficient(a_, m_, eta)) {
     const CoefId half = a_.multiply(a_.number(0.5), *c), minus = a_.number(-1);
     const CoefId log_cosh = a_.apply(Function::log_cosh, half);  // exp(e) would overflow
     return constant(
         a_.add({a_.multiply(a_.number(sign), half), a_.multiply(minus, log_cosh), a_.number(-std::log(2))}));
   }
-  const model::VariableId xi =
-      auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, std::nullopt, &math::logistic_bound());
-  largest_ = {argument, eta.size()};
+  std::vector<model::PlateId> axes = m_[m_[*statement_].variable].axes;
+  Touching xi{{}, own_};
+  if (at) {
+    axes.push_back(m_[a_[std::get<IndexBound>(a_[*at]).bound].plate].set);
+    xi.element.push_back(*at);
+  }
+  xi.variable = auxiliary(Kind::bound, std::move(axes), std::nullopt, &math::logistic_bound());
   const Poly square = product(eta, eta);
-  Poly out = add(scale(a_, a_.number(0.5 * sign), eta), own_statistic(xi, Stat::offset));
-  return add(std::move(out), scale(a_, a_.number(-1), product(own_statistic(xi, Stat::curvature), square)));
+  Poly out = add(scale(a_, a_.number(0.5 * sign), eta), statistic(xi, Stat::offset));
+  return add(std::move(out), scale(a_, a_.number(-1), product(statistic(xi, Stat::curvature), square)));
+}
+
+Poly Expander::log_ordered(const model::OrderedLogistic& ordered, IndexId category) {
+  // Between cuts a and b, g the logistic function: g(b - e) - g(a - e) = g(b - e) g(e - a) (1 - exp(a - b)). A cut is
+  // above one category and below another, so that one point for each is enough.
+  const model::PlateId cuts = m_[ordered.cuts].shape[0];
+  const auto where = [&](IndexId i, std::int64_t above, Poly p) {
+    const IndexId next = a_.index(std::get<IndexBound>(a_[i]).bound, above);
+    return with_guard(std::move(p), {Relation::equal, next, category, std::nullopt, {}});
+  };
+  Poly out = sum_over(cuts, [&](IndexId i) {
+    const Poly e = add(scalar(ordered.location), scale(a_, a_.number(-1), component(ordered.cuts, {i})));
+    largest_ = {ordered.location, e.size()};
+    return add(where(i, 0, log_logistic(e, -1, i)), where(i, 1, log_logistic(e, 1, i)));
+  });
+  if (const auto* c = std::get_if<model::Cumulative>(&m_[ordered.cuts].node)) {
+    const model::ExprId steps = c->steps;
+    return add(std::move(out),
+               sum_over(m_[steps].shape[0], [&](IndexId i) { return where(i, 1, log_gap(component(steps, {i}))); }));
+  }
+  return add(std::move(out), sum_over(cuts, [&](IndexId a) {
+               return sum_over(cuts, [&](IndexId b) {
+                 const Poly below = scale(a_, a_.number(-1), component(ordered.cuts, {a}));
+                 return where(a, 1, where(b, 0, log_gap(add(component(ordered.cuts, {b}), below))));
+               });
+             }));
+}
+
+Poly Expander::log_gap(const Poly& p) {
+  if (auto c = as_coefficient(a_, m_, p))
+    return constant(a_.apply(Function::log1m, a_.apply(Function::exp, a_.multiply(a_.number(-1), *c))));
+  const bool single = p.size() == 1 && p[0].bounds.empty() && p[0].guards.empty() && p[0].atoms.size() == 1 &&
+                      a_.literal(p[0].coef) == 1.0;
+  if (const Atom* x = single ? &p[0].atoms[0] : nullptr;
+      x && x->opaque.empty() && x->stat == Stat::value && m_[x->variable].support == math::Support::positive) {
+    Poly out = p;
+    out[0].atoms[0].stat = Stat::log_gap;
+    return out;
+  }
+  return fail(
+      "no closed form: log(1 - exp(-d)) of the distance " + text(p) + " of two cuts",
+      {"cuts are known, or have distances that are positive variables: with `plate gap` one element shorter than "
+       "the cuts, `d[gap] ~ Gamma(shape = 1, rate = 0.1);` and `guide point(d);` write "
+       "`ordered_logistic(e, cumulative(d))`; the first cut is then at 0, and e has an intercept"});
 }
 
 Poly Expander::own_statistic(model::VariableId auxiliary, Stat stat, std::vector<IndexId> event) {

@@ -112,9 +112,12 @@ Poly Expander::function(const math::Apply& f, const Arguments& arguments, const 
   const bool of_p = f.function == Function::log, of_rest = f.function == Function::log1m;
   if (const auto* typed = (of_p || of_rest) && symbol ? link(arguments, symbol->name) : nullptr) {
     // A copy: auxiliary variables may add expressions.
-    if (const model::Apply f2 = *typed; f2.function == Function::logistic || f2.function == Function::probit)
-      return (f2.function == Function::logistic ? log_logistic(f2.argument, of_p ? 1 : -1)
-                                                : log_probit(f2.argument, of_p ? 1 : -1));
+    if (const model::Apply f2 = *typed; f2.function == Function::logistic || f2.function == Function::probit) {
+      if (f2.function == Function::probit) return log_probit(f2.argument, of_p ? 1 : -1);
+      const Poly eta = scalar(f2.argument);
+      largest_ = {f2.argument, eta.size()};
+      return log_logistic(eta, of_p ? 1 : -1);
+    }
   }
   const Poly p = density(f.argument, arguments, event);
   if (of_p) return prior_log(p);

@@ -87,8 +87,13 @@ class Expander {
   Poly family_log(const Poly& p);
   Poly log_of_sum(const Poly& p);
   Poly log_of_summand(const Term& t);
-  /// log of logistic(sign * argument), by a quadratic bound.
-  Poly log_logistic(model::ExprId argument, double sign);
+  /// log of logistic(sign * eta), by a quadratic bound that touches it at a point for each element of the statement,
+  /// and of the plate of `at`.
+  Poly log_logistic(const Poly& eta, double sign, std::optional<IndexId> at = std::nullopt);
+  /// log of the probability of a category that lies between its cuts.
+  Poly log_ordered(const model::OrderedLogistic& ordered, IndexId category);
+  /// log(1 - exp(-p)).
+  Poly log_gap(const Poly& p);
   /// log of probit(sign * argument): a Normal number about the argument is above 0, or below.
   Poly log_probit(model::ExprId argument, double sign);
   /// log of a component of softmax(scores), by a quadratic bound.

@@ -135,6 +135,16 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
             return fail(
                 "a component of softmax(...) can only be used as the probabilities of a Categorical or Multinomial");
           },
+          [&](const model::OrderedLogistic&) {
+            return fail(
+                "a component of ordered_logistic(...) can only be used as the probabilities of a Categorical or "
+                "Multinomial");
+          },
+          [&](const model::Cumulative& c) {
+            return sum_over(m_[c.steps].shape[0], [&](IndexId i) {
+              return with_guard(component(c.steps, {i}), {Relation::less, i, at[0], std::nullopt, {}});
+            });
+          },
           [&](const model::Apply& f) {
             const Poly p = component(f.argument, at);
             if (f.function != Function::logistic) return apply(f.function, p);
@@ -147,6 +157,8 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
 
 Poly Expander::log_component(model::ExprId id, std::vector<IndexId> at) {
   if (const auto* softmax = std::get_if<model::Softmax>(&m_[id].node)) return log_softmax(softmax->scores, at[0]);
+  if (const auto* ordered = std::get_if<model::OrderedLogistic>(&m_[id].node))
+    return log_ordered(model::OrderedLogistic(*ordered), at[0]);
   const auto* stick = std::get_if<model::StickBreaking>(&m_[id].node);
   if (!stick) return family_log(component(id, std::move(at)));
   // log p[k] = [k < S] log v[k] + sum_s [s < k] log(1 - v[s])

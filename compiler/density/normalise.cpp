@@ -62,12 +62,25 @@ bool used_elsewhere(const Algebra& a, const Term& t, BoundId b, const Atom* exce
   return false;
 }
 
+/// Whether a plate has elements that the other has not: what is broken into sticks, of the sticks.
+bool is_longer(const model::Model& m, model::PlateId plate, model::PlateId than) {
+  return std::ranges::any_of(m.plates, [&](const model::Plate& p) {
+    return p.stick && m[p.set].set == m[plate].set && (m[*p.stick].set == m[than].set || is_longer(m, *p.stick, than));
+  });
+}
+
+/// The plate whose elements an index is one of.
+std::optional<model::PlateId> plate_of(const Algebra& a, const model::Model& m, IndexId e) {
+  if (const auto bound = as_bound(a, e)) return a[bound->bound].plate;
+  const auto* lookup = std::get_if<IndexLookup>(&a[e]);
+  if (!lookup) return std::nullopt;
+  return std::visit([&](auto source) { return m[source].value_plate; }, lookup->source);
+}
+
 /// Whether every element `e` can be is one the bound's plate has, so that b := e loses nothing.
 bool ranges_over(const Algebra& a, const model::Model& m, BoundId b, IndexId e) {
-  const auto other = as_bound(a, e);
-  if (!other) return true;
-  const model::PlateId pb = a[b].plate, pe = a[other->bound].plate;
-  return m[pb].set == m[pe].set || (m[pb].stick && m[*m[pb].stick].set == m[pe].set) || !m[pe].stick;
+  const std::optional<model::PlateId> plate = plate_of(a, m, e);
+  return !plate || !is_longer(m, *plate, a[b].plate);
 }
 
 bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, BoundId& which) {
@@ -141,7 +154,10 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
       return Step::changed;
     }
     // Kept: the atoms mention one side only, so that equal elements are recognised.
-    const IndexId keep = std::min(g.left, g.right), drop = std::max(g.left, g.right);
+    IndexId keep = std::min(g.left, g.right), drop = std::max(g.left, g.right);
+    // Where one has elements that the other has not, what is read is of the other.
+    if (const auto x = as_bound(a, drop); x && x->offset == 0 && !ranges_over(a, m, x->bound, keep))
+      std::swap(keep, drop);
     bool rewrote = false;
     const auto s = [&](IndexId i) -> std::optional<IndexId> {
       if (i != drop) return std::nullopt;
@@ -159,13 +175,16 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
   return Step::none;
 }
 
-Step drop_unused_selector(Algebra& a, Term& t) {
+/// A sum of indicators of all values is 1.
+Step drop_unused_selector(const Algebra& a, const model::Model& m, Term& t) {
   for (std::size_t k = 0; k < t.atoms.size(); ++k) {
     const Atom& atom = t.atoms[k];
     if (atom.stat != Stat::indicator || !atom.opaque.empty()) continue;
     const auto b = as_bound(a, atom.event[0]);
     if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) continue;
     if (used_elsewhere(a, t, b->bound, &atom)) continue;
+    const auto& values = m[atom.variable].value_plate;
+    if (values && is_longer(m, *values, a[b->bound].plate)) continue;
     std::erase(t.bounds, b->bound);
     t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(k));
     return Step::changed;
@@ -324,7 +343,7 @@ std::vector<Term> normalise(Algebra& a, const model::Model& m, Term term) {
     bool zero = a.literal(t.coef) == 0.0;
     while (!zero) {
       Step s = guards(a, m, t);
-      if (s == Step::none) s = drop_unused_selector(a, t);
+      if (s == Step::none) s = drop_unused_selector(a, m, t);
       if (s == Step::none) s = merge_atoms(m, t);
       if (s == Step::zero) zero = true;
       if (s != Step::none) continue;

@@ -189,6 +189,8 @@ std::string print(Names& names, const Atom& atom) {
       return "lgamma(" + v + ")";
     case math::Stat::value_log:
       return v + " log " + v;
+    case math::Stat::log_gap:
+      return "log(1 - exp(-" + v + "))";
     case math::Stat::tangent:
       return "digamma(" + v + ")";
     case math::Stat::indicator:

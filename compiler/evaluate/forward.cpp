@@ -219,6 +219,22 @@ double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
                      scores.push_back(entry(s.scores, at, k));
                    return std::exp(scores[i] - log_sum_exp(scores));
                  },
+                 [&](const OrderedLogistic& o) {
+                   const double at_location = entry(o.location, at);
+                   // Between the cuts a and b: logistic(b - e) logistic(e - a) (1 - exp(a - b)).
+                   const bool first = i == 0, last = i == extent_of(o.cuts, 0);
+                   const double a = first ? -INFINITY : entry(o.cuts, at, i - 1);
+                   const double b = last ? INFINITY : entry(o.cuts, at, i);
+                   const double above = first ? 1.0 : value_of(Function::logistic, at_location - a);
+                   const double below = last ? 1.0 : value_of(Function::logistic, b - at_location);
+                   return above * below * -std::expm1(a - b);
+                 },
+                 [&](const Cumulative& c) {
+                   double total = 0;
+                   for (std::size_t k = 0; k < i; ++k)
+                     total += entry(c.steps, at, k);
+                   return total;
+                 },
                  [&](const Apply& a) { return value_of(a.function, entry(a.argument, at, i, j)); }},
       e.node);
 }

@@ -124,6 +124,14 @@ std::vector<bool> exchangeable_plates(const Model& m) {
       all_known(m[s->fractions].shape);
       all_known(e.shape);
     }
+    if (const auto* o = std::get_if<OrderedLogistic>(&e.node)) {
+      all_known(m[o->cuts].shape);
+      all_known(e.shape);
+    }
+    if (const auto* c = std::get_if<Cumulative>(&e.node)) {
+      all_known(m[c->steps].shape);
+      all_known(e.shape);
+    }
   }
   return out;
 }

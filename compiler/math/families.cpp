@@ -45,6 +45,7 @@ constexpr std::array kStats{
     StatNames{Stat::inverse_square, 0, "1/x^2", "n_inverse_square"},
     StatNames{Stat::log_gamma, 0, "lgamma(x)", "n_log_gamma"},
     StatNames{Stat::value_log, 0, "x log x", "n_value_log"},
+    StatNames{Stat::log_gap, 0, "log(1 - exp(-x))", "n_log_gap"},
     StatNames{Stat::indicator, 1, "[x = k]", "n_indicator"},
     StatNames{Stat::log_comp, 1, "log x[k]", "n_log_comp"},
     StatNames{Stat::comp, 1, "x[j]", "n_comp"},

@@ -43,6 +43,7 @@ std::string_view name_of(Support s);  // "real", "positive real", ... as message
 ///   value        x itself (real, positive, unit, bit 0/1, spin -1/+1, count)
 ///   square       x^2            log       log x (positive, unit)      inverse  1/x      log1m  log(1 - x)
 ///   inverse_square  1/x^2       log_gamma  log Gamma(x)     value_log  x log x (positive)
+///   log_gap      log(1 - exp(-x)) (positive)
 ///   indicator    [x = k]        log_comp  log x_k of a simplex
 ///   comp         x_j            comp2     x_j x_l
 ///   entry        X_jl           logdet    log det X                   inverse_entry  (X^-1)_jl
@@ -70,6 +71,7 @@ enum class Stat {
   inverse_square,
   log_gamma,
   value_log,
+  log_gap,
   indicator,
   log_comp,
   comp,

@@ -52,6 +52,8 @@ Expr statistic_at_value(Stat s, Support support) {
       return lgamma(x);
     case Stat::value_log:
       return xlogx(x);
+    case Stat::log_gap:
+      return log(tanh(0.5 * x) + kTiny) + log(1.0 + exp(-x));
     case Stat::tangent:
       return digamma(x);
     case Stat::inverse_entry:

@@ -83,10 +83,48 @@ FamilyRow gamma_shape() {
   return row;
 }
 
+/// The largest n_value x + n_square x^2 + n_log log x + n_log_gap log(1 - exp(-x)), n_square <= 0. With b = n_value, a
+/// = -2 n_square, c = n_log and g = n_log_gap the slope is
+///   F(x) = b - a x + c / x + g p(x),  p(x) = 1 / (exp(x) - 1),
+/// which is convex and falls, so that Newton's method climbs to its zero from any point to the left. There is one where
+/// 1 / x - 1/2 stands in the place of p, which is smaller, and one where 0 does. Where rest = a x - b - c / x is
+/// positive log(g p) - log(rest) has the same zero, is convex and falls too, and is nearly straight where exp(x) is
+/// large: of the two steps the longer one is taken.
+FamilyRow gap() {
+  constexpr int kSteps = 6;
+  FamilyRow row = of_points("Gap", "points with terms in x, x^2, log x and log(1 - exp(-x))",
+                            {Stat::value, Stat::square, Stat::log, Stat::log_gap});
+  Factor& f = *row.factor;
+  const Expr any = step(natural_symbol(Stat::log) + natural_symbol(Stat::log_gap));
+  const Expr a = symbol("a"), b = symbol("b"), c = symbol("c"), g = symbol("g");
+  f.parameters = {step_of_draw("a", 0, -2.0 * natural_symbol(Stat::square)),
+                  step_of_draw("b", 0, natural_symbol(Stat::value)),
+                  step_of_draw("c", 0, natural_symbol(Stat::log) + (1.0 - any)),
+                  step_of_draw("g", 0, natural_symbol(Stat::log_gap)),
+                  step_of_draw("near", 0, positive_root(a, b - 0.5 * g, c + g)),
+                  step_of_draw("far", 0, positive_root(a, b, c))};
+  const auto larger = [](const Expr& l, const Expr& r) { return r + (l - r) * step(l - r); };
+  f.parameters.push_back(step_of_draw("x0", 0, larger(symbol("near"), symbol("far"))));
+  for (int i = 0; i < kSteps; ++i) {
+    const std::string number = std::to_string(i);
+    const Expr x = symbol("x" + number), p = symbol("p" + number), rest = symbol("rest" + number);
+    f.parameters.push_back(step_of_draw("p" + number, 0, exp(-x) / (tanh(0.5 * x) * (1.0 + exp(-x)))));
+    f.parameters.push_back(step_of_draw("rest" + number, 0, a * x - b - c / x));
+    const Expr slope = a + c / square(x), inside = step(rest), positive = inside * rest + (1.0 - inside);
+    const Expr straight = (g * p - rest) / (slope + g * p * (1.0 + p));
+    const Expr of_log = (log(g * p + kTiny) - log(positive)) / (1.0 + p + slope / positive);
+    f.parameters.push_back(step_of_draw("x" + std::to_string(i + 1), 0, x + larger(inside * of_log, straight)));
+  }
+  f.valid = {symbol("x0")};
+  // Without terms in log x and log(1 - exp(-x)) where the parabola has its top, or 0.
+  f.mode = any * symbol("x" + std::to_string(kSteps)) + (1.0 - any) * positive_root(a, b, 0.0);
+  return row;
+}
+
 }  // namespace
 
 const std::vector<FamilyRow>& point_families() {
-  static const std::vector<FamilyRow> kRows = {inverse_gaussian(), root_inverse_gaussian(), gamma_shape()};
+  static const std::vector<FamilyRow> kRows = {inverse_gaussian(), root_inverse_gaussian(), gamma_shape(), gap()};
   return kRows;
 }
 

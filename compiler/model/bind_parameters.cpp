@@ -126,6 +126,24 @@ void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
   }
 }
 
+/// Cuts that the data give: each above the one before.
+void check_cuts(Binder& b, GivenId id) {
+  const auto it = std::ranges::find_if(b.slots, [&](const Slot& s) { return s.given == id; });
+  if (it == b.slots.end()) return;
+  const std::vector<double>& values = b.out.givens[id.index()].values;
+  const Given& given = b.model[id];
+  const auto width =
+      static_cast<std::size_t>(b.out.sizes[(given.event.empty() ? given.axes : given.event).back().index()]);
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (i % width == 0 || values[i] > values[i - 1]) continue;
+    const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : option("data");
+    problem(b, ExitCode::data, source,
+            fmt::format("{} is {:.10g}, but {} is {:.10g}: each cut must be above the one before",
+                        element_name(b, *it, i), values[i], element_name(b, *it, i - 1), values[i - 1]));
+    return;
+  }
+}
+
 }  // namespace
 
 void check_parameters(Binder& b) {
@@ -135,6 +153,9 @@ void check_parameters(Binder& b) {
       for (const Parameter& p : d.parameters) {
         const Place at{b.model[s.variable], d, p};
         const Expr& e = b.model[p.value];
+        const auto* ordered = std::get_if<OrderedLogistic>(&e.node);
+        if (const auto* cuts = ordered ? std::get_if<GivenRef>(&b.model[ordered->cuts].node) : nullptr)
+          check_cuts(b, cuts->given);
         if (const auto* given = std::get_if<GivenRef>(&e.node)) {
           check_array(b, at, given->given, e.shape.size());
         } else if (e.shape.empty()) {

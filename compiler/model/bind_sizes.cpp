@@ -122,7 +122,8 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
       const Plate& stick = b.model.plates[i];
       if (!stick.stick || stick.set != plate) continue;
       if (const auto base = size_of(b, *stick.stick)) {
-        claims.push_back({*base + 1, fmt::format("stick_breaking over '{}'", b.model[*stick.stick].name)});
+        const std::string function = stick.name.substr(0, stick.name.find('('));
+        claims.push_back({*base + 1, fmt::format("{} over '{}'", function, b.model[*stick.stick].name)});
       }
     }
     if (!claims.empty()) {
@@ -183,7 +184,7 @@ void settle_sizes(Binder& b) {
     const Plate& plate = m[m[p].set];
     if (plate.stick) return by_data(*plate.stick);
     if (!plate.size) {
-      // A plate that only stick breaking sizes is as fixed as the plate of the sticks.
+      // A plate that only such a function sizes is as fixed as the plate of its argument.
       const auto& claims = b.claims[m[p].set];
       for (std::size_t i = 0; i < m.plates.size() && claims.size() == 1; ++i) {
         if (m.plates[i].stick && m.plates[i].set == m[p].set) return by_data(*m.plates[i].stick);

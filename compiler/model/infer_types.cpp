@@ -58,12 +58,13 @@ std::optional<Shape> shape_of_reference(Resolver& r, const ast::Reference& refer
 std::optional<Shape> shape_of_call(Resolver& r, ast::ExprId id, const ast::Call& call, int depth) {
   const std::string& name = call.function.text;
   if (name == "dot" || name == "size") return Shape{};
-  if (call.arguments.size() != 1) return std::nullopt;
-  if (name != "diag" && name != "stick_breaking") return infer_shape(r, call.arguments[0].value, depth + 1);
-  const auto argument = infer_shape(r, call.arguments[0].value, depth + 1);
+  const bool ordered = name == "ordered_logistic", longer = ordered || name == "stick_breaking" || name == "cumulative";
+  if (call.arguments.size() != (ordered ? 2 : 1)) return std::nullopt;
+  const auto argument = infer_shape(r, call.arguments.back().value, depth + 1);
+  if (name != "diag" && !longer) return argument;
   if (!argument || argument->size() != 1) return std::nullopt;
   if (name == "diag") return Shape{(*argument)[0], (*argument)[0]};
-  return Shape{stick_plate(r, id, (*argument)[0])};
+  return Shape{longer_plate(r, id, (*argument)[0])};
 }
 
 /// The shape an expression will have; nothing when it has an error or depends on a header that is being

@@ -29,14 +29,15 @@ using BoundId = Id<struct BoundTag>;
 using ExprId = Id<struct ModelExprTag>;
 
 struct Plate {
-  std::string name;  // anonymous plates: "stick(s)"
+  std::string name;  // anonymous plates: "stick_breaking(s)", after the function that has a value over them
   Span span;
   PlateId set;                    // itself, or what it is an alias of
   std::optional<PlateId> parent;  // `in`: its size depends on the element of the parent
   bool ordered = false;
   std::optional<ExprId> size;    // `= K` (constants and sizes only)
   std::optional<GivenId> times;  // multiplicity of an element
-  std::optional<PlateId> stick;  // anonymous: one element more than this plate (stick_breaking)
+  std::optional<PlateId>
+      stick;  // anonymous: one element more than this plate (sticks, ordered categories by their cuts)
 };
 
 /// A scalar constant. `value` is absent for `const K;`, which --set must give.
@@ -178,6 +179,15 @@ struct StickBreaking {
 struct Softmax {
   ExprId scores;
 };
+/// The probabilities of the categories into which cuts divide the line, of a number with a logistic distribution about
+/// `location`.
+struct OrderedLogistic {
+  ExprId location, cuts;
+};
+/// 0, then the sums of the first one, two, ... steps.
+struct Cumulative {
+  ExprId steps;
+};
 using math::Function;
 struct Apply {
   Function function;
@@ -186,7 +196,7 @@ struct Apply {
 
 struct Expr {
   std::variant<Number, ConstantRef, GivenRef, VariableRef, SizeOf, Negate, Binary, MatrixVector, Dot, SumOver, Diag,
-               Component, StickBreaking, Softmax, Apply>
+               Component, StickBreaking, Softmax, OrderedLogistic, Cumulative, Apply>
       node;
   std::vector<PlateId> shape;          // sets of the missing trailing axes: (), (P), (P, Q)
   std::optional<PlateId> value_plate;  // category-valued

@@ -62,6 +62,11 @@ Infix render(const Model& m, ExprId id) {
           return {fmt::format("stick_breaking({})", render(m, node.fractions).text), kAtom};
         } else if constexpr (std::is_same_v<T, Softmax>) {
           return {fmt::format("softmax({})", render(m, node.scores).text), kAtom};
+        } else if constexpr (std::is_same_v<T, OrderedLogistic>) {
+          return {fmt::format("ordered_logistic({}, {})", render(m, node.location).text, render(m, node.cuts).text),
+                  kAtom};
+        } else if constexpr (std::is_same_v<T, Cumulative>) {
+          return {fmt::format("cumulative({})", render(m, node.steps).text), kAtom};
         } else {
           static_assert(std::is_same_v<T, Apply>);
           return {fmt::format("{}({})", row_of(node.function).name, render(m, node.argument).text), kAtom};

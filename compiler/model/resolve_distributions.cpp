@@ -1,4 +1,6 @@
 // Statements: families, their parameters by any spelling, event axes, chains; and potentials.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "compiler/model/resolver.h"
@@ -432,11 +434,12 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
     Diagnostic* d = report.add(DiagnosticKind::unknown_distribution, call->function.span, call->function.text);
     if (d) {
       std::vector<std::string> known;
-      for (const math::FamilyRow& f : math::families())
-        known.push_back(f.name);
+      for (const math::FamilyRow& f : math::families()) {
+        if (!f.joint_precision) known.push_back(f.name);
+      }
       known.insert(known.end(), {"mixture", "zero_inflated"});
       suggest(*d, call->function.text, known);
-      d->note("`lehr families` lists the distributions");
+      d->note(fmt::format("the distributions are {}; `lehr families` has their parameters", fmt::join(known, ", ")));
     }
     return {call, nullptr};
   }

@@ -142,11 +142,25 @@ std::optional<ExprId> resolve_vector(Resolver& r, Context& c, ast::ExprId id, co
 }
 
 std::vector<std::string> function_names() {
-  std::vector<std::string> names{"diag", "dot", "size", "softmax", "stick_breaking"};
+  std::vector<std::string> names{"cumulative", "diag", "dot", "ordered_logistic", "size", "softmax", "stick_breaking"};
   for (const math::FunctionRow* row : math::language_functions())
     names.emplace_back(row->name);
   std::ranges::sort(names);
   return names;
+}
+
+/// Functions whose only argument is a vector.
+std::optional<ExprId> resolve_function_of_vector(Resolver& r, Context& c, ast::ExprId id, const ast::Expr& expr,
+                                                 const ast::Call& call) {
+  const std::string& name = call.function.text;
+  const auto vector = resolve_vector(r, c, call.arguments[0].value, "the argument of " + name);
+  if (!vector) return std::nullopt;
+  const PlateId p = r.model[*vector].shape[0];
+  if (name == "diag") return make(r, {Diag{*vector}, {p, p}, std::nullopt, expr.span});
+  if (name == "softmax") return make(r, {Softmax{*vector}, {p}, std::nullopt, expr.span});
+  const PlateId longer = longer_plate(r, id, p);
+  if (name == "cumulative") return make(r, {Cumulative{*vector}, {longer}, std::nullopt, expr.span});
+  return make(r, {StickBreaking{*vector}, {longer}, std::nullopt, expr.span});
 }
 
 std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, const ast::Expr& expr,
@@ -165,7 +179,7 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
     }
     return std::nullopt;
   }
-  const std::size_t arity = name == "dot" ? 2 : 1;
+  const std::size_t arity = name == "dot" || name == "ordered_logistic" ? 2 : 1;
   const bool named = std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& a) { return a.name; });
   if (named || call.arguments.size() != arity) {
     r.diagnostics.add(DiagnosticKind::function_arguments, expr.span, name,
@@ -186,23 +200,15 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
     }
     return make(r, {Dot{*left, *right}, {}, std::nullopt, expr.span});
   }
-  if (name == "diag") {
-    const auto vector = resolve_vector(r, c, first, "the argument of diag");
-    if (!vector) return std::nullopt;
-    const PlateId p = r.model[*vector].shape[0];
-    return make(r, {Diag{*vector}, {p, p}, std::nullopt, expr.span});
+  if (name == "ordered_logistic") {
+    const auto location = resolve_scalar(r, c, first, "the first argument of ordered_logistic");
+    const auto cuts = resolve_vector(r, c, call.arguments[1].value, "the second argument of ordered_logistic");
+    if (!location || !cuts) return std::nullopt;
+    const PlateId categories = longer_plate(r, id, r.model[*cuts].shape[0]);
+    return make(r, {OrderedLogistic{*location, *cuts}, {categories}, std::nullopt, expr.span});
   }
-  if (name == "stick_breaking") {
-    const auto vector = resolve_vector(r, c, first, "the argument of stick_breaking");
-    if (!vector) return std::nullopt;
-    const PlateId stick = stick_plate(r, id, r.model[*vector].shape[0]);
-    return make(r, {StickBreaking{*vector}, {stick}, std::nullopt, expr.span});
-  }
-  if (name == "softmax") {
-    const auto vector = resolve_vector(r, c, first, "the argument of softmax");
-    if (!vector) return std::nullopt;
-    return make(r, {Softmax{*vector}, r.model[*vector].shape, std::nullopt, expr.span});
-  }
+  if (name == "cumulative" || name == "diag" || name == "softmax" || name == "stick_breaking")
+    return resolve_function_of_vector(r, c, id, expr, call);
   const auto argument = resolve_expr(r, c, first);
   if (!argument || !check_number(r, *argument)) return std::nullopt;
   const std::vector<PlateId> shape = r.model[*argument].shape;

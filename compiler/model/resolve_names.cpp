@@ -45,6 +45,8 @@ std::optional<std::string> named_elsewhere(const std::string& name) {
                                                             {"multinoulli", "Categorical"},
                                                             {"bern", "Bernoulli"},
                                                             {"student", "StudentT"},
+                                                            {"cumsum", "cumulative"},
+                                                            {"cumulative_sum", "cumulative"},
                                                             {"negbin", "NegativeBinomial"},
                                                             {"ising", "Spin"},
                                                             {"inner_product", "dot"},
@@ -57,12 +59,10 @@ std::optional<std::string> named_elsewhere(const std::string& name) {
 
 /// How things are written that other languages have a function or a distribution for.
 std::optional<std::string> written_here(const std::string& name) {
-  constexpr const char* kOrdered =
-      "ordered categories are `observe beyond[n, cut] ~ Bernoulli(logistic(e[n] - c[cut]));`, 1 past the cut, 0 where "
-      "one stops and missing from there on (continuation ratios), or a Normal number between known cuts";
+  constexpr const char* kOrdered = "`observe y[n] ~ Categorical(ordered_logistic(e[n], c));`";
   static const std::map<std::string, const char*> kLines = {
+      {"cauchy", "it is `StudentT(df = 1, mean = 0, sd = 1)` here"},
       {"orderedlogistic", kOrdered},
-      {"ordered_logistic", kOrdered},
       {"orderedlogit", kOrdered},
       {"orderedprobit", "`u[n] ~ Normal(mean = e[n], precision = tau) above low[y[n]] below high[y[n]];`"},
       {"ordered_probit", "`u[n] ~ Normal(mean = e[n], precision = tau) above low[y[n]] below high[y[n]];`"}};

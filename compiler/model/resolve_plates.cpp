@@ -87,17 +87,17 @@ bool unify(Resolver& r, PlateId a, PlateId b) {
   return false;
 }
 
-PlateId stick_plate(Resolver& r, ast::ExprId call, PlateId plate) {
-  const auto it = r.sticks.find(call);
-  if (it != r.sticks.end()) return it->second;
+PlateId longer_plate(Resolver& r, ast::ExprId call, PlateId plate) {
+  const auto it = r.longer.find(call);
+  if (it != r.longer.end()) return it->second;
   const PlateId id(r.model.plates.size());
   Plate made;
-  made.name = fmt::format("stick({})", r.model[plate].name);
+  made.name = fmt::format("{}({})", std::get<ast::Call>(r.ast[call].node).function.text, r.model[plate].name);
   made.span = r.ast[call].span;
   made.set = id;
   made.stick = plate;
   r.model.plates.push_back(std::move(made));
-  r.sticks.emplace(call, id);
+  r.longer.emplace(call, id);
   return id;
 }
 

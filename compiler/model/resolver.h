@@ -69,7 +69,7 @@ struct Resolver {
   std::vector<const ast::Tilde*> tildes;              // by VariableId
   std::vector<bool> given_ok, variable_ok;            // axes and type known; variable_ok: axes known
   std::vector<HeaderState> headers;                   // by VariableId
-  std::map<ast::ExprId, PlateId> sticks;              // stick_breaking calls
+  std::map<ast::ExprId, PlateId> longer;              // calls whose values have an element more than an argument
   std::map<StatementId, ExprId> mixtures;             // weights
   std::size_t expansion = 0;                          // nodes made, against runaway `let`s
   bool too_complex = false;
@@ -103,8 +103,8 @@ void resolve_times(Resolver& r);
 PlateId set_of(const Model& model, PlateId plate);
 /// Whether two plates are one set; an anonymous plate becomes the other.
 bool unify(Resolver& r, PlateId a, PlateId b);
-/// The anonymous plate of one `stick_breaking` call: an element more than `plate`.
-PlateId stick_plate(Resolver& r, ast::ExprId call, PlateId plate);
+/// The anonymous plate of a call whose value has an element more than `plate`.
+PlateId longer_plate(Resolver& r, ast::ExprId call, PlateId plate);
 
 // infer_types.cpp
 /// Event axes, support and value plates of all variables.

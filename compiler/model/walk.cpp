@@ -37,6 +37,10 @@ std::vector<ExprId> children_of(const Expr& expr) {
           return {node.fractions};
         } else if constexpr (std::is_same_v<T, Softmax>) {
           return {node.scores};
+        } else if constexpr (std::is_same_v<T, OrderedLogistic>) {
+          return {node.location, node.cuts};
+        } else if constexpr (std::is_same_v<T, Cumulative>) {
+          return {node.steps};
         } else if constexpr (std::is_same_v<T, Apply>) {
           return {node.argument};
         } else {

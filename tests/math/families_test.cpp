@@ -503,6 +503,11 @@ TEST_CASE("points of families without a normaliser are where their terms are lar
       {{Stat::value, Stat::value_log, Stat::log_gamma}, {-20.0 * (1 + 1e-4), 20.0, -20.0}},
       {{Stat::value, Stat::value_log, Stat::log_gamma}, {-20.0 * 9, 20.0, -20.0}},
       {{Stat::value, Stat::value_log, Stat::log, Stat::log_gamma}, {-25.0, 10.0, 3.0, -20.0}},
+      {{Stat::square, Stat::log_gap}, {-40.0, 10.0}},
+      {{Stat::value, Stat::square, Stat::log_gap}, {1.7e-4, -7.1e-6, 26000.0}},
+      {{Stat::value, Stat::square, Stat::log_gap}, {-1e6, -3.0, 2.0}},
+      {{Stat::value, Stat::square, Stat::log, Stat::log_gap}, {30.0, -4.0, 1.5, 90.0}},
+      {{Stat::value, Stat::square, Stat::log}, {-3.0, -4.0, 0.5}},
       {{Stat::value, Stat::log}, {-2.0, 3.0}}};
   for (const Case& c : cases) {
     const FamilyRow& row = *point_family(Support::positive, c.statistics);
@@ -550,6 +555,7 @@ TEST_CASE("factors are found by support and statistics") {
   CHECK(point({Stat::value, Stat::inverse}) == "GeneralisedInverseGaussian");
   CHECK(point({Stat::square, Stat::inverse_square, Stat::log}) == "RootInverseGaussian");
   CHECK(point({Stat::log_gamma, Stat::value_log}) == "GammaShape");
+  CHECK(point({Stat::log_gap, Stat::square}) == "Gap");
   CHECK(point({Stat::log_gamma, Stat::inverse}).empty());
 }
 

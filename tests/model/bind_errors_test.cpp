@@ -244,3 +244,12 @@ TEST_CASE("limits between which there is nothing are errors of the data that giv
   CHECK_THAT(error_of(counts, {array_of("x", {2}, {1, 2}), array_of("end", {2}, {2, 2.5})}),
              Contains("end.npy") && Contains("x[1] is censored at end[n] = 2.5") && Contains("whole number"));
 }
+
+TEST_CASE("cuts of ordered categories go up") {
+  const std::string model =
+      "plate n; plate cut; const c[cut]; e ~ Normal(mean = 0, sd = 1); observe y[n] ~ Categorical(ordered_logistic(e, "
+      "c));";
+  CHECK(lehr::bind(model_of(model), dataset_of({array_of("y", {2}, {0, 2}), array_of("c", {2}, {0, 1})}), {}));
+  CHECK_THAT(error_of(model, {array_of("y", {2}, {0, 2}), array_of("c", {2}, {1, 0.5})}),
+             Contains("c.npy") && Contains("c[1] is 0.5, but c[0] is 1: each cut must be above the one before"));
+}

@@ -190,6 +190,13 @@ TEST_CASE("a stick has one element more") {
   CHECK_FALSE(b.sized_by_data[2]);
 }
 
+TEST_CASE("ordered categories are one more than their cuts, and those one more than their distances") {
+  const auto m = model_of(
+      "plate n; plate g = 3; plate t; d[g] ~ Gamma(shape = 1, rate = 1); l[t] ~ Gamma(shape = 1, rate = 1);"
+      "z[n] ~ Categorical(ordered_logistic(0, cumulative(d))); observe x[n] ~ Poisson(l[z[n]]);");
+  CHECK(size(m, bound(m, {array_of("x", {2}, {1, 2})}), "t") == 5);
+}
+
 TEST_CASE("sizes of plates may use other sizes") {
   const auto m = model_of(
       "const K = size(n) / 2; plate n; plate k = K; p ~ Dirichlet(concentration = 1) over k;"

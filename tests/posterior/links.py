@@ -10,7 +10,7 @@ import os
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import gammaln, log_ndtr, logsumexp
+from scipy.special import expit, gammaln, log_ndtr, logsumexp
 from scipy.stats import beta, binom, dirichlet, expon, gamma, geom, nbinom, norm, poisson
 
 from fitting import ROOT, close, finish, fit, holds
@@ -280,6 +280,103 @@ def miners():
     assert close(best.x, [8.73, 8.05, 2.32], 1e-2), best.x
     means = np.append(got.posterior["c.mean"], got.posterior["b.mean"])
     return bool(np.all(np.abs(means - best.x) < 0.2 * np.sqrt(np.diag(best.hess_inv))))
+
+
+def log_between_cuts(e, cuts, y):
+    """Of a number with a logistic distribution about e: the log probability of its interval."""
+    c = np.concatenate([[-np.inf], cuts, [np.inf]])
+    return np.log(expit(c[y + 1] - e) - expit(c[y] - e))
+
+
+@holds
+def proportional_odds():
+    """What is published of R's polr(Sat ~ Infl + Type + Cont, weights = Freq, data = housing): flat priors, points."""
+    with open(os.path.join(ROOT, "models/ordered_logistic.lehr")) as f:
+        text = f.read()
+    data = os.path.join(ROOT, "models/data/housing.csv")
+    columns = ["medium", "high", "apartment", "atrium", "terrace", "contact"]
+    bound = [data, f"x={data}:{','.join(columns)}"]
+    flat = text.replace("precision = 0.01", "precision = 0").replace("Normal(mean = 0, sd = 10)", "Flat()")
+    flat = flat.replace("rate = 0.1", "rate = 0").replace("guide joint(w, b);", "").replace("point(far)", "point(w, b, far)")
+    got = fit(flat, bound, *TIGHT)
+    q = got.posterior
+    first = -q["b.value"]
+    values = np.concatenate([q["w.value"], [first, first + q["far.value"][0]]])
+    published = [0.5664, 1.2888, -0.5724, -0.3662, -1.0910, 0.3603, -0.4961, 0.6907]
+    means = fit(text, bound).posterior
+    print(values, -2 * got.elbo, means["w.mean"], means["far.value"])
+    return (np.abs(values - published).max() < 6e-5 and abs(-2 * got.elbo - 3479.149) < 6e-4
+            and np.abs(means["w.mean"] - published[:6]).max() < 0.01 and abs(means["far.value"][0] - 1.1868) < 0.01)
+
+
+@holds
+def ordered_logistic_is_maximum_likelihood():
+    """Five categories, gaps, one that nobody chose, counts of each, far-away rows: the maximum of the posterior by SciPy."""
+    model = """model m { plate n; plate d; plate gap = 3; plate level; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.01) over d;
+      b ~ Flat(); far[gap] ~ Gamma(shape = 2, rate = 0.5); observe y[n] ~ %s(ordered_logistic(dot(w, x[n]) + b, cumulative(far))) over level;
+      guide point(w, b, far); }"""
+    x = RNG.normal(size=(150, 2))
+    x[0] = [9, -30]
+    cuts = np.array([0, 0.4, 2.0, 2.6])
+    y = np.digitize(x @ [1.2, -0.7] + 0.5 + RNG.logistic(size=150), cuts)
+    y[y == 1] = 0
+    gaps = np.where(np.arange(150) % 20 == 7, np.nan, y)
+    counts = np.array([RNG.multinomial(4, np.exp([log_between_cuts(e, cuts, k) for k in range(5)])) for e in x[:40] @ [1.2, -0.7]])
+    for family, data, at in (("Categorical", {"x": x, "y": gaps}, x[gaps == y]), ("Multinomial", {"x": x[:40], "y": counts}, x[:40])):
+        got = fit(model % family, data, *TIGHT)
+
+        def minus_log_joint(p):
+            c = np.concatenate([[0], np.cumsum(np.exp(p[3:]))])
+            each = np.stack([log_between_cuts(at @ p[:2] + p[2], c, np.full(len(at), k)) for k in range(5)], axis=1)
+            many = np.eye(5)[y[gaps == y]] if family == "Categorical" else counts
+            shape = gammaln(many.sum(axis=1) + 1).sum() - gammaln(many + 1).sum()
+            return -(np.where(many > 0, many * each, 0).sum() + shape + norm.logpdf(p[:2], 0, 10).sum()
+                     + gamma.logpdf(np.exp(p[3:]), 2, scale=2).sum())
+
+        best = minimize(minus_log_joint, np.zeros(6), method="Nelder-Mead",
+                        options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 40000, "maxfev": 40000, "adaptive": True})
+        values = np.concatenate([got.posterior["w.value"], [got.posterior["b.value"]], got.posterior["far.value"]])
+        if not (close(got.elbo, -best.fun, 1e-8) and close(values, np.concatenate([best.x[:3], np.exp(best.x[3:])]), 1e-3)):
+            print(family, got.elbo, -best.fun, values, best.x[:3], np.exp(best.x[3:]))
+            return False
+    return True
+
+
+@holds
+def known_cuts():
+    """One weight between known cuts: the bound is below the evidence by quadrature, and a point at the mode."""
+    model = """model m { plate n; plate cut; const c[cut]; data x[n] : real; w ~ Normal(mean = 0.5, sd = 2);
+      observe y[n] ~ Categorical(ordered_logistic(w * x[n], c)); %s }"""
+    x, c = RNG.normal(size=25), np.array([-1.0, 0.2, 1.5])
+    y = np.digitize(1.5 * x + RNG.logistic(size=25), c)
+    data = {"x": x, "y": np.where(np.arange(25) == 3, np.nan, y), "c": c}
+    grid = np.linspace(-6, 10, 20001)
+    log_joint = norm.logpdf(grid, 0.5, 2)
+    for k in np.flatnonzero(np.arange(25) != 3):
+        log_joint = log_joint + log_between_cuts(grid * x[k], c, y[k])
+    elbo = fit(model % "", data, *TIGHT).elbo
+    evidence = logsumexp(log_joint) + np.log(grid[1] - grid[0])
+    point = fit(model % "guide point(w);", data, *TIGHT)
+    print(elbo, evidence)
+    return (evidence - 5 < elbo < evidence and close(point.elbo, log_joint.max(), 1e-6)
+            and close(point.posterior["w.value"], grid[log_joint.argmax()], 1e-3))
+
+
+@holds
+def latent_ordered_categories():
+    """Classes in an order that nobody saw: the ELBO of points is the log of a sum over the classes."""
+    model = """model m { plate n; plate gap = 1; plate k = 3; data x[n] : real; b ~ Normal(mean = 0, sd = 2); far[gap] ~ Gamma(shape = 3, rate = 1);
+      mu[k] ~ Normal(mean = 0, sd = 5); z[n] ~ Categorical(ordered_logistic(b + x[n], cumulative(far)));
+      observe y[n] ~ Normal(mean = mu[z[n]], sd = 1); guide point(b, far, mu); }"""
+    x = 2 * RNG.normal(size=60)
+    y = np.array([-4.0, 0.0, 4.0])[np.digitize(x + RNG.logistic(size=60), [0, 2])] + RNG.normal(size=60)
+    got = fit(model, {"x": x, "y": y}, "--restarts", "3", "--tol", "1e-13", "--max-iter", "100000")
+    b, far, mu = (got.posterior[name + ".value"] for name in ("b", "far", "mu"))
+    classes = np.stack([log_between_cuts(b + x, [0, far[0]], np.full(60, k)) for k in range(3)], axis=1)
+    log_joint = (logsumexp(classes + norm.logpdf(y[:, None], mu, 1), axis=1).sum() + norm.logpdf(b, 0, 2)
+                 + gamma.logpdf(far, 3).sum() + norm.logpdf(mu, 0, 5).sum())
+    print(got.elbo, log_joint)
+    return close(got.elbo, log_joint, 1e-6)
 
 
 @holds

@@ -18,6 +18,7 @@ WITHOUT = {
     "ordered_probit": "its data are the limits of a number, and nothing that can be drawn",
     "softmax_regression": "there are no draws of its posterior",
     "negative_binomial": "its parameters are points",
+    "ordered_logistic": "the distances of its cuts are points",
     "rat_tumours": "its parameters are points",
     "chest_girths": "a table that counts what it has no rows of cannot be drawn",
     "lda_learned_alpha": "its concentration is a point",
