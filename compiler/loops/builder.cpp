@@ -270,11 +270,12 @@ BufferId Builder::local_array(std::string name, const std::vector<std::int64_t>&
   return local_array(std::move(name), std::move(axes), element);
 }
 
-void Builder::for_loop(std::string index, ExprId begin, ExprId end, const LoopBody& body, bool independent) {
+void Builder::for_loop(std::string index, ExprId begin, ExprId end, const LoopBody& body, bool independent,
+                       std::int64_t step) {
   require(type(begin) == Type::i64 && type(end) == Type::i64, "bounds of a loop are i64");
   const ScalarId scalar_index = scalar(std::move(index), Type::i64);
   Block block = collect([&] { body(get(scalar_index)); });
-  statement({For{scalar_index, begin, end, std::move(block), independent, 1}});
+  statement({For{scalar_index, begin, end, std::move(block), independent, step}});
 }
 
 void Builder::for_each(std::string index, SizeId size, const LoopBody& body, bool independent) {

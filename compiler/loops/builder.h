@@ -110,7 +110,8 @@ class Builder {
   void for_range(const std::string& index, ExprId begin, ExprId end, const LoopBody& body) {
     for_loop(fresh(index), begin, end, body);
   }
-  void for_loop(std::string index, ExprId begin, ExprId end, const LoopBody& body, bool independent = false);
+  void for_loop(std::string index, ExprId begin, ExprId end, const LoopBody& body, bool independent = false,
+                std::int64_t step = 1);
   /// for (index = 0; index < extent; ++index).
   void for_each(std::string index, SizeId extent, const LoopBody& body, bool independent = false);
   /// Evaluates `value` here, once; a literal or a plain `get` of an immutable scalar is returned as it is.

@@ -20,6 +20,12 @@ class Chains : Part {
   /// Of the product of elements of one sequence.
   ExprId expectation(const std::vector<const Atom*>& together, const Env& env);
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
+  /// Tables whose exponentials the chain reads, rather than to take them of every element.
+  std::vector<ArrayId> row_tables(const schedule::ItemStage& stage, BlockId b) const;
+  /// Whether its sums over elements of the chain are added up where these are updated (UpdateHooks::add_rows).
+  bool adds_with_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const;
+  /// The means of these tables under the sums of the stage, times `sign`: entropies of items lack the change in them.
+  void add_row_means(const schedule::ItemStage& stage, double sign, BufferId into);
 
  private:
   /// `t`: the step of the last of the elements; `events`: of all of them, in order of time.
@@ -55,17 +61,36 @@ class Chains : Part {
 
   struct Messages;                     // the arrays of one sequence
   using Digits = std::vector<ExprId>;  // values of as many elements as the chain reaches back, in order of time
-  Messages open_messages(BlockId b, const std::vector<ExprId>& sequence, bool steady);
+  Messages open_messages(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
+  void gather_pairs(const Messages& m);
+  /// The probabilities at t to where they are kept; what the entropy is less for them.
+  void put_away(const Messages& m, ExprId t);
+  void less_mean(const Messages& m, ExprId t, ExprId k, ExprId potential);
   /// Where a value is known, the others have log potential kLogZero.
   void forbid_others(const Messages& m);
   /// Forwards: the products, and whether none of their sums underflows.
   void filter(Messages& m);
   void exponentiate_pairs(const Messages& m, ExprId t);
+  /// The message into t by the pairs with those before, and that into the first element; the log of what it is to be
+  /// multiplied by.
+  void pass_products(const Messages& m, ExprId t, ScalarId log_scale);
+  void open_products(const Messages& m, ScalarId log_scale);
+  /// Stores the exponentials of the log potentials of t, shifted by `top`, and their products with the message and
+  /// with `share`, which add up to `sum`.
+  struct Emitted {
+    ExprId top;
+    ScalarId sum;
+  };
+  Emitted emit(const Messages& m, ExprId t, ScalarId share);
   /// Forwards in logarithms; the normalised message at t.
   void filter_logarithms(const Messages& m);
   void pass_forward(const Messages& m, ExprId t);
   /// Backwards: probabilities and pairs by products; all in logarithms.
   void smooth_products(const Messages& m);
+  /// The same where pairs are summed up afterwards: one column of the transitions after the other.
+  void smooth_columns(const Messages& m);
+  /// What follows from the message back to `now` at t; gives what is passed on from there.
+  ExprId put_smoothed(const Messages& m, ExprId t, const Digits& now, ExprId share);
   /// Of all steps together.
   void sum_pairs(const Messages& m);
   void smooth_logarithms(const Messages& m);
@@ -96,6 +121,31 @@ class Chains : Part {
   Over values(const Messages& m);
   Over histories(const Messages& m);
   ExprId probability(const Messages& m, ExprId t, ExprId k);
+
+  // ---- lower_chain_rows.cpp
+  /// Uses of single elements: rows of tables, and what the first element has beside them.
+  struct Singles {
+    Uses rows, first;
+  };
+  /// None where log potentials have to be added up before exponentials are taken, or no exponentials are there.
+  std::optional<Singles> singles(BlockId b, const Uses& uses) const;
+  bool stands_alone(const ArrayTerm& t, std::size_t use) const;
+  bool is_row(const ArrayTerm& t, std::size_t use) const;
+  bool is_of_first(const Term& t, std::size_t use) const;
+  /// Log potentials of single elements: those of the first, or all into `unary`.
+  void gather_start(Messages& m);
+  void gather_unary(const Messages& m);
+  Env row_env(const Messages& m, std::size_t row, ExprId t, ExprId k) const;
+  /// Adds the probability of a value to the sums of the rows.
+  void add_to_rows(const Messages& m, ExprId t, ExprId k, ExprId p);
+  /// The place in a table of the log potential `row` at t.
+  std::vector<ExprId> row_address(const Messages& m, std::size_t row, ExprId t, ExprId k);
+  ExprId row_product(const Messages& m, ExprId t, ExprId k);
+  ExprId row_shift(const Messages& m, ExprId t);
+  /// Only this table's own sums are added up by the term that it is in.
+  bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
+  /// Of what the entropy of the sequence is less; the rest is in add_row_means.
+  std::optional<ExprId> log_potential(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_gaussian.cpp
   struct Smoother;  // the arrays of one sequence

@@ -4,18 +4,20 @@
 // statistics), q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Of a chain that reaches back L
 // steps, W[t][h][s_t] is that of a history h, the L values before: messages are over histories, which are numbers with
 // their oldest value as the first digit, and what is before the first element has value 0. Messages are products of
-// exponentials, each step divided by its sum; where a sum underflows in a sequence, what is lost may matter later, and
-// all of its messages are formed in logarithms. Most chains have the same pair potentials at every step: they are kept,
-// and their exponentials formed, once a sequence.
+// exponentials, each step divided by its sum: the next step multiplies by 1 over it after it has added up what it
+// passes on, so that it waits for no division. Where the sum of a step is small, what is lost to underflow there and in
+// the next step may matter later, and all messages of the sequence are formed in logarithms. Most chains have the same
+// pair potentials at every step: they are kept, and their exponentials formed, once a sequence.
 #include <algorithm>
 
-#include "compiler/loops/chains.h"
+#include "compiler/loops/messages.h"
 
 namespace lehr::loops {
 
 namespace {
-constexpr double kLeastSum = 1e-250;      // below it, what is lost to underflow may matter
-constexpr std::int64_t kSumsAtOnce = 25;  // that registers hold, one vector each
+constexpr double kLeastSum = 1e-125;       // below it, what is lost to underflow may matter
+constexpr std::int64_t kSumsAtOnce = 25;   // that registers hold, one vector each
+constexpr std::int64_t kStepsAtOnce = 24;  // whose messages stay near while all rows of sums go over them
 
 /// Rows of a square matrix of sums that are added up together; `values`: not positive if it is not known.
 std::int64_t rows_at_once(std::int64_t values) {
@@ -26,37 +28,6 @@ std::int64_t rows_at_once(std::int64_t values) {
   return rows;
 }
 }  // namespace
-
-/// The arrays of one sequence.
-struct Chains::Messages {
-  BlockId block;
-  std::vector<ExprId> sequence;
-  SizeId size;
-  std::int64_t reach;             // values of a history
-  ExprId values, end;             // of the category; elements of the sequence
-  BufferId unary, pair, forward;  // over the steps
-  BufferId scale;                 // over the steps: 1 over the sum of the products; in logarithms, log of the sum
-  BufferId backward, message;     // of one element, over histories that end with it
-  BufferId marginal;              // over the steps: the probabilities
-  BufferId probs;                 // the factor
-  bool summed;                    // pairs are kept as sums over the steps
-  BufferId row_sums;              // of pairs, some rows of them
-  ExprId rows, row_groups;
-  ScalarId entropy;               // log Z - <U> - <W>
-  bool steady;                    // one row of pair potentials stands for all steps
-  BufferId transition, filtered;  // over the steps: exp(pair), and the normalised products
-  BufferId emission, onward;      // over the steps: exp(unary); times what follows, over the sum of the step
-  ScalarId products;              // 1 where no sum underflowed
-  ScalarId top;                   // of the pair potentials that were exponentiated last
-
-  ExprId row(ExprId t, ExprId zero) const { return steady ? zero : t; }
-
-  std::vector<ExprId> element(ExprId t) const {
-    std::vector<ExprId> at = sequence;
-    at.push_back(t);
-    return at;
-  }
-};
 
 void Chains::each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body) {
   b_.for_range(name, b_.i(0), m.values, body);
@@ -121,7 +92,8 @@ ExprId Chains::probability(const Messages& m, ExprId t, ExprId k) {
   return b_.load(m.probs, updates_.parameter_address(m.block, m.element(t), {k}));
 }
 
-Chains::Messages Chains::open_messages(BlockId b, const std::vector<ExprId>& sequence, bool steady) {
+Chains::Messages Chains::open_messages(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
+                                       const UpdateHooks& hooks) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   Messages m;
   m.block = b;
@@ -137,46 +109,45 @@ Chains::Messages Chains::open_messages(BlockId b, const std::vector<ExprId>& seq
   m.values = b_.extent(m.size);
   m.end = b_.let(b_.fresh("steps"), terms_.axis_length(var.axes, sequence));
   m.unary = work_array("unary." + var.name, {steps, m.size});
-  m.steady = steady;
-  const SizeId rows = steady ? b_.constant_size("one", 1) : steps;
+  m.all = uses;
+  m.hooks = &hooks;
+  const auto found = hooks.gathered ? std::nullopt : singles(b, uses);
+  m.by_rows = found && std::ranges::all_of(found->rows,
+                                           [&](const auto& row) { return at_.exp_table.contains(*row.first.array); });
+  if (m.by_rows) m.singles = *found;
+  m.steady = is_steady(b, uses);
+  const SizeId rows = m.steady ? b_.constant_size("one", 1) : steps;
   m.pair = work_array("potential." + var.name, over_histories({rows}, {m.size}));
   m.transition = work_array("transition." + var.name, over_histories({rows}, {m.size}));
   m.filtered = work_array("filtered." + var.name, over_histories({steps}, {}));
   m.emission = work_array("emission." + var.name, {steps, m.size});
   if (!s_.conditionals[b].drawn) {
-    const std::int64_t values = b_.program()[m.size].constant, together = rows_at_once(values);
-    m.rows = b_.i(together);
-    m.row_groups = values > 0 ? b_.i(values / together) : m.values;
-    m.row_sums = work_array("rows." + var.name, {b_.constant_size("rows", together), m.size});
     m.onward = work_array("onward." + var.name, over_histories({steps}, {}));
-    m.marginal = work_array("marginal." + var.name, {steps, m.size});
+    // What an element emits is not read once its probabilities are known.
+    m.marginal = m.reach == 1 ? m.emission : work_array("marginal." + var.name, {steps, m.size});
   }
   m.forward = work_array("forward." + var.name, over_histories({steps}, {}));
   m.scale = work_array("scale." + var.name, {steps});
   m.backward = work_array("backward." + var.name, over_histories({}, {}));
   m.message = work_array("message." + var.name, over_histories({}, {}));
+  m.unscaled = work_array("unscaled." + var.name, over_histories({}, {}));
   m.probs = parameter_of(b, math::ParameterRole::probabilities);
   m.summed = at_.chains.at(b).summed;
   return m;
 }
 
-void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
-                              const UpdateHooks& hooks) {
-  Messages m = open_messages(b, sequence, is_steady(b, uses));
+void Chains::gather_pairs(const Messages& m) {
   const ExprId zero = b_.i(0);
-  b_.for_range("t", zero, m.end, [&](ExprId t) {
-    each_value(m, "k", [&](ExprId k) { b_.store(m.unary, {t, k}, b_.f(0)); });
-  });
   b_.for_range("t", zero, m.steady ? b_.i(1) : m.end, [&](ExprId t) {
     each_history(m, "j", [&](const Digits& j) {
       each_value(m, "k", [&](ExprId k) { b_.store(m.pair, joined({t}, j, {k}), b_.f(0)); });
     });
   });
-  NaturalTarget target;
-  target.buffers[math::Stat::indicator] = m.unary;
-  target.free_axes = {m_[s_.conditionals[b].variable].axes.size() - 1};
+  Uses together;
+  std::ranges::copy_if(m.all, std::back_inserter(together),
+                       [&](const auto& use) { return !stands_alone(use.first, use.second); });
   gather_potentials(
-      b, uses, sequence, target, m.steady,
+      m.block, together, m.sequence, {}, m.steady,
       [&](const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value) {
         Digits known(static_cast<std::size_t>(m.reach));
         for (std::size_t k = 0; k < lags.size(); ++k)
@@ -186,26 +157,45 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
             m, "h", [&](const Digits& j) { b_.add_to(m.pair, joined({m.row(t, zero)}, j, {events.back()}), added); },
             known);
       });
-  if (hooks.gathered) b_.for_range("t", zero, m.end, [&](ExprId t) { hooks.gathered(m.element(t), target); });
+}
 
+void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
+                              const UpdateHooks& hooks) {
+  Messages m = open_messages(b, uses, sequence, hooks);
+  const ExprId zero = b_.i(0);
+  gather_pairs(m);
+  if (m.by_rows) gather_start(m);
+  else gather_unary(m);
   forbid_others(m);
   m.entropy = b_.local(b_.fresh("entropy"), b_.f(0));
   filter(m);
   if (s_.conditionals[b].drawn) return draw_sequence(m, hooks);
   smooth_products(m);
   b_.if_rarely(b_.equal(b_.get(m.products), b_.f(0)), [&] { smooth_logarithms(m); });
-  b_.for_range("t", zero, m.end, [&](ExprId t) {
-    if (hooks.before) hooks.before(m.element(t));
-    each_value(m, "k", [&](ExprId k) {
-      b_.store(m.probs, updates_.parameter_address(b, m.element(t), {k}), b_.load(m.marginal, {t, k}));
-    });
-    each_value(m, "k", [&](ExprId k) {
-      b_.accumulate(m.entropy, b_.neg(b_.mul(b_.load(m.marginal, {t, k}), b_.load(m.unary, {t, k}))));
-    });
-    updates_.clamp(b, m.element(t));
-    if (hooks.after) hooks.after(m.element(t));
-  });
+  b_.for_range("t", zero, m.end, [&](ExprId t) { put_away(m, t); });
+  if (m.start.valid()) {
+    b_.if_then(b_.less(zero, m.end),
+               [&] { each_value(m, "k", [&](ExprId k) { less_mean(m, zero, k, b_.load(m.start, {k})); }); });
+  }
   store_entropy(b, sequence, b_.get(m.entropy));
+}
+
+void Chains::less_mean(const Messages& m, ExprId t, ExprId k, ExprId potential) {
+  b_.accumulate(m.entropy, b_.neg(b_.mul(b_.load(m.marginal, {t, k}), potential)));
+}
+
+void Chains::put_away(const Messages& m, ExprId t) {
+  if (m.hooks->before) m.hooks->before(m.element(t));
+  each_value(m, "k", [&](ExprId k) {
+    const ExprId p = b_.load(m.marginal, {t, k});
+    b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), p);
+    if (m.hooks->add_rows && m.by_rows) add_to_rows(m, t, k, p);
+  });
+  each_value(m, "k", [&](ExprId k) {
+    if (const auto potential = log_potential(m, t, k)) less_mean(m, t, k, *potential);
+  });
+  updates_.clamp(m.block, m.element(t));
+  if (m.hooks->after) m.hooks->after(m.element(t));
 }
 
 void Chains::forbid_others(const Messages& m) {
@@ -248,6 +238,7 @@ void Chains::pass_forward(const Messages& m, ExprId t) {
 }
 
 void Chains::filter_logarithms(const Messages& m) {
+  if (m.by_rows) gather_unary(m);
   b_.assign(m.entropy, b_.f(0));
   b_.for_range("t", b_.i(0), m.end, [&](ExprId t) { pass_forward(m, t); });
 }
@@ -295,17 +286,13 @@ void Chains::clear_together(const Messages& m) {
 }
 
 void Chains::smooth_products(const Messages& m) {
-  const bool at_once = m.steady && m.summed;
   clear_together(m);
   each_history(m, "k", [&](const Digits& h) { b_.store(m.backward, h, b_.f(1)); });
+  if (m.steady && m.summed) return smooth_columns(m);
   each_step_back(m, [&](ExprId t) {
     const ExprId row = m.row(t, b_.i(0)), share = b_.let(b_.fresh("share"), b_.load(m.scale, {t}));
     clear_marginal(m, t);
-    each_history(m, "k", [&](const Digits& now) {
-      const ExprId k = now.back(), after = b_.let(b_.fresh("after"), b_.load(m.backward, now));
-      b_.store(m.onward, joined({t}, now), b_.mul(b_.mul(b_.load(m.emission, {t, k}), after), share));
-      put_marginal(m, t, k, b_.mul(b_.load(m.filtered, joined({t}, now)), after));
-    });
+    each_history(m, "k", [&](const Digits& now) { put_smoothed(m, t, now, share); });
     b_.if_then(b_.less(b_.i(0), t), [&] {
       const ExprId before = b_.sub(t, b_.i(1));
       each_history(m, "j", [&](const Digits& history) {
@@ -314,13 +301,35 @@ void Chains::smooth_products(const Messages& m) {
           const ExprId w = b_.mul(b_.load(m.transition, joined({row}, history, {k})),
                                   b_.load(m.onward, joined({t}, then(history, k))));
           b_.accumulate(sum, w);
-          if (!at_once) put_pair(m, t, history, k, b_.mul(b_.load(m.filtered, joined({before}, history)), w));
+          put_pair(m, t, history, k, b_.mul(b_.load(m.filtered, joined({before}, history)), w));
         });
         b_.store(m.backward, history, b_.get(sum));
       });
     });
   });
-  if (at_once) sum_pairs(m);
+}
+
+ExprId Chains::put_smoothed(const Messages& m, ExprId t, const Digits& now, ExprId share) {
+  const ExprId k = now.back(), after = b_.let(b_.fresh("after"), b_.load(m.backward, now));
+  const ExprId onward = b_.let(b_.fresh("onward"), b_.mul(b_.mul(b_.load(m.emission, {t, k}), share), after));
+  b_.store(m.onward, joined({t}, now), onward);
+  put_marginal(m, t, k, b_.mul(b_.load(m.filtered, joined({t}, now)), after));
+  return onward;
+}
+
+void Chains::smooth_columns(const Messages& m) {
+  each_step_back(m, [&](ExprId t) {
+    const ExprId share = b_.let(b_.fresh("share"), b_.load(m.scale, {t}));
+    each_value(m, "j", [&](ExprId j) { b_.store(m.message, {j}, b_.f(0)); });
+    each_value(m, "k", [&](ExprId k) {
+      const ExprId onward = put_smoothed(m, t, {k}, share);
+      each_value(m, "j", [&](ExprId j) {
+        b_.add_to(m.message, {j}, b_.mul(b_.load(m.transition, {b_.i(0), j, k}), onward));
+      });
+    });
+    each_value(m, "j", [&](ExprId j) { b_.store(m.backward, {j}, b_.load(m.message, {j})); });
+  });
+  sum_pairs(m);
 }
 
 void Chains::clear_marginal(const Messages& m, ExprId t) {
@@ -333,21 +342,28 @@ void Chains::put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p) {
 }
 
 void Chains::sum_pairs(const Messages& m) {
-  b_.for_range("rows", b_.i(0), m.row_groups, [&](ExprId group) {
-    const auto each_row = [&](const std::function<void(ExprId row, ExprId j)>& body) {
-      b_.for_range("row", b_.i(0), m.rows, [&](ExprId row) { body(row, b_.add(b_.mul(group, m.rows), row)); });
-    };
-    b_.fill(m.row_sums, b_.f(0));
-    b_.for_range("t", b_.i(1), m.end, [&](ExprId t) {
-      each_row([&](ExprId row, ExprId j) {
-        const ExprId from = b_.let(b_.fresh("from"), b_.load(m.filtered, {b_.sub(t, b_.i(1)), j}));
-        each_value(m, "k", [&](ExprId k) { b_.add_to(m.row_sums, {row, k}, b_.mul(from, b_.load(m.onward, {t, k}))); });
+  const std::int64_t values = b_.program()[m.size].constant, together = rows_at_once(values);
+  const ExprId groups = values > 0 ? b_.i(values / together) : m.values;
+  const BufferId sums = at_.chains.at(m.block).together.at({1});
+  const auto first = [&](ExprId begin) {
+    const ExprId end = b_.let(b_.fresh("end"), b_.min(b_.add(begin, b_.i(kStepsAtOnce)), m.end));
+    b_.for_range("rows", b_.i(0), groups, [&](ExprId group) {
+      b_.for_range("t", begin, end, [&](ExprId t) {
+        b_.for_range("row", b_.i(0), b_.i(together), [&](ExprId row) {
+          const ExprId j = b_.add(b_.mul(group, b_.i(together)), row);
+          const ExprId from = b_.let(b_.fresh("from"), b_.load(m.filtered, {b_.sub(t, b_.i(1)), j}));
+          each_value(m, "k", [&](ExprId k) { b_.add_to(sums, {j, k}, b_.mul(from, b_.load(m.onward, {t, k}))); });
+        });
       });
     });
-    each_row([&](ExprId row, ExprId j) {
-      each_value(m, "k", [&](ExprId k) {
-        put_pair(m, b_.i(0), {j}, k, b_.mul(b_.load(m.transition, {b_.i(0), j, k}), b_.load(m.row_sums, {row, k})));
-      });
+  };
+  b_.for_loop(b_.fresh("steps"), b_.i(1), m.end, first, false, kStepsAtOnce);
+  each_value(m, "j", [&](ExprId j) {
+    each_value(m, "k", [&](ExprId k) {
+      const std::vector<ExprId> at{b_.i(0), j, k};
+      const ExprId p = b_.let(b_.fresh("p"), b_.mul(b_.load(m.transition, at), b_.load(sums, {j, k})));
+      b_.store(sums, {j, k}, p);
+      b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.pair, at))));
     });
   });
 }
@@ -389,45 +405,70 @@ void Chains::exponentiate_pairs(const Messages& m, ExprId t) {
   b_.assign(m.top, b_.get(top));
 }
 
+void Chains::open_products(const Messages& m, ScalarId log_scale) {
+  if (m.reach > 1) b_.fill(m.message, b_.f(0));
+  b_.assign(log_scale, m.by_rows ? b_.get(m.start_top) : b_.f(0));
+  each_value(m, "k", [&](ExprId k) {
+    const ExprId first = m.start.valid() ? b_.exp(b_.sub(b_.load(m.start, {k}), b_.get(m.start_top))) : b_.f(1);
+    b_.store(m.message, first_history(m, k), first);
+  });
+}
+
+void Chains::pass_products(const Messages& m, ExprId t, ScalarId log_scale) {
+  if (!m.steady) exponentiate_pairs(m, t);
+  b_.assign(log_scale, b_.get(m.top));
+  each_history(m, "k", [&](const Digits& h) { b_.store(m.message, h, b_.f(0)); });
+  each_history(m, "j", [&](const Digits& history) {
+    const ExprId from = b_.let(b_.fresh("from"), b_.load(m.unscaled, history));
+    each_value(m, "k", [&](ExprId k) {
+      b_.add_to(m.message, then(history, k),
+                b_.mul(from, b_.load(m.transition, joined({m.row(t, b_.i(0))}, history, {k}))));
+    });
+  });
+}
+
+Chains::Emitted Chains::emit(const Messages& m, ExprId t, ScalarId share) {
+  ExprId top;
+  if (m.by_rows) {
+    top = b_.let(b_.fresh("top"), row_shift(m, t));
+  } else {
+    const ScalarId largest = b_.local(b_.fresh("top"), b_.f(-1.7e308));
+    each_value(m, "k", [&](ExprId k) { b_.assign(largest, b_.max(b_.get(largest), b_.load(m.unary, {t, k}))); });
+    top = b_.get(largest);
+  }
+  const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+  each_value(m, "k", [&](ExprId k) {
+    const ExprId e =
+        b_.let(b_.fresh("e"), m.by_rows ? row_product(m, t, k) : b_.exp(b_.sub(b_.load(m.unary, {t, k}), top)));
+    b_.store(m.emission, {t, k}, e);
+    const ExprId scaled = b_.let(b_.fresh("scaled"), b_.mul(e, b_.get(share)));
+    each_history(
+        m, "h",
+        [&](const Digits& now) {
+          b_.store(m.unscaled, now, b_.mul(b_.load(m.message, now), scaled));
+          b_.accumulate(sum, b_.load(m.unscaled, now));
+        },
+        ending_with(m, k));
+  });
+  return {top, sum};
+}
+
 void Chains::filter(Messages& m) {
   m.products = b_.local(b_.fresh("products"), b_.f(1));
   m.top = b_.local(b_.fresh("top"), b_.f(0));
   if (m.steady) exponentiate_pairs(m, b_.i(0));
+  const ScalarId share = b_.local(b_.fresh("share"), b_.f(1));
   b_.for_range("t", b_.i(0), m.end, [&](ExprId t) {
-    const ScalarId log_sum = b_.local(b_.fresh("log_sum"), b_.f(0));
-    if (m.reach > 1) b_.fill(m.message, b_.f(0));
-    each_value(m, "k", [&](ExprId k) { b_.store(m.message, first_history(m, k), b_.f(1)); });
-    b_.if_then(b_.less(b_.i(0), t), [&] {
-      if (!m.steady) exponentiate_pairs(m, t);
-      b_.assign(log_sum, b_.get(m.top));
-      each_history(m, "k", [&](const Digits& h) { b_.store(m.message, h, b_.f(0)); });
-      each_history(m, "j", [&](const Digits& history) {
-        const ExprId from = b_.let(b_.fresh("from"), b_.load(m.filtered, joined({b_.sub(t, b_.i(1))}, history)));
-        each_value(m, "k", [&](ExprId k) {
-          b_.add_to(m.message, then(history, k),
-                    b_.mul(from, b_.load(m.transition, joined({m.row(t, b_.i(0))}, history, {k}))));
-        });
-      });
-    });
-    const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308)), sum = b_.local(b_.fresh("sum"), b_.f(0));
-    each_value(m, "k", [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), b_.load(m.unary, {t, k}))); });
-    each_value(m, "k", [&](ExprId k) {
-      const ExprId e = b_.let(b_.fresh("e"), b_.exp(b_.sub(b_.load(m.unary, {t, k}), b_.get(top))));
-      b_.store(m.emission, {t, k}, e);
-      each_history(
-          m, "h",
-          [&](const Digits& now) {
-            b_.store(m.message, now, b_.mul(b_.load(m.message, now), e));
-            b_.accumulate(sum, b_.load(m.message, now));
-          },
-          ending_with(m, k));
-    });
+    const ScalarId log_scale = b_.local(b_.fresh("log_scale"), b_.f(0));
+    b_.if_else(
+        b_.less(b_.i(0), t), [&] { pass_products(m, t, log_scale); }, [&] { open_products(m, log_scale); });
+    const auto [top, sum] = emit(m, t, share);
     b_.if_then(b_.logical_not(b_.less(b_.f(kLeastSum), b_.get(sum))), [&] { b_.assign(m.products, b_.f(0)); });
-    b_.accumulate(m.entropy, b_.add(b_.add(b_.log(b_.get(sum)), b_.get(top)), b_.get(log_sum)));
-    const ExprId share = b_.let(b_.fresh("share"), b_.div(b_.f(1), b_.get(sum)));
-    b_.store(m.scale, {t}, share);
+    b_.accumulate(m.entropy, b_.add(b_.add(b_.log(b_.get(sum)), top), b_.get(log_scale)));
+    b_.assign(share, b_.div(b_.f(1), b_.get(sum)));
+    b_.store(m.scale, {t}, b_.get(share));
     each_history(m, "k", [&](const Digits& now) {
-      b_.store(m.filtered, joined({t}, now), b_.mul(b_.load(m.message, now), share));
+      b_.store(m.filtered, joined({t}, now), b_.mul(b_.load(m.unscaled, now), b_.get(share)));
     });
   });
 }

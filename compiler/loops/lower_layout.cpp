@@ -193,6 +193,14 @@ void Lowering::declare_kept(const Statistic& s) {
   same->sums.push_back(&s);
 }
 
+void Lowering::declare_exponentials(ArrayId table) {
+  const std::string& name = b_.program()[at_.array.at(table)].name;
+  std::vector<SizeId> sizes = b_.program()[at_.array.at(table)].axes;
+  at_.exp_table[table] = b_.buffer("exp." + name, Role::table, sizes);
+  sizes.pop_back();
+  at_.exp_shift[table] = b_.buffer("shift." + name, Role::table, sizes);
+}
+
 void Lowering::declare_arrays() {
   for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
     const Statistic& s = s_.statistics[k];
@@ -217,17 +225,13 @@ void Lowering::declare_arrays() {
       if (var.value_plate && !var.auxiliary && !s_.conditionals[b].chain) {
         at_.picks[b] = b_.buffer("pick." + var.name, Role::data, {at_.size[stage->item.index()]}, Type::i64);
       }
+      for (const ArrayId table : chains_.row_tables(*stage, b))
+        declare_exponentials(table);
       if (stored(b)) continue;
       const Stream stream = streams_.plan_stream(*stage, b);
       for (const StreamUse& u : stream.uses) {
         if (!stream.factored || u.kind != StreamUse::Kind::table) continue;
-        const Statistic& s = s_.statistics[*u.term->statistic];
-        std::vector<SizeId> sizes;
-        for (model::PlateId p : statistic_order(s))
-          sizes.push_back(at_.size[p.index()]);
-        at_.exp_table[s.table] = b_.buffer(fmt::format("exp.G{}", *u.term->statistic), Role::table, sizes);
-        sizes.pop_back();
-        at_.exp_shift[s.table] = b_.buffer(fmt::format("shift.G{}", *u.term->statistic), Role::table, sizes);
+        declare_exponentials(s_.statistics[*u.term->statistic].table);
       }
     }
   }

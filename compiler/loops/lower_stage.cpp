@@ -69,7 +69,9 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
         b_.if_then(in, [&] { emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays); });
       }
     };
+    if (mode == StageMode::update) chains_.add_row_means(stage, 1, arrays.sums.discrete);
     b_.for_loop(b_.fresh(m_[stage.item].name), p[0], p[1], of_item, mode == StageMode::update);
+    if (mode == StageMode::update) chains_.add_row_means(stage, -1, arrays.sums.discrete);
   });
 }
 
@@ -180,6 +182,7 @@ Uses Stages::stored_uses(const ItemStage& stage, BlockId b) {
 
 UpdateHooks Stages::with_streams(const ItemArrays& arrays, BlockId b) {
   UpdateHooks hooks;
+  if (std::ranges::none_of(arrays.streamed_into, [&](const auto& into) { return into.first.first == b; })) return hooks;
   hooks.gathered = [this, &arrays, b](const std::vector<ExprId>& element, const NaturalTarget& n) {
     const model::Variable& var = m_[s_.conditionals[b].variable];
     for (const auto& [stat, buffer] : n.buffers) {
@@ -222,6 +225,7 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
     }
     // The change is read from the parameters around the update.
     UpdateHooks hooks = with_streams(w.arrays, b);
+    hooks.add_rows = w.mode == StageMode::update && !w.stage.iterate;
     if (change) {
       hooks.before = [&](const std::vector<ExprId>& element) {
         each_parameter(w.arrays, b, element,
@@ -313,6 +317,13 @@ void Stages::seed_stored(BlockId b, ExprId item) {
                       {item});
 }
 
+bool Stages::added_already(const ItemStage& stage, const ItemStage::LocalTerm& t) const {
+  return std::ranges::any_of(t.term.atoms, [&](const Atom& x) {
+    const BlockId b = s_.conditionals.block_of[x.variable.index()];
+    return at_.chains.contains(b) && chains_.adds_with_update(stage, b, s_.statistics[*t.statistic].table);
+  });
+}
+
 void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays) {
   const ScalarId energy = b_.local(b_.fresh("energy"), b_.f(0));
   const ScalarId prior = b_.local(b_.fresh("prior"), b_.f(0));
@@ -321,6 +332,7 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
     const Env env = terms_.at_all_steps(t.term, {{t.item, item}});
     if (t.statistic) {
       const schedule::Statistic& s = s_.statistics[*t.statistic];
+      if (mode == StageMode::update && added_already(stage, t)) continue;
       std::optional<BoundId> innermost;
       if (!s.at.empty()) {
         if (const auto* b = std::get_if<density::IndexBound>(&a_[s.at[s.contiguous]])) innermost = b->bound;

@@ -45,26 +45,13 @@ Stream Streams::plan_stream(const ItemStage& stage, BlockId z) const {
       for (std::size_t j = 0; j < t.term.atoms.size(); ++j) {
         if (j != k) u.partner = j;
       }
-      // All bounds are the element's own or the value; no data among the factors.
-      std::set<BoundId> known{u.value};
-      for (IndexId i : t.term.atoms[k].axes)
-        a_.collect(i, known);
-      const bool plain =
-          a_.literal(t.term.coef) == 1.0 && t.term.guards.empty() &&
-          std::all_of(
-              t.term.multiplicities.begin(), t.term.multiplicities.end(),
-              [&](const density::Multiplicity& x) { return density::owns(m_, s_.conditionals[z].variable, x); }) &&
-          std::all_of(t.term.bounds.begin(), t.term.bounds.end(), [&](BoundId b) { return known.contains(b); });
-      const bool indexed_by_value = [&] {
-        if (t.statistic) {
-          const schedule::Statistic& st = s_.statistics[*t.statistic];
-          if (st.at.empty()) return false;
-          const auto* b = std::get_if<density::IndexBound>(&a_[st.at[st.contiguous]]);
-          return b && b->bound == u.value;
-        }
-        return u.partner && is_vector(t.term.atoms[k], t.term.atoms[*u.partner], u.value);
-      }();
-      if (plain && indexed_by_value) u.kind = t.statistic ? StreamUse::Kind::table : StreamUse::Kind::vector;
+      if (t.statistic) {
+        const schedule::Statistic& st = s_.statistics[*t.statistic];
+        if (terms_.is_row(t.term, k, st, st.at)) u.kind = StreamUse::Kind::table;
+      } else if (u.partner && terms_.is_plain(t.term, k) &&
+                 is_vector(t.term.atoms[k], t.term.atoms[*u.partner], u.value)) {
+        u.kind = StreamUse::Kind::vector;
+      }
       all_factor = all_factor && u.kind != StreamUse::Kind::general;
       s.uses.push_back(u);
     }

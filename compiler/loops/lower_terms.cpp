@@ -270,6 +270,23 @@ Env Terms::at_all_steps(const Term& t, Env env) const {
   return env;
 }
 
+bool Terms::is_plain(const Term& t, std::size_t atom) const {
+  const Atom& own = t.atoms[atom];
+  std::set<BoundId> known = mentioned(own.axes);
+  known.merge(mentioned(own.event));
+  const auto owned = [&](const density::Multiplicity& x) { return density::owns(m_, own.variable, x); };
+  return a_.literal(t.coef) == 1.0 && t.guards.empty() && std::ranges::all_of(t.multiplicities, owned) &&
+         std::ranges::all_of(t.bounds, [&](BoundId b) { return known.contains(b); });
+}
+
+bool Terms::is_row(const Term& t, std::size_t atom, const schedule::Statistic& table,
+                   const std::vector<IndexId>& at) const {
+  if (at.empty() || !is_plain(t, atom)) return false;
+  const auto *value = std::get_if<density::IndexBound>(&a_[t.atoms[atom].event[0]]),
+             *column = std::get_if<density::IndexBound>(&a_[at[table.contiguous]]);
+  return value && column && value->bound == column->bound;
+}
+
 bool Terms::is_bit(CoefId c) const {
   if (const auto* data = std::get_if<density::CoefData>(&a_[c])) {
     const auto* v = std::get_if<model::VariableId>(&data->source);

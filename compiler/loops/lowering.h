@@ -18,6 +18,8 @@ class Lowering : Part {
   void declare_data();
   void declare_blocks();
   void declare_arrays();
+  /// Of the entries of a table, along its last axis.
+  void declare_exponentials(ArrayId table);
   std::vector<model::PlateId> statistic_order(const schedule::Statistic& s) const;
   /// A flag for sums of the same factors that are kept.
   void declare_kept(const schedule::Statistic& s);

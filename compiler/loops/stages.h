@@ -54,6 +54,8 @@ class Stages : Part {
   void emit_refresh(const ItemWork& w);
   void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
                  const ItemArrays& arrays);
+  /// With the update of a chain (Chains::adds_with_update).
+  bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);
   std::size_t emit_fresh(const schedule::ItemStage& stage, std::size_t step);
   void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);

@@ -54,6 +54,10 @@ class Terms : Part {
 
   /// For a term with neighbours of which only the sum over all steps is kept: their step is 1, which stands for all.
   Env at_all_steps(const Term& t, Env env) const;
+  /// No factor is beside the atom, no guard, and no bound but those of its element and of its value (a category's).
+  bool is_plain(const Term& t, std::size_t atom) const;
+  /// It is plain, and `at` names a row of the table, along the values of the atom.
+  bool is_row(const Term& t, std::size_t atom, const schedule::Statistic& table, const std::vector<IndexId>& at) const;
   /// The factors of a term except the atoms at `without` and the multiplicities that `owner` owns.
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                               std::optional<model::VariableId> owner = std::nullopt);

@@ -17,6 +17,7 @@ struct NaturalTarget {
 struct UpdateHooks {
   std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered = {};
   std::function<void(const std::vector<ExprId>&element)> before = {}, after = {};
+  bool add_rows = false;  // sums of a chain whose tables have rows as its potentials are added up with the update
   bool tolerant = false;  // improper factors give NaN instead of a failure, and steps are full ones (initial values)
 };
 

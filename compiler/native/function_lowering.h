@@ -90,6 +90,15 @@ class FunctionLowering {
   template <class Body>
   void emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body, std::int64_t step = 1);
   void emit_unrolled(const loops::For& node, std::int64_t begin, std::int64_t trips);
+  /// A square that is turned over (lower_transposes.cpp), and the indices of its two loops.
+  struct Transpose {
+    loops::Store store;
+    loops::Load load;
+    loops::ScalarId along, turn;
+    std::int64_t trips;
+  };
+  std::optional<Transpose> transpose_of(const loops::For& node) const;
+  void lower(const Transpose& t);
   /// At the beginning of the turn `index` of a loop up to `end` (lower_prefetches.cpp).
   void prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end);
   llvm::MDNode* loop_hints(const LoopShape& shape, llvm::MDNode* access_group);

@@ -87,6 +87,7 @@ void FunctionLowering::emit_unrolled(const loops::For& node, std::int64_t begin,
 }
 
 void FunctionLowering::lower(const loops::For& node) {
+  if (const auto transpose = transpose_of(node)) return lower(*transpose);
   LoopShape shape = shape_of(program_, node, lanes_);
   if (rare_) shape = small(shape, lanes_);
   if (shape.unroll_now) {

@@ -274,6 +274,8 @@ class SideBySide {
   }
   ExprId value(ExprId e, const Mask& m) {
     if (!varies(e)) return e;
+    if (const auto row = laid_out_.find(e); row != laid_out_.end())
+      return load(row->second, {turn(), std::get<Load>(p_[e].node).indices.back()});
     const auto key = std::tuple(e, m.array, turn_key());
     if (const auto known = made_.find(key); known != made_.end()) return known->second;
     const Expr x = p_[e];
@@ -436,8 +438,43 @@ class SideBySide {
     return stores && std::ranges::none_of(loaded, [&](BufferId b) { return stored.contains(b); });
   }
 
+  /// What the loop loads along its own index of the turns' own arrays, each row from beginning to end in new ones.
+  void lay_out_rows(const For& x, const Mask& m, Block& out) {
+    std::vector<ExprId> found;
+    const auto on_expr = [&](ExprId e) {
+      const auto* l = std::get_if<Load>(&p_[e].node);
+      if (!l || l->indices.empty() || !varying_.arrays.contains(l->buffer) || std::ranges::count(found, e)) return;
+      const auto* along = std::get_if<Get>(&p_[l->indices.back()].node);
+      const bool others = std::any_of(l->indices.begin(), l->indices.end() - 1, [&](ExprId i) {
+        bool mentioned = varies(i);
+        Walk{p_, [](ExprId) {}, [](BufferId, bool) {},
+             [&](ScalarId s, Mention) { mentioned = mentioned || s == x.index; }}
+            .expr(i);
+        return mentioned;
+      });
+      if (along && along->scalar == x.index && !others) found.push_back(e);
+    };
+    Walk{p_, on_expr, [](BufferId, bool) {}}.block(x.body);
+    for (const ExprId e : found) {
+      const BufferId from = std::get<Load>(p_[e].node).buffer;
+      p_.buffers.push_back({fmt::format("turns.{}.rows.{}", p_[from].name, p_.buffers.size()),
+                            p_[from].element,
+                            Role::scratch,
+                            {turns_, p_[from].axes.back()}});
+      const BufferId rows(p_.buffers.size() - 1);
+      on_stack_.push_back(rows);
+      Block column;
+      turns(column, [&](Block& turn) {
+        turn.push_back(Stmt{Store{rows, {this->turn(), get(x.index)}, value(e, m), false}});
+      });
+      out.push_back(Stmt{For{x.index, x.begin, x.end, std::move(column), false, x.step}});
+      laid_out_[e] = rows;
+    }
+  }
+
   /// The whole loop for one turn after the other: rows are written from beginning to end.
   void one_by_one(const For& x, const Mask& m, Block& out) {
+    lay_out_rows(x, m, out);
     turns(
         out,
         [&](Block& turn) {
@@ -451,6 +488,7 @@ class SideBySide {
           else turn.push_back(Stmt{If{in(m), {std::move(loop)}, {}}});
         },
         false);
+    laid_out_.clear();
   }
 
   void of(const If& x, const Mask& m, Block& out) {
@@ -560,6 +598,7 @@ class SideBySide {
   BufferId active_;        // turns that are not beyond the end; invalid: there are no others
   std::map<ScalarId, BufferId> of_scalar_;
   std::map<BufferId, BufferId> of_array_, sums_;
+  std::map<ExprId, BufferId> laid_out_;                                // loads whose rows are in arrays of their own
   std::map<ExprId, Row> rows_;                                         // places that are known, by turn
   std::map<ScalarId, BufferId> declared_;                              // under which mask
   std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId> made_;  // by expression, mask and turn

@@ -326,3 +326,30 @@ TEST_CASE("functions in 32 bits take the tiniest numbers for zero, and leave the
   CHECK(tiny == 0x1p-127F);
 }
 #endif
+
+TEST_CASE("Squares of lanes are turned over as whole vectors") {
+  // Rows of any length, taken from the middle of an array; short ones and those of other loops are left to the
+  // optimiser.
+  for (const std::int64_t width : {3, 5, 8, 10, 17}) {
+    Builder b;
+    const auto steps = b.runtime_size("steps"), k = b.constant_size("K", width), lanes = b.constant_size("lanes", 8);
+    const auto x = b.buffer("x", Role::scratch, {steps, k, lanes});
+    const auto y = b.buffer("y", Role::table, {steps, lanes, k});
+    b.function("f", [&] {
+      const auto rows = b.local_array("rows", {lanes, k});
+      b.for_each("t", steps, [&](ExprId t) {
+        b.for_each("k", k, [&](ExprId i) {
+          b.for_each("l", lanes, [&](ExprId l) { b.store(rows, {l, i}, b.load(x, {t, i, l})); });
+        });
+        b.for_each("l", lanes, [&](ExprId l) {
+          b.for_each("k", k, [&](ExprId i) { b.store(y, {t, l, i}, b.load(rows, {l, i})); });
+        });
+      });
+    });
+    const std::size_t numbers = static_cast<std::size_t>(3 * 8 * width);
+    Memory memory({numbers, numbers, numbers});
+    for (std::size_t i = 0; i < numbers; ++i)
+      memory.reals(x)[i] = static_cast<double>(i);
+    run_both(b.program(), memory, {3}, {}, {}, 0);
+  }
+}

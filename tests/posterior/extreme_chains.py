@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Chains of categories with known parameters, whose factor is the exact posterior: marginals and the log evidence by
 enumeration in logarithms, where messages fit into products, nearly underflow, underflow, and underflow in some sequences only;
-with the same transitions at every step, and with those of each step."""
+with the same transitions at every step, and with those of each step. Chains of letters with unknown tables, where these are
+converged: marginals by enumeration from the expected logs, and the ELBO from their normalisers and the tables' divergences."""
 import itertools
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import digamma, gammaln, logsumexp
 
 from fitting import finish, fit
 
@@ -47,6 +48,45 @@ def check(tau, rare, moving):
     return f"evidence {evidence:.6g}, marginals to {abs(probs - marginals).max():.1e}"
 
 
+LETTERS = """model m { const a = 1; const c = 1; plate s; plate t in s ordered; plate k = 3; plate letter = 5;
+  pi ~ Dirichlet(concentration = a) over k; A[k] ~ Dirichlet(concentration = a) over k; B[k] ~ Dirichlet(concentration = c) over letter;
+  z[s, t] ~ Categorical(A[z[s, t-1]]) start Categorical(pi);
+  observe x[s, t] ~ Categorical(B[z[s, t]]); }"""
+
+
+def divergence(q, p):
+    """Of Dirichlet(q) from Dirichlet(p, p, ...), by rows."""
+    total = q.sum(-1)
+    logs = digamma(q) - digamma(total)[..., None]
+    norm = lambda c: gammaln(c.sum(-1)) - gammaln(c).sum(-1)
+    return (norm(q) - norm(np.full_like(q, p)) + ((q - p) * logs).sum(-1)).sum()
+
+
+def check_letters(a, c):
+    lengths = np.array([6, 1, 0, 5, 6, 2, 6, 3, 4, 6, 6])
+    z = [np.minimum(np.arange(n) // 2, 2) for n in lengths]
+    x = np.concatenate([np.where(R.random(len(row)) < 0.9, row, R.integers(0, 5, len(row))) for row in z])
+    got = fit(LETTERS, {"x": x, "t": lengths}, "--set", f"a={a}", f"c={c}", "--max-iter", "2000", "--tol", "1e-14", "--search", "none",
+              "--save-locals")
+    p = got.posterior
+    logs = {name: digamma(q) - digamma(q.sum(-1))[..., None] for name, q in
+            ((n, p[n + ".concentration"]) for n in ("pi", "A", "B"))}
+    bound, worst, first = -sum(divergence(p[n + ".concentration"], c if n == "B" else a) for n in ("pi", "A", "B")), 0.0, 0
+    for n in lengths:
+        letters, rows = x[first:first + n], p["z.probs"][first:first + n]
+        first += n
+        if n == 0:
+            continue
+        paths = np.array(list(itertools.product(range(3), repeat=n)))
+        w = logs["pi"][paths[:, 0]] + logs["B"][paths, letters].sum(1) + logs["A"][paths[:, :-1], paths[:, 1:]].sum(1)
+        bound += logsumexp(w)
+        w = np.exp(w - logsumexp(w))
+        worst = max(worst, *(abs(rows[t, k] - w[paths[:, t] == k].sum()) for t in range(n) for k in range(3)))
+    assert worst < 1e-5 and np.isclose(got.elbo, bound, rtol=1e-9), (worst, got.elbo, bound)
+    return f"ELBO {bound:.6g}, marginals to {worst:.1e}"
+
+
 if __name__ == "__main__":
-    finish({f"tau = {tau:g}, rare = {rare:g}{', moving' if moving else ''}": lambda c=(tau, rare, moving): check(*c)
+    finish({f"letters, concentrations {a:g} and {c:g}": lambda c=(a, c): check_letters(*c)
+            for a, c in ((1, 0.5), (0.1, 1e-2), (1e-3, 1e-3), (1e-5, 1e-5))} | {f"tau = {tau:g}, rare = {rare:g}{', moving' if moving else ''}": lambda c=(tau, rare, moving): check(*c)
             for moving in (False, True) for tau in (1, 100, 1000) for rare in (0.1, 1e-12, 1e-120, 1e-290, 0)})

@@ -1,0 +1,202 @@
+// Log potentials of single elements that are rows of tables (of a letter, by state): their exponentials are taken with
+// the table, once a sweep, and multiplied here. What the first element alone has beside them goes into its message.
+// They are added up for the logarithms only: of sequences whose products underflow. Their means, which entropies are
+// less, are those of the table under the sums that the items add up anyway.
+#include <algorithm>
+
+#include "compiler/conditionals/neighbours.h"
+#include "compiler/loops/messages.h"
+
+namespace lehr::loops {
+
+bool Chains::stands_alone(const ArrayTerm& t, std::size_t use) const {
+  const Atom& own = t.term->atoms[use];
+  return std::ranges::none_of(t.term->atoms, [&](const Atom& x) {
+    return x.variable == own.variable && conditionals::steps_between(a_, own, x);
+  });
+}
+
+bool Chains::is_row(const ArrayTerm& t, std::size_t use) const {
+  if (!t.array || !at_.statistic.contains(*t.array) || t.term->atoms.size() != 1) return false;
+  const std::vector<IndexId>& axes = t.term->atoms[use].axes;
+  const bool named = std::ranges::all_of(axes, [&](IndexId i) {
+    const auto* bound = std::get_if<density::IndexBound>(&a_[i]);
+    return bound && bound->offset == 0 && std::ranges::count(axes, i) == 1;
+  });
+  return named && terms_.is_row(*t.term, use, *at_.statistic.at(*t.array), *t.at);
+}
+
+bool Chains::is_of_first(const Term& t, std::size_t use) const {
+  const IndexId step = t.atoms[use].axes.back();
+  const auto* bound = std::get_if<density::IndexBound>(&a_[step]);
+  return bound && bound->offset == 0 && std::ranges::any_of(t.guards, [&](const Guard& g) {
+           if (g.present || g.relation != density::Relation::equal || g.left != step) return false;
+           const auto* first = std::get_if<density::IndexConstant>(&a_[g.right]);
+           return first && first->value == 0;
+         });
+}
+
+std::optional<Chains::Singles> Chains::singles(BlockId b, const Uses& uses) const {
+  if (!s_.local[b.index()] || clamps_.any(b)) return std::nullopt;
+  Singles out;
+  for (const auto& [t, use] : uses) {
+    if (!stands_alone(t, use)) continue;
+    if (is_row(t, use)) out.rows.emplace_back(t, use);
+    else if (is_of_first(*t.term, use)) out.first.emplace_back(t, use);
+    else return std::nullopt;
+  }
+  return out.rows.empty() ? std::nullopt : std::optional(out);
+}
+
+std::vector<ArrayId> Chains::row_tables(const schedule::ItemStage& stage, BlockId b) const {
+  const conditionals::Block& block = s_.conditionals[b];
+  if (!block.chain || block.chain->factor != conditionals::ChainFactor::categories) return {};
+  Uses uses;
+  for (const schedule::ItemStage::LocalTerm& t : stage.terms) {
+    for (std::size_t k = 0; k < t.term.atoms.size(); ++k) {
+      if (t.term.atoms[k].variable != block.variable) continue;
+      if (t.outer || has_streamed_atom(t.term)) return {};
+      ArrayTerm term{&t.term};
+      if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
+      uses.emplace_back(term, k);
+    }
+  }
+  std::vector<ArrayId> out;
+  if (const auto found = singles(b, uses)) {
+    for (const auto& [t, use] : found->rows)
+      out.push_back(*t.array);
+  }
+  return out;
+}
+
+void Chains::gather_start(Messages& m) {
+  m.start_top = b_.local(b_.fresh("top"), b_.f(0));
+  if (m.singles.first.empty()) return;
+  const model::Variable& var = m_[s_.conditionals[m.block].variable];
+  m.start = work_array("start." + var.name, {m.size});
+  b_.fill(m.start, b_.f(0));
+  NaturalTarget target;
+  target.buffers[math::Stat::indicator] = m.start;
+  b_.if_then(b_.less(b_.i(0), m.end), [&] {
+    for (const auto& [t, use] : m.singles.first)
+      updates_.contribute(m.block, t, use, std::vector<bool>(var.axes.size(), true), m.element(b_.i(0)), target);
+    b_.assign(m.start_top, b_.load(m.start, {b_.i(0)}));
+    each_value(m, "k", [&](ExprId k) { b_.assign(m.start_top, b_.max(b_.get(m.start_top), b_.load(m.start, {k}))); });
+  });
+}
+
+void Chains::gather_unary(const Messages& m) {
+  const ExprId zero = b_.i(0);
+  b_.for_range("t", zero, m.end, [&](ExprId t) {
+    each_value(m, "k", [&](ExprId k) { b_.store(m.unary, {t, k}, b_.f(0)); });
+  });
+  const std::size_t axes = m_[s_.conditionals[m.block].variable].axes.size();
+  NaturalTarget target;
+  target.buffers[math::Stat::indicator] = m.unary;
+  target.free_axes = {axes - 1};
+  std::vector<bool> fixed(axes, true);
+  fixed.back() = false;
+  std::vector<ExprId> lead = m.sequence;
+  lead.resize(axes);
+  for (const auto& [t, use] : m.all) {
+    if (stands_alone(t, use)) updates_.contribute(m.block, t, use, fixed, lead, target);
+  }
+  if (m.hooks->gathered) b_.for_range("t", zero, m.end, [&](ExprId t) { m.hooks->gathered(m.element(t), target); });
+}
+
+Env Chains::row_env(const Messages& m, std::size_t row, ExprId t, ExprId k) const {
+  const auto& [term, use] = m.singles.rows[row];
+  const Atom& own = term.term->atoms[use];
+  const std::vector<ExprId> element = m.element(t);
+  Env env;
+  for (std::size_t x = 0; x < element.size(); ++x)
+    env[std::get<density::IndexBound>(a_[own.axes[x]]).bound] = element[x];
+  env[std::get<density::IndexBound>(a_[own.event[0]]).bound] = k;
+  return env;
+}
+
+std::vector<ExprId> Chains::row_address(const Messages& m, std::size_t row, ExprId t, ExprId k) {
+  const ArrayTerm& term = m.singles.rows[row].first;
+  return terms_.array_indices(*term.array, *term.at, row_env(m, row, t, k));
+}
+
+bool Chains::adds_with_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const {
+  if (stage.iterate || s_.conditionals[b].drawn) return false;
+  const std::vector<ArrayId> tables = row_tables(stage, b);
+  return std::ranges::count(tables, table) > 0;
+}
+
+void Chains::add_to_rows(const Messages& m, ExprId t, ExprId k, ExprId p) {
+  for (std::size_t row = 0; row < m.singles.rows.size(); ++row) {
+    const auto& [term, use] = m.singles.rows[row];
+    const schedule::Statistic& statistic = *at_.statistic.at(*term.array);
+    const Env env = row_env(m, row, t, k);
+    ExprId value = p;
+    for (const Factor& f : terms_.factors({term.term}, {use}))
+      value = b_.mul(value, f.value(env));
+    b_.add_to(at_.array.at(statistic.sums), terms_.array_indices(statistic.sums, statistic.at, env), value);
+  }
+}
+
+ExprId Chains::row_product(const Messages& m, ExprId t, ExprId k) {
+  ExprId out = b_.f(1);
+  for (std::size_t row = 0; row < m.singles.rows.size(); ++row) {
+    const ExprId e = b_.load(at_.exp_table.at(*m.singles.rows[row].first.array), row_address(m, row, t, k));
+    out = row == 0 ? e : b_.mul(out, e);
+  }
+  return out;
+}
+
+ExprId Chains::row_shift(const Messages& m, ExprId t) {
+  ExprId out = b_.f(0);
+  for (std::size_t row = 0; row < m.singles.rows.size(); ++row) {
+    std::vector<ExprId> at = row_address(m, row, t, b_.i(0));
+    at.pop_back();
+    const ExprId shift = b_.load(at_.exp_shift.at(*m.singles.rows[row].first.array), at);
+    out = row == 0 ? shift : b_.add(out, shift);
+  }
+  return out;
+}
+
+bool Chains::adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const {
+  return std::ranges::count_if(stage.terms, [&](const schedule::ItemStage::LocalTerm& t) {
+           return t.statistic && s_.statistics[*t.statistic].table == table;
+         }) == 1;
+}
+
+std::optional<ExprId> Chains::log_potential(const Messages& m, ExprId t, ExprId k) {
+  if (!m.by_rows) return b_.load(m.unary, {t, k});
+  const auto& stage = std::get<schedule::ItemStage>(s_.steps[*s_.stage_of[m.block.index()]]);
+  std::optional<ExprId> out;
+  for (std::size_t row = 0; row < m.singles.rows.size(); ++row) {
+    const ArrayId table = *m.singles.rows[row].first.array;
+    if (adds_up_alone(stage, table)) continue;
+    const ExprId entry = b_.load(at_.array.at(table), row_address(m, row, t, k));
+    out = out ? b_.add(*out, entry) : entry;
+  }
+  return out ? std::optional(b_.mul(weight(Weight::local), *out)) : out;
+}
+
+void Chains::add_row_means(const schedule::ItemStage& stage, double sign, BufferId into) {
+  for (BlockId b : stage.blocks) {
+    for (const ArrayId table : row_tables(stage, b)) {
+      if (!adds_up_alone(stage, table)) continue;
+      const BufferId sums = at_.array.at(at_.statistic.at(table)->sums), logs = at_.array.at(table);
+      const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
+      std::vector<ExprId> at;
+      const std::function<void()> each = [&] {
+        const std::vector<SizeId>& axes = b_.program()[logs].axes;
+        if (at.size() == axes.size()) return b_.accumulate(mean, b_.mul(b_.load(sums, at), b_.load(logs, at)));
+        b_.for_range("e", b_.i(0), b_.extent(axes[at.size()]), [&](ExprId e) {
+          at.push_back(e);
+          each();
+          at.pop_back();
+        });
+      };
+      each();
+      b_.add_to(into, {b_.i(0)}, b_.mul(b_.f(sign), b_.mul(weight(Weight::local), b_.get(mean))));
+    }
+  }
+}
+
+}  // namespace lehr::loops
