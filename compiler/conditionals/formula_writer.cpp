@@ -157,6 +157,16 @@ Formula FormulaWriter::switched(const density::Atom& x) {
   return {FormulaMultiply{{std::move(chosen), std::move(number)}}};
 }
 
+namespace {
+
+/// log(1 - exp(-x)).
+Formula log_of_gap(Formula x) {
+  Formula minus{FormulaMultiply{{Formula{FormulaNumber{-1}}, std::move(x)}}};
+  return {FormulaApply{math::Function::log1m, {Formula{FormulaApply{math::Function::exp, {std::move(minus)}}}}}};
+}
+
+}  // namespace
+
 Formula FormulaWriter::atom(const density::Atom& x) {
   const FormulaSymbol v{m_[x.variable].name, indices(x.axes), {}};
   Formulas event = indices(x.event);
@@ -190,8 +200,7 @@ Formula FormulaWriter::atom(const density::Atom& x) {
       case Stat::value_log:
         return {FormulaApply{math::Function::xlogx, {{v}}}};
       case Stat::log_gap:
-        return {FormulaApply{math::Function::log1m,
-                             {{FormulaApply{math::Function::exp, {{FormulaMultiply{{{FormulaNumber{-1}}, {v}}}}}}}}}};
+        return log_of_gap({v});
       case Stat::tangent:
         return {FormulaApply{math::Function::digamma, {{v}}}};
       case Stat::indicator:
@@ -236,8 +245,7 @@ Formula FormulaWriter::atom(const density::Atom& x) {
     }
     return {v};
   };
-  if (mode_ == Mode::conditional) return statistic();
-  return {FormulaExpectation{{statistic()}}};
+  return mode_ == Mode::conditional ? statistic() : Formula{FormulaExpectation{{statistic()}}};
 }
 
 Formula FormulaWriter::guard(const density::Guard& g) {
