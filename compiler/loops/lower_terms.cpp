@@ -390,9 +390,6 @@ struct Terms::Nest {
 
 namespace {
 
-/// Elements that a sum only counts are added one by one up to here, and multiplied beyond: a minibatch may
-/// stand for many more than there are.
-constexpr std::int64_t kCounted = std::int64_t{1} << 20;
 constexpr std::size_t kWorthABranch = 2;  // loops inside one, of which a zero leaves nothing
 
 }  // namespace
@@ -400,8 +397,7 @@ constexpr std::size_t kWorthABranch = 2;  // loops inside one, of which a zero l
 bool Terms::only_counts(const Nest& nest, BoundId b) const {
   if (!nest.read || nest.read->contains(b) || a_[b].parent) return false;
   const auto mention = [&](const Factor& f) { return f.bounds.contains(b); };
-  return b_.program()[at_.size[m_[a_[b].plate].set.index()]].constant < 0 &&
-         std::none_of(nest.factors.begin(), nest.factors.end(), mention) &&
+  return std::none_of(nest.factors.begin(), nest.factors.end(), mention) &&
          std::none_of(nest.conditions.begin(), nest.conditions.end(), mention) &&
          std::none_of(nest.halves.begin(), nest.halves.end(),
                       [&](const auto& half) { return half.first == b || half.second == b; }) &&
@@ -505,18 +501,14 @@ void Terms::emit_level(Nest& nest, Env env, ExprId product) {
   for (const auto& [first, second] : nest.halves) {
     if (second == next) end = b_.add(env.at(first), b_.i(1));
   }
-  const bool counted = only_counts(nest, next);
-  Nest rest = nest;
-  const ExprId last = counted ? b_.min(end, b_.i(kCounted)) : end;
-  b_.for_range(a_[next].name, begin, last, [&](ExprId i) {
+  if (only_counts(nest, next)) {
+    const ExprId count = b_.to_f64(end);
+    return emit_level(nest, std::move(env), b_.let(b_.fresh("c"), product.valid() ? b_.mul(product, count) : count));
+  }
+  b_.for_range(a_[next].name, begin, end, [&](ExprId i) {
     Env inner = env;
     inner[next] = i;
     emit_level(nest, std::move(inner), product);
-  });
-  if (!counted) return;
-  b_.if_then(b_.less(b_.i(kCounted), end), [&] {
-    const ExprId more = b_.to_f64(b_.sub(end, b_.i(kCounted)));
-    emit_level(rest, env, b_.let(b_.fresh("c"), product.valid() ? b_.mul(product, more) : more));
   });
 }
 

@@ -63,7 +63,7 @@ class Terms : Part {
                               std::optional<model::VariableId> owner = std::nullopt);
   /// Loops over the bounds of `t` not in `env`, its guards and `conditions`, and `leaf` with the product of `factors`
   /// inside; `innermost` becomes the inner loop. Where the leaf adds, and reads of `env` only the bounds `read`,
-  /// elements that the term only counts cost nothing beyond the first million.
+  /// elements that the term only counts are multiplied.
   void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
             std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
             const std::optional<std::set<BoundId>>& read = std::nullopt);
