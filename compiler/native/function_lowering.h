@@ -11,6 +11,8 @@
 
 namespace llvm {
 class AllocaInst;
+template <typename T>
+class ArrayRef;
 class BasicBlock;
 class Function;
 class IRBuilderBase;
@@ -72,6 +74,7 @@ class FunctionLowering {
   llvm::Value* on_integers(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* on_bools(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* exp_of_digamma(loops::ExprId exponent);
+  llvm::Value* call_special(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments);
   llvm::Value* sum(llvm::Value* a, llvm::Value* b);
 
   // ---- statements (lower_statements.cpp) ----
@@ -110,6 +113,7 @@ class FunctionLowering {
   llvm::IRBuilderBase& b_;
   llvm::Module& module_;
   int lanes_;
+  const bool little_;  // nothing is copied or inlined
 
   std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // its value, or the slot of a mutable one
   std::unordered_set<loops::ScalarId> is_slot_;

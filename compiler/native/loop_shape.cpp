@@ -19,6 +19,8 @@ constexpr std::int64_t kUnrollNowNodes = 400;
 constexpr std::int64_t kUnrolledVectors = 16;
 // The vectoriser works on up to four vectors at a time, on one where there is much to do for each.
 constexpr std::int64_t kLongBodyNodes = 40;
+// So many nodes are some microseconds, whatever is made of them.
+constexpr std::int64_t kLittleWork = 40'000, kMuchWork = 1'000'000;
 // After vectorisation a nest is unrolled if that makes at most this many nodes.
 constexpr std::int64_t kUnrollLaterNodes = 600;
 
@@ -147,6 +149,75 @@ bool shares_scratch(const Program& program, const For& loop) {
   return std::ranges::any_of(stored, [&](BufferId b) { return shared.contains(b); });
 }
 
+/// Nodes that a call evaluates, at most, where no loop's length is that of data.
+class Work {
+ public:
+  /// A phase is called for as many `turns` as there are.
+  Work(const Program& program, const Function& function, std::optional<std::int64_t> turns) : program_(program) {
+    for (ScalarId p : function.parameters)
+      if (turns) largest_[p] = *turns;
+  }
+
+  std::optional<std::int64_t> of(const Block& block) {
+    const std::int64_t total = nodes(block);
+    return bounded_ ? std::optional(total) : std::nullopt;
+  }
+
+ private:
+  std::optional<std::int64_t> largest(ExprId id) const {
+    const Expr& e = program_[id];
+    if (const auto* x = std::get_if<ConstI>(&e.node)) return x->value;
+    if (const auto* x = std::get_if<Get>(&e.node)) {
+      const auto known = largest_.find(x->scalar);
+      return known == largest_.end() ? std::nullopt : std::optional(known->second);
+    }
+    const auto* x = std::get_if<Binary>(&e.node);
+    if (!x) return std::nullopt;
+    const auto l = largest(x->left), r = largest(x->right);
+    if (x->op == BinaryOp::add && l && r) return *l + *r;
+    if (x->op == BinaryOp::minimum && (l || r)) return std::min(l.value_or(kMuchWork), r.value_or(kMuchWork));
+    return std::nullopt;
+  }
+
+  std::int64_t nodes(const For& loop) {
+    const auto end = largest(loop.end);
+    bounded_ = bounded_ && end;
+    if (!bounded_) return 0;
+    const std::int64_t length = std::max<std::int64_t>(0, *end - literal(program_, loop.begin).value_or(0));
+    largest_[loop.index] = *end - 1;
+    return std::min(kMuchWork, nodes(loop.body)) * std::min(kMuchWork, (length + loop.step - 1) / loop.step);
+  }
+
+  std::int64_t nodes(const Fill& fill) {
+    std::int64_t total = 1;
+    for (SizeId axis : program_[fill.buffer].axes) {
+      bounded_ = bounded_ && program_[axis].constant >= 0;
+      total = std::min(kMuchWork, total * program_[axis].constant);
+    }
+    return total;
+  }
+
+  std::int64_t nodes(const If& branch) { return std::max(nodes(branch.then_block), nodes(branch.else_block)); }
+
+  template <class Node>
+  std::int64_t nodes(const Node& node) {
+    std::int64_t total = 1;
+    Walk{program_, [&](ExprId id) { total += own_nodes(program_, id); }, [](BufferId, bool) {}}.statement(node);
+    return total;
+  }
+
+  std::int64_t nodes(const Block& block) {
+    std::int64_t total = 0;
+    for (const Stmt& s : block)
+      total += std::visit([&](const auto& node) { return nodes(node); }, s.node);
+    return total;
+  }
+
+  const Program& program_;
+  std::map<ScalarId, std::int64_t> largest_;
+  bool bounded_ = true;
+};
+
 }  // namespace
 
 LoopShape shape_of(const Program& program, const For& loop, int lanes) {
@@ -207,6 +278,17 @@ Uses uses_of(const Program& program, std::span<const Stmt> statements, bool larg
     out.scalars.erase(s);
   out.stops = walk.stops;
   return out;
+}
+
+bool does_little(const Program& program, std::size_t function) {
+  if (program.functions[function].cold) return true;
+  std::optional<std::int64_t> turns;
+  for (const Function& f : program.functions) {
+    for (const Phase& phase : f.phases)
+      if (phase.function == function) turns = literal(program, phase.turns);
+  }
+  const auto nodes = Work(program, program.functions[function], turns).of(program.functions[function].body);
+  return nodes && *nodes <= kLittleWork;
 }
 
 std::size_t statement_count(const Block& block) {

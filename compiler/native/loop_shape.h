@@ -49,6 +49,9 @@ struct Uses {
 /// Blocks of more than kWholeBlock statements are looked into when `large_blocks`.
 Uses uses_of(const loops::Program& program, std::span<const loops::Stmt> statements, bool large_blocks);
 
+/// A function that runs once a fit, or of which a call does so little that it is nothing beside a sweep over data.
+bool does_little(const loops::Program& program, std::size_t function);
+
 /// Statements of the block and of the blocks in it.
 std::size_t statement_count(const loops::Block& block);
 

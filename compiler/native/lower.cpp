@@ -90,7 +90,8 @@ void call_flushing(llvm::Function& outer, llvm::Function& inner, const llvm::Tri
 void lower(const loops::Program& program, const std::string& prefix, const llvm::TargetMachine& target,
            llvm::Module& module) {
   const bool wide = has_wide_vectors(target);
-  for (const loops::Function& source : program.functions) {
+  for (std::size_t k = 0; k < program.functions.size(); ++k) {
+    const loops::Function& source = program.functions[k];
     llvm::Function* function = declare(source, prefix, target, module);
     if (source.single) {
       llvm::Function* outer = function;
@@ -99,6 +100,7 @@ void lower(const loops::Program& program, const std::string& prefix, const llvm:
       function->setName(outer->getName() + ".flushed");
       call_flushing(*outer, *function, target.getTargetTriple());
     }
+    if (does_little(program, k)) function->addFnAttr(kEffort, kLittle);
     // The default for most AVX-512 machines is 256, which costs 1.4 to 1.8 on loops full of arithmetic.
     if (wide) function->addFnAttr("prefer-vector-width", "512");
     llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", function));
@@ -120,6 +122,7 @@ FunctionLowering::FunctionLowering(const loops::Program& program, const loops::F
       b_(builder),
       module_(*function.getParent()),
       lanes_(lanes),
+      little_(function.getFnAttribute(kEffort).getValueAsString() == kLittle),
       buffers_(program.buffers.size()),
       sizes_(program.sizes.size()),
       is_local_array_(program.buffers.size()),

@@ -16,9 +16,9 @@ namespace lehr::native {
 /// Random numbers of generated code are those of the machine: runtime/machine/random.h.
 inline constexpr const char* kRandomFunction = "lehr_random";
 
-/// Of functions that are parts of a large one; its value is kRunsOnce where each call of that one runs each instruction
-/// at most once.
-inline constexpr const char *kPartAttribute = "lehr-part", *kRunsOnce = "once";
+/// How much is made of a function, where it is not everything: of a part of a large one, of what does little work or
+/// runs once a fit, and of a part of which each call runs each instruction at most once.
+inline constexpr const char *kEffort = "lehr-effort", *kPart = "part", *kLittle = "little", *kOnce = "once";
 
 /// Fills `module`, whose data layout and triple are those of `target`.
 void lower(const loops::Program& program, const std::string& prefix, const llvm::TargetMachine& target,

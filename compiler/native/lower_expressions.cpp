@@ -65,7 +65,14 @@ llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
   } else {
     return nullptr;
   }
-  return b_.CreateCall(exp_digamma_function(module_, shift->getType()), {eval(x), shift});
+  return call_special(exp_digamma_function(module_, shift->getType()), {eval(x), shift});
+}
+
+/// Where little is made of a function, it calls what is inlined elsewhere.
+llvm::Value* FunctionLowering::call_special(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::CallInst* call = b_.CreateCall(function, arguments);
+  if (little_) call->setIsNoInline();
+  return call;
 }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Unary& node) {
@@ -95,7 +102,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Unary
     case UnaryOp::digamma:
     case UnaryOp::trigamma:
     case UnaryOp::lgamma:
-      return b_.CreateCall(special_function(module_, node.op, x->getType()), {x});
+      return call_special(special_function(module_, node.op, x->getType()), {x});
   }
   throw std::logic_error("native: unknown unary operation");
 }

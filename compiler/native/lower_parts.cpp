@@ -100,7 +100,8 @@ void FunctionLowering::call_part(Part statements) {
   part->addFnAttrs(llvm::AttrBuilder(b_.getContext(), function_.getAttributes().getFnAttrs()));
   part->addFnAttr(llvm::Attribute::NoInline);
   const bool once = !loop_exit_ && std::ranges::none_of(statements, has_loop);
-  part->addFnAttr(kPartAttribute, once ? kRunsOnce : "");
+  if (once) part->addFnAttr(kEffort, kOnce);
+  else if (!little_) part->addFnAttr(kEffort, kPart);
   for (llvm::Argument& argument : part->args()) {
     if (!argument.getType()->isPointerTy()) continue;
     argument.addAttr(llvm::Attribute::NoAlias);

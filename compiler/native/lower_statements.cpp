@@ -89,7 +89,7 @@ void FunctionLowering::emit_unrolled(const loops::For& node, std::int64_t begin,
 void FunctionLowering::lower(const loops::For& node) {
   if (const auto transpose = transpose_of(node)) return lower(*transpose);
   LoopShape shape = shape_of(program_, node, lanes_);
-  if (rare_) shape = small(shape, lanes_);
+  if (rare_ || little_) shape = small(shape, lanes_);
   if (shape.unroll_now) {
     const auto begin = std::get<loops::ConstI>(program_[node.begin].node).value;
     if (*shape.trips > 0) emit_unrolled(node, begin, *shape.trips);
@@ -153,7 +153,7 @@ void FunctionLowering::lower(const loops::Fill& node) {
   LoopShape shape;
   if (known_count) shape.trips = known_count->getSExtValue();
   if (shape.trips == 0) return;
-  if (shape.trips == 1 && function_.hasFnAttribute(kPartAttribute)) return store(node.buffer, base, value);
+  if (shape.trips == 1 && function_.hasFnAttribute(kEffort)) return store(node.buffer, base, value);
   shape.unroll_later = shape.trips && *shape.trips <= 32 * lanes_;
   emit_loop(b_.getInt64(0), count, shape,
             [&](llvm::Value* index) { store(node.buffer, element(node.buffer, index), value); });

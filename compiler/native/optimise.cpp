@@ -89,6 +89,7 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(hoist());
   passes.addPass(llvm::LoopVectorizePass());
+  passes.addPass(llvm::SimplifyCFGPass());  // loops that one vector has done are none
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::LoopUnrollPass(
       llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true).setPartial(false).setRuntime(false)));
@@ -114,15 +115,16 @@ llvm::FunctionPassManager vectorisation(bool parts) {
 }
 
 /// What a function is given: of a large one there are many parts, so that they go without what costs most and
-/// gains least in code of which almost everything is done once. Parts that run once a call are shared
-/// subexpressions and no more.
-struct ByKind : llvm::PassInfoMixin<ByKind> {
-  llvm::FunctionPassManager whole, part, once;
+/// gains least in code of which almost everything is done once. Where little is done numbers are kept in registers, and
+/// parts that run once a call are shared subexpressions and no more.
+struct ByEffort : llvm::PassInfoMixin<ByEffort> {
+  llvm::FunctionPassManager whole, part, little, once;
 
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-    const llvm::Attribute kind = function.getFnAttribute(kPartAttribute);
-    if (!kind.isValid()) return whole.run(function, analyses);
-    return (kind.getValueAsString() == kRunsOnce ? once : part).run(function, analyses);
+    const llvm::Attribute effort = function.getFnAttribute(kEffort);
+    if (!effort.isValid()) return whole.run(function, analyses);
+    const llvm::StringRef name = effort.getValueAsString();
+    return (name == kOnce ? once : name == kLittle ? little : part).run(function, analyses);
   }
 };
 
@@ -132,16 +134,26 @@ llvm::FunctionPassManager sharing() {
   return passes;
 }
 
-llvm::ModulePassManager on_functions(llvm::FunctionPassManager (*passes)(bool parts)) {
+llvm::FunctionPassManager registers() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(hoist());
+  return passes;
+}
+
+llvm::ModulePassManager on_functions(llvm::FunctionPassManager (*passes)(bool parts),
+                                     llvm::FunctionPassManager little) {
   llvm::ModulePassManager out;
-  out.addPass(llvm::createModuleToFunctionPassAdaptor(ByKind{{}, passes(false), passes(true), sharing()}));
+  out.addPass(
+      llvm::createModuleToFunctionPassAdaptor(ByEffort{{}, passes(false), passes(true), std::move(little), sharing()}));
   return out;
 }
 
 /// Parts that run once a call are translated instruction by instruction.
 void translate_plainly(llvm::Module& module) {
   for (llvm::Function& function : module) {
-    if (function.getFnAttribute(kPartAttribute).getValueAsString() != kRunsOnce) continue;
+    if (function.getFnAttribute(kEffort).getValueAsString() != kOnce) continue;
     function.removeFnAttr(llvm::Attribute::MinSize);
     function.removeFnAttr(llvm::Attribute::OptimizeForSize);
     function.addFnAttr(llvm::Attribute::OptimizeNone);
@@ -183,10 +195,10 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
   if (llvm::verifyModule(module, nullptr)) throw std::runtime_error("native: the lowered module is not well formed");
 #endif
   llvm::ModulePassManager passes;
-  if (level > 0) passes.addPass(on_functions(simplification));
+  if (level > 0) passes.addPass(on_functions(simplification, registers()));
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::GlobalDCEPass());
-  if (level > 0) passes.addPass(on_functions(vectorisation));
+  if (level > 0) passes.addPass(on_functions(vectorisation, llvm::FunctionPassManager()));
   run(module, target, std::move(passes));
   translate_plainly(module);
 }

@@ -262,6 +262,25 @@ TEST_CASE("Unoptimised code means the same") {
   run_both(b.program(), Memory({21}), {}, {}, {}, 1e-13, {.cpu = "x86-64"});
 }
 
+TEST_CASE("little is made of what does little work") {
+  const auto is_little = [](std::int64_t rows, bool of_data, bool cold) {
+    Builder b;
+    const auto n = of_data ? b.runtime_size("N") : b.constant_size("N", rows);
+    const auto x = b.buffer("x", Role::parameter, {n, n});
+    const std::size_t f = b.function("f", [&] {
+      b.for_each("i", n, [&](ExprId i) {
+        b.for_range("j", b.i(0), b.add(i, b.i(1)), [&](ExprId j) { b.store(x, {i, j}, b.exp(b.load(x, {j, i}))); });
+      });
+    });
+    if (cold) b.mark_cold(f);
+    return native::llvm_text(b.program(), {.level = 0}).find("\"lehr-effort\"=\"little\"") != std::string::npos;
+  };
+  CHECK(is_little(16, false, false));
+  CHECK_FALSE(is_little(64, false, false));
+  CHECK_FALSE(is_little(0, true, false));
+  CHECK(is_little(0, true, true));
+}
+
 TEST_CASE("Blocks of hundreds of statements") {
   // Compiled in parts, which share scalars, local arrays, the way out of the loop and failures.
   Builder b;
