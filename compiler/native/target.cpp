@@ -2,6 +2,8 @@
 #include "compiler/native/target.h"
 
 #include <llvm/ADT/StringExtras.h>
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/MCSubtargetInfo.h>
@@ -95,8 +97,18 @@ std::unique_ptr<llvm::TargetMachine> make_target(const Options& options) {
   return machine;
 }
 
+namespace {
+
+/// Remarks, such as of loops that were asked for in vectors and are not, are nothing to print.
+struct WithoutRemarks : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo& d) override { return d.getSeverity() != llvm::DS_Error; }
+};
+
+}  // namespace
+
 std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const Options& options,
                                           const llvm::TargetMachine& target, llvm::LLVMContext& context) {
+  context.setDiagnosticHandler(std::make_unique<WithoutRemarks>());
   auto module = std::make_unique<llvm::Module>("lehr", context);
   module->setDataLayout(target.createDataLayout());
   module->setTargetTriple(target.getTargetTriple().str());

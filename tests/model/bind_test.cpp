@@ -78,7 +78,7 @@ TEST_CASE("shorter rows of concentrations end with entries that hardly count") {
       "over answer; observe x[item] ~ Categorical(p[item]);";
   const auto with = [&](const std::string& size) { return std::string(item).replace(item.find("%s"), 2, size); };
   const std::vector<DataArray> rows = {ragged_of("a", {{1, 2}, {3}, {4, 5, 6}}), array_of("x", {3}, {1, 0, 2})};
-  constexpr double kNone = 1e-4;
+  constexpr double kNone = kNoMass;
   CHECK(bound(model_of(with("")), rows).givens[0].values == std::vector<double>{1, 2, kNone, 3, kNone, kNone, 4, 5, 6});
   const std::vector<double> wider{1, 2, kNone, kNone, 3, kNone, kNone, kNone, 4, 5, 6, kNone};
   CHECK(bound(model_of(with(" = 4")), rows).givens[0].values == wider);
