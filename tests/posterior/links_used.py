@@ -151,6 +151,33 @@ def mixtures():
 
 
 @check
+def ordered_logistic():
+    """The score at the means, probabilities of new items between known cuts and between points, shares of draws."""
+    x = RNG.normal(size=90)
+    y = np.digitize(1.5 * x + RNG.logistic(size=90), [0.0, 1.5])
+    out = []
+    for cuts, guide in (("c", ""), ("cumulative(far)", "guide point(far);")):
+        model = """model m { plate n; plate gap = 1; data x[n] : real; %s w ~ Normal(mean = 0, sd = 2);
+          observe y[n] ~ Categorical(ordered_logistic(w * x[n], %s)); %s }""" % (
+            "plate cut; const c[cut];" if cuts == "c" else "far[gap] ~ Gamma(shape = 1, rate = 0.1);", cuts, guide)
+        given = {"c": [0.0, 1.5]} if cuts == "c" else {}
+        f = Used(model, {"x": x, "y": y, **given})
+        c = np.array([-np.inf, 0, 1.5 if given else f.posterior["far.value"][0], np.inf])
+        e, sd = f.posterior["w.mean"] * x, f.posterior["w.precision"]**-0.5
+        new = np.array([-1.0, 2.0])
+        nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+        at = np.outer(new, f.posterior["w.mean"] + sd * nodes)
+        want = np.stack([(expit(c[k + 1] - at) - expit(c[k] - at)) @ weights / weights.sum() for k in range(3)], axis=1)
+        p = f.predict({"x": new, **given})["y.probability"]
+        assert np.allclose(p.sum(axis=1), 1)
+        s = f.simulate({"x": np.full(6000, 1.0), "w": 1.0, **(given or {"far": [1.5]})})["y"]
+        near(np.bincount(s.astype(int), minlength=3) / 6000, np.diff(expit(np.array([-np.inf, 0, 1.5, np.inf]) - 1.0)), 0.03)
+        out.append(near(f.score({"x": x, "y": y, **given}), np.log(expit(c[y + 1] - e) - expit(c[y] - e)).sum()))
+        out.append(drawn(p, want, 0.5))
+    return "; ".join(out)
+
+
+@check
 def certain_parts():
     """A part that gives one value alone, with its impossible others, in 32 bits as in 64: by the log density of the sum."""
     text = "model m { plate n; q ~ Beta(3, 2); observe y[n] ~ mixture(0.2, Bernoulli(1), Bernoulli(q)); }"
