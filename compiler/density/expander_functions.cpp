@@ -52,7 +52,8 @@ Poly Expander::log(const Poly& p) {
   if (p.size() != 1 || !p[0].bounds.empty()) {
     return fail("no closed form: log of the sum " + text(p),
                 {"the logarithm of a sum that contains random variables does not expand",
-                 "write the sum as a mixture with a latent category, or give each summand its own variable"});
+                 "a probability p * a + (1 - p) * b is that of `mixture(p, D(a), D(b))`, D the distribution; otherwise "
+                 "give each summand its own variable"});
   }
   const Term& t = p[0];
   Poly out = constant(a_.apply(Function::log, t.coef));

@@ -246,6 +246,10 @@ std::optional<std::vector<Distribution>> resolve_others(Resolver& r, Context& c,
       d.note(compound ? "a compound distribution is no part of a mixture: write its own two statements"
                       : fmt::format("one has values that are {}, the other ones that are {}",
                                     math::name_of(part->family->support), math::name_of(first.family->support)));
+      if (!compound && first.family->support == math::Support::count)
+        d.note(
+            "values some of which are exactly 0 are two statements: a Bernoulli for whether there is another one, and "
+            "its distribution, with a missing value where there is none");
       return std::nullopt;
     }
     out.push_back(std::move(*part));
@@ -267,7 +271,10 @@ std::optional<ExprId> resolve_limit(Resolver& r, Context& c, ast::ExprId id, con
   for (const ExprId node : nodes_under(r.model, {*value})) {
     const auto* ref = std::get_if<VariableRef>(&r.model[node].node);
     if (!ref || r.model[ref->variable].observed) continue;
-    r.diagnostics.add(DiagnosticKind::random_limit, r.ast[id].span, r.model[ref->variable].name);
+    r.diagnostics.add(DiagnosticKind::random_limit, r.ast[id].span, r.model[ref->variable].name)
+        .note(
+            "give the difference of both a name of its own, with a limit of 0: u ~ Normal(mean = a - b, sd = ...) "
+            "above 0");
     return std::nullopt;
   }
   return value;
@@ -438,6 +445,11 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
         if (!f.joint_precision) known.push_back(f.name);
       }
       known.insert(known.end(), {"mixture", "zero_inflated"});
+      if (std::ranges::find(known, call->function.text) != known.end()) {
+        d->note(
+            "mixtures do not stand in one another: `mixture(w, A, B, C)` of a vector of weights has a part for each");
+        return {call, nullptr};
+      }
       suggest(*d, call->function.text, known);
       d->note(fmt::format("the distributions are {}; `lehr families` has their parameters", fmt::join(known, ", ")));
     }
