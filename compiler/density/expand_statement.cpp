@@ -201,11 +201,11 @@ std::optional<model::VariableId> Expander::told_by(model::VariableId v) const {
 
 Poly Expander::with_gaps(Poly p, model::VariableId v, model::VariableId teller) {
   const Guard present{Relation::equal, {}, {}, teller, own_};
+  Poly out = with_guard(std::move(p), present);
+  if (v == teller) return out;
   const auto& plate = m_[v].value_plate;
   Poly values =
       constant(plate ? a_.apply(Function::log, a_.coef(CoefExtent{*plate, std::nullopt})) : a_.number(std::log(2)));
-  Poly out = with_guard(std::move(p), present);
-  if (v == teller) return out;
   out = add(std::move(out), with_guard(values, present));
   return add(std::move(out), scale(a_, a_.number(-1), std::move(values)));
 }

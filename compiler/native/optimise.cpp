@@ -56,27 +56,11 @@ llvm::FunctionPassManager simplification(bool parts) {
   return passes;
 }
 
-struct UnmaskAccesses : llvm::PassInfoMixin<UnmaskAccesses> {
+/// A pass of our own: what it changes stays in its blocks.
+template <bool (*change)(llvm::Function&)>
+struct Within : llvm::PassInfoMixin<Within<change>> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-    if (!unmask_accesses(function)) return llvm::PreservedAnalyses::all();
-    llvm::PreservedAnalyses preserved;
-    preserved.preserveSet<llvm::CFGAnalyses>();
-    return preserved;
-  }
-};
-
-struct CarryLanes : llvm::PassInfoMixin<CarryLanes> {
-  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-    if (!carry_lanes(function)) return llvm::PreservedAnalyses::all();
-    llvm::PreservedAnalyses preserved;
-    preserved.preserveSet<llvm::CFGAnalyses>();
-    return preserved;
-  }
-};
-
-struct JoinSums : llvm::PassInfoMixin<JoinSums> {
-  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-    if (!join_sums(function)) return llvm::PreservedAnalyses::all();
+    if (!change(function)) return llvm::PreservedAnalyses::all();
     llvm::PreservedAnalyses preserved;
     preserved.preserveSet<llvm::CFGAnalyses>();
     return preserved;
@@ -94,13 +78,13 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   passes.addPass(llvm::LoopUnrollPass(
       llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true).setPartial(false).setRuntime(false)));
   passes.addPass(llvm::EarlyCSEPass());  // makes masks of unrolled loops constant
-  passes.addPass(UnmaskAccesses());
+  passes.addPass(Within<unmask_accesses>());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
-  passes.addPass(CarryLanes());
-  passes.addPass(JoinSums());
+  passes.addPass(Within<carry_lanes>());
+  passes.addPass(Within<join_sums>());
   if (!parts) {
     passes.addPass(llvm::SLPVectorizerPass());
     passes.addPass(llvm::VectorCombinePass());
