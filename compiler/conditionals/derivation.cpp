@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/conditionals/formula_writer.h"
+#include "compiler/model/roles.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::conditionals {
@@ -420,8 +421,7 @@ Derivation write_out(const model::Model& m, const Conditionals& c, const Source&
     ParameterWriter conditional(m, c, a, b, e, naturals, Mode::conditional, places);
     if (b.mean) d.elements.push_back({conditional.element(*b.mean)});
     d.elements.push_back({conditional.element(b.variable)});
-    const bool bound = m[b.variable].auxiliary && m[b.variable].auxiliary->kind == model::Auxiliary::Kind::bound;
-    if (!bound) d.conditional = conditional.equations();
+    if (!model::is_bound(m[b.variable])) d.conditional = conditional.equations();
     const ChainPotentials chain = b.chain ? chain_potentials(a, m, c, b, e) : ChainPotentials{};
     ParameterWriter update(m, c, a, b, e, b.chain ? chain.unary : naturals, Mode::expected, places);
     if (b.chain) {

@@ -223,7 +223,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
       });
       if (!stray.empty() || opaque)
         explain(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray, diagnostics);
-    } else if (m[v].auxiliary && m[v].auxiliary->kind == model::Auxiliary::Kind::bound) {
+    } else if (model::is_bound(m[v])) {
       b.family = m[v].auxiliary->bound;
       b.point = true;
     } else {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/conditionals/conditionals.h"
+#include "compiler/model/roles.h"
 
 namespace lehr::conditionals {
 namespace {
@@ -23,15 +24,15 @@ std::string copied(const model::Model& m, const Conditionals& c, const Block& b)
   return fmt::format("'{}' has copies (`times`), which would each need a draw of their own", m[b.variable].name);
 }
 
-bool is_bound(const model::Variable& v) { return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::bound; }
-
 /// Polya-Gamma variables are sums of as many as there are trials, which a draw of another variable may not change.
 std::string random_trials(const model::Model& m, const density::Density& d) {
   for (const density::Term& t : d.terms) {
-    const bool trials = std::ranges::any_of(
-        t.atoms, [&](const density::Atom& a) { return a.stat == math::Stat::offset && is_bound(m[a.variable]); });
+    const bool trials = std::ranges::any_of(t.atoms, [&](const density::Atom& a) {
+      return a.stat == math::Stat::offset && model::is_bound(m[a.variable]);
+    });
     if (!trials || t.atoms.size() == 1) continue;
-    const auto other = std::ranges::find_if(t.atoms, [&](const density::Atom& a) { return !is_bound(m[a.variable]); });
+    const auto other =
+        std::ranges::find_if(t.atoms, [&](const density::Atom& a) { return !model::is_bound(m[a.variable]); });
     if (other == t.atoms.end()) continue;
     const model::Variable& host = m[m[*d.origins[t.origin].statement].variable];
     return fmt::format("how many trials of '{}' have a logistic link depends on '{}'", host.name,

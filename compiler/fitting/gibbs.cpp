@@ -5,6 +5,7 @@
 
 #include "compiler/fitting/method.h"
 #include "compiler/fitting/predictive.h"
+#include "compiler/model/roles.h"
 
 namespace lehr {
 namespace {
@@ -90,9 +91,7 @@ Result<Ready> TemperedGibbs::prepare(const Ground& g) const {
   o.seed = g.seed;
   o.chain = g.restart;
   // Polya-Gamma variables are drawn at a power and belong to it.
-  o.exchange = std::ranges::none_of(g.analysed.model.variables, [](const model::Variable& v) {
-    return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::bound;
-  });
+  o.exchange = std::ranges::none_of(g.analysed.model.variables, &model::is_bound);
   const bool clamped = std::ranges::any_of(g.analysed.model.variables, &model::Variable::clamped);
   return recorded(g, o.draws, [=](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport& to) {
     Evidence evidence;

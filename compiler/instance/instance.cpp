@@ -368,8 +368,10 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
     std::copy(a.values.begin(), a.values.end(), x.begin());
     if (const auto* from = reference(*slot)) add_reference(x, *from, -1);
   }
-  if (const std::int32_t s = machine::call_on_kept(engine().machine(), engine().model().expectations))
-    return Error{ExitCode::data, source, engine().describe(s), {}};
+  const machine::Machine& m = engine().machine();
+  std::int32_t failed = machine::call_on_kept(m, m.model->expectations);
+  if (!failed) failed = machine::touch(m, machine::Which::stages);
+  if (failed) return Error{ExitCode::data, source, engine().describe(failed), {}};
   return of_items;
 }
 

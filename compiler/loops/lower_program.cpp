@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/model/roles.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
@@ -151,8 +152,19 @@ void Lowering::sum_data() {
   }
 }
 
+/// A prior with a bound is formed before the point where that touches, which follows it: not from what another start
+/// has left there.
+void Lowering::forget_bounds() {
+  for (const auto& [key, buffer] : at_.expectation) {
+    const model::Variable& v = m_[s_.conditionals[key.first].variable];
+    const auto of_items = [&](model::PlateId p) { return model::is_item_plate(m_, p); };
+    if (model::is_bound(v) && std::ranges::none_of(v.axes, of_items)) b_.fill(buffer, b_.f(0));
+  }
+}
+
 std::size_t Lowering::emit_initialise(const std::string& name, bool globals) {
   return b_.function(name, [&] {
+    if (globals) forget_bounds();
     for (BlockId b : blocks_.parents_first()) {
       if (!stored(b) || (!globals && !s_.local[b.index()])) continue;
       chains_.local_chain(b);

@@ -40,6 +40,7 @@ class Lowering : Part {
   void keep_before(std::size_t position, const ArrayTerm& term);
   /// They are no longer what factors of this block, or any, say.
   void forget_kept(std::optional<BlockId> block = {});
+  void forget_bounds();
   std::size_t emit_initialise(const std::string& name, bool globals);
   std::size_t emit_expectations(const std::string& name, bool local);
   std::size_t emit_update(BlockId b);

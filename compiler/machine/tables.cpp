@@ -291,6 +291,7 @@ class Writer {
     }
   }
 
+  bool is_bound(conditionals::BlockId b) const { return model::is_bound(m_[s_.conditionals[b].variable]); }
   bool is_category_chain(conditionals::BlockId b) const {
     const conditionals::Block& block = s_.conditionals[b];
     return block.chain && m_[block.variable].value_plate;
@@ -342,11 +343,13 @@ class Writer {
           t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
                               s->known_picks[k].valid() ? index(s->known_picks[k]) : -1});
         const auto& blocks = std::get<schedule::ItemStage>(s_.steps[turn.step]).blocks;
+        row.bound = std::ranges::all_of(blocks, [&](auto b) { return is_bound(b); });
         row.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
       } else {
         const auto& u = std::get<loops::UpdateFunction>(l_.interface.steps[turn.step]);
         row.local = s_.local[u.block.index()];
         row.seeded = is_category_chain(u.block);
+        row.bound = is_bound(u.block);
         row.update = static_cast<std::int64_t>(u.function);
         row.outside = outside(u.function);
         row.block = static_cast<std::int64_t>(u.block.index());

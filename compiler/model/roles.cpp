@@ -8,6 +8,8 @@
 
 namespace lehr::model {
 
+bool is_bound(const Variable& v) { return v.auxiliary && v.auxiliary->kind == Auxiliary::Kind::bound; }
+
 bool has_children(const Model& m, VariableId variable) {
   std::vector<ExprId> roots;
   for (const Statement& s : m.statements) {

@@ -15,6 +15,9 @@ std::string not_clamped(const Model& model, VariableId variable);
 /// How many elements before its own the statement of a chain reaches back to; that many are drawn by its `start`.
 std::int64_t lag_of(const Model& model, const Statement& statement);
 
+/// A point where a bound touches.
+bool is_bound(const Variable& variable);
+
 /// The first axis of an observed variable, or one of a clamped variable that the data size: how many elements there are
 /// is a matter of each data set.
 bool is_item_plate(const Model& model, PlateId set);

@@ -1,6 +1,7 @@
 // The order of updates, and which blocks are updated item by item.
 #include <algorithm>
 
+#include "compiler/model/roles.h"
 #include "compiler/schedule/regroup.h"
 #include "compiler/schedule/tempered.h"
 
@@ -28,13 +29,11 @@ std::vector<bool> data_plates(const model::Model& m) {
 
 bool is_source(const model::Variable& v) { return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::source; }
 
-bool is_bound(const model::Variable& v) { return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::bound; }
-
 /// 0: latent discrete on a plate sized by data; 1: other variables on an item plate; 2: the rest; 3: the
 /// points where bounds touch, which follow the blocks that move them.
 int rank_of(const model::Model& m, const model::Variable& v, const std::vector<bool>& data,
             const std::vector<bool>& item) {
-  if (is_bound(v)) return 3;
+  if (model::is_bound(v)) return 3;
   const auto on = [&](const std::vector<bool>& set) {
     return std::any_of(v.axes.begin(), v.axes.end(), [&](model::PlateId p) { return set[m[p].set.index()]; });
   };
@@ -200,7 +199,7 @@ void form_steps(const model::Model& m, const std::vector<int>& rank, const std::
     const auto joins = [&](std::size_t k) {
       const auto* stage = std::get_if<ItemStage>(&s.steps[k]);
       if (!local || !stage || stage->item != plate) return false;
-      if (k + 1 != s.steps.size() && !(is_bound(v) && share_a_term(c, b, stage->blocks))) return false;
+      if (k + 1 != s.steps.size() && !(model::is_bound(v) && share_a_term(c, b, stage->blocks))) return false;
       std::vector<BlockId> joined = stage->blocks;
       joined.push_back(b);
       return separable(m, c, joined, plate);

@@ -246,9 +246,17 @@ std::int32_t sum_statistics(const Machine& m) {
   return 0;
 }
 
-std::int32_t seed_statistics(const Machine& m, bool stored, const Taken* taken) {
+std::int32_t touch(const Machine& m, Which which) {
   for (const StepRow& step : steps_of(*m.model)) {
-    const std::int64_t f = step.seed < 0 && stored ? step.sum : step.seed;
+    if (!step.bound || !visits({.which = which}, step) || step.refresh || (step.stage && one_stage(*m.model))) continue;
+    if (const std::int32_t status = update(m, step, {})) return status;
+  }
+  return 0;
+}
+
+std::int32_t seed_statistics(const Machine& m, const Taken* taken) {
+  for (const StepRow& step : steps_of(*m.model)) {
+    const std::int64_t f = step.seed < 0 ? step.sum : step.seed;
     if (!step.stage || f < 0) continue;
     clear(m, statistics_of(*m.model, step));
     const std::int32_t status = each_slice(m, step, [&](ItemRange slice, ItemRange which) -> std::int32_t {

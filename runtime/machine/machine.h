@@ -175,10 +175,9 @@ std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*
 
 /// Statistics of the stored local factors as they are, nothing updated.
 std::int32_t sum_statistics(const Machine& m);
-/// Items take the values of the pick buffers; statistics are those of the items with picks. With `stored`, stages
-/// without picks are summed as they are stored. In a window items are formed from their priors, and take what `taken`
-/// has for them.
-std::int32_t seed_statistics(const Machine& m, bool stored, const Taken* taken);
+/// Items take the values of the pick buffers; statistics are those of the items with picks. Stages without picks are
+/// summed as they are stored. In a window items are formed from their priors, and take what `taken` has for them.
+std::int32_t seed_statistics(const Machine& m, const Taken* taken);
 /// Sums of the data alone from these items, scaled, in place of those of all items: beside noisy sums over the factors,
 /// exact ones would make naturals of no factor. `prepare` brings those of all items back.
 std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double scale);
@@ -197,6 +196,10 @@ std::int32_t follow_items(const Machine& m);
 /// Local factors at their optimum, the global ones as they are: several rounds where there are several local steps,
 /// until the bound moves by at most 1e-12 of itself or `accuracy.iterations` were made.
 std::int32_t infer_items(const Machine& m, Which which, double scale = 1);
+/// Bounds that have steps of their own touch where the factors are: those of stages, or all, which reads statistics.
+/// Bounds of the items of one stage are formed with them.
+std::int32_t touch(const Machine& m, Which which);
+
 /// All blocks outside the items, but chains that were seeded.
 std::int32_t update_globals(const Machine& m);
 

@@ -353,7 +353,8 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
   const bool picked = start_items(m.whole(), s, m.supply != nullptr, rng);
   forget_sums(m);
   if (stored || picked) {
-    if (const std::int32_t status = seed_statistics(m, stored, s.taken)) return status;
+    if (const std::int32_t status = seed_statistics(m, s.taken)) return status;
+    if (const std::int32_t status = touch(m, Which::all)) return status;
     if (const std::int32_t status = update_globals(m)) return status;
   }
   return follow_items(m);

@@ -77,8 +77,10 @@ std::unique_ptr<Prepared> prepare(const std::filesystem::path& path) {
 
 std::vector<std::filesystem::path> models() {
   std::vector<std::filesystem::path> out;
-  for (const auto& entry : std::filesystem::directory_iterator("models")) {
-    if (entry.path().extension() == ".lehr") out.push_back(entry.path());
+  for (const char* directory : {"models", "tests/posterior/models"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+      if (entry.path().extension() == ".lehr") out.push_back(entry.path());
+    }
   }
   std::sort(out.begin(), out.end());
   return out;
