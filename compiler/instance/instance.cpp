@@ -370,7 +370,7 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
   }
   const machine::Machine& m = engine().machine();
   std::int32_t failed = machine::call_on_kept(m, m.model->expectations);
-  if (!failed) failed = machine::touch(m, machine::Which::stages);
+  if (!failed) failed = machine::touch(m);
   if (failed) return Error{ExitCode::data, source, engine().describe(failed), {}};
   return of_items;
 }

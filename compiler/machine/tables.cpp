@@ -291,7 +291,6 @@ class Writer {
     }
   }
 
-  bool is_bound(conditionals::BlockId b) const { return model::is_bound(m_[s_.conditionals[b].variable]); }
   bool is_category_chain(conditionals::BlockId b) const {
     const conditionals::Block& block = s_.conditionals[b];
     return block.chain && m_[block.variable].value_plate;
@@ -343,13 +342,13 @@ class Writer {
           t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
                               s->known_picks[k].valid() ? index(s->known_picks[k]) : -1});
         const auto& blocks = std::get<schedule::ItemStage>(s_.steps[turn.step]).blocks;
-        row.bound = std::ranges::all_of(blocks, [&](auto b) { return is_bound(b); });
+        row.bound =
+            std::ranges::all_of(blocks, [&](auto b) { return model::is_bound(m_[s_.conditionals[b].variable]); });
         row.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
       } else {
         const auto& u = std::get<loops::UpdateFunction>(l_.interface.steps[turn.step]);
         row.local = s_.local[u.block.index()];
         row.seeded = is_category_chain(u.block);
-        row.bound = is_bound(u.block);
         row.update = static_cast<std::int64_t>(u.function);
         row.outside = outside(u.function);
         row.block = static_cast<std::int64_t>(u.block.index());
@@ -481,10 +480,11 @@ std::string describe_status(const model::Model& m, const schedule::Schedule& s, 
   const conditionals::Block& block = s.conditionals[b];
   const std::string& name = m[block.variable].name;
   if (block.point) {
+    const model::Distribution& prior = model::as_written(m[m[block.variable].statement].main);
     return fmt::format(
         "'{}' has no mode inside its support: a point needs {} with shape, concentration or a and b of "
         "at least 1, and data that bound it",
-        name, block.family->name);
+        name, prior.family->name);
   }
   const auto& origins = s.conditionals.density.origins;
   const bool improper = std::any_of(origins.begin(), origins.end(), [&](const density::Origin& o) {

@@ -246,9 +246,10 @@ std::int32_t sum_statistics(const Machine& m) {
   return 0;
 }
 
-std::int32_t touch(const Machine& m, Which which) {
+std::int32_t touch(const Machine& m) {
+  if (one_stage(*m.model)) return 0;
   for (const StepRow& step : steps_of(*m.model)) {
-    if (!step.bound || !visits({.which = which}, step) || step.refresh || (step.stage && one_stage(*m.model))) continue;
+    if (!step.bound || step.refresh) continue;
     if (const std::int32_t status = update(m, step, {})) return status;
   }
   return 0;

@@ -196,9 +196,9 @@ std::int32_t follow_items(const Machine& m);
 /// Local factors at their optimum, the global ones as they are: several rounds where there are several local steps,
 /// until the bound moves by at most 1e-12 of itself or `accuracy.iterations` were made.
 std::int32_t infer_items(const Machine& m, Which which, double scale = 1);
-/// Bounds that have steps of their own touch where the factors are: those of stages, or all, which reads statistics.
-/// Bounds of the items of one stage are formed with them.
-std::int32_t touch(const Machine& m, Which which);
+/// Bounds of items that have stages of their own touch where the factors are. Those of one stage are formed with the
+/// items.
+std::int32_t touch(const Machine& m);
 
 /// All blocks outside the items, but chains that were seeded.
 std::int32_t update_globals(const Machine& m);

@@ -71,7 +71,7 @@ struct StepRow {
   std::int64_t seeded;   // 1: a chain of categories: its start is what the others are updated from
   std::int64_t chains;   // 1: a stage with such a chain
   std::int64_t batched;  // 1: its items are those of minibatches
-  std::int64_t bound;    // 1: of points where bounds touch alone
+  std::int64_t bound;    // 1: a stage of points where bounds touch alone
   Extent items;
   std::int64_t tables, update, seed, sum, fresh, expectations, data;
   std::int64_t first_statistic, statistics;  // buffers to be zero before `update`, `seed` or `sum`

@@ -354,7 +354,7 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
   forget_sums(m);
   if (stored || picked) {
     if (const std::int32_t status = seed_statistics(m, s.taken)) return status;
-    if (const std::int32_t status = touch(m, Which::all)) return status;
+    if (const std::int32_t status = touch(m)) return status;
     if (const std::int32_t status = update_globals(m)) return status;
   }
   return follow_items(m);
