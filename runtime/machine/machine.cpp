@@ -126,6 +126,9 @@ void count_step(const Machine& m) {
   if (m.model->random_key >= 0) ++static_cast<std::int64_t*>(m.table[m.model->random_key])[2];
 }
 
+/// `touch` forms it, statistics included.
+bool touches(const Model& m, const StepRow& step) { return step.bound && !step.refresh && !one_stage(m); }
+
 bool visits(const Plan& plan, const StepRow& step) {
   return plan.which == Which::all || (plan.which == Which::local ? step.local : step.stage);
 }
@@ -247,9 +250,8 @@ std::int32_t sum_statistics(const Machine& m) {
 }
 
 std::int32_t touch(const Machine& m) {
-  if (one_stage(*m.model)) return 0;
   for (const StepRow& step : steps_of(*m.model)) {
-    if (!step.bound || step.refresh) continue;
+    if (!touches(*m.model, step)) continue;
     if (const std::int32_t status = update(m, step, {})) return status;
   }
   return 0;
@@ -258,7 +260,7 @@ std::int32_t touch(const Machine& m) {
 std::int32_t seed_statistics(const Machine& m, const Taken* taken) {
   for (const StepRow& step : steps_of(*m.model)) {
     const std::int64_t f = step.seed < 0 ? step.sum : step.seed;
-    if (!step.stage || f < 0) continue;
+    if (!step.stage || f < 0 || touches(*m.model, step)) continue;
     clear(m, statistics_of(*m.model, step));
     const std::int32_t status = each_slice(m, step, [&](ItemRange slice, ItemRange which) -> std::int32_t {
       if (!m.keeps_items()) {

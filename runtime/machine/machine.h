@@ -176,7 +176,8 @@ std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*
 /// Statistics of the stored local factors as they are, nothing updated.
 std::int32_t sum_statistics(const Machine& m);
 /// Items take the values of the pick buffers; statistics are those of the items with picks. Stages without picks are
-/// summed as they are stored. In a window items are formed from their priors, and take what `taken` has for them.
+/// summed as they are stored, but those that `touch` forms next. In a window items are formed from their priors, and
+/// take what `taken` has for them.
 std::int32_t seed_statistics(const Machine& m, const Taken* taken);
 /// Sums of the data alone from these items, scaled, in place of those of all items: beside noisy sums over the factors,
 /// exact ones would make naturals of no factor. `prepare` brings those of all items back.
@@ -199,7 +200,6 @@ std::int32_t infer_items(const Machine& m, Which which, double scale = 1);
 /// Bounds of items that have stages of their own touch where the factors are. Those of one stage are formed with the
 /// items.
 std::int32_t touch(const Machine& m);
-
 /// All blocks outside the items, but chains that were seeded.
 std::int32_t update_globals(const Machine& m);
 
