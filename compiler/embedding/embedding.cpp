@@ -45,7 +45,8 @@ std::string meaning_of(const machine::ArrayRow& row, const std::string& plate) {
     case Domain::spin:
       return "-1 or +1";
     case Domain::category:
-      return fmt::format("elements of {}: 0, 1, ... below its size", plate);
+      return row.offsets < 0 ? fmt::format("elements of {}: 0, 1, ... below its size", plate)
+                             : fmt::format("elements of {}: 0, 1, ... within their row", plate);
     case Domain::simplex:
       return "rows of at least 0 that sum to 1";
     case Domain::open_simplex:

@@ -126,14 +126,12 @@ void Forward::each(std::span<const BoundId> bounds, At& at, const std::function<
 }
 
 std::int64_t Forward::coordinate(const Index& index, std::optional<std::int64_t> row, const At& at) const {
-  return std::visit(Overloaded{[&](const Index::Constant& c) {
-                                 return row ? data_.offsets[index.set.index()][static_cast<std::size_t>(*row)] + c.value
-                                            : c.value;
-                               },
+  const std::int64_t first = row ? data_.offsets[index.set.index()][static_cast<std::size_t>(*row)] : 0;
+  return std::visit(Overloaded{[&](const Index::Constant& c) { return first + c.value; },
                                [&](const Index::Shifted& s) { return at[s.bound.index()] + s.offset; },
                                [&](const Index::Lookup& l) {
                                  const double k = entry(l.category, at);
-                                 return std::isnan(k) ? 0 : static_cast<std::int64_t>(k);
+                                 return first + (std::isnan(k) ? 0 : static_cast<std::int64_t>(k));
                                }},
                     index.form);
 }

@@ -94,6 +94,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"elbo_caveats", density::caveats(m, c.density)},
               {"elbo_decreases", best.outcome.decreases},
               {"sizes", sizes},
+              {"rows", named_rows(m, data)},
               {"constants", constants},
               {"labels", labels},
               {"variables", variables(m, c)},

@@ -45,6 +45,7 @@ Settings fitted_settings(const Analysed& analysed, const BoundData& data) {
     fit.sizes[m.plates[k].name] = data.sizes[k];
     if (!data.labels[k].empty()) fit.labels[m.plates[k].name] = data.labels[k];
   }
+  fit.rows = named_rows(m, data);
   return fitted_settings(analysed, fit);
 }
 
@@ -65,6 +66,7 @@ Settings fitted_settings(const Analysed& analysed, const SavedFit& fit) {
     if (v.value_plate) plates.push_back(*v.value_plate);
     for (const PlateId p : plates) {
       const Plate& plate = m[m[p].set];
+      if (const auto it = fit.rows.find(plate.name); it != fit.rows.end()) out.rows[plate.name] = it->second;
       if (plate.parent) continue;
       if (const auto it = fit.sizes.find(plate.name); it != fit.sizes.end()) out.sizes[plate.name] = it->second;
       if (const auto it = fit.labels.find(plate.name); it != fit.labels.end()) out.labels[plate.name] = it->second;

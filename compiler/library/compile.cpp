@@ -38,7 +38,10 @@ Compilation compile(std::string_view text, CompileOptions options) {
   std::ranges::stable_sort(out.messages, {}, [](const Message& m) { return std::tuple(m.line, m.column); });
   out.text = render(diagnostics, source);
   if (!complete) return out;
-  Settings settings{std::move(options.constants), std::move(options.sizes), std::move(options.labels)};
+  Settings settings{.constants = std::move(options.constants),
+                    .sizes = std::move(options.sizes),
+                    .rows = {},
+                    .labels = std::move(options.labels)};
   out.program.emplace(std::make_shared<const Program::Impl>(
       Program::Impl{std::move(source), std::move(*resolved), std::move(*complete), std::move(settings)}));
   return out;

@@ -253,7 +253,7 @@ void Lowering::emit_states() {
     const ScalarId states = b_.local("states", b_.f(0));
     for (const conditionals::Block& block : s_.conditionals.blocks) {
       const model::Variable& v = m_[block.variable];
-      if (!v.auxiliary || v.auxiliary->kind != model::Auxiliary::Kind::source) continue;
+      if (!model::is_source(v)) continue;
       const ExprId values = b_.log(b_.to_f64(b_.extent(at_.size[m_[event_axes(v, 1)[0]].set.index()])));
       terms_.for_elements(v.axes, [&](const std::vector<ExprId>& element) {
         b_.accumulate(states, b_.mul(updates_.owned_multiplicity(v, element), values));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "compiler/model/roles.h"
+
 namespace lehr::loops {
 
 using schedule::ItemStage;
@@ -253,8 +255,7 @@ void Stages::emit_refresh(const ItemWork& w) {
   for (BlockId b : w.stage.blocks) {
     if (s_.storage[b.index()] == Storage::streamed) {
       streams_.stream_elements(w.streams[stream++], w.item, {w.arrays, true, w.mode});
-    } else if (const auto& x = m_[s_.conditionals[b].variable].auxiliary;
-               x && x->kind == model::Auxiliary::Kind::source) {
+    } else if (model::is_source(m_[s_.conditionals[b].variable])) {
       blocks_.update(b, stored_uses(w.stage, b), {w.item}, with_streams(w.arrays, b));
     }
   }

@@ -32,7 +32,7 @@ void Subjects::add(const Named& v, loops::BufferId buffer, bool covariate, const
 
 /// What was observed where data name an element (a tie of a node), by what else they name there (the other node).
 void Subjects::add_named(model::PlateId element) {
-  const auto names = [&](const model::Given& g) { return g.value_plate.has_value(); };
+  const auto names = [&](const model::Given& g) { return g.value_plate && !m_[set(*g.value_plate)].parent; };
   for (std::size_t a = 0; a < m_.givens.size(); ++a) {
     const model::Given& by = m_.givens[a];
     if (!names(by) || set(*by.value_plate) != set(element)) continue;

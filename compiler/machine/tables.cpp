@@ -254,9 +254,18 @@ class Writer {
       const model::Given& g = m_.givens[k];
       const bool definite = std::find(l_.definite.begin(), l_.definite.end(), model::GivenId(k)) != l_.definite.end();
       const bool inverse = l_.interface.item_energies && l_.interface.item_energies->inverse == l_.data.givens[k];
-      add_array(inverse ? "inverse_temperature" : g.name,
-                {index(l_.data.givens[k]), inverse ? Domain::positive : domain_of(g, definite), 0,
-                 g.value_plate ? extent(*g.value_plate) : 0, g.event.empty() ? 1 : extent(g.event.back()), 0});
+      machine::ArrayRow row{index(l_.data.givens[k]),
+                            inverse ? Domain::positive : domain_of(g, definite),
+                            0,
+                            g.value_plate ? extent(*g.value_plate) : 0,
+                            g.event.empty() ? 1 : extent(g.event.back()),
+                            0};
+      if (g.row) {
+        row.rows = extent(*m_[m_[*g.value_plate].set].parent);
+        row.offsets = index(l_.data.offsets[m_[*g.value_plate].set.index()]);
+        if (g.row->by) row.row = index(l_.data.givens[g.row->by->index()]);
+      }
+      add_array(inverse ? "inverse_temperature" : g.name, row);
     }
     for (std::size_t k = 0; k < m_.variables.size(); ++k) {
       const model::Variable& v = m_.variables[k];

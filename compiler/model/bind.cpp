@@ -35,7 +35,7 @@ namespace {
 constexpr std::size_t kMostProblems = 20;
 
 Binder make_binder(const Model& model, const Settings& settings, Dataset* data) {
-  Binder b{model, settings, data, true, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  Binder b{model, settings, data, true, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   b.constants.resize(model.constants.size());
   b.constants_done.assign(model.constants.size(), false);
   b.out.givens.resize(model.givens.size());
@@ -90,6 +90,7 @@ Result<BoundData> bind_arrays(model::Binder b) {
   model::claim_values(b);
   model::settle_sizes(b);
   if (b.problems.empty()) model::store_values(b);
+  if (b.problems.empty()) model::check_named_elements(b);
   if (b.problems.empty()) model::check_masses(b);
   if (b.problems.empty()) model::check_parameters(b);
   if (b.problems.empty()) model::check_limits(b);

@@ -16,6 +16,7 @@ namespace lehr {
 struct Settings {
   std::map<std::string, double> constants;                 // --set K=50
   std::map<std::string, std::int64_t> sizes;               // --sizes topic=100
+  std::map<std::string, std::vector<std::int64_t>> rows;   // lengths of those of nested plates, as a fit had them
   std::map<std::string, std::vector<std::string>> labels;  // --labels term=vocab.txt, already read
   std::optional<model::PlateId> part_of = {};              // the data are those of some of its elements
   std::int64_t first = 0;                                  // the number of the first one, for messages
@@ -68,5 +69,8 @@ Result<BoundData> bind_givens(const model::Model& model, Dataset data, const Set
 /// Sizes and constants without data (`emit`, `build`): plates that nothing sizes keep -1, constants without a
 /// value are NaN, `givens` and `observed` are empty arrays.
 Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings);
+
+/// Lengths of the rows of nested plates whose elements data name: new data name elements of the same.
+std::map<std::string, std::vector<std::int64_t>> named_rows(const model::Model& model, const BoundData& data);
 
 }  // namespace lehr

@@ -59,7 +59,15 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
   const auto& claims = b.offset_claims[plate];
   const auto length = fixed_row_length(b, plate);
   if (claims.empty()) {
-    if (!rows || !length) return std::nullopt;
+    if (!rows) return std::nullopt;
+    if (const auto named = b.named_rows.find(plate); named != b.named_rows.end() && !length) {
+      std::vector<std::int64_t> out = {0};
+      named->second.resize(static_cast<std::size_t>(*rows), 0);
+      for (const std::int64_t elements : named->second)
+        out.push_back(out.back() + elements);
+      return out;
+    }
+    if (!length) return std::nullopt;
     const double elements = static_cast<double>(*rows) * static_cast<double>(*length);
     const double needed = 8 * static_cast<double>(*rows), room = static_cast<double>(memory_of_machine());
     if (elements > kMostElements || needed > room) {

@@ -209,7 +209,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     }
     return;
   }
-  if (slot.value_plate && !check_inside(b, slot, a)) return;
+  if (slot.value_plate && !b.model[*slot.value_plate].parent && !check_inside(b, slot, a)) return;
   if (slot.latent && std::ranges::all_of(a.values, [](double v) { return std::isnan(v); })) return;
   if (missing) check_missing(b, slot, a, *missing);
   if (is_simplex(b, slot)) check_simplex(b, slot, a);
@@ -335,7 +335,7 @@ void claim_values(Binder& b) {
     if (it == b.arrays.end()) continue;
     DataArray& a = it->second;
     name_elements(b, slot, a);
-    if (!slot.value_plate) continue;
+    if (!slot.value_plate || b.model[*slot.value_plate].parent) continue;
     if (!a.levels.empty()) {
       text[*slot.value_plate].push_back(&a);
       continue;
@@ -355,6 +355,7 @@ void claim_values(Binder& b) {
   }
   for (auto& [plate, columns] : text)
     number_levels(b, plate, columns);
+  claim_named_rows(b);
 }
 
 void store_values(Binder& b) {

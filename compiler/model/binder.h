@@ -52,6 +52,8 @@ struct Binder {
   std::map<PlateId, std::string> largest_source;
   std::map<PlateId, std::vector<bool>> occurring;  // values seen, of plates that the largest one sizes
   std::set<PlateId> have_zero, from_one;  // value plates: 0 is among the values; an array has all of 1, 2, ..., no 0
+  std::map<PlateId, std::vector<std::int64_t>>
+      named_rows;  // of nested plates: the largest element that data name, plus one
   std::map<PlateId, std::optional<std::int64_t>> known_sizes;
   std::vector<std::optional<double>> constants;
   std::vector<bool> constants_done;
@@ -135,6 +137,12 @@ std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds
 bool is_concentration(const Binder& b, const Slot& slot);
 /// Observed categories and counts against concentrations of 0, which give them no mass.
 void check_masses(Binder& b);
+
+// bind_named.cpp
+/// Rows of nested plates as long as the elements call for that data name in them.
+void claim_named_rows(Binder& b);
+/// Named elements of nested plates must lie inside their rows.
+void check_named_elements(Binder& b);
 
 // bind_limits.cpp
 /// Limits of values against each other: something must lie between them.

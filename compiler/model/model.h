@@ -47,6 +47,11 @@ struct Constant {
   std::optional<ExprId> value;
 };
 
+/// What says of which row the elements of a nested plate are that data name, one for each of theirs.
+struct NamedRow {
+  std::optional<GivenId> by = {};  // none: the first axis of the data
+};
+
 enum class GivenType { real, count, category, vector, matrix, simplex };
 
 /// Data that no statement generates: covariates, hyperparameter arrays, lookups, multiplicities.
@@ -56,8 +61,10 @@ struct Given {
   std::vector<PlateId> axes;   // declared indices
   std::vector<PlateId> event;  // vector, simplex: 1; matrix: 2
   GivenType type = GivenType::real;
-  std::optional<PlateId> value_plate;  // category: whose elements the values are
-  bool constant = false;               // declared by `const a0[topic];`
+  std::optional<PlateId>
+      value_plate;                   // category: whose elements the values are; numbers within the row of a nested one
+  bool constant = false;             // declared by `const a0[topic];`
+  std::optional<NamedRow> row = {};  // category of a nested plate, where an index names it
 };
 
 /// One of the variables that a joint variable is made of.

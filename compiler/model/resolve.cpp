@@ -81,12 +81,13 @@ bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
       return false;
     }
     const PlateId set = set_of(r.model, PlateId(symbol->second.index));
-    if (r.model[set].parent) {
-      const std::string &nested = r.model[set].name, &parent = r.model[set_of(r.model, *r.model[set].parent)].name;
+    const std::optional<PlateId> outer = r.model[set].parent;
+    if (outer && r.model[set_of(r.model, *outer)].parent) {
+      const std::string &nested = r.model[set].name, &parent = r.model[set_of(r.model, *outer)].name;
       r.diagnostics.add(DiagnosticKind::nested_value, type.span, nested, parent)
-          .note(fmt::format(
-              "number them all in a plate of its own: `plate {0};` and, where it matters, `data of[{0}] : {1};`",
-              nested, parent));
+          .note(fmt::format("'{1}' is nested, too: number them all in a plate of its own: `plate {0};` and, where it "
+                            "matters, `data of[{0}] : ...;`",
+                            nested, parent));
       return false;
     }
     given.type = GivenType::category;

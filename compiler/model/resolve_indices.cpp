@@ -28,6 +28,41 @@ std::string lookup_name(const Resolver& r, const Index& index) {
   return "this";
 }
 
+/// The data that an index looks up.
+const GivenRef* data_of(const Resolver& r, const Index& index) {
+  const auto* lookup = std::get_if<Index::Lookup>(&index.form);
+  return lookup ? std::get_if<GivenRef>(&r.model[lookup->category].node) : nullptr;
+}
+
+bool same(const Resolver& r, const Index& a, const Index& b) {
+  const auto* x = std::get_if<Index::Shifted>(&a.form);
+  const auto* y = std::get_if<Index::Shifted>(&b.form);
+  if (x && y) return x->bound == y->bound && x->offset == y->offset;
+  const GivenRef *m = data_of(r, a), *n = data_of(r, b);
+  return m && n && m->given == n->given &&
+         std::ranges::equal(m->indices, n->indices, [&](auto& i, auto& j) { return same(r, i, j); });
+}
+
+/// Whether the index before one that data give says whose row the element is of: it is the first index of the data, or
+/// given by data alongside. The same everywhere, so that it can be checked with the data.
+bool names_row(Resolver& r, const Index& row, const Index& index) {
+  const GivenRef* element = data_of(r, index);
+  if (!element || element->indices.empty()) return false;
+  Given& given = r.model.givens[element->given.index()];
+  NamedRow named;
+  if (const GivenRef* by = data_of(r, row)) {
+    const bool alongside = std::ranges::equal(by->indices, element->indices,
+                                              [&](const Index& i, const Index& j) { return same(r, i, j); });
+    if (!alongside || r.model[by->given].axes != given.axes) return false;
+    named.by = by->given;
+  } else if (!std::holds_alternative<Index::Shifted>(row.form) || !same(r, row, element->indices[0])) {
+    return false;
+  }
+  if (given.row && given.row->by != named.by) return false;
+  given.row = named;
+  return true;
+}
+
 /// `t - 1`: legal for an ordered axis of a statement with a `start`, in its main distribution.
 bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
   const auto& shifted = std::get<Index::Shifted>(index.form);
@@ -152,11 +187,18 @@ std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const
       const auto* own = std::get_if<Index::Shifted>(&index->form);
       const auto* row = std::get_if<Index::Shifted>(&out[i - 1].form);
       const bool constant = std::holds_alternative<Index::Constant>(index->form);
-      const bool attached = own && row && row->offset == 0 && r.model[own->bound].parent == row->bound;
+      const bool attached =
+          own ? row && row->offset == 0 && r.model[own->bound].parent == row->bound : names_row(r, out[i - 1], *index);
       if (!constant && !attached) {
         const PlateId parent = set_of(r.model, *r.model[set_of(r.model, axes[i])].parent);
-        r.diagnostics.add(DiagnosticKind::detached_index, index->span, r.model[set_of(r.model, axes[i])].name,
-                          r.model[parent].name);
+        Diagnostic& d = r.diagnostics.add(DiagnosticKind::detached_index, index->span,
+                                          r.model[set_of(r.model, axes[i])].name, r.model[parent].name);
+        if (data_of(r, *index))
+          d.note(
+              fmt::format("where data give the element, the index before it is their own first one, or given by data "
+                          "over the same plates with the same indices: `data row[n] : {0};`, `{1}[row[n], {2}[n]]`; "
+                          "the same everywhere",
+                          r.model[parent].name, name.text, lookup_name(r, *index)));
         ok = false;
       }
     }

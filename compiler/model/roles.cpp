@@ -9,6 +9,7 @@
 namespace lehr::model {
 
 bool is_bound(const Variable& v) { return v.auxiliary && v.auxiliary->kind == Auxiliary::Kind::bound; }
+bool is_source(const Variable& v) { return v.auxiliary && v.auxiliary->kind == Auxiliary::Kind::source; }
 
 bool has_children(const Model& m, VariableId variable) {
   std::vector<ExprId> roots;

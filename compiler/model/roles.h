@@ -18,6 +18,9 @@ std::int64_t lag_of(const Model& model, const Statement& statement);
 /// A point where a bound touches.
 bool is_bound(const Variable& variable);
 
+/// The share of a count that each summand of its rate has.
+bool is_source(const Variable& variable);
+
 /// The first axis of an observed variable, or one of a clamped variable that the data size: how many elements there are
 /// is a matter of each data set.
 bool is_item_plate(const Model& model, PlateId set);

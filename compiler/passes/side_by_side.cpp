@@ -21,10 +21,6 @@ namespace {
 constexpr std::int64_t kWidestSum = 1024;  // numbers
 constexpr std::int64_t kOnStack = 4096;    // of all arrays together
 
-bool is_constant(const Program& p, BufferId b) {
-  return std::ranges::all_of(p[b].axes, [&](SizeId s) { return p[s].constant >= 0; });
-}
-
 bool has_loop(const Block& b) {
   return std::ranges::any_of(b, [](const Stmt& s) {
     const auto* branch = std::get_if<If>(&s.node);
@@ -91,7 +87,7 @@ class SideBySide {
     p_.buffers.push_back({fmt::format("turns.{}.{}", stem, p_.buffers.size()), type, Role::scratch, std::move(axes)});
     const BufferId out(p_.buffers.size() - 1);
     const std::int64_t numbers = constant_extents(p_, out);
-    if (is_constant(p_, out) && on_stack_numbers_ + numbers <= kOnStack) {
+    if (has_constant_extents(p_, p_[out]) && on_stack_numbers_ + numbers <= kOnStack) {
       on_stack_numbers_ += numbers;
       on_stack_.push_back(out);
     }
@@ -375,7 +371,7 @@ class SideBySide {
     });
   }
   bool is_sum(const Store& x) const {
-    return x.accumulate && p_[x.buffer].role == Role::statistic && is_constant(p_, x.buffer) &&
+    return x.accumulate && p_[x.buffer].role == Role::statistic && has_constant_extents(p_, p_[x.buffer]) &&
            (how_.written_out || constant_extents(p_, x.buffer) <= kWidestSum) &&
            std::ranges::none_of(x.indices, [&](ExprId e) { return varies(e); });
   }

@@ -27,8 +27,6 @@ std::vector<bool> data_plates(const model::Model& m) {
   return out;
 }
 
-bool is_source(const model::Variable& v) { return v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::source; }
-
 /// 0: latent discrete on a plate sized by data; 1: other variables on an item plate; 2: the rest; 3: the
 /// points where bounds touch, which follow the blocks that move them.
 int rank_of(const model::Model& m, const model::Variable& v, const std::vector<bool>& data,
@@ -37,7 +35,7 @@ int rank_of(const model::Model& m, const model::Variable& v, const std::vector<b
   const auto on = [&](const std::vector<bool>& set) {
     return std::any_of(v.axes.begin(), v.axes.end(), [&](model::PlateId p) { return set[m[p].set.index()]; });
   };
-  if (is_source(v) || (is_discrete(v.support) && on(data))) return 0;
+  if (model::is_source(v) || (is_discrete(v.support) && on(data))) return 0;
   if (!v.axes.empty() && item[m[v.axes[0]].set.index()]) return 1;
   return 2;
 }
@@ -163,7 +161,7 @@ std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
   std::vector<Source> sources;
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
     for (BlockId b : blocks_of(s.steps[k])) {
-      if (is_source(m[s.conditionals[b].variable])) sources.push_back({b, k});
+      if (model::is_source(m[s.conditionals[b].variable])) sources.push_back({b, k});
     }
   }
   std::vector<Turn> out;
@@ -260,8 +258,8 @@ void complete_stage(const model::Model& m, std::size_t k, ItemStage& stage, bool
   for (std::size_t p = stage.blocks.size(); p-- > 0;) {
     if (first && can_stream(m, s, stage, p)) s.storage[stage.blocks[p].index()] = Storage::streamed;
   }
-  stage.refresh =
-      std::any_of(stage.blocks.begin(), stage.blocks.end(), [&](BlockId b) { return is_source(m[c[b].variable]); });
+  stage.refresh = std::any_of(stage.blocks.begin(), stage.blocks.end(),
+                              [&](BlockId b) { return model::is_source(m[c[b].variable]); });
   for (const Term& t : c.density.terms) {
     std::set<BlockId> locals;
     for (const density::Atom& a : t.atoms) {

@@ -56,6 +56,19 @@ bool categories(std::span<const std::int64_t> x, std::int64_t limit, bool missin
   return !wrong;
 }
 
+/// Numbers within the rows that others name, or the first axis is.
+bool inside_rows(const View& v, const ArrayRow& row) {
+  const std::span<const std::int64_t> x = v.integers(row.buffer), offsets = v.integers(row.offsets);
+  const std::span<const std::int64_t> named = row.row < 0 ? x : v.integers(row.row);
+  const std::size_t rows = unsigned_of(v.extent(row.rows)), stride = rows == 0 ? 1 : x.size() / rows;
+  bool wrong = named.size() != x.size();
+  for (std::size_t i = 0; i < x.size() && !wrong; ++i) {
+    const std::size_t k = row.row < 0 ? i / stride : unsigned_of(named[i]);
+    wrong = x[i] >= 0 && (k >= rows || x[i] >= offsets[k + 1] - offsets[k]);
+  }
+  return !wrong;
+}
+
 bool sums_to_one(std::span<const double> row) {
   double total = 0;
   for (const double x : row)
@@ -128,8 +141,11 @@ Status settle_sizes(const View& v, const State& s) {
 Status check_array(const View& v, const ArrayRow& row) {
   const auto width = static_cast<std::size_t>(v.extent(row.width));
   if (row.domain == Domain::offsets) return kOk;  // settle_sizes looked at it
-  if (row.domain == Domain::category)
-    return categories(v.integers(row.buffer), v.extent(row.limit), row.may_be_missing) ? kOk : kData;
+  if (row.domain == Domain::category) {
+    const bool right = categories(v.integers(row.buffer), v.extent(row.limit), row.may_be_missing) &&
+                       (row.offsets < 0 || inside_rows(v, row));
+    return right ? kOk : kData;
+  }
   const std::span<const double> x = v.reals(row.buffer);
   if (!in_domain(x, row.domain, row.may_be_missing)) return kData;
   if (row.may_be_missing == 1 && width > 1 && !whole_rows(x, width)) return kData;

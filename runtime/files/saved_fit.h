@@ -49,6 +49,7 @@ struct SavedFit {
   double seconds = 0;                               // of the fit as a whole; NaN: not told
   std::vector<SavedRestart> restarts;
   std::map<std::string, std::int64_t> sizes;               // by plate
+  std::map<std::string, std::vector<std::int64_t>> rows;   // their lengths, by nested plates whose elements data name
   std::map<std::string, std::vector<double>> constants;    // a number is an array of one, arrays are row-major
   std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
   std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays

@@ -60,7 +60,9 @@ struct ArrayRow {
   std::int64_t may_be_missing;  // NaN; of categories -1; kMissingEntries: of a vector single entries too
   Extent limit;                 // category: number of elements of its plate; offsets: size of the nested plate
   Extent width;                 // of the event axis, 1 for scalars
-  Extent rows;                  // offsets: elements of the parent
+  Extent rows;                  // offsets, and categories of a nested plate: elements of the parent
+  std::int64_t offsets = -1;    // categories that are numbers within the rows of a nested plate: buffer of its offsets
+  std::int64_t row = -1;        // of the rows of the values, one for each; -1: the first axis is the parent
 };
 
 /// One turn of a sweep (see StageFunctions and UpdateFunction in the compiler). Functions by position, -1: none.

@@ -474,3 +474,7 @@ m("return select(r->condition, «binary(op, left, r->if_true)», binary(op, left
 m("return std::log(cumulative(t, above ? «2 * p[1] - limit» : limit));", "limit", "posterior_score")
 m("return std::pair(«std::min(x, 0.0) - small», std::min(-x, 0.0) - small);", "std::log(1.0 / (1.0 + std::exp(-x)))", "posterior_score")
 m("put(b_.select(b_.equal(times, b_.f(0)), b_.f(0), «b_.mul(coef(log, env), times)»));", "coef(log, env)", "posterior_links_used")
+
+m = area("starts after others", "native_shares")
+m("if («globals») forget_bounds();", "false")
+m("const std::int64_t f = «step.seed < 0 ? step.sum : step.seed»;", "step.seed")

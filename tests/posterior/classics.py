@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Models of models/ on classic data, against SciPy, least squares and what was published."""
 import csv
+import json
 import os
 
 import numpy as np
 from fitting import ROOT, finish, fit
 from scipy.optimize import minimize
-from scipy.stats import betabinom
+from scipy.special import expit, gammaln
+from scipy.stats import betabinom, nbinom
 
 
 def table(name):
@@ -75,5 +77,122 @@ def stack_loss():
     return f"weights {np.round(means[1:], 2)}, without the four days {np.round(squares[1:], 2)}"
 
 
+def casks():
+    """A table with a line for each assay says the same as the array."""
+    array = fitted("nested_random_effects", "@/pastes.json")
+    lines = fitted("casks_of_a_table", *[f"{of}=@/pastes.csv:{column}" for of, column in
+                                         (("batch_of", "batch"), ("cask_of", "cask"), ("strength", "strength"))])
+    assert abs(array.elbo - lines.elbo) < 1e-6, (array.elbo, lines.elbo)
+    assert np.allclose(array.posterior["c.mean"].ravel(), lines.posterior["c.mean"].ravel(), atol=1e-4)
+    return f"ELBO {lines.elbo:.4f}"
+
+
+def lasso():
+    """The sampler of Park & Casella (2008), section 2, at the fitted standard deviation of the noise."""
+    with open(os.path.join(ROOT, "models/data/sparse_regression.json")) as f:
+        data = {k: np.array(v) for k, v in json.load(f).items()}
+    got = fitted("lasso", "@/sparse_regression.json")
+    sigma = float(got.posterior["sigma.value"])
+    x, y, rate = data["X"], data["y"], 1 / 0.5
+    rng, w, draws = np.random.default_rng(3), np.ones(x.shape[1]), []
+    for k in range(6000):
+        precision = rng.wald(rate / np.abs(w), rate * rate)  # of w[d], given its absolute value
+        covariance = np.linalg.inv(x.T @ x / sigma**2 + np.diag(precision))
+        w = rng.multivariate_normal(covariance @ x.T @ y / sigma**2, covariance)
+        draws.append(w)
+    mean, sd = np.mean(draws[1000:], axis=0), np.std(draws[1000:], axis=0)
+    means = got.posterior["w.mean"].ravel()
+    assert (np.abs(means - mean) < 0.25 * sd + 0.005).all(), (means, mean, sd)
+    return f"within {np.max(np.abs(means - mean) / sd):.2f} standard deviations"
+
+
+def penguins():
+    """The fixed point of the factors of a Normal mean and precision of the logarithms; masses that are missing say nothing."""
+    got = fitted("penguin_masses", "kind_of=@/penguins.csv:species", "mass=@/penguins.csv:body_mass_g")
+    with open(os.path.join(ROOT, "models/data/penguins.csv")) as f:
+        rows = [(r["species"], float(r["body_mass_g"])) for r in csv.DictReader(f) if r["body_mass_g"] not in ("", "NA")]
+    out = []
+    for k, kind in enumerate(sorted({r[0] for r in rows})):
+        x, tau = np.log([mass for of, mass in rows if of == kind]), 50.0
+        for _ in range(200):
+            precision = 0.25 + tau * len(x)
+            mean = (0.25 * 8 + tau * x.sum()) / precision
+            tau = (1 + len(x) / 2) / (0.01 + 0.5 * (((x - mean) ** 2).sum() + len(x) / precision))
+        q = got.posterior
+        assert abs(q["m.mean"][k] - mean) < 1e-6 and abs(q["tau.shape"][k] / q["tau.rate"][k] - tau) < 1e-3 * tau, (kind, mean, tau)
+        out.append(f"{np.exp(mean):.0f}")
+    return ", ".join(out)
+
+
+def phage():
+    """The likelihood of the Dirichlet-multinomial, with the priors of its concentrations, at its maximum."""
+    with open(os.path.join(ROOT, "models/data/phage.csv")) as f:
+        x = np.loadtxt(f, delimiter=",", skiprows=1)
+
+    def energy(t):
+        a = np.exp(t)
+        rows = gammaln(a.sum()) - gammaln(a.sum() + x.sum(1)) + (gammaln(a + x) - gammaln(a)).sum(1)
+        return 1e-3 * a.sum() - rows.sum()
+
+    best = minimize(energy, np.full(x.shape[1], 2.0), method="BFGS", options={"gtol": 1e-6})
+    got = fitted("dirichlet_multinomial", "x=@/phage.csv")
+    values = got.posterior["alpha.value"].ravel()
+    assert np.allclose(values, np.exp(best.x), rtol=1e-3), (values, np.exp(best.x))
+    ways = (gammaln(x.sum(1) + 1) - gammaln(x + 1).sum(1)).sum()
+    assert abs(got.elbo - (ways - best.fun + 16 * np.log(1e-3))) < 1e-2, (got.elbo, ways - best.fun)
+    return f"sum {values.sum():.1f}"
+
+
+def disasters():
+    """The posterior of the two weights on a grid."""
+    t = table("coal_trend")
+    got = fitted("falling_counts", "@/coal_trend.csv")
+    a, b = np.meshgrid(np.linspace(0, 1.3, 131), np.linspace(0.2, 1.7, 151), indexing="ij")
+    log_joint = -0.5 * (a**2 + b**2) / 9
+    for time, count in zip(t["half_centuries"], t["count"]):
+        log_joint += nbinom.logpmf(count, 3, expit(a + b * time))
+    p = np.exp(log_joint - log_joint.max())
+    p /= p.sum()
+    for name, at in (("a", a), ("b", b)):
+        mean = (p * at).sum()
+        sd = np.sqrt((p * at**2).sum() - mean**2)
+        assert abs(float(got.posterior[name + ".mean"]) - mean) < 0.1 * sd, (name, mean, sd)
+    # The ELBO is a bound of the evidence.
+    evidence = log_joint.max() + np.log(np.exp(log_joint - log_joint.max()).sum() * 0.01 * 0.01 / (2 * np.pi * 9))
+    assert evidence - 0.5 < got.elbo < evidence, (evidence, got.elbo)
+    return f"b {float(got.posterior['b.mean']):.3f}, evidence {evidence:.3f}, bound {got.elbo:.3f}"
+
+
+def girths():
+    """Maximum likelihood of a logistic number that is known to an inch."""
+    t = table("chests")
+    edges = np.concatenate([[-np.inf], t["inches"][:-1] + 0.5, [np.inf]])
+    best = minimize(lambda mu: -(t["soldiers"] * np.log(np.diff(expit(edges - mu)))).sum(), [38.0], method="Nelder-Mead")
+    got = fitted("grouped_girths", "@/girths.json")
+    assert abs(float(got.posterior["mu.mean"]) - best.x[0]) < 0.01, (got.posterior["mu.mean"], best.x)
+    return f"mean {float(got.posterior['mu.mean']):.3f}, maximum {best.x[0]:.3f}"
+
+
+def eruptions():
+    """Algorithm 22.1 of MacKay (2003), begun at two eruptions: the same centres, and the ELBO as minus the free energy."""
+    t = table("faithful")
+    x = np.column_stack([t["eruptions"], t["waiting"]])
+    mu = x[[1, 0]]
+    for _ in range(500):
+        log_r = -((x[:, None] - mu) ** 2).sum(2) / 50
+        r = np.exp(log_r - np.logaddexp.reduce(log_r, axis=1, keepdims=True))
+        mu = r.T @ x / r.sum(0)[:, None]
+    at = os.path.join(ROOT, "models/data")
+    got = fit(os.path.join(ROOT, "models/equal_clusters.lehr"), [f"x={at}/faithful.csv:eruptions,waiting"], "--set", "sd=5", "--set", "K=2",
+              "--tol", "1e-12", monotone=False)
+    centres = got.posterior["mu.value"]
+    assert np.allclose(centres[np.argsort(centres[:, 0])], mu[np.argsort(mu[:, 0])], atol=1e-3), (centres, mu)
+    log_r = -((x[:, None] - mu) ** 2).sum(2) / 50
+    energy = (np.logaddexp.reduce(log_r, axis=1) - np.log(2) - np.log(2 * np.pi * 25)).sum()
+    assert abs(got.elbo - energy) < 1e-3, (got.elbo, energy)
+    return f"centres {np.round(np.sort(centres[:, 0]), 2)}"
+
+
 if __name__ == "__main__":
-    finish({"rat tumours": rat_tumours, "lynx": lynx, "chest girths": chests, "stack loss": stack_loss})
+    finish({"rat tumours": rat_tumours, "lynx": lynx, "chest girths": chests, "stack loss": stack_loss, "casks": casks, "lasso": lasso,
+            "penguins": penguins, "phage": phage, "disasters": disasters, "girths": girths, "eruptions": eruptions})

@@ -20,6 +20,10 @@ WITHOUT = {
     "negative_binomial": "its parameters are points",
     "ordered_logistic": "the distances of its cuts are points",
     "rat_tumours": "its parameters are points",
+    "dirichlet_multinomial": "its concentrations are points",
+    "equal_clusters": "the prior of mu is improper",
+    "grouped_girths": "a table that counts what it has no rows of cannot be drawn",
+    "lasso": "the standard deviation of its noise is a point",
     "chest_girths": "a table that counts what it has no rows of cannot be drawn",
     "lda_learned_alpha": "its concentration is a point",
 }
@@ -33,6 +37,7 @@ PAIRS = [(i, j) for i in range(5) for j in range(i)]
 
 # name: constants, sizes, data
 OF_MODELS = {
+    "casks_of_a_table": ("a0=3,b0=2", "", {"batch_of": [0, 0, 1, 1, 1, 2, 2], "cask_of": [0, 1, 0, 0, 1, 0, 0]}),
     "censored_regression": ("", "", {"per_kelvin": [2, -1, 0.5, -2, 1.5, 0], "end": [1, 0, 1, 2, -1, 0]}),
     "coin": ("", "throw=5", {}),
     "crossed_random_effects": ("a0=3,b0=2", "", {"dish": [0, 0, 1, 1, 2, 2], "sample": [0, 1, 0, 1, 0, 1]}),
@@ -55,6 +60,7 @@ OF_MODELS = {
     "latent_classes": ("K=2", "person=8,item=2,answer=2", {"a": [[2, 1], [1, 2]]}),
     "lda": ("K=2,alpha=0.8,eta=0.7", "doc=3,token=5,term=4", {}),
     "least_absolute_deviations": ("a0=4,b0=3", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
+    "falling_counts": ("", "", {"half_centuries": [-1, -0.5, 0, 0.3, 0.8, 1.2]}),
     "linear_dynamical_system": ("a0=3,b0=2", "t=5,dim=3", {}),
     "linear_regression": ("a0=3,b0=2,tau0=1", "", {"x": RANDOM.normal(size=(6, 2)).tolist()}),
     "linear_regression_ard": ("a0=3,b0=2,c0=3,d0=2", "", {"X": RANDOM.normal(size=(6, 2)).tolist()}),
@@ -71,6 +77,7 @@ OF_MODELS = {
     "nested_random_effects": ("a0=3,b0=2", "batch=3,cask=2,assay=2", {}),
     "poisson_factorisation": ("K=2,a=1,c=1", "user=3,item=3", {}),
     "probit_regression": ("", "", {"temperature": [69, 70, 71, 70.5, 69.5, 70, 71, 70]}),
+    "penguin_masses": ("", "", {"kind_of": [0, 1, 0, 1, 0, 0]}),
     "ppca_ard": ("K=2,a0=3,b0=2", "n=5,d=3", {}),
     "sequential_logistic": ("", "", {"years": [1, 2, 4, 8], "reached": [[6, 4], [5, 3], [7, 4], [6, 5]]}),
     "stochastic_block_model": ("K=2", "", {"a": [p[0] for p in PAIRS], "b": [p[1] for p in PAIRS]}),

@@ -206,6 +206,57 @@ def different_numbers_of_values():
 
 
 @holds
+def elements_of_nested_plates():
+    """Rooms are numbered within their houses, whose sizes follow from a table: each has the posterior of a Normal mean. A house names the
+    room that its meter is in."""
+    text = """model m { plate house; plate room in house; plate n; data of[n] : house; data at[n] : room; data metered[house] : room;
+      heat[house, room] ~ Normal(mean = 1, sd = 2); observe y[n] ~ Normal(mean = heat[of[n], at[n]], sd = 0.5);
+      observe meter[house] ~ Normal(mean = heat[house, metered[house]], sd = 0.25); }"""
+    sizes = [2, 1, 3]
+    rooms = [(h, r) for h, size in enumerate(sizes) for r in range(size)]
+    lines = [(h, r, RNG.normal(h + r)) for h, r in rooms for _ in range(RNG.integers(1, 4))]
+    RNG.shuffle(lines)
+    table = "of,at,y\n" + "".join(f"{int(h)},{int(r)},{float(y)!r}\n" for h, r, y in lines)
+    metered, meter = [1, 0, 1], [0.5, -1.0, 3.0]
+    houses = {"houses.json": json.dumps({"metered": metered, "meter": meter})}
+    done, q = run(text, {"rooms.csv": table, **houses}, *TIGHT[2:])
+    if done.returncode:
+        return False
+    precision, total = np.full(6, 1 / 4), np.full(6, 1 / 4)
+    for h, r, y in lines:
+        k = rooms.index((h, r))
+        precision[k], total[k] = precision[k] + 4, total[k] + 4 * y
+    for h in range(3):
+        k = rooms.index((h, metered[h]))
+        precision[k], total[k] = precision[k] + 16, total[k] + 16 * meter[h]
+    if not (close(q["heat.precision"].ravel(), precision) and close(q["heat.mean"].ravel(), total / precision)):
+        return False
+    beyond, _ = run(text, {"rooms.csv": table, "houses.json": json.dumps({"metered": [2, 0, 1], "meter": meter})})
+    words, _ = run(text, {"rooms.csv": "of,at,y\na,hall,1\nb,hall,2\n", "houses.json": json.dumps({"metered": [0, 0], "meter": [1, 2]})})
+    return (beyond.returncode == 4 and "metered[0] is 2, but house 0 has 2 elements of plate 'room'" in beyond.stderr
+            and words.returncode == 4 and "at is text" in words.stderr)
+
+
+@holds
+def scores_name_the_same():
+    """New lines name rooms of the fit, not others."""
+    text = """model m { plate house; plate room in house; plate n; data of[n] : house; data at[n] : room;
+      heat[house, room] ~ Normal(mean = 0, sd = 2); observe y[n] ~ Normal(mean = heat[of[n], at[n]], sd = 1); }"""
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": text, "fit.csv": "of,at,y\n0,0,1\n0,1,2\n1,0,3\n", "new.csv": "of,at,y\n0,1,2.5\n",
+                              "other.csv": "of,at,y\n1,1,2.5\n"}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        call = lambda *a: subprocess.run([lehr(), *a], capture_output=True, text=True)
+        if call("fit", f"{d}/m.lehr", "--data", f"{d}/fit.csv", "--out", f"{d}/out").returncode:
+            return False
+        new, other = (call("score", f"{d}/out", "--data", f"{d}/{name}.csv") for name in ("new", "other"))
+    exact = norm.logpdf(2.5, 2 * 0.8, 1)  # at the posterior mean
+    return (abs(float(new.stdout.split("log predictive")[1].split()[0]) - exact) < 1e-5 and other.returncode == 4
+            and "house 1 has 1 element of plate" in other.stderr)
+
+
+@holds
 def durations():
     """Phases that count down are segments: the evidence by the recursion over segments, durations known."""
     steps, most = 40, 5

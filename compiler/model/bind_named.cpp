@@ -1,0 +1,94 @@
+// Data whose values are elements of nested plates, as numbers within their rows: `c[n]` of the row `of[n]`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+
+#include "compiler/model/binder.h"
+
+namespace lehr {
+namespace model {
+namespace {
+
+/// Calls body(element, row, value) with what is known of the values of a given, and of what says their rows.
+void each_named(const Given& given, std::span<const double> values, std::span<const double> rows, std::int64_t outer,
+                const std::function<void(std::size_t, std::int64_t, std::int64_t)>& body) {
+  const std::size_t stride = outer > 0 ? std::max<std::size_t>(1, values.size() / static_cast<std::size_t>(outer)) : 1;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double row = given.row->by ? (i < rows.size() ? rows[i] : std::nan("")) : static_cast<double>(i / stride);
+    if (row >= 0 && row < static_cast<double>(kLargestImplied) && values[i] >= 0)
+      body(i, static_cast<std::int64_t>(row), static_cast<std::int64_t>(values[i]));
+  }
+}
+
+}  // namespace
+
+void claim_named_rows(Binder& b) {
+  for (const Slot& slot : b.slots) {
+    if (!slot.given || !slot.value_plate || !b.model[*slot.value_plate].parent) continue;
+    const Given& given = b.model[*slot.given];
+    const auto values = b.arrays.find(slot.name);
+    if (values == b.arrays.end()) continue;
+    if (!values->second.levels.empty()) {
+      problem(b, ExitCode::data, values->second.source,
+              fmt::format("{} is text: elements of '{}' have no names", slot.name, b.model[*slot.value_plate].name))
+          .notes = {fmt::format("number them from 0 within each {}", b.model[*b.model[*slot.value_plate].parent].name)};
+      continue;
+    }
+    if (!given.row || !given.row->by || b.settings.part_of) continue;
+    const auto rows = b.arrays.find(b.model[*given.row->by].name);
+    if (rows == b.arrays.end()) continue;
+    each_named(given, values->second.values, rows->second.values, 0,
+               [&](std::size_t, std::int64_t row, std::int64_t value) {
+                 std::vector<std::int64_t>& lengths = b.named_rows[*slot.value_plate];
+                 if (value >= kLargestImplied) return;
+                 if (row >= std::ssize(lengths)) lengths.resize(static_cast<std::size_t>(row) + 1, 0);
+                 std::int64_t& length = lengths[static_cast<std::size_t>(row)];
+                 length = std::max(length, value + 1);
+               });
+  }
+}
+
+void check_named_elements(Binder& b) {
+  for (const Slot& slot : b.slots) {
+    if (!slot.given || !b.model[*slot.given].row) continue;
+    const Given& given = b.model[*slot.given];
+    const PlateId plate = *slot.value_plate, outer = b.model[*b.model[plate].parent].set;
+    const std::vector<std::int64_t>& offsets = b.out.offsets[plate.index()];
+    const auto& rows = given.row->by ? b.out.givens[given.row->by->index()].values : std::vector<double>{};
+    std::optional<std::size_t> wrong;
+    std::int64_t length = 0, of = 0;
+    each_named(given, b.out.givens[slot.given->index()].values, rows, b.out.sizes[outer.index()],
+               [&](std::size_t i, std::int64_t row, std::int64_t value) {
+                 if (wrong || row + 1 >= std::ssize(offsets)) return;
+                 const auto k = static_cast<std::size_t>(row);
+                 if (value < offsets[k + 1] - offsets[k]) return;
+                 wrong = i, of = row, length = offsets[k + 1] - offsets[k];
+               });
+    if (!wrong) continue;
+    const auto& values = b.out.givens[slot.given->index()].values;
+    problem(b, ExitCode::data, option("data"),
+            fmt::format("{} is {:.10g}, but {} {} has {} element{} of plate '{}'", element_name(b, slot, *wrong),
+                        values[*wrong], b.model[outer].name, of, length, length == 1 ? "" : "s", b.model[plate].name))
+        .notes = {"they are numbered from 0 within each " + b.model[outer].name};
+  }
+}
+
+}  // namespace model
+
+std::map<std::string, std::vector<std::int64_t>> named_rows(const model::Model& m, const BoundData& data) {
+  std::map<std::string, std::vector<std::int64_t>> out;
+  for (const model::Given& g : m.givens) {
+    if (!g.row) continue;
+    std::vector<std::int64_t> lengths;
+    const std::vector<std::int64_t>& offsets = data.offsets[g.value_plate->index()];
+    for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
+      lengths.push_back(offsets[row + 1] - offsets[row]);
+    out[m[*g.value_plate].name] = std::move(lengths);
+  }
+  return out;
+}
+
+}  // namespace lehr
