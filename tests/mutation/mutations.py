@@ -450,7 +450,7 @@ m("return of_entropies() ? «1 + share * (t - 1)» : share * t;", "share * t", "
 m("return row.local && !row.auxiliary && «row.support == machine::Support::simplex»;", "false")
 m("if («best_elbo_ > melted») anneal();", "true", "annealing_search")
 
-m = area("joint chains in predictions, and coordinates of rows", "posterior_joint_models|posterior_predicted_models")
+m = area("joint chains in predictions, and coordinates of rows", "posterior_joint_models|posterior_predicted_models|posterior_paths")
 m("if («is_open(other.variable)») mark(other.variable, other.position, other.position + 1);", "false")
 m("out[members[k].at[i]] = «values[i]»;", "0")
 m("if (x / extent_ != y / extent_) return «chain_ ? std::nullopt : std::optional(0.0)»;", "0.0")

@@ -9,7 +9,7 @@ import os
 
 import numpy as np
 from scipy.special import digamma, expit, log_ndtr, log_softmax, logsumexp
-from scipy.stats import norm, poisson, truncnorm
+from scipy.stats import binom, multivariate_normal, norm, poisson, truncnorm
 
 from fitting import Folder, check, finish
 
@@ -189,6 +189,16 @@ def certain_parts():
     evidence = np.log(np.mean(12 * grid**2 * (1 - grid) * p1**3 * (1 - p1)**2))
     assert evidence - 0.3 < elbos[0] < evidence, (elbos, evidence)
     return near(elbos[1], elbos[0], 1e-5)
+
+
+@check
+def known_chances():
+    """Counts of trials whose chances are data say what they do."""
+    text = """model m { plate n; data t[n] : count; data q[n] : real; mu ~ Normal(mean = 0, sd = 1); observe y[n] ~ Binomial(t[n], q[n]);
+      observe z[n] ~ Normal(mean = mu, sd = 1); }"""
+    t, q, y, z = np.array([5, 7, 3]), np.array([0.2, 0.5, 0.9]), np.array([2, 3, 1]), np.array([0.5, -1, 2])
+    evidence = binom.logpmf(y, t, q).sum() + multivariate_normal.logpdf(z, np.zeros(3), np.eye(3) + 1)
+    return near(Used(text, {"t": t, "q": q, "y": y, "z": z}, "--search", "none").elbo(), evidence)
 
 
 @check

@@ -379,7 +379,7 @@ def tails():
     mu = f.posterior["mu.mean"]
     beyond = [student.logsf((1 - mu) / 2, 4) if v == 1 else student.logcdf((-0.2 - mu) / 2, 4) if v == -0.2
               else student.logpdf(v, 4, mu, 2) for v in y]
-    x, bits = np.array([-39.0, 45.0, 800.0]), np.array([1, 0, 1])
+    x, bits = np.array([-39.0, 45.0, 800.0, -800.0]), np.array([1, 0, 1, 1])
     side = np.where(bits == 1, x, -x)
     far = [(link, Scored("model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 1e-3); observe y[n] ~ Bernoulli(%s(x[n] + 0 * a)); }" % link,
                          {"x": x, "y": bits}).score({"x": x, "y": bits})["total"]) for link in ("probit", "logistic")]

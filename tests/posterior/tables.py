@@ -172,6 +172,19 @@ def zeros_against_data():
 
 
 @holds
+def zeros_that_data_force():
+    """Observations that no path explains which does not go back: it is paid for once, and nothing is learned of it."""
+    text = """model m { plate t ordered; plate k = 2; plate to = k; const a[k, to]; const first[k]; const m[k];
+      A[k] ~ Dirichlet(concentration = a[k]) over to; s[t] ~ Categorical(A[s[t-1]]) start Categorical(first);
+      observe y[t] ~ Normal(mean = m[s[t]], sd = 0.5); }"""
+    y = np.array([0, 0, 200, 200, 0, 0, 200, 200])
+    got = fit(text, {"a": [[1, 1], [0, 1]], "first": [1, 0], "m": [0, 200], "y": y}, *TIGHT)
+    paths = gammaln(3) + gammaln(3) - gammaln(6)  # two steps each way from the first state, under a flat prior
+    return (abs(got.elbo - (paths + 8 * norm.logpdf(0, 0, 0.5) - 1e4)) < 1e-3
+            and close(got.posterior["A.concentration"], [[3, 3], [0, 3]], 1e-3))
+
+
+@holds
 def different_numbers_of_values():
     """Rows of concentrations of different lengths: the evidence of each item by itself, of categories that an index picks and of counts;
     values that there are not are errors, steps of a series too."""
