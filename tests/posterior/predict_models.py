@@ -18,7 +18,8 @@ from fitting import finish, lehr
 
 # What cannot be predicted, and a part of what is said: nothing observed, a missing parent, a total that nothing gives.
 REFUSED = {"spin_system": (4, "nothing to predict"), "markov_switching": (4, "depend on growth"),
-           "mixture_of_multinomials": (3, "nothing gives its 'n'"), "vector_autoregression": (4, "the items are not independent"),
+           "mixture_of_multinomials": (3, "nothing gives its 'n'"), "dirichlet_multinomial": (3, "nothing gives its 'n'"),
+           "vector_autoregression": (4, "the items are not independent"),
            "lynx_autoregression": (4, "the items are not independent")}
 SLOW = {"lda", "lda_learned_alpha"}  # a corpus; words of documents are in predict.py
 
