@@ -40,8 +40,9 @@ struct StageFunctions {
   std::vector<BufferId> data_sums;   // of `data`: to be zero before, and as `prepare` leaves them after all items
   std::vector<BufferId> statistics;  // to be zero before, one copy a worker
   std::vector<BufferId> picks;       // i64 [item]: value of each category block at `seed`, or -1 to leave the item out
-  std::vector<model::PlateId> pick_plates;  // whose elements they are
-  std::vector<BufferId> known_picks;        // data of the same that is -1 where missing; invalid: there are none
+  std::vector<model::PlateId> pick_plates;    // whose elements they are
+  std::vector<BufferId> known_picks;          // data of the same that is -1 where missing; invalid: there are none
+  std::vector<conditionals::BlockId> seeded;  // blocks that `seed` forms from the data of the items with picks
 };
 
 struct UpdateFunction {

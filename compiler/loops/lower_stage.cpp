@@ -222,7 +222,13 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
       continue;
     }
     if (w.mode == StageMode::seed) {
-      if (at_.picks.contains(b)) seed_stored(b, w.item);
+      // What says something of a seed is formed from the data of its item: at its prior it would be alike in all.
+      if (at_.picks.contains(b)) {
+        seed_stored(b, w.item);
+      } else if (const auto category = seeded_by(b)) {
+        b_.if_then(b_.less_equal(b_.i(0), b_.load(at_.picks.at(*category), {w.item})),
+                   [&] { blocks_.update(b, stored_uses(w.stage, b), {w.item}, with_streams(w.arrays, b)); });
+      }
       continue;
     }
     // The change is read from the parameters around the update.
@@ -318,6 +324,24 @@ void Stages::seed_stored(BlockId b, ExprId item) {
                       {item});
 }
 
+std::optional<BlockId> Stages::seeded_by(BlockId b) const {
+  const auto& density = s_.conditionals.density;
+  const model::Variable& v = m_[s_.conditionals[b].variable];
+  if (v.auxiliary || at_.chains.contains(b)) return std::nullopt;
+  std::optional<BlockId> category;
+  for (const conditionals::Use& u : s_.conditionals[b].uses) {
+    const Term& t = density.terms[u.term];
+    const bool own = density.origins[t.origin].statement == v.statement;
+    for (const Atom& x : t.atoms) {
+      const BlockId other = s_.conditionals.block_of[x.variable.index()];
+      const bool beside = s_.stage_of[other.index()] == s_.stage_of[b.index()];
+      if (own && beside && at_.picks.contains(other)) category = other;
+      else if (!own && other != b) return std::nullopt;
+    }
+  }
+  return category;
+}
+
 bool Stages::added_already(const ItemStage& stage, const ItemStage::LocalTerm& t) const {
   return std::ranges::any_of(t.term.atoms, [&](const Atom& x) {
     const BlockId b = s_.conditionals.block_of[x.variable.index()];
@@ -391,6 +415,7 @@ StageFunctions Stages::emit_stage(std::size_t step) {
   bool streamed = false;
   for (BlockId b : stage.blocks) {
     streamed = streamed || s_.storage[b.index()] == Storage::streamed;
+    if (stored(b) && seeded_by(b)) out.seeded.push_back(b);
     if (!at_.picks.contains(b)) continue;
     out.picks.push_back(at_.picks.at(b));
     const model::Variable& var = m_[s_.conditionals[b].variable];

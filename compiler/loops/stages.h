@@ -62,6 +62,8 @@ class Stages : Part {
   std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);
   void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
   void seed_stored(BlockId b, ExprId item);
+  /// The category that a block has its distribution from, where only data depend on the block, without that category.
+  std::optional<BlockId> seeded_by(BlockId b) const;
 
   Terms& terms_;
   Residuals& residuals_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "compiler/machine/component_rows.h"
 #include "compiler/machine/minibatch.h"
@@ -305,6 +306,31 @@ class Writer {
     return block.chain && m_[block.variable].value_plate;
   }
 
+  bool are_in_one_term(conditionals::BlockId b, const std::function<bool(conditionals::BlockId)>& with) const {
+    const conditionals::Conditionals& c = s_.conditionals;
+    return std::ranges::any_of(c[b].uses, [&](const conditionals::Use& u) {
+      return std::ranges::any_of(c.density.terms[u.term].atoms,
+                                 [&](const density::Atom& x) { return with(c.block_of[x.variable.index()]); });
+    });
+  }
+
+  /// A point outside the items that a bound outside them lets move by steps, in the distribution of what a start forms
+  /// from data; or that bound.
+  bool moves_by_steps(conditionals::BlockId b) const {
+    const auto is_bound = [&](conditionals::BlockId x) { return model::is_bound(m_[s_.conditionals[x].variable]); };
+    const auto is_seeded = [&](conditionals::BlockId x) {
+      return std::ranges::any_of(l_.interface.steps, [&](const auto& step) {
+        const auto* stage = std::get_if<loops::StageFunctions>(&step);
+        return stage && std::ranges::find(stage->seeded, x) != stage->seeded.end();
+      });
+    };
+    const auto is_held = [&](conditionals::BlockId x) {
+      return s_.conditionals[x].point && !is_bound(x) && are_in_one_term(x, is_seeded) && are_in_one_term(x, is_bound);
+    };
+    if (s_.stage_of[b.index()]) return false;
+    return is_bound(b) ? are_in_one_term(b, is_held) : is_held(b);
+  }
+
   static std::int64_t position(const std::optional<std::size_t>& f) { return f ? static_cast<std::int64_t>(*f) : -1; }
   std::int64_t outside(std::size_t function) const {
     return std::llround(std::min(operations_of(m_, l_, function), kMostOperations));
@@ -351,6 +377,7 @@ class Writer {
           t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
                               s->known_picks[k].valid() ? index(s->known_picks[k]) : -1});
         const auto& blocks = std::get<schedule::ItemStage>(s_.steps[turn.step]).blocks;
+        row.forms = !s->seeded.empty();
         row.bound =
             std::ranges::all_of(blocks, [&](auto b) { return model::is_bound(m_[s_.conditionals[b].variable]); });
         row.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
@@ -358,6 +385,7 @@ class Writer {
         const auto& u = std::get<loops::UpdateFunction>(l_.interface.steps[turn.step]);
         row.local = s_.local[u.block.index()];
         row.seeded = is_category_chain(u.block);
+        row.steps = moves_by_steps(u.block);
         row.update = static_cast<std::int64_t>(u.function);
         row.outside = outside(u.function);
         row.block = static_cast<std::int64_t>(u.block.index());

@@ -262,6 +262,7 @@ std::int32_t seed_statistics(const Machine& m, const Taken* taken) {
     const std::int64_t f = step.seed < 0 ? step.sum : step.seed;
     if (!step.stage || f < 0 || touches(*m.model, step)) continue;
     clear(m, statistics_of(*m.model, step));
+    if (const std::int32_t failed = step.forms ? call(m, step.tables) : 0) return failed;
     const std::int32_t status = each_slice(m, step, [&](ItemRange slice, ItemRange which) -> std::int32_t {
       if (!m.keeps_items()) {
         place(m, {&slice, 1});
@@ -314,6 +315,13 @@ std::int32_t update_globals(const Machine& m) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (step.stage || step.seeded) continue;
     if (const std::int32_t status = call(m, step.update)) return status;
+  }
+  constexpr int kSteps = 200;
+  for (int k = 0; k < kSteps; ++k) {
+    for (const StepRow& step : steps_of(*m.model)) {
+      if (!step.steps) continue;
+      if (const std::int32_t status = call(m, step.update)) return status;
+    }
   }
   return 0;
 }

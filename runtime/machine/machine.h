@@ -200,7 +200,7 @@ std::int32_t infer_items(const Machine& m, Which which, double scale = 1);
 /// Bounds of items that have stages of their own touch where the factors are. Those of one stage are formed with the
 /// items.
 std::int32_t touch(const Machine& m);
-/// All blocks outside the items, but chains that were seeded.
+/// All blocks outside the items, but chains that were seeded; points that move by steps until those are done.
 std::int32_t update_globals(const Machine& m);
 
 /// Work on consecutive runs of those that were placed (machine/items.h), of which the first is the k-th.

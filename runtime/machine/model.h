@@ -74,6 +74,8 @@ struct StepRow {
   std::int64_t chains;   // 1: a stage with such a chain
   std::int64_t batched;  // 1: its items are those of minibatches
   std::int64_t bound;    // 1: a stage of points where bounds touch alone
+  std::int64_t forms;    // 1: `seed` forms blocks from data, with `tables` in place
+  std::int64_t steps;    // 1: a point that a bound lets move by steps, in the prior of what `seed` forms; or that bound
   Extent items;
   std::int64_t tables, update, seed, sum, fresh, expectations, data;
   std::int64_t first_statistic, statistics;  // buffers to be zero before `update`, `seed` or `sum`

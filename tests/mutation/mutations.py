@@ -478,3 +478,5 @@ m("put(b_.select(b_.equal(times, b_.f(0)), b_.f(0), «b_.mul(coef(log, env), tim
 m = area("starts after others", "native_shares")
 m("if («globals») forget_bounds();", "false")
 m("const std::int64_t f = «step.seed < 0 ? step.sum : step.seed»;", "step.seed")
+m("} else if (const auto category = «seeded_by(b)») {", "std::optional<BlockId>()", "posterior_starts")
+m("if («!step.steps») continue;", "true", "posterior_starts")

@@ -45,6 +45,29 @@ def allocations():
     return f"counts {counts}"
 
 
+def between():
+    """What stands between a category and the data is formed from the data of the seeds: two groups of quantities that are measured with
+    errors, and two of beta-binomial counts, whose points move by small steps. At their priors they would be alike in all items."""
+    rng = np.random.default_rng(3)
+    z = np.arange(200) % 2
+    theta, sd = rng.normal(10 * z - 5, 1), rng.uniform(0.3, 1.5, 200)
+    measured = """model m { plate n; plate k = 2; data s[n] : real; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 10);
+      tau[k] ~ Gamma(shape = 1, rate = 1); z[n] ~ Categorical(pi); theta[n] ~ Normal(mean = mu[z[n]], precision = tau[z[n]]);
+      observe y[n] ~ Normal(mean = theta[n], sd = s[n]); }"""
+    counts = """model m { plate n; plate k = 2; share ~ Dirichlet(concentration = 1) over k; a[k] ~ Gamma(shape = 2, rate = 0.1);
+      b[k] ~ Gamma(shape = 2, rate = 0.1); z[n] ~ Categorical(share); observe y[n] ~ BetaBinomial(20, a[z[n]], b[z[n]]); guide point(a, b); }"""
+    chances = np.where(z == 1, rng.beta(8, 30, 200), rng.beta(30, 10, 200))
+    said = []
+    for seed in (1, 2, 3):
+        q = fit(measured, {"s": sd, "y": theta + sd * rng.normal(size=200)}, "--search", "none", "--seed", seed).posterior
+        np.testing.assert_allclose(np.sort(q["mu.mean"]), [-5, 5], atol=0.4)
+        q = fit(counts, {"y": rng.binomial(20, chances)}, "--seed", seed, "--search", "quick", "--max-iter", 300, monotone=False).posterior
+        means = np.sort(q["a.value"] / (q["a.value"] + q["b.value"]))
+        np.testing.assert_allclose(means, [8 / 38, 30 / 40], atol=0.05)
+        said.append(f"{means[0]:.2f}, {means[1]:.2f}")
+    return "; ".join(said)
+
+
 def points():
     """Four clusters in three columns far from 0 and one of noise; columns weigh the same wherever they are. Clusters of
     equal points are all found, as no seed is drawn where another one is."""
@@ -98,5 +121,5 @@ def displaced(kind, size):
 
 
 if __name__ == "__main__":
-    finish({"seeds": seeds, "allocations": allocations, "points": points, "means": lambda: displaced("means", 1.0),
+    finish({"seeds": seeds, "allocations": allocations, "between": between, "points": points, "means": lambda: displaced("means", 1.0),
             "flat": lambda: displaced("flat", 0.1)})
