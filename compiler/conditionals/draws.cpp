@@ -25,10 +25,11 @@ std::string copied(const model::Model& m, const Conditionals& c, const Block& b)
 }
 
 /// Polya-Gamma variables are sums of as many as there are trials, which a draw of another variable may not change.
-std::string random_trials(const model::Model& m, const density::Density& d) {
+std::string random_trials(const model::Model& m, const Conditionals& c) {
+  const density::Density& d = c.density;
   for (const density::Term& t : d.terms) {
     const bool trials = std::ranges::any_of(t.atoms, [&](const density::Atom& a) {
-      return a.stat == math::Stat::offset && model::is_bound(m[a.variable]);
+      return a.stat == math::Stat::offset && c[c.block_of[a.variable.index()]].family == &math::logistic_bound();
     });
     if (!trials || t.atoms.size() == 1) continue;
     const auto other =
@@ -83,7 +84,7 @@ bool weigh_mixtures(const model::Model& m, Conditionals& c) {
 }  // namespace
 
 std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c) {
-  if (std::string why = random_trials(m, c.density); !why.empty()) return why;
+  if (std::string why = random_trials(m, c); !why.empty()) return why;
   if (!weigh_mixtures(m, c))
     return "there are no draws where the rate of a Laplace is a sum or a power, or the Laplace a part of a mixture";
   for (Block& b : c.blocks) {
@@ -91,7 +92,9 @@ std::variant<Conditionals, std::string> with_draws(const model::Model& m, Condit
     if (!b.factor && b.family == &math::softmax_bound())
       return fmt::format("the softmax of '{}' has a bound, and no variable to draw that makes it conjugate",
                          m[m[b.variable].auxiliary->host].name);
-    if (!b.factor) return fmt::format("there are no draws of '{}', a {}", m[b.variable].name, b.family->name);
+    if (!b.factor)
+      return fmt::format("the conditional of '{}' is of no family that can be drawn from{}", m[b.variable].name,
+                         b.point ? ": `guide point` takes its best value, which the other methods do" : "");
     if (std::string why = copied(m, c, b); !why.empty()) return why;
     b.drawn = true;
     b.point = false;

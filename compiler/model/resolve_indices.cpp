@@ -38,6 +38,9 @@ bool same(const Resolver& r, const Index& a, const Index& b) {
   const auto* x = std::get_if<Index::Shifted>(&a.form);
   const auto* y = std::get_if<Index::Shifted>(&b.form);
   if (x && y) return x->bound == y->bound && x->offset == y->offset;
+  const auto* k = std::get_if<Index::Constant>(&a.form);
+  const auto* l = std::get_if<Index::Constant>(&b.form);
+  if (k && l) return k->value == l->value;
   const GivenRef *m = data_of(r, a), *n = data_of(r, b);
   return m && n && m->given == n->given &&
          std::ranges::equal(m->indices, n->indices, [&](auto& i, auto& j) { return same(r, i, j); });
@@ -50,13 +53,12 @@ bool names_row(Resolver& r, const Index& row, const Index& index) {
   if (!element || element->indices.empty()) return false;
   Given& given = r.model.givens[element->given.index()];
   NamedRow named;
-  if (const GivenRef* by = data_of(r, row)) {
-    const bool alongside = std::ranges::equal(by->indices, element->indices,
-                                              [&](const Index& i, const Index& j) { return same(r, i, j); });
+  if (!same(r, row, element->indices[0])) {
+    const GivenRef* by = data_of(r, row);
+    const bool alongside = by && std::ranges::equal(by->indices, element->indices,
+                                                    [&](const Index& i, const Index& j) { return same(r, i, j); });
     if (!alongside || r.model[by->given].axes != given.axes) return false;
     named.by = by->given;
-  } else if (!std::holds_alternative<Index::Shifted>(row.form) || !same(r, row, element->indices[0])) {
-    return false;
   }
   if (given.row && given.row->by != named.by) return false;
   given.row = named;

@@ -251,6 +251,20 @@ def elements_of_nested_plates():
 
 
 @holds
+def named_by_what_is_named():
+    """The best room of the house of a line: the row is the first index of the data that name the element."""
+    text = """model m { plate house; plate room in house; plate n; data of[n] : house; data best[house] : room; data w[house, room] : real;
+      heat[house, room] ~ Normal(mean = w[house, best[house]], sd = 1); observe y[n] ~ Normal(mean = heat[of[n], best[of[n]]], sd = 1); }"""
+    w, best, of = [[1.0, 2.0], [3.0], [0.5, 1.5, 2.5]], [1, 0, 2], RNG.integers(0, 3, 12)
+    y, evidence = RNG.normal(size=12), 0.0
+    for house in range(3):
+        seen = y[of == house]
+        if len(seen):
+            evidence += multivariate_normal.logpdf(seen, np.full(len(seen), w[house][best[house]]), np.eye(len(seen)) + 1)
+    return close(fit(text, {"of": of, "best": best, "w": w, "y": y}, *TIGHT).elbo, evidence)
+
+
+@holds
 def scores_name_the_same():
     """New lines name rooms of the fit, not others."""
     text = """model m { plate house; plate room in house; plate n; data of[n] : house; data at[n] : room;
