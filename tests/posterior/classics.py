@@ -8,7 +8,7 @@ import numpy as np
 from fitting import ROOT, finish, fit
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln
-from scipy.stats import betabinom, nbinom
+from scipy.stats import betabinom, gamma, nbinom
 
 
 def table(name):
@@ -173,6 +173,18 @@ def girths():
     return f"mean {float(got.posterior['mu.mean']):.3f}, maximum {best.x[0]:.3f}"
 
 
+def flows():
+    """The likelihood of a Gamma distribution, with the priors of shape and rate, at its maximum."""
+    x = table("nile")["flow"]
+    best = minimize(lambda t: 1e-3 * np.exp(t).sum() - gamma.logpdf(x, np.exp(t[0]), scale=np.exp(-t[1])).sum(), [2, -3],
+                    method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12, "maxiter": 10000})
+    got = fitted("gamma_flows", "flow=@/nile.csv:flow")
+    values = [float(got.posterior[k + ".value"]) for k in ("shape", "rate")]
+    assert np.allclose(values, np.exp(best.x), rtol=1e-3), (values, np.exp(best.x))
+    assert abs(got.elbo - (2 * np.log(1e-3) - best.fun)) < 1e-4, (got.elbo, best.fun)
+    return f"shape {values[0]:.3f}, rate {values[1]:.5f}"
+
+
 def eruptions():
     """Algorithm 22.1 of MacKay (2003), begun at two eruptions: the same centres, and the ELBO as minus the free energy."""
     t = table("faithful")
@@ -195,4 +207,4 @@ def eruptions():
 
 if __name__ == "__main__":
     finish({"rat tumours": rat_tumours, "lynx": lynx, "chest girths": chests, "stack loss": stack_loss, "casks": casks, "lasso": lasso,
-            "penguins": penguins, "phage": phage, "disasters": disasters, "girths": girths, "eruptions": eruptions})
+            "penguins": penguins, "phage": phage, "disasters": disasters, "girths": girths, "flows": flows, "eruptions": eruptions})

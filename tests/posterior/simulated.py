@@ -22,6 +22,7 @@ WITHOUT = {
     "rat_tumours": "its parameters are points",
     "dirichlet_multinomial": "its concentrations are points",
     "equal_clusters": "the prior of mu is improper",
+    "gamma_flows": "its parameters are points",
     "grouped_girths": "a table that counts what it has no rows of cannot be drawn",
     "lasso": "the standard deviation of its noise is a point",
     "chest_girths": "a table that counts what it has no rows of cannot be drawn",
