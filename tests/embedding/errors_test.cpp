@@ -306,6 +306,20 @@ TEST_CASE("values outside their domains") {
     CHECK(state.init(&data, 1) == kData);
     entry = exact;
   }
+  SECTION("elements of a nested plate outside their row") {
+    Built b("casks_of_a_table");
+    const Fields data = b.library.data();  // assay, cask_offsets, batch_of, cask_of, strength
+    test::State state(b.library, b.library.sizes());
+    REQUIRE(state.init(&data, 1) == 0);
+    std::int64_t& cask = integer_at(data, 3, 11);
+    const std::int64_t right = cask;
+    for (const std::int64_t wrong : {std::int64_t{-1}, std::int64_t{3}, std::int64_t{29}, std::int64_t{1} << 60}) {
+      cask = wrong;
+      CHECK(state.step(&data) == kData);
+    }
+    cask = right;
+    CHECK(state.step(&data) == 0);
+  }
   SECTION("bits") {
     Built b("coin");
     const Fields data = b.library.data();
