@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <iterator>
 
+#include "compiler/conditionals/shared_terms.h"
 #include "compiler/machine/component_rows.h"
 #include "compiler/machine/minibatch.h"
 #include "compiler/machine/subjects.h"
@@ -306,29 +307,26 @@ class Writer {
     return block.chain && m_[block.variable].value_plate;
   }
 
-  bool are_in_one_term(conditionals::BlockId b, const std::function<bool(conditionals::BlockId)>& with) const {
+  /// Points outside the items that bounds outside them let move by steps, in the distributions of what a start forms
+  /// from data; and those bounds.
+  std::vector<conditionals::BlockId> moved_by_steps() const {
     const conditionals::Conditionals& c = s_.conditionals;
-    return std::ranges::any_of(c[b].uses, [&](const conditionals::Use& u) {
-      return std::ranges::any_of(c.density.terms[u.term].atoms,
-                                 [&](const density::Atom& x) { return with(c.block_of[x.variable.index()]); });
-    });
-  }
-
-  /// A point outside the items that a bound outside them lets move by steps, in the distribution of what a start forms
-  /// from data; or that bound.
-  bool moves_by_steps(conditionals::BlockId b) const {
-    const auto is_bound = [&](conditionals::BlockId x) { return model::is_bound(m_[s_.conditionals[x].variable]); };
-    const auto is_seeded = [&](conditionals::BlockId x) {
-      return std::ranges::any_of(l_.interface.steps, [&](const auto& step) {
-        const auto* stage = std::get_if<loops::StageFunctions>(&step);
-        return stage && std::ranges::find(stage->seeded, x) != stage->seeded.end();
-      });
-    };
-    const auto is_held = [&](conditionals::BlockId x) {
-      return s_.conditionals[x].point && !is_bound(x) && are_in_one_term(x, is_seeded) && are_in_one_term(x, is_bound);
-    };
-    if (s_.stage_of[b.index()]) return false;
-    return is_bound(b) ? are_in_one_term(b, is_held) : is_held(b);
+    std::vector<conditionals::BlockId> seeded, points, bounds;
+    for (const auto& step : l_.interface.steps) {
+      if (const auto* stage = std::get_if<loops::StageFunctions>(&step))
+        std::ranges::copy(stage->seeded, std::back_inserter(seeded));
+    }
+    if (seeded.empty()) return {};
+    for (std::size_t k = 0; k < c.blocks.size(); ++k) {
+      const conditionals::BlockId b(k);
+      if (s_.stage_of[k]) continue;
+      if (model::is_bound(m_[c[b].variable])) bounds.push_back(b);
+      else if (c[b].point && conditionals::share_a_term(c, b, seeded)) points.push_back(b);
+    }
+    std::erase_if(points, [&](auto b) { return !conditionals::share_a_term(c, b, bounds); });
+    std::erase_if(bounds, [&](auto b) { return !conditionals::share_a_term(c, b, points); });
+    std::ranges::copy(bounds, std::back_inserter(points));
+    return points;
   }
 
   static std::int64_t position(const std::optional<std::size_t>& f) { return f ? static_cast<std::int64_t>(*f) : -1; }
@@ -344,6 +342,7 @@ class Writer {
       for (loops::BufferId b : sums_over(m_, s_, l_, *batch))
         t_.summed.push_back(index(b));
     }
+    const std::vector<conditionals::BlockId> by_steps = moved_by_steps();
     for (const schedule::Turn& turn : l_.interface.sweep) {
       machine::StepRow row{};
       row.refresh = turn.refresh;
@@ -385,7 +384,7 @@ class Writer {
         const auto& u = std::get<loops::UpdateFunction>(l_.interface.steps[turn.step]);
         row.local = s_.local[u.block.index()];
         row.seeded = is_category_chain(u.block);
-        row.steps = moves_by_steps(u.block);
+        row.steps = std::ranges::find(by_steps, u.block) != by_steps.end();
         row.update = static_cast<std::int64_t>(u.function);
         row.outside = outside(u.function);
         row.block = static_cast<std::int64_t>(u.block.index());

@@ -86,10 +86,7 @@ void read_settings(Binder& b) {
   for (const auto& [name, lengths] : b.settings.rows) {
     const auto plate = plate_of(m, name);
     if (!plate || !m[*plate].parent) continue;
-    std::vector<std::int64_t> offsets = {0};
-    for (const std::int64_t length : lengths)
-      offsets.push_back(offsets.back() + length);
-    b.offset_claims[m[*plate].set].push_back({std::move(offsets), "the fit"});
+    b.offset_claims[m[*plate].set].push_back({offsets_of(lengths), "the fit"});
   }
   for (const auto& [name, labels] : b.settings.labels) {
     const auto plate = plate_of(m, name);

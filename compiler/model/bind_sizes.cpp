@@ -61,11 +61,8 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
   if (claims.empty()) {
     if (!rows) return std::nullopt;
     if (const auto named = b.named_rows.find(plate); named != b.named_rows.end() && !length) {
-      std::vector<std::int64_t> out = {0};
       named->second.resize(static_cast<std::size_t>(*rows), 0);
-      for (const std::int64_t elements : named->second)
-        out.push_back(out.back() + elements);
-      return out;
+      return offsets_of(named->second);
     }
     if (!length) return std::nullopt;
     const double elements = static_cast<double>(*rows) * static_cast<double>(*length);
@@ -111,6 +108,13 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
 }
 
 }  // namespace
+
+std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
+  std::vector<std::int64_t> out = {0};
+  for (const std::int64_t length : lengths)
+    out.push_back(out.back() + length);
+  return out;
+}
 
 std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
   plate = b.model[plate].set;

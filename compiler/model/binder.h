@@ -52,8 +52,8 @@ struct Binder {
   std::map<PlateId, std::string> largest_source;
   std::map<PlateId, std::vector<bool>> occurring;  // values seen, of plates that the largest one sizes
   std::set<PlateId> have_zero, from_one;  // value plates: 0 is among the values; an array has all of 1, 2, ..., no 0
-  std::map<PlateId, std::vector<std::int64_t>>
-      named_rows;  // of nested plates: the largest element that data name, plus one
+  /// Lengths of the rows of nested plates, as far as data name elements of them.
+  std::map<PlateId, std::vector<std::int64_t>> named_rows;
   std::map<PlateId, std::optional<std::int64_t>> known_sizes;
   std::vector<std::optional<double>> constants;
   std::vector<bool> constants_done;
@@ -89,6 +89,8 @@ void claim_shapes(Binder& b);
 // bind_sizes.cpp
 /// Number of elements of a set; nested plates: of all rows together. Nothing when no source gives it.
 std::optional<std::int64_t> size_of(Binder& b, PlateId plate);
+/// Where rows of these lengths begin, and where the last one ends.
+std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths);
 /// Sizes and offsets of all plates, all claims compared.
 void settle_sizes(Binder& b);
 

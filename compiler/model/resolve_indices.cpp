@@ -34,6 +34,8 @@ const GivenRef* data_of(const Resolver& r, const Index& index) {
   return lookup ? std::get_if<GivenRef>(&r.model[lookup->category].node) : nullptr;
 }
 
+bool same(const Resolver& r, const std::vector<Index>& a, const std::vector<Index>& b);
+
 bool same(const Resolver& r, const Index& a, const Index& b) {
   const auto* x = std::get_if<Index::Shifted>(&a.form);
   const auto* y = std::get_if<Index::Shifted>(&b.form);
@@ -42,8 +44,11 @@ bool same(const Resolver& r, const Index& a, const Index& b) {
   const auto* l = std::get_if<Index::Constant>(&b.form);
   if (k && l) return k->value == l->value;
   const GivenRef *m = data_of(r, a), *n = data_of(r, b);
-  return m && n && m->given == n->given &&
-         std::ranges::equal(m->indices, n->indices, [&](auto& i, auto& j) { return same(r, i, j); });
+  return m && n && m->given == n->given && same(r, m->indices, n->indices);
+}
+
+bool same(const Resolver& r, const std::vector<Index>& a, const std::vector<Index>& b) {
+  return std::ranges::equal(a, b, [&](const Index& i, const Index& j) { return same(r, i, j); });
 }
 
 /// Whether the index before one that data give says whose row the element is of: it is the first index of the data, or
@@ -55,9 +60,7 @@ bool names_row(Resolver& r, const Index& row, const Index& index) {
   NamedRow named;
   if (!same(r, row, element->indices[0])) {
     const GivenRef* by = data_of(r, row);
-    const bool alongside = by && std::ranges::equal(by->indices, element->indices,
-                                                    [&](const Index& i, const Index& j) { return same(r, i, j); });
-    if (!alongside || r.model[by->given].axes != given.axes) return false;
+    if (!by || !same(r, by->indices, element->indices) || r.model[by->given].axes != given.axes) return false;
     named.by = by->given;
   }
   if (given.row && given.row->by != named.by) return false;

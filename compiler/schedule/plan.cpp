@@ -1,6 +1,7 @@
 // The order of updates, and which blocks are updated item by item.
 #include <algorithm>
 
+#include "compiler/conditionals/shared_terms.h"
 #include "compiler/model/roles.h"
 #include "compiler/schedule/regroup.h"
 #include "compiler/schedule/tempered.h"
@@ -9,6 +10,7 @@ namespace lehr::schedule {
 namespace {
 
 using conditionals::Block;
+using conditionals::share_a_term;
 using conditionals::Use;
 
 /// Plates that the data size: axes of observed statements and whatever is nested in them.
@@ -134,16 +136,6 @@ bool can_stream(const model::Model& m, const Schedule& s, const ItemStage& stage
     if (locals > 1 || (locals == 1 && outers > 0)) return false;
   }
   return true;
-}
-
-bool share_a_term(const conditionals::Conditionals& c, BlockId a, const std::vector<BlockId>& others) {
-  return std::any_of(c[a].uses.begin(), c[a].uses.end(), [&](const Use& u) {
-    const std::vector<density::Atom>& atoms = c.density.terms[u.term].atoms;
-    return std::any_of(atoms.begin(), atoms.end(), [&](const density::Atom& x) {
-      const BlockId b = c.block_of[x.variable.index()];
-      return b != a && std::find(others.begin(), others.end(), b) != others.end();
-    });
-  });
 }
 
 std::vector<BlockId> blocks_of(const Step& step) {
