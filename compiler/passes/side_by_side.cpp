@@ -13,6 +13,7 @@
 
 #include "compiler/loops/walk.h"
 #include "compiler/passes/rewrite.h"
+#include "compiler/passes/turn_places.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
@@ -164,55 +165,16 @@ class SideBySide {
     std::vector<ExprId> at;  // beside the turn
   };
 
-  /// Places that are loaded, differ between the turns and are the same wherever `index` is; of stores too, if they are
-  /// `all`.
+  /// Those that are not in arrays yet.
   std::vector<ExprId> loaded_places(const For& x, std::optional<ScalarId> index, bool all) const {
-    std::set<ScalarId> inner;
-    std::set<BufferId> stored;
-    std::vector<ExprId> found;
-    const auto changes = [&](ExprId e) {
-      bool yes = false;
-      Walk walk{p_, [](ExprId) {}, [&](BufferId b, bool) { yes = yes || stored.contains(b); },
-                [&](ScalarId s, Mention) { yes = yes || inner.contains(s); }};
-      walk.expr(e);
-      return yes;
-    };
-    const auto is_loaded = [&](ExprId e) {
-      bool yes = false;
-      Walk{p_, [](ExprId) {}, [&](BufferId, bool) { yes = true; }}.expr(e);
-      return yes;
-    };
-    const auto places = [&](const std::vector<ExprId>& at) {
-      for (const ExprId e : at) {
-        if (varies(e) && is_loaded(e) && !changes(e) && !rows_.contains(e) && !std::ranges::count(found, e))
-          found.push_back(e);
-      }
-    };
-    Walk effects{p_, [](ExprId) {},
-                 [&](BufferId b, bool is_stored) {
-                   if (is_stored) stored.insert(b);
-                 },
-                 [&](ScalarId s, Mention how) {
-                   if (how != Mention::read) inner.insert(s);
-                 }};
-    effects.block(x.body);
-    inner.insert(x.index);
-    if (index) inner.erase(*index);
-    each_of_constant_loops(x.body, [&](const Stmt& s) {
-      if (const auto* store = std::get_if<Store>(&s.node); store && all) places(store->indices);
-      Walk walk{p_,
-                [&](ExprId e) {
-                  if (const auto* l = std::get_if<Load>(&p_[e].node)) places(l->indices);
-                },
-                [](BufferId, bool) {}};
-      std::visit([&](const auto& node) { walk.statement(node); }, s.node);
-    });
-    return found;
+    std::vector<ExprId> out = loops::loaded_places(p_, varying_, x, index, all);
+    std::erase_if(out, [&](ExprId e) { return rows_.contains(e); });
+    return out;
   }
 
   /// Those that are the same in all turns of a constant loop are found before it; those that are added.
   std::vector<ExprId> find_rows(const For& x, const Mask& m, Block& out) {
-    if (!has_turns(x)) return {};
+    if (!has_turns(p_, x)) return {};
     return put_rows(loaded_places(x, std::nullopt, true), {}, {}, m, out);
   }
   /// Puts them into arrays with `axes` at `at`, and reads them there from now on.
@@ -231,33 +193,6 @@ class SideBySide {
   void forget_rows(const std::vector<ExprId>& found) {
     for (const ExprId e : found)
       rows_.erase(e);
-  }
-  /// The axis of scratch that the loop stores to by its index.
-  std::optional<SizeId> axis_of(const For& x, ScalarId index) const {
-    std::optional<SizeId> out;
-    each_of_constant_loops(x.body, [&](const Stmt& s) {
-      const auto* store = std::get_if<Store>(&s.node);
-      for (std::size_t k = 0; store && k < store->indices.size(); ++k) {
-        const auto* at = std::get_if<Get>(&p_[store->indices[k]].node);
-        if (at && at->scalar == index && varying_.arrays.contains(store->buffer)) out = p_[store->buffer].axes[k];
-      }
-    });
-    return out;
-  }
-  bool has_turns(const For& x) const {
-    const auto *begin = std::get_if<ConstI>(&p_[x.begin].node), *end = std::get_if<ConstI>(&p_[x.end].node);
-    return begin && end && begin->value < end->value;
-  }
-  /// Statements that are executed in any case.
-  template <class Body>
-  void each_of_constant_loops(const Block& b, const Body& body) const {
-    for (const Stmt& s : b) {
-      if (const auto* loop = std::get_if<For>(&s.node)) {
-        if (has_turns(*loop)) each_of_constant_loops(loop->body, body);
-      } else if (!std::holds_alternative<If>(s.node)) {
-        body(s);
-      }
-    }
   }
   ExprId value(const Get& x) {
     if (how_.written_out && x.scalar == loop_.index) return binary(BinaryOp::add, get(first_), turn());
@@ -379,7 +314,7 @@ class SideBySide {
   void of(const For& x, const Mask& m, Block& out) {
     if (!varies(x.end)) {
       const std::vector<ExprId> rows = how_.written_out ? std::vector<ExprId>{} : find_rows(x, m, out);
-      if (!how_.written_out && has_turns(x) && puts_away(x)) one_by_one(x, m, out);
+      if (!how_.written_out && has_turns(p_, x) && puts_away(x)) one_by_one(x, m, out);
       else out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
       return forget_rows(rows);
     }
@@ -410,7 +345,7 @@ class SideBySide {
       turn.push_back(put(within.array, {}, select(inside, i(1), i(0))));
     });
     std::vector<ExprId> rows;
-    if (const auto steps = axis_of(x, index)) {
+    if (const auto steps = axis_of(p_, varying_, x, index)) {
       // In a loop before it, so that what waits for memory waits for nothing else.
       if (const std::vector<ExprId> found = loaded_places(x, index, false); !found.empty()) {
         Block finding = body;

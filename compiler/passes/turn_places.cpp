@@ -1,0 +1,86 @@
+#include "compiler/passes/turn_places.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/loops/walk.h"
+
+namespace lehr::loops {
+namespace {
+
+/// Statements that are executed in any case.
+template <class Body>
+void each_of_constant_loops(const Program& p, const Block& b, const Body& body) {
+  for (const Stmt& s : b) {
+    if (const auto* loop = std::get_if<For>(&s.node)) {
+      if (has_turns(p, *loop)) each_of_constant_loops(p, loop->body, body);
+    } else if (!std::holds_alternative<If>(s.node)) {
+      body(s);
+    }
+  }
+}
+
+}  // namespace
+
+bool has_turns(const Program& p, const For& x) {
+  const auto *begin = std::get_if<ConstI>(&p[x.begin].node), *end = std::get_if<ConstI>(&p[x.end].node);
+  return begin && end && begin->value < end->value;
+}
+
+std::vector<ExprId> loaded_places(const Program& p, const Varying& varying, const For& x, std::optional<ScalarId> index,
+                                  bool all) {
+  std::set<ScalarId> inner;
+  std::set<BufferId> stored;
+  std::vector<ExprId> found;
+  const auto changes = [&](ExprId e) {
+    bool yes = false;
+    Walk walk{p, [](ExprId) {}, [&](BufferId b, bool) { yes = yes || stored.contains(b); },
+              [&](ScalarId s, Mention) { yes = yes || inner.contains(s); }};
+    walk.expr(e);
+    return yes;
+  };
+  const auto is_loaded = [&](ExprId e) {
+    bool yes = false;
+    Walk{p, [](ExprId) {}, [&](BufferId, bool) { yes = true; }}.expr(e);
+    return yes;
+  };
+  const auto places = [&](const std::vector<ExprId>& at) {
+    for (const ExprId e : at) {
+      if (varying.holds(p, e) && is_loaded(e) && !changes(e) && !std::ranges::count(found, e)) found.push_back(e);
+    }
+  };
+  Walk effects{p, [](ExprId) {},
+               [&](BufferId b, bool is_stored) {
+                 if (is_stored) stored.insert(b);
+               },
+               [&](ScalarId s, Mention how) {
+                 if (how != Mention::read) inner.insert(s);
+               }};
+  effects.block(x.body);
+  inner.insert(x.index);
+  if (index) inner.erase(*index);
+  each_of_constant_loops(p, x.body, [&](const Stmt& s) {
+    if (const auto* store = std::get_if<Store>(&s.node); store && all) places(store->indices);
+    Walk walk{p,
+              [&](ExprId e) {
+                if (const auto* l = std::get_if<Load>(&p[e].node)) places(l->indices);
+              },
+              [](BufferId, bool) {}};
+    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+  });
+  return found;
+}
+
+std::optional<SizeId> axis_of(const Program& p, const Varying& varying, const For& x, ScalarId index) {
+  std::optional<SizeId> out;
+  each_of_constant_loops(p, x.body, [&](const Stmt& s) {
+    const auto* store = std::get_if<Store>(&s.node);
+    for (std::size_t k = 0; store && k < store->indices.size(); ++k) {
+      const auto* at = std::get_if<Get>(&p[store->indices[k]].node);
+      if (at && at->scalar == index && varying.arrays.contains(store->buffer)) out = p[store->buffer].axes[k];
+    }
+  });
+  return out;
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,21 @@
+// Places that a loop loads from and stores to, as its turns tell them apart.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/passes/varying.h"
+
+namespace lehr::loops {
+
+/// Whether the loop runs between constants, once or more.
+bool has_turns(const Program& program, const For& loop);
+
+/// Places that are loaded, differ between the turns and are the same wherever `index` is; of stores too, if they are
+/// `all`.
+std::vector<ExprId> loaded_places(const Program& program, const Varying& varying, const For& loop,
+                                  std::optional<ScalarId> index, bool all);
+
+/// The axis of scratch that the loop stores to by its index.
+std::optional<SizeId> axis_of(const Program& program, const Varying& varying, const For& loop, ScalarId index);
+
+}  // namespace lehr::loops
