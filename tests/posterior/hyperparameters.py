@@ -6,6 +6,7 @@ usage: hyperparameters.py LEHR
 import gzip
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -175,13 +176,11 @@ def documents_of_a_corpus():
 def hierarchical_dirichlet_process():
     """Six planted topics of thirty: six are in use and are those, and the concentration that every topic has alike uses more."""
     # 150 documents of 80 tokens over 5 x 5 terms: rows and columns 0, 2, 4 are topics, with the concentrations `planted`.
-    data = [f"w={os.path.join(ROOT, 'tests/posterior/data/planted_topics.ldac')}"]
-    text = """model m { const K = 30; plate doc; plate token in doc times count; plate topic = K; plate term;
-      a[topic] ~ Exponential(1); phi[topic] ~ Dirichlet(concentration = 0.5) over term;
-      theta[doc] ~ Dirichlet(concentration = a) over topic; z[doc, token] ~ Categorical(theta[doc]);
-      observe w[doc, token] ~ Categorical(phi[z[doc, token]]); guide point(a); }"""
+    data = [f"w={os.path.join(ROOT, 'models/data/planted_topics.ldac')}"]
+    with open(os.path.join(ROOT, "models/hierarchical_dirichlet_process.lehr")) as f:
+        text = f.read()
     got = fit(text, data, *SEARCH, monotone=False)
-    alike = fit(text.replace("a[topic] ~ Exponential(1);", "const a = 1 / K;").replace("guide point(a);", ""), data,
+    alike = fit(re.sub(r"a\[topic\] *~ Exponential\(rate = 1\);", "const a = 1 / K;", text).replace("guide point(a);", ""), data,
                 *SEARCH, monotone=False)
 
     def in_use(shares):

@@ -27,6 +27,7 @@ WITHOUT = {
     "lasso": "the standard deviation of its noise is a point",
     "chest_girths": "a table that counts what it has no rows of cannot be drawn",
     "lda_learned_alpha": "its concentration is a point",
+    "hierarchical_dirichlet_process": "its concentrations are points",
 }
 
 # Numbers around 1 in the place of vague ones, which draw what no computer has: precisions of 1e-50, sticks that are nothing but
