@@ -44,6 +44,7 @@ std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule
         names.push_back(named(b));
       std::vector<std::size_t> parts{stage->tables, stage->update};
       if (stage->refresh) parts.push_back(*stage->refresh);
+      if (stage->close) parts.push_back(*stage->close);
       add(names.empty() ? fmt::format("sums over {}", m[stage->item].name) : fmt::format("{}", fmt::join(names, ", ")),
           parts);
     } else {

@@ -20,12 +20,11 @@ class Chains : Part {
   /// Of the product of elements of one sequence.
   ExprId expectation(const std::vector<const Atom*>& together, const Env& env);
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
-  /// Tables whose exponentials the chain reads, rather than to take them of every element.
+  /// Tables whose exponentials the chain reads, rather than to take them of every element. Entropies of sequences are
+  /// those without their means, where their sums are of one term (adds_up_alone).
   std::vector<ArrayId> row_tables(const schedule::ItemStage& stage, BlockId b) const;
   /// Whether its sums over elements of the chain are added up where these are updated (UpdateHooks::add_rows).
   bool adds_with_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const;
-  /// The means of these tables under the sums of the stage, times `sign`: entropies of items lack the change in them.
-  void add_row_means(const schedule::ItemStage& stage, double sign, BufferId into);
 
  private:
   /// `t`: the step of the last of the elements; `events`: of all of them, in order of time.
@@ -142,9 +141,7 @@ class Chains : Part {
   std::vector<ExprId> row_address(const Messages& m, std::size_t row, ExprId t, ExprId k);
   ExprId row_product(const Messages& m, ExprId t, ExprId k);
   ExprId row_shift(const Messages& m, ExprId t);
-  /// Only this table's own sums are added up by the term that it is in.
-  bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
-  /// Of what the entropy of the sequence is less; the rest is in add_row_means.
+  /// Of what the entropy of the sequence is less; the rest is in Stages::emit_close.
   std::optional<ExprId> log_potential(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_gaussian.cpp

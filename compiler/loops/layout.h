@@ -114,6 +114,8 @@ class Part {
   BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);
   /// A category that is formed where it is used stands in the term.
   bool has_streamed_atom(const Term& t) const;
+  /// One term of the stage reads the table: its sums are those of that term.
+  bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
   /// Sums of factors are kept; envelopes put bounds in the place of factors, and temperatures of items are data that
   /// change.
   bool keeps() const { return !options_.envelope && !options_.inverse_temperatures; }

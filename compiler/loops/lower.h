@@ -34,6 +34,7 @@ struct StageFunctions {
   std::optional<std::size_t> seed;     // (begin, end): categories set to the picks of the driver, statistics added up
   std::optional<std::size_t> sum;      // (begin, end): statistics of the stored factors, nothing updated
   std::optional<std::size_t> refresh;  // (begin, end): auxiliary sources formed again, statistics added up
+  std::optional<std::size_t> close;    // (): after `update` or `refresh` of all items, with their sums in place
   std::optional<std::size_t> fresh;    // (begin, end): as Interface::initialise, of these items; where asked for
   std::optional<std::size_t> expectations;  // (begin, end): as Interface::expectations, of these items; with `fresh`
   std::optional<std::size_t> data;   // (begin, end): sums of the data of these items alone, added up; where asked for

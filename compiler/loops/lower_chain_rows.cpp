@@ -1,7 +1,7 @@
 // Log potentials of single elements that are rows of tables (of a letter, by state): their exponentials are taken with
 // the table, once a sweep, and multiplied here. What the first element alone has beside them goes into its message.
 // They are added up for the logarithms only: of sequences whose products underflow. Their means, which entropies are
-// less, are those of the table under the sums that the items add up anyway.
+// less, are those of the table under the sums that the items add up anyway (Stages::emit_close).
 #include <algorithm>
 
 #include "compiler/conditionals/neighbours.h"
@@ -37,7 +37,10 @@ bool Chains::is_of_first(const Term& t, std::size_t use) const {
 }
 
 std::optional<Chains::Singles> Chains::singles(BlockId b, const Uses& uses) const {
-  if (!s_.local[b.index()] || clamps_.any(b)) return std::nullopt;
+  const std::optional<std::size_t> step = s_.stage_of[b.index()];
+  // A refresh forms the tables anew, and the entropies of chains are those that were kept.
+  const bool refreshed = step && std::get<schedule::ItemStage>(s_.steps[*step]).refresh;
+  if (!s_.local[b.index()] || clamps_.any(b) || refreshed) return std::nullopt;
   Singles out;
   for (const auto& [t, use] : uses) {
     if (!stands_alone(t, use)) continue;
@@ -158,12 +161,6 @@ ExprId Chains::row_shift(const Messages& m, ExprId t) {
   return out;
 }
 
-bool Chains::adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const {
-  return std::ranges::count_if(stage.terms, [&](const schedule::ItemStage::LocalTerm& t) {
-           return t.statistic && s_.statistics[*t.statistic].table == table;
-         }) == 1;
-}
-
 std::optional<ExprId> Chains::log_potential(const Messages& m, ExprId t, ExprId k) {
   if (!m.by_rows) return b_.load(m.unary, {t, k});
   const auto& stage = std::get<schedule::ItemStage>(s_.steps[*s_.stage_of[m.block.index()]]);
@@ -175,28 +172,6 @@ std::optional<ExprId> Chains::log_potential(const Messages& m, ExprId t, ExprId 
     out = out ? b_.add(*out, entry) : entry;
   }
   return out ? std::optional(b_.mul(weight(Weight::local), *out)) : out;
-}
-
-void Chains::add_row_means(const schedule::ItemStage& stage, double sign, BufferId into) {
-  for (BlockId b : stage.blocks) {
-    for (const ArrayId table : row_tables(stage, b)) {
-      if (!adds_up_alone(stage, table)) continue;
-      const BufferId sums = at_.array.at(at_.statistic.at(table)->sums), logs = at_.array.at(table);
-      const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
-      std::vector<ExprId> at;
-      const std::function<void()> each = [&] {
-        const std::vector<SizeId>& axes = b_.program()[logs].axes;
-        if (at.size() == axes.size()) return b_.accumulate(mean, b_.mul(b_.load(sums, at), b_.load(logs, at)));
-        b_.for_range("e", b_.i(0), b_.extent(axes[at.size()]), [&](ExprId e) {
-          at.push_back(e);
-          each();
-          at.pop_back();
-        });
-      };
-      each();
-      b_.add_to(into, {b_.i(0)}, b_.mul(b_.f(sign), b_.mul(weight(Weight::local), b_.get(mean))));
-    }
-  }
 }
 
 }  // namespace lehr::loops

@@ -72,6 +72,12 @@ bool Part::has_streamed_atom(const Term& t) const {
   });
 }
 
+bool Part::adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const {
+  return std::ranges::count_if(stage.terms, [&](const schedule::ItemStage::LocalTerm& t) {
+           return t.statistic && s_.statistics[*t.statistic].table == table;
+         }) == 1;
+}
+
 BufferId Part::work_array(const std::string& name, const std::vector<SizeId>& sizes) {
   std::int64_t entries = 1;
   bool constant = true;

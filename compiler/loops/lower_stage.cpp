@@ -71,9 +71,30 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
         b_.if_then(in, [&] { emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays); });
       }
     };
-    if (mode == StageMode::update) chains_.add_row_means(stage, 1, arrays.sums.discrete);
     b_.for_loop(b_.fresh(m_[stage.item].name), p[0], p[1], of_item, mode == StageMode::update);
-    if (mode == StageMode::update) chains_.add_row_means(stage, -1, arrays.sums.discrete);
+  });
+}
+
+std::optional<std::size_t> Stages::emit_close(const ItemStage& stage, std::size_t step) {
+  std::vector<ArrayId> tables;
+  for (BlockId b : stage.blocks) {
+    const std::vector<ArrayId> read = stored(b) ? chains_.row_tables(stage, b) : streams_.summed_tables(stage, b);
+    std::ranges::copy_if(read, std::back_inserter(tables), [&](ArrayId t) { return adds_up_alone(stage, t); });
+  }
+  if (tables.empty()) return std::nullopt;
+  return b_.function("close" + std::to_string(step), [&] {
+    const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
+    for (const ArrayId table : tables) {
+      const schedule::Statistic& s = *at_.statistic.at(table);
+      const BufferId sums = at_.array.at(s.sums), logs = at_.array.at(table);
+      streams_.each_row(s, [&](std::vector<ExprId> at) {
+        b_.for_range("k", b_.i(0), b_.extent(at_.size[s.axes[s.contiguous].index()]), [&](ExprId k) {
+          at.push_back(k);
+          b_.accumulate(mean, b_.mul(b_.load(sums, at), b_.load(logs, at)));
+        });
+      });
+    }
+    b_.add_to(at_.local_sums.at(step).discrete, {b_.i(0)}, b_.neg(b_.mul(weight(Weight::local), b_.get(mean))));
   });
 }
 
@@ -426,6 +447,7 @@ StageFunctions Stages::emit_stage(std::size_t step) {
   if (!out.picks.empty()) out.seed = emit_items(step, StageMode::seed);
   if (!streamed) out.sum = emit_items(step, StageMode::sum);
   if (stage.refresh) out.refresh = emit_items(step, StageMode::refresh);
+  out.close = emit_close(stage, step);
   const bool any = std::any_of(stage.blocks.begin(), stage.blocks.end(), [&](BlockId b) { return stored(b); });
   if (options_.new_items && any && only_stage(s_)) {
     out.fresh = emit_fresh(stage, step);

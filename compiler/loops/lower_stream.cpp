@@ -57,7 +57,31 @@ Stream Streams::plan_stream(const ItemStage& stage, BlockId z) const {
     }
   }
   s.factored = all_factor;
+  s.summed = is_summed(s);
   return s;
+}
+
+bool Streams::is_summed(const Stream& s) const {
+  const conditionals::Block& z = s_.conditionals[s.block];
+  if (!s.factored || z.drawn || !z.has_entropy() || clamps_.any(s.block) || interface_.item_energies) return false;
+  return std::ranges::all_of(s.uses, [&](const StreamUse& u) {
+    if (u.kind == StreamUse::Kind::table) return adds_up_alone(*s.stage, table_of(u));
+    const Atom& p = u.term->term.atoms[*u.partner];
+    // What streams add up for the naturals of the partner is of this term alone.
+    return std::ranges::count_if(s.stage->terms, [&](const ItemStage::LocalTerm& t) {
+             return has_streamed_atom(t.term) && std::ranges::any_of(t.term.atoms, [&](const Atom& x) {
+                      return x.variable == p.variable && x.stat == p.stat;
+                    });
+           }) == 1;
+  });
+}
+
+std::vector<ArrayId> Streams::summed_tables(const ItemStage& stage, BlockId z) const {
+  const Stream s = plan_stream(stage, z);
+  std::vector<ArrayId> out;
+  for (const StreamUse& u : s.uses)
+    if (s.summed && u.kind == StreamUse::Kind::table) out.push_back(table_of(u));
+  return out;
 }
 
 void Streams::stream_arrays(Stream& s) {
@@ -78,15 +102,19 @@ Env Streams::stream_env(const Stream& s, std::size_t use, const std::vector<Expr
   return env;
 }
 
-void Streams::exp_table(ArrayId table) {
-  const schedule::Statistic& s = *at_.statistic.at(table);
-  const BufferId from = at_.array.at(table), to = at_.exp_table.at(table), shift = at_.exp_shift.at(table);
+void Streams::each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body) {
   std::vector<model::PlateId> rows;
   for (std::size_t k = 0; k < s.axes.size(); ++k) {
     if (k != s.contiguous) rows.push_back(s.axes[k]);
   }
+  terms_.for_elements(rows, body);
+}
+
+void Streams::exp_table(ArrayId table) {
+  const schedule::Statistic& s = *at_.statistic.at(table);
+  const BufferId from = at_.array.at(table), to = at_.exp_table.at(table), shift = at_.exp_shift.at(table);
   const ExprId values = b_.extent(at_.size[s.axes[s.contiguous].index()]);
-  terms_.for_elements(rows, [&](std::vector<ExprId> row) {
+  each_row(s, [&](std::vector<ExprId> row) {
     const auto at = [&](ExprId k) {
       std::vector<ExprId> all = row;
       all.push_back(k);
@@ -130,6 +158,24 @@ void Streams::stream_elements(const Stream& s, ExprId item, StreamVisit visit) {
   visit.item_shift = stream_item_setup(s, item);
   terms_.for_elements(m_[s_.conditionals[s.block].variable].axes,
                       [&](const std::vector<ExprId>& element) { stream_element(s, element, visit); }, {item});
+  if (s.summed && visit.final && visit.mode != StageMode::seed) less_vector_means(s, item, visit);
+}
+
+void Streams::less_vector_means(const Stream& s, ExprId item, const StreamVisit& visit) {
+  for (std::size_t k = 0; k < s.uses.size(); ++k) {
+    const StreamUse& u = s.uses[k];
+    if (u.kind != StreamUse::Kind::vector) continue;
+    const Atom& p = u.term->term.atoms[*u.partner];
+    const BufferId into = visit.arrays.streamed_into.at({s_.conditionals.block_of[p.variable.index()], p.stat});
+    Env env = stream_env(s, k, {item});
+    const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
+    each_value(s, [&](ExprId v) {
+      env[u.value] = v;
+      b_.accumulate(mean, b_.mul(b_.load(into, {v}), updates_.expectation(p, env)));
+    });
+    b_.add_to(visit.arrays.sums.discrete, {b_.i(0)},
+              b_.neg(b_.mul(updates_.owned_multiplicity(m_[p.variable], {item}), b_.get(mean))));
+  }
 }
 
 /// One element at work.
@@ -284,9 +330,8 @@ void Streams::spread(const Element& e, std::size_t use, ExprId scale) {
               });
 }
 
-void Streams::add_entropy(const Element& e, ExprId scale) {
+ExprId Streams::mean_odds(const Element& e, ExprId scale) {
   const Stream& s = e.stream;
-  const model::Variable& var = m_[s_.conditionals[s.block].variable];
   const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
   each_value(s, [&](ExprId k) {
     ExprId odds = b_.load(s.odds, {k});
@@ -299,14 +344,19 @@ void Streams::add_entropy(const Element& e, ExprId scale) {
     }
     b_.accumulate(mean, b_.mul(b_.load(s.probs, {k}), odds));
   });
-  const ExprId h = b_.sub(b_.add(b_.log(b_.get(e.total)), b_.get(e.shift)), b_.mul(scale, b_.get(mean)));
+  return b_.mul(scale, b_.get(mean));
+}
+
+void Streams::add_entropy(const Element& e, ExprId scale) {
+  const Stream& s = e.stream;
+  const ExprId copies = updates_.owned_multiplicity(m_[s_.conditionals[s.block].variable], e.element);
+  const ExprId log_total = b_.add(b_.log(b_.get(e.total)), b_.get(e.shift));
+  if (s.summed) return b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(copies, log_total));
+  const ExprId mean = mean_odds(e, scale), h = b_.sub(log_total, mean);
   if (s_.conditionals[s.block].has_entropy())
-    b_.add_to(
-        e.visit.arrays.sums.discrete, {b_.i(0)},
-        b_.mul(updates_.owned_multiplicity(var, e.element), clamps_.unless_known(s.block, e.element, {}, h, b_.f(0))));
-  if (e.visit.mode == StageMode::update)
-    energies_.add_item_energy(e.element[0],
-                              b_.mul(updates_.owned_multiplicity(var, e.element), b_.mul(scale, b_.get(mean))));
+    b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)},
+              b_.mul(copies, clamps_.unless_known(s.block, e.element, {}, h, b_.f(0))));
+  if (e.visit.mode == StageMode::update) energies_.add_item_energy(e.element[0], b_.mul(copies, mean));
 }
 
 void Streams::stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {

@@ -57,6 +57,9 @@ class Stages : Part {
   /// With the update of a chain (Chains::adds_with_update).
   bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);
+  /// What the entropies of all items lack when their sums are there: means of the tables' rows under them. None lack
+  /// any.
+  std::optional<std::size_t> emit_close(const schedule::ItemStage& stage, std::size_t step);
   std::size_t emit_fresh(const schedule::ItemStage& stage, std::size_t step);
   void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);
   std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);

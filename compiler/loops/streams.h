@@ -30,6 +30,9 @@ struct Stream {
   /// Probabilities are a normalised product of exponentials, each taken at the level where it is known:
   /// tables once a sweep, vectors once a pass over the item. Otherwise log odds are added up per element.
   bool factored = false;
+  /// Factored, and the means of its log odds are those of its tables and vectors under sums that are formed anyway:
+  /// entropies of elements are those without them.
+  bool summed = false;
   BufferId probs, odds, item_odds, item_exp;  // work arrays over the values
 };
 
@@ -54,8 +57,12 @@ class Streams : Part {
       : Part(shared), terms_(terms), updates_(updates), energies_(energies), draws_(draws), clamps_(clamps) {}
 
   Stream plan_stream(const schedule::ItemStage& stage, BlockId z) const;
+  /// Tables whose rows have no means in the entropies of elements.
+  std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
   void stream_arrays(Stream& s);
   void stream_elements(const Stream& s, ExprId item, StreamVisit visit);
+  /// The rows of a table and of its sums: all indices but the last.
+  void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
   /// Exponentials of a table, row by row shifted by the largest entry.
   void exp_table(ArrayId table);
   /// The position of an element of a later block in the naturals that streams add up (per item).
@@ -79,8 +86,13 @@ class Streams : Part {
   void from_exponentials(const Element& e);
   /// What the probabilities add to: statistics, naturals of a later block, energies.
   void spread(const Element& e, std::size_t use, ExprId scale);
-  /// H = log Z - sum_k p_k * log odds_k, times the copies of the element
+  /// H = log Z - sum_k p_k * log odds_k, times the copies of the element; of a summed stream the first part.
   void add_entropy(const Element& e, ExprId scale);
+  /// sum_k p_k * log odds_k
+  ExprId mean_odds(const Element& e, ExprId scale);
+  /// What entropies of the elements of an item lack, so far as it is of vectors of the item.
+  void less_vector_means(const Stream& s, ExprId item, const StreamVisit& visit);
+  bool is_summed(const Stream& s) const;
   void stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
   void visit_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
   ArrayId table_of(const StreamUse& u) const;

@@ -346,7 +346,7 @@ class Writer {
     for (const schedule::Turn& turn : l_.interface.sweep) {
       machine::StepRow row{};
       row.refresh = turn.refresh;
-      row.tables = row.seed = row.sum = row.fresh = row.expectations = row.data = -1;
+      row.tables = row.close = row.seed = row.sum = row.fresh = row.expectations = row.data = -1;
       row.block = row.gradient = row.subject = -1;
       row.first_statistic = static_cast<std::int64_t>(t_.statistics.size());
       row.first_pick = static_cast<std::int64_t>(t_.picks.size());
@@ -357,6 +357,7 @@ class Writer {
         row.batched = batch && m_[*batch].set == m_[s->item].set;
         row.tables = static_cast<std::int64_t>(s->tables);
         row.update = turn.refresh ? position(s->refresh) : static_cast<std::int64_t>(s->update);
+        row.close = position(s->close);
         if (!turn.refresh) {
           row.seed = position(s->seed);
           row.sum = position(s->sum);
@@ -371,7 +372,7 @@ class Writer {
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
         row.scratch = write_list(work.scratch);
         if (work.divisible) row.operations = 1 + std::llround(std::min(work.operations, kMostOperations));
-        if (!turn.refresh) row.outside = outside(s->tables);
+        if (!turn.refresh) row.outside = outside(s->tables) + (s->close ? outside(*s->close) : 0);
         for (std::size_t k = 0; k < s->picks.size(); ++k)
           t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
                               s->known_picks[k].valid() ? index(s->known_picks[k]) : -1});

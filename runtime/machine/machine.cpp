@@ -89,16 +89,23 @@ std::int32_t visit_all(const Machine& m, const StepRow& stage, const ItemWork& w
   return each_slice(m, stage, [&](ItemRange slice, ItemRange) { return share_out(m, stage, {&slice, 1}, work); });
 }
 
+/// What the sums of a stage lack when all of its items have been visited.
+std::int32_t close_stage(const Machine& m, const StepRow& stage) { return stage.close < 0 ? 0 : call(m, stage.close); }
+
 std::int32_t update_parts(const Machine& m, const StepRow& stage, const Division& d, const ItemWork& work) {
   const std::int64_t items = m.view().extent(stage.items);
   for (std::int64_t k = d.first; k < d.last; ++k) {
     clear(m, statistics_of(*m.model, stage));
     const ItemRange part{items * k / d.count, items * (k + 1) / d.count};
     if (const std::int32_t status = share_out(m, stage, {&part, 1}, work)) return status;
+    if (const std::int32_t status = close_stage(m, stage)) return status;
     d.merge(d.context, stage, k);
   }
   return 0;
 }
+
+/// Its items can be visited in ranges, elsewhere.
+bool is_shared(const StepRow& stage) { return stage.stage && stage.operations > 0; }
 
 std::int32_t open_stage(const Machine& m, const StepRow& stage) {
   clear(m, statistics_of(*m.model, stage));
@@ -112,6 +119,9 @@ std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& pl
   const bool some = stage.batched && !plan.batch.empty();
   const std::int32_t status =
       some ? share_out(m, stage, m.supply ? bring(m, plan.batch) : plan.batch, work) : visit_all(m, stage, work);
+  if (status == 0) {
+    if (const std::int32_t failed = close_stage(m, stage)) return failed;
+  }
   if (stage.batched) scale_up(m, statistics_of(*m.model, stage), plan.scale);
   return status;
 }
@@ -217,10 +227,14 @@ std::int32_t sweep(const Machine& m, const Plan& plan) {
 
 std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*& stage) {
   stage = nullptr;
+  if (step > 0) {
+    const StepRow& before = m.model->steps[step - 1];
+    if (const std::int32_t status = is_shared(before) ? close_stage(m, before) : 0) return status;
+  }
   while (step < m.model->step_count) {
     const StepRow& row = m.model->steps[step++];
     count_step(m);
-    const bool shared = row.stage && row.operations > 0;
+    const bool shared = is_shared(row);
     if (const std::int32_t status = shared ? open_stage(m, row) : update(m, row, {})) return status;
     if (!shared) continue;
     stage = &row;

@@ -77,7 +77,7 @@ struct StepRow {
   std::int64_t forms;    // 1: `seed` forms blocks from data, with `tables` in place
   std::int64_t steps;    // 1: a point that a bound lets move by steps, in the prior of what `seed` forms; or that bound
   Extent items;
-  std::int64_t tables, update, seed, sum, fresh, expectations, data;
+  std::int64_t tables, update, close, seed, sum, fresh, expectations, data;
   std::int64_t first_statistic, statistics;  // buffers to be zero before `update`, `seed` or `sum`
   std::int64_t first_data_sum, data_sums;    // before `data`; both among Model::statistics
   std::int64_t first_scratch, scratch;       // that a worker of its own needs; also among them

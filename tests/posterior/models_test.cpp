@@ -129,6 +129,10 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
             array.name.ends_with(".value") &&
             std::any_of(p->front.model.variables.begin(), p->front.model.variables.end(),
                         [&](const auto& v) { return v.name == variable && v.support == math::Support::simplex; });
+        const bool positive_point =
+            array.name.ends_with(".value") &&
+            std::any_of(p->front.model.variables.begin(), p->front.model.variables.end(),
+                        [&](const auto& v) { return v.name == variable && v.support == math::Support::positive; });
         const std::size_t stride = std::max<std::size_t>(1, array.values.size() / 5);
         for (std::size_t i = 0; i < array.values.size(); i += stride) {
           const double h = 1e-4 * std::max(std::abs(array.values[i]), 1e-3);
@@ -148,6 +152,12 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
           const double noise = 1e-11 * (1 + std::abs(top));
           INFO(array.name << "[" << i << "] = " << array.values[i] << " slope " << slope << " curvature " << curvature);
           CHECK(up <= top + noise);
+          // A positive point whose maximum is 0, which it comes near to and never reaches, rises on its way there
+          // alone.
+          if (positive_point && array.values[i] < 1e-5) {
+            CHECK(slope < 0);
+            continue;
+          }
           CHECK(down <= top + noise);
           // what is left of the way to the maximum, where the curvature can be told from rounding
           if (-curvature * h * h > 1e3 * noise) CHECK(std::abs(slope / curvature) < 0.1 * h + 1e-9);

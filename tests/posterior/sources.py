@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """Sums of rates: single summands and a sum over a plate, by coordinate ascent written out with numpy."""
+import tempfile
+
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 
@@ -41,5 +43,23 @@ def rates(fixed):
     return f"ELBO {elbo:.8f}"
 
 
+def beside_a_chain():
+    """Sequences with a chain of categories and with a sum of rates: the ELBO is that of both models."""
+    head = "plate seq; plate t in seq ordered; plate state = 2; plate letter;"
+    chain = """A[state] ~ Dirichlet(concentration = 1) over state; B[state] ~ Dirichlet(concentration = 0.5) over letter;
+      s[seq, t] ~ Categorical(A[s[seq, t-1]]) start Categorical(A[0]); observe x[seq, t] ~ Categorical(B[s[seq, t]]);"""
+    counts = "w[seq] ~ Gamma(shape = 1.5, rate = 2); q ~ Gamma(shape = 3, rate = 1); observe y[seq] ~ Poisson(q + w[seq]);"
+    x, y = [[0, 0, 1, 2], [1, 2, 2, 0, 0], [0, 1, 0, 1, 2, 1], [2, 2, 0]], [3, 0, 7, 1]
+    options = ["--tol", "1e-15", "--max-iter", 5000]
+    of_chain = fit(f"model m {{ {head} {chain} }}", {"x": x}, *options, "--init", "points")
+    of_counts = fit(f"model m {{ plate seq; {counts} }}", {"y": y}, *options)
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(f"{folder}/start.npz", **of_chain.posterior)  # the chain has several optima
+        both = fit(f"model m {{ {head} {chain} {counts} }}", {"x": x, "y": y}, *options, "--init", f"{folder}/start.npz")
+    np.testing.assert_allclose(both.elbo, of_chain.elbo + of_counts.elbo, rtol=1e-11)
+    np.testing.assert_allclose(both.posterior["B.concentration"], of_chain.posterior["B.concentration"], rtol=1e-6)
+    return f"ELBO {both.elbo:.8f}"
+
+
 if __name__ == "__main__":
-    finish({f"{n} summands and a sum": lambda n=n: rates(n) for n in (0, 1, 2)})
+    finish({"beside a chain": beside_a_chain} | {f"{n} summands and a sum": lambda n=n: rates(n) for n in (0, 1, 2)})
