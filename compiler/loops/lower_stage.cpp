@@ -297,6 +297,7 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
     if (stored(b)) continue;
     w.streams.push_back(streams_.plan_stream(stage, b));
     streams_.stream_arrays(w.streams.back());
+    streams_.open_item(w.streams.back(), item);
   }
   if (mode == StageMode::refresh) {
     emit_refresh(w);

@@ -90,6 +90,9 @@ void Streams::stream_arrays(Stream& s) {
   s.odds = work_array("odds." + name, {s.values});
   s.item_odds = work_array("item_odds." + name, {s.values});
   s.item_exp = work_array("item_exp." + name, {s.values});
+  if (has_empty_elements(s))
+    s.counted = b_.buffer(b_.fresh("counted." + name + "."), Role::scratch,
+                          {longest(m_[s_.conditionals[s.block].variable])}, Type::i64);
 }
 
 Env Streams::stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const {
@@ -156,9 +159,50 @@ ExprId Streams::stream_item_setup(const Stream& s, ExprId item) {
 
 void Streams::stream_elements(const Stream& s, ExprId item, StreamVisit visit) {
   visit.item_shift = stream_item_setup(s, item);
-  terms_.for_elements(m_[s_.conditionals[s.block].variable].axes,
-                      [&](const std::vector<ExprId>& element) { stream_element(s, element, visit); }, {item});
+  each_element(s, item, [&](const std::vector<ExprId>& element) { visit_element(s, element, visit); });
   if (s.summed && visit.final && visit.mode != StageMode::seed) less_vector_means(s, item, visit);
+}
+
+bool Streams::has_empty_elements(const Stream& s) const {
+  const conditionals::Block& block = s_.conditionals[s.block];
+  const model::Variable& var = m_[block.variable];
+  return var.auxiliary && var.auxiliary->kind == model::Auxiliary::Kind::source &&
+         m_[var.auxiliary->host].support != math::Support::category && !block.drawn && !options_.save_locals;
+}
+
+ScalarId Streams::find_counted(const Stream& s, const std::vector<ExprId>& row) {
+  const model::Variable& var = m_[s_.conditionals[s.block].variable];
+  const ScalarId found = b_.local(b_.fresh("found"), b_.i(0));
+  terms_.for_elements(
+      var.axes,
+      [&](const std::vector<ExprId>& element) {
+        const ExprId counts = b_.less(b_.f(0), updates_.owned_multiplicity(var, element));
+        b_.store(s.counted, {b_.get(found)}, element.back());
+        b_.assign(found, b_.add(b_.get(found), b_.select(counts, b_.i(1), b_.i(0))));
+      },
+      row);
+  return found;
+}
+
+void Streams::open_item(Stream& s, ExprId item) {
+  if (has_empty_elements(s) && m_[s_.conditionals[s.block].variable].axes.size() == 2)
+    s.found = find_counted(s, {item});
+}
+
+void Streams::each_element(const Stream& s, ExprId item, const ElementBody& body) {
+  const model::Variable& var = m_[s_.conditionals[s.block].variable];
+  if (!has_empty_elements(s)) return terms_.for_elements(var.axes, body, {item});
+  if (var.axes.size() == 1)
+    return b_.if_then(b_.less(b_.f(0), updates_.owned_multiplicity(var, {item})), [&] { body({item}); });
+  const auto each_row = [&](const std::vector<ExprId>& row) {
+    const ScalarId found = s.found.valid() ? s.found : find_counted(s, row);
+    b_.for_range("counted", b_.i(0), b_.get(found), [&](ExprId k) {
+      std::vector<ExprId> element = row;
+      element.push_back(b_.let(b_.fresh(m_[var.axes.back()].name), b_.load(s.counted, {k})));
+      body(element);
+    });
+  };
+  terms_.for_elements({var.axes.begin(), var.axes.end() - 1}, each_row, {item});
 }
 
 void Streams::less_vector_means(const Stream& s, ExprId item, const StreamVisit& visit) {
@@ -357,16 +401,6 @@ void Streams::add_entropy(const Element& e, ExprId scale) {
     b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)},
               b_.mul(copies, clamps_.unless_known(s.block, e.element, {}, h, b_.f(0))));
   if (e.visit.mode == StageMode::update) energies_.add_item_energy(e.element[0], b_.mul(copies, mean));
-}
-
-void Streams::stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {
-  const conditionals::Block& block = s_.conditionals[s.block];
-  const model::Variable& var = m_[block.variable];
-  const bool counts = var.auxiliary && var.auxiliary->kind == model::Auxiliary::Kind::source &&
-                      m_[var.auxiliary->host].support != math::Support::category;
-  if (!counts || block.drawn || options_.save_locals) return visit_element(s, element, visit);
-  // A count of zero has no parts, and many counts are zero.
-  b_.if_then(b_.less(b_.f(0), updates_.owned_multiplicity(var, element)), [&] { visit_element(s, element, visit); });
 }
 
 void Streams::visit_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {

@@ -34,6 +34,8 @@ struct Stream {
   /// entropies of elements are those without them.
   bool summed = false;
   BufferId probs, odds, item_odds, item_exp;  // work arrays over the values
+  BufferId counted;                           // i64: which elements along the last axis have parts
+  ScalarId found;                             // how many of the item, where it has one row; invalid: found row by row
 };
 
 /// What the items of one function of a stage are worked on with.
@@ -60,6 +62,8 @@ class Streams : Part {
   /// Tables whose rows have no means in the entropies of elements.
   std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
   void stream_arrays(Stream& s);
+  /// Before the item is visited.
+  void open_item(Stream& s, ExprId item);
   void stream_elements(const Stream& s, ExprId item, StreamVisit visit);
   /// The rows of a table and of its sums: all indices but the last.
   void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
@@ -93,7 +97,11 @@ class Streams : Part {
   /// What entropies of the elements of an item lack, so far as it is of vectors of the item.
   void less_vector_means(const Stream& s, ExprId item, const StreamVisit& visit);
   bool is_summed(const Stream& s) const;
-  void stream_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
+  using ElementBody = std::function<void(const std::vector<ExprId>& element)>;
+  /// A count of zero has no parts, and many counts are zero: those that have are found in a loop of their own.
+  bool has_empty_elements(const Stream& s) const;
+  ScalarId find_counted(const Stream& s, const std::vector<ExprId>& row);
+  void each_element(const Stream& s, ExprId item, const ElementBody& body);
   void visit_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
   ArrayId table_of(const StreamUse& u) const;
   ExprId table_entry(const Element& e, std::size_t use, BufferId table, ExprId k);
