@@ -12,8 +12,9 @@ namespace lehr {
 
 std::optional<Error> FactorValues::add_joint(const model::Model& m, const conditionals::Block& b,
                                              const std::map<std::string, SavedVariable>& posterior,
-                                             const std::vector<bool>& wanted) {
+                                             const std::vector<bool>& wanted, const StepCovariance* steps) {
   Source source;
+  source.steps = steps;
   for (const model::Member& member : m[b.variable].auxiliary->members)
     source.members.push_back(member.variable);
   if (std::ranges::none_of(source.members, [&](model::VariableId v) { return wanted[v.index()]; })) return std::nullopt;
@@ -32,16 +33,20 @@ std::optional<Error> FactorValues::add_joint(const model::Model& m, const condit
 }
 
 Result<FactorValues> FactorValues::make(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
-                                        const std::vector<bool>& wanted) {
+                                        const std::vector<bool>& wanted, Laws& laws) {
   const model::Model& m = analysed.model;
   FactorValues out;
-  for (const conditionals::Block& b : analysed.schedule.conditionals.blocks) {
+  const std::vector<conditionals::Block>& blocks = analysed.schedule.conditionals.blocks;
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    const conditionals::Block& b = blocks[k];
     if (is_joint(m[b.variable])) {
-      if (std::optional<Error> e = out.add_joint(m, b, posterior, wanted)) return *e;
+      if (std::optional<Error> e = out.add_joint(m, b, posterior, wanted, laws.steps_of(conditionals::BlockId(k))))
+        return *e;
       continue;
     }
     if (m[b.variable].auxiliary || !(wanted[b.variable.index()] || (b.mean && wanted[b.mean->index()]))) continue;
     Source source;
+    source.steps = laws.steps_of(conditionals::BlockId(k));
     if (b.mean) source.members.push_back(*b.mean);
     source.members.push_back(b.variable);
     const std::string& name = m[source.members[0]].name;
@@ -64,8 +69,14 @@ Result<FactorValues> FactorValues::make(const Analysed& analysed, const std::map
 void FactorValues::draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, Forward& to,
                                 const RngOf& rng_of) {
   std::vector<double> all;
-  for (const math::Draw& element : s.elements)
-    std::ranges::copy(by_coordinate(s.switched, element(rng_of({s.members[0], 0}))), std::back_inserter(all));
+  Rng& rng = rng_of({s.members[0], 0});
+  if (s.steps) {
+    for (const std::vector<double>& step : s.steps->draw([&](std::size_t) -> Rng& { return rng; }))
+      std::ranges::copy(step, std::back_inserter(all));
+  } else {
+    for (const math::Draw& element : s.elements)
+      std::ranges::copy(by_coordinate(s.switched, element(rng)), std::back_inserter(all));
+  }
   for (std::size_t k = 0; k < s.members.size(); ++k) {
     const MemberNumbers& x = s.numbers[k];
     for (std::size_t i = 0; i < x.at.size(); ++i)
@@ -79,10 +90,12 @@ void FactorValues::draw(const std::vector<std::vector<bool>>& informed, Forward&
       draw_members(s, informed, to, rng_of);
       continue;
     }
+    std::vector<std::vector<double>> steps;
+    if (s.steps) steps = s.steps->draw([&](std::size_t e) -> Rng& { return rng_of({s.members[0], e}); });
     for (std::size_t e = 0; e < s.elements.size(); ++e) {
       const auto is_informed = [&](model::VariableId v) { return informed[v.index()][e]; };
       if (std::ranges::none_of(s.members, is_informed)) continue;
-      const std::vector<double> x = s.elements[e](rng_of({s.members[0], e}));
+      const std::vector<double> x = s.steps ? steps[e] : s.elements[e](rng_of({s.members[0], e}));
       auto from = x.begin();
       for (const model::VariableId v : s.members) {
         const auto end = from + static_cast<std::ptrdiff_t>(to.width(v));

@@ -22,8 +22,10 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
       if (const auto it = parameters.symbols.find(p.name); it != parameters.symbols.end())
         flat.insert(flat.end(), it->second.values.begin(), it->second.values.end());
     math::Spread spread;
-    if (&source->factor == &*source->row.factor && source->row.spread)
+    if (&source->factor == &*source->row.factor && source->row.spread && source->factor.moments) {
       spread = source->row.spread(flat, layout->extent);
+      out.mean_.push_back(source->factor.moments(flat, layout->extent).mean);
+    }
     const std::size_t numbers = layout->extent * layout->extent;
     if (spread.covariance.size() != numbers || spread.root.size() != numbers) return std::nullopt;
     out.covariance_.push_back(std::move(spread.covariance));
@@ -41,6 +43,11 @@ std::optional<double> JointCovariance::between(model::VariableId a, std::size_t 
   const std::size_t x = members_.at(a)[number_of_a], y = members_.at(b)[number_of_b];
   if (x / extent_ != y / extent_) return chain_ ? std::nullopt : std::optional(0.0);
   return covariance_[x / extent_][x % extent_ * extent_ + y % extent_];
+}
+
+std::pair<std::size_t, std::size_t> JointCovariance::place(model::VariableId v, std::size_t number) const {
+  const std::size_t at = members_.at(v)[number];
+  return {at / extent_, at % extent_};
 }
 
 std::pair<const std::vector<double>*, std::size_t> JointCovariance::root_at(model::VariableId a,

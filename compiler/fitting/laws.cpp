@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "compiler/fitting/factor_source.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -60,6 +61,8 @@ std::optional<Law> law_of(const math::FamilyRow& row, const math::Factor& factor
   };
   out.mean = own(factor.moments(flat, extent).mean);
   out.spread = row.spread(flat, extent);
+  if (width == 1 && out.spread.root.empty() && out.spread.covariance.size() == 1)
+    out.spread.root = {std::sqrt(out.spread.covariance[0])};
   out.margins = row.margins ? own(row.margins(flat, extent)) : std::vector<math::Margin>(width);
   return out.mean.size() == width ? std::optional(out) : std::nullopt;
 }
@@ -202,28 +205,83 @@ Maybe Laws::moment(const Atoms& atoms) {
   return atoms.size() == 2 ? pair(atoms[0], atoms[1]) : std::nullopt;
 }
 
-Maybe Laws::joint_covariance(const Atom& a, const Atom& b) {
+Maybe Laws::within_factor(const Atom& a, const Atom& b) {
   const bool plain = a.kind <= Kind::complement && b.kind <= Kind::complement;
-  if (!plain || !model_[a.variable].joint || !model_[b.variable].joint || key(a) != key(b)) return std::nullopt;
-  if (!is_informed(element(a)) || !is_informed(element(b))) return std::nullopt;
-  const JointCovariance* joint = joint_of(a);
-  const Maybe apart = joint ? joint->between(a.variable, a.number, b.variable, b.number) : std::nullopt;
-  return apart ? Maybe((a.kind == b.kind ? 1 : -1) * *apart) : std::nullopt;
+  if (!plain || key(a) != key(b) || !is_informed(element(a)) || !is_informed(element(b))) return std::nullopt;
+  const double sign = a.kind == b.kind ? 1 : -1;
+  const conditionals::BlockId id = block_of(a);
+  const JointCovariance* joint = model_[a.variable].joint ? joint_of(id) : nullptr;
+  if (const Maybe x = joint ? joint->between(a.variable, a.number, b.variable, b.number) : std::nullopt)
+    return sign * *x;
+  const StepCovariance* steps = steps_of(id);
+  if (!steps) return std::nullopt;
+  return sign * steps->between(step_of(a), step_of(b));
 }
 
-const JointCovariance* Laws::joint_of(const Atom& a) {
-  const conditionals::Conditionals& c = analysed_.schedule.conditionals;
-  const conditionals::BlockId id = c.block_of[a.variable.index()];
+StepNumber Laws::step_of(const Atom& a) {
+  const JointCovariance* joint = model_[a.variable].joint ? joint_of(block_of(a)) : nullptr;
+  if (!joint) return {element(a).position, component(a)};
+  const auto [step, coordinate] = joint->place(a.variable, a.number);
+  return {step, coordinate};
+}
+
+const JointCovariance* Laws::joint_of(conditionals::BlockId id) {
   auto it = joint_.find(id);
-  if (it == joint_.end()) it = joint_.emplace(id, JointCovariance::make(analysed_.model, c[id], posterior_)).first;
+  if (it == joint_.end()) {
+    const conditionals::Block& b = analysed_.schedule.conditionals[id];
+    it = joint_.emplace(id, JointCovariance::make(analysed_.model, b, posterior_)).first;
+  }
   return it->second ? &*it->second : nullptr;
+}
+
+const StepCovariance* Laws::steps_of(conditionals::BlockId id) {
+  auto it = steps_.find(id);
+  if (it == steps_.end()) {
+    std::optional<StepCovariance> steps = steps_from_model(id);
+    it = steps_.emplace(id, std::move(steps)).first;
+  }
+  return it->second ? &*it->second : nullptr;
+}
+
+std::optional<StepCovariance> Laws::steps_from_model(conditionals::BlockId id) {
+  const conditionals::Block& b = analysed_.schedule.conditionals[id];
+  if (!b.chain || b.chain->reach != 1 || b.chain->factor == conditionals::ChainFactor::categories || b.point)
+    return std::nullopt;
+  LinkedChain chain;
+  std::vector<std::vector<double>> means, roots;
+  if (is_joint(analysed_.model[b.variable])) {
+    const JointCovariance* joint = joint_of(id);
+    if (!joint) return std::nullopt;
+    for (const Member& m : analysed_.model[b.variable].auxiliary->members)
+      chain.members.push_back(m.variable);
+    chain.extent = joint->extent();
+    chain.at = [joint](VariableId v, std::size_t number) -> StepNumber {
+      const auto [step, coordinate] = joint->place(v, number);
+      return {step, coordinate};
+    };
+    means = joint->means();
+    roots = joint->roots();
+  } else {
+    const std::size_t width = symbolic_.forward().width(b.variable);
+    chain.members = {b.variable};
+    chain.extent = width;
+    chain.at = [width](VariableId, std::size_t number) -> StepNumber { return {number / width, number % width}; };
+    for (std::size_t e = 0; e < symbolic_.forward().elements(b.variable); ++e) {
+      const Law* law = is_informed({b.variable, e}) ? find(Element{b.variable, e}) : nullptr;
+      means.push_back(law ? law->mean : std::vector<double>());
+      roots.push_back(law ? law->spread.root : std::vector<double>());
+    }
+  }
+  const std::optional<StepLinks> links =
+      step_links(chain, symbolic_, informed_, [this](const Polynomial& p) { return mean(p); });
+  return links ? StepCovariance::make(std::move(means), roots, *links) : std::nullopt;
 }
 
 std::pair<const std::vector<double>*, std::size_t> Laws::root_of(const Monomial& m) {
   if (m.atoms.size() != 1 || m.atoms[0].kind > Kind::complement) return {};
   const Atom& a = m.atoms[0];
   if (model_[a.variable].joint && is_informed(element(a))) {
-    const JointCovariance* joint = joint_of(a);
+    const JointCovariance* joint = joint_of(block_of(a));
     return joint ? joint->root_at(a.variable, a.number) : std::pair<const std::vector<double>*, std::size_t>();
   }
   const Law* law = find(a);
@@ -233,7 +291,7 @@ std::pair<const std::vector<double>*, std::size_t> Laws::root_of(const Monomial&
 
 Maybe Laws::pair(const Atom& a, const Atom& b) {
   if (element(a) != element(b)) {
-    const Maybe x = moment(Atoms{a}), y = moment(Atoms{b}), apart = joint_covariance(a, b);
+    const Maybe x = moment(Atoms{a}), y = moment(Atoms{b}), apart = within_factor(a, b);
     return x && y && apart ? Maybe(*apart + *x * *y) : std::nullopt;
   }
   const bool plain_a = a.kind <= Kind::complement, plain_b = b.kind <= Kind::complement;
@@ -262,7 +320,7 @@ Maybe Laws::centred(const Atoms& a, const Atoms& b) {
     return finite_or_infinite((a[0].kind == b[0].kind ? 1 : -1) * law->spread.covariance[at]);
   }
   if (is_plain(a) && is_plain(b))
-    if (const Maybe apart = joint_covariance(a[0], b[0])) return apart;
+    if (const Maybe apart = within_factor(a[0], b[0])) return apart;
   Atoms both = a;
   both.insert(both.end(), b.begin(), b.end());
   const Maybe together = moment(both), x = moment(a), y = moment(b);
@@ -314,34 +372,42 @@ Maybe Laws::covariance(const Monomial& a, const Monomial& b) {
   return finite_or_infinite(out);
 }
 
-/// Numbers of one Normal vector go together: their covariances may be larger than what they leave by any factor.
+/// Numbers of one Normal vector go together: their covariances may be larger than what they leave by any factor. So do
+/// the steps of a chain; vectors of different factors have none.
 Maybe Laws::variance(const Polynomial& p) {
-  std::vector<const std::vector<double>*> roots;
-  std::vector<std::pair<const std::vector<double>*, std::vector<double>>> weights;
+  std::map<const std::vector<double>*, std::vector<double>> vectors;
+  std::map<const StepCovariance*, std::map<std::size_t, std::vector<double>>> chains;
+  std::map<FactorKey, const std::vector<double>*> alone;  // steps of chains without covariances
+  std::vector<const Monomial*> summed, others;
   for (const Monomial& m : p) {
+    if (m.atoms.empty()) continue;
     const auto [root, at] = root_of(m);
-    roots.push_back(root);
-    if (!root) continue;
-    auto vector = std::ranges::find(weights, root, [](const auto& x) { return x.first; });
-    if (vector == weights.end()) {
-      const auto size = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(root->size()))));
-      vector = weights.insert(weights.end(), {root, std::vector<double>(size)});
+    if (!root) {
+      others.push_back(&m);
+      continue;
     }
-    vector->second[at] += (m.atoms[0].kind == Kind::complement ? -1 : 1) * m.coefficient;
+    summed.push_back(&m);
+    const Atom& a = m.atoms[0];
+    const bool chain = is_informed(element(a)) && analysed_.schedule.conditionals[block_of(a)].chain;
+    const StepCovariance* steps = chain ? steps_of(block_of(a)) : nullptr;
+    if (chain && !steps && alone.emplace(key(a), root).first->second != root) return std::nullopt;
+    std::vector<double>& weights = steps ? chains[steps][step_of(a).step] : vectors[root];
+    weights.resize(static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(root->size())))));
+    weights[at] += (a.kind == Kind::complement ? -1 : 1) * m.coefficient;
   }
   double out = 0;
-  for (const auto& [root, w] : weights)
+  for (const auto& [root, w] : vectors)
     out += squared_norm(*root, w);
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    if (p[i].atoms.empty()) continue;
-    for (std::size_t j = 0; j <= i; ++j) {
-      if (roots[i] && roots[i] == roots[j]) continue;
-      const Maybe x = covariance(p[i], p[j]);
+  for (const auto& [steps, w] : chains)
+    out += steps->variance(w);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    for (std::size_t j = 0; j < i + 1 + summed.size(); ++j) {
+      const Maybe x = covariance(*others[i], j <= i ? *others[j] : *summed[j - i - 1]);
       if (!x) return std::nullopt;
       out += (i == j ? 1 : 2) * *x;
     }
   }
-  return finite_or_infinite(out);
+  return out;
 }
 
 }  // namespace lehr

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/fitting/joint_covariance.h"
+#include "compiler/fitting/step_covariance.h"
 #include "compiler/fitting/symbolic.h"
 #include "compiler/math/margin.h"
 #include "compiler/pipeline.h"
@@ -51,6 +52,9 @@ class Laws {
   /// The inverse of the precision that a mean is tied to (Spread::tie), at its numbers j and l; nothing elsewhere.
   std::optional<Atom> tied_inverse(Element mean, std::size_t j, std::size_t l) const;
 
+  /// The steps of a chain of numbers that reaches back one step, or null: their covariances are not to be had.
+  const StepCovariance* steps_of(conditionals::BlockId b);
+
   /// E[p] and Cov[a, b] where every atom has a law; nothing where factors have no such moment here.
   std::optional<double> mean(const Polynomial& p);
   std::optional<double> covariance(const Monomial& a, const Monomial& b);
@@ -67,9 +71,14 @@ class Laws {
   std::optional<double> moment(const Atoms& of_one_factor);
   std::optional<double> pair(const Atom& a, const Atom& b);
   std::optional<double> centred(const Atoms& a, const Atoms& b);
-  /// Of two plain atoms of members of one joint factor; nothing of others.
-  std::optional<double> joint_covariance(const Atom& a, const Atom& b);
-  const JointCovariance* joint_of(const Atom& a);
+  /// Of two plain atoms of members of one joint factor, or of two steps of a chain; nothing of others.
+  std::optional<double> within_factor(const Atom& a, const Atom& b);
+  StepNumber step_of(const Atom& a);
+  const JointCovariance* joint_of(conditionals::BlockId b);
+  std::optional<StepCovariance> steps_from_model(conditionals::BlockId b);
+  conditionals::BlockId block_of(const Atom& a) const {
+    return analysed_.schedule.conditionals.block_of[a.variable.index()];
+  }
   /// The root of the covariances of the Normal vector that a plain atom is a number of, and which; null of others.
   std::pair<const std::vector<double>*, std::size_t> root_of(const Monomial& m);
   std::vector<std::pair<FactorKey, Atoms>> by_factor(const Monomial& m) const;
@@ -81,6 +90,7 @@ class Laws {
   const Symbolic& symbolic_;
   std::map<Element, std::optional<Law>> of_factors_, given_parents_;
   std::map<conditionals::BlockId, std::optional<JointCovariance>> joint_;
+  std::map<conditionals::BlockId, std::optional<StepCovariance>> steps_;
 };
 
 }  // namespace lehr

@@ -44,7 +44,31 @@ bool is_same(const model::Index& a, const model::Index& b) {
   return x && y && x->value == y->value;
 }
 
-/// Whether all that an element of the statement reads of the variable is one element of it.
+/// Whether the last statement, that of a `let`, says something of latent variables from what has values.
+bool is_predicted(const model::Model& m, const model::Model& of, const BoundData& data) {
+  bool latent = false;
+  for (const model::ExprId id : model::nodes_under(m, model::roots_of(m.statements.back()))) {
+    const auto* ref = std::get_if<model::VariableRef>(&m[id].node);
+    if (!ref) continue;
+    const bool observed = of[ref->variable].observed;
+    if (observed && data.observed[ref->variable.index()].has_missing) return false;
+    const bool states = m[ref->variable].value_plate || has_integers(m[ref->variable].support);
+    const bool chain = !observed && states && m[m[ref->variable].statement].lagged.has_value();
+    if (chain && !reads_one_element(m, m.statements.back(), ref->variable)) return false;
+    latent = latent || !observed;
+  }
+  return latent;
+}
+
+double elements_of(const model::Model& m, const BoundData& data, const model::Variable& v) {
+  double n = 1;
+  for (const std::int64_t extent : packed_shape(m, data, v.axes, {}))
+    n *= static_cast<double>(extent);
+  return n;
+}
+
+}  // namespace
+
 bool reads_one_element(const model::Model& m, const model::Statement& s, model::VariableId v) {
   std::vector<const model::VariableRef*> found;
   for (const model::ExprId id : model::nodes_under(m, model::roots_of(s))) {
@@ -60,30 +84,6 @@ bool reads_one_element(const model::Model& m, const model::Statement& s, model::
            std::ranges::none_of(ref->indices, is_summed);
   });
 }
-
-/// Whether the last statement, that of a `let`, says something of latent variables from what has values.
-bool is_predicted(const model::Model& m, const model::Model& of, const BoundData& data) {
-  bool latent = false;
-  for (const model::ExprId id : model::nodes_under(m, model::roots_of(m.statements.back()))) {
-    const auto* ref = std::get_if<model::VariableRef>(&m[id].node);
-    if (!ref) continue;
-    const bool observed = of[ref->variable].observed;
-    if (observed && data.observed[ref->variable.index()].has_missing) return false;
-    const bool chain = !observed && m[m[ref->variable].statement].lagged.has_value();
-    if (chain && !reads_one_element(m, m.statements.back(), ref->variable)) return false;
-    latent = latent || !observed;
-  }
-  return latent;
-}
-
-double elements_of(const model::Model& m, const BoundData& data, const model::Variable& v) {
-  double n = 1;
-  for (const std::int64_t extent : packed_shape(m, data, v.axes, {}))
-    n *= static_cast<double>(extent);
-  return n;
-}
-
-}  // namespace
 
 model::Model with_lets(const Source& source, const model::Model& resolved, const model::Model& of,
                        const BoundData& data, std::vector<std::string>& notes) {

@@ -27,7 +27,8 @@ Monomial operator*(const Monomial& a, const Monomial& b) {
 
 Polynomial operator+(Polynomial a, const Polynomial& b) {
   a.insert(a.end(), b.begin(), b.end());
-  return is_constant(a) && a.size() > 1 ? constant(constant_value(a)) : a;
+  if (is_constant(a) && a.size() > 1) return constant(constant_value(a));
+  return a;
 }
 
 Polynomial operator*(const Polynomial& a, const Polynomial& b) {

@@ -173,7 +173,8 @@ class Streams {
 /// Draws of variables together: what they depend on alone is drawn.
 std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
                               const std::map<std::string, SavedVariable>& posterior,
-                              const std::vector<std::vector<bool>>& informed, const PredictionOptions& options) {
+                              const std::vector<std::vector<bool>>& informed, Laws& laws,
+                              const PredictionOptions& options) {
   if (drawn.empty()) return std::nullopt;
   const Model& m = to.model;
   const auto n = static_cast<std::size_t>(options.draws);
@@ -183,7 +184,7 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
     if (!d.of.probabilities) d.all.resize(d.of.mean.size() * n);
   }
   const std::vector<bool> wanted = wanted_by(m, drawn, informed);
-  const Result<FactorValues> factors = FactorValues::make(to.analysed, posterior, wanted);
+  const Result<FactorValues> factors = FactorValues::make(to.analysed, posterior, wanted, laws);
   if (!factors) return factors.error();
   Forward f(m, to.data);
   Streams streams(to, f, options.seed);
@@ -206,7 +207,7 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
 bool has_two_values(const Variable& v) { return v.support == math::Support::bit || v.support == math::Support::spin; }
 
 std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
-                                       const std::vector<std::vector<bool>>& informed,
+                                       const std::vector<std::vector<bool>>& informed, Laws& laws,
                                        const PredictionOptions& options) {
   const Model& m = to.model;
   std::vector<Drawn> variables, lets;
@@ -218,8 +219,8 @@ std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::strin
   }
   if (std::optional<Error> e = too_large({{"draws", numbers}})) return e;
   // Each with draws of its own: a `let` changes no other number.
-  if (std::optional<Error> e = draw_all(to, std::move(variables), posterior, informed, options)) return e;
-  return draw_all(to, std::move(lets), posterior, informed, options);
+  if (std::optional<Error> e = draw_all(to, std::move(variables), posterior, informed, laws, options)) return e;
+  return draw_all(to, std::move(lets), posterior, informed, laws, options);
 }
 
 }  // namespace lehr

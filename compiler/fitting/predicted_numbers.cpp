@@ -11,9 +11,11 @@
 #include "compiler/fitting/expectation.h"
 #include "compiler/fitting/informed.h"
 #include "compiler/fitting/items_apart.h"
+#include "compiler/fitting/let_variables.h"
 #include "compiler/fitting/moments.h"
 #include "compiler/fitting/predicted_draws.h"
 #include "compiler/fitting/state_paths.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -69,7 +71,7 @@ class Predictor {
                    {"leave out the variable that is to be predicted, or have empty fields where it is"}};
     for (PredictedVariable& p : to_.variables)
       exact_numbers(p);
-    if (std::optional<Error> e = add_drawn_numbers(to_, posterior_, informed_, options_)) return e;
+    if (std::optional<Error> e = add_drawn_numbers(to_, posterior_, informed_, laws_, options_)) return e;
     for (PredictedVariable& p : to_.variables) {
       if (has_two_values(model()[p.variable])) add_binary_spread(p);
       if (is_state(p.variable)) p.path = chosen(p, most_probable_states(model(), to_.data, p.variable, means()));
@@ -100,6 +102,8 @@ class Predictor {
     return !model()[e.variable].observed && informed_[e.variable.index()][e.position];
   }
   std::optional<Error> lost_observation() const;
+  /// It reads several steps of a chain whose covariances are not to be had.
+  bool reads_steps_apart(VariableId let);
   /// Every informed element has a mean: of its factor.
   std::optional<Error> read_moments();
   void choose();
@@ -175,6 +179,7 @@ void Predictor::choose() {
     const Variable& v = model().variables[k];
     const VariableId id(k);
     const bool grown = !seen_[k].empty() && !is_state(id);
+    if (to_.is_let(id) && reads_steps_apart(id)) continue;
     if (v.auxiliary || !(v.observed || is_local(id) || grown || is_state(id))) continue;
     PredictedVariable p;
     p.variable = id;
@@ -185,6 +190,17 @@ void Predictor::choose() {
         p.elements.push_back(e);
     if (!p.elements.empty() || is_elsewhere(id)) to_.variables.push_back(std::move(p));
   }
+}
+
+bool Predictor::reads_steps_apart(VariableId let) {
+  const Statement& s = statement(let);
+  for (const ExprId id : nodes_under(model(), roots_of(s))) {
+    const auto* ref = std::get_if<VariableRef>(&model()[id].node);
+    if (!ref || model()[ref->variable].observed || !statement(ref->variable).lagged) continue;
+    const conditionals::BlockId b = to_.analysed.schedule.conditionals.block_of[ref->variable.index()];
+    if (!reads_one_element(model(), s, ref->variable) && !laws_.steps_of(b)) return true;
+  }
+  return false;
 }
 
 /// What has no closed form stays NaN.

@@ -107,7 +107,9 @@ PredictiveChecks predictive_checks(const Solution& s, std::int64_t draws, std::u
     latent.push_back(model::is_latent(m.variables[k]));
     all.emplace_back(m.variables[k].auxiliary ? 0 : forward.elements(VariableId(k)), true);
   }
-  const Result<FactorValues> factors = FactorValues::make(s.analysed(), s.variables, latent);
+  const Symbolic symbolic(forward);
+  Laws laws(s.analysed(), s.variables, all, symbolic);
+  const Result<FactorValues> factors = FactorValues::make(s.analysed(), s.variables, latent, laws);
   if (!factors) {
     out.why = factors.error().text;
     return out;

@@ -1,0 +1,85 @@
+#include "compiler/fitting/step_covariance.h"
+
+#include <cmath>
+#include <set>
+
+namespace lehr {
+
+using Eigen::Index;
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+std::optional<StepCovariance> StepCovariance::make(std::vector<std::vector<double>> mean,
+                                                   const std::vector<std::vector<double>>& root,
+                                                   const StepLinks& links) {
+  StepCovariance out;
+  for (std::size_t k = 0; k < mean.size(); ++k) {
+    const auto n = std::ssize(mean[k]);
+    if (std::ssize(root[k]) != n * n) return std::nullopt;
+    // Rows of R are columns of L = R'.
+    out.steps_.push_back(
+        {Eigen::Map<const Vector>(mean[k].data(), n), Eigen::Map<const Matrix>(root[k].data(), n, n), {}, {}, {}});
+  }
+  std::set<std::size_t> followed;
+  for (const auto& [pair, block] : links) {
+    Step &first = out.steps_[pair.first], &second = out.steps_[pair.second];
+    if (second.before || !followed.insert(pair.first).second) return std::nullopt;
+    const Eigen::JacobiSVD<Matrix> svd(second.root.transpose() * block * first.root,
+                                       Eigen::ComputeFullU | Eigen::ComputeFullV);
+    const auto m = svd.singularValues().array();
+    const Vector r = -2 * m / (1 + (1 + 4 * m.square()).sqrt());
+    second.before = pair.first;
+    second.correlation = svd.matrixU() * r.asDiagonal() * svd.matrixV().transpose();
+    second.left = svd.matrixU() * (1 - r.array().square()).max(0).sqrt().matrix().asDiagonal();
+  }
+  return out;
+}
+
+double StepCovariance::between(StepNumber a, StepNumber b) const {
+  if (a.step < b.step) std::swap(a, b);
+  Eigen::RowVectorXd across = steps_[a.step].root.row(static_cast<Index>(a.coordinate));
+  std::size_t at = a.step;
+  while (at > b.step && steps_[at].before) {
+    across = across * steps_[at].correlation;
+    at = *steps_[at].before;
+  }
+  return at == b.step ? across.dot(steps_[at].root.row(static_cast<Index>(b.coordinate))) : 0;
+}
+
+double StepCovariance::variance(const std::map<std::size_t, std::vector<double>>& weights) const {
+  if (weights.empty()) return 0;
+  double out = 0;
+  std::map<std::size_t, Vector> across;  // by the last step of each sequence: of L^-1 (x - m) and the sum up to there
+  for (std::size_t k = weights.begin()->first; k <= weights.rbegin()->first; ++k) {
+    const Step& s = steps_[k];
+    const auto w = weights.find(k);
+    Vector own = Vector::Zero(s.mean.size());
+    if (w != weights.end()) own = s.root.transpose() * Eigen::Map<const Vector>(w->second.data(), s.mean.size());
+    const auto before = s.before ? across.find(*s.before) : across.end();
+    Vector earlier = Vector::Zero(s.mean.size());
+    if (before != across.end()) {
+      earlier = s.correlation * before->second;
+      across.erase(before);
+    }
+    out += own.squaredNorm() + 2 * own.dot(earlier);
+    across.emplace(k, own + earlier);
+  }
+  return out;
+}
+
+std::vector<std::vector<double>> StepCovariance::draw(const std::function<Rng&(std::size_t step)>& rng_of) const {
+  std::vector<Vector> standard;  // L^-1 (x - m)
+  std::vector<std::vector<double>> out;
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    const Step& s = steps_[k];
+    Vector z(s.mean.size());
+    for (double& x : z)
+      x = draw_normal(rng_of(k));
+    standard.push_back(s.before ? Vector(s.correlation * standard[*s.before] + s.left * z) : z);
+    const Vector x = s.mean + s.root * standard.back();
+    out.emplace_back(x.begin(), x.end());
+  }
+  return out;
+}
+
+}  // namespace lehr
