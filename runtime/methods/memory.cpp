@@ -1,11 +1,30 @@
 #include "runtime/methods/memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 namespace lehr {
+
+namespace {
+
+/// Pages of large arrays, whose rows are read here and there: one of 4 KB for every row would be looked up for each.
+constexpr std::size_t kLargePage = std::size_t{1} << 21, kLargeArray = 8 * kLargePage;
+
+void* zeros(std::size_t bytes) {
+  const bool large = bytes >= kLargeArray;
+  const std::size_t alignment = large ? kLargePage : 64, all = (bytes + alignment - 1) / alignment * alignment;
+  void* const p = std::aligned_alloc(alignment, all);
+  if (!p) throw std::bad_alloc();
+  if (large) madvise(p, all, MADV_HUGEPAGE);  // a wish: without it everything is as well, but slower
+  std::memset(p, 0, bytes);
+  return p;
+}
+
+}  // namespace
 
 void Memory::Free::operator()(void* p) const { std::free(p); }
 
@@ -16,11 +35,8 @@ Memory::Memory(const std::vector<std::size_t>& lengths)
 }
 
 void Memory::resize(std::size_t b, std::size_t length) {
-  const std::size_t bytes = (std::max<std::size_t>(length, 1) * 8 + 63) / 64 * 64;
   owned_[b].reset();
-  owned_[b].reset(std::aligned_alloc(64, bytes));
-  if (!owned_[b]) throw std::bad_alloc();
-  std::memset(owned_[b].get(), 0, bytes);
+  owned_[b].reset(zeros(std::max<std::size_t>(length, 1) * 8));
   lengths_[b] = length;
   table_[b] = owned_[b].get();
 }

@@ -15,6 +15,7 @@ using machine::Shareable;
 namespace {
 
 constexpr double kFewShares = 32, kMostShares = 4096;
+constexpr double kCached = 1 << 20;  // numbers
 constexpr double kLarge =
     1e9;  // operations that are worth a share beyond the first few, for those who have many machines
 
@@ -65,9 +66,10 @@ double count_shares(const Machine& m, const Shareable& what, std::span<const Ite
   double sums = 0;
   for (const std::int64_t b : what.sums)
     sums += static_cast<double>(m.view().length(b));
+  const double of_sum = sums > kCached ? 2 * least.of_sum : least.of_sum;
   const auto items = static_cast<double>(count(runs));
   const double operations = items * static_cast<double>(what.operations),
-               worth = operations / std::max(what.of_stage ? least.operations : least.outside, least.of_sum * sums),
+               worth = operations / std::max(what.of_stage ? least.operations : least.outside, of_sum * sums),
                most = std::clamp(operations / kLarge, kFewShares, kMostShares);
   const double parts = std::clamp(std::floor(std::min(worth, items)), 1.0, most);
   // Few are a power of two, so that as many processes have a branch of the sums each and send one message.

@@ -12,8 +12,8 @@ namespace lehr {
 /// What is worth a share of its own.
 struct ShareSize {
   double operations = 2'000'000;  // at least this many,
-  double of_sum = 300;            // and as many for each number that a share adds up;
-  double outside = 500'000;       // at least this many of turns that all threads wait for
+  double of_sum = 300;       // and as many for each number that a share adds up, twice where caches cannot hold them;
+  double outside = 500'000;  // at least this many of turns that all threads wait for
 };
 
 /// Runs of items, and where those of each share begin among them.

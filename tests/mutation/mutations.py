@@ -485,9 +485,9 @@ m("} else if (const auto category = «seeded_by(b)») {", "std::optional<BlockId
 m("if («!step.steps») continue;", "true", "posterior_starts")
 
 m = area("steps of a chain together", "posterior_paths")
-m("const Vector r = -2 * m / «(1 + (1 + 4 * m.square()).sqrt())»;", "2")
+m("const Vector r = «-2» * m / (1 + (1 + 4 * m.square()).sqrt());", "-1")
 m("static_cast<Eigen::Index>(entry.second)) += «0.5» * *c;", "1.0")
-m("second.left = svd.matrixU() * «(1 - r.array().square())»", "(1 - 0 * r.array())")
+m("standard.push_back(«s.before» ? Vector", "std::optional<std::size_t>()")
 m("out += own.squaredNorm() + «2» * own.dot(earlier);", "1")
-m("across = across * «steps_[at].correlation»;", "steps_[at].correlation.transpose()")
+m("across = across * «steps_[at].correlation»;", "Matrix(steps_[at].correlation.transpose())")
 m("if (chain && !steps && «alone.emplace(key(a), root).first->second != root») return std::nullopt;", "false")
