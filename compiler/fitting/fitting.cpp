@@ -10,6 +10,7 @@
 #include "compiler/fitting/chain_start.h"
 #include "compiler/fitting/lost_digits.h"
 #include "compiler/fitting/rounding.h"
+#include "compiler/fitting/unbounded_points.h"
 
 namespace lehr {
 namespace {
@@ -305,6 +306,13 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                     "if they are centred, please report this model"}});
   }
   if (run.outcome.status == Status::numerical_failure) return out;
+  if (const auto point = unbounded_point(model(), schedule(), data(), run.posterior)) {
+    out.push_back(
+        {fmt::format("'{}' has left for 0 ({:.1g}), where the density of its prior ({}) is infinite: the ELBO grows "
+                     "without bound, and says nothing",
+                     point->name, point->value, point->family),
+         {"a point is where the density is highest: give it a prior with a maximum, a shape of 1 or more"}});
+  }
   if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior)) {
     out.push_back(
         {fmt::format("the ELBO is only right to about {:.1g} nats: it is made of log gamma functions of numbers up "

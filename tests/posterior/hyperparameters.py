@@ -200,6 +200,22 @@ def hierarchical_dirichlet_process():
             and len(in_use(alike.posterior["theta.concentration"] - 1 / 30)) > 10)
 
 
+@holds
+def a_prior_without_a_maximum():
+    """Counts that are all 0, and a density that is infinite where they lead: said of the element, and not where there is a maximum."""
+    text = """model m {{ plate n; plate g = 2; data of[n] : g; a[g] ~ Gamma(shape = {}, rate = 1); observe x[n] ~ NegativeBinomial(r = a[of[n]], p = 0.5);
+      guide point(a); }}"""
+    with tempfile.TemporaryDirectory() as d:
+        with open(f"{d}/x.json", "w") as f:
+            json.dump({"of": [0, 0, 1, 1], "x": [3, 1, 0, 0]}, f)
+        said = []
+        for shape in (0.2, 1.2):
+            with open(f"{d}/m.lehr", "w") as f:
+                f.write(text.format(shape))
+            said.append(subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/x.json", "--out", f"{d}/out"], capture_output=True, text=True).stderr)
+    return "'a[1]' has left for 0" in said[0] and "(Gamma) is infinite" in said[0] and "has left" not in said[1]
+
+
 def refused(text, *expected):
     with tempfile.TemporaryDirectory() as d:
         with open(f"{d}/m.lehr", "w") as f:

@@ -1,0 +1,50 @@
+#include "compiler/fitting/unbounded_points.h"
+
+#include <algorithm>
+
+#include "compiler/evaluate/forward.h"
+#include "compiler/fitting/lost_digits.h"
+#include "compiler/math/evaluate.h"
+
+namespace lehr {
+namespace {
+
+constexpr double kNothing = 1e-10;
+
+/// The prior of the element has parameters that are numbers, and no maximum inside its support.
+bool has_no_maximum(const Forward& f, Element e) {
+  const model::Statement& s = f.model()[f.model()[e.variable].statement];
+  const At at = f.at(e);
+  const math::FamilyRow& row = *f.distribution(s, at).family;
+  if (!row.factor || row.factor->interior.empty()) return false;
+  const math::Environment parameters = f.parameters(s, at);
+  return std::ranges::any_of(row.factor->interior, [&](const math::Expr& inside) {
+    const std::vector<double> x = math::evaluate_all(inside, parameters, 0).values;
+    return std::ranges::any_of(x, [](double number) { return number < 0; });
+  });
+}
+
+}  // namespace
+
+std::optional<UnboundedPoint> unbounded_point(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
+                                              const std::vector<NamedArray>& posterior) {
+  std::optional<Forward> forward;  // of all data: seldom needed
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const model::Variable& v = m.variables[k];
+    const conditionals::BlockId b = s.conditionals.block_of[k];
+    if (v.observed || v.auxiliary || !b.valid() || !s.conditionals[b].point || v.support != math::Support::positive)
+      continue;
+    const auto values = std::ranges::find(posterior, v.name + ".value", &NamedArray::name);
+    if (values == posterior.end()) continue;
+    for (std::size_t e = 0; e < values->values.size(); ++e) {
+      if (!(values->values[e] < kNothing)) continue;
+      if (!forward) forward.emplace(m, data);
+      if (has_no_maximum(*forward, {model::VariableId(k), e}))
+        return UnboundedPoint{v.name + subscripts(values->shape, e), m[v.statement].main.family->name,
+                              values->values[e]};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace lehr
