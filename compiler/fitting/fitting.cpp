@@ -305,7 +305,6 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                    {"data far from zero in units of their spread lose digits: centre and scale them",
                     "if they are centred, please report this model"}});
   }
-  if (run.outcome.status == Status::numerical_failure) return out;
   if (const auto point = unbounded_point(model(), schedule(), data(), run.posterior)) {
     out.push_back(
         {fmt::format("'{}' has left for 0 ({:.1g}), where the density of its prior ({}) is infinite: the ELBO grows "
@@ -313,6 +312,7 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                      point->name, point->value, point->family),
          {"a point is where the density is highest: give it a prior with a maximum, a shape of 1 or more"}});
   }
+  if (run.outcome.status == Status::numerical_failure) return out;
   if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior)) {
     out.push_back(
         {fmt::format("the ELBO is only right to about {:.1g} nats: it is made of log gamma functions of numbers up "

@@ -37,7 +37,7 @@ std::optional<UnboundedPoint> unbounded_point(const model::Model& m, const sched
     const auto values = std::ranges::find(posterior, v.name + ".value", &NamedArray::name);
     if (values == posterior.end()) continue;
     for (std::size_t e = 0; e < values->values.size(); ++e) {
-      if (!(values->values[e] < kNothing)) continue;
+      if (values->values[e] >= kNothing) continue;  // it may have ended as no number
       if (!forward) forward.emplace(m, data);
       if (has_no_maximum(*forward, {model::VariableId(k), e}))
         return UnboundedPoint{v.name + subscripts(values->shape, e), m[v.statement].main.family->name,
