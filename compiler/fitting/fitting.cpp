@@ -306,11 +306,10 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                     "if they are centred, please report this model"}});
   }
   if (const auto point = unbounded_point(model(), schedule(), data(), run.posterior)) {
-    out.push_back(
-        {fmt::format("'{}' has left for 0 ({:.1g}), where the density of its prior ({}) is infinite: the ELBO grows "
-                     "without bound, and says nothing",
-                     point->name, point->value, point->family),
-         {"a point is where the density is highest: give it a prior with a maximum, a shape of 1 or more"}});
+    out.push_back({fmt::format("'{}' has left for 0, where the density of its prior ({}) is infinite: the ELBO grows "
+                               "without bound, and says nothing",
+                               point->name, point->family),
+                   {"a point is where the density is highest: give it a prior with a maximum, a shape of 1 or more"}});
   }
   if (run.outcome.status == Status::numerical_failure) return out;
   if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior)) {

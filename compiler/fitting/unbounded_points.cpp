@@ -40,8 +40,7 @@ std::optional<UnboundedPoint> unbounded_point(const model::Model& m, const sched
       if (values->values[e] >= kNothing) continue;  // it may have ended as no number
       if (!forward) forward.emplace(m, data);
       if (has_no_maximum(*forward, {model::VariableId(k), e}))
-        return UnboundedPoint{v.name + subscripts(values->shape, e), m[v.statement].main.family->name,
-                              values->values[e]};
+        return UnboundedPoint{v.name + subscripts(values->shape, e), m[v.statement].main.family->name};
     }
   }
   return std::nullopt;

@@ -13,7 +13,6 @@ namespace lehr {
 struct UnboundedPoint {
   std::string name;    // "a[2]"
   std::string family;  // of its prior
-  double value = 0;
 };
 
 /// The first positive point of `posterior` that is at 0 but for rounding while its prior, whose parameters are known,
