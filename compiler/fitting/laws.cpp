@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "compiler/fitting/factor_source.h"
-#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -65,17 +63,6 @@ std::optional<Law> law_of(const math::FamilyRow& row, const math::Factor& factor
     out.spread.root = {std::sqrt(out.spread.covariance[0])};
   out.margins = row.margins ? own(row.margins(flat, extent)) : std::vector<math::Margin>(width);
   return out.mean.size() == width ? std::optional(out) : std::nullopt;
-}
-
-/// |R w|^2.
-double squared_norm(const std::vector<double>& root, const std::vector<double>& weights) {
-  double out = 0;
-  for (std::size_t k = 0; k < weights.size(); ++k) {
-    const auto row = root.begin() + static_cast<std::ptrdiff_t>(k * weights.size());
-    const double x = std::inner_product(weights.begin(), weights.end(), row, 0.0);
-    out += x * x;
-  }
-  return out;
 }
 
 Maybe finite_or_infinite(double x) { return std::isnan(x) ? std::nullopt : Maybe(x); }
@@ -218,13 +205,6 @@ Maybe Laws::within_factor(const Atom& a, const Atom& b) {
   return sign * steps->between(step_of(a), step_of(b));
 }
 
-StepNumber Laws::step_of(const Atom& a) {
-  const JointCovariance* joint = model_[a.variable].joint ? joint_of(block_of(a)) : nullptr;
-  if (!joint) return {element(a).position, component(a)};
-  const auto [step, coordinate] = joint->place(a.variable, a.number);
-  return {step, coordinate};
-}
-
 const JointCovariance* Laws::joint_of(conditionals::BlockId id) {
   auto it = joint_.find(id);
   if (it == joint_.end()) {
@@ -232,49 +212,6 @@ const JointCovariance* Laws::joint_of(conditionals::BlockId id) {
     it = joint_.emplace(id, JointCovariance::make(analysed_.model, b, posterior_)).first;
   }
   return it->second ? &*it->second : nullptr;
-}
-
-const StepCovariance* Laws::steps_of(conditionals::BlockId id) {
-  auto it = steps_.find(id);
-  if (it == steps_.end()) {
-    std::optional<StepCovariance> steps = steps_from_model(id);
-    it = steps_.emplace(id, std::move(steps)).first;
-  }
-  return it->second ? &*it->second : nullptr;
-}
-
-std::optional<StepCovariance> Laws::steps_from_model(conditionals::BlockId id) {
-  const conditionals::Block& b = analysed_.schedule.conditionals[id];
-  if (!b.chain || b.chain->reach != 1 || b.chain->factor == conditionals::ChainFactor::categories || b.point)
-    return std::nullopt;
-  LinkedChain chain;
-  std::vector<std::vector<double>> means, roots;
-  if (is_joint(analysed_.model[b.variable])) {
-    const JointCovariance* joint = joint_of(id);
-    if (!joint) return std::nullopt;
-    for (const Member& m : analysed_.model[b.variable].auxiliary->members)
-      chain.members.push_back(m.variable);
-    chain.extent = joint->extent();
-    chain.at = [joint](VariableId v, std::size_t number) -> StepNumber {
-      const auto [step, coordinate] = joint->place(v, number);
-      return {step, coordinate};
-    };
-    means = joint->means();
-    roots = joint->roots();
-  } else {
-    const std::size_t width = symbolic_.forward().width(b.variable);
-    chain.members = {b.variable};
-    chain.extent = width;
-    chain.at = [width](VariableId, std::size_t number) -> StepNumber { return {number / width, number % width}; };
-    for (std::size_t e = 0; e < symbolic_.forward().elements(b.variable); ++e) {
-      const Law* law = is_informed({b.variable, e}) ? find(Element{b.variable, e}) : nullptr;
-      means.push_back(law ? law->mean : std::vector<double>());
-      roots.push_back(law ? law->spread.root : std::vector<double>());
-    }
-  }
-  const std::optional<StepLinks> links =
-      step_links(chain, symbolic_, informed_, [this](const Polynomial& p) { return mean(p); });
-  return links ? StepCovariance::make(std::move(means), roots, *links) : std::nullopt;
 }
 
 std::pair<const std::vector<double>*, std::size_t> Laws::root_of(const Monomial& m) {
@@ -370,44 +307,6 @@ Maybe Laws::covariance(const Monomial& a, const Monomial& b) {
     if (take_b) ++y;
   }
   return finite_or_infinite(out);
-}
-
-/// Numbers of one Normal vector go together: their covariances may be larger than what they leave by any factor. So do
-/// the steps of a chain; vectors of different factors have none.
-Maybe Laws::variance(const Polynomial& p) {
-  std::map<const std::vector<double>*, std::vector<double>> vectors;
-  std::map<const StepCovariance*, std::map<std::size_t, std::vector<double>>> chains;
-  std::map<FactorKey, const std::vector<double>*> alone;  // steps of chains without covariances
-  std::vector<const Monomial*> summed, others;
-  for (const Monomial& m : p) {
-    if (m.atoms.empty()) continue;
-    const auto [root, at] = root_of(m);
-    if (!root) {
-      others.push_back(&m);
-      continue;
-    }
-    summed.push_back(&m);
-    const Atom& a = m.atoms[0];
-    const bool chain = is_informed(element(a)) && analysed_.schedule.conditionals[block_of(a)].chain;
-    const StepCovariance* steps = chain ? steps_of(block_of(a)) : nullptr;
-    if (chain && !steps && alone.emplace(key(a), root).first->second != root) return std::nullopt;
-    std::vector<double>& weights = steps ? chains[steps][step_of(a).step] : vectors[root];
-    weights.resize(static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(root->size())))));
-    weights[at] += (a.kind == Kind::complement ? -1 : 1) * m.coefficient;
-  }
-  double out = 0;
-  for (const auto& [root, w] : vectors)
-    out += squared_norm(*root, w);
-  for (const auto& [steps, w] : chains)
-    out += steps->variance(w);
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    for (std::size_t j = 0; j < i + 1 + summed.size(); ++j) {
-      const Maybe x = covariance(*others[i], j <= i ? *others[j] : *summed[j - i - 1]);
-      if (!x) return std::nullopt;
-      out += (i == j ? 1 : 2) * *x;
-    }
-  }
-  return out;
 }
 
 }  // namespace lehr

@@ -1,0 +1,80 @@
+// Entropies of streamed categories: the logarithm of the sum of exponentials less the mean of their logarithms. Where
+// what the items add up anyway gives that mean, no element reads logarithms.
+#include <algorithm>
+
+#include "compiler/loops/stream_element.h"
+
+namespace lehr::loops {
+
+using schedule::ItemStage;
+
+bool Streams::is_summed(const Stream& s) const {
+  const conditionals::Block& z = s_.conditionals[s.block];
+  if (!s.factored || z.drawn || !z.has_entropy() || clamps_.any(s.block) || interface_.item_energies) return false;
+  return std::ranges::all_of(s.uses, [&](const StreamUse& u) {
+    if (u.kind == StreamUse::Kind::table) return adds_up_alone(*s.stage, table_of(u));
+    const Atom& p = u.term->term.atoms[*u.partner];
+    // What streams add up for the naturals of the partner is of this term alone.
+    return std::ranges::count_if(s.stage->terms, [&](const ItemStage::LocalTerm& t) {
+             return has_streamed_atom(t.term) && std::ranges::any_of(t.term.atoms, [&](const Atom& x) {
+                      return x.variable == p.variable && x.stat == p.stat;
+                    });
+           }) == 1;
+  });
+}
+
+std::vector<ArrayId> Streams::summed_tables(const ItemStage& stage, BlockId z) const {
+  const Stream s = plan_stream(stage, z);
+  std::vector<ArrayId> out;
+  for (const StreamUse& u : s.uses)
+    if (s.summed && u.kind == StreamUse::Kind::table) out.push_back(table_of(u));
+  return out;
+}
+
+void Streams::less_vector_means(const Stream& s, ExprId item, const StreamVisit& visit) {
+  for (std::size_t k = 0; k < s.uses.size(); ++k) {
+    const StreamUse& u = s.uses[k];
+    if (u.kind != StreamUse::Kind::vector) continue;
+    const Atom& p = u.term->term.atoms[*u.partner];
+    const BufferId into = visit.arrays.streamed_into.at({s_.conditionals.block_of[p.variable.index()], p.stat});
+    Env env = stream_env(s, k, {item});
+    const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
+    each_value(s, [&](ExprId v) {
+      env[u.value] = v;
+      b_.accumulate(mean, b_.mul(b_.load(into, {v}), updates_.expectation(p, env)));
+    });
+    b_.add_to(visit.arrays.sums.discrete, {b_.i(0)},
+              b_.neg(b_.mul(updates_.owned_multiplicity(m_[p.variable], {item}), b_.get(mean))));
+  }
+}
+
+ExprId Streams::mean_odds(const Element& e, ExprId scale) {
+  const Stream& s = e.stream;
+  const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
+  each_value(s, [&](ExprId k) {
+    ExprId odds = b_.load(s.odds, {k});
+    if (s.factored) {
+      odds = b_.load(s.item_odds, {k});
+      for (std::size_t j = 0; j < s.uses.size(); ++j) {
+        if (s.uses[j].kind == StreamUse::Kind::table)
+          odds = b_.add(odds, b_.mul(weight(Weight::local), table_entry(e, j, at_.array.at(table_of(s.uses[j])), k)));
+      }
+    }
+    b_.accumulate(mean, b_.mul(b_.load(s.probs, {k}), odds));
+  });
+  return b_.mul(scale, b_.get(mean));
+}
+
+void Streams::add_entropy(const Element& e, ExprId scale) {
+  const Stream& s = e.stream;
+  const ExprId copies = updates_.owned_multiplicity(m_[s_.conditionals[s.block].variable], e.element);
+  const ExprId log_total = b_.add(b_.log(b_.get(e.total)), b_.get(e.shift));
+  if (s.summed) return b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(copies, log_total));
+  const ExprId mean = mean_odds(e, scale), h = b_.sub(log_total, mean);
+  if (s_.conditionals[s.block].has_entropy())
+    b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)},
+              b_.mul(copies, clamps_.unless_known(s.block, e.element, {}, h, b_.f(0))));
+  if (e.visit.mode == StageMode::update) energies_.add_item_energy(e.element[0], b_.mul(copies, mean));
+}
+
+}  // namespace lehr::loops

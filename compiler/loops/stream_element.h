@@ -1,0 +1,16 @@
+// One element of a streamed category at work.
+#pragma once
+#include "compiler/loops/streams.h"
+
+namespace lehr::loops {
+
+struct Streams::Element {
+  const Stream& stream;
+  const std::vector<ExprId>& element;
+  const StreamVisit& visit;
+  std::vector<Env> envs;                  // by use
+  std::vector<std::vector<ExprId>> rows;  // of tables, by use
+  ScalarId total, shift;                  // of the exponentials in `probs`: their sum, and what was taken off before
+};
+
+}  // namespace lehr::loops
