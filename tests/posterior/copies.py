@@ -27,6 +27,9 @@ MODELS = {
       s[n, t] ~ Categorical(A[s[n, t-1]]) start Categorical(pi); observe x[n, t] ~ Poisson(rate[s[n, t]]); }""", ROWS,
                   {"pi.concentration": [2.0, 1.0], "A.concentration": [[3.0, 1.0], [1.0, 2.0]], "rate.shape": [2.0, 9.0],
                    "rate.rate": [2.0, 1.5]}),
+    "tokens": ("""model m { plate n times count; plate t in n; plate k = 2; plate term = 9; beta[k] ~ Dirichlet(concentration = 0.5) over term;
+      theta[n] ~ Dirichlet(concentration = 0.4) over k; z[n, t] ~ Categorical(theta[n]); observe x[n, t] ~ Categorical(beta[z[n, t]]); }""", ROWS,
+               {"beta.concentration": 1.0 + np.arange(18.0).reshape(2, 9) % 5}),
     "states": ("""model m { plate n times count; plate t in n ordered; q ~ Gamma(shape = 2, rate = 1);
       a ~ Normal(mean = 1, sd = 1); s[n, t] ~ Normal(mean = a * s[n, t-1], precision = q) start Normal(mean = 0, sd = 2);
       observe x[n, t] ~ Normal(mean = s[n, t], sd = 0.7); }""", REALS, {"a.mean": 0.8, "a.precision": 9.0}),

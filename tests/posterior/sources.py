@@ -56,6 +56,15 @@ def beside_a_chain():
     with tempfile.TemporaryDirectory() as folder:
         np.savez(f"{folder}/start.npz", **of_chain.posterior)  # the chain has several optima
         both = fit(f"model m {{ {head} {chain} {counts} }}", {"x": x, "y": y}, *options, "--init", f"{folder}/start.npz")
+    # On the way, too.
+    chain_start = {k: v + 0.3 * np.arange(v.size).reshape(v.shape) for k, v in of_chain.posterior.items()}
+    counts_start = {"q.shape": 5.0, "q.rate": 2.0}
+    for sweeps in (1, 2, 3):
+        few = ["--tol", 0, "--max-iter", sweeps, "--local-tol", 0, "--local-iters", 200]
+        apart = (fit(f"model m {{ {head} {chain} }}", {"x": x}, *few, init=chain_start).elbo
+                 + fit(f"model m {{ plate seq; {counts} }}", {"y": y}, *few, init=counts_start).elbo)
+        together = fit(f"model m {{ {head} {chain} {counts} }}", {"x": x, "y": y}, *few, init=chain_start | counts_start).elbo
+        np.testing.assert_allclose(together, apart, rtol=1e-11)
     np.testing.assert_allclose(both.elbo, of_chain.elbo + of_counts.elbo, rtol=1e-11)
     np.testing.assert_allclose(both.posterior["B.concentration"], of_chain.posterior["B.concentration"], rtol=1e-6)
     return f"ELBO {both.elbo:.8f}"
