@@ -27,8 +27,9 @@ std::vector<model::PlateId> sequences(const model::Variable& v) { return {v.axes
 
 /// The guard that there is an element before.
 bool is_step_before(const Algebra& a, const Guard& g) {
+  if (g.present || g.relation != density::Relation::greater_equal) return false;
   const auto* first = std::get_if<density::IndexConstant>(&a[g.right]);
-  return !g.present && g.relation == density::Relation::greater_equal && first && first->value <= 1;
+  return first && first->value <= 1;
 }
 
 std::vector<ExprId> element_at(std::vector<ExprId> sequence, ExprId t) {
