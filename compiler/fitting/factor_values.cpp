@@ -12,12 +12,12 @@ namespace lehr {
 
 std::optional<Error> FactorValues::add_joint(const model::Model& m, const conditionals::Block& b,
                                              const std::map<std::string, SavedVariable>& posterior,
-                                             const std::vector<bool>& wanted, const StepCovariance* steps) {
+                                             const std::vector<bool>& wanted, conditionals::BlockId id, Laws& laws) {
   Source source;
-  source.steps = steps;
   for (const model::Member& member : m[b.variable].auxiliary->members)
     source.members.push_back(member.variable);
   if (std::ranges::none_of(source.members, [&](model::VariableId v) { return wanted[v.index()]; })) return std::nullopt;
+  source.steps = laws.steps_of(id);
   const std::string& name = m[b.variable].name;
   const auto saved = posterior.find(name);
   const std::optional<FactorSource> of =
@@ -40,8 +40,7 @@ Result<FactorValues> FactorValues::make(const Analysed& analysed, const std::map
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const conditionals::Block& b = blocks[k];
     if (is_joint(m[b.variable])) {
-      if (std::optional<Error> e = out.add_joint(m, b, posterior, wanted, laws.steps_of(conditionals::BlockId(k))))
-        return *e;
+      if (std::optional<Error> e = out.add_joint(m, b, posterior, wanted, conditionals::BlockId(k), laws)) return *e;
       continue;
     }
     if (m[b.variable].auxiliary || !(wanted[b.variable.index()] || (b.mean && wanted[b.mean->index()]))) continue;

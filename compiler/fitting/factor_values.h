@@ -39,7 +39,7 @@ class FactorValues {
   };
   std::optional<Error> add_joint(const model::Model& m, const conditionals::Block& b,
                                  const std::map<std::string, SavedVariable>& posterior, const std::vector<bool>& wanted,
-                                 const StepCovariance* steps);
+                                 conditionals::BlockId id, Laws& laws);
   static void draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, Forward& to,
                            const RngOf& rng_of);
   std::vector<Source> sources_;

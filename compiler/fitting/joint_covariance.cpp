@@ -52,8 +52,8 @@ std::pair<std::size_t, std::size_t> JointCovariance::place(model::VariableId v, 
 
 std::pair<const std::vector<double>*, std::size_t> JointCovariance::root_at(model::VariableId a,
                                                                             std::size_t number) const {
-  const std::size_t at = members_.at(a)[number];
-  return {&root_[at / extent_], at % extent_};
+  const auto [element, coordinate] = place(a, number);
+  return {&root_[element], coordinate};
 }
 
 }  // namespace lehr

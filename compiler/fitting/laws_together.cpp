@@ -47,6 +47,7 @@ std::optional<StepCovariance> Laws::steps_from_model(conditionals::BlockId id) {
   if (!b.chain || b.chain->reach != 1 || b.chain->factor == conditionals::ChainFactor::categories || b.point)
     return std::nullopt;
   LinkedChain chain;
+  chain.at = [this](VariableId v, std::size_t number) { return step_of({v, number}); };
   std::vector<std::vector<double>> means, roots;
   if (is_joint(analysed_.model[b.variable])) {
     const JointCovariance* joint = joint_of(id);
@@ -54,17 +55,11 @@ std::optional<StepCovariance> Laws::steps_from_model(conditionals::BlockId id) {
     for (const Member& m : analysed_.model[b.variable].auxiliary->members)
       chain.members.push_back(m.variable);
     chain.extent = joint->extent();
-    chain.at = [joint](VariableId v, std::size_t number) -> StepNumber {
-      const auto [step, coordinate] = joint->place(v, number);
-      return {step, coordinate};
-    };
     means = joint->means();
     roots = joint->roots();
   } else {
-    const std::size_t width = symbolic_.forward().width(b.variable);
     chain.members = {b.variable};
-    chain.extent = width;
-    chain.at = [width](VariableId, std::size_t number) -> StepNumber { return {number / width, number % width}; };
+    chain.extent = symbolic_.forward().width(b.variable);
     for (std::size_t e = 0; e < symbolic_.forward().elements(b.variable); ++e) {
       const Law* law = is_informed({b.variable, e}) ? find(Element{b.variable, e}) : nullptr;
       means.push_back(law ? law->mean : std::vector<double>());
