@@ -119,11 +119,10 @@ std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& pl
   const bool some = stage.batched && !plan.batch.empty();
   const std::int32_t status =
       some ? share_out(m, stage, m.supply ? bring(m, plan.batch) : plan.batch, work) : visit_all(m, stage, work);
-  if (status == 0) {
-    if (const std::int32_t failed = close_stage(m, stage)) return failed;
-  }
+  if (status != 0) return status;
+  if (const std::int32_t failed = close_stage(m, stage)) return failed;
   if (stage.batched) scale_up(m, statistics_of(*m.model, stage), plan.scale);
-  return status;
+  return 0;
 }
 
 std::int32_t update(const Machine& m, const StepRow& step, const Plan& plan) {
