@@ -2,7 +2,9 @@
 // the name of the outer plate says which row each line belongs to, one with the name of the nested plate orders it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compiler/model/binder.h"
 #include "runtime/terminal/printable.h"
@@ -44,6 +46,39 @@ void check_steps(Binder& b, const DataArray& steps, const DataArray& ids, const 
   }
 }
 
+/// Whether a slot has one value, or one vector, for each row, while its array has one for each line of the table.
+bool repeats_on_lines(const Binder& b, const Slot& slot, const DataArray& a, PlateId outer, std::size_t lines) {
+  if (a.ragged() || a.shape.empty() || a.shape[0] != static_cast<std::int64_t>(lines)) return false;
+  const auto within = [&](PlateId p) { return b.model[p].set == outer; };
+  const auto nested = [&](PlateId p) { return b.model[b.model[p].set].parent.has_value(); };
+  return !slot.axes.empty() && within(slot.axes[0]) && std::none_of(slot.axes.begin(), slot.axes.end(), nested);
+}
+
+/// What the lines say of their row, once: they must agree, and a line may leave it out.
+void take_once(Binder& b, DataArray& a, const DataArray& ids, const std::vector<std::int64_t>& offsets,
+               const std::string& outer) {
+  const std::size_t width = a.values.size() / ids.values.size(), rows = offsets.size() - 1;
+  std::vector<double> once(rows * width, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (auto line = static_cast<std::size_t>(offsets[row]); line < static_cast<std::size_t>(offsets[row + 1]);
+         ++line) {
+      for (std::size_t j = 0; j < width; ++j) {
+        const double said = a.values[line * width + j];
+        double& value = once[row * width + j];
+        if (std::isnan(value)) value = said;
+        if (std::isnan(said) || said == value) continue;
+        problem(b, ExitCode::data, a.source,
+                fmt::format("{} is not the same on all lines of {} {}", a.name, outer, printable(name_of(ids, line))))
+            .notes = {fmt::format("it has one value for each {}", outer)};
+        return;
+      }
+    }
+  }
+  a.values = std::move(once);
+  a.shape[0] = static_cast<std::int64_t>(rows);
+  a.has_missing = std::any_of(a.values.begin(), a.values.end(), [](double v) { return std::isnan(v); });
+}
+
 }  // namespace
 
 void claim_rows_of_tables(Binder& b) {
@@ -78,6 +113,11 @@ void claim_rows_of_tables(Binder& b) {
         steps != b.data->end() && steps->second.shape == ids.shape && names.size() != ids.values.size()) {
       check_steps(b, steps->second, ids, offsets, outer.name);
       b.data->erase(steps);
+    }
+    for (const Slot& slot : b.slots) {
+      const auto it = b.arrays.find(slot.name);
+      if (it == b.arrays.end() || !repeats_on_lines(b, slot, it->second, PlateId(i), ids.values.size())) continue;
+      take_once(b, it->second, ids, offsets, outer.name);
     }
     const std::string source = fmt::format("{} ({})", outer.name, ids.source);
     b.claims[PlateId(i)].push_back({std::ssize(names), source});

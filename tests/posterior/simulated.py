@@ -25,6 +25,7 @@ WITHOUT = {
     "gamma_flows": "its parameters are points",
     "grouped_girths": "a table that counts what it has no rows of cannot be drawn",
     "lasso": "the standard deviation of its noise is a point",
+    "power_prior": "groups that count as a tenth are not as many draws",
     "chest_girths": "a table that counts what it has no rows of cannot be drawn",
     "lda_learned_alpha": "its concentration is a point",
     "hierarchical_dirichlet_process": "its concentrations are points",
@@ -39,6 +40,7 @@ PAIRS = [(i, j) for i in range(5) for j in range(i)]
 
 # name: constants, sizes, data
 OF_MODELS = {
+    "carriage": ("", "", {"visit": [4, 3, 1], "treated": [0, 1, 0]}),
     "casks_of_a_table": ("a0=3,b0=2", "", {"batch_of": [0, 0, 1, 1, 1, 2, 2], "cask_of": [0, 1, 0, 0, 1, 0, 0]}),
     "censored_regression": ("", "", {"per_kelvin": [2, -1, 0.5, -2, 1.5, 0], "end": [1, 0, 1, 2, -1, 0]}),
     "coin": ("", "throw=5", {}),

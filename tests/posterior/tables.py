@@ -4,13 +4,16 @@ transitions; and autoregressions that reach back further than one step.
 
 usage: tables.py LEHR
 """
+import csv
+import itertools
 import json
 import subprocess
 import tempfile
 
 import numpy as np
+from scipy.integrate import quad
 from scipy.special import digamma, gammaln, logsumexp
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import binom, multivariate_normal, norm
 
 from fitting import close, finish, fit, holds, lehr
 
@@ -85,6 +88,64 @@ def lines_of_steps():
     torn, _ = run(text, {"d.csv": "id,t,y\na,1,2\nb,1,2\na,2,2\n"})
     return (close(long["r.rate"], ragged["r.rate"]) and gap.returncode and "t goes from 1 to 3 within id a" in gap.stderr
             and torn.returncode and "do not stand together" in torn.stderr)
+
+
+@holds
+def said_on_every_line():
+    """What belongs to the rows may stand on every line of a table, or on some, if the lines agree."""
+    text = """model m { plate id; plate t in id ordered; plate arm; data of[id] : arm; data age[id] : real; m[arm] ~ Normal(mean = 0, sd = 1);
+      observe y[id, t] ~ Normal(mean = m[of[id]] + age[id], sd = 0.5); }"""
+    done, long = run(text, {"d.csv": "id,t,of,age,y\na,0,v,1,2\na,1,v,,3\nb,0,u,2,1\nc,0,v,0,1\nc,1,v,0,2\n"})
+    if done.returncode:
+        print(done.stderr)
+        return False
+    of, rest = np.array([1, 1, 0, 1, 1]), np.array([1.0, 2, -1, 1, 2])
+    precision = 1 + 4 * np.bincount(of)
+    differs, _ = run(text, {"d.csv": "id,t,of,age,y\na,0,v,1,2\nb,0,u,2,1\nb,1,v,2,1\n"})
+    return (close(long["m.mean"], 4 * np.bincount(of, rest) / precision) and differs.returncode
+            and "of is not the same on all lines of id b" in differs.stderr)
+
+
+@holds
+def carriage():
+    """The model of a table with a line for each visit, by the sum over the 32 paths of each child."""
+    with open("models/data/bacteria.csv") as f:
+        lines = list(csv.DictReader(f))
+    got = fit("models/carriage.lehr", ["models/data/bacteria.csv"], *TIGHT, "--restarts", "3")
+    q, arms = got.posterior, ["active", "placebo"]
+    from_beta = lambda a, b: (digamma(a) - digamma(a + b), digamma(b) - digamma(a + b))
+    pi, A = (digamma(q[n]) - digamma(q[n].sum(-1, keepdims=True)) for n in ("pi.concentration", "A.concentration"))
+    yes, no = from_beta(q["p.a"], q["p.b"])
+    new = {"pi": np.ones(2), "A": np.ones((2, 2, 2)), "p": np.ones((2, 2))}  # of p: n, y
+    elbo = 0
+    for child in dict.fromkeys(line["child"] for line in lines):
+        visits = [line for line in lines if line["child"] == child]
+        arm = arms.index(visits[0]["treated"])
+        paths = list(itertools.product(range(2), repeat=len(visits)))
+        logs = [pi[s[0]] + sum(A[arm, i, j] for i, j in zip(s, s[1:]))
+                + sum({"y": yes, "n": no, "": np.zeros(2)}[v["bacteria"]][i] for i, v in zip(s, visits)) for s in paths]
+        elbo += logsumexp(logs)
+        for s, weight in zip(paths, np.exp(logs - logsumexp(logs))):
+            new["pi"][s[0]] += weight
+            for i, j in zip(s, s[1:]):
+                new["A"][arm, i, j] += weight
+            for i, v in zip(s, visits):
+                if v["bacteria"]:
+                    new["p"][i, "ny".index(v["bacteria"])] += weight
+    for a in [q["pi.concentration"], *q["A.concentration"].reshape(4, 2), *np.column_stack([q["p.a"], q["p.b"]])]:  # minus KL from all ones
+        elbo += gammaln(a).sum() - gammaln(a.sum()) - (a - 1) @ (digamma(a) - digamma(a.sum()))
+    return (close(got.elbo, elbo, 1e-8) and close(q["pi.concentration"], new["pi"], 1e-5) and close(q["A.concentration"], new["A"], 1e-5)
+            and close(np.column_stack([q["p.b"], q["p.a"]]), new["p"], 1e-5))
+
+
+@holds
+def power_prior():
+    """Groups that count as a tenth: the evidence by quadrature, and no past at all with a weight of 0."""
+    weight, y, n = np.loadtxt("models/data/rat_tumours.csv", delimiter=",", skiprows=1)[:, [2, 0, 1]].T
+    got = fit("models/power_prior.lehr", ["models/data/rat_tumours.csv"])
+    evidence = quad(lambda p: np.exp(weight @ binom.logpmf(y, n, p) + 20), 0, 1, epsabs=0, epsrel=1e-11, points=[0.17])[0]
+    alone = fit("models/power_prior.lehr", {"weight": (weight == 1) * 1.0, "tumours": y, "rats": n})
+    return close(got.elbo, np.log(evidence) - 20, 1e-8) and close(alone.posterior["p.a"], 5) and close(alone.posterior["p.b"], 11)
 
 
 @holds
