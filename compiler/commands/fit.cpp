@@ -33,8 +33,9 @@ namespace lehr::commands {
 namespace {
 
 FitRequest request_of(const FitArguments& o, const Source& source) {
-  return {source.name, source.text,     o.command,           o.method, o.fit.anneal, o.fit.temper,   o.fit.seed,
-          o.test,      o.data.bindings, o.data.drop_missing, o.prior,  o.keep,       o.fit.precision};
+  return {source.name,  source.text, o.command,       o.method,         o.fit.anneal,
+          o.fit.temper, o.fit.seed,  o.test,          o.data.bindings,  o.data.drop_missing,
+          o.prior,      o.keep,      o.fit.precision, o.fit.save_locals};
 }
 
 /// What failed, in which sweep, and the first parameter that is not a number by then.

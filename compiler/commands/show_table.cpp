@@ -27,18 +27,34 @@ std::vector<double> values_of(const PosteriorNumbers& v, std::size_t i) {
   return out;
 }
 
-/// Axes under names that are all different.
-std::vector<std::string> column_names_of(const PosteriorNumbers& v) {
+/// A column of names or numbers: of an axis, or of a plate that the axis is nested in.
+struct AxisColumn {
+  std::string name, plate;
+  std::size_t axis = 0;
+};
+
+/// Under names that are all different.
+std::vector<AxisColumn> axis_columns_of(const SavedFit& fit, const PosteriorNumbers& v) {
   std::set<std::string> taken(kValues.begin(), kValues.end());
   taken.insert("variable");
-  std::vector<std::string> out;
-  for (const std::string& axis : v.axes) {
-    std::string name = axis;
-    for (int k = 2; !taken.insert(name).second; ++k)
-      name = fmt::format("{}_{}", axis, k);
-    out.push_back(name);
+  std::vector<AxisColumn> out;
+  for (std::size_t k = 0; k < v.axes.size(); ++k) {
+    for (const auto& [plate, number] : path_of(fit, v.axes[k], 0)) {
+      std::string name = plate;
+      for (int n = 2; !taken.insert(name).second; ++n)
+        name = fmt::format("{}_{}", plate, n);
+      out.push_back({name, plate, k});
+    }
   }
   return out;
+}
+
+/// The element of a column's plate at a position of the axes.
+std::size_t number_at(const SavedFit& fit, const PosteriorNumbers& v, const AxisColumn& column,
+                      const std::vector<std::size_t>& at) {
+  for (const auto& [plate, number] : path_of(fit, v.axes[column.axis], at[column.axis]))
+    if (plate == column.plate) return number;
+  return at[column.axis];
 }
 
 /// A name or label as a cell: nothing in it moves the cursor of a terminal.
@@ -51,24 +67,25 @@ std::string number_cell(double x) { return std::isnan(x) ? "" : fmt::format("{}"
 std::string format_posterior_csv(const SavedFit& fit, const PosteriorTable& table) {
   std::vector<std::string> axes;
   for (const PosteriorNumbers& v : table.variables) {
-    for (const std::string& name : column_names_of(v))
-      if (std::ranges::find(axes, name) == axes.end()) axes.push_back(name);
+    for (const AxisColumn& column : axis_columns_of(fit, v))
+      if (std::ranges::find(axes, column.name) == axes.end()) axes.push_back(column.name);
   }
   std::string out = "variable";
   for (const std::string& name : axes)
     out += "," + text_cell(name);
   out += fmt::format(",{}\n", fmt::join(kValues, ","));
   for (const PosteriorNumbers& v : table.variables) {
-    const std::vector<std::string> own = column_names_of(v);
+    const std::vector<AxisColumn> own = axis_columns_of(fit, v);
     for (std::size_t i = 0; i < v.mean.size(); ++i) {
       const std::vector<std::size_t> at = unravel(v.shape, i);
       out += text_cell(v.variable);
       for (const std::string& name : axes) {
         out += ',';
-        const auto k = static_cast<std::size_t>(std::ranges::find(own, name) - own.begin());
-        if (k == own.size()) continue;
-        const std::string* label = find_label(fit, v.axes[k], at[k]);
-        out += label ? text_cell(*label) : fmt::format("{}", at[k]);
+        const auto column = std::ranges::find(own, name, &AxisColumn::name);
+        if (column == own.end()) continue;
+        const std::size_t number = number_at(fit, v, *column, at);
+        const std::string* label = find_label(fit, column->plate, number);
+        out += label ? text_cell(*label) : fmt::format("{}", number);
       }
       for (const double x : values_of(v, i))
         out += "," + number_cell(x);
@@ -81,13 +98,14 @@ std::string format_posterior_csv(const SavedFit& fit, const PosteriorTable& tabl
 std::string format_posterior_json(const SavedFit& fit, const PosteriorTable& table) {
   json rows = json::array();
   for (const PosteriorNumbers& v : table.variables) {
-    const std::vector<std::string> own = column_names_of(v);
+    const std::vector<AxisColumn> own = axis_columns_of(fit, v);
     for (std::size_t i = 0; i < v.mean.size(); ++i) {
       const std::vector<std::size_t> at = unravel(v.shape, i);
       json row{{"variable", v.variable}, {"index", json::object()}};
-      for (std::size_t k = 0; k < own.size(); ++k) {
-        const std::string* label = find_label(fit, v.axes[k], at[k]);
-        row["index"][own[k]] = label ? json(*label) : json(at[k]);
+      for (const AxisColumn& column : own) {
+        const std::size_t number = number_at(fit, v, column, at);
+        const std::string* label = find_label(fit, column.plate, number);
+        row["index"][column.name] = label ? json(*label) : json(number);
       }
       const std::vector<double> values = values_of(v, i);
       for (std::size_t k = 0; k < values.size(); ++k)

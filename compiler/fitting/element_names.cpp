@@ -1,5 +1,7 @@
 #include "compiler/fitting/element_names.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,9 +15,26 @@ const std::string* find_label(const SavedFit& fit, const std::string& plate, std
   return it != fit.labels.end() && index < it->second.size() ? &it->second[index] : nullptr;
 }
 
+std::vector<PlaceInPlate> path_of(const SavedFit& fit, const std::string& plate, std::size_t index) {
+  const auto it = fit.nested.find(plate);
+  if (it == fit.nested.end() || find_label(fit, plate, index)) return {{plate, index}};
+  const std::vector<std::int64_t>& offsets = it->second.offsets;
+  const auto after = std::ranges::upper_bound(offsets, static_cast<std::int64_t>(index));
+  if (after == offsets.begin() || after == offsets.end()) return {{plate, index}};
+  std::vector<PlaceInPlate> out = path_of(fit, it->second.in, static_cast<std::size_t>(after - offsets.begin() - 1));
+  out.push_back({plate, index - static_cast<std::size_t>(*(after - 1))});
+  return out;
+}
+
 std::string element(const SavedFit& fit, const std::string& plate, std::size_t index) {
-  if (const std::string* label = find_label(fit, plate, index)) return printable(*label);
-  return plate.empty() ? fmt::format("{}", index) : fmt::format("{} {}", plate, index);
+  std::vector<std::string> names;
+  for (const auto& [of, number] : path_of(fit, plate, index)) {
+    const std::string* label = find_label(fit, of, number);
+    names.push_back(label        ? printable(*label)
+                    : of.empty() ? fmt::format("{}", number)
+                                 : fmt::format("{} {}", of, number));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string element(const SavedFit& fit, const std::vector<std::string>& plates,

@@ -12,7 +12,15 @@ namespace lehr {
 /// The label of an element of a plate, or null.
 const std::string* find_label(const SavedFit& fit, const std::string& plate, std::size_t index);
 
-/// What an element is called: its label, else its plate and number.
+/// Where an element lies: the elements of the plates that its own is nested in, outermost first, as far as the fit
+/// knows its rows, and last itself, by its number within its row.
+struct PlaceInPlate {
+  std::string plate;
+  std::size_t number = 0;
+};
+std::vector<PlaceInPlate> path_of(const SavedFit& fit, const std::string& plate, std::size_t index);
+
+/// What an element is called: its label, else its plate and number; of a nested plate after that of its row.
 std::string element(const SavedFit& fit, const std::string& plate, std::size_t index);
 /// The element at a row-major position, one name an axis.
 std::string element(const SavedFit& fit, const std::vector<std::string>& plates,

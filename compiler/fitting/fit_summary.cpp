@@ -37,6 +37,20 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
   return out;
 }
 
+/// Where the rows of nested plates begin that latent variables lie on.
+json nested(const model::Model& m, const BoundData& data) {
+  json out = json::object();
+  for (const model::Variable& v : m.variables) {
+    if (v.observed) continue;
+    for (const model::PlateId p : v.axes) {
+      const model::Plate& plate = m[m[p].set];
+      if (plate.parent && !data.offsets[m[p].set.index()].empty())
+        out[plate.name] = {{"in", m[m[*plate.parent].set].name}, {"offsets", data.offsets[m[p].set.index()]}};
+    }
+  }
+  return out;
+}
+
 /// Other data of the same model have it too.
 bool is_of_model(const model::Model& m, const model::Given& g) {
   const auto lies_on = [&](model::PlateId plate) {
@@ -95,8 +109,10 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"elbo_decreases", best.outcome.decreases},
               {"sizes", sizes},
               {"rows", named_rows(m, data)},
+              {"nested", request.locals ? nested(m, data) : json::object()},
               {"constants", constants},
               {"labels", labels},
+              {"words", data.words},
               {"variables", variables(m, c)},
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
   if (const Leaps& leaps = best.outcome.leaps; leaps.taken + leaps.refused > 0)

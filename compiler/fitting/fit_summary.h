@@ -26,6 +26,7 @@ struct FitRequest {
   std::string prior = {};              // directory of the fit whose posterior is the prior,
   double keep = 1;                     // to this power
   std::string precision = "double";    // or float
+  bool locals = false;                 // factors of single items are written, too
 };
 
 /// A row of trace.csv; iteration 0 is the start.

@@ -46,6 +46,7 @@ Settings fitted_settings(const Analysed& analysed, const BoundData& data) {
     if (!data.labels[k].empty()) fit.labels[m.plates[k].name] = data.labels[k];
   }
   fit.rows = named_rows(m, data);
+  fit.words = data.words;
   return fitted_settings(analysed, fit);
 }
 
@@ -53,6 +54,7 @@ Settings fitted_settings(const Analysed& analysed, const SavedFit& fit) {
   const Model& m = analysed.model;
   const schedule::Schedule& schedule = analysed.schedule;
   Settings out;
+  out.words = fit.words;
   for (const Constant& c : m.constants) {
     const auto it = fit.constants.find(c.name);
     if (it != fit.constants.end() && it->second.size() == 1) out.constants[c.name] = it->second[0];

@@ -48,6 +48,7 @@ FitRequest request_of(const Program::Impl& p, const FitOptions& o) {
   const auto method = std::ranges::find(method_names(), o.method, &MethodName::method);
   FitRequest out{p.source.name, p.source.text, "", std::string(method->name), o.anneal, o.temper, o.seed};
   out.precision = o.precision;
+  out.locals = o.save_locals;
   return out;
 }
 

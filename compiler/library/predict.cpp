@@ -16,6 +16,7 @@ SavedFit saved(const Fit::Impl& fit) {
     out.constants[name] = {value};
   out.sizes = fit.settings.sizes;
   out.labels = fit.settings.labels;
+  out.words = fit.settings.words;
   out.posterior = fit.global;
   for (auto& [name, variable] : by_variable(fit.global))
     out.variables.push_back(variable);

@@ -18,8 +18,10 @@ struct Settings {
   std::map<std::string, std::int64_t> sizes;               // --sizes topic=100
   std::map<std::string, std::vector<std::int64_t>> rows;   // lengths of those of nested plates, as a fit had them
   std::map<std::string, std::vector<std::string>> labels;  // --labels term=vocab.txt, already read
-  std::optional<model::PlateId> part_of = {};              // the data are those of some of its elements
-  std::int64_t first = 0;                                  // the number of the first one, for messages
+  std::map<std::string, std::vector<std::string>> words =
+      {};                                      // that are 0 and 1, by Bernoulli variable, as a fit had them
+  std::optional<model::PlateId> part_of = {};  // the data are those of some of its elements
+  std::int64_t first = 0;                      // the number of the first one, for messages
 };
 
 /// What a concentration of 0 is bound as. It is no multiple of anything that is written, and keeps every formula
@@ -38,13 +40,14 @@ struct BoundData {
   std::vector<double> constants;    // by ConstantId
   std::vector<std::int64_t> sizes;  // by PlateId: elements; nested plates: elements of all rows together
   std::vector<bool> sized_by_data;  // by PlateId: the size came from data, labels or --sizes, not from `= K`
-  std::vector<std::vector<std::int64_t>> offsets;  // by PlateId: nested plates, size(parent) + 1 positions
-  std::vector<BoundArray> givens;                  // by GivenId
-  std::vector<BoundArray> observed;                // by VariableId; empty for latents without values
-  std::vector<bool> clamped;                       // by VariableId: latent where its values are missing
-  std::vector<std::vector<std::string>> labels;    // by PlateId; empty when the elements have no names
-  std::vector<std::string> remarks;                // what was done to the data that the user should know
-  std::string elsewhere;                           // digest of the data that are read when they are needed
+  std::vector<std::vector<std::int64_t>> offsets;         // by PlateId: nested plates, size(parent) + 1 positions
+  std::vector<BoundArray> givens;                         // by GivenId
+  std::vector<BoundArray> observed;                       // by VariableId; empty for latents without values
+  std::vector<bool> clamped;                              // by VariableId: latent where its values are missing
+  std::vector<std::vector<std::string>> labels;           // by PlateId; empty when the elements have no names
+  std::map<std::string, std::vector<std::string>> words;  // that are 0 and 1, by Bernoulli variable
+  std::vector<std::string> remarks;                       // what was done to the data that the user should know
+  std::string elsewhere;                                  // digest of the data that are read when they are needed
 };
 
 /// Matches names, infers and cross-checks sizes (two sources that disagree: an error that names the plate,

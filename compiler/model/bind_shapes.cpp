@@ -92,6 +92,7 @@ void claim_lengths(Binder& b) {
     const auto it = b.data->find(p.name);
     if (it == b.data->end() || p.stick) continue;
     const DataArray& a = it->second;
+    if (!b.model[p.set].parent && !a.by_name) continue;  // one of the names that a file has beyond those of the model
     if (!b.model[p.set].parent) {
       problem(b, ExitCode::data, a.source,
               fmt::format("'{}' is a plate: only lengths of the rows of a nested plate can be bound", p.name))

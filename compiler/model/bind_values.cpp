@@ -162,20 +162,39 @@ bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
   return false;
 }
 
-/// Two words as 0 and 1, in the order of the alphabet.
+/// Two words as 0 and 1: as a fit had them, or else in the order of the alphabet.
 void number_bits(Binder& b, const Slot& slot, DataArray& a) {
-  const bool swapped = a.levels[1] < a.levels[0];
-  for (double& v : a.values) {
-    if (!std::isnan(v) && swapped) v = 1 - v;
+  const auto known = b.settings.words.find(slot.name);
+  std::vector<std::string> words = a.levels;
+  std::ranges::sort(words);
+  if (known != b.settings.words.end()) words = known->second;
+  if (words.size() != 2) return;
+  std::vector<double> codes;
+  for (const std::string& level : a.levels) {
+    const auto word = std::ranges::find(words, level);
+    if (word == words.end()) {
+      problem(b, ExitCode::data, a.source,
+              fmt::format("'{}' is neither '{}' nor '{}', the words that {} had in the fit", printable(level),
+                          printable(words[0]), printable(words[1]), slot.name));
+      return;
+    }
+    codes.push_back(static_cast<double>(word - words.begin()));
   }
-  b.out.remarks.push_back(fmt::format("'{}' is 0 and '{}' is 1 in {}", printable(a.levels[swapped ? 1 : 0]),
-                                      printable(a.levels[swapped ? 0 : 1]), slot.name));
+  for (double& v : a.values) {
+    if (!std::isnan(v)) v = codes[static_cast<std::size_t>(v)];
+  }
+  if (known == b.settings.words.end())
+    b.out.remarks.push_back(
+        fmt::format("'{}' is 0 and '{}' is 1 in {}", printable(words[0]), printable(words[1]), slot.name));
+  b.out.words[slot.name] = std::move(words);
   a.levels.clear();
 }
 
 void store(Binder& b, const Slot& slot, DataArray& a) {
   const bool bits = slot.variable && b.model[*slot.variable].support == math::Support::bit;
-  if (bits && a.levels.size() == 2) number_bits(b, slot, a);
+  const std::size_t problems = b.problems.size();
+  if (bits && !a.levels.empty()) number_bits(b, slot, a);
+  if (b.problems.size() > problems) return;
   if (!a.levels.empty() && !slot.value_plate) {
     problem(
         b, ExitCode::data, a.source,

@@ -197,6 +197,13 @@ Result<Table> read_table(std::string_view bytes, const std::string& path, char s
   return table;
 }
 
+/// The text of a cell; nothing where it is missing. An error where it is not UTF-8.
+Result<std::optional<std::string>> text_in(const Table& table, const Cell& cell) {
+  if (is_missing(cell.text)) return std::optional<std::string>();
+  if (std::optional<Error> e = encoding_error(table.path, table.bytes, cell.text)) return *e;
+  return std::optional<std::string>(text_of(cell));
+}
+
 /// A column's values; a text column gets levels.
 Result<DataArray> read_column(const Table& table, std::size_t column) {
   DataArray array;
@@ -217,11 +224,11 @@ Result<DataArray> read_column(const Table& table, std::size_t column) {
   }
   if (text) {
     std::vector<std::optional<std::string>> texts(table.rows());
-    for (std::size_t row = 0; row < table.rows(); ++row)
-      if (const Cell& cell = table.cell(row, column); !is_missing(cell.text)) {
-        if (std::optional<Error> e = encoding_error(table.path, table.bytes, cell.text)) return *e;
-        texts[row] = text_of(cell);
-      }
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      Result<std::optional<std::string>> in = text_in(table, table.cell(row, column));
+      if (!in) return in.error();
+      texts[row] = std::move(*in);
+    }
     set_levels(array, texts);
     if (some_number)
       array.source += fmt::format(" (numbers, but '{}' at {})", printable(text_of(*text)), table.place_of(*text));
@@ -263,19 +270,46 @@ Error not_a_number(const Table& table, const Cell& cell, const std::string& colu
                     {fmt::format("a missing value is an empty field, NA or NaN; {}", otherwise)});
 }
 
-/// Several numeric columns as the last axis of one array.
+/// Whether there is text in the columns, and no number.
+bool all_text(const Table& table, const std::vector<std::size_t>& columns) {
+  bool some = false;
+  for (const std::size_t j : columns) {
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      const std::optional<double> number = number_in(table, table.cell(row, j));
+      if (number && !std::isnan(*number)) return false;
+      some = some || !number;
+    }
+  }
+  return some;
+}
+
+/// Several columns as the last axis of one array: of numbers, or of text, whose levels are those of all.
 Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t>& columns) {
   DataArray array;
   const std::size_t width = columns.size();
   array.shape = {static_cast<std::int64_t>(table.rows()), static_cast<std::int64_t>(width)};
+  for (const std::size_t j : columns)
+    array.axis_labels.push_back(table.names[j]);
+  if (all_text(table, columns)) {
+    std::vector<std::optional<std::string>> texts;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      for (const std::size_t j : columns) {
+        Result<std::optional<std::string>> in = text_in(table, table.cell(row, j));
+        if (!in) return in.error();
+        texts.push_back(std::move(*in));
+      }
+    }
+    set_levels(array, texts);
+    set_flags(array);
+    return array;
+  }
   array.values.resize(table.rows() * width);
   for (std::size_t j = 0; j < width; ++j) {
-    array.axis_labels.push_back(table.names[columns[j]]);
     for (std::size_t row = 0; row < table.rows(); ++row) {
       const Cell& cell = table.cell(row, columns[j]);
       const std::optional<double> number = number_in(table, cell);
       if (!number)
-        return not_a_number(table, cell, array.axis_labels[j], "a text column is bound alone: `x=file.csv:column`");
+        return not_a_number(table, cell, array.axis_labels[j], "columns of text are bound without columns of numbers");
       array.values[row * width + j] = *number;
     }
   }

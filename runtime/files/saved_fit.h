@@ -36,6 +36,12 @@ struct SavedRestart {
   std::string status;
 };
 
+/// Where the rows of a nested plate begin, and the last one ends; a row for each element of the plate that it is in.
+struct SavedRows {
+  std::string in;
+  std::vector<std::int64_t> offsets;
+};
+
 struct SavedFit {
   std::string directory, model, model_file, command, version, method, status;
   std::string model_text;  // as it was fitted; empty: not known
@@ -50,8 +56,10 @@ struct SavedFit {
   std::vector<SavedRestart> restarts;
   std::map<std::string, std::int64_t> sizes;               // by plate
   std::map<std::string, std::vector<std::int64_t>> rows;   // their lengths, by nested plates whose elements data name
+  std::map<std::string, SavedRows> nested;                 // of nested plates that what is written lies on
   std::map<std::string, std::vector<double>> constants;    // a number is an array of one, arrays are row-major
   std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
+  std::map<std::string, std::vector<std::string>> words;   // that are 0 and 1, by Bernoulli variable
   std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays
   std::vector<double> elbo_trace;                          // empty when there is no trace.csv, or one of another fit
   bool searched = false;                                   // the trace has many arms, one after another

@@ -107,6 +107,26 @@ def said_on_every_line():
 
 
 @holds
+def shown_by_row():
+    """Elements of nested plates are shown by their row and their number in it; a column that is called as a plate, but not asked for, is passed over."""
+    text = """model m { plate id; plate t in id ordered; plate arm; data of[id] : arm; m[arm] ~ Normal(mean = 0, sd = 1);
+      x[id, t] ~ Normal(mean = x[id, t-1], sd = 1) start Normal(mean = m[of[id]], sd = 2); observe y[id, t] ~ Normal(mean = x[id, t], sd = 0.5); }"""
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": text, "d.csv": "id,t,of,arm,y\nb,0,1,7,2\nb,1,1,7,3\na,0,0,7,1\n"}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--save-locals", "--out", f"{d}/out", "--quiet"], check=True, capture_output=True)
+        show = lambda *options: subprocess.run([lehr(), "show", f"{d}/out", "x", *options], check=True, capture_output=True, text=True).stdout
+        rows = list(csv.DictReader(show("--format", "csv").splitlines()))
+        x = np.load(f"{d}/out/posterior.npz")["x.mean"]
+        entries = json.loads(show("--format", "json"))
+        said = [line.split()[:3] for line in show().splitlines()[1:]]
+    return ([(r["id"], r["t"]) for r in rows] == [("b", "0"), ("b", "1"), ("a", "0")] and close([float(r["mean"]) for r in rows], x)
+            and [e["index"] for e in entries] == [{"id": "b", "t": 0}, {"id": "b", "t": 1}, {"id": "a", "t": 0}]
+            and said == [["b,", "t", "0"], ["b,", "t", "1"], ["a,", "t", "0"]])
+
+
+@holds
 def carriage():
     """The model of a table with a line for each visit, by the sum over the 32 paths of each child."""
     with open("models/data/bacteria.csv") as f:
@@ -165,6 +185,43 @@ def words_and_numbers():
     outside, _ = run(users % " = 3", table)
     return ("element 0 of plate 'u' does not occur" in silent.stderr and not silent.returncode
             and outside.returncode and "of begins at 1: subtract 1" in outside.stderr)
+
+
+@holds
+def words_of_a_fit():
+    """New data have the words of the fit, also where they have one of them alone; another word is an error."""
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": "model m { plate n; p ~ Beta(1, 1); observe y[n] ~ Bernoulli(p); }", "d.csv": "y\nyes\nno\nyes\nyes\n",
+                              "one.csv": "y\nyes\nyes\n", "other.csv": "y\nmaybe\nno\n"}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out"], check=True, capture_output=True)
+        score = lambda file: subprocess.run([lehr(), "score", f"{d}/out", "--data", f"{d}/{file}"], capture_output=True, text=True)
+        one, other = score("one.csv"), score("other.csv")
+        subprocess.run([lehr(), "update", f"{d}/out", "--data", f"{d}/one.csv", "--out", f"{d}/more"], check=True, capture_output=True)
+        a = np.load(f"{d}/more/posterior.npz")["p.a"]
+    return (f"{2 * np.log(4 / 6):.6f} of 2" in one.stdout and other.returncode
+            and "'maybe' is neither 'no' nor 'yes', the words that y had in the fit" in other.stderr and close(a, 6))
+
+
+@holds
+def columns_of_words():
+    """Columns of text, as one array, share their words: as answers with names, and as 0 and 1; numbers beside them are an error."""
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"a.lehr": "model a { plate n; plate item; plate answer; p[item] ~ Dirichlet(concentration = 1) over answer; observe x[n, item] ~ Categorical(p[item]); }",
+                              "b.lehr": "model b { plate n; plate item; p[item] ~ Beta(1, 1); observe x[n, item] ~ Bernoulli(p[item]); }",
+                              "d.csv": "first,second,age\nno,maybe,3\nyes,no,4\nno,,5\n", "b.csv": "first,second\nno,no\nno,yes\nno,yes\n"}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        fits = lambda model, data: subprocess.run([lehr(), "fit", f"{d}/{model}.lehr", "--data", f"x={d}/{data}", "--out", f"{d}/{model}"], capture_output=True, text=True)
+        if fits("a", "d.csv:first,second").returncode or fits("b", "b.csv:first,second").returncode:
+            return False
+        a, b = np.load(f"{d}/a/posterior.npz")["p.concentration"], np.load(f"{d}/b/posterior.npz")
+        with open(f"{d}/a/fit.json") as f:
+            labels = json.load(f)["labels"]
+        mixed = fits("a", "d.csv:first,age")
+    return (close(a, [[1, 3, 2], [2, 2, 1]]) and labels == {"answer": ["maybe", "no", "yes"], "item": ["first", "second"]}
+            and close(b["p.a"], [1, 3]) and close(b["p.b"], [4, 2]) and mixed.returncode and "columns of text are bound without columns of numbers" in mixed.stderr)
 
 
 @holds
