@@ -60,7 +60,9 @@ class Lehr:
         keep = ["--save-locals"] if self.locals_too else []
         cpu_of(self.command + ["--out", out, "--max-iter", str(sweeps), *keep, *options])
         with np.load(os.path.join(out, "posterior.npz")) as file:
-            return {name: file[name] for name in file.files}
+            found = {name: file[name] for name in file.files}
+        with open(os.path.join(out, "fit.json")) as file:
+            return found | {"elbo": np.array(json.load(file)["elbo"])}
 
     def run(self, sweeps):
         """CPU seconds of a whole run, and its sweeps: one that comes to rest ends earlier."""

@@ -153,6 +153,7 @@ std::optional<Error> Fitting::compile() {
   // A model of local variables alone has no other posterior to show.
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
+  std::visit([&](auto& m) { m.options.rows = settings_.save_locals; }, settings_.method);
   if (bound_.streamed && all_local)
     return Error{ExitCode::model, "", "the data cannot be read in pieces: all variables are those of single items", {}};
   Result<std::unique_ptr<Instance>> made =

@@ -65,6 +65,7 @@ struct Buffer {
   Type element = Type::f64;
   Role role = Role::scratch;
   std::vector<SizeId> axes;
+  bool rows = false;  // a row for each item, for readers of factors: sweeps need not write what none of them reads
 };
 
 // ---- expressions ----
@@ -240,12 +241,19 @@ struct Function {
   std::vector<Kept> kept = {};
 };
 
+/// A number of a buffer of one axis; without a buffer, none.
+struct Place {
+  BufferId buffer;
+  std::int64_t at = 0;
+};
+
 struct Program {
   std::vector<Size> sizes;
   std::vector<Buffer> buffers;
   std::vector<Scalar> scalars;
   std::vector<Expr> exprs;
   std::vector<Function> functions;
+  Place rows_asked = {};  // above 0 where rows of items (Buffer::rows) are asked for
 
   const Size& operator[](SizeId id) const { return sizes[id.index()]; }
   const Buffer& operator[](BufferId id) const { return buffers[id.index()]; }

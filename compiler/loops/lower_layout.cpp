@@ -159,6 +159,7 @@ void Lowering::declare_blocks() {
       slot.buffer = b_.buffer(slot.name, Role::parameter, packed(slot.axes));
       slot.local = s_.stage_of[k].has_value();
       slot.streamed = !stored(b);
+      if (slot.local && p.role == math::ParameterRole::precision) b_.mark_rows(slot.buffer);
       at_.parameter[{b, p.name}] = slot.buffer;
       interface_.parameters.push_back(std::move(slot));
     }
@@ -252,7 +253,8 @@ void Lowering::declare_arrays() {
   interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 6)});
   if (std::ranges::any_of(s_.conditionals.blocks, &conditionals::Block::drawn))
     interface_.random_key = b_.buffer("random key", Role::data, {b_.constant_size("key words", 3)}, Type::i64);
-  interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 6)});
+  interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 7)});
+  b_.ask_rows(interface_.weights, static_cast<std::int64_t>(Weight::rows));
 }
 
 SizeId Part::longest(const model::Variable& var) {

@@ -13,6 +13,7 @@
 #include "compiler/passes/settled.h"
 #include "compiler/passes/shares.h"
 #include "compiler/passes/sorted.h"
+#include "compiler/passes/unread.h"
 #include "compiler/passes/within.h"
 
 namespace lehr::loops {
@@ -30,6 +31,7 @@ constexpr Pass kPasses[] = {
     {"pad", pad_rows},                 // rows of tables begin where vectors do
     {"jam", jam_turns},                // turns of loops over data go together, several at a time
     {"recompute", recompute},          // arrays that are read from memory are computed where they are read
+    {"unread", write_when_asked},      // what no sweep reads of items' factors is written where it is asked for
 };
 
 }  // namespace

@@ -190,7 +190,7 @@ std::int32_t prepare(const Machine& m) {
 }
 
 void set(const Machine& m, const Weights& w) {
-  const double values[] = {w.local_data, w.global_data, w.local, w.global, w.step, w.memory};
+  const double values[] = {w.local_data, w.global_data, w.local, w.global, w.step, w.memory, w.rows};
   double* const to = static_cast<double*>(m.table[m.model->weights_buffer]);
   for (std::size_t k = 0; k < std::size(values); ++k)
     to[k] = values[k];

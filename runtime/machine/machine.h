@@ -10,7 +10,7 @@ namespace lehr::machine {
 
 /// Factors on the naturals, see loops::Weight in the compiler; with b = 1 / temperature.
 struct Weights {
-  double local_data = 1, global_data = 1, local = 1, global = 1, step = 1, memory = 0;
+  double local_data = 1, global_data = 1, local = 1, global = 1, step = 1, memory = 0, rows = 1;
 };
 
 /// What the generated code makes of the factors as they are, in nats: loops::ElboPart in the compiler.

@@ -13,6 +13,7 @@ namespace lehr {
 struct SweepOptions {
   std::int64_t local_iterations = 100;  // see machine::Accuracy
   double local_tolerance = 1e-4;
+  bool rows = true;    // parameters of items that no sweep reads are right after each; else after plain sweeps again
   bool fresh = false;  // items are inferred from their priors, not from what was known of them, where one
                        // stage holds all local blocks
 };

@@ -493,3 +493,12 @@ m = area("means of entropies from sums", "annealing_built_steps")
 m("b_.neg(b_.mul(«weight(Weight::local)», b_.get(mean))));", "b_.f(1)", "annealing_one_sweep|annealing_built_steps")
 m("b_.neg(b_.mul(«updates_.owned_multiplicity(m_[p.variable], {item})», b_.get(mean))));", "b_.f(1)", "posterior_copies|annealing_tempering_numbers|posterior_random_models")
 m("const bool refreshed = «step && std::get<schedule::ItemStage>(s_.steps[*step]).refresh»;", "!SWITCH && step && std::get<schedule::ItemStage>(s_.steps[*step]).refresh", "posterior_sources")
+
+m = area("tables as people have them", "posterior_tables")
+m("if («std::isnan(said) || said == value») continue;", "true")
+m("if (known != b.settings.words.end()) «words = known->second»;", "void()")
+m("out.push_back({plate, index - «static_cast<std::size_t>(*(after - 1))»});", "0")
+
+m = area("rows that no sweep reads", "posterior_rows|passes")
+m("if («f.cold») continue;", "true")
+m("if (!options.rows && «!machine::reads_statistics_first(e.model())») weights.rows = 0;", "true", "posterior_rows|posterior_random_models")

@@ -1,0 +1,72 @@
+// Rows that nothing reads are written where they are asked for, and others always.
+#include "compiler/passes/unread.h"
+
+#include "compiler/loops/builder.h"
+#include "tests/passes/run.h"
+
+using namespace lehr;
+using loops::BufferId;
+using loops::Builder;
+using loops::ExprId;
+using loops::Role;
+
+namespace {
+
+/// Items whose rows are filled, and which add to a sum.
+struct Items {
+  Builder b;
+  const loops::SizeId k = b.constant_size("K", 3), n = b.runtime_size("N");
+  const BufferId x = b.buffer("x", Role::data, {n}), rows = b.buffer("z.precision", Role::parameter, {n, k}),
+                 sums = b.buffer("S", Role::statistic, {k}),
+                 weights = b.buffer("weights", Role::data, {b.constant_size("weights", 2)});
+
+  Items() {
+    b.mark_rows(rows);
+    b.ask_rows(weights, 1);
+  }
+
+  /// The numbers of `rows` and `sums` after the pass, where rows are asked for or not; those without the pass are the
+  /// same where they are.
+  loops::Program program(bool reads) {
+    b.function("items", [&] {
+      b.for_each("row", n, [&](ExprId row) {
+        b.for_each("i", k, [&](ExprId i) { b.store(rows, {row, i}, b.add(b.load(x, {row}), b.to_f64(i))); });
+        b.for_each("j", k, [&](ExprId j) { b.add_to(sums, {j}, reads ? b.load(rows, {row, j}) : b.load(x, {row})); });
+      });
+    });
+    return b.take();
+  }
+};
+
+test::Buffers numbers(double asked) { return {{1, 2, 4, 8}, std::vector<double>(12, -1.0), {0, 0, 0}, {1, asked}}; }
+
+}  // namespace
+
+TEST_CASE("rows that nothing reads are written where they are asked for") {
+  const loops::Program before = Items().program(false), after = loops::write_when_asked(before);
+  test::check_same(before, after, numbers(1), {4});
+  const test::Ran whole = test::run(before, numbers(0), {4}), ran = test::run(after, numbers(0), {4});
+  CHECK(whole.buffers[1][11] == 10);
+  CHECK(ran.buffers[1] == std::vector<double>(12, -1.0));
+  CHECK(ran.buffers[2] == whole.buffers[2]);
+}
+
+TEST_CASE("rows that a sweep reads are written always") {
+  const loops::Program before = Items().program(true), after = loops::write_when_asked(before);
+  CHECK(loops::print(before) == loops::print(after));
+  test::check_same(before, after, numbers(0), {4});
+}
+
+TEST_CASE("what runs once a fit may read rows, and writes them") {
+  Items items;
+  items.b.function("prepare", [&] {
+    items.b.for_each("r", items.n, [&](ExprId r) {
+      items.b.store(items.rows, {r, items.b.i(0)},
+                    items.b.add(items.b.f(1), items.b.load(items.rows, {r, items.b.i(1)})));
+    });
+  });
+  items.b.mark_cold(0);
+  const loops::Program before = items.program(false), after = loops::write_when_asked(before);
+  test::check_same(before, after, numbers(0), {4});  // the first function is `prepare`
+  CHECK(loops::print(after).find("if 0 < weights[1]") != std::string::npos);
+}
