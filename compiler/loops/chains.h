@@ -129,14 +129,19 @@ class Chains : Part {
   /// None where log potentials have to be added up before exponentials are taken, or no exponentials are there.
   std::optional<Singles> singles(BlockId b, const Uses& uses) const;
   bool stands_alone(const ArrayTerm& t, std::size_t use) const;
+  /// A sum over elements of the chain that stand alone in it.
+  bool is_named_sum(const ArrayTerm& t, std::size_t use) const;
   bool is_row(const ArrayTerm& t, std::size_t use) const;
   bool is_of_first(const Term& t, std::size_t use) const;
+  std::optional<Singles> singles_of(const schedule::ItemStage& stage, BlockId b) const;
+  /// Whether the sums over first elements are added up with the update, too.
+  bool adds_first(const Singles& s) const;
   /// Log potentials of single elements: those of the first, or all into `unary`.
   void gather_start(Messages& m);
   void gather_unary(const Messages& m);
-  Env row_env(const Messages& m, std::size_t row, ExprId t, ExprId k) const;
-  /// Adds the probability of a value to the sums of the rows.
-  void add_to_rows(const Messages& m, ExprId t, ExprId k, ExprId p);
+  Env single_env(const Messages& m, const std::pair<ArrayTerm, std::size_t>& of, ExprId t, ExprId k) const;
+  /// Adds the probability of a value to sums.
+  void add_to_sums(const Messages& m, const Uses& to, ExprId t, ExprId k);
   /// The place in a table of the log potential `row` at t.
   std::vector<ExprId> row_address(const Messages& m, std::size_t row, ExprId t, ExprId k);
   ExprId row_product(const Messages& m, ExprId t, ExprId k);

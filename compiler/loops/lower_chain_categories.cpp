@@ -174,8 +174,11 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
   b_.if_rarely(b_.equal(b_.get(m.products), b_.f(0)), [&] { smooth_logarithms(m); });
   b_.for_range("t", zero, m.end, [&](ExprId t) { put_away(m, t); });
   if (m.start.valid()) {
-    b_.if_then(b_.less(zero, m.end),
-               [&] { each_value(m, "k", [&](ExprId k) { less_mean(m, zero, k, b_.load(m.start, {k})); }); });
+    b_.if_then(b_.less(zero, m.end), [&] {
+      each_value(m, "k", [&](ExprId k) { less_mean(m, zero, k, b_.load(m.start, {k})); });
+      if (m.hooks->add_rows && adds_first(m.singles))
+        each_value(m, "k", [&](ExprId k) { add_to_sums(m, m.singles.first, zero, k); });
+    });
   }
   store_entropy(b, sequence, b_.get(m.entropy));
 }
@@ -186,10 +189,9 @@ void Chains::less_mean(const Messages& m, ExprId t, ExprId k, ExprId potential) 
 
 void Chains::put_away(const Messages& m, ExprId t) {
   if (m.hooks->before) m.hooks->before(m.element(t));
+  if (m.hooks->add_rows && m.by_rows) each_value(m, "k", [&](ExprId k) { add_to_sums(m, m.singles.rows, t, k); });
   each_value(m, "k", [&](ExprId k) {
-    const ExprId p = b_.load(m.marginal, {t, k});
-    b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), p);
-    if (m.hooks->add_rows && m.by_rows) add_to_rows(m, t, k, p);
+    b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), b_.load(m.marginal, {t, k}));
   });
   each_value(m, "k", [&](ExprId k) {
     if (const auto potential = log_potential(m, t, k)) less_mean(m, t, k, *potential);

@@ -16,14 +16,24 @@ bool Chains::stands_alone(const ArrayTerm& t, std::size_t use) const {
   });
 }
 
-bool Chains::is_row(const ArrayTerm& t, std::size_t use) const {
+bool Chains::is_named_sum(const ArrayTerm& t, std::size_t use) const {
   if (!t.array || !at_.statistic.contains(*t.array) || t.term->atoms.size() != 1) return false;
   const std::vector<IndexId>& axes = t.term->atoms[use].axes;
   const bool named = std::ranges::all_of(axes, [&](IndexId i) {
     const auto* bound = std::get_if<density::IndexBound>(&a_[i]);
     return bound && bound->offset == 0 && std::ranges::count(axes, i) == 1;
   });
-  return named && terms_.is_row(*t.term, use, *at_.statistic.at(*t.array), *t.at);
+  return named && std::holds_alternative<density::IndexBound>(a_[t.term->atoms[use].event[0]]);
+}
+
+bool Chains::is_row(const ArrayTerm& t, std::size_t use) const {
+  return is_named_sum(t, use) && terms_.is_row(*t.term, use, *at_.statistic.at(*t.array), *t.at);
+}
+
+bool Chains::adds_first(const Singles& s) const {
+  return std::ranges::all_of(s.first, [&](const auto& first) {
+    return is_named_sum(first.first, first.second) && first.first.term->guards.size() == 1;
+  });
 }
 
 bool Chains::is_of_first(const Term& t, std::size_t use) const {
@@ -51,21 +61,25 @@ std::optional<Chains::Singles> Chains::singles(BlockId b, const Uses& uses) cons
   return out.rows.empty() ? std::nullopt : std::optional(out);
 }
 
-std::vector<ArrayId> Chains::row_tables(const schedule::ItemStage& stage, BlockId b) const {
+std::optional<Chains::Singles> Chains::singles_of(const schedule::ItemStage& stage, BlockId b) const {
   const conditionals::Block& block = s_.conditionals[b];
-  if (!block.chain || block.chain->factor != conditionals::ChainFactor::categories) return {};
+  if (!block.chain || block.chain->factor != conditionals::ChainFactor::categories) return std::nullopt;
   Uses uses;
   for (const schedule::ItemStage::LocalTerm& t : stage.terms) {
     for (std::size_t k = 0; k < t.term.atoms.size(); ++k) {
       if (t.term.atoms[k].variable != block.variable) continue;
-      if (t.outer || has_streamed_atom(t.term)) return {};
+      if (t.outer || has_streamed_atom(t.term)) return std::nullopt;
       ArrayTerm term{&t.term};
       if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
       uses.emplace_back(term, k);
     }
   }
+  return singles(b, uses);
+}
+
+std::vector<ArrayId> Chains::row_tables(const schedule::ItemStage& stage, BlockId b) const {
   std::vector<ArrayId> out;
-  if (const auto found = singles(b, uses)) {
+  if (const auto found = singles_of(stage, b)) {
     for (const auto& [t, use] : found->rows)
       out.push_back(*t.array);
   }
@@ -107,8 +121,8 @@ void Chains::gather_unary(const Messages& m) {
   if (m.hooks->gathered) b_.for_range("t", zero, m.end, [&](ExprId t) { m.hooks->gathered(m.element(t), target); });
 }
 
-Env Chains::row_env(const Messages& m, std::size_t row, ExprId t, ExprId k) const {
-  const auto& [term, use] = m.singles.rows[row];
+Env Chains::single_env(const Messages& m, const std::pair<ArrayTerm, std::size_t>& of, ExprId t, ExprId k) const {
+  const auto& [term, use] = of;
   const Atom& own = term.term->atoms[use];
   const std::vector<ExprId> element = m.element(t);
   Env env;
@@ -120,21 +134,23 @@ Env Chains::row_env(const Messages& m, std::size_t row, ExprId t, ExprId k) cons
 
 std::vector<ExprId> Chains::row_address(const Messages& m, std::size_t row, ExprId t, ExprId k) {
   const ArrayTerm& term = m.singles.rows[row].first;
-  return terms_.array_indices(*term.array, *term.at, row_env(m, row, t, k));
+  return terms_.array_indices(*term.array, *term.at, single_env(m, m.singles.rows[row], t, k));
 }
 
 bool Chains::adds_with_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const {
   if (stage.iterate || s_.conditionals[b].drawn) return false;
-  const std::vector<ArrayId> tables = row_tables(stage, b);
-  return std::ranges::count(tables, table) > 0;
+  const std::optional<Singles> found = singles_of(stage, b);
+  const auto is_of = [&](const auto& use) { return use.first.array == table; };
+  return found &&
+         (std::ranges::any_of(found->rows, is_of) || (adds_first(*found) && std::ranges::any_of(found->first, is_of)));
 }
 
-void Chains::add_to_rows(const Messages& m, ExprId t, ExprId k, ExprId p) {
-  for (std::size_t row = 0; row < m.singles.rows.size(); ++row) {
-    const auto& [term, use] = m.singles.rows[row];
+void Chains::add_to_sums(const Messages& m, const Uses& to, ExprId t, ExprId k) {
+  for (const auto& of : to) {
+    const auto& [term, use] = of;
     const schedule::Statistic& statistic = *at_.statistic.at(*term.array);
-    const Env env = row_env(m, row, t, k);
-    ExprId value = p;
+    const Env env = single_env(m, of, t, k);
+    ExprId value = b_.load(m.marginal, {t, k});
     for (const Factor& f : terms_.factors({term.term}, {use}))
       value = b_.mul(value, f.value(env));
     b_.add_to(at_.array.at(statistic.sums), terms_.array_indices(statistic.sums, statistic.at, env), value);

@@ -159,7 +159,8 @@ void Lowering::declare_blocks() {
       slot.buffer = b_.buffer(slot.name, Role::parameter, packed(slot.axes));
       slot.local = s_.stage_of[k].has_value();
       slot.streamed = !stored(b);
-      if (slot.local && p.role == math::ParameterRole::precision) b_.mark_rows(slot.buffer);
+      const bool of_chain = block.chain && p.role == math::ParameterRole::probabilities;
+      if (slot.local && (p.role == math::ParameterRole::precision || of_chain)) b_.mark_rows(slot.buffer);
       at_.parameter[{b, p.name}] = slot.buffer;
       interface_.parameters.push_back(std::move(slot));
     }

@@ -22,6 +22,23 @@ Effects effects_of(const Program& p, const Stmt& s) {
   return out;
 }
 
+int mentions(const Program& p, BufferId array, const Block& b, std::size_t from) {
+  const auto own = [&](const Stmt& s) {
+    const Effects x = effects_of(p, s);
+    return int{x.loads.contains(array) || x.stores.contains(array)};
+  };
+  const auto in = [&](ExprId e) { return own(Stmt{BreakIf{e}}); };
+  int out = 0;
+  for (; from < b.size(); ++from) {
+    if (const auto* loop = std::get_if<For>(&b[from].node))
+      out += in(loop->begin) + in(loop->end) + mentions(p, array, loop->body);
+    else if (const auto* branch = std::get_if<If>(&b[from].node))
+      out += in(branch->condition) + mentions(p, array, branch->then_block) + mentions(p, array, branch->else_block);
+    else out += own(b[from]);
+  }
+  return out;
+}
+
 bool leaves(const Stmt& s) {
   if (std::holds_alternative<BreakIf>(s.node)) return true;
   const auto* branch = std::get_if<If>(&s.node);

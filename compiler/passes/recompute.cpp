@@ -46,26 +46,6 @@ Effects effects_from(const Program& p, const Block& b, std::size_t from) {
   return out;
 }
 
-/// How many statements, and conditions, from one of a block on, have to do with an array.
-int mentions(const Program& p, BufferId array, const Block& b, std::size_t from = 0) {
-  const auto own = [&](const Stmt& s) {
-    const Effects x = effects_of(p, s);
-    return int{x.loads.contains(array) || x.stores.contains(array)};
-  };
-  int out = 0;
-  for (; from < b.size(); ++from) {
-    if (const auto* loop = std::get_if<For>(&b[from].node)) {
-      out += mentions(p, array, loop->body);
-    } else if (const auto* branch = std::get_if<If>(&b[from].node)) {
-      out += mentions(p, array, branch->then_block) + mentions(p, array, branch->else_block) +
-             own(Stmt{BreakIf{branch->condition}});
-    } else {
-      out += own(b[from]);
-    }
-  }
-  return out;
-}
-
 class Recompute {
  public:
   Recompute(Program& p, Function& f) : p_(p), all_(f.body), local_(f.local_arrays.begin(), f.local_arrays.end()) {

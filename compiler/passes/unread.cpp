@@ -1,6 +1,7 @@
 #include "compiler/passes/unread.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -25,22 +26,33 @@ std::set<BufferId> unread(const Program& p) {
 
 class Unread {
  public:
-  explicit Unread(Program& p) : p_(p), rows_(unread(p)) {}
-
-  void run() {
-    if (rows_.empty()) return;
-    std::vector<BufferId> none;
-    rewrite_bodies(p_, none, [&](Block& body) { block(body); });
+  Unread(Program& p, const std::set<BufferId>& rows, Function& f)
+      : p_(p), rows_(rows), all_(f.body), own_(f.local_arrays.begin(), f.local_arrays.end()) {
+    block(f.body);
   }
 
  private:
-  /// Whether a statement does nothing but write such rows.
+  /// Whether a statement does nothing but write rows.
   bool only_writes(const Stmt& s) const {
     if (const auto* store = std::get_if<Store>(&s.node)) return rows_.contains(store->buffer);
     if (const auto* fill = std::get_if<Fill>(&s.node)) return rows_.contains(fill->buffer);
-    const auto* loop = std::get_if<For>(&s.node);
-    return loop && !loop->body.empty() &&
-           std::ranges::all_of(loop->body, [&](const Stmt& x) { return only_writes(x); });
+    if (const auto* loop = std::get_if<For>(&s.node)) return all_write(loop->body);
+    const auto* branch = std::get_if<If>(&s.node);
+    return branch && branch->else_block.empty() && all_write(branch->then_block);
+  }
+  bool all_write(const Block& b) const {
+    return !b.empty() && std::ranges::all_of(b, [&](const Stmt& x) { return only_writes(x); });
+  }
+
+  /// Whether a loop fills arrays of the function for the statements after it alone, up to `last`.
+  bool prepares(const Block& b, std::size_t at, std::size_t last) const {
+    if (!std::holds_alternative<For>(b[at].node)) return false;
+    const Effects effects = effects_of(p_, b[at]);
+    return effects.assigns.empty() && !effects.stores.empty() &&
+           std::ranges::all_of(effects.stores, [&](BufferId array) {
+             const int here = mentions(p_, array, b, at) - mentions(p_, array, b, last + 1);
+             return own_.contains(array) && mentions(p_, array, all_) == here;
+           });
   }
 
   ExprId asked() {
@@ -50,14 +62,20 @@ class Unread {
   }
 
   void block(Block& b) {
-    for (Stmt& s : b) {
-      if (only_writes(s)) {
-        Block then;
-        then.push_back(std::move(s));
-        s = Stmt{If{asked(), std::move(then), {}}};
-      } else if (auto* loop = std::get_if<For>(&s.node)) {
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      if (only_writes(b[k])) {
+        std::size_t first = k;
+        while (first > 0 && prepares(b, first - 1, k))
+          --first;
+        const auto from = b.begin() + static_cast<std::ptrdiff_t>(first),
+                   past = b.begin() + static_cast<std::ptrdiff_t>(k + 1);
+        Block then(std::make_move_iterator(from), std::make_move_iterator(past));
+        *from = Stmt{If{asked(), std::move(then), {}}};
+        b.erase(from + 1, past);
+        k = first;
+      } else if (auto* loop = std::get_if<For>(&b[k].node)) {
         block(loop->body);
-      } else if (auto* branch = std::get_if<If>(&s.node)) {
+      } else if (auto* branch = std::get_if<If>(&b[k].node)) {
         block(branch->then_block);
         block(branch->else_block);
       }
@@ -65,13 +83,18 @@ class Unread {
   }
 
   Program& p_;
-  std::set<BufferId> rows_;
+  const std::set<BufferId>& rows_;
+  const Block& all_;
+  std::set<BufferId> own_;
 };
 
 }  // namespace
 
 Program write_when_asked(Program program) {
-  if (program.rows_asked.buffer.valid()) Unread(program).run();
+  if (!program.rows_asked.buffer.valid()) return program;
+  const std::set<BufferId> rows = unread(program);
+  for (Function& f : program.functions)
+    if (!f.cold && !rows.empty()) Unread(program, rows, f);
   return program;
 }
 

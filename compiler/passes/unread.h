@@ -5,7 +5,8 @@
 namespace lehr::loops {
 
 /// Rows (Buffer::rows) that are loaded by functions that run once a fit alone, if by any, are written where they are
-/// asked for (Program::rows_asked): statements that do nothing else stand under this condition.
+/// asked for (Program::rows_asked): statements that do nothing else stand under this condition, with loops before them
+/// that fill arrays for them alone.
 Program write_when_asked(Program program);
 
 }  // namespace lehr::loops

@@ -103,8 +103,7 @@ void replace(const Engine& e, const StepRow& block, const Parameters& by) {
 std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::int64_t iteration, Elbo& elbo) {
   const double t = options.annealing.temperature(iteration), noise = options.annealing.noise(iteration);
   Weights weights = weights_at(options.annealing, t);
-  // Blocks that come before the items read statistics, which are summed up anew from the rows as they are.
-  if (!options.rows && !machine::reads_statistics_first(e.model())) weights.rows = 0;
+  if (leaves_rows(e, options)) weights.rows = 0;
   Parameters random;
   // Temperatures that fall are followed as closely as can be; to settle, leaps after plain sweeps do better.
   SweepPlan plan{.parts = options.annealing.active(iteration) && noise == 0};

@@ -322,6 +322,12 @@ class Mover {
   std::vector<std::optional<Features>> features_;
 };
 
+/// Whether components have probabilities of items, which plain sweeps left as they were (SweepOptions::rows).
+bool has_rows(const Components& c) {
+  return std::ranges::any_of(c.arrays,
+                             [](const ComponentArray& a) { return a.kind == ComponentArray::Kind::responsibility; });
+}
+
 }  // namespace
 
 Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Components>& components, Outcome settled,
@@ -329,6 +335,10 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
   const PlainAtEnd plain{e};
   Outcome out = std::move(settled);
   out.leaps = {};
+  if (leaves_rows(e, o) && o.most_sweeps > 0 && std::ranges::any_of(components, has_rows)) {
+    Elbo elbo;
+    if (evaluate(e, o, elbo) == 0) out.elbo = elbo.value;
+  }
   report.before = out.elbo;
   for (const Components& c : components) {
     if (out.status != Status::interrupted && o.most_sweeps > 0) Mover(e, o, c, on_sweep, report, out).run();

@@ -55,6 +55,10 @@ std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out) {
   return status != 0 ? status : e.elbo(out);
 }
 
+bool leaves_rows(const Engine& e, const SweepOptions& options) {
+  return !options.rows && !machine::reads_statistics_first(e.model());
+}
+
 std::int32_t prepare_statistics(const Engine& e) {
   if (!machine::reads_statistics_first(e.model())) return 0;
   return e.seen([&] { return machine::sum_statistics(e.machine()); });

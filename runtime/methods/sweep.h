@@ -13,7 +13,7 @@ namespace lehr {
 struct SweepOptions {
   std::int64_t local_iterations = 100;  // see machine::Accuracy
   double local_tolerance = 1e-4;
-  bool rows = true;    // parameters of items that no sweep reads are right after each; else after plain sweeps again
+  bool rows = true;    // parameters of items that no sweep reads are written, too
   bool fresh = false;  // items are inferred from their priors, not from what was known of them, where one
                        // stage holds all local blocks
 };
@@ -38,6 +38,10 @@ std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
 
 /// The ELBO of the global factors as they are, every local factor at its optimum: items updated, nothing else.
 std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out);
+
+/// Whether ascent leaves parameters of items as they were. Where blocks come before the items it does not: statistics
+/// are then summed up anew from the factors as they are.
+bool leaves_rows(const Engine& e, const SweepOptions& options);
 
 /// The statistics of the factors as they are, where the first sweep reads them before it makes them.
 std::int32_t prepare_statistics(const Engine& e);

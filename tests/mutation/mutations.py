@@ -501,4 +501,4 @@ m("out.push_back({plate, index - «static_cast<std::size_t>(*(after - 1))»});",
 
 m = area("rows that no sweep reads", "posterior_rows|passes")
 m("if («f.cold») continue;", "true")
-m("if (!options.rows && «!machine::reads_statistics_first(e.model())») weights.rows = 0;", "true", "posterior_rows|posterior_random_models")
+m("return !options.rows && «!machine::reads_statistics_first(e.model())»;", "true", "posterior_rows|posterior_random_models")

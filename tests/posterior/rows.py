@@ -4,6 +4,7 @@ go the same way.
 
 usage: rows.py LEHR, from the root of the repository
 """
+import json
 import subprocess
 import tempfile
 
@@ -14,6 +15,11 @@ from fitting import close, finish, fit, lehr
 MODELS = {
     "ppca_ard": ["x=models/data/three_directions.csv"],
     "factor_analysis": ["x=models/data/iris.csv"],
+    "hmm_discrete": ["models/data/alice.csv"],
+    "hmm_gaussian": ["models/data/japanese_vowels.json"],
+    "hmm_poisson": ["x=models/data/coal_counts.csv:count"],
+    "mixture_of_hmms": ["models/data/dials.json"],
+    "carriage": ["models/data/bacteria.csv"],
 }
 
 
@@ -24,8 +30,8 @@ def fits(name, *arguments):
         with tempfile.TemporaryDirectory() as d:
             data = [a for b in MODELS[name] for a in ("--data", b)]
             subprocess.run([lehr(), "fit", f"models/{name}.lehr", *data, "--out", d, *locals_too, *arguments], check=True, capture_output=True)
-            with open(f"{d}/trace.csv") as f:
-                trace = [line.split(",")[2] for line in f.read().splitlines()[1:]]
+            with open(f"{d}/trace.csv") as f, open(f"{d}/fit.json") as summary:
+                trace = [line.split(",")[2] for line in f.read().splitlines()[1:]] + [json.load(summary)["elbo"]]
             with np.load(f"{d}/posterior.npz") as z:
                 out.append((trace, {k: z[k] for k in z.files}))
     return out
