@@ -1,5 +1,8 @@
 // Chains: one factor over a whole sequence.
 #pragma once
+#include <map>
+#include <utility>
+
 #include "compiler/loops/updates.h"
 
 namespace lehr::loops {
@@ -25,6 +28,9 @@ class Chains : Part {
   std::vector<ArrayId> row_tables(const schedule::ItemStage& stage, BlockId b) const;
   /// Whether its sums over elements of the chain are added up where these are updated (UpdateHooks::add_rows).
   bool adds_with_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const;
+  /// Of chains of categories, one for each item, that were updated last: the probabilities of the item's, by step,
+  /// which are nearer than those among the rows of all items.
+  std::map<BlockId, BufferId> take_marginals() { return std::exchange(marginals_, {}); }
 
  private:
   /// `t`: the step of the last of the elements; `events`: of all of them, in order of time.
@@ -197,6 +203,7 @@ class Chains : Part {
   Updates& updates_;
   Draws& draws_;
   Clamps& clamps_;
+  std::map<BlockId, BufferId> marginals_ = {};
 };
 
 }  // namespace lehr::loops

@@ -61,6 +61,7 @@ struct Layout {
   std::map<std::pair<BlockId, math::Stat>, BufferId> expectation;
   std::map<BlockId, Chain> chains;
   std::map<BlockId, BufferId> picks;
+  std::map<BlockId, BufferId> marginal;  // probabilities of the chains of the item at hand, by step, while it is summed
   std::map<ArrayId, BufferId> array;
   std::map<ArrayId, const schedule::Statistic*> statistic;
   std::map<ArrayId, const schedule::Residual*> residual;

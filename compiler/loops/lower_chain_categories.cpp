@@ -173,6 +173,7 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
   smooth_products(m);
   b_.if_rarely(b_.equal(b_.get(m.products), b_.f(0)), [&] { smooth_logarithms(m); });
   b_.for_range("t", zero, m.end, [&](ExprId t) { put_away(m, t); });
+  if (s_.local[b.index()] && sequence.size() == 1 && !clamps_.any(b)) marginals_[b] = m.marginal;
   if (m.start.valid()) {
     b_.if_then(b_.less(zero, m.end), [&] {
       each_value(m, "k", [&](ExprId k) { less_mean(m, zero, k, b_.load(m.start, {k})); });

@@ -327,7 +327,10 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
     });
   }
   if (w.refreshed) emit_refresh(w);
+  const std::map<BlockId, BufferId> marginals = chains_.take_marginals();
+  if (mode == StageMode::update && !stage.iterate) at_.marginal = marginals;
   emit_item_sums(stage, item, mode, arrays);
+  at_.marginal.clear();
 }
 
 void Stages::seed_stored(BlockId b, ExprId item) {

@@ -395,10 +395,13 @@ ExprId Updates::owned_multiplicity(const model::Variable& v, const std::vector<E
 
 ExprId Updates::expectation(const Atom& a, const Env& env) {
   const BlockId block = s_.conditionals.block_of[a.variable.index()];
-  std::vector<ExprId> at = terms_.address(m_[a.variable].axes, a.axes, env);
+  const auto near = at_.marginal.find(block);
+  std::vector<ExprId> at;
+  if (near == at_.marginal.end()) at = terms_.address(m_[a.variable].axes, a.axes, env);
+  else at.push_back(terms_.index(a.axes.back(), env));
   for (IndexId e : a.event)
     at.push_back(terms_.index(e, env));
-  return b_.load(at_.expectation.at({block, a.stat}), at);
+  return b_.load(near == at_.marginal.end() ? at_.expectation.at({block, a.stat}) : near->second, at);
 }
 
 }  // namespace lehr::loops
