@@ -38,6 +38,18 @@ FitRequest request_of(const FitArguments& o, const Source& source) {
           o.prior,      o.keep,      o.fit.precision, o.fit.save_locals};
 }
 
+/// New data have items of their own.
+void drop_items(std::vector<NamedArray>& start, const Analysed& a) {
+  std::erase_if(start, [&](const NamedArray& array) {
+    const std::string name = array.name.substr(0, array.name.find('.'));
+    for (std::size_t k = 0; k < a.model.variables.size(); ++k) {
+      const conditionals::BlockId b = a.schedule.conditionals.block_of[k];
+      if (a.model.variables[k].name == name && b.valid()) return a.schedule.stage_of[b.index()].has_value();
+    }
+    return false;
+  });
+}
+
 /// What failed, in which sweep, and the first parameter that is not a number by then.
 std::string describe_failure(const TracedRun& run) {
   const std::int64_t sweep = run.trace.empty() ? 1 : run.trace.back().iteration + 1;
@@ -283,6 +295,7 @@ ExitCode fit(FitArguments o, Group* group) {
   Inputs& inputs = std::get<Inputs>(read);
   if (!o.init.empty() && !is_kind) {
     if (Result<bool> r = read_start(o, options, *settings); !r) return complain(r.error());
+    if (prior) drop_items(settings->init, inputs.bound.analysed);
   }
   settle(*settings, o, group);
 

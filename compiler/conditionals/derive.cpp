@@ -182,6 +182,18 @@ std::optional<std::vector<std::optional<model::VariableId>>> contract_pairs(dens
 }
 
 /// Reports a point that cannot be one.
+/// Copies of a step would be steps of chains of their own.
+void check_copies(const model::Model& m, model::VariableId v, Diagnostics& diagnostics) {
+  const model::Plate& steps = m[m[m[v].axes.back()].set];
+  if (!steps.times) return;
+  diagnostics.add(DiagnosticKind::chain_of_copies, m[m[v].statement].span, m[v].name, steps.name, m[*steps.times].name)
+      .note(
+          steps.parent
+              ? fmt::format("sequences that count as several have `times` on their plate, '{}'", m[*steps.parent].name)
+              : std::string(
+                    "one observation of several that are alike is a step of its own, or has a smaller variance"));
+}
+
 void check_point(const model::Model& m, const Block& b, Diagnostics& diagnostics) {
   const model::Variable& v = m[b.variable];
   if (v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::joint) {
@@ -234,6 +246,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     b.sequential = sequential_axes(out.density, m[v], v);
     const bool independent = is_listed(m, m.guide.independent, v);
     if (!independent && b.family) b.chain = chain_of(out.density, m, v, *b.family);
+    if (b.chain || (m[m[v].statement].start && b.coupled())) check_copies(m, v, diagnostics);
     if (m[m[v].statement].start && b.coupled() && !b.chain && !independent) {
       const model::VariableId first = model::is_joint(m[v]) ? m[v].auxiliary->members[0].variable : v;
       Diagnostic& d = diagnostics.add(DiagnosticKind::chain_factored, m[m[v].statement].span, m[v].name);

@@ -148,6 +148,7 @@ std::optional<Error> Fitting::compile() {
         with_draws(bound_.analysed, needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
     if (!drawn) return drawn.error();
     bound_.analysed = std::move(*drawn);
+    if (std::optional<Error> e = has_fractions()) return e;
     predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
   }
   // A model of local variables alone has no other posterior to show.
@@ -260,6 +261,25 @@ void Fitting::distrust_rounding(FitRun& run) {
   if (!why) return;
   out.status = Status::numerical_failure;
   out.failure = *why;
+}
+
+std::optional<Error> Fitting::has_fractions() const {
+  for (std::size_t k = 0; k < model().variables.size(); ++k) {
+    const model::Variable& v = model().variables[k];
+    const conditionals::BlockId b = schedule().conditionals.block_of[k];
+    if (v.observed || !b.valid() || !schedule().conditionals[b].drawn) continue;
+    for (const model::PlateId p : v.axes) {
+      const std::optional<model::GivenId> times = model()[model()[p].set].times;
+      const auto whole = [](double w) { return w == std::floor(w); };
+      if (!times || std::ranges::all_of(data().givens[times->index()].values, whole)) continue;
+      return Error{ExitCode::data,
+                   option("method"),
+                   fmt::format("'{}' has weights that are no whole numbers, and '{}' is drawn for each of the copies",
+                               model()[*times].name, v.name),
+                   {option("method") + " cavi takes weights as powers of the likelihood"}};
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Error> Fitting::draws_would_be_lost() const {

@@ -116,6 +116,8 @@ class Fitting {
   void distrust_rounding(FitRun& run);
   /// Why this model must not be sampled with these data: what a sampler draws says nothing of what was lost.
   std::optional<Error> draws_would_be_lost() const;
+  /// Draws of an element that stands for several are of whole copies.
+  std::optional<Error> has_fractions() const;
   Outcome evaluate_start(const OnSweep& on_sweep);
 
   Bound bound_;

@@ -91,6 +91,27 @@ void pad(DataArray& a, std::size_t axis, std::int64_t more) {
   a.has_missing = true;
 }
 
+/// Adds `more` lines after each run of lines with the same id: steps that go on where there are numbers of steps, and
+/// nothing else.
+void lengthen(DataArray& a, const DataArray& ids, std::int64_t more, bool is_id, bool is_step) {
+  const std::size_t lines = ids.values.size(), width = a.values.size() / lines;
+  std::vector<double> out;
+  for (std::size_t line = 0; line < lines; ++line) {
+    const auto here = a.values.begin() + static_cast<std::ptrdiff_t>(line * width);
+    out.insert(out.end(), here, here + static_cast<std::ptrdiff_t>(width));
+    if (line + 1 < lines && ids.values[line + 1] == ids.values[line]) continue;
+    for (std::int64_t k = 1; k <= more; ++k) {
+      for (std::size_t j = 0; j < width; ++j)
+        out.push_back(is_id     ? here[static_cast<std::ptrdiff_t>(j)]
+                      : is_step ? here[static_cast<std::ptrdiff_t>(j)] + static_cast<double>(k)
+                                : std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  a.values = std::move(out);
+  a.shape[0] = static_cast<std::int64_t>(a.values.size() / width);
+  a.has_missing = a.has_missing || !(is_id || is_step);
+}
+
 class Grower {
  public:
   Grower(const Analysed& analysed, Dataset data, const PlateSizes& given, const SavedFit& fit)
@@ -125,7 +146,7 @@ class Grower {
     const auto fitted = fit_.sizes.find(name);
     const std::int64_t *more = find(given_.more, plate), *size = find(given_.sizes, plate);
     if (!fitted_.contains(name) || fitted == fit_.sizes.end()) {
-      if (more) pad_all(plate, [&](std::int64_t n) { return n + *more; });
+      if (more && !lengthen_table(plate, *more)) pad_all(plate, [&](std::int64_t n) { return n + *more; });
       return std::nullopt;
     }
     const std::int64_t before = fitted->second;
@@ -203,6 +224,19 @@ class Grower {
     labels->second.insert(labels->second.end(), names.begin(), names.end());
     while (std::ssize(labels->second) < size)
       labels->second.push_back(fmt::format("{}", labels->second.size()));
+  }
+
+  /// Whether the rows of the plate are lines of a table (model/bind_rows.cpp), which then has more of each.
+  bool lengthen_table(PlateId plate, std::int64_t more) {
+    if (!model_[plate].parent) return false;
+    const auto found = out_.data.find(model_[*model_[plate].parent].name);
+    if (found == out_.data.end() || found->second.shape.size() != 1 || found->second.values.empty()) return false;
+    const DataArray ids = found->second;
+    for (auto& [name, a] : out_.data) {
+      const bool of_lines = !a.ragged() && !a.shape.empty() && a.shape[0] == ids.shape[0];
+      if (of_lines) lengthen(a, ids, more, name == ids.name || name == found->first, name == model_[plate].name);
+    }
+    return true;
   }
 
   /// Observations along the plate get the length that `length` makes of theirs.

@@ -35,7 +35,7 @@ namespace {
 constexpr std::size_t kMostProblems = 20;
 
 Binder make_binder(const Model& model, const Settings& settings, Dataset* data) {
-  Binder b{model, settings, data, true, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  Binder b{model, settings, data, true, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   b.constants.resize(model.constants.size());
   b.constants_done.assign(model.constants.size(), false);
   b.out.givens.resize(model.givens.size());

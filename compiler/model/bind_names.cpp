@@ -68,13 +68,19 @@ std::vector<std::string> given_names(const Binder& b, PlateId plate) {
 }
 
 void name_elements(Binder& b, const Slot& slot, DataArray& a) {
+  // A nested plate and the one that it is in are one axis of a table with a line for each element.
+  std::size_t packed = slot.axes.size();
+  for (std::size_t k = 1; k < slot.axes.size(); ++k)
+    packed -= b.model[b.model[slot.axes[k]].set].parent == b.model[slot.axes[k - 1]].set;
   const auto name = [&](PlateId plate, const std::vector<std::string>& names) {
     if (b.out.labels[plate.index()].empty()) b.out.labels[plate.index()] = names;
   };
   if (slot.axes.empty()) return;
   if (!a.row_labels.empty()) name(slot.axes.front(), a.row_labels);
   const bool sparse = a.ragged() && slot.value_plate;
-  if (a.axis_labels.empty() || (!sparse && (a.shape.size() < 2 || a.shape.size() != slot.axes.size()))) return;
+  if (a.axis_labels.empty() ||
+      (!sparse && (a.shape.size() < 2 || (a.shape.size() != slot.axes.size() && a.shape.size() != packed))))
+    return;
   const PlateId plate = b.model[sparse ? *slot.value_plate : slot.axes.back()].set;
   name(plate, a.axis_labels);
   const std::vector<std::size_t> to = places(b, plate, given_names(b, plate), a.axis_labels, a);

@@ -12,6 +12,8 @@
 namespace lehr::model {
 namespace {
 
+constexpr double kToldApart = 9007199254740992;  // 2^53
+
 /// The only plate that is nested in `outer`, if there is one.
 std::optional<PlateId> nested_in(const Model& m, PlateId outer) {
   std::optional<PlateId> out;
@@ -29,9 +31,16 @@ std::string name_of(const DataArray& ids, std::size_t line) {
   return ids.levels.empty() ? fmt::format("{:.10g}", v) : ids.levels[static_cast<std::size_t>(v)];
 }
 
-/// The number within its row must grow by one from line to line: a gap would be taken for no time at all.
+/// The number within its row must be a whole one, and grow by one from line to line: a gap would be taken for no time
+/// at all.
 void check_steps(Binder& b, const DataArray& steps, const DataArray& ids, const std::vector<std::int64_t>& offsets,
                  const std::string& outer) {
+  const auto whole = [](double v) { return v == std::floor(v); };
+  if (!steps.levels.empty() || !std::ranges::all_of(steps.values, whole)) {
+    problem(b, ExitCode::data, steps.source, fmt::format("the steps of each {} are whole numbers", outer)).notes = {
+        "without such a column lines that follow each other are steps that do: give dates another name"};
+    return;
+  }
   for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
     for (auto i = static_cast<std::size_t>(offsets[row]) + 1; i < static_cast<std::size_t>(offsets[row + 1]); ++i) {
       if (steps.values[i] == steps.values[i - 1] + 1) continue;
@@ -94,7 +103,13 @@ void claim_rows_of_tables(Binder& b) {
     std::map<std::string, std::size_t> seen;
     for (std::size_t line = 0; line < ids.values.size(); ++line) {
       if (std::isnan(ids.values[line])) {
-        problem(b, ExitCode::data, ids.source, fmt::format("line {} has no {}", line, outer.name));
+        problem(b, ExitCode::data, ids.source, fmt::format("record {} has no {}", line + 1, outer.name));
+        return;
+      }
+      if (ids.levels.empty() && std::abs(ids.values[line]) >= kToldApart) {
+        problem(b, ExitCode::data, ids.source,
+                fmt::format("{:.0f} is not told apart from its neighbours", ids.values[line]))
+            .notes = {"names of that many digits are written as text: with a letter before them"};
         return;
       }
       if (line > 0 && ids.values[line] == ids.values[line - 1]) continue;
@@ -110,14 +125,19 @@ void claim_rows_of_tables(Binder& b) {
     }
     offsets.push_back(static_cast<std::int64_t>(ids.values.size()));
     if (const auto steps = b.data->find(b.model[*nested].name);
-        steps != b.data->end() && steps->second.shape == ids.shape && names.size() != ids.values.size()) {
-      check_steps(b, steps->second, ids, offsets, outer.name);
+        steps != b.data->end() && steps->second.shape == ids.shape) {
+      if (b.model[*nested].ordered) check_steps(b, steps->second, ids, offsets, outer.name);
       b.data->erase(steps);
     }
     for (const Slot& slot : b.slots) {
       const auto it = b.arrays.find(slot.name);
-      if (it == b.arrays.end() || !repeats_on_lines(b, slot, it->second, PlateId(i), ids.values.size())) continue;
-      take_once(b, it->second, ids, offsets, outer.name);
+      if (it == b.arrays.end()) continue;
+      if (repeats_on_lines(b, slot, it->second, PlateId(i), ids.values.size()))
+        take_once(b, it->second, ids, offsets, outer.name);
+      else if (slot.axes.size() == 1 && b.model[slot.axes[0]].set == PlateId(i) && it->second.row_labels.empty())
+        b.out.remarks.push_back(
+            fmt::format("the values of {} are taken in the order in which {} has its names: '{}', ...", slot.name,
+                        ids.source, printable(names.front())));
     }
     const std::string source = fmt::format("{} ({})", outer.name, ids.source);
     b.claims[PlateId(i)].push_back({std::ssize(names), source});

@@ -85,6 +85,20 @@ void make_dense(Binder& b, DataArray& a, PlateId term) {
   a.multiplicity.clear();
 }
 
+/// Whether a column that is named as a nested plate numbers the lines of a table: values over the plate come from as
+/// many. Lengths are as many as there are rows, all of length 1.
+bool numbers_lines(const Binder& b, PlateId plate, const DataArray& a) {
+  if (a.values.empty() || std::ranges::all_of(a.values, [](double v) { return v == 1; })) return false;
+  return std::ranges::any_of(b.slots, [&](const Slot& slot) {
+    const auto it = b.arrays.find(slot.name);
+    if (it == b.arrays.end() || it->second.ragged() || it->second.shape.empty()) return false;
+    const auto within = [&](PlateId p) { return b.model[p].set == plate; };
+    // Neither sequences of one length nor vectors.
+    return std::ranges::any_of(slot.axes, within) && it->second.shape[0] == std::ssize(a.values) &&
+           (it->second.shape.size() == 1 || slot.event_rank > 0);
+  });
+}
+
 /// Arrays named after nested plates give the lengths of their rows.
 void claim_lengths(Binder& b) {
   for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
@@ -98,6 +112,13 @@ void claim_lengths(Binder& b) {
               fmt::format("'{}' is a plate: only lengths of the rows of a nested plate can be bound", p.name))
           .notes.push_back(fmt::format("its size is given by {} {}=..., or by data over it", option("sizes"), p.name));
       continue;
+    }
+    if (numbers_lines(b, p.set, a)) {
+      const std::string& outer = b.model[*b.model[p.set].parent].name;
+      problem(b, ExitCode::data, a.source, fmt::format("nothing says which {} each line belongs to", outer)).notes = {
+          fmt::format("a column '{}' does, or one of another name: {} {}=FILE:COLUMN", outer, option("data"), outer),
+          fmt::format("'{}' has as many numbers as there are lines: lengths would be one for each {}", p.name, outer)};
+      return;
     }
     std::vector<std::int64_t> offsets = {0};
     for (const double v : a.values) {

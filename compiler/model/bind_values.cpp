@@ -190,16 +190,44 @@ void number_bits(Binder& b, const Slot& slot, DataArray& a) {
   a.levels.clear();
 }
 
+/// Values without names of elements that words name.
+void check_order(Binder& b, const Slot& slot, const DataArray& a) {
+  if (slot.axes.size() != 1 || !a.row_labels.empty()) return;
+  const PlateId plate = b.model[slot.axes[0]].set;
+  if (!b.named_by_text.contains(plate)) return;
+  const std::vector<std::string>& names = b.out.labels[plate.index()];
+  if (a.values.size() != names.size()) {
+    problem(b, ExitCode::data, a.source,
+            fmt::format("{} has {} values, but the data name {} elements of plate '{}': '{}', ...", slot.name,
+                        a.values.size(), names.size(), b.model[plate].name, printable(names.front())))
+        .notes = {
+        fmt::format("they are taken in the order of the names; {} {}=FILE gives all names, in an order of yours",
+                    option("labels"), b.model[plate].name)};
+    return;
+  }
+  b.out.remarks.push_back(fmt::format("the values of {} are taken in the order of the names of plate '{}': '{}', ...",
+                                      slot.name, b.model[plate].name, printable(names.front())));
+}
+
 void store(Binder& b, const Slot& slot, DataArray& a) {
+  check_order(b, slot, a);
   const bool bits = slot.variable && b.model[*slot.variable].support == math::Support::bit;
   const std::size_t problems = b.problems.size();
   if (bits && !a.levels.empty()) number_bits(b, slot, a);
   if (b.problems.size() > problems) return;
   if (!a.levels.empty() && !slot.value_plate) {
-    problem(
+    Error& e = problem(
         b, ExitCode::data, a.source,
         fmt::format("'{}' is text here ('{}', ...), but it must be a number", slot.name, printable(a.levels.front())));
+    if (bits)
+      e.notes.push_back(
+          fmt::format("two words would be 0 and 1; here {}",
+                      a.levels.size() == 1 ? "is one: write 1 or 0" : fmt::format("are {}", a.levels.size())));
     return;
+  }
+  if (bits && !b.out.words.contains(slot.name)) {
+    const auto known = b.settings.words.find(slot.name);
+    b.out.words[slot.name] = known == b.settings.words.end() ? std::vector<std::string>{"0", "1"} : known->second;
   }
   if (a.values.size() != expected_count(b, slot)) {
     problem(b, ExitCode::data, a.source,
@@ -248,6 +276,7 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
       all.insert(a->levels.begin(), a->levels.end());
     names.assign(all.begin(), all.end());
     b.out.labels[plate.index()] = names;
+    b.named_by_text.insert(plate);
   }
   std::map<std::string, double> position;
   for (std::size_t i = 0; i < names.size(); ++i)

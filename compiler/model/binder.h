@@ -51,6 +51,7 @@ struct Binder {
   std::map<PlateId, std::int64_t> largest;  // by value plate: largest value seen plus one
   std::map<PlateId, std::string> largest_source;
   std::map<PlateId, std::vector<bool>> occurring;  // values seen, of plates that the largest one sizes
+  std::set<PlateId> named_by_text;                 // whose names are words of the data, in the order of the alphabet
   std::set<PlateId> have_zero, from_one;  // value plates: 0 is among the values; an array has all of 1, 2, ..., no 0
   /// Lengths of the rows of nested plates, as far as data name elements of them.
   std::map<PlateId, std::vector<std::int64_t>> named_rows;

@@ -107,6 +107,25 @@ def said_on_every_line():
 
 
 @holds
+def steps_to_come():
+    """More steps of tables with a line for each are those of ragged arrays."""
+    text = """model m { plate id; plate t in id ordered; r ~ Gamma(shape = 2, rate = 1); plate arm; data of[id] : arm; m[arm] ~ Normal(mean = 0, sd = 1);
+      x[id, t] ~ Normal(mean = x[id, t-1], sd = 0.5) start Normal(mean = m[of[id]], sd = 2); observe y[id, t] ~ Normal(mean = x[id, t], precision = r); }"""
+    out = []
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": text, "d.csv": "id,t,of,y\na,4,u,1\na,5,u,1.5\nb,0,v,2\n",
+                              "d.json": json.dumps({"y": [[1, 1.5], [2]], "of": [0, 1]})}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out", "--quiet"], check=True, capture_output=True)
+        for name in ["d.csv", "d.json"]:
+            subprocess.run([lehr(), "predict", f"{d}/out", "--data", f"{d}/{name}", "--sizes", "t=+2", "--draws", "50", "--out", f"{d}/p.npz"], check=True, capture_output=True)
+            with np.load(f"{d}/p.npz") as z:
+                out.append({k: z[k] for k in z.files})
+    return out[0].keys() == out[1].keys() and len(out[0]["x.mean"]) == 7 and all(close(np.nan_to_num(out[0][k]), np.nan_to_num(out[1][k]), 1e-12) for k in ["x.mean", "y.mean"])
+
+
+@holds
 def shown_by_row():
     """Elements of nested plates are shown by their row and their number in it; a column that is called as a plate, but not asked for, is passed over."""
     text = """model m { plate id; plate t in id ordered; plate arm; data of[id] : arm; m[arm] ~ Normal(mean = 0, sd = 1);
@@ -198,10 +217,89 @@ def words_of_a_fit():
         subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out"], check=True, capture_output=True)
         score = lambda file: subprocess.run([lehr(), "score", f"{d}/out", "--data", f"{d}/{file}"], capture_output=True, text=True)
         one, other = score("one.csv"), score("other.csv")
+        with open(f"{d}/n.csv", "w") as f:
+            f.write("y\n1\n0\n1\n")
+        subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/n.csv", "--out", f"{d}/numbers"], check=True, capture_output=True)
+        words = subprocess.run([lehr(), "score", f"{d}/numbers", "--data", f"{d}/other.csv"], capture_output=True, text=True)
         subprocess.run([lehr(), "update", f"{d}/out", "--data", f"{d}/one.csv", "--out", f"{d}/more"], check=True, capture_output=True)
         a = np.load(f"{d}/more/posterior.npz")["p.a"]
-    return (f"{2 * np.log(4 / 6):.6f} of 2" in one.stdout and other.returncode
+    return (f"{2 * np.log(4 / 6):.6f} of 2" in one.stdout and other.returncode and "is neither '0' nor '1'" in words.stderr
             and "'maybe' is neither 'no' nor 'yes', the words that y had in the fit" in other.stderr and close(a, 6))
+
+
+def refused(text, table, *parts):
+    """The message has all of the parts."""
+    done, _ = run(text, {"d.csv": table})
+    return done.returncode in (3, 4) and all(part in done.stderr for part in parts)
+
+
+@holds
+def lines_that_say_too_little():
+    """Steps without rows are no lengths; dates and fractions are no steps; names of too many digits; more values than there are names."""
+    walk = """model m { plate id; plate t in id ordered;
+      x[id, t] ~ Normal(mean = x[id, t-1], sd = 0.5) start Normal(mean = 1, sd = 2); observe y[id, t] ~ Normal(mean = x[id, t], sd = 0.7); }"""
+    people = """model m { plate n; plate person; plate arm; data of[n] : person; data arm_of[person] : arm; m[arm] ~ Normal(mean = 0, sd = 1);
+      observe y[n] ~ Normal(mean = m[arm_of[of[n]]], sd = 1); }"""
+    of = "of,y\nzoe,1\nbob,2\nzoe,3\n"
+    done, _ = run(people, {"d.csv": of, "e.csv": "arm_of\nT\nC\n"})
+    return (refused(walk, "subject,t,y\na,0,1\na,1,2\na,2,3\nb,0,1\nb,1,2\nb,2,3\n", "nothing says which id each line belongs to", "FILE:COLUMN")
+            and refused(walk, "id,t,y\na,2021-01-01,1\na,2021-01-05,2\n", "steps of each id are whole numbers")
+            and refused(walk, "id,t,y\na,0.5,1\na,1.5,2\n", "steps of each id are whole numbers")
+            and refused(walk, "id,y\n12345678901234567,1\n12345678901234568,2\n", "not told apart")
+            and refused(people, "of,arm_of,y\nzoe,T,1\nbob,C,2\nzoe,T,3\n", "arm_of has 3 values, but the data name 2 elements of plate 'person'")
+            and not done.returncode and "arm_of are taken in the order of the names of plate 'person': 'bob'" in done.stderr)
+
+
+@holds
+def places_without_order():
+    """The second column of a plate that is not ordered is no number of a step; columns of vectors are matched by their names."""
+    text = "model m { plate id; plate t in id; plate q; p[q] ~ Beta(1, 1); observe y[id, t] ~ Bernoulli(p) over q; }"
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": text, "d.csv": "id,t,a,b\nx,jan,0,1\nx,feb,0,1\ny,jan,0,1\n", "e.csv": "id,t,b,a\nz,jan,1,0\n"}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        table = lambda file, columns: ["--data", f"y={d}/{file}:{columns}", "--data", f"id={d}/{file}:id", "--data", f"t={d}/{file}:t"]
+        subprocess.run([lehr(), "fit", f"{d}/m.lehr", *table("d.csv", "a,b"), "--out", f"{d}/out", "--quiet"], check=True, capture_output=True)
+        said = [subprocess.run([lehr(), "score", f"{d}/out", *table("e.csv", columns)], check=True, capture_output=True, text=True).stdout for columns in ["a,b", "b,a"]]
+        p = np.load(f"{d}/out/posterior.npz")
+    return close(p["p.a"], [1, 4]) and said[0] == said[1] and f"{2 * np.log(4 / 5):.6f}" in said[0]
+
+
+@holds
+def copies_of_steps():
+    """Steps of a latent chain that count as several are refused, of an observed one they are powers; so are fractions of draws."""
+    chain = """model m { plate g; plate t in g ordered times w; data w[g, t] : real; a ~ Normal(mean = 0, sd = 1);
+      %s[g, t] ~ Normal(mean = a * %s[g, t-1], sd = 0.5) start Normal(mean = 0, sd = 2); %s }"""
+    table = "g,t,w,y\na,0,0.5,1\na,1,2,1.5\nb,0,1,2\n"
+    latent = chain % ("x", "x", "observe y[g, t] ~ Normal(mean = x[g, t], sd = 0.7);")
+    done, seen = run(chain % ("observe y", "y", ""), {"d.csv": table}, "--tol", "1e-12")
+    mixture = """model m { plate n times w; data w[n] : real; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 1);
+      z[n] ~ Categorical(pi); observe y[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": mixture, "d.csv": "w,y\n0.5,1\n1,2\n"}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        draws = subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out", "--method", "gibbs"], capture_output=True, text=True)
+    return (refused(latent, table, "'x' is a chain over 't'", "`times` on their plate, 'g'") and not done.returncode
+            and close(seen["a.precision"], 1 + 4 * 2 * 1) and close(seen["a.mean"], 4 * 2 * 1.5 / 9)
+            and draws.returncode == 4 and "'w' has weights that are no whole numbers, and 'z' is drawn" in draws.stderr)
+
+
+@holds
+def updates_after_locals():
+    """The items of new data are others than those whose factors were saved."""
+    text = """model m { plate n; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 3); z[n] ~ Categorical(pi);
+      e[n] ~ Normal(mean = mu[z[n]], sd = 1); observe y[n] ~ Normal(mean = e[n], sd = 0.5); }"""
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": text, "d.csv": "y\n-2\n-1.8\n2.2\n2\n1.9\n", "e.csv": "y\n-2.1\n2.4\n"}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        ends = []
+        for locals_too in [[], ["--save-locals"]]:
+            subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out", *locals_too], check=True, capture_output=True)
+            subprocess.run([lehr(), "update", f"{d}/out", "--data", f"{d}/e.csv", "--out", f"{d}/more"], check=True, capture_output=True)
+            ends.append(np.load(f"{d}/more/posterior.npz")["mu.mean"])
+    return close(ends[0], ends[1], 1e-6)
 
 
 @holds
