@@ -9,6 +9,7 @@
 
 #include "compiler/passes/effects.h"
 #include "compiler/passes/independent_loops.h"
+#include "compiler/passes/own_arrays.h"
 #include "compiler/passes/recompute.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/passes/slices.h"
@@ -20,50 +21,6 @@ constexpr std::int64_t kTurns = 8;
 constexpr std::int64_t kLong = 8;       // a shorter loop is no vector
 constexpr std::int64_t kShortRow = 64;  // of sums of each turn; longer ones are fetched early, turn by turn
 constexpr std::int64_t kLongest = 256;  // of a longer one a turn that is left over is better gone through alone
-
-std::optional<std::int64_t> literal(const Program& p, ExprId e) {
-  const auto* constant = std::get_if<ConstI>(&p[e].node);
-  return constant ? std::optional(constant->value) : std::nullopt;
-}
-
-bool is_index(const Program& p, ExprId e, ScalarId scalar) {
-  const auto* get = std::get_if<Get>(&p[e].node);
-  return get && get->scalar == scalar;
-}
-
-bool mentions(const Program& p, const Stmt& s, BufferId b) {
-  const Effects x = effects_of(p, s);
-  return x.loads.contains(b) || x.stores.contains(b);
-}
-
-/// A loop over all of an array of one axis whose first access to it is that it stores the element of its index.
-bool fills(const Program& p, const Stmt& s, BufferId b) {
-  if (const auto* fill = std::get_if<Fill>(&s.node)) return fill->buffer == b;
-  const auto* loop = std::get_if<For>(&s.node);
-  if (!loop || p[b].axes.size() != 1) return false;
-  if (literal(p, loop->begin) != 0 || literal(p, loop->end) != p[p[b].axes[0]].constant) return false;
-  for (const Stmt& x : loop->body) {
-    const auto* store = std::get_if<Store>(&x.node);
-    const bool whole = store && store->buffer == b && !store->accumulate && is_index(p, store->indices[0], loop->index);
-    if (whole) return !effects_of(p, Stmt{Let{loop->index, store->value}}).loads.contains(b);
-    if (mentions(p, x, b)) return false;
-  }
-  return false;
-}
-
-/// Nothing of the array is read before it was filled in the same block, or in one around within this one.
-bool is_filled_first(const Program& p, const Block& block, BufferId b) {
-  for (const Stmt& s : block) {
-    if (!mentions(p, s, b)) continue;
-    if (fills(p, s, b)) return true;
-    const auto* loop = std::get_if<For>(&s.node);
-    const auto* branch = std::get_if<If>(&s.node);
-    if (loop && is_filled_first(p, loop->body, b)) continue;
-    if (branch && is_filled_first(p, branch->then_block, b) && is_filled_first(p, branch->else_block, b)) continue;
-    return false;
-  }
-  return true;
-}
 
 /// A body in two parts, with a condition between them.
 struct Parts {

@@ -13,6 +13,7 @@
 #include "compiler/passes/settled.h"
 #include "compiler/passes/shares.h"
 #include "compiler/passes/sorted.h"
+#include "compiler/passes/steps.h"
 #include "compiler/passes/unread.h"
 #include "compiler/passes/within.h"
 
@@ -26,6 +27,7 @@ constexpr Pass kPasses[] = {
     {"settled", skip_settled},         // recurrences of state alone, once they repeat themselves
     {"sorted", sort_turns},            // items with rows of about the same length come together
     {"lanes", run_in_lanes},           // chains of several items are worked on side by side
+    {"steps", take_steps_together},    // what sequences side by side add at every step is added for four at a time
     {"blocks", run_in_blocks},         // several items read a table together
     {"narrow", narrow},                // 32 bits, where they were asked for and do
     {"pad", pad_rows},                 // rows of tables begin where vectors do

@@ -1,0 +1,148 @@
+#include "compiler/passes/steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compiler/passes/effects.h"
+#include "compiler/passes/own_arrays.h"
+#include "compiler/passes/rewrite.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr std::int64_t kSteps = 4;
+constexpr int kDeep = 3;  // loops around a sum, lanes among them: fewer are over too soon
+
+/// Not inlined: g++ 12 takes parts of what it moves for uninitialised otherwise.
+[[gnu::noinline]] void put(Block& to, Stmt s) { to.push_back(std::move(s)); }
+
+class Steps {
+ public:
+  Steps(Program& p, Function& f) : p_(p), f_(f) {
+    const Block body = f.body;  // what is copied is looked for in the function as it was
+    all_ = &body;
+    block(f.body, false);
+    std::ranges::move(made_, std::back_inserter(f.local_arrays));
+  }
+
+ private:
+  void block(Block& b, bool in_lanes) {
+    Block out;
+    for (Stmt& s : b) {
+      auto* branch = std::get_if<If>(&s.node);
+      if (branch && !branch->rare) {
+        block(branch->then_block, in_lanes);
+        block(branch->else_block, in_lanes);
+      }
+      auto* loop = std::get_if<For>(&s.node);
+      if (loop && in_lanes && fits(*loop)) {
+        together(*loop, out);
+        continue;
+      }
+      if (loop) block(loop->body, in_lanes || loop->step != 1);
+      put(out, std::move(s));
+    }
+    b = std::move(out);
+  }
+
+  bool fits(const For& loop) {
+    const auto* begin = std::get_if<ConstI>(&p_[loop.begin].node);
+    if (!begin || begin->value != 0 || !std::holds_alternative<Get>(p_[loop.end].node) || loop.step != 1) return false;
+    index_ = loop.index;
+    own_.clear();
+    Effects all;
+    for (const Stmt& s : loop.body)
+      all.add(effects_of(p_, s));
+    for (const BufferId b : all.stores)
+      if (is_own(b, loop)) own_.insert(b);
+    deepest_ = 0;
+    return only_adds(loop.body, all, 0) && deepest_ >= kDeep;
+  }
+  bool is_own(BufferId b, const For& loop) const {
+    return std::ranges::find(f_.local_arrays, b) != f_.local_arrays.end() && is_filled_first(p_, loop.body, b) &&
+           mentions(p_, b, *all_) == mentions(p_, b, loop.body);
+  }
+  bool only_adds(const Block& b, const Effects& all, int depth) {
+    return std::ranges::all_of(b, [&](const Stmt& s) {
+      if (const auto* loop = std::get_if<For>(&s.node)) {
+        const Effects bounds = effects_of(p_, Stmt{BreakIf{loop->end}});
+        return loop->step == 1 && bounds.loads.empty() && !bounds.reads.contains(index_) &&
+               only_adds(loop->body, all, depth + 1);
+      }
+      const auto* store = std::get_if<Store>(&s.node);
+      if (!store) return false;
+      if (own_.contains(store->buffer)) return true;
+      deepest_ = std::max(deepest_, depth);
+      return store->accumulate && !all.loads.contains(store->buffer) &&
+             std::ranges::none_of(store->indices, [&](ExprId at) {
+               const Effects x = effects_of(p_, Stmt{BreakIf{at}});
+               return !x.loads.empty() || x.reads.contains(index_);
+             });
+    });
+  }
+
+  /// Groups of steps, and those that are left.
+  void together(const For& loop, Block& out) {
+    const ScalarId first = make_scalar(p_, p_[loop.index].name), rest = make_scalar(p_, "rest");
+    const auto get = [&](ScalarId s) { return make(p_, Type::i64, Get{s}); };
+    const auto number = [&](std::int64_t n) { return make(p_, Type::i64, ConstI{n}); };
+    const auto binary = [&](BinaryOp op, ExprId a, ExprId b) { return make(p_, Type::i64, Binary{op, a, b}); };
+    std::vector<Names> copies(kSteps);
+    Block group;
+    for (std::int64_t r = 0; r < kSteps; ++r) {
+      Names& names = copies[static_cast<std::size_t>(r)];
+      const ScalarId step = names.scalars[loop.index] = make_scalar(p_, p_[loop.index].name);
+      put(group, Stmt{Let{step, binary(BinaryOp::add, get(first), number(r))}});
+      for (const BufferId b : own_)
+        names.arrays[b] = r == 0 ? b : array_like(b);
+    }
+    copy(loop.body, copies, group);
+    const ExprId past = binary(BinaryOp::subtract, loop.end, number(kSteps - 1));
+    put(out, Stmt{Local{rest, number(0)}});
+    put(group, Stmt{Assign{rest, binary(BinaryOp::add, get(first), number(kSteps))}});
+    put(out, Stmt{For{first, number(0), past, std::move(group), false, kSteps}});
+    put(out, Stmt{For{loop.index, get(rest), loop.end, loop.body, loop.independent}});
+  }
+  /// Statement by statement, all steps of one after another; their loops become one.
+  void copy(const Block& from, const std::vector<Names>& copies, Block& to) {
+    for (const Stmt& s : from) {
+      const auto* loop = std::get_if<For>(&s.node);
+      if (!loop) {
+        for (const Names& names : copies)
+          put(to, with_names(p_, names, s));
+        continue;
+      }
+      Block body;
+      copy(loop->body, copies, body);
+      put(to, Stmt{For{loop->index, loop->begin, loop->end, std::move(body), loop->independent}});
+    }
+  }
+  BufferId array_like(BufferId b) {
+    Buffer out = p_[b];
+    out.name = fmt::format("{}.step{}", out.name, p_.buffers.size());
+    p_.buffers.push_back(std::move(out));
+    return made_.emplace_back(p_.buffers.size() - 1);
+  }
+
+  Program& p_;
+  Function& f_;
+  const Block* all_ = nullptr;
+  ScalarId index_;          // of the loop that is looked at
+  std::set<BufferId> own_;  // of a step
+  int deepest_ = 0;         // loops around a sum
+  std::vector<BufferId> made_;
+};
+
+}  // namespace
+
+Program take_steps_together(Program program) {
+  for (std::size_t k = 0; k < program.functions.size(); ++k)
+    if (!program.functions[k].cold) Steps(program, program.functions[k]);
+  return program;
+}
+
+}  // namespace lehr::loops
