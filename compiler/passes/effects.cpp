@@ -22,11 +22,13 @@ Effects effects_of(const Program& p, const Stmt& s) {
   return out;
 }
 
+bool mentions(const Program& p, const Stmt& s, BufferId array) {
+  const Effects x = effects_of(p, s);
+  return x.loads.contains(array) || x.stores.contains(array);
+}
+
 int mentions(const Program& p, BufferId array, const Block& b, std::size_t from) {
-  const auto own = [&](const Stmt& s) {
-    const Effects x = effects_of(p, s);
-    return int{x.loads.contains(array) || x.stores.contains(array)};
-  };
+  const auto own = [&](const Stmt& s) { return int{mentions(p, s, array)}; };
   const auto in = [&](ExprId e) { return own(Stmt{BreakIf{e}}); };
   int out = 0;
   for (; from < b.size(); ++from) {

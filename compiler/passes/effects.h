@@ -16,6 +16,9 @@ struct Effects {
 
 Effects effects_of(const Program& program, const Stmt& statement);
 
+/// Whether a statement has to do with an array.
+bool mentions(const Program& program, const Stmt& statement, BufferId array);
+
 /// How many statements, conditions and bounds of loops, from one of a block on, have to do with an array.
 int mentions(const Program& program, BufferId array, const Block& block, std::size_t from = 0);
 

@@ -17,11 +17,6 @@ std::optional<std::int64_t> literal(const Program& p, ExprId e) {
   return constant ? std::optional(constant->value) : std::nullopt;
 }
 
-bool mentions(const Program& p, const Stmt& s, BufferId b) {
-  const Effects x = effects_of(p, s);
-  return x.loads.contains(b) || x.stores.contains(b);
-}
-
 bool fills(const Program& p, const Stmt& s, BufferId b) {
   if (const auto* fill = std::get_if<Fill>(&s.node)) return fill->buffer == b;
   const auto* loop = std::get_if<For>(&s.node);

@@ -7,7 +7,6 @@
 namespace lehr::loops {
 
 std::optional<std::int64_t> literal(const Program& program, ExprId e);
-bool mentions(const Program& program, const Stmt& statement, BufferId array);
 
 /// A loop over all of an array of one axis whose first access to it is that it stores the element of its index, or a
 /// statement that fills it.

@@ -50,8 +50,7 @@ class Steps {
   }
 
   bool fits(const For& loop) {
-    const auto* begin = std::get_if<ConstI>(&p_[loop.begin].node);
-    if (!begin || begin->value != 0 || !std::holds_alternative<Get>(p_[loop.end].node) || loop.step != 1) return false;
+    if (literal(p_, loop.begin) != 0 || !std::holds_alternative<Get>(p_[loop.end].node) || loop.step != 1) return false;
     index_ = loop.index;
     own_.clear();
     Effects all;
