@@ -12,8 +12,6 @@
 namespace lehr::model {
 namespace {
 
-constexpr double kToldApart = 9007199254740992;  // 2^53
-
 /// The only plate that is nested in `outer`, if there is one.
 std::optional<PlateId> nested_in(const Model& m, PlateId outer) {
   std::optional<PlateId> out;

@@ -17,7 +17,6 @@ namespace {
 constexpr double kSimplexTolerance = 1e-4;  // rows stored in single precision pass
 
 constexpr std::int64_t kMostNames = 20'000'000;
-constexpr double kCounts = 0x1p53;  // from here on double precision does not tell counts apart
 
 bool whole(double v) { return v == std::floor(v); }
 
@@ -34,7 +33,7 @@ Rule rule_for(math::Support support) {
       return {[](double v) { return v > 0 && v < 1; }, "between 0 and 1"};
     case math::Support::count:
     case math::Support::counts:
-      return {[](double v) { return v >= 0 && whole(v) && v < kCounts; }, "a count (0, 1, 2, ...)"};
+      return {[](double v) { return v >= 0 && whole(v) && v < kToldApart; }, "a count (0, 1, 2, ...)"};
     case math::Support::bit:
       return {[](double v) { return v == 0 || v == 1; }, "0 or 1"};
     case math::Support::spin:
@@ -162,13 +161,14 @@ bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
   return false;
 }
 
-/// Two words as 0 and 1: as a fit had them, or else in the order of the alphabet.
-void number_bits(Binder& b, const Slot& slot, DataArray& a) {
+/// Two words as 0 and 1: as a fit had them, or else in the order of the alphabet. False: one is not of the fit's, a
+/// problem.
+bool number_bits(Binder& b, const Slot& slot, DataArray& a) {
   const auto known = b.settings.words.find(slot.name);
   std::vector<std::string> words = a.levels;
   std::ranges::sort(words);
   if (known != b.settings.words.end()) words = known->second;
-  if (words.size() != 2) return;
+  if (words.size() != 2) return true;
   std::vector<double> codes;
   for (const std::string& level : a.levels) {
     const auto word = std::ranges::find(words, level);
@@ -176,7 +176,7 @@ void number_bits(Binder& b, const Slot& slot, DataArray& a) {
       problem(b, ExitCode::data, a.source,
               fmt::format("'{}' is neither '{}' nor '{}', the words that {} had in the fit", printable(level),
                           printable(words[0]), printable(words[1]), slot.name));
-      return;
+      return false;
     }
     codes.push_back(static_cast<double>(word - words.begin()));
   }
@@ -188,6 +188,7 @@ void number_bits(Binder& b, const Slot& slot, DataArray& a) {
         fmt::format("'{}' is 0 and '{}' is 1 in {}", printable(words[0]), printable(words[1]), slot.name));
   b.out.words[slot.name] = std::move(words);
   a.levels.clear();
+  return true;
 }
 
 /// Values without names of elements that words name.
@@ -212,9 +213,7 @@ void check_order(Binder& b, const Slot& slot, const DataArray& a) {
 void store(Binder& b, const Slot& slot, DataArray& a) {
   check_order(b, slot, a);
   const bool bits = slot.variable && b.model[*slot.variable].support == math::Support::bit;
-  const std::size_t problems = b.problems.size();
-  if (bits && !a.levels.empty()) number_bits(b, slot, a);
-  if (b.problems.size() > problems) return;
+  if (bits && !a.levels.empty() && !number_bits(b, slot, a)) return;
   if (!a.levels.empty() && !slot.value_plate) {
     Error& e = problem(
         b, ExitCode::data, a.source,
@@ -248,7 +247,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     Error& e = problem(
         b, ExitCode::data, a.source,
         fmt::format("{} is {:.10g}, but it must be {}", element_name(b, slot, *bad), a.values[*bad], rule.wanted));
-    if (a.values[*bad] >= kCounts && std::isfinite(a.values[*bad]))
+    if (a.values[*bad] >= kToldApart && std::isfinite(a.values[*bad]))
       e.notes.push_back("numbers from 2^53 = 9007199254740992 on are not told apart from their neighbours");
     if (slot.variable) {
       const StatementId s = b.model[*slot.variable].statement;

@@ -18,6 +18,9 @@ namespace lehr::model {
 /// A plate has no more: products of two sizes are then checked as floating-point numbers.
 inline constexpr std::int64_t kMostElements = 1'000'000'000'000;
 
+/// From here on double precision does not tell whole numbers apart.
+inline constexpr double kToldApart = 0x1p53;
+
 struct Claim {
   std::int64_t size = 0;
   std::string source;  // "x (points.npy)", option("labels term")
