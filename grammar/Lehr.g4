@@ -19,9 +19,9 @@ declaration
 // const K = 100;   const K;   const a0[topic];
 constant : Const name axes? ('=' expression)? ';' ;
 
-// plate doc;   plate token in doc times count;   plate topic = K;   plate t in seq ordered;
+// plate doc;   plate token in doc times count;   plate topic = K;   plate t in seq ordered;   plate year from 1851;
 plate : Plate name plateClause* ';' ;
-plateClause : In name | Ordered | '=' expression | Times name ;
+plateClause : In name | Ordered | '=' expression | Times name | From Number ;
 
 // data x[n] : vector over dim;   data P0 : matrix over dim, dim;   data site[n] : region;
 dataset : Data name axes? ':' type ';' ;
@@ -68,7 +68,7 @@ argument : expression ('=' expression)? ;
 
 name
   : Identifier
-  | In | Ordered | Times | Over | Start | Censored | Above | Below
+  | In | Ordered | Times | From | Over | Start | Censored | Above | Below
   | Joint | Point | Independent | Order
   | Real | Count | Vector | Matrix | Simplex
   ;
@@ -86,6 +86,7 @@ Sum : 'sum' ;
 In : 'in' ;
 Ordered : 'ordered' ;
 Times : 'times' ;
+From : 'from' ;
 Over : 'over' ;
 Start : 'start' ;
 Censored : 'censored' ;

@@ -79,13 +79,15 @@ struct ConstDecl {
   std::optional<ExprId> value;
 };
 
-/// `plate token in doc ordered times count;`, `plate topic = K;`, `plate h = g;` (alias or size: not decided here).
+/// `plate token in doc ordered times count;`, `plate topic = K;`, `plate h = g;` (alias or size: not decided here),
+/// `plate year from 1851;`.
 struct PlateDecl {
   Name name;
   std::optional<Name> parent;
   bool ordered = false;
   std::optional<ExprId> size;
   std::optional<Name> times;
+  std::optional<ExprId> from;  // a Number
 };
 
 /// `real`, `count`, `vector over P`, `matrix over P, Q`, `simplex over P`, or the name of a plate.

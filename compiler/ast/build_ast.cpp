@@ -67,6 +67,9 @@ class Builder {
       } else if (clause->Times()) {
         once(plate.times.has_value());
         plate.times = name(clause->name());
+      } else if (clause->From()) {
+        once(plate.from.has_value());
+        plate.from = number(clause->Number());
       } else {
         once(plate.size.has_value());
         plate.size = expression(clause->expression());

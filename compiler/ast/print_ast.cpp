@@ -73,8 +73,10 @@ class Printer {
                      if (n.parent) text += " in " + n.parent->text;
                      if (n.ordered) text += " ordered";
                      if (n.times) text += " times " + n.times->text;
+                     if (n.from) text += " from";
                      head(text);
                      if (n.size) expression(2, *n.size);
+                     if (n.from) expression(2, *n.from);
                    },
                    [&](const DataDecl& n) {
                      const std::string over = n.type.over.empty() ? "" : " over " + list(n.type.over);

@@ -283,7 +283,7 @@ class Writer {
       case LehrParser::RuleStatement:
         return "'over', 'start', 'censored', 'above', 'below' or ';'";
       case LehrParser::RulePlate:
-        return "'in', 'ordered', 'times', '=' or ';'";
+        return "'in', 'ordered', 'times', 'from', '=' or ';'";
       case LehrParser::RuleConstant:
         return context_->getRuleContext<LehrParser::ExpressionContext>(0) ? "an operator or ';'" : "'=' or ';'";
       case LehrParser::RuleDefinition:

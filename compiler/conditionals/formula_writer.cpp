@@ -40,11 +40,31 @@ Formulas FormulaWriter::indices(const std::vector<IndexId>& list) {
   return out;
 }
 
+Formulas FormulaWriter::elements(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& list) {
+  Formulas out = indices(list);
+  for (std::size_t k = 0; k < std::min(out.size(), plates.size()); ++k)
+    count_from(plates[k], list[k], out[k]);
+  return out;
+}
+
+void FormulaWriter::count_from(model::PlateId plate, IndexId i, Formula& to) {
+  if (std::holds_alternative<density::IndexConstant>(a_[i]))
+    std::get<FormulaNumber>(to.form).value += static_cast<double>(m_[m_[plate].set].from);
+}
+
+std::optional<model::PlateId> FormulaWriter::plate_of(IndexId i) const {
+  if (const auto* b = std::get_if<density::IndexBound>(&a_[i])) return a_[b->bound].plate;
+  const auto* l = std::get_if<density::IndexLookup>(&a_[i]);
+  return l ? std::visit([&](auto id) { return m_[id].value_plate; }, l->source) : std::nullopt;
+}
+
 Formula FormulaWriter::source(const density::DataSource& s, const std::vector<IndexId>& list) {
-  const std::size_t axes = std::visit([&](auto id) { return m_[id].axes.size(); }, s);
+  const std::vector<model::PlateId>& axes =
+      std::visit([&](auto id) -> const std::vector<model::PlateId>& { return m_[id].axes; }, s);
   FormulaSymbol out{std::visit([&](auto id) { return m_[id].name; }, s), {}, {}};
-  for (std::size_t k = 0; k < list.size(); ++k)
-    (k < axes ? out.axes : out.event).push_back(index(list[k]));
+  const Formulas all = elements(axes, list);
+  for (std::size_t k = 0; k < all.size(); ++k)
+    (k < axes.size() ? out.axes : out.event).push_back(all[k]);
   return {std::move(out)};
 }
 
@@ -168,7 +188,7 @@ Formula log_of_gap(Formula x) {
 }  // namespace
 
 Formula FormulaWriter::atom(const density::Atom& x) {
-  const FormulaSymbol v{m_[x.variable].name, indices(x.axes), {}};
+  const FormulaSymbol v{m_[x.variable].name, elements(m_[x.variable].axes, x.axes), {}};
   Formulas event = indices(x.event);
   const bool symmetric = x.stat == Stat::entry || x.stat == Stat::inverse_entry || x.stat == Stat::comp2;
   std::vector<std::size_t> order{0, 1};
@@ -252,10 +272,11 @@ Formula FormulaWriter::guard(const density::Guard& g) {
   if (g.present) return {FormulaPresent{{source(*g.present, g.element)}}};
   const char* sign[] = {"=", "!=", "<", ">="};
   const bool symmetric = g.relation == density::Relation::equal || g.relation == density::Relation::not_equal;
-  if (symmetric && std::holds_alternative<density::IndexConstant>(a_[g.left])) {
-    return {FormulaRelation{{index(g.right), index(g.left)}, sign[static_cast<int>(g.relation)]}};
-  }
-  return {FormulaRelation{{index(g.left), index(g.right)}, sign[static_cast<int>(g.relation)]}};
+  IndexId left = g.left, right = g.right;
+  if (symmetric && std::holds_alternative<density::IndexConstant>(a_[left])) std::swap(left, right);
+  Formulas sides{index(left), index(right)};
+  if (const auto plate = plate_of(left)) count_from(*plate, right, sides[1]);
+  return {FormulaRelation{std::move(sides), sign[static_cast<int>(g.relation)]}};
 }
 
 Formula FormulaWriter::term(const density::Term& t) { return term_with(t, {}); }

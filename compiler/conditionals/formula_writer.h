@@ -26,6 +26,11 @@ class FormulaWriter {
 
  private:
   Formulas indices(const std::vector<density::IndexId>& list);
+  /// Elements of these plates; numbers are those that the model has for them.
+  Formulas elements(const std::vector<model::PlateId>& plates, const std::vector<density::IndexId>& list);
+  void count_from(model::PlateId plate, density::IndexId i, Formula& to);
+  /// Whose elements the index ranges over; nothing where that is not known.
+  std::optional<model::PlateId> plate_of(density::IndexId i) const;
   /// The number of a member that a coordinate of the joint element at `axes` is; without them its place in an element.
   FormulaSymbol entry(const Formulas& axes, const density::IndexCoordinate& c);
   /// A statistic of a category and the number that it switches.

@@ -55,7 +55,7 @@ std::string named(const Model& m, const std::vector<VariableId>& members, std::s
 
 PlateId add_plate(Model& m, const std::string& name, Span span, model::ExprId size) {
   const PlateId plate(m.plates.size());
-  m.plates.push_back({name, span, plate, std::nullopt, false, size, std::nullopt, std::nullopt});
+  m.plates.push_back({name, span, plate, std::nullopt, false, size, std::nullopt, 0, std::nullopt});
   return plate;
 }
 

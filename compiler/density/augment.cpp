@@ -65,7 +65,7 @@ model::PlateId Expander::source_plate(std::size_t fixed, std::optional<model::Pl
   if (spread) size = expr(model::Binary{model::BinaryOp::add, size, expr(model::SizeOf{*spread, {}})});
   const std::string name = unused_name(m_.plates, "summand(" + m_[m_[*statement_].variable].name + ")");
   m_.plates.push_back(
-      {name, span_, model::PlateId(m_.plates.size()), std::nullopt, false, size, std::nullopt, std::nullopt});
+      {name, span_, model::PlateId(m_.plates.size()), std::nullopt, false, size, std::nullopt, 0, std::nullopt});
   return model::PlateId(m_.plates.size() - 1);
 }
 

@@ -17,8 +17,24 @@ std::string brackets(Names& names, const std::vector<IndexId>& indices) {
   return bracketed(listed(indices, [&](IndexId i) { return print(names, i); }));
 }
 
+/// An element of the plate, by the number that the model has for it.
+std::string element_of(Names& names, model::PlateId plate, IndexId i) {
+  const auto* constant = std::get_if<IndexConstant>(&names.algebra[i]);
+  return constant ? std::to_string(constant->value + names.model[names.model[plate].set].from) : print(names, i);
+}
+
+/// `of`: the variable or the data.
+template <class Of>
+std::string element_of(Names& names, const Of& of, const std::vector<IndexId>& indices) {
+  auto axis = of.axes.begin();
+  const auto print_next = [&](IndexId i) {
+    return axis == of.axes.end() ? print(names, i) : element_of(names, *axis++, i);
+  };
+  return of.name + bracketed(listed(indices, print_next));
+}
+
 std::string element(Names& names, const DataSource& s, const std::vector<IndexId>& indices) {
-  return std::visit([&](auto id) { return names.model[id].name; }, s) + brackets(names, indices);
+  return std::visit([&](auto id) { return element_of(names, names.model[id], indices); }, s);
 }
 
 /// A text and the minus before it.
@@ -167,7 +183,7 @@ std::string print(Names& names, CoefId c) {
 }
 
 std::string print(Names& names, const Atom& atom) {
-  const std::string v = names.model[atom.variable].name + brackets(names, atom.axes);
+  const std::string v = element_of(names, names.model[atom.variable], atom.axes);
   std::vector<std::string> event;
   for (IndexId i : atom.event)
     event.push_back(print(names, i));
@@ -249,8 +265,10 @@ std::string print_statistic(const model::Model& m, const Atom& atom) {
 std::string print(Names& names, const Guard& g) {
   if (g.present) return fmt::format("present({})", element(names, *g.present, g.element));
   const char* sign[] = {"=", "!=", "<", ">="};
+  const auto* bound = std::get_if<IndexBound>(&names.algebra[g.left]);
   const std::string left = print(names, g.left);
-  return fmt::format("{} {} {}", left, sign[static_cast<int>(g.relation)], print(names, g.right));
+  return fmt::format("{} {} {}", left, sign[static_cast<int>(g.relation)],
+                     bound ? element_of(names, names.algebra[bound->bound].plate, g.right) : print(names, g.right));
 }
 
 std::string print(const model::Model& m, const Algebra& a, const Term& t) { return signed_text(m, a, t).whole(); }

@@ -16,6 +16,13 @@ namespace {
 
 using namespace model;
 
+/// Elements of the plate by the numbers that data have for them.
+void number_elements(const Model& m, const std::optional<PlateId>& values, NamedArray& to) {
+  if (!values) return;
+  for (double& x : to.values)
+    x += static_cast<double>(m[m[*values].set].from);
+}
+
 std::vector<NamedArray> arrays_of(const Forward& f) {
   const Model& m = f.model();
   const BoundData& d = f.data();
@@ -24,11 +31,13 @@ std::vector<NamedArray> arrays_of(const Forward& f) {
     const Variable& v = m.variables[k];
     const std::span<const double> x = f.values(VariableId(k));
     out.push_back({v.name, packed_shape(m, d, v.axes, v.event), {x.begin(), x.end()}, has_integers(v.support)});
+    number_elements(m, v.value_plate, out.back());
   }
   for (std::size_t k = 0; k < m.givens.size(); ++k) {
     const Given& g = m.givens[k];
     const bool integer = g.type == GivenType::count || g.type == GivenType::category;
     out.push_back({g.name, packed_shape(m, d, g.axes, g.event), d.givens[k].values, integer});
+    number_elements(m, g.value_plate, out.back());
   }
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
     if (!m.plates[k].parent || m.plates[k].set != PlateId(k)) continue;

@@ -223,7 +223,7 @@ class Grower {
     if (labels == out_.settings.labels.end()) return;
     labels->second.insert(labels->second.end(), names.begin(), names.end());
     while (std::ssize(labels->second) < size)
-      labels->second.push_back(fmt::format("{}", labels->second.size()));
+      labels->second.push_back(fmt::format("{}", model_[plate].from + std::ssize(labels->second)));
   }
 
   /// Whether the rows of the plate are lines of a table (model/bind_rows.cpp), which then has more of each.

@@ -39,7 +39,7 @@ void HeldOut::set(Analysed analysed) {
 std::vector<bool> HeldOut::reaching() const {
   std::vector<bool> out(model().variables.size());
   for (const Statement& s : model().statements) {
-    if (!model()[s.variable].observed) continue;
+    if (!has_data(model()[s.variable])) continue;
     const std::vector<bool> above = ancestors(model(), s);
     for (std::size_t v = 0; v < out.size(); ++v)
       out[v] = out[v] || above[v];

@@ -14,6 +14,7 @@
 #include "compiler/instance/members.h"
 #include "compiler/machine/minibatch.h"
 #include "compiler/model/walk.h"
+#include "runtime/machine/random.h"
 #include "runtime/methods/cavi.h"
 #include "runtime/rng.h"
 #include "runtime/terminal/printable.h"
@@ -405,6 +406,8 @@ std::vector<std::string> Instance::equal_components() const {
 void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin origin) const {
   std::size_t at = 0;
   const bool first = draws.empty();
+  const machine::Machine& machine = engine().machine();
+  const auto* const key = static_cast<const std::int64_t*>(machine.table[machine.model->random_key]);
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     const model::Variable& v = model_[slot.variable];
     if (is_first_of_joint(slot) && (!slot.local || locals)) {
@@ -432,9 +435,10 @@ void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin orig
     NamedArray& to = draws[at++];
     ++to.shape[0];
     for (std::size_t i = 0; i < x.size(); i += values) {
-      const auto element = x.subspan(i, values);
+      const auto element = static_cast<std::int64_t>(i / values);
       to.values.push_back(values == 1 ? x[i]
-                                      : static_cast<double>(std::ranges::max_element(element) - element.begin()));
+                                      : static_cast<double>(machine::value_of_copy(x.subspan(i, values), key,
+                                                                                   position(slot.buffer), element)));
     }
     const auto* from = origin == Origin::zero ? reference(slot) : nullptr;
     if (from) add_reference(std::span(to.values).last(x.size()), *from, 1);

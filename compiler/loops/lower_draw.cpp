@@ -45,15 +45,15 @@ void Draws::category(BlockId b, const std::vector<ExprId>& element, ExprId size,
                  [&](ExprId k) { store(k, b_.select(b_.equal(k, b_.get(picked)), b_.f(1), b_.f(0))); });
     return;
   }
-  // One value after another takes its part of the copies that are left.
-  const ExprId n = b_.let(b_.fresh("copies"), copies);
+  // One value after another takes its part of the copies that are left. What stands for none is drawn all the same.
+  const ExprId n = b_.let(b_.fresh("copies"), b_.max(copies, b_.f(1)));
   const ScalarId left = b_.local(b_.fresh("left"), n), mass = b_.local(b_.fresh("mass"), b_.f(1));
   b_.for_range("k", b_.i(0), size, [&](ExprId k) {
     const ExprId p = b_.let(b_.fresh("p"), probability(k));
     const ExprId last = b_.logical_or(b_.equal(k, b_.sub(size, b_.i(1))), b_.less_equal(b_.get(mass), p));
     const ExprId share = b_.let(b_.fresh("share"), b_.select(last, b_.f(1), b_.div(p, b_.get(mass))));
     const ExprId x = b_.let(b_.fresh("x"), random(math::Noise::binomial, b, 1, element, k, b_.get(left), share));
-    store(k, b_.select(b_.less(b_.f(0), n), b_.div(x, n), b_.f(0)));
+    store(k, b_.div(x, n));
     b_.assign(left, b_.sub(b_.get(left), x));
     b_.assign(mass, b_.sub(b_.get(mass), p));
   });

@@ -316,6 +316,24 @@ void take_copies(Binder& b, const Slot& slot, DataArray& a) {
   a.multiplicity.clear();
 }
 
+/// Numbers of elements as their positions.
+void count_from_zero(Binder& b, const Slot& slot, DataArray& a) {
+  const Plate& plate = b.model[b.model[*slot.value_plate].set];
+  const auto from = static_cast<double>(plate.from);
+  if (from == 0 || !a.levels.empty()) return;
+  for (double& v : a.values) {
+    if (v < from) {
+      problem(b, ExitCode::data, a.source,
+              fmt::format("{} has {:.10g} as an element of plate '{}'", slot.name, v, plate.name))
+          .notes = {
+          fmt::format("the elements of '{0}' are numbered from {1}: `plate {0} from {1};`", plate.name, plate.from)};
+      return;
+    }
+    v -= from;
+  }
+  if (a.largest >= 0) a.largest -= from;
+}
+
 }  // namespace
 
 void match_arrays(Binder& b) {
@@ -324,6 +342,7 @@ void match_arrays(Binder& b) {
     if (it == b.data->end()) continue;
     DataArray array = std::move(it->second);
     take_copies(b, slot, array);
+    if (slot.value_plate) count_from_zero(b, slot, array);
     b.arrays.insert_or_assign(slot.name, std::move(array));
   }
   std::vector<std::string> bound;

@@ -150,7 +150,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
       if (b.from_one.contains(plate) && !b.have_zero.contains(plate))
         b.out.remarks.push_back(fmt::format(
             "element 0 of plate '{0}' does not occur in {1}: elements are numbered from 0; if these begin at "
-            "1, subtract 1 from them",
+            "1, declare it: `plate {0} from 1;`",
             b.model[plate].name, b.largest_source[plate]));
       remark_on_gaps(b, plate, *size);
       if (*size > kLargestImplied) {

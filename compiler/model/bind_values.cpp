@@ -110,6 +110,7 @@ void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t 
         "{} is missing and {}: '{}' is latent where it is missing", name,
         parent ? fmt::format("other variables depend on {}", slot.name) : "other entries of the same vector are not",
         slot.name));
+    if (parent) remark_on_ends(b, slot, a);
     return;
   }
   std::string text = slot.latent ? fmt::format("the data have values for some elements of the latent '{}'", slot.name)
@@ -151,12 +152,18 @@ bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
   const auto size = static_cast<double>(b.out.sizes[slot.value_plate->index()]);
   const auto it = std::find_if(a.values.begin(), a.values.end(), [&](double v) { return v >= size; });
   if (it == a.values.end()) return true;
-  Error& e = problem(b, ExitCode::data, a.source,
-                     fmt::format("{} is element {:.10g}, outside plate '{}', which has {} elements",
-                                 element_name(b, slot, static_cast<std::size_t>(it - a.values.begin())), *it,
-                                 b.model[*slot.value_plate].name, b.out.sizes[slot.value_plate->index()]));
+  const Plate& plate = b.model[b.model[*slot.value_plate].set];
+  Error& e =
+      problem(b, ExitCode::data, a.source,
+              fmt::format("{} is element {:.10g}, outside plate '{}', which has {} elements",
+                          element_name(b, slot, static_cast<std::size_t>(it - a.values.begin())),
+                          *it + static_cast<double>(plate.from), plate.name, b.out.sizes[slot.value_plate->index()]));
+  if (plate.from > 0) {
+    e.notes.push_back(fmt::format("they are numbered from {}", plate.from));
+    return false;
+  }
   if (std::ranges::max(a.values) == size && numbered_from_one(a))
-    e.notes.push_back(fmt::format("{} begins at 1: subtract 1 from its values", slot.name));
+    e.notes.push_back(fmt::format("{} begins at 1: declare it, `plate {} from 1`", slot.name, plate.name));
   e.notes.push_back("indices are 0-based: the last one is the size minus one");
   return false;
 }
@@ -358,6 +365,8 @@ std::string element_name(const Binder& b, const Slot& slot, std::size_t position
   std::vector<std::int64_t> index = element_indices(b, slot, position);
   if (index.empty()) return slot.name;
   if (b.settings.part_of && b.model[slot.axes[0]].set == *b.settings.part_of) index[0] += b.settings.first;
+  for (std::size_t k = 0; k < index.size(); ++k)
+    index[k] += b.model[b.model[slot.axes[k]].set].from;
   return fmt::format("{}[{}]", slot.name, fmt::join(index, ", "));
 }
 
@@ -421,10 +430,11 @@ void store_values(Binder& b) {
   }
   for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
     auto& labels = b.out.labels[i];
-    // Fewer names than elements: the others are called by their positions.
-    while (!labels.empty() && std::ssize(labels) < std::min(b.out.sizes[i], kMostNames)) {
-      labels.push_back(fmt::format("{}", labels.size()));
-    }
+    // Fewer names than elements: the others are called by their numbers.
+    const Plate& plate = b.model[b.model[PlateId(i)].set];
+    const bool named = !labels.empty() || (plate.from > 0 && !plate.parent);
+    while (named && std::ssize(labels) < std::min(b.out.sizes[i], kMostNames))
+      labels.push_back(fmt::format("{}", plate.from + std::ssize(labels)));
   }
 }
 

@@ -144,6 +144,10 @@ bool is_concentration(const Binder& b, const Slot& slot);
 /// Observed categories and counts against concentrations of 0, which give them no mass.
 void check_masses(Binder& b);
 
+// bind_ends.cpp
+/// A remark where the last steps of an observed chain have no value.
+void remark_on_ends(Binder& b, const Slot& slot, const DataArray& a);
+
 // bind_named.cpp
 /// Rows of nested plates as long as the elements call for that data name in them.
 void claim_named_rows(Binder& b);

@@ -36,6 +36,7 @@ struct Plate {
   bool ordered = false;
   std::optional<ExprId> size;    // `= K` (constants and sizes only)
   std::optional<GivenId> times;  // multiplicity of an element
+  std::int64_t from = 0;         // the number that data and the text of the model have for the first element
   std::optional<PlateId>
       stick;  // anonymous: one element more than this plate (sticks, ordered categories by their cuts)
 };

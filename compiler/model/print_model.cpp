@@ -83,6 +83,7 @@ std::string print_plate(const Model& m, std::size_t i) {
   if (p.ordered) out += " ordered";
   if (p.size) out += " = " + lehr::print(m, *p.size);
   if (p.times) out += " times " + m[*p.times].name;
+  if (p.from != 0) out += fmt::format(" from {}", p.from);
   if (p.stick) out += fmt::format("  // size({}) + 1", m[*p.stick].name);
   return out + ";";
 }
@@ -147,7 +148,7 @@ std::string print(const model::Model& m, model::ExprId expr) { return model::ren
 
 std::string print(const model::Model& m, const model::Index& index) {
   if (const auto* constant = std::get_if<model::Index::Constant>(&index.form))
-    return fmt::format("{}", constant->value);
+    return fmt::format("{}", constant->value + m[index.set].from);
   if (const auto* lookup = std::get_if<model::Index::Lookup>(&index.form)) return print(m, lookup->category);
   const auto& shifted = std::get<model::Index::Shifted>(index.form);
   if (shifted.offset == 0) return m[shifted.bound].name;

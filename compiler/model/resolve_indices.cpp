@@ -289,11 +289,15 @@ std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId id, Plat
   };
   if (const ast::Name* name = is_plate(expr)) return bound_index(r, c, *name, 0, expr.span);
   if (const auto* number = std::get_if<ast::Number>(&expr.node)) {
-    if (number->value < 0 || number->value > 1e15 || number->value != std::floor(number->value)) {
-      r.diagnostics.add(DiagnosticKind::bad_index, expr.span).note("indices are whole numbers from 0");
+    const PlateId set = set_of(r.model, axis);
+    const std::int64_t from = r.model[set].from;
+    if (number->value < static_cast<double>(from) || number->value > 1e15 ||
+        number->value != std::floor(number->value)) {
+      r.diagnostics.add(DiagnosticKind::bad_index, expr.span)
+          .note(fmt::format("indices of plate '{}' are whole numbers from {}", r.model[set].name, from));
       return std::nullopt;
     }
-    return Index{Index::Constant{static_cast<std::int64_t>(number->value)}, set_of(r.model, axis), expr.span};
+    return Index{Index::Constant{static_cast<std::int64_t>(number->value) - from}, set, expr.span};
   }
   if (const auto* binary = std::get_if<ast::Binary>(&expr.node)) {
     const bool shift = binary->op == ast::BinaryOp::add || binary->op == ast::BinaryOp::subtract;

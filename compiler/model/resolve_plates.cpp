@@ -1,4 +1,5 @@
 // Plates: aliases, nesting, sizes, multiplicities, and the anonymous plates of stick breaking.
+#include <cmath>
 #include <functional>
 
 #include "compiler/model/resolver.h"
@@ -7,6 +8,8 @@
 namespace lehr::model {
 namespace {
 
+/// Numbers of elements stay whole: as many again may follow.
+constexpr double kMostFrom = 1e12;
 const std::set<std::string> kTypeNames = {"real", "count", "vector", "matrix", "simplex"};
 
 const ast::PlateDecl* decl_of(const Resolver& r, PlateId plate) {
@@ -113,10 +116,17 @@ void declare_plates(Resolver& r) {
     }
     if (const ast::Name* target = alias_target(r, *decl)) {
       alias[i] = plate_named(r, *target);
-      if (decl->parent || decl->ordered || decl->times) {
+      if (decl->parent || decl->ordered || decl->times || decl->from) {
         r.diagnostics.add(DiagnosticKind::alias_modifiers, decl->name.span, decl->name.text, target->text);
       }
     }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const ast::PlateDecl* decl = decl_of(r, PlateId(i));
+    if (!decl || !decl->from) continue;
+    const double from = std::get<ast::Number>(r.ast[*decl->from].node).value;
+    if (from == std::floor(from) && from < kMostFrom) m.plates[i].from = static_cast<std::int64_t>(from);
+    else r.diagnostics.add(DiagnosticKind::bad_from, r.ast[*decl->from].span, decl->name.text);
   }
   for (std::size_t i = 0; i < count; ++i) {
     PlateId end(i);

@@ -2,6 +2,7 @@
 #include "runtime/embedded/driver.h"
 
 #include "runtime/embedded/run.h"
+#include "runtime/machine/random.h"
 #include "runtime/machine/start.h"
 #include "runtime/machine/temperature.h"
 
@@ -161,16 +162,16 @@ std::int32_t lehr_draw(const Model* m, void* memory, double* values, std::size_t
   if (!s->swept) return kNotSwept;
   if (count != lehr_draw_count(m, memory)) return kSize;
   const View v = view_of(*m, *s);
+  const auto* const key = static_cast<const std::int64_t*>(s->table[m->random_key]);
   for (const ParameterRow& row : parameters_of(*m)) {
     if (row.auxiliary) continue;
     const std::span<const double> x = v.reals(row.buffer);
     const std::size_t n = values_of_element(v, row);
     for (std::size_t i = 0; i < x.size(); i += n) {
-      std::size_t largest = 0;
-      for (std::size_t k = 1; k < n; ++k) {
-        if (x[i + k] > x[i + largest]) largest = k;
-      }
-      *values++ = row.support == Support::category ? static_cast<double>(largest) : x[i];
+      const auto element = static_cast<std::int64_t>(i / n);
+      *values++ = row.support == Support::category
+                      ? static_cast<double>(value_of_copy(x.subspan(i, n), key, row.buffer, element))
+                      : x[i];
     }
   }
   return kOk;

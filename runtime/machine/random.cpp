@@ -113,6 +113,22 @@ double draw_polya_gamma(Rng& rng, double copies, double tilt) {
   return left > 0 ? out + draw_by_series(rng, left, tilt) : out;
 }
 
+std::size_t value_of_copy(std::span<const double> shares, const std::int64_t* key, std::int64_t parameter,
+                          std::int64_t element) {
+  std::size_t value = 0;
+  for (std::size_t k = 0; k < shares.size(); ++k) {
+    if (shares[k] == 1) return k;
+    if (shares[k] > shares[value]) value = k;
+  }
+  Rng rng = stream_of(key, -1 - parameter, element, 0);  // sites of code are not negative
+  double u = draw_uniform(rng);
+  for (std::size_t k = 0; k < shares.size(); ++k) {
+    if (u < shares[k]) return k;
+    u -= shares[k];
+  }
+  return value;  // where the shares are not 1 by rounding
+}
+
 extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::int64_t site, std::int64_t element,
                               std::int64_t component, double a, double b) {
   Rng rng = stream_of(key, site, element, component);

@@ -502,3 +502,11 @@ m("out.push_back({plate, index - «static_cast<std::size_t>(*(after - 1))»});",
 m = area("rows that no sweep reads", "posterior_rows|passes")
 m("if («f.cold») continue;", "true")
 m("return !options.rows && «!machine::reads_statistics_first(e.model())»;", "true", "posterior_rows|posterior_random_models")
+
+m = area("numbers of elements and copies", "posterior_tables")
+m("v -= «from»;", "0.0")
+m("if (const auto plate = plate_of(left)) «count_from(*plate, right, sides[1])»;", "void()")
+m("x += «static_cast<double>(m[m[*values].set].from)»;", "0.0")
+m("if («u < shares[k]») return k;", "true", "posterior_gibbs")
+m("b_.let(b_.fresh(\"copies\"), «b_.max(copies, b_.f(1))»);", "copies", "posterior_gibbs")
+m("if (!«has_data(model()[s.variable])») continue;", "model()[s.variable].observed", "posterior_score")

@@ -220,17 +220,24 @@ def sources():
 
 
 def copies():
-    """Categories that stand for copies take shares of them."""
-    x, count = np.array([-0.8, 0.3, 1.6]), [3, 1, 2]
+    """Categories that stand for copies take shares of them; what is written has the value of one, also of no copies."""
+    x, count = np.array([-0.8, 0.3, 1.6, 0.6]), [3, 1, 2, 0]
     model = """model m { plate n times count; plate k = 2; data mu[k] : real; pi ~ Dirichlet(concentration = 0.7) over k;
       z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
-    _, summary = sample(model, {"x": x.tolist(), "count": count, "mu": [-0.5, 1.0]}, draws=20000)
+    draws, summary = sample(model, {"x": x.tolist(), "count": count, "mu": [-0.5, 1.0]}, thin=6, draws=60000)
     again = np.repeat(x, count)
     p = np.linspace(1e-4, 1 - 1e-4, 20001)
     log_density = -0.3 * (np.log(p) + np.log1p(-p)) + sum(
         np.log((1 - p) * stats.norm.pdf(v, -0.5) + p * stats.norm.pdf(v, 1.0)) for v in again)
     (m, s), = moments((p,), log_density)
     check("copies", summary, "pi.2", m, s)
+    density = np.exp(log_density - log_density.max())
+    density /= density.sum()
+    joint = [np.stack([(1 - p) * stats.norm.pdf(v, -0.5), p * stats.norm.pdf(v, 1.0)]) for v in x]
+    of_one = [q / q.sum(0) for q in joint]
+    weights = {s: np.log((density * np.prod([q[int(z)] for q, z in zip(of_one, s)], axis=0)).sum())
+               for s in itertools.product([0.0, 1.0], repeat=4)}
+    check_states("copies", draws, [f"z.{k + 1}" for k in range(4)], weights)
 
 
 def compared():

@@ -47,6 +47,7 @@ OF_MODELS = {
     "crossed_random_effects": ("a0=3,b0=2", "", {"dish": [0, 0, 1, 1, 2, 2], "sample": [0, 1, 0, 1, 0, 1]}),
     # Without concentrations of 0: probabilities that are drawn from those are 0 in floating point, and have no ranks.
     "explicit_durations": ("", "t=8", {"of": [0, 0, 1, 1], "c": [[1, 1, 2, 2], [3, 1, 1, 1], [2, 2, 1, 1], [1, 1, 3, 1]]}),
+    "dawid_skene": ("", "", {"patient": [1, 1, 2, 2, 3, 3], "observer": [1, 2, 1, 2, 1, 2], "expected": [[3.0, 1, 1], [1, 3, 1], [1, 1, 3]]}),
     "dirichlet_process_mixture": ("", "n=8", {}),
     "factor_analysis": ("K=2", "n=5,d=3", {}),
     "factorial_hmm": ("", "t=8", {}),

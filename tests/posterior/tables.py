@@ -91,6 +91,19 @@ def lines_of_steps():
 
 
 @holds
+def ends_without_values():
+    """The last steps of an observed chain without a value are latent, and a remark says what leaving them out does; gaps are not meant."""
+    text = """model m { plate id; plate t in id ordered; a ~ Normal(mean = 0, sd = 1);
+      observe x[id, t] ~ Normal(mean = a * x[id, t-1], sd = 1) start Normal(mean = 0, sd = 1); }"""
+    ends, _ = run(text, {"d.json": json.dumps({"x": [[1, 2, None, None], [0, None, 1], [0.5, None]]})})
+    gaps, _ = run(text, {"d.json": json.dumps({"x": [[1, None, 2], [0, None, 1]]})})
+    series, _ = run("model m { plate t ordered; a ~ Normal(mean = 0, sd = 1); observe x[t] ~ Normal(mean = a * x[t-1], sd = 1) start Normal(mean = 0, sd = 1); }",
+                    {"d.json": json.dumps({"x": [1, 2, None]})})
+    return ("3 steps of 'x' at the end of 2 rows without a value" in ends.stderr and "`predict --sizes t=+N`" in ends.stderr
+            and "is latent where it is missing" in gaps.stderr and "at the end" not in gaps.stderr and "1 step of 'x' at the end of its row" in series.stderr)
+
+
+@holds
 def said_on_every_line():
     """What belongs to the rows may stand on every line of a table, or on some, if the lines agree."""
     text = """model m { plate id; plate t in id ordered; plate arm; data of[id] : arm; data age[id] : real; m[arm] ~ Normal(mean = 0, sd = 1);
@@ -203,7 +216,71 @@ def words_and_numbers():
     silent, _ = run(users % "", table)
     outside, _ = run(users % " = 3", table)
     return ("element 0 of plate 'u' does not occur" in silent.stderr and not silent.returncode
-            and outside.returncode and "of begins at 1: subtract 1" in outside.stderr)
+            and outside.returncode and "of begins at 1: declare it, `plate u from 1`" in outside.stderr)
+
+
+@holds
+def dawid_skene():
+    """Elements that are numbered from 1: the equations of the fixed point and its bound, written out."""
+    got = fit("models/dawid_skene.lehr", ["models/data/anaesthetists.csv", "models/data/honest_graders.json"], *TIGHT, "--restarts", "5")
+    patient, observer, grade = np.loadtxt("models/data/anaesthetists.csv", delimiter=",", skiprows=1, dtype=int).T - 1
+    q, expected = got.posterior, np.full((4, 4), 1.06666667) + np.eye(4) * (4.8 - 1.06666667)
+    log_of = lambda a: digamma(a) - digamma(a.sum(-1, keepdims=True))
+    says, pi = log_of(q["says.concentration"]), log_of(q["pi.concentration"])
+    logs = np.tile(pi, (45, 1))
+    for p, o, g in zip(patient, observer, grade):
+        logs[p] += says[o, :, g]
+    truth = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+    counts = np.tile(expected, (5, 1, 1))
+    for p, o, g in zip(patient, observer, grade):
+        counts[o, :, g] += truth[p]
+    elbo = logsumexp(logs, axis=1).sum()
+    for a, prior in [(q["pi.concentration"], np.full(4, 3.0)), *zip(q["says.concentration"].reshape(-1, 4), np.tile(expected, (5, 1)))]:
+        elbo += gammaln(a).sum() - gammaln(a.sum()) - gammaln(prior).sum() + gammaln(prior.sum()) - (a - prior) @ log_of(a)
+    return (q["truth.probs"].shape == (45, 4) and close(q["truth.probs"], truth, 1e-5) and close(q["says.concentration"], counts, 1e-5)
+            and close(q["pi.concentration"], 3 + truth.sum(0), 1e-5) and close(got.elbo, elbo, 1e-8))
+
+
+@holds
+def numbered_from():
+    """Years from 1851: in the data, in the text, in what is shown, simulated and predicted."""
+    text = """model m { plate n; plate year%s; data at[n] : year; m[year] ~ Normal(mean = 0, sd = 2); observe y[n] ~ Normal(mean = m[at[n]], sd = 1);
+      observe first ~ Normal(mean = m[%d], sd = 0.5); }"""
+    table = lambda years: "at,y\n" + "".join(f"{years + k},{y}\n" for k, y in [(0, 1.5), (2, -1), (1, 0.25), (2, 3)])
+    with tempfile.TemporaryDirectory() as d:
+        def call(*words):
+            return subprocess.run([lehr(), *words], capture_output=True, text=True, cwd=d)
+
+        def write(**files):
+            for name, content in files.items():
+                with open(f"{d}/{name.replace('_', '.')}", "w") as f:
+                    f.write(content)
+
+        write(m_lehr=text % (" from 1851", 1852), o_lehr=text % ("", 1), d_csv=table(1851), o_csv=table(0), f_json='{"first": 0.75}',
+              new_csv="at,y\n1853,\n1851,\n", early_csv=table(1850), late_csv="at,y\n1854,1\n", less_lehr=text % (" from 1851", 1850))
+        one = call("fit", "m.lehr", "--data", "d.csv", "--data", "f.json", "--out", "one")
+        other = call("fit", "o.lehr", "--data", "o.csv", "--data", "f.json", "--out", "other")
+        early = call("fit", "m.lehr", "--data", "early.csv", "--data", "f.json", "--out", "early")
+        less = call("check", "less.lehr")
+        derived = call("derive", "m.lehr").stdout
+        shown = [line.split() for line in call("show", "one", "m").stdout.splitlines()]
+        late = call("predict", "one", "--data", "late.csv", "--out", "late.csv")
+        predicted = call("predict", "one", "--data", "new.csv", "--out", "p.csv")
+        with open(f"{d}/p.csv") as f:
+            means = [float(row["mean"]) for row in csv.DictReader(f) if row["variable"] == "y"]
+        simulated = call("simulate", "m.lehr", "--data", "at=d.csv:at", "--out", "s.json")
+        with open(f"{d}/s.json") as f:
+            again = json.load(f)
+        with np.load(f"{d}/one/posterior.npz") as a, np.load(f"{d}/other/posterior.npz") as b:
+            same = all(close(a[k], b[k]) for k in ("m.mean", "m.precision"))
+            mean = a["m.mean"]
+    if one.returncode or other.returncode or predicted.returncode or simulated.returncode:
+        print(one.stderr, other.stderr, predicted.stderr, simulated.stderr)
+        return False
+    rows = {line[0]: float(line[1]) for line in shown if line and line[0].startswith("18")}
+    return (same and close([rows["1851"], rows["1852"], rows["1853"]], mean, 1e-3) and close(means, [mean[2], mean[0]])
+            and "E[m[1852]]" in derived and "[year = 1852]" in derived and again["at"] == [1851, 1853, 1852, 1853] and "at has 1850 as an element of plate 'year'" in early.stderr
+            and "whole numbers from 1851" in less.stderr and late.returncode and "1854" in late.stderr)
 
 
 @holds
