@@ -9,6 +9,7 @@
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "compiler/native/buffer_aliases.h"
 #include "compiler/native/function_lowering.h"
 #include "compiler/native/padded_arrays.h"
 
@@ -37,6 +38,7 @@ llvm::Function* declare(const loops::Function& function, const std::string& pref
       result->addParamAttr(static_cast<unsigned>(index), attribute);
     }
   }
+  result->getArg(0)->addAttr(llvm::Attribute::get(context, kTableOfBuffers));
   for (auto attribute :
        {llvm::Attribute::NoUnwind, llvm::Attribute::NoSync, llvm::Attribute::NoFree, llvm::Attribute::MustProgress}) {
     result->addFnAttr(attribute);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/native/buffer_aliases.h"
 #include "compiler/native/function_lowering.h"
 #include "compiler/native/lower.h"
 
@@ -107,6 +108,7 @@ void FunctionLowering::call_part(Part statements) {
     argument.addAttr(llvm::Attribute::NoAlias);
     argument.addAttr(llvm::Attribute::NoCapture);
     if (argument.getArgNo() < 4) argument.addAttr(llvm::Attribute::ReadOnly);
+    if (argument.getArgNo() == 0) argument.addAttr(llvm::Attribute::get(b_.getContext(), kTableOfBuffers));
   }
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(b_.getContext(), "entry", part));
   builder.setFastMathFlags(b_.getFastMathFlags());

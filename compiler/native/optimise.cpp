@@ -27,6 +27,7 @@
 
 #include <stdexcept>
 
+#include "compiler/native/buffer_aliases.h"
 #include "compiler/native/carried_sums.h"
 #include "compiler/native/joint_sums.h"
 #include "compiler/native/lower.h"
@@ -150,6 +151,7 @@ void run(llvm::Module& module, llvm::TargetMachine& target, llvm::ModulePassMana
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
+  register_buffer_aliases(functions);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
