@@ -26,6 +26,13 @@ struct DiagnoseOptions {
   LinearResponseOptions response;
 };
 
+/// Of such a chain the marginals are saved, and not how its steps hang together.
+bool has_global_chain(const schedule::Schedule& s) {
+  for (std::size_t k = 0; k < s.conditionals.blocks.size(); ++k)
+    if (s.conditionals.blocks[k].chain && !s.stage_of[k]) return true;
+  return false;
+}
+
 /// The data are those of the fit if they give its ELBO.
 void compare_elbo(const SavedFit& fit, double elbo) {
   const double more = (elbo - fit.elbo) / (1 + std::abs(fit.elbo));
@@ -68,7 +75,7 @@ ExitCode diagnose(DiagnoseOptions o) {
   if (Result<bool> r = put_prior(fit, resolved, complete, *dataset); !r) return complain_of(r.error(), source.name);
   Result<Solution> solution = solution_of(source, resolved, complete, std::move(*dataset), fit, o.local);
   if (!solution) return complain_of(solution.error(), source.name);
-  compare_elbo(fit, solution->elbo);
+  if (!has_global_chain(solution->analysed().schedule)) compare_elbo(fit, solution->elbo);
   Diagnosed d;
   d.model = fit.model;
   d.draws = o.draws;

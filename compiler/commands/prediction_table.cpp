@@ -97,6 +97,7 @@ class Table {
         position = at[bounds[a].index()];
         if (model()[b.plate].set == p_.items) first = -p_.first;
         if (b.parent) first = p_.data.offsets[b.plate.index()][static_cast<std::size_t>(at[b.parent->index()])];
+        first -= model()[model()[b.plate].set].from;
       } else {
         const std::int64_t n = p_.data.sizes[axes[a].plate.index()];
         position = rest % n;

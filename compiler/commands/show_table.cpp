@@ -85,7 +85,7 @@ std::string format_posterior_csv(const SavedFit& fit, const PosteriorTable& tabl
         if (column == own.end()) continue;
         const std::size_t number = number_at(fit, v, *column, at);
         const std::string* label = find_label(fit, column->plate, number);
-        out += label ? text_cell(*label) : fmt::format("{}", number);
+        out += label ? text_cell(*label) : fmt::format("{}", first_number(fit, column->plate) + number);
       }
       for (const double x : values_of(v, i))
         out += "," + number_cell(x);

@@ -187,9 +187,14 @@ Formula log_of_gap(Formula x) {
 
 }  // namespace
 
+Formulas FormulaWriter::event_of(const density::Atom& x) {
+  const auto& value = m_[x.variable].value_plate;
+  return elements(value ? std::vector{*value} : m_[x.variable].event, x.event);
+}
+
 Formula FormulaWriter::atom(const density::Atom& x) {
   const FormulaSymbol v{m_[x.variable].name, elements(m_[x.variable].axes, x.axes), {}};
-  Formulas event = indices(x.event);
+  Formulas event = event_of(x);
   const bool symmetric = x.stat == Stat::entry || x.stat == Stat::inverse_entry || x.stat == Stat::comp2;
   std::vector<std::size_t> order{0, 1};
   if (symmetric && text(event[1]) < text(event[0])) {
@@ -347,7 +352,10 @@ Formula FormulaWriter::summand(const Summand& s) {
   if (!s.in_range) return term(s.term);
   const auto& moved = std::get<density::IndexBound>(a_[*s.in_range]);
   const density::Bound& b = a_[moved.bound];
-  return term_with(s.term, {{FormulaRelation{{index(*s.in_range), extent(b.plate, b.parent)}, "<"}}});
+  Formula end = extent(b.plate, b.parent);
+  if (const std::int64_t from = m_[m_[b.plate].set].from)
+    end = {FormulaAdd{{std::move(end), Formula{FormulaNumber{static_cast<double>(from)}}}}};
+  return term_with(s.term, {{FormulaRelation{{index(*s.in_range), std::move(end)}, "<"}}});
 }
 
 }  // namespace lehr::conditionals

@@ -28,6 +28,7 @@ class FormulaWriter {
   Formulas indices(const std::vector<density::IndexId>& list);
   /// Elements of these plates; numbers are those that the model has for them.
   Formulas elements(const std::vector<model::PlateId>& plates, const std::vector<density::IndexId>& list);
+  Formulas event_of(const density::Atom& x);
   void count_from(model::PlateId plate, density::IndexId i, Formula& to);
   /// Whose elements the index ranges over; nothing where that is not known.
   std::optional<model::PlateId> plate_of(density::IndexId i) const;

@@ -26,13 +26,18 @@ std::vector<PlaceInPlate> path_of(const SavedFit& fit, const std::string& plate,
   return out;
 }
 
+std::size_t first_number(const SavedFit& fit, const std::string& plate) {
+  const auto it = fit.nested.find(plate);
+  return it == fit.nested.end() ? 0 : static_cast<std::size_t>(it->second.from);
+}
+
 std::string element(const SavedFit& fit, const std::string& plate, std::size_t index) {
   std::vector<std::string> names;
   for (const auto& [of, number] : path_of(fit, plate, index)) {
     const std::string* label = find_label(fit, of, number);
     names.push_back(label        ? printable(*label)
                     : of.empty() ? fmt::format("{}", number)
-                                 : fmt::format("{} {}", of, number));
+                                 : fmt::format("{} {}", of, first_number(fit, of) + number));
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -20,6 +20,9 @@ struct PlaceInPlate {
 };
 std::vector<PlaceInPlate> path_of(const SavedFit& fit, const std::string& plate, std::size_t index);
 
+/// What elements without labels are numbered from, within the rows of a nested plate.
+std::size_t first_number(const SavedFit& fit, const std::string& plate);
+
 /// What an element is called: its label, else its plate and number; of a nested plate after that of its row.
 std::string element(const SavedFit& fit, const std::string& plate, std::size_t index);
 /// The element at a row-major position, one name an axis.

@@ -37,15 +37,17 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
   return out;
 }
 
-/// Where the rows of nested plates begin that latent variables lie on.
-json nested(const model::Model& m, const BoundData& data) {
+/// Where the rows of nested plates begin that variables lie on whose factors are written.
+json nested(const model::Model& m, const BoundData& data, const std::vector<NamedArray>& written, bool all) {
   json out = json::object();
   for (const model::Variable& v : m.variables) {
-    if (v.observed) continue;
+    const auto is_of = [&](const NamedArray& a) { return a.name.starts_with(v.name + "."); };
+    if (v.observed || (!all && std::ranges::none_of(written, is_of))) continue;
     for (const model::PlateId p : v.axes) {
       const model::Plate& plate = m[m[p].set];
       if (plate.parent && !data.offsets[m[p].set.index()].empty())
-        out[plate.name] = {{"in", m[m[*plate.parent].set].name}, {"offsets", data.offsets[m[p].set.index()]}};
+        out[plate.name] = {
+            {"in", m[m[*plate.parent].set].name}, {"offsets", data.offsets[m[p].set.index()]}, {"from", plate.from}};
     }
   }
   return out;
@@ -109,7 +111,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"elbo_decreases", best.outcome.decreases},
               {"sizes", sizes},
               {"rows", named_rows(m, data)},
-              {"nested", request.locals ? nested(m, data) : json::object()},
+              {"nested", nested(m, data, best.posterior, request.locals)},
               {"constants", constants},
               {"labels", labels},
               {"words", data.words},

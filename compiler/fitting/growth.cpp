@@ -19,6 +19,9 @@ namespace {
 
 using namespace model;
 
+/// Numbers of elements beyond are left to bind(), which refuses them.
+constexpr double kMostNumbered = 1e7;
+
 /// An array of the model and its axes, event axes last.
 struct Slot {
   std::string name;
@@ -155,8 +158,11 @@ class Grower {
                    option("sizes"),
                    fmt::format("'{}' has {} elements in the fit, and parameters of their own", name, before),
                    {"it can have more, which are predicted from their prior, but not fewer"}};
-    const std::vector<std::string> names = new_labels(plate);
     const bool fixed = model_[plate].size.has_value() || built_on(model_, plate);
+    const std::int64_t called_for = model_[plate].from > 0 && !fixed ? numbered(plate) : 0;
+    std::vector<std::string> names = called_for > 0 ? std::vector<std::string>() : new_labels(plate);
+    for (std::int64_t k = before; k < called_for; ++k)
+      names.push_back(fmt::format("{}", model_[plate].from + k));
     std::int64_t after = std::max({before + std::ssize(names), size ? *size : 0, before + (more ? *more : 0)});
     if (!fixed) after = std::max(after, longest(plate));
     if (after == before) return std::nullopt;
@@ -194,7 +200,37 @@ class Grower {
       for (const std::string& label : labels_in(slot, a->second, plate, seen))
         if (seen.insert(label).second) out.push_back(label);
     }
+    for (const std::string& label : labels_of_rows(plate))
+      if (seen.insert(label).second) out.push_back(label);
     return out;
+  }
+
+  /// The names in a column of ids, where rows of the plate are lines of a table (model/bind_rows.cpp).
+  std::vector<std::string> labels_of_rows(PlateId plate) const {
+    const auto is_inside = [&](const Plate& p) { return p.parent == plate; };
+    const auto ids = out_.data.find(model_[plate].name);
+    std::vector<std::string> out;
+    if (ids == out_.data.end() || ids->second.shape.size() != 1 || std::ranges::none_of(model_.plates, is_inside))
+      return out;
+    for (std::size_t line = 0; line < ids->second.values.size(); ++line)
+      if (!std::isnan(ids->second.values[line])) out.push_back(name_on_line(ids->second, line));
+    return out;
+  }
+
+  /// How many elements the numbers call for that data have for them, where they are numbered from more than 0.
+  std::int64_t numbered(PlateId plate) const {
+    const std::int64_t from = model_[plate].from;
+    double last = -1;
+    const auto look = [&](DataArray a) {
+      read_numbers(a);
+      if (!a.levels.empty() || a.of_columns) return;
+      for (const double v : a.values)
+        if (v > last && v < kMostNumbered) last = v;
+    };
+    for (const Slot& slot : slots_)
+      if (const auto a = out_.data.find(slot.name); a != out_.data.end() && slot.values == plate) look(a->second);
+    if (!labels_of_rows(plate).empty()) look(out_.data.at(model_[plate].name));
+    return static_cast<std::int64_t>(last) + 1 - from;
   }
 
   /// The names that an array has for elements of the plate: of its values, and of its columns if any is known.

@@ -7,6 +7,7 @@
 
 #include "compiler/ast/parse.h"
 #include "compiler/evaluate/packed.h"
+#include "compiler/model/print_model.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -60,6 +61,26 @@ bool is_predicted(const model::Model& m, const model::Model& of, const BoundData
   return latent;
 }
 
+/// What the last statement reads that is beyond its plate; empty where nothing is.
+std::string read_beyond(const model::Model& m, const BoundData& data) {
+  const auto beyond = [&](const auto& of, const std::vector<model::Index>& indices) -> std::string {
+    for (const model::Index& index : indices) {
+      const auto* constant = std::get_if<model::Index::Constant>(&index.form);
+      if (!constant || constant->value < shortest_row(data, index.set)) continue;
+      return fmt::format("{}[{}], and plate '{}' has {} elements", of.name, print(m, index), m[index.set].name,
+                         shortest_row(data, index.set));
+    }
+    return "";
+  };
+  std::string out;
+  for (const model::ExprId id : model::nodes_under(m, model::roots_of(m.statements.back()))) {
+    if (!out.empty()) return out;
+    if (const auto* v = std::get_if<model::VariableRef>(&m[id].node)) out = beyond(m[v->variable], v->indices);
+    if (const auto* g = std::get_if<model::GivenRef>(&m[id].node)) out = beyond(m[g->given], g->indices);
+  }
+  return out;
+}
+
 double elements_of(const model::Model& m, const BoundData& data, const model::Variable& v) {
   double n = 1;
   for (const std::int64_t extent : packed_shape(m, data, v.axes, {}))
@@ -102,9 +123,15 @@ model::Model with_lets(const Source& source, const model::Model& resolved, const
       notes.push_back(fmt::format("'{}' has {:.0f} elements: too many to predict", let->name.text, n));
       continue;
     }
+    if (const std::string read = read_beyond(*m, data); !read.empty()) {
+      notes.push_back(fmt::format("'{}' is not predicted: it reads {}", let->name.text, read));
+      continue;
+    }
     ast = std::move(more);
     out = std::move(*m);
   }
+  for (std::size_t k = 0; k < out.plates.size(); ++k)
+    out.plates[k].from = resolved.plates[k].from;
   for (std::size_t k = 0; k < out.variables.size(); ++k) {
     model::Variable& v = out.variables[k];
     if (k >= resolved.variables.size()) {

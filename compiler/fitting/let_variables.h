@@ -15,7 +15,8 @@ inline constexpr double kNoVariance = 1e-300;
 /// about their expressions with kNoVariance. What the model has keeps its ids, and is latent or observed as in `of`,
 /// the model that was analysed with the data. Left out is a `let` that is no number, that depends on no latent
 /// variable, that names an observed one with missing values, or several elements of a chain of categories, which have
-/// no draws together; with a note, one of more than a million elements.
+/// no draws together; with a note, one of more than a million elements, and one that reads an element that is not
+/// there.
 model::Model with_lets(const Source& source, const model::Model& resolved, const model::Model& of,
                        const BoundData& data, std::vector<std::string>& notes);
 

@@ -31,9 +31,10 @@ std::vector<NamedArray> prediction_arrays(const Prediction& p) {
     if (v.probabilities) {
       NamedArray best{variable.name + ".most_probable", elements, std::vector<double>(count, -1.0), true};
       NamedArray path{variable.name + ".path", elements, best.values, true};
+      const std::int64_t first = variable.value_plate ? m[m[*variable.value_plate].set].from : 0;
       for (std::size_t i = 0; i < v.elements.size(); ++i) {
-        best.values[v.elements[i]] = static_cast<double>(v.most_probable(i));
-        if (!v.path.empty()) path.values[v.elements[i]] = static_cast<double>(v.path[i]);
+        best.values[v.elements[i]] = static_cast<double>(v.most_probable(i)) + static_cast<double>(first);
+        if (!v.path.empty()) path.values[v.elements[i]] = static_cast<double>(v.path[i] + first);
       }
       out.push_back(std::move(best));
       if (!v.path.empty()) out.push_back(std::move(path));

@@ -10,6 +10,12 @@
 namespace lehr {
 namespace {
 
+/// What the numbers of elements begin with in data, of a category.
+double first_number(const model::Model& m, std::size_t variable) {
+  const auto& values = m.variables[variable].value_plate;
+  return values ? static_cast<double>(m[m[*values].set].from) : 0;
+}
+
 DataArray data_array(const NamedArray& a) {
   DataArray out;
   out.name = a.name;
@@ -44,6 +50,9 @@ Result<Simulations> Simulations::make(const CalibrationProblem& p) {
 Result<Simulation> Simulations::bound(std::vector<NamedArray> arrays) const {
   Simulation out;
   out.values = values_of(model(), arrays);
+  for (std::size_t k = 0; k < out.values.size(); ++k)
+    for (double& x : out.values[k])
+      x -= first_number(model(), k);
   Dataset dataset;
   for (const NamedArray& a : arrays)
     dataset.emplace(a.name, data_array(a));
@@ -64,7 +73,11 @@ Result<Simulation> Simulations::draw_data(const Simulation& from, const Values& 
   for (const NamedArray& a : from.arrays) {
     DataArray array = data_array(a);
     for (std::size_t k = 0; k < model().variables.size(); ++k)
-      if (model().variables[k].name == a.name && !latent[k].empty()) array.values = latent[k];
+      if (model().variables[k].name == a.name && !latent[k].empty()) {
+        array.values = latent[k];
+        for (double& x : array.values)
+          x += first_number(model(), k);
+      }
     dataset.insert_or_assign(a.name, std::move(array));
   }
   Result<std::vector<NamedArray>> arrays = simulate(problem_->resolved, dataset, settings_, seed);

@@ -28,7 +28,7 @@ typedef struct lehr_fit lehr_fit;
 typedef struct lehr_arrays lehr_arrays; /* arrays with names */
 
 /* An array of the caller's, read where it is, until the call returns. NaN where a value is missing; elements of a plate
- * count from 0. */
+ * count from 0, or from where the model says (`plate g from 1;`). */
 typedef struct {
   const char* name; /* as in the model */
   const void* values;

@@ -73,6 +73,9 @@ Result<Program> program_of(const Model& object) {
   const Compilation made = compile(text_of(object, BuiltFrom::model), *options);
   if (!made) return Error{ExitCode::model, options->name, made.text, {}};
   Program::Impl impl = made.program->impl();
+  for (model::Model* m : {&impl.resolved, &impl.complete.model})  // objects count from 0
+    for (model::Plate& plate : m->plates)
+      plate.from = 0;
   impl.instance = [&object, settings = impl.settings](const Analysed& analysed, const BoundData& data,
                                                       const loops::LowerOptions& lower) {
     return instance_of_built(object, settings, analysed, data, lower);

@@ -35,7 +35,7 @@ namespace {
 constexpr std::size_t kMostProblems = 20;
 
 Binder make_binder(const Model& model, const Settings& settings, Dataset* data) {
-  Binder b{model, settings, data, true, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  Binder b{model, settings, data, true, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   b.constants.resize(model.constants.size());
   b.constants_done.assign(model.constants.size(), false);
   b.out.givens.resize(model.givens.size());
@@ -100,6 +100,14 @@ Result<BoundData> bind_arrays(model::Binder b) {
 }
 
 }  // namespace
+
+std::int64_t shortest_row(const BoundData& data, model::PlateId plate) {
+  std::int64_t out = data.sizes[plate.index()];
+  const std::vector<std::int64_t>& offsets = data.offsets[plate.index()];
+  for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
+    out = std::min(out, offsets[row + 1] - offsets[row]);
+  return out;
+}
 
 Result<BoundData> bind(const model::Model& model, Dataset data, const Settings& settings) {
   return bind_arrays(model::make_binder(model, settings, &data));

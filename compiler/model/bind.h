@@ -50,6 +50,9 @@ struct BoundData {
   std::string elsewhere;                                  // digest of the data that are read when they are needed
 };
 
+/// Elements of a set; of a nested one, of the shortest of its rows. -1 where that is not known.
+std::int64_t shortest_row(const BoundData& data, model::PlateId plate);
+
 /// Matches names, infers and cross-checks sizes (two sources that disagree: an error that names the plate,
 /// both sizes and where each came from), expands or keeps multiplicities (`times`, LDA-C), checks supports (a
 /// category outside its plate, a negative count, a value outside (0, 1), NaN where no missing value is

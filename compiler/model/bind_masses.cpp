@@ -48,7 +48,9 @@ void check(Binder& b, const Slot& slot, const Statement& s, const VariableRef& s
     if (concentration_at(b, simplex, *given, k, bounds_at(b, slot, s, i)) != 0.0) continue;
     problem(b, ExitCode::data, b.arrays.at(slot.name).source,
             fmt::format("{} is {:.10g}, but the concentration of {} is 0 at element {} of '{}' there",
-                        element_name(b, slot, i), x[i], v.name, k, b.model[v.event[0]].name))
+                        element_name(b, slot, i),
+                        x[i] + static_cast<double>(slot.value_plate ? from_of(b, *slot.value_plate) : 0), v.name,
+                        k + from_of(b, v.event[0]), b.model[v.event[0]].name))
         .notes = {
         fmt::format("an entry whose concentration is 0 in {} never has mass: rows that are shorter than "
                     "others end with zeros",

@@ -26,6 +26,17 @@ void each_named(const Given& given, std::span<const double> values, std::span<co
 }  // namespace
 
 void claim_named_rows(Binder& b) {
+  std::vector<const Slot*> of_rows;  // one for each row, where nothing else says how long these are
+  const auto claim = [&](const Slot& slot, const std::vector<double>& values, const std::vector<double>& rows) {
+    each_named(b.model[*slot.given], values, rows, std::ssize(values),
+               [&](std::size_t, std::int64_t row, std::int64_t value) {
+                 std::vector<std::int64_t>& lengths = b.named_rows[*slot.value_plate];
+                 if (value >= kLargestImplied) return;
+                 if (row >= std::ssize(lengths)) lengths.resize(static_cast<std::size_t>(row) + 1, 0);
+                 std::int64_t& length = lengths[static_cast<std::size_t>(row)];
+                 length = std::max(length, value + 1);
+               });
+  };
   for (const Slot& slot : b.slots) {
     if (!slot.given || !slot.value_plate || !b.model[*slot.value_plate].parent) continue;
     const Given& given = b.model[*slot.given];
@@ -34,21 +45,17 @@ void claim_named_rows(Binder& b) {
     if (!values->second.levels.empty()) {
       problem(b, ExitCode::data, values->second.source,
               fmt::format("{} is text: elements of '{}' have no names", slot.name, b.model[*slot.value_plate].name))
-          .notes = {fmt::format("number them from 0 within each {}", b.model[*b.model[*slot.value_plate].parent].name)};
+          .notes = {fmt::format("number them from {} within each {}", from_of(b, *slot.value_plate),
+                                b.model[*b.model[*slot.value_plate].parent].name)};
       continue;
     }
-    if (!given.row || !given.row->by || b.settings.part_of) continue;
-    const auto rows = b.arrays.find(b.model[*given.row->by].name);
-    if (rows == b.arrays.end()) continue;
-    each_named(given, values->second.values, rows->second.values, 0,
-               [&](std::size_t, std::int64_t row, std::int64_t value) {
-                 std::vector<std::int64_t>& lengths = b.named_rows[*slot.value_plate];
-                 if (value >= kLargestImplied) return;
-                 if (row >= std::ssize(lengths)) lengths.resize(static_cast<std::size_t>(row) + 1, 0);
-                 std::int64_t& length = lengths[static_cast<std::size_t>(row)];
-                 length = std::max(length, value + 1);
-               });
+    if (!given.row || b.settings.part_of) continue;
+    if (!given.row->by && slot.axes.size() == 1) of_rows.push_back(&slot);
+    const auto rows = given.row->by ? b.arrays.find(b.model[*given.row->by].name) : b.arrays.end();
+    if (rows != b.arrays.end()) claim(slot, values->second.values, rows->second.values);
   }
+  for (const Slot* slot : of_rows)
+    if (!b.named_rows.contains(*slot->value_plate)) claim(*slot, b.arrays.at(slot->name).values, {});
 }
 
 void check_named_elements(Binder& b) {
@@ -71,8 +78,9 @@ void check_named_elements(Binder& b) {
     const auto& values = b.out.givens[slot.given->index()].values;
     problem(b, ExitCode::data, option("data"),
             fmt::format("{} is {:.10g}, but {} {} has {} element{} of plate '{}'", element_name(b, slot, *wrong),
-                        values[*wrong], b.model[outer].name, of, length, length == 1 ? "" : "s", b.model[plate].name))
-        .notes = {"they are numbered from 0 within each " + b.model[outer].name};
+                        values[*wrong] + static_cast<double>(from_of(b, plate)), b.model[outer].name,
+                        of + from_of(b, outer), length, length == 1 ? "" : "s", b.model[plate].name))
+        .notes = {fmt::format("they are numbered from {} within each {}", from_of(b, plate), b.model[outer].name)};
   }
 }
 

@@ -24,11 +24,6 @@ std::optional<PlateId> nested_in(const Model& m, PlateId outer) {
   return out;
 }
 
-std::string name_of(const DataArray& ids, std::size_t line) {
-  const double v = ids.values[line];
-  return ids.levels.empty() ? fmt::format("{:.10g}", v) : ids.levels[static_cast<std::size_t>(v)];
-}
-
 /// The number within its row must be a whole one, and grow by one from line to line: a gap would be taken for no time
 /// at all.
 void check_steps(Binder& b, const DataArray& steps, const DataArray& ids, const std::vector<std::int64_t>& offsets,
@@ -44,7 +39,7 @@ void check_steps(Binder& b, const DataArray& steps, const DataArray& ids, const 
       if (steps.values[i] == steps.values[i - 1] + 1) continue;
       problem(b, ExitCode::data, steps.source,
               fmt::format("{} goes from {:.10g} to {:.10g} within {} {}", steps.name, steps.values[i - 1],
-                          steps.values[i], outer, printable(name_of(ids, i))))
+                          steps.values[i], outer, printable(name_on_line(ids, i))))
           .notes = {
           "lines of one row stand in order, one step after another; for a step without observation give a "
           "line with an empty field"};
@@ -74,8 +69,9 @@ void take_once(Binder& b, DataArray& a, const DataArray& ids, const std::vector<
         double& value = once[row * width + j];
         if (std::isnan(value)) value = said;
         if (std::isnan(said) || said == value) continue;
-        problem(b, ExitCode::data, a.source,
-                fmt::format("{} is not the same on all lines of {} {}", a.name, outer, printable(name_of(ids, line))))
+        problem(
+            b, ExitCode::data, a.source,
+            fmt::format("{} is not the same on all lines of {} {}", a.name, outer, printable(name_on_line(ids, line))))
             .notes = {fmt::format("it has one value for each {}", outer)};
         return;
       }
@@ -86,6 +82,144 @@ void take_once(Binder& b, DataArray& a, const DataArray& ids, const std::vector<
   a.has_missing = std::any_of(a.values.begin(), a.values.end(), [](double v) { return std::isnan(v); });
 }
 
+/// The lines of a table in rows: where each begins, and the last one ends.
+struct Rows {
+  std::vector<std::string> names;
+  std::vector<std::int64_t> offsets = {0};
+};
+
+/// Elements by their names or numbers: which row each has, if any; and what they are called, if not by their numbers.
+struct Places {
+  std::vector<std::optional<std::size_t>> row;
+  std::vector<std::string> names;
+};
+
+/// Data whose values are elements of the plate, by text or by number.
+std::vector<const DataArray*> that_name(const Binder& b, PlateId plate, bool by_text) {
+  std::vector<const DataArray*> out;
+  for (const Slot& slot : b.slots) {
+    const auto it = b.arrays.find(slot.name);
+    if (it == b.arrays.end() || !slot.value_plate || b.model[*slot.value_plate].set != plate) continue;
+    if (it->second.levels.empty() != by_text) out.push_back(&it->second);
+  }
+  return out;
+}
+
+/// Rows whose ids are the numbers of the elements, counted from `from`.
+std::optional<Places> by_number(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows) {
+  Places out;
+  for (std::size_t row = 0; row < rows.names.size(); ++row) {
+    const double id = ids.values[static_cast<std::size_t>(rows.offsets[row])],
+                 at = id - static_cast<double>(outer.from);
+    if (!(at >= 0) || at != std::floor(at) || at >= static_cast<double>(kLargestImplied)) {
+      problem(b, ExitCode::data, ids.source,
+              fmt::format("{:.10g} is not the number of an element of plate '{}'", id, outer.name))
+          .notes = {fmt::format("they are numbered from {}", outer.from)};
+      return std::nullopt;
+    }
+    const auto place = static_cast<std::size_t>(at);
+    if (place >= out.row.size()) out.row.resize(place + 1);
+    out.row[place] = row;
+  }
+  double size = static_cast<double>(out.row.size());
+  for (const DataArray* a : that_name(b, outer.set, false))
+    for (const double v : a->values)
+      if (v >= size && v < static_cast<double>(kLargestImplied)) size = v + 1;
+  for (const Claim& c : b.claims[outer.set])
+    size = std::max(size, static_cast<double>(c.size));
+  if (outer.size) size = std::max(size, evaluate(b, *outer.size).value_or(0));
+  out.row.resize(static_cast<std::size_t>(size));
+  for (std::size_t k = 0; outer.from == 0 && k < out.row.size(); ++k)
+    out.names.push_back(fmt::format("{}", k));
+  return out;
+}
+
+/// Rows whose ids are names that the elements have already.
+std::optional<Places> by_name(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows,
+                              std::vector<std::string> names) {
+  Places out{std::vector<std::optional<std::size_t>>(names.size()), std::move(names)};
+  for (std::size_t row = 0; row < rows.names.size(); ++row) {
+    const auto found = std::ranges::find(out.names, rows.names[row]);
+    if (found == out.names.end()) {
+      problem(b, ExitCode::data, ids.source,
+              fmt::format("'{}' is not among the labels of plate '{}'", printable(rows.names[row]), outer.name));
+      return std::nullopt;
+    }
+    out.row[static_cast<std::size_t>(found - out.names.begin())] = row;
+  }
+  return out;
+}
+
+/// Rows in their own order; behind them the elements that only other data name, by text.
+Places by_appearance(const Binder& b, const Plate& outer, const Rows& rows) {
+  Places out{{}, rows.names};
+  for (std::size_t row = 0; row < rows.names.size(); ++row)
+    out.row.emplace_back(row);
+  std::set<std::string> others;
+  for (const DataArray* a : that_name(b, outer.set, true))
+    others.insert(a->levels.begin(), a->levels.end());
+  for (const std::string& name : rows.names)
+    others.erase(name);
+  out.names.insert(out.names.end(), others.begin(), others.end());
+  out.row.resize(out.names.size());
+  return out;
+}
+
+std::optional<Places> places_of(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows) {
+  const bool numbers = ids.levels.empty();
+  if (b.settings.part_of && b.model[*b.settings.part_of].set == outer.set) return by_appearance(b, outer, rows);
+  if (numbers && outer.from > 0) return by_number(b, outer, ids, rows);
+  if (std::vector<std::string> names = given_names(b, outer.set); !names.empty())
+    return by_name(b, outer, ids, rows, std::move(names));
+  if (that_name(b, outer.set, false).empty()) return by_appearance(b, outer, rows);
+  // Other data give positions.
+  std::vector<double> sorted = ids.values;
+  std::ranges::sort(sorted);
+  const auto again = std::ranges::unique(sorted);
+  sorted.erase(again.begin(), again.end());
+  const bool positions = numbers && sorted.front() == 0 && sorted.back() == static_cast<double>(sorted.size()) - 1;
+  if (positions) return by_number(b, outer, ids, rows);
+  problem(b, ExitCode::data, ids.source,
+          fmt::format("the rows of plate '{}' are called '{}', ... here, and {} has numbers of its elements",
+                      outer.name, printable(rows.names.front()), that_name(b, outer.set, false)[0]->name))
+      .notes = {numbers ? fmt::format("if both are numbered from {0:.10g} declare it: `plate {1} from {0:.10g};`",
+                                      sorted.front(), outer.name)
+                        : "call them by the same words in both"};
+  return std::nullopt;
+}
+
+/// Lines along the first axis in the order of the elements.
+void put_in_order(DataArray& a, const Rows& rows, const Places& places) {
+  const std::size_t width = a.values.size() / static_cast<std::size_t>(rows.offsets.back());
+  std::vector<double> out;
+  for (const std::optional<std::size_t>& row : places.row) {
+    if (!row) continue;
+    const auto at = [&](std::int64_t line) {
+      return a.values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(line) * width);
+    };
+    out.insert(out.end(), at(rows.offsets[*row]), at(rows.offsets[*row + 1]));
+  }
+  a.values = std::move(out);
+}
+
+/// Arrays of the table in the order of the elements; returns where the rows of these begin.
+std::vector<std::int64_t> order_lines(Binder& b, PlateId outer, PlateId nested, const Rows& rows, const Places& places,
+                                      DataArray& ids) {
+  std::vector<std::int64_t> lengths;
+  for (const std::optional<std::size_t>& row : places.row)
+    lengths.push_back(row ? rows.offsets[*row + 1] - rows.offsets[*row] : 0);
+  std::vector<std::int64_t> out = offsets_of(lengths);
+  if (out == rows.offsets && std::ranges::is_sorted(places.row)) return out;
+  for (const Slot& slot : b.slots) {
+    const auto it = b.arrays.find(slot.name);
+    if (it == b.arrays.end() || it->second.ragged() || it->second.shape.empty() || slot.axes.empty()) continue;
+    const auto of_table = [&](PlateId p) { return b.model[p].set == outer || b.model[p].set == nested; };
+    if (of_table(slot.axes[0]) && it->second.shape[0] == rows.offsets.back()) put_in_order(it->second, rows, places);
+  }
+  put_in_order(ids, rows, places);
+  return out;
+}
+
 }  // namespace
 
 void claim_rows_of_tables(Binder& b) {
@@ -93,11 +227,13 @@ void claim_rows_of_tables(Binder& b) {
     const Plate& outer = b.model.plates[i];
     const auto found = b.data->find(outer.name);
     const auto nested = nested_in(b.model, PlateId(i));
-    if (found == b.data->end() || !nested || outer.parent || outer.stick || found->second.shape.size() != 1) continue;
-    const DataArray ids = std::move(found->second);
+    if (found == b.data->end() || !nested || outer.parent || outer.stick || found->second.shape.size() != 1 ||
+        found->second.values.empty())
+      continue;
+    DataArray ids = std::move(found->second);
+    if (outer.from > 0) read_numbers(ids);
     b.data->erase(found);
-    std::vector<std::int64_t> offsets = {0};
-    std::vector<std::string> names = {};
+    Rows rows;
     std::map<std::string, std::size_t> seen;
     for (std::size_t line = 0; line < ids.values.size(); ++line) {
       if (std::isnan(ids.values[line])) {
@@ -111,22 +247,25 @@ void claim_rows_of_tables(Binder& b) {
         return;
       }
       if (line > 0 && ids.values[line] == ids.values[line - 1]) continue;
-      const std::string name = name_of(ids, line);
+      const std::string name = name_on_line(ids, line);
       if (!seen.emplace(name, line).second) {
         problem(b, ExitCode::data, ids.source,
                 fmt::format("the lines of {} {} do not stand together", outer.name, printable(name)))
             .notes = {fmt::format("sort the table by {}", outer.name)};
         return;
       }
-      if (line > 0) offsets.push_back(static_cast<std::int64_t>(line));
-      names.push_back(name);
+      if (line > 0) rows.offsets.push_back(static_cast<std::int64_t>(line));
+      rows.names.push_back(name);
     }
-    offsets.push_back(static_cast<std::int64_t>(ids.values.size()));
+    rows.offsets.push_back(static_cast<std::int64_t>(ids.values.size()));
     if (const auto steps = b.data->find(b.model[*nested].name);
         steps != b.data->end() && steps->second.shape == ids.shape) {
-      if (b.model[*nested].ordered) check_steps(b, steps->second, ids, offsets, outer.name);
+      if (b.model[*nested].ordered) check_steps(b, steps->second, ids, rows.offsets, outer.name);
       b.data->erase(steps);
     }
+    std::optional<Places> places = places_of(b, outer, ids, rows);
+    if (!places) return;
+    std::vector<std::int64_t> offsets = order_lines(b, PlateId(i), *nested, rows, *places, ids);
     for (const Slot& slot : b.slots) {
       const auto it = b.arrays.find(slot.name);
       if (it == b.arrays.end()) continue;
@@ -135,13 +274,14 @@ void claim_rows_of_tables(Binder& b) {
       else if (slot.axes.size() == 1 && b.model[slot.axes[0]].set == PlateId(i) && it->second.row_labels.empty())
         b.out.remarks.push_back(
             fmt::format("the values of {} are taken in the order in which {} has its names: '{}', ...", slot.name,
-                        ids.source, printable(names.front())));
+                        ids.source, printable(rows.names.front())));
     }
     const std::string source = fmt::format("{} ({})", outer.name, ids.source);
-    b.claims[PlateId(i)].push_back({std::ssize(names), source});
+    b.claims[PlateId(i)].push_back({std::ssize(places->row), source});
     b.offset_claims[*nested].push_back({std::move(offsets), source});
     b.out.labels.resize(b.model.plates.size());
-    b.out.labels[i] = std::move(names);
+    b.out.labels[i] = std::move(places->names);
+    if (!b.out.labels[i].empty()) b.named_by_rows.insert(PlateId(i));
   }
 }
 

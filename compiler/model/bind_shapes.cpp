@@ -99,6 +99,20 @@ bool numbers_lines(const Binder& b, PlateId plate, const DataArray& a) {
   });
 }
 
+/// A column called like a plate is not read, though its numbers are not those of the lines: steps may be left out.
+void remark_on_numbers(Binder& b, const Plate& plate, const DataArray& a) {
+  if (a.shape.size() != 1 || a.values.empty() || !a.levels.empty() || (plate.from == 0 && !plate.ordered)) return;
+  const double first = plate.from > 0 ? static_cast<double>(plate.from) : a.values[0];
+  std::size_t line = 0;
+  while (line < a.values.size() && a.values[line] == first + static_cast<double>(line))
+    ++line;
+  if (line == a.values.size()) return;
+  b.out.remarks.push_back(
+      fmt::format("{} is not read: its lines are elements of plate '{}' one after another, and line "
+                  "{} is {:.10g} where that would be {:.10g}",
+                  a.source, plate.name, line + 1, a.values[line], first + static_cast<double>(line)));
+}
+
 /// Arrays named after nested plates give the lengths of their rows.
 void claim_lengths(Binder& b) {
   for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
@@ -106,7 +120,10 @@ void claim_lengths(Binder& b) {
     const auto it = b.data->find(p.name);
     if (it == b.data->end() || p.stick) continue;
     const DataArray& a = it->second;
-    if (!b.model[p.set].parent && !a.by_name) continue;  // one of the names that a file has beyond those of the model
+    if (!b.model[p.set].parent && !a.by_name) {  // one of the names that a file has beyond those of the model
+      remark_on_numbers(b, p, a);
+      continue;
+    }
     if (!b.model[p.set].parent) {
       problem(b, ExitCode::data, a.source,
               fmt::format("'{}' is a plate: only lengths of the rows of a nested plate can be bound", p.name))
@@ -316,17 +333,28 @@ void take_copies(Binder& b, const Slot& slot, DataArray& a) {
   a.multiplicity.clear();
 }
 
-/// Numbers of elements as their positions.
+/// The plate whose elements the values are; of sparse counts of a row, their places in it.
+std::optional<PlateId> numbered(const Slot& slot, const DataArray& a) {
+  if (slot.value_plate || a.multiplicity.empty() || slot.axes.size() != 2) return slot.value_plate;
+  return slot.axes[1];
+}
+
+/// Numbers of elements as their positions; text that is numbers, too.
 void count_from_zero(Binder& b, const Slot& slot, DataArray& a) {
-  const Plate& plate = b.model[b.model[*slot.value_plate].set];
-  const auto from = static_cast<double>(plate.from);
-  if (from == 0 || !a.levels.empty()) return;
-  for (double& v : a.values) {
-    if (v < from) {
+  const std::optional<PlateId> values = numbered(slot, a);
+  const Plate* plate = values ? &b.model[b.model[*values].set] : nullptr;
+  if (!plate || plate->from == 0 || a.of_columns) return;
+  read_numbers(a);
+  if (!a.levels.empty()) return;
+  const auto from = static_cast<double>(plate->from);
+  for (std::size_t k = 0; k < a.values.size(); ++k) {
+    double& v = a.values[k];
+    if (std::isnan(v)) continue;
+    if (v < from || v != std::floor(v)) {
       problem(b, ExitCode::data, a.source,
-              fmt::format("{} has {:.10g} as an element of plate '{}'", slot.name, v, plate.name))
-          .notes = {
-          fmt::format("the elements of '{0}' are numbered from {1}: `plate {0} from {1};`", plate.name, plate.from)};
+              fmt::format("{}{} is {:.10g}, but it must be the number of an element of plate '{}' ({}, {}, ...)",
+                          slot.name, a.shape.size() == 1 ? fmt::format("[{}]", k) : " somewhere", v, plate->name,
+                          plate->from, plate->from + 1));
       return;
     }
     v -= from;
@@ -341,8 +369,8 @@ void match_arrays(Binder& b) {
     const auto it = b.data->find(slot.name);
     if (it == b.data->end()) continue;
     DataArray array = std::move(it->second);
+    count_from_zero(b, slot, array);
     take_copies(b, slot, array);
-    if (slot.value_plate) count_from_zero(b, slot, array);
     b.arrays.insert_or_assign(slot.name, std::move(array));
   }
   std::vector<std::string> bound;

@@ -33,10 +33,11 @@ void remark_on_gaps(Binder& b, PlateId plate, std::int64_t size) {
   const std::ptrdiff_t occur = std::ranges::count(seen, true);
   if (b.settings.part_of || size <= kMany || occur >= size / kPart) return;
   b.out.remarks.push_back(
-      fmt::format("{} of {} values of '{}' occur in {}: elements are numbered from 0, and nothing is known of the "
+      fmt::format("{} of {} values of '{}' occur in {}: elements are numbered from {}, and nothing is known of the "
                   "others; if the numbers are names, write them as text (r{} in place of {}): a text column has an "
                   "element for each of its words",
-                  occur, size, b.model[plate].name, b.largest_source[plate], size - 1, size - 1));
+                  occur, size, b.model[plate].name, b.largest_source[plate], b.model[plate].from,
+                  b.model[plate].from + size - 1, b.model[plate].from + size - 1));
 }
 
 void disagreement(Binder& b, PlateId plate, const Claim& first, const Claim& second) {

@@ -8,6 +8,7 @@
 #include <ranges>
 
 #include "compiler/model/binder.h"
+#include "compiler/model/print_model.h"
 #include "compiler/model/roles.h"
 #include "runtime/terminal/printable.h"
 
@@ -275,6 +276,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
 /// Text levels of all columns over one plate become its labels, unless --labels named them already.
 void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& columns) {
   std::vector<std::string> names = given_names(b, plate);
+  if (names.empty() && b.named_by_rows.contains(plate)) names = b.out.labels[plate.index()];
   const bool given = !names.empty();
   if (!given) {
     std::set<std::string> all;
@@ -317,14 +319,11 @@ void check_constant_indices(Binder& b) {
     for (const Index& index : given ? given->indices : variable->indices) {
       const auto* constant = std::get_if<Index::Constant>(&index.form);
       if (!constant) continue;
-      std::int64_t size = b.out.sizes[index.set.index()];
-      const auto& offsets = b.out.offsets[index.set.index()];
-      for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
-        size = std::min(size, offsets[row + 1] - offsets[row]);
+      const std::int64_t size = shortest_row(b.out, index.set);
       if (size < 0 || constant->value < size) continue;
       problem(b, ExitCode::data, option("data"),
               fmt::format("{} is indexed by {}, but plate '{}' has {} elements",
-                          given ? b.model[given->given].name : b.model[variable->variable].name, constant->value,
+                          given ? b.model[given->given].name : b.model[variable->variable].name, print(b.model, index),
                           b.model[index.set].name, size));
       return;
     }

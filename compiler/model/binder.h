@@ -55,6 +55,7 @@ struct Binder {
   std::map<PlateId, std::string> largest_source;
   std::map<PlateId, std::vector<bool>> occurring;  // values seen, of plates that the largest one sizes
   std::set<PlateId> named_by_text;                 // whose names are words of the data, in the order of the alphabet
+  std::set<PlateId> named_by_rows;                 // whose names are those of the rows of a table, in their order
   std::set<PlateId> have_zero, from_one;  // value plates: 0 is among the values; an array has all of 1, 2, ..., no 0
   /// Lengths of the rows of nested plates, as far as data name elements of them.
   std::map<PlateId, std::vector<std::int64_t>> named_rows;
@@ -64,6 +65,9 @@ struct Binder {
   std::vector<Slot> slots;
   std::map<std::string, DataArray> arrays;  // by slot name: as bound, tokens expanded, counts made dense
 };
+
+/// The number that data have for the first element.
+inline std::int64_t from_of(const Binder& b, PlateId plate) { return b.model[b.model[plate].set].from; }
 
 /// Adds a problem; `where` is the data's source or an option.
 Error& problem(Binder& b, ExitCode code, std::string where, std::string text);

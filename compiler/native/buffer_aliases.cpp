@@ -2,11 +2,11 @@
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/BasicAliasAnalysis.h>
+#include <llvm/Analysis/ScopedNoAliasAA.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
-#include <compare>
 #include <optional>
 
 namespace lehr::native {
@@ -33,26 +33,38 @@ std::optional<Array> array_of(const llvm::Value* pointer) {
   return Array{table, place.getSExtValue()};
 }
 
-}  // namespace
+class BufferAliases : public llvm::AAResultBase {
+ public:
+  bool invalidate(llvm::Function&, const llvm::PreservedAnalyses&, llvm::FunctionAnalysisManager::Invalidator&) {
+    return false;
+  }
+  llvm::AliasResult alias(const llvm::MemoryLocation& a, const llvm::MemoryLocation& b, llvm::AAQueryInfo& query,
+                          const llvm::Instruction* at) {
+    const std::optional<Array> x = array_of(a.Ptr), y = x ? array_of(b.Ptr) : std::nullopt;
+    if (!x || !y) return scopes_.alias(a, b, query, at);
+    return *x == *y ? llvm::AliasResult::MayAlias : llvm::AliasResult::NoAlias;
+  }
+  llvm::ModRefInfo getModRefInfo(const llvm::CallBase* call, const llvm::MemoryLocation& location,
+                                 llvm::AAQueryInfo& query) {
+    return scopes_.getModRefInfo(call, location, query);
+  }
+  llvm::ModRefInfo getModRefInfo(const llvm::CallBase* a, const llvm::CallBase* b, llvm::AAQueryInfo& query) {
+    return scopes_.getModRefInfo(a, b, query);
+  }
 
-llvm::AliasResult BufferAliases::alias(const llvm::MemoryLocation& a, const llvm::MemoryLocation& b,
-                                       llvm::AAQueryInfo& query, const llvm::Instruction* at) {
-  const std::optional<Array> x = array_of(a.Ptr), y = x ? array_of(b.Ptr) : std::nullopt;
-  if (!x || !y) return scopes_.alias(a, b, query, at);
-  return *x == *y ? llvm::AliasResult::MayAlias : llvm::AliasResult::NoAlias;
-}
+ private:
+  llvm::ScopedNoAliasAAResult scopes_;
+};
 
-llvm::ModRefInfo BufferAliases::getModRefInfo(const llvm::CallBase* call, const llvm::MemoryLocation& location,
-                                              llvm::AAQueryInfo& query) {
-  return scopes_.getModRefInfo(call, location, query);
-}
-
-llvm::ModRefInfo BufferAliases::getModRefInfo(const llvm::CallBase* a, const llvm::CallBase* b,
-                                              llvm::AAQueryInfo& query) {
-  return scopes_.getModRefInfo(a, b, query);
-}
+struct BufferAliasAnalysis : llvm::AnalysisInfoMixin<BufferAliasAnalysis> {
+  using Result = BufferAliases;
+  Result run(llvm::Function&, llvm::FunctionAnalysisManager&) { return {}; }
+  static llvm::AnalysisKey Key;
+};
 
 llvm::AnalysisKey BufferAliasAnalysis::Key;
+
+}  // namespace
 
 void register_buffer_aliases(llvm::FunctionAnalysisManager& analyses) {
   analyses.registerPass([] { return BufferAliasAnalysis(); });

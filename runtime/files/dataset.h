@@ -24,12 +24,19 @@ struct DataArray {
   std::vector<std::string> row_labels;    // names of the first axis, where the file has them
   bool integral = false;                  // every present value is an integer
   bool has_missing = false;               // some value is NaN
+  bool of_columns = false;                // sparse counts: values are columns of a matrix, which have no numbers
   bool by_name = false;                   // the binding says the name, not the file
   double largest = -1;                    // where it is a part: the largest of all values, if above those here
   std::string source;                     // for messages: "points.csv, column 'x'"
 
   bool ragged() const { return !row_offsets.empty(); }
 };
+
+/// What a line of a column says, in words.
+std::string name_on_line(const DataArray& column, std::size_t line);
+
+/// Text that is whole numbers from 0, without leading zeros, becomes these numbers.
+void read_numbers(DataArray& column);
 
 using Dataset = std::map<std::string, DataArray>;
 

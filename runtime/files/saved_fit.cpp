@@ -20,7 +20,7 @@ namespace lehr {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedVariable, axes, event, family, joint, members)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedRestart, restart, iterations, status)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedRows, in, offsets)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedRows, in, offsets, from)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedFit, model, model_file, model_text, command, version, method,
                                                 status, seed, restart, iterations, sizes, rows, nested, labels, words)
 

@@ -40,6 +40,7 @@ struct SavedRestart {
 struct SavedRows {
   std::string in;
   std::vector<std::int64_t> offsets;
+  std::int64_t from = 0;  // the number of the first element of each row
 };
 
 struct SavedFit {

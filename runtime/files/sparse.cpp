@@ -52,6 +52,7 @@ Result<DataArray> as_counts(const SparseMatrix& matrix, const std::string& path)
     longest = std::max(longest, out.row_offsets[row] - out.row_offsets[row - 1]);
   }
   out.shape = {matrix.rows(), longest};
+  out.of_columns = true;
   if (matrix.columns_known) out.largest = static_cast<double>(matrix.columns - 1);
   out.row_labels = matrix.row_labels;
   out.axis_labels = matrix.column_labels;

@@ -132,6 +132,24 @@ def regression():
     case.same_score({"n": 60}, {"x": fresh, "y": fresh[:, 0]})
 
 
+def numbered():
+    """Elements that a model numbers from 1 are positions in an object, in what it is given and in what it predicts."""
+    text = """model %s { plate n; plate g = 3%s; plate level = 3%s; data of[n] : g; p[g] ~ Dirichlet(concentration = 1) over level;
+      observe y[n] ~ Categorical(p[of[n]]); }"""
+    zero = Case("zero", text % ("zero", "", ""), {"n": 6}, {"of": [0, 0, 1, 2, 2, 0], "y": [0, 2, 2, 1, 1, 1]})
+    zero.same({"n": 3}, {"of": [0, 1, 2]})
+    with open("one.lehr", "w") as f:
+        f.write(text % ("one", " from 1", " from 1"))
+    run(LEHR, "build", "one.lehr", "-o", "one", "--shared")
+    one = Built("one", {"n": 6})
+    assert one.init(one.structure("data", {"n": 6, "of": np.array([0, 0, 1, 2, 2, 0]), "y": np.array([0, 2, 2, 1, 1, 1])})) == 0
+    values = np.ascontiguousarray(np.load("zero/posterior.npz")["p.concentration"])
+    assert one.library.one_set_p_concentration(one.memory, values.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(values.size)) == 0
+    want, got = (called(LIBRARY.lehr_predict, b, b.structure("data", {"n": 3, "of": np.array([0, 1, 2])})) for b in (zero.built, one))
+    assert want[0] == got[0] == 0, (want, got)
+    assert want[1].keys() == got[1].keys() and all((want[1][k] == got[1][k]).all() for k in want[1] if "mcse" not in k), (want, got)
+
+
 def logistic():
     """Draws with a seed."""
     t = R.normal(70, 8, size=30)
@@ -299,6 +317,6 @@ def errors():
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for check in (regression, logistic, mixture, topics, components, ratings, states, series, coupled, example, errors):
+        for check in (regression, numbered, logistic, mixture, topics, components, ratings, states, series, coupled, example, errors):
             check()
             print(f"ok {check.__name__}", flush=True)

@@ -139,6 +139,93 @@ def steps_to_come():
 
 
 @holds
+def rows_by_name():
+    """Ids of a table and what other data call the same elements by: in whatever order rows stand, by text and by number, in new data too."""
+    text = """model m { plate s%s; plate t in s ordered; plate n; m[s] ~ Normal(mean = 0, sd = 10); data of[n] : s;
+      observe u[n] ~ Normal(mean = m[of[n]], sd = 1); observe y[s, t] ~ Normal(mean = m[s], sd = 1); }"""
+    precise = lambda name: {"bob": (20 + 20 + 21) / 3.01, "amy": (10 + 9) / 2.01}[name]
+    lines, others = "bob,1,20\nbob,2,20\namy,1,10\n", "bob,21\namy,9\n"
+    numbers = lambda lines: lines.replace("bob", "2").replace("amy", "1")
+    with tempfile.TemporaryDirectory() as d:
+        def call(*words):
+            return subprocess.run([lehr(), *words], capture_output=True, text=True, cwd=d)
+
+        def write(**files):
+            for name, content in files.items():
+                with open(f"{d}/{name.replace('_', '.')}", "w") as f:
+                    f.write(content)
+
+        def shown(out):
+            return {line.split()[0]: float(line.split()[1]) for line in call("show", out, "m").stdout.splitlines()[1:]}
+
+        write(words_lehr=text % "", ones_lehr=text % " from 1", T_csv="s,t,y\n" + lines, U_csv="of,u\n" + others, names_txt="amy\nbob\n",
+              M_csv="s,t,y\n" + numbers(lines), N_csv="of,u\n" + numbers(others), J_json=json.dumps({"of": ["2", "1"], "u": [21, 9]}),
+              Z_csv="s,t,y\n1,1,20\n1,2,20\n0,1,10\n", O_csv="of,u\n1,21\n0,9\n",
+              V_csv="of,u\namy,\n", S_csv="s,t,y\namy,1,10\nbob,1,20\nbob,2,20\n", more_csv="s,t,y\ncat,1,\nbob,1,\nbob,2,\namy,1,\n")
+        fits = [call("fit", "words.lehr", "--data", "T.csv", "--data", "U.csv", "--out", "a"),
+                call("fit", "words.lehr", "--data", "T.csv", "--data", "U.csv", "--labels", "s=names.txt", "--out", "b"),
+                call("fit", "ones.lehr", "--data", "M.csv", "--data", "N.csv", "--out", "c"),
+                call("fit", "ones.lehr", "--data", "M.csv", "--data", "J.json", "--out", "d"),
+                call("fit", "words.lehr", "--data", "Z.csv", "--data", "O.csv", "--out", "e")]
+        if any(f.returncode for f in fits):
+            print([f.stderr for f in fits if f.returncode])
+            return False
+        other = call("fit", "words.lehr", "--data", "M.csv", "--data", "N.csv", "--out", "g")
+        tables = [shown(name) for name in "abcde"]
+        score = [call("score", "a", "--data", f"{name}.csv", "--data", "U.csv").stdout.split()[:4] for name in "ST"]
+        call("predict", "a", "--data", "more.csv", "--data", "V.csv", "--out", "p.csv")
+        with open(f"{d}/p.csv") as f:
+            means = {row["s"]: float(row["mean"]) for row in csv.DictReader(f) if row["variable"] == "y"}
+    called = [("bob", "amy"), ("bob", "amy"), ("2", "1"), ("2", "1"), ("1", "0")]
+    return (all(close([table[bob], table[amy]], [precise("bob"), precise("amy")], 1e-3) for table, (bob, amy) in zip(tables, called))
+            and score[0] == score[1] and close([means["bob"], means["amy"], means["cat"]], [precise("bob"), precise("amy"), 0])
+            and other.returncode and "`plate s from 1;`" in other.stderr)
+
+
+@holds
+def elements_beyond():
+    """A `let` that reads an element which is not there is left out, with a note; in a statement it is an error that has the number of the text."""
+    text = "model m { plate n; plate k%s; mu[k] ~ Normal(mean = 0, sd = 10); data of[n] : k; observe x[n] ~ Normal(mean = mu[of[n]], sd = 1); %s }"
+    data = {"d.csv": "of,x\n1,2\n2,3\n"}
+    with tempfile.TemporaryDirectory() as d:
+        with open(f"{d}/m.lehr", "w") as f:
+            f.write(text % (" from 1", "let far = mu[7]; let last = mu[2];"))
+        with open(f"{d}/d.csv", "w") as f:
+            f.write(data["d.csv"])
+        subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/o"], capture_output=True)
+        predicted = subprocess.run([lehr(), "predict", f"{d}/o", "--data", f"{d}/d.csv", "--out", f"{d}/p.csv"], capture_output=True, text=True)
+        with open(f"{d}/p.csv") as f:
+            lets = {row["variable"]: float(row["mean"]) for row in csv.DictReader(f)}
+    far, _ = run(text % (" from 1", "observe z ~ Normal(mean = mu[7], sd = 1);"), data | {"z.json": '{"z": 1}'})
+    return ("far" not in lets and close(lets["last"], 3 / 1.01) and "'far' is not predicted: it reads mu[7]" in predicted.stderr
+            and far.returncode and "mu is indexed by 7, but plate 'k' has 2 elements" in far.stderr)
+
+
+@holds
+def bags_from_one():
+    """Terms that a bag of words numbers from 1 are no columns of a matrix, which have no numbers."""
+    counts = "model m { plate doc; plate term from 1; p ~ Dirichlet(concentration = 1) over term; observe x[doc] ~ Multinomial(p) over term; }"
+    words = """model m { plate doc; plate token in doc times count; plate term from 1; p ~ Dirichlet(concentration = 1) over term;
+      observe w[doc, token] ~ Categorical(p); }"""
+    svm = "0 1:2 3:1\n0 2:4\n"
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"x.ldac": "2 1:2 3:1\n1 2:4\n", "x.svm": svm, "c.lehr": counts, "w.lehr": words}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        got = []
+        for model, name in [("c", "x"), ("w", "w")]:
+            for kind in ("ldac", "svm"):
+                done = subprocess.run([lehr(), "fit", f"{d}/{model}.lehr", "--data", f"{name}={d}/x.{kind}", "--out", f"{d}/{model}{kind}"],
+                                      capture_output=True, text=True)
+                if done.returncode:
+                    print(done.stderr)
+                    return False
+                with np.load(f"{d}/{model}{kind}/posterior.npz") as z:
+                    got.append(z["p.concentration"])
+    return all(close(p, [3, 5, 2]) for p in got)
+
+
+@holds
 def shown_by_row():
     """Elements of nested plates are shown by their row and their number in it; a column that is called as a plate, but not asked for, is passed over."""
     text = """model m { plate id; plate t in id ordered; plate arm; data of[id] : arm; m[arm] ~ Normal(mean = 0, sd = 1);
@@ -279,8 +366,41 @@ def numbered_from():
         return False
     rows = {line[0]: float(line[1]) for line in shown if line and line[0].startswith("18")}
     return (same and close([rows["1851"], rows["1852"], rows["1853"]], mean, 1e-3) and close(means, [mean[2], mean[0]])
-            and "E[m[1852]]" in derived and "[year = 1852]" in derived and again["at"] == [1851, 1853, 1852, 1853] and "at has 1850 as an element of plate 'year'" in early.stderr
-            and "whole numbers from 1851" in less.stderr and late.returncode and "1854" in late.stderr)
+            and "E[m[1852]]" in derived and "[year = 1852]" in derived and again["at"] == [1851, 1853, 1852, 1853] and "at[0] is 1850, but it must be the number of an element of plate 'year' (1851, 1852, ...)" in early.stderr
+            and "whole numbers from 1851" in less.stderr and late.returncode and "has not seen" in late.stderr)
+
+
+@holds
+def numbered_within_rows():
+    """Casks from 1 within batches from 1: what is shown, and what is refused, has the numbers of the data."""
+    text = """model m { plate batch from 1; plate cask in batch from 1; plate n; data batch_of[n] : batch; data cask_of[n] : cask;
+      b[batch, cask] ~ Normal(mean = 0, sd = 2); observe y[n] ~ Normal(mean = b[batch_of[n], cask_of[n]], sd = 1); }"""
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": text, "d.csv": "batch_of,cask_of,y\n1,1,1\n1,2,2\n2,1,3\n", "e.csv": "batch_of,cask_of,y\n1,3,1\n"}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        call = lambda *words: subprocess.run([lehr(), *words], capture_output=True, text=True, cwd=d)
+        done = call("fit", "m.lehr", "--data", "d.csv", "--out", "o")
+        shown, rows = call("show", "o", "b").stdout, call("show", "o", "b", "--format", "csv").stdout
+        beyond = call("score", "o", "--data", "e.csv").stderr
+    return (done.returncode == 0 and ["1,", "cask", "2", "1.6"] in [line.split()[:4] for line in shown.splitlines()] and "b,2,1,2.4" in rows
+            and "cask_of[0] is 3, but batch 1 has 2 elements" in beyond)
+
+
+@holds
+def calibrated_from_one():
+    """Categories whose values are numbered from 1 are the same when they are simulated, drawn and counted."""
+    text = """model m { plate n; plate k = 2%s; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 10);
+      z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
+    with tempfile.TemporaryDirectory() as d:
+        said = []
+        for name, clause in [("zero", ""), ("one", " from 1")]:
+            with open(f"{d}/{name}.lehr", "w") as f:
+                f.write(text % clause)
+            for more in ([], ["--geweke"]):
+                done = subprocess.run([lehr(), "calibrate", f"{name}.lehr", "--sizes", "n=6", "--simulations", "20", *more], capture_output=True, text=True, cwd=d)
+                said.append((done.returncode, done.stdout.replace(name, "")))
+    return said[0] == said[2] and said[1] == said[3] and said[0][0] == 0
 
 
 @holds

@@ -1,0 +1,41 @@
+// Columns of names, as text or as numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "runtime/files/dataset.h"
+
+namespace lehr {
+namespace {
+
+/// Nothing where the text is no whole number as it would be printed.
+std::optional<double> whole_number(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || fmt::format("{}", number) != text || number < 0) return std::nullopt;
+  return static_cast<double>(number);
+}
+
+}  // namespace
+
+std::string name_on_line(const DataArray& column, std::size_t line) {
+  const double v = column.values[line];
+  return column.levels.empty() ? fmt::format("{:.10g}", v) : column.levels[static_cast<std::size_t>(v)];
+}
+
+void read_numbers(DataArray& column) {
+  std::vector<double> numbers;
+  for (const std::string& level : column.levels) {
+    const std::optional<double> number = whole_number(level);
+    if (!number) return;
+    numbers.push_back(*number);
+  }
+  if (numbers.empty()) return;
+  for (double& v : column.values)
+    if (!std::isnan(v)) v = numbers[static_cast<std::size_t>(v)];
+  column.levels.clear();
+}
+
+}  // namespace lehr
