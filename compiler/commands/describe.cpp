@@ -12,6 +12,7 @@
 #include "compiler/commands/describe_parts.h"
 #include "compiler/fitting/element_names.h"
 #include "compiler/fitting/moments.h"
+#include "compiler/math/family.h"
 #include "runtime/terminal/plot.h"
 #include "runtime/terminal/printable.h"
 
@@ -135,6 +136,14 @@ std::string show_table(const SavedFit& fit, const Moments& m, const Rows& rows, 
   return table(lines) + more(rows.order.size(), o.rows);
 }
 
+/// Of a category the numbers are those of positions.
+std::string as_drawn(const SavedVariable& v) {
+  const math::FamilyRow* row = math::find_factor_family(v.family);
+  return row && row->support == math::Support::category
+             ? "drawn, values by position from 0 (their probabilities: lehr show --format csv)"
+             : "drawn";
+}
+
 std::string heading(const SavedVariable& v) {
   std::string out = v.name;
   if (!v.axes.empty()) out += fmt::format("[{}]", fmt::join(v.axes, ", "));
@@ -147,7 +156,7 @@ std::string heading(const SavedVariable& v) {
 std::string describe(const SavedFit& fit, const SavedVariable& v, const DescribeOptions& o) {
   std::string out = heading(v);
   if (v.parameters.empty()) return out + "local, not written (fit with --save-locals)\n";
-  if (v.find(kDrawnRHat)) return out + "drawn\n" + describe_draws(fit, v, o.rows);
+  if (v.find(kDrawnRHat)) return out + as_drawn(v) + "\n" + describe_draws(fit, v, o.rows);
   std::optional<Moments> m = moments_of(fit, v);
   if (!m) {
     out += "its parameters stand in posterior.npz\n";

@@ -11,6 +11,7 @@
 
 #include "compiler/evaluate/packed.h"
 #include "compiler/fitting/held_out.h"
+#include "compiler/instance/members.h"
 #include "compiler/model/walk.h"
 #include "runtime/abi.h"
 
@@ -325,6 +326,49 @@ NamedArray laid_out(const NamedArray& a, const std::vector<std::optional<std::si
   return out;
 }
 
+/// By number of a joint variable of the larger sizes, the one of the smaller sizes that it was; `seen`: by member,
+/// which of its elements were there.
+std::vector<std::optional<std::size_t>> numbers_before(const Model& m, VariableId joint,
+                                                       const std::vector<std::int64_t>& smaller,
+                                                       const std::vector<std::int64_t>& larger,
+                                                       std::vector<std::vector<bool>>& seen) {
+  const std::vector<MemberNumbers> before = members_of(m, joint, smaller), now = members_of(m, joint, larger);
+  std::size_t count = 0;
+  for (const MemberNumbers& x : now)
+    count += x.at.size();
+  std::vector<std::optional<std::size_t>> out(count);
+  for (std::size_t k = 0; k < now.size(); ++k) {
+    const std::vector<std::optional<std::size_t>> at = places(before[k].shape, now[k].shape);
+    std::vector<bool>& there = seen[m[joint].auxiliary->members[k].variable.index()];
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      if (at[i]) out[now[k].at[i]] = before[k].at[*at[i]];
+      if (i % now[k].width == 0) there.push_back(at[i].has_value());
+    }
+  }
+  return out;
+}
+
+/// Vectors and matrices of a joint factor with its numbers at their places; new ones are 0, and independent with
+/// precision 1.
+NamedArray joint_laid_out(const NamedArray& a, const std::vector<std::optional<std::size_t>>& before,
+                          std::size_t elements, bool matrix) {
+  const auto n = static_cast<std::size_t>(a.shape.back()), size = before.size() / elements;
+  NamedArray out = a;
+  for (std::size_t k = out.shape.size() - (matrix ? 2 : 1); k < out.shape.size(); ++k)
+    out.shape[k] = static_cast<std::int64_t>(size);
+  if (!matrix && elements > 1) out.shape[0] = static_cast<std::int64_t>(elements);
+  out.values.clear();
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (!matrix) {
+      out.values.push_back(before[i] ? a.values[*before[i]] : 0);
+      continue;
+    }
+    for (std::size_t j = i / size * size; j < (i / size + 1) * size; ++j)
+      out.values.push_back(before[i] && before[j] ? a.values[*before[i] * n + *before[j] % n] : i == j ? 1 : 0);
+  }
+  return out;
+}
+
 /// The factors of a variable that was data in the fit: all mass at the values that are there, some proper factor
 /// elsewhere.
 std::vector<NamedArray> at_values(const Model& m, const BoundData& data, VariableId id, const math::Factor& factor) {
@@ -369,6 +413,47 @@ Result<Grown> grow(const Analysed& analysed, Dataset data, const PlateSizes& giv
   return Grower(analysed, std::move(data), given, fit).run();
 }
 
+namespace {
+
+/// The sizes, with the plate that the joint variable's numbers are on.
+std::vector<std::int64_t> with_coordinates(const Model& m, VariableId joint, std::vector<std::int64_t> sizes) {
+  sizes.resize(m.plates.size(), 0);
+  std::int64_t all = 0;
+  for (const Member& member : m[joint].auxiliary->members) {
+    std::int64_t own = 1;
+    for (const PlateId p : coordinate_plates(m, member))
+      own *= sizes[p.index()];
+    all += own;
+  }
+  sizes[m[joint].event[0].index()] = all;
+  return sizes;
+}
+
+/// Whether the arrays of a joint factor were laid out for members that have more elements now.
+bool add_joint(const Model& m, VariableId joint, const BoundData& data, const SavedFit& fit, GrownFactors& out) {
+  if (!is_joint(m[joint]) || m[joint].support == math::Support::switched) return false;
+  std::vector<std::int64_t> before = data.sizes;
+  for (std::size_t k = 0; k < before.size(); ++k)
+    if (const auto it = fit.sizes.find(m.plates[k].name); it != fit.sizes.end() && !m.plates[k].stick)
+      before[k] = it->second;
+  const std::vector<std::int64_t> smaller = with_coordinates(m, joint, std::move(before)),
+                                  larger = with_coordinates(m, joint, data.sizes);
+  if (smaller == larger) return false;
+  std::vector<std::vector<bool>> seen(m.variables.size());
+  const std::vector<std::optional<std::size_t>> at = numbers_before(m, joint, smaller, larger, seen);
+  const auto n = static_cast<std::size_t>(larger[m[joint].event[0].index()]);
+  for (const NamedArray& a : fit.posterior) {
+    const std::size_t dot = a.name.rfind('.');
+    if (a.name.substr(0, dot) == m[joint].name)
+      out.arrays.push_back(joint_laid_out(a, at, at.size() / n, a.name.substr(dot) == ".precision"));
+  }
+  for (std::size_t k = 0; k < seen.size(); ++k)
+    if (!seen[k].empty()) out.seen[k] = std::move(seen[k]);
+  return true;
+}
+
+}  // namespace
+
 GrownFactors grown_factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit) {
   const Model& m = analysed.model;
   GrownFactors out;
@@ -377,6 +462,7 @@ GrownFactors grown_factors(const Analysed& analysed, const BoundData& data, cons
     const Variable& v = m.variables[k];
     const conditionals::BlockId b = analysed.schedule.conditionals.block_of[k];
     if (v.observed || (v.auxiliary && !is_joint(v)) || !b.valid() || analysed.schedule.stage_of[b.index()]) continue;
+    if (add_joint(m, VariableId(k), data, fit, out)) continue;
     const std::vector<std::int64_t> shape = packed_shape(m, data, v.axes, {});
     const auto is_of_it = [&](const NamedArray& a) { return a.name.substr(0, a.name.rfind('.')) == v.name; };
     if (v.clamped && !v.joint && !is_joint(v) && std::ranges::none_of(fit.posterior, is_of_it)) {

@@ -112,8 +112,8 @@ std::optional<Error> HeldOut::cannot_be_known() const {
     const bool summed = is_chain(VariableId(v)) || (!completion_ && is_local(VariableId(v)));
     if (!x.clamped || (summed && is_discrete(x.support))) continue;
     return unscored(
-        fmt::format("some values of '{}' are known: that has a score for discrete variables of the items "
-                    "alone, where no item has continuous ones",
+        fmt::format("'{}' is known for some of its elements and missing for others: that has a score for discrete "
+                    "variables of the items alone, where no item has continuous ones",
                     x.name));
   }
   return std::nullopt;

@@ -197,6 +197,22 @@ def effects_of_new_groups():
 
 
 @check
+def new_groups_of_a_joint_factor():
+    """One that the fit has not seen has its prior, in its place among the numbers of the others; what they share stays as it was."""
+    model = """model m { plate n; plate arm; data of[n] : arm; data x[n] : real; b[arm] ~ Normal(mean = 0, sd = 3); c ~ Normal(mean = 0, sd = 3);
+        observe y[n] ~ Normal(mean = b[of[n]] + c * x[n], sd = 1); guide joint(b, c); }"""
+    y = np.array([2, 3, 1, 0.5])
+    f = Predicted(model, {"of": ["A", "C", "A", "C"], "x": [1, 2, 0, 1], "y": y.tolist()})
+    p = f.predict({"of": ["B", "A", "C", "B"], "x": [1, 1, 0, 2]})
+    X = np.array([[1, 0, 1], [0, 1, 2], [1, 0, 0], [0, 1, 1.0]])
+    covariance = np.linalg.inv(np.eye(3) / 9 + X.T @ X)
+    mean, new = covariance @ X.T @ y, np.array([[0, 0, 1], [1, 0, 1], [0, 1, 0], [0, 0, 2.0]])
+    variance = np.einsum("ij,jk,ik->i", new, covariance, new) + 1 + 9 * np.array([1, 0, 0, 1])
+    near(p["y.mean"], new @ mean)
+    return near(p["y.sd"], np.sqrt(variance))
+
+
+@check
 def logistic():
     """No closed form: the mean of logistic(a + b x) over q, within its standard error, by quadrature."""
     x = RNG.normal(size=40)
