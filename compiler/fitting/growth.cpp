@@ -351,13 +351,10 @@ std::vector<std::optional<std::size_t>> numbers_before(const Model& m, VariableI
 /// Vectors and matrices of a joint factor with its numbers at their places; new ones are 0, and independent with
 /// precision 1.
 NamedArray joint_laid_out(const NamedArray& a, const std::vector<std::optional<std::size_t>>& before,
-                          std::size_t elements, bool matrix) {
-  const auto n = static_cast<std::size_t>(a.shape.back()), size = before.size() / elements;
-  NamedArray out = a;
-  for (std::size_t k = out.shape.size() - (matrix ? 2 : 1); k < out.shape.size(); ++k)
-    out.shape[k] = static_cast<std::int64_t>(size);
-  if (!matrix && elements > 1) out.shape[0] = static_cast<std::int64_t>(elements);
-  out.values.clear();
+                          const std::vector<std::int64_t>& axes, std::size_t size, bool matrix) {
+  const auto n = static_cast<std::size_t>(a.shape.back());
+  NamedArray out{a.name, axes, {}};
+  out.shape.insert(out.shape.end(), matrix ? 2 : 1, static_cast<std::int64_t>(size));
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (!matrix) {
       out.values.push_back(before[i] ? a.values[*before[i]] : 0);
@@ -438,14 +435,16 @@ bool add_joint(const Model& m, VariableId joint, const BoundData& data, const Sa
       before[k] = it->second;
   const std::vector<std::int64_t> smaller = with_coordinates(m, joint, std::move(before)),
                                   larger = with_coordinates(m, joint, data.sizes);
-  if (smaller == larger) return false;
+  const std::size_t numbers = m[joint].event[0].index();
+  if (smaller[numbers] == larger[numbers]) return false;  // its axes alone may have grown
   std::vector<std::vector<bool>> seen(m.variables.size());
   const std::vector<std::optional<std::size_t>> at = numbers_before(m, joint, smaller, larger, seen);
-  const auto n = static_cast<std::size_t>(larger[m[joint].event[0].index()]);
+  const auto n = static_cast<std::size_t>(larger[numbers]);
   for (const NamedArray& a : fit.posterior) {
     const std::size_t dot = a.name.rfind('.');
     if (a.name.substr(0, dot) == m[joint].name)
-      out.arrays.push_back(joint_laid_out(a, at, at.size() / n, a.name.substr(dot) == ".precision"));
+      out.arrays.push_back(
+          joint_laid_out(a, at, packed_shape(m, data, m[joint].axes, {}), n, a.name.substr(dot) == ".precision"));
   }
   for (std::size_t k = 0; k < seen.size(); ++k)
     if (!seen[k].empty()) out.seen[k] = std::move(seen[k]);
