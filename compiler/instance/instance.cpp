@@ -406,8 +406,7 @@ std::vector<std::string> Instance::equal_components() const {
 void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin origin) const {
   std::size_t at = 0;
   const bool first = draws.empty();
-  const machine::Machine& machine = engine().machine();
-  const auto* const key = static_cast<const std::int64_t*>(machine.table[machine.model->random_key]);
+  const std::int64_t* const key = engine().machine().view().random_key();
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     const model::Variable& v = model_[slot.variable];
     if (is_first_of_joint(slot) && (!slot.local || locals)) {

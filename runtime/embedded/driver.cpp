@@ -162,7 +162,7 @@ std::int32_t lehr_draw(const Model* m, void* memory, double* values, std::size_t
   if (!s->swept) return kNotSwept;
   if (count != lehr_draw_count(m, memory)) return kSize;
   const View v = view_of(*m, *s);
-  const auto* const key = static_cast<const std::int64_t*>(s->table[m->random_key]);
+  const std::int64_t* const key = v.random_key();
   for (const ParameterRow& row : parameters_of(*m)) {
     if (row.auxiliary) continue;
     const std::span<const double> x = v.reals(row.buffer);

@@ -132,7 +132,7 @@ std::int32_t update(const Machine& m, const StepRow& step, const Plan& plan) {
 
 /// Draws of a step are its own.
 void count_step(const Machine& m) {
-  if (m.model->random_key >= 0) ++static_cast<std::int64_t*>(m.table[m.model->random_key])[2];
+  if (std::int64_t* const key = m.view().random_key()) ++key[2];
 }
 
 /// `touch` forms it, statistics included.
@@ -197,8 +197,8 @@ void set(const Machine& m, const Weights& w) {
 }
 
 void set_key(const Machine& m, std::uint64_t seed, std::uint64_t chain, std::int64_t steps) {
-  if (m.model->random_key < 0) return;  // nothing is drawn
-  auto* const key = static_cast<std::int64_t*>(m.table[m.model->random_key]);
+  std::int64_t* const key = m.view().random_key();
+  if (!key) return;  // nothing is drawn
   key[0] = static_cast<std::int64_t>(seed);
   key[1] = static_cast<std::int64_t>(chain);
   key[2] = steps;

@@ -248,6 +248,10 @@ struct View {
   std::span<std::int64_t> integers(std::int64_t buffer) const {
     return {static_cast<std::int64_t*>(table[buffer]), length(buffer)};
   }
+  /// The key of draws, [kKeyWords] of runtime/machine/random.h; null: nothing is drawn.
+  std::int64_t* random_key() const {
+    return model.random_key >= 0 ? static_cast<std::int64_t*>(table[model.random_key]) : nullptr;
+  }
 };
 
 inline std::size_t unsigned_of(std::int64_t n) { return static_cast<std::size_t>(n); }
