@@ -236,6 +236,16 @@ std::optional<Error> unequal(Group& group, const Identity& identity) {
                {"the same build of lehr, the same files and the same kind of processor are needed on all machines"}};
 }
 
+/// Held-out scores stand in rows of the trace.
+std::optional<Error> between_elbos(const FitArguments& o) {
+  if (o.method != "cavi" || o.fit.elbo_every <= 1 || o.test_every % o.fit.elbo_every == 0) return std::nullopt;
+  return Error{ExitCode::usage,
+               option("test-every"),
+               fmt::format("scores are taken at sweeps with an ELBO: a multiple of {} {} is needed",
+                           option("elbo-every"), o.fit.elbo_every),
+               {}};
+}
+
 /// What is said beside the method.
 void settle(FitSettings& settings, const FitArguments& o, Group* group) {
   settings.predictive = o.predictive / o.fit.restarts;
@@ -289,6 +299,7 @@ ExitCode fit(FitArguments o, Group* group) {
   if (options.search.empty() && (!o.init.empty() || o.interpret || o.stream)) options.search = "none";
   Result<FitSettings> settings = settings_of(options);
   if (!settings) return complain(settings.error());
+  if (std::optional<Error> e = between_elbos(o)) return complain(*e);
   Clock::time_point begin = Clock::now();
   std::variant<Inputs, ExitCode> read = read_inputs(o, *source, prior ? &*prior : nullptr, group);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;

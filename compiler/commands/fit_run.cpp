@@ -71,17 +71,9 @@ class Sweeps {
   /// False: the run is to stop.
   bool add(const SweepReport& r) {
     const bool again = x_.checkpoints.journal().replays();
-    const TraceRow row = x_.checkpoints.journal().seen([&] { return measured(r); });
-    if (row.iteration != r.iteration || !same_bits(row.elbo, r.elbo) || !same_bits(row.objective, r.objective))
-      throw OtherRun();
-    run_.trace.push_back(row);
-    if (well_) well_ = append(trace_, x_.options, row);
-    progress_.update({row.iteration, row.seconds, row.elbo, row.temperature});
+    if (!std::isnan(r.elbo)) note(r, again);
     const bool due = x_.checkpoints.is_due();
-    if (again) {
-      x_.begin = Clock::now() - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(row.seconds));
-      return true;
-    }
+    if (again) return true;
     // What a method does after it was told to stop is not what goes on.
     if (x_.stopped) return false;
     const bool stop = signalled != 0 || !well_;
@@ -92,6 +84,17 @@ class Sweeps {
   const Result<bool>& well() const { return well_; }
 
  private:
+  void note(const SweepReport& r, bool again) {
+    const TraceRow row = x_.checkpoints.journal().seen([&] { return measured(r); });
+    if (row.iteration != r.iteration || !same_bits(row.elbo, r.elbo) || !same_bits(row.objective, r.objective))
+      throw OtherRun();
+    run_.trace.push_back(row);
+    if (well_) well_ = append(trace_, x_.options, row);
+    progress_.update({row.iteration, row.seconds, row.elbo, row.temperature});
+    if (again)
+      x_.begin = Clock::now() - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(row.seconds));
+  }
+
   /// A fit does not end because its checkpoint cannot be written.
   void write_checkpoint() {
     x_.unwritten.reset();
@@ -150,11 +153,17 @@ std::optional<Caution> stopped_early(const FitArguments& o, TracedRun& best) {
   if (o.method != "cavi" || best.outcome.status != Status::max_iter || best.outcome.iterations == 0)
     return std::nullopt;
   // Sweeps at other temperatures, and those of other starts, lead elsewhere.
+  const std::int64_t every = std::max<std::int64_t>(1, o.fit.elbo_every);
   std::vector<double> elbos;
-  for (auto row = best.trace.rbegin(); row != best.trace.rend() && row->temperature == 1; ++row)
-    if (std::ssize(elbos) < o.fit.max_iterations) elbos.push_back(row->elbo);
+  std::int64_t next = best.outcome.iterations;  // an ELBO after the usual number of sweeps
+  for (auto row = best.trace.rbegin(); row != best.trace.rend() && row->temperature == 1; ++row) {
+    if (std::ssize(elbos) >= o.fit.max_iterations || (every > 1 && row->iteration != next)) break;
+    elbos.push_back(row->elbo);
+    next -= every;
+  }
   std::ranges::reverse(elbos);
   if (!elbos.empty() && elbos.back() == best.outcome.elbo) best.left = left_to_gain(elbos, o.fit.tolerance);
+  if (best.left) best.left->sweeps *= every;
   Caution out{fmt::format("stopped at {} {} before it converged", option("max-iter"), o.fit.max_iterations), {}};
   if (!best.left) out.text += "; what is left to gain cannot be told from the last sweeps";
   else if (best.left->nats == 0) out.text += ": the ELBO has settled, parameters have not";

@@ -79,7 +79,7 @@ struct CompileOptions {
 /// What is known after a sweep, or a step of svi.
 struct Sweep {
   std::int64_t restart = 0, iteration = 0;
-  double elbo = 0;  // nats, at temperature 1
+  double elbo = 0;  // nats, at temperature 1; not a number after sweeps without (FitOptions::elbo_every)
   double temperature = 1;
   double objective = 0;  // of that temperature
 };

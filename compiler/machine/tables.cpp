@@ -345,7 +345,7 @@ class Writer {
     const std::vector<conditionals::BlockId> by_steps = moved_by_steps();
     for (const schedule::Turn& turn : l_.interface.sweep) {
       machine::StepRow row{};
-      row.refresh = turn.refresh;
+      row.refresh = turn.for_bound ? machine::kForBound : turn.refresh;
       row.tables = row.close = row.seed = row.sum = row.fresh = row.expectations = row.data = -1;
       row.block = row.gradient = row.subject = -1;
       row.first_statistic = static_cast<std::int64_t>(t_.statistics.size());

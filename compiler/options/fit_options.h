@@ -53,7 +53,8 @@ struct FitOptions {
   std::int64_t thin = 1;                     // gibbs: sweeps for each of these
   std::int64_t threads = 0;                  // that share out the items; 0: one a processor. No number depends on it
   std::int64_t parts = 0;                    // of the items in a sweep, see Parts; 0: as many as pay
-  std::int64_t elbo_every = 0;               // steps between exact ELBOs; 0: noisy ones until the end
+  std::int64_t elbo_every = 0;  // cavi: sweeps from one ELBO to the next, 0: one each; svi: steps between exact ELBOs,
+                                // 0: noisy ones until the end
 };
 
 }  // namespace lehr

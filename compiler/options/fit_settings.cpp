@@ -30,7 +30,7 @@ constexpr FitNumber kNumbers[] = {
     {"kappa", "kappa", &FitOptions::kappa, kForgettingRange, "svi: forgetting rate, in (0.5, 1] for convergence"},
     {"rho", "rho", &FitOptions::rho, kStepRange, "svi: steps of this size instead"},
     {"elbo-every", "elbo_every", &FitOptions::elbo_every, kIterationsRange,
-     "svi: steps between exact ELBOs; the others are noisy estimates"},
+     "cavi: sweeps from one ELBO to the next; svi: steps between exact ones, the others are noisy estimates"},
     {"warmup", "warmup", &FitOptions::warmup, kIterationsRange, "gibbs: sweeps before the draws that are kept"},
     {"draws", "draws", &FitOptions::draws, kScheduleRange, "gibbs: draws of each chain that are kept"},
     {"thin", "thin", &FitOptions::thin, kScheduleRange, "gibbs: sweeps for each of them"},
@@ -70,6 +70,7 @@ CaviOptions ascent_of(const FitOptions& o) {
   out.max_iterations = o.max_iterations;
   out.tolerance = o.tolerance;
   if (o.precision == "float") out.slack = kSingleSlack;
+  out.elbo_every = std::max<std::int64_t>(1, o.elbo_every);
   const FitOptions usual;
   const bool plain = o.max_iterations != usual.max_iterations && o.leap_after == usual.leap_after;
   out.leap_after = plain ? 0 : o.leap_after;

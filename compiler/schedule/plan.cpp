@@ -143,6 +143,25 @@ std::vector<BlockId> blocks_of(const Step& step) {
   return {std::get<BlockUpdate>(step).block};
 }
 
+/// Sweeps that follow each other form the step at `home` before another reads what it holds.
+bool is_formed_first(const Schedule& s, std::size_t home) {
+  const std::vector<BlockId> formed = blocks_of(s.steps[home]);
+  return std::none_of(s.steps.begin(), s.steps.begin() + static_cast<std::ptrdiff_t>(home), [&](const Step& before) {
+    return std::ranges::any_of(formed, [&](BlockId b) { return share_a_term(s.conditionals, b, blocks_of(before)); });
+  });
+}
+
+/// The sources of a stage come before the blocks of it that read them.
+bool begins_with_sources(const model::Model& m, const Schedule& s, std::size_t home) {
+  const std::vector<BlockId> blocks = blocks_of(s.steps[home]);
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    const std::vector<BlockId> before(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(k));
+    if (model::is_source(m[s.conditionals[blocks[k]].variable]) && share_a_term(s.conditionals, blocks[k], before))
+      return false;
+  }
+  return true;
+}
+
 /// The steps in order, and before each that reads a stale source, and at the end, a refresh of it.
 std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
   struct Source {
@@ -157,8 +176,8 @@ std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
     }
   }
   std::vector<Turn> out;
-  const auto refresh = [&](std::size_t home) {
-    out.push_back({home, true});
+  const auto refresh = [&](std::size_t home, bool at_the_end = false) {
+    out.push_back({home, true, at_the_end && is_formed_first(s, home) && begins_with_sources(m, s, home)});
     for (Source& x : sources) {
       if (x.home == home) x.stale = false;
     }
@@ -173,7 +192,7 @@ std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
       x.stale = x.home != k && (x.stale || share_a_term(s.conditionals, x.block, blocks));
   }
   for (const Source& x : sources) {
-    if (x.stale) refresh(x.home);
+    if (x.stale) refresh(x.home, true);
   }
   return out;
 }

@@ -1,6 +1,8 @@
 // One line a step, a statistic, a term.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/density/print_density.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/support/overloaded.h"
@@ -40,11 +42,12 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
                           [&](const BlockUpdate& u) { out += "update " + block(u.block) + "\n"; }},
                step);
   }
-  for (std::size_t k = 0; k < s.sweep.size(); ++k) {
-    if (!s.sweep[k].refresh) continue;
-    out += k + 1 == s.sweep.size()
-               ? fmt::format("refresh step {} at the end\n", s.sweep[k].step)
-               : fmt::format("refresh step {} before step {}\n", s.sweep[k].step, s.sweep[k + 1].step);
+  const auto end = std::find_if(s.sweep.rbegin(), s.sweep.rend(), [](const Turn& t) { return !t.refresh; }).base();
+  for (auto t = s.sweep.begin(); t != s.sweep.end(); ++t) {
+    if (!t->refresh) continue;
+    const auto next = std::find_if(t, s.sweep.end(), [](const Turn& later) { return !later.refresh; });
+    out += t >= end ? fmt::format("refresh step {} at the end{}\n", t->step, t->for_bound ? ", for the ELBO" : "")
+                    : fmt::format("refresh step {} before step {}\n", t->step, next->step);
   }
   for (std::size_t k = 0; k < s.statistics.size(); ++k) {
     const Statistic& x = s.statistics[k];

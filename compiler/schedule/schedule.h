@@ -97,6 +97,7 @@ using Step = std::variant<ItemStage, BlockUpdate>;
 struct Turn {
   std::size_t step = 0;
   bool refresh = false;
+  bool for_bound = false;  // a refresh that the next sweep makes itself before anything reads it: only the bound waits
 };
 
 /// What a temperature divides.

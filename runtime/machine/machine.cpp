@@ -139,7 +139,19 @@ void count_step(const Machine& m) {
 bool touches(const Model& m, const StepRow& step) { return step.bound && !step.refresh && !one_stage(m); }
 
 bool visits(const Plan& plan, const StepRow& step) {
-  return plan.which == Which::all || (plan.which == Which::local ? step.local : step.stage);
+  switch (plan.which) {
+    case Which::all:
+      return true;
+    case Which::ascent:
+      return step.refresh != kForBound;
+    case Which::bound:
+      return step.refresh == kForBound;
+    case Which::local:
+      return step.local;
+    case Which::stages:
+      return step.stage;
+  }
+  return true;
 }
 
 }  // namespace
@@ -218,7 +230,8 @@ std::int32_t sweep(const Machine& m, const Plan& plan) {
     if (!visits(plan, step)) continue;
     count_step(m);
     // Nothing has changed since the items were inferred.
-    if (step.refresh && plan.form && plan.which != Which::all && one_stage(*m.model)) continue;
+    const bool items_only = plan.which == Which::local || plan.which == Which::stages;
+    if (step.refresh && plan.form && items_only && one_stage(*m.model)) continue;
     if (const std::int32_t status = update(m, step, plan)) return status;
   }
   return 0;

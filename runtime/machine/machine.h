@@ -152,8 +152,10 @@ struct Division {
 
 enum class Which {
   all,
-  local,  // blocks of the items
-  stages  // those of them that item stages update
+  ascent,  // all but what nothing reads before the next sweep forms it, save the bound
+  bound,   // what `ascent` leaves out
+  local,   // blocks of the items
+  stages   // those of them that item stages update
 };
 
 /// One sweep: what is visited, and how.

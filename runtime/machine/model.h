@@ -65,11 +65,13 @@ struct ArrayRow {
   std::int64_t row = -1;        // of the rows of the values, one for each; -1: the first axis is the parent
 };
 
+inline constexpr std::int64_t kForBound = 2;
 /// One turn of a sweep (see StageFunctions and UpdateFunction in the compiler). Functions by position, -1: none.
 struct StepRow {
-  std::int64_t stage;    // 0: a block outside the items, updated by `update` alone
-  std::int64_t refresh;  // 1: a second turn of a stage: auxiliary variables alone are formed again
-  std::int64_t local;    // 1: of the items, stage or not
+  std::int64_t stage;  // 0: a block outside the items, updated by `update` alone
+  std::int64_t
+      refresh;         // 1: a second turn of a stage: auxiliary variables alone are formed again; 2: only for the bound
+  std::int64_t local;  // 1: of the items, stage or not
   std::int64_t seeded;   // 1: a chain of categories: its start is what the others are updated from
   std::int64_t chains;   // 1: a stage with such a chain
   std::int64_t batched;  // 1: its items are those of minibatches

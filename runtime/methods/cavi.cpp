@@ -99,14 +99,14 @@ void replace(const Engine& e, const StepRow& block, const Parameters& by) {
   e.forget_sums();
 }
 
-/// One sweep at the temperature of its number, and its ELBO.
-std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::int64_t iteration, Elbo& elbo) {
+/// One sweep at the temperature of its number, and its ELBO where one is asked for.
+std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::int64_t iteration, Elbo* elbo) {
   const double t = options.annealing.temperature(iteration), noise = options.annealing.noise(iteration);
   Weights weights = weights_at(options.annealing, t);
   if (leaves_rows(e, options)) weights.rows = 0;
   Parameters random;
   // Temperatures that fall are followed as closely as can be; to settle, leaps after plain sweeps do better.
-  SweepPlan plan{.parts = options.annealing.active(iteration) && noise == 0};
+  SweepPlan plan{.bound = elbo != nullptr, .parts = options.annealing.active(iteration) && noise == 0};
   if (noise > 0) {
     const std::int32_t status = e.seen([&] {
       return e.random_parameters(options.seed + static_cast<std::uint64_t>(iteration), options.annealing.noise_start,
@@ -121,7 +121,17 @@ std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::in
   }
   e.set(weights);
   const std::int32_t status = sweep(e, options, plan);
-  return status != 0 ? status : e.elbo(elbo);
+  return status != 0 || !elbo ? status : e.elbo(*elbo);
+}
+
+/// A run that is told to stop after a sweep without an ELBO.
+Outcome interrupted(const Engine& e, const CaviOptions& options, Outcome so_far) {
+  Elbo elbo;
+  if (const std::int32_t status = bound_of(e, options, elbo)) return failure(e, status, so_far);
+  so_far.elbo = elbo.value;
+  so_far.status = Status::interrupted;
+  check_elbo(so_far.elbo, so_far);
+  return so_far;
 }
 
 Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
@@ -136,10 +146,17 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
   double previous = 0;
   while (out.iterations < options.max_iterations) {
     const double t = a.temperature(out.iterations), noise = a.noise(out.iterations);
+    const bool last = out.iterations + 1 == options.max_iterations;
+    const bool bounded = leaping || last || (out.iterations + 1) % options.elbo_every == 0;
     Elbo elbo;
-    const std::int32_t status = annealed_sweep(e, options, out.iterations, elbo);
+    const std::int32_t status = annealed_sweep(e, options, out.iterations, bounded ? &elbo : nullptr);
     if (status != 0 && !leaping) return failure(e, status, out);
     ++out.iterations;
+    if (!bounded) {
+      if (!a.active(out.iterations - 1)) leap.saw();
+      if (!on_sweep({out.iterations, std::nan(""), t, std::nan("")})) return interrupted(e, options, out);
+      continue;
+    }
     if (leaping) {
       leap.hold(status == 0 && machine::is_possible(elbo.value), elbo);
       out.leaps = leap.count();

@@ -33,6 +33,7 @@ struct CaviOptions : SweepOptions {
   Annealing annealing;           // its sweeps come first and count; what follows is the finishing phase
   std::uint64_t seed = 1;        // of the random starts that stochastic annealing mixes in
   std::int64_t leap_after = 20;  // sweeps before it leaps where it creeps (leap.h); 0: never
+  std::int64_t elbo_every = 1;   // sweeps from one ELBO to the next; the last sweep of a run has one
 };
 
 struct Outcome {
@@ -45,6 +46,7 @@ struct Outcome {
 };
 
 /// One sweep, from 1: the ELBO at temperature 1, the temperature it was made at, and the objective of that temperature.
+/// Not a number: none was formed.
 struct SweepReport {
   std::int64_t iteration = 0;
   double elbo = 0, temperature = 1, objective = 0;

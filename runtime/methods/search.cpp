@@ -81,7 +81,7 @@ class Search {
     bool hopeless = false;
     run([&](const OnSweep& counted) {
       return run_cavi(e_, o_, [&](const SweepReport& s) {
-        hopeless = !outlook.may_reach(best_elbo_, s.elbo);
+        if (std::isfinite(s.elbo)) hopeless = !outlook.may_reach(best_elbo_, s.elbo);
         return counted(s) && !hopeless;
       });
     });

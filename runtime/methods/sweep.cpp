@@ -23,6 +23,11 @@ machine::Machine with_accuracy(const Engine& e, const SweepOptions& o) {
   return out;
 }
 
+machine::Which which_of(const SweepPlan& plan) {
+  if (plan.items_only) return machine::Which::stages;
+  return plan.bound ? machine::Which::all : machine::Which::ascent;
+}
+
 std::int32_t sweep_now(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
   if (plan.parts && e.parts().count() > 1) return e.parts().pass(with_accuracy(e, options), {.form = options.fresh});
   e.forget_parts();
@@ -32,12 +37,11 @@ std::int32_t sweep_now(const Engine& e, const SweepOptions& options, const Sweep
   };
   auto body = plan.update;
   const machine::Update update{&body, call};
-  return machine::sweep(with_accuracy(e, options),
-                        {.which = plan.items_only ? machine::Which::stages : machine::Which::all,
-                         .batch = runs,
-                         .scale = plan.batch ? scale_of(e, *plan.batch) : 1,
-                         .form = options.fresh && !plan.again,
-                         .update = plan.update ? &update : nullptr});
+  return machine::sweep(with_accuracy(e, options), {.which = which_of(plan),
+                                                    .batch = runs,
+                                                    .scale = plan.batch ? scale_of(e, *plan.batch) : 1,
+                                                    .form = options.fresh && !plan.again,
+                                                    .update = plan.update ? &update : nullptr});
 }
 
 }  // namespace
@@ -52,6 +56,12 @@ std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch) {
 
 std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out) {
   const std::int32_t status = sweep(e, options, {.items_only = true});
+  return status != 0 ? status : e.elbo(out);
+}
+
+std::int32_t bound_of(const Engine& e, const SweepOptions& options, Elbo& out) {
+  const std::int32_t status =
+      e.seen([&] { return machine::sweep(with_accuracy(e, options), {.which = machine::Which::bound}); });
   return status != 0 ? status : e.elbo(out);
 }
 

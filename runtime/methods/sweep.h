@@ -26,6 +26,7 @@ struct SweepPlan {
   std::function<std::int32_t(const StepRow&)> update =
       {};              // of a block outside the items, instead of calling its function
   bool again = false;  // the items were formed by the sweep before
+  bool bound = true;   // what the ELBO alone reads is formed, too
   bool parts = false;  // an incremental pass, see Parts; what the other members ask for is left out then
 };
 
@@ -38,6 +39,9 @@ std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
 
 /// The ELBO of the global factors as they are, every local factor at its optimum: items updated, nothing else.
 std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out);
+
+/// The ELBO after sweeps without `bound`.
+std::int32_t bound_of(const Engine& e, const SweepOptions& options, Elbo& out);
 
 /// Whether ascent leaves parameters of items as they were. Where blocks come before the items it does not: statistics
 /// are then summed up anew from the factors as they are.

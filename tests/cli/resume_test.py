@@ -35,6 +35,7 @@ METHODS = {
     "cavi": [*GMM, "--search", "none", "--tol", "0", "--max-iter", "2000"],
     "leaps": [*GMM, "--search", "none", "--tol", "1e-12", "--seed", "3"],
     "restarts": [*GMM, "--restarts", "20", "--tol", "1e-10"],
+    "some ELBOs": [*GMM, "--search", "none", "--tol", "0", "--max-iter", "2000", "--elbo-every", "7"],
     "held out": [*GMM, "--search", "none", "--test", *FAITHFUL[1:], "--test-every", "5"],
     "annealed": [*GMM, "--anneal", "linear:from=10,over=900", "--max-iter", "1200", "--tol", "0"],
     "stochastic": [*GMM, "--anneal", "stochastic:rho=0.25,over=400", "--max-iter", "600", "--tol", "0"],

@@ -510,3 +510,8 @@ m("x += «static_cast<double>(m[m[*values].set].from)»;", "0.0")
 m("if («u < shares[k]») return k;", "true", "posterior_gibbs")
 m("b_.let(b_.fresh(\"copies\"), «b_.max(copies, b_.f(1))»);", "copies", "posterior_gibbs")
 m("if (!«has_data(model()[s.variable])») continue;", "model()[s.variable].observed", "posterior_score")
+
+m = area("sweeps without an ELBO", "cli_elbo_every")
+m("at_the_end && «is_formed_first(s, home)» && begins_with_sources(m, s, home)", "true")
+m("at_the_end && is_formed_first(s, home) && «begins_with_sources(m, s, home)»", "true")
+m("if (const std::int32_t status = «bound_of(e, options, elbo)») return failure(e, status, so_far);", "e.elbo(elbo)")

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""--elbo-every of coordinate ascent: the sweeps are those with an ELBO each, bit for bit, and the ELBOs that are formed are theirs.
+
+usage: elbo_every_test.py LEHR, from the root of the repository
+"""
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+LEHR = sys.argv[1]
+R = np.random.default_rng(3)
+OUT = tempfile.mkdtemp()
+FAITHFUL = ["models/gmm.lehr", "--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=4"]
+
+PARTS = """model parts { plate n; plate i; data g[i] : n;
+  b ~ Gamma(shape = 1, rate = 1); t[n] ~ Gamma(shape = 1, rate = 1);
+  observe y[i] ~ Poisson(t[g[i]] + b); observe v[n] ~ Poisson(t[n] + b); }
+"""
+
+
+def command(name, *words):
+    return [LEHR, "fit", *map(str, words), "--quiet", "--threads", "1", "--out", f"{OUT}/{name}"]
+
+
+def fit(name, *words, code=0):
+    done = subprocess.run(command(name, *words), capture_output=True, text=True)
+    assert done.returncode == code, f"{words}: exit {done.returncode}\n{done.stderr}"
+    return done.stderr
+
+
+def saved(name):
+    with np.load(f"{OUT}/{name}/posterior.npz") as q:
+        posterior = {k: q[k].tobytes() for k in q.files}
+    with open(f"{OUT}/{name}/fit.json") as f, open(f"{OUT}/{name}/trace.csv") as t:
+        return posterior, json.load(f), {int(row["iteration"]): row["elbo"] for row in csv.DictReader(t)}
+
+
+def compare(every, wanted, *words):
+    fit("all", *words)
+    fit("some", *words, "--elbo-every", every)
+    posterior, summary, trace = saved("all")
+    of_some, summary_of_some, trace_of_some = saved("some")
+    assert of_some == posterior, words
+    assert summary_of_some["elbo"] == summary["elbo"], words
+    assert trace_of_some == {k: trace[k] for k in wanted}, (words, trace_of_some)
+
+
+def the_same_sweeps():
+    model, counts = os.path.join(OUT, "model.lehr"), os.path.join(OUT, "counts.npz")
+    np.savez(counts, Y=R.poisson(R.gamma(0.5, 1, (30, 3)) @ R.gamma(0.5, 1, (3, 20))),
+             g=np.arange(24) % 6, y=R.poisson(3, 24), v=R.poisson(2, 6))
+    with open("models/poisson_factorisation.lehr") as f:
+        factorisation = f.read()
+    # The parts of counts are formed once more for the ELBO, and by the next sweep, if nothing that reads them comes before.
+    for text, orders in {factorisation: ["", "guide order(taste);"], PARTS: ["", "guide order(b);", "guide order(b, t);"]}.items():
+        for order in orders:
+            with open(model, "w") as f:
+                f.write(text.rstrip().removesuffix("}") + order + "}")
+            compare(4, [4, 8, 10], model, "--data", counts, "--max-iter", 10, "--save-locals")
+    compare(5, [5, 10, 15], *FAITHFUL, "--max-iter", 15)
+    compare(7, [7, 14, 20], *FAITHFUL, "--max-iter", 20, "--anneal", "linear:from=5,over=12")
+    compare(100, [12], "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=3", "--max-iter", 12)
+
+
+def converged():
+    """Steps of the ELBO are over several sweeps, so that runs are no shorter, and end where others do."""
+    for more in (["--search", "none"], ["--leap-after", "0"], ["--search", "quick"]):
+        fit("all", *FAITHFUL, *more)
+        fit("some", *FAITHFUL, *more, "--elbo-every", 10)
+        all_, some = saved("all")[1], saved("some")[1]
+        assert some["status"] == all_["status"] == "converged", more
+        assert abs(some["elbo"] - all_["elbo"]) < 1e-5, (more, some["elbo"], all_["elbo"])
+
+
+def what_is_left():
+    crossed = ["models/crossed_random_effects.lehr", "--data", "models/data/penicillin.csv", "--search", "none"]
+    said = fit("left", *crossed, "--leap-after", "0", "--max-iter", 240, "--elbo-every", 3)
+    nats, sweeps = saved("left")[1]["left_to_gain"], saved("left")[1]["left_sweeps"]
+    assert "nats of ELBO left to gain" in said, said
+    fit("on", *crossed, "--leap-after", "0", "--max-iter", 240 + sweeps)
+    gained = saved("on")[1]["elbo"] - saved("left")[1]["elbo"]
+    assert abs(gained - nats) < 0.3 * nats, (gained, nats, sweeps)
+
+
+def interrupted():
+    """The ELBO of the sweep that was the last."""
+    np.savez(f"{OUT}/many.npz", Y=R.poisson(R.gamma(0.5, 1, (400, 3)) @ R.gamma(0.5, 1, (3, 200))))
+    words = ["models/poisson_factorisation.lehr", "--data", f"{OUT}/many.npz", "--search", "none", "--elbo-every", 10 ** 9]
+    run = subprocess.Popen(command("cut", *words, "--max-iter", 10 ** 8), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    run.send_signal(signal.SIGINT)
+    assert run.wait() == 0, run.returncode
+    posterior, summary, trace = saved("cut")
+    assert summary["status"] == "interrupted" and not trace
+    fit("until", *words, "--max-iter", summary["iterations"])
+    assert saved("until")[0] == posterior and saved("until")[1]["elbo"] == summary["elbo"]
+
+
+def refused():
+    said = fit("refused", *FAITHFUL, "--elbo-every", 4, "--test", FAITHFUL[2], "--test-every", 6, code=2)
+    assert "a multiple of --elbo-every 4 is needed" in said, said
+
+
+for test in (the_same_sweeps, converged, what_is_left, interrupted, refused):
+    test()
