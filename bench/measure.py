@@ -64,18 +64,22 @@ class Lehr:
         with open(os.path.join(out, "fit.json")) as file:
             return found | {"elbo": np.array(json.load(file)["elbo"])}
 
-    def run(self, sweeps):
+    def run(self, sweeps, options=()):
         """CPU seconds of a whole run, and its sweeps: one that comes to rest ends earlier."""
         out = os.path.join(self.directory, "fit")
-        cpu = cpu_of(self.command + ["--out", out, "--max-iter", str(sweeps)])
+        cpu = cpu_of(self.command + ["--out", out, "--max-iter", str(sweeps), *options])
         with open(os.path.join(out, "fit.json")) as file:
             return cpu, json.load(file)["iterations"]
 
-    def seconds(self):
+    def without_elbos(self):
+        """CPU seconds of a sweep without an ELBO."""
+        return self.seconds(["--elbo-every", str(10 ** 9)])
+
+    def seconds(self, options=()):
         """CPU seconds of a sweep, from so many that they take LEAST together."""
-        one, _ = self.run(1)
+        one, _ = self.run(1, options)
         while True:
-            many, done = self.run(1 + self.sweeps)
+            many, done = self.run(1 + self.sweeps, options)
             if many - one >= 0.7 * LEAST or done < 1 + self.sweeps or self.sweeps > 5000:
                 return (many - one) / (done - 1)
             self.sweeps = int(self.sweeps * min(20, max(1.5, LEAST / max(many - one, 1e-3)))) + 1

@@ -7,8 +7,8 @@ from html import escape
 
 
 def pairs(title, sides, rounds, differences=None):
-    """Measures every side in each round, ours first, and prints medians and the ratios within rounds; a side is a function
-    that gives CPU seconds, or None where it cannot run."""
+    """Measures every side in each round, ours first, and prints medians and the ratios within rounds, to both of ours where a
+    side has it; a side is a function that gives CPU seconds, or None where it cannot run."""
     print(title, flush=True)
     seen = {name: [] for name in sides}
     for _ in range(rounds):
@@ -24,9 +24,13 @@ def pairs(title, sides, rounds, differences=None):
             result["sides"][name] = None
             continue
         ratios = [theirs / mine for theirs, mine in zip(runs[name], ours)]
+        to_bare = [theirs / mine for theirs, mine in zip(runs[name], runs.get("lehr without ELBOs", []))]
         side = {"seconds": runs[name], "ratio": statistics.median(ratios), "low": min(ratios), "high": max(ratios)}
+        if to_bare and not name.startswith("lehr"):
+            side["without_elbos"] = statistics.median(to_bare)
         agreement = (differences or {}).get(name)
-        note = "" if agreement is None else f"; parameters differ by {agreement:.0e}"
+        note = f"; {side['without_elbos']:.2f} without ELBOs" if "without_elbos" in side else ""
+        note += "" if agreement is None else f"; parameters differ by {agreement:.0e}"
         if agreement is not None:
             side["difference"] = agreement
         print(f"  {name:<28} {statistics.median(runs[name]):.5f} CPU s; {side['ratio']:.2f} times ours "

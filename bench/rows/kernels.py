@@ -16,7 +16,8 @@ PEERS = ["/usr/bin/python3", "bench/peers.py"]
 
 def beside_kernel(title, lehr, source, sizes, options, others=(), sweeps=6):
     kernel = [measure.compiled(source, sizes)]
-    sides = {"lehr": lehr.seconds, "hand-written kernel": lambda: measure.own_sweeps([*kernel, lehr.directory, sweeps]),
+    sides = {"lehr": lehr.seconds, "lehr without ELBOs": lehr.without_elbos,
+             "hand-written kernel": lambda: measure.own_sweeps([*kernel, lehr.directory, sweeps]),
              **{name: lambda command=command: measure.own_sweeps(command) for name, command in dict(others).items()}}
     return pairs(title, sides, options.rounds, {"hand-written kernel": measure.disagreement(lehr, kernel)})
 

@@ -1,5 +1,5 @@
-"""Beside C++ and NumPy as a good programmer writes them at once. They do not compute the ELBO, which ours does in every sweep,
-but where a row says so."""
+"""Beside C++ and NumPy as a good programmer writes them at once. They do not compute the ELBO, but where a row says so; ours
+does in every sweep, and once more without."""
 import data
 import measure
 from measure import Lehr
@@ -28,7 +28,7 @@ def row(model):
         programs = {"C++ written at once": [measure.compiled(f"plain/{model}.cpp", sizes)],
                     **({"C++ with the ELBO": [measure.compiled(f"plain/{model}.cpp", sizes | {"BOUND": 1})]} if model in BOUNDS else {}),
                     "NumPy": ["/usr/bin/python3", "bench/plain_numpy.py", model]}
-        sides = {"lehr": lehr.seconds,
+        sides = {"lehr": lehr.seconds, "lehr without ELBOs": lehr.without_elbos,
                  **{name: lambda p=program: measure.own_sweeps([*p, directory, 7]) for name, program in programs.items()}}
         shapes = ", ".join(f"{name} {' x '.join(map(str, values.shape))}" for name, values in arrays.items())
         return pairs(f"{model}: {shapes}{', ' + constants[0] if constants else ''}", sides, options.rounds,
