@@ -33,6 +33,7 @@
 #include "compiler/native/lower.h"
 #include "compiler/native/padded_arrays.h"
 #include "compiler/native/target.h"
+#include "compiler/native/zero_lanes.h"
 
 namespace lehr::native {
 namespace {
@@ -85,6 +86,7 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(Within<carry_lanes>());
+  passes.addPass(Within<add_zero_lanes>());
   passes.addPass(Within<join_sums>());
   if (!parts) {
     passes.addPass(llvm::SLPVectorizerPass());
