@@ -12,6 +12,7 @@
 #include "compiler/evaluate/packed.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/instance/members.h"
+#include "compiler/model/table_rows.h"
 #include "compiler/model/walk.h"
 #include "runtime/abi.h"
 
@@ -206,15 +207,23 @@ class Grower {
     return out;
   }
 
-  /// The names in a column of ids, where rows of the plate are lines of a table (model/bind_rows.cpp).
+  /// The names in a column of ids, where rows of the plate are lines of a table (model/bind_rows.cpp), or its elements
+  /// are (model/bind_lines.cpp).
   std::vector<std::string> labels_of_rows(PlateId plate) const {
     const auto is_inside = [&](const Plate& p) { return p.parent == plate; };
+    const auto names_elements = [&](const Slot& s) { return s.values == plate && out_.data.contains(s.name); };
     const auto ids = out_.data.find(model_[plate].name);
     std::vector<std::string> out;
-    if (ids == out_.data.end() || ids->second.shape.size() != 1 || std::ranges::none_of(model_.plates, is_inside))
+    if (ids == out_.data.end() || ids->second.shape.size() != 1 ||
+        (model_[plate].from == 0 && std::ranges::none_of(model_.plates, is_inside) &&
+         std::ranges::none_of(slots_, names_elements)))
       return out;
-    for (std::size_t line = 0; line < ids->second.values.size(); ++line)
-      if (!std::isnan(ids->second.values[line])) out.push_back(name_on_line(ids->second, line));
+    const auto add = [&](const DataArray& table) {
+      for (std::size_t line = 0; line < table.values.size(); ++line)
+        if (!std::isnan(table.values[line])) out.push_back(name_on_line(table, line));
+    };
+    add(ids->second);
+    std::ranges::for_each(ids->second.again, add);
     return out;
   }
 
@@ -230,7 +239,11 @@ class Grower {
     };
     for (const Slot& slot : slots_)
       if (const auto a = out_.data.find(slot.name); a != out_.data.end() && slot.values == plate) look(a->second);
-    if (!labels_of_rows(plate).empty()) look(out_.data.at(model_[plate].name));
+    if (!labels_of_rows(plate).empty()) {
+      const DataArray& ids = out_.data.at(model_[plate].name);
+      look(ids);
+      std::ranges::for_each(ids.again, look);
+    }
     return static_cast<std::int64_t>(last) + 1 - from;
   }
 
@@ -263,17 +276,39 @@ class Grower {
       labels->second.push_back(fmt::format("{}", model_[plate].from + std::ssize(labels->second)));
   }
 
+  /// An array along the plate comes from the table of these ids.
+  bool stands_beside(const DataArray& ids, PlateId plate) const {
+    return std::ranges::any_of(slots_, [&](const Slot& slot) {
+      const auto a = out_.data.find(slot.name);
+      return a != out_.data.end() && axis_of(slot, a->second, plate) && of_one_file(a->second, ids);
+    });
+  }
+
   /// Whether the rows of the plate are lines of a table (model/bind_rows.cpp), which then has more of each.
   bool lengthen_table(PlateId plate, std::int64_t more) {
     if (!model_[plate].parent) return false;
-    const auto found = out_.data.find(model_[*model_[plate].parent].name);
+    auto found = out_.data.find(model_[*model_[plate].parent].name);
     if (found == out_.data.end() || found->second.shape.size() != 1 || found->second.values.empty()) return false;
+    const bool alone = found->second.again.empty();
+    for (std::size_t k = 0; k < found->second.again.size() && !stands_beside(found->second, plate); ++k)
+      found = put_first(out_.data, found, k + 1);
     const DataArray ids = found->second;
     for (auto& [name, a] : out_.data) {
-      const bool of_lines = !a.ragged() && !a.shape.empty() && a.shape[0] == ids.shape[0];
+      const bool of_lines =
+          !a.ragged() && !a.shape.empty() && a.shape[0] == ids.shape[0] && (alone || of_one_file(a, ids));
       if (of_lines) lengthen(a, ids, more, name == ids.name || name == found->first, name == model_[plate].name);
     }
     return true;
+  }
+
+  /// The lines of a table with ids of the plate are put in their places later (model/bind_lines.cpp).
+  bool has_ids(const DataArray& a, PlateId plate) const {
+    const auto found = out_.data.find(model_[plate].name);
+    if (found == out_.data.end() || a.shape.empty()) return false;
+    const auto is_of = [&](const DataArray& ids) {
+      return ids.shape == std::vector{a.shape[0]} && of_one_file(a, ids);
+    };
+    return is_of(found->second) || std::ranges::any_of(found->second.again, is_of);
   }
 
   /// Observations along the plate get the length that `length` makes of theirs.
@@ -283,7 +318,8 @@ class Grower {
       const auto a = out_.data.find(slot.name);
       if (!slot.observed || a == out_.data.end() || !a->second.multiplicity.empty()) continue;
       const auto axis = axis_of(slot, a->second, plate);
-      if (axis) pad(a->second, *axis, length(a->second.shape[*axis]) - a->second.shape[*axis]);
+      if (axis && !(*axis == 0 && has_ids(a->second, plate)))
+        pad(a->second, *axis, length(a->second.shape[*axis]) - a->second.shape[*axis]);
     }
   }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "compiler/model/binder.h"
+#include "compiler/model/table_rows.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::model {
@@ -48,12 +49,19 @@ void check_steps(Binder& b, const DataArray& steps, const DataArray& ids, const 
   }
 }
 
+/// Another table has it, with ids of its own.
+bool has_ids(Binder& b, PlateId plate, const DataArray& a) {
+  const std::vector<const DataArray*> tables = tables_of(b, plate);
+  return std::ranges::any_of(tables, [&](const DataArray* ids) { return of_one_file(a, *ids); });
+}
+
 /// Whether a slot has one value, or one vector, for each row, while its array has one for each line of the table.
-bool repeats_on_lines(const Binder& b, const Slot& slot, const DataArray& a, PlateId outer, std::size_t lines) {
+bool repeats_on_lines(Binder& b, const Slot& slot, const DataArray& a, PlateId outer, std::size_t lines) {
   if (a.ragged() || a.shape.empty() || a.shape[0] != static_cast<std::int64_t>(lines)) return false;
   const auto within = [&](PlateId p) { return b.model[p].set == outer; };
   const auto nested = [&](PlateId p) { return b.model[b.model[p].set].parent.has_value(); };
-  return !slot.axes.empty() && within(slot.axes[0]) && std::none_of(slot.axes.begin(), slot.axes.end(), nested);
+  return !slot.axes.empty() && within(slot.axes[0]) && std::none_of(slot.axes.begin(), slot.axes.end(), nested) &&
+         !has_ids(b, outer, a);
 }
 
 /// What the lines say of their row, once: they must agree, and a line may leave it out.
@@ -80,89 +88,6 @@ void take_once(Binder& b, DataArray& a, const DataArray& ids, const std::vector<
   a.values = std::move(once);
   a.shape[0] = static_cast<std::int64_t>(rows);
   a.has_missing = std::any_of(a.values.begin(), a.values.end(), [](double v) { return std::isnan(v); });
-}
-
-/// The lines of a table in rows: where each begins, and the last one ends.
-struct Rows {
-  std::vector<std::string> names;
-  std::vector<std::int64_t> offsets = {0};
-};
-
-/// Elements by their names or numbers: which row each has, if any; and what they are called, if not by their numbers.
-struct Places {
-  std::vector<std::optional<std::size_t>> row;
-  std::vector<std::string> names;
-};
-
-/// Data whose values are elements of the plate, by text or by number.
-std::vector<const DataArray*> that_name(const Binder& b, PlateId plate, bool by_text) {
-  std::vector<const DataArray*> out;
-  for (const Slot& slot : b.slots) {
-    const auto it = b.arrays.find(slot.name);
-    if (it == b.arrays.end() || !slot.value_plate || b.model[*slot.value_plate].set != plate) continue;
-    if (it->second.levels.empty() != by_text) out.push_back(&it->second);
-  }
-  return out;
-}
-
-/// Rows whose ids are the numbers of the elements, counted from `from`.
-std::optional<Places> by_number(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows) {
-  Places out;
-  for (std::size_t row = 0; row < rows.names.size(); ++row) {
-    const double id = ids.values[static_cast<std::size_t>(rows.offsets[row])],
-                 at = id - static_cast<double>(outer.from);
-    if (!(at >= 0) || at != std::floor(at) || at >= static_cast<double>(kLargestImplied)) {
-      problem(b, ExitCode::data, ids.source,
-              fmt::format("{:.10g} is not the number of an element of plate '{}'", id, outer.name))
-          .notes = {fmt::format("they are numbered from {}", outer.from)};
-      return std::nullopt;
-    }
-    const auto place = static_cast<std::size_t>(at);
-    if (place >= out.row.size()) out.row.resize(place + 1);
-    out.row[place] = row;
-  }
-  double size = static_cast<double>(out.row.size());
-  for (const DataArray* a : that_name(b, outer.set, false))
-    for (const double v : a->values)
-      if (v >= size && v < static_cast<double>(kLargestImplied)) size = v + 1;
-  for (const Claim& c : b.claims[outer.set])
-    size = std::max(size, static_cast<double>(c.size));
-  if (outer.size) size = std::max(size, evaluate(b, *outer.size).value_or(0));
-  out.row.resize(static_cast<std::size_t>(size));
-  for (std::size_t k = 0; outer.from == 0 && k < out.row.size(); ++k)
-    out.names.push_back(fmt::format("{}", k));
-  return out;
-}
-
-/// Rows whose ids are names that the elements have already.
-std::optional<Places> by_name(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows,
-                              std::vector<std::string> names) {
-  Places out{std::vector<std::optional<std::size_t>>(names.size()), std::move(names)};
-  for (std::size_t row = 0; row < rows.names.size(); ++row) {
-    const auto found = std::ranges::find(out.names, rows.names[row]);
-    if (found == out.names.end()) {
-      problem(b, ExitCode::data, ids.source,
-              fmt::format("'{}' is not among the labels of plate '{}'", printable(rows.names[row]), outer.name));
-      return std::nullopt;
-    }
-    out.row[static_cast<std::size_t>(found - out.names.begin())] = row;
-  }
-  return out;
-}
-
-/// Rows in their own order; behind them the elements that only other data name, by text.
-Places by_appearance(const Binder& b, const Plate& outer, const Rows& rows) {
-  Places out{{}, rows.names};
-  for (std::size_t row = 0; row < rows.names.size(); ++row)
-    out.row.emplace_back(row);
-  std::set<std::string> others;
-  for (const DataArray* a : that_name(b, outer.set, true))
-    others.insert(a->levels.begin(), a->levels.end());
-  for (const std::string& name : rows.names)
-    others.erase(name);
-  out.names.insert(out.names.end(), others.begin(), others.end());
-  out.row.resize(out.names.size());
-  return out;
 }
 
 std::optional<Places> places_of(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows) {
@@ -214,10 +139,25 @@ std::vector<std::int64_t> order_lines(Binder& b, PlateId outer, PlateId nested, 
     const auto it = b.arrays.find(slot.name);
     if (it == b.arrays.end() || it->second.ragged() || it->second.shape.empty() || slot.axes.empty()) continue;
     const auto of_table = [&](PlateId p) { return b.model[p].set == outer || b.model[p].set == nested; };
-    if (of_table(slot.axes[0]) && it->second.shape[0] == rows.offsets.back()) put_in_order(it->second, rows, places);
+    if (of_table(slot.axes[0]) && it->second.shape[0] == rows.offsets.back() && !has_ids(b, outer, it->second))
+      put_in_order(it->second, rows, places);
   }
   put_in_order(ids, rows, places);
   return out;
+}
+
+/// Which of the columns of ids stands beside what lies on the nested plate: a table with a line for each row has ids,
+/// too.
+std::size_t beside_nested(const Binder& b, const DataArray& ids, PlateId nested) {
+  const auto is_beside = [&](const DataArray& column) {
+    return std::ranges::any_of(b.slots, [&](const Slot& slot) {
+      const auto it = b.arrays.find(slot.name);
+      const auto within = [&](PlateId p) { return b.model[p].set == nested; };
+      return it != b.arrays.end() && std::ranges::any_of(slot.axes, within) && of_one_file(it->second, column);
+    });
+  };
+  const auto found = std::ranges::find_if(ids.again, is_beside);
+  return is_beside(ids) || found == ids.again.end() ? 0 : static_cast<std::size_t>(found - ids.again.begin()) + 1;
 }
 
 }  // namespace
@@ -230,9 +170,8 @@ void claim_rows_of_tables(Binder& b) {
     if (found == b.data->end() || !nested || outer.parent || outer.stick || found->second.shape.size() != 1 ||
         found->second.values.empty())
       continue;
-    DataArray ids = std::move(found->second);
+    DataArray ids = take(*b.data, found, beside_nested(b, found->second, *nested));
     if (outer.from > 0) read_numbers(ids);
-    b.data->erase(found);
     Rows rows;
     std::map<std::string, std::size_t> seen;
     for (std::size_t line = 0; line < ids.values.size(); ++line) {
@@ -271,7 +210,8 @@ void claim_rows_of_tables(Binder& b) {
       if (it == b.arrays.end()) continue;
       if (repeats_on_lines(b, slot, it->second, PlateId(i), ids.values.size()))
         take_once(b, it->second, ids, offsets, outer.name);
-      else if (slot.axes.size() == 1 && b.model[slot.axes[0]].set == PlateId(i) && it->second.row_labels.empty())
+      else if (slot.axes.size() == 1 && b.model[slot.axes[0]].set == PlateId(i) && it->second.row_labels.empty() &&
+               !has_ids(b, PlateId(i), it->second))
         b.out.remarks.push_back(
             fmt::format("the values of {} are taken in the order in which {} has its names: '{}', ...", slot.name,
                         ids.source, printable(rows.names.front())));

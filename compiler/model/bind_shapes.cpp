@@ -369,6 +369,7 @@ void match_arrays(Binder& b) {
     const auto it = b.data->find(slot.name);
     if (it == b.data->end()) continue;
     DataArray array = std::move(it->second);
+    if (!array.again.empty()) b.problems.push_back(given_twice(option("data"), array, array.again.front()));
     count_from_zero(b, slot, array);
     take_copies(b, slot, array);
     b.arrays.insert_or_assign(slot.name, std::move(array));
@@ -403,6 +404,7 @@ void match_arrays(Binder& b) {
 
 void claim_shapes(Binder& b) {
   claim_rows_of_tables(b);
+  claim_lines_of_tables(b);
   claim_lengths(b);
   for (const Slot& slot : b.slots) {
     const auto it = b.arrays.find(slot.name);

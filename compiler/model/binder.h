@@ -89,6 +89,10 @@ bool is_multiplicity(const Binder& b, const Slot& slot);
 /// The rows of nested plates from columns named after the plate they are nested in.
 void claim_rows_of_tables(Binder& b);
 
+// bind_lines.cpp
+/// Puts lines of tables in the order of the elements that a column of the plate's name says they are.
+void claim_lines_of_tables(Binder& b);
+
 // bind_shapes.cpp
 /// Finds every slot's array; lengths of nested plates, then shapes, become claims.
 void match_arrays(Binder& b);

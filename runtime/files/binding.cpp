@@ -275,6 +275,14 @@ Result<Dataset> read_binding(const std::string& text) {
   }
 }
 
+Error given_twice(std::string where, const DataArray& first, const DataArray& then) {
+  return {ExitCode::data,
+          std::move(where),
+          fmt::format("'{}' is given twice", printable(then.name)),
+          {fmt::format("first by {}", first.source), fmt::format("then by {}", then.source),
+           "choose what to read from a file: `x=file.csv:a,b`, `x=file.npz:member`"}};
+}
+
 Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
   Dataset all;
   for (const std::string& text : bindings) {
@@ -282,12 +290,13 @@ Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
     if (!part) return part.error();
     for (auto& [name, array] : *part) {
       const auto found = all.find(name);
-      if (found != all.end())
-        return data_error(fmt::format("{} {}", option("data"), text),
-                          fmt::format("'{}' is given twice", printable(name)),
-                          {fmt::format("first by {}", found->second.source), fmt::format("then by {}", array.source),
-                           "choose what to read from a file: `x=file.csv:a,b`, `x=file.npz:member`"});
-      all.emplace(name, std::move(array));
+      if (found == all.end()) {
+        all.emplace(name, std::move(array));
+        continue;
+      }
+      if (found->second.by_name || array.by_name)
+        return given_twice(fmt::format("{} {}", option("data"), text), found->second, array);
+      found->second.again.push_back(std::move(array));
     }
   }
   return all;

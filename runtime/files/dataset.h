@@ -28,6 +28,7 @@ struct DataArray {
   bool by_name = false;                   // the binding says the name, not the file
   double largest = -1;                    // where it is a part: the largest of all values, if above those here
   std::string source;                     // for messages: "points.csv, column 'x'"
+  std::vector<DataArray> again;  // of the same name in other files, as a column that tells whose lines these are
 
   bool ragged() const { return !row_offsets.empty(); }
 };
@@ -50,7 +51,10 @@ using Dataset = std::map<std::string, DataArray>;
 /// empty file are errors of ExitCode::data that name file, line and cure; a malformed binding is ExitCode::usage.
 Result<Dataset> read_binding(const std::string& binding);
 
-/// Reads all bindings; a name that two bindings give is an error that names both sources.
+/// Reads all bindings; a name that two bindings give is an error that names both sources, but where both are files of
+/// arrays by name: DataArray::again.
+/// An error that names the sources of an array, and of another of its name.
+Error given_twice(std::string where, const DataArray& first, const DataArray& then);
 Result<Dataset> read_bindings(const std::vector<std::string>& bindings);
 
 /// One label a line (`--labels term=vocab.txt`; blank lines at the end are dropped); also for plate sizes.

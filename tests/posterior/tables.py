@@ -183,6 +183,92 @@ def rows_by_name():
 
 
 @holds
+def lines_by_name():
+    """A table with a line for each element, whose column says which: by text, by number, in whatever order; what has no line is missing."""
+    text = """model m { plate person%s; plate n; data age[person] : real; data of[n] : person; b ~ Normal(mean = 0, sd = 1);
+      observe v[person] ~ Normal(mean = b * age[person], sd = 1); observe y[n] ~ Normal(mean = b * age[of[n]], sd = 2); }"""
+    age, v, y = {"bob": 2.0, "Åsa": -1.0, "li wei": 0.5}, {"bob": 1.0, "Åsa": 3.0, "li wei": 2.0}, [("li wei", 1.0), ("bob", 2.0), ("bob", -1.0)]
+    precision = 1 + sum(a ** 2 for a in age.values()) + sum(age[p] ** 2 for p, _ in y) / 4
+    wanted = (sum(v[p] * age[p] for p in age) + sum(age[p] * u for p, u in y) / 4) / precision
+
+    def mean(calls, start, order, extra=(), gone=None):
+        """`calls`: what each person is called. One whose v has no line of its own counts as missing."""
+        lines = {"t.csv": "person,age,v\n" + "".join(f"{calls[p]},{age[p]},{'' if p == gone else v[p]}\n" for p in order),
+                 "d.csv": "of,y\n" + "".join(f"{calls[p]},{u}\n" for p, u in y)}
+        done, found = run(text % start, lines, *extra)
+        return found["b.mean"] if found else done.stderr
+
+    words, ones, positions = {p: p for p in age}, dict(zip(age, (3, 1, 2))), dict(zip(age, (2, 0, 1)))
+    orders = list(itertools.permutations(age))
+    for order in (orders[0], orders[3], orders[5]):
+        if not (close(mean(words, "", order), wanted) and close(mean(ones, " from 1", order), wanted) and close(mean(positions, "", order), wanted)):
+            return False
+    # A year without a line, of a series that is observed.
+    walk = """model m { plate year ordered from 1990; plate n; data of[n] : year; x[year] ~ Normal(mean = x[year-1], sd = 1) start Normal(mean = 0, sd = 1);
+      observe v[year] ~ Normal(mean = x[year], sd = 1); observe y[n] ~ Normal(mean = x[of[n]], sd = 1); }"""
+    _, found = run(walk, {"t.csv": "year,v\n1992,3\n1990,1\n", "d.csv": "of,y\n1993,2\n"})
+    P = np.diag([1.0, 0, 1, 1]) + np.diag([2.0, 2, 2, 1]) - np.diag(np.ones(3), 1) - np.diag(np.ones(3), -1)
+    table = "person,age,v\nbob,1,1\n%s,2,2\n"
+    of = {"d.csv": "of,y\nbob,1\namy,2\n"}
+    twice, _ = run(text % "", {"t.csv": table % "bob"} | of)
+    without, _ = run(text % "", {"t.csv": table % "max"} | of)
+    return (close(found["x.mean"], np.linalg.solve(P, [1.0, 0, 3, 2])) and "two lines are those of person bob" in twice.stderr
+            and "no line is that of person amy, which has no age then" in without.stderr)
+
+
+@holds
+def tables_of_the_same_elements():
+    """Several tables with ids of the same elements: with a line for each of them, with a line for each step; no other name may come twice."""
+    text = """model m { plate id%s; plate t in id ordered; data dose[id] : real; b ~ Normal(mean = 0, sd = 1); observe v[id] ~ Normal(mean = b, sd = 1);
+      observe y[id, t] ~ Normal(mean = b * dose[id], sd = 1); }"""
+    dose, v, y = {"p": 2.0, "q": -1.0, "r": 0.5}, {"p": 1.0, "q": 2.0, "r": -1.0}, {"p": [3.0, 1.0], "q": [1.0], "r": []}
+    precision = 1 + 3 + sum(len(y[p]) * dose[p] ** 2 for p in y)
+    wanted = (sum(v.values()) + sum(dose[p] * sum(y[p]) for p in y)) / precision
+    flat = """model m { plate id; data dose[id] : real; b ~ Normal(mean = 0, sd = 1); observe v[id] ~ Normal(mean = b * dose[id], sd = 1); }"""
+    of_flat = sum(dose[p] * v[p] for p in dose) / (1 + sum(d ** 2 for d in dose.values()))
+    table = lambda name, of, calls, order: f"id,{name}\n" + "".join(f"{calls[p]},{of[p]}\n" for p in order)
+    for calls, start in (({p: f"x{p}" for p in dose}, ""), (dict(zip("pqr", (7, 3, 5))), ""), (dict(zip("pqr", (2, 1, 3))), " from 1")):
+        steps = "id,t,y\n" + "".join(f"{calls[p]},{k},{u}\n" for p in "qpr" for k, u in enumerate(y[p]))
+        for first, then in itertools.product(itertools.permutations("pqr"), ("pqr", "rpq")):
+            tables = {"a.csv": table("dose", dose, calls, first), "b.csv": table("v", v, calls, then)}
+            done, found = run(flat, tables)
+            if not (found and close(found["b.mean"], of_flat)):
+                print(done.stderr)
+                return False
+            for files in ({"s.csv": steps} | tables, tables | {"s.csv": steps}):
+                done, found = run(text % start, files)
+                if not (found and close(found["b.mean"], wanted)):
+                    print(done.stderr)
+                    return False
+    twice, _ = run(flat, {"a.csv": "id,dose\n1,2\n", "b.csv": "id,dose,v\n1,2,3\n"})
+    return twice.returncode == 4 and "'dose' is given twice" in twice.stderr and "then by" in twice.stderr
+
+
+@holds
+def lines_of_new_elements():
+    """New data name elements that the fit had not, in a table of their own."""
+    text = """model m { plate g; plate n; data age[g] : real; data of[n] : g; b ~ Normal(mean = 0, sd = 10); u[g] ~ Normal(mean = b * age[g], sd = 1);
+      observe y[n] ~ Normal(mean = u[of[n]], sd = 1); guide joint(b, u); }"""
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": text, "t.csv": "g,age\nzoe,1\nann,2\n", "d.csv": "of,y\nann,4\nzoe,1\nann,5\n",
+                              "u.csv": "g,age\nmax,3\nann,2\nzoe,1\n", "e.csv": "of,y\nmax,\nzoe,\n"}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        for words in (["fit", "m.lehr", "--data", "t.csv", "--data", "d.csv", "--out", "o"], ["predict", "o", "--data", "u.csv", "--data", "e.csv", "--out", "p.csv"]):
+            subprocess.run([lehr(), *words], check=True, capture_output=True, cwd=d)
+        with open(f"{d}/p.csv") as f:
+            rows = list(csv.DictReader(f))
+    P, h = np.diag([0.01, 3.0, 2.0]), np.array([0, 9.0, 1.0])  # b, ann, zoe
+    for k, age in ((1, 2.0), (2, 1.0)):
+        P[0, 0] += age ** 2
+        P[0, k] = P[k, 0] = -age
+    S, m = np.linalg.inv(P), np.linalg.solve(P, h)
+    said = {(r["variable"], r["g"] or r["n"]): (float(r["mean"]), float(r["sd"])) for r in rows}
+    return (close(said["u", "max"], (3 * m[0], np.sqrt(9 * S[0, 0] + 1))) and close(said["y", "0"], (3 * m[0], np.sqrt(9 * S[0, 0] + 2)))
+            and close(said["y", "1"], (m[2], np.sqrt(S[2, 2] + 1))))
+
+
+@holds
 def elements_beyond():
     """A `let` that reads an element which is not there is left out, with a note; in a statement it is an error that has the number of the text."""
     text = "model m { plate n; plate k%s; mu[k] ~ Normal(mean = 0, sd = 10); data of[n] : k; observe x[n] ~ Normal(mean = mu[of[n]], sd = 1); %s }"

@@ -1,0 +1,135 @@
+// Tables with one line for each element of a plate that other data name elements of: a column with the name of the
+// plate says which element each line is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/model/binder.h"
+#include "compiler/model/table_rows.h"
+#include "runtime/terminal/printable.h"
+
+namespace lehr::model {
+namespace {
+
+/// The ids are 0, 1, ... in some order.
+bool are_positions(const DataArray& ids) {
+  std::vector<double> sorted = ids.values;
+  std::ranges::sort(sorted);
+  for (std::size_t k = 0; k < sorted.size(); ++k)
+    if (sorted[k] != static_cast<double>(k)) return false;
+  return true;
+}
+
+/// What the ids of lines are.
+enum class Ids { numbers, positions, labels, words };
+
+/// Nothing where they say nothing of the elements: nobody else names them, or by other means.
+std::optional<Ids> ids_are(Binder& b, const Plate& plate, const DataArray& ids) {
+  const bool numbers = ids.levels.empty(), words_name = !that_name(b, plate.set, true).empty(),
+             numbers_name = !that_name(b, plate.set, false).empty(), others = !tables_of(b, plate.set).empty();
+  if (numbers && plate.from > 0) return Ids::numbers;
+  if (b.named_by_rows.contains(plate.set)) return Ids::labels;
+  if (!words_name && !numbers_name && !others) return std::nullopt;
+  if (!given_names(b, plate.set).empty()) return Ids::labels;
+  if (!numbers_name && (!numbers || (others && !words_name))) return Ids::words;
+  return numbers && !words_name && are_positions(ids) ? std::optional(Ids::positions) : std::nullopt;
+}
+
+std::optional<Places> places_of(Binder& b, const Plate& plate, const DataArray& ids, Ids kind, const Rows& lines) {
+  if (kind == Ids::labels)
+    return by_name(b, plate, ids, lines,
+                   b.named_by_rows.contains(plate.set) ? b.out.labels[plate.set.index()] : given_names(b, plate.set));
+  if (kind == Ids::words) return by_appearance(b, plate, lines);
+  std::optional<Places> out = by_number(b, plate, ids, lines);
+  if (out) out->names.clear();
+  return out;
+}
+
+/// One line for each element, missing where the table has none.
+void put_in_places(DataArray& a, const Places& places) {
+  const std::size_t width = a.values.size() / static_cast<std::size_t>(a.shape[0]);
+  std::vector<double> out;
+  for (const std::optional<std::size_t>& line : places.row) {
+    if (!line) {
+      out.insert(out.end(), width, std::numeric_limits<double>::quiet_NaN());
+      a.has_missing = true;
+      continue;
+    }
+    const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>(*line * width);
+    out.insert(out.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+  }
+  a.values = std::move(out);
+  a.shape[0] = std::ssize(places.row);
+}
+
+/// What has no distribution is there for every element.
+bool are_complete(Binder& b, const Plate& plate, const DataArray& ids, const std::vector<Column>& columns,
+                  const Places& places) {
+  const auto gap = std::ranges::find_if(places.row, [](const auto& line) { return !line; });
+  const auto data = std::ranges::find_if(columns, [](const Column& c) { return c.slot->given.has_value(); });
+  if (gap == places.row.end() || data == columns.end()) return true;
+  const auto k = static_cast<std::size_t>(gap - places.row.begin());
+  const std::string name = k < places.names.size() ? printable(places.names[k])
+                                                   : fmt::format("{}", plate.from + static_cast<std::int64_t>(k));
+  problem(b, ExitCode::data, ids.source,
+          fmt::format("no line is that of {} {}, which has no {} then", plate.name, name, data->slot->name));
+  return false;
+}
+
+/// The lines by their names; a problem where two have the same one.
+std::optional<Rows> lines_of(Binder& b, const Plate& plate, const DataArray& ids) {
+  Rows out;
+  std::set<std::string> seen;
+  for (std::size_t line = 0; line < ids.values.size(); ++line) {
+    const bool missing = std::isnan(ids.values[line]);
+    out.names.push_back(missing ? "" : name_on_line(ids, line));
+    out.offsets.push_back(std::ssize(out.names));
+    if (!missing && seen.insert(out.names.back()).second) continue;
+    problem(b, ExitCode::data, ids.source,
+            missing ? fmt::format("record {} has no {}", line + 1, plate.name)
+                    : fmt::format("two lines are those of {} {}", plate.name, printable(out.names.back())))
+        .notes = {fmt::format("the column says which element of plate '{}' each line is", plate.name)};
+    return std::nullopt;
+  }
+  return out;
+}
+
+/// Whether the ids say which elements the lines are; then these are in their places.
+bool claim_lines(Binder& b, PlateId id, DataArray ids) {
+  const Plate& plate = b.model[id];
+  const std::vector<Column> columns = columns_beside(b, id, ids);
+  if (columns.empty() || ids.shape.size() != 1 || ids.values.empty()) return false;
+  if (plate.from > 0) read_numbers(ids);
+  const std::optional<Ids> kind = ids_are(b, plate, ids);
+  if (!kind) return false;
+  const std::optional<Rows> lines = lines_of(b, plate, ids);
+  std::optional<Places> places = lines ? places_of(b, plate, ids, *kind, *lines) : std::nullopt;
+  if (!places || !are_complete(b, plate, ids, columns, *places)) return true;
+  for (const Column& c : columns)
+    put_in_places(*c.array, *places);
+  b.claims[id].push_back({std::ssize(places->row), fmt::format("{} ({})", plate.name, ids.source)});
+  if (places->names.empty()) return true;
+  b.out.labels.resize(b.model.plates.size());
+  b.out.labels[id.index()] = std::move(places->names);
+  b.named_by_rows.insert(id);
+  return true;
+}
+
+}  // namespace
+
+void claim_lines_of_tables(Binder& b) {
+  for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
+    const Plate& plate = b.model.plates[i];
+    if (plate.set != PlateId(i) || plate.parent || plate.stick) continue;
+    std::vector<DataArray> unread;
+    for (auto found = b.data->find(plate.name); found != b.data->end(); found = b.data->find(plate.name)) {
+      DataArray ids = take(*b.data, found, 0);
+      if (!claim_lines(b, PlateId(i), ids)) unread.push_back(std::move(ids));
+    }
+    put(*b.data, plate.name, std::move(unread));
+  }
+}
+
+}  // namespace lehr::model
