@@ -280,7 +280,8 @@ class Grower {
   bool stands_beside(const DataArray& ids, PlateId plate) const {
     return std::ranges::any_of(slots_, [&](const Slot& slot) {
       const auto a = out_.data.find(slot.name);
-      return a != out_.data.end() && axis_of(slot, a->second, plate) && of_one_file(a->second, ids);
+      return a != out_.data.end() && of_one_file(a->second, ids) &&
+             std::ranges::any_of(slot.axes, [&](PlateId p) { return model_[p].set == model_[plate].set; });
     });
   }
 

@@ -13,7 +13,7 @@ namespace lehr::math::test {
 
 namespace {
 
-using Integrand = std::function<double(const Environment&)>;
+using Integrand = std::function<Eigen::ArrayXd(const Environment&)>;
 
 double logistic(double u) { return 1.0 / (1.0 + std::exp(-u)); }
 
@@ -124,7 +124,8 @@ class Pullback {
            (row_.joint_precision ? dimension(*row_.joint_precision, environment_.extent) : 0);
   }
 
-  double operator()(const double* u) {
+  /// Empty: the weight is 0.
+  Eigen::ArrayXd operator()(const double* u) {
     Quantity& x = environment_.symbols["x"];
     x.values.clear();
     double log_volume = place(row_.support, environment_.extent, u, x.values);
@@ -134,9 +135,10 @@ class Pullback {
       u += dimension(row_.support, environment_.extent);
       log_volume += place(*row_.joint_precision, environment_.extent, u, precision.values);
     }
-    if (log_volume == -HUGE_VAL) return 0.0;
+    if (log_volume == -HUGE_VAL) return {};
     const double weight = std::exp(evaluate(row_.log_density, environment_) / temperature_ + log_volume);
-    return weight > 0.0 ? weight * g_(environment_) : 0.0;
+    if (!(weight > 0.0)) return {};
+    return weight * g_(environment_);
   }
 
  private:
@@ -169,7 +171,17 @@ Box locate(const FamilyRow& row, const Environment& parameters, std::size_t dime
   return box;
 }
 
-double grid_sum(Pullback& f, const Box& box, double widening, std::size_t dimensions) {
+/// A sum of arrays of one size, of which empty ones are 0.
+struct Sum {
+  Eigen::ArrayXd values;
+  void add(const Eigen::ArrayXd& more) {
+    if (more.size() == 0) return;
+    if (values.size() == 0) values = Eigen::ArrayXd::Zero(more.size());
+    values += more;
+  }
+};
+
+Eigen::ArrayXd grid_sum(Pullback& f, const Box& box, double widening, std::size_t dimensions) {
   const int points = dimensions == 1 ? 6000 : dimensions == 2 ? 240 : 54;
   const double half_width = (dimensions == 1 ? 60.0 : dimensions == 2 ? 13.0 : 9.0) * widening;
   std::vector<double> u(dimensions), step(dimensions);
@@ -180,22 +192,22 @@ double grid_sum(Pullback& f, const Box& box, double widening, std::size_t dimens
     cell *= step[d];
   }
   std::vector<int> at(dimensions, 0);
-  double total = 0.0;
+  Sum total;
   for (bool more = true; more;) {
     for (std::size_t d = 0; d < dimensions; ++d)
       u[d] = box.centre[static_cast<Eigen::Index>(d)] + step[d] * (at[d] - 0.5 * (points - 1));
-    total += f(u.data());
+    total.add(f(u.data()));
     more = false;
     for (std::size_t d = 0; d < dimensions && !more; ++d) {
       more = ++at[d] < points;
       if (!more) at[d] = 0;
     }
   }
-  return total * cell;
+  return total.values * cell;
 }
 
 /// Importance sampling from a multivariate t with 5 degrees of freedom.
-Estimate importance(Pullback& f, const Box& box, double widening, std::size_t dimensions) {
+std::vector<Estimate> importance(Pullback& f, const Box& box, double widening, std::size_t dimensions) {
   constexpr int kDraws = 60000;
   constexpr double kFreedom = 5.0;
   const auto n = static_cast<Eigen::Index>(dimensions);
@@ -204,7 +216,7 @@ Estimate importance(Pullback& f, const Box& box, double widening, std::size_t di
   const double log_constant = std::lgamma(0.5 * (kFreedom + d)) - std::lgamma(0.5 * kFreedom) -
                               0.5 * d * std::log(kFreedom * M_PI) - lower.diagonal().array().log().sum();
   Rng rng(11);
-  double total = 0.0, squares = 0.0;
+  Sum total, squares;
   for (int i = 0; i < kDraws; ++i) {
     Eigen::VectorXd z(n);
     for (double& v : z)
@@ -212,12 +224,16 @@ Estimate importance(Pullback& f, const Box& box, double widening, std::size_t di
     z /= std::sqrt(2.0 * draw_gamma(rng, 0.5 * kFreedom) / kFreedom);
     const Eigen::VectorXd u = box.centre + lower * z;
     const double log_proposal = log_constant - 0.5 * (kFreedom + d) * std::log1p(z.squaredNorm() / kFreedom);
-    const double weight = f(u.data()) * std::exp(-log_proposal);
-    total += weight;
-    squares += weight * weight;
+    const Eigen::ArrayXd weighted = f(u.data()) * std::exp(-log_proposal);
+    total.add(weighted);
+    squares.add(weighted.square());
   }
-  const double mean = total / kDraws;
-  return {mean, std::sqrt((squares / kDraws - mean * mean) / kDraws)};
+  std::vector<Estimate> out;
+  for (Eigen::Index k = 0; k < total.values.size(); ++k) {
+    const double mean = total.values[k] / kDraws;
+    out.push_back({mean, std::sqrt((squares.values[k] / kDraws - mean * mean) / kDraws)});
+  }
+  return out;
 }
 
 /// Calls f with every x of a discrete support (counts: up to 600; vectors of counts: those whose sum is n).
@@ -246,24 +262,35 @@ bool is_countable(Support s) { return is_discrete(s) || s == Support::count || s
 
 }  // namespace
 
-Estimate integrate(const FamilyRow& row, const Environment& parameters, double temperature, const Integrand& g) {
+std::vector<Estimate> integrate_all(const FamilyRow& row, const Environment& parameters, double temperature,
+                                    const Integrand& g) {
+  std::vector<Estimate> out;
   if (is_countable(row.support)) {
     Environment environment = parameters;
-    double total = 0.0;
+    Sum total;
     enumerate(row, parameters, [&](std::vector<double> x) {
       environment.symbols["x"] = {event_rank(row.support), std::move(x)};
       const double weight = std::exp(evaluate(row.log_density, environment) / temperature);
-      if (weight > 0.0) total += weight * g(environment);
+      if (weight > 0.0) total.add(weight * g(environment));
     });
-    return {total, 1e-10};
+    for (const double value : total.values)
+      out.push_back({value, 1e-10});
+    return out;
   }
   Pullback f(row, parameters, temperature, g);
   const std::size_t dimensions = f.dimensions();
   const Box box = locate(row, parameters, dimensions);
   const double widening = std::sqrt(std::max(1.0, temperature));
   if (dimensions > 3) return importance(f, box, widening, dimensions);
-  const double value = grid_sum(f, box, widening, dimensions);
-  return {value, (dimensions == 3 ? 1e-5 : 1e-8) * std::max(1.0, std::abs(value))};
+  for (const double value : grid_sum(f, box, widening, dimensions))
+    out.push_back({value, (dimensions == 3 ? 1e-5 : 1e-8) * std::max(1.0, std::abs(value))});
+  return out;
+}
+
+Estimate integrate(const FamilyRow& row, const Environment& parameters, double temperature,
+                   const std::function<double(const Environment&)>& g) {
+  return integrate_all(row, parameters, temperature,
+                       [&](const Environment& e) { return Eigen::ArrayXd::Constant(1, g(e)).eval(); })[0];
 }
 
 }  // namespace lehr::math::test

@@ -2,7 +2,9 @@
 // rules in unconstrained coordinates up to three dimensions, importance sampling above, enumeration for
 // discrete supports.
 #pragma once
+#include <Eigen/Core>
 #include <functional>
+#include <vector>
 
 #include "compiler/math/evaluate.h"
 
@@ -13,8 +15,11 @@ struct Estimate {
   double error = 0.0;  // tolerance of the rule, or one standard error of the importance sampler
 };
 
-/// Integral of g(x) p(x | parameters)^(1/temperature); g sees the parameters and x. The row's draws only
-/// place the grid.
+/// Integrals of the elements of g(x) times p(x | parameters)^(1/temperature); g sees the parameters and x. The row's
+/// draws only place the grid.
+std::vector<Estimate> integrate_all(const FamilyRow& row, const Environment& parameters, double temperature,
+                                    const std::function<Eigen::ArrayXd(const Environment&)>& g);
+/// One of them.
 Estimate integrate(const FamilyRow& row, const Environment& parameters, double temperature,
                    const std::function<double(const Environment&)>& g);
 

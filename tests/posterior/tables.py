@@ -240,6 +240,21 @@ def tables_of_the_same_elements():
                 if not (found and close(found["b.mean"], wanted)):
                     print(done.stderr)
                     return False
+    with tempfile.TemporaryDirectory() as d:
+        for name, content in {"m.lehr": text % start, **files}.items():
+            with open(f"{d}/{name}", "w") as f:
+                f.write(content)
+        bindings = [[w for name in order for w in ("--data", f"{name}.csv")] for order in ("abs", "sab")]
+        call = lambda *words: subprocess.run([lehr(), *words], check=True, capture_output=True, cwd=d)
+        call("fit", "m.lehr", *bindings[0], "--out", "o")
+        forecasts = []
+        for words in bindings:
+            call("predict", "o", *words, "--sizes", "t=+1", "--out", "p.csv")
+            with open(f"{d}/p.csv") as f:
+                forecasts.append([float(r["mean"]) for r in csv.DictReader(f) if r["variable"] == "y"])
+    if not (forecasts[0] == forecasts[1] and close(sorted(forecasts[0]), sorted(wanted * dose[p] for p in "pq"))):
+        print(forecasts)
+        return False
     twice, _ = run(flat, {"a.csv": "id,dose\n1,2\n", "b.csv": "id,dose,v\n1,2,3\n"})
     return twice.returncode == 4 and "'dose' is given twice" in twice.stderr and "then by" in twice.stderr
 
