@@ -210,16 +210,19 @@ class Grower {
   /// The names in a column of ids, where rows of the plate are lines of a table (model/bind_rows.cpp), or its elements
   /// are (model/bind_lines.cpp).
   std::vector<std::string> labels_of_rows(PlateId plate) const {
-    const auto is_inside = [&](const Plate& p) { return p.parent == plate; };
-    const auto names_elements = [&](const Slot& s) { return s.values == plate && out_.data.contains(s.name); };
     const auto ids = out_.data.find(model_[plate].name);
     std::vector<std::string> out;
-    if (ids == out_.data.end() || ids->second.shape.size() != 1 ||
-        (model_[plate].from == 0 && std::ranges::none_of(model_.plates, is_inside) &&
-         std::ranges::none_of(slots_, names_elements)))
-      return out;
+    if (ids == out_.data.end() || ids->second.shape.size() != 1) return out;
+    const auto labels = fit_.labels.find(model_[plate].name);
+    const bool has_rows = std::ranges::any_of(model_.plates, [&](const Plate& p) { return p.parent == plate; });
+    const auto is_label = [&](const std::string& name) {
+      return labels != fit_.labels.end() && std::ranges::find(labels->second, name) != labels->second.end();
+    };
     const auto add = [&](const DataArray& table) {
-      for (std::size_t line = 0; line < table.values.size(); ++line)
+      // Numbers of lines are no names.
+      const bool names = !table.levels.empty() || model_[plate].from > 0 || has_rows ||
+                         (!table.values.empty() && is_label(name_on_line(table, 0)));
+      for (std::size_t line = 0; names && line < table.values.size(); ++line)
         if (!std::isnan(table.values[line])) out.push_back(name_on_line(table, line));
     };
     add(ids->second);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "compiler/ast/parse.h"
 #include "compiler/evaluate/packed.h"
@@ -43,6 +44,49 @@ bool is_same(const model::Index& a, const model::Index& b) {
     return x->bound == y->bound && x->offset == y->offset;
   const auto *x = std::get_if<Index::Constant>(&a.form), *y = std::get_if<Index::Constant>(&b.form);
   return x && y && x->value == y->value;
+}
+
+/// Makes a variable and its statement the last ones of the model.
+void move_last(model::Model& m, model::VariableId variable) {
+  const model::StatementId statement = m[variable].statement;
+  const auto moved = [](auto& id, auto from, std::size_t count) {
+    using Id = std::remove_reference_t<decltype(id)>;
+    if (id == from) id = Id(count - 1);
+    else if (id.valid() && id.index() > from.index()) id = Id(id.index() - 1);
+  };
+  const auto to_end = [](auto& all, std::size_t k) {
+    const auto at = all.begin() + static_cast<std::ptrdiff_t>(k);
+    std::rotate(at, at + 1, all.end());
+  };
+  const auto renumber = [&](model::VariableId& v) { moved(v, variable, m.variables.size()); };
+  for (model::Variable& v : m.variables) {
+    moved(v.statement, statement, m.statements.size());
+    if (v.auxiliary) renumber(v.auxiliary->host);
+    if (v.joint) renumber(*v.joint);
+  }
+  for (model::Statement& s : m.statements)
+    renumber(s.variable);
+  for (model::Expr& e : m.exprs)
+    if (auto* ref = std::get_if<model::VariableRef>(&e.node)) renumber(ref->variable);
+  for (std::vector<model::VariableId>& block : m.guide.joint)
+    std::ranges::for_each(block, renumber);
+  for (std::vector<model::VariableId>* all : {&m.guide.point, &m.guide.independent, &m.guide.order})
+    std::ranges::for_each(*all, renumber);
+  to_end(m.variables, variable.index());
+  to_end(m.statements, statement.index());
+}
+
+/// The model of the source with variables of `let`s, which come last: those that the compiler adds for compounds and
+/// mixtures keep their numbers.
+std::optional<model::Model> resolve_with_lets(const ast::Ast& ast) {
+  Diagnostics ignored;
+  std::optional<model::Model> m = resolve(ast, ignored);
+  if (!m) return m;
+  const auto is_let = [](const model::Variable& v) { return v.name.starts_with(kPrefix); };
+  for (auto left = std::ranges::count_if(m->variables, is_let); left > 0; --left)
+    move_last(*m, model::VariableId(
+                      static_cast<std::size_t>(std::ranges::find_if(m->variables, is_let) - m->variables.begin())));
+  return m;
 }
 
 /// Whether the last statement, that of a `let`, says something of latent variables from what has values.
@@ -116,8 +160,7 @@ model::Model with_lets(const Source& source, const model::Model& resolved, const
     const auto* let = std::get_if<ast::LetDecl>(&d.node);
     if (!let) continue;
     ast::Ast more = with_statement(*ast, *let, d.span);
-    Diagnostics of_let;
-    std::optional<model::Model> m = resolve(more, of_let);
+    std::optional<model::Model> m = resolve_with_lets(more);
     if (!m || m->plates.size() != resolved.plates.size() || !is_predicted(*m, of, data)) continue;
     if (const double n = elements_of(*m, data, m->variables.back()); n > kMostLetElements) {
       notes.push_back(fmt::format("'{}' has {:.0f} elements: too many to predict", let->name.text, n));

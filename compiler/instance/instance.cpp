@@ -377,6 +377,7 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
 }
 
 std::vector<std::string> Instance::equal_components() const {
+  constexpr double kAlike = 1e-3;  // runs end some way from where they go
   const auto is_value = [&](model::PlateId p) {
     return std::any_of(model_.variables.begin(), model_.variables.end(), [&](const model::Variable& v) {
       return is_latent(v) && v.value_plate && model_[*v.value_plate].set == model_[p].set;
@@ -390,7 +391,7 @@ std::vector<std::string> Instance::equal_components() const {
     const auto n = static_cast<std::size_t>(shape(slot)[0]);
     bool same = n > 1;
     for (std::size_t i = 0; i < x.size() && same; ++i)
-      same = std::abs(x[i] - x[i % (x.size() / n)]) <= 1e-6 * std::abs(x[i]) + 1e-12;
+      same = std::abs(x[i] - x[i % (x.size() / n)]) <= kAlike * std::abs(x[i]) + 1e-12;
     const bool before = equal.try_emplace(v.name, true).first->second;
     equal[v.name] = before && same;
   }

@@ -22,6 +22,18 @@ bool are_positions(const DataArray& ids) {
   return true;
 }
 
+/// The ids number the lines from 1.
+bool are_ordinals(const DataArray& ids) {
+  for (std::size_t k = 0; k < ids.values.size(); ++k)
+    if (ids.values[k] != static_cast<double>(k) + 1) return false;
+  return ids.levels.empty();
+}
+
+/// What the elements are called, as far as that is known.
+std::vector<std::string> known_names(const Binder& b, const Plate& plate) {
+  return b.named_by_rows.contains(plate.set) ? b.out.labels[plate.set.index()] : given_names(b, plate.set);
+}
+
 /// What the ids of lines are.
 enum class Ids { numbers, positions, labels, words };
 
@@ -30,17 +42,18 @@ std::optional<Ids> ids_are(Binder& b, const Plate& plate, const DataArray& ids) 
   const bool numbers = ids.levels.empty(), words_name = !that_name(b, plate.set, true).empty(),
              numbers_name = !that_name(b, plate.set, false).empty(), others = !tables_of(b, plate.set).empty();
   if (numbers && plate.from > 0) return Ids::numbers;
-  if (b.named_by_rows.contains(plate.set)) return Ids::labels;
+  if (const std::vector<std::string> names = known_names(b, plate); !names.empty()) {
+    if (!numbers || std::ranges::find(names, name_on_line(ids, 0)) != names.end()) return Ids::labels;
+    if (are_ordinals(ids)) return std::nullopt;
+    return are_positions(ids) ? Ids::positions : Ids::labels;
+  }
   if (!words_name && !numbers_name && !others) return std::nullopt;
-  if (!given_names(b, plate.set).empty()) return Ids::labels;
   if (!numbers_name && (!numbers || (others && !words_name))) return Ids::words;
   return numbers && !words_name && are_positions(ids) ? std::optional(Ids::positions) : std::nullopt;
 }
 
 std::optional<Places> places_of(Binder& b, const Plate& plate, const DataArray& ids, Ids kind, const Rows& lines) {
-  if (kind == Ids::labels)
-    return by_name(b, plate, ids, lines,
-                   b.named_by_rows.contains(plate.set) ? b.out.labels[plate.set.index()] : given_names(b, plate.set));
+  if (kind == Ids::labels) return by_name(b, plate, ids, lines, known_names(b, plate));
   if (kind == Ids::words) return by_appearance(b, plate, lines);
   std::optional<Places> out = by_number(b, plate, ids, lines);
   if (out) out->names.clear();

@@ -83,9 +83,23 @@ ExprId element(Writer& writer, const Model& m, VariableId variable, const std::v
   return writer.add(std::move(ref), m[variable].event);
 }
 
+/// A count of which the added variable and a latent category both tell how large it is expected to be.
+void warn_of_choice(Resolver& r, const Statement& s) {
+  const math::Support support = s.main.family->support;
+  if (support != math::Support::count && support != math::Support::counts) return;
+  for (const ExprId id : nodes_under(r.model, roots_of(s))) {
+    const auto* ref = std::get_if<VariableRef>(&r.model[id].node);
+    if (!ref || !r.model[ref->variable].value_plate || r.model[ref->variable].observed) continue;
+    r.diagnostics.add(DiagnosticKind::chosen_compound, s.main.span, r.model[ref->variable].name, s.main.family->name,
+                      r.model[s.variable].name + "." + s.main.family->compound->variable);
+    return;
+  }
+}
+
 void expand_statement(Resolver& r, StatementId id) {
   Model& m = r.model;
   const Statement s = m[id];
+  warn_of_choice(r, s);
   const math::Compound& compound = *s.main.family->compound;
   const Span span = s.main.span;
   Writer writer(m, span);

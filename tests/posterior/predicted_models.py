@@ -242,6 +242,26 @@ def effects_of_the_items_of_the_data():
 
 
 @check
+def lines_beside_compounds():
+    """What is named by `let` has a distribution, whatever variables the compiler adds to the model for compounds and mixtures."""
+    x, y = RNG.normal(size=12), RNG.normal(size=12)
+    for noise in ("StudentT(df = 4, mean = line[n], precision = tau)", "mixture(p, Normal(mean = line[n], precision = tau), Normal(mean = 0, sd = 9))"):
+        model = f"""model m {{ plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10); tau ~ Gamma(shape = 1, rate = 1); p ~ Beta(9, 1);
+          s ~ HalfCauchy(scale = 1); u[n] ~ Normal(mean = 0, sd = s); let line[n] = a + b * x[n]; let twice = 2 * a; let high[n] = line[n] + u[n];
+          observe y[n] ~ {noise}; observe v[n] ~ Normal(mean = u[n], sd = 1); guide joint(a, b); }}"""
+        f = Predicted(model, {"x": x, "y": y, "v": y}, *NONE)
+        q = f.posterior
+        p = f.predict({"x": [0.5, 2.0], "y": [None, None], "v": [1.0, None]})
+        S, m, X = np.linalg.inv(q["joint(a, b).precision"]), q["joint(a, b).mean"], np.array([[1, 0.5], [1, 2.0]])
+        near(p["line.mean"], X @ m)
+        near(p["line.sd"], np.sqrt(np.einsum("ni,ij,nj->n", X, S, X)))
+        near([p["twice.mean"], p["twice.sd"]], [2 * m[0], 2 * np.sqrt(S[0, 0])])
+        near(p["high.mean"][1] - p["line.mean"][1], 0)
+        assert p["high.mean"][0] > p["line.mean"][0]
+    return "as without"
+
+
+@check
 def states_with_vectors():
     """A hidden Markov model with vectors of several sequences: paths by enumeration, forecasts of the vectors, the score."""
     model = """model m { plate seq; plate t in seq ordered; plate k = 3; plate d; data A[k] : simplex over k; data first : simplex over k; data mu[k] : vector over d; data L[k] : matrix over d, d;

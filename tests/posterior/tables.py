@@ -203,6 +203,22 @@ def lines_by_name():
     for order in (orders[0], orders[3], orders[5]):
         if not (close(mean(words, "", order), wanted) and close(mean(ones, " from 1", order), wanted) and close(mean(positions, "", order), wanted)):
             return False
+    # Names that are given have an order of their own; numbers of lines are no names.
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as names:
+        names.write("Åsa\nbob\nli wei\n")
+        names.flush()
+        alone = """model m { plate person; data age[person] : real; b ~ Normal(mean = 0, sd = 1); observe v[person] ~ Normal(mean = b * age[person], sd = 1); }"""
+        table = "person,age,v\n" + "".join(f"{p},{age[p]},{v[p]}\n" for p in age)
+        other = {"t.csv": table.replace("age,v", "age,w"), "u.csv": "person,v\n" + "".join(f"{p},{v[p]}\n" for p in sorted(age))}
+        numbered = {"t.csv": table.replace("bob", "4").replace("Åsa", "1").replace("li wei", "2")}
+        _, one = run(alone, {"t.csv": table}, "--labels", f"person={names.name}")
+        _, two = run(alone, other, "--labels", f"person={names.name}")
+        wrong, _ = run(alone, numbered, "--labels", f"person={names.name}")
+        in_turn = [mean(words, "", order, ["--labels", f"person={names.name}"]) for order in orders]
+    of_alone = sum(age[p] * v[p] for p in age) / (1 + sum(a ** 2 for a in age.values()))
+    if not (close(one["b.mean"], of_alone) and close(two["b.mean"], of_alone) and all(close(x, wanted) for x in in_turn)
+            and "'4' is not among the labels" in wrong.stderr):
+        return False
     # A year without a line, of a series that is observed.
     walk = """model m { plate year ordered from 1990; plate n; data of[n] : year; x[year] ~ Normal(mean = x[year-1], sd = 1) start Normal(mean = 0, sd = 1);
       observe v[year] ~ Normal(mean = x[year], sd = 1); observe y[n] ~ Normal(mean = x[of[n]], sd = 1); }"""
