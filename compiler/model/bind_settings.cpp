@@ -86,7 +86,7 @@ void read_settings(Binder& b) {
   for (const auto& [name, lengths] : b.settings.rows) {
     const auto plate = plate_of(m, name);
     if (!plate || !m[*plate].parent) continue;
-    b.offset_claims[m[*plate].set].push_back({offsets_of(lengths), "the fit"});
+    b.offset_claims[m[*plate].set].push_back({offsets_of(lengths), "the fit", true});
   }
   for (const auto& [name, labels] : b.settings.labels) {
     const auto plate = plate_of(m, name);

@@ -83,9 +83,11 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
   const auto row_count = static_cast<std::int64_t>(first.offsets.size()) - 1;
   const std::string& name = b.model[plate].name;
   if (rows && *rows != row_count) {
-    problem(b, ExitCode::data, first.source,
-            fmt::format("'{}' has {} rows here, but plate '{}' has {} elements", name, row_count,
-                        b.model[*b.model[plate].parent].name, *rows));
+    Error& e = problem(b, ExitCode::data, first.source,
+                       fmt::format("'{}' has {} rows here, but plate '{}' has {} elements", name, row_count,
+                                   b.model[*b.model[plate].parent].name, *rows));
+    if (first.of_fit)
+      e.notes.push_back("rows of nested plates that a fit has not seen are not predicted: fit again with them");
     return std::nullopt;
   }
   for (std::size_t c = 1; c < claims.size(); ++c) {

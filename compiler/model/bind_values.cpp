@@ -255,6 +255,9 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     Error& e = problem(
         b, ExitCode::data, a.source,
         fmt::format("{} is {:.10g}, but it must be {}", element_name(b, slot, *bad), a.values[*bad], rule.wanted));
+    if (is_multiplicity(b, slot) && a.values[*bad] > 0)
+      e.notes.push_back(
+          fmt::format("weights that are no whole numbers are declared: `data {} : real;`", signature(b, slot)));
     if (a.values[*bad] >= kToldApart && std::isfinite(a.values[*bad]))
       e.notes.push_back("numbers from 2^53 = 9007199254740992 on are not told apart from their neighbours");
     if (slot.variable) {

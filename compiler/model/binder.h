@@ -29,6 +29,7 @@ struct Claim {
 struct OffsetsClaim {
   std::vector<std::int64_t> offsets;
   std::string source;
+  bool of_fit = false;  // rows that a fit had
 };
 
 /// One array of the model: a given or an observed variable.

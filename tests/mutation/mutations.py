@@ -515,3 +515,8 @@ m = area("sweeps without an ELBO", "cli_elbo_every")
 m("at_the_end && «is_formed_first(s, home)» && begins_with_sources(m, s, home)", "true")
 m("at_the_end && is_formed_first(s, home) && «begins_with_sources(m, s, home)»", "true")
 m("if (const std::int32_t status = «bound_of(e, options, elbo)») return failure(e, status, so_far);", "e.elbo(elbo)")
+
+m = area("lines of tables", "posterior_tables")
+m("if (kind == Ids::labels) return «by_name(b, plate, ids, lines, known_names(b, plate))»;", "by_appearance(b, plate, lines)")
+m("out.insert(out.end(), begin, «begin + static_cast<std::ptrdiff_t>(width)»);\n  }\n  a.values = std::move(out);\n  a.shape[0] = std::ssize(places.row);", "begin")
+m("to_end(m.statements, «statement.index()»);", "m.statements.size() - 1", "posterior_predicted_models")
