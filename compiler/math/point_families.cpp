@@ -58,10 +58,13 @@ FamilyRow root_inverse_gaussian() {
 /// u + (1 - k) log u = w, and is not above the u for which 1 - 1 / u stands in the place of log u.
 FamilyRow gamma_shape() {
   constexpr int kSteps = 6;
+  constexpr double kLeast = 1e-100;
   FamilyRow row = of_points("GammaShape", "points with terms in x, log x, x log x and log Gamma(x)",
                             {Stat::value, Stat::log, Stat::value_log, Stat::log_gamma});
   Factor& f = *row.factor;
-  const auto per = [](Stat s) { return natural_symbol(s) / (kTiny - natural_symbol(Stat::log_gamma)); };
+  // Without terms in log Gamma(x) a Gamma density. Quotients by less would overflow where they are squared.
+  const Expr any = step(-natural_symbol(Stat::log_gamma) - kLeast);
+  const auto per = [&](Stat s) { return natural_symbol(s) / ((1.0 - any) - natural_symbol(Stat::log_gamma)); };
   const Expr r = symbol("r"), k = symbol("k"), y = symbol("y"), w = symbol("w");
   f.parameters = {step_of_draw("r", 0, per(Stat::log)),
                   step_of_draw("k", 0, per(Stat::value_log)),
@@ -76,8 +79,6 @@ FamilyRow gamma_shape() {
     f.parameters.push_back(step_of_draw("t" + std::to_string(i + 1), 0, t - value / slope));
   }
   f.valid = {symbol("u")};
-  // Without terms in log Gamma(x) a Gamma density.
-  const Expr any = step(-natural_symbol(Stat::log_gamma) - kTiny);
   f.mode = any * exp(symbol("t" + std::to_string(kSteps))) +
            (1.0 - any) * natural_symbol(Stat::log) / (kTiny - natural_symbol(Stat::value));
   return row;

@@ -53,6 +53,19 @@ def weights():
 
 
 @holds
+def shapes_without_weight():
+    """A learned shape of which no data tell is where its prior has its mode, and tiny weights leave it there."""
+    text = """model m { plate n times w; data w[n] : real; s ~ Gamma(shape = 2, rate = 0.5); r ~ Gamma(shape = 3, rate = 1);
+      observe y[n] ~ Gamma(shape = s, rate = r); guide point(s, r); }"""
+    for w in ([0.0, 0.0], [1e-200, 0.0], [1e-90, 1e-90]):
+        got = fit(text, {"w": np.array(w), "y": np.array([1.5, 2.0])}, *TIGHT).posterior
+        if not (close(got["s.value"], 2) and close(got["r.value"], 2)):
+            print(w, got)
+            return False
+    return True
+
+
+@holds
 def weighted_mixture():
     """Each item has a category of its own, whose entropy counts as often as the item."""
     x, w = np.concatenate([RNG.normal(-2, 1, 6), RNG.normal(2, 1, 6)]), np.arange(12) % 3
