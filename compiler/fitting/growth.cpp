@@ -218,15 +218,13 @@ class Grower {
     const auto is_label = [&](const std::string& name) {
       return labels != fit_.labels.end() && std::ranges::find(labels->second, name) != labels->second.end();
     };
-    const auto add = [&](const DataArray& table) {
+    for (const DataArray* table : all_of(ids->second)) {
       // Numbers of lines are no names.
-      const bool names = !table.levels.empty() || model_[plate].from > 0 || has_rows ||
-                         (!table.values.empty() && is_label(name_on_line(table, 0)));
-      for (std::size_t line = 0; names && line < table.values.size(); ++line)
-        if (!std::isnan(table.values[line])) out.push_back(name_on_line(table, line));
-    };
-    add(ids->second);
-    std::ranges::for_each(ids->second.again, add);
+      const bool names = !table->levels.empty() || model_[plate].from > 0 || has_rows ||
+                         (!table->values.empty() && is_label(name_on_line(*table, 0)));
+      for (std::size_t line = 0; names && line < table->values.size(); ++line)
+        if (!std::isnan(table->values[line])) out.push_back(name_on_line(*table, line));
+    }
     return out;
   }
 
@@ -243,9 +241,8 @@ class Grower {
     for (const Slot& slot : slots_)
       if (const auto a = out_.data.find(slot.name); a != out_.data.end() && slot.values == plate) look(a->second);
     if (!labels_of_rows(plate).empty()) {
-      const DataArray& ids = out_.data.at(model_[plate].name);
-      look(ids);
-      std::ranges::for_each(ids.again, look);
+      for (const DataArray* ids : all_of(out_.data.at(model_[plate].name)))
+        look(*ids);
     }
     return static_cast<std::int64_t>(last) + 1 - from;
   }
@@ -279,23 +276,13 @@ class Grower {
       labels->second.push_back(fmt::format("{}", model_[plate].from + std::ssize(labels->second)));
   }
 
-  /// An array along the plate comes from the table of these ids.
-  bool stands_beside(const DataArray& ids, PlateId plate) const {
-    return std::ranges::any_of(slots_, [&](const Slot& slot) {
-      const auto a = out_.data.find(slot.name);
-      return a != out_.data.end() && of_one_file(a->second, ids) &&
-             std::ranges::any_of(slot.axes, [&](PlateId p) { return model_[p].set == model_[plate].set; });
-    });
-  }
-
   /// Whether the rows of the plate are lines of a table (model/bind_rows.cpp), which then has more of each.
   bool lengthen_table(PlateId plate, std::int64_t more) {
     if (!model_[plate].parent) return false;
     auto found = out_.data.find(model_[*model_[plate].parent].name);
     if (found == out_.data.end() || found->second.shape.size() != 1 || found->second.values.empty()) return false;
     const bool alone = found->second.again.empty();
-    for (std::size_t k = 0; k < found->second.again.size() && !stands_beside(found->second, plate); ++k)
-      found = put_first(out_.data, found, k + 1);
+    found = put_first(out_.data, found, beside(model_, slots_, out_.data, found->second, plate));
     const DataArray ids = found->second;
     for (auto& [name, a] : out_.data) {
       const bool of_lines =
@@ -309,10 +296,9 @@ class Grower {
   bool has_ids(const DataArray& a, PlateId plate) const {
     const auto found = out_.data.find(model_[plate].name);
     if (found == out_.data.end() || a.shape.empty()) return false;
-    const auto is_of = [&](const DataArray& ids) {
-      return ids.shape == std::vector{a.shape[0]} && of_one_file(a, ids);
-    };
-    return is_of(found->second) || std::ranges::any_of(found->second.again, is_of);
+    return std::ranges::any_of(all_of(found->second), [&](const DataArray* ids) {
+      return ids->shape == std::vector{a.shape[0]} && of_one_file(a, *ids);
+    });
   }
 
   /// Observations along the plate get the length that `length` makes of theirs.

@@ -110,10 +110,11 @@ std::optional<Rows> lines_of(Binder& b, const Plate& plate, const DataArray& ids
 }
 
 /// Whether the ids say which elements the lines are; then these are in their places.
-bool claim_lines(Binder& b, PlateId id, DataArray ids) {
+bool claim_lines(Binder& b, PlateId id, const DataArray& column) {
   const Plate& plate = b.model[id];
-  const std::vector<Column> columns = columns_beside(b, id, ids);
-  if (columns.empty() || ids.shape.size() != 1 || ids.values.empty()) return false;
+  const std::vector<Column> columns = columns_beside(b, id, column);
+  if (columns.empty() || column.shape.size() != 1 || column.values.empty()) return false;
+  DataArray ids = column;
   if (plate.from > 0) read_numbers(ids);
   const std::optional<Ids> kind = ids_are(b, plate, ids);
   if (!kind) return false;
@@ -123,10 +124,7 @@ bool claim_lines(Binder& b, PlateId id, DataArray ids) {
   for (const Column& c : columns)
     put_in_places(*c.array, *places);
   b.claims[id].push_back({std::ssize(places->row), fmt::format("{} ({})", plate.name, ids.source)});
-  if (places->names.empty()) return true;
-  b.out.labels.resize(b.model.plates.size());
-  b.out.labels[id.index()] = std::move(places->names);
-  b.named_by_rows.insert(id);
+  name_by_lines(b, id, std::move(places->names));
   return true;
 }
 

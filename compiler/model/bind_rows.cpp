@@ -146,20 +146,6 @@ std::vector<std::int64_t> order_lines(Binder& b, PlateId outer, PlateId nested, 
   return out;
 }
 
-/// Which of the columns of ids stands beside what lies on the nested plate: a table with a line for each row has ids,
-/// too.
-std::size_t beside_nested(const Binder& b, const DataArray& ids, PlateId nested) {
-  const auto is_beside = [&](const DataArray& column) {
-    return std::ranges::any_of(b.slots, [&](const Slot& slot) {
-      const auto it = b.arrays.find(slot.name);
-      const auto within = [&](PlateId p) { return b.model[p].set == nested; };
-      return it != b.arrays.end() && std::ranges::any_of(slot.axes, within) && of_one_file(it->second, column);
-    });
-  };
-  const auto found = std::ranges::find_if(ids.again, is_beside);
-  return is_beside(ids) || found == ids.again.end() ? 0 : static_cast<std::size_t>(found - ids.again.begin()) + 1;
-}
-
 }  // namespace
 
 void claim_rows_of_tables(Binder& b) {
@@ -170,7 +156,7 @@ void claim_rows_of_tables(Binder& b) {
     if (found == b.data->end() || !nested || outer.parent || outer.stick || found->second.shape.size() != 1 ||
         found->second.values.empty())
       continue;
-    DataArray ids = take(*b.data, found, beside_nested(b, found->second, *nested));
+    DataArray ids = take(*b.data, found, beside(b.model, b.slots, b.arrays, found->second, *nested));
     if (outer.from > 0) read_numbers(ids);
     Rows rows;
     std::map<std::string, std::size_t> seen;
@@ -219,9 +205,7 @@ void claim_rows_of_tables(Binder& b) {
     const std::string source = fmt::format("{} ({})", outer.name, ids.source);
     b.claims[PlateId(i)].push_back({std::ssize(places->row), source});
     b.offset_claims[*nested].push_back({std::move(offsets), source});
-    b.out.labels.resize(b.model.plates.size());
-    b.out.labels[i] = std::move(places->names);
-    if (!b.out.labels[i].empty()) b.named_by_rows.insert(PlateId(i));
+    name_by_lines(b, PlateId(i), std::move(places->names));
   }
 }
 

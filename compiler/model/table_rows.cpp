@@ -19,6 +19,20 @@ std::string_view file_of(std::string_view source) { return source.substr(0, sour
 
 bool of_one_file(const DataArray& a, const DataArray& b) { return file_of(a.source) == file_of(b.source); }
 
+std::vector<const DataArray*> all_of(const DataArray& first) {
+  std::vector<const DataArray*> out = {&first};
+  for (const DataArray& other : first.again)
+    out.push_back(&other);
+  return out;
+}
+
+void name_by_lines(Binder& b, PlateId plate, std::vector<std::string> names) {
+  if (names.empty()) return;
+  b.out.labels.resize(b.model.plates.size());
+  b.out.labels[plate.index()] = std::move(names);
+  b.named_by_rows.insert(plate);
+}
+
 void put(Dataset& data, const std::string& name, std::vector<DataArray> arrays) {
   if (arrays.empty()) return;
   DataArray first = std::move(arrays.front());
@@ -63,11 +77,8 @@ std::vector<const DataArray*> tables_of(Binder& b, PlateId plate) {
   std::vector<const DataArray*> out;
   const auto found = b.data->find(b.model[plate].name);
   if (found == b.data->end()) return out;
-  const auto add = [&](const DataArray& ids) {
-    if (ids.shape.size() == 1 && !ids.values.empty() && !columns_beside(b, plate, ids).empty()) out.push_back(&ids);
-  };
-  add(found->second);
-  std::ranges::for_each(found->second.again, add);
+  for (const DataArray* ids : all_of(found->second))
+    if (ids->shape.size() == 1 && !ids->values.empty() && !columns_beside(b, plate, *ids).empty()) out.push_back(ids);
   return out;
 }
 

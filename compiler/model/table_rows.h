@@ -1,5 +1,6 @@
 // Lines of tables that stand for elements of a plate, by what a column of the plate's name calls them.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,27 @@ struct Places {
 };
 
 bool of_one_file(const DataArray& a, const DataArray& b);
+
+/// All arrays of a name.
+std::vector<const DataArray*> all_of(const DataArray& first);
+
+/// Which of the columns of ids stands beside an array along the plate: the first one if none does. `slots` have names
+/// and axes.
+template <class Slots>
+std::size_t beside(const Model& m, const Slots& slots, const Dataset& arrays, const DataArray& ids, PlateId plate) {
+  const std::vector<const DataArray*> all = all_of(ids);
+  const auto found = std::ranges::find_if(all, [&](const DataArray* column) {
+    return std::ranges::any_of(slots, [&](const auto& slot) {
+      const auto it = arrays.find(slot.name);
+      const auto is_along = [&](PlateId p) { return m[p].set == m[plate].set; };
+      return it != arrays.end() && std::ranges::any_of(slot.axes, is_along) && of_one_file(it->second, *column);
+    });
+  });
+  return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
+}
+
+/// Elements have the names that lines of a table have for them, if any.
+void name_by_lines(Binder& b, PlateId plate, std::vector<std::string> names);
 
 /// The k-th of the arrays of a name, 0 the first, becomes the first.
 Dataset::iterator put_first(Dataset& data, Dataset::iterator found, std::size_t k);
