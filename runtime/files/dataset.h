@@ -51,10 +51,11 @@ using Dataset = std::map<std::string, DataArray>;
 /// empty file are errors of ExitCode::data that name file, line and cure; a malformed binding is ExitCode::usage.
 Result<Dataset> read_binding(const std::string& binding);
 
-/// Reads all bindings; a name that two bindings give is an error that names both sources, but where both are files of
-/// arrays by name: DataArray::again.
 /// An error that names the sources of an array, and of another of its name.
 Error given_twice(std::string where, const DataArray& first, const DataArray& then);
+
+/// Reads all bindings; a name that two bindings give is an error that names both sources, but where both are files of
+/// arrays by name: DataArray::again.
 Result<Dataset> read_bindings(const std::vector<std::string>& bindings);
 
 /// One label a line (`--labels term=vocab.txt`; blank lines at the end are dropped); also for plate sizes.
