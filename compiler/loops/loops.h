@@ -65,7 +65,8 @@ struct Buffer {
   Type element = Type::f64;
   Role role = Role::scratch;
   std::vector<SizeId> axes;
-  bool rows = false;  // a row for each item, for readers of factors: sweeps need not write what none of them reads
+  bool rows = false;       // a row for each item, for readers of factors: sweeps need not write what none of them reads
+  std::int64_t meant = 0;  // above 0: of a row no more elements than these are other than 0
 };
 
 // ---- expressions ----
@@ -84,6 +85,7 @@ struct Extent {
 struct Load {
   BufferId buffer;
   std::vector<ExprId> indices;
+  bool again = false;  // better read from memory than kept in registers
 };
 
 enum class UnaryOp {

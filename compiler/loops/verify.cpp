@@ -39,6 +39,8 @@ class Verifier {
     for (const Buffer& b : program_.buffers) {
       check(names.insert(b.name).second, "two buffers are called `{}`", b.name);
       check(b.element != Type::boolean, "buffer `{}` has bool elements", b.name);
+      check(b.meant == 0 || (!b.axes.empty() && b.meant <= program_[b.axes.back()].constant),
+            "rows of `{}` are shorter than what is meant of them", b.name);
     }
     for (const Size& s : program_.sizes)
       check(s.constant >= 0 || s.slot >= 0, "size `{}` is nowhere", s.name);

@@ -30,7 +30,7 @@ class FunctionLowering {
   /// `builder` stands in the entry block of `function`; `lanes` is the number of reals in a vector of the
   /// target.
   FunctionLowering(const loops::Program& program, const loops::Function& source, llvm::Function& function,
-                   llvm::IRBuilderBase& builder, int lanes);
+                   llvm::IRBuilderBase& builder, int lanes, SpareTurns& spare);
 
   void run();
 
@@ -48,6 +48,7 @@ class FunctionLowering {
   llvm::Value* element_count(loops::BufferId buffer);
   llvm::Value* element(loops::BufferId buffer, llvm::Value* position);
   llvm::Value* address(loops::BufferId buffer, const std::vector<loops::ExprId>& indices);
+  void put_zeros_behind(loops::BufferId local_array);
   llvm::Value* load(loops::BufferId buffer, llvm::Value* address);
   void store(loops::BufferId buffer, llvm::Value* address, llvm::Value* value);
   void annotate(loops::BufferId buffer, llvm::Instruction& access);
@@ -73,6 +74,7 @@ class FunctionLowering {
   llvm::Value* on_reals(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* on_integers(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* on_bools(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
+  llvm::Value* another_address(llvm::Value* base);
   llvm::Value* exp_of_digamma(loops::ExprId exponent);
   llvm::Value* call_special(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments);
   llvm::Value* sum(llvm::Value* a, llvm::Value* b);
@@ -113,15 +115,17 @@ class FunctionLowering {
   llvm::IRBuilderBase& b_;
   llvm::Module& module_;
   int lanes_;
+  SpareTurns& spare_;
   const bool little_;  // nothing is copied or inlined
 
   std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // its value, or the slot of a mutable one
   std::unordered_set<loops::ScalarId> is_slot_;
-  std::vector<llvm::Value*> buffers_;           // by buffer: address of the first element; null when unused
-  std::vector<llvm::Value*> sizes_;             // by size: its value when read at run time
-  std::vector<bool> is_local_array_;            // by buffer
-  std::vector<llvm::MDNode*> own_scope_;        // by buffer
-  std::vector<llvm::MDNode*> other_scopes_;     // by buffer: those of all others
+  std::vector<llvm::Value*> buffers_;  // by buffer: address of the first element; null when unused
+  std::unordered_map<llvm::Value*, llvm::Value*> other_addresses_;  // for what is read again
+  std::vector<llvm::Value*> sizes_;                                 // by size: its value when read at run time
+  std::vector<bool> is_local_array_;                                // by buffer
+  std::vector<llvm::MDNode*> own_scope_;                            // by buffer
+  std::vector<llvm::MDNode*> other_scopes_;                         // by buffer: those of all others
   std::unordered_set<loops::ScalarId> shared_;  // declared by one part of a block and used by another: in a slot
   std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // within one statement
   bool rare_ = false;                                          // in a branch that is seldom taken

@@ -220,12 +220,13 @@ class Work {
 
 }  // namespace
 
-LoopShape shape_of(const Program& program, const For& loop, int lanes) {
+LoopShape shape_of(const Program& program, const For& loop, int lanes, SpareTurns* spare) {
   LoopShape shape;
   shape.trips = trip_count(program, loop);
   const Measure body = measure(program, loop.body, lanes);
   shape.innermost = !body.has_loop;
   shape.lanes = lanes = lanes_in(program, loop.body, lanes);
+  if (spare && shape.trips && shape.innermost) *shape.trips += spare->after(loop, lanes);
   // Scratch may be reused by every iteration, which is independence only after it has been made private.
   shape.parallel = loop.independent && shape.innermost && !shares_scratch(program, loop);
   if (!shape.trips || !body.constant) return shape;

@@ -8,12 +8,13 @@
 #include <span>
 
 #include "compiler/loops/loops.h"
+#include "compiler/native/spare_turns.h"
 
 namespace lehr::native {
 
 /// How a `for` is emitted.
 struct LoopShape {
-  std::optional<std::int64_t> trips;  // when both bounds are constants
+  std::optional<std::int64_t> trips;  // when both bounds are constants; with spare ones
   bool innermost = true;              // no loop below
   bool unroll_now = false;            // emitted as straight code
   bool unroll_later = false;          // asked of the optimiser, after vectorisation
@@ -26,8 +27,8 @@ struct LoopShape {
 /// Of f64 there are `lanes` in one vector of the target.
 constexpr int lanes_of(loops::Type element, int lanes) { return element == loops::Type::f32 ? 2 * lanes : lanes; }
 
-/// `lanes`: of f64 in one vector of the target.
-LoopShape shape_of(const loops::Program& program, const loops::For& loop, int lanes);
+/// `lanes`: of f64 in one vector of the target. `spare`: where turns of innermost loops may be added.
+LoopShape shape_of(const loops::Program& program, const loops::For& loop, int lanes, SpareTurns* spare = nullptr);
 
 /// The same without copies of the body, but for what fits one vector.
 LoopShape small(LoopShape shape, int lanes);

@@ -112,18 +112,21 @@ void lower(const loops::Program& program, const std::string& prefix, const llvm:
     flags.setAllowReciprocal();
     flags.setAllowContract(true);
     builder.setFastMathFlags(flags);
-    FunctionLowering(program, source, *function, builder, wide ? 8 : 4).run();
+    const int lanes = wide ? 8 : 4;
+    SpareTurns spare(program, source, lanes);
+    FunctionLowering(program, source, *function, builder, lanes, spare).run();
   }
 }
 
 FunctionLowering::FunctionLowering(const loops::Program& program, const loops::Function& source,
-                                   llvm::Function& function, llvm::IRBuilderBase& builder, int lanes)
+                                   llvm::Function& function, llvm::IRBuilderBase& builder, int lanes, SpareTurns& spare)
     : program_(program),
       source_(source),
       function_(function),
       b_(builder),
       module_(*function.getParent()),
       lanes_(lanes),
+      spare_(spare),
       little_(function.getFnAttribute(kEffort).getValueAsString() == kLittle),
       buffers_(program.buffers.size()),
       sizes_(program.sizes.size()),
@@ -143,6 +146,8 @@ void FunctionLowering::run() {
   if (source_.body.size() <= kWholeBlock) bind_buffers(uses_of(program_, source_.body, false));
   lower(source_.body);
   b_.CreateRet(b_.getInt32(0));
+  for (BufferId local : spare_.zero_behind())
+    put_zeros_behind(local);
 }
 
 llvm::Type* FunctionLowering::type(loops::Type type) const {
@@ -210,6 +215,19 @@ llvm::Value* FunctionLowering::bind_local_array(const loops::Buffer& array) {
   llvm::AllocaInst* slot = stack_slot(type(array.element), rows * stride, array.name);
   if (stride != extent) mark_rows(*slot, extent, stride);
   return slot;
+}
+
+void FunctionLowering::put_zeros_behind(BufferId local_array) {
+  auto* slot = llvm::cast<llvm::AllocaInst>(buffers_[local_array.index()]);
+  const loops::Buffer& array = program_[local_array];
+  const std::int64_t extent = program_[array.axes[0]].constant;
+  const auto stride = static_cast<std::int64_t>(slot->getAllocatedType()->getArrayNumElements());
+  mark_rows(*slot, extent, stride, /*zeros=*/true);
+  llvm::IRBuilder<> at_entry(slot->getNextNode());
+  llvm::Type* element = type(array.element);
+  for (std::int64_t k = extent; k < stride; ++k)
+    at_entry.CreateStore(llvm::ConstantFP::get(element, 0),
+                         at_entry.CreateConstInBoundsGEP1_64(element, slot, static_cast<std::uint64_t>(k)));
 }
 
 void FunctionLowering::bind_buffers(const Uses& uses) {

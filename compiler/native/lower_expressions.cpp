@@ -3,6 +3,7 @@
 #include <llvm/IR/Module.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "compiler/native/function_lowering.h"
 #include "compiler/native/lower.h"
@@ -37,7 +38,24 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Get& 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& node) { return extent(node.size); }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Load& node) {
-  return load(node.buffer, address(node.buffer, node.indices));
+  if (!node.again || little_) return load(node.buffer, address(node.buffer, node.indices));
+  llvm::Value*& base = buffers_[node.buffer.index()];
+  llvm::Value* const before = std::exchange(base, another_address(base));
+  llvm::Value* loaded = load(node.buffer, address(node.buffer, node.indices));
+  buffers_[node.buffer.index()] = before;
+  return loaded;
+}
+
+/// The same, of which the optimiser does not know that it is.
+llvm::Value* FunctionLowering::another_address(llvm::Value* base) {
+  llvm::Value*& other = other_addresses_[base];
+  if (!other) {
+    auto* definition = llvm::dyn_cast<llvm::Instruction>(base);
+    llvm::BasicBlock& entry = function_.getEntryBlock();
+    llvm::IRBuilder<> after(&entry, definition ? std::next(definition->getIterator()) : entry.begin());
+    other = after.CreateLaunderInvariantGroup(base);
+  }
+  return other;
 }
 
 /// exp(digamma(x)), exp(digamma(x) + c) and exp(digamma(x) - c) as one function; null when it is none of

@@ -112,7 +112,7 @@ void FunctionLowering::call_part(Part statements) {
   }
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(b_.getContext(), "entry", part));
   builder.setFastMathFlags(b_.getFastMathFlags());
-  FunctionLowering(program_, source_, *part, builder, lanes_).run_part(statements, uses, *this);
+  FunctionLowering(program_, source_, *part, builder, lanes_, spare_).run_part(statements, uses, *this);
 
   llvm::Value* status = b_.CreateCall(part, arguments);
   if (!uses.stops) return;

@@ -88,7 +88,7 @@ void FunctionLowering::emit_unrolled(const loops::For& node, std::int64_t begin,
 
 void FunctionLowering::lower(const loops::For& node) {
   if (const auto transpose = transpose_of(node)) return lower(*transpose);
-  LoopShape shape = shape_of(program_, node, lanes_);
+  LoopShape shape = shape_of(program_, node, lanes_, rare_ || little_ ? nullptr : &spare_);
   if (rare_ || little_) shape = small(shape, lanes_);
   if (shape.unroll_now) {
     const auto begin = std::get<loops::ConstI>(program_[node.begin].node).value;
@@ -96,7 +96,8 @@ void FunctionLowering::lower(const loops::For& node) {
     return;
   }
   llvm::Value* begin = eval(node.begin);
-  llvm::Value* end = eval(node.end);
+  llvm::Value* end =
+      shape.trips ? b_.CreateAdd(begin, b_.getInt64(static_cast<std::uint64_t>(*shape.trips))) : eval(node.end);
   const auto body = [&](llvm::Value* index) {
     index->setName(program_[node.index].name);
     values_[node.index] = index;

@@ -17,6 +17,7 @@ constexpr const char* kKind = "lehr.rows";
 
 struct Rows {
   std::int64_t extent, stride, elements;
+  bool zeros;
 };
 
 std::optional<Rows> rows_of(const llvm::AllocaInst& array) {
@@ -25,29 +26,31 @@ std::optional<Rows> rows_of(const llvm::AllocaInst& array) {
   const auto number = [&](unsigned k) {
     return llvm::mdconst::extract<llvm::ConstantInt>(node->getOperand(k))->getSExtValue();
   };
-  return Rows{number(0), number(1), static_cast<std::int64_t>(array.getAllocatedType()->getArrayNumElements())};
+  const auto elements = static_cast<std::int64_t>(array.getAllocatedType()->getArrayNumElements());
+  return Rows{number(0), number(1), elements, number(2) != 0};
 }
 
-/// Whether an access of a vector at `address` under `mask` may touch all its lanes.
-bool harmless(llvm::Value* address, llvm::Value* mask, llvm::FixedVectorType* type, const llvm::DataLayout& layout) {
+/// The rows of which an access of a vector at `address` under `mask` may touch all lanes.
+std::optional<Rows> rows_around(llvm::Value* address, llvm::Value* mask, llvm::FixedVectorType* type,
+                                const llvm::DataLayout& layout) {
   const std::int64_t lanes = type->getNumElements(), element_bytes = type->getScalarSizeInBits() / 8;
   const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
-  if (!constant) return false;
+  if (!constant) return std::nullopt;
   llvm::APInt offset(64, 0);
   const auto* array = llvm::dyn_cast<llvm::AllocaInst>(
       address->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true));
   const auto rows = array ? rows_of(*array) : std::nullopt;
   const std::int64_t bytes = offset.getSExtValue();
-  if (!rows || bytes < 0 || bytes % element_bytes != 0) return false;
+  if (!rows || bytes < 0 || bytes % element_bytes != 0) return std::nullopt;
   const std::int64_t first = bytes / element_bytes;
-  if (first + lanes > rows->elements) return false;
+  if (first + lanes > rows->elements) return std::nullopt;
   for (std::int64_t lane = 0; lane < lanes; ++lane) {
     const llvm::Constant* on = constant->getAggregateElement(static_cast<unsigned>(lane));
-    if (!on) return false;
+    if (!on) return std::nullopt;
     const bool padding = (first + lane) % rows->stride >= rows->extent;
-    if (!on->isOneValue() && !padding) return false;
+    if (!on->isOneValue() && !padding) return std::nullopt;
   }
-  return true;
+  return rows;
 }
 
 }  // namespace
@@ -57,12 +60,12 @@ std::int64_t row_stride(std::int64_t extent, int lanes) {
   return extent <= lanes / 2 ? extent : (extent + lanes - 1) / lanes * lanes;
 }
 
-void mark_rows(llvm::AllocaInst& array, std::int64_t extent, std::int64_t stride) {
+void mark_rows(llvm::AllocaInst& array, std::int64_t extent, std::int64_t stride, bool zeros) {
   llvm::LLVMContext& context = array.getContext();
   const auto number = [&](std::int64_t n) {
     return llvm::ConstantAsMetadata::get(llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(context), n));
   };
-  array.setMetadata(kKind, llvm::MDNode::get(context, {number(extent), number(stride)}));
+  array.setMetadata(kKind, llvm::MDNode::get(context, {number(extent), number(stride), number(zeros)}));
 }
 
 bool unmask_accesses(llvm::Function& function) {
@@ -77,13 +80,16 @@ bool unmask_accesses(llvm::Function& function) {
     if (call->getIntrinsicID() == llvm::Intrinsic::masked_store) {
       llvm::Value* value = call->getArgOperand(0);
       llvm::Value* address = call->getArgOperand(1);
-      if (!harmless(address, call->getArgOperand(3), vector(value->getType()), layout)) continue;
+      llvm::Value* mask = call->getArgOperand(3);
+      const auto rows = rows_around(address, mask, vector(value->getType()), layout);
+      if (!rows) continue;
+      if (rows->zeros) value = builder.CreateSelect(mask, value, llvm::Constant::getNullValue(value->getType()));
       builder.CreateAlignedStore(value, address, align(value->getType()))->copyMetadata(*call);
     } else if (call->getIntrinsicID() == llvm::Intrinsic::masked_load) {
       llvm::Value* address = call->getArgOperand(0);
       llvm::Value* mask = call->getArgOperand(2);
       llvm::Value* otherwise = call->getArgOperand(3);
-      if (!harmless(address, mask, vector(call->getType()), layout)) continue;
+      if (!rows_around(address, mask, vector(call->getType()), layout)) continue;
       llvm::LoadInst* loaded = builder.CreateAlignedLoad(call->getType(), address, align(call->getType()));
       loaded->copyMetadata(*call);
       llvm::Value* result = loaded;

@@ -14,9 +14,9 @@ namespace lehr::native {
 /// Distance between rows of `extent` elements for vectors of `lanes`.
 std::int64_t row_stride(std::int64_t extent, int lanes);
 
-/// Says that `array` holds rows of `stride` elements of 8 bytes of which only the first `extent` are ever
-/// meant.
-void mark_rows(llvm::AllocaInst& array, std::int64_t extent, std::int64_t stride);
+/// Says that `array` holds rows of `stride` elements of which only the first `extent` are ever meant. `zeros`: the
+/// others are 0 and have to stay so.
+void mark_rows(llvm::AllocaInst& array, std::int64_t extent, std::int64_t stride, bool zeros = false);
 
 /// Turns masked loads and stores with constant masks, at known places of marked arrays, into plain ones; the
 /// lanes that are masked off must fall in the padding. Returns whether anything changed.

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "compiler/loops/fills.h"
 #include "compiler/passes/effects.h"
 
 namespace lehr::loops {
@@ -9,12 +10,16 @@ namespace {
 
 constexpr std::int64_t kLine = 64;  // bytes
 
+/// Filled element by element, or with zeros.
 std::set<BufferId> filled_by_code(const Program& p) {
   Effects all;
+  std::set<BufferId> with_numbers;
   for (const Function& f : p.functions) {
     for (const Stmt& s : f.body)
       all.add(effects_of(p, s));
+    with_numbers.merge(filled_with_numbers(p, f.body));
   }
+  std::erase_if(all.stores, [&](BufferId b) { return with_numbers.contains(b); });
   return all.stores;
 }
 
@@ -36,8 +41,9 @@ Program pad_rows(Program p) {
   for (const BufferId id : filled_by_code(p)) {
     const Buffer table = p[id];
     if (table.role != Role::table || !is_real(table.element) || table.axes.size() < 2) continue;
-    const std::int64_t in_line = kLine / (table.element == Type::f32 ? 4 : 8);
-    if (p[table.axes.back()].constant < in_line) continue;
+    const std::int64_t in_line = kLine / (table.element == Type::f32 ? 4 : 8), extent = p[table.axes.back()].constant;
+    if (extent < in_line) continue;
+    p.buffers[id.index()].meant = extent;
     p.buffers[id.index()].axes.back() = whole_lines(p, table.axes.back(), in_line);
   }
   return p;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/factors.h"
 #include "compiler/passes/rewrite.h"
@@ -13,6 +14,9 @@ namespace lehr::loops {
 namespace {
 
 constexpr int kMostLoads = 2;
+constexpr std::int64_t kKept = 128;  // bytes of a row that stay in registers at most
+
+std::int64_t bytes_of(Type t) { return t == Type::f32 ? 4 : 8; }
 
 bool is_literal(const Program& p, ExprId e, std::int64_t value) {
   const auto* constant = std::get_if<ConstI>(&p[e].node);
@@ -94,7 +98,23 @@ class Recompute {
     for (const Stmt& s : loop.body) {
       if (const auto* let = std::get_if<Let>(&s.node)) names.values[let->scalar] = with_names(p_, names, let->value);
     }
-    return with_names(p_, names, store.value);
+    return again(with_names(p_, names, store.value));
+  }
+
+  /// With rows of tables read from memory, where it is likely that there are not enough registers to keep them.
+  ExprId again(ExprId value) {
+    Names names;
+    std::vector<ExprId> loads;
+    Walk{p_, [&](ExprId e) { loads.push_back(e); }, [](BufferId, bool) {}}.expr(value);
+    for (const ExprId e : loads) {
+      const auto* load = std::get_if<Load>(&p_[e].node);
+      if (!load || local_.contains(load->buffer) || !is_long_row(p_[load->buffer])) continue;
+      names.expressions[e] = make(p_, p_[e].type, Load{load->buffer, load->indices, true});
+    }
+    return with_names(p_, names, value);
+  }
+  bool is_long_row(const Buffer& b) const {
+    return b.axes.size() > 1 && p_[b.axes.back()].constant * bytes_of(b.element) > kKept;
   }
 
   /// The statement of loop `k` that stores what can go.

@@ -31,6 +31,8 @@ class Rewrite {
   }
   /// The same expression where nothing of it is another; what expressions share, their copies share.
   ExprId expr(ExprId e) {
+    const auto other = names_.expressions.find(e);
+    if (other != names_.expressions.end()) return other->second;
     const auto known = copies_.find(e);
     return known != copies_.end() ? known->second : copies_[e] = copy(e);
   }
@@ -72,13 +74,13 @@ class Rewrite {
                                  },
                                  [&](const Load& n) {
                                    if (const Slice* s = slice(n.buffer))
-                                     return changed(Load{s->once, all(n.indices, s->axis)}, false);
+                                     return changed(Load{s->once, all(n.indices, s->axis), n.again}, false);
                                    std::vector<ExprId> indices = all(n.indices);
                                    const auto formula = names_.formulas.find(n.buffer);
                                    if (formula != names_.formulas.end()) return computed(formula->second, indices[0]);
                                    const BufferId b = array(n.buffer);
                                    const bool same = b == n.buffer && indices == n.indices;
-                                   return changed(Load{b, std::move(indices)}, same);
+                                   return changed(Load{b, std::move(indices), n.again}, same);
                                  },
                                  [&](const Unary& n) {
                                    const Unary out{n.op, expr(n.operand)};

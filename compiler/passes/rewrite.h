@@ -45,6 +45,7 @@ struct Names {
   std::map<BufferId, BufferId> arrays;
   std::map<ScalarId, ExprId> values = {};
   std::map<BufferId, Formula> formulas = {};
+  std::map<ExprId, ExprId> expressions = {};
 };
 Stmt with_names(Program& program, const Names& names, const Stmt& statement);
 ExprId with_names(Program& program, const Names& names, ExprId expression);

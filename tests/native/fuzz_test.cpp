@@ -4,6 +4,7 @@
 #include <random>
 
 #include "compiler/passes/narrow.h"
+#include "compiler/passes/pad.h"
 #include "tests/native/harness.h"
 
 using namespace lehr;
@@ -41,7 +42,7 @@ class ProgramMaker {
     b_.function("f", {{"a", Type::f64}, {"i", Type::i64}}, [&](const auto& p) {
       parameters_ = p;
       local_ = b_.local_array("local", {k_});
-      b_.fill(local_, b_.f(0.5));
+      b_.fill(local_, b_.f(0.5 * pick(2)));
       accumulator_ = b_.local("acc", b_.f(0));
       for (int s = 0; s < 5; ++s)
         statement(0);
@@ -66,6 +67,7 @@ class ProgramMaker {
         integers{pick(5)};
     const std::vector<double> reals{value(random_)};
     test::run_both(b_.program(), memory, sizes, integers, reals, 1e-9);
+    run_padded(memory, sizes, integers, reals);
     if (pick(4) != 0) return;
     b_.mark_single(0);
     test::run_both(loops::narrow(b_.program()), memory, sizes, integers, reals, 1e-4);
@@ -77,6 +79,26 @@ class ProgramMaker {
     SizeId extent;
     ExprId row;  // of a position within a row of the packed axis m, else invalid
   };
+
+  /// With rows of the table that are whole lines of memory.
+  void run_padded(const test::Memory& memory, const std::vector<std::int64_t>& sizes,
+                  const std::vector<std::int64_t>& integers, const std::vector<double>& reals) {
+    const loops::Program padded = loops::pad_rows(b_.program());
+    const auto row = static_cast<std::size_t>(padded[padded[t_].axes[1]].constant), k = memory.length(s_);
+    if (row == k) return;
+    std::vector<std::size_t> lengths;
+    for (std::size_t b = 0; b < padded.buffers.size(); ++b)
+      lengths.push_back(memory.length(BufferId(b)));
+    lengths[t_.index()] = memory.length(t_) / k * row;
+    test::Memory wider(lengths);
+    for (std::size_t b = 0; b < padded.buffers.size(); ++b) {
+      const std::size_t width = BufferId(b) == t_ ? k : std::max<std::size_t>(1, lengths[b]);
+      const std::size_t stride = BufferId(b) == t_ ? row : width;
+      for (std::size_t at = 0; at < memory.length(BufferId(b)); ++at)
+        wider.integers(BufferId(b))[at / width * stride + at % width] = memory.integers(BufferId(b))[at];
+    }
+    test::run_both(padded, wider, sizes, integers, reals, 1e-9);
+  }
 
   int pick(int count) { return static_cast<int>(random_() % static_cast<std::uint64_t>(count)); }
 
@@ -241,7 +263,12 @@ class ProgramMaker {
     }
     if (what == 6) return b_.accumulate(accumulator_, squash(expr(0)));
     if (what == 7 && pick(6) == 0) return b_.fail_if(b_.logical_and(condition(), condition()), 1 + pick(5));
-    if (what == 8 && pick(3) == 0) return b_.fill(pick(2) ? s_ : local_, b_.f(pick(3)));
+    if (what == 8 && pick(3) == 0) return b_.fill(pick(2) ? s_ : local_, b_.f(pick(2) * pick(3)));
+    if (what == 10) {
+      const ExprId product = b_.mul(b_.load(t_, {index(n_), index(k_)}), b_.load(local_, {index(k_)}));
+      if (pick(2)) return b_.accumulate(accumulator_, product);
+      return b_.store(pick(2) ? s_ : local_, {index(k_)}, b_.mul(b_.f(0.05), product));
+    }
     if (what == 9) {
       const ExprId value = b_.let("v", expr(0));
       return b_.store(s_, {index(k_)}, b_.mul(b_.f(0.25), squash(b_.add(value, expr(2)))));

@@ -39,6 +39,7 @@ class Memory {
   double* reals(loops::BufferId b) { return static_cast<double*>(table_[b.index()]); }
   float* singles(loops::BufferId b) { return static_cast<float*>(table_[b.index()]); }
   std::int64_t* integers(loops::BufferId b) { return static_cast<std::int64_t*>(table_[b.index()]); }
+  const std::int64_t* integers(loops::BufferId b) const { return static_cast<const std::int64_t*>(table_[b.index()]); }
   std::size_t length(loops::BufferId b) const { return lengths_[b.index()]; }
 
  private:

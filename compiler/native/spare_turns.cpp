@@ -1,0 +1,182 @@
+#include "compiler/native/spare_turns.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "compiler/loops/fills.h"
+#include "compiler/native/loop_shape.h"
+#include "compiler/native/padded_arrays.h"
+
+namespace lehr::native {
+namespace {
+
+using namespace loops;
+
+/// What an expression is in a spare turn.
+struct Spare {
+  bool varies = false;  // from turn to turn
+  bool zero = false;
+  bool finite = true;  // if what is the same in all turns is
+};
+
+constexpr Spare kSame{}, kZero{true, true, true}, kAny{true, false, false};
+
+bool is_index(const Program& p, ExprId e, ScalarId index) {
+  const auto* get = std::get_if<Get>(&p[e].node);
+  return get && get->scalar == index;
+}
+
+/// The body of one loop from 0 to `extent`, in turns up to `end`.
+class Body {
+ public:
+  Body(const Program& p, const std::set<BufferId>& own, int lanes, ScalarId index, std::int64_t extent,
+       std::int64_t end)
+      : p_(p), own_(own), lanes_(lanes), index_(index), extent_(extent), end_(end) {}
+
+  /// Whether turns past `extent` change nothing.
+  bool is_harmless(const Block& body) {
+    for (const Stmt& s : body) {
+      if (!std::visit([&](const auto& node) { return harmless(node); }, s.node)) return false;
+    }
+    return true;
+  }
+  /// Arrays of the function that have to have zeros.
+  std::set<BufferId> read;
+
+ private:
+  bool harmless(const Let& x) {
+    const std::optional<Spare> value = of(x.value);
+    if (value) names_[x.scalar] = *value;
+    return value.has_value();
+  }
+  bool harmless(const Accumulate& x) {
+    const std::optional<Spare> value = of(x.value);
+    return value && value->zero;
+  }
+  bool harmless(const Store& x) {
+    const std::optional<Spare> value = of(x.value);
+    return value && value->zero && is_of_row(x.buffer, x.indices);
+  }
+  bool harmless(const Comment&) { return true; }
+  template <class Other>
+  bool harmless(const Other&) {
+    return false;
+  }
+
+  /// The element of the turn, of a row with zeros behind.
+  bool is_of_row(BufferId id, const std::vector<ExprId>& at) {
+    const Buffer& b = p_[id];
+    if (at.empty() || !is_index(p_, at.back(), index_)) return false;
+    for (std::size_t k = 0; k + 1 < at.size(); ++k) {
+      const std::optional<Spare> index = of(at[k]);
+      if (!index || index->varies) return false;
+    }
+    const std::int64_t row = p_[b.axes.back()].constant;
+    if (own_.contains(id)) return row == extent_ && row_stride(row, lanes_of(b.element, lanes_)) >= end_;
+    return b.meant == extent_ && row >= end_;
+  }
+
+  /// Nothing of what must not be computed.
+  std::optional<Spare> of(ExprId e) {
+    const auto known = seen_.find(e);
+    if (known != seen_.end()) return known->second;
+    const std::optional<Spare> out = std::visit([&](const auto& node) { return node_of(node); }, p_[e].node);
+    seen_.emplace(e, out);
+    return out;
+  }
+  std::optional<Spare> node_of(const ConstF& x) { return Spare{false, x.value == 0, true}; }
+  std::optional<Spare> node_of(const ConstI&) { return kSame; }
+  std::optional<Spare> node_of(const Extent&) { return kSame; }
+  std::optional<Spare> node_of(const Get& x) {
+    if (x.scalar == index_) return Spare{true, false, true};
+    const auto name = names_.find(x.scalar);
+    return name == names_.end() ? kSame : name->second;
+  }
+  std::optional<Spare> node_of(const Load& x) {
+    if (is_of_row(x.buffer, x.indices)) {
+      if (own_.contains(x.buffer)) read.insert(x.buffer);
+      return kZero;
+    }
+    for (const ExprId at : x.indices) {
+      const std::optional<Spare> index = of(at);
+      if (!index || index->varies) return std::nullopt;
+    }
+    return kSame;
+  }
+  std::optional<Spare> node_of(const Unary& x) {
+    const std::optional<Spare> operand = of(x.operand);
+    if (!operand || !operand->varies) return operand ? std::optional(kSame) : std::nullopt;
+    switch (x.op) {
+      case UnaryOp::negate:
+      case UnaryOp::to_f64:
+      case UnaryOp::to_f32:
+      case UnaryOp::abs:
+      case UnaryOp::sqrt:
+        return operand->zero ? *operand : kAny;
+      default:
+        return kAny;
+    }
+  }
+  std::optional<Spare> node_of(const Binary& x) {
+    const std::optional<Spare> a = of(x.left), b = of(x.right);
+    if (!a || !b) return std::nullopt;
+    if (!a->varies && !b->varies) return kSame;
+    const bool finite = a->finite && b->finite;
+    switch (x.op) {
+      case BinaryOp::multiply:
+        return Spare{true, finite && (a->zero || b->zero), finite};
+      case BinaryOp::add:
+      case BinaryOp::subtract:
+      case BinaryOp::minimum:
+      case BinaryOp::maximum:
+        return Spare{true, a->zero && b->zero, finite};
+      case BinaryOp::divide:
+        return kAny;
+      default:
+        return Spare{true, false, true};
+    }
+  }
+  std::optional<Spare> node_of(const Select& x) {
+    const std::optional<Spare> condition = of(x.condition), yes = of(x.if_true), no = of(x.if_false);
+    if (!condition || !yes || !no) return std::nullopt;
+    if (!condition->varies && !yes->varies && !no->varies) return kSame;
+    return Spare{true, yes->zero && no->zero, yes->finite && no->finite};
+  }
+  std::optional<Spare> node_of(const Random&) { return std::nullopt; }
+
+  const Program& p_;
+  const std::set<BufferId>& own_;
+  const int lanes_;
+  const ScalarId index_;
+  const std::int64_t extent_, end_;
+  std::map<ScalarId, Spare> names_;
+  std::map<ExprId, std::optional<Spare>> seen_;
+};
+
+std::optional<std::int64_t> literal(const Program& p, ExprId e) {
+  const auto* constant = std::get_if<ConstI>(&p[e].node);
+  return constant ? std::optional(constant->value) : std::nullopt;
+}
+
+}  // namespace
+
+SpareTurns::SpareTurns(const Program& program, const Function& function, int lanes) : program_(program), lanes_(lanes) {
+  for (const BufferId id : function.local_arrays) {
+    if (is_real(program[id].element) && program[id].axes.size() == 1) own_.insert(id);
+  }
+  for (const BufferId id : filled_with_numbers(program, function.body))
+    own_.erase(id);
+}
+
+std::int64_t SpareTurns::after(const For& loop, int lanes) {
+  const auto extent = literal(program_, loop.end);
+  if (literal(program_, loop.begin) != 0 || !extent || loop.step != 1 || *extent % lanes == 0) return 0;
+  const std::int64_t end = (*extent + lanes - 1) / lanes * lanes;
+  Body body(program_, own_, lanes_, loop.index, *extent, end);
+  if (!body.is_harmless(loop.body)) return 0;
+  zero_behind_.insert(body.read.begin(), body.read.end());
+  return end - *extent;
+}
+
+}  // namespace lehr::native
