@@ -65,6 +65,22 @@ Result<std::optional<ZipMember>> extract(zip_t* archive, const zip_stat_t& about
   return std::optional(ZipMember{about.name, std::move(contents)});
 }
 
+/// Whether deflate makes a fifth less of it, going by pieces: digits of numbers that are all different it cannot
+/// shrink, and takes longer over them than over anything else.
+bool shrinks(std::string_view bytes) {
+  constexpr std::size_t kPiece = 1 << 14, kPieces = 4;
+  if (bytes.size() <= kPieces * kPiece) return true;
+  std::vector<Bytef> room(compressBound(kPiece));
+  std::size_t after = 0;
+  for (std::size_t k = 0; k < kPieces; ++k) {
+    const auto* piece = reinterpret_cast<const Bytef*>(bytes.data() + (bytes.size() - kPiece) / (kPieces - 1) * k);
+    uLongf length = room.size();
+    if (compress2(room.data(), &length, piece, kPiece, Z_BEST_SPEED) != Z_OK) return true;
+    after += length;
+  }
+  return 5 * after < 4 * kPieces * kPiece;
+}
+
 }  // namespace
 
 std::uint32_t checksum(std::string_view bytes) {
@@ -113,7 +129,7 @@ Result<std::string> write_zip(const std::vector<ZipMember>& members) {
     if (added < 0) return failure(member.name);
     body.release();
     const auto index = static_cast<zip_uint64_t>(added);
-    zip_set_file_compression(archive.get(), index, ZIP_CM_DEFLATE, Z_BEST_SPEED);
+    zip_set_file_compression(archive.get(), index, shrinks(member.bytes) ? ZIP_CM_DEFLATE : ZIP_CM_STORE, Z_BEST_SPEED);
     zip_file_set_dostime(archive.get(), index, 0, kDate1980, 0);
   }
   if (zip_close(archive.get()) != 0) return failure(members.front().name);

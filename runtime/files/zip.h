@@ -19,8 +19,8 @@ struct ZipMember {
   std::string bytes;
 };
 
-/// The archive of these members, deflated, dated 1980-01-01 so that equal members give equal bytes; the
-/// 64-bit fields are written where a size needs them.
+/// The archive of these members, large ones deflated where that makes them smaller, dated 1980-01-01 so that equal
+/// members give equal bytes; the 64-bit fields are written where a size needs them.
 Result<std::string> write_zip(const std::vector<ZipMember>& members);
 
 /// Whether a member is read, or why it must not be: from its name, the size that it claims and its first

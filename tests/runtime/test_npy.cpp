@@ -138,6 +138,23 @@ with np.load(path) as f:
   CHECK_FALSE(std::filesystem::exists(folder / "bad.npz"));
 }
 
+TEST_CASE("members that cannot be made smaller are stored") {
+  std::string digits(300000, ' ');
+  std::uint64_t x = 1;
+  for (char& c : digits)
+    c = static_cast<char>((x = x * 6364136223846793005U + 1442695040888963407U) >> 56);
+  const std::string same(300000, '7');
+  const std::string bytes = *write_zip({{"digits", digits}, {"same", same}});
+  CHECK(bytes.size() > 300000);
+  CHECK(bytes.size() < 310000);
+  CHECK(bytes.find(digits) != std::string::npos);
+  const auto back = read_zip(bytes, "t.zip");
+  REQUIRE(back);
+  REQUIRE(back->size() == 2);
+  CHECK((*back)[0].bytes == digits);
+  CHECK((*back)[1].bytes == same);
+}
+
 TEST_CASE("an archive too large for the old directory") {
   std::vector<ZipMember> members;
   for (int i = 0; i < 70000; ++i)
