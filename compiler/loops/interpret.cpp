@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/operators.h"
 #include "compiler/loops/print_loops.h"
 #include "runtime/machine/random.h"
@@ -19,8 +20,6 @@ namespace {
 constexpr std::int64_t kPoison = std::numeric_limits<std::int64_t>::min() / 4;
 
 bool is_function(UnaryOp op) { return op >= UnaryOp::exp && op <= UnaryOp::lgamma && op != UnaryOp::sqrt; }
-
-std::int64_t bytes_of(Type type) { return type == Type::f32 ? sizeof(float) : sizeof(double); }
 
 /// How a block ended.
 enum class Flow { next, leave_loop, failed };

@@ -46,8 +46,9 @@ class FunctionLowering {
   llvm::Value* extent(loops::SizeId size);
   llvm::Value* stored_extent(loops::BufferId buffer, std::size_t axis);
   llvm::Value* element_count(loops::BufferId buffer);
-  llvm::Value* element(loops::BufferId buffer, llvm::Value* position);
+  llvm::Value* element(loops::BufferId buffer, llvm::Value* position, llvm::Value* base);
   llvm::Value* address(loops::BufferId buffer, const std::vector<loops::ExprId>& indices);
+  llvm::Value* address(loops::BufferId buffer, const std::vector<loops::ExprId>& indices, llvm::Value* base);
   void put_zeros_behind(loops::BufferId local_array);
   llvm::Value* load(loops::BufferId buffer, llvm::Value* address);
   void store(loops::BufferId buffer, llvm::Value* address, llvm::Value* value);

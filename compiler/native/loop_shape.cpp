@@ -5,6 +5,7 @@
 #include <set>
 #include <variant>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 
 namespace lehr::native {
@@ -23,11 +24,6 @@ constexpr std::int64_t kLongBodyNodes = 40;
 constexpr std::int64_t kLittleWork = 40'000, kMuchWork = 1'000'000;
 // After vectorisation a nest is unrolled if that makes at most this many nodes.
 constexpr std::int64_t kUnrollLaterNodes = 600;
-
-std::optional<std::int64_t> literal(const Program& program, ExprId id) {
-  const auto* constant = std::get_if<ConstI>(&program[id].node);
-  return constant ? std::optional(constant->value) : std::nullopt;
-}
 
 std::optional<std::int64_t> trip_count(const Program& program, const For& loop) {
   const auto begin = literal(program, loop.begin), end = literal(program, loop.end);
@@ -126,8 +122,7 @@ Measure measure(const Program& program, const Block& block, int lanes) {
 bool shares_scratch(const Program& program, const For& loop) {
   std::set<BufferId> stored, shared;
   const auto visit = [&](BufferId b, const std::vector<ExprId>& at) {
-    const auto* last = at.empty() ? nullptr : std::get_if<Get>(&program[at.back()].node);
-    if (!last || last->scalar != loop.index) shared.insert(b);
+    if (at.empty() || !is_scalar(program, at.back(), loop.index)) shared.insert(b);
   };
   for (const Stmt& s : loop.body) {
     if (const auto* x = std::get_if<Store>(&s.node)) {

@@ -300,21 +300,24 @@ llvm::Value* FunctionLowering::element_count(BufferId id) {
 }
 
 /// A buffer may begin before its memory: of the items of a minibatch, no others are there.
-llvm::Value* FunctionLowering::element(BufferId id, llvm::Value* position) {
+llvm::Value* FunctionLowering::element(BufferId id, llvm::Value* position, llvm::Value* base) {
   llvm::Type* element = type(program_[id].element);
-  llvm::Value* base = buffers_[id.index()];
   return is_local_array_[id.index()] ? b_.CreateInBoundsGEP(element, base, position)
                                      : b_.CreateGEP(element, base, position);
 }
 
 llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::ExprId>& indices) {
+  return address(id, indices, buffers_[id.index()]);
+}
+
+llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::ExprId>& indices, llvm::Value* base) {
   llvm::Value* at = nullptr;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
     llvm::Value* index = eval(indices[axis]);
     if (at) at = b_.CreateMul(at, stored_extent(id, axis), "", true, true);
     at = at ? b_.CreateAdd(at, index, "", true, true) : index;
   }
-  return at ? element(id, at) : buffers_[id.index()];
+  return at ? element(id, at, base) : base;
 }
 
 }  // namespace lehr::native

@@ -3,7 +3,6 @@
 #include <llvm/IR/Module.h>
 
 #include <stdexcept>
-#include <utility>
 
 #include "compiler/native/function_lowering.h"
 #include "compiler/native/lower.h"
@@ -38,12 +37,9 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Get& 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& node) { return extent(node.size); }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Load& node) {
-  if (!node.again || little_) return load(node.buffer, address(node.buffer, node.indices));
-  llvm::Value*& base = buffers_[node.buffer.index()];
-  llvm::Value* const before = std::exchange(base, another_address(base));
-  llvm::Value* loaded = load(node.buffer, address(node.buffer, node.indices));
-  buffers_[node.buffer.index()] = before;
-  return loaded;
+  llvm::Value* base = buffers_[node.buffer.index()];
+  if (node.again && !little_) base = another_address(base);
+  return load(node.buffer, address(node.buffer, node.indices, base));
 }
 
 /// The same, of which the optimiser does not know that it is.

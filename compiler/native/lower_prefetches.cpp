@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/native/function_lowering.h"
 
@@ -24,7 +25,7 @@ struct Row {
 };
 
 std::int64_t bytes_of_row(const loops::Program& p, loops::BufferId table) {
-  return p[p[table].axes[1]].constant * (p[table].element == loops::Type::f32 ? 4 : 8);
+  return p[p[table].axes[1]].constant * loops::bytes_of(p[table].element);
 }
 
 class Rows {
@@ -105,7 +106,8 @@ void FunctionLowering::prefetch_rows(const loops::For& turns, llvm::Value* index
     values_[turns.index] = b_.CreateBinaryIntrinsic(
         llvm::Intrinsic::smin, b_.CreateNSWAdd(index, b_.getInt64(static_cast<std::uint64_t>(ahead))),
         b_.CreateNSWSub(end, b_.getInt64(1)));
-    llvm::Value* first = element(row.table, b_.CreateNSWMul(eval(row.at), stored_extent(row.table, 1)));
+    llvm::Value* first =
+        element(row.table, b_.CreateNSWMul(eval(row.at), stored_extent(row.table, 1)), buffers_[row.table.index()]);
     for (std::int64_t at = 0; at < bytes; at += kLine) {
       llvm::Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<std::uint64_t>(at));
       b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},

@@ -157,7 +157,7 @@ void FunctionLowering::lower(const loops::Fill& node) {
   if (shape.trips == 1 && function_.hasFnAttribute(kEffort)) return store(node.buffer, base, value);
   shape.unroll_later = shape.trips && *shape.trips <= 32 * lanes_;
   emit_loop(b_.getInt64(0), count, shape,
-            [&](llvm::Value* index) { store(node.buffer, element(node.buffer, index), value); });
+            [&](llvm::Value* index) { store(node.buffer, element(node.buffer, index, base), value); });
 }
 
 void FunctionLowering::lower(const loops::If& node) {

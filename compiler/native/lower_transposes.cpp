@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/native/function_lowering.h"
 
@@ -45,10 +46,7 @@ bool mentions(const loops::Program& program, loops::ExprId e, loops::ScalarId sc
 }  // namespace
 
 std::optional<FunctionLowering::Transpose> FunctionLowering::transpose_of(const loops::For& node) const {
-  const auto is = [&](loops::ExprId e, loops::ScalarId s) {
-    const auto* get = std::get_if<loops::Get>(&program_[e].node);
-    return get && get->scalar == s;
-  };
+  const auto is = [&](loops::ExprId e, loops::ScalarId s) { return loops::is_scalar(program_, e, s); };
   const auto* inner = node.body.size() == 1 ? std::get_if<loops::For>(&node.body[0].node) : nullptr;
   const auto* store = inner && inner->body.size() == 1 ? std::get_if<loops::Store>(&inner->body[0].node) : nullptr;
   const auto* load = store && !store->accumulate ? std::get_if<loops::Load>(&program_[store->value].node) : nullptr;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/loops/fills.h"
+#include "compiler/loops/facts.h"
 #include "compiler/native/loop_shape.h"
 #include "compiler/native/padded_arrays.h"
 
@@ -21,11 +21,6 @@ struct Spare {
 };
 
 constexpr Spare kSame{}, kZero{true, true, true}, kAny{true, false, false};
-
-bool is_index(const Program& p, ExprId e, ScalarId index) {
-  const auto* get = std::get_if<Get>(&p[e].node);
-  return get && get->scalar == index;
-}
 
 /// The body of one loop from 0 to `extent`, in turns up to `end`.
 class Body {
@@ -67,7 +62,7 @@ class Body {
   /// The element of the turn, of a row with zeros behind.
   bool is_of_row(BufferId id, const std::vector<ExprId>& at) {
     const Buffer& b = p_[id];
-    if (at.empty() || !is_index(p_, at.back(), index_)) return false;
+    if (at.empty() || !is_scalar(p_, at.back(), index_)) return false;
     for (std::size_t k = 0; k + 1 < at.size(); ++k) {
       const std::optional<Spare> index = of(at[k]);
       if (!index || index->varies) return false;
@@ -153,11 +148,6 @@ class Body {
   std::map<ScalarId, Spare> names_;
   std::map<ExprId, std::optional<Spare>> seen_;
 };
-
-std::optional<std::int64_t> literal(const Program& p, ExprId e) {
-  const auto* constant = std::get_if<ConstI>(&p[e].node);
-  return constant ? std::optional(constant->value) : std::nullopt;
-}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/loops/facts.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/independent_loops.h"
 #include "compiler/passes/own_arrays.h"

@@ -1,22 +1,9 @@
 #include "compiler/passes/own_arrays.h"
 
+#include "compiler/loops/facts.h"
 #include "compiler/passes/effects.h"
 
 namespace lehr::loops {
-namespace {
-
-bool is_index(const Program& p, ExprId e, ScalarId scalar) {
-  const auto* get = std::get_if<Get>(&p[e].node);
-  return get && get->scalar == scalar;
-}
-
-}  // namespace
-
-std::optional<std::int64_t> literal(const Program& p, ExprId e) {
-  const auto* constant = std::get_if<ConstI>(&p[e].node);
-  return constant ? std::optional(constant->value) : std::nullopt;
-}
-
 bool fills(const Program& p, const Stmt& s, BufferId b) {
   if (const auto* fill = std::get_if<Fill>(&s.node)) return fill->buffer == b;
   const auto* loop = std::get_if<For>(&s.node);
@@ -24,7 +11,8 @@ bool fills(const Program& p, const Stmt& s, BufferId b) {
   if (literal(p, loop->begin) != 0 || literal(p, loop->end) != p[p[b].axes[0]].constant) return false;
   for (const Stmt& x : loop->body) {
     const auto* store = std::get_if<Store>(&x.node);
-    const bool whole = store && store->buffer == b && !store->accumulate && is_index(p, store->indices[0], loop->index);
+    const bool whole =
+        store && store->buffer == b && !store->accumulate && is_scalar(p, store->indices[0], loop->index);
     if (whole) return !effects_of(p, Stmt{Let{loop->index, store->value}}).loads.contains(b);
     if (mentions(p, x, b)) return false;
   }

@@ -1,12 +1,8 @@
 // Arrays that a turn of a loop has to itself.
 #pragma once
-#include <optional>
-
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
-
-std::optional<std::int64_t> literal(const Program& program, ExprId e);
 
 /// A loop over all of an array of one axis whose first access to it is that it stores the element of its index, or a
 /// statement that fills it.

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "compiler/loops/fills.h"
+#include "compiler/loops/facts.h"
 #include "compiler/passes/effects.h"
 
 namespace lehr::loops {
@@ -41,7 +41,7 @@ Program pad_rows(Program p) {
   for (const BufferId id : filled_by_code(p)) {
     const Buffer table = p[id];
     if (table.role != Role::table || !is_real(table.element) || table.axes.size() < 2) continue;
-    const std::int64_t in_line = kLine / (table.element == Type::f32 ? 4 : 8), extent = p[table.axes.back()].constant;
+    const std::int64_t in_line = kLine / bytes_of(table.element), extent = p[table.axes.back()].constant;
     if (extent < in_line) continue;
     p.buffers[id.index()].meant = extent;
     p.buffers[id.index()].axes.back() = whole_lines(p, table.axes.back(), in_line);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/factors.h"
@@ -15,13 +16,6 @@ namespace {
 
 constexpr int kMostLoads = 2;
 constexpr std::int64_t kKept = 128;  // bytes of a row that stay in registers at most
-
-std::int64_t bytes_of(Type t) { return t == Type::f32 ? 4 : 8; }
-
-bool is_literal(const Program& p, ExprId e, std::int64_t value) {
-  const auto* constant = std::get_if<ConstI>(&p[e].node);
-  return constant && constant->value == value;
-}
 
 /// Loads of an expression of products and sums; nothing of any other.
 std::optional<int> loads_of(const Program& p, ExprId e) {
@@ -131,9 +125,8 @@ class Recompute {
     const Buffer& array = p_[store.buffer];
     if (!local_.contains(store.buffer) || array.axes.size() != 1 || store.accumulate) return false;
     const std::int64_t extent = p_[array.axes[0]].constant;
-    const auto* at = std::get_if<Get>(&p_[store.indices[0]].node);
-    return extent >= kInMemory && at && at->scalar == loop.index && loop.step == 1 && is_literal(p_, loop.begin, 0) &&
-           is_literal(p_, loop.end, extent);
+    return extent >= kInMemory && is_scalar(p_, store.indices[0], loop.index) && loop.step == 1 &&
+           literal(p_, loop.begin) == 0 && literal(p_, loop.end) == extent;
   }
 
   bool can_go(const Block& b, std::size_t k, const Store& store) {

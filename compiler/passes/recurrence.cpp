@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/independent_loops.h"
 
@@ -13,10 +14,7 @@ namespace {
 /// One turn loads scratch that another stored: by the index on the one side, by something else with it on the other.
 bool recurs(const Program& p, const For& loop) {
   const ScalarId index = countdown(p, loop).value_or(loop.index);
-  const auto is_index = [&](ExprId e) {
-    const auto* n = std::get_if<Get>(&p[e].node);
-    return n && n->scalar == index;
-  };
+  const auto is_index = [&](ExprId e) { return is_scalar(p, e, index); };
   std::set<std::pair<BufferId, std::size_t>> stored, elsewhere;
   each_statement(loop.body, [&](const Stmt& s) {
     const auto* x = std::get_if<Store>(&s.node);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/loops/facts.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/own_arrays.h"
 #include "compiler/passes/rewrite.h"

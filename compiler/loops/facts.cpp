@@ -1,6 +1,16 @@
-#include "compiler/loops/fills.h"
+#include "compiler/loops/facts.h"
 
 namespace lehr::loops {
+
+std::optional<std::int64_t> literal(const Program& program, ExprId e) {
+  const auto* constant = std::get_if<ConstI>(&program[e].node);
+  return constant ? std::optional(constant->value) : std::nullopt;
+}
+
+bool is_scalar(const Program& program, ExprId e, ScalarId scalar) {
+  const auto* get = std::get_if<Get>(&program[e].node);
+  return get && get->scalar == scalar;
+}
 
 std::set<BufferId> filled_with_numbers(const Program& program, const Block& block) {
   std::set<BufferId> out;

@@ -1,0 +1,22 @@
+// What can be said of single types, expressions and blocks by looking at them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <set>
+
+#include "compiler/loops/loops.h"
+
+namespace lehr::loops {
+
+/// Bytes of an element; 8 of those that are not f32.
+constexpr std::int64_t bytes_of(Type t) { return t == Type::f32 ? 4 : 8; }
+
+/// The value of an integer that the program has written out.
+std::optional<std::int64_t> literal(const Program& program, ExprId e);
+/// Whether an expression is the value of this scalar and nothing else.
+bool is_scalar(const Program& program, ExprId e, ScalarId scalar);
+
+/// The arrays that statements of the block, and of those in it, fill with something that is not the constant 0.
+std::set<BufferId> filled_with_numbers(const Program& program, const Block& block);
+
+}  // namespace lehr::loops
