@@ -93,9 +93,11 @@ class Builder {
   std::size_t function(std::string name, const Body& body);
   /// The function at `position` runs once a fit.
   void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
-  /// Rows of items for readers of factors, and where it says whether they are asked for.
-  void mark_rows(BufferId buffer) { program_.buffers[buffer.index()].rows = true; }
-  void ask_rows(BufferId flags, std::int64_t at) { program_.rows_asked = {flags, at}; }
+  void mark_needed(BufferId buffer, Needed needed) { program_.buffers[buffer.index()].needed = needed; }
+  /// Where it says whether that is asked for.
+  void ask(Needed what, BufferId flags, std::int64_t at) {
+    program_.asked[static_cast<std::size_t>(what)] = {flags, at};
+  }
   /// The function at `position` reads sums.
   void keep_before(std::size_t position, const Kept& sums) { program_.functions[position].kept.push_back(sums); }
   /// 32 bits would leave too few digits of what the open function forms.

@@ -19,6 +19,7 @@
 // * `fail(code)` ends the function at once with that status; a function that runs to its end returns 0.
 // * A function is re-entrant: all its memory is in the buffers it is passed and its own local arrays.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -58,6 +59,13 @@ enum class Role {
   output        // scalars handed back to the caller
 };
 
+/// Who needs what an array holds: whoever comes, or only who asks for it (Program::asked).
+enum class Needed {
+  always,
+  rows,  // a row for each item, for readers of factors; always, too, where a function that runs often reads them
+  bound  // sums over items, for the bound
+};
+
 /// Axes in memory order (the last is contiguous). Every element has room for 8 bytes; those of f32 lie in the first
 /// half.
 struct Buffer {
@@ -65,7 +73,7 @@ struct Buffer {
   Type element = Type::f64;
   Role role = Role::scratch;
   std::vector<SizeId> axes;
-  bool rows = false;       // a row for each item, for readers of factors: sweeps need not write what none of them reads
+  Needed needed = Needed::always;
   std::int64_t meant = 0;  // above 0: of a row no more elements than these are other than 0
 };
 
@@ -255,7 +263,7 @@ struct Program {
   std::vector<Scalar> scalars;
   std::vector<Expr> exprs;
   std::vector<Function> functions;
-  Place rows_asked = {};  // above 0 where rows of items (Buffer::rows) are asked for
+  std::array<Place, 3> asked = {};  // by Needed: above 0 where it is asked for; without a place, it is
 
   const Size& operator[](SizeId id) const { return sizes[id.index()]; }
   const Buffer& operator[](BufferId id) const { return buffers[id.index()]; }

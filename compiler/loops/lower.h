@@ -88,7 +88,7 @@ struct Interface {
   std::vector<ParameterSlot> parameters;
   std::vector<BufferId> sums;  // by Schedule::statistics
   BufferId elbo_value;         // [6], see ElboPart
-  BufferId weights;            // [7], see Weight; all 1 for plain coordinate ascent
+  BufferId weights;            // [8], see Weight; all 1 for plain coordinate ascent
   std::optional<ItemEnergies> item_energies;
   BufferId random_key;  // [3] of random numbers: seed, chain, step; invalid where nothing is drawn
 };
@@ -107,7 +107,8 @@ enum class Weight {
   global,       // on all naturals of the other blocks
   step,         // naturals of global blocks: step * new + (1 - step) * those of the parameters as they are
   memory,       // share of this natural gradient (new - those as they are) in their running mean; 0: not measured
-  rows          // 0: parameters of items that no sweep reads need not be written (passes/unread.h)
+  rows,         // 0: parameters of items that no sweep reads need not be written (passes/unread.h)
+  bound         // 0: sums over items that the bound alone reads need not be formed
 };
 
 /// Where the data go: buffers by given, observed variable and nested plate (offsets).

@@ -136,7 +136,7 @@ void Blocks::update(BlockId b, const Uses& uses, const std::vector<ExprId>& lead
     for_axes({var, fixed, false, lead.size()}, element, [&] {
       if (hooks.gathered) hooks.gathered(element, n);
       if (hooks.before) hooks.before(element);
-      updates_.from_naturals(b, element, n, hooks.tolerant);
+      updates_.from_naturals(b, element, n, hooks);
       if (hooks.after) hooks.after(element);
     });
     for (const Residuals::RunningSum& x : sums)

@@ -61,7 +61,7 @@ Envelope::Interval Envelope::product(const ArrayTerm& t, std::size_t use, ExprId
 }
 
 void Envelope::draw(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, BufferId into) {
-  updates_.from_naturals(b, element, n, false);
+  updates_.from_naturals(b, element, n, {});
   const std::vector<ExprId> at = updates_.parameter_address(b, element, {});
   b_.store(into, at, b_.load(value_of(b), at));
 }

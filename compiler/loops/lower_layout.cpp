@@ -160,7 +160,8 @@ void Lowering::declare_blocks() {
       slot.local = s_.stage_of[k].has_value();
       slot.streamed = !stored(b);
       const bool of_chain = block.chain && p.role == math::ParameterRole::probabilities;
-      if (slot.local && (p.role == math::ParameterRole::precision || of_chain)) b_.mark_rows(slot.buffer);
+      if (slot.local && (p.role == math::ParameterRole::precision || of_chain))
+        b_.mark_needed(slot.buffer, Needed::rows);
       at_.parameter[{b, p.name}] = slot.buffer;
       interface_.parameters.push_back(std::move(slot));
     }
@@ -246,16 +247,19 @@ void Lowering::declare_arrays() {
   const SizeId one = b_.constant_size("one", 1);
   for (std::size_t k = 0; k < s_.steps.size(); ++k) {
     if (!std::holds_alternative<ItemStage>(s_.steps[k])) continue;
-    at_.local_sums[k] = {b_.buffer(fmt::format("energy{}", k), Role::statistic, {one}),
-                         b_.buffer(fmt::format("prior{}", k), Role::statistic, {one}),
-                         b_.buffer(fmt::format("entropy{}", k), Role::statistic, {one}),
-                         b_.buffer(fmt::format("discrete{}", k), Role::statistic, {one})};
+    const auto sum = [&](std::string_view of) {
+      const BufferId out = b_.buffer(fmt::format("{}{}", of, k), Role::statistic, {one});
+      b_.mark_needed(out, Needed::bound);
+      return out;
+    };
+    at_.local_sums[k] = {sum("energy"), sum("prior"), sum("entropy"), sum("discrete")};
   }
   interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 6)});
   if (std::ranges::any_of(s_.conditionals.blocks, &conditionals::Block::drawn))
     interface_.random_key = b_.buffer("random key", Role::data, {b_.constant_size("key words", 3)}, Type::i64);
-  interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 7)});
-  b_.ask_rows(interface_.weights, static_cast<std::int64_t>(Weight::rows));
+  interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 8)});
+  b_.ask(Needed::rows, interface_.weights, static_cast<std::int64_t>(Weight::rows));
+  b_.ask(Needed::bound, interface_.weights, static_cast<std::int64_t>(Weight::bound));
 }
 
 SizeId Part::longest(const model::Variable& var) {

@@ -254,6 +254,14 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
     }
     // The change is read from the parameters around the update.
     UpdateHooks hooks = with_streams(w.arrays, b);
+    const auto direct = std::ranges::find_if(
+        w.streams, [&](const Stream& s) { return s.direct.valid() && streams_.vector_block(s) == b; });
+    if (direct != w.streams.end() && !final) {
+      hooks.forms_expectations = [&, direct](const std::vector<ExprId>& element) {
+        streams_.decide(*direct, element[0]);
+        return b_.equal(b_.get(direct->direct), b_.i(0));
+      };
+    }
     hooks.add_rows = w.mode == StageMode::update && !w.stage.iterate;
     if (change) {
       hooks.before = [&](const std::vector<ExprId>& element) {
@@ -308,6 +316,7 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
     emit_pass(w, true, std::nullopt);
     if (mode == StageMode::seed) start_chains(stage, item, mode);
   } else {
+    streams_.find_direct(w.streams, item);
     const ScalarId settled = b_.local(b_.fresh("settled"), b_.i(0));
     b_.for_loop(b_.fresh("pass"), b_.i(0), passes.iterations, [&](ExprId i) {
       const ExprId last = b_.let(

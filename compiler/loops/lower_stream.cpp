@@ -110,32 +110,8 @@ void Streams::exp_table(ArrayId table) {
   });
 }
 
-ExprId Streams::stream_item_setup(const Stream& s, ExprId item) {
-  if (!s.factored) return {};
-  // Vectors of the item: their sum, and its exponential shifted by the largest entry.
-  const ExprId values = b_.extent(s.values);
-  b_.fill(s.item_odds, b_.f(0));
-  for (std::size_t k = 0; k < s.uses.size(); ++k) {
-    const StreamUse& u = s.uses[k];
-    if (u.kind != StreamUse::Kind::vector) continue;
-    const Atom& p = u.term->term.atoms[*u.partner];
-    Env env = stream_env(s, k, {item});
-    ExprId scale = weight(Weight::local);
-    if (s_.tempered[u.term->term.origin]) scale = b_.mul(scale, weight(Weight::local_data));
-    b_.for_range("k", b_.i(0), values, [&](ExprId v) {
-      env[u.value] = v;
-      b_.add_to(s.item_odds, {v}, b_.mul(scale, updates_.expectation(p, env)));
-    });
-  }
-  const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
-  b_.for_range("k", b_.i(0), values, [&](ExprId v) { b_.assign(top, b_.max(b_.get(top), b_.load(s.item_odds, {v}))); });
-  b_.for_range("k", b_.i(0), values,
-               [&](ExprId v) { b_.store(s.item_exp, {v}, b_.exp(b_.sub(b_.load(s.item_odds, {v}), b_.get(top)))); });
-  return b_.get(top);
-}
-
 void Streams::stream_elements(const Stream& s, ExprId item, StreamVisit visit) {
-  visit.item_shift = stream_item_setup(s, item);
+  visit.item_shift = stream_item_setup(s, item, visit.final);
   each_element(s, item, [&](const std::vector<ExprId>& element) { visit_element(s, element, visit); });
   if (s.summed && visit.final && visit.mode != StageMode::seed) less_vector_means(s, item, visit);
 }
@@ -216,6 +192,11 @@ void Streams::from_odds(const Element& e) {
   b_.fill(s.odds, b_.f(0));
   for (std::size_t k = 0; k < s.uses.size(); ++k) {
     const StreamUse& u = s.uses[k];
+    if (s.direct.valid() && u.kind == StreamUse::Kind::vector) {
+      each_expectation(s, e.element[0],
+                       [&](ExprId v, ExprId expected) { b_.add_to(s.odds, {v}, b_.mul(vector_scale(u), expected)); });
+      continue;
+    }
     ArrayTerm t{&u.term->term, std::nullopt, &u.term->at,
                 updates_.natural_weights(s.block, u.term->statistic.has_value())};
     if (u.term->statistic) t.array = table_of(u);

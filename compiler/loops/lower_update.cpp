@@ -253,7 +253,9 @@ void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, cons
   });
 }
 
-void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, bool tolerant) {
+void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
+                            const UpdateHooks& hooks) {
+  const bool tolerant = hooks.tolerant;
   const math::Factor& factor = *s_.conditionals[b].factor;
   const bool steps = !tolerant && !s_.local[b.index()];
   if (const auto linear = n.buffers.find(math::Stat::comp); linear != n.buffers.end() && clamps_.any(b))
@@ -289,7 +291,8 @@ void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const
     store_parameter(b, k, buffer, element, f, tolerant);
   }
   if (!tolerant) check_proper(b, f);
-  expectations_from_parameters(b, element, f);
+  if (!hooks.forms_expectations) return expectations_from_parameters(b, element, f);
+  b_.if_then(hooks.forms_expectations(element), [&] { expectations_from_parameters(b, element, f); });
 }
 
 ExprId Updates::position_of(const std::vector<ExprId>& event, SizeId extent) {

@@ -36,6 +36,7 @@ struct Stream {
   BufferId probs, odds, item_odds, item_exp;  // work arrays over the values
   BufferId counted;                           // i64: which elements along the last axis have parts
   ScalarId found;                             // how many of the item, where it has one row; invalid: found row by row
+  ScalarId direct;  // 1: its vector's exponentials come from parameters (lower_stream_vector.cpp); invalid: they do not
 };
 
 /// What the items of one function of a stage are worked on with.
@@ -55,8 +56,15 @@ struct StreamVisit {
 
 class Streams : Part {
  public:
-  Streams(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
-      : Part(shared), terms_(terms), updates_(updates), energies_(energies), draws_(draws), clamps_(clamps) {}
+  Streams(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Energies& energies, Draws& draws,
+          Clamps& clamps)
+      : Part(shared),
+        terms_(terms),
+        formulas_(formulas),
+        updates_(updates),
+        energies_(energies),
+        draws_(draws),
+        clamps_(clamps) {}
 
   Stream plan_stream(const schedule::ItemStage& stage, BlockId z) const;
   /// Tables whose rows have no means in the entropies of elements.
@@ -65,6 +73,13 @@ class Streams : Part {
   /// Before the item is visited.
   void open_item(Stream& s, ExprId item);
   void stream_elements(const Stream& s, ExprId item, StreamVisit visit);
+  /// Before the passes over an item: which of its streams have exponentials from parameters, and whether the first pass
+  /// has.
+  void find_direct(std::vector<Stream>& streams, ExprId item);
+  /// The stored block whose vector a direct stream reads.
+  BlockId vector_block(const Stream& s) const;
+  /// Whether the next pass has exponentials from the parameters as they are: sets Stream::direct.
+  void decide(const Stream& s, ExprId item);
   /// The rows of a table and of its sums: all indices but the last.
   void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
   /// Exponentials of a table, row by row shifted by the largest entry.
@@ -77,7 +92,19 @@ class Streams : Part {
   /// Whether the elements of an item read one vector over the values: of a block with no index but the item and the
   /// value.
   bool is_vector(const Atom& own, const Atom& partner, BoundId value) const;
-  ExprId stream_item_setup(const Stream& s, ExprId item);
+  /// The vectors of the item: their sum, and its exponential shifted by what is returned.
+  ExprId stream_item_setup(const Stream& s, ExprId item, bool final);
+  void exponentials_of_expectations(const Stream& s, ExprId item, ScalarId shift);
+  void exponentials_of_parameters(const Stream& s, ExprId item, bool final, ScalarId shift);
+  bool can_be_direct(const Stream& s) const;
+  /// Nobody but direct streams reads the expectations while there are passes.
+  bool reads_alone(const std::vector<Stream>& streams, const Stream& s) const;
+  /// The weights of its naturals.
+  ExprId vector_scale(const StreamUse& u);
+  /// The use of its one vector; null: it has none, or several.
+  const StreamUse* vector_use(const Stream& s) const;
+  /// The expectations of the vector of a direct stream, from its parameters.
+  void each_expectation(const Stream& s, ExprId item, const std::function<void(ExprId value, ExprId expected)>& body);
   struct Element;
   Element open_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
   /// Exponentials of the log odds, and their sum: one value for a pick or a draw.
@@ -109,6 +136,7 @@ class Streams : Part {
   Env stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const;
 
   Terms& terms_;
+  FormulaLoops& formulas_;
   Updates& updates_;
   Energies& energies_;
   Draws& draws_;

@@ -17,6 +17,8 @@ struct NaturalTarget {
 struct UpdateHooks {
   std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered = {};
   std::function<void(const std::vector<ExprId>&element)> before = {}, after = {};
+  /// Whether the expected statistics of the new factor are formed; without, they are.
+  std::function<ExprId(const std::vector<ExprId>& element)> forms_expectations = {};
   bool add_rows = false;  // sums of a chain whose tables have rows as its potentials are added up with the update
   bool tolerant = false;  // improper factors give NaN instead of a failure, and steps are full ones (initial values)
 };
@@ -47,7 +49,7 @@ class Updates : Part {
   /// Adds the contribution of one use to the naturals of the elements whose fixed axes have the given values.
   void contribute(BlockId b, const ArrayTerm& t, std::size_t atom, const std::vector<bool>& fixed,
                   const std::vector<ExprId>& element, const NaturalTarget& n);
-  void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, bool tolerant);
+  void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, const UpdateHooks& hooks);
   std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
                                       const std::vector<ExprId>& event);
   /// All weights of the naturals of the block: gathered from a table, those of the data are in it.

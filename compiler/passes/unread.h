@@ -1,12 +1,13 @@
-// Parameters of items' factors that nothing reads while sweeps go on.
+// What nothing reads while sweeps go on: parameters of items' factors, and sums for a bound that nobody asks for.
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// Rows (Buffer::rows) that are loaded by functions that run once a fit alone, if by any, are written where they are
-/// asked for (Program::rows_asked): statements that do nothing else stand under this condition, with loops before them
-/// that fill arrays for them alone.
+/// Arrays that are needed where they are asked for alone (Buffer::needed; of rows those that functions which run once a
+/// fit load, if any), are written where they are (Program::asked): statements that do nothing else, or fill arrays and
+/// scalars for such statements alone, stand under this condition, if there is a loop or a costly function among them.
+/// Innermost loops stay as they are inside.
 Program write_when_asked(Program program);
 
 }  // namespace lehr::loops

@@ -135,6 +135,22 @@ void count_step(const Machine& m) {
   if (std::int64_t* const key = m.view().random_key()) ++key[2];
 }
 
+double* weights_of(const Machine& m) { return static_cast<double*>(m.table[m.model->weights_buffer]); }
+/// The last weight: whether sums that the bound alone reads are formed.
+double& bound_flag(const Machine& m) { return weights_of(m)[7]; }
+
+/// While it lives, sums that the bound alone reads need not be formed.
+class BoundLeftOut {
+ public:
+  BoundLeftOut(const Machine& m, bool is_left_out) : flag_(bound_flag(m)) { flag_ = is_left_out ? 0 : 1; }
+  ~BoundLeftOut() { flag_ = 1; }
+  BoundLeftOut(const BoundLeftOut&) = delete;
+  BoundLeftOut& operator=(const BoundLeftOut&) = delete;
+
+ private:
+  double& flag_;
+};
+
 /// `touch` forms it, statistics included.
 bool touches(const Model& m, const StepRow& step) { return step.bound && !step.refresh && !one_stage(m); }
 
@@ -144,8 +160,6 @@ bool visits(const Plan& plan, const StepRow& step) {
       return true;
     case Which::ascent:
       return step.refresh != kForBound;
-    case Which::bound:
-      return step.refresh == kForBound;
     case Which::local:
       return step.local;
     case Which::stages:
@@ -203,9 +217,9 @@ std::int32_t prepare(const Machine& m) {
 
 void set(const Machine& m, const Weights& w) {
   const double values[] = {w.local_data, w.global_data, w.local, w.global, w.step, w.memory, w.rows};
-  double* const to = static_cast<double*>(m.table[m.model->weights_buffer]);
   for (std::size_t k = 0; k < std::size(values); ++k)
-    to[k] = values[k];
+    weights_of(m)[k] = values[k];
+  bound_flag(m) = 1;
 }
 
 void set_key(const Machine& m, std::uint64_t seed, std::uint64_t chain, std::int64_t steps) {
@@ -226,6 +240,7 @@ std::int32_t elbo(const Machine& m, Elbo& out) {
 bool is_possible(double elbo) { return elbo - elbo == 0 && elbo >= kImpossible; }
 
 std::int32_t sweep(const Machine& m, const Plan& plan) {
+  const BoundLeftOut left_out(m, plan.which == Which::ascent);
   for (const StepRow& step : steps_of(*m.model)) {
     if (!visits(plan, step)) continue;
     count_step(m);

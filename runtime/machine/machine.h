@@ -152,8 +152,7 @@ struct Division {
 
 enum class Which {
   all,
-  ascent,  // all but what nothing reads before the next sweep forms it, save the bound
-  bound,   // what `ascent` leaves out
+  ascent,  // all but what nothing reads before the next sweep forms it, save the bound: `elbo` gives no number then
   local,   // blocks of the items
   stages   // those of them that item stages update
 };

@@ -124,16 +124,6 @@ std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::in
   return status != 0 || !elbo ? status : e.elbo(*elbo);
 }
 
-/// A run that is told to stop after a sweep without an ELBO.
-Outcome interrupted(const Engine& e, const CaviOptions& options, Outcome so_far) {
-  Elbo elbo;
-  if (const std::int32_t status = bound_of(e, options, elbo)) return failure(e, status, so_far);
-  so_far.elbo = elbo.value;
-  so_far.status = Status::interrupted;
-  check_elbo(so_far.elbo, so_far);
-  return so_far;
-}
-
 Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
   Outcome out;
   const PlainAtEnd plain{e};
@@ -144,17 +134,19 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
   bool leaping = false;
   std::optional<double> previous_temperature;
   double previous = 0;
+  bool stops = false;
   while (out.iterations < options.max_iterations) {
     const double t = a.temperature(out.iterations), noise = a.noise(out.iterations);
     const bool last = out.iterations + 1 == options.max_iterations;
-    const bool bounded = leaping || last || (out.iterations + 1) % options.elbo_every == 0;
+    const bool bounded = leaping || last || stops || (out.iterations + 1) % options.elbo_every == 0;
     Elbo elbo;
     const std::int32_t status = annealed_sweep(e, options, out.iterations, bounded ? &elbo : nullptr);
     if (status != 0 && !leaping) return failure(e, status, out);
     ++out.iterations;
     if (!bounded) {
       if (!a.active(out.iterations - 1)) leap.saw();
-      if (!on_sweep({out.iterations, std::nan(""), t, std::nan("")})) return interrupted(e, options, out);
+      // A sweep without a bound is not the last.
+      stops = !on_sweep({out.iterations, std::nan(""), t, std::nan("")});
       continue;
     }
     if (leaping) {
@@ -172,7 +164,7 @@ Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_
     previous_temperature = noise > 0 ? std::optional<double>() : t;
     const bool settled = !leaping && settling.settled(out.elbo) && !a.active(out.iterations - 1) &&
                          !leap.gained(out.elbo, options.tolerance * (1 + std::abs(out.elbo)));
-    const bool keep = on_sweep({out.iterations, out.elbo, t, objective});
+    const bool keep = on_sweep({out.iterations, out.elbo, t, objective}) && !stops;
     if (settled || !keep) {
       out.status = settled ? Status::converged : Status::interrupted;
       return out;

@@ -59,12 +59,6 @@ std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out) {
   return status != 0 ? status : e.elbo(out);
 }
 
-std::int32_t bound_of(const Engine& e, const SweepOptions& options, Elbo& out) {
-  const std::int32_t status =
-      e.seen([&] { return machine::sweep(with_accuracy(e, options), {.which = machine::Which::bound}); });
-  return status != 0 ? status : e.elbo(out);
-}
-
 bool leaves_rows(const Engine& e, const SweepOptions& options) {
   return !options.rows && !machine::reads_statistics_first(e.model());
 }

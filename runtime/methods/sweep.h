@@ -40,9 +40,6 @@ std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
 /// The ELBO of the global factors as they are, every local factor at its optimum: items updated, nothing else.
 std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out);
 
-/// The ELBO after sweeps without `bound`.
-std::int32_t bound_of(const Engine& e, const SweepOptions& options, Elbo& out);
-
 /// Whether ascent leaves parameters of items as they were. Where blocks come before the items it does not: statistics
 /// are then summed up anew from the factors as they are.
 bool leaves_rows(const Engine& e, const SweepOptions& options);

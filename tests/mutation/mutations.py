@@ -144,7 +144,7 @@ m("b_.accumulate(logdet, «b_.log(b_.get(d))»);", "b_.mul(b_.f(2), b_.log(b_.ge
 m = area("exp factoring", "annealing_one_sweep|oracles|posterior_unseen|posterior_random_models")
 m("b_.store(shift, row, b_.mul(local, «b_.get(top)»));", "b_.f(0)")
 m("b_.store(to, at(k), b_.exp(b_.mul(«local», b_.sub(b_.load(from, at(k)), b_.get(top)))));", "b_.f(1)")
-m("if (s_.tempered[u.term->term.origin]) scale = b_.mul(scale, «weight(Weight::local_data)»);", "b_.f(1)")
+m("return s_.tempered[u.term->term.origin] ? «b_.mul(local, weight(Weight::local_data))» : local;", "local")
 m("b_.if_then(b_.less(b_.get(sum), b_.f(kUnderflow)), [&] { «from_odds(e)»; });", "if (!SWITCH) from_odds(e)", "annealing_one_sweep")
 m("b_.mul(«weight(Weight::local)», table_entry(e, j, at_.array.at(table_of(s.uses[j])), k)));", "b_.f(1)")
 
@@ -514,7 +514,6 @@ m("if (!«has_data(model()[s.variable])») continue;", "model()[s.variable].obse
 m = area("sweeps without an ELBO", "cli_elbo_every")
 m("at_the_end && «is_formed_first(s, home)» && begins_with_sources(m, s, home)", "true")
 m("at_the_end && is_formed_first(s, home) && «begins_with_sources(m, s, home)»", "true")
-m("if (const std::int32_t status = «bound_of(e, options, elbo)») return failure(e, status, so_far);", "e.elbo(elbo)")
 
 m = area("lines of tables", "posterior_tables")
 m("if (kind == Ids::labels) return «by_name(b, plate, ids, lines, known_names(b, plate))»;", "by_appearance(b, plate, lines)")
@@ -528,3 +527,16 @@ m("return value && «value->zero»;", "true")
 m("if (own_.contains(id)) return «row == extent_» && row_stride", "true")
 m("own_.erase(«id»);", "BufferId()")
 m("return Spare{true, «finite && (a->zero || b->zero)», finite};", "a->zero || b->zero")
+
+m = area("exponentials from parameters", "posterior_item_vectors")
+m("return is_vector(x) || «std::ranges::find(s.stage->blocks, b) == s.stage->blocks.end()»;", "true")
+m("b_.logical_and(«plain», b_.less_equal(least, total))", "b_.boolean(true)", "annealing_one_sweep")
+m("if («s.direct.valid()» && u.kind == StreamUse::Kind::vector) {", "false")
+m("b_.assign(shift, «c»);", "b_.f(0)")
+m("if (direct != w.streams.end() && «!final») {", "true")
+m("if («s.direct.valid()») {\n      each_expectation(s, item,", "false")
+
+m = area("what is asked for", "passes")
+m("return own_.contains(b) ? «arrays_.contains(b)» : !unasked_.contains(b);", "false")
+m("(!declared(b[k]) || last.at(*declared(b[k])) < «end»))", "b.size()")
+m("return (in_then || in_else) && «reads(branch->condition)»;", "true")

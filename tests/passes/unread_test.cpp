@@ -21,8 +21,8 @@ struct Items {
                  weights = b.buffer("weights", Role::data, {b.constant_size("weights", 2)});
 
   Items() {
-    b.mark_rows(rows);
-    b.ask_rows(weights, 1);
+    b.mark_needed(rows, loops::Needed::rows);
+    b.ask(loops::Needed::rows, weights, 1);
   }
 
   /// The numbers of `rows` and `sums` after the pass, where rows are asked for or not; those without the pass are the
@@ -69,4 +69,49 @@ TEST_CASE("what runs once a fit may read rows, and writes them") {
   const loops::Program before = items.program(false), after = loops::write_when_asked(before);
   test::check_same(before, after, numbers(0), {4});  // the first function is `prepare`
   CHECK(loops::print(after).find("if 0 < weights[1]") != std::string::npos);
+}
+
+namespace {
+
+/// Items that add to a sum of their own and to sums for a bound, from an array, a number that the sum needs as well,
+/// and one that nobody else needs but is declared before what does.
+loops::Program with_bound() {
+  Builder b;
+  const loops::SizeId k = b.constant_size("K", 3), n = b.runtime_size("N"), one = b.constant_size("one", 1);
+  const BufferId x = b.buffer("x", Role::data, {n}), sums = b.buffer("S", Role::statistic, {k}),
+                 energy = b.buffer("energy", Role::statistic, {one}),
+                 weights = b.buffer("weights", Role::data, {b.constant_size("weights", 2)});
+  b.mark_needed(energy, loops::Needed::bound);
+  b.ask(loops::Needed::bound, weights, 1);
+  b.function("items", [&] {
+    const BufferId logs = b.local_array("logs", {k});
+    b.for_each("row", n, [&](ExprId row) {
+      const loops::ScalarId total = b.local("total", b.f(0)), late = b.local("late", b.load(x, {row}));
+      b.for_each("i", k, [&](ExprId i) { b.store(logs, {i}, b.log(b.add(b.load(x, {row}), b.to_f64(i)))); });
+      b.for_each("j", k, [&](ExprId j) { b.accumulate(total, b.mul(b.to_f64(j), b.load(x, {row}))); });
+      b.for_each("l", k, [&](ExprId l) {
+        b.add_to(sums, {l}, b.get(total));
+        b.add_to(energy, {b.i(0)}, b.log(b.load(x, {row})));
+      });
+      b.for_each("m", k, [&](ExprId m) { b.add_to(energy, {b.i(0)}, b.mul(b.get(late), b.load(logs, {m}))); });
+    });
+  });
+  return b.take();
+}
+
+test::Buffers of_bound(double asked) { return {{1, 2, 4, 8}, {0, 0, 0}, {0}, {1, asked}, {}}; }
+
+}  // namespace
+
+TEST_CASE("sums for a bound are formed where it is asked for") {
+  const loops::Program before = with_bound(), after = loops::write_when_asked(before);
+  test::check_same(before, after, of_bound(1), {4});
+  const test::Ran whole = test::run(before, of_bound(0), {4}), ran = test::run(after, of_bound(0), {4});
+  CHECK(ran.buffers[1] == whole.buffers[1]);
+  CHECK(whole.buffers[1][0] == 45);
+  // What stands in an innermost loop beside something else is formed anyway.
+  CHECK(ran.buffers[2][0] == Approx(3 * (std::log(2.) + std::log(4.) + std::log(8.))));
+  CHECK(whole.buffers[2][0] > ran.buffers[2][0] + 1);
+  const std::string text = loops::print(after);
+  CHECK(text.find("if 0 < weights[1]") < text.find("= log(x["));
 }

@@ -1,0 +1,148 @@
+// Exponentials of the vectors of an item, which its elements share: of their expected statistics less the largest.
+// Where those are digamma(x_k) + c, they are exp(digamma(x_k)), which has no logarithm in it: there is nothing to take
+// off, and the expectations wait for the last pass.
+#include <algorithm>
+
+#include "compiler/loops/stream_element.h"
+
+namespace lehr::loops {
+namespace {
+
+/// Of the mean of x: exp(digamma()) of the largest is 1e-22 then, which is far from the ends of 32 bits.
+constexpr double kLeastMean = 0.02;
+
+/// An expected statistic digamma(x_k) + c.
+struct Shifted {
+  std::string x;
+  math::Expr c;
+};
+std::optional<Shifted> as_shifted_digamma(const math::Expr& e) {
+  const auto* sum = std::get_if<math::Add>(&e->form);
+  const auto* call = sum ? std::get_if<math::Apply>(&sum->left->form) : nullptr;
+  if (!call || call->function != math::Function::digamma || math::free_event_rank(sum->right) > 0) return std::nullopt;
+  const auto* x = std::get_if<math::Symbol>(&call->argument->form);
+  if (!x || x->indices != std::vector{math::kFirst}) return std::nullopt;
+  return Shifted{x->name, sum->right};
+}
+
+const math::Expr& expectation_of(const conditionals::Block& block, math::Stat stat) {
+  return std::ranges::find(block.factor->statistics, stat, &math::StatisticRow::stat)->expectation;
+}
+
+}  // namespace
+
+const StreamUse* Streams::vector_use(const Stream& s) const {
+  const auto is_vector = [](const StreamUse& u) { return u.kind == StreamUse::Kind::vector; };
+  return std::ranges::count_if(s.uses, is_vector) == 1 ? &*std::ranges::find_if(s.uses, is_vector) : nullptr;
+}
+
+BlockId Streams::vector_block(const Stream& s) const {
+  const StreamUse& u = *vector_use(s);
+  return s_.conditionals.block_of[u.term->term.atoms[*u.partner].variable.index()];
+}
+
+bool Streams::can_be_direct(const Stream& s) const {
+  const StreamUse* const u = s.summed ? vector_use(s) : nullptr;
+  if (!u) return false;
+  const Atom& p = u->term->term.atoms[*u->partner];
+  const BlockId b = vector_block(s);
+  const conditionals::Block& block = s_.conditionals[b];
+  return p.axes.size() == 1 && p.event.size() == 1 && stored(b) && block.has_entropy() && !clamps_.any(b) &&
+         !at_.chains.contains(b) && as_shifted_digamma(expectation_of(block, p.stat));
+}
+
+bool Streams::reads_alone(const std::vector<Stream>& streams, const Stream& s) const {
+  const StreamUse& own = *vector_use(s);
+  const Atom& p = own.term->term.atoms[*own.partner];
+  return std::ranges::all_of(s.stage->terms, [&](const schedule::ItemStage::LocalTerm& t) {
+    const auto is_vector = [&](const Atom& x) { return x.variable == p.variable && x.stat == p.stat; };
+    if (std::ranges::none_of(t.term.atoms, is_vector)) return true;
+    const bool is_read =
+        std::ranges::any_of(streams, [&](const Stream& x) { return can_be_direct(x) && vector_use(x)->term == &t; });
+    return is_read || std::ranges::all_of(t.term.atoms, [&](const Atom& x) {
+             const BlockId b = s_.conditionals.block_of[x.variable.index()];
+             return is_vector(x) || std::ranges::find(s.stage->blocks, b) == s.stage->blocks.end();
+           });
+  });
+}
+
+void Streams::find_direct(std::vector<Stream>& streams, ExprId item) {
+  std::map<BlockId, ScalarId> flags;
+  for (Stream& s : streams) {
+    if (!can_be_direct(s) || !reads_alone(streams, s)) continue;
+    const BlockId b = vector_block(s);
+    const bool known = flags.contains(b);
+    s.direct = known ? flags.at(b) : b_.local(b_.fresh("direct"), b_.i(0));
+    flags[b] = s.direct;
+    if (!known) decide(s, item);
+  }
+}
+
+void Streams::decide(const Stream& s, ExprId item) {
+  const BlockId b = vector_block(s);
+  const StreamUse& u = *vector_use(s);
+  Formulas f = updates_.parameter_formulas(b, {item});
+  const auto x = as_shifted_digamma(expectation_of(s_.conditionals[b], u.term->term.atoms[*u.partner].stat))->x;
+  const math::Index any{2};
+  formulas_.components(math::sum(any, math::symbol(x, any)), 0, f, [&](const std::vector<ExprId>&, ExprId total) {
+    const ExprId one = b_.f(1), plain = b_.logical_and(b_.equal(weight(Weight::local), one),
+                                                       b_.equal(weight(Weight::local_data), one));
+    const ExprId least = b_.mul(b_.f(kLeastMean), b_.to_f64(b_.extent(s.values)));
+    b_.assign(s.direct, b_.select(b_.logical_and(plain, b_.less_equal(least, total)), b_.i(1), b_.i(0)));
+  });
+}
+
+void Streams::each_expectation(const Stream& s, ExprId item,
+                               const std::function<void(ExprId value, ExprId expected)>& body) {
+  const BlockId b = vector_block(s);
+  const StreamUse& u = *vector_use(s);
+  Formulas f = updates_.parameter_formulas(b, {item});
+  formulas_.components(expectation_of(s_.conditionals[b], u.term->term.atoms[*u.partner].stat), 1, f,
+                       [&](const std::vector<ExprId>& at, ExprId expected) { body(at[0], expected); });
+}
+
+ExprId Streams::vector_scale(const StreamUse& u) {
+  const ExprId local = weight(Weight::local);
+  return s_.tempered[u.term->term.origin] ? b_.mul(local, weight(Weight::local_data)) : local;
+}
+
+void Streams::exponentials_of_expectations(const Stream& s, ExprId item, ScalarId shift) {
+  b_.fill(s.item_odds, b_.f(0));
+  for (std::size_t k = 0; k < s.uses.size(); ++k) {
+    const StreamUse& u = s.uses[k];
+    if (u.kind != StreamUse::Kind::vector) continue;
+    Env env = stream_env(s, k, {item});
+    const ExprId scale = vector_scale(u);
+    each_value(s, [&](ExprId v) {
+      env[u.value] = v;
+      b_.add_to(s.item_odds, {v}, b_.mul(scale, updates_.expectation(u.term->term.atoms[*u.partner], env)));
+    });
+  }
+  b_.assign(shift, b_.f(-1.7e308));
+  each_value(s, [&](ExprId v) { b_.assign(shift, b_.max(b_.get(shift), b_.load(s.item_odds, {v}))); });
+  each_value(s, [&](ExprId v) { b_.store(s.item_exp, {v}, b_.exp(b_.sub(b_.load(s.item_odds, {v}), b_.get(shift)))); });
+}
+
+void Streams::exponentials_of_parameters(const Stream& s, ExprId item, bool final, ScalarId shift) {
+  const BlockId b = vector_block(s);
+  const StreamUse& u = *vector_use(s);
+  const Shifted form = *as_shifted_digamma(expectation_of(s_.conditionals[b], u.term->term.atoms[*u.partner].stat));
+  Formulas f = updates_.parameter_formulas(b, {item});
+  each_value(s, [&](ExprId v) { b_.store(s.item_exp, {v}, b_.exp(b_.digamma(f.quantities.at(form.x)({v})))); });
+  if (!final) return;
+  formulas_.components(form.c, 0, f, [&](const std::vector<ExprId>&, ExprId c) { b_.assign(shift, c); });
+}
+
+ExprId Streams::stream_item_setup(const Stream& s, ExprId item, bool final) {
+  if (!s.factored) return {};
+  const ScalarId shift = b_.local(b_.fresh("top"), b_.f(0));
+  const auto of_expectations = [&] { exponentials_of_expectations(s, item, shift); };
+  if (s.direct.valid())
+    b_.if_else(
+        b_.equal(b_.get(s.direct), b_.i(1)), [&] { exponentials_of_parameters(s, item, final, shift); },
+        of_expectations);
+  else of_expectations();
+  return b_.get(shift);
+}
+
+}  // namespace lehr::loops
