@@ -323,6 +323,8 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
           b_.fresh("last"),
           b_.select(b_.logical_or(b_.equal(b_.get(settled), b_.i(1)), b_.equal(i, b_.sub(passes.iterations, b_.i(1)))),
                     b_.i(1), b_.i(0)));
+      // Of the first block, the same in every pass: code that need not be there twice.
+      if (!stored(stage.blocks[0])) w.streams[0].shift = streams_.stream_item_setup(w.streams[0], item);
       const ScalarId moved = b_.local(b_.fresh("moved"), b_.f(0));
       const ScalarId size = b_.local(b_.fresh("size"), b_.f(0));
       b_.if_else(
@@ -335,6 +337,8 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
                 b_.select(b_.less_equal(b_.get(moved), b_.mul(passes.tolerance, b_.get(size))), b_.i(1), b_.i(0)));
     });
   }
+  for (Stream& s : w.streams)
+    s.shift = {};
   if (w.refreshed) emit_refresh(w);
   const std::map<BlockId, BufferId> marginals = chains_.take_marginals();
   if (mode == StageMode::update && !stage.iterate) at_.marginal = marginals;

@@ -111,7 +111,7 @@ void Streams::exp_table(ArrayId table) {
 }
 
 void Streams::stream_elements(const Stream& s, ExprId item, StreamVisit visit) {
-  visit.item_shift = stream_item_setup(s, item, visit.final);
+  visit.item_shift = s.shift.valid() ? s.shift : stream_item_setup(s, item);
   each_element(s, item, [&](const std::vector<ExprId>& element) { visit_element(s, element, visit); });
   if (s.summed && visit.final && visit.mode != StageMode::seed) less_vector_means(s, item, visit);
 }
@@ -193,8 +193,8 @@ void Streams::from_odds(const Element& e) {
   for (std::size_t k = 0; k < s.uses.size(); ++k) {
     const StreamUse& u = s.uses[k];
     if (s.direct.valid() && u.kind == StreamUse::Kind::vector) {
-      each_expectation(s, e.element[0],
-                       [&](ExprId v, ExprId expected) { b_.add_to(s.odds, {v}, b_.mul(vector_scale(u), expected)); });
+      const auto add = [&](ExprId v, ExprId odds) { b_.add_to(s.odds, {v}, odds); };
+      if_direct(s, e.element[0], add, [&] { each_value(s, [&](ExprId v) { add(v, b_.load(s.item_odds, {v})); }); });
       continue;
     }
     ArrayTerm t{&u.term->term, std::nullopt, &u.term->at,

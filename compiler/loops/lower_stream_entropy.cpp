@@ -39,15 +39,15 @@ void Streams::less_vector_means(const Stream& s, ExprId item, const StreamVisit&
     const BufferId into = visit.arrays.streamed_into.at({s_.conditionals.block_of[p.variable.index()], p.stat});
     Env env = stream_env(s, k, {item});
     const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
-    if (s.direct.valid()) {
-      each_expectation(s, item,
-                       [&](ExprId v, ExprId expected) { b_.accumulate(mean, b_.mul(b_.load(into, {v}), expected)); });
-    } else {
+    const auto add = [&](ExprId v, ExprId logarithm) { b_.accumulate(mean, b_.mul(b_.load(into, {v}), logarithm)); };
+    const auto of_expectations = [&] {
       each_value(s, [&](ExprId v) {
         env[u.value] = v;
-        b_.accumulate(mean, b_.mul(b_.load(into, {v}), updates_.expectation(p, env)));
+        add(v, updates_.expectation(p, env));
       });
-    }
+    };
+    if (s.direct.valid()) if_direct(s, item, add, of_expectations);
+    else of_expectations();
     b_.add_to(visit.arrays.sums.discrete, {b_.i(0)},
               b_.neg(b_.mul(updates_.owned_multiplicity(m_[p.variable], {item}), b_.get(mean))));
   }

@@ -11,18 +11,13 @@ namespace {
 /// Of the mean of x: exp(digamma()) of the largest is 1e-22 then, which is far from the ends of 32 bits.
 constexpr double kLeastMean = 0.02;
 
-/// An expected statistic digamma(x_k) + c.
-struct Shifted {
-  std::string x;
-  math::Expr c;
-};
-std::optional<Shifted> as_shifted_digamma(const math::Expr& e) {
+/// x, of an expected statistic digamma(x_k) + c.
+std::optional<std::string> under_digamma(const math::Expr& e) {
   const auto* sum = std::get_if<math::Add>(&e->form);
   const auto* call = sum ? std::get_if<math::Apply>(&sum->left->form) : nullptr;
   if (!call || call->function != math::Function::digamma || math::free_event_rank(sum->right) > 0) return std::nullopt;
   const auto* x = std::get_if<math::Symbol>(&call->argument->form);
-  if (!x || x->indices != std::vector{math::kFirst}) return std::nullopt;
-  return Shifted{x->name, sum->right};
+  return x && x->indices == std::vector{math::kFirst} ? std::optional(x->name) : std::nullopt;
 }
 
 const math::Expr& expectation_of(const conditionals::Block& block, math::Stat stat) {
@@ -48,18 +43,16 @@ bool Streams::can_be_direct(const Stream& s) const {
   const BlockId b = vector_block(s);
   const conditionals::Block& block = s_.conditionals[b];
   return p.axes.size() == 1 && p.event.size() == 1 && stored(b) && block.has_entropy() && !clamps_.any(b) &&
-         !at_.chains.contains(b) && as_shifted_digamma(expectation_of(block, p.stat));
+         !at_.chains.contains(b) && under_digamma(expectation_of(block, p.stat));
 }
 
-bool Streams::reads_alone(const std::vector<Stream>& streams, const Stream& s) const {
+bool Streams::reads_alone(const Stream& s) const {
   const StreamUse& own = *vector_use(s);
   const Atom& p = own.term->term.atoms[*own.partner];
   return std::ranges::all_of(s.stage->terms, [&](const schedule::ItemStage::LocalTerm& t) {
     const auto is_vector = [&](const Atom& x) { return x.variable == p.variable && x.stat == p.stat; };
-    if (std::ranges::none_of(t.term.atoms, is_vector)) return true;
-    const bool is_read =
-        std::ranges::any_of(streams, [&](const Stream& x) { return can_be_direct(x) && vector_use(x)->term == &t; });
-    return is_read || std::ranges::all_of(t.term.atoms, [&](const Atom& x) {
+    return &t == own.term || std::ranges::none_of(t.term.atoms, is_vector) ||
+           std::ranges::all_of(t.term.atoms, [&](const Atom& x) {
              const BlockId b = s_.conditionals.block_of[x.variable.index()];
              return is_vector(x) || std::ranges::find(s.stage->blocks, b) == s.stage->blocks.end();
            });
@@ -67,14 +60,10 @@ bool Streams::reads_alone(const std::vector<Stream>& streams, const Stream& s) c
 }
 
 void Streams::find_direct(std::vector<Stream>& streams, ExprId item) {
-  std::map<BlockId, ScalarId> flags;
   for (Stream& s : streams) {
-    if (!can_be_direct(s) || !reads_alone(streams, s)) continue;
-    const BlockId b = vector_block(s);
-    const bool known = flags.contains(b);
-    s.direct = known ? flags.at(b) : b_.local(b_.fresh("direct"), b_.i(0));
-    flags[b] = s.direct;
-    if (!known) decide(s, item);
+    if (!can_be_direct(s) || !reads_alone(s)) continue;
+    s.direct = b_.local(b_.fresh("direct"), b_.i(0));
+    decide(s, item);
   }
 }
 
@@ -82,7 +71,7 @@ void Streams::decide(const Stream& s, ExprId item) {
   const BlockId b = vector_block(s);
   const StreamUse& u = *vector_use(s);
   Formulas f = updates_.parameter_formulas(b, {item});
-  const auto x = as_shifted_digamma(expectation_of(s_.conditionals[b], u.term->term.atoms[*u.partner].stat))->x;
+  const std::string x = *under_digamma(expectation_of(s_.conditionals[b], u.term->term.atoms[*u.partner].stat));
   const math::Index any{2};
   formulas_.components(math::sum(any, math::symbol(x, any)), 0, f, [&](const std::vector<ExprId>&, ExprId total) {
     const ExprId one = b_.f(1), plain = b_.logical_and(b_.equal(weight(Weight::local), one),
@@ -92,13 +81,14 @@ void Streams::decide(const Stream& s, ExprId item) {
   });
 }
 
-void Streams::each_expectation(const Stream& s, ExprId item,
-                               const std::function<void(ExprId value, ExprId expected)>& body) {
+void Streams::if_direct(const Stream& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
+                        const std::function<void()>& other) {
   const BlockId b = vector_block(s);
   const StreamUse& u = *vector_use(s);
+  const std::string x = *under_digamma(expectation_of(s_.conditionals[b], u.term->term.atoms[*u.partner].stat));
   Formulas f = updates_.parameter_formulas(b, {item});
-  formulas_.components(expectation_of(s_.conditionals[b], u.term->term.atoms[*u.partner].stat), 1, f,
-                       [&](const std::vector<ExprId>& at, ExprId expected) { body(at[0], expected); });
+  const auto of_parameters = [&] { each_value(s, [&](ExprId v) { body(v, b_.digamma(f.quantities.at(x)({v}))); }); };
+  b_.if_else(b_.equal(b_.get(s.direct), b_.i(1)), of_parameters, other);
 }
 
 ExprId Streams::vector_scale(const StreamUse& u) {
@@ -123,24 +113,12 @@ void Streams::exponentials_of_expectations(const Stream& s, ExprId item, ScalarI
   each_value(s, [&](ExprId v) { b_.store(s.item_exp, {v}, b_.exp(b_.sub(b_.load(s.item_odds, {v}), b_.get(shift)))); });
 }
 
-void Streams::exponentials_of_parameters(const Stream& s, ExprId item, bool final, ScalarId shift) {
-  const BlockId b = vector_block(s);
-  const StreamUse& u = *vector_use(s);
-  const Shifted form = *as_shifted_digamma(expectation_of(s_.conditionals[b], u.term->term.atoms[*u.partner].stat));
-  Formulas f = updates_.parameter_formulas(b, {item});
-  each_value(s, [&](ExprId v) { b_.store(s.item_exp, {v}, b_.exp(b_.digamma(f.quantities.at(form.x)({v})))); });
-  if (!final) return;
-  formulas_.components(form.c, 0, f, [&](const std::vector<ExprId>&, ExprId c) { b_.assign(shift, c); });
-}
-
-ExprId Streams::stream_item_setup(const Stream& s, ExprId item, bool final) {
+ExprId Streams::stream_item_setup(const Stream& s, ExprId item) {
   if (!s.factored) return {};
   const ScalarId shift = b_.local(b_.fresh("top"), b_.f(0));
   const auto of_expectations = [&] { exponentials_of_expectations(s, item, shift); };
-  if (s.direct.valid())
-    b_.if_else(
-        b_.equal(b_.get(s.direct), b_.i(1)), [&] { exponentials_of_parameters(s, item, final, shift); },
-        of_expectations);
+  const auto store = [&](ExprId v, ExprId logarithm) { b_.store(s.item_exp, {v}, b_.exp(logarithm)); };
+  if (s.direct.valid()) if_direct(s, item, store, of_expectations);
   else of_expectations();
   return b_.get(shift);
 }

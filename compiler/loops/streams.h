@@ -36,6 +36,7 @@ struct Stream {
   BufferId probs, odds, item_odds, item_exp;  // work arrays over the values
   BufferId counted;                           // i64: which elements along the last axis have parts
   ScalarId found;                             // how many of the item, where it has one row; invalid: found row by row
+  ExprId shift;     // of its vectors, where they were formed before the pass; invalid: with the elements
   ScalarId direct;  // 1: its vector's exponentials come from parameters (lower_stream_vector.cpp); invalid: they do not
 };
 
@@ -72,6 +73,8 @@ class Streams : Part {
   void stream_arrays(Stream& s);
   /// Before the item is visited.
   void open_item(Stream& s, ExprId item);
+  /// The vectors of the item: their sum, and its exponential shifted by what is returned.
+  ExprId stream_item_setup(const Stream& s, ExprId item);
   void stream_elements(const Stream& s, ExprId item, StreamVisit visit);
   /// Before the passes over an item: which of its streams have exponentials from parameters, and whether the first pass
   /// has.
@@ -92,19 +95,17 @@ class Streams : Part {
   /// Whether the elements of an item read one vector over the values: of a block with no index but the item and the
   /// value.
   bool is_vector(const Atom& own, const Atom& partner, BoundId value) const;
-  /// The vectors of the item: their sum, and its exponential shifted by what is returned.
-  ExprId stream_item_setup(const Stream& s, ExprId item, bool final);
   void exponentials_of_expectations(const Stream& s, ExprId item, ScalarId shift);
-  void exponentials_of_parameters(const Stream& s, ExprId item, bool final, ScalarId shift);
   bool can_be_direct(const Stream& s) const;
-  /// Nobody but direct streams reads the expectations while there are passes.
-  bool reads_alone(const std::vector<Stream>& streams, const Stream& s) const;
+  /// No update of another block reads the expectations of its vector.
+  bool reads_alone(const Stream& s) const;
   /// The weights of its naturals.
   ExprId vector_scale(const StreamUse& u);
   /// The use of its one vector; null: it has none, or several.
   const StreamUse* vector_use(const Stream& s) const;
-  /// The expectations of the vector of a direct stream, from its parameters.
-  void each_expectation(const Stream& s, ExprId item, const std::function<void(ExprId value, ExprId expected)>& body);
+  /// Where its exponentials come from parameters, the logarithms of these, value by value; otherwise `other`.
+  void if_direct(const Stream& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
+                 const std::function<void()>& other);
   struct Element;
   Element open_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
   /// Exponentials of the log odds, and their sum: one value for a pick or a draw.

@@ -8,6 +8,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -25,10 +26,25 @@ namespace {
 /// Architectures that objects are made for, and tested on.
 constexpr llvm::Triple::ArchType kArchitectures[] = {llvm::Triple::x86_64, llvm::Triple::aarch64};
 
+/// One of the options that LLVM has for its own command line alone; of another version, perhaps not any more.
+template <class T>
+void set_option(llvm::StringRef name, T value) {
+  const auto& all = llvm::cl::getRegisteredOptions();
+  if (const auto found = all.find(name); found != all.end())
+    static_cast<llvm::cl::opt<T>*>(found->second)->setValue(value);
+}
+
+/// What takes long and buys nothing where addresses are hoisted already: docs/performance.md, "Start and compile".
+void set_code_generation() {
+  set_option<bool>("disable-lsr", true);
+  set_option<unsigned>("grow-region-complexity-budget", 100);  // of a region in which a register could be split
+}
+
 void initialise_llvm(bool all) {
   static const bool native = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    set_code_generation();
     return true;
   }();
   (void)native;

@@ -74,7 +74,8 @@ TEST_CASE("what runs once a fit may read rows, and writes them") {
 namespace {
 
 /// Items that add to a sum of their own and to sums for a bound, from an array, a number that the sum needs as well,
-/// and one that nobody else needs but is declared before what does.
+/// and one that nobody else needs but is declared before what does. The sum needs an array too, and what a condition
+/// reads.
 loops::Program with_bound() {
   Builder b;
   const loops::SizeId k = b.constant_size("K", 3), n = b.runtime_size("N"), one = b.constant_size("one", 1);
@@ -84,10 +85,14 @@ loops::Program with_bound() {
   b.mark_needed(energy, loops::Needed::bound);
   b.ask(loops::Needed::bound, weights, 1);
   b.function("items", [&] {
-    const BufferId logs = b.local_array("logs", {k});
+    const BufferId logs = b.local_array("logs", {k}), needed = b.local_array("needed", {k});
     b.for_each("row", n, [&](ExprId row) {
-      const loops::ScalarId total = b.local("total", b.f(0)), late = b.local("late", b.load(x, {row}));
+      const loops::ScalarId total = b.local("total", b.f(0)), largest = b.local("largest", b.f(0)),
+                            late = b.local("late", b.load(x, {row}));
       b.for_each("i", k, [&](ExprId i) { b.store(logs, {i}, b.log(b.add(b.load(x, {row}), b.to_f64(i)))); });
+      b.for_each("g", k, [&](ExprId g) { b.store(needed, {g}, b.log(b.add(b.load(x, {row}), b.to_f64(g)))); });
+      b.for_each("h", k, [&](ExprId) { b.assign(largest, b.max(b.get(largest), b.log(b.load(x, {row})))); });
+      b.if_then(b.less(b.f(1), b.get(largest)), [&] { b.add_to(sums, {b.i(1)}, b.load(needed, {b.i(2)})); });
       b.for_each("j", k, [&](ExprId j) { b.accumulate(total, b.mul(b.to_f64(j), b.load(x, {row}))); });
       b.for_each("l", k, [&](ExprId l) {
         b.add_to(sums, {l}, b.get(total));
@@ -99,7 +104,7 @@ loops::Program with_bound() {
   return b.take();
 }
 
-test::Buffers of_bound(double asked) { return {{1, 2, 4, 8}, {0, 0, 0}, {0}, {1, asked}, {}}; }
+test::Buffers of_bound(double asked) { return {{1, 2, 4, 8}, {0, 0, 0}, {0}, {1, asked}, {}, {}}; }
 
 }  // namespace
 
@@ -109,6 +114,7 @@ TEST_CASE("sums for a bound are formed where it is asked for") {
   const test::Ran whole = test::run(before, of_bound(0), {4}), ran = test::run(after, of_bound(0), {4});
   CHECK(ran.buffers[1] == whole.buffers[1]);
   CHECK(whole.buffers[1][0] == 45);
+  CHECK(whole.buffers[1][1] == Approx(45 + std::log(6.) + std::log(10.)));
   // What stands in an innermost loop beside something else is formed anyway.
   CHECK(ran.buffers[2][0] == Approx(3 * (std::log(2.) + std::log(4.) + std::log(8.))));
   CHECK(whole.buffers[2][0] > ran.buffers[2][0] + 1);

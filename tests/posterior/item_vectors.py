@@ -33,6 +33,14 @@ MARKS = """
   c[doc] ~ Categorical(theta[doc]);
   observe y[doc] ~ Normal(mean = mu[c[doc]], variance = 1);
 """
+# Of one step each, so that they are categories.
+CHAINS = """
+  plate step in doc ordered;
+  mu[topic] ~ Normal(mean = 0, variance = 100);
+  A[topic] ~ Dirichlet(concentration = 1) over topic;
+  c[doc, step] ~ Categorical(A[c[doc, step-1]]) start Categorical(theta[doc]);
+  observe y[doc, step] ~ Normal(mean = mu[c[doc, step]], variance = 1);
+"""
 
 
 def logs(concentration):
@@ -55,10 +63,12 @@ def close(got, want, tolerance):
     assert np.allclose(got, want, rtol=tolerance, atol=tolerance), np.abs(got - want).max()
 
 
-def compare(text, data, *options, tolerance=1e-6, init=None):
-    fitted = fit(text + "}", data, "--tol", 1e-13, "--local-tol", 0, "--local-iters", 60, "--max-iter", 3000, *options,
+def compare(text, data, *options, tolerance=1e-6, init=None, sweeps=3000):
+    """A fixed point; after one sweep, of the items alone, beside what is outside of them as it was."""
+    fitted = fit(text + "}", data, "--tol", 1e-13, "--local-tol", 0, "--local-iters", 200, "--max-iter", sweeps, *options,
                  init=init, monotone=False)
     q = fitted.posterior
+    before = q if sweeps > 1 else init
     theta = q["theta.concentration"]
     want = dirichlet(theta, 0.001)
     of_items = np.full(theta.shape, 0.001)
@@ -68,17 +78,17 @@ def compare(text, data, *options, tolerance=1e-6, init=None):
         item = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
         symbol = np.array([x for r in rows for x in r])
         odds = logs(theta)[item] + logs(beta)[:, symbol].T
-        close(probs, softmax(odds), tolerance)
+        close(probs, softmax(logs(theta)[item] + logs(before[f"{table}.concentration"])[:, symbol].T), tolerance)
         np.add.at(of_items, item, probs)
         sums = np.zeros(beta.T.shape)
         np.add.at(sums, symbol, probs)
         close(beta, prior + sums.T, tolerance)
         want += dirichlet(beta, prior) + (probs * odds).sum() + entr(probs).sum()
     if "y" in data:
-        mean, precision, probs, y = q["mu.mean"], q["mu.precision"], q["c.probs"], np.array(data["y"])
-        fits = -0.5 * np.log(2 * np.pi) - 0.5 * ((y[:, None] - mean) ** 2 + 1 / precision)
-        odds = logs(theta) + fits
-        close(probs, softmax(odds), tolerance)
+        mean, precision, probs, y = q["mu.mean"], q["mu.precision"], q["c.probs"], np.ravel(data["y"])
+        fits = lambda m, p: -0.5 * np.log(2 * np.pi) - 0.5 * ((y[:, None] - m) ** 2 + 1 / p)
+        odds = logs(theta) + fits(mean, precision)
+        close(probs, softmax(logs(theta) + fits(before["mu.mean"], before["mu.precision"])), tolerance)
         of_items += probs
         close(precision, 0.01 + probs.sum(0), tolerance)
         close(mean, (probs * y[:, None]).sum(0) / precision, tolerance)
@@ -100,26 +110,47 @@ def documents():
     return rows
 
 
-def start(rows):
+def start():
     concentration = np.full((K, V), 0.001)
     for topic in range(K):
         concentration[topic, 2 * topic:2 * topic + 2] += 5
     concentration[0, 10:] += 1
-    return {"beta.concentration": concentration}
+    return {"beta.concentration": concentration, "delta.concentration": R.gamma(1, 1, (K, 4)),
+            "mu.mean": 3.0 * np.arange(K), "mu.precision": np.full(K, 4.0)}
+
+
+def underflow():
+    """Documents begin in a topic that has none of their terms, so that products of exponentials are 0 in pass after pass."""
+    theta = np.full((len(rows), K), 0.001)
+    theta[np.arange(len(rows)), R.integers(0, K, len(rows))] += 10 ** R.uniform(-1, 3, len(rows))
+    beta = 0.001 * (1 + R.uniform(-0.02, 0.02, (K, V)))
+    beta[np.arange(V) % K, np.arange(V)] += 5
+    return compare(DOCUMENTS, plain, init={"beta.concentration": beta, "theta.concentration": theta}, sweeps=1)
+
+
+def at_start(text, data, *options):
+    names = ["beta.concentration"] + ["delta.concentration"] * ("t" in data) + ["mu.mean", "mu.precision"] * ("y" in data)
+    return compare(text, data, *options, init={k: start()[k] for k in names}, sweeps=1)
 
 
 rows = documents()
 tags = [[int(x) for x in R.integers(0, 4, R.integers(0, 4))] for _ in rows]
 marks = [float(3 * (d % K) + R.normal()) for d in range(len(rows))]
-plain = {"w": rows}
+plain, topics = {"w": rows}, {"beta.concentration": start()["beta.concentration"]}
 both = {"w": rows, "t": tags, "y": marks}
 finish({
     "own start": lambda: compare(DOCUMENTS, plain),
-    "topics with terms of their own": lambda: compare(DOCUMENTS, plain, init=start(rows)),
-    "element by element": lambda: compare(DOCUMENTS, plain, "--no-opt", "jam", init=start(rows)),
+    "topics with terms of their own": lambda: compare(DOCUMENTS, plain, init=topics),
+    "element by element": lambda: compare(DOCUMENTS, plain, "--no-opt", "jam", init=topics),
     "temperatures that fall": lambda: compare(DOCUMENTS, plain, "--anneal", "linear:from=3,over=5"),
-    "32 bits": lambda: compare(DOCUMENTS, plain, "--precision", "float", tolerance=1e-3, init=start(rows)),
+    "32 bits": lambda: compare(DOCUMENTS, plain, "--precision", "float", tolerance=1e-3, init=topics),
     "two kinds of elements": lambda: compare(DOCUMENTS + TAGS, {"w": rows, "t": tags}),
     "a category of the item": lambda: compare(DOCUMENTS + MARKS, {"w": rows, "y": marks}),
     "all together": lambda: compare(DOCUMENTS + TAGS + MARKS, both),
+    "one sweep": lambda: at_start(DOCUMENTS, plain),
+    "one sweep, element by element": lambda: at_start(DOCUMENTS, plain, "--no-opt", "jam"),
+    "one sweep, products that underflow": underflow,
+    "one sweep, two kinds": lambda: at_start(DOCUMENTS + TAGS, {"w": rows, "t": tags}),
+    "one sweep, a category of the item": lambda: at_start(DOCUMENTS + MARKS, {"w": rows, "y": marks}),
+    "one sweep, a chain from the item's shares": lambda: at_start(DOCUMENTS + CHAINS, {"w": rows, "y": [[y] for y in marks]}),
 })
