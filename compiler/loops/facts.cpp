@@ -1,5 +1,7 @@
 #include "compiler/loops/facts.h"
 
+#include <algorithm>
+
 namespace lehr::loops {
 
 std::optional<std::int64_t> literal(const Program& program, ExprId e) {
@@ -10,6 +12,21 @@ std::optional<std::int64_t> literal(const Program& program, ExprId e) {
 bool is_scalar(const Program& program, ExprId e, ScalarId scalar) {
   const auto* get = std::get_if<Get>(&program[e].node);
   return get && get->scalar == scalar;
+}
+
+bool has_loop(const Stmt& s) {
+  const auto* branch = std::get_if<If>(&s.node);
+  return std::holds_alternative<For>(s.node) ||
+         (branch && (has_loop(branch->then_block) || has_loop(branch->else_block)));
+}
+bool has_loop(const Block& b) {
+  return std::ranges::any_of(b, [](const Stmt& s) { return has_loop(s); });
+}
+
+std::optional<ScalarId> declared(const Stmt& s) {
+  if (const auto* let = std::get_if<Let>(&s.node)) return let->scalar;
+  const auto* local = std::get_if<Local>(&s.node);
+  return local ? std::optional(local->scalar) : std::nullopt;
 }
 
 std::set<BufferId> filled_with_numbers(const Program& program, const Block& block) {

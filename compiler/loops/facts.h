@@ -16,6 +16,12 @@ std::optional<std::int64_t> literal(const Program& program, ExprId e);
 /// Whether an expression is the value of this scalar and nothing else.
 bool is_scalar(const Program& program, ExprId e, ScalarId scalar);
 
+/// A loop, or a condition with one under it.
+bool has_loop(const Stmt& statement);
+bool has_loop(const Block& block);
+/// The scalar that a `let` or a `local` declares.
+std::optional<ScalarId> declared(const Stmt& statement);
+
 /// The arrays that statements of the block, and of those in it, fill with something that is not the constant 0.
 std::set<BufferId> filled_with_numbers(const Program& program, const Block& block);
 

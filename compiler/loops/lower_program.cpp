@@ -52,7 +52,7 @@ Lowering::Lowering(Shared& x)
       chains_(x, terms_, formulas_, updates_, draws_, clamps_),
       blocks_(x, terms_, residuals_, updates_, chains_),
       energies_(x, terms_, residuals_),
-      streams_(x, terms_, formulas_, updates_, energies_, draws_, clamps_),
+      streams_(x, terms_, updates_, energies_, draws_, clamps_),
       stages_(x, terms_, residuals_, updates_, chains_, blocks_, energies_, streams_),
       envelope_(x, terms_, residuals_, updates_, blocks_) {}
 

@@ -336,9 +336,8 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
       b_.assign(settled,
                 b_.select(b_.less_equal(b_.get(moved), b_.mul(passes.tolerance, b_.get(size))), b_.i(1), b_.i(0)));
     });
+    if (!w.streams.empty()) w.streams[0].shift = {};
   }
-  for (Stream& s : w.streams)
-    s.shift = {};
   if (w.refreshed) emit_refresh(w);
   const std::map<BlockId, BufferId> marginals = chains_.take_marginals();
   if (mode == StageMode::update && !stage.iterate) at_.marginal = marginals;

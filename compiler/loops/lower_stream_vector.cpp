@@ -20,10 +20,6 @@ std::optional<std::string> under_digamma(const math::Expr& e) {
   return x && x->indices == std::vector{math::kFirst} ? std::optional(x->name) : std::nullopt;
 }
 
-const math::Expr& expectation_of(const conditionals::Block& block, math::Stat stat) {
-  return std::ranges::find(block.factor->statistics, stat, &math::StatisticRow::stat)->expectation;
-}
-
 }  // namespace
 
 const StreamUse* Streams::vector_use(const Stream& s) const {
@@ -43,7 +39,14 @@ bool Streams::can_be_direct(const Stream& s) const {
   const BlockId b = vector_block(s);
   const conditionals::Block& block = s_.conditionals[b];
   return p.axes.size() == 1 && p.event.size() == 1 && stored(b) && block.has_entropy() && !clamps_.any(b) &&
-         !at_.chains.contains(b) && under_digamma(expectation_of(block, p.stat));
+         !at_.chains.contains(b) && x_of_vector(s);
+}
+
+std::optional<std::string> Streams::x_of_vector(const Stream& s) const {
+  const StreamUse& u = *vector_use(s);
+  const auto& statistics = s_.conditionals[vector_block(s)].factor->statistics;
+  const math::Stat stat = u.term->term.atoms[*u.partner].stat;
+  return under_digamma(std::ranges::find(statistics, stat, &math::StatisticRow::stat)->expectation);
 }
 
 bool Streams::reads_alone(const Stream& s) const {
@@ -68,26 +71,21 @@ void Streams::find_direct(std::vector<Stream>& streams, ExprId item) {
 }
 
 void Streams::decide(const Stream& s, ExprId item) {
-  const BlockId b = vector_block(s);
-  const StreamUse& u = *vector_use(s);
-  Formulas f = updates_.parameter_formulas(b, {item});
-  const std::string x = *under_digamma(expectation_of(s_.conditionals[b], u.term->term.atoms[*u.partner].stat));
-  const math::Index any{2};
-  formulas_.components(math::sum(any, math::symbol(x, any)), 0, f, [&](const std::vector<ExprId>&, ExprId total) {
-    const ExprId one = b_.f(1), plain = b_.logical_and(b_.equal(weight(Weight::local), one),
-                                                       b_.equal(weight(Weight::local_data), one));
-    const ExprId least = b_.mul(b_.f(kLeastMean), b_.to_f64(b_.extent(s.values)));
-    b_.assign(s.direct, b_.select(b_.logical_and(plain, b_.less_equal(least, total)), b_.i(1), b_.i(0)));
-  });
+  Formulas f = updates_.parameter_formulas(vector_block(s), {item});
+  const Quantity x = f.quantities.at(*x_of_vector(s));
+  const ScalarId total = b_.local(b_.fresh("sum"), b_.f(0));
+  each_value(s, [&](ExprId v) { b_.accumulate(total, x({v})); });
+  const ExprId one = b_.f(1),
+               plain = b_.logical_and(b_.equal(weight(Weight::local), one), b_.equal(weight(Weight::local_data), one));
+  const ExprId least = b_.mul(b_.f(kLeastMean), b_.to_f64(b_.extent(s.values)));
+  b_.assign(s.direct, b_.select(b_.logical_and(plain, b_.less_equal(least, b_.get(total))), b_.i(1), b_.i(0)));
 }
 
 void Streams::if_direct(const Stream& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
                         const std::function<void()>& other) {
-  const BlockId b = vector_block(s);
-  const StreamUse& u = *vector_use(s);
-  const std::string x = *under_digamma(expectation_of(s_.conditionals[b], u.term->term.atoms[*u.partner].stat));
-  Formulas f = updates_.parameter_formulas(b, {item});
-  const auto of_parameters = [&] { each_value(s, [&](ExprId v) { body(v, b_.digamma(f.quantities.at(x)({v}))); }); };
+  Formulas f = updates_.parameter_formulas(vector_block(s), {item});
+  const Quantity x = f.quantities.at(*x_of_vector(s));
+  const auto of_parameters = [&] { each_value(s, [&](ExprId v) { body(v, b_.digamma(x({v}))); }); };
   b_.if_else(b_.equal(b_.get(s.direct), b_.i(1)), of_parameters, other);
 }
 

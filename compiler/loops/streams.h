@@ -57,15 +57,8 @@ struct StreamVisit {
 
 class Streams : Part {
  public:
-  Streams(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Energies& energies, Draws& draws,
-          Clamps& clamps)
-      : Part(shared),
-        terms_(terms),
-        formulas_(formulas),
-        updates_(updates),
-        energies_(energies),
-        draws_(draws),
-        clamps_(clamps) {}
+  Streams(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
+      : Part(shared), terms_(terms), updates_(updates), energies_(energies), draws_(draws), clamps_(clamps) {}
 
   Stream plan_stream(const schedule::ItemStage& stage, BlockId z) const;
   /// Tables whose rows have no means in the entropies of elements.
@@ -97,6 +90,8 @@ class Streams : Part {
   bool is_vector(const Atom& own, const Atom& partner, BoundId value) const;
   void exponentials_of_expectations(const Stream& s, ExprId item, ScalarId shift);
   bool can_be_direct(const Stream& s) const;
+  /// The parameter x where the expected statistics of its vector are digamma(x_k) + c.
+  std::optional<std::string> x_of_vector(const Stream& s) const;
   /// No update of another block reads the expectations of its vector.
   bool reads_alone(const Stream& s) const;
   /// The weights of its naturals.
@@ -137,7 +132,6 @@ class Streams : Part {
   Env stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const;
 
   Terms& terms_;
-  FormulaLoops& formulas_;
   Updates& updates_;
   Energies& energies_;
   Draws& draws_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/loops/facts.h"
 #include "compiler/native/buffer_aliases.h"
 #include "compiler/native/function_lowering.h"
 #include "compiler/native/lower.h"
@@ -32,18 +33,6 @@ std::vector<Part> parts_of(const loops::Block& block) {
     count = 0;
   }
   return out;
-}
-
-bool has_loop(const loops::Stmt& s) {
-  if (const auto* branch = std::get_if<loops::If>(&s.node))
-    return std::ranges::any_of(branch->then_block, has_loop) || std::ranges::any_of(branch->else_block, has_loop);
-  return std::holds_alternative<loops::For>(s.node);
-}
-
-std::optional<loops::ScalarId> declared(const loops::Stmt& s) {
-  if (const auto* let = std::get_if<loops::Let>(&s.node)) return let->scalar;
-  if (const auto* local = std::get_if<loops::Local>(&s.node)) return local->scalar;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -100,7 +89,7 @@ void FunctionLowering::call_part(Part statements) {
                                       llvm::Function::InternalLinkage, function_.getName() + ".part", module_);
   part->addFnAttrs(llvm::AttrBuilder(b_.getContext(), function_.getAttributes().getFnAttrs()));
   part->addFnAttr(llvm::Attribute::NoInline);
-  const bool once = !loop_exit_ && std::ranges::none_of(statements, has_loop);
+  const bool once = !loop_exit_ && std::ranges::none_of(statements, [](const loops::Stmt& s) { return has_loop(s); });
   if (once) part->addFnAttr(kEffort, kOnce);
   else if (!little_) part->addFnAttr(kEffort, kPart);
   for (llvm::Argument& argument : part->args()) {

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/passes/turn_places.h"
@@ -21,14 +22,6 @@ namespace {
 
 constexpr std::int64_t kWidestSum = 1024;  // numbers
 constexpr std::int64_t kOnStack = 4096;    // of all arrays together
-
-bool has_loop(const Block& b) {
-  return std::ranges::any_of(b, [](const Stmt& s) {
-    const auto* branch = std::get_if<If>(&s.node);
-    return std::holds_alternative<For>(s.node) ||
-           (branch && (has_loop(branch->then_block) || has_loop(branch->else_block)));
-  });
-}
 
 class SideBySide {
  public:

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/rewrite.h"
@@ -103,16 +104,6 @@ class Liveness {
   std::unordered_set<BufferId> arrays_;
 };
 
-bool has_loop(const Block& b);
-bool has_loop(const Stmt& s) {
-  const auto* branch = std::get_if<If>(&s.node);
-  return std::holds_alternative<For>(s.node) ||
-         (branch && (has_loop(branch->then_block) || has_loop(branch->else_block)));
-}
-bool has_loop(const Block& b) {
-  return std::ranges::any_of(b, [](const Stmt& s) { return has_loop(s); });
-}
-
 /// Takes longer than to ask.
 bool is_costly(const Program& p, const Stmt& s) {
   bool out = has_loop(s) || std::holds_alternative<Fill>(s.node);
@@ -125,16 +116,10 @@ bool is_costly(const Program& p, const Stmt& s) {
   return out;
 }
 
-const ScalarId* declared(const Stmt& s) {
-  if (const auto* let = std::get_if<Let>(&s.node)) return &let->scalar;
-  const auto* local = std::get_if<Local>(&s.node);
-  return local ? &local->scalar : nullptr;
-}
-
 class Unread {
  public:
-  Unread(Program& p, Needed what, const std::set<BufferId>& unasked, Function& f)
-      : p_(p), flag_(p.asked[static_cast<std::size_t>(what)]), is_live_(p, f, unasked) {
+  Unread(Program& p, const Place& flag, const std::set<BufferId>& unasked, Function& f)
+      : p_(p), flag_(flag), is_live_(p, f, unasked) {
     block(f.body);
   }
 
@@ -185,7 +170,8 @@ class Unread {
   }
 
   void block(Block& b) {
-    const Last last = last_mentions(b);
+    const bool is_left = std::ranges::all_of(b, [&](const Stmt& s) { return is_live_(s); });
+    const Last last = is_left ? Last{} : last_mentions(b);
     Block out;
     for (std::size_t k = 0; k < b.size(); ++k) {
       if (is_live_(b[k])) {
@@ -216,11 +202,12 @@ class Unread {
 
 Program write_when_asked(Program program) {
   for (const Needed what : {Needed::rows, Needed::bound}) {
-    if (!program.asked[static_cast<std::size_t>(what)].buffer.valid()) continue;
+    const Place flag = program.asked[static_cast<std::size_t>(what)];
+    if (!flag.buffer.valid()) continue;
     const std::set<BufferId> unasked = needed_when_asked(program, what);
     for (std::size_t k = 0; !unasked.empty() && k < program.functions.size(); ++k) {
       Function& f = program.functions[k];
-      if (!f.cold) Unread(program, what, unasked, f);
+      if (!f.cold) Unread(program, flag, unasked, f);
     }
   }
   return program;

@@ -530,7 +530,7 @@ m("return Spare{true, «finite && (a->zero || b->zero)», finite};", "a->zero ||
 
 m = area("exponentials from parameters", "posterior_item_vectors")
 m("if (!can_be_direct(s) || «!reads_alone(s)») continue;", "false")
-m("b_.logical_and(«plain», b_.less_equal(least, total))", "b_.boolean(true)", "annealing_one_sweep")
+m("b_.logical_and(«plain», b_.less_equal(least, b_.get(total)))", "b_.boolean(true)", "annealing_one_sweep")
 m("if («s.direct.valid()» && u.kind == StreamUse::Kind::vector) {", "false")
 m("if (direct != w.streams.end() && «!final») {", "true")
 m("if («s.direct.valid()») if_direct(s, item, add, of_expectations);", "false")
