@@ -56,7 +56,10 @@ class FunctionLowering {
 
   // ---- parts (lower_parts.cpp) ----
   void lower_in_parts(const loops::Block& block);
-  void call_part(std::span<const loops::Stmt> statements);
+  void call_rare_part(std::span<const loops::Stmt> statements);
+  /// What it returns, null where it always runs to its end.
+  llvm::Value* call_part(std::span<const loops::Stmt> statements, const char* effort);
+  void leave_on(llvm::Value* status);
   void run_part(std::span<const loops::Stmt> statements, const Uses& uses, const FunctionLowering& caller);
   /// What a part is passed beside the tables: local arrays, then scalars that are declared outside.
   std::vector<llvm::Value*> passed(const Uses& uses) const;
@@ -129,7 +132,6 @@ class FunctionLowering {
   std::vector<llvm::MDNode*> other_scopes_;                         // by buffer: those of all others
   std::unordered_set<loops::ScalarId> shared_;  // declared by one part of a block and used by another: in a slot
   std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // within one statement
-  bool rare_ = false;                                          // in a branch that is seldom taken
   llvm::BasicBlock* loop_exit_ = nullptr;                      // of the innermost loop
   llvm::MDNode* access_group_ = nullptr;                       // of the innermost parallel loop
 };

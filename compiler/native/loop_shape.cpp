@@ -21,7 +21,7 @@ constexpr std::int64_t kUnrolledVectors = 16;
 // The vectoriser works on up to four vectors at a time, on one where there is much to do for each.
 constexpr std::int64_t kLongBodyNodes = 40;
 // So many nodes are some microseconds, whatever is made of them.
-constexpr std::int64_t kLittleWork = 40'000, kMuchWork = 1'000'000;
+constexpr std::int64_t kLittleWork = 64'000, kMuchWork = 1'000'000;
 // After vectorisation a nest is unrolled if that makes at most this many nodes.
 constexpr std::int64_t kUnrollLaterNodes = 600;
 

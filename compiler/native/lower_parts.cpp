@@ -1,7 +1,7 @@
 // Blocks of many statements, as functions of a bounded size. Each has the tables of the function around it,
 // and is passed what is declared there; what one part declares and another uses lives in a slot of the
 // caller. A part returns 0 where it ran to its end, kLeft where it left the loop around, and otherwise the
-// code of a failure.
+// code of a failure. Branches that are seldom taken are parts too, of which little is made.
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t kPartStatements = 48;
 constexpr std::uint32_t kLeft = static_cast<std::uint32_t>(-1);
+// No array of more bytes is held in registers.
+constexpr std::uint64_t kInRegisters = 1024;
 
 using Part = std::span<const loops::Stmt>;
 
@@ -55,9 +57,42 @@ void FunctionLowering::lower_in_parts(const loops::Block& block) {
     }
   }
   for (const Part& part : parts)
-    call_part(part);
+    leave_on(call_part(part, kPart));
   for (loops::ScalarId s : moved)
     shared_.erase(s);
+}
+
+// The part works on copies of what the function around may have in registers: an address that is passed to
+// another function would keep it in memory.
+void FunctionLowering::call_rare_part(Part statements) {
+  const Uses uses = uses_of(program_, statements, true);
+  const auto values = values_;
+  const auto buffers = buffers_;
+  std::vector<std::pair<llvm::AllocaInst*, llvm::AllocaInst*>> copies;
+  const llvm::DataLayout& layout = module_.getDataLayout();
+  const auto move = [&](llvm::AllocaInst* to, llvm::AllocaInst* from) {
+    b_.CreateMemCpyInline(to, to->getAlign(), from, from->getAlign(), b_.getInt64(*from->getAllocationSize(layout)));
+  };
+  const auto copy = [&](llvm::Value*& at) {
+    auto* original = llvm::dyn_cast_or_null<llvm::AllocaInst>(at);
+    if (!original || *original->getAllocationSize(layout) > kInRegisters) return;
+    llvm::AllocaInst* own = stack_slot(original->getAllocatedType(), 1, "own");
+    own->setAlignment(original->getAlign());
+    move(own, original);
+    copies.emplace_back(original, own);
+    at = own;
+  };
+  for (loops::ScalarId s : uses.scalars) {
+    if (is_slot_.contains(s) && !shared_.contains(s)) copy(values_.at(s));
+  }
+  for (const auto& [buffer, stored] : uses.buffers)
+    copy(buffers_[buffer.index()]);
+  llvm::Value* status = call_part(statements, kLittle);
+  for (const auto& [original, own] : copies)
+    move(original, own);
+  leave_on(status);
+  values_ = values;
+  buffers_ = buffers;
 }
 
 std::vector<llvm::Value*> FunctionLowering::passed(const Uses& uses) const {
@@ -70,7 +105,7 @@ std::vector<llvm::Value*> FunctionLowering::passed(const Uses& uses) const {
   return out;
 }
 
-void FunctionLowering::call_part(Part statements) {
+llvm::Value* FunctionLowering::call_part(Part statements, const char* effort) {
   Uses uses = uses_of(program_, statements, true);
   // What the part declares for others stands in a slot too.
   for (const loops::Stmt& s : statements) {
@@ -91,7 +126,7 @@ void FunctionLowering::call_part(Part statements) {
   part->addFnAttr(llvm::Attribute::NoInline);
   const bool once = !loop_exit_ && std::ranges::none_of(statements, [](const loops::Stmt& s) { return has_loop(s); });
   if (once) part->addFnAttr(kEffort, kOnce);
-  else if (!little_) part->addFnAttr(kEffort, kPart);
+  else if (!little_) part->addFnAttr(kEffort, effort);
   for (llvm::Argument& argument : part->args()) {
     if (!argument.getType()->isPointerTy()) continue;
     argument.addAttr(llvm::Attribute::NoAlias);
@@ -104,7 +139,11 @@ void FunctionLowering::call_part(Part statements) {
   FunctionLowering(program_, source_, *part, builder, lanes_, spare_).run_part(statements, uses, *this);
 
   llvm::Value* status = b_.CreateCall(part, arguments);
-  if (!uses.stops) return;
+  return uses.stops ? status : nullptr;
+}
+
+void FunctionLowering::leave_on(llvm::Value* status) {
+  if (!status) return;
   llvm::BasicBlock* stopped = new_block("stopped");
   llvm::BasicBlock* next = new_block("next");
   b_.CreateCondBr(b_.CreateICmpEQ(status, b_.getInt32(0)), next, stopped);

@@ -88,8 +88,8 @@ void FunctionLowering::emit_unrolled(const loops::For& node, std::int64_t begin,
 
 void FunctionLowering::lower(const loops::For& node) {
   if (const auto transpose = transpose_of(node)) return lower(*transpose);
-  LoopShape shape = shape_of(program_, node, lanes_, rare_ || little_ ? nullptr : &spare_);
-  if (rare_ || little_) shape = small(shape, lanes_);
+  LoopShape shape = shape_of(program_, node, lanes_, little_ ? nullptr : &spare_);
+  if (little_) shape = small(shape, lanes_);
   if (shape.unroll_now) {
     const auto begin = std::get<loops::ConstI>(program_[node.begin].node).value;
     if (*shape.trips > 0) emit_unrolled(node, begin, *shape.trips);
@@ -166,9 +166,8 @@ void FunctionLowering::lower(const loops::If& node) {
   llvm::BasicBlock* after = new_block("after");
   b_.CreateCondBr(eval(node.condition), then_block, else_block ? else_block : after);
   b_.SetInsertPoint(then_block);
-  const bool outer_rare = std::exchange(rare_, rare_ || node.rare);
-  lower(node.then_block);
-  rare_ = outer_rare;
+  if (node.rare && !little_) call_rare_part(node.then_block);
+  else lower(node.then_block);
   b_.CreateBr(after);
   if (else_block) {
     b_.SetInsertPoint(else_block);

@@ -539,3 +539,6 @@ m = area("what is asked for", "passes")
 m("return own_.contains(b) ? «arrays_.contains(b)» : !unasked_.contains(b);", "false")
 m("(!declared(b[k]) || last.at(*declared(b[k])) < «end»))", "b.size()")
 m("return (in_then || in_else) && «reads(branch->condition)»;", "true")
+
+m = area("branches seldom taken", "native_lowering")
+m("for (const auto& [original, own] : «copies»)", "decltype(copies){}")

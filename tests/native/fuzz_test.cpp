@@ -257,7 +257,10 @@ class ProgramMaker {
     if (depth < 3 && (what < 4 || depth == 0)) return loop(depth);
     if (what == 4 && depth > 0) return b_.break_if(condition());
     if (what == 5 && depth < 4) {
-      if (pick(2)) return b_.if_then(condition(), [&] { body(depth + 1); });
+      if (pick(2)) {
+        const auto then = ++branches_ % 2 ? &Builder::if_then : &Builder::if_rarely;
+        return (b_.*then)(condition(), [&] { body(depth + 1); });
+      }
       return b_.if_else(
           condition(), [&] { body(depth + 1); }, [&] { body(depth + 1); });
     }
@@ -284,6 +287,7 @@ class ProgramMaker {
   std::map<SizeId, int> extents_;
   std::vector<ExprId> parameters_;
   std::vector<Index> scope_;
+  int branches_ = 0;
 };
 
 }  // namespace

@@ -194,6 +194,40 @@ TEST_CASE("Break, fail, if and parameters") {
   run_both(b.program(), memory, {40}, {3}, {1e9, 2});
 }
 
+TEST_CASE("What a branch that is seldom taken changes around it, where it leaves a loop too") {
+  Builder b;
+  const auto n = b.runtime_size("N");
+  const auto k = b.constant_size("K", 4), wide = b.constant_size("W", 200);
+  const auto x = b.buffer("x", Role::data, {n});
+  const auto y = b.buffer("y", Role::table, {n});
+  b.function("f", {{"limit", Type::f64}}, [&](const auto& p) {
+    const auto total = b.local("total", b.f(0));
+    const auto few = b.local_array("few", {k}), many = b.local_array("many", {wide});
+    b.fill(few, b.f(1));
+    b.fill(many, b.f(1));
+    b.for_each("n", n, [&](ExprId i) {
+      b.accumulate(total, b.f(1));
+      const ExprId twice = b.let("twice", b.mul(b.f(2), b.load(x, {i})));
+      b.if_rarely(b.less(b.f(2), b.load(x, {i})), [&] {
+        b.accumulate(total, twice);
+        b.for_each("k", k, [&](ExprId j) { b.add_to(few, {j}, b.get(total)); });
+        b.add_to(many, {b.i(3)}, twice);
+        b.break_if(b.less(p[0], b.get(total)));
+        b.if_rarely(b.less(b.f(3), b.load(x, {i})), [&] { b.assign(total, b.f(5)); });
+      });
+      b.store(y, {i}, b.add(b.load(few, {b.i(2)}), b.load(many, {b.i(3)})));
+    });
+    b.add_to(y, {b.i(0)}, b.get(total));
+    b.add_to(y, {b.i(1)}, b.load(few, {b.i(1)}));
+    b.add_to(y, {b.i(2)}, b.load(many, {b.i(3)}));
+  });
+  Memory memory({40, 40, 0, 0});
+  for (int i = 0; i < 40; ++i)
+    memory.reals(x)[i] = 0.75 * (i % 6);
+  for (double limit : {1e9, 25., 3.})
+    run_both(b.program(), memory, {40}, {}, {limit});
+}
+
 TEST_CASE("Local arrays, scatter and guarded accumulation") {
   for (const std::int64_t components : {2, 3, 4, 6, 8, 10, 20, 32, 33}) {
     Builder b;
