@@ -18,8 +18,7 @@ std::set<BufferId> candidates_in(const Program& p) {
   std::set<BufferId> out;
   for (std::size_t k = 0; k < p.buffers.size(); ++k) {
     const Buffer& b = p.buffers[k];
-    if (b.role != Role::expectation || b.element != Type::f64 || b.axes.size() < 2 || p[b.axes[0]].constant >= 0)
-      continue;
+    if (b.role != Role::expectation || b.element != Type::f64 || b.axes.empty() || p[b.axes[0]].constant >= 0) continue;
     std::int64_t numbers = 1;
     for (std::size_t axis = 1; axis < b.axes.size(); ++axis)
       numbers = std::min(kMostNumbers + 1, numbers * std::max<std::int64_t>(p[b.axes[axis]].constant, -kMostNumbers));

@@ -70,6 +70,30 @@ TEST_CASE("what an item forms and reads itself has room for one item, in every f
   CHECK(formed.within());
 }
 
+TEST_CASE("a number of an item that it forms and reads itself has room for one item") {
+  for (const bool early : {false, true}) {
+    Builder b;
+    const auto n = b.runtime_size("N");
+    const auto x = b.buffer("x", Role::parameter, {n}), sum = b.buffer("S", Role::statistic, {});
+    const auto square = b.buffer("E.x.square", Role::expectation, {n});
+    b.function("items", [&] {
+      b.for_each("item", n, [&](ExprId item) {
+        if (early) b.add_to(sum, {}, b.load(square, {item}));
+        b.store(square, {item}, b.mul(b.load(x, {item}), b.load(x, {item})));
+        b.add_to(sum, {}, b.load(square, {item}));
+      });
+    });
+    const loops::Program program = b.take(), done = loops::keep_within(program);
+    CHECK(done[square].axes.empty() == !early);
+    loops::Program expected = program;
+    if (!early) expected.buffers[square.index()].role = Role::scratch;
+    test::Buffers numbers = {{0.5, 1.5, 3}, {0.25}, {7, 8, 9}};
+    for (std::size_t k = numbers.size(); k < done.buffers.size(); ++k)
+      numbers.push_back({0});
+    test::check_same(expected, done, numbers, {3});
+  }
+}
+
 TEST_CASE("what is read before it is formed, or by others, or is long, is kept") {
   CHECK(!Squares(1025).within());
   Squares early, neighbour, summed, outside;
