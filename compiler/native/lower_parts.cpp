@@ -40,17 +40,15 @@ std::vector<Part> parts_of(const loops::Block& block) {
 }  // namespace
 
 void FunctionLowering::lower_in_parts(const loops::Block& block) {
-  std::unordered_map<loops::ScalarId, std::size_t> home;  // by what the block declares: its part
   const std::vector<Part> parts = parts_of(block);
-  std::vector<loops::ScalarId> moved;
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    for (const loops::Stmt& s : parts[k]) {
-      if (const auto scalar = declared(s)) home[*scalar] = k;
-    }
+  std::unordered_set<loops::ScalarId> own;  // declared by the block
+  for (const loops::Stmt& s : block) {
+    if (const auto scalar = declared(s)) own.insert(*scalar);
   }
+  std::vector<loops::ScalarId> moved;
   for (const Part& part : parts) {
     for (loops::ScalarId s : uses_of(program_, part, true).scalars) {
-      if (!home.contains(s) || !shared_.insert(s).second) continue;
+      if (!own.contains(s) || !shared_.insert(s).second) continue;
       values_[s] = stack_slot(type(program_[s].type), 1, program_[s].name);
       is_slot_.insert(s);
       moved.push_back(s);
