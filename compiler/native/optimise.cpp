@@ -29,6 +29,7 @@
 
 #include "compiler/native/buffer_aliases.h"
 #include "compiler/native/carried_sums.h"
+#include "compiler/native/half_vectors.h"
 #include "compiler/native/joint_sums.h"
 #include "compiler/native/lower.h"
 #include "compiler/native/padded_arrays.h"
@@ -88,6 +89,7 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   passes.addPass(Within<carry_lanes>());
   passes.addPass(Within<add_zero_lanes>());
   passes.addPass(Within<join_sums>());
+  passes.addPass(Within<shorten_accesses>());
   if (!parts) {
     passes.addPass(llvm::SLPVectorizerPass());
     passes.addPass(llvm::VectorCombinePass());

@@ -406,3 +406,32 @@ TEST_CASE("Squares of lanes are turned over as whole vectors") {
     run_both(b.program(), memory, {3}, {}, {}, 0);
   }
 }
+
+TEST_CASE("Rows that end in half a vector, or a quarter, go without a mask") {
+  for (const std::int64_t width : {10, 12, 20, 21, 100}) {
+    Builder b;
+    const auto n = b.runtime_size("N"), k = b.constant_size("K", width);
+    const auto x = b.buffer("x", Role::data, {n, k}), out = b.buffer("out", Role::statistic, {n, k}),
+               sums = b.buffer("sums", Role::statistic, {k});
+    b.function("f", [&] {
+      const auto all = b.local_array("all", {k});
+      b.fill(all, b.f(0));
+      b.for_each("n", n, [&](ExprId row) {
+        const auto shifted = [&](ExprId e) { return b.mul(b.load(x, {row, e}), b.load(x, {b.i(0), e})); };
+        b.for_each("k", k, [&](ExprId e) { b.add_to(all, {e}, shifted(e)); });
+        b.for_each("k", k, [&](ExprId e) { b.add_to(out, {row, e}, b.mul(b.f(2), shifted(e))); });
+      });
+      b.for_each("k", k, [&](ExprId e) { b.store(sums, {e}, b.load(all, {e})); });
+    });
+    constexpr std::size_t kRows = 5;
+    Memory memory({kRows * static_cast<std::size_t>(width), kRows * static_cast<std::size_t>(width),
+                   static_cast<std::size_t>(width), 0});
+    for (std::size_t e = 0; e < kRows * static_cast<std::size_t>(width); ++e)
+      memory.reals(x)[e] = 0.25 * static_cast<double>(e % 13) - 1;
+    for (const char* cpu : {"", "x86-64-v3"})
+      run_both(b.program(), memory, {kRows}, {}, {}, 1e-13, {.cpu = cpu});
+    const std::string text = native::llvm_text(b.program(), {.cpu = "skylake-avx512"});
+    INFO(width << "\n" << text);
+    CHECK((text.find("call void @llvm.masked.store") == std::string::npos) == (width != 21));
+  }
+}
