@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "compiler/loops/walk.h"
+#include "compiler/support/overloaded.h"
+
 namespace lehr::loops {
 
 std::optional<std::int64_t> literal(const Program& program, ExprId e) {
@@ -12,6 +15,23 @@ std::optional<std::int64_t> literal(const Program& program, ExprId e) {
 bool is_scalar(const Program& program, ExprId e, ScalarId scalar) {
   const auto* get = std::get_if<Get>(&program[e].node);
   return get && get->scalar == scalar;
+}
+
+bool calls_function(const Program& program, ExprId e) {
+  bool out = false;
+  const auto look = [&](ExprId x) {
+    const auto* call = std::get_if<Unary>(&program[x].node);
+    out = out || (call && call->op >= UnaryOp::exp && call->op <= UnaryOp::lgamma);
+  };
+  Walk{program, look, [](BufferId, bool) {}}.expr(e);
+  return out;
+}
+
+ExprId value_of(const Stmt& s) {
+  return std::visit(Overloaded{[](const Let& x) { return x.value; }, [](const Local& x) { return x.initial; },
+                               [](const Assign& x) { return x.value; }, [](const Accumulate& x) { return x.value; },
+                               [](const Store& x) { return x.value; }, [](const auto&) { return ExprId(); }},
+                    s.node);
 }
 
 bool has_loop(const Stmt& s) {

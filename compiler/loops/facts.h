@@ -16,6 +16,12 @@ std::optional<std::int64_t> literal(const Program& program, ExprId e);
 /// Whether an expression is the value of this scalar and nothing else.
 bool is_scalar(const Program& program, ExprId e, ScalarId scalar);
 
+/// Whether it, or what it is made of, is a call of exp, log and the like: tens of operations.
+bool calls_function(const Program& program, ExprId e);
+
+/// What a statement puts into one scalar or one element of an array, or adds to it; invalid for others.
+ExprId value_of(const Stmt& statement);
+
 /// A loop, or a condition with one under it.
 bool has_loop(const Stmt& statement);
 bool has_loop(const Block& block);

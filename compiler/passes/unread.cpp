@@ -107,10 +107,7 @@ class Liveness {
 /// Takes longer than to ask.
 bool is_costly(const Program& p, const Stmt& s) {
   bool out = has_loop(s) || std::holds_alternative<Fill>(s.node);
-  const auto look = [&](ExprId e) {
-    const auto* call = std::get_if<Unary>(&p[e].node);
-    out = out || (call && call->op >= UnaryOp::exp && call->op <= UnaryOp::lgamma);
-  };
+  const auto look = [&](ExprId e) { out = out || calls_function(p, e); };
   Walk walk{p, look, [](BufferId, bool) {}};
   std::visit([&](const auto& node) { walk.statement(node); }, s.node);
   return out;
@@ -169,6 +166,32 @@ class Unread {
     }
   }
 
+  /// What is left of a block, of branches and loops in it too.
+  Block without_dead(const Block& b) const {
+    Block out;
+    for (const Stmt& s : b) {
+      if (!is_live_(s)) continue;
+      Stmt& kept = out.emplace_back(s);
+      if (auto* loop = std::get_if<For>(&kept.node)) loop->body = without_dead(loop->body);
+      if (auto* branch = std::get_if<If>(&kept.node)) {
+        branch->then_block = without_dead(branch->then_block);
+        branch->else_block = without_dead(branch->else_block);
+      }
+    }
+    return out;
+  }
+
+  /// A branch in an innermost loop would take turn by turn what goes several at a time, so that there are two loops.
+  bool is_worth_two(const For& loop) const {
+    return !std::holds_alternative<ConstI>(p_[loop.end].node) &&
+           std::ranges::any_of(loop.body, [&](const Stmt& s) { return !is_live_(s) && is_costly(p_, s); });
+  }
+  Stmt in_two(For loop) {
+    For without = loop;
+    without.body = without_dead(loop.body);
+    return Stmt{If{asked(), {Stmt{std::move(loop)}}, {Stmt{std::move(without)}}}};
+  }
+
   void block(Block& b) {
     const bool is_left = std::ranges::all_of(b, [&](const Stmt& s) { return is_live_(s); });
     const Last last = is_left ? Last{} : last_mentions(b);
@@ -176,7 +199,12 @@ class Unread {
     for (std::size_t k = 0; k < b.size(); ++k) {
       if (is_live_(b[k])) {
         if (auto* loop = std::get_if<For>(&b[k].node)) {
-          if (has_loop(loop->body)) block(loop->body);
+          if (has_loop(loop->body)) {
+            block(loop->body);
+          } else if (is_worth_two(*loop)) {
+            out.push_back(in_two(std::move(*loop)));
+            continue;
+          }
         } else if (auto* branch = std::get_if<If>(&b[k].node)) {
           block(branch->then_block);
           block(branch->else_block);

@@ -115,9 +115,41 @@ TEST_CASE("sums for a bound are formed where it is asked for") {
   CHECK(ran.buffers[1] == whole.buffers[1]);
   CHECK(whole.buffers[1][0] == 45);
   CHECK(whole.buffers[1][1] == Approx(45 + std::log(6.) + std::log(10.)));
-  // What stands in an innermost loop beside something else is formed anyway.
+  // What stands in an innermost loop of constant length beside something else is formed anyway.
   CHECK(ran.buffers[2][0] == Approx(3 * (std::log(2.) + std::log(4.) + std::log(8.))));
   CHECK(whole.buffers[2][0] > ran.buffers[2][0] + 1);
   const std::string text = loops::print(after);
   CHECK(text.find("if 0 < weights[1]") < text.find("= log(x["));
+}
+
+TEST_CASE("items without loops inside have a loop without what the bound alone needs") {
+  Builder b;
+  const loops::SizeId n = b.runtime_size("N"), one = b.constant_size("one", 1);
+  const BufferId x = b.buffer("x", Role::data, {n}), sums = b.buffer("S", Role::statistic, {one}),
+                 energy = b.buffer("energy", Role::statistic, {one}),
+                 weights = b.buffer("weights", Role::data, {b.constant_size("weights", 2)});
+  b.mark_needed(energy, loops::Needed::bound);
+  b.ask(loops::Needed::bound, weights, 1);
+  b.function("items", [&] {
+    const BufferId logs = b.local_array("logs", std::vector<loops::SizeId>{});
+    b.for_each("row", n, [&](ExprId row) {
+      const ExprId root = b.let("root", b.sqrt(b.load(x, {row})));
+      const loops::ScalarId part = b.local("part", b.f(0));
+      b.store(logs, {}, b.log(b.load(x, {row})));
+      b.if_then(b.less(b.f(1), root), [&] {
+        b.accumulate(part, b.load(logs, {}));
+        b.add_to(sums, {b.i(0)}, root);
+      });
+      b.add_to(energy, {b.i(0)}, b.get(part));
+    });
+  });
+  const loops::Program before = b.take(), after = loops::write_when_asked(before);
+  const auto numbers = [](double asked) { return test::Buffers{{1, 4, 9, 16}, {0}, {0}, {1, asked}, {0}}; };
+  test::check_same(before, after, numbers(1), {4});
+  const test::Ran ran = test::run(after, numbers(0), {4});
+  CHECK(ran.buffers[1][0] == 9);
+  CHECK(ran.buffers[2][0] == 0);
+  const std::string text = loops::print(after);
+  CHECK(text.find("log(") < text.find("else"));
+  CHECK(text.find("log(", text.find("else")) == std::string::npos);
 }
