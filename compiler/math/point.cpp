@@ -142,8 +142,8 @@ const FamilyRow& logistic_bound() {
   static const FamilyRow kRow = [] {
     const Expr xi = symbol("value");
     // lambda is even with lambda(0) = 1/8: near 0 by its series, where the quotient loses digits.
-    const Expr large = step(xi - 0.01), safe = xi + (1.0 - large), x2 = square(xi);
-    const Expr lambda = large * (0.25 * tanh(0.5 * safe) / safe) +
+    const Expr large = step(xi - 0.01), safe = xi + (1.0 - large), x2 = square(xi), e = exp(-xi);
+    const Expr lambda = large * (0.25 * (1.0 - e) / ((1.0 + e) * safe)) +
                         (1.0 - large) * (0.125 - x2 * (1.0 / 96.0) + square(x2) * (1.0 / 960.0));
     FamilyRow row{.name = "LogisticBound",
                   .summary = "where the bound of a logistic link touches it",
@@ -163,7 +163,7 @@ const FamilyRow& logistic_bound() {
     f.draw = {w, drawn_value(0, symbol("w"))};
     f.drawn_statistics = {
         {Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * sqrt(symbol("square")))}};
-    f.statistics = {{Stat::curvature, lambda, 0.0}, {Stat::offset, lambda * x2 - 0.5 * xi - log(1.0 + exp(-xi)), 0.0}};
+    f.statistics = {{Stat::curvature, lambda, 0.0}, {Stat::offset, lambda * x2 - 0.5 * xi - log(1.0 + e), 0.0}};
     row.factor = std::move(f);
     return row;
   }();
