@@ -1,16 +1,22 @@
 // Blocks, whatever kind of factor they have: their updates, starts and entropies.
 #pragma once
 #include "compiler/loops/chains.h"
+#include "compiler/loops/sums_ahead.h"
 
 namespace lehr::loops {
 
 class Blocks : Part {
  public:
   Blocks(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains)
-      : Part(shared), terms_(terms), residuals_(residuals), updates_(updates), chains_(chains) {}
+      : Part(shared),
+        terms_(terms),
+        residuals_(residuals),
+        updates_(updates),
+        chains_(chains),
+        sums_ahead_(shared, terms, updates) {}
 
   /// One pass over all elements (or those with the leading `element` values) of a stored block.
-  void update(BlockId b, const Uses& uses, const std::vector<ExprId>& element, const UpdateHooks& hooks);
+  void update(BlockId b, Uses uses, const std::vector<ExprId>& element, const UpdateHooks& hooks);
   /// Axes of a variable that are fixed in an update, or the others, after the `given` leading ones.
   struct Axes {
     const model::Variable& variable;
@@ -36,6 +42,7 @@ class Blocks : Part {
   Residuals& residuals_;
   Updates& updates_;
   Chains& chains_;
+  SumsAhead sums_ahead_;
 };
 
 }  // namespace lehr::loops

@@ -117,20 +117,23 @@ void Blocks::for_axes(const Axes& axes, std::vector<ExprId>& element, const std:
   }
 }
 
-void Blocks::update(BlockId b, const Uses& uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
+void Blocks::update(BlockId b, Uses uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
   if (at_.chains.contains(b)) return chains_.update_chain(b, uses, lead, hooks);
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const std::vector<bool> fixed = updates_.gather_axes(b, uses);
+  const auto ahead = sums_ahead_.take(b, uses, fixed, lead.size());
   const NaturalTarget n = updates_.natural_buffers(b, fixed, "");
   std::vector<ExprId> element = lead;
   element.resize(var.axes.size());
   const std::vector<Residuals::RunningSum> sums = residuals_.running_sums(uses);
   for (const Residuals::RunningSum& x : sums)
     residuals_.fill_sum(*x.residual);
+  if (ahead) sums_ahead_.form(b, *ahead, element);
   for_axes({var, fixed, true, lead.size()}, element, [&] {
     for (const Residuals::RunningSum& x : sums)
       residuals_.move_sum(x, false, fixed, element);
-    updates_.clear(n);
+    if (ahead) sums_ahead_.begin(b, *ahead, element, n);
+    else updates_.clear(n);
     for (const auto& [t, atom] : uses)
       updates_.contribute(b, t, atom, fixed, element, n);
     for_axes({var, fixed, false, lead.size()}, element, [&] {

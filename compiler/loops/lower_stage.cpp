@@ -338,10 +338,16 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
     });
     if (!w.streams.empty()) w.streams[0].shift = {};
   }
-  if (w.refreshed) emit_refresh(w);
+  // What streams add up in the end is for the sums of the item alone, what they did before for its blocks.
+  ItemArrays in_the_end = arrays;
+  if (w.refreshed) {
+    for (auto& [use, into] : in_the_end.streamed_into)
+      into = work_array("again." + b_.program()[into].name, std::vector<SizeId>(b_.program()[into].axes));
+    emit_refresh({stage, item, mode, in_the_end, w.streams, true});
+  }
   const std::map<BlockId, BufferId> marginals = chains_.take_marginals();
   if (mode == StageMode::update && !stage.iterate) at_.marginal = marginals;
-  emit_item_sums(stage, item, mode, arrays);
+  emit_item_sums(stage, item, mode, in_the_end);
   at_.marginal.clear();
 }
 

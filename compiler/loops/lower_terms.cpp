@@ -419,7 +419,7 @@ void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor>
                  const std::optional<std::set<BoundId>>& read) {
   std::vector<std::pair<BoundId, BoundId>> halves;
   for (const Guard& g : t.guards) {
-    if (const auto half = half_of(g); half && !env.contains(half->second)) {
+    if (const auto half = half_of(g); half && !(env.contains(half->first) && env.contains(half->second))) {
       halves.push_back(*half);
       continue;
     }
@@ -497,15 +497,19 @@ void Terms::emit_level(Nest& nest, Env env, ExprId product) {
   const BoundId next = nest.order.front();
   nest.order.erase(nest.order.begin());
   const auto [begin, whole] = range(next, env);
-  ExprId end = whole;
+  ExprId start = begin, end = whole;
   for (const auto& [first, second] : nest.halves) {
-    if (second == next) end = b_.add(env.at(first), b_.i(1));
+    if (second == next && env.contains(first)) {
+      const ExprId past = b_.add(env.at(first), b_.i(1));
+      end = end == whole ? past : b_.min(end, past);
+    }
+    if (first == next && env.contains(second)) start = start == begin ? env.at(second) : b_.max(start, env.at(second));
   }
   if (only_counts(nest, next)) {
     const ExprId count = b_.to_f64(end);
     return emit_level(nest, std::move(env), b_.let(b_.fresh("c"), product.valid() ? b_.mul(product, count) : count));
   }
-  b_.for_range(a_[next].name, begin, end, [&](ExprId i) {
+  b_.for_range(a_[next].name, start, end, [&](ExprId i) {
     Env inner = env;
     inner[next] = i;
     emit_level(nest, std::move(inner), product);

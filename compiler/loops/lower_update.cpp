@@ -76,7 +76,8 @@ std::vector<Weight> Updates::natural_weights(BlockId b, bool from_table) const {
   return out;
 }
 
-NaturalTarget Updates::natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix) {
+NaturalTarget Updates::natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix,
+                                       const std::set<math::Stat>& only) {
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
   NaturalTarget out;
@@ -89,6 +90,7 @@ NaturalTarget Updates::natural_buffers(BlockId b, const std::vector<bool>& fixed
     kept.push_back(var.axes[x]);
   }
   for (const math::StatisticRow& row : block.factor->statistics) {
+    if (!only.empty() && !only.contains(row.stat)) continue;
     std::vector<model::PlateId> plates = kept;
     const std::vector<model::PlateId> event = event_axes(var, rank_of(var, row.stat));
     plates.insert(plates.end(), event.begin(), event.end());
@@ -139,6 +141,7 @@ void Updates::gather(const Gathered& g, const std::vector<bool>& fixed, const st
 void Updates::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const std::vector<bool>& fixed,
                          const std::vector<ExprId>& element, const NaturalTarget& n) {
   const BufferId buffer = n.buffers.at(t.term->atoms[use].stat);
+  if (contribute_by_parts({b, t, use, {use}}, fixed, element, n)) return;
   gather({b, t, use, {use}}, fixed, element, n.free_axes,
          [&](const std::vector<ExprId>& at, ExprId value, const Env&) { b_.add_to(buffer, at, value); });
 }

@@ -32,7 +32,9 @@ class Updates : Part {
   ExprId expectation(const Atom& a, const Env& env);
 
   std::vector<bool> gather_axes(BlockId b, const Uses& uses) const;
-  NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix);
+  /// Arrays for all statistics, or `only` for some.
+  NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix,
+                                const std::set<math::Stat>& only = {});
   void clear(const NaturalTarget& n);
   /// A use of a block in a term, and the atoms that its coefficient is without.
   struct Gathered {
@@ -67,6 +69,11 @@ class Updates : Part {
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
 
  private:
+  /// Where what the values of the element are multiplied by does not depend on the data, these are added up first: sum
+  /// over data and g of table[k, g] * part[data, g] as sum over g of table[k, g] * (sum over data of part[data, g]).
+  /// Whether it was done.
+  bool contribute_by_parts(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
+                           const NaturalTarget& n);
   /// Sums over elements whose number only the data tell.
   bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
   void softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);

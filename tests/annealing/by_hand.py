@@ -390,7 +390,84 @@ class Shifts:
         return q
 
 
-MODELS = {"topics": Topics, "mixture": Mixture, "chains": Chains, "field": Field, "shifts": Shifts}
+class Features:
+    """Bits of an item that share its data, one after another; what the data say of them is summed up before the first."""
+
+    TEXT = """model features { plate n; plate d; plate f = 5;
+      p[f] ~ Beta(1.5, 2);
+      mu[f, d] ~ Normal(mean = 0.3, precision = 0.5);
+      tau ~ Gamma(shape = 2, rate = 3);
+      z[n, f] ~ Bernoulli(p[f]);
+      observe x[n, d] ~ Normal(mean = sum(f) z[n, f] * mu[f, d], precision = tau); }"""
+    ITEMS = 13  # in blocks, and some beside
+
+    def __init__(self):
+        r = np.random.default_rng(3)
+        self.x = np.round(r.normal(1, 1.5, (13, 4)), 2)
+        self.data = {"x": self.x}
+        self.start = {"p.a": r.gamma(2, 1, 5) + 0.5, "p.b": r.gamma(2, 1, 5) + 0.5, "mu.mean": r.normal(0, 1, (5, 4)),
+                      "mu.precision": r.gamma(3, 1, (5, 4)) + 1, "tau.shape": np.array(3.0), "tau.rate": np.array(4.0)}
+        self.local_start = {"z.p": r.uniform(0.1, 0.9, (13, 5))}
+
+    def fresh(self):
+        return {"z.p": np.full((13, 5), 0.5)}
+
+    def arrays(self, which):
+        return {"x": self.x[list(which)]}
+
+    def odds(self, q, z, f):
+        """Of one bit of some items, given the others: `z` and rows of x."""
+        rows, probs = z
+        mu, tau = Normal(q["mu.mean"], q["mu.precision"]), Gamma(q["tau.shape"], q["tau.rate"]).mean
+        rest = self.x[rows] - np.delete(probs, f, 1) @ np.delete(mu.mean, f, 0)
+        return digamma(q["p.a"][f]) - digamma(q["p.b"][f]) + tau * (rest @ mu.mean[f] - 0.5 * mu.square[f].sum())
+
+    def items(self, q, w, which=None, passes=1):
+        which = np.arange(self.ITEMS) if which is None else np.asarray(which, int)
+        probs = np.array(q["z.p"], float).reshape(-1, 5)[which]
+        for _ in range(passes):
+            for f in range(5):
+                probs[:, f] = 1 / (1 + np.exp(-w.local * w.local_data * self.odds(q, (which, probs), f)))
+        return {**q, "which": which, "z.p": probs}
+
+    def error(self, q):
+        mu, z, x = Normal(q["mu.mean"], q["mu.precision"]), q["z.p"], self.x[q["which"]]
+        fits = z @ mu.mean
+        return np.sum((x - fits) ** 2 + z @ mu.square - z**2 @ mu.mean**2)
+
+    def rest(self, q, w, scale=1.0, old=None):
+        old, z, x = q if old is None else old, q["z.p"], self.x[q["which"]]
+        out = dict(q)
+        s = scale * z.sum(0)
+        for name, prior, count in (("p.a", 1.5, s), ("p.b", 2.0, scale * len(z) - s)):
+            out[name] = (1 - w.step) * old[name] + w.step * (1 + w.everything_else * (prior - 1 + w.global_data * count))
+        tau, pairs = q["tau.shape"] / q["tau.rate"], scale * z.T @ z
+        mean, precision = np.array(q["mu.mean"], float), np.array(q["mu.precision"], float)
+        for f in range(5):
+            others = np.delete(pairs[f], f) @ np.delete(mean, f, 0)
+            mean[f], precision[f] = normal_step((old["mu.mean"][f], old["mu.precision"][f]), (0.15, 0.5),
+                                                (tau * (scale * z[:, f] @ x - others), tau * s[f]), w)
+        out["mu.mean"], out["mu.precision"] = mean, precision
+        out["tau.shape"], out["tau.rate"] = gamma_step((old["tau.shape"], old["tau.rate"]), (2.0, 3.0),
+                                                       (0.5 * scale * x.size, 0.5 * scale * self.error(out)), w)
+        return out
+
+    def bound(self, q):
+        mu, tau = Normal(q["mu.mean"], q["mu.precision"]), Gamma(q["tau.shape"], q["tau.rate"])
+        both, z = np.stack([q["p.a"], q["p.b"]], -1), q["z.p"]
+        p = Dirichlet(both)
+        energy = np.sum(z @ p.log[:, 0] + (1 - z) @ p.log[:, 1]) + 0.5 * len(z) * 4 * (tau.log - np.log(2 * np.pi))
+        energy -= 0.5 * tau.mean * self.error(q)
+        prior = np.sum(gammaln(3.5) - gammaln(1.5) - gammaln(2.0) + 0.5 * p.log[:, 0] + p.log[:, 1])
+        prior += mu.prior(0.3, 0.5).sum() + tau.prior(2.0, 3.0)
+        entropy = p.entropy().sum() + mu.entropy().sum() + tau.entropy() + entropy_of(np.stack([z, 1 - z], -1)).sum()
+        return prior + energy + entropy, energy, entropy
+
+    def shown(self, q):
+        return {k: v for k, v in q.items() if k != "which"}
+
+
+MODELS = {"topics": Topics, "mixture": Mixture, "chains": Chains, "field": Field, "shifts": Shifts, "features": Features}
 
 
 def sweep(model, q, w):
