@@ -18,6 +18,8 @@ constexpr std::int64_t kUnrollNowNodes = 400;
 // More vectors than this do not fit in registers, and unrolling would spill the accumulators of every loop
 // around.
 constexpr std::int64_t kUnrolledVectors = 16;
+// Independent turns with a function in them go together, where they are half a vector and not fewer than these.
+constexpr std::int64_t kFewestTogether = 4, kFunctionNodes = 25;
 // The vectoriser works on up to four vectors at a time, on one where there is much to do for each.
 constexpr std::int64_t kLongBodyNodes = 40;
 // So many nodes are some microseconds, whatever is made of them.
@@ -226,6 +228,8 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes, SpareTurn
   shape.parallel = loop.independent && shape.innermost && !shares_scratch(program, loop);
   if (!shape.trips || !body.constant) return shape;
   const std::int64_t trips = *shape.trips;
+  if (shape.parallel && trips >= kFewestTogether && 2 * trips == lanes && body.nodes >= kFunctionNodes)
+    shape.lanes = lanes = static_cast<int>(trips);  // half a vector
   const bool few = trips <= (shape.innermost ? lanes / 2 : 4);
   shape.unroll_now = trips <= 1 || (few && trips * body.nodes <= kUnrollNowNodes);
   const std::int64_t rounds = shape.innermost ? (trips + lanes - 1) / lanes : trips;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/independent_loops.h"
 
@@ -11,8 +12,10 @@ namespace {
 
 constexpr std::int64_t kInRegisters = 128;  // numbers that are worked on: half of 32 vectors
 constexpr std::int64_t kMost = 4;
+constexpr std::int64_t kMostWaiting = 8;  // where one number of an item waits for the function of another
 
-bool has_constant_loops_only(const Program& p, const For& loop) {
+/// Loops whose length is that of all items alike.
+bool has_common_loops_only(const Program& p, const For& loop) {
   bool loops = false, good = true;
   each_statement(loop.body, [&](const Stmt& s) {
     if (std::holds_alternative<Fail>(s.node)) good = false;
@@ -20,10 +23,18 @@ bool has_constant_loops_only(const Program& p, const For& loop) {
     if (!inner) return;
     loops = true;
     Walk{p, [](ExprId) {}, [&](BufferId, bool) { good = false; }}.expr(inner->end);
-    Walk{p, [&](ExprId e) { good = good && !std::holds_alternative<Extent>(p[e].node); }, [](BufferId, bool) {}}.expr(
-        inner->end);
   });
   return loops && good;
+}
+
+/// A loop with others in it forms a function in each of its turns: the next turn may wait for it.
+bool waits_for_functions(const Program& p, const Block& b) {
+  return std::ranges::any_of(b, [&](const Stmt& s) {
+    const auto* loop = std::get_if<For>(&s.node);
+    if (!loop || !has_loop(loop->body)) return false;
+    const auto calls = [&](const Stmt& x) { return value_of(x).valid() && calls_function(p, value_of(x)); };
+    return std::ranges::any_of(loop->body, calls) || waits_for_functions(p, loop->body);
+  });
 }
 
 std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Varying& varying) {
@@ -42,10 +53,13 @@ std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Va
   };
   Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
   for (const BufferId b : tables)
-    shared += constant_extents(p, b);
-  for (const BufferId b : varying.arrays)
-    own = std::max(own, constant_extents(p, b));
-  const std::int64_t turns = std::min(kMost, kInRegisters / own);
+    shared += constant_extents(p, b) * (has_constant_extents(p, p[b]) ? 1 : 64);
+  each_statement(loop.body, [&](const Stmt& s) {
+    const auto* x = std::get_if<Store>(&s.node);
+    if (x && x->accumulate && varying.arrays.contains(x->buffer)) own = std::max(own, constant_extents(p, x->buffer));
+  });
+  const std::int64_t most = waits_for_functions(p, loop.body) ? kMostWaiting : kMost;
+  const std::int64_t turns = std::min(most, kInRegisters / own);
   if (branches || shared <= 2 * kInRegisters || turns < 2) return {};
   return Arrangement{.turns = turns, .written_out = true, .fewest = turns};
 }
@@ -53,7 +67,7 @@ std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Va
 }  // namespace
 
 Program run_in_blocks(Program program) {
-  return put_side_by_side(std::move(program), {has_constant_loops_only, in_blocks});
+  return put_side_by_side(std::move(program), {has_common_loops_only, in_blocks});
 }
 
 }  // namespace lehr::loops

@@ -5,9 +5,10 @@
 
 namespace lehr::loops {
 
-/// A loop over independent turns, with constant loops only inside, whose turns load arrays of more numbers than
-/// registers hold at places that are the same for all, takes two to four turns at a time (side_by_side.h), each
-/// statement written out for each; as many as keep the arrays of the turns in registers.
+/// A loop over independent turns, with loops inside that are as long for each of them, whose turns load arrays of more
+/// numbers than registers hold at places that are the same for all, takes two to four turns at a time (side_by_side.h),
+/// each statement written out for each; as many as keep the arrays that turns add to in registers. Up to eight, where a
+/// turn forms one function after another: others go on while one waits.
 Program run_in_blocks(Program program);
 
 }  // namespace lehr::loops

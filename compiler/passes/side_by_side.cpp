@@ -111,8 +111,11 @@ class SideBySide {
     each(body);
     if (!body.empty()) out.push_back(Stmt{For{turn_index_, i(0), i(how_.turns), std::move(body), independent, 1}});
   }
-  ExprId turn() { return how_.written_out ? i(turn_) : get(turn_index_); }
-  std::int64_t turn_key() const { return how_.written_out ? turn_ : static_cast<std::int64_t>(turn_index_.index()); }
+  bool is_number() const { return how_.written_out && !in_loop_; }
+  ExprId turn() { return is_number() ? i(turn_) : get(turn_index_); }
+  std::int64_t turn_key() const {
+    return is_number() ? turn_ : how_.turns + static_cast<std::int64_t>(turn_index_.index());
+  }
   std::vector<ExprId> with_turn(std::vector<ExprId> at) {
     at.insert(how_.written_out ? at.begin() : at.end(), turn());
     return at;
@@ -198,6 +201,7 @@ class SideBySide {
   }
   ExprId value(ExprId e, const Mask& m) {
     if (!varies(e)) return e;
+    if (const auto all = called_.find(e); all != called_.end()) return of_turn(all->second);
     if (const auto row = laid_out_.find(e); row != laid_out_.end())
       return load(row->second, {turn(), std::get<Load>(p_[e].node).indices.back()});
     const auto key = std::tuple(e, m.array, turn_key());
@@ -235,17 +239,41 @@ class SideBySide {
       });
       together.clear();
     };
+    const bool calls_apart = how_.written_out && has_loop(b);
     for (const Stmt& s : b) {
+      if (const std::optional<ExprId> call = calls_apart ? called(s) : std::nullopt) {
+        flush();
+        call_for_all(*call, m, out);
+      }
       if (is_own(s)) {
         together.push_back(&s);
-        continue;
+        if (!called_.empty()) flush();
+      } else {
+        // A let that all turns share is computed from what they share.
+        if (!std::holds_alternative<Let>(s.node)) flush();
+        std::visit([&](const auto& node) { of(node, m, out); }, s.node);
       }
-      // A let that all turns share is computed from what they share.
-      if (!std::holds_alternative<Let>(s.node)) flush();
-      std::visit([&](const auto& node) { of(node, m, out); }, s.node);
+      called_.clear();
     }
     flush();
     return out;
+  }
+
+  /// What a statement makes of functions, where it is a number for each turn.
+  std::optional<ExprId> called(const Stmt& s) const {
+    const ExprId value = value_of(s);
+    const bool apart = value.valid() && p_[value].type == Type::f64 && varies(value) && calls_function(p_, value);
+    return apart ? std::optional(value) : std::nullopt;
+  }
+  /// Turns that are written out call functions together, in a loop that is one on vectors.
+  void call_for_all(ExprId call, const Mask& m, Block& out) {
+    const BufferId values = array("called", {}, Type::f64);
+    turn_index_ = scalar("turn", Type::i64);
+    in_loop_ = true;
+    Block body{put(values, {}, value(call, m))};
+    in_loop_ = false;
+    out.push_back(Stmt{For{turn_index_, i(0), i(how_.turns), std::move(body), true, 1}});
+    called_[call] = values;
   }
 
   /// One store of each turn to what is its own.
@@ -305,6 +333,7 @@ class SideBySide {
   }
 
   void of(const For& x, const Mask& m, Block& out) {
+    if (how_.written_out && adds_functions_up(x)) return turn_by_turn(x, m, out);
     if (!varies(x.end)) {
       const std::vector<ExprId> rows = how_.written_out ? std::vector<ExprId>{} : find_rows(x, m, out);
       if (!how_.written_out && has_turns(p_, x) && puts_away(x)) one_by_one(x, m, out);
@@ -349,6 +378,33 @@ class SideBySide {
     append(body, block(rest, within));
     forget_rows(rows);
     out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(body), false, x.step}});
+  }
+
+  /// An innermost loop that adds up functions of what is in memory, for each turn by itself: nothing is gained where it
+  /// is written out for all.
+  bool adds_functions_up(const For& x) const {
+    bool calls = false, alone = true;
+    for (const Stmt& s : x.body) {
+      const auto* sum = std::get_if<Accumulate>(&s.node);
+      alone = alone && sum && varying_.scalars.contains(sum->scalar);
+      calls = calls || called(s);
+    }
+    const auto on_expr = [&](ExprId e) {
+      const auto* from = std::get_if<Load>(&p_[e].node);
+      alone = alone && !(from && (!varies(e) || varying_.arrays.contains(from->buffer)));
+    };
+    Walk{p_, on_expr, [](BufferId, bool) {}}.block(x.body);
+    return calls && alone;
+  }
+  void turn_by_turn(const For& x, const Mask& m, Block& out) {
+    const ScalarId turn = turn_index_ = scalar("turn", Type::i64);
+    in_loop_ = true;
+    Block body;
+    for (const Stmt& s : x.body)
+      body.push_back(*own(s, m));
+    in_loop_ = false;
+    Block inner{Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}}};
+    out.push_back(Stmt{For{turn, i(0), i(how_.turns), std::move(inner), false, 1}});
   }
 
   /// Does nothing but store to what belongs to all, and reads nothing of it.
@@ -519,9 +575,11 @@ class SideBySide {
   ScalarId first_;
   std::int64_t turn_ = 0;  // that is being written out
   ScalarId turn_index_;    // of the loop over turns that is being written
+  bool in_loop_ = false;   // of turns that are written out else
   BufferId active_;        // turns that are not beyond the end; invalid: there are no others
   std::map<ScalarId, BufferId> of_scalar_;
   std::map<BufferId, BufferId> of_array_, sums_;
+  std::map<ExprId, BufferId> called_;                                  // values that all turns have formed
   std::map<ExprId, BufferId> laid_out_;                                // loads whose rows are in arrays of their own
   std::map<ExprId, Row> rows_;                                         // places that are known, by turn
   std::map<ScalarId, BufferId> declared_;                              // under which mask
