@@ -38,6 +38,7 @@ void set_option(llvm::StringRef name, T value) {
 void set_code_generation() {
   set_option<bool>("disable-lsr", true);
   set_option<unsigned>("grow-region-complexity-budget", 100);  // of a region in which a register could be split
+  set_option<int>("slp-schedule-budget", 500);                 // of instructions that are looked at
   set_option<bool>("disable-post-ra", true);                   // the order after registers, for processors that keep it
 }
 
