@@ -16,7 +16,7 @@ from fitting import finish, lehr  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory()
 BUILT = {}
-ROOM = {"doc": 4, "token": 40, "n": 13, "seq": 3, "t": 9, "t_longest": 4, "site": 4, "edge": 4, "d": 4}
+ROOM = {"doc": 4, "token": 40, "n": 13, "seq": 3, "t": 9, "t_longest": 4, "site": 4, "edge": 4, "d": 16}
 OPTIONS = {"topics": ["--sizes", "term=5"]}
 
 

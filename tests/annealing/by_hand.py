@@ -393,24 +393,24 @@ class Shifts:
 class Features:
     """Bits of an item that share its data, one after another; what the data say of them is summed up before the first."""
 
-    TEXT = """model features { plate n; plate d; plate f = 5;
+    TEXT = """model features { plate n; plate d; plate f = 16;
       p[f] ~ Beta(1.5, 2);
       mu[f, d] ~ Normal(mean = 0.3, precision = 0.5);
       tau ~ Gamma(shape = 2, rate = 3);
       z[n, f] ~ Bernoulli(p[f]);
       observe x[n, d] ~ Normal(mean = sum(f) z[n, f] * mu[f, d], precision = tau); }"""
-    ITEMS = 13  # in blocks, and some beside
+    ITEMS, F, D = 13, 16, 16  # items in blocks, and some beside; both axes long enough for sums of their own
 
     def __init__(self):
         r = np.random.default_rng(3)
-        self.x = np.round(r.normal(1, 1.5, (13, 4)), 2)
+        self.x = np.round(r.normal(1, 1.5, (13, self.D)), 2)
         self.data = {"x": self.x}
-        self.start = {"p.a": r.gamma(2, 1, 5) + 0.5, "p.b": r.gamma(2, 1, 5) + 0.5, "mu.mean": r.normal(0, 1, (5, 4)),
-                      "mu.precision": r.gamma(3, 1, (5, 4)) + 1, "tau.shape": np.array(3.0), "tau.rate": np.array(4.0)}
-        self.local_start = {"z.p": r.uniform(0.1, 0.9, (13, 5))}
+        self.start = {"p.a": r.gamma(2, 1, self.F) + 0.5, "p.b": r.gamma(2, 1, self.F) + 0.5, "mu.mean": r.normal(0, 1, (self.F, self.D)),
+                      "mu.precision": r.gamma(3, 1, (self.F, self.D)) + 1, "tau.shape": np.array(3.0), "tau.rate": np.array(4.0)}
+        self.local_start = {"z.p": r.uniform(0.1, 0.9, (13, self.F))}
 
     def fresh(self):
-        return {"z.p": np.full((13, 5), 0.5)}
+        return {"z.p": np.full((13, self.F), 0.5)}
 
     def arrays(self, which):
         return {"x": self.x[list(which)]}
@@ -424,9 +424,9 @@ class Features:
 
     def items(self, q, w, which=None, passes=1):
         which = np.arange(self.ITEMS) if which is None else np.asarray(which, int)
-        probs = np.array(q["z.p"], float).reshape(-1, 5)[which]
+        probs = np.array(q["z.p"], float).reshape(-1, self.F)[which]
         for _ in range(passes):
-            for f in range(5):
+            for f in range(self.F):
                 probs[:, f] = 1 / (1 + np.exp(-w.local * w.local_data * self.odds(q, (which, probs), f)))
         return {**q, "which": which, "z.p": probs}
 
@@ -443,7 +443,7 @@ class Features:
             out[name] = (1 - w.step) * old[name] + w.step * (1 + w.everything_else * (prior - 1 + w.global_data * count))
         tau, pairs = q["tau.shape"] / q["tau.rate"], scale * z.T @ z
         mean, precision = np.array(q["mu.mean"], float), np.array(q["mu.precision"], float)
-        for f in range(5):
+        for f in range(self.F):
             others = np.delete(pairs[f], f) @ np.delete(mean, f, 0)
             mean[f], precision[f] = normal_step((old["mu.mean"][f], old["mu.precision"][f]), (0.15, 0.5),
                                                 (tau * (scale * z[:, f] @ x - others), tau * s[f]), w)
@@ -456,7 +456,7 @@ class Features:
         mu, tau = Normal(q["mu.mean"], q["mu.precision"]), Gamma(q["tau.shape"], q["tau.rate"])
         both, z = np.stack([q["p.a"], q["p.b"]], -1), q["z.p"]
         p = Dirichlet(both)
-        energy = np.sum(z @ p.log[:, 0] + (1 - z) @ p.log[:, 1]) + 0.5 * len(z) * 4 * (tau.log - np.log(2 * np.pi))
+        energy = np.sum(z @ p.log[:, 0] + (1 - z) @ p.log[:, 1]) + 0.5 * len(z) * self.D * (tau.log - np.log(2 * np.pi))
         energy -= 0.5 * tau.mean * self.error(q)
         prior = np.sum(gammaln(3.5) - gammaln(1.5) - gammaln(2.0) + 0.5 * p.log[:, 0] + p.log[:, 1])
         prior += mu.prior(0.3, 0.5).sum() + tau.prior(2.0, 3.0)

@@ -496,7 +496,7 @@ m("const bool refreshed = «step && std::get<schedule::ItemStage>(s_.steps[*step
 
 m = area("tables as people have them", "posterior_tables")
 m("if («std::isnan(said) || said == value») continue;", "true")
-m("if (known != b.settings.words.end()) «words = known->second»;", "void()")
+m("if (known != b.settings.words.end()) «words = known->second»;", "words")
 m("out.push_back({plate, index - «static_cast<std::size_t>(*(after - 1))»});", "0")
 
 m = area("rows that no sweep reads", "posterior_rows|passes")
@@ -546,11 +546,10 @@ m("for (const auto& [original, own] : «copies»)", "decltype(copies){}")
 m = area("sums ahead, and by parts", "annealing_one_sweep")
 m("value = «b_.mul(weight(w), value)»;", "value")
 m("if (k != atom && «s_.conditionals.block_of[atoms[k].variable.index()] == b») return false;", "false")
-m("terms_.emit(data, rest, «solved.conditions», env, innermost,", "std::vector<Factor>()", "models_test")
-m("if (!over_data || «guarded») return false;", "false", "models_test")
-m("if (first == next && env.contains(second)) «start = start == begin ? env.at(second) : b_.max(start, env.at(second))»;", "void()")
+m("terms_.emit(data, rest, «solved.conditions», env, innermost,", "std::vector<Factor>()", "single_updates_test")
+m("if (!over_data || «guarded») return false;", "false", "single_updates_test")
 
 m = area("two loops, blocks and halves", "passes")
-m("if (!is_live_(s)) «continue»;", "void()")
+m("if (!«is_live_(s)») continue;", "true")
 m("const bool calls_apart = how_.written_out && «has_loop(b)»;", "false")
 m("return «is_vector» && count < lanes ? count : 0;", "count > 0", "native_lowering")
