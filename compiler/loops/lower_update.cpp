@@ -141,7 +141,8 @@ void Updates::gather(const Gathered& g, const std::vector<bool>& fixed, const st
 void Updates::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const std::vector<bool>& fixed,
                          const std::vector<ExprId>& element, const NaturalTarget& n) {
   const BufferId buffer = n.buffers.at(t.term->atoms[use].stat);
-  if (contribute_by_parts({b, t, use, {use}}, fixed, element, n)) return;
+  if (const auto parts = n.free_axes.empty() ? by_parts({b, t, use, {use}}, fixed, element) : std::nullopt)
+    return contribute(*parts, t.term->atoms[use], buffer);
   gather({b, t, use, {use}}, fixed, element, n.free_axes,
          [&](const std::vector<ExprId>& at, ExprId value, const Env&) { b_.add_to(buffer, at, value); });
 }

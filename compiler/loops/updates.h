@@ -69,11 +69,19 @@ class Updates : Part {
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
 
  private:
-  /// Where what the values of the element are multiplied by does not depend on the data, these are added up first: sum
-  /// over data and g of table[k, g] * part[data, g] as sum over g of table[k, g] * (sum over data of part[data, g]).
-  /// Whether it was done.
-  bool contribute_by_parts(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
-                           const NaturalTarget& n);
+  /// A term in two: what the data multiply the values of an element with, by `parts`, and the values themselves.
+  struct ByParts {
+    Solved solved;
+    std::set<BoundId> parts;
+    Term data, values;
+    std::vector<Factor> of_data, of_values;
+  };
+  /// Where what the values are multiplied by does not depend on the data.
+  std::optional<ByParts> by_parts(const Gathered& g, const std::vector<bool>& fixed,
+                                  const std::vector<ExprId>& element) const;
+  /// sum over g of table[k, g] * (sum over data of part[data, g]), for the sum over both of table[k, g] * part[data,
+  /// g].
+  void contribute(const ByParts& p, const Atom& atom, BufferId naturals);
   /// Sums over elements whose number only the data tell.
   bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
   void softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
