@@ -547,7 +547,6 @@ m = area("sums ahead, and by parts", "annealing_one_sweep")
 m("value = «b_.mul(weight(w), value)»;", "value")
 m("if (k != atom && «s_.conditionals.block_of[atoms[k].variable.index()] == b») return false;", "false")
 m("terms_.emit(p.data, p.of_data, «p.solved.conditions», env, innermost, add, p.parts);", "std::vector<Factor>()", "posterior_relations")
-m("return over_data && !«guarded» && !nested", "false", "posterior_relations")
 
 m = area("two loops, blocks and halves", "passes")
 m("if (!«is_live_(s)») continue;", "true")
