@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <span>
 
 #include "compiler/model/binder.h"
@@ -12,15 +13,36 @@ namespace lehr {
 namespace model {
 namespace {
 
-/// Calls body(element, row, value) with what is known of the values of a given, and of what says their rows.
-void each_named(const Given& given, std::span<const double> values, std::span<const double> rows, std::int64_t outer,
+/// Calls body(element, row, value) with what is known of the values of a given, of which `rows` says the rows.
+void each_named(std::span<const double> values, std::span<const double> rows,
                 const std::function<void(std::size_t, std::int64_t, std::int64_t)>& body) {
-  const std::size_t stride = outer > 0 ? std::max<std::size_t>(1, values.size() / static_cast<std::size_t>(outer)) : 1;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double row = given.row->by ? (i < rows.size() ? rows[i] : std::nan("")) : static_cast<double>(i / stride);
-    if (row >= 0 && row < static_cast<double>(kLargestImplied) && values[i] >= 0)
-      body(i, static_cast<std::int64_t>(row), static_cast<std::int64_t>(values[i]));
+  for (std::size_t i = 0; i < std::min(values.size(), rows.size()); ++i) {
+    if (rows[i] >= 0 && rows[i] < static_cast<double>(kLargestImplied) && values[i] >= 0)
+      body(i, static_cast<std::int64_t>(rows[i]), static_cast<std::int64_t>(values[i]));
   }
+}
+
+/// The element of the first axis that each of the `count` values belongs to; rows along others may differ in length.
+std::vector<double> first_elements(const Binder& b, const Slot& slot, std::size_t count) {
+  std::vector<double> out;
+  const std::int64_t rows = b.out.sizes[b.model[slot.axes[0]].set.index()];
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::int64_t end = row + 1;
+    for (std::size_t x = 1; x < slot.axes.size(); ++x) {
+      const PlateId set = b.model[slot.axes[x]].set;
+      end = b.model[set].parent ? b.out.offsets[set.index()][static_cast<std::size_t>(end)]
+                                : end * b.out.sizes[set.index()];
+    }
+    out.resize(std::min(count, static_cast<std::size_t>(end)), static_cast<double>(row));
+  }
+  return out;
+}
+
+/// 0, 1, 2 ...: each value is of a row of its own.
+std::vector<double> own_rows(std::size_t count) {
+  std::vector<double> out(count);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
 }
 
 }  // namespace
@@ -28,14 +50,13 @@ void each_named(const Given& given, std::span<const double> values, std::span<co
 void claim_named_rows(Binder& b) {
   std::vector<const Slot*> of_rows;  // one for each row, where nothing else says how long these are
   const auto claim = [&](const Slot& slot, const std::vector<double>& values, const std::vector<double>& rows) {
-    each_named(b.model[*slot.given], values, rows, std::ssize(values),
-               [&](std::size_t, std::int64_t row, std::int64_t value) {
-                 std::vector<std::int64_t>& lengths = b.named_rows[*slot.value_plate];
-                 if (value >= kLargestImplied) return;
-                 if (row >= std::ssize(lengths)) lengths.resize(static_cast<std::size_t>(row) + 1, 0);
-                 std::int64_t& length = lengths[static_cast<std::size_t>(row)];
-                 length = std::max(length, value + 1);
-               });
+    each_named(values, rows, [&](std::size_t, std::int64_t row, std::int64_t value) {
+      std::vector<std::int64_t>& lengths = b.named_rows[*slot.value_plate];
+      if (value >= kLargestImplied) return;
+      if (row >= std::ssize(lengths)) lengths.resize(static_cast<std::size_t>(row) + 1, 0);
+      std::int64_t& length = lengths[static_cast<std::size_t>(row)];
+      length = std::max(length, value + 1);
+    });
   };
   for (const Slot& slot : b.slots) {
     if (!slot.given || !slot.value_plate || !b.model[*slot.value_plate].parent) continue;
@@ -55,7 +76,8 @@ void claim_named_rows(Binder& b) {
     if (rows != b.arrays.end()) claim(slot, values->second.values, rows->second.values);
   }
   for (const Slot* slot : of_rows)
-    if (!b.named_rows.contains(*slot->value_plate)) claim(*slot, b.arrays.at(slot->name).values, {});
+    if (const auto& values = b.arrays.at(slot->name).values; !b.named_rows.contains(*slot->value_plate))
+      claim(*slot, values, own_rows(values.size()));
 }
 
 void check_named_elements(Binder& b) {
@@ -64,18 +86,18 @@ void check_named_elements(Binder& b) {
     const Given& given = b.model[*slot.given];
     const PlateId plate = *slot.value_plate, outer = b.model[*b.model[plate].parent].set;
     const std::vector<std::int64_t>& offsets = b.out.offsets[plate.index()];
-    const auto& rows = given.row->by ? b.out.givens[given.row->by->index()].values : std::vector<double>{};
+    const std::vector<double>& values = b.out.givens[slot.given->index()].values;
+    const std::vector<double> rows =
+        given.row->by ? b.out.givens[given.row->by->index()].values : first_elements(b, slot, values.size());
     std::optional<std::size_t> wrong;
     std::int64_t length = 0, of = 0;
-    each_named(given, b.out.givens[slot.given->index()].values, rows, b.out.sizes[outer.index()],
-               [&](std::size_t i, std::int64_t row, std::int64_t value) {
-                 if (wrong || row + 1 >= std::ssize(offsets)) return;
-                 const auto k = static_cast<std::size_t>(row);
-                 if (value < offsets[k + 1] - offsets[k]) return;
-                 wrong = i, of = row, length = offsets[k + 1] - offsets[k];
-               });
+    each_named(values, rows, [&](std::size_t i, std::int64_t row, std::int64_t value) {
+      if (wrong || row + 1 >= std::ssize(offsets)) return;
+      const auto k = static_cast<std::size_t>(row);
+      if (value < offsets[k + 1] - offsets[k]) return;
+      wrong = i, of = row, length = offsets[k + 1] - offsets[k];
+    });
     if (!wrong) continue;
-    const auto& values = b.out.givens[slot.given->index()].values;
     problem(b, ExitCode::data, option("data"),
             fmt::format("{} is {:.10g}, but {} {} has {} element{} of plate '{}'", element_name(b, slot, *wrong),
                         values[*wrong] + static_cast<double>(from_of(b, plate)), b.model[outer].name,

@@ -56,15 +56,33 @@ bool categories(std::span<const std::int64_t> x, std::int64_t limit, bool missin
   return !wrong;
 }
 
+/// The element along `rows` that an element along `axis` belongs to, by way of the rows of nested plates; -1: to none.
+std::int64_t outer_of(const View& v, Extent axis, Extent rows, std::int64_t at) {
+  while (axis != rows) {
+    if (axis >= 0 || v.model.sizes[-(axis + 1)].rule != SizeRule::nested) return -1;
+    const ArrayRow& row = v.model.arrays[v.model.sizes[-(axis + 1)].offsets];
+    const std::span<const std::int64_t> offsets = v.integers(row.buffer);
+    std::size_t low = 0, high = offsets.size() - 1;  // rows before, and from, that of the element
+    while (high - low > 1) {
+      const std::size_t middle = low + (high - low) / 2;
+      (offsets[middle] <= at ? low : high) = middle;
+    }
+    at = static_cast<std::int64_t>(low);
+    axis = row.rows;
+  }
+  return at;
+}
+
 /// Numbers within the rows that others name, or the first axis is.
 bool inside_rows(const View& v, const ArrayRow& row) {
   const std::span<const std::int64_t> x = v.integers(row.buffer), offsets = v.integers(row.offsets);
   const std::span<const std::int64_t> named = row.row < 0 ? x : v.integers(row.row);
-  const std::size_t rows = unsigned_of(v.extent(row.rows)), stride = rows == 0 ? 1 : x.size() / rows;
+  const Extent first = v.model.axes[v.model.buffers[row.buffer].first_axis];
+  const std::int64_t rows = v.extent(row.rows), width = static_cast<std::int64_t>(x.size()) / v.extent(first);
   bool wrong = named.size() != x.size();
   for (std::size_t i = 0; i < x.size() && !wrong; ++i) {
-    const std::size_t k = row.row < 0 ? i / stride : unsigned_of(named[i]);
-    wrong = x[i] >= 0 && (k >= rows || x[i] >= offsets[k + 1] - offsets[k]);
+    const std::int64_t k = row.row < 0 ? outer_of(v, first, row.rows, static_cast<std::int64_t>(i) / width) : named[i];
+    wrong = x[i] >= 0 && (k < 0 || k >= rows || x[i] >= offsets[unsigned_of(k) + 1] - offsets[unsigned_of(k)]);
   }
   return !wrong;
 }

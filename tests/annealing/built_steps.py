@@ -124,6 +124,26 @@ def item_energies():
     return f"energies {energies.round(4)}"
 
 
+def named():
+    """Members of nets of unequal size, named by pairs of which nets have unequal numbers as well."""
+    text = """model nets { plate net; plate member in net; plate pair in net; data a[net, pair] : member;
+      u[net, member] ~ Normal(mean = 0, precision = 0.25); observe y[net, pair] ~ Normal(mean = u[net, a[net, pair]], precision = 1); }"""
+    built = Built(lehr(), text, FOLDER.name)
+    room = {"net": 3, "member": 6, "member_longest": 3, "pair": 6, "pair_longest": 3}
+    data = {"net": 3, "member": 6, "pair": 6, "member_offsets": np.array([0, 2, 5, 6]), "y": np.arange(6.0)}
+    right = {"pair_offsets": np.array([0, 1, 4, 6]), "a": np.array([1, 2, 0, 1, 0, 0])}
+    state = State(built, room, {**data, **right})
+    state("step", None, 1.0)
+    same(state.get("u.precision"), 0.25 + np.bincount([1, 4, 2, 3, 5, 5], minlength=6), "precision")
+    for wrong in ({"pair_offsets": np.array([0, 3, 4, 6]), "a": np.array([0, 1, 2, 0, 0, 0])}, {**right, "a": np.array([1, 2, 0, 1, 0, 1])}):
+        try:
+            State(built, room, {**data, **wrong})
+        except RuntimeError:
+            continue
+        raise AssertionError(f"a member that is not there: {wrong}")
+    return "6 pairs"
+
+
 CHECKS = {f"{n}, {law}": lambda n=n, law=law: hot(n, law) for n in by_hand.MODELS for law in ("data", "entropy")}
 for n in ("topics", "mixture", "chains"):
     CHECKS[f"{n}, minibatches"] = lambda n=n: batches(n)
@@ -131,6 +151,7 @@ for n in ("topics", "mixture", "chains"):
     CHECKS[f"{n}, score"] = lambda n=n: scored(n)
 CHECKS["factor of a temperature"] = temperature_factor
 CHECKS["energies of items"] = item_energies
+CHECKS["members of nets"] = named
 
 if __name__ == "__main__":
     finish(CHECKS)

@@ -794,6 +794,23 @@ def elements_of_nested_plates():
 
 
 @holds
+def named_in_rows_of_unequal_length():
+    """Members of nets, named by pairs of which some nets have more than others."""
+    text = """model m { plate net; plate member in net; plate pair in net; data a[net, pair] : member; data w[net, member] : real;
+      u[net, member] ~ Normal(mean = w[net, member], precision = 0.25);
+      observe y[net, pair] ~ Normal(mean = u[net, a[net, pair]], precision = 1); }"""
+    w, y = [[0.0, 0.5], [1.0, 2.0, 3.0], [4.0]], [[1.0], [2.0, 3.0, 4.0], [5.0, 6.0]]
+    run_with = lambda a, y: run(text, {"d.json": json.dumps({"a": a, "w": w, "y": y})}, *TIGHT[2:])
+    done, q = run_with([[1], [2, 0, 1], [0, 0]], y)
+    beyond, _ = run_with([[0, 1, 2], [0], [0, 0]], [[1.0, 2.0, 3.0], [4.0], [5.0, 6.0]])
+    late, _ = run_with([[1], [2, 0, 1], [0, 1]], y)
+    return (done.returncode == 0 and close(q["u.precision"].ravel(), [0.25, 1.25, 1.25, 1.25, 1.25, 2.25])
+            and close(q["u.mean"].ravel(), [0, 1.125 / 1.25, 3.25 / 1.25, 4.5 / 1.25, 2.75 / 1.25, 12 / 2.25])
+            and beyond.returncode == 4 and "a[0, 2] is 2, but net 0 has 2 elements of plate 'member'" in beyond.stderr
+            and late.returncode == 4 and "a[2, 1] is 1, but net 2 has 1 element of plate 'member'" in late.stderr)
+
+
+@holds
 def named_by_what_is_named():
     """The best room of the house of a line: the row is the first index of the data that name the element."""
     text = """model m { plate house; plate room in house; plate n; data of[n] : house; data best[house] : room; data w[house, room] : real;
