@@ -17,12 +17,13 @@ bool is_scalar(const Program& program, ExprId e, ScalarId scalar) {
   return get && get->scalar == scalar;
 }
 
+bool is_function_call(const Program& program, ExprId e) {
+  const auto* call = std::get_if<Unary>(&program[e].node);
+  return call && call->op >= UnaryOp::exp && call->op <= UnaryOp::lgamma;
+}
 bool calls_function(const Program& program, ExprId e) {
   bool out = false;
-  const auto look = [&](ExprId x) {
-    const auto* call = std::get_if<Unary>(&program[x].node);
-    out = out || (call && call->op >= UnaryOp::exp && call->op <= UnaryOp::lgamma);
-  };
+  const auto look = [&](ExprId x) { out = out || is_function_call(program, x); };
   Walk{program, look, [](BufferId, bool) {}}.expr(e);
   return out;
 }

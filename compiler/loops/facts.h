@@ -16,7 +16,9 @@ std::optional<std::int64_t> literal(const Program& program, ExprId e);
 /// Whether an expression is the value of this scalar and nothing else.
 bool is_scalar(const Program& program, ExprId e, ScalarId scalar);
 
-/// Whether it, or what it is made of, is a call of exp, log and the like: tens of operations.
+/// A call of exp, log and the like: tens of operations.
+bool is_function_call(const Program& program, ExprId e);
+/// Whether it is one, or is made of one.
 bool calls_function(const Program& program, ExprId e);
 
 /// What a statement puts into one scalar or one element of an array, or adds to it; invalid for others.

@@ -110,6 +110,10 @@ class Part {
   /// Event indices of a statistic of the variable.
   static int rank_of(const model::Variable& v, math::Stat stat);
   SizeId runtime_size(const std::string& name, std::int64_t value);
+  /// Elements along a plate where the code knows how many there are, or else a negative number.
+  std::int64_t constant_length(model::PlateId plate) const {
+    return b_.program()[at_.size[m_[plate].set.index()]].constant;
+  }
   /// Elements of the longest sequence along the last axis.
   SizeId longest(const model::Variable& var);
   BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);

@@ -24,7 +24,7 @@ struct Lowering::Summed {
 
 /// Of two loops or more inside an item, the last, if it is a vector: the others do not wait for the sum over it.
 std::optional<BoundId> Lowering::lanes_of(const Summed& x) const {
-  const auto length = [&](BoundId b) { return b_.program()[at_.size[m_[a_[b].plate].set.index()]].constant; };
+  const auto length = [&](BoundId b) { return constant_length(a_[b].plate); };
   std::vector<BoundId> inside;
   for (BoundId b : x.sum->inner.bounds)
     if (std::ranges::find(x.items, b) == x.items.end()) inside.push_back(b);

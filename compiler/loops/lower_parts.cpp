@@ -19,7 +19,7 @@ std::optional<Updates::ByParts> Updates::by_parts(const Gathered& g, const std::
   const Term& term = *g.term.term;
   const Atom& atom = term.atoms[g.use];
   if (atom.event.empty()) return {};
-  const auto length = [&](BoundId x) { return b_.program()[at_.size[m_[a_[x].plate].set.index()]].constant; };
+  const auto length = [&](BoundId x) { return constant_length(a_[x].plate); };
   ByParts out{lookups_.solve_axes(atom, fixed, element), {}, term, {}, {}, {}};
   const Solved& solved = out.solved;
 

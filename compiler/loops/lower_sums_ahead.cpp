@@ -17,7 +17,7 @@ bool SumsAhead::goes_ahead(BlockId b, const ArrayTerm& t, std::size_t atom) cons
   std::set<BoundId> own = terms_.mentioned(atoms[atom].axes);
   own.merge(terms_.mentioned(atoms[atom].event));
   return std::ranges::any_of(t.term->bounds, [&](BoundId x) {
-    const std::int64_t length = b_.program()[at_.size[m_[a_[x].plate].set.index()]].constant;
+    const std::int64_t length = constant_length(a_[x].plate);
     return !own.contains(x) && (length < 0 || length >= kFewestParts);
   });
 }
@@ -35,7 +35,7 @@ std::optional<SumsAhead::Taken> SumsAhead::take(BlockId b, Uses& uses, const std
   Taken out{{}, fixed, {}, {}};
   std::int64_t elements = 1;
   for (std::size_t x = given; x < fixed.size(); ++x) {
-    const std::int64_t length = b_.program()[at_.size[m_[var.axes[x]].set.index()]].constant;
+    const std::int64_t length = constant_length(var.axes[x]);
     if (!fixed[x] || length < 0 || m_[m_[var.axes[x]].set].parent) return {};
     elements *= length;
     out.fixed[x] = false;

@@ -44,15 +44,14 @@ bool knows_steps(const conditionals::Block& block, const Formulas& f) {
 
 bool Updates::goes_over_data(const ArrayTerm& t, std::size_t atom) const {
   const std::set<BoundId> own = terms_.mentioned(t.term->atoms[atom].axes);
-  return std::ranges::any_of(t.term->bounds, [&](BoundId x) {
-    return !own.contains(x) && b_.program()[at_.size[m_[a_[x].plate].set.index()]].constant < 0;
-  });
+  return std::ranges::any_of(t.term->bounds,
+                             [&](BoundId x) { return !own.contains(x) && constant_length(a_[x].plate) < 0; });
 }
 
 std::vector<bool> Updates::gather_axes(BlockId b, const Uses& uses) const {
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
-  const auto length = [&](std::size_t x) { return b_.program()[at_.size[m_[var.axes[x]].set.index()]].constant; };
+  const auto length = [&](std::size_t x) { return constant_length(var.axes[x]); };
   std::int64_t elements = var.event.empty() && !var.value_plate ? 1 : kMostScattered + 1;
   for (std::size_t x = 0; x < var.axes.size(); ++x)
     elements = std::min(kMostScattered + 1, elements * std::max<std::int64_t>(length(x), 1));

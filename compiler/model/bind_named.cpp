@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <span>
 
 #include "compiler/model/binder.h"
@@ -13,44 +12,29 @@ namespace lehr {
 namespace model {
 namespace {
 
-/// Calls body(element, row, value) with what is known of the values of a given, of which `rows` says the rows.
-void each_named(std::span<const double> values, std::span<const double> rows,
+using RowOf = std::function<double(std::size_t)>;  // of an element
+
+/// Calls body(element, row, value) with what is known of the values of a given, of which `row_of` says the rows.
+void each_named(std::span<const double> values, const RowOf& row_of,
                 const std::function<void(std::size_t, std::int64_t, std::int64_t)>& body) {
-  for (std::size_t i = 0; i < std::min(values.size(), rows.size()); ++i) {
-    if (rows[i] >= 0 && rows[i] < static_cast<double>(kLargestImplied) && values[i] >= 0)
-      body(i, static_cast<std::int64_t>(rows[i]), static_cast<std::int64_t>(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double row = row_of(i);
+    if (row >= 0 && row < static_cast<double>(kLargestImplied) && values[i] >= 0)
+      body(i, static_cast<std::int64_t>(row), static_cast<std::int64_t>(values[i]));
   }
 }
 
-/// The element of the first axis that each of the `count` values belongs to; rows along others may differ in length.
-std::vector<double> first_elements(const Binder& b, const Slot& slot, std::size_t count) {
-  std::vector<double> out;
-  const std::int64_t rows = b.out.sizes[b.model[slot.axes[0]].set.index()];
-  for (std::int64_t row = 0; row < rows; ++row) {
-    std::int64_t end = row + 1;
-    for (std::size_t x = 1; x < slot.axes.size(); ++x) {
-      const PlateId set = b.model[slot.axes[x]].set;
-      end = b.model[set].parent ? b.out.offsets[set.index()][static_cast<std::size_t>(end)]
-                                : end * b.out.sizes[set.index()];
-    }
-    out.resize(std::min(count, static_cast<std::size_t>(end)), static_cast<double>(row));
-  }
-  return out;
-}
-
-/// 0, 1, 2 ...: each value is of a row of its own.
-std::vector<double> own_rows(std::size_t count) {
-  std::vector<double> out(count);
-  std::iota(out.begin(), out.end(), 0);
-  return out;
+/// The rows that other data say, as far as there are any.
+RowOf said_by(const std::vector<double>& rows) {
+  return [&rows](std::size_t i) { return i < rows.size() ? rows[i] : std::nan(""); };
 }
 
 }  // namespace
 
 void claim_named_rows(Binder& b) {
   std::vector<const Slot*> of_rows;  // one for each row, where nothing else says how long these are
-  const auto claim = [&](const Slot& slot, const std::vector<double>& values, const std::vector<double>& rows) {
-    each_named(values, rows, [&](std::size_t, std::int64_t row, std::int64_t value) {
+  const auto claim = [&](const Slot& slot, const std::vector<double>& values, const RowOf& row_of) {
+    each_named(values, row_of, [&](std::size_t, std::int64_t row, std::int64_t value) {
       std::vector<std::int64_t>& lengths = b.named_rows[*slot.value_plate];
       if (value >= kLargestImplied) return;
       if (row >= std::ssize(lengths)) lengths.resize(static_cast<std::size_t>(row) + 1, 0);
@@ -73,11 +57,11 @@ void claim_named_rows(Binder& b) {
     if (!given.row || b.settings.part_of) continue;
     if (!given.row->by && slot.axes.size() == 1) of_rows.push_back(&slot);
     const auto rows = given.row->by ? b.arrays.find(b.model[*given.row->by].name) : b.arrays.end();
-    if (rows != b.arrays.end()) claim(slot, values->second.values, rows->second.values);
+    if (rows != b.arrays.end()) claim(slot, values->second.values, said_by(rows->second.values));
   }
   for (const Slot* slot : of_rows)
-    if (const auto& values = b.arrays.at(slot->name).values; !b.named_rows.contains(*slot->value_plate))
-      claim(*slot, values, own_rows(values.size()));
+    if (!b.named_rows.contains(*slot->value_plate))
+      claim(*slot, b.arrays.at(slot->name).values, [](std::size_t i) { return static_cast<double>(i); });
 }
 
 void check_named_elements(Binder& b) {
@@ -87,11 +71,11 @@ void check_named_elements(Binder& b) {
     const PlateId plate = *slot.value_plate, outer = b.model[*b.model[plate].parent].set;
     const std::vector<std::int64_t>& offsets = b.out.offsets[plate.index()];
     const std::vector<double>& values = b.out.givens[slot.given->index()].values;
-    const std::vector<double> rows =
-        given.row->by ? b.out.givens[given.row->by->index()].values : first_elements(b, slot, values.size());
+    const RowOf of_first_axis = [&](std::size_t i) { return static_cast<double>(element_indices(b, slot, i)[0]); };
+    const RowOf row_of = given.row->by ? said_by(b.out.givens[given.row->by->index()].values) : of_first_axis;
     std::optional<std::size_t> wrong;
     std::int64_t length = 0, of = 0;
-    each_named(values, rows, [&](std::size_t i, std::int64_t row, std::int64_t value) {
+    each_named(values, row_of, [&](std::size_t i, std::int64_t row, std::int64_t value) {
       if (wrong || row + 1 >= std::ssize(offsets)) return;
       const auto k = static_cast<std::size_t>(row);
       if (value < offsets[k + 1] - offsets[k]) return;

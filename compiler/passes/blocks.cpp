@@ -10,7 +10,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kInRegisters = 128;  // numbers that are worked on: half of 32 vectors
+constexpr std::int64_t kInRegisters = 128;   // numbers that are worked on: half of 32 vectors
+constexpr std::int64_t kUnknownLength = 64;  // rows of a table that only the data count, or more
 constexpr std::int64_t kMost = 4;
 constexpr std::int64_t kMostWaiting = 8;  // where one number of an item waits for the function of another
 
@@ -53,7 +54,7 @@ std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Va
   };
   Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
   for (const BufferId b : tables)
-    shared += constant_extents(p, b) * (has_constant_extents(p, p[b]) ? 1 : 64);
+    shared += constant_extents(p, b) * (has_constant_extents(p, p[b]) ? 1 : kUnknownLength);
   each_statement(loop.body, [&](const Stmt& s) {
     const auto* x = std::get_if<Store>(&s.node);
     if (x && x->accumulate && varying.arrays.contains(x->buffer)) own = std::max(own, constant_extents(p, x->buffer));

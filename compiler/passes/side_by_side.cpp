@@ -101,14 +101,17 @@ class SideBySide {
   // ---- turns ----
   /// Statements for every turn.
   void turns(Block& out, const EachTurn& each, bool independent = true) {
-    if (how_.written_out) {
-      for (turn_ = 0; turn_ < how_.turns; ++turn_)
-        each(out);
-      return;
-    }
-    Block body;
+    if (!how_.written_out) return in_loop(out, each, independent);
+    for (turn_ = 0; turn_ < how_.turns; ++turn_)
+      each(out);
+  }
+  /// In a loop over the turns, where they are written out else.
+  void in_loop(Block& out, const EachTurn& each, bool independent) {
+    in_loop_ = true;
     turn_index_ = scalar("turn", Type::i64);
+    Block body;
     each(body);
+    in_loop_ = false;
     if (!body.empty()) out.push_back(Stmt{For{turn_index_, i(0), i(how_.turns), std::move(body), independent, 1}});
   }
   bool is_number() const { return how_.written_out && !in_loop_; }
@@ -268,11 +271,8 @@ class SideBySide {
   /// Turns that are written out call functions together, in a loop that is one on vectors.
   void call_for_all(ExprId call, const Mask& m, Block& out) {
     const BufferId values = array("called", {}, Type::f64);
-    turn_index_ = scalar("turn", Type::i64);
-    in_loop_ = true;
-    Block body{put(values, {}, value(call, m))};
-    in_loop_ = false;
-    out.push_back(Stmt{For{turn_index_, i(0), i(how_.turns), std::move(body), true, 1}});
+    in_loop(
+        out, [&](Block& turn) { turn.push_back(put(values, {}, value(call, m))); }, true);
     called_[call] = values;
   }
 
@@ -333,7 +333,7 @@ class SideBySide {
   }
 
   void of(const For& x, const Mask& m, Block& out) {
-    if (how_.written_out && adds_functions_up(x)) return turn_by_turn(x, m, out);
+    if (how_.written_out && adds_functions_up(p_, varying_, x)) return turn_by_turn(x, m, out);
     if (!varies(x.end)) {
       const std::vector<ExprId> rows = how_.written_out ? std::vector<ExprId>{} : find_rows(x, m, out);
       if (!how_.written_out && has_turns(p_, x) && puts_away(x)) one_by_one(x, m, out);
@@ -380,31 +380,17 @@ class SideBySide {
     out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(body), false, x.step}});
   }
 
-  /// An innermost loop that adds up functions of what is in memory, for each turn by itself: nothing is gained where it
-  /// is written out for all.
-  bool adds_functions_up(const For& x) const {
-    bool calls = false, alone = true;
-    for (const Stmt& s : x.body) {
-      const auto* sum = std::get_if<Accumulate>(&s.node);
-      alone = alone && sum && varying_.scalars.contains(sum->scalar);
-      calls = calls || called(s);
-    }
-    const auto on_expr = [&](ExprId e) {
-      const auto* from = std::get_if<Load>(&p_[e].node);
-      alone = alone && !(from && (!varies(e) || varying_.arrays.contains(from->buffer)));
-    };
-    Walk{p_, on_expr, [](BufferId, bool) {}}.block(x.body);
-    return calls && alone;
-  }
+  /// The loop for one turn after the other.
   void turn_by_turn(const For& x, const Mask& m, Block& out) {
-    const ScalarId turn = turn_index_ = scalar("turn", Type::i64);
-    in_loop_ = true;
-    Block body;
-    for (const Stmt& s : x.body)
-      body.push_back(*own(s, m));
-    in_loop_ = false;
-    Block inner{Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}}};
-    out.push_back(Stmt{For{turn, i(0), i(how_.turns), std::move(inner), false, 1}});
+    in_loop(
+        out,
+        [&](Block& turn) {
+          Block body;
+          for (const Stmt& s : x.body)
+            body.push_back(*own(s, m));
+          turn.push_back(Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}});
+        },
+        false);
   }
 
   /// Does nothing but store to what belongs to all, and reads nothing of it.
@@ -575,7 +561,7 @@ class SideBySide {
   ScalarId first_;
   std::int64_t turn_ = 0;  // that is being written out
   ScalarId turn_index_;    // of the loop over turns that is being written
-  bool in_loop_ = false;   // of turns that are written out else
+  bool in_loop_ = false;   // over turns
   BufferId active_;        // turns that are not beyond the end; invalid: there are no others
   std::map<ScalarId, BufferId> of_scalar_;
   std::map<BufferId, BufferId> of_array_, sums_;

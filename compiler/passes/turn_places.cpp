@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 
 namespace lehr::loops {
@@ -81,6 +82,21 @@ std::optional<SizeId> axis_of(const Program& p, const Varying& varying, const Fo
     }
   });
   return out;
+}
+
+bool adds_functions_up(const Program& p, const Varying& varying, const For& x) {
+  bool calls = false, alone = true;
+  for (const Stmt& s : x.body) {
+    const auto* sum = std::get_if<Accumulate>(&s.node);
+    alone = alone && sum && varying.scalars.contains(sum->scalar);
+    calls = calls || (sum && varying.holds(p, sum->value) && calls_function(p, sum->value));
+  }
+  const auto on_expr = [&](ExprId e) {
+    const auto* from = std::get_if<Load>(&p[e].node);
+    alone = alone && !(from && (!varying.holds(p, e) || varying.arrays.contains(from->buffer)));
+  };
+  Walk{p, on_expr, [](BufferId, bool) {}}.block(x.body);
+  return calls && alone;
 }
 
 }  // namespace lehr::loops

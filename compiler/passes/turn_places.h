@@ -15,6 +15,10 @@ bool has_turns(const Program& program, const For& loop);
 std::vector<ExprId> loaded_places(const Program& program, const Varying& varying, const For& loop,
                                   std::optional<ScalarId> index, bool all);
 
+/// An innermost loop that does nothing but add up functions of what is in memory, for each turn by itself: nothing is
+/// gained where it is written out for all.
+bool adds_functions_up(const Program& program, const Varying& varying, const For& loop);
+
 /// The axis of scratch that the loop stores to by its index.
 std::optional<SizeId> axis_of(const Program& program, const Varying& varying, const For& loop, ScalarId index);
 

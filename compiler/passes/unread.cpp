@@ -107,7 +107,7 @@ class Liveness {
 /// Takes longer than to ask.
 bool is_costly(const Program& p, const Stmt& s) {
   bool out = has_loop(s) || std::holds_alternative<Fill>(s.node);
-  const auto look = [&](ExprId e) { out = out || calls_function(p, e); };
+  const auto look = [&](ExprId e) { out = out || is_function_call(p, e); };
   Walk walk{p, look, [](BufferId, bool) {}};
   std::visit([&](const auto& node) { walk.statement(node); }, s.node);
   return out;
