@@ -52,7 +52,7 @@ machine::Support support_of(math::Support s) {
     case From::spd_matrix:
       return To::spd_matrix;
     case From::switched:
-      break;  // as a number
+      break;  // its choice is a category, everything else a number
   }
   return To::real;
 }
@@ -445,7 +445,9 @@ class Writer {
       row.block = static_cast<std::int64_t>(slot.block.index());
       row.parameter = parameter_of(parameter_role(slot));
       row.event_rank = slot.event_rank;
-      row.support = support_of(v.support);
+      const bool choice =
+          v.support == math::Support::switched && slot.event_rank == 1 && row.parameter == Parameter::value;
+      row.support = choice ? machine::Support::category : support_of(v.support);
       row.of_items = slot.local;
       row.local = s_.local[slot.block.index()];
       row.streamed = slot.streamed;

@@ -52,6 +52,11 @@ std::size_t last_extent(const View& v, const ParameterRow& row) {
   return unsigned_of(v.extent(v.model.axes[b.first_axis + b.axes - 1]));
 }
 
+void take(std::span<double> probs, std::size_t n, std::size_t element, std::int64_t value) {
+  for (std::size_t k = 0; k < n; ++k)
+    probs[element * n + k] = static_cast<std::int64_t>(k) == value ? 1 : 0;
+}
+
 /// A point moves inside its support.
 void displace_point(const View& v, const ParameterRow& row, double size, Rng& rng) {
   const std::span<double> x = v.reals(row.buffer);
@@ -76,6 +81,10 @@ void displace_point(const View& v, const ParameterRow& row, double size, Rng& rn
   } else if (row.support == Support::bit || row.support == Support::spin) {
     for (double& value : x)
       value = draw_uniform(rng) < 0.5 ? 1 : row.support == Support::bit ? 0 : -1;
+  } else if (row.support == Support::category && !row.chain) {
+    const std::size_t n = last_extent(v, row);
+    for (std::size_t element = 0; (element + 1) * n <= x.size(); ++element)
+      take(x, n, element, static_cast<std::int64_t>(draw_below(rng, n)));
   }
 }
 
@@ -128,11 +137,6 @@ void displace(const View& v, const ParameterRow& row, bool flat, Rng& rng) {
 }
 
 bool takes_values(const ParameterRow& row) { return !row.streamed && row.local && !row.auxiliary; }
-
-void take(std::span<double> probs, std::size_t n, std::size_t element, std::int64_t value) {
-  for (std::size_t k = 0; k < n; ++k)
-    probs[element * n + k] = static_cast<std::int64_t>(k) == value ? 1 : 0;
-}
 
 /// Elements without a value weigh as much as one together, so that points of what only they inform are
 /// defined.

@@ -145,6 +145,15 @@ def draws():
     return f"probabilities within {off:.3f} of {np.round(want, 3)}, means within {mean:.3f}"
 
 
+def draws_begin_with_choices():
+    """A choice that is drawn begins at one of its values: how many there are of each is a natural parameter of a flat prior."""
+    x, y = design(d=20)
+    flat = REGRESSION.replace("TAU", UNKNOWN).replace("s[f] ~ Bernoulli(0.2)", "p ~ Beta(a = 1, b = 1); s[f] ~ Bernoulli(p)")
+    for seed in range(1, 9):
+        Folder(flat, {"x": x, "y": y}, "--method", "gibbs", "--chains", 1, "--warmup", 1, "--draws", 2, "--seed", seed)
+    return "8 seeds"
+
+
 def whatever_memory_held():
     """The start is a function of the seed, and not of what is beside the factors in memory."""
     x, y = design()
@@ -158,4 +167,5 @@ def whatever_memory_held():
     return f"ELBO {elbos.pop():.6f}"
 
 
-finish({"whatever memory held": whatever_memory_held, "one pair": one_pair, "three values": three_values, "20 seeds": regression, "gibbs": draws})
+finish({"whatever memory held": whatever_memory_held, "one pair": one_pair, "three values": three_values, "20 seeds": regression, "gibbs": draws,
+        "choices": draws_begin_with_choices})
