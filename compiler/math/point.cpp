@@ -149,20 +149,21 @@ const FamilyRow& logistic_bound() {
                   .summary = "where the bound of a logistic link touches it",
                   .support = Support::positive};
     row.improper = true;
+    // Of a sum of products, near 0 of any sign by rounding.
+    const Expr root = sqrt(abs(symbol("square")));
     Factor f;
     // The largest n_offset * offset(xi) + n_curvature * lambda(xi) is at xi^2 = E[eta^2].
     f.parameters = {{.name = "square",
                      .from_natural = -natural_symbol(Stat::curvature) / (natural_symbol(Stat::offset) + kTiny),
                      .exported = false},
-                    parameter("value", 0, sqrt(symbol("square")), ParameterRole::value)};
+                    parameter("value", 0, root, ParameterRole::value)};
     f.moments = mean_alone;
     // exp(n e / 2 - n w e^2 / 2) with n w from PG(n, e) is the likelihood of n trials with w beside it: Polson, Scott &
     // Windle (2013). n is what stands before the offset.
-    FactorParameter w = noise("w", 0, Noise::polya_gamma, sqrt(symbol("square")));
+    FactorParameter w = noise("w", 0, Noise::polya_gamma, root);
     w.noise_second = natural_symbol(Stat::offset);
     f.draw = {w, drawn_value(0, symbol("w"))};
-    f.drawn_statistics = {
-        {Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * sqrt(symbol("square")))}};
+    f.drawn_statistics = {{Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * root)}};
     f.statistics = {{Stat::curvature, lambda, 0.0}, {Stat::offset, lambda * x2 - 0.5 * xi - log(1.0 + e), 0.0}};
     row.factor = std::move(f);
     return row;
