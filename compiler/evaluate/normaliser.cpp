@@ -25,6 +25,9 @@ using Logs = std::vector<double>;  // by temperature
 /// Items beyond these are represented by a sample of them.
 constexpr std::size_t kItems = 200;
 
+/// Of the discrete variables that a term, or a sum over one of them, depends on.
+constexpr double kMostStates = 1 << 20;
+
 double log_sum(double a, double b) {
   const double top = std::max(a, b);
   return std::isinf(top) ? top : top + std::log(std::exp(a - top) + std::exp(b - top));
@@ -39,6 +42,10 @@ struct TemperedNormaliser::Table {
   std::vector<std::int64_t> sizes;
   std::vector<Logs> logs;
 
+  double states() const {
+    return std::accumulate(sizes.begin(), sizes.end(), 1.0,
+                           [](double all, std::int64_t n) { return all * static_cast<double>(n); });
+  }
   std::size_t index(const std::map<Element, std::int64_t>& assignment) const {
     std::size_t out = 0;
     for (std::size_t k = 0; k < dims.size(); ++k)
@@ -66,9 +73,9 @@ void each_assignment(const std::vector<Element>& dims, const std::vector<std::in
   level(0);
 }
 
-/// Sums out `e`: the product of the tables that depend on it, added up over its values.
+/// Sums out `e`: the product of the tables that depend on it, added up over its values. False where that is too much.
 template <class Table>
-void eliminate(std::vector<Table>& tables, Element e, std::size_t temperatures) {
+bool eliminate(std::vector<Table>& tables, Element e, std::size_t temperatures) {
   std::vector<Table> with, rest;
   Table out;
   std::int64_t size = 1;
@@ -86,6 +93,7 @@ void eliminate(std::vector<Table>& tables, Element e, std::size_t temperatures) 
     }
     with.push_back(std::move(t));
   }
+  if (out.states() * static_cast<double>(size) > kMostStates) return false;
   each_assignment(out.dims, out.sizes, [&](std::map<Element, std::int64_t> assignment) {
     Logs total(temperatures, -HUGE_VAL);
     for (std::int64_t v = 0; v < size; ++v) {
@@ -103,11 +111,13 @@ void eliminate(std::vector<Table>& tables, Element e, std::size_t temperatures) 
   });
   rest.push_back(std::move(out));
   tables = std::move(rest);
+  return true;
 }
 
-/// Sums out every element that `wanted` holds for, those with the fewest neighbours first.
+/// Sums out every element that `wanted` holds for, those with the fewest neighbours first. One where that is too much.
 template <class Table>
-void eliminate_all(std::vector<Table>& tables, const std::function<bool(Element)>& wanted, std::size_t temperatures) {
+std::optional<Element> eliminate_all(std::vector<Table>& tables, const std::function<bool(Element)>& wanted,
+                                     std::size_t temperatures) {
   for (;;) {
     std::map<Element, std::set<Element>> neighbours;
     for (const Table& t : tables) {
@@ -115,11 +125,11 @@ void eliminate_all(std::vector<Table>& tables, const std::function<bool(Element)
         if (wanted(e)) neighbours[e].insert(t.dims.begin(), t.dims.end());
       }
     }
-    if (neighbours.empty()) return;
+    if (neighbours.empty()) return std::nullopt;
     const auto fewest = std::min_element(neighbours.begin(), neighbours.end(), [](const auto& a, const auto& b) {
       return a.second.size() < b.second.size();
     });
-    eliminate(tables, fewest->first, temperatures);
+    if (!eliminate(tables, fewest->first, temperatures)) return fewest->first;
   }
 }
 
@@ -164,6 +174,10 @@ std::string TemperedNormaliser::refusal() const {
   return {};
 }
 
+bool TemperedNormaliser::is_summed(const Statement& s) const {
+  return local_[s.variable.index()] && is_discrete(model_[s.variable].support);
+}
+
 bool TemperedNormaliser::mentions(const Statement& s, PlateId plate) const {
   const auto direct = [&](const std::vector<Index>& indices) {
     return std::any_of(indices.begin(), indices.end(), [&](const Index& i) {
@@ -198,6 +212,7 @@ struct TemperedNormaliser::Known {
   const std::vector<double>& temperatures;
   std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals = {};  // by family and parameters
   std::map<Element, Moments> moments = {};
+  std::optional<VariableId> too_wide = {};  // has a term, or is in one, of more than kMostStates: nothing else holds
 };
 
 const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k, std::size_t width,
@@ -221,66 +236,67 @@ const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k,
   return k ? out.entries[*k] : out.all;
 }
 
-TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement& s, const At& at, Known& known) const {
-  const Variable& variable = model_[s.variable];
+/// log p(own value)^(1/T) of a discrete local variable, or else the log of the integral of the tempered density.
+Logs TemperedNormaliser::tempered(Forward& f, const Statement& s, const At& at, Known& known) const {
   const math::FamilyRow& row = *f.distribution(s, at).family;
-  const bool own = local_[s.variable.index()] && is_discrete(variable.support);
+  const bool own = is_summed(s);
   const Element self = f.element(s, at);
-  // log p(own value)^(1/T), or the log of the integral of the tempered density.
-  const auto evaluate = [&]() -> Logs {
-    Logs out;
-    if (const math::AtValue* look_up = math::looks_up(row)) {
-      for (const Parameter& p : f.distribution(s, at).parameters) {
-        if (p.spelling->name != look_up->vector) continue;
-        const std::optional<Element> e = f.named(p.value, at);
-        if (f.unknown()) return out;
-        if (e && known.concentrations.size() > e->variable.index() &&
-            !known.concentrations[e->variable.index()].empty()) {
-          const auto k = own ? std::optional(static_cast<std::size_t>(f.values(self)[0])) : std::nullopt;
-          return moments(*e, k, f.width(e->variable), known);
-        }
-      }
-    }
-    if (own) {
-      const double log_p = f.log_density(s, at);
-      for (double t : known.temperatures)
-        out.push_back(log_p / t);
-      return out;
-    }
-    math::Environment spelled{f.extent(s.variable), {}};
-    std::map<std::string, math::Quantity> location;
+  Logs out;
+  if (const math::AtValue* look_up = math::looks_up(row)) {
     for (const Parameter& p : f.distribution(s, at).parameters) {
-      if (std::find(row.location.begin(), row.location.end(), p.spelling->canonical) != row.location.end()) {
-        location[p.spelling->canonical] = {0, {0.0}};
-        continue;
+      if (p.spelling->name != look_up->vector) continue;
+      const std::optional<Element> e = f.named(p.value, at);
+      if (f.unknown()) return out;
+      if (e && known.concentrations.size() > e->variable.index() &&
+          !known.concentrations[e->variable.index()].empty()) {
+        const auto k = own ? std::optional(static_cast<std::size_t>(f.values(self)[0])) : std::nullopt;
+        return moments(*e, k, f.width(e->variable), known);
       }
-      const Tensor x = f.value(p.value, at);
-      spelled.symbols[p.spelling->name] = {static_cast<int>(x.shape.size()), x.values};
     }
-    math::Environment parameters{spelled.extent, math::canonical_parameters(row, spelled)};
-    parameters.symbols.insert(location.begin(), location.end());
-    if (f.unknown()) return out;
-    // The number of draws of a multinomial that was left out is that of the data.
-    for (const math::Spelling& x : row.spellings) {
-      const std::span<const double> own_value = f.values(self);
-      if (x.optional && !parameters.symbols.contains(x.canonical))
-        parameters.symbols[x.canonical] = {0, {std::accumulate(own_value.begin(), own_value.end(), 0.0)}};
+  }
+  if (own) {
+    const double log_p = f.log_density(s, at);
+    for (double t : known.temperatures)
+      out.push_back(log_p / t);
+    return out;
+  }
+  math::Environment spelled{f.extent(s.variable), {}};
+  std::map<std::string, math::Quantity> location;
+  for (const Parameter& p : f.distribution(s, at).parameters) {
+    if (std::find(row.location.begin(), row.location.end(), p.spelling->canonical) != row.location.end()) {
+      location[p.spelling->canonical] = {0, {0.0}};
+      continue;
     }
-    Logs& integral = known.integrals[{&row, math::flatten_parameters(row, parameters)}];
-    if (integral.empty()) {
-      for (double t : known.temperatures)
-        integral.push_back(math::tempered_log_normaliser(row, parameters, t));
-    }
-    return integral;
-  };
+    const Tensor x = f.value(p.value, at);
+    spelled.symbols[p.spelling->name] = {static_cast<int>(x.shape.size()), x.values};
+  }
+  math::Environment parameters{spelled.extent, math::canonical_parameters(row, spelled)};
+  parameters.symbols.insert(location.begin(), location.end());
+  if (f.unknown()) return out;
+  // The number of draws of a multinomial that was left out is that of the data.
+  for (const math::Spelling& x : row.spellings) {
+    const std::span<const double> own_value = f.values(self);
+    if (x.optional && !parameters.symbols.contains(x.canonical))
+      parameters.symbols[x.canonical] = {0, {std::accumulate(own_value.begin(), own_value.end(), 0.0)}};
+  }
+  Logs& integral = known.integrals[{&row, math::flatten_parameters(row, parameters)}];
+  if (integral.empty()) {
+    for (double t : known.temperatures)
+      integral.push_back(math::tempered_log_normaliser(row, parameters, t));
+  }
+  return integral;
+}
+
+TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement& s, const At& at, Known& known) const {
   Table t;
   const auto add = [&](Element e) {
     t.dims.push_back(e);
     t.sizes.push_back(static_cast<std::int64_t>(f.states(e.variable)));
+    if (t.states() > kMostStates) known.too_wide = s.variable;
   };
-  if (own) add(self);
+  if (is_summed(s)) add(f.element(s, at));
   // Which discrete elements it depends on shows when they are read.
-  for (bool complete = false; !complete;) {
+  for (bool complete = false; !complete && !known.too_wide;) {
     complete = true;
     t.logs.clear();
     each_assignment(t.dims, t.sizes, [&](const std::map<Element, std::int64_t>& assignment) {
@@ -288,7 +304,7 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
       for (const auto& [e, v] : assignment)
         f.values(e)[0] = f.state(e.variable, static_cast<std::size_t>(v));
       f.clear();
-      Logs logs = evaluate();
+      Logs logs = tempered(f, s, at, known);
       if (f.unknown()) {
         complete = false;
         add(*f.unknown());
@@ -303,6 +319,12 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
 }
 
 std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, Known& known) const {
+  const auto sum_out = [&](std::vector<Table>& tables, const std::function<bool(Element)>& wanted) {
+    if (known.too_wide) return false;
+    if (const auto stuck = eliminate_all(tables, wanted, known.temperatures.size())) known.too_wide = stuck->variable;
+    return !known.too_wide;
+  };
+  Logs out(known.temperatures.size(), 0.0);
   std::vector<Table> tables;
   std::map<PlateId, std::vector<StatementId>> lifted;  // by nested plate whose elements are alike
   for (StatementId s : statements_) {
@@ -329,13 +351,11 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, K
       at[model_[s].bounds[1].index()] = first;
       one.push_back(factor(f, model_[s], at, known));
     }
-    eliminate_all<Table>(
-        one,
-        [&, plate = plate](Element e) {
-          const auto& axes = model_[e.variable].axes;
-          return axes.size() == 2 && axes[1] == plate;
-        },
-        known.temperatures.size());
+    const bool done = sum_out(one, [&, plate = plate](Element e) {
+      const auto& axes = model_[e.variable].axes;
+      return axes.size() == 2 && axes[1] == plate;
+    });
+    if (!done) return out;
     const double all = copies(plate, first, past);
     for (Table& t : one) {
       for (Logs& logs : t.logs) {
@@ -345,9 +365,7 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, K
       tables.push_back(std::move(t));
     }
   }
-  eliminate_all<Table>(
-      tables, [](Element) { return true; }, known.temperatures.size());
-  Logs out(known.temperatures.size(), 0.0);
+  if (!sum_out(tables, [](Element) { return true; })) return out;
   for (const Table& t : tables) {
     for (std::size_t m = 0; m < out.size(); ++m)
       out[m] += t.logs.at(0)[m];
@@ -369,6 +387,12 @@ std::vector<double> TemperedNormaliser::copies() const {
   const PlateId plate = model_[model_[statements_[0]].variable].axes[0];
   for (std::int64_t i = 0; i < data_.sizes[plate.index()]; ++i)
     out.push_back(copies(plate, i, i + 1));
+  return out;
+}
+
+std::vector<std::int64_t> TemperedNormaliser::all_items() const {
+  std::vector<std::int64_t> out(copies().size());
+  std::iota(out.begin(), out.end(), 0);
   return out;
 }
 
@@ -419,12 +443,8 @@ std::vector<double> TemperedNormaliser::of_all(Forward& f, std::span<const std::
       counts[kind->second] += all_copies[static_cast<std::size_t>(i)];
     }
   } else {  // each stands for itself: where it stood for copies, it would have parameters of their own
-    std::vector<std::int64_t> all;
-    if (sample.empty()) {
-      all.resize(static_cast<std::size_t>(items));
-      std::iota(all.begin(), all.end(), 0);
-      sample = all;
-    }
+    const std::vector<std::int64_t> all = sample.empty() ? all_items() : std::vector<std::int64_t>();
+    if (sample.empty()) sample = all;
     const std::size_t n = std::min(sample.size(), kItems);
     for (std::size_t k = 0; k < n; ++k)
       used.push_back(sample[k * sample.size() / n]);
@@ -436,6 +456,17 @@ std::vector<double> TemperedNormaliser::of_all(Forward& f, std::span<const std::
       out[m] += counts[k] * logs[k][m];
   }
   return out;
+}
+
+std::string TemperedNormaliser::refusal(Forward& values, bool every_item) const {
+  const Concentrations none;
+  const std::vector<double> plain = {1};
+  Known known{none, plain};
+  if (every_item) of_items(values, all_items(), known);
+  else of_all(values, {}, known);
+  if (!known.too_wide) return {};
+  return fmt::format("its normaliser is a sum over more than {} states of discrete variables together, for '{}'",
+                     static_cast<std::int64_t>(kMostStates), model_[*known.too_wide].name);
 }
 
 std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int64_t> items,

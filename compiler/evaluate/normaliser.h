@@ -24,6 +24,10 @@ class TemperedNormaliser {
   /// Why the model has no normaliser that is found this way; empty when it has.
   std::string refusal() const;
 
+  /// The same where it shows when the sums are formed, of all items or of those that stand for them: a term may depend
+  /// on more states of discrete variables than there is time and memory for. `values` as for `at`.
+  std::string refusal(Forward& values, bool every_item) const;
+
   /// At the values that `values` has of the variables that are not integrated out; discrete local ones must be unknown.
   /// With `items`, those stand for all; many items are always represented by some of them.
   /// Concentrations of Dirichlet factors by VariableId, in the order of values (none: empty): where such a simplex is
@@ -55,11 +59,14 @@ class TemperedNormaliser {
   double copies(model::PlateId plate, std::int64_t first, std::int64_t past) const;
   std::vector<double> rows(std::int64_t item) const;
   std::vector<std::vector<double>> of_items(Forward& f, std::span<const std::int64_t> items, Known& known) const;
+  std::vector<std::int64_t> all_items() const;
   std::vector<double> of_all(Forward& f, std::span<const std::int64_t> sample, Known& known) const;
   std::vector<double> of_item(Forward& f, std::int64_t item, Known& known) const;
+  std::vector<double> tempered(Forward& f, const model::Statement& s, const At& at, Known& known) const;
   Table factor(Forward& f, const model::Statement& s, const At& at, Known& known) const;
   /// log E[x_k^(1/T)] of the element's k-th entry, or of the sum over all entries.
   const std::vector<double>& moments(Element e, std::optional<std::size_t> k, std::size_t width, Known& known) const;
+  bool is_summed(const model::Statement& s) const;
   bool mentions(const model::Statement& s, model::PlateId plate) const;
 
   const model::Model& model_;

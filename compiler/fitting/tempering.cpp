@@ -62,6 +62,8 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const Ground& ground)
   r.local = s.local;
   out.every_ = s.every.value_or(1);
   if (const std::string why = out.compute_->refusal(); !why.empty()) return not_tempered(why);
+  Factors q = out.factors();
+  if (const std::string why = out.compute_->refusal(q.values, s.local); !why.empty()) return not_tempered(why);
   if (s.normaliser == NormaliserKind::prior) {
     TemperedNormaliser::Estimate e = out.compute_->under_prior(static_cast<std::size_t>(s.draws), ground.seed);
     r.normaliser = "prior";
@@ -69,7 +71,6 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const Ground& ground)
     r.error = std::move(e.error);
     return out;
   }
-  Factors q = out.factors();
   const bool exact = s.normaliser == NormaliserKind::automatic && out.is_constant(q);
   r.normaliser = exact ? "exact" : "posterior";
   r.log_c =

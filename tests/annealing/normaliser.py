@@ -134,6 +134,29 @@ def foreseen():
     return "said before the run, where it holds"
 
 
+def too_many_states():
+    """Sums over more states than there is memory for are refused: those that one term looks up together, and those that summing
+    out one of 22 variables that all meet each other would need."""
+    looked_up = """model m { const K = 110; plate n; plate a = K; plate b = K; plate c = K; r[a, b, c] ~ Gamma(shape = 1, rate = 1);
+      za[n] ~ Categorical(1 / K) over a; zb[n] ~ Categorical(1 / K) over b; zc[n] ~ Categorical(1 / K) over c;
+      observe y[n] ~ Poisson(r[za[n], zb[n], zc[n]]); }"""
+    all_meet = """model m { plate n; plate i = 22; plate e; plate g = 2; plate h = g; data u[e] : i; data v[e] : i;
+      r[g, h] ~ Gamma(shape = 1, rate = 1); z[n, i] ~ Categorical(0.5) over g; observe y[n, e] ~ Poisson(r[z[n, u[e]], z[n, v[e]]]); }"""
+    u, v = np.triu_indices(22, 1)
+    for model, data, of in ((looked_up, {"y": [1, 2]}, "y"), (all_meet, {"u": u, "v": v, "y": np.ones((1, len(u)), int)}, "z")):
+        for kind in ("global", "local"):
+            try:
+                fit(model, data, "--temper", f"{kind}:max=3", "--search", "none", "--max-iter", 1)
+                raise AssertionError("fitted")
+            except RuntimeError as refused:
+                if not f"more than 1048576 states of discrete variables together, for '{of}'" in str(refused):
+                    raise
+                if "exit 3" not in str(refused):
+                    raise
+    return "refused"
+
+
 if __name__ == "__main__":
     finish({"factorial": factorial, "gaussian": gaussian, "prior": bernoulli, "chain": chain, "topics": topics,
-            "cools": cools, "constants": constants, "foreseen": foreseen})
+            "cools": cools, "constants": constants, "foreseen": foreseen,
+            "too many states": too_many_states})
