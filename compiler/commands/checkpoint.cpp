@@ -34,7 +34,7 @@ void fields(Archive& a, Coupled& x) {
 /// What going through the run once more does not give.
 template <class Archive>
 void fields(Archive& a, TracedRun& run) {
-  a(run.outcome.status, run.outcome.failure, run.posterior, run.symmetric, run.coupled, run.held_out);
+  a(run.outcome.status, run.outcome.failure, run.posterior, run.symmetric, run.coupled, run.far, run.held_out);
   bool draws = std::holds_alternative<GibbsReport>(run.report);
   a(draws);
   if (!draws) return;
@@ -225,6 +225,7 @@ void Checkpoints::put_results(TracedRun& run) {
   run.outcome.failure = had.outcome.failure;
   run.posterior = std::move(had.posterior);
   run.symmetric = std::move(had.symmetric);
+  run.far = std::move(had.far);
   run.coupled = std::move(had.coupled);
   run.held_out = had.held_out;
 }

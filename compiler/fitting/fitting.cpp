@@ -8,7 +8,6 @@
 #include <set>
 
 #include "compiler/fitting/chain_start.h"
-#include "compiler/fitting/lost_digits.h"
 #include "compiler/fitting/rounding.h"
 #include "compiler/fitting/unbounded_points.h"
 
@@ -226,6 +225,7 @@ std::int64_t Fitting::most_iterations() const {
 
 void Fitting::take_posterior(FitRun& run) {
   run.posterior = instance_->posterior(settings_.save_locals);
+  run.far = lost_squares(model(), schedule(), instance_->posterior(settings_.save_locals, Origin::reference));
   if (run.outcome.status == Status::numerical_failure) return;
   for (const NamedArray& a : run.posterior) {
     const auto bad = std::find_if(a.values.begin(), a.values.end(), [](double x) { return !std::isfinite(x); });
@@ -339,6 +339,12 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                      "to {:.2g} ({}), which leave few digits to their differences",
                      lost->nats, lost->largest, lost->name),
          {"bounds that differ by less are equal"}});
+  }
+  if (run.far.nats > 0) {
+    out.push_back({fmt::format("the ELBO is only right to about {:.1g} nats: it is made of squares of means of up to "
+                               "{:.2g} standard deviations ({}), which leave few digits to their differences",
+                               run.far.nats, run.far.largest, run.far.name),
+                   {"bounds that differ by less are equal; what is told from a value near its mean loses nothing"}});
   }
   std::ranges::move(lehr::cautions(run.report), std::back_inserter(out));
   if (!run.symmetric.empty() && most_iterations() > 0) {

@@ -8,6 +8,7 @@
 
 #include "compiler/evaluate/far_columns.h"
 #include "compiler/fitting/coupling.h"
+#include "compiler/fitting/lost_digits.h"
 #include "compiler/fitting/method.h"
 #include "compiler/fitting/streamed_data.h"
 #include "compiler/pipeline.h"
@@ -60,6 +61,7 @@ struct FitRun {
   Report report;
   std::vector<std::string> symmetric;  // Instance::equal_components
   std::vector<Coupled> coupled;        // of coordinate ascent that converged
+  LostDigits far;                      // by factors far from zero
   std::vector<Caution> at_start;       // what there is to know before the run
 };
 

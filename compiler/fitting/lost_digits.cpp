@@ -6,8 +6,10 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
+#include "compiler/fitting/moments.h"
 #include "compiler/math/family.h"
 #include "compiler/math/walk.h"
 
@@ -24,16 +26,17 @@ void under_log_gamma(const math::Expr& e, bool inside, std::set<std::string>& na
     under_log_gamma(part, inside || (function && function->function == math::Function::lgamma), names);
 }
 
-double nats_lost(double x) { return std::numeric_limits<double>::epsilon() * x * std::log(x); }
+double lost_in_log_gamma(double x) { return std::numeric_limits<double>::epsilon() * x * std::log(x); }
+double lost_in_square(double x) { return 0.5 * std::numeric_limits<double>::epsilon() * x * x; }
 
-void add(LostDigits& to, const std::string& name, const std::vector<std::int64_t>& shape,
+void add(LostDigits& to, double (*lost)(double), const std::string& name, const std::vector<std::int64_t>& shape,
          const std::vector<double>& values) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!(values[k] > 1)) continue;
-    to.nats += nats_lost(values[k]);
+    to.nats += lost(values[k]);
     if (values[k] > to.largest) {
       to.largest = values[k];
-      to.of_largest = nats_lost(values[k]);
+      to.of_largest = lost(values[k]);
       to.name = name + subscripts(shape, k);
     }
   }
@@ -53,7 +56,7 @@ std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Sch
     std::set<std::string> names;
     if (v.observed) {
       under_log_gamma(m[v.statement].main.family->log_density, false, names);
-      if (names.contains("x")) add(out, v.name, {}, data.observed[k].values);
+      if (names.contains("x")) add(out, lost_in_log_gamma, v.name, {}, data.observed[k].values);
       continue;
     }
     const conditionals::BlockId b = s.conditionals.block_of[k];
@@ -61,11 +64,31 @@ std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Sch
     under_log_gamma(s.conditionals[b].factor->entropy, false, names);
     for (const NamedArray& a : posterior) {
       for (const std::string& parameter : names)
-        if (a.name == v.name + "." + parameter) add(out, a.name, a.shape, a.values);
+        if (a.name == v.name + "." + parameter) add(out, lost_in_log_gamma, a.name, a.shape, a.values);
     }
   }
   if (out.nats < kLeast) return std::nullopt;
   return out;
+}
+
+LostDigits lost_squares(const model::Model& m, const schedule::Schedule& s, const std::vector<NamedArray>& posterior) {
+  LostDigits out;
+  const std::map<std::string, SavedVariable> factors = by_variable(posterior);
+  for (const conditionals::Block& b : s.conditionals.blocks) {
+    const model::Variable& v = m[b.mean ? *b.mean : b.variable];
+    const auto factor = factors.find(v.name);
+    if (factor == factors.end() || (v.support != math::Support::real && v.support != math::Support::vector)) continue;
+    const auto joint = b.mean ? factors.find(m[b.variable].name) : factors.end();
+    const auto found = moments(*b.family, factor->second, joint == factors.end() ? nullptr : &joint->second);
+    if (!found || found->sd.size() != found->mean.size()) continue;
+    std::vector<double> far;
+    for (std::size_t k = 0; k < found->mean.size(); ++k)
+      far.push_back(std::abs(found->mean[k]) / found->sd[k]);
+    std::vector<std::int64_t> shape = found->elements;
+    shape.insert(shape.end(), found->event.begin(), found->event.end());
+    add(out, lost_in_square, v.name, shape, far);
+  }
+  return out.nats < kLeast ? LostDigits() : out;
 }
 
 }  // namespace lehr
