@@ -1,7 +1,6 @@
 // One walk over statements and expressions, for whoever only looks.
 #pragma once
 #include <limits>
-#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -23,12 +22,14 @@ struct Walk {
   OnExpr on_expr;
   OnBuffer on_buffer;
   OnScalar on_scalar = {};
-  std::unordered_set<ExprId> seen = {};
+  std::vector<bool> seen = {};                                          // by expression
   std::size_t largest_block = std::numeric_limits<std::size_t>::max();  // of more statements: not entered
   bool stops = false;                                                   // a Fail or BreakIf was met
 
   void expr(ExprId id) {
-    if (!seen.insert(id).second) return;
+    if (id.index() >= seen.size()) seen.resize(program.exprs.size());
+    if (seen[id.index()]) return;
+    seen[id.index()] = true;
     on_expr(id);
     std::visit([&](const auto& node) { children(node); }, program[id].node);
   }

@@ -84,6 +84,7 @@ class FunctionLowering {
   llvm::Value* sum(llvm::Value* a, llvm::Value* b);
 
   // ---- statements (lower_statements.cpp) ----
+  bool is_little(const loops::Stmt& statement) const;
   void lower(const loops::Block& block);
   void lower(const loops::For& node);
   void lower(const loops::Let& node);
@@ -120,7 +121,7 @@ class FunctionLowering {
   llvm::Module& module_;
   int lanes_;
   SpareTurns& spare_;
-  const bool little_;  // nothing is copied or inlined
+  bool little_;  // nothing is copied or inlined: in all of the function, or in the statement at hand
 
   std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // its value, or the slot of a mutable one
   std::unordered_set<loops::ScalarId> is_slot_;

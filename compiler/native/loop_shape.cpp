@@ -20,10 +20,11 @@ constexpr std::int64_t kUnrollNowNodes = 400;
 constexpr std::int64_t kUnrolledVectors = 16;
 // Independent turns with a function in them go together, where they are half a vector and not fewer than these.
 constexpr std::int64_t kFewestTogether = 4, kFunctionNodes = 25;
-// The vectoriser works on up to four vectors at a time, on one where there is much to do for each.
-constexpr std::int64_t kLongBodyNodes = 40;
+// The vectoriser works on up to four vectors at a time, on one where there is much to do for each. Where there is so
+// much that no turns overlap, a mask of the last ones costs less than a copy of the body for them.
+constexpr std::int64_t kLongBodyNodes = 40, kMaskedNodes = 120;
 // So many nodes are some microseconds, whatever is made of them.
-constexpr std::int64_t kLittleWork = 64'000, kMuchWork = 1'000'000;
+constexpr std::int64_t kLittleWork = 64'000, kLittleOfStatement = 6'400, kMuchWork = 1'000'000;
 // After vectorisation a nest is unrolled if that makes at most this many nodes.
 constexpr std::int64_t kUnrollLaterNodes = 600;
 
@@ -146,17 +147,45 @@ bool shares_scratch(const Program& program, const For& loop) {
   return std::ranges::any_of(stored, [&](BufferId b) { return shared.contains(b); });
 }
 
+/// Every access is next to that of the turn before, or at one place in all turns: no vector of them is a gather.
+bool runs_along(const Program& program, const For& loop) {
+  std::set<ScalarId> own = {loop.index};
+  for (const Stmt& s : loop.body)
+    if (const auto scalar = declared(s)) own.insert(*scalar);
+  bool along = true;
+  const auto is_same = [&](ExprId at) {
+    bool same = true;
+    Walk{program, [](ExprId) {}, [](BufferId, bool) {}, [&](ScalarId x, Mention) { same = same && !own.contains(x); }}
+        .expr(at);
+    return same;
+  };
+  const auto visit = [&](const std::vector<ExprId>& at) {
+    for (std::size_t k = 0; k < at.size(); ++k)
+      along = along && (is_same(at[k]) || (k + 1 == at.size() && is_scalar(program, at[k], loop.index)));
+  };
+  const auto on_expr = [&](ExprId e) {
+    if (const auto* x = std::get_if<Load>(&program[e].node)) visit(x->indices);
+  };
+  for (const Stmt& s : loop.body) {
+    along = along && !std::holds_alternative<If>(s.node);
+    if (const auto* x = std::get_if<Store>(&s.node)) visit(x->indices);
+  }
+  Walk{program, on_expr, [](BufferId, bool) {}}.block(loop.body);
+  return along;
+}
+
 /// Nodes that a call evaluates, at most, where no loop's length is that of data.
 class Work {
  public:
+  explicit Work(const Program& program) : program_(program) {}
   /// A phase is called for as many `turns` as there are.
   Work(const Program& program, const Function& function, std::optional<std::int64_t> turns) : program_(program) {
     for (ScalarId p : function.parameters)
       if (turns) largest_[p] = *turns;
   }
 
-  std::optional<std::int64_t> of(const Block& block) {
-    const std::int64_t total = nodes(block);
+  std::optional<std::int64_t> of(std::span<const Stmt> statements) {
+    const std::int64_t total = nodes_of(statements);
     return bounded_ ? std::optional(total) : std::nullopt;
   }
 
@@ -182,7 +211,7 @@ class Work {
     if (!bounded_) return 0;
     const std::int64_t length = std::max<std::int64_t>(0, *end - literal(program_, loop.begin).value_or(0));
     largest_[loop.index] = *end - 1;
-    return std::min(kMuchWork, nodes(loop.body)) * std::min(kMuchWork, (length + loop.step - 1) / loop.step);
+    return std::min(kMuchWork, nodes_of(loop.body)) * std::min(kMuchWork, (length + loop.step - 1) / loop.step);
   }
 
   std::int64_t nodes(const Fill& fill) {
@@ -194,7 +223,7 @@ class Work {
     return total;
   }
 
-  std::int64_t nodes(const If& branch) { return std::max(nodes(branch.then_block), nodes(branch.else_block)); }
+  std::int64_t nodes(const If& branch) { return std::max(nodes_of(branch.then_block), nodes_of(branch.else_block)); }
 
   template <class Node>
   std::int64_t nodes(const Node& node) {
@@ -203,9 +232,9 @@ class Work {
     return total;
   }
 
-  std::int64_t nodes(const Block& block) {
+  std::int64_t nodes_of(std::span<const Stmt> statements) {
     std::int64_t total = 0;
-    for (const Stmt& s : block)
+    for (const Stmt& s : statements)
       total += std::visit([&](const auto& node) { return nodes(node); }, s.node);
     return total;
   }
@@ -226,6 +255,8 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes, SpareTurn
   if (spare && shape.trips && shape.innermost) *shape.trips += spare->after(loop, lanes);
   // Scratch may be reused by every iteration, which is independence only after it has been made private.
   shape.parallel = loop.independent && shape.innermost && !shares_scratch(program, loop);
+  shape.masked =
+      !shape.trips && shape.innermost && !body.has_break && body.nodes >= kMaskedNodes && runs_along(program, loop);
   if (!shape.trips || !body.constant) return shape;
   const std::int64_t trips = *shape.trips;
   if (shape.parallel && trips >= kFewestTogether && 2 * trips == lanes && body.nodes >= kFunctionNodes)
@@ -289,6 +320,11 @@ bool does_little(const Program& program, std::size_t function) {
   }
   const auto nodes = Work(program, program.functions[function], turns).of(program.functions[function].body);
   return nodes && *nodes <= kLittleWork;
+}
+
+bool does_little(const Program& program, const Stmt& statement) {
+  const auto nodes = Work(program).of({&statement, 1});
+  return nodes && *nodes <= kLittleOfStatement;
 }
 
 std::size_t statement_count(const Block& block) {

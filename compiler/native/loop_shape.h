@@ -20,6 +20,7 @@ struct LoopShape {
   bool unroll_later = false;          // asked of the optimiser, after vectorisation
   std::int64_t tail = 0;              // so many last trips of a long loop become a loop of their own
   bool is_tail = false;               // these
+  bool masked = false;                // the last turns are a vector with a mask, and no loop of their own
   bool parallel = false;              // every access may be declared free of dependences between iterations
   int lanes = 1;                      // turns of an innermost loop that one vector takes
 };
@@ -52,6 +53,9 @@ Uses uses_of(const loops::Program& program, std::span<const loops::Stmt> stateme
 
 /// A function that runs once a fit, or of which a call does so little that it is nothing beside a sweep over data.
 bool does_little(const loops::Program& program, std::size_t function);
+
+/// The same of a statement that a call comes to once: a tenth of that.
+bool does_little(const loops::Program& program, const loops::Stmt& statement);
 
 /// Statements of the block and of the blocks in it.
 std::size_t statement_count(const loops::Block& block);

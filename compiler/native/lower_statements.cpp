@@ -2,6 +2,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/native/function_lowering.h"
@@ -13,11 +14,20 @@ llvm::BasicBlock* FunctionLowering::new_block(const char* name) {
   return llvm::BasicBlock::Create(b_.getContext(), name, &function_);
 }
 
+/// Arrays of the function may be in registers for others.
+bool FunctionLowering::is_little(const loops::Stmt& statement) const {
+  if (loop_exit_ || !does_little(program_, statement)) return false;
+  return std::ranges::none_of(uses_of(program_, {&statement, 1}, true).buffers,
+                              [&](const auto& use) { return is_local_array_[use.first.index()]; });
+}
+
 void FunctionLowering::lower(const loops::Block& block) {
   if (block.size() > kWholeBlock) return lower_in_parts(block);
   for (const loops::Stmt& statement : block) {
     evaluated_.clear();
+    const bool all = std::exchange(little_, little_ || is_little(statement));
     std::visit([&](const auto& node) { lower(node); }, statement.node);
+    little_ = all;
   }
   evaluated_.clear();
 }
@@ -34,6 +44,7 @@ llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode*
   };
   flag("llvm.loop.mustprogress");
   if (shape.unroll_later) flag("llvm.loop.unroll.full");
+  if (shape.masked) setting("llvm.loop.vectorize.predicate.enable", b_.getTrue());
   if (shape.innermost && shape.unroll_later && *shape.trips % shape.lanes != 0) {
     setting("llvm.loop.vectorize.predicate.enable", b_.getTrue());
     // A tail goes on with the lanes of what comes before it.
@@ -90,6 +101,7 @@ void FunctionLowering::lower(const loops::For& node) {
   if (const auto transpose = transpose_of(node)) return lower(*transpose);
   LoopShape shape = shape_of(program_, node, lanes_, little_ ? nullptr : &spare_);
   if (little_) shape = small(shape, lanes_);
+  shape.masked = shape.masked && loop_exit_;  // rows may be short, and a loop over all items is not
   if (shape.unroll_now) {
     const auto begin = std::get<loops::ConstI>(program_[node.begin].node).value;
     if (*shape.trips > 0) emit_unrolled(node, begin, *shape.trips);

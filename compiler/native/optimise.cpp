@@ -14,7 +14,6 @@
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/DeadStoreElimination.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/GVN.h>
 #include <llvm/Transforms/Scalar/IndVarSimplify.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
@@ -46,15 +45,11 @@ auto hoist() {
   return llvm::createFunctionToLoopPassAdaptor(std::move(loop), /*UseMemorySSA=*/true);
 }
 
-llvm::FunctionPassManager simplification(bool parts) {
+llvm::FunctionPassManager simplification() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(hoist());
-  if (parts) return passes;
-  passes.addPass(llvm::GVNPass());
   passes.addPass(hoist());
   return passes;
 }
@@ -77,7 +72,6 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   passes.addPass(hoist());
   passes.addPass(llvm::LoopVectorizePass());
   passes.addPass(llvm::SimplifyCFGPass());  // loops that one vector has done are none
-  passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::LoopUnrollPass(
       llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true).setPartial(false).setRuntime(false)));
   passes.addPass(llvm::EarlyCSEPass());  // makes masks of unrolled loops constant
@@ -131,11 +125,11 @@ llvm::FunctionPassManager registers() {
   return passes;
 }
 
-llvm::ModulePassManager on_functions(llvm::FunctionPassManager (*passes)(bool parts),
+llvm::ModulePassManager on_functions(llvm::FunctionPassManager whole, llvm::FunctionPassManager part,
                                      llvm::FunctionPassManager little) {
   llvm::ModulePassManager out;
-  out.addPass(
-      llvm::createModuleToFunctionPassAdaptor(ByEffort{{}, passes(false), passes(true), std::move(little), sharing()}));
+  out.addPass(llvm::createModuleToFunctionPassAdaptor(
+      ByEffort{{}, std::move(whole), std::move(part), std::move(little), sharing()}));
   return out;
 }
 
@@ -185,10 +179,10 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, int level) {
   if (llvm::verifyModule(module, nullptr)) throw std::runtime_error("native: the lowered module is not well formed");
 #endif
   llvm::ModulePassManager passes;
-  if (level > 0) passes.addPass(on_functions(simplification, registers()));
+  if (level > 0) passes.addPass(on_functions(simplification(), simplification(), registers()));
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::GlobalDCEPass());
-  if (level > 0) passes.addPass(on_functions(vectorisation, llvm::FunctionPassManager()));
+  if (level > 0) passes.addPass(on_functions(vectorisation(false), vectorisation(true), llvm::FunctionPassManager()));
   run(module, target, std::move(passes));
   translate_plainly(module);
 }

@@ -41,7 +41,7 @@ bool waits_for_functions(const Program& p, const Block& b) {
 std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Varying& varying) {
   bool branches = false;
   std::int64_t shared = 0, own = 1;
-  std::set<BufferId> tables;
+  FewIds<BufferId> tables;
   each_statement(loop.body, [&](const Stmt& s) {
     const auto* x = std::get_if<If>(&s.node);
     branches = branches || (x && varying.holds(p, x->condition));

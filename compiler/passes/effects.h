@@ -1,15 +1,15 @@
 // What statements read and write.
 #pragma once
 #include <algorithm>
-#include <set>
 
+#include "compiler/loops/few_ids.h"
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
 struct Effects {
-  std::set<BufferId> loads, stores;
-  std::set<ScalarId> reads, declares, assigns;
+  FewIds<BufferId> loads, stores;
+  FewIds<ScalarId> reads, declares, assigns;
 
   void add(const Effects& more);
 };

@@ -14,9 +14,9 @@ namespace {
 /// Whether turns declare the scalars that they assign, keep nothing but their own rows and sums, which they do not
 /// read, and neither leave a loop early nor begin it at different numbers. `outside`: arrays that the function mentions
 /// elsewhere.
-bool can_be_side_by_side(const Program& p, const For& loop, const Varying& varying, const std::set<BufferId>& outside) {
-  std::set<ScalarId> declared, assigned;
-  std::set<BufferId> loaded, added;
+bool can_be_side_by_side(const Program& p, const For& loop, const Varying& varying, const FewIds<BufferId>& outside) {
+  FewIds<ScalarId> declared, assigned;
+  FewIds<BufferId> loaded, added;
   Walk walk{p, [](ExprId) {},
             [&](BufferId b, bool stored) {
               if (!stored) loaded.insert(b);
@@ -61,7 +61,7 @@ class Functions {
       if (loop && loop->step > 1) block(loop->body, all);
       if (!loop || !loop->independent || loop->step != 1 || !choice_.is_candidate(p_, *loop)) continue;
       const For taken = std::get<For>(std::exchange(b[k], Stmt{Comment{}}).node);
-      std::set<BufferId> outside;
+      FewIds<BufferId> outside;
       Walk{p_, [](ExprId) {}, [&](BufferId x, bool) { outside.insert(x); }}.block(all);
       const Varying varying = varying_in(p_, taken);
       const std::optional<Arrangement> how = choice_.arrange(p_, taken, varying);

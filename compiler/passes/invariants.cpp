@@ -17,7 +17,7 @@ namespace {
 class Invariants {
  public:
   /// `around`: arrays that the function mentions outside the loop.
-  Invariants(const Program& p, const For& loop, const std::set<BufferId>& around)
+  Invariants(const Program& p, const For& loop, const FewIds<BufferId>& around)
       : p_(p), loop_(loop), around_(around), slices_(slices_of(p, loop)) {
     for (const Stmt& s : loop.body)
       effects_.push_back(effects_of(p, s));
@@ -85,10 +85,10 @@ class Invariants {
 
   const Program& p_;
   const For& loop_;
-  const std::set<BufferId>& around_;
+  const FewIds<BufferId>& around_;
   const Slices slices_;
   std::vector<Effects> effects_;
-  std::set<ScalarId> inside_;  // declared in the body
+  FewIds<ScalarId> inside_;  // declared in the body
   std::vector<bool> moves_;
 };
 
@@ -102,11 +102,11 @@ class Hoist {
 
  private:
   /// `around`: arrays that the function mentions outside the block.
-  void block(Block& b, const std::set<BufferId>& around) {
-    std::set<BufferId> once, outside = around;
+  void block(Block& b, const FewIds<BufferId>& around) {
+    FewIds<BufferId> once, outside = around;
     for (const Stmt& s : b) {
       const Effects x = effects_of(p_, s);
-      std::set<BufferId> mentioned = x.loads;
+      FewIds<BufferId> mentioned = x.loads;
       mentioned.insert(x.stores.begin(), x.stores.end());
       for (const BufferId array : mentioned) {
         if (!once.insert(array).second) outside.insert(array);
@@ -129,7 +129,7 @@ class Hoist {
     }
   }
 
-  Block taken_out_of(For& loop, const std::set<BufferId>& around) {
+  Block taken_out_of(For& loop, const FewIds<BufferId>& around) {
     if (std::ranges::any_of(loop.body, leaves)) return {};
     Invariants invariants(p_, loop, around);
     const std::vector<bool> moves = invariants.find();

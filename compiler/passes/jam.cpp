@@ -386,9 +386,9 @@ class Jam {
   Program& p_;
   std::size_t f_ = 0;
   std::vector<const Block*> around_;     // outermost first
-  std::set<BufferId> own_;               // of a turn
+  FewIds<BufferId> own_;                 // of a turn
   std::vector<Names> copies_;            // by turn of a group
-  std::set<ScalarId> numbers_;           // of a turn: all scalars but indices of loops
+  FewIds<ScalarId> numbers_;             // of a turn: all scalars but indices of loops
   std::map<ScalarId, BufferId> arrays_;  // of numbers of a group, by turn
   std::int64_t long_loops_ = 0, longest_ = 0, sums_ = 0;
   bool rows_of_turns_ = false;  // some sums go to elements that are others in each turn

@@ -13,8 +13,8 @@ namespace {
 
 /// What a value is made of.
 struct Sources {
-  std::set<ScalarId> scalars;
-  std::set<BufferId> arrays;
+  FewIds<ScalarId> scalars;
+  FewIds<BufferId> arrays;
 
   void add(const Sources& more) {
     scalars.insert(more.scalars.begin(), more.scalars.end());
@@ -141,7 +141,7 @@ class Flow {
 
   /// By way of numbers alone.
   bool is_made_of_itself(BufferId array) const {
-    std::set<ScalarId> seen;
+    FewIds<ScalarId> seen;
     std::vector<ScalarId> open;
     const auto finds = [&](const Sources& x) {
       for (const ScalarId s : x.scalars) {
@@ -184,8 +184,8 @@ class Flow {
   std::map<ScalarId, Sources> scalars_;
   std::map<BufferId, Sources> arrays_;
   std::vector<std::pair<const Store*, Sources>> stores_;
-  std::set<BufferId> read_, shared_, wide_arrays_;
-  std::set<ScalarId> wide_scalars_;
+  FewIds<BufferId> read_, shared_, wide_arrays_;
+  FewIds<ScalarId> wide_scalars_;
 };
 
 }  // namespace

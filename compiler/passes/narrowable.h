@@ -1,15 +1,15 @@
 // Which arrays and numbers do with 32 bits, by what flows into what.
 #pragma once
-#include <set>
 
+#include "compiler/loops/few_ids.h"
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
 struct Narrowable {
-  std::set<BufferId> arrays;
-  std::set<ScalarId> scalars;
-  std::set<BufferId> kept;  // of 64 bits, formed in them whatever is called: what is made of it has to stay exact
+  FewIds<BufferId> arrays;
+  FewIds<ScalarId> scalars;
+  FewIds<BufferId> kept;  // of 64 bits, formed in them whatever is called: what is made of it has to stay exact
 
   /// Whether a real expression reads one of them.
   bool meets(const Program& program, ExprId e) const;

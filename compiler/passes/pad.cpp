@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kLine = 64;  // bytes
 
 /// Filled element by element, or with zeros.
-std::set<BufferId> filled_by_code(const Program& p) {
+FewIds<BufferId> filled_by_code(const Program& p) {
   Effects all;
   std::set<BufferId> with_numbers;
   for (const Function& f : p.functions) {
@@ -19,7 +19,7 @@ std::set<BufferId> filled_by_code(const Program& p) {
       all.add(effects_of(p, s));
     with_numbers.merge(filled_with_numbers(p, f.body));
   }
-  std::erase_if(all.stores, [&](BufferId b) { return with_numbers.contains(b); });
+  erase_if(all.stores, [&](BufferId b) { return with_numbers.contains(b); });
   return all.stores;
 }
 

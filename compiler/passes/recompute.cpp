@@ -147,7 +147,7 @@ class Recompute {
 
   Program& p_;
   const Block& all_;
-  std::set<BufferId> local_;
+  FewIds<BufferId> local_;
 };
 
 }  // namespace

@@ -69,7 +69,7 @@ class Settle {
 
  private:
   /// `around`: arrays that the function stores outside the block.
-  void block(Block& b, const std::set<BufferId>& around) {
+  void block(Block& b, const FewIds<BufferId>& around) {
     Block out;
     for (std::size_t k = 0; k < b.size(); ++k) {
       Effects others;
@@ -92,7 +92,7 @@ class Settle {
     b = std::move(out);
   }
 
-  void settle(For& loop, const std::set<BufferId>& outside, Block& before) {
+  void settle(For& loop, const FewIds<BufferId>& outside, Block& before) {
     if (std::ranges::any_of(loop.body, leaves)) return;
     for (std::size_t k = 0, end = 0; k < loop.body.size(); k = std::max(end, k + 1)) {
       end = run_from(loop, k);
@@ -134,7 +134,7 @@ class Settle {
 
   /// What must be as it was for the statements to do what they did; empty: they are not worth it, or do more.
   std::vector<BufferId> keys_of(const For& loop, std::size_t from, std::size_t end,
-                                const std::set<BufferId>& outside) const {
+                                const FewIds<BufferId>& outside) const {
     Effects run, rest;
     for (std::size_t k = 0; k < loop.body.size(); ++k)
       (from <= k && k < end ? run : rest).add(effects_of(p_, loop.body[k]));

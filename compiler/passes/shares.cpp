@@ -78,7 +78,7 @@ class Shares {
     Block body = std::move(p_.functions[f_].body);
     for (const Stmt& s : body)
       note(s);
-    std::erase_if(numbers_, [&](ScalarId s) { return !only_adds(body, s); });
+    erase_if(numbers_, [&](ScalarId s) { return !only_adds(body, s); });
     for (Stmt& s : body)
       place(s);
     for (const Draft& d : drafts_)
@@ -93,7 +93,7 @@ class Shares {
  private:
   void note(const Stmt& s) {
     const Effects x = effects_of(p_, s);
-    std::set<BufferId> mentioned = x.loads;
+    FewIds<BufferId> mentioned = x.loads;
     mentioned.insert(x.stores.begin(), x.stores.end());
     for (const BufferId b : mentioned)
       ++mentions_[b];
@@ -206,7 +206,7 @@ class Shares {
   }
   bool take_arrays(Draft& d) const {
     const std::vector<BufferId>& own = p_.functions[f_].local_arrays;
-    std::set<BufferId> touched = d.effects.stores;
+    FewIds<BufferId> touched = d.effects.stores;
     for (const BufferId b : own) {
       if (d.effects.loads.contains(b)) touched.insert(b);
     }
@@ -301,9 +301,9 @@ class Shares {
   Program& p_;
   const std::size_t f_;
   std::map<BufferId, int> mentions_;  // by statements of the body
-  std::set<BufferId> stored_;
+  FewIds<BufferId> stored_;
   std::map<ScalarId, ExprId> lets_;
-  std::set<ScalarId> numbers_;  // declared by the body, and only added to
+  FewIds<ScalarId> numbers_;  // declared by the body, and only added to
   std::vector<Draft> drafts_;
   Block rest_;
   Effects before_;  // of the rest so far

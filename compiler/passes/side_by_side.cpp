@@ -395,7 +395,7 @@ class SideBySide {
 
   /// Does nothing but store to what belongs to all, and reads nothing of it.
   bool puts_away(const For& x) const {
-    std::set<BufferId> stored, loaded;
+    FewIds<BufferId> stored, loaded;
     const bool stores = std::ranges::all_of(x.body, [&](const Stmt& s) {
       const auto* store = std::get_if<Store>(&s.node);
       return store && !is_scratch(p_[store->buffer]) && !is_sum(*store);

@@ -72,7 +72,7 @@ class FindLength {
   }
   /// In the order of the body.
   std::vector<Stmt> needed(ExprId e) const {
-    std::set<ScalarId> scalars;
+    FewIds<ScalarId> scalars;
     collect(e, scalars);
     std::vector<Stmt> out;
     std::ranges::copy_if(loop_.body, std::back_inserter(out), [&](const Stmt& s) {
@@ -81,7 +81,7 @@ class FindLength {
     });
     return out;
   }
-  void collect(ExprId e, std::set<ScalarId>& out) const {
+  void collect(ExprId e, FewIds<ScalarId>& out) const {
     loads_given(e, [&](ScalarId s) {
       const auto let = lets_.find(s);
       if (let != lets_.end() && out.insert(s).second) collect(let->second, out);

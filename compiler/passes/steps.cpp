@@ -131,9 +131,9 @@ class Steps {
   Program& p_;
   Function& f_;
   const Block* all_ = nullptr;
-  ScalarId index_;          // of the loop that is looked at
-  std::set<BufferId> own_;  // of a step
-  int deepest_ = 0;         // loops around a sum
+  ScalarId index_;        // of the loop that is looked at
+  FewIds<BufferId> own_;  // of a step
+  int deepest_ = 0;       // loops around a sum
   std::vector<BufferId> made_;
 };
 

@@ -30,8 +30,8 @@ bool has_turns(const Program& p, const For& x) {
 
 std::vector<ExprId> loaded_places(const Program& p, const Varying& varying, const For& x, std::optional<ScalarId> index,
                                   bool all) {
-  std::set<ScalarId> inner;
-  std::set<BufferId> stored;
+  FewIds<ScalarId> inner;
+  FewIds<BufferId> stored;
   std::vector<ExprId> found;
   const auto changes = [&](ExprId e) {
     bool yes = false;

@@ -15,8 +15,8 @@
 namespace lehr::loops {
 namespace {
 
-std::set<BufferId> needed_when_asked(const Program& p, Needed what) {
-  std::set<BufferId> out;
+FewIds<BufferId> needed_when_asked(const Program& p, Needed what) {
+  FewIds<BufferId> out;
   for (std::size_t k = 0; k < p.buffers.size(); ++k)
     if (p.buffers[k].needed == what) out.insert(BufferId(k));
   if (what != Needed::rows) return out;
@@ -32,7 +32,7 @@ std::set<BufferId> needed_when_asked(const Program& p, Needed what) {
 /// Which statements of a function do something where nobody asks for some arrays.
 class Liveness {
  public:
-  Liveness(const Program& p, const Function& f, const std::set<BufferId>& unasked)
+  Liveness(const Program& p, const Function& f, const FewIds<BufferId>& unasked)
       : p_(p), unasked_(unasked), own_(f.local_arrays.begin(), f.local_arrays.end()) {
     std::size_t before = 0;
     do {
@@ -98,8 +98,8 @@ class Liveness {
   }
 
   const Program& p_;
-  const std::set<BufferId>& unasked_;
-  std::set<BufferId> own_;
+  const FewIds<BufferId>& unasked_;
+  FewIds<BufferId> own_;
   std::unordered_set<ScalarId> scalars_;  // that live statements read
   std::unordered_set<BufferId> arrays_;
 };
@@ -115,7 +115,7 @@ bool is_costly(const Program& p, const Stmt& s) {
 
 class Unread {
  public:
-  Unread(Program& p, const Place& flag, const std::set<BufferId>& unasked, Function& f)
+  Unread(Program& p, const Place& flag, const FewIds<BufferId>& unasked, Function& f)
       : p_(p), flag_(flag), is_live_(p, f, unasked) {
     block(f.body);
   }
@@ -232,7 +232,7 @@ Program write_when_asked(Program program) {
   for (const Needed what : {Needed::rows, Needed::bound}) {
     const Place flag = program.asked[static_cast<std::size_t>(what)];
     if (!flag.buffer.valid()) continue;
-    const std::set<BufferId> unasked = needed_when_asked(program, what);
+    const FewIds<BufferId> unasked = needed_when_asked(program, what);
     for (std::size_t k = 0; !unasked.empty() && k < program.functions.size(); ++k) {
       Function& f = program.functions[k];
       if (!f.cold) Unread(program, flag, unasked, f);

@@ -51,7 +51,7 @@ class Spread {
   Varying& found_;
 
  public:
-  std::set<ScalarId> down_;  // lets that count down
+  FewIds<ScalarId> down_;  // lets that count down
 };
 
 }  // namespace
@@ -98,7 +98,7 @@ std::optional<ScalarId> countdown(const Program& p, const For& loop) {
 
 namespace {
 
-void find_countdowns(const Program& p, const Block& b, std::set<ScalarId>& out) {
+void find_countdowns(const Program& p, const Block& b, FewIds<ScalarId>& out) {
   for (const Stmt& s : b) {
     if (const auto* loop = std::get_if<For>(&s.node)) {
       if (const auto let = countdown(p, *loop)) out.insert(*let);

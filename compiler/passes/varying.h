@@ -1,15 +1,15 @@
 // What differs between the turns of a loop, when several of them run side by side.
 #pragma once
 #include <optional>
-#include <set>
 
+#include "compiler/loops/few_ids.h"
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
 struct Varying {
-  std::set<ScalarId> scalars;
-  std::set<BufferId> arrays;  // scratch that every turn needs for itself
+  FewIds<ScalarId> scalars;
+  FewIds<BufferId> arrays;  // scratch that every turn needs for itself
 
   bool holds(const Program& program, ExprId expr) const;
 };

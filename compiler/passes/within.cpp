@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t kMostNumbers = 1024;
 
-std::set<BufferId> candidates_in(const Program& p) {
-  std::set<BufferId> out;
+FewIds<BufferId> candidates_in(const Program& p) {
+  FewIds<BufferId> out;
   for (std::size_t k = 0; k < p.buffers.size(); ++k) {
     const Buffer& b = p.buffers[k];
     if (b.role != Role::expectation || b.element != Type::f64 || b.axes.empty() || p[b.axes[0]].constant >= 0) continue;
@@ -28,21 +28,21 @@ std::set<BufferId> candidates_in(const Program& p) {
 }
 
 /// The slices of a loop that are rows of candidates.
-Slices rows_of(const Program& p, const For& loop, const std::set<BufferId>& candidates) {
+Slices rows_of(const Program& p, const For& loop, const FewIds<BufferId>& candidates) {
   Slices out;
   for (const auto& [b, slice] : slices_of(p, loop))
     if (slice.axis == 0 && candidates.contains(b)) out[b] = slice;
   return out;
 }
 
-void forget(const Effects& mentioned, std::set<BufferId>& candidates) {
+void forget(const Effects& mentioned, FewIds<BufferId>& candidates) {
   for (const auto* all : {&mentioned.loads, &mentioned.stores})
     for (const BufferId b : *all)
       candidates.erase(b);
 }
 
 /// Takes those out that are mentioned anywhere but as rows of loops; `rows`: of the loops around.
-void keep_rows(const Program& p, const Block& block, const std::set<BufferId>& rows, std::set<BufferId>& candidates) {
+void keep_rows(const Program& p, const Block& block, const FewIds<BufferId>& rows, FewIds<BufferId>& candidates) {
   const auto elsewhere = [&](const Stmt& s) {
     Effects x = effects_of(p, s);
     for (const BufferId b : rows) {
@@ -53,7 +53,7 @@ void keep_rows(const Program& p, const Block& block, const std::set<BufferId>& r
   };
   for (const Stmt& s : block) {
     if (const auto* loop = std::get_if<For>(&s.node)) {
-      std::set<BufferId> inside = rows;
+      FewIds<BufferId> inside = rows;
       for (const auto& [b, slice] : rows_of(p, *loop, candidates))
         inside.insert(b);
       keep_rows(p, loop->body, inside, candidates);
@@ -121,7 +121,7 @@ class Within {
   }
 
   Program& p_;
-  std::set<BufferId> arrays_;
+  FewIds<BufferId> arrays_;
   std::map<BufferId, BufferId> own_;  // of the function
 };
 

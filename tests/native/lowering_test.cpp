@@ -315,6 +315,72 @@ TEST_CASE("little is made of what does little work") {
   CHECK(is_little(0, true, true));
 }
 
+TEST_CASE("little is made of a statement that a call comes to once, unless it forms what others need") {
+  // Sums of lgamma over a few numbers beside a loop over data; `own` of them are in an array of the function.
+  const auto calls = [](std::int64_t few, bool own) {
+    Builder b;
+    const auto n = b.runtime_size("N"), k = b.constant_size("K", few);
+    const auto x = b.buffer("x", Role::parameter, {n}), c = b.buffer("c", Role::parameter, {k});
+    const auto out = b.buffer("out", Role::table, {b.constant_size("one", 1)});
+    b.function("f", [&] {
+      const auto work = b.local_array("work", {k});
+      const auto total = b.local("total", b.f(0));
+      b.for_each("k", k, [&](ExprId j) {
+        const ExprId value = b.lgamma(b.load(c, {j}));
+        if (own) b.store(work, {j}, value);
+        else b.accumulate(total, value);
+      });
+      b.for_each("n", n, [&](ExprId i) {
+        b.accumulate(total, b.load(x, {i}));
+        if (own) b.for_each("k", k, [&](ExprId j) { b.accumulate(total, b.load(work, {j})); });
+      });
+      b.store(out, {b.i(0)}, b.get(total));
+    });
+    Memory memory({5, static_cast<std::size_t>(few), 1, static_cast<std::size_t>(few)});
+    for (int i = 0; i < 5; ++i)
+      memory.reals(loops::BufferId(0u))[i] = i + 0.5;
+    for (int i = 0; i < few; ++i)
+      memory.reals(loops::BufferId(1u))[i] = 0.3 * (i + 1);
+    run_both(b.program(), memory, {5});
+    return native::llvm_text(b.program(), {}).find("@lehr.lgamma(") != std::string::npos;
+  };
+  CHECK(calls(20, false));
+  CHECK_FALSE(calls(200, false));
+  CHECK_FALSE(calls(20, true));
+}
+
+TEST_CASE("Rows with much to do for each number end in a mask") {
+  const auto text = [](bool rows, bool along, bool much, std::int64_t length) {
+    Builder b;
+    const auto n = b.runtime_size("N"), k = b.runtime_size("K");
+    const auto x = b.buffer("x", Role::parameter, {n, k}), y = b.buffer("y", Role::parameter, {k, n});
+    const auto out = b.buffer("out", Role::table, {n, k});
+    const auto one = [&](ExprId i, ExprId j) {
+      const ExprId a = along ? b.load(x, {i, j}) : b.load(y, {j, i});
+      const ExprId value = b.lgamma(a);
+      b.store(out, {i, j}, much ? b.add(value, b.digamma(a)) : b.mul(a, a));
+    };
+    b.function("f", [&] {
+      if (rows) b.for_each("n", n, [&](ExprId i) { b.for_each("k", k, [&](ExprId j) { one(i, j); }); });
+      else b.for_each("k", k, [&](ExprId j) { one(b.i(0), j); });
+    });
+    const auto size = static_cast<std::size_t>(3 * length);
+    Memory memory({size, size, size});
+    for (const unsigned buffer : {0u, 1u}) {
+      for (int i = 0; i < 3 * length; ++i)
+        memory.reals(loops::BufferId(buffer))[i] = 0.1 + 0.37 * i;
+    }
+    run_both(b.program(), memory, {3, length});
+    run_both(b.program(), memory, {3, length}, {}, {}, 1e-11, {.cpu = "haswell"});
+    return native::llvm_text(b.program(), {.cpu = "skylake-avx512"}).find("masked.load") != std::string::npos;
+  };
+  for (std::int64_t length = 0; length < 20; ++length)
+    CHECK(text(true, true, true, length));
+  CHECK_FALSE(text(false, true, true, 5));
+  CHECK_FALSE(text(true, false, true, 5));
+  CHECK_FALSE(text(true, true, false, 5));
+}
+
 TEST_CASE("Blocks of hundreds of statements") {
   // Compiled in parts, which share scalars, local arrays, the way out of the loop and failures.
   Builder b;
