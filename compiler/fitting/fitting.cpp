@@ -124,6 +124,16 @@ std::optional<Error> Fitting::place_items() try {
   return e.error;
 }
 
+void Fitting::sum_by_names(const Needs& needs) {
+  const auto goes_over_items = [](const schedule::Step& x) { return std::holds_alternative<schedule::ItemStage>(x); };
+  const auto is_summed = [](const schedule::OuterTerm& t) { return t.statistic && !t.whole; };
+  if (std::ranges::any_of(schedule().steps, goes_over_items) || std::ranges::all_of(schedule().outer, is_summed))
+    return;
+  bound_.analysed.schedule =
+      plan(model(), schedule().conditionals,
+           needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data, data().sizes);
+}
+
 std::optional<Error> Fitting::compile() {
   const Needs needs = std::visit([](const auto& m) { return m.needs(); }, settings_.method);
   if (bound_.streamed) {
@@ -150,6 +160,7 @@ std::optional<Error> Fitting::compile() {
     if (std::optional<Error> e = has_fractions()) return e;
     predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
   }
+  if (!needs.batches && !bound_.streamed) sum_by_names(needs);
   // A model of local variables alone has no other posterior to show.
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;

@@ -108,6 +108,9 @@ class Fitting {
  private:
   Fitting(Bound bound, FitSettings settings);
   std::optional<Error> compile();
+  /// Of data that stay as they are, tables by what they name: see `plan`. Not where a step goes over items, which
+  /// processes may share out: each would come to a decision of its own.
+  void sum_by_names(const Needs& needs);
   std::optional<Error> place_items();
   /// Why items are not read in pieces as things were asked for.
   std::optional<Error> not_streamed(const Needs& needs) const;

@@ -286,7 +286,8 @@ void complete_stage(const model::Model& m, std::size_t k, ItemStage& stage, bool
 
 namespace lehr {
 
-schedule::Schedule plan(const model::Model& m, conditionals::Conditionals conditionals, schedule::Tempering tempering) {
+schedule::Schedule plan(const model::Model& m, conditionals::Conditionals conditionals, schedule::Tempering tempering,
+                        const std::vector<std::int64_t>& sizes) {
   using namespace schedule;
   Schedule s;
   s.conditionals = std::move(conditionals);
@@ -307,7 +308,7 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
     if (auto* stage = std::get_if<ItemStage>(&s.steps[k])) complete_stage(m, k, *stage, whole, s);
   }
   s.sweep = sweep_of(m, s);
-  regroup(m, s);
+  regroup(m, sizes, s);
   return s;
 }
 

@@ -34,7 +34,8 @@ constexpr std::size_t kLargeModel = 250;
 
 class Splitter {
  public:
-  Splitter(const model::Model& m, Schedule& s) : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
+  Splitter(const model::Model& m, const std::vector<std::int64_t>& sizes, Schedule& s)
+      : m_(m), sizes_(sizes), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
   /// Sums of products of two entries are formed for one order of them.
   void halve() {
@@ -68,12 +69,13 @@ class Splitter {
     if (items.empty() || !split(t, items, std::nullopt, BoundId())) s_.outer.push_back({t, std::nullopt, {}});
   }
 
-  /// Of a term that stayed whole, the factors that the items name are summed over them with the data; the others read
-  /// the sum, which is no longer than their axes along plates that the items are not on.
+  /// Of a term that stayed whole, the data are summed by all that they name, where that is no more than there are
+  /// items. Otherwise the factors that the items name are summed over them with the data; the others read the sum,
+  /// which is no longer than their axes along plates that the items are not on.
   void keep(OuterTerm& t) {
     if (t.statistic || t.residual) return;
     const std::set<BoundId> items = data_items(t.term);
-    if (items.empty()) return;
+    if (items.empty() || tabulate(t, items)) return;
     Cut cut{closure(t.term, items), {}, {}, {}, {}};
     divide(
         t.term, [&](const Atom& x) { return mentions(x, cut); }, cut);
@@ -229,6 +231,24 @@ class Splitter {
     return true;
   }
 
+  /// The sum of the data as a table of what they name.
+  bool tabulate(OuterTerm& t, const std::set<BoundId>& items) {
+    if (sizes_.empty()) return false;
+    Cut cut{closure(t.term, items), {}, {}, {}, {}};
+    divide(
+        t.term, [](const Atom&) { return false; }, cut);
+    if (pairs_in_chain(cut) || !name_axes(cut, cut.outer.atoms.size()) || !place_bounds(t.term, cut)) return false;
+    double cells = 1;
+    std::int64_t visited = 0;
+    for (const model::PlateId p : cut.stat.axes)
+      cells *= static_cast<double>(sizes_[p.index()]);
+    for (const BoundId b : cut.inner.bounds)
+      visited = std::max(visited, sizes_[m_[a_[b].plate].set.index()]);
+    if (!(cells <= static_cast<double>(visited))) return false;
+    t = add(std::move(cut), std::nullopt, BoundId());
+    return true;
+  }
+
   bool mentions(const Atom& x, const Cut& cut) const {
     const auto inside = [&](IndexId i) { return depends(i, cut); };
     return std::ranges::any_of(x.axes, inside) || std::ranges::any_of(x.event, inside);
@@ -288,8 +308,8 @@ class Splitter {
     });
   }
 
-  /// Item-dependent index expressions of the outer atoms become axes; false when there are too many.
-  bool name_axes(Cut& cut) {
+  /// Item-dependent index expressions of the outer atoms become axes; false when there are more than `most` lookups.
+  bool name_axes(Cut& cut, std::size_t most = 1) {
     std::size_t lookups = 0;
     const auto axis_for = [&](IndexId i, model::PlateId plate) {
       const auto known = std::find(cut.stat.at.begin(), cut.stat.at.end(), i);
@@ -314,7 +334,7 @@ class Splitter {
         if (depends(x.event[k], cut)) x.event[k] = axis_for(x.event[k], event[k]);
       }
     }
-    return lookups <= 1;
+    return lookups <= most;
   }
 
   /// Bounds inside are summed in the inner part; the others go where they are mentioned, and are axes when both parts
@@ -513,6 +533,7 @@ class Splitter {
   }
 
   const model::Model& m_;
+  const std::vector<std::int64_t>& sizes_;
   Schedule& s_;
   const Conditionals& c_;
   Algebra& a_;
@@ -523,8 +544,8 @@ class Splitter {
 
 }  // namespace
 
-void regroup(const model::Model& m, Schedule& s) {
-  Splitter splitter(m, s);
+void regroup(const model::Model& m, const std::vector<std::int64_t>& sizes, Schedule& s) {
+  Splitter splitter(m, sizes, s);
   std::vector<Term> terms = s.conditionals.density.terms;
   for (Term& t : terms) {
     // Thousands of loops that add up a constant are slow to compile: in a large model it is multiplied

@@ -6,7 +6,8 @@
 
 namespace lehr::schedule {
 
-/// Fills `statistics`, `outer`, `residuals` and the stages' local terms from the terms of the density.
-void regroup(const model::Model& m, Schedule& s);
+/// Fills `statistics`, `outer`, `residuals` and the stages' local terms from the terms of the density. `sizes`: of the
+/// plates, or empty.
+void regroup(const model::Model& m, const std::vector<std::int64_t>& sizes, Schedule& s);
 
 }  // namespace lehr::schedule

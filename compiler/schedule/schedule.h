@@ -11,7 +11,8 @@
 //
 // A term that visits items without a stage (factors that the data name) is cut as well, into the sum of what depends on
 // the item and the rest. The sum is kept as long as the factors in it stay as they are, for whoever reads it: the
-// update of a factor in the rest, the ELBO. The factors in the sum read the term as it was.
+// update of a factor in the rest, the ELBO. The factors in the sum read the term as it was. Where the data name no more
+// elements together than there are items, they are summed once in a table of those, and no sweep visits the items.
 #pragma once
 #include <variant>
 #include <vector>
@@ -124,9 +125,12 @@ struct Schedule {
 
 namespace lehr {
 
-/// Conditionals -> Schedule. Never fails: what has no faster form is updated term by term.
+/// Conditionals -> Schedule. Never fails: what has no faster form is updated term by term. With the sizes of the
+/// plates, by PlateId, data are summed by all that they name where that is no more than there are items: not for data
+/// that change from step to step, of which the sums are formed every time.
 schedule::Schedule plan(const model::Model& model, conditionals::Conditionals conditionals,
-                        schedule::Tempering tempering = schedule::Tempering::data);
+                        schedule::Tempering tempering = schedule::Tempering::data,
+                        const std::vector<std::int64_t>& sizes = {});
 
 /// The step that holds all local blocks: each item can then be inferred from the global factors alone.
 std::optional<std::size_t> only_stage(const schedule::Schedule& schedule);
