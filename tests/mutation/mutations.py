@@ -360,7 +360,7 @@ m("return «b_.mul(b_.load(band.gain, s.at(later, {j, k})), b_.load(band.mean, {
 m("b_.accumulate(x, b_.mul(b_.load(covariance.factor, {j, k}), «b_.load(s.filtered, {first, k})»));",
   "b_.mul(b_.f(0.8), b_.load(s.filtered, {first, k}))")
 m("const double z = std::fabs(tilt) / «2», rate", "3")
-m('FactorParameter w = noise("w", 0, Noise::polya_gamma, «sqrt(symbol("square"))»);', 'symbol("square")')
+m('FactorParameter w = noise("w", 0, Noise::polya_gamma, «root»);', 'symbol("square")')
 m("const auto site = «static_cast<std::int64_t>(b.index() * kKinds + which)»;", "static_cast<std::int64_t>(which)")
 m("b_.assign(left, b_.sub(b_.get(left), «x»));", "b_.f(0)")
 m('f.parameters = {parameter("precision", 0, -2.0 * natural_symbol(Stat::square), ParameterRole::precision), '
@@ -552,3 +552,8 @@ m = area("two loops, blocks and halves", "passes")
 m("if (!«is_live_(s)») continue;", "true")
 m("const bool calls_apart = how_.written_out && «has_loop(b)»;", "false")
 m("return «is_vector» && count < lanes ? count : 0;", "count > 0", "native_lowering")
+
+m = area("choices, roots and what is little", "posterior_spike_and_slab")
+m("row.support = «choice» ? machine::Support::category : support_of(v.support);", "false")
+m('const Expr root = sqrt(«abs(symbol("square"))»);', 'symbol("square")', "posterior_logistic_numbers")
+m("[&](const auto& use) { return «is_local_array_[use.first.index()]»; });", "false", "native_lowering")
