@@ -101,6 +101,7 @@ double r_hat(const Chains& chains) {
   }
   const auto n = static_cast<double>(chains[0].size());
   const double between = n * variance_of(means), within = mean_of(variances);
+  if (between == 0 && within == 0) return kNaN;  // of the same sign on every processor
   return std::sqrt((between / within + n - 1) / n);
 }
 

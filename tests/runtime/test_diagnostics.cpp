@@ -33,3 +33,10 @@ TEST_CASE("an autoregression is worth (1 - rho) / (1 + rho) of its draws") {
   const Diagnosis d = diagnose({x});
   CHECK(d.ess_bulk / static_cast<double>(x.size()) == Approx(1.0 / 3).epsilon(0.1));
 }
+
+TEST_CASE("R-hat of a number that never changes is not a number, and has no sign") {
+  const std::vector<double> same(8, 1.0);
+  const Diagnosis d = diagnose({same, same});
+  CHECK(std::isnan(d.r_hat));
+  CHECK_FALSE(std::signbit(d.r_hat));
+}
