@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 

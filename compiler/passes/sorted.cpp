@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "compiler/loops/walk.h"

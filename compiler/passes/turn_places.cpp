@@ -1,7 +1,6 @@
 #include "compiler/passes/turn_places.h"
 
 #include <algorithm>
-#include <set>
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"

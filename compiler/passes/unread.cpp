@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>

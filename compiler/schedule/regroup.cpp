@@ -221,31 +221,39 @@ class Splitter {
     std::vector<IndexId> outer_at;  // index of the outer part into the statistic, one an axis
   };
 
+  /// `t` cut at `items`, what they name in the outer part as axes; nothing when there are more lookups than `most`, or
+  /// nothing is summed.
+  std::optional<Cut> named(const Term& t, std::set<BoundId> items, const std::function<bool(const Atom&)>& is_inside,
+                           std::size_t most) {
+    Cut cut{closure(t, std::move(items)), {}, {}, {}, {}};
+    divide(t, is_inside, cut);
+    if (pairs_in_chain(cut) || !name_axes(cut, most) || !place_bounds(t, cut)) return std::nullopt;
+    return cut;
+  }
+
   /// The split of `t` at `items`; false when it does not pay (too many data-indexed axes, or nothing summed).
   bool split(const Term& t, std::set<BoundId> items, std::optional<std::size_t> stage, BoundId item) {
-    Cut cut{closure(t, std::move(items)), {}, {}, {}, {}};
-    divide(
-        t, [&](const Atom& x) { return stage && is_local(x); }, cut);
-    if (pairs_in_chain(cut) || !name_axes(cut) || !place_bounds(t, cut)) return false;
-    s_.outer.push_back(add(std::move(cut), stage, item));
+    std::optional<Cut> cut = named(
+        t, std::move(items), [&](const Atom& x) { return stage && is_local(x); }, 1);
+    if (!cut) return false;
+    s_.outer.push_back(add(std::move(*cut), stage, item));
     return true;
   }
 
   /// The sum of the data as a table of what they name.
   bool tabulate(OuterTerm& t, const std::set<BoundId>& items) {
     if (sizes_.empty()) return false;
-    Cut cut{closure(t.term, items), {}, {}, {}, {}};
-    divide(
-        t.term, [](const Atom&) { return false; }, cut);
-    if (pairs_in_chain(cut) || !name_axes(cut, cut.outer.atoms.size()) || !place_bounds(t.term, cut)) return false;
+    std::optional<Cut> cut = named(
+        t.term, items, [](const Atom&) { return false; }, t.term.atoms.size());
+    if (!cut) return false;
     double cells = 1;
     std::int64_t visited = 0;
-    for (const model::PlateId p : cut.stat.axes)
+    for (const model::PlateId p : cut->stat.axes)
       cells *= static_cast<double>(sizes_[p.index()]);
-    for (const BoundId b : cut.inner.bounds)
+    for (const BoundId b : cut->inner.bounds)
       visited = std::max(visited, sizes_[m_[a_[b].plate].set.index()]);
     if (!(cells <= static_cast<double>(visited))) return false;
-    t = add(std::move(cut), std::nullopt, BoundId());
+    t = add(std::move(*cut), std::nullopt, BoundId());
     return true;
   }
 
@@ -309,7 +317,7 @@ class Splitter {
   }
 
   /// Item-dependent index expressions of the outer atoms become axes; false when there are more than `most` lookups.
-  bool name_axes(Cut& cut, std::size_t most = 1) {
+  bool name_axes(Cut& cut, std::size_t most) {
     std::size_t lookups = 0;
     const auto axis_for = [&](IndexId i, model::PlateId plate) {
       const auto known = std::find(cut.stat.at.begin(), cut.stat.at.end(), i);
