@@ -72,6 +72,7 @@ class Builder {
   ExprId to_f64(ExprId a) { return unary(UnaryOp::to_f64, a); }
   ExprId to_f32(ExprId a) { return unary(UnaryOp::to_f32, a); }
   ExprId exp(ExprId a) { return unary(UnaryOp::exp, a); }
+  ExprId expm1(ExprId a) { return unary(UnaryOp::expm1, a); }
   ExprId log(ExprId a) { return unary(UnaryOp::log, a); }
   ExprId log1p(ExprId a) { return unary(UnaryOp::log1p, a); }
   ExprId sqrt(ExprId a) { return unary(UnaryOp::sqrt, a); }

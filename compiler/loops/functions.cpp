@@ -45,6 +45,8 @@ ExprId apply(Builder& b, math::Function f, ExprId x) {
       return b.log1p(b.neg(x));
     case Function::exp:
       return b.exp(x);
+    case Function::expm1:
+      return b.expm1(x);
     case Function::sqrt:
       return b.sqrt(x);
     case Function::reciprocal:

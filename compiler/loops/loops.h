@@ -102,6 +102,7 @@ enum class UnaryOp {
   to_f64,
   to_f32,
   exp,
+  expm1,
   log,
   log1p,
   sqrt,

@@ -34,6 +34,7 @@ constexpr std::array kUnary{
     UnaryRow{UnaryOp::to_f64, "f64", kAtom, Takes::number, Gives::real, to_f64},
     UnaryRow{UnaryOp::to_f32, "f32", kAtom, Takes::number, Gives::single, to_f32},
     UnaryRow{UnaryOp::exp, "exp", kAtom, Takes::real, Gives::same, of_real<std::exp>},
+    UnaryRow{UnaryOp::expm1, "expm1", kAtom, Takes::real, Gives::same, of_real<std::expm1>},
     UnaryRow{UnaryOp::log, "log", kAtom, Takes::real, Gives::same, of_real<std::log>},
     UnaryRow{UnaryOp::log1p, "log1p", kAtom, Takes::real, Gives::same, of_real<std::log1p>},
     UnaryRow{UnaryOp::sqrt, "sqrt", kAtom, Takes::real, Gives::same, of_real<std::sqrt>},

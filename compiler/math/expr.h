@@ -103,6 +103,7 @@ Expr operator/(Expr a, Expr b);  // a * reciprocal(b)
 Expr apply(Function f, Expr a);
 inline Expr log(Expr a) { return apply(Function::log, std::move(a)); }
 inline Expr exp(Expr a) { return apply(Function::exp, std::move(a)); }
+inline Expr expm1(Expr a) { return apply(Function::expm1, std::move(a)); }
 inline Expr sqrt(Expr a) { return apply(Function::sqrt, std::move(a)); }
 inline Expr lgamma(Expr a) { return apply(Function::lgamma, std::move(a)); }
 inline Expr digamma(Expr a) { return apply(Function::digamma, std::move(a)); }

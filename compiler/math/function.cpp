@@ -19,6 +19,7 @@ constexpr std::array kRows{
     FunctionRow{log, "log", "log{4}", "\\log{4}", [](double x) { return std::log(x); }, true},
     FunctionRow{log1m, "log1m", "log(1 - {2})", "\\log\\left(1 - {2}\\right)", [](double x) { return std::log1p(-x); }},
     FunctionRow{exp, "exp", "exp({0})", "\\exp {1}", [](double x) { return std::exp(x); }, true},
+    FunctionRow{expm1, "expm1", "expm1({0})", "\\mathrm{{expm1}} {1}", [](double x) { return std::expm1(x); }},
     FunctionRow{sqrt, "sqrt", "sqrt({0})", "\\sqrt{{{0}}}", [](double x) { return std::sqrt(x); }, true},
     FunctionRow{reciprocal, "reciprocal", "1 / {3}", "\\frac{{1}}{{{0}}}", [](double x) { return 1.0 / x; }},
     FunctionRow{lgamma, "lgamma", "lgamma({0})", "\\log\\Gamma {1}", log_gamma_value},

@@ -141,10 +141,9 @@ std::string_view name_of(Noise n) {
 const FamilyRow& logistic_bound() {
   static const FamilyRow kRow = [] {
     const Expr xi = symbol("value");
-    // lambda is even with lambda(0) = 1/8: near 0 by its series, where the quotient loses digits.
-    const Expr large = step(xi - 0.01), safe = xi + (1.0 - large), x2 = square(xi), e = exp(-xi);
-    const Expr lambda = large * (0.25 * (1.0 - e) / ((1.0 + e) * safe)) +
-                        (1.0 - large) * (0.125 - x2 * (1.0 / 96.0) + square(x2) * (1.0 / 960.0));
+    // lambda = tanh(xi / 2) / (4 xi) is 1/8 at 0, where a little more than 0, in 32 bits as well, gives the quotient.
+    const Expr safe = xi + 1e-30, less = expm1(-safe);
+    const Expr lambda = -0.25 * less / ((2.0 + less) * safe);
     FamilyRow row{.name = "LogisticBound",
                   .summary = "where the bound of a logistic link touches it",
                   .support = Support::positive};
@@ -164,7 +163,8 @@ const FamilyRow& logistic_bound() {
     w.noise_second = natural_symbol(Stat::offset);
     f.draw = {w, drawn_value(0, symbol("w"))};
     f.drawn_statistics = {{Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * root)}};
-    f.statistics = {{Stat::curvature, lambda, 0.0}, {Stat::offset, lambda * x2 - 0.5 * xi - log(1.0 + e), 0.0}};
+    f.statistics = {{Stat::curvature, lambda, 0.0},
+                    {Stat::offset, lambda * square(xi) - 0.5 * xi - log(2.0 + less), 0.0}};
     row.factor = std::move(f);
     return row;
   }();

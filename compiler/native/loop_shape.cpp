@@ -39,6 +39,7 @@ std::int64_t own_nodes(const Program& program, ExprId id) {
   if (!call) return 1;
   switch (call->op) {
     case UnaryOp::exp:
+    case UnaryOp::expm1:
       return 25;
     case UnaryOp::log:
       return 35;

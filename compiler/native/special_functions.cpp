@@ -72,23 +72,37 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
 constexpr double kRound = 0x1.8p52;  // added and taken away, rounds to an integer held in the low bits
 
-/// x = n ln 2 + r, |r| <= ln 2 / 2; exp(r) = 1 + r + r^2/2 + r^3 q(r) with q fitted at Chebyshev nodes (error
-/// 3e-17).
-Real exp_of(Real x) {
+/// x = n ln 2 + r, |r| <= ln 2 / 2, as 2^(n-1) and exp(r) - 1.
+struct Reduced {
+  Real half_scale, expm1;
+};
+
+/// exp(r) = 1 + r + r^2 q(r) with q fitted at Chebyshev nodes (error 3e-17).
+Reduced reduced(Real x) {
   auto& b = *x.b;
   // The low 12 bits of `shifted` hold n + 1022: the exponent of 2^(n-1).
   const Real shifted = fma(x, 1.4426950408889634074, x.constant(kRound + 1022));
   const Real n = shifted - (kRound + 1022);
   const Real r = fma(n, -kLn2Low, fma(n, -kLn2High, x));
-  const Real q = polynomial(
-      r, {0.16666666666666666, 0.04166666666665134, 0.008333333333332155, 0.0013888888905891745, 0.00019841269854346458,
-          2.480153636831133e-05, 2.7557280051344567e-06, 2.761381816969184e-07, 2.5095563373394485e-08});
-  const Real r2 = r * r;
-  const Real p = r + fma(r2 * r, q, 0.5 * r2);
-  const Real half_scale = from_bits(x, b.CreateShl(bits(shifted), 52));
-  const Real y = fma(p, 2, x.constant(2)) * half_scale;
-  return select(less(x, -708), 0, select(greater(x, 709.782712893384), kInfinity, y));
+  const Real q = polynomial(r, {0.5, 0.16666666666666666, 0.04166666666665134, 0.008333333333332155,
+                                0.0013888888905891745, 0.00019841269854346458, 2.480153636831133e-05,
+                                2.7557280051344567e-06, 2.761381816969184e-07, 2.5095563373394485e-08});
+  return {from_bits(x, b.CreateShl(bits(shifted), 52)), fma(r * r, q, r)};
 }
+
+Real exp_of(Real x, const Reduced& e, double lowest, double highest) {
+  const Real y = fma(e.expm1, 2, x.constant(2)) * e.half_scale;
+  return select(less(x, lowest), 0, select(greater(x, highest), kInfinity, y));
+}
+
+/// 2^n (exp(r) - 1) + 2^n - 1, half of it first, since 2^n may be too large.
+Real expm1_of(Real x, const Reduced& e, double lowest, double highest) {
+  const Real half = fma(e.expm1, e.half_scale, e.half_scale - 0.5);
+  return select(less(x, lowest), -1, select(greater(x, highest), kInfinity, half * 2));
+}
+
+Real exp_of(Real x) { return exp_of(x, reduced(x), -708, 709.782712893384); }
+Real expm1_of(Real x) { return expm1_of(x, reduced(x), -708, 709.782712893384); }
 
 /// log of x > 0 that is normal and finite: x = 2^e m, m in [sqrt(1/2), sqrt(2)), f = m - 1, s = f / (2 + f).
 /// `bias` is subtracted from e.
@@ -227,7 +241,7 @@ Real on_positive(Real x, Real y) {
   return select(greater(x, 0), finite, x.constant(kNaN));
 }
 
-Real exp_of(Real x) {
+Reduced reduced(Real x) {
   auto& b = *x.b;
   // The low 8 bits of `shifted` hold n + 126: the exponent of 2^(n-1).
   const Real shifted = fma(x, 1.44269504088896341, x.constant(kRound + 126));
@@ -235,11 +249,11 @@ Real exp_of(Real x) {
   const Real r = fma(n, 2.12194440e-4, fma(n, -0.693359375, x));
   const Real q = polynomial(
       r, {5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4});
-  const Real p = fma(r * r, q, r);
-  const Real half_scale = from_bits(x, b.CreateShl(bits(shifted), 23));
-  const Real y = fma(p, 2, x.constant(2)) * half_scale;
-  return select(less(x, -87), 0, select(greater(x, 88.72), kInfinity, y));
+  return {from_bits(x, b.CreateShl(bits(shifted), 23)), fma(r * r, q, r)};
 }
+
+Real exp_of(Real x) { return native::exp_of(x, single::reduced(x), -87, 88.72); }
+Real expm1_of(Real x) { return native::expm1_of(x, single::reduced(x), -87, 88.72); }
 
 Real log_of(Real x) {
   Value* subnormal = less(x, 0x1p-126);
@@ -265,6 +279,8 @@ const char* symbol(loops::UnaryOp op) {
   switch (op) {
     case loops::UnaryOp::exp:
       return "lehr.exp";
+    case loops::UnaryOp::expm1:
+      return "lehr.expm1";
     case loops::UnaryOp::log:
       return "lehr.log";
     case loops::UnaryOp::log1p:
@@ -300,6 +316,7 @@ Real formula(llvm::Module& module, loops::UnaryOp op, Real x) {
     return Real{y.b, y.b->CreateCall(special_function(module, loops::UnaryOp::log, y.v->getType()), {y.v})};
   };
   if (op == loops::UnaryOp::exp) return exp_of(x);
+  if (op == loops::UnaryOp::expm1) return expm1_of(x);
   if (op == loops::UnaryOp::log) return log_of(x);
   if (op == loops::UnaryOp::log1p) return log1p_of(x, log_call(1 + x));
   if (op == loops::UnaryOp::trigamma) return trigamma_of(x);
@@ -312,6 +329,7 @@ Real formula(llvm::Module& module, loops::UnaryOp op, Real x) {
 /// Those that no inner loop is about are rounded results of f64.
 Real single_formula(llvm::Module& module, loops::UnaryOp op, Real x) {
   if (op == loops::UnaryOp::exp) return single::exp_of(x);
+  if (op == loops::UnaryOp::expm1) return single::expm1_of(x);
   if (op == loops::UnaryOp::log) return single::log_of(x);
   if (op == loops::UnaryOp::digamma) return single::digamma_of(x);
   llvm::Type* real = x.b->getDoubleTy();

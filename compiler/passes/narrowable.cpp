@@ -53,6 +53,7 @@ bool calls(const Program& p, ExprId e) {
   return std::visit(Overloaded{[&](const Unary& x) {
                                  switch (x.op) {
                                    case UnaryOp::exp:
+                                   case UnaryOp::expm1:
                                    case UnaryOp::log:
                                    case UnaryOp::log1p:
                                    case UnaryOp::digamma:

@@ -42,8 +42,8 @@ void each_access(const Program& p, const Stmt& s, const F& f) {
 }
 
 bool is_function(UnaryOp op) {
-  return op == UnaryOp::exp || op == UnaryOp::log || op == UnaryOp::log1p || op == UnaryOp::digamma ||
-         op == UnaryOp::trigamma || op == UnaryOp::lgamma;
+  return op == UnaryOp::exp || op == UnaryOp::expm1 || op == UnaryOp::log || op == UnaryOp::log1p ||
+         op == UnaryOp::digamma || op == UnaryOp::trigamma || op == UnaryOp::lgamma;
 }
 
 /// Whether there is more to a turn than starting it.

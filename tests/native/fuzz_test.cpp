@@ -167,7 +167,7 @@ class ProgramMaker {
     }
     const ExprId a = expr(depth + 1);
     const auto positive = [&](double least) { return b_.add(b_.abs(a), b_.f(least)); };
-    switch (pick(17)) {
+    switch (pick(18)) {
       case 0:
         return b_.add(a, expr(depth + 1));
       case 1:
@@ -199,6 +199,8 @@ class ProgramMaker {
         return squash(b_.lgamma(positive(1.5)));
       case 15:
         return b_.exp(b_.sub(b_.digamma(positive(1.5)), b_.add(b_.f(2), b_.abs(squash(expr(depth + 1))))));
+      case 16:
+        return b_.expm1(squash(a));
       default:
         return b_.neg(a);
     }

@@ -70,6 +70,7 @@ double worst(UnaryOp op, const std::vector<double>& in, double floor, Exact exac
 }
 
 long double exact_exp(double x) { return std::exp(static_cast<long double>(x)); }
+long double exact_expm1(double x) { return std::expm1(static_cast<long double>(x)); }
 long double exact_log(double x) { return std::log(static_cast<long double>(x)); }
 long double exact_log1p(double x) { return std::log1p(static_cast<long double>(x)); }
 
@@ -78,10 +79,13 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE("exp is accurate to 2e-15") {
+TEST_CASE("exp and expm1 are accurate to 2e-15") {
   CHECK(worst(UnaryOp::exp, uniform(-707.9, 709.78, 200000), 0, exact_exp) < 5e-16);
   CHECK(worst(UnaryOp::exp, uniform(-1, 1, 100000), 0, exact_exp) < 5e-16);
   CHECK(worst(UnaryOp::exp, log_uniform(1e-300, 1, 10000), 0, exact_exp) < 5e-16);
+  CHECK(worst(UnaryOp::expm1, uniform(-750, 709.78, 200000), 0, exact_expm1) < 5e-16);
+  CHECK(worst(UnaryOp::expm1, uniform(-1, 1, 100000), 0, exact_expm1) < 5e-16);
+  CHECK(worst(UnaryOp::expm1, log_uniform(1e-300, 1, 100000), 0, exact_expm1) < 5e-16);
 }
 
 TEST_CASE("log and log1p are accurate to 2e-15") {
@@ -134,6 +138,9 @@ TEST_CASE("In 32 bits all are accurate to 1e-6, and most to 3e-7") {
   };
   CHECK(worst(UnaryOp::exp, rounded(uniform(-86.9, 88.7, 100000)), 0, exact_exp, true) < 2e-7);
   CHECK(worst(UnaryOp::exp, rounded(uniform(-1, 1, 100000)), 0, exact_exp, true) < 2e-7);
+  CHECK(worst(UnaryOp::expm1, rounded(uniform(-100, 88.7, 100000)), 0, exact_expm1, true) < 2e-7);
+  CHECK(worst(UnaryOp::expm1, rounded(uniform(-1, 1, 100000)), 0, exact_expm1, true) < 3e-7);
+  CHECK(worst(UnaryOp::expm1, rounded(log_uniform(1e-30, 1, 100000)), 0, exact_expm1, true) < 3e-7);
   for (const auto& points : {log_uniform(1e-37, 1e37, 100000), uniform(0.5, 2, 100000)})
     CHECK(worst(UnaryOp::log, rounded(points), 0, exact_log, true) < 2e-7);
   for (const auto& points : {log_uniform(1e-12, 1e15, 100000), uniform(0.5, 12, 100000), uniform(7.9, 8.1, 10000)}) {
@@ -163,6 +170,8 @@ TEST_CASE("Special values") {
   is(UnaryOp::exp, -kInfinity, 0), is(UnaryOp::exp, kInfinity, kInfinity), is(UnaryOp::exp, kNaN, kNaN);
   is(UnaryOp::exp, loops::kLogZero, 0), is(UnaryOp::exp, 710, kInfinity), is(UnaryOp::exp, 0, 1);
   is(UnaryOp::exp, -708.5, 0), is(UnaryOp::exp, 1e300, kInfinity);
+  is(UnaryOp::expm1, -kInfinity, -1), is(UnaryOp::expm1, kInfinity, kInfinity), is(UnaryOp::expm1, kNaN, kNaN);
+  is(UnaryOp::expm1, 710, kInfinity), is(UnaryOp::expm1, 0, 0), is(UnaryOp::expm1, -708.5, -1);
   is(UnaryOp::log, 0, -kInfinity), is(UnaryOp::log, kInfinity, kInfinity), is(UnaryOp::log, -1, kNaN);
   is(UnaryOp::log, kNaN, kNaN), is(UnaryOp::log, 1, 0), is(UnaryOp::log, -kInfinity, kNaN);
   is(UnaryOp::log1p, -1, -kInfinity), is(UnaryOp::log1p, kInfinity, kInfinity), is(UnaryOp::log1p, kNaN, kNaN);
