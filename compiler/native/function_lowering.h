@@ -105,7 +105,8 @@ class FunctionLowering {
     loops::Store store;
     loops::Load load;
     loops::ScalarId along, turn;
-    std::int64_t trips;
+    std::int64_t trips, turns;
+    bool to_rows;  // to[l, k] = from[k, l]; else to[k, l] = from[l, k]
   };
   std::optional<Transpose> transpose_of(const loops::For& node) const;
   void lower(const Transpose& t);

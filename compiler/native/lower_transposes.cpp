@@ -1,5 +1,6 @@
 // Loops that turn a square of an array over, which otherwise read or write one number of a line of memory at a time:
 //   for k: for l in 0 .. lanes: to[l, k] = from[..., k, l]
+//   for k: for l in 0 .. lanes: to[k, l] = from[..., l, k]
 // becomes loads, permutations and stores of whole vectors.
 #include <llvm/IR/IRBuilder.h>
 
@@ -43,51 +44,83 @@ bool mentions(const loops::Program& program, loops::ExprId e, loops::ScalarId sc
   return found;
 }
 
+/// The last two indices: [along, turn].
+bool is_straight(const loops::Program& p, const std::vector<loops::ExprId>& at, loops::ScalarId along,
+                 loops::ScalarId turn) {
+  return loops::is_scalar(p, at[at.size() - 2], along) && loops::is_scalar(p, at.back(), turn);
+}
+
+/// The last two indices: [turn, along], or [something + turn, along].
+bool is_turned(const loops::Program& p, const std::vector<loops::ExprId>& at, loops::ScalarId along,
+               loops::ScalarId turn) {
+  const loops::ExprId row = at[at.size() - 2];
+  const auto* sum = std::get_if<loops::Binary>(&p[row].node);
+  const bool shifted = sum && sum->op == loops::BinaryOp::add && loops::is_scalar(p, sum->right, turn) &&
+                       !mentions(p, sum->left, along) && !mentions(p, sum->left, turn);
+  return (shifted || loops::is_scalar(p, row, turn)) && loops::is_scalar(p, at.back(), along);
+}
+
 }  // namespace
 
 std::optional<FunctionLowering::Transpose> FunctionLowering::transpose_of(const loops::For& node) const {
-  const auto is = [&](loops::ExprId e, loops::ScalarId s) { return loops::is_scalar(program_, e, s); };
   const auto* inner = node.body.size() == 1 ? std::get_if<loops::For>(&node.body[0].node) : nullptr;
   const auto* store = inner && inner->body.size() == 1 ? std::get_if<loops::Store>(&inner->body[0].node) : nullptr;
   const auto* load = store && !store->accumulate ? std::get_if<loops::Load>(&program_[store->value].node) : nullptr;
-  if (!load || lanes_ != kLanes || store->indices.size() != 2 || load->indices.size() < 2) return std::nullopt;
+  if (!load || lanes_ != kLanes || store->indices.size() < 2 || load->indices.size() < 2) return std::nullopt;
   const auto trips = shape_of(program_, node, lanes_).trips, turns = shape_of(program_, *inner, lanes_).trips;
   const loops::Type element = program_[store->buffer].element;
-  // Rows of up to half a vector are not padded.
-  const bool fits = turns == kLanes && trips && *trips > kLanes / 2 && is_local_array_[store->buffer.index()] &&
-                    loops::is_real(element) && element == program_[load->buffer].element;
-  const std::size_t last = load->indices.size() - 1;
-  if (!fits || !is(store->indices[0], inner->index) || !is(store->indices[1], node.index) ||
-      !is(load->indices[last], inner->index) || !is(load->indices[last - 1], node.index) ||
-      std::any_of(load->indices.begin(), load->indices.end() - 2, [&](loops::ExprId e) {
-        return mentions(program_, e, node.index) || mentions(program_, e, inner->index);
-      }))
-    return std::nullopt;
-  return Transpose{*store, *load, node.index, inner->index, *trips};
+  const bool fits = turns && *turns > 0 && *turns % kLanes == 0 && trips && loops::is_real(element) &&
+                    element == program_[load->buffer].element;
+  const auto others = [&](const std::vector<loops::ExprId>& at) {
+    return std::none_of(at.begin(), at.end() - 2, [&](loops::ExprId e) {
+      return mentions(program_, e, node.index) || mentions(program_, e, inner->index);
+    });
+  };
+  if (!fits || !others(store->indices) || !others(load->indices)) return std::nullopt;
+  const bool to_rows = is_turned(program_, store->indices, node.index, inner->index) &&
+                       is_straight(program_, load->indices, node.index, inner->index);
+  const bool from_rows = is_straight(program_, store->indices, node.index, inner->index) &&
+                         is_turned(program_, load->indices, node.index, inner->index);
+  // Local rows end in what nothing reads; those of up to half a vector do not.
+  const bool padded = to_rows && is_local_array_[store->buffer.index()] && *trips > kLanes / 2;
+  if (!(to_rows || from_rows) || !(padded || *trips % kLanes == 0)) return std::nullopt;
+  return Transpose{*store, *load, node.index, inner->index, *trips, *turns, to_rows};
 }
 
 void FunctionLowering::lower(const Transpose& t) {
   auto* vector = llvm::FixedVectorType::get(type(program_[t.store.buffer].element), kLanes);
   const llvm::Align align(vector->getScalarSizeInBits() / 8);
   const auto at = [&](loops::BufferId buffer, const std::vector<loops::ExprId>& indices, std::int64_t k,
-                      std::size_t lane) {
+                      std::int64_t turn) {
     evaluated_.clear();
     values_[t.along] = b_.getInt64(static_cast<std::uint64_t>(k));
-    values_[t.turn] = b_.getInt64(lane);
+    values_[t.turn] = b_.getInt64(static_cast<std::uint64_t>(turn));
     return address(buffer, indices);
   };
-  for (std::int64_t first = 0; first < t.trips; first += kLanes) {
+  const auto square = [&](std::int64_t first, std::int64_t turn) {
+    const std::int64_t count = std::min<std::int64_t>(kLanes, t.trips - first);
+    // Vector number r of one side, along the turns or across them.
+    const auto place = [&](bool across, std::int64_t r) {
+      return across ? std::pair(first, turn + r) : std::pair(first + r, turn);
+    };
     Rows rows;
     rows.fill(llvm::PoisonValue::get(vector));
-    for (std::int64_t k = first; k < std::min(t.trips, first + kLanes); ++k) {
-      auto* loaded = b_.CreateAlignedLoad(vector, at(t.load.buffer, t.load.indices, k, 0), align);
+    for (std::int64_t r = 0; r < (t.to_rows ? count : kLanes); ++r) {
+      const auto [k, l] = place(!t.to_rows, r);
+      auto* loaded = b_.CreateAlignedLoad(vector, at(t.load.buffer, t.load.indices, k, l), align);
       annotate(t.load.buffer, *loaded);
-      rows[static_cast<std::size_t>(k - first)] = loaded;
+      rows[static_cast<std::size_t>(r)] = loaded;
     }
     transpose(b_, rows);
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      annotate(t.store.buffer,
-               *b_.CreateAlignedStore(rows[lane], at(t.store.buffer, t.store.indices, first, lane), align));
+    for (std::int64_t r = 0; r < (t.to_rows ? kLanes : count); ++r) {
+      const auto [k, l] = place(t.to_rows, r);
+      annotate(t.store.buffer, *b_.CreateAlignedStore(rows[static_cast<std::size_t>(r)],
+                                                      at(t.store.buffer, t.store.indices, k, l), align));
+    }
+  };
+  for (std::int64_t first = 0; first < t.trips; first += kLanes) {
+    for (std::int64_t turn = 0; turn < t.turns; turn += kLanes)
+      square(first, turn);
   }
   evaluated_.clear();
 }

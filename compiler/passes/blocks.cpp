@@ -1,11 +1,13 @@
 #include "compiler/passes/blocks.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/independent_loops.h"
+#include "compiler/passes/waiting.h"
 
 namespace lehr::loops {
 namespace {
@@ -14,6 +16,7 @@ constexpr std::int64_t kInRegisters = 128;   // numbers that are worked on: half
 constexpr std::int64_t kUnknownLength = 64;  // rows of a table that only the data count, or more
 constexpr std::int64_t kMost = 4;
 constexpr std::int64_t kMostWaiting = 8;  // where one number of an item waits for the function of another
+constexpr std::int64_t kInLanes = 16;     // that wait together: two vectors
 
 /// Loops whose length is that of all items alike.
 bool has_common_loops_only(const Program& p, const For& loop) {
@@ -26,16 +29,6 @@ bool has_common_loops_only(const Program& p, const For& loop) {
     Walk{p, [](ExprId) {}, [&](BufferId, bool) { good = false; }}.expr(inner->end);
   });
   return loops && good;
-}
-
-/// A loop with others in it forms a function in each of its turns: the next turn may wait for it.
-bool waits_for_functions(const Program& p, const Block& b) {
-  return std::ranges::any_of(b, [&](const Stmt& s) {
-    const auto* loop = std::get_if<For>(&s.node);
-    if (!loop || !has_loop(loop->body)) return false;
-    const auto calls = [&](const Stmt& x) { return value_of(x).valid() && calls_function(p, value_of(x)); };
-    return std::ranges::any_of(loop->body, calls) || waits_for_functions(p, loop->body);
-  });
 }
 
 std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Varying& varying) {
@@ -59,10 +52,17 @@ std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Va
     const auto* x = std::get_if<Store>(&s.node);
     if (x && x->accumulate && varying.arrays.contains(x->buffer)) own = std::max(own, constant_extents(p, x->buffer));
   });
-  const std::int64_t most = waits_for_functions(p, loop.body) ? kMostWaiting : kMost;
-  const std::int64_t turns = std::min(most, kInRegisters / own);
+  bool waits = false, in_lanes = can_be_grouped(p, varying, loop.body);
+  for (const Stmt& s : loop.body) {
+    if (!waits_for_functions(p, s)) continue;
+    waits = true;
+    in_lanes = in_lanes && item_rows(p, varying, loop.index, std::get<For>(s.node));
+  }
+  const std::int64_t turns = std::min(waits ? kMostWaiting : kMost, kInRegisters / own);
   if (branches || shared <= 2 * kInRegisters || turns < 2) return {};
-  return Arrangement{.turns = turns, .written_out = true, .fewest = turns};
+  if (!waits || !in_lanes) return Arrangement{.turns = turns, .written_out = true, .fewest = turns};
+  const auto together = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(turns)));
+  return Arrangement{.turns = kInLanes, .written_out = true, .fewest = kInLanes, .together = together};
 }
 
 }  // namespace

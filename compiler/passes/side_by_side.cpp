@@ -14,6 +14,7 @@
 #include "compiler/loops/walk.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/passes/turn_places.h"
+#include "compiler/passes/waiting.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::int64_t kWidestSum = 1024;  // numbers
 constexpr std::int64_t kOnStack = 4096;    // of all arrays together
+constexpr std::int64_t kFewestLanes = 8;   // of turns that are written out else: a vector
 
 class SideBySide {
  public:
@@ -29,11 +31,12 @@ class SideBySide {
     p_.sizes.push_back({"turns", how.turns, -1});
     turns_ = SizeId(p_.sizes.size() - 1);
     first_ = scalar("first", Type::i64);
+    to_ = how.turns;
   }
 
   Block take(std::vector<BufferId>& arrays) {
     Block together = how_.written_out ? Block{} : open_lanes();
-    append(together, block(loop_.body, {active_, {}, false}));
+    append(together, in_groups(loop_.body));
 
     const ScalarId rest = scalar(p_[loop_.index].name, Type::i64);
     Block single{Stmt{Let{loop_.index, get(rest)}}};
@@ -76,7 +79,7 @@ class SideBySide {
 
   ScalarId scalar(const std::string& stem, Type type) { return make_scalar(p_, stem, type); }
   BufferId array(const std::string& stem, std::vector<SizeId> axes, Type type) {
-    axes.insert(how_.written_out ? axes.begin() : axes.end(), turns_);
+    axes.insert(written_out() ? axes.begin() : axes.end(), turns_);
     p_.buffers.push_back({fmt::format("turns.{}.{}", stem, p_.buffers.size()), type, Role::scratch, std::move(axes)});
     const BufferId out(p_.buffers.size() - 1);
     const std::int64_t numbers = constant_extents(p_, out);
@@ -98,10 +101,12 @@ class SideBySide {
   }
 
   // ---- turns ----
+  /// What is stated once for each turn, and not in a loop over them.
+  bool written_out() const { return how_.written_out && !waiting_; }
   /// Statements for every turn.
   void turns(Block& out, const EachTurn& each, bool independent = true) {
-    if (!how_.written_out) return in_loop(out, each, independent);
-    for (turn_ = 0; turn_ < how_.turns; ++turn_)
+    if (!written_out()) return in_loop(out, each, independent);
+    for (turn_ = from_; turn_ < to_; ++turn_)
       each(out);
   }
   /// In a loop over the turns, where they are written out else.
@@ -111,20 +116,20 @@ class SideBySide {
     Block body;
     each(body);
     in_loop_ = false;
-    if (!body.empty()) out.push_back(Stmt{For{turn_index_, i(0), i(how_.turns), std::move(body), independent, 1}});
+    if (!body.empty()) out.push_back(Stmt{For{turn_index_, i(from_), i(to_), std::move(body), independent, 1}});
   }
   bool is_number() const { return how_.written_out && !in_loop_; }
   ExprId turn() { return is_number() ? i(turn_) : get(turn_index_); }
   std::int64_t turn_key() const {
     return is_number() ? turn_ : how_.turns + static_cast<std::int64_t>(turn_index_.index());
   }
-  std::vector<ExprId> with_turn(std::vector<ExprId> at) {
-    at.insert(how_.written_out ? at.begin() : at.end(), turn());
+  std::vector<ExprId> with_turn(BufferId b, std::vector<ExprId> at) {
+    at.insert(p_[b].axes.front() == turns_ ? at.begin() : at.end(), turn());
     return at;
   }
-  ExprId of_turn(BufferId b, std::vector<ExprId> at = {}) { return load(b, with_turn(std::move(at))); }
+  ExprId of_turn(BufferId b, std::vector<ExprId> at = {}) { return load(b, with_turn(b, std::move(at))); }
   Stmt put(BufferId b, std::vector<ExprId> at, ExprId value, bool accumulate = false) {
-    return Stmt{Store{b, with_turn(std::move(at)), value, accumulate}};
+    return Stmt{Store{b, with_turn(b, std::move(at)), value, accumulate}};
   }
 
   /// Lanes beyond the end do what the last one does, but for sums.
@@ -197,6 +202,7 @@ class SideBySide {
     return of_turn(copies(x.scalar));
   }
   ExprId value(const Load& x, const Mask& m) {
+    if (const auto row = turned_.find(x.buffer); row != turned_.end()) return of_turn(row->second, {x.indices.back()});
     std::vector<ExprId> at = place(x.indices, m);
     if (varying_.arrays.contains(x.buffer)) return of_turn(copies(x.buffer, of_array_), std::move(at));
     return load(x.buffer, std::move(at));
@@ -231,6 +237,32 @@ class SideBySide {
   }
 
   // ---- statements ----
+  /// What does not wait for functions, for some turns after the other; what all share, once.
+  Block in_groups(const Block& b) {
+    const Mask all{active_, {}, false};
+    if (how_.together == 0) return block(b, all);
+    Block out;
+    for (auto s = b.begin(); s != b.end();) {
+      if (is_shared(*s) || waits_for_functions(p_, *s)) {
+        append(out, block({*s++}, all));
+        continue;
+      }
+      const auto end =
+          std::find_if(s, b.end(), [&](const Stmt& x) { return is_shared(x) || waits_for_functions(p_, x); });
+      for (from_ = 0; from_ < how_.turns; from_ = to_) {
+        to_ = from_ + how_.together;
+        append(out, block({s, end}, all));
+      }
+      from_ = 0;
+      to_ = how_.turns;
+      s = end;
+    }
+    return out;
+  }
+  bool is_shared(const Stmt& s) const {
+    return !is_own(s) && (std::holds_alternative<Let>(s.node) || std::holds_alternative<Local>(s.node));
+  }
+
   Block block(const Block& b, const Mask& m) {
     Block out;
     std::vector<const Stmt*> together;  // statements that share a loop over the turns
@@ -241,7 +273,7 @@ class SideBySide {
       });
       together.clear();
     };
-    const bool calls_apart = how_.written_out && has_loop(b);
+    const bool calls_apart = written_out() && has_loop(b);
     for (const Stmt& s : b) {
       if (const std::optional<ExprId> call = calls_apart ? called(s) : std::nullopt) {
         flush();
@@ -275,9 +307,11 @@ class SideBySide {
     called_[call] = values;
   }
 
+  /// An array that every turn has for itself, here.
+  bool is_row(BufferId b) const { return varying_.arrays.contains(b) || turned_.contains(b); }
   /// One store of each turn to what is its own.
   bool is_own(const Stmt& s) const {
-    return std::visit(Overloaded{[&](const Store& x) { return varying_.arrays.contains(x.buffer) || is_sum(x); },
+    return std::visit(Overloaded{[&](const Store& x) { return is_row(x.buffer) || is_sum(x); },
                                  [&](const Let& x) { return varying_.scalars.contains(x.scalar); },
                                  [&](const Local& x) { return varying_.scalars.contains(x.scalar); },
                                  [&](const Assign& x) { return varying_.scalars.contains(x.scalar); },
@@ -303,6 +337,8 @@ class SideBySide {
     return masked(copies(s), {}, value(to, m), accumulate, always, m);
   }
   Stmt stored(const Store& x, const Mask& m) {
+    if (const auto row = turned_.find(x.buffer); row != turned_.end())
+      return put(row->second, {x.indices.back()}, value(x.value, m), x.accumulate);
     if (varying_.arrays.contains(x.buffer)) {
       return masked(copies(x.buffer, of_array_), place(x.indices, m), value(x.value, m), x.accumulate, is_unread(x, m),
                     m);
@@ -332,7 +368,10 @@ class SideBySide {
   }
 
   void of(const For& x, const Mask& m, Block& out) {
-    if (how_.written_out && adds_functions_up(p_, varying_, x)) return turn_by_turn(x, m, out);
+    if (written_out() && adds_functions_up(p_, varying_, x)) return turn_by_turn(x, m, out);
+    if (written_out() && how_.turns >= kFewestLanes && waits_for_functions(p_, Stmt{x})) {
+      if (const auto rows = item_rows(p_, varying_, loop_.index, x)) return wait(x, *rows, m, out);
+    }
     if (!varies(x.end)) {
       const std::vector<ExprId> rows = how_.written_out ? std::vector<ExprId>{} : find_rows(x, m, out);
       if (!how_.written_out && has_turns(p_, x) && puts_away(x)) one_by_one(x, m, out);
@@ -377,6 +416,40 @@ class SideBySide {
     append(body, block(rest, within));
     forget_rows(rows);
     out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(body), false, x.step}});
+  }
+
+  /// In lanes, which wait together: rows of the turns are turned over before the loop, and back what it stored to.
+  void wait(const For& x, const ItemRows& mentioned, const Mask& m, Block& out) {
+    std::map<BufferId, BufferId> turned;
+    waiting_ = true;
+    const auto turn_over = [&](BufferId b, bool back) {
+      const ScalarId e = scalar("e", Type::i64);
+      const BufferId row = turned.at(b);
+      Block column;
+      turns(column, [&](Block& turn) {
+        std::vector<ExprId> at{get(e)};
+        if (mentioned.rows.contains(b)) at.insert(at.begin(), value(get(loop_.index), m));
+        const BufferId of = mentioned.rows.contains(b) ? b : copies(b, of_array_);
+        if (of != b) at = with_turn(of, at);
+        turn.push_back(back ? Stmt{Store{of, at, of_turn(row, {get(e)}), false}} : put(row, {get(e)}, load(of, at)));
+      });
+      out.push_back(Stmt{For{e, i(0), i(p_[p_[row].axes[0]].constant), std::move(column), false, 1}});
+    };
+    for (const auto* all : {&mentioned.rows, &mentioned.scratch}) {
+      for (const BufferId b : *all) {
+        waiting_ = false;
+        if (all == &mentioned.scratch) copies(b, of_array_);  // with the turn first
+        waiting_ = true;
+        turned[b] = array(p_[b].name + ".lanes", {p_[b].axes.back()}, p_[b].element);
+        if (mentioned.there.contains(b)) turn_over(b, false);
+      }
+    }
+    turned_ = turned;
+    out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
+    turned_.clear();
+    for (const BufferId b : mentioned.stored)
+      turn_over(b, true);
+    waiting_ = false;
   }
 
   /// The loop for one turn after the other.
@@ -558,12 +631,15 @@ class SideBySide {
   const Arrangement how_;
   SizeId turns_;
   ScalarId first_;
-  std::int64_t turn_ = 0;  // that is being written out
-  ScalarId turn_index_;    // of the loop over turns that is being written
-  bool in_loop_ = false;   // over turns
-  BufferId active_;        // turns that are not beyond the end; invalid: there are no others
+  std::int64_t turn_ = 0;           // that is being written out
+  std::int64_t from_ = 0, to_ = 0;  // the turns that are
+  ScalarId turn_index_;             // of the loop over turns that is being written
+  bool in_loop_ = false;            // over turns
+  bool waiting_ = false;            // turns that are written out else stand in lanes
+  BufferId active_;                 // turns that are not beyond the end; invalid: there are no others
   std::map<ScalarId, BufferId> of_scalar_;
   std::map<BufferId, BufferId> of_array_, sums_;
+  std::map<BufferId, BufferId> turned_;                                // rows of the turns, with these last
   std::map<ExprId, BufferId> called_;                                  // values that all turns have formed
   std::map<ExprId, BufferId> laid_out_;                                // loads whose rows are in arrays of their own
   std::map<ExprId, Row> rows_;                                         // places that are known, by turn

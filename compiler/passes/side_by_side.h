@@ -14,6 +14,8 @@ struct Arrangement {
   std::int64_t turns = 8;
   bool written_out = false;
   std::int64_t fewest = 3;  // fewer are taken one by one
+  /// So many of those that are written out at a time, where they do not wait for functions; 0: all of them.
+  std::int64_t together = 0;
 };
 
 /// What stands in the place of a loop of independent turns; `arrays`: more of the function's. Scratch, and scalars that

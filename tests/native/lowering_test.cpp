@@ -20,9 +20,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST_CASE("Every operation on reals") {
   const std::vector<double> inputs = {0.5, 1.0, 2.5, 7.75, 30, 1e-5, 1e5, 3.25, 12};
-  const std::vector<UnaryOp> unary = {UnaryOp::negate,  UnaryOp::exp,      UnaryOp::log,
-                                      UnaryOp::log1p,   UnaryOp::sqrt,     UnaryOp::abs,
-                                      UnaryOp::digamma, UnaryOp::trigamma, UnaryOp::lgamma};
+  const std::vector<UnaryOp> unary = {UnaryOp::negate,   UnaryOp::exp,   UnaryOp::expm1, UnaryOp::log,
+                                      UnaryOp::log1p,    UnaryOp::sqrt,  UnaryOp::abs,   UnaryOp::digamma,
+                                      UnaryOp::trigamma, UnaryOp::lgamma};
   const std::vector<BinaryOp> binary = {BinaryOp::add,    BinaryOp::subtract, BinaryOp::multiply,
                                         BinaryOp::divide, BinaryOp::minimum,  BinaryOp::maximum};
   Builder b;
@@ -499,5 +499,40 @@ TEST_CASE("Rows that end in half a vector, or a quarter, go without a mask") {
     const std::string text = native::llvm_text(b.program(), {.cpu = "skylake-avx512"});
     INFO(width << "\n" << text);
     CHECK((text.find("call void @llvm.masked.store") == std::string::npos) == (width != 21));
+  }
+}
+
+TEST_CASE("Rows are turned over into lanes, and back") {
+  constexpr std::int64_t kRows = 40, kFirst = 3;
+  for (const std::int64_t width : {3, 5, 8, 10, 16, 19}) {
+    for (const std::int64_t lanes : {4, 8, 16}) {
+      Builder b;
+      const auto n = b.constant_size("N", kRows), k = b.constant_size("K", width), turns = b.constant_size("T", lanes);
+      const auto x = b.buffer("x", Role::data, {n, k}), y = b.buffer("y", Role::parameter, {n, k}),
+                 z = b.buffer("z", Role::parameter, {k, turns});
+      b.function("f", {{"first", Type::i64}}, [&](const Builder::Indices& p) {
+        const auto own = b.local_array("own", {k, turns});
+        const auto row = [&](ExprId turn) { return b.add(p[0], turn); };
+        b.for_each("e", k, [&](ExprId e) {
+          b.for_each("t", turns, [&](ExprId t) { b.store(own, {e, t}, b.load(x, {row(t), e})); });
+        });
+        b.for_each("e2", k, [&](ExprId e) {
+          b.for_each("t2", turns, [&](ExprId t) { b.add_to(z, {e, t}, b.load(own, {e, t})); });
+        });
+        b.for_each("e3", k, [&](ExprId e) {
+          b.for_each("t3", turns, [&](ExprId t) { b.store(y, {row(t), e}, b.load(own, {e, t})); });
+        });
+      });
+      INFO(width << " numbers, " << lanes << " lanes");
+      const auto rows = static_cast<std::size_t>(kRows * width);
+      Memory memory({rows, rows, static_cast<std::size_t>(width * lanes), 0});
+      for (std::size_t e = 0; e < rows; ++e)
+        memory.reals(x)[e] = static_cast<double>(e);
+      Memory after = run_both(b.program(), memory, {}, {kFirst});
+      for (std::int64_t e = 0; e < kRows * width; ++e) {
+        const bool mine = e >= kFirst * width && e < (kFirst + lanes) * width;
+        CHECK(after.reals(y)[e] == (mine ? static_cast<double>(e) : 0));
+      }
+    }
   }
 }

@@ -72,13 +72,15 @@ TEST_CASE("blocks: items that differ in what they do stay one by one") {
 namespace {
 
 /// Numbers of an item, one after another: each is a function of a row of data, of unknown length, and of the number
-/// before.
-loops::Program one_after_another(std::int64_t width) {
+/// before. And of a number of the item, which is no row, or of one that is added up for all items.
+enum class Beside { nothing, number, total };
+loops::Program one_after_another(std::int64_t width, Beside beside) {
   Builder b;
   const auto n = b.runtime_size("N"), d = b.runtime_size("D"), k = b.constant_size("K", width);
   const BufferId x = b.buffer("x", Role::data, {n, d}), table = b.buffer("G", Role::table, {d, k}),
                  z = b.buffer("z", Role::parameter, {n, k}), sums = b.buffer("S", Role::statistic, {k}),
-                 entropy = b.buffer("H", Role::statistic, {b.constant_size("one", 1)});
+                 entropy = b.buffer("H", Role::statistic, {b.constant_size("one", 1)}),
+                 weight = b.buffer("w", Role::data, {n}), probability = b.buffer("p", Role::parameter, {n, k});
   b.function("items", {{"begin", Type::i64}, {"end", Type::i64}}, [&](const Builder::Indices& p) {
     const BufferId all = b.local_array("all", {k}), natural = b.local_array("natural", std::vector<loops::SizeId>{});
     b.for_loop(
@@ -90,11 +92,19 @@ loops::Program one_after_another(std::int64_t width) {
               b.add_to(all, {f}, b.mul(b.load(x, {item, j}), b.load(table, {j, f})));
             });
           });
+          ScalarId total;
+          if (beside == Beside::total) {
+            total = b.local("total", b.f(0));
+            b.for_each("t", k, [&](ExprId f) { b.accumulate(total, b.load(table, {b.i(0), f})); });
+          }
           b.for_each("f", k, [&](ExprId f) {
             b.store(natural, {}, b.load(all, {f}));
-            b.for_range("g", b.i(0), f, [&](ExprId g) { b.add_to(natural, {}, b.load(z, {item, g})); });
+            if (beside == Beside::number) b.add_to(natural, {}, b.load(weight, {item}));
+            if (beside == Beside::total) b.add_to(natural, {}, b.get(total));
+            b.for_each("g", k, [&](ExprId g) { b.add_to(natural, {}, b.load(z, {item, g})); });
             const ExprId e = b.let("e", b.exp(b.neg(b.load(natural, {}))));
-            b.store(z, {item, f}, b.div(b.f(1), b.add(b.f(1), e)));
+            b.store(probability, {item, f}, b.div(b.f(1), b.add(b.f(1), e)));
+            b.store(z, {item, f}, b.load(probability, {item, f}));
           });
           const ScalarId logs = b.local("logs", b.f(0));
           b.for_each("h", k, [&](ExprId f) { b.accumulate(logs, b.log(b.load(z, {item, f}))); });
@@ -110,26 +120,35 @@ loops::Program one_after_another(std::int64_t width) {
 
 TEST_CASE("blocks: rows of unknown length, functions of all turns in one loop") {
   constexpr std::int64_t kLong = 5;  // of a row, here
-  const std::int64_t width = 16;
-  const loops::Program before = one_after_another(width), after = loops::run_in_blocks(before);
+  constexpr std::int64_t kItems = 37;
+  const auto beside = GENERATE(Beside::nothing, Beside::number, Beside::total);
+  const bool alone = beside != Beside::nothing;
+  const auto width = GENERATE(16, 13, 40);  // two groups of eight in lanes, eight groups of two
+  const loops::Program before = one_after_another(width, beside), after = loops::run_in_blocks(before);
   const std::string text = loops::print(after);
-  CHECK(text.find(" by 8") != std::string::npos);  // numbers wait for functions
-  CHECK(text.find("turns.called") != std::string::npos);
+  // Numbers wait for functions.
+  CHECK(text.find(!alone ? " by 16" : width == 40 ? " by 3" : " by 8") != std::string::npos);
+  const bool in_lanes = !alone || (beside == Beside::total && width != 40);
+  CHECK((text.find("turns.called") != std::string::npos) != in_lanes);
+  CHECK((text.find("turns.z.lanes") != std::string::npos) == in_lanes);
   std::vector<double> x, table;
-  for (std::int64_t e = 0; e < 21 * kLong; ++e)
+  for (std::int64_t e = 0; e < kItems * kLong; ++e)
     x.push_back(static_cast<double>(e * 7 % 5 - 2) / 4);
   for (std::int64_t e = 0; e < kLong * width; ++e)
     table.push_back(static_cast<double>(e * 11 % 7 - 3) / 8);
   const test::Buffers buffers{x,
                               table,
-                              std::vector<double>(static_cast<std::size_t>(21 * width), 0.25),
+                              std::vector<double>(static_cast<std::size_t>(kItems * width), 0.25),
                               std::vector<double>(static_cast<std::size_t>(width), 1),
-                              {0}};
-  for (const auto& range : {std::vector<std::int64_t>{0, 21}, {0, 8}, {3, 10}, {5, 21}, {7, 7}})
-    test::check_same(before, after, buffers, {21, kLong}, range);
+                              {0},
+                              std::vector<double>(kItems, 0.5),
+                              std::vector<double>(static_cast<std::size_t>(kItems * width), 9)};
+  for (const auto& range : {std::vector<std::int64_t>{0, kItems}, {0, 16}, {3, 10}, {5, 37}, {7, 7}})
+    test::check_same(before, after, buffers, {kItems, kLong}, range);
 }
 
 TEST_CASE("blocks: what is accumulated beside leaves fewer turns together") {
-  CHECK(loops::print(loops::run_in_blocks(one_after_another(40))).find(" by 3") != std::string::npos);
-  CHECK(loops::print(loops::run_in_blocks(one_after_another(100))).find(" by ") == std::string::npos);
+  CHECK(loops::print(loops::run_in_blocks(one_after_another(40, Beside::number))).find(" by 3") != std::string::npos);
+  for (const Beside beside : {Beside::nothing, Beside::number})
+    CHECK(loops::print(loops::run_in_blocks(one_after_another(100, beside))).find(" by ") == std::string::npos);
 }
