@@ -20,9 +20,9 @@ constexpr std::int64_t kUnrollNowNodes = 400;
 constexpr std::int64_t kUnrolledVectors = 16;
 // Independent turns with a function in them go together, where they are half a vector and not fewer than these.
 constexpr std::int64_t kFewestTogether = 4, kFunctionNodes = 25;
-// The vectoriser works on up to four vectors at a time, on one where there is much to do for each. Where there is so
-// much that no turns overlap, a mask of the last ones costs less than a copy of the body for them.
-constexpr std::int64_t kLongBodyNodes = 40, kMaskedNodes = 120;
+// The vectoriser works on up to four vectors at a time, on one where there is much to do for each. There a mask of
+// the last ones costs less than a copy of the body for them.
+constexpr std::int64_t kLongBodyNodes = 40;
 // So many nodes are some microseconds, whatever is made of them.
 constexpr std::int64_t kLittleWork = 64'000, kLittleOfStatement = 6'400, kMuchWork = 1'000'000;
 // After vectorisation a nest is unrolled if that makes at most this many nodes.
@@ -257,7 +257,7 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes, SpareTurn
   // Scratch may be reused by every iteration, which is independence only after it has been made private.
   shape.parallel = loop.independent && shape.innermost && !shares_scratch(program, loop);
   shape.masked =
-      !shape.trips && shape.innermost && !body.has_break && body.nodes >= kMaskedNodes && runs_along(program, loop);
+      !shape.trips && shape.innermost && !body.has_break && body.nodes >= kLongBodyNodes && runs_along(program, loop);
   if (!shape.trips || !body.constant) return shape;
   const std::int64_t trips = *shape.trips;
   if (shape.parallel && trips >= kFewestTogether && 2 * trips == lanes && body.nodes >= kFunctionNodes)
