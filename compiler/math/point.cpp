@@ -143,7 +143,7 @@ const FamilyRow& logistic_bound() {
     const Expr xi = symbol("value");
     // lambda = tanh(xi / 2) / (4 xi) is 1/8 at 0, where a little more than 0, in 32 bits as well, gives the quotient.
     const Expr safe = xi + 1e-30, less = expm1(-safe);
-    const Expr lambda = -0.25 * less / ((2.0 + less) * safe);
+    const Expr lambda = less / ((-8.0 - 4.0 * less) * safe);
     FamilyRow row{.name = "LogisticBound",
                   .summary = "where the bound of a logistic link touches it",
                   .support = Support::positive};

@@ -95,8 +95,8 @@ m("f.mode = «scale / (shape + 1.0)»;", "scale / (shape - 1.0)", "math_test|pos
 m("alternative(\"sd\", \"precision\", reciprocal(«square(symbol(\"sd\"))»))};", "symbol(\"sd\")")
 
 m = area("augmentations", "posterior_logistic_numbers")
-m("const Expr lambda = «-0.25» * less / ((2.0 + less) * safe);", "-0.5")
-m("const Expr lambda = -0.25 * less / ((«2.0» + less) * safe);", "1.99999999")
+m("const Expr lambda = less / ((«-8.0» - 4.0 * less) * safe);", "-7.99999999")
+m("const Expr lambda = less / ((-8.0 - «4.0» * less) * safe);", "2.0")
 m("const Expr safe = xi + «1e-30», less = expm1(-safe);", "0.0")
 m("{Stat::offset, lambda * square(xi) - «0.5 * xi» - log(2.0 + less), 0.0}};", "0.0 * xi")
 m("Poly out = add(scale(a_, a_.number(«0.5 * sign»), eta), statistic(xi, Stat::offset));", "0.5")
