@@ -46,7 +46,7 @@ class Rows {
     good_ = good_ && fits && (own == 1 || varying_.arrays.contains(b)) &&
             std::none_of(at.begin() + static_cast<std::ptrdiff_t>(std::min(own, at.size())), at.end(),
                          [&](ExprId e) { return varies(e); });
-    if (!good_ || at.empty()) return;
+    if (!good_ || at.empty() || (at.size() == own && !stored)) return;  // numbers side by side as they are
     const std::int64_t length = at.size() > own ? p_[p_[b].axes.back()].constant : 0;
     good_ = length >= 1 && length <= kLongest;
     (own ? out_.rows : out_.scratch).insert(b);

@@ -10,7 +10,8 @@ namespace lehr::loops {
 /// A loop with others in it forms a function in each of its turns: the next turn may wait for it.
 bool waits_for_functions(const Program& program, const Stmt& statement);
 
-/// What a loop mentions of an item: rows of arrays (`array[item, e]`), and scratch with an axis. What it stores to, and
+/// What a loop mentions of an item: rows of arrays (`array[item, e]`), and scratch with an axis; it may read numbers
+/// (`array[item]`) too. What it stores to, and
 /// what of it is there before: not where each turn stores its own element before it reads that alone.
 struct ItemRows {
   FewIds<BufferId> rows, scratch, stored, there;

@@ -72,8 +72,8 @@ TEST_CASE("blocks: items that differ in what they do stay one by one") {
 namespace {
 
 /// Numbers of an item, one after another: each is a function of a row of data, of unknown length, and of the number
-/// before. And of a number of the item, which is no row, or of one that is added up for all items.
-enum class Beside { nothing, number, total };
+/// before. And of a number of the item, of one in a row of unknown length, or of one that is added up for all items.
+enum class Beside { nothing, number, far, total };
 loops::Program one_after_another(std::int64_t width, Beside beside) {
   Builder b;
   const auto n = b.runtime_size("N"), d = b.runtime_size("D"), k = b.constant_size("K", width);
@@ -100,6 +100,7 @@ loops::Program one_after_another(std::int64_t width, Beside beside) {
           b.for_each("f", k, [&](ExprId f) {
             b.store(natural, {}, b.load(all, {f}));
             if (beside == Beside::number) b.add_to(natural, {}, b.load(weight, {item}));
+            if (beside == Beside::far) b.add_to(natural, {}, b.load(x, {item, b.i(0)}));
             if (beside == Beside::total) b.add_to(natural, {}, b.get(total));
             b.for_each("g", k, [&](ExprId g) { b.add_to(natural, {}, b.load(z, {item, g})); });
             const ExprId e = b.let("e", b.exp(b.neg(b.load(natural, {}))));
@@ -121,8 +122,8 @@ loops::Program one_after_another(std::int64_t width, Beside beside) {
 TEST_CASE("blocks: rows of unknown length, functions of all turns in one loop") {
   constexpr std::int64_t kLong = 5;  // of a row, here
   constexpr std::int64_t kItems = 37;
-  const auto beside = GENERATE(Beside::nothing, Beside::number, Beside::total);
-  const bool alone = beside != Beside::nothing;
+  const auto beside = GENERATE(Beside::nothing, Beside::number, Beside::far, Beside::total);
+  const bool alone = beside == Beside::far || beside == Beside::total;
   const auto width = GENERATE(16, 13, 40);  // two groups of eight in lanes, eight groups of two
   const loops::Program before = one_after_another(width, beside), after = loops::run_in_blocks(before);
   const std::string text = loops::print(after);
@@ -148,7 +149,7 @@ TEST_CASE("blocks: rows of unknown length, functions of all turns in one loop") 
 }
 
 TEST_CASE("blocks: what is accumulated beside leaves fewer turns together") {
-  CHECK(loops::print(loops::run_in_blocks(one_after_another(40, Beside::number))).find(" by 3") != std::string::npos);
+  CHECK(loops::print(loops::run_in_blocks(one_after_another(40, Beside::far))).find(" by 3") != std::string::npos);
   for (const Beside beside : {Beside::nothing, Beside::number})
     CHECK(loops::print(loops::run_in_blocks(one_after_another(100, beside))).find(" by ") == std::string::npos);
 }
