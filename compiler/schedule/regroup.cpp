@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <type_traits>
@@ -244,7 +245,7 @@ class Splitter {
   bool tabulate(OuterTerm& t, const std::set<BoundId>& items) {
     if (sizes_.empty()) return false;
     std::optional<Cut> cut = named(
-        t.term, items, [](const Atom&) { return false; }, t.term.atoms.size());
+        t.term, items, [](const Atom&) { return false; }, std::numeric_limits<std::size_t>::max());
     if (!cut) return false;
     double cells = 1;
     std::int64_t visited = 0;

@@ -39,11 +39,15 @@ def normal_part(mean, precision, m, p):
     return np.sum(0.5 * np.log(p) - 0.5 * p * ((mean - m)**2 + 1 / precision) + 0.5 - 0.5 * np.log(precision))
 
 
-def effects(items, holes=False, copies=False):
+def effects(items, holes=False, copies=False, pairs=False):
+    """`pairs`: the second effect is one of two things that are named."""
     at = named(items)
-    i, j = at["i"], at["j"]
-    y = RNG.normal(0, 1, ROWS)[i] + RNG.normal(1, 2, COLUMNS)[j] + 0.4 * RNG.normal(size=items)
-    given = {"i": i, "j": j, "y": y}
+    i, j, columns, shape = at["i"], at["j"], COLUMNS, (COLUMNS,)
+    given = {"i": i, "j": j}
+    if pairs:
+        given["k"], j, columns, shape = at["k"], j * LAYERS + at["k"], COLUMNS * LAYERS, (COLUMNS, LAYERS)
+    y = RNG.normal(0, 1, ROWS)[i] + RNG.normal(1, 2, columns)[j] + 0.4 * RNG.normal(size=items)
+    given["y"] = y
     if holes:
         given["y"] = np.where(RNG.random(items) < 0.3, np.nan, y)
     w = np.ones(items)
@@ -51,26 +55,29 @@ def effects(items, holes=False, copies=False):
         given["w"] = RNG.integers(0, 4, items)
         w = given["w"].astype(float)
     w = np.where(np.isnan(given["y"]), 0, w)
-    a, b = (RNG.normal(size=ROWS), RNG.uniform(1, 9, ROWS)), (RNG.normal(size=COLUMNS), RNG.uniform(1, 9, COLUMNS))
-    shape, rate, trace = 3.0, 2.0, []
-    init = {"A.mean": a[0], "A.precision": a[1], "B.mean": b[0], "B.precision": b[1], "tau.shape": shape, "tau.rate": rate}
+    a, b = (RNG.normal(size=ROWS), RNG.uniform(1, 9, ROWS)), (RNG.normal(size=columns), RNG.uniform(1, 9, columns))
+    tau_shape, rate, trace = 3.0, 2.0, []
+    init = {"A.mean": a[0], "A.precision": a[1], "B.mean": b[0].reshape(shape), "B.precision": b[1].reshape(shape),
+            "tau.shape": tau_shape, "tau.rate": rate}
     for _ in range(3):
-        tau = shape / rate
+        tau = tau_shape / rate
         precision = 1 + tau * np.bincount(i, w, ROWS)
         a = (tau * np.bincount(i, w * (y - b[0][j]), ROWS) / precision, precision)
-        precision = 0.25 + tau * np.bincount(j, w, COLUMNS)
-        b = ((0.25 + tau * np.bincount(j, w * (y - a[0][i]), COLUMNS)) / precision, precision)
+        precision = 0.25 + tau * np.bincount(j, w, columns)
+        b = ((0.25 + tau * np.bincount(j, w * (y - a[0][i]), columns)) / precision, precision)
         error = w @ ((y - a[0][i] - b[0][j])**2 + 1 / a[1][i] + 1 / b[1][j])
-        shape, rate = 2 + w.sum() / 2, 1 + error / 2
-        log = digamma(shape) - np.log(rate)
-        trace.append(0.5 * w.sum() * (log - np.log(2 * np.pi)) - 0.5 * shape / rate * error + normal_part(*a, 0, 1)
-                     + normal_part(*b, 1, 0.25) + gamma_part(shape, rate, 2, 1))
+        tau_shape, rate = 2 + w.sum() / 2, 1 + error / 2
+        log = digamma(tau_shape) - np.log(rate)
+        trace.append(0.5 * w.sum() * (log - np.log(2 * np.pi)) - 0.5 * tau_shape / rate * error + normal_part(*a, 0, 1)
+                     + normal_part(*b, 1, 0.25) + gamma_part(tau_shape, rate, 2, 1))
     model = EFFECTS.replace("COPIES; ", "times w; data w[n] : count; " if copies else "; ")
+    if pairs:
+        model = model.replace("A[a] ~", "data k[n] : l; A[a] ~").replace("B[b]", "B[b, l]").replace("B[j[n]]", "B[j[n], k[n]]")
     for more in ([], ["--threads", 3]):
         got = fit(model, given, "--max-iter", 3, *more, init=init)
         close(got.trace, trace, "ELBO")
         for name, want in {"A.mean": a[0], "A.precision": a[1], "B.mean": b[0], "B.precision": b[1], "tau.rate": rate}.items():
-            close(got.posterior[name], want, name)
+            close(np.ravel(got.posterior[name]), np.ravel(want), name)
     return f"{items} items, ELBO {trace[-1]:.6f}"
 
 
@@ -121,5 +128,6 @@ def draws():
 
 finish({"effects in a table": lambda: effects(400), "effects item by item": lambda: effects(40),
         "missing values": lambda: effects(300, holes=True), "copies": lambda: effects(250, copies=True),
+        "pairs in a table": lambda: effects(600, pairs=True), "pairs item by item": lambda: effects(200, pairs=True),
         "copies item by item": lambda: effects(30, copies=True), "rates in a table": lambda: rates(600),
         "rates item by item": lambda: rates(60), "draws": draws})
