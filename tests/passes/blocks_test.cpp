@@ -80,7 +80,8 @@ loops::Program one_after_another(std::int64_t width, Beside beside) {
   const BufferId x = b.buffer("x", Role::data, {n, d}), table = b.buffer("G", Role::table, {d, k}),
                  z = b.buffer("z", Role::parameter, {n, k}), sums = b.buffer("S", Role::statistic, {k}),
                  entropy = b.buffer("H", Role::statistic, {b.constant_size("one", 1)}),
-                 weight = b.buffer("w", Role::data, {n}), probability = b.buffer("p", Role::parameter, {n, k});
+                 weight = b.buffer("w", Role::data, {n}), probability = b.buffer("p", Role::parameter, {n, k}),
+                 odds = b.buffer("odds", Role::parameter, {n, k});
   b.function("items", {{"begin", Type::i64}, {"end", Type::i64}}, [&](const Builder::Indices& p) {
     const BufferId all = b.local_array("all", {k}), natural = b.local_array("natural", std::vector<loops::SizeId>{});
     b.for_loop(
@@ -105,7 +106,9 @@ loops::Program one_after_another(std::int64_t width, Beside beside) {
             b.for_each("g", k, [&](ExprId g) { b.add_to(natural, {}, b.load(z, {item, g})); });
             const ExprId e = b.let("e", b.exp(b.neg(b.load(natural, {}))));
             b.store(probability, {item, f}, b.div(b.f(1), b.add(b.f(1), e)));
-            b.store(z, {item, f}, b.load(probability, {item, f}));
+            b.store(odds, {item, f}, e);
+            const ExprId last = b.load(odds, {item, b.i(width - 1)});  // from before, but in the last turn
+            b.store(z, {item, f}, b.add(b.load(probability, {item, f}), b.mul(b.f(0.125), last)));
           });
           const ScalarId logs = b.local("logs", b.f(0));
           b.for_each("h", k, [&](ExprId f) { b.accumulate(logs, b.log(b.load(z, {item, f}))); });
@@ -143,7 +146,8 @@ TEST_CASE("blocks: rows of unknown length, functions of all turns in one loop") 
                               std::vector<double>(static_cast<std::size_t>(width), 1),
                               {0},
                               std::vector<double>(kItems, 0.5),
-                              std::vector<double>(static_cast<std::size_t>(kItems * width), 9)};
+                              std::vector<double>(static_cast<std::size_t>(kItems * width), 9),
+                              std::vector<double>(static_cast<std::size_t>(kItems * width), 0.5)};
   for (const auto& range : {std::vector<std::int64_t>{0, kItems}, {0, 16}, {3, 10}, {5, 37}, {7, 7}})
     test::check_same(before, after, buffers, {kItems, kLong}, range);
 }

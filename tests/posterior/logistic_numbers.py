@@ -43,7 +43,12 @@ def near_zero():
     for xi in points:
         got = fit(model, {"x": [1.0, 1.0], "y": [0, 1]}, "--max-iter", 1, init={"y.bound.value": [xi, xi]})
         close(got.posterior["w.precision"] - 0.001, 4 * curvature(xi), f"4 lambda({xi})", 1e-12)
-    return f"{len(points)} points"
+    # At x = 0 the bound touches at 0, and the outcome has probability 1/2.
+    for more in ([], ["--precision", "float"]):
+        two = fit(model, {"x": [1.0, -0.5], "y": [0, 1]}, "--max-iter", 3, *more)
+        three = fit(model, {"x": [1.0, -0.5, 0.0], "y": [0, 1, 1]}, "--max-iter", 3, *more)
+        close(three.elbo, two.elbo - np.log(2), "ELBO with x = 0", 1e-6 if more else 1e-12)
+    return f"{len(points)} points, and 0"
 
 
 def regression(law, y, trials):
