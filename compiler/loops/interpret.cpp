@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::int64_t kPoison = std::numeric_limits<std::int64_t>::min() / 4;
 
-bool is_function(UnaryOp op) { return op >= UnaryOp::exp && op <= UnaryOp::lgamma && op != UnaryOp::sqrt; }
-
 /// How a block ended.
 enum class Flow { next, leave_loop, failed };
 

@@ -41,6 +41,8 @@ struct BinaryRow {
 };
 
 const UnaryRow& row_of(UnaryOp op);
+/// Those that are formulas of many operations, and no instruction: exp to lgamma but the square root.
+constexpr bool is_function(UnaryOp op) { return op >= UnaryOp::exp && op <= UnaryOp::lgamma && op != UnaryOp::sqrt; }
 const BinaryRow& row_of(BinaryOp op);
 
 constexpr bool accepts(Takes takes, Type type) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "compiler/loops/operators.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/independent_loops.h"
 #include "compiler/support/overloaded.h"
@@ -50,20 +51,7 @@ void add_sources(const Program& p, ExprId e, const Store* to, Sources& out) {
 }
 
 bool calls(const Program& p, ExprId e) {
-  return std::visit(Overloaded{[&](const Unary& x) {
-                                 switch (x.op) {
-                                   case UnaryOp::exp:
-                                   case UnaryOp::expm1:
-                                   case UnaryOp::log:
-                                   case UnaryOp::log1p:
-                                   case UnaryOp::digamma:
-                                   case UnaryOp::trigamma:
-                                   case UnaryOp::lgamma:
-                                     return true;
-                                   default:
-                                     return calls(p, x.operand);
-                                 }
-                               },
+  return std::visit(Overloaded{[&](const Unary& x) { return is_function(x.op) || calls(p, x.operand); },
                                [&](const Binary& x) { return calls(p, x.left) || calls(p, x.right); },
                                [&](const Select& x) { return calls(p, x.if_true) || calls(p, x.if_false); },
                                [](const auto&) { return false; }},

@@ -7,13 +7,17 @@ namespace lehr::loops {
 bool fills(const Program& p, const Stmt& s, BufferId b) {
   if (const auto* fill = std::get_if<Fill>(&s.node)) return fill->buffer == b;
   const auto* loop = std::get_if<For>(&s.node);
-  if (!loop || p[b].axes.size() != 1) return false;
-  if (literal(p, loop->begin) != 0 || literal(p, loop->end) != p[p[b].axes[0]].constant) return false;
-  for (const Stmt& x : loop->body) {
+  return loop && p[b].axes.size() == 1 && fills_rows(p, *loop, b);
+}
+
+bool fills_rows(const Program& p, const For& loop, BufferId b) {
+  if (literal(p, loop.begin) != 0 || literal(p, loop.end) != p[p[b].axes.back()].constant || loop.step != 1)
+    return false;
+  for (const Stmt& x : loop.body) {
     const auto* store = std::get_if<Store>(&x.node);
     const bool whole =
-        store && store->buffer == b && !store->accumulate && is_scalar(p, store->indices[0], loop->index);
-    if (whole) return !effects_of(p, Stmt{Let{loop->index, store->value}}).loads.contains(b);
+        store && store->buffer == b && !store->accumulate && is_scalar(p, store->indices.back(), loop.index);
+    if (whole) return !effects_of(p, Stmt{Let{loop.index, store->value}}).loads.contains(b);
     if (mentions(p, x, b)) return false;
   }
   return false;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/loops/operators.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/independent_loops.h"
@@ -39,11 +40,6 @@ void each_access(const Program& p, const Stmt& s, const F& f) {
     }
   };
   stores(stores, s);
-}
-
-bool is_function(UnaryOp op) {
-  return op == UnaryOp::exp || op == UnaryOp::expm1 || op == UnaryOp::log || op == UnaryOp::log1p ||
-         op == UnaryOp::digamma || op == UnaryOp::trigamma || op == UnaryOp::lgamma;
 }
 
 /// Whether there is more to a turn than starting it.

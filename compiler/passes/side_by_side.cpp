@@ -369,7 +369,7 @@ class SideBySide {
 
   void of(const For& x, const Mask& m, Block& out) {
     if (written_out() && adds_functions_up(p_, varying_, x)) return turn_by_turn(x, m, out);
-    if (written_out() && how_.turns >= kFewestLanes && waits_for_functions(p_, Stmt{x})) {
+    if (written_out() && how_.turns >= kFewestLanes && waits_for_functions(p_, x)) {
       if (const auto rows = item_rows(p_, varying_, loop_.index, x)) return wait(x, *rows, m, out);
     }
     if (!varies(x.end)) {
@@ -420,35 +420,32 @@ class SideBySide {
 
   /// In lanes, which wait together: rows of the turns are turned over before the loop, and back what it stored to.
   void wait(const For& x, const ItemRows& mentioned, const Mask& m, Block& out) {
-    std::map<BufferId, BufferId> turned;
+    for (const BufferId b : mentioned.scratch)
+      copies(b, of_array_);  // with the turn first
     waiting_ = true;
     const auto turn_over = [&](BufferId b, bool back) {
       const ScalarId e = scalar("e", Type::i64);
-      const BufferId row = turned.at(b);
+      const BufferId row = turned_.at(b);
       Block column;
       turns(column, [&](Block& turn) {
-        std::vector<ExprId> at{get(e)};
-        if (mentioned.rows.contains(b)) at.insert(at.begin(), value(get(loop_.index), m));
-        const BufferId of = mentioned.rows.contains(b) ? b : copies(b, of_array_);
-        if (of != b) at = with_turn(of, at);
+        const bool is_own = mentioned.scratch.contains(b);
+        const BufferId of = is_own ? copies(b, of_array_) : b;
+        const std::vector<ExprId> at =
+            is_own ? with_turn(of, {get(e)}) : std::vector<ExprId>{value(get(loop_.index), m), get(e)};
         turn.push_back(back ? Stmt{Store{of, at, of_turn(row, {get(e)}), false}} : put(row, {get(e)}, load(of, at)));
       });
       out.push_back(Stmt{For{e, i(0), i(p_[p_[row].axes[0]].constant), std::move(column), false, 1}});
     };
     for (const auto* all : {&mentioned.rows, &mentioned.scratch}) {
       for (const BufferId b : *all) {
-        waiting_ = false;
-        if (all == &mentioned.scratch) copies(b, of_array_);  // with the turn first
-        waiting_ = true;
-        turned[b] = array(p_[b].name + ".lanes", {p_[b].axes.back()}, p_[b].element);
+        turned_[b] = array(p_[b].name + ".lanes", {p_[b].axes.back()}, p_[b].element);
         if (mentioned.there.contains(b)) turn_over(b, false);
       }
     }
-    turned_ = turned;
     out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
-    turned_.clear();
     for (const BufferId b : mentioned.stored)
       turn_over(b, true);
+    turned_.clear();
     waiting_ = false;
   }
 

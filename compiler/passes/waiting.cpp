@@ -6,6 +6,7 @@
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/independent_loops.h"
+#include "compiler/passes/own_arrays.h"
 
 namespace lehr::loops {
 namespace {
@@ -32,7 +33,7 @@ class Rows {
     if (!good_) return std::nullopt;
     for (const auto* all : {&out_.rows, &out_.scratch}) {
       for (const BufferId b : *all)
-        if (!fills(loop, b)) out_.there.insert(b);
+        if (!fills_rows(p_, loop, b) || !has_own_only(loop, b)) out_.there.insert(b);
     }
     return out_;
   }
@@ -53,11 +54,8 @@ class Rows {
     if (stored) out_.stored.insert(b);
   }
 
-  /// Each turn stores its own element, first of all, and mentions no other.
-  bool fills(const For& loop, BufferId b) const {
-    const auto *begin = std::get_if<ConstI>(&p_[loop.begin].node), *end = std::get_if<ConstI>(&p_[loop.end].node);
-    if (!begin || !end || begin->value != 0 || end->value != p_[p_[b].axes.back()].constant || loop.step != 1)
-      return false;
+  /// Every mention is of the element of the loop's index.
+  bool has_own_only(const For& loop, BufferId b) const {
     bool own = true;
     const auto at = [&](BufferId x, const std::vector<ExprId>& place) {
       own = own && (x != b || is_scalar(p_, place.back(), loop.index));
@@ -69,14 +67,7 @@ class Rows {
     each_statement(loop.body, [&](const Stmt& s) {
       if (const auto* x = std::get_if<Store>(&s.node)) at(x->buffer, x->indices);
     });
-    for (const Stmt& s : loop.body) {
-      const Effects effects = effects_of(p_, s);
-      if (effects.loads.contains(b)) return false;
-      if (!effects.stores.contains(b)) continue;
-      const auto* store = std::get_if<Store>(&s.node);
-      return own && store && !store->accumulate;
-    }
-    return false;
+    return own;
   }
 
   const Program& p_;
@@ -88,12 +79,16 @@ class Rows {
 
 }  // namespace
 
-bool waits_for_functions(const Program& p, const Stmt& s) {
-  const auto* loop = std::get_if<For>(&s.node);
-  if (!loop || !has_loop(loop->body)) return false;
-  return std::ranges::any_of(loop->body, [&](const Stmt& x) {
+bool waits_for_functions(const Program& p, const For& loop) {
+  if (!has_loop(loop.body)) return false;
+  return std::ranges::any_of(loop.body, [&](const Stmt& x) {
     return (value_of(x).valid() && calls_function(p, value_of(x))) || waits_for_functions(p, x);
   });
+}
+
+bool waits_for_functions(const Program& p, const Stmt& s) {
+  const auto* loop = std::get_if<For>(&s.node);
+  return loop && waits_for_functions(p, *loop);
 }
 
 std::optional<ItemRows> item_rows(const Program& p, const Varying& varying, ScalarId item, const For& loop) {
@@ -102,22 +97,10 @@ std::optional<ItemRows> item_rows(const Program& p, const Varying& varying, Scal
 
 bool can_be_grouped(const Program& p, const Varying& varying, const Block& block) {
   return std::ranges::all_of(block, [&](const Stmt& s) {
-    FewIds<ScalarId> declared, assigned;
-    bool good = true;
-    Walk walk{p, [](ExprId) {}, [](BufferId, bool) {},
-              [&](ScalarId x, Mention how) {
-                if (how == Mention::declared) declared.insert(x);
-                if (how == Mention::assigned && !varying.scalars.contains(x)) assigned.insert(x);
-              }};
-    const Block one{s};
-    walk.block(one);
-    each_statement(one, [&](const Stmt& x) {
-      const auto* store = std::get_if<Store>(&x.node);
-      const auto* fill = std::get_if<Fill>(&x.node);
-      const BufferId to = store ? store->buffer : fill ? fill->buffer : BufferId();
-      if (to.valid() && is_scratch(p[to])) good = good && varying.arrays.contains(to);
-    });
-    return good && std::ranges::includes(declared, assigned);
+    const Effects x = effects_of(p, s);
+    const auto is_own = [&](BufferId b) { return !is_scratch(p[b]) || varying.arrays.contains(b); };
+    const auto is_inside = [&](ScalarId v) { return varying.scalars.contains(v) || x.declares.contains(v); };
+    return std::ranges::all_of(x.stores, is_own) && std::ranges::all_of(x.assigns, is_inside);
   });
 }
 

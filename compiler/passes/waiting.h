@@ -8,11 +8,12 @@
 namespace lehr::loops {
 
 /// A loop with others in it forms a function in each of its turns: the next turn may wait for it.
+bool waits_for_functions(const Program& program, const For& loop);
 bool waits_for_functions(const Program& program, const Stmt& statement);
 
 /// What a loop mentions of an item: rows of arrays (`array[item, e]`), and scratch with an axis; it may read numbers
-/// (`array[item]`) too. What it stores to, and
-/// what of it is there before: not where each turn stores its own element before it reads that alone.
+/// (`array[item]`) too. What it stores to, and what of all that has to be there before: not where each turn stores its
+/// own element, and reads that alone after it.
 struct ItemRows {
   FewIds<BufferId> rows, scratch, stored, there;
 };

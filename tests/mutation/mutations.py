@@ -556,7 +556,7 @@ m("own = own && («x != b» || is_scalar(p_, place.back(), loop.index));", "true
 m("if («mentioned.there.contains(b)») turn_over(b, false);", "false")
 m("for (const BufferId b : «mentioned.stored») turn_over(b, true);", "FewIds<BufferId>()")
 m("for (from_ = «0»; from_ < how_.turns; from_ = to_)", "how_.together")
-m("return good && «std::ranges::includes(declared, assigned)»;", "true")
+m("return std::ranges::all_of(x.stores, is_own) && «std::ranges::all_of(x.assigns, is_inside)»;", "true")
 m("return across ? std::pair(first, «turn + r») : std::pair(first + r, turn);", "r", "native_lowering")
 m("if (!(to_rows || from_rows) || !(padded || «*trips % kLanes == 0»)) return std::nullopt;", "true", "native_lowering")
 m("return «is_vector» && count < lanes ? count : 0;", "count > 0", "native_lowering")
