@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/passes/blocks.h"
+#include "compiler/passes/checks.h"
 #include "compiler/passes/invariants.h"
 #include "compiler/passes/jam.h"
 #include "compiler/passes/lanes.h"
@@ -32,6 +33,7 @@ constexpr Pass kPasses[] = {
     {"narrow", narrow},                // 32 bits, where they were asked for and do
     {"pad", pad_rows},                 // rows of tables begin where vectors do
     {"jam", jam_turns},                // turns of loops over data go together, several at a time
+    {"checks", check_after_loops},     // what fails at an element does so after the loop over them
     {"recompute", recompute},          // arrays that are read from memory are computed where they are read
     {"unread", write_when_asked},      // what no sweep reads of items' factors is written where it is asked for
 };

@@ -1,0 +1,75 @@
+#include "compiler/passes/checks.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/passes/rewrite.h"
+
+namespace lehr::loops {
+namespace {
+
+/// The code of a statement that does nothing but fail under a condition; 0: of any other.
+std::int32_t code_of(const Stmt& s) {
+  const auto* branch = std::get_if<If>(&s.node);
+  if (!branch || branch->then_block.size() != 1 || !branch->else_block.empty()) return 0;
+  const auto* fail = std::get_if<Fail>(&branch->then_block[0].node);
+  return fail ? fail->code : 0;
+}
+
+class Checks {
+ public:
+  explicit Checks(Program& p) : p_(p) {}
+
+  void block(Block& b) {
+    Block out;
+    for (Stmt& s : b) {
+      auto* loop = std::get_if<For>(&s.node);
+      if (auto* branch = std::get_if<If>(&s.node)) {
+        block(branch->then_block);
+        block(branch->else_block);
+      }
+      const bool innermost = loop && std::ranges::none_of(loop->body, [](const Stmt& x) {
+                               return std::holds_alternative<For>(x.node) || std::holds_alternative<BreakIf>(x.node);
+                             });
+      if (loop && !innermost) block(loop->body);
+      if (innermost) counted(*loop, std::move(s), out);
+      else out.push_back(std::move(s));
+    }
+    b = std::move(out);
+  }
+
+ private:
+  void counted(For& loop, Stmt&& statement, Block& out) {
+    std::map<std::int32_t, ScalarId> failed;  // by code: how often
+    for (Stmt& s : loop.body) {
+      const std::int32_t code = code_of(s);
+      if (code == 0) continue;
+      const auto [it, first] = failed.try_emplace(code);
+      if (first) it->second = make_scalar(p_, "failed", Type::f64);
+      s = {Accumulate{it->second, make(p_, Type::f64, Select{std::get<If>(s.node).condition, number(1), number(0)})}};
+    }
+    for (const auto& [code, count] : failed)
+      out.emplace_back(Local{count, number(0)});
+    out.push_back(std::move(statement));
+    for (const auto& [code, count] : failed) {
+      const ExprId any = make(p_, Type::boolean, Binary{BinaryOp::less, number(0), make(p_, Type::f64, Get{count})});
+      out.emplace_back(If{any, {{Fail{code}}}, {}});
+    }
+  }
+
+  ExprId number(double value) { return make(p_, Type::f64, ConstF{value}); }
+
+  Program& p_;
+};
+
+}  // namespace
+
+Program check_after_loops(Program p) {
+  std::vector<BufferId> none;
+  Checks checks(p);
+  rewrite_bodies(p, none, [&](Block& b) { checks.block(b); });
+  return p;
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,72 @@
+// Failing after a loop in place of within it.
+#include "compiler/passes/checks.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "compiler/loops/builder.h"
+#include "compiler/loops/walk.h"
+#include "tests/passes/run.h"
+
+using namespace lehr;
+using loops::BufferId;
+using loops::Builder;
+using loops::ExprId;
+using loops::Role;
+
+namespace {
+
+/// y = sqrt(x) row by row, which fails with 7 below 0 and with 9 where an element is above 100.
+struct Roots {
+  Builder b;
+  loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", 4);
+  BufferId x = b.buffer("x", Role::data, {n, k}), y = b.buffer("y", Role::parameter, {n, k});
+
+  loops::Program program() {
+    b.function("f", [&] {
+      b.for_each("row", n, [&](ExprId row) {
+        b.for_each("k", k, [&](ExprId e) {
+          b.fail_if(b.less(b.load(x, {row, e}), b.f(0)), 7);
+          b.store(y, {row, e}, b.sqrt(b.load(x, {row, e})));
+          b.fail_if(b.less(b.f(100), b.load(x, {row, e})), 9);
+        });
+      });
+    });
+    return b.take();
+  }
+};
+
+bool fails_in_innermost(const loops::Block& block, bool inside = false) {
+  bool found = false;
+  for (const loops::Stmt& s : block) {
+    if (const auto* loop = std::get_if<loops::For>(&s.node)) {
+      const bool innermost = std::ranges::none_of(
+          loop->body, [](const loops::Stmt& x) { return std::holds_alternative<loops::For>(x.node); });
+      found = found || fails_in_innermost(loop->body, innermost);
+    }
+    if (const auto* branch = std::get_if<loops::If>(&s.node))
+      found = found || fails_in_innermost(branch->then_block, inside);
+    found = found || (inside && std::holds_alternative<loops::Fail>(s.node));
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("an innermost loop has no way out, and fails after it with the same code") {
+  Roots roots;
+  const loops::Program before = roots.program(), after = loops::check_after_loops(before);
+  CHECK(fails_in_innermost(before.functions[0].body));
+  CHECK(!fails_in_innermost(after.functions[0].body));
+  const auto status = [&](double odd) {
+    test::Buffers numbers{std::vector<double>(12, 4.0), std::vector<double>(12)};
+    numbers[0][6] = odd;
+    const auto one = test::run(before, numbers, {3}), other = test::run(after, numbers, {3});
+    CHECK(one.status == other.status);
+    if (one.status == 0) CHECK(test::same_bits(one.buffers[1], other.buffers[1]));
+    return other.status;
+  };
+  CHECK(status(9) == 0);
+  CHECK(status(-1) == 7);
+  CHECK(status(101) == 9);
+}
