@@ -345,8 +345,13 @@ void Builder::if_else(ExprId condition, const Body& then_body, const Body& else_
 }
 
 void Builder::if_rarely(ExprId condition, const Body& then_body) {
+  if_rarely_else(condition, then_body, [] {});
+}
+
+void Builder::if_rarely_else(ExprId condition, const Body& then_body, const Body& else_body) {
   require(type(condition) == Type::boolean, "if on a number");
-  statement({If{condition, collect(then_body), {}, true}});
+  Block then_block = collect(then_body);
+  statement({If{condition, std::move(then_block), collect(else_body), true}});
 }
 
 void Builder::break_if(ExprId condition) {

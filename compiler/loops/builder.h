@@ -130,6 +130,7 @@ class Builder {
   void fill(BufferId buffer, ExprId value);
   void if_then(ExprId condition, const Body& then_body);
   void if_rarely(ExprId condition, const Body& then_body);
+  void if_rarely_else(ExprId condition, const Body& then_body, const Body& else_body);
   void if_else(ExprId condition, const Body& then_body, const Body& else_body);
   void break_if(ExprId condition);
   void fail(std::int32_t code);

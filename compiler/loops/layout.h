@@ -67,6 +67,7 @@ struct Layout {
   std::map<ArrayId, const schedule::Residual*> residual;
   std::vector<KeptSums> kept;
   std::map<ArrayId, BufferId> exp_table, exp_shift;                  // of tables read by factored streams
+  std::map<ArrayId, BufferId> exp_columns;                           // the same, column by column, for full rows
   std::map<std::size_t, LocalSums> local_sums;                       // by item stage
   std::map<std::pair<BlockId, math::Stat>, BufferId> mean_gradient;  // parameter axes, then event
   std::map<BlockId, BufferId> gradient_norms;

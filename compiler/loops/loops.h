@@ -165,6 +165,7 @@ struct For {
   Block body;
   bool independent = false;
   std::int64_t step = 1;
+  bool side_by_side = false;  // the body stands for all turns of a step
 };
 /// Declares an immutable scalar for the rest of the enclosing block.
 struct Let {

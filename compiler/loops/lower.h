@@ -148,8 +148,9 @@ inline constexpr std::int32_t kFailData = 10000;
 
 namespace lehr {
 
-/// `data` gives sizes and constants (BoundData::values are not read). Plates sized by `= K` and event axes become
-/// constants of the code; item plates, what is nested in them and plates without a size are read at run time.
+/// `data` gives sizes and constants; of values, if there are any, only how many counts are above zero. Plates sized by
+/// `= K` and event axes become constants of the code; item plates, what is nested in them and plates without a size are
+/// read at run time.
 loops::Lowered lower(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
                      const loops::LowerOptions& options);
 

@@ -240,7 +240,12 @@ void Lowering::declare_arrays() {
       const Stream stream = streams_.plan_stream(*stage, b);
       for (const StreamUse& u : stream.uses) {
         if (!stream.factored || u.kind != StreamUse::Kind::table) continue;
-        declare_exponentials(s_.statistics[*u.term->statistic].table);
+        const ArrayId table = s_.statistics[*u.term->statistic].table;
+        declare_exponentials(table);
+        if (!streams_.can_have_full_rows(stream)) continue;
+        const std::vector<SizeId> sizes = b_.program()[at_.array.at(table)].axes;
+        at_.exp_columns[table] =
+            b_.buffer("columns." + b_.program()[at_.array.at(table)].name, Role::table, {sizes[1], sizes[0]});
       }
     }
   }

@@ -71,6 +71,11 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
         b_.if_then(in, [&] { emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays); });
       }
     };
+    if (auto stream = full_stream(stage, mode)) {
+      streams_.stream_arrays(*stream);
+      const bool updates = mode == StageMode::update;
+      return emit_full({stage, *stream, arrays, p[0], p[1]}, mode, updates ? Passes{p[2], p[3]} : Passes{});
+    }
     b_.for_loop(b_.fresh(m_[stage.item].name), p[0], p[1], of_item, mode == StageMode::update);
   });
 }
@@ -235,11 +240,11 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
   // Streams come before the blocks that read what they add up, so one clearing a pass is right for all of
   // them.
   for (const auto& [into, buffer] : w.arrays.streamed_into)
-    b_.fill(buffer, b_.f(0));
+    if (!w.gathered) b_.fill(buffer, b_.f(0));
   std::size_t stream = 0;
   for (BlockId b : w.stage.blocks) {
     if (s_.storage[b.index()] == Storage::streamed) {
-      streams_.stream_elements(w.streams[stream++], w.item, {w.arrays, final && !w.refreshed, w.mode});
+      if (!w.gathered) streams_.stream_elements(w.streams[stream++], w.item, {w.arrays, final && !w.refreshed, w.mode});
       continue;
     }
     if (w.mode == StageMode::seed) {
@@ -338,17 +343,20 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
     });
     if (!w.streams.empty()) w.streams[0].shift = {};
   }
-  // What streams add up in the end is for the sums of the item alone, what they did before for its blocks.
-  ItemArrays in_the_end = arrays;
-  if (w.refreshed) {
-    for (auto& [use, into] : in_the_end.streamed_into)
-      into = work_array("again." + b_.program()[into].name, std::vector<SizeId>(b_.program()[into].axes));
-    emit_refresh({stage, item, mode, in_the_end, w.streams, true});
-  }
+  // What streams did add up before was for the blocks of the item.
+  const ItemArrays in_the_end = w.refreshed ? again(arrays) : arrays;
+  if (w.refreshed) emit_refresh({stage, item, mode, in_the_end, w.streams, true});
   const std::map<BlockId, BufferId> marginals = chains_.take_marginals();
   if (mode == StageMode::update && !stage.iterate) at_.marginal = marginals;
   emit_item_sums(stage, item, mode, in_the_end);
   at_.marginal.clear();
+}
+
+ItemArrays Stages::again(const ItemArrays& arrays) {
+  ItemArrays out = arrays;
+  for (auto& [use, into] : out.streamed_into)
+    into = work_array("again." + b_.program()[into].name, std::vector<SizeId>(b_.program()[into].axes));
+  return out;
 }
 
 void Stages::seed_stored(BlockId b, ExprId item) {

@@ -9,13 +9,6 @@ namespace lehr::loops {
 
 using schedule::ItemStage;
 
-namespace {
-
-/// Products of exponentials below this are computed again from log odds.
-constexpr double kUnderflow = 1e-200;
-
-}  // namespace
-
 bool Streams::is_vector(const Atom& own, const Atom& partner, BoundId value) const {
   std::vector<IndexId> indices = partner.axes;
   indices.insert(indices.end(), partner.event.begin(), partner.event.end());
@@ -107,6 +100,8 @@ void Streams::exp_table(ArrayId table) {
     b_.for_range("k", b_.i(0), values, [&](ExprId k) {
       b_.store(to, at(k), b_.exp(b_.mul(local, b_.sub(b_.load(from, at(k)), b_.get(top)))));
     });
+    if (const auto columns = at_.exp_columns.find(table); columns != at_.exp_columns.end())
+      b_.for_range("k", b_.i(0), values, [&](ExprId k) { b_.store(columns->second, {k, row[0]}, b_.load(to, at(k))); });
   });
 }
 

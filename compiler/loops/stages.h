@@ -35,7 +35,8 @@ class Stages : Part {
     StageMode mode;
     const ItemArrays& arrays;
     std::vector<Stream> streams;
-    bool refreshed;  // sources and streams are formed once more in the end
+    bool refreshed;         // sources and streams are formed once more in the end
+    bool gathered = false;  // what streams add up for the blocks is there
   };
   /// The mean relative change of stored parameters: its numerator and denominator.
   struct Change {
@@ -54,6 +55,22 @@ class Stages : Part {
   void emit_refresh(const ItemWork& w);
   void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
                  const ItemArrays& arrays);
+  /// For what streams add up in the end, which is for the sums of the item alone.
+  ItemArrays again(const ItemArrays& arrays);
+  // ---- lower_full_rows.cpp
+  /// Items with full rows, of one function.
+  struct FullWork {
+    const schedule::ItemStage& stage;
+    const Stream& stream;
+    const ItemArrays& arrays;
+    ExprId begin, end;
+  };
+  /// The one stream of a stage whose items have full rows.
+  std::optional<Stream> full_stream(const schedule::ItemStage& stage, StageMode mode) const;
+  void emit_full(const FullWork& f, StageMode mode, const Passes& passes);
+  /// Some items together.
+  void each_full(const FullWork& f, ExprId first, const std::function<void(ExprId u, ExprId item)>& body);
+  void update_full(const FullWork& f, ExprId first, const Passes& passes);
   /// With the update of a chain (Chains::adds_with_update).
   bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);

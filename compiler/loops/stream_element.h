@@ -4,6 +4,9 @@
 
 namespace lehr::loops {
 
+/// Sums of products of exponentials below this are computed again from log odds.
+inline constexpr double kUnderflow = 1e-200;
+
 struct Streams::Element {
   const Stream& stream;
   const std::vector<ExprId>& element;

@@ -55,6 +55,13 @@ struct StreamVisit {
   ExprId item_shift = {};  // of a factored stream
 };
 
+/// Rows of counts of several items that are worked on together (lower_full_rows.cpp): work arrays, by item.
+struct FullRows {
+  BufferId exponentials, shift;  // of the vectors: by value, and what was taken off before
+  BufferId into, lanes;  // what the rows add up for the naturals of the vector, by value, and what is still apart
+  BufferId total, scale, count;  // of the elements at hand: sums of exponentials, what `into` and the sums get of each
+};
+
 class Streams : Part {
  public:
   Streams(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
@@ -80,6 +87,20 @@ class Streams : Part {
   void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
   /// Exponentials of a table, row by row shifted by the largest entry.
   void exp_table(ArrayId table);
+  /// The elements of an item are counts in a plain row, whose odds are one vector and the rows of one table, and by the
+  /// data many are above zero.
+  bool can_have_full_rows(const Stream& s) const;
+  /// There are columns of exponentials for it.
+  bool has_full_rows(const Stream& s) const;
+  FullRows full_rows(const Stream& s);
+  /// The exponentials of the vector of one of the items.
+  void form_row(const Stream& s, const FullRows& r, ExprId u, ExprId item);
+  /// The elements of all items, from `first` on, but not of `end` and behind.
+  void visit_rows(const Stream& s, const FullRows& r, ExprId first, ExprId end, const StreamVisit& visit);
+  /// What was added up for the naturals of one of the items.
+  void take_row(const Stream& s, const FullRows& r, ExprId u, const ItemArrays& arrays);
+  /// What entropies of the elements of an item lack, so far as it is of vectors of the item.
+  void less_vector_means(const Stream& s, ExprId item, const StreamVisit& visit);
   /// The position of an element of a later block in the naturals that streams add up (per item).
   std::vector<ExprId> streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
                                        const std::vector<ExprId>& event);
@@ -98,6 +119,27 @@ class Streams : Part {
   ExprId vector_scale(const StreamUse& u);
   /// The use of its one vector; null: it has none, or several.
   const StreamUse* vector_use(const Stream& s) const;
+  /// The use of its one table; null: it has none, or several.
+  const StreamUse* table_use(const Stream& s) const;
+  BufferId into_of(const Stream& s, const ItemArrays& arrays) const;
+  /// Elements of the items from `first` on, from `at` on, of `n`; those before `from` were visited. Where there are not
+  /// enough items before `end`, the last stands for others as well, of which all elements are before their `begins`.
+  struct Tile {
+    ExprId first, end, from, at, n;
+    std::vector<ExprId> items, begins;
+  };
+  void visit_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit);
+  /// Totals of the tile, and how many are too small.
+  void add_up_tile(const Stream& s, const FullRows& r, const Tile& t, ScalarId low);
+  void spread_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit);
+  void add_tile(const Stream& s, const FullRows& r, const Tile& t);
+  /// As elements are visited elsewhere: where products of exponentials are too small.
+  void one_by_one(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit);
+  void each_lane(const std::function<void(ExprId lane)>& body);
+  /// The count of an element; 0 before `begin`.
+  ExprId count_from(const Stream& s, ExprId begin, ExprId item, ExprId e);
+  /// What a use multiplies the exponentials of an element by, which is the same for all values.
+  ExprId coefficient(const Stream& s, const StreamUse& u, const std::vector<ExprId>& element, ExprId scale);
   /// Where its exponentials come from parameters, the logarithms of these, value by value; otherwise `other`.
   void if_direct(const Stream& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
                  const std::function<void()>& other);
@@ -117,8 +159,6 @@ class Streams : Part {
   void add_entropy(const Element& e, ExprId scale);
   /// sum_k p_k * log odds_k
   ExprId mean_odds(const Element& e, ExprId scale);
-  /// What entropies of the elements of an item lack, so far as it is of vectors of the item.
-  void less_vector_means(const Stream& s, ExprId item, const StreamVisit& visit);
   bool is_summed(const Stream& s) const;
   using ElementBody = std::function<void(const std::vector<ExprId>& element)>;
   /// A count of zero has no parts, and many counts are zero: those that have are found in a loop of their own.

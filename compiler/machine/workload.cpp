@@ -110,7 +110,7 @@ class Count {
     if (rows > 0) return rows;
     return parameter ? kParameter : 1;
   }
-  double of(const loops::For& n) { return turns(n) * (1 + block(n.body)); }
+  double of(const loops::For& n) { return turns(n) / static_cast<double>(n.step) * (1 + block(n.body)); }
   double of(const loops::Let& n) { return expr(n.value); }
   double of(const loops::Local& n) { return expr(n.initial); }
   double of(const loops::Assign& n) { return expr(n.value); }
@@ -122,7 +122,10 @@ class Count {
       numbers *= extent(s);
     return numbers;
   }
-  double of(const loops::If& n) { return expr(n.condition) + std::max(block(n.then_block), block(n.else_block)); }
+  double of(const loops::If& n) {
+    const double other = block(n.else_block);
+    return expr(n.condition) + (n.rare && other > 0 ? other : std::max(block(n.then_block), other));
+  }
   double of(const loops::BreakIf& n) { return expr(n.condition); }
   double of(const loops::Fail&) { return 0; }
   double of(const loops::Comment&) { return 0; }
@@ -133,12 +136,12 @@ class Count {
   std::map<ExprId, double> exprs_;
 };
 
-/// The body of the loop over the items, the last of a function.
-const loops::Block* item_body(const loops::Block& function) {
+/// The loop over the items, the last of a function.
+const loops::For* item_loop(const loops::Block& function) {
   for (auto s = function.rbegin(); s != function.rend(); ++s) {
-    if (const auto* loop = std::get_if<loops::For>(&s->node)) return &loop->body;
+    if (const auto* loop = std::get_if<loops::For>(&s->node)) return loop;
     // What is the same for all items comes before it, where there are some.
-    if (const auto* some = std::get_if<loops::If>(&s->node)) return item_body(some->then_block);
+    if (const auto* some = std::get_if<loops::If>(&s->node)) return item_loop(some->then_block);
   }
   return nullptr;
 }
@@ -167,8 +170,8 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
   }
   out.scratch.assign(scratch.begin(), scratch.end());
   const Program& before = l.before ? *l.before : p;
-  if (const loops::Block* body = item_body(before.functions[stage.update].body))
-    out.operations = Count(m, l, before).block(*body);
+  if (const loops::For* loop = item_loop(before.functions[stage.update].body))
+    out.operations = Count(m, l, before).block(loop->body) / static_cast<double>(loop->step);
   return out;
 }
 

@@ -48,7 +48,7 @@ bool is_side_by_side(const Block& b) {
   bool found = false;
   each_statement(b, [&](const Stmt& s) {
     const auto* loop = std::get_if<For>(&s.node);
-    found = found || (loop && loop->step != 1);
+    found = found || (loop && loop->side_by_side);
   });
   return found;
 }

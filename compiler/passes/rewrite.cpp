@@ -113,7 +113,9 @@ class Rewrite {
       out.push_back(statement(s));
     return out;
   }
-  For of(const For& x) { return {scalar(x.index), expr(x.begin), expr(x.end), block(x.body), x.independent, x.step}; }
+  For of(const For& x) {
+    return {scalar(x.index), expr(x.begin), expr(x.end), block(x.body), x.independent, x.step, x.side_by_side};
+  }
   Let of(const Let& x) { return {scalar(x.scalar), expr(x.value)}; }
   Local of(const Local& x) { return {scalar(x.scalar), expr(x.initial)}; }
   Assign of(const Assign& x) { return {scalar(x.scalar), expr(x.value)}; }

@@ -48,7 +48,7 @@ class SideBySide {
     Block out;
     for (const auto& [sum, apart] : sums_)
       out.push_back(Stmt{Fill{apart, f(0)}});
-    out.push_back(Stmt{For{first_, loop_.begin, loop_.end, std::move(body), false, how_.turns}});
+    out.push_back(Stmt{For{first_, loop_.begin, loop_.end, std::move(body), false, how_.turns, true}});
     for (const auto& [sum, apart] : sums_)
       append(out, added_up(sum, apart));
     arrays.insert(arrays.end(), on_stack_.begin(), on_stack_.end());

@@ -43,7 +43,7 @@ class Steps {
         together(*loop, out);
         continue;
       }
-      if (loop) block(loop->body, in_lanes || loop->step != 1);
+      if (loop) block(loop->body, in_lanes || loop->side_by_side);
       put(out, std::move(s));
     }
     b = std::move(out);

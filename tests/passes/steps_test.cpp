@@ -46,7 +46,9 @@ struct Sums {
       });
     });
     loops::Program before = b.take();
-    std::get<loops::For>(before.functions[0].body.back().node).step = 8;
+    auto& loop = std::get<loops::For>(before.functions[0].body.back().node);
+    loop.step = 8;
+    loop.side_by_side = true;
     const loops::Program done = loops::take_steps_together(before);
     test::Buffers numbers(before.buffers.size());
     for (std::vector<double>& all : numbers)

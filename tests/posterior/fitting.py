@@ -49,7 +49,7 @@ def falls(trace):
     return max([(a - b) / (1 + abs(a)) for a, b in zip(trace, trace[1:])], default=0.0)
 
 
-def fit(model, data, *arguments, init=None, monotone=True):
+def fit(model, data, *arguments, init=None, monotone=True, save_locals=True):
     """`model` is a path or a text; `data` a dictionary, or a list of command line bindings."""
     with tempfile.TemporaryDirectory() as directory:
         at = lambda name: os.path.join(directory, name)
@@ -61,7 +61,7 @@ def fit(model, data, *arguments, init=None, monotone=True):
             with open(at("data.json"), "w") as f:
                 json.dump({k: plain(v) for k, v in data.items()}, f)
             data = [at("data.json")]
-        command = [lehr(), "fit", model, "--out", at("out"), "--save-locals", "--quiet"]
+        command = [lehr(), "fit", model, "--out", at("out"), "--quiet", *["--save-locals"] * save_locals]
         command += [a for d in data for a in ("--data", d)] + [str(a) for a in arguments]
         if not {"--search", "--method", "--anneal", "--temper"} & set(command):
             command += ["--search", "none"]  # tests of one run, unless they ask for more

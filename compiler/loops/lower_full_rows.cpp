@@ -1,0 +1,312 @@
+// Rows of counts of which many are above zero: those of several items are worked on together, for some elements at a
+// time, which stand in lanes. Every entry of the table is read once for all these items, and what the items add to a
+// row of the sums goes there at once. Sums of exponentials need no sums over lanes.
+#include <algorithm>
+
+#include "compiler/loops/stages.h"
+#include "compiler/loops/stream_element.h"
+#include "compiler/model/roles.h"
+
+namespace lehr::loops {
+
+using schedule::ItemStage;
+
+namespace {
+
+constexpr std::int64_t kItems = 4;   // together
+constexpr std::int64_t kTile = 16;   // elements of each at a time: two vectors
+constexpr std::int64_t kLanes = 8;   // in which sums over elements are kept apart
+constexpr double kFull = 1.0 / 3.0;  // share of counts above zero, from which on the others cost less than to find them
+
+}  // namespace
+
+const StreamUse* Streams::table_use(const Stream& s) const {
+  const auto is_table = [](const StreamUse& u) { return u.kind == StreamUse::Kind::table; };
+  return std::ranges::count_if(s.uses, is_table) == 1 ? &*std::ranges::find_if(s.uses, is_table) : nullptr;
+}
+
+bool Streams::has_full_rows(const Stream& s) const {
+  const StreamUse* const table = table_use(s);
+  return table && at_.exp_columns.contains(table_of(*table));
+}
+
+bool Streams::can_have_full_rows(const Stream& s) const {
+  const model::Variable& var = m_[s_.conditionals[s.block].variable];
+  const StreamUse *const table = table_use(s), *const vector = vector_use(s);
+  if (!s.summed || !has_empty_elements(s) || var.axes.size() != 2 || m_[m_[var.axes[1]].set].parent || !table ||
+      !vector || s.uses.size() != 2 || b_.program()[s.values].constant < 0)
+    return false;
+  const std::vector<double>& counts = shared_.data.observed[var.auxiliary->host.index()].values;
+  const auto some = static_cast<double>(std::ranges::count_if(counts, [](double x) { return x > 0; }));
+  if (counts.empty() || some < kFull * static_cast<double>(counts.size())) return false;
+  const schedule::Statistic& st = s_.statistics[*table->term->statistic];
+  if (st.at.size() != 2) return false;
+  const auto* row = std::get_if<density::IndexBound>(&a_[st.at[1 - st.contiguous]]);
+  const auto* own = std::get_if<density::IndexBound>(&a_[table->term->term.atoms[table->atom].axes[1]]);
+  return row && own && row->bound == own->bound;
+}
+
+FullRows Streams::full_rows(const Stream& s) {
+  const SizeId items = b_.constant_size("items together", kItems), tile = b_.constant_size("tile", kTile),
+               lanes = b_.constant_size("lanes", kLanes);
+  const FullRows r{work_array("row_exp", {items, s.values}),  work_array("row_shift", {items}),
+                   work_array("row_into", {items, s.values}), work_array("row_lanes", {items, s.values, lanes}),
+                   work_array("row_total", {items, tile}),    work_array("row_scale", {items, tile}),
+                   work_array("row_count", {items, tile})};
+  // Of items that are not there, too: nothing is too small.
+  b_.fill(r.exponentials, b_.f(1));
+  b_.fill(r.shift, b_.f(0));
+  return r;
+}
+
+void Streams::form_row(const Stream& s, const FullRows& r, ExprId u, ExprId item) {
+  const ExprId shift = stream_item_setup(s, item);
+  b_.store(r.shift, {u}, shift);
+  each_value(s, [&](ExprId k) { b_.store(r.exponentials, {u, k}, b_.load(s.item_exp, {k})); });
+}
+
+BufferId Streams::into_of(const Stream& s, const ItemArrays& arrays) const {
+  const StreamUse& u = *vector_use(s);
+  return arrays.streamed_into.at({vector_block(s), u.term->term.atoms[*u.partner].stat});
+}
+
+void Streams::take_row(const Stream& s, const FullRows& r, ExprId u, const ItemArrays& arrays) {
+  const BufferId into = into_of(s, arrays);
+  each_value(s, [&](ExprId k) { b_.store(into, {k}, b_.load(r.into, {u, k})); });
+}
+
+ExprId Streams::coefficient(const Stream& s, const StreamUse& u, const std::vector<ExprId>& element, ExprId scale) {
+  const Term& t = u.term->term;
+  std::vector<Factor> fs;
+  if (u.partner) {
+    const Atom& p = t.atoms[*u.partner];
+    const std::vector<Weight> weights = updates_.natural_weights(s_.conditionals.block_of[p.variable.index()], false);
+    fs = terms_.factors({&t, std::nullopt, nullptr, weights}, {u.atom, *u.partner}, p.variable);
+  } else {
+    fs = terms_.factors({&t}, {u.atom});
+  }
+  fs.push_back({{}, [scale](const Env&) { return scale; }});
+  Env env = stream_env(s, static_cast<std::size_t>(&u - s.uses.data()), element);
+  env[u.value] = b_.i(0);
+  ExprId out;
+  terms_.emit(t, std::move(fs), {}, std::move(env), u.value, [&](ExprId value, const Env&) { out = value; });
+  return out;
+}
+
+void Streams::visit_rows(const Stream& s, const FullRows& r, ExprId first, ExprId end, const StreamVisit& visit) {
+  const model::Variable& var = m_[s_.conditionals[s.block].variable];
+  const ExprId n = terms_.axis_length(var.axes, {first});
+  b_.fill(r.into, b_.f(0));
+  b_.fill(r.lanes, b_.f(0));
+  std::vector<ExprId> items, begins;
+  for (std::int64_t u = 0; u < kItems; ++u)
+    items.push_back(b_.let(b_.fresh("row"), b_.min(b_.add(first, b_.i(u)), b_.sub(end, b_.i(1)))));
+  const auto tile = [&](ExprId from) {
+    // The last tile begins early enough to be whole, and leaves out what was in the one before.
+    const ExprId at = b_.let(b_.fresh("at"), b_.max(b_.i(0), b_.min(from, b_.sub(n, b_.i(kTile)))));
+    begins.clear();
+    for (std::int64_t u = 0; u < kItems; ++u)
+      begins.push_back(b_.let(b_.fresh("begin"), b_.select(b_.less(b_.add(first, b_.i(u)), end), from, n)));
+    visit_tile(s, r, {first, end, from, at, n, items, begins}, visit);
+  };
+  b_.for_loop(b_.fresh("from"), b_.i(0), n, tile, false, kTile);
+  b_.for_range("item", b_.i(0), b_.i(kItems), [&](ExprId u) {
+    each_value(s, [&](ExprId k) {
+      const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
+      b_.for_range("lane", b_.i(0), b_.i(kLanes), [&](ExprId lane) {
+        b_.accumulate(sum, b_.load(r.lanes, {u, k, lane}));
+      });
+      b_.add_to(r.into, {u, k}, b_.mul(b_.load(r.exponentials, {u, k}), b_.get(sum)));
+    });
+  });
+}
+
+void Streams::visit_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit) {
+  const ScalarId low = b_.local(b_.fresh("low"), b_.f(1));
+  b_.if_then(b_.less_equal(b_.i(kTile), t.n), [&] { add_up_tile(s, r, t, low); });
+  b_.if_rarely_else(
+      b_.less(b_.f(0), b_.get(low)), [&] { one_by_one(s, r, t, visit); }, [&] { spread_tile(s, r, t, visit); });
+}
+
+void Streams::add_up_tile(const Stream& s, const FullRows& r, const Tile& t, ScalarId low) {
+  const ArrayId table = table_of(*table_use(s));
+  b_.fill(r.total, b_.f(0));
+  each_value(s, [&](ExprId k) {
+    std::vector<ExprId> e;
+    for (std::int64_t u = 0; u < kItems; ++u)
+      e.push_back(b_.let(b_.fresh("e"), b_.load(r.exponentials, {b_.i(u), k})));
+    each_lane([&](ExprId lane) {
+      const ExprId entry = b_.let(b_.fresh("t"), b_.load(at_.exp_columns.at(table), {k, b_.add(t.at, lane)}));
+      for (std::int64_t u = 0; u < kItems; ++u)
+        b_.add_to(r.total, {b_.i(u), lane}, b_.mul(e[static_cast<std::size_t>(u)], entry));
+    });
+  });
+  b_.assign(low, b_.f(0));
+  each_lane([&](ExprId lane) {
+    for (std::int64_t u = 0; u < kItems; ++u) {
+      const ExprId is_low = b_.less(b_.load(r.total, {b_.i(u), lane}), b_.f(kUnderflow));
+      b_.accumulate(low, b_.select(is_low, b_.f(1), b_.f(0)));
+    }
+  });
+}
+
+void Streams::each_lane(const std::function<void(ExprId lane)>& body) {
+  b_.for_loop(b_.fresh("lane"), b_.i(0), b_.i(kTile), body, true);
+}
+
+ExprId Streams::count_from(const Stream& s, ExprId begin, ExprId item, ExprId e) {
+  const model::Variable& var = m_[s_.conditionals[s.block].variable];
+  return b_.select(b_.less_equal(begin, e), updates_.owned_multiplicity(var, {item, e}), b_.f(0));
+}
+
+void Streams::one_by_one(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit) {
+  const model::Variable& var = m_[s_.conditionals[s.block].variable];
+  const BufferId into = into_of(s, visit.arrays);
+  b_.for_range("item", b_.i(0), b_.min(b_.i(kItems), b_.sub(t.end, t.first)), [&](ExprId u) {
+    const ExprId item = b_.let(b_.fresh("row"), b_.add(t.first, u));
+    each_value(s, [&](ExprId k) { b_.store(s.item_exp, {k}, b_.load(r.exponentials, {u, k})); });
+    b_.fill(into, b_.f(0));
+    StreamVisit one = visit;
+    one.item_shift = b_.load(r.shift, {u});
+    b_.for_range("element", t.from, b_.min(b_.add(t.from, b_.i(kTile)), t.n), [&](ExprId e) {
+      b_.if_then(b_.less(b_.f(0), updates_.owned_multiplicity(var, {item, e})), [&] {
+        visit_element(s, {item, e}, one);
+      });
+    });
+    each_value(s, [&](ExprId k) { b_.add_to(r.into, {u, k}, b_.load(into, {k})); });
+  });
+}
+
+void Streams::spread_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit) {
+  const ArrayId table = table_of(*table_use(s));
+  const auto coefficients = [&](const StreamUse& use, BufferId to) {
+    each_lane([&](ExprId lane) {
+      const ExprId e = b_.add(t.at, lane);
+      for (std::size_t k = 0; k < t.items.size(); ++k) {
+        const ExprId u = b_.i(static_cast<std::int64_t>(k)), scale = b_.div(b_.f(1), b_.load(r.total, {u, lane}));
+        const ExprId some = b_.less(b_.f(0), count_from(s, t.begins[k], t.items[k], e));
+        b_.store(to, {u, lane}, b_.select(some, coefficient(s, use, {t.items[k], e}, scale), b_.f(0)));
+      }
+    });
+  };
+  coefficients(*vector_use(s), r.scale);
+  each_value(s, [&](ExprId k) {
+    b_.for_loop(
+        b_.fresh("lane"), b_.i(0), b_.i(kLanes),
+        [&](ExprId lane) {
+          for (std::int64_t u = 0; u < kItems; ++u) {
+            ExprId sum;
+            for (std::int64_t part = 0; part < kTile; part += kLanes) {
+              const ExprId at = b_.add(lane, b_.i(part));
+              const ExprId x =
+                  b_.mul(b_.load(r.scale, {b_.i(u), at}), b_.load(at_.exp_columns.at(table), {k, b_.add(t.at, at)}));
+              sum = sum.valid() ? b_.add(sum, x) : x;
+            }
+            b_.add_to(r.lanes, {b_.i(u), k, lane}, sum);
+          }
+        },
+        true);
+  });
+  if (!visit.final) return;
+  coefficients(*table_use(s), r.count);
+  add_tile(s, r, t);
+  const ScalarId entropy = b_.local(b_.fresh("entropy"), b_.f(0));
+  each_lane([&](ExprId lane) {
+    const ExprId e = b_.add(t.at, lane);
+    for (std::size_t k = 0; k < t.items.size(); ++k) {
+      const ExprId u = b_.i(static_cast<std::int64_t>(k));
+      const ExprId shift = b_.add(b_.load(r.shift, {u}), b_.load(at_.exp_shift.at(table), {e}));
+      const ExprId copies = count_from(s, t.begins[k], t.items[k], e);
+      b_.accumulate(entropy, b_.mul(copies, b_.add(b_.log(b_.load(r.total, {u, lane})), shift)));
+    }
+  });
+  b_.add_to(visit.arrays.sums.discrete, {b_.i(0)}, b_.get(entropy));
+}
+
+void Streams::add_tile(const Stream& s, const FullRows& r, const Tile& t) {
+  const StreamUse& use = *table_use(s);
+  const schedule::Statistic& st = s_.statistics[*use.term->statistic];
+  b_.for_range("lane", b_.i(0), b_.i(kTile), [&](ExprId lane) {
+    const ExprId element = b_.let(b_.fresh("e"), b_.add(t.at, lane));
+    Env env = stream_env(s, static_cast<std::size_t>(&use - s.uses.data()), {t.items[0], element});
+    std::vector<ExprId> counts;
+    for (std::int64_t u = 0; u < kItems; ++u)
+      counts.push_back(b_.let(b_.fresh("c"), b_.load(r.count, {b_.i(u), lane})));
+    each_value(s, [&](ExprId k) {
+      ExprId sum;
+      for (std::int64_t u = 0; u < kItems; ++u) {
+        const ExprId x = b_.mul(counts[static_cast<std::size_t>(u)], b_.load(r.exponentials, {b_.i(u), k}));
+        sum = sum.valid() ? b_.add(sum, x) : x;
+      }
+      env[use.value] = k;
+      b_.add_to(at_.array.at(st.sums), terms_.array_indices(st.sums, st.at, env),
+                b_.mul(sum, b_.load(at_.exp_table.at(st.table), {element, k})));
+    });
+  });
+}
+
+std::optional<Stream> Stages::full_stream(const ItemStage& stage, StageMode mode) const {
+  const bool updates = mode == StageMode::update && stage.iterate;
+  if (!stage.refresh || interface_.random_key.valid() || !(updates || mode == StageMode::refresh) ||
+      stored(stage.blocks[0]))
+    return std::nullopt;
+  const bool alone = std::all_of(stage.blocks.begin() + 1, stage.blocks.end(), [&](BlockId b) {
+    return stored(b) && !at_.chains.contains(b) && !model::is_source(m_[s_.conditionals[b].variable]);
+  });
+  const Stream s = streams_.plan_stream(stage, stage.blocks[0]);
+  return alone && streams_.has_full_rows(s) ? std::optional(s) : std::nullopt;
+}
+
+void Stages::emit_full(const FullWork& f, StageMode mode, const Passes& passes) {
+  const ItemArrays in_the_end = mode == StageMode::update ? again(f.arrays) : f.arrays;
+  b_.for_loop(
+      b_.fresh("first"), f.begin, f.end,
+      [&](ExprId first) {
+        if (mode == StageMode::update) update_full(f, first, passes);
+        // Other arrays, so that what the bound alone needs can be left out.
+        const FullRows rows = streams_.full_rows(f.stream);
+        const StreamVisit visit{in_the_end, true, mode};
+        each_full(f, first, [&](ExprId u, ExprId item) { streams_.form_row(f.stream, rows, u, item); });
+        streams_.visit_rows(f.stream, rows, first, f.end, visit);
+        each_full(f, first, [&](ExprId u, ExprId item) {
+          streams_.take_row(f.stream, rows, u, in_the_end);
+          streams_.less_vector_means(f.stream, item, visit);
+          emit_item_sums(f.stage, item, mode, in_the_end);
+        });
+      },
+      false, kItems);
+}
+
+void Stages::each_full(const FullWork& f, ExprId first, const std::function<void(ExprId u, ExprId item)>& body) {
+  b_.for_range("u", b_.i(0), b_.min(b_.i(kItems), b_.sub(f.end, first)),
+               [&](ExprId u) { body(u, b_.let(b_.fresh(m_[f.stage.item].name), b_.add(first, u))); });
+}
+
+void Stages::update_full(const FullWork& f, ExprId first, const Passes& passes) {
+  const FullRows rows = streams_.full_rows(f.stream);
+  const SizeId items = b_.constant_size("items together", kItems);
+  const BufferId left = work_array("left", {items}), settled = work_array("settled", {items});
+  b_.fill(left, b_.f(0));
+  b_.fill(settled, b_.f(0));
+  b_.for_loop(b_.fresh("pass"), b_.i(0), passes.iterations, [&](ExprId pass) {
+    each_full(f, first, [&](ExprId u, ExprId item) { streams_.form_row(f.stream, rows, u, item); });
+    streams_.visit_rows(f.stream, rows, first, f.end, {f.arrays, false, StageMode::update});
+    const ScalarId going = b_.local(b_.fresh("going"), b_.f(0));
+    each_full(f, first, [&](ExprId u, ExprId item) {
+      b_.if_then(b_.equal(b_.load(left, {u}), b_.f(0)), [&] {
+        streams_.take_row(f.stream, rows, u, f.arrays);
+        const Change change{b_.local(b_.fresh("moved"), b_.f(0)), b_.local(b_.fresh("size"), b_.f(0))};
+        emit_pass({f.stage, item, StageMode::update, f.arrays, {}, true, true}, false, change);
+        const ExprId last =
+            b_.logical_or(b_.equal(b_.load(settled, {u}), b_.f(1)), b_.equal(pass, b_.sub(passes.iterations, b_.i(1))));
+        b_.store(left, {u}, b_.select(last, b_.f(1), b_.f(0)));
+        const ExprId still = b_.less_equal(b_.get(change.moved), b_.mul(passes.tolerance, b_.get(change.size)));
+        b_.store(settled, {u}, b_.select(still, b_.f(1), b_.f(0)));
+        b_.accumulate(going, b_.sub(b_.f(1), b_.load(left, {u})));
+      });
+    });
+    b_.break_if(b_.equal(b_.get(going), b_.f(0)));
+  });
+}
+
+}  // namespace lehr::loops
