@@ -4,10 +4,14 @@
 #include <map>
 #include <utility>
 
+#include "compiler/loops/facts.h"
+#include "compiler/passes/independent_loops.h"
 #include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
 namespace {
+
+constexpr std::int64_t kLong = 8;  // turns
 
 /// The code of a statement that does nothing but fail under a condition; 0: of any other.
 std::int32_t code_of(const Stmt& s) {
@@ -33,13 +37,21 @@ class Checks {
                                return std::holds_alternative<For>(x.node) || std::holds_alternative<BreakIf>(x.node);
                              });
       if (loop && !innermost) block(loop->body);
-      if (innermost) counted(*loop, std::move(s), out);
+      if (innermost && is_worth_it(*loop)) counted(*loop, std::move(s), out);
       else out.push_back(std::move(s));
     }
     b = std::move(out);
   }
 
  private:
+  bool is_worth_it(const For& loop) const {
+    bool calls = false;
+    each_statement(loop.body, [&](const Stmt& s) {
+      const ExprId value = value_of(s);
+      calls = calls || (value.valid() && calls_function(p_, value));
+    });
+    return calls && literal(p_, loop.end).value_or(kLong) >= kLong;
+  }
   void counted(For& loop, Stmt&& statement, Block& out) {
     std::map<std::int32_t, ScalarId> failed;  // by code: how often
     for (Stmt& s : loop.body) {
