@@ -1,5 +1,6 @@
 #include "runtime/machine/machine.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/machine/items.h"
@@ -154,6 +155,13 @@ class BoundLeftOut {
 /// `touch` forms it, statistics included.
 bool touches(const Model& m, const StepRow& step) { return step.bound && !step.refresh && !one_stage(m); }
 
+/// Its stage comes once more, and what it adds up is added up again.
+bool comes_again(const Model& m, const StepRow& step) {
+  return step.stage && std::ranges::any_of(steps_of(m), [&](const StepRow& x) {
+           return &x > &step && x.refresh && x.tables == step.tables;
+         });
+}
+
 bool visits(const Plan& plan, const StepRow& step) {
   switch (plan.which) {
     case Which::all:
@@ -240,9 +248,10 @@ std::int32_t elbo(const Machine& m, Elbo& out) {
 bool is_possible(double elbo) { return elbo - elbo == 0 && elbo >= kImpossible; }
 
 std::int32_t sweep(const Machine& m, const Plan& plan) {
-  const BoundLeftOut left_out(m, plan.which == Which::ascent);
   for (const StepRow& step : steps_of(*m.model)) {
     if (!visits(plan, step)) continue;
+    const bool again = plan.which == Which::all && comes_again(*m.model, step);
+    const BoundLeftOut left_out(m, plan.which == Which::ascent || again);
     count_step(m);
     // Nothing has changed since the items were inferred.
     const bool items_only = plan.which == Which::local || plan.which == Which::stages;

@@ -578,3 +578,4 @@ m("const ExprId is_low = b_.less(b_.load(r.total, {b_.i(u), lane}), «b_.f(kUnde
 m("b_.if_then(«b_.less_equal(b_.i(kTile), t.n)», [&] { add_up_tile(s, r, t, low); });", "b_.boolean(true)")
 m("each_value(s, [&](ExprId k) { b_.add_to(r.into, {u, k}, «b_.load(into, {k})»); });", "b_.f(0)")
 m("Binary{BinaryOp::less, number(0), «make(p_, Type::f64, Get{count})»}", "number(0)", "passes")
+m("const bool again = plan.which == Which::all && «comes_again(*m.model, step)»;", "true", "annealing_one_sweep")
