@@ -92,7 +92,7 @@ def same_as_numpy(y, factors, passes=1, tolerance=0.0, apart=False, sweeps=3):
 
 @check
 def numbers_of_items_and_elements():
-    for users, items, factors in [(4, 16, 3), (1, 33, 5), (2, 17, 8), (3, 31, 2), (5, 32, 20), (9, 50, 6), (6, 15, 4), (7, 3, 3)]:
+    for users, items, factors in [(4, 16, 3), (1, 33, 5), (2, 17, 8), (3, 31, 2), (5, 32, 20), (9, 50, 6), (6, 15, 4), (7, 3, 3), (6, 2, 16), (9, 1, 6)]:
         same_as_numpy(counts(users, items, factors), factors)
     return "numpy"
 
