@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Cost of a sweep by the number of items: CPU seconds a sweep and an item, in multiples of those of the largest, one thread.
+"""Cost of a sweep by the number of items: CPU seconds a sweep and an item, in multiples of those of the largest, one thread; the fastest of
+interleaved rounds, without an ELBO and, as it is by default, with one in every sweep and a row of trace.csv, which cost some
+microseconds whatever the number of items.
 
 usage: linear.py LEHR [FILE.svg]
 """
+import contextlib
 import os
 import sys
 import tempfile
@@ -13,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import data
 from measure import Lehr
 
+ROUNDS = 5
 SIZES = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 MODELS = {"models/gmm_diagonal.lehr": (["--set", "K=8"], lambda n: data.mixture(n, 4, 8)),
           "models/gmm_normal_wishart.lehr": (["--set", "K=8", "--set", "nu0=5"], lambda n: data.mixture(n, 4, 8)),
@@ -35,13 +39,15 @@ def drawn(found):
 def main():
     found = {}
     for model, (options, make) in MODELS.items():
-        costs = {}
-        for n in SIZES:
-            with tempfile.TemporaryDirectory() as folder:
-                lehr = Lehr(os.path.abspath(sys.argv[1]), model, folder, make(n), options)
-                costs[n] = min(lehr.seconds() for _ in range(3)) / n
-        found[model] = {n: c / costs[SIZES[-1]] for n, c in costs.items()}
-        print(model, ", ".join(f"{n:,}: {c:.2f}" for n, c in found[model].items()), flush=True)
+        with contextlib.ExitStack() as folders:
+            fits = {n: Lehr(os.path.abspath(sys.argv[1]), model, folders.enter_context(tempfile.TemporaryDirectory()), make(n), options)
+                    for n in SIZES}
+            rounds = [{n: (fit.without_elbos(), fit.seconds()) for n, fit in fits.items()} for _ in range(ROUNDS)]
+        for k, what in enumerate(("without an ELBO", "with one")):
+            costs = {n: min(r[n][k] for r in rounds) / n for n in SIZES}
+            relative = {n: c / costs[SIZES[-1]] for n, c in costs.items()}
+            found.setdefault(model, relative)
+            print(f"{model}, {what}:", ", ".join(f"{n:,}: {c:.2f}" for n, c in relative.items()), flush=True)
     if len(sys.argv) > 2:
         with open(sys.argv[2], "w") as f:
             f.write(drawn(found))
