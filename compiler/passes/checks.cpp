@@ -25,32 +25,34 @@ class Checks {
  public:
   explicit Checks(Program& p) : p_(p) {}
 
-  void block(Block& b) {
+  /// `few`: in a loop of fewer turns than a vector has.
+  void block(Block& b, bool few = false) {
     Block out;
     for (Stmt& s : b) {
       auto* loop = std::get_if<For>(&s.node);
       if (auto* branch = std::get_if<If>(&s.node)) {
-        block(branch->then_block);
-        block(branch->else_block);
+        block(branch->then_block, few);
+        block(branch->else_block, few);
       }
       const bool innermost = loop && std::ranges::none_of(loop->body, [](const Stmt& x) {
                                return std::holds_alternative<For>(x.node) || std::holds_alternative<BreakIf>(x.node);
                              });
-      if (loop && !innermost) block(loop->body);
-      if (innermost && is_worth_it(*loop)) counted(*loop, std::move(s), out);
+      if (loop && !innermost) block(loop->body, few || !is_long(*loop));
+      if (innermost && !few && is_long(*loop) && calls_functions(*loop)) counted(*loop, std::move(s), out);
       else out.push_back(std::move(s));
     }
     b = std::move(out);
   }
 
  private:
-  bool is_worth_it(const For& loop) const {
+  bool is_long(const For& loop) const { return literal(p_, loop.end).value_or(kLong) >= kLong; }
+  bool calls_functions(const For& loop) const {
     bool calls = false;
     each_statement(loop.body, [&](const Stmt& s) {
       const ExprId value = value_of(s);
       calls = calls || (value.valid() && calls_function(p_, value));
     });
-    return calls && literal(p_, loop.end).value_or(kLong) >= kLong;
+    return calls;
   }
   void counted(For& loop, Stmt&& statement, Block& out) {
     std::map<std::int32_t, ScalarId> failed;  // by code: how often

@@ -22,9 +22,10 @@ struct Logs {
   loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", 8);
   BufferId x = b.buffer("x", Role::data, {n, k}), y = b.buffer("y", Role::parameter, {n, k});
 
-  loops::Program program() {
+  /// `rows`: as many as the data have, if not above 0.
+  loops::Program program(std::int64_t rows = 0) {
     b.function("f", [&] {
-      b.for_each("row", n, [&](ExprId row) {
+      b.for_range("row", b.i(0), rows > 0 ? b.i(rows) : b.extent(n), [&](ExprId row) {
         b.for_each("k", k, [&](ExprId e) {
           b.fail_if(b.less(b.load(x, {row, e}), b.f(0)), 7);
           b.store(y, {row, e}, b.log(b.load(x, {row, e})));
@@ -69,4 +70,10 @@ TEST_CASE("an innermost loop has no way out, and fails after it with the same co
   CHECK(status(9) == 0);
   CHECK(status(-1) == 7);
   CHECK(status(101) == 9);
+}
+
+TEST_CASE("in a loop of few turns nothing is gained") {
+  const loops::Program few = Logs().program(2), many = Logs().program(16);
+  CHECK(fails_in_innermost(loops::check_after_loops(few).functions[0].body));
+  CHECK(!fails_in_innermost(loops::check_after_loops(many).functions[0].body));
 }
