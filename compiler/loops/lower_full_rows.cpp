@@ -13,10 +13,12 @@ using schedule::ItemStage;
 
 namespace {
 
-constexpr std::int64_t kItems = 4;   // together
-constexpr std::int64_t kTile = 16;   // elements of each at a time: two vectors
-constexpr std::int64_t kLanes = 8;   // in which sums over elements are kept apart
-constexpr double kFull = 1.0 / 3.0;  // share of counts above zero, from which on the others cost less than to find them
+constexpr std::int64_t kItems = 4;  // together
+constexpr std::int64_t kTile = 16;  // elements of each at a time: two vectors
+constexpr std::int64_t kLanes = 8;  // in which sums over elements are kept apart
+// Share of counts above zero, from which on the others cost less than to find them, and number of values of which all
+// have to be: what is added up for four items is then more than the first cache holds.
+constexpr double kFull = 0.4, kMostValues = 128;
 
 }  // namespace
 
@@ -38,7 +40,8 @@ bool Streams::can_have_full_rows(const Stream& s) const {
     return false;
   const std::vector<double>& counts = shared_.data.observed[var.auxiliary->host.index()].values;
   const auto some = static_cast<double>(std::ranges::count_if(counts, [](double x) { return x > 0; }));
-  if (counts.empty() || some < kFull * static_cast<double>(counts.size())) return false;
+  const double least = std::max(kFull, static_cast<double>(b_.program()[s.values].constant) / kMostValues);
+  if (counts.empty() || some < least * static_cast<double>(counts.size())) return false;
   const schedule::Statistic& st = s_.statistics[*table->term->statistic];
   if (st.at.size() != 2) return false;
   const auto* row = std::get_if<density::IndexBound>(&a_[st.at[1 - st.contiguous]]);
