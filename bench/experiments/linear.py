@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cost of a sweep by the number of items: CPU seconds a sweep and an item, in multiples of those of the largest, one thread; the fastest of
+"""Cost of a sweep by the number of items: CPU seconds a sweep and an item, in multiples of those of the largest, one thread; medians of
 interleaved rounds, without an ELBO and, as it is by default, with one in every sweep and a row of trace.csv, which cost some
 microseconds whatever the number of items.
 
@@ -7,6 +7,7 @@ usage: linear.py LEHR [FILE.svg]
 """
 import contextlib
 import os
+import statistics
 import sys
 import tempfile
 
@@ -44,7 +45,7 @@ def main():
                     for n in SIZES}
             rounds = [{n: (fit.without_elbos(), fit.seconds()) for n, fit in fits.items()} for _ in range(ROUNDS)]
         for k, what in enumerate(("without an ELBO", "with one")):
-            costs = {n: min(r[n][k] for r in rounds) / n for n in SIZES}
+            costs = {n: statistics.median(r[n][k] for r in rounds) / n for n in SIZES}
             relative = {n: c / costs[SIZES[-1]] for n, c in costs.items()}
             found.setdefault(model, relative)
             print(f"{model}, {what}:", ", ".join(f"{n:,}: {c:.2f}" for n, c in relative.items()), flush=True)
