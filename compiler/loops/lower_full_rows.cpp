@@ -38,15 +38,15 @@ bool Streams::can_have_full_rows(const Stream& s) const {
   if (!s.summed || !has_empty_elements(s) || var.axes.size() != 2 || m_[m_[var.axes[1]].set].parent || !table ||
       !vector || s.uses.size() != 2 || b_.program()[s.values].constant < 0)
     return false;
-  const std::vector<double>& counts = shared_.data.observed[var.auxiliary->host.index()].values;
-  const auto some = static_cast<double>(std::ranges::count_if(counts, [](double x) { return x > 0; }));
-  const double least = std::max(kFull, static_cast<double>(b_.program()[s.values].constant) / kMostValues);
-  if (counts.empty() || some < least * static_cast<double>(counts.size())) return false;
   const schedule::Statistic& st = s_.statistics[*table->term->statistic];
   if (st.at.size() != 2) return false;
   const auto* row = std::get_if<density::IndexBound>(&a_[st.at[1 - st.contiguous]]);
   const auto* own = std::get_if<density::IndexBound>(&a_[table->term->term.atoms[table->atom].axes[1]]);
-  return row && own && row->bound == own->bound;
+  if (!row || !own || row->bound != own->bound) return false;
+  const std::vector<double>& counts = shared_.data.observed[var.auxiliary->host.index()].values;
+  const auto some = static_cast<double>(std::ranges::count_if(counts, [](double x) { return x > 0; }));
+  const double least = std::max(kFull, static_cast<double>(b_.program()[s.values].constant) / kMostValues);
+  return !counts.empty() && some >= least * static_cast<double>(counts.size());
 }
 
 FullRows Streams::full_rows(const Stream& s) {
@@ -79,20 +79,11 @@ void Streams::take_row(const Stream& s, const FullRows& r, ExprId u, const ItemA
 }
 
 ExprId Streams::coefficient(const Stream& s, const StreamUse& u, const std::vector<ExprId>& element, ExprId scale) {
-  const Term& t = u.term->term;
-  std::vector<Factor> fs;
-  if (u.partner) {
-    const Atom& p = t.atoms[*u.partner];
-    const std::vector<Weight> weights = updates_.natural_weights(s_.conditionals.block_of[p.variable.index()], false);
-    fs = terms_.factors({&t, std::nullopt, nullptr, weights}, {u.atom, *u.partner}, p.variable);
-  } else {
-    fs = terms_.factors({&t}, {u.atom});
-  }
-  fs.push_back({{}, [scale](const Env&) { return scale; }});
+  std::vector<Factor> fs = spread_factors(u, scale);
   Env env = stream_env(s, static_cast<std::size_t>(&u - s.uses.data()), element);
   env[u.value] = b_.i(0);
   ExprId out;
-  terms_.emit(t, std::move(fs), {}, std::move(env), u.value, [&](ExprId value, const Env&) { out = value; });
+  terms_.emit(u.term->term, std::move(fs), {}, std::move(env), u.value, [&](ExprId value, const Env&) { out = value; });
   return out;
 }
 

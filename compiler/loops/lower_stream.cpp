@@ -261,23 +261,32 @@ void Streams::clamp(const Element& e) {
   if (clamps_.any(b)) b_.assign(e.total, b_.select(clamps_.is_known(b, e.element), b_.f(1), b_.get(e.total)));
 }
 
+std::vector<Factor> Streams::spread_factors(const StreamUse& u, ExprId scale) {
+  const Term& t = u.term->term;
+  std::vector<Factor> fs;
+  if (u.partner) {
+    const Atom& p = t.atoms[*u.partner];
+    const std::vector<Weight> weights = updates_.natural_weights(s_.conditionals.block_of[p.variable.index()], false);
+    fs = terms_.factors({&t, std::nullopt, nullptr, weights}, {u.atom, *u.partner}, p.variable);
+  } else {
+    fs = terms_.factors({&t}, {u.atom});
+  }
+  fs.push_back({{}, [scale](const Env&) { return scale; }});
+  return fs;
+}
+
 void Streams::spread(const Element& e, std::size_t use, ExprId scale) {
   const StreamUse& u = e.stream.uses[use];
   const Term& t = u.term->term;
-  const auto with_probability = [&](std::vector<Factor> fs) {
-    fs.push_back({{}, [scale](const Env&) { return scale; }});
-    fs.push_back({{u.value}, [&](const Env& env) { return b_.load(e.stream.probs, {env.at(u.value)}); }});
-    return fs;
-  };
+  std::vector<Factor> fs = spread_factors(u, scale);
+  fs.push_back({{u.value}, [&](const Env& env) { return b_.load(e.stream.probs, {env.at(u.value)}); }});
   if (u.partner) {
     // To the naturals of the one other local block; its own element comes later.
     const Atom& p = t.atoms[*u.partner];
     const BlockId b = s_.conditionals.block_of[p.variable.index()];
     const model::Variable& other = m_[p.variable];
     const BufferId into = e.visit.arrays.streamed_into.at({b, p.stat});
-    std::vector<Factor> fs = terms_.factors({&t, std::nullopt, nullptr, updates_.natural_weights(b, false)},
-                                            {u.atom, *u.partner}, p.variable);
-    terms_.emit(t, with_probability(std::move(fs)), {}, e.envs[use], u.value, [&](ExprId value, const Env& env) {
+    terms_.emit(t, std::move(fs), {}, e.envs[use], u.value, [&](ExprId value, const Env& env) {
       std::vector<IndexId> inner(p.axes.begin() + 1, p.axes.end());
       std::vector<ExprId> to = terms_.address({other.axes.begin() + 1, other.axes.end()}, inner, env);
       for (IndexId i : p.event)
@@ -288,16 +297,15 @@ void Streams::spread(const Element& e, std::size_t use, ExprId scale) {
   }
   if (!e.visit.final) return;
   // Statistics, or the energy of a term with the category alone.
-  terms_.emit(t, with_probability(terms_.factors({&t}, {u.atom})), {}, e.envs[use], u.value,
-              [&](ExprId value, const Env& env) {
-                if (u.term->statistic) {
-                  const schedule::Statistic& st = s_.statistics[*u.term->statistic];
-                  b_.add_to(at_.array.at(st.sums), terms_.array_indices(st.sums, st.at, env), value);
-                } else {
-                  const LocalSums& sums = e.visit.arrays.sums;
-                  b_.add_to(s_.tempered[t.origin] ? sums.energy : sums.prior, {b_.i(0)}, value);
-                }
-              });
+  terms_.emit(t, std::move(fs), {}, e.envs[use], u.value, [&](ExprId value, const Env& env) {
+    if (u.term->statistic) {
+      const schedule::Statistic& st = s_.statistics[*u.term->statistic];
+      b_.add_to(at_.array.at(st.sums), terms_.array_indices(st.sums, st.at, env), value);
+    } else {
+      const LocalSums& sums = e.visit.arrays.sums;
+      b_.add_to(s_.tempered[t.origin] ? sums.energy : sums.prior, {b_.i(0)}, value);
+    }
+  });
 }
 
 void Streams::visit_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit) {

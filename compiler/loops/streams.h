@@ -153,6 +153,8 @@ class Streams : Part {
   void from_odds(const Element& e);
   /// Products of exponentials that were taken before.
   void from_exponentials(const Element& e);
+  /// What they are multiplied by: the factors of the term of a use, weighted where they go to naturals, and `scale`.
+  std::vector<Factor> spread_factors(const StreamUse& u, ExprId scale);
   /// What the probabilities add to: statistics, naturals of a later block, energies.
   void spread(const Element& e, std::size_t use, ExprId scale);
   /// H = log Z - sum_k p_k * log odds_k, times the copies of the element; of a summed stream the first part.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/loops/facts.h"
+#include "compiler/passes/effects.h"
 #include "compiler/passes/independent_loops.h"
 #include "compiler/passes/rewrite.h"
 
@@ -34,9 +35,7 @@ class Checks {
         block(branch->then_block, few);
         block(branch->else_block, few);
       }
-      const bool innermost = loop && std::ranges::none_of(loop->body, [](const Stmt& x) {
-                               return std::holds_alternative<For>(x.node) || std::holds_alternative<BreakIf>(x.node);
-                             });
+      const bool innermost = loop && !has_loop(loop->body) && std::ranges::none_of(loop->body, leaves);
       if (loop && !innermost) block(loop->body, few || !is_long(*loop));
       if (innermost && !few && is_long(*loop) && calls_functions(*loop)) counted(*loop, std::move(s), out);
       else out.push_back(std::move(s));

@@ -1,4 +1,4 @@
-// The data decide whether rows of counts are worked on together, and both ways lead to the same.
+// The data decide whether rows of counts are worked on together (posterior/full_rows.py: what comes of it).
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
