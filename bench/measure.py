@@ -38,7 +38,7 @@ class Lehr:
 
     def __init__(self, program, model, directory, arrays, options=(), data=None, bound=None, locals_too=False):
         os.makedirs(directory, exist_ok=True)
-        self.directory, self.locals_too, self.sweeps = directory, locals_too, 4
+        self.directory, self.locals_too, self.sweeps, self.least = directory, locals_too, 4, LEAST
         for name, values in arrays.items():
             raw(os.path.join(directory, name), values)
         if data is None:
@@ -76,13 +76,13 @@ class Lehr:
         return self.seconds(["--elbo-every", str(10 ** 9)])
 
     def seconds(self, options=()):
-        """CPU seconds of a sweep, from so many that they take LEAST together."""
+        """CPU seconds of a sweep, from so many that they take `least` together."""
         one, _ = self.run(1, options)
         while True:
             many, done = self.run(1 + self.sweeps, options)
-            if many - one >= 0.7 * LEAST or done < 1 + self.sweeps or self.sweeps > 5000:
+            if many - one >= 0.7 * self.least or done < 1 + self.sweeps or self.sweeps > 5000:
                 return (many - one) / (done - 1)
-            self.sweeps = int(self.sweeps * min(20, max(1.5, LEAST / max(many - one, 1e-3)))) + 1
+            self.sweeps = int(self.sweeps * min(20, max(1.5, self.least / max(many - one, 1e-3)))) + 1
 
     def after(self, sweeps):
         """The posterior `sweeps` after the start."""

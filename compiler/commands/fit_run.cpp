@@ -81,7 +81,11 @@ class Sweeps {
     if ((x_.stopped || due) && !fitting_.instance().engine().spills()) write_checkpoint();
     return !x_.stopped;
   }
-  const Result<bool>& well() const { return well_; }
+  /// All sweeps are noted down, or why not.
+  Result<bool> finish() {
+    if (well_) well_ = trace_.write();
+    return well_;
+  }
 
  private:
   void note(const SweepReport& r, bool again) {
@@ -201,7 +205,7 @@ Result<TracedRun> run_once(Fitting& fitting, Recording& x, const std::vector<Tra
   x.checkpoints.put_draws(run);
   fitting.run(
       run, [&](const SweepReport& r) { return sweeps.add(r); }, &x.checkpoints.journal());
-  if (!sweeps.well()) return sweeps.well().error();
+  if (const Result<bool> noted = sweeps.finish(); !noted) return noted.error();
   progress.finish();
   const bool before = x.checkpoints.journal().replays();
   if (before) x.checkpoints.put_results(run);
@@ -224,7 +228,7 @@ Result<bool> rewrite_trace(const FitArguments& o, const TracedRun& run) {
   for (const TraceRow& row : run.trace) {
     if (Result<bool> r = append(*trace, o, row); !r) return r;
   }
-  return true;
+  return trace->write();
 }
 
 }  // namespace lehr::commands

@@ -97,6 +97,7 @@ Result<bool> write(const UpdateArguments& o, const Standing& now, const Elbo& el
         !r)
       return r;
   }
+  if (Result<bool> r = trace->write(); !r) return r;
   const model::Model& m = now.fitting->model();
   nlohmann::json summary =
       fit_summary({o.fit.model, now.model_text, o.fit.command, "cavi", "", "", now.fit.seed}, m,

@@ -70,6 +70,7 @@ Result<bool> Fit::write(const std::string& directory) const {
     const std::vector<double> extra(has_objective(summary) ? 1 : 0, s.objective);
     if (Result<bool> r = trace->append(s.iteration, impl_->seconds[i], s.elbo, s.temperature, extra); !r) return r;
   }
+  if (Result<bool> r = trace->write(); !r) return r;
   return write_results(directory, impl_->run.posterior, summary);
 }
 

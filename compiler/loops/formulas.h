@@ -8,7 +8,7 @@ namespace lehr::loops {
 using Quantity = std::function<ExprId(const std::vector<ExprId>&)>;
 
 /// Of a symmetric positive definite matrix: its lower triangular Cholesky factor, the inverse of that, its own inverse,
-/// and its log determinant.
+/// and its log determinant, which may be all that is known.
 struct SpdInverse {
   BufferId factor, root, inverse;
   ExprId logdet;
@@ -34,6 +34,7 @@ class FormulaLoops : Part {
 
  private:
   ExprId formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event);
+  void form_repeated_sums(const math::Expr& e, Formulas& f);
   void prepare_matrices(const math::Expr& e, Formulas& f);
 };
 

@@ -25,9 +25,17 @@ void invariant(const math::Expr& e, int rank, std::vector<math::Expr>& out) {
   }
 }
 
-void matrices(const math::Expr& e, std::set<std::string>& out) {
-  if (const auto* inverse = std::get_if<math::InverseEntry>(&e->form)) out.insert(inverse->matrix);
-  if (const auto* logdet = std::get_if<math::LogDet>(&e->form)) out.insert(logdet->matrix);
+/// Sums that are in no other sum.
+void outermost_sums(const math::Expr& e, std::vector<math::Expr>& out) {
+  if (std::holds_alternative<math::Sum>(e->form)) return out.push_back(e);
+  for (const math::Expr& part : math::children_of(e))
+    outermost_sums(part, out);
+}
+
+/// Matrices of which a formula has the log determinant, and whether it has entries of their inverses or of roots, too.
+void matrices(const math::Expr& e, std::map<std::string, bool>& out) {
+  if (const auto* inverse = std::get_if<math::InverseEntry>(&e->form)) out[inverse->matrix] = true;
+  if (const auto* logdet = std::get_if<math::LogDet>(&e->form)) out.try_emplace(logdet->matrix, false);
   for (const math::Expr& part : math::children_of(e))
     matrices(part, out);
 }
@@ -89,6 +97,7 @@ void FormulaLoops::components(const math::Expr& e, int rank, Formulas& f,
   };
   const auto outside = f.hoisted;
   if (rank == 0) {
+    form_repeated_sums(e, f);
     leaf({}, formula(e, f, {}));
   } else {
     hoist(0, {});
@@ -108,11 +117,24 @@ void FormulaLoops::components(const math::Expr& e, int rank, Formulas& f,
   f.hoisted = outside;
 }
 
+void FormulaLoops::form_repeated_sums(const math::Expr& e, Formulas& f) {
+  std::vector<math::Expr> sums;
+  outermost_sums(e, sums);
+  for (const math::Expr& x : sums) {
+    if (f.hoisted.contains(&*x) || std::ranges::count(sums, x) < 2) continue;
+    const ExprId value = b_.let(b_.fresh("h"), formula(x, f, {}));
+    for (const math::Expr& same : sums)
+      if (same == x) f.hoisted[&*same] = value;
+  }
+}
+
 void FormulaLoops::prepare_matrices(const math::Expr& e, Formulas& f) {
-  std::set<std::string> names;
+  std::map<std::string, bool> names;
   matrices(e, names);
-  for (const std::string& name : names) {
-    if (!f.inverses.contains(name)) f.inverses[name] = spd_inverse(name, f.quantities.at(name), f.extent, f.fail_code);
+  for (const auto& [name, with_entries] : names) {
+    const auto known = f.inverses.find(name);
+    if (known == f.inverses.end() || (with_entries && !known->second.inverse.valid()))
+      f.inverses[name] = spd_inverse(name, f.quantities.at(name), f.extent, f.fail_code);
   }
 }
 

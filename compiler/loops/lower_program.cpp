@@ -217,6 +217,7 @@ void Lowering::emit_elbo() {
       b_.accumulate(discrete, b_.load(sums.discrete, {b_.i(0)}));
     }
     for (const ArrayTerm& term : terms) {
+      if (terms_.is_nothing(*term.term)) continue;
       const std::size_t origin = term.term->origin;
       const bool tempered = s_.tempered[origin], local_prior = !tempered && is_local(origin);
       const auto add = [&](ExprId value, const Env&) {

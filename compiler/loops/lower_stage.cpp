@@ -404,7 +404,7 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
   const ScalarId energy = b_.local(b_.fresh("energy"), b_.f(0));
   const ScalarId prior = b_.local(b_.fresh("prior"), b_.f(0));
   for (const ItemStage::LocalTerm& t : stage.terms) {
-    if (has_streamed_atom(t.term) || t.outer) continue;
+    if (has_streamed_atom(t.term) || t.outer || terms_.is_nothing(t.term)) continue;
     const Env env = terms_.at_all_steps(t.term, {{t.item, item}});
     if (t.statistic) {
       const schedule::Statistic& s = s_.statistics[*t.statistic];

@@ -112,6 +112,17 @@ bool Terms::mentions_observed(CoefId c) const {
       a_[c]);
 }
 
+bool Terms::is_zero(CoefId c) const {
+  const auto is_zero = [this](CoefId part) { return this->is_zero(part); };
+  return std::visit(
+      Overloaded{[](const density::CoefNumber& n) { return n.value == 0; },
+                 [&](const density::CoefConstant& k) { return shared_.data.constants.at(k.constant.index()) == 0; },
+                 [&](const density::CoefAdd& s) { return std::ranges::all_of(s.parts, is_zero); },
+                 [&](const density::CoefMultiply& p) { return std::ranges::any_of(p.parts, is_zero); },
+                 [](const auto&) { return false; }},
+      a_[c]);
+}
+
 ExprId Terms::sum(const std::vector<CoefId>& parts, const Env& env) {
   std::vector<std::pair<CoefId, std::vector<CoefId>>> groups;  // by the logarithm that its parts are multiples of
   for (const CoefId part : parts) {

@@ -6,6 +6,7 @@
 #include "compiler/loops/updates.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace lehr::loops {
 namespace {
@@ -106,6 +107,7 @@ void Updates::clear(const NaturalTarget& n) {
 void Updates::gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
                      const std::vector<std::size_t>& free_axes,
                      const std::function<void(const std::vector<ExprId>&, ExprId, const Env&)>& leaf) {
+  if (terms_.is_nothing(*g.term.term)) return;
   const model::Variable& var = m_[s_.conditionals[g.block].variable];
   const Atom& atom = g.term.term->atoms[g.use];
   const auto add = [&](ExprId value, const Env& env) {
@@ -292,10 +294,26 @@ void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const
       f.quantities[p.name] = [this, buffer](const std::vector<ExprId>& event) { return b_.load(buffer, event); };
     }
     store_parameter(b, k, buffer, element, f, tolerant);
+    know_inverse(b, p, f);
   }
   if (!tolerant) check_proper(b, f);
   if (!hooks.forms_expectations) return expectations_from_parameters(b, element, f);
   b_.if_then(hooks.forms_expectations(element), [&] { expectations_from_parameters(b, element, f); });
+}
+
+void Updates::know_inverse(BlockId b, const math::FactorParameter& p, Formulas& f) {
+  const auto* entry = std::get_if<math::InverseEntry>(&p.from_natural->form);
+  if (!entry || p.noise || s_.conditionals[b].point || clamps_.any(b)) return;
+  if (*entry != math::InverseEntry{entry->matrix, math::kFirst, math::kSecond}) return;
+  if (f.fail_code != 0) {  // no entry is larger than the diagonal
+    b_.for_range("j", b_.i(0), b_.extent(f.extent), [&](ExprId j) {
+      const ExprId x = b_.let(b_.fresh("x"), f.quantities.at(p.name)({j, j}));
+      b_.fail_if(b_.logical_not(
+                     b_.logical_and(b_.less(b_.f(0), x), b_.less_equal(x, b_.f(std::numeric_limits<double>::max())))),
+                 f.fail_code);
+    });
+  }
+  f.inverses[p.name] = {{}, {}, {}, b_.let(b_.fresh("logdet"), b_.neg(f.inverses.at(entry->matrix).logdet))};
 }
 
 ExprId Updates::position_of(const std::vector<ExprId>& event, SizeId extent) {

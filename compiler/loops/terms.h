@@ -37,6 +37,8 @@ class Terms : Part {
   ExprId index(IndexId i, const Env& env);
   ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
   bool mentions_observed(CoefId c) const;
+  /// Its coefficient is 0 whatever the data are, as that of a prior mean of 0.
+  bool is_nothing(const Term& t) const { return is_zero(t.coef); }
   /// Of log(1 - p) - log(1 - p) y and the like, y observed, the logarithm once, times 0 or not: where it is that of 0,
   /// native code may add up what else there is between two parts that cancel, and lose it.
   ExprId sum(const std::vector<CoefId>& parts, const Env& env);
@@ -75,6 +77,7 @@ class Terms : Part {
 
  private:
   struct Nest;
+  bool is_zero(CoefId c) const;
   ExprId coef(CoefId c, const Env& env);
   /// An observed bit, or 1 less one.
   bool is_bit(CoefId c) const;

@@ -91,6 +91,8 @@ class Updates : Part {
   /// The formula at every component into `buffer`, as parameters of factors are formed.
   void store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
                        Formulas& f, bool tolerant);
+  /// Where a parameter is the inverse of an earlier one, the log determinant is known.
+  void know_inverse(BlockId b, const math::FactorParameter& p, Formulas& f);
   ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
   /// Fails where the factor is not proper, or a point not inside its support.
   void check_proper(BlockId b, Formulas& f);

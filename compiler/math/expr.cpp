@@ -43,6 +43,8 @@ int free_event_rank(const Expr& e) {
 Expr::Expr(double value) : node_(std::make_shared<const Node>(Node{Number{value}})) {}
 Expr::Expr(Node node) : node_(std::make_shared<const Node>(std::move(node))) {}
 
+bool Expr::operator==(const Expr& other) const { return node_ == other.node_ || node_->form == other.node_->form; }
+
 Expr operator+(Expr a, Expr b) {
   const auto x = number(a), y = number(b);
   if (x && y) return *x + *y;

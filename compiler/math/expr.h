@@ -32,6 +32,8 @@ class Expr {
   explicit Expr(Node node);
   const Node& operator*() const { return *node_; }
   const Node* operator->() const { return node_.get(); }
+  /// Written the same, bound indices by the same letters.
+  bool operator==(const Expr& other) const;
 
  private:
   std::shared_ptr<const Node> node_;
@@ -39,42 +41,53 @@ class Expr {
 
 struct Number {
   double value;
+  bool operator==(const Number&) const = default;
 };
 /// A parameter, a natural parameter, a statistic or the value itself ("x"), at the given event indices.
 struct Symbol {
   std::string name;
   std::vector<Index> indices;
+  bool operator==(const Symbol&) const = default;
 };
 /// `p[x]`: the component of a vector at the value of the category-valued x. Log densities only.
 struct AtValue {
   std::string vector;
   std::string value;
+  bool operator==(const AtValue&) const = default;
 };
 struct Add {
   Expr left, right;
+  bool operator==(const Add&) const = default;
 };
 struct Multiply {
   Expr left, right;
+  bool operator==(const Multiply&) const = default;
 };
 struct Apply {
   Function function;
   Expr argument;
+  bool operator==(const Apply&) const = default;
 };
 /// Sum over the whole event axis, or the largest summand.
 struct Sum {
   Index index;
   Expr body;
   bool largest = false;
+  bool operator==(const Sum&) const = default;
 };
 /// 1 when the indices are equal, otherwise 0.
 struct Delta {
   Index left, right;
+  bool operator==(const Delta&) const = default;
 };
 /// The size of the event axis as a number.
-struct ExtentValue {};
+struct ExtentValue {
+  bool operator==(const ExtentValue&) const = default;
+};
 /// An index as a number, 0-based.
 struct IndexValue {
   Index index;
+  bool operator==(const IndexValue&) const = default;
 };
 /// Component of the inverse of the symmetric positive definite matrix named `matrix`, or, as its `root`, of the inverse
 /// of its lower triangular Cholesky factor.
@@ -82,10 +95,12 @@ struct InverseEntry {
   std::string matrix;
   Index row, column;
   bool root = false;
+  bool operator==(const InverseEntry&) const = default;
 };
 /// log determinant of the symmetric positive definite matrix named `matrix`.
 struct LogDet {
   std::string matrix;
+  bool operator==(const LogDet&) const = default;
 };
 
 struct Node {

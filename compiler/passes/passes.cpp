@@ -8,6 +8,7 @@
 #include "compiler/passes/invariants.h"
 #include "compiler/passes/jam.h"
 #include "compiler/passes/lanes.h"
+#include "compiler/passes/liveness.h"
 #include "compiler/passes/narrow.h"
 #include "compiler/passes/pad.h"
 #include "compiler/passes/recompute.h"
@@ -22,6 +23,7 @@ namespace lehr::loops {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"dead", leave_out_unread},        // what nothing reads is not formed
     {"within", keep_within},           // what an item forms and nobody else reads has room for one item
     {"shares", share_loops},           // loops whose turns have nothing to do with each other run in ranges
     {"invariants", hoist_invariants},  // what is the same in every turn of a loop is computed once, before it

@@ -200,6 +200,20 @@ class Shares {
     }
     return false;
   }
+  /// What a turn leaves there another one finds: a turn fills what it has to itself anew, whichever it is.
+  bool leaves_rows(BufferId b, const Block& loops) const {
+    bool out = false;
+    for (const Stmt& s : loops) {
+      const ScalarId turn = std::get<For>(s.node).index;
+      const auto read = [&](ScalarId x, Mention) { out = out || x == turn; };
+      each_access(p_, s, [&](BufferId x, const std::vector<ExprId>& at) {
+        Walk walk{p_, [](ExprId) {}, [](BufferId, bool) {}, read};
+        for (std::size_t k = 0; x == b && k < at.size(); ++k)
+          walk.expr(at[k]);
+      });
+    }
+    return out;
+  }
   bool take_arrays(Draft& d) const {
     const std::vector<BufferId>& own = p_.functions[f_].local_arrays;
     FewIds<BufferId> touched = d.effects.stores;
@@ -211,6 +225,7 @@ class Shares {
       const bool local = std::ranges::find(own, b) != own.end();
       if (!local && own_rows(b, d.loops)) continue;
       if ((p_[b].role != Role::scratch && p_[b].role != Role::natural) || mentions_.at(b) > 1) return false;
+      if (leaves_rows(b, d.loops)) return false;
       d.scratch.push_back(b);
     }
     return true;

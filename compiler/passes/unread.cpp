@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
+#include "compiler/passes/liveness.h"
 #include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
@@ -28,81 +28,6 @@ FewIds<BufferId> needed_when_asked(const Program& p, Needed what) {
   return out;
 }
 
-/// Which statements of a function do something where nobody asks for some arrays.
-class Liveness {
- public:
-  Liveness(const Program& p, const Function& f, const FewIds<BufferId>& unasked)
-      : p_(p), unasked_(unasked), own_(f.local_arrays.begin(), f.local_arrays.end()) {
-    std::size_t before = 0;
-    do {
-      before = scalars_.size() + arrays_.size();
-      mark(f.body);
-    } while (scalars_.size() + arrays_.size() > before);
-  }
-
-  bool operator()(const Block& b) const {
-    return std::ranges::any_of(b, [&](const Stmt& s) { return (*this)(s); });
-  }
-  bool operator()(const Stmt& s) const {
-    return std::visit([&](const auto& x) { return is_live(x); }, s.node);
-  }
-
- private:
-  bool is_live(const For& x) const { return (*this)(x.body); }
-  bool is_live(const If& x) const { return (*this)(x.then_block) || (*this)(x.else_block); }
-  bool is_live(const Let& x) const { return scalars_.contains(x.scalar); }
-  bool is_live(const Local& x) const { return scalars_.contains(x.scalar); }
-  bool is_live(const Assign& x) const { return scalars_.contains(x.scalar); }
-  bool is_live(const Accumulate& x) const { return scalars_.contains(x.scalar); }
-  bool is_live(const Store& x) const { return is_live(x.buffer); }
-  bool is_live(const Fill& x) const { return is_live(x.buffer); }
-  bool is_live(BufferId b) const { return own_.contains(b) ? arrays_.contains(b) : !unasked_.contains(b); }
-  bool is_live(const BreakIf&) const { return true; }
-  bool is_live(const Fail&) const { return true; }
-  bool is_live(const Comment&) const { return false; }
-
-  auto walk() {
-    const auto load = [this](BufferId b, bool stored) {
-      if (!stored) arrays_.insert(b);
-    };
-    const auto read = [this](ScalarId x, Mention how) {
-      if (how == Mention::read) scalars_.insert(x);
-    };
-    return Walk{p_, [](ExprId) {}, load, read};
-  }
-  bool reads(ExprId e) {
-    walk().expr(e);
-    return true;
-  }
-  bool reads(const Stmt& s) {
-    auto through = walk();
-    std::visit([&](const auto& node) { through.statement(node); }, s.node);
-    return true;
-  }
-
-  /// Marks what live statements read; whether there are any. What is read comes from before, so backwards.
-  bool mark(const Block& b) {
-    bool out = false;
-    for (auto s = b.rbegin(); s != b.rend(); ++s)
-      out = mark(*s) || out;
-    return out;
-  }
-  bool mark(const Stmt& s) {
-    if (const auto* loop = std::get_if<For>(&s.node)) return mark(loop->body) && reads(loop->begin) && reads(loop->end);
-    if (const auto* branch = std::get_if<If>(&s.node)) {
-      const bool in_then = mark(branch->then_block), in_else = mark(branch->else_block);
-      return (in_then || in_else) && reads(branch->condition);
-    }
-    return (*this)(s) && reads(s);
-  }
-
-  const Program& p_;
-  const FewIds<BufferId>& unasked_;
-  FewIds<BufferId> own_;
-  std::unordered_set<ScalarId> scalars_;  // that live statements read
-  std::unordered_set<BufferId> arrays_;
-};
-
 /// Takes longer than to ask.
 bool is_costly(const Program& p, const Stmt& s) {
   bool out = has_loop(s) || std::holds_alternative<Fill>(s.node);
@@ -115,7 +40,7 @@ bool is_costly(const Program& p, const Stmt& s) {
 class Unread {
  public:
   Unread(Program& p, const Place& flag, const FewIds<BufferId>& unasked, Function& f)
-      : p_(p), flag_(flag), is_live_(p, f, unasked) {
+      : p_(p), flag_(flag), is_live_(p, f, {f.local_arrays.begin(), f.local_arrays.end()}, unasked) {
     block(f.body);
   }
 
@@ -165,21 +90,6 @@ class Unread {
     }
   }
 
-  /// What is left of a block, of branches and loops in it too.
-  Block without_dead(const Block& b) const {
-    Block out;
-    for (const Stmt& s : b) {
-      if (!is_live_(s)) continue;
-      Stmt& kept = out.emplace_back(s);
-      if (auto* loop = std::get_if<For>(&kept.node)) loop->body = without_dead(loop->body);
-      if (auto* branch = std::get_if<If>(&kept.node)) {
-        branch->then_block = without_dead(branch->then_block);
-        branch->else_block = without_dead(branch->else_block);
-      }
-    }
-    return out;
-  }
-
   /// A branch in an innermost loop would take turn by turn what goes several at a time, so that there are two loops.
   bool is_worth_two(const For& loop) const {
     return !std::holds_alternative<ConstI>(p_[loop.end].node) &&
@@ -187,7 +97,7 @@ class Unread {
   }
   Stmt in_two(For loop) {
     For without = loop;
-    without.body = without_dead(loop.body);
+    without.body = is_live_.rest(loop.body);
     return Stmt{If{asked(), {Stmt{std::move(loop)}}, {Stmt{std::move(without)}}}};
   }
 

@@ -1,6 +1,7 @@
 // The trace of a fit as CSV.
 #include "runtime/files/trace.h"
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -14,6 +15,10 @@
 
 namespace lehr {
 namespace {
+
+constexpr int kDigits = 17;
+constexpr double kSecondsBetweenWrites = 0.001;
+constexpr std::size_t kMostWaiting = 4096;  // bytes
 
 /// The rows of an earlier trace to keep; none when its header is another.
 std::string earlier_rows(const std::string& path, const std::string& header, std::int64_t keep_until) {
@@ -31,6 +36,14 @@ std::string earlier_rows(const std::string& path, const std::string& header, std
     rest.remove_prefix(end + 1);
   }
   return kept;
+}
+
+/// Appends `x` as %.17g.
+void put(std::string& row, double x) {
+  std::array<char, 32> digits;  // a sign, 17 digits, a point and an exponent of four are 24
+  const auto end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), x, std::chars_format::general, kDigits).ptr;
+  row.append(digits.data(), end);
 }
 
 }  // namespace
@@ -53,6 +66,7 @@ Result<Trace> Trace::open(const std::string& directory, const std::vector<std::s
   trace.file_.reset(std::fopen(trace.path_.c_str(), "a"));
   if (!trace.file_)
     return Error{ExitCode::usage, trace.path_, fmt::format("cannot write: {}", std::strerror(errno)), {}};
+  std::setvbuf(trace.file_.get(), nullptr, _IONBF, 0);  // no half rows
   return trace;
 }
 
@@ -62,12 +76,24 @@ Result<bool> Trace::append(std::int64_t iteration, double seconds, double elbo, 
   if (extra.size() != extra_columns_)
     return Error{
         ExitCode::internal, path_, fmt::format("{} values for {} further columns", extra.size(), extra_columns_), {}};
-  std::string row = fmt::format("{},{:.17g},{:.17g},{:.17g}", iteration, seconds, elbo, temperature);
-  for (const double value : extra)
-    row += std::isnan(value) ? std::string(",") : fmt::format(",{:.17g}", value);
-  row += "\n";
-  if (std::fwrite(row.data(), 1, row.size(), file_.get()) != row.size() || std::fflush(file_.get()) != 0)
+  rows_ += std::to_string(iteration);
+  for (const double value : {seconds, elbo, temperature})
+    put(rows_ += ',', value);
+  for (const double value : extra) {
+    rows_ += ',';
+    if (!std::isnan(value)) put(rows_, value);
+  }
+  rows_ += '\n';
+  if (std::abs(seconds - written_at_) < kSecondsBetweenWrites && rows_.size() < kMostWaiting) return true;
+  written_at_ = seconds;
+  return write();
+}
+
+Result<bool> Trace::write() {
+  if (!file_) return true;
+  if (std::fwrite(rows_.data(), 1, rows_.size(), file_.get()) != rows_.size() || std::fflush(file_.get()) != 0)
     return Error{ExitCode::internal, path_, fmt::format("cannot write: {}", std::strerror(errno)), {}};
+  rows_.clear();
   return true;
 }
 

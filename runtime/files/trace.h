@@ -1,5 +1,6 @@
-// DIR/trace.csv: a row an iteration, complete on disk as soon as it is written.
+// DIR/trace.csv: a row an iteration.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -11,7 +12,8 @@
 
 namespace lehr {
 
-/// Appends rows `iteration,seconds,elbo,temperature` and further columns, numbers as %.17g, flushed each.
+/// Appends rows `iteration,seconds,elbo,temperature` and further columns, numbers as %.17g. A row that comes a
+/// millisecond or more after those on disk goes there at once, with all before it.
 class Trace {
  public:
   /// Makes `directory` if need be and begins the file with its header. Rows of an existing trace with the
@@ -25,12 +27,17 @@ class Trace {
   Result<bool> append(std::int64_t iteration, double seconds, double elbo, double temperature,
                       std::span<const double> extra = {});
 
+  /// Puts all rows on disk; to be called after the last.
+  Result<bool> write();
+
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   std::string path_;
   std::size_t extra_columns_ = 0;
+  std::string rows_;               // that are not on disk yet
+  double written_at_ = -INFINITY;  // seconds of the last row on disk
   std::unique_ptr<std::FILE, Close> file_;
 };
 

@@ -63,13 +63,15 @@ class Position {
 };
 
 double count_shares(const Machine& m, const Shareable& what, std::span<const ItemRange> runs, const ShareSize& least) {
+  const auto items = static_cast<double>(count(runs));
+  const double operations = items * static_cast<double>(what.operations),
+               of_share = what.of_stage ? least.operations : least.outside;
+  if (operations < 2 * of_share) return 1;
   double sums = 0;
   for (const std::int64_t b : what.sums)
     sums += static_cast<double>(m.view().length(b));
   const double of_sum = sums > kCached ? 2 * least.of_sum : least.of_sum;
-  const auto items = static_cast<double>(count(runs));
-  const double operations = items * static_cast<double>(what.operations),
-               worth = operations / std::max(what.of_stage ? least.operations : least.outside, of_sum * sums),
+  const double worth = operations / std::max(of_share, of_sum * sums),
                most = std::clamp(operations / kLarge, kFewShares, kMostShares);
   const double parts = std::clamp(std::floor(std::min(worth, items)), 1.0, most);
   // Few are a power of two, so that as many processes have a branch of the sums each and send one message.

@@ -101,6 +101,22 @@ TEST_CASE("scratch of a turn is its own, unless something else has to do with it
             before ? 2 : 0) == (before ? 0 : 1));
 }
 
+TEST_CASE("scratch that a turn leaves to others stays") {
+  Rows x;
+  Builder& b = x.b;
+  const BufferId left = b.buffer("l", Role::scratch, {x.n});
+  CHECK(x.phases(
+            [&] {
+              x.rows([&](ExprId n) {
+                const loops::ScalarId sum = b.local("sum", b.load(x.from, {n, b.i(0)}));
+                b.for_loop("m", b.i(0), n, [&](ExprId m) { b.accumulate(sum, b.load(left, {m})); });
+                b.store(left, {n}, b.get(sum));
+                x.each([&](ExprId k) { b.store(x.to, {n, k}, b.get(sum)); });
+              });
+            },
+            1) == 0);
+}
+
 TEST_CASE("numbers are added up, where they are read afterwards only") {
   Rows x;
   Builder& b = x.b;

@@ -63,12 +63,17 @@ TEST_CASE("the trace") {
     auto trace = Trace::open(out, {"rho"});
     if (!trace) FAIL(render(trace.error()));
     REQUIRE(trace->append(1, 0.5, -1.0 / 3, 10, std::vector<double>{0.25}));
-    // Each row is on disk at once.
-    CHECK(*read_file(out + "/trace.csv") ==
-          "iteration,seconds,elbo,temperature,rho\n1,0.5,-0.33333333333333331,10,0.25\n");
+    const std::string first = "iteration,seconds,elbo,temperature,rho\n1,0.5,-0.33333333333333331,10,0.25\n";
+    CHECK(*read_file(out + "/trace.csv") == first);  // at once, as the others but those that come within a millisecond
     REQUIRE(trace->append(2, 1, std::numeric_limits<double>::quiet_NaN(), 1, std::vector<double>{0.125}));
     REQUIRE(trace->append(3, 2, -5, 1, std::vector<double>{0.125}));
     CHECK_FALSE(trace->append(4, 2, -5, 1));
+    const std::string third = *read_file(out + "/trace.csv");
+    CHECK(third == first + "2,1,nan,1,0.125\n3,2,-5,1,0.125\n");
+    REQUIRE(trace->append(4, 2.00048828125, 1e23, 1, std::vector<double>{std::numeric_limits<double>::quiet_NaN()}));
+    CHECK(*read_file(out + "/trace.csv") == third);
+    REQUIRE(trace->write());
+    CHECK(*read_file(out + "/trace.csv") == third + "4,2.00048828125,9.9999999999999992e+22,1,\n");
   }
   auto resumed = Trace::open(out, {"rho"}, 2);
   REQUIRE(resumed);

@@ -1,0 +1,131 @@
+#include "compiler/passes/liveness.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "compiler/loops/walk.h"
+
+namespace lehr::loops {
+namespace {
+
+/// Walks over what is read.
+auto reader(const Program& p, std::unordered_set<ScalarId>& scalars, std::unordered_set<BufferId>& arrays) {
+  const auto load = [&arrays](BufferId b, bool stored) {
+    if (!stored) arrays.insert(b);
+  };
+  const auto read = [&scalars](ScalarId x, Mention how) {
+    if (how == Mention::read) scalars.insert(x);
+  };
+  return Walk{p, [](ExprId) {}, load, read};
+}
+
+FewIds<BufferId> loaded_in(const Program& p, const Function& f) {
+  FewIds<BufferId> out;
+  const auto load = [&](BufferId b, bool stored) {
+    if (!stored) out.insert(b);
+  };
+  Walk{p, [](ExprId) {}, load}.block(f.body);
+  return out;
+}
+
+/// In how many functions each array is loaded, or for how many it is read by whoever calls them.
+std::vector<int> readers_of(const Program& p) {
+  std::vector<int> out(p.buffers.size());
+  for (const Function& f : p.functions) {
+    for (const BufferId b : loaded_in(p, f))
+      ++out[b.index()];
+    for (const Phase& phase : f.phases)
+      if (phase.sums.valid()) ++out[phase.sums.index()];
+    for (const Kept& kept : f.kept)
+      ++out[kept.fresh.index()];
+  }
+  return out;
+}
+
+}  // namespace
+
+Liveness::Liveness(const Program& program, const Function& f, FewIds<BufferId> own, const FewIds<BufferId>& unread)
+    : p_(program), own_(std::move(own)), unread_(unread) {
+  std::size_t before = 0;
+  do {
+    before = scalars_.size() + arrays_.size();
+    mark(f.body);
+  } while (scalars_.size() + arrays_.size() > before);
+}
+
+bool Liveness::operator()(const Block& b) const {
+  return std::ranges::any_of(b, [&](const Stmt& s) { return (*this)(s); });
+}
+
+bool Liveness::operator()(const Stmt& s) const {
+  return std::visit([&](const auto& x) { return is_live(x); }, s.node);
+}
+
+void Liveness::reads(ExprId e) { reader(p_, scalars_, arrays_).expr(e); }
+
+void Liveness::reads(const Stmt& s) {
+  auto through = reader(p_, scalars_, arrays_);
+  std::visit([&](const auto& node) { through.statement(node); }, s.node);
+}
+
+/// Marks what live statements read; whether there are any. What is read comes from before, so backwards.
+bool Liveness::mark(const Block& b) {
+  bool out = false;
+  for (auto s = b.rbegin(); s != b.rend(); ++s)
+    out = mark(*s) || out;
+  return out;
+}
+
+bool Liveness::mark(const Stmt& s) {
+  if (const auto* loop = std::get_if<For>(&s.node)) {
+    if (!mark(loop->body)) return false;
+    reads(loop->begin);
+    reads(loop->end);
+    return true;
+  }
+  if (const auto* branch = std::get_if<If>(&s.node)) {
+    const bool in_then = mark(branch->then_block), in_else = mark(branch->else_block);
+    if (in_then || in_else) reads(branch->condition);
+    return in_then || in_else;
+  }
+  if (!(*this)(s)) return false;
+  reads(s);
+  return true;
+}
+
+Block Liveness::rest(const Block& b) const {
+  Block out;
+  for (const Stmt& s : b) {
+    const bool is_comment = std::holds_alternative<Comment>(s.node);
+    if (!is_comment && !(*this)(s)) {
+      while (!out.empty() && std::holds_alternative<Comment>(out.back().node))
+        out.pop_back();
+      continue;
+    }
+    Stmt& kept = out.emplace_back(s);
+    if (auto* loop = std::get_if<For>(&kept.node)) loop->body = rest(loop->body);
+    if (auto* branch = std::get_if<If>(&kept.node)) {
+      branch->then_block = rest(branch->then_block);
+      branch->else_block = rest(branch->else_block);
+    }
+  }
+  return out;
+}
+
+Program leave_out_unread(Program program) {
+  const std::vector<int> readers = readers_of(program);
+  for (Function& f : program.functions) {
+    const FewIds<BufferId> here = loaded_in(program, f);
+    FewIds<BufferId> own(f.local_arrays.begin(), f.local_arrays.end());
+    for (std::size_t k = 0; k < readers.size(); ++k) {
+      const BufferId b(k);
+      if (program[b].role == Role::scratch && readers[k] == (here.contains(b) ? 1 : 0)) own.insert(b);
+    }
+    f.body = Liveness(program, f, std::move(own), {}).rest(f.body);
+  }
+  return program;
+}
+
+}  // namespace lehr::loops
