@@ -2,6 +2,7 @@
 #include "runtime/methods/cavi.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -29,14 +30,17 @@ Settling::Settling(const Engine& e, const CaviOptions& options)
 
 /// Largest, over the arrays, of the mean absolute change relative to the mean absolute value.
 double movement_between(const Parameters& before, const Parameters& now) {
+  constexpr std::size_t kTogether = 4;  // sums that do not wait for each other
   double largest = 0;
   for (std::size_t k = 0; k < now.size(); ++k) {
-    double moved = 0, size = 0;
+    std::array<double, kTogether> moved{}, size{};
     for (std::size_t i = 0; i < now[k].size(); ++i) {
-      moved += std::abs(now[k][i] - before[k][i]);
-      if (const double x = std::abs(now[k][i]); x < kPointPrecision) size += x;
+      const double x = std::abs(now[k][i]);
+      moved[i % kTogether] += std::abs(now[k][i] - before[k][i]);
+      size[i % kTogether] += x < kPointPrecision ? x : 0;
     }
-    if (moved > 0) largest = std::max(largest, moved / (size + 1e-12 * static_cast<double>(now[k].size())));
+    const double all = (moved[0] + moved[1]) + (moved[2] + moved[3]), of = (size[0] + size[1]) + (size[2] + size[3]);
+    if (all > 0) largest = std::max(largest, all / (of + 1e-12 * static_cast<double>(now[k].size())));
   }
   return largest;
 }
