@@ -122,6 +122,9 @@ void Blocks::update(BlockId b, Uses uses, const std::vector<ExprId>& lead, const
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const std::vector<bool> fixed = updates_.gather_axes(b, uses);
   const auto ahead = sums_ahead_.take(b, uses, fixed, lead.size());
+  // What waits for the element before comes last.
+  std::ranges::stable_partition(
+      uses, [&](const auto& use) { return !terms_.goes_over_those_before(*use.first.term, use.second); });
   const NaturalTarget n = updates_.natural_buffers(b, fixed, "");
   std::vector<ExprId> element = lead;
   element.resize(var.axes.size());

@@ -425,6 +425,14 @@ std::optional<std::pair<BoundId, BoundId>> Terms::half_of(const Guard& g) const 
   return plain ? std::optional(std::pair(first->bound, second->bound)) : std::nullopt;
 }
 
+bool Terms::goes_over_those_before(const Term& t, std::size_t atom) const {
+  const std::set<BoundId> own = mentioned(t.atoms[atom].axes);
+  return std::ranges::any_of(t.guards, [&](const Guard& g) {
+    const auto half = half_of(g);
+    return half && own.contains(half->first) && !own.contains(half->second);
+  });
+}
+
 void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
                  std::optional<BoundId> innermost, const std::function<void(ExprId, const Env&)>& leaf,
                  const std::optional<std::set<BoundId>>& read) {

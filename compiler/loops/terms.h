@@ -60,6 +60,8 @@ class Terms : Part {
   bool is_plain(const Term& t, std::size_t atom) const;
   /// It is plain, and `at` names a row of the table, along the values of the atom.
   bool is_row(const Term& t, std::size_t atom, const schedule::Statistic& table, const std::vector<IndexId>& at) const;
+  /// It is one half of a sum over pairs, in which the element that the atom names stands beside those before it.
+  bool goes_over_those_before(const Term& t, std::size_t atom) const;
   /// The factors of a term except the atoms at `without` and the multiplicities that `owner` owns.
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                               std::optional<model::VariableId> owner = std::nullopt);

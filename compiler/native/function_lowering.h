@@ -1,6 +1,7 @@
 // State of the lowering of one function; its members are implemented by subject in lower.cpp (entry and
 // memory), lower_expressions.cpp, lower_statements.cpp and lower_parts.cpp.
 #pragma once
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -112,6 +113,9 @@ class FunctionLowering {
   void lower(const Transpose& t);
   /// At the beginning of the turn `index` of a loop up to `end` (lower_prefetches.cpp).
   void prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end);
+  /// At the beginning of a turn of a loop along rows of the data whose turns go together.
+  void prefetch_next(const loops::For& along, llvm::Value* index);
+  void prefetch(llvm::Value* first, std::int64_t bytes, bool to_store);
   llvm::MDNode* loop_hints(const LoopShape& shape, llvm::MDNode* access_group);
   llvm::BasicBlock* new_block(const char* name);
 
@@ -135,6 +139,8 @@ class FunctionLowering {
   std::unordered_set<loops::ScalarId> shared_;  // declared by one part of a block and used by another: in a slot
   std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // within one statement
   llvm::BasicBlock* loop_exit_ = nullptr;                      // of the innermost loop
+  const loops::For* together_ = nullptr;                       // the loop around whose turns go several at a time
+  std::set<std::pair<loops::BufferId, std::int64_t>> ahead_;   // rows of its turns that are fetched for its next
   llvm::MDNode* access_group_ = nullptr;                       // of the innermost parallel loop
 };
 

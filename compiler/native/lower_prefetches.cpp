@@ -1,9 +1,11 @@
-// Rows of tables that later turns of a loop read and add to, fetched early: which ones they are stands in the data, so
-// that no processor foresees it.
+// Rows that later turns of a loop read, fetched early. Of tables, where the data say which ones: no processor foresees
+// it. Of the data, where several items go together: each of their rows ends before a processor has learnt how it goes
+// on.
 #include <llvm/IR/IRBuilder.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "compiler/loops/facts.h"
@@ -92,7 +94,47 @@ class Rows {
   std::map<Row, bool> found_;
 };
 
+bool is(const loops::Program& p, loops::ExprId e, loops::ScalarId s) {
+  const auto* get = std::get_if<loops::Get>(&p[e].node);
+  return get && get->scalar == s;
+}
+/// The k of `index + k`.
+std::optional<std::int64_t> after(const loops::Program& p, loops::ExprId e, loops::ScalarId index) {
+  if (is(p, e, index)) return 0;
+  const auto* sum = std::get_if<loops::Binary>(&p[e].node);
+  if (!sum || sum->op != loops::BinaryOp::add || !is(p, sum->left, index)) return {};
+  const auto* k = std::get_if<loops::ConstI>(&p[sum->right].node);
+  return k ? std::optional(k->value) : std::nullopt;
+}
+
+/// Rows data[turns + k, ...] that a turn of the loop `along` reads an element of, by k; without those of inner loops.
+std::map<loops::BufferId, std::set<std::int64_t>> rows_along(const loops::Program& p, const loops::For& turns,
+                                                             const loops::For& along) {
+  std::map<loops::BufferId, std::set<std::int64_t>> out;
+  loops::Walk walk{p,
+                   [&](loops::ExprId e) {
+                     const auto* load = std::get_if<loops::Load>(&p[e].node);
+                     if (!load || load->indices.size() != 2 || p[load->buffer].role != loops::Role::data) return;
+                     if (!is(p, load->indices[1], along.index)) return;
+                     if (const auto k = after(p, load->indices[0], turns.index)) out[load->buffer].insert(*k);
+                   },
+                   [](loops::BufferId, bool) {}};
+  for (const loops::Stmt& s : along.body) {
+    if (std::holds_alternative<loops::For>(s.node)) continue;
+    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+  }
+  return out;
+}
+
 }  // namespace
+
+void FunctionLowering::prefetch(llvm::Value* first, std::int64_t bytes, bool to_store) {
+  for (std::int64_t at = 0; at < bytes; at += kLine) {
+    llvm::Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<std::uint64_t>(at));
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
+                       {line, b_.getInt32(to_store ? 1 : 0), b_.getInt32(3), b_.getInt32(1)});
+  }
+}
 
 void FunctionLowering::prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end) {
   if (turns.step != 1 || std::holds_alternative<loops::ConstI>(program_[turns.end].node)) return;
@@ -106,16 +148,28 @@ void FunctionLowering::prefetch_rows(const loops::For& turns, llvm::Value* index
     values_[turns.index] = b_.CreateBinaryIntrinsic(
         llvm::Intrinsic::smin, b_.CreateNSWAdd(index, b_.getInt64(static_cast<std::uint64_t>(ahead))),
         b_.CreateNSWSub(end, b_.getInt64(1)));
-    llvm::Value* first =
-        element(row.table, b_.CreateNSWMul(eval(row.at), stored_extent(row.table, 1)), buffers_[row.table.index()]);
-    for (std::int64_t at = 0; at < bytes; at += kLine) {
-      llvm::Value* line = b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<std::uint64_t>(at));
-      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
-                         {line, b_.getInt32(stored ? 1 : 0), b_.getInt32(3), b_.getInt32(1)});
-    }
+    prefetch(
+        element(row.table, b_.CreateNSWMul(eval(row.at), stored_extent(row.table, 1)), buffers_[row.table.index()]),
+        bytes, stored);
   }
   values_[turns.index] = index;
   evaluated_.clear();
+}
+
+void FunctionLowering::prefetch_next(const loops::For& along, llvm::Value* index) {
+  if (!together_) return;
+  const auto number = [&](std::int64_t value) { return b_.getInt64(static_cast<std::uint64_t>(value)); };
+  for (const auto& [data, turns] : rows_along(program_, *together_, along)) {
+    // Rows follow each other: where a turn of the loop reads a column of them, it fetches as much of the next ones.
+    const std::int64_t bytes = static_cast<std::int64_t>(turns.size()) * loops::bytes_of(program_[data].element);
+    if (bytes < kLine || !ahead_.insert({data, *turns.begin()}).second) continue;
+    llvm::Value* next = b_.CreateAdd(values_.at(together_->index), number(together_->step + *turns.begin()));
+    llvm::Value* base = buffers_[data.index()];
+    llvm::Value* offset =
+        b_.CreateMul(next, b_.CreateMul(stored_extent(data, 1), number(loops::bytes_of(program_[data].element))));
+    prefetch(b_.CreateGEP(b_.getInt8Ty(), base, b_.CreateAdd(offset, b_.CreateMul(index, number(bytes)))), bytes,
+             false);
+  }
 }
 
 }  // namespace lehr::native

@@ -99,6 +99,10 @@ void FunctionLowering::emit_unrolled(const loops::For& node, std::int64_t begin,
 
 void FunctionLowering::lower(const loops::For& node) {
   if (const auto transpose = transpose_of(node)) return lower(*transpose);
+  if (node.side_by_side) {
+    together_ = &node;
+    ahead_.clear();
+  }
   LoopShape shape = shape_of(program_, node, lanes_, little_ ? nullptr : &spare_);
   if (little_) shape = small(shape, lanes_);
   shape.masked = shape.masked && loop_exit_;  // rows may be short, and a loop over all items is not
@@ -113,7 +117,10 @@ void FunctionLowering::lower(const loops::For& node) {
   const auto body = [&](llvm::Value* index) {
     index->setName(program_[node.index].name);
     values_[node.index] = index;
-    if (!shape.innermost) prefetch_rows(node, index, end);
+    if (!shape.innermost) {
+      prefetch_rows(node, index, end);
+      prefetch_next(node, index);
+    }
     lower(node.body);
   };
   if (shape.tail == 0) return emit_loop(begin, end, shape, body, node.step);

@@ -535,3 +535,44 @@ TEST_CASE("Rows are turned over into lanes, and back") {
     }
   }
 }
+
+TEST_CASE("Rows of items that go together are fetched a step ahead, once") {
+  const auto prefetches = [](std::int64_t together, bool side_by_side) {
+    Builder b;
+    const auto n = b.runtime_size("N"), k = b.runtime_size("K"), f = b.constant_size("F", 3);
+    const auto x = b.buffer("x", Role::data, {n, k}), sums = b.buffer("sums", Role::statistic, {k, f});
+    b.function("f", [&] {
+      b.for_each("n", n, [&](ExprId i) {
+        for (int pass = 0; pass < 2; ++pass) {
+          b.for_each("k", k, [&](ExprId e) {
+            b.for_each("f", f, [&](ExprId c) {
+              for (std::int64_t turn = 0; turn < together; ++turn)
+                b.add_to(sums, {e, c}, b.load(x, {b.binary(BinaryOp::add, i, b.i(turn)), e}));
+            });
+            for (std::int64_t turn = 0; turn < together; ++turn)
+              b.add_to(sums, {e, b.i(0)}, b.load(x, {b.binary(BinaryOp::add, i, b.i(turn)), e}));
+          });
+        }
+      });
+    });
+    loops::Program p = b.program();
+    auto& items = std::get<loops::For>(p.functions[0].body[0].node);
+    items.step = together;
+    items.side_by_side = side_by_side;
+    const std::int64_t rows = 2 * together, columns = 5;
+    Memory memory({static_cast<std::size_t>(rows * columns), static_cast<std::size_t>(columns * 3)});
+    for (std::int64_t i = 0; i < rows * columns; ++i)
+      memory.reals(x)[i] = static_cast<double>(i);
+    run_both(p, memory, {rows, columns});
+    const std::string text = native::llvm_text(p, {.level = 0});
+    std::size_t count = 0;
+    for (std::size_t at = text.find("call void @llvm.prefetch"); at != std::string::npos;
+         at = text.find("call void @llvm.prefetch", at + 1))
+      ++count;
+    return count;
+  };
+  CHECK(prefetches(8, true) == 1);
+  CHECK(prefetches(16, true) == 2);
+  CHECK(prefetches(4, true) == 0);  // less than a line
+  CHECK(prefetches(8, false) == 0);
+}
