@@ -35,6 +35,11 @@ ExprId value_of(const Stmt& s) {
                     s.node);
 }
 
+bool calls_function(const Program& program, const Stmt& s) {
+  const ExprId value = value_of(s);
+  return value.valid() && calls_function(program, value);
+}
+
 bool has_loop(const Stmt& s) {
   const auto* branch = std::get_if<If>(&s.node);
   return std::holds_alternative<For>(s.node) ||

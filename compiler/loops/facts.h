@@ -23,6 +23,8 @@ bool calls_function(const Program& program, ExprId e);
 
 /// What a statement puts into one scalar or one element of an array, or adds to it; invalid for others.
 ExprId value_of(const Stmt& statement);
+/// Whether that is made of a function call.
+bool calls_function(const Program& program, const Stmt& statement);
 
 /// A loop, or a condition with one under it.
 bool has_loop(const Stmt& statement);

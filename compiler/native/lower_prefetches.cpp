@@ -94,15 +94,11 @@ class Rows {
   std::map<Row, bool> found_;
 };
 
-bool is(const loops::Program& p, loops::ExprId e, loops::ScalarId s) {
-  const auto* get = std::get_if<loops::Get>(&p[e].node);
-  return get && get->scalar == s;
-}
 /// The k of `index + k`.
 std::optional<std::int64_t> after(const loops::Program& p, loops::ExprId e, loops::ScalarId index) {
-  if (is(p, e, index)) return 0;
+  if (is_scalar(p, e, index)) return 0;
   const auto* sum = std::get_if<loops::Binary>(&p[e].node);
-  if (!sum || sum->op != loops::BinaryOp::add || !is(p, sum->left, index)) return {};
+  if (!sum || sum->op != loops::BinaryOp::add || !is_scalar(p, sum->left, index)) return {};
   const auto* k = std::get_if<loops::ConstI>(&p[sum->right].node);
   return k ? std::optional(k->value) : std::nullopt;
 }
@@ -115,7 +111,7 @@ std::map<loops::BufferId, std::set<std::int64_t>> rows_along(const loops::Progra
                    [&](loops::ExprId e) {
                      const auto* load = std::get_if<loops::Load>(&p[e].node);
                      if (!load || load->indices.size() != 2 || p[load->buffer].role != loops::Role::data) return;
-                     if (!is(p, load->indices[1], along.index)) return;
+                     if (!is_scalar(p, load->indices[1], along.index)) return;
                      if (const auto k = after(p, load->indices[0], turns.index)) out[load->buffer].insert(*k);
                    },
                    [](loops::BufferId, bool) {}};

@@ -47,10 +47,7 @@ class Checks {
   bool is_long(const For& loop) const { return literal(p_, loop.end).value_or(kLong) >= kLong; }
   bool calls_functions(const For& loop) const {
     bool calls = false;
-    each_statement(loop.body, [&](const Stmt& s) {
-      const ExprId value = value_of(s);
-      calls = calls || (value.valid() && calls_function(p_, value));
-    });
+    each_statement(loop.body, [&](const Stmt& s) { calls = calls || calls_function(p_, s); });
     return calls;
   }
   void counted(For& loop, Stmt&& statement, Block& out) {

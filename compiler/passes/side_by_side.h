@@ -26,6 +26,5 @@ Block side_by_side(Program& program, const For& loop, const Varying& varying, co
 /// Numbers of an array beside its axes of unknown size.
 std::int64_t constant_extents(const Program& program, BufferId array);
 bool has_constant_extents(const Program& program, const Buffer& buffer);
-bool is_scratch(const Buffer& buffer);
 
 }  // namespace lehr::loops

@@ -7,9 +7,10 @@
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
-namespace {
 
 bool is_scratch(const Buffer& b) { return b.role == Role::scratch || b.role == Role::natural; }
+
+namespace {
 
 class Spread {
  public:

@@ -14,6 +14,9 @@ struct Varying {
   bool holds(const Program& program, ExprId expr) const;
 };
 
+/// Written before it is read, wherever it is used; turns may each have their own.
+bool is_scratch(const Buffer& buffer);
+
 /// Of the loop's body, beside the index itself: what is computed from it, or where not all turns come to.
 Varying varying_in(const Program& program, const For& loop);
 

@@ -81,9 +81,8 @@ class Rows {
 
 bool waits_for_functions(const Program& p, const For& loop) {
   if (!has_loop(loop.body)) return false;
-  return std::ranges::any_of(loop.body, [&](const Stmt& x) {
-    return (value_of(x).valid() && calls_function(p, value_of(x))) || waits_for_functions(p, x);
-  });
+  return std::ranges::any_of(loop.body,
+                             [&](const Stmt& x) { return calls_function(p, x) || waits_for_functions(p, x); });
 }
 
 bool waits_for_functions(const Program& p, const Stmt& s) {

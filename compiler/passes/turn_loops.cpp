@@ -1,0 +1,139 @@
+// Loops inside turns that stand side by side.
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "compiler/loops/walk.h"
+#include "compiler/passes/turn_places.h"
+#include "compiler/passes/turn_statements.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr std::int64_t kFewestLanes = 8;  // of turns that are written out else: a vector
+
+}  // namespace
+
+void TurnStatements::of(const For& x, const Mask& m, Block& out) {
+  if (written_out() && adds_functions_up(p_, varying_, x)) return turn_by_turn(x, m, out);
+  if (written_out() && how_.turns >= kFewestLanes && waits_for_functions(p_, x)) {
+    if (const auto rows = item_rows(p_, varying_, loop_.index, x)) return wait(x, *rows, m, out);
+  }
+  if (varies(x.end)) return to_the_longest(x, m, out);
+  const std::vector<ExprId> rows = how_.written_out ? std::vector<ExprId>{} : find_rows(x, m, out);
+  if (!how_.written_out && has_turns(p_, x) && puts_away(x)) one_by_one(x, m, out);
+  else out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
+  forget_rows(rows);
+}
+
+void TurnStatements::to_the_longest(const For& x, const Mask& m, Block& out) {
+  const BufferId ends = array("end", {}, Type::i64);
+  const ScalarId longest = scalar("longest", Type::i64);
+  const std::optional<ScalarId> down = countdown(p_, x);
+  const ScalarId index = down.value_or(x.index);
+  Mask within{array("within", {}, Type::i64), m.ranges, m.chosen};
+  within.ranges.push_back(index);
+  out.push_back(Stmt{Local{longest, x.begin}});
+  turns(
+      out,
+      [&](Block& turn) {
+        const ExprId end = value(x.end, m);
+        turn.push_back(put(ends, {}, all_come(m) ? end : select(in(m), end, x.begin)));
+        turn.push_back(Stmt{Assign{longest, binary(BinaryOp::maximum, get(longest), of_turn(ends))}});
+      },
+      false);
+  Block body, rest = x.body;
+  if (down) {
+    const ExprId last = binary(BinaryOp::subtract, get(longest), i(1));
+    body.push_back(Stmt{Let{*down, binary(BinaryOp::subtract, last, get(x.index))}});
+    rest.erase(rest.begin());
+  }
+  turns(body, [&](Block& turn) {
+    ExprId inside = less(get(index), of_turn(ends));
+    if (m.array.valid()) inside = both(in(m), inside);
+    turn.push_back(put(within.array, {}, select(inside, i(1), i(0))));
+  });
+  std::vector<ExprId> rows;
+  if (const auto steps = axis_of(p_, varying_, x, index)) {
+    // In a loop before it, so that what waits for memory waits for nothing else.
+    if (const std::vector<ExprId> found = loaded_places(x, index, false); !found.empty()) {
+      Block finding = body;
+      rows = put_rows(found, {*steps}, {get(index)}, within, finding);
+      out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(finding), false, x.step}});
+    }
+  }
+  append(body, block(rest, within));
+  forget_rows(rows);
+  out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(body), false, x.step}});
+}
+
+void TurnStatements::wait(const For& x, const ItemRows& mentioned, const Mask& m, Block& out) {
+  for (const BufferId b : mentioned.scratch)
+    copies(b, of_array_);  // with the turn first
+  waiting_ = true;
+  for (const auto* all : {&mentioned.rows, &mentioned.scratch}) {
+    for (const BufferId b : *all) {
+      turned_[b] = array(p_[b].name + ".lanes", {p_[b].axes.back()}, p_[b].element);
+      if (mentioned.there.contains(b)) turn_over(b, mentioned, false, m, out);
+    }
+  }
+  out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
+  for (const BufferId b : mentioned.stored)
+    turn_over(b, mentioned, true, m, out);
+  turned_.clear();
+  waiting_ = false;
+}
+
+void TurnStatements::turn_over(BufferId b, const ItemRows& mentioned, bool back, const Mask& m, Block& out) {
+  const ScalarId e = scalar("e", Type::i64);
+  const BufferId row = turned_.at(b);
+  Block column;
+  turns(column, [&](Block& turn) {
+    const bool is_own = mentioned.scratch.contains(b);
+    const BufferId of = is_own ? copies(b, of_array_) : b;
+    const std::vector<ExprId> at =
+        is_own ? with_turn(of, {get(e)}) : std::vector<ExprId>{value(get(loop_.index), m), get(e)};
+    turn.push_back(back ? Stmt{Store{of, at, of_turn(row, {get(e)}), false}} : put(row, {get(e)}, load(of, at)));
+  });
+  out.push_back(Stmt{For{e, i(0), i(p_[p_[row].axes[0]].constant), std::move(column), false, 1}});
+}
+
+void TurnStatements::turn_by_turn(const For& x, const Mask& m, Block& out) {
+  in_loop(
+      out,
+      [&](Block& turn) {
+        Block body;
+        for (const Stmt& s : x.body)
+          body.push_back(*own(s, m));
+        turn.push_back(Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}});
+      },
+      false);
+}
+
+bool TurnStatements::puts_away(const For& x) const {
+  FewIds<BufferId> stored, loaded;
+  const bool stores = std::ranges::all_of(x.body, [&](const Stmt& s) {
+    const auto* store = std::get_if<Store>(&s.node);
+    return store && !is_scratch(p_[store->buffer]) && !is_sum(*store);
+  });
+  Walk{p_, [](ExprId) {}, [&](BufferId b, bool is_stored) { (is_stored ? stored : loaded).insert(b); }}.block(x.body);
+  return stores && std::ranges::none_of(loaded, [&](BufferId b) { return stored.contains(b); });
+}
+
+void TurnStatements::one_by_one(const For& x, const Mask& m, Block& out) {
+  lay_out_rows(x, m, out);
+  turns(
+      out,
+      [&](Block& turn) {
+        Block body;
+        for (const Stmt& s : x.body) {
+          const auto& store = std::get<Store>(s.node);
+          body.push_back(Stmt{Store{store.buffer, place(store.indices, m), value(store.value, m), store.accumulate}});
+        }
+        if_in(m, Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}}, turn);
+      },
+      false);
+  forget_layout();
+}
+
+}  // namespace lehr::loops

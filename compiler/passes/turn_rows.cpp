@@ -1,0 +1,75 @@
+// Places and rows of the turns that are found before the loops that read them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "compiler/loops/walk.h"
+#include "compiler/passes/turn_places.h"
+#include "compiler/passes/turn_values.h"
+
+namespace lehr::loops {
+
+std::vector<ExprId> TurnValues::loaded_places(const For& x, std::optional<ScalarId> index, bool all) const {
+  std::vector<ExprId> out = loops::loaded_places(p_, varying_, x, index, all);
+  std::erase_if(out, [&](ExprId e) { return rows_.contains(e); });
+  return out;
+}
+
+std::vector<ExprId> TurnValues::find_rows(const For& x, const Mask& m, Block& out) {
+  if (!has_turns(p_, x)) return {};
+  return put_rows(loaded_places(x, std::nullopt, true), {}, {}, m, out);
+}
+
+std::vector<ExprId> TurnValues::put_rows(const std::vector<ExprId>& found, const std::vector<SizeId>& axes,
+                                         const std::vector<ExprId>& at, const Mask& m, Block& out) {
+  std::map<ExprId, Row> rows;
+  turns(out, [&](Block& turn) {
+    for (const ExprId e : found) {
+      const Row& row = rows.try_emplace(e, Row{array("row", axes, Type::i64), at}).first->second;
+      turn.push_back(put(row.array, at, clamped(e, m)));
+    }
+  });
+  rows_.insert(rows.begin(), rows.end());
+  return found;
+}
+
+void TurnValues::forget_rows(const std::vector<ExprId>& found) {
+  for (const ExprId e : found)
+    rows_.erase(e);
+}
+
+bool TurnValues::runs_along(const For& x, ExprId e) const {
+  const auto* l = std::get_if<Load>(&p_[e].node);
+  if (!l || l->indices.empty() || !varying_.arrays.contains(l->buffer)) return false;
+  const auto* along = std::get_if<Get>(&p_[l->indices.back()].node);
+  if (!along || along->scalar != x.index) return false;
+  return std::none_of(l->indices.begin(), l->indices.end() - 1, [&](ExprId at) {
+    bool mentioned = varies(at);
+    Walk{p_, [](ExprId) {}, [](BufferId, bool) {}, [&](ScalarId s, Mention) { mentioned = mentioned || s == x.index; }}
+        .expr(at);
+    return mentioned;
+  });
+}
+
+void TurnValues::lay_out_rows(const For& x, const Mask& m, Block& out) {
+  std::vector<ExprId> found;
+  const auto on_expr = [&](ExprId e) {
+    if (runs_along(x, e) && !std::ranges::count(found, e)) found.push_back(e);
+  };
+  Walk{p_, on_expr, [](BufferId, bool) {}}.block(x.body);
+  for (const ExprId e : found) {
+    const BufferId from = std::get<Load>(p_[e].node).buffer;
+    const BufferId rows = array_as_given(fmt::format("turns.{}.rows.{}", p_[from].name, p_.buffers.size()),
+                                         {turns_, p_[from].axes.back()}, p_[from].element);
+    Block column;
+    turns(column, [&](Block& turn) {
+      turn.emplace_back().node = Store{rows, {this->turn(), get(x.index)}, value(e, m), false};
+    });
+    out.push_back(Stmt{For{x.index, x.begin, x.end, std::move(column), false, x.step}});
+    laid_out_[e] = rows;
+  }
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,91 @@
+#include "compiler/passes/turns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "compiler/passes/rewrite.h"
+
+namespace lehr::loops {
+namespace {
+
+constexpr std::int64_t kOnStack = 4096;  // numbers of all arrays together
+
+}  // namespace
+
+Turns::Turns(Program& program, const Arrangement& how) : p_(program), how_(how), to_(how.turns) {
+  p_.sizes.push_back({"turns", how.turns, -1});
+  turns_ = SizeId(p_.sizes.size() - 1);
+  first_ = scalar("first", Type::i64);
+}
+
+ExprId Turns::make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
+
+ScalarId Turns::scalar(const std::string& stem, Type type) { return make_scalar(p_, stem, type); }
+
+BufferId Turns::array(const std::string& stem, std::vector<SizeId> axes, Type type) {
+  axes.insert(written_out() ? axes.begin() : axes.end(), turns_);
+  p_.buffers.push_back({fmt::format("turns.{}.{}", stem, p_.buffers.size()), type, Role::scratch, std::move(axes)});
+  const BufferId out(p_.buffers.size() - 1);
+  const std::int64_t numbers = constant_extents(p_, out);
+  if (has_constant_extents(p_, p_[out]) && on_stack_numbers_ + numbers <= kOnStack) {
+    on_stack_numbers_ += numbers;
+    on_stack_.push_back(out);
+  }
+  return out;
+}
+
+BufferId Turns::array_as_given(std::string name, std::vector<SizeId> axes, Type type) {
+  p_.buffers.push_back({std::move(name), type, Role::scratch, std::move(axes)});
+  on_stack_.emplace_back(p_.buffers.size() - 1);
+  return on_stack_.back();
+}
+
+void Turns::turns(Block& out, const EachTurn& each, bool independent) {
+  if (!written_out()) return in_loop(out, each, independent);
+  for (turn_ = from_; turn_ < to_; ++turn_)
+    each(out);
+}
+
+void Turns::in_loop(Block& out, const EachTurn& each, bool independent) {
+  in_loop_ = true;
+  turn_index_ = scalar("turn", Type::i64);
+  Block body;
+  each(body);
+  in_loop_ = false;
+  if (!body.empty()) out.push_back(Stmt{For{turn_index_, i(from_), i(to_), std::move(body), independent, 1}});
+}
+
+std::int64_t Turns::turn_key() const {
+  return is_number() ? turn_ : how_.turns + static_cast<std::int64_t>(turn_index_.index());
+}
+
+std::vector<ExprId> Turns::with_turn(BufferId b, std::vector<ExprId> at) {
+  at.insert(p_[b].axes.front() == turns_ ? at.begin() : at.end(), turn());
+  return at;
+}
+
+Turns::Nest Turns::over(BufferId b) {
+  Nest out;
+  for (const SizeId s : std::vector<SizeId>(p_[b].axes)) {
+    out.indices.push_back(scalar("e", Type::i64));
+    out.place.push_back(get(out.indices.back()));
+    out.ends.push_back(p_[s].constant >= 0 ? i(p_[s].constant) : make(Type::i64, Extent{s}));
+  }
+  return out;
+}
+
+void Turns::append(Block& to, Block more) { std::ranges::move(more, std::back_inserter(to)); }
+
+Block Turns::nested(const Nest& nest, Block inner) {
+  for (std::size_t k = nest.indices.size(); k-- > 0;) {
+    Stmt loop{For{nest.indices[k], i(0), nest.ends[k], std::move(inner), false, 1}};
+    inner = Block{};
+    inner.push_back(std::move(loop));
+  }
+  return inner;
+}
+
+}  // namespace lehr::loops
