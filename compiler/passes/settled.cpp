@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "compiler/loops/walk.h"
@@ -69,32 +70,54 @@ class Settle {
  private:
   /// `around`: arrays that the function stores outside the block.
   void block(Block& b, const FewIds<BufferId>& around) {
+    if (std::ranges::none_of(b, holds_statements)) return;
+    std::unordered_map<BufferId, int> storing;  // statements that store an array
+    for (const Stmt& s : b) {
+      for (const BufferId x : effects_of(p_, s).stores)
+        ++storing[x];
+    }
     Block out;
-    for (std::size_t k = 0; k < b.size(); ++k) {
-      Effects others;
-      others.stores = around;
-      for (const Block* part : {&out, &b}) {
-        for (std::size_t n = part == &b ? k + 1 : 0; n < part->size(); ++n)
-          others.add(effects_of(p_, (*part)[n]));
-      }
-      if (auto* branch = std::get_if<If>(&b[k].node)) {
-        block(branch->then_block, others.stores);
-        block(branch->else_block, others.stores);
-      }
-      if (auto* loop = std::get_if<For>(&b[k].node)) {
-        block(loop->body, others.stores);
-        if (!loop->independent && !std::holds_alternative<ConstI>(p_[loop->end].node))
-          settle(*loop, others.stores, out);
-      }
-      out.push_back(std::move(b[k]));
+    for (Stmt& s : b) {
+      if (holds_statements(s)) inside(s, others(storing, s, around), out);
+      out.push_back(std::move(s));
     }
     b = std::move(out);
   }
 
+  static bool holds_statements(const Stmt& s) {
+    return std::holds_alternative<If>(s.node) || std::holds_alternative<For>(s.node);
+  }
+
+  /// What others than this statement store.
+  FewIds<BufferId> others(const std::unordered_map<BufferId, int>& storing, const Stmt& s,
+                          const FewIds<BufferId>& around) const {
+    const FewIds<BufferId> own = effects_of(p_, s).stores;
+    std::vector<BufferId> out(around.begin(), around.end());
+    for (const auto& [array, statements] : storing)
+      if (statements > (own.contains(array) ? 1 : 0)) out.push_back(array);
+    return {out.begin(), out.end()};
+  }
+
+  void inside(Stmt& s, const FewIds<BufferId>& outside, Block& before) {
+    if (auto* branch = std::get_if<If>(&s.node)) {
+      block(branch->then_block, outside);
+      block(branch->else_block, outside);
+      return;
+    }
+    auto& loop = std::get<For>(s.node);
+    block(loop.body, outside);
+    if (!loop.independent && !std::holds_alternative<ConstI>(p_[loop.end].node)) settle(loop, outside, before);
+  }
+
   void settle(For& loop, const FewIds<BufferId>& outside, Block& before) {
     if (std::ranges::any_of(loop.body, leaves)) return;
+    Effects all;
+    all.declares.insert(loop.index);
+    for (const Stmt& s : loop.body)
+      all.add(effects_of(p_, s));
     for (std::size_t k = 0, end = 0; k < loop.body.size(); k = std::max(end, k + 1)) {
-      end = run_from(loop, k);
+      end = run_from(loop, k, all);
+      if (end == k) continue;
       const std::vector<BufferId> keys = keys_of(loop, k, end, outside);
       if (keys.empty()) continue;
       const auto at = [&](std::size_t n) {
@@ -108,12 +131,9 @@ class Settle {
     }
   }
 
-  /// The end of the statements of state alone that begin at `from`.
-  std::size_t run_from(const For& loop, std::size_t from) const {
-    Effects all, run;
-    all.declares.insert(loop.index);
-    for (const Stmt& s : loop.body)
-      all.add(effects_of(p_, s));
+  /// The end of the statements of state alone that begin at `from`, of a body that does `all`.
+  std::size_t run_from(const For& loop, std::size_t from, const Effects& all) const {
+    Effects run;
     std::size_t end = from;
     for (; end < loop.body.size() && is_even(p_, loop.body[end]); ++end) {
       Effects with = run;

@@ -456,15 +456,27 @@ class Splitter {
     return {std::move(outer), s_.statistics.size() - 1, std::move(outer_at)};
   }
 
+  /// Kinds of the factors and summands, and the data among them.
+  void add_sources(CoefId c, std::vector<std::int64_t>& out) const {
+    const auto all = [&](const std::vector<CoefId>& parts) {
+      for (const CoefId part : parts)
+        add_sources(part, out);
+    };
+    out.push_back(static_cast<std::int64_t>(a_[c].index()) << 32);
+    std::visit(
+        Overloaded{
+            [&](const density::CoefData& x) { out.back() += std::visit([](auto id) { return id.value; }, x.source); },
+            [&](const density::CoefMultiply& x) { all(x.parts); }, [&](const density::CoefAdd& x) { all(x.parts); },
+            [&](const density::CoefApply& x) { add_sources(x.argument, out); },
+            [&](const density::CoefSum& x) { add_sources(x.body, out); }, [](const auto&) {}},
+        a_[c]);
+  }
+
   /// What two inner parts have in common that are one but for the names of their bounds: the data and the
   /// local statistics in them.
   std::vector<std::int64_t> signature(const Term& inner) const {
     std::vector<std::int64_t> out;
-    for (CoefId f : a_.factors(inner.coef)) {
-      const auto* data = std::get_if<density::CoefData>(&a_[f]);
-      out.push_back(static_cast<std::int64_t>(a_[f].index()) << 32);
-      if (data) out.back() += std::visit([](auto id) { return id.value; }, data->source);
-    }
+    add_sources(inner.coef, out);
     std::sort(out.begin(), out.end());
     for (const Atom& x : inner.atoms)
       out.push_back(x.variable.value);

@@ -102,7 +102,7 @@ REFUSED = {
 LARGE = {
     "forty axes": axes(40),
     "forty axes of a pair": pairs_of_axes(40),
-    "a sum of variables": model(*scalars(60), observed(" + ".join(f"a{i}" for i in range(60)))),
+    "a sum of variables": model(*scalars(200), observed(" + ".join(f"a{i}" for i in range(200)))),
     "a regression": regression(60),
     "independent variables": independent(300),
     "a rate of many summands": model(*scalars(60, "Gamma(shape = 1, rate = 1)"),

@@ -32,7 +32,7 @@ inline bool lehr_mutation(int k) { return kLehrMutation == k; }
 """
 TARGETS = {"math_test", "single_updates_test", "over_temperatures_test", "adaptive_test", "minibatches_test", "residual_test",
            "native_special_functions", "native_lowering", "native_shares", "test_runtime_random", "test_runtime_rng", "embedding_steps_test",
-           "parts_test", "loops", "passes", "passes_every_model"}
+           "parts_test", "loops", "passes", "passes_every_model", "test_golden"}
 
 
 def sources():
