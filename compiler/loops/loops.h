@@ -75,6 +75,7 @@ struct Buffer {
   std::vector<SizeId> axes;
   Needed needed = Needed::always;
   std::int64_t meant = 0;  // above 0: of a row no more elements than these are other than 0
+  bool exact = false;      // scratch that has 64 bits whatever the precision
 };
 
 // ---- expressions ----

@@ -68,6 +68,15 @@ bool is_improper_zero(const Binder& b, const Place& at, double value) {
          std::holds_alternative<Number>(b.model[at.parameter.value].node);
 }
 
+/// Of matrices the numbers that are positive are degrees of freedom; with fewer there is no density.
+void check_freedom(Binder& b, const Place& at, const std::string& text, double value) {
+  const PlateId plate = at.variable.event.at(0);
+  const std::int64_t size = b.out.sizes[plate.index()];
+  if (at.parameter.spelling->domain != Support::positive || size < 1 || value > static_cast<double>(size - 1)) return;
+  report(b, at, ExitCode::model, "", text, value,
+         fmt::format("above {}: '{}' has {} elements", size - 1, b.model[plate].name, size));
+}
+
 void check_number(Binder& b, const Place& at, double value) {
   const Support domain = at.parameter.spelling->domain;
   const auto& node = b.model[at.parameter.value].node;
@@ -78,6 +87,7 @@ void check_number(Binder& b, const Place& at, double value) {
     report(b, at, ExitCode::model, "", text, value, what);
     return;
   }
+  if (at.variable.support == Support::spd_matrix) return check_freedom(b, at, text, value);
   if (domain != Support::simplex) return;
   const PlateId plate = at.variable.value_plate ? *at.variable.value_plate : at.variable.event.at(0);
   const std::int64_t size = b.out.sizes[plate.index()];

@@ -67,6 +67,12 @@ std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Va
 
 }  // namespace
 
+bool wait_in_blocks(const Program& p, const For& loop) {
+  if (!has_common_loops_only(p, loop)) return false;
+  const std::optional<Arrangement> how = in_blocks(p, loop, varying_in(p, loop));
+  return how && how->together > 0;
+}
+
 Program run_in_blocks(Program program) {
   return put_side_by_side(std::move(program), {has_common_loops_only, in_blocks});
 }

@@ -11,4 +11,7 @@ namespace lehr::loops {
 /// turn forms one function after another: others go on while one waits.
 Program run_in_blocks(Program program);
 
+/// Whether items of this loop are taken sixteen at a time, as one function that an item forms waits for another.
+bool wait_in_blocks(const Program& program, const For& loop);
+
 }  // namespace lehr::loops

@@ -57,7 +57,7 @@ class Functions {
         block(branch->else_block, all);
       }
       auto* loop = std::get_if<For>(&b[k].node);
-      if (loop && loop->step > 1) block(loop->body, all);
+      if (loop && loop->step > 1 && !loop->side_by_side) block(loop->body, all);
       if (!loop || !loop->independent || loop->step != 1 || !choice_.is_candidate(p_, *loop)) continue;
       const For taken = std::get<For>(std::exchange(b[k], Stmt{Comment{}}).node);
       FewIds<BufferId> outside;

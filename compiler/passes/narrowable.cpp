@@ -123,7 +123,7 @@ class Flow {
   }
   bool is_candidate(BufferId id) const {
     const Buffer& b = p_[id];
-    if (b.element != Type::f64 || shared_.contains(id)) return false;
+    if (b.element != Type::f64 || b.exact || shared_.contains(id)) return false;
     if (b.role == Role::table) return read_.contains(id);
     return b.role == Role::scratch && has_constant_extents(p_, b) && arrays_.contains(id);
   }

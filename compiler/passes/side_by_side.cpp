@@ -14,7 +14,8 @@ class SideBySide : TurnStatements {
   using TurnStatements::TurnStatements;
 
   Block take(std::vector<BufferId>& arrays) {
-    Block together = how_.written_out ? Block{} : open_lanes();
+    Block together = are_full() ? Block{} : open_lanes();
+    if (how_.rows_ahead) turn_items_over(together);
     append(together, in_groups(loop_.body));
 
     const ScalarId rest = scalar(p_[loop_.index].name, Type::i64);

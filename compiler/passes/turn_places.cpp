@@ -1,9 +1,11 @@
 #include "compiler/passes/turn_places.h"
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
+#include "compiler/passes/side_by_side.h"
 
 namespace lehr::loops {
 namespace {
@@ -69,6 +71,33 @@ std::vector<ExprId> loaded_places(const Program& p, const Varying& varying, cons
     std::visit([&](const auto& node) { walk.statement(node); }, s.node);
   });
   return found;
+}
+
+std::vector<BufferId> rows_of_items(const Program& p, const Varying& varying, const For& loop) {
+  constexpr std::int64_t kWidest = 256;  // numbers
+  std::map<BufferId, bool> found;
+  const auto on_expr = [&](ExprId e) {
+    const auto* x = std::get_if<Load>(&p[e].node);
+    if (!x || x->indices.size() < 2 || is_scratch(p[x->buffer])) return;
+    const std::vector<SizeId>& axes = p[x->buffer].axes;
+    const bool fits =
+        is_scalar(p, x->indices[0], loop.index) &&
+        std::none_of(x->indices.begin() + 1, x->indices.end(), [&](ExprId at) { return varying.holds(p, at); }) &&
+        std::all_of(axes.begin() + 1, axes.end(), [&](SizeId s) { return p[s].constant > 0; }) &&
+        constant_extents(p, x->buffer) <= kWidest;
+    const auto [it, is_new] = found.try_emplace(x->buffer, fits);
+    it->second = it->second && fits;
+  };
+  Walk{p, on_expr,
+       [&](BufferId b, bool stored) {
+         if (stored) found[b] = false;
+       }}
+      .block(loop.body);
+  std::vector<BufferId> out;
+  for (const auto& [b, fits] : found) {
+    if (fits) out.push_back(b);
+  }
+  return out;
 }
 
 std::optional<SizeId> axis_of(const Program& p, const Varying& varying, const For& x, ScalarId index) {

@@ -15,6 +15,9 @@ bool has_turns(const Program& program, const For& loop);
 std::vector<ExprId> loaded_places(const Program& program, const Varying& varying, const For& loop,
                                   std::optional<ScalarId> index, bool all);
 
+/// Arrays that are not the turns' own, of which a turn loads its row alone, of constant extents, and stores nothing to.
+std::vector<BufferId> rows_of_items(const Program& program, const Varying& varying, const For& loop);
+
 /// An innermost loop that does nothing but add up functions of what is in memory, for each turn by itself: nothing is
 /// gained where it is written out for all.
 bool adds_functions_up(const Program& program, const Varying& varying, const For& loop);

@@ -53,6 +53,22 @@ bool TurnValues::runs_along(const For& x, ExprId e) const {
   });
 }
 
+void TurnValues::turn_items_over(Block& out) {
+  for (const BufferId b : rows_of_items(p_, varying_, loop_)) {
+    const std::vector<SizeId> axes(p_[b].axes.begin() + 1, p_[b].axes.end());
+    const BufferId row = array(p_[b].name + ".row", axes, p_[b].element);
+    const Nest nest = over(axes);
+    Block column;
+    turns(column, [&](Block& turn) {
+      std::vector<ExprId> at{value(get(loop_.index), {})};
+      at.insert(at.end(), nest.place.begin(), nest.place.end());
+      turn.push_back(put(row, nest.place, load(b, std::move(at))));
+    });
+    append(out, nested(nest, std::move(column)));
+    of_item_[b] = row;
+  }
+}
+
 void TurnValues::lay_out_rows(const For& x, const Mask& m, Block& out) {
   std::vector<ExprId> found;
   const auto on_expr = [&](ExprId e) {

@@ -33,12 +33,14 @@ ExprId TurnValues::clamped(ExprId e, const Mask& m) {
 }
 
 ExprId TurnValues::value(const Get& x) {
-  if (how_.written_out && x.scalar == loop_.index) return binary(BinaryOp::add, get(first_), turn());
+  if (are_full() && x.scalar == loop_.index) return binary(BinaryOp::add, get(first_), turn());
   return of_turn(copies(x.scalar));
 }
 
 ExprId TurnValues::value(const Load& x, const Mask& m) {
   if (const auto row = turned_.find(x.buffer); row != turned_.end()) return of_turn(row->second, {x.indices.back()});
+  if (const auto row = of_item_.find(x.buffer); row != of_item_.end())
+    return of_turn(row->second, {x.indices.begin() + 1, x.indices.end()});
   std::vector<ExprId> at = place(x.indices, m);
   if (varying_.arrays.contains(x.buffer)) return of_turn(copies(x.buffer, of_array_), std::move(at));
   return load(x.buffer, std::move(at));

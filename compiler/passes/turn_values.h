@@ -47,6 +47,8 @@ class TurnValues : public Turns {
   /// which are read until it is `forget_layout`.
   void lay_out_rows(const For& x, const Mask& m, Block& out);
   void forget_layout() { laid_out_.clear(); }
+  /// The rows of arrays that belong to the turns, and that these do not change, with the turns last.
+  void turn_items_over(Block& out);
 
  protected:
   const For& loop_;
@@ -69,6 +71,7 @@ class TurnValues : public Turns {
   /// A load of a turn's own array along the index of the loop, at places that nothing else moves.
   bool runs_along(const For& x, ExprId e) const;
 
+  std::map<BufferId, BufferId> of_item_;                               // rows of arrays, with the turns last
   std::map<ExprId, BufferId> laid_out_;                                // loads whose rows are in arrays of their own
   std::map<ExprId, Row> rows_;                                         // places that are known, by turn
   std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId> made_;  // by expression, mask and turn

@@ -29,6 +29,7 @@ BufferId Turns::array(const std::string& stem, std::vector<SizeId> axes, Type ty
   axes.insert(written_out() ? axes.begin() : axes.end(), turns_);
   p_.buffers.push_back({fmt::format("turns.{}.{}", stem, p_.buffers.size()), type, Role::scratch, std::move(axes)});
   const BufferId out(p_.buffers.size() - 1);
+  p_.buffers.back().exact = how_.rows_ahead;
   const std::int64_t numbers = constant_extents(p_, out);
   if (has_constant_extents(p_, p_[out]) && on_stack_numbers_ + numbers <= kOnStack) {
     on_stack_numbers_ += numbers;
@@ -67,9 +68,9 @@ std::vector<ExprId> Turns::with_turn(BufferId b, std::vector<ExprId> at) {
   return at;
 }
 
-Turns::Nest Turns::over(BufferId b) {
+Turns::Nest Turns::over(const std::vector<SizeId>& axes) {
   Nest out;
-  for (const SizeId s : std::vector<SizeId>(p_[b].axes)) {
+  for (const SizeId s : axes) {
     out.indices.push_back(scalar("e", Type::i64));
     out.place.push_back(get(out.indices.back()));
     out.ends.push_back(p_[s].constant >= 0 ? i(p_[s].constant) : make(Type::i64, Extent{s}));

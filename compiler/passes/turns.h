@@ -35,6 +35,8 @@ class Turns {
   // ---- turns ----
   /// What is stated once for each turn, and not in a loop over them.
   bool written_out() const { return how_.written_out && !waiting_; }
+  /// Whether all have something to do.
+  bool are_full() const { return how_.fewest >= how_.turns; }
   /// Statements for every turn.
   void turns(Block& out, const EachTurn& each, bool independent = true);
   /// In a loop over the turns, where they are written out else.
@@ -54,7 +56,7 @@ class Turns {
     std::vector<ExprId> place, ends;
   };
   /// Loops over the axes of an array.
-  Nest over(BufferId b);
+  Nest over(const std::vector<SizeId>& axes);
   static void append(Block& to, Block more);
   Block nested(const Nest& nest, Block inner);
 

@@ -92,7 +92,7 @@ class Unread {
 
   /// A branch in an innermost loop would take turn by turn what goes several at a time, so that there are two loops.
   bool is_worth_two(const For& loop) const {
-    return !std::holds_alternative<ConstI>(p_[loop.end].node) &&
+    return (loop.independent || !std::holds_alternative<ConstI>(p_[loop.end].node)) &&
            std::ranges::any_of(loop.body, [&](const Stmt& s) { return !is_live_(s) && is_costly(p_, s); });
   }
   Stmt in_two(For loop) {
