@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/loops/walk.h"
+#include "compiler/passes/independent_loops.h"
 
 namespace lehr::loops {
 namespace {
@@ -114,6 +115,38 @@ Block Liveness::rest(const Block& b) const {
   return out;
 }
 
+namespace {
+
+/// Numbers that are declared as 0 and stay so.
+FewIds<ScalarId> zeros_in(const Program& p, const Block& b) {
+  FewIds<ScalarId> zeros, changed;
+  each_statement(b, [&](const Stmt& s) {
+    if (const auto* x = std::get_if<Local>(&s.node)) {
+      const auto* value = std::get_if<ConstF>(&p[x->initial].node);
+      if (value && value->value == 0) zeros.insert(x->scalar);
+    }
+    if (const auto* x = std::get_if<Assign>(&s.node)) changed.insert(x->scalar);
+    if (const auto* x = std::get_if<Accumulate>(&s.node)) changed.insert(x->scalar);
+  });
+  erase_if(zeros, [&](ScalarId s) { return changed.contains(s); });
+  return zeros;
+}
+
+void leave_out_additions(const Program& p, const FewIds<ScalarId>& zeros, Block& b) {
+  std::erase_if(b, [&](Stmt& s) {
+    if (auto* loop = std::get_if<For>(&s.node)) leave_out_additions(p, zeros, loop->body);
+    if (auto* branch = std::get_if<If>(&s.node)) {
+      leave_out_additions(p, zeros, branch->then_block);
+      leave_out_additions(p, zeros, branch->else_block);
+    }
+    const auto* x = std::get_if<Store>(&s.node);
+    const auto* value = x && x->accumulate ? std::get_if<Get>(&p[x->value].node) : nullptr;
+    return value && zeros.contains(value->scalar);
+  });
+}
+
+}  // namespace
+
 Program leave_out_unread(Program program) {
   const std::vector<int> readers = readers_of(program);
   for (Function& f : program.functions) {
@@ -123,6 +156,7 @@ Program leave_out_unread(Program program) {
       const BufferId b(k);
       if (program[b].role == Role::scratch && readers[k] == (here.contains(b) ? 1 : 0)) own.insert(b);
     }
+    leave_out_additions(program, zeros_in(program, f.body), f.body);
     f.body = Liveness(program, f, std::move(own), {}).rest(f.body);
   }
   return program;

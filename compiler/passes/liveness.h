@@ -47,7 +47,8 @@ class Liveness {
 };
 
 /// Statements that are not live are left out, where scratch that no other function loads counts as the function's own:
-/// of a matrix's factor, inverse and log determinant those that nothing asks for.
+/// of a matrix's factor, inverse and log determinant those that nothing asks for. So is what adds a number that is 0
+/// and stays so.
 Program leave_out_unread(Program program);
 
 }  // namespace lehr::loops

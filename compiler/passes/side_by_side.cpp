@@ -23,14 +23,17 @@ class SideBySide : TurnStatements {
     append(single, loop_.body);
     Block singles{Stmt{For{rest, get(first_), loop_.end, std::move(single), true, 1}}};
     const ExprId few = less(binary(BinaryOp::subtract, loop_.end, get(first_)), i(how_.fewest));
-    Block body{Stmt{If{few, std::move(singles), std::move(together)}}};
+    Block body{Stmt{If{few, std::move(singles), std::move(together), how_.rows_ahead}}};
 
     Block out;
     for (const auto& [sum, apart] : sums_)
       out.emplace_back().node = Fill{apart, f(0)};
     out.push_back(Stmt{For{first_, loop_.begin, loop_.end, std::move(body), false, how_.turns, true}});
+    Block adding;
     for (const auto& [sum, apart] : sums_)
-      append(out, added_up(sum, apart));
+      append(adding, added_up(sum, apart));
+    if (how_.rows_ahead) out.emplace_back().node = If{less(loop_.begin, loop_.end), std::move(adding), {}, true};
+    else append(out, std::move(adding));
     arrays.insert(arrays.end(), on_stack_.begin(), on_stack_.end());
     return out;
   }

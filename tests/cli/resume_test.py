@@ -138,7 +138,7 @@ def check(name, number, tmp):
 
 def refusals(tmp):
     out = f"{tmp}/refused"
-    fit = [LEHR, "fit", *METHODS["cavi"], "--quiet", "--out", out]
+    fit = [LEHR, "fit", *METHODS["cavi"][:-1], "100000", "--quiet", "--out", out]  # longer than it takes to stop it
     assert stop(fit, out, signal.SIGINT, 5)[0]
 
     def refused(expected, *options, was="", now=""):
