@@ -589,3 +589,9 @@ m("if («same == x») f.hoisted[&*same] = value;", "true", "oracles|posterior_ev
 m("return «!terms_.goes_over_those_before(*use.first.term, use.second)»;", "true", "test_golden")
 m("|| «!ahead_.insert({data, *turns.begin()}).second») continue;", "false", "native_lowering")
 m("const double all = «(moved[0] + moved[1])» + (moved[2] + moved[3])", "moved[0]", "annealing_stops")
+
+m = area("items in lanes", "passes")
+m("if (b.element != Type::f64 || «b.exact» || shared_.contains(id)) return false;", "false", "passes_every_model")
+m("return value && «zeros.contains(value->scalar)»;", "true")
+m("const bool fits = «is_scalar(p, x->indices[0], loop.index)» &&", "true")
+m("if («stored») found[b] = false;", "false")

@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::int64_t kItems = 37, kLetters = 3;
 
-enum class Items { squares, letters, alone, wide, known };
+enum class Items { squares, first, letters, alone, wide, known };
 
 /// Squares x' G x of an item of `width` numbers, its row of parameters, and what it adds to sums; fails where a square
-/// is above `limit`. Or with a row of a table that a letter names, without sums, with an array of more numbers than
-/// lanes take, or with loops whose length only the data tell.
+/// is above `limit`. Or with the row of the first item, too; with a row of a table that a letter names, without sums,
+/// with an array of more numbers than lanes take, or with loops whose length only the data tell.
 loops::Program make(Items kind, std::int64_t width, double limit) {
   Builder b;
   const SizeId n = b.runtime_size("N"), d = kind == Items::known ? b.runtime_size("D") : b.constant_size("D", width),
@@ -39,7 +39,7 @@ loops::Program make(Items kind, std::int64_t width, double limit) {
           const ScalarId square = b.local("square", b.f(0));
           b.for_each("i", d, [&](ExprId i) {
             b.for_range("j", b.i(0), b.add(i, b.i(1)), [&](ExprId j) {
-              const ExprId both = b.mul(b.load(x, {item, i}), b.load(x, {item, j}));
+              const ExprId both = b.mul(b.load(x, {item, i}), b.load(x, {kind == Items::first ? b.i(0) : item, j}));
               b.accumulate(square, b.mul(both, b.load(table, {i, j})));
             });
           });
@@ -79,8 +79,8 @@ test::Buffers numbers(std::int64_t width) {
           {3}};
 }
 
-void check_ranges(std::int64_t width, double limit) {
-  const loops::Program before = make(Items::squares, width, limit), after = loops::take_short_items_together(before);
+void check_ranges(std::int64_t width, double limit, Items kind = Items::squares) {
+  const loops::Program before = make(kind, width, limit), after = loops::take_short_items_together(before);
   CHECK(in_lanes(after));
   for (const auto& range : {std::vector<std::int64_t>{0, kItems}, {0, 8}, {3, 19}, {0, 7}, {30, 31}, {5, 5}})
     test::check_same(before, after, numbers(width), {kItems}, range);
@@ -89,6 +89,8 @@ void check_ranges(std::int64_t width, double limit) {
 }  // namespace
 
 TEST_CASE("short: rows, triangles and sums of items, any range of them") { check_ranges(GENERATE(2, 3, 8, 11), 1e9); }
+
+TEST_CASE("short: the row of an item that is no row of each") { check_ranges(5, 1e9, Items::first); }
 
 TEST_CASE("short: a failure of one item is that of all") { check_ranges(4, 12); }
 
