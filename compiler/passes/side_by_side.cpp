@@ -29,11 +29,8 @@ class SideBySide : TurnStatements {
     for (const auto& [sum, apart] : sums_)
       out.emplace_back().node = Fill{apart, f(0)};
     out.push_back(Stmt{For{first_, loop_.begin, loop_.end, std::move(body), false, how_.turns, true}});
-    Block adding;
     for (const auto& [sum, apart] : sums_)
-      append(adding, added_up(sum, apart));
-    if (how_.rows_ahead) out.emplace_back().node = If{less(loop_.begin, loop_.end), std::move(adding), {}, true};
-    else append(out, std::move(adding));
+      append(out, added_up(sum, apart));
     arrays.insert(arrays.end(), on_stack_.begin(), on_stack_.end());
     return out;
   }
