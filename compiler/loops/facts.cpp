@@ -28,6 +28,12 @@ bool calls_function(const Program& program, ExprId e) {
   return out;
 }
 
+bool loads(const Program& program, ExprId e) {
+  bool out = false;
+  Walk{program, [](ExprId) {}, [&](BufferId, bool) { out = true; }}.expr(e);
+  return out;
+}
+
 ExprId value_of(const Stmt& s) {
   return std::visit(Overloaded{[](const Let& x) { return x.value; }, [](const Local& x) { return x.initial; },
                                [](const Assign& x) { return x.value; }, [](const Accumulate& x) { return x.value; },

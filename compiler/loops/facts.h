@@ -21,6 +21,9 @@ bool is_function_call(const Program& program, ExprId e);
 /// Whether it is one, or is made of one.
 bool calls_function(const Program& program, ExprId e);
 
+/// Whether something is loaded to form it.
+bool loads(const Program& program, ExprId e);
+
 /// What a statement puts into one scalar or one element of an array, or adds to it; invalid for others.
 ExprId value_of(const Stmt& statement);
 /// Whether that is made of a function call.

@@ -67,9 +67,9 @@ std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Va
 
 }  // namespace
 
-bool wait_in_blocks(const Program& p, const For& loop) {
+bool wait_in_blocks(const Program& p, const For& loop, const Varying& varying) {
   if (!has_common_loops_only(p, loop)) return false;
-  const std::optional<Arrangement> how = in_blocks(p, loop, varying_in(p, loop));
+  const std::optional<Arrangement> how = in_blocks(p, loop, varying);
   return how && how->together > 0;
 }
 

@@ -2,6 +2,7 @@
 // once for all, and a sum is loaded and stored once for all that is added to it. Odds of a mixture, and its statistics.
 #pragma once
 #include "compiler/loops/loops.h"
+#include "compiler/passes/varying.h"
 
 namespace lehr::loops {
 
@@ -12,6 +13,6 @@ namespace lehr::loops {
 Program run_in_blocks(Program program);
 
 /// Whether items of this loop are taken sixteen at a time, as one function that an item forms waits for another.
-bool wait_in_blocks(const Program& program, const For& loop);
+bool wait_in_blocks(const Program& program, const For& loop, const Varying& varying);
 
 }  // namespace lehr::loops

@@ -1,6 +1,5 @@
 #include "compiler/passes/lanes.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "compiler/passes/independent_loops.h"
@@ -9,10 +8,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kWidest = 1024;  // numbers of an array beside axes of unknown size
-
 std::optional<Arrangement> in_lanes(const Program& p, const For&, const Varying& varying) {
-  if (std::ranges::any_of(varying.arrays, [&](BufferId b) { return constant_extents(p, b) > kWidest; })) return {};
+  if (!fits_in_lanes(p, varying)) return {};
   return Arrangement{.turns = 8, .written_out = false, .fewest = 3};
 }
 

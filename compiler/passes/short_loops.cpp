@@ -14,9 +14,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kTogether = 8;   // items
-constexpr std::int64_t kWidest = 1024;  // numbers of an array of one item
-constexpr double kLanes = 8;
+constexpr std::int64_t kTogether = 8;  // items
+constexpr double kLanes = kTogether;
 constexpr double kGain = 0.6;      // of the operations, or less
 constexpr double kFunction = 10;   // operations
 constexpr double kTurned = 0.5;    // for a number of a row that is turned over
@@ -102,41 +101,29 @@ class Estimate {
   bool is_hard_ = false;  // for vectors of items that LLVM makes: loops in loops, functions, failures
 };
 
-bool is_looked_up(const Program& p, const std::vector<ExprId>& at) {
-  bool found = false;
-  for (const ExprId e : at)
-    Walk{p, [](ExprId) {}, [&](BufferId, bool) { found = true; }}.expr(e);
-  return found;
-}
-
 /// Rows that data of the items name lie apart for lanes.
 bool looks_rows_up(const Program& p, const For& loop) {
   bool found = false;
+  const auto look = [&](const std::vector<ExprId>& at) {
+    found = found || std::ranges::any_of(at, [&](ExprId e) { return loads(p, e); });
+  };
   const auto on_expr = [&](ExprId e) {
-    const auto* x = std::get_if<Load>(&p[e].node);
-    found = found || (x && is_looked_up(p, x->indices));
+    if (const auto* x = std::get_if<Load>(&p[e].node)) look(x->indices);
   };
   Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
   each_statement(loop.body, [&](const Stmt& s) {
-    const auto* x = std::get_if<Store>(&s.node);
-    found = found || (x && is_looked_up(p, x->indices));
+    if (const auto* x = std::get_if<Store>(&s.node)) look(x->indices);
   });
   return found;
 }
 
-double numbers_of_rows(const Program& p, const For& loop) {
-  double out = 0;
-  for (const BufferId b : rows_of_items(p, varying_in(p, loop), loop))
-    out += static_cast<double>(constant_extents(p, b));
-  return out;
-}
+bool is_short(const Program& p, const For& loop) { return !looks_rows_up(p, loop) && Estimate(p, loop).gains(0); }
 
-bool is_short(const Program& p, const For& loop) {
-  return !looks_rows_up(p, loop) && !wait_in_blocks(p, loop) && Estimate(p, loop).gains(numbers_of_rows(p, loop));
-}
-
-std::optional<Arrangement> in_lanes(const Program& p, const For&, const Varying& varying) {
-  if (std::ranges::any_of(varying.arrays, [&](BufferId b) { return constant_extents(p, b) > kWidest; })) return {};
+std::optional<Arrangement> in_lanes(const Program& p, const For& loop, const Varying& varying) {
+  double numbers = 0;
+  for (const BufferId b : rows_of_items(p, varying, loop))
+    numbers += static_cast<double>(constant_extents(p, b));
+  if (!fits_in_lanes(p, varying) || wait_in_blocks(p, loop, varying) || !Estimate(p, loop).gains(numbers)) return {};
   return Arrangement{.turns = kTogether, .written_out = false, .fewest = kTogether, .rows_ahead = true};
 }
 

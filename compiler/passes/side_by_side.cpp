@@ -9,6 +9,8 @@
 namespace lehr::loops {
 namespace {
 
+constexpr std::int64_t kWidest = 1024;  // numbers of an array of a lane beside axes of unknown size
+
 class SideBySide : TurnStatements {
  public:
   using TurnStatements::TurnStatements;
@@ -88,6 +90,10 @@ std::int64_t constant_extents(const Program& p, BufferId b) {
   for (const SizeId s : p[b].axes)
     out *= std::max<std::int64_t>(1, p[s].constant);
   return out;
+}
+
+bool fits_in_lanes(const Program& p, const Varying& varying) {
+  return std::ranges::all_of(varying.arrays, [&](BufferId b) { return constant_extents(p, b) <= kWidest; });
 }
 
 Block side_by_side(Program& program, const For& loop, const Varying& varying, const Arrangement& how,

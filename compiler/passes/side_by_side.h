@@ -15,7 +15,8 @@ struct Arrangement {
   bool written_out = false;
   std::int64_t fewest = 3;  // fewer are taken one by one
   /// Rows that items have in arrays of the data are turned over first, so that lanes read them side by side. All that
-  /// is made has 64 bits: such rows are squared and added up as the data are.
+  /// is made has 64 bits: such rows are squared and added up as the data are; what is left over
+  /// is compiled small.
   bool rows_ahead = false;
   /// So many of those that are written out at a time, where they do not wait for functions; 0: all of them.
   std::int64_t together = 0;
@@ -28,6 +29,8 @@ Block side_by_side(Program& program, const For& loop, const Varying& varying, co
 
 /// Numbers of an array beside its axes of unknown size.
 std::int64_t constant_extents(const Program& program, BufferId array);
+/// Whether what differs between turns is short enough to be there for each lane.
+bool fits_in_lanes(const Program& program, const Varying& varying);
 bool has_constant_extents(const Program& program, const Buffer& buffer);
 
 }  // namespace lehr::loops

@@ -41,14 +41,9 @@ std::vector<ExprId> loaded_places(const Program& p, const Varying& varying, cons
     walk.expr(e);
     return yes;
   };
-  const auto is_loaded = [&](ExprId e) {
-    bool yes = false;
-    Walk{p, [](ExprId) {}, [&](BufferId, bool) { yes = true; }}.expr(e);
-    return yes;
-  };
   const auto places = [&](const std::vector<ExprId>& at) {
     for (const ExprId e : at) {
-      if (varying.holds(p, e) && is_loaded(e) && !changes(e) && !std::ranges::count(found, e)) found.push_back(e);
+      if (varying.holds(p, e) && loads(p, e) && !changes(e) && !std::ranges::count(found, e)) found.push_back(e);
     }
   };
   Walk effects{p, [](ExprId) {},

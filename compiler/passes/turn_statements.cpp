@@ -123,7 +123,7 @@ bool TurnStatements::is_unread(const Store& x, const Mask& m) const {
 }
 
 Block TurnStatements::added_up(BufferId sum, BufferId apart) {
-  const Nest nest = over(std::vector<SizeId>(p_[sum].axes));
+  const Nest nest = over(p_[sum].axes);
   const ScalarId all = scalar("all", Type::f64);
   Block inner{Stmt{Local{all, f(0)}}};
   turns(
@@ -188,7 +188,7 @@ void TurnStatements::of(const Store& x, const Mask& m, Block& out) {
 
 void TurnStatements::of(const Fill& x, const Mask& m, Block& out) {
   if (!varying_.arrays.contains(x.buffer)) return out.push_back(Stmt{x});
-  const Nest nest = over(std::vector<SizeId>(p_[x.buffer].axes));
+  const Nest nest = over(p_[x.buffer].axes);
   Block inner;
   turns(inner, [&](Block& turn) {
     turn.push_back(masked(copies(x.buffer, of_array_), nest.place, value(x.value, m), false, all_come(m), m));
