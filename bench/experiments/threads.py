@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How much faster two threads are than one, by the clock: seconds a sweep of one over those of two, medians of interleaved rounds. For a
-quiet machine with two processors or more.
+quiet machine with two processors or more; how much of them a machine gives is what two processes of one thread each do at the same time,
+in sweeps of one process alone.
 
 usage: threads.py LEHR [CORPUS.ldac]
 """
@@ -16,19 +17,30 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import data
 from measure import ROOT
 
-ROUNDS = 3
+ROUNDS = 5
 
 
-def seconds(command):
+def seconds(*commands):
+    """Until processes that begin together have all ended."""
     begin = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+    running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT) for command in commands]
+    if any(process.wait() for process in running):
+        sys.exit(f"one of these failed: {commands}")
     return time.perf_counter() - begin
 
 
-def of_a_sweep(command, sweeps, threads, out):
-    fit = [*command, "--threads", str(threads), "--search", "none", "--tol", "0", "--quiet", "--out", out]
-    long, short = (min(seconds([*fit, "--max-iter", str(n)]) for _ in range(2)) for n in (1 + sweeps, 1))
+def of_a_sweep(command, sweeps, threads, outs):
+    def fits(iterations):
+        return [[*command, "--threads", str(threads), "--search", "none", "--tol", "0", "--quiet", "--out", out,
+                 "--max-iter", str(iterations)] for out in outs]
+
+    long, short = (min(seconds(*fits(n)) for _ in range(2)) for n in (1 + sweeps, 1))
     return (long - short) / sweeps
+
+
+def spread(ratios):
+    ordered = sorted(ratios)
+    return f"{ordered[len(ordered) // 2]:.2f} ({ordered[0]:.2f} to {ordered[-1]:.2f})"
 
 
 def main():
@@ -44,9 +56,12 @@ def main():
                 "hidden Markov model, 20,000 x 100, 10 states, 500 letters":
                     (["bench/models/hmm_letters.lehr", "--data", letters, "--set", "K=10"], 40)}
         for name, (words, sweeps) in rows.items():
-            ratios = sorted(of_a_sweep([lehr, "fit", *words], sweeps, 1, f"{folder}/one") /
-                            of_a_sweep([lehr, "fit", *words], sweeps, 2, f"{folder}/two") for _ in range(ROUNDS))
-            print(f"{name}: {ratios[ROUNDS // 2]:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})", flush=True)
+            threads, processes = [], []
+            for _ in range(ROUNDS):
+                one, two, both = (of_a_sweep([lehr, "fit", *words], sweeps, n, [f"{folder}/{out}" for out in outs])
+                                  for n, outs in ((1, ["one"]), (2, ["two"]), (1, ["first", "second"])))
+                threads.append(one / two), processes.append(2 * one / both)
+            print(f"{name}: {spread(threads)}; two processes {spread(processes)}", flush=True)
 
 
 main()

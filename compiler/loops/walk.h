@@ -104,4 +104,17 @@ Walk(const Program&, OnExpr, OnBuffer) -> Walk<OnExpr, OnBuffer>;
 template <class OnExpr, class OnBuffer, class OnScalar>
 Walk(const Program&, OnExpr, OnBuffer, OnScalar) -> Walk<OnExpr, OnBuffer, OnScalar>;
 
+/// The statements of a block and of those in it.
+template <class Body>
+void each_statement(const Block& block, const Body& body) {
+  for (const Stmt& s : block) {
+    body(s);
+    if (const auto* loop = std::get_if<For>(&s.node)) each_statement(loop->body, body);
+    if (const auto* branch = std::get_if<If>(&s.node)) {
+      each_statement(branch->then_block, body);
+      each_statement(branch->else_block, body);
+    }
+  }
+}
+
 }  // namespace lehr::loops

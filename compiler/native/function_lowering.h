@@ -1,6 +1,7 @@
 // State of the lowering of one function; its members are implemented by subject in lower.cpp (entry and
 // memory), lower_expressions.cpp, lower_statements.cpp and lower_parts.cpp.
 #pragma once
+#include <array>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -26,12 +27,15 @@ class Value;
 
 namespace lehr::native {
 
+/// The function's own arrays of which elements are named one by one: in registers these are better alone.
+std::set<loops::BufferId> picked_arrays(const loops::Program& program, const loops::Function& function);
+
 class FunctionLowering {
  public:
   /// `builder` stands in the entry block of `function`; `lanes` is the number of reals in a vector of the
-  /// target.
+  /// target; `picked`: picked_arrays.
   FunctionLowering(const loops::Program& program, const loops::Function& source, llvm::Function& function,
-                   llvm::IRBuilderBase& builder, int lanes, SpareTurns& spare);
+                   llvm::IRBuilderBase& builder, int lanes, SpareTurns& spare, const std::set<loops::BufferId>& picked);
 
   void run();
 
@@ -51,7 +55,7 @@ class FunctionLowering {
   llvm::Value* address(loops::BufferId buffer, const std::vector<loops::ExprId>& indices);
   llvm::Value* address(loops::BufferId buffer, const std::vector<loops::ExprId>& indices, llvm::Value* base);
   void put_zeros_behind(loops::BufferId local_array);
-  llvm::Value* load(loops::BufferId buffer, llvm::Value* address);
+  llvm::Value* load(loops::BufferId buffer, llvm::Value* address, llvm::Type* type);
   void store(loops::BufferId buffer, llvm::Value* address, llvm::Value* value);
   void annotate(loops::BufferId buffer, llvm::Instruction& access);
 
@@ -119,6 +123,22 @@ class FunctionLowering {
   llvm::MDNode* loop_hints(const LoopShape& shape, llvm::MDNode* access_group);
   llvm::BasicBlock* new_block(const char* name);
 
+  // ---- turns of a loop as lanes of a vector (lower_vectors.cpp) ----
+  /// Turns that one vector takes; 0 of a loop that remains one.
+  int width_of(const loops::For& node, const LoopShape& shape) const;
+  void lower_as_vectors(const loops::For& node, std::int64_t trips, int width);
+  bool is_of_turn(const std::vector<loops::ExprId>& indices) const;
+  void enter_place();
+  void leave_place();
+  llvm::Value* numbers_of_turns();
+  void begin_sums(const loops::Block& body);
+  void add_to_lanes(loops::ScalarId scalar, llvm::Value* value);
+  void end_sums();
+  llvm::Value* product(llvm::Value* a, llvm::Value* b);
+  llvm::Type* lanes_of_turns(llvm::Type* element) const;
+  /// Both a vector where one is.
+  void make_alike(llvm::Value*& a, llvm::Value*& b);
+
   const loops::Program& program_;
   const loops::Function& source_;
   llvm::Function& function_;
@@ -126,6 +146,7 @@ class FunctionLowering {
   llvm::Module& module_;
   int lanes_;
   SpareTurns& spare_;
+  const std::set<loops::BufferId>& picked_;
   bool little_;  // nothing is copied or inlined: in all of the function, or in the statement at hand
 
   std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // its value, or the slot of a mutable one
@@ -139,9 +160,14 @@ class FunctionLowering {
   std::unordered_set<loops::ScalarId> shared_;  // declared by one part of a block and used by another: in a slot
   std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // within one statement
   llvm::BasicBlock* loop_exit_ = nullptr;                      // of the innermost loop
-  const loops::For* together_ = nullptr;                       // the loop around whose turns go several at a time
-  std::set<std::pair<loops::BufferId, std::int64_t>> ahead_;   // rows of its turns that are fetched for its next
-  llvm::MDNode* access_group_ = nullptr;                       // of the innermost parallel loop
+  loops::ScalarId turn_;                                       // index of the loop whose turns are lanes
+  unsigned width_ = 0;                                         // so many
+  bool is_place_ = false;                                      // where the first of them is, and not what its number is
+  std::unordered_map<loops::ExprId, llvm::Value*> evaluated_elsewhere_;  // of places beside values, or the other way
+  std::map<loops::ScalarId, std::array<llvm::Value*, 4>> lane_sums_;     // what the turns add to scalars
+  const loops::For* together_ = nullptr;                      // the loop around whose turns go several at a time
+  std::set<std::pair<loops::BufferId, std::int64_t>> ahead_;  // rows of its turns that are fetched for its next
+  llvm::MDNode* access_group_ = nullptr;                      // of the innermost parallel loop
 };
 
 }  // namespace lehr::native

@@ -54,7 +54,7 @@ llvm::Function* declare(const loops::Function& function, const std::string& pref
 }
 
 bool has_wide_vectors(const llvm::TargetMachine& target) {
-  return target.getMCSubtargetInfo()->checkFeatures("+avx512f");
+  return target.getTargetTriple().isX86() && target.getMCSubtargetInfo()->checkFeatures("+avx512f");
 }
 
 /// `outer` calls `inner` with numbers near zero taken for zero, and leaves the thread's rounding as it was.
@@ -114,12 +114,14 @@ void lower(const loops::Program& program, const std::string& prefix, const llvm:
     builder.setFastMathFlags(flags);
     const int lanes = wide ? 8 : 4;
     SpareTurns spare(program, source, lanes);
-    FunctionLowering(program, source, *function, builder, lanes, spare).run();
+    const std::set<BufferId> picked = picked_arrays(program, source);
+    FunctionLowering(program, source, *function, builder, lanes, spare, picked).run();
   }
 }
 
 FunctionLowering::FunctionLowering(const loops::Program& program, const loops::Function& source,
-                                   llvm::Function& function, llvm::IRBuilderBase& builder, int lanes, SpareTurns& spare)
+                                   llvm::Function& function, llvm::IRBuilderBase& builder, int lanes, SpareTurns& spare,
+                                   const std::set<BufferId>& picked)
     : program_(program),
       source_(source),
       function_(function),
@@ -127,6 +129,7 @@ FunctionLowering::FunctionLowering(const loops::Program& program, const loops::F
       module_(*function.getParent()),
       lanes_(lanes),
       spare_(spare),
+      picked_(picked),
       little_(function.getFnAttribute(kEffort).getValueAsString() == kLittle),
       buffers_(program.buffers.size()),
       sizes_(program.sizes.size()),
@@ -263,9 +266,8 @@ void FunctionLowering::annotate(BufferId buffer, llvm::Instruction& access) {
   if (access_group_) access.setMetadata(llvm::LLVMContext::MD_access_group, access_group_);
 }
 
-llvm::Value* FunctionLowering::load(BufferId buffer, llvm::Value* address) {
-  llvm::Type* element = type(program_[buffer].element);
-  llvm::LoadInst* loaded = b_.CreateAlignedLoad(element, address, llvm::Align(element->getPrimitiveSizeInBits() / 8));
+llvm::Value* FunctionLowering::load(BufferId buffer, llvm::Value* address, llvm::Type* type) {
+  llvm::LoadInst* loaded = b_.CreateAlignedLoad(type, address, llvm::Align(type->getScalarSizeInBits() / 8));
   annotate(buffer, *loaded);
   if (program_[buffer].role == loops::Role::data) {
     loaded->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
@@ -274,7 +276,7 @@ llvm::Value* FunctionLowering::load(BufferId buffer, llvm::Value* address) {
 }
 
 void FunctionLowering::store(BufferId buffer, llvm::Value* address, llvm::Value* value) {
-  const llvm::Align align(value->getType()->getPrimitiveSizeInBits() / 8);
+  const llvm::Align align(value->getType()->getScalarSizeInBits() / 8);
   annotate(buffer, *b_.CreateAlignedStore(value, address, align));
 }
 
@@ -311,12 +313,15 @@ llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::Exp
 }
 
 llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::ExprId>& indices, llvm::Value* base) {
+  const bool of_lanes = turn_.valid() && !is_place_;
+  if (of_lanes) enter_place();
   llvm::Value* at = nullptr;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
     llvm::Value* index = eval(indices[axis]);
     if (at) at = b_.CreateMul(at, stored_extent(id, axis), "", true, true);
     at = at ? b_.CreateAdd(at, index, "", true, true) : index;
   }
+  if (of_lanes) leave_place();
   return at ? element(id, at, base) : base;
 }
 

@@ -30,6 +30,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Const
 }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Get& node) {
+  if (node.scalar == turn_ && !is_place_) return numbers_of_turns();
   llvm::Value* value = values_.at(node.scalar);
   return is_slot_.contains(node.scalar) ? b_.CreateLoad(type(expr.type), value) : value;
 }
@@ -39,7 +40,9 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& no
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Load& node) {
   llvm::Value* base = buffers_[node.buffer.index()];
   if (node.again && !little_) base = another_address(base);
-  return load(node.buffer, address(node.buffer, node.indices, base));
+  llvm::Type* element = type(program_[node.buffer].element);
+  return load(node.buffer, address(node.buffer, node.indices, base),
+              is_of_turn(node.indices) ? lanes_of_turns(element) : element);
 }
 
 /// The same, of which the optimiser does not know that it is.
@@ -79,7 +82,9 @@ llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
   } else {
     return nullptr;
   }
-  return call_special(exp_digamma_function(module_, shift->getType()), {eval(x), shift});
+  llvm::Value* at = eval(x);
+  make_alike(at, shift);
+  return call_special(exp_digamma_function(module_, shift->getType()), {at, shift});
 }
 
 /// Where little is made of a function, it calls what is inlined elsewhere.
@@ -101,8 +106,10 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Unary
     case UnaryOp::logical_not:
       return b_.CreateNot(x);
     case UnaryOp::to_f64:
-    case UnaryOp::to_f32:
-      return real ? b_.CreateFPCast(x, type(expr.type)) : b_.CreateSIToFP(x, type(expr.type));
+    case UnaryOp::to_f32: {
+      llvm::Type* to = x->getType()->getWithNewType(type(expr.type));
+      return real ? b_.CreateFPCast(x, to) : b_.CreateSIToFP(x, to);
+    }
     case UnaryOp::sqrt:
       return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
     case UnaryOp::abs:
@@ -125,6 +132,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Unary
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Binary& node) {
   llvm::Value* a = eval(node.left);
   llvm::Value* b = eval(node.right);
+  make_alike(a, b);
   switch (program_[node.left].type) {
     case loops::Type::f64:
     case loops::Type::f32:
@@ -144,7 +152,7 @@ llvm::Value* FunctionLowering::on_reals(BinaryOp op, llvm::Value* a, llvm::Value
     case BinaryOp::subtract:
       return b_.CreateFSub(a, b);
     case BinaryOp::multiply:
-      return b_.CreateFMul(a, b);
+      return product(a, b);
     case BinaryOp::divide:
       return b_.CreateFDiv(a, b);
     // These two propagate NaN, as IEEE 754-2019 minimum and maximum do.
@@ -203,8 +211,10 @@ llvm::Value* FunctionLowering::on_bools(BinaryOp op, llvm::Value* a, llvm::Value
 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Select& node) {
   llvm::Value* condition = eval(node.condition);
-  llvm::Value* if_true = eval(node.if_true);
-  return b_.CreateSelect(condition, if_true, eval(node.if_false));
+  llvm::Value *if_true = eval(node.if_true), *if_false = eval(node.if_false);
+  if (condition->getType()->isVectorTy()) make_alike(condition, if_true);
+  make_alike(if_true, if_false);
+  return b_.CreateSelect(condition, if_true, if_false);
 }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Random& node) {
@@ -220,7 +230,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Random& no
 }
 
 llvm::Value* FunctionLowering::sum(llvm::Value* a, llvm::Value* b) {
-  return a->getType()->isFloatingPointTy() ? b_.CreateFAdd(a, b) : b_.CreateNSWAdd(a, b);
+  return a->getType()->isFPOrFPVectorTy() ? b_.CreateFAdd(a, b) : b_.CreateNSWAdd(a, b);
 }
 
 }  // namespace lehr::native

@@ -134,7 +134,7 @@ llvm::Value* FunctionLowering::call_part(Part statements, const char* effort) {
   }
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(b_.getContext(), "entry", part));
   builder.setFastMathFlags(b_.getFastMathFlags());
-  FunctionLowering(program_, source_, *part, builder, lanes_, spare_).run_part(statements, uses, *this);
+  FunctionLowering(program_, source_, *part, builder, lanes_, spare_, picked_).run_part(statements, uses, *this);
 
   llvm::Value* status = b_.CreateCall(part, arguments);
   return uses.stops ? status : nullptr;

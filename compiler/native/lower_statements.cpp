@@ -16,7 +16,7 @@ llvm::BasicBlock* FunctionLowering::new_block(const char* name) {
 
 /// Arrays of the function may be in registers for others.
 bool FunctionLowering::is_little(const loops::Stmt& statement) const {
-  if (loop_exit_ || !does_little(program_, statement)) return false;
+  if (loop_exit_ || turn_.valid() || !does_little(program_, statement)) return false;
   return std::ranges::none_of(uses_of(program_, {&statement, 1}, true).buffers,
                               [&](const auto& use) { return is_local_array_[use.first.index()]; });
 }
@@ -25,6 +25,7 @@ void FunctionLowering::lower(const loops::Block& block) {
   if (block.size() > kWholeBlock) return lower_in_parts(block);
   for (const loops::Stmt& statement : block) {
     evaluated_.clear();
+    evaluated_elsewhere_.clear();
     const bool all = std::exchange(little_, little_ || is_little(statement));
     std::visit([&](const auto& node) { lower(node); }, statement.node);
     little_ = all;
@@ -111,6 +112,7 @@ void FunctionLowering::lower(const loops::For& node) {
     if (*shape.trips > 0) emit_unrolled(node, begin, *shape.trips);
     return;
   }
+  if (const int width = width_of(node, shape)) return lower_as_vectors(node, *shape.trips, width);
   llvm::Value* begin = eval(node.begin);
   llvm::Value* end =
       shape.trips ? b_.CreateAdd(begin, b_.getInt64(static_cast<std::uint64_t>(*shape.trips))) : eval(node.end);
@@ -148,6 +150,7 @@ void FunctionLowering::lower(const loops::Assign& node) { b_.CreateStore(eval(no
 
 void FunctionLowering::lower(const loops::Accumulate& node) {
   llvm::Value* value = eval(node.value);
+  if (turn_.valid()) return add_to_lanes(node.scalar, value);
   llvm::Value* slot = values_.at(node.scalar);
   b_.CreateStore(sum(b_.CreateLoad(value->getType(), slot), value), slot);
 }
@@ -155,7 +158,8 @@ void FunctionLowering::lower(const loops::Accumulate& node) {
 void FunctionLowering::lower(const loops::Store& node) {
   llvm::Value* value = eval(node.value);
   llvm::Value* at = address(node.buffer, node.indices);
-  store(node.buffer, at, node.accumulate ? sum(load(node.buffer, at), value) : value);
+  if (is_of_turn(node.indices) && !value->getType()->isVectorTy()) value = b_.CreateVectorSplat(width_, value);
+  store(node.buffer, at, node.accumulate ? sum(load(node.buffer, at, value->getType()), value) : value);
 }
 
 void FunctionLowering::lower(const loops::Fill& node) {
@@ -175,6 +179,13 @@ void FunctionLowering::lower(const loops::Fill& node) {
   if (shape.trips == 0) return;
   if (shape.trips == 1 && function_.hasFnAttribute(kEffort)) return store(node.buffer, base, value);
   shape.unroll_later = shape.trips && *shape.trips <= 32 * lanes_;
+  const int lanes = lanes_of(program_[node.buffer].element, lanes_);
+  if (shape.unroll_later && !little_ && *shape.trips % lanes == 0) {
+    value = b_.CreateVectorSplat(static_cast<unsigned>(lanes), value);
+    for (std::int64_t k = 0; k < *shape.trips; k += lanes)
+      store(node.buffer, element(node.buffer, b_.getInt64(static_cast<std::uint64_t>(k)), base), value);
+    return;
+  }
   emit_loop(b_.getInt64(0), count, shape,
             [&](llvm::Value* index) { store(node.buffer, element(node.buffer, index, base), value); });
 }

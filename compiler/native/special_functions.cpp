@@ -49,7 +49,11 @@ Real select(Value* condition, Real yes, Real no) { return {yes.b, yes.b->CreateS
 Real select(Value* condition, double yes, Real no) { return select(condition, no.constant(yes), no); }
 
 /// As an integer of as many bits, and back.
-Value* bits(Real x) { return x.b->CreateBitCast(x.v, x.b->getIntNTy(x.v->getType()->getScalarSizeInBits())); }
+Value* bits(Real x) {
+  llvm::Type* integer = x.b->getIntNTy(x.v->getType()->getScalarSizeInBits());
+  return x.b->CreateBitCast(x.v, x.v->getType()->getWithNewType(integer));
+}
+Value* like(Value* i, std::uint64_t constant) { return llvm::ConstantInt::get(i->getType(), constant); }
 Real from_bits(Real like, Value* i) { return {like.b, like.b->CreateBitCast(i, like.v->getType())}; }
 
 /// c0 + c1 x + c2 x^2 ..., as two interleaved chains to halve the latency.
@@ -109,11 +113,11 @@ Real expm1_of(Real x) { return expm1_of(x, reduced(x), -708, 709.782712893384); 
 Real log_of_normal(Real x, Real bias) {
   auto& b = *x.b;
   Value* ix = bits(x);
-  Value* shifted = b.CreateSub(ix, b.getInt64(0x3fe6a09e667f3bcd));
+  Value* shifted = b.CreateSub(ix, like(ix, 0x3fe6a09e667f3bcd));
   Value* e = b.CreateAShr(shifted, 52);
   const Real f = from_bits(x, b.CreateSub(ix, b.CreateShl(e, 52))) - 1;
   // e as a real: e plus the bits of 1.5 * 2^52 is 1.5 * 2^52 + e.
-  const Real whole = from_bits(x, b.CreateAdd(e, b.getInt64(0x4338000000000000))) - kRound - bias;
+  const Real whole = from_bits(x, b.CreateAdd(e, like(e, 0x4338000000000000))) - kRound - bias;
   const Real s = f / (2 + f), z = s * s, half = 0.5 * f * f;
   const Real series = z * polynomial(z, {6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
                                          2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
@@ -210,7 +214,7 @@ constexpr double kRound = 0x1.8p23;  // added and taken away, rounds to an integ
 Real log_of_normal(Real x, Real bias) {
   auto& b = *x.b;
   Value* ix = bits(x);
-  Value* e = b.CreateAShr(b.CreateSub(ix, b.getInt32(0x3f3504f3)), 23);
+  Value* e = b.CreateAShr(b.CreateSub(ix, like(ix, 0x3f3504f3)), 23);
   const Real f = from_bits(x, b.CreateSub(ix, b.CreateShl(e, 23))) - 1;
   const Real whole = Real{x.b, b.CreateSIToFP(e, x.v->getType())} - bias;
   const Real s = f / (2 + f), z = s * s, half = 0.5 * f * f;
@@ -332,9 +336,18 @@ Real single_formula(llvm::Module& module, loops::UnaryOp op, Real x) {
   if (op == loops::UnaryOp::expm1) return single::expm1_of(x);
   if (op == loops::UnaryOp::log) return single::log_of(x);
   if (op == loops::UnaryOp::digamma) return single::digamma_of(x);
-  llvm::Type* real = x.b->getDoubleTy();
+  llvm::Type* real = x.v->getType()->getWithNewType(x.b->getDoubleTy());
   llvm::Value* y = x.b->CreateCall(special_function(module, op, real), {x.b->CreateFPExt(x.v, real)});
   return {x.b, x.b->CreateFPTrunc(y, x.v->getType())};
+}
+
+/// A name for each type.
+std::string name_of(const char* plain, llvm::Type* real) {
+  std::string name = plain;
+  if (real->getScalarType()->isFloatTy()) name += ".f32";
+  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(real))
+    name += ".v" + std::to_string(vector->getNumElements());
+  return name;
 }
 
 }  // namespace
@@ -342,22 +355,22 @@ Real single_formula(llvm::Module& module, loops::UnaryOp op, Real x) {
 llvm::Function* special_function(llvm::Module& module, loops::UnaryOp op, llvm::Type* real) {
   const char* plain = symbol(op);
   if (!plain) throw std::logic_error("native: not a special function");
-  const std::string name = plain + std::string(real->isFloatTy() ? ".f32" : "");
+  const std::string name = name_of(plain, real);
   if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::IRBuilder<> b(module.getContext());
   llvm::Function* function = declare(module, name, 1, real, b);
   const Real x{&b, function->getArg(0)};
-  b.CreateRet((real->isFloatTy() ? single_formula(module, op, x) : formula(module, op, x)).v);
+  b.CreateRet((real->getScalarType()->isFloatTy() ? single_formula(module, op, x) : formula(module, op, x)).v);
   return function;
 }
 
 llvm::Function* exp_digamma_function(llvm::Module& module, llvm::Type* real) {
-  const char* const name = real->isFloatTy() ? "lehr.exp_digamma.f32" : "lehr.exp_digamma";
+  const std::string name = name_of("lehr.exp_digamma", real);
   if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::IRBuilder<> b(module.getContext());
   llvm::Function* function = declare(module, name, 2, real, b);
   const Real x{&b, function->getArg(0)}, c{&b, function->getArg(1)};
-  if (real->isFloatTy()) {
+  if (real->getScalarType()->isFloatTy()) {
     b.CreateRet(single::exp_digamma_of(x, c).v);
     return function;
   }

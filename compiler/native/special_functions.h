@@ -13,8 +13,8 @@ class Type;
 
 namespace lehr::native {
 
-/// The function for `op` of f64 or f32, created on first use (internal, alwaysinline, pure). Only
-/// for the six operations above.
+/// The function for `op` of f64 or f32, or of vectors of these, created on first use (internal, alwaysinline, pure).
+/// Only for the operations above.
 llvm::Function* special_function(llvm::Module& module, loops::UnaryOp op, llvm::Type* real);
 
 /// exp(digamma(x) + c): the logarithm cancels, and one division is left. Same accuracy, absolute in the

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "compiler/loops/facts.h"
+#include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
-#include "compiler/passes/independent_loops.h"
 #include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {

@@ -1,25 +1,11 @@
 // Loops of independent turns: which of them take several turns at a time.
 #pragma once
 #include <optional>
-#include <variant>
 
 #include "compiler/loops/loops.h"
 #include "compiler/passes/side_by_side.h"
 
 namespace lehr::loops {
-
-/// The statements of a block and of those in it.
-template <class Body>
-void each_statement(const Block& block, const Body& body) {
-  for (const Stmt& s : block) {
-    body(s);
-    if (const auto* loop = std::get_if<For>(&s.node)) each_statement(loop->body, body);
-    if (const auto* branch = std::get_if<If>(&s.node)) {
-      each_statement(branch->then_block, body);
-      each_statement(branch->else_block, body);
-    }
-  }
-}
 
 /// Every loop of independent turns, in no other loop but one over windows of several turns, that is a candidate, can be
 /// side by side and is given an arrangement. Functions that run once a fit stay as they are.

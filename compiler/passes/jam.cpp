@@ -8,11 +8,12 @@
 #include <utility>
 
 #include "compiler/loops/facts.h"
+#include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
-#include "compiler/passes/independent_loops.h"
 #include "compiler/passes/own_arrays.h"
 #include "compiler/passes/recompute.h"
 #include "compiler/passes/rewrite.h"
+#include "compiler/passes/side_by_side.h"
 #include "compiler/passes/slices.h"
 
 namespace lehr::loops {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "compiler/loops/walk.h"
-#include "compiler/passes/independent_loops.h"
 
 namespace lehr::loops {
 namespace {

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "compiler/loops/operators.h"
+#include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
-#include "compiler/passes/independent_loops.h"
+#include "compiler/passes/side_by_side.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {

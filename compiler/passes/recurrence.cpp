@@ -6,7 +6,7 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/independent_loops.h"
+#include "compiler/passes/side_by_side.h"
 
 namespace lehr::loops {
 namespace {

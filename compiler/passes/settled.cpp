@@ -9,8 +9,8 @@
 
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
-#include "compiler/passes/independent_loops.h"
 #include "compiler/passes/rewrite.h"
+#include "compiler/passes/side_by_side.h"
 
 namespace lehr::loops {
 namespace {

@@ -9,7 +9,6 @@
 #include "compiler/loops/operators.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
-#include "compiler/passes/independent_loops.h"
 #include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {

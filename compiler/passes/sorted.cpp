@@ -10,7 +10,6 @@
 
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
-#include "compiler/passes/independent_loops.h"
 #include "compiler/passes/recurrence.h"
 #include "compiler/passes/rewrite.h"
 

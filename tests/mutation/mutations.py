@@ -595,3 +595,9 @@ m("if (b.element != Type::f64 || «b.exact» || shared_.contains(id)) return fal
 m("return value && «zeros.contains(value->scalar)»;", "true")
 m("const bool fits = «is_scalar(p, x->indices[0], loop.index)» &&", "true")
 m("if («stored») found[b] = false;", "false")
+
+m = area("turns that are lanes of a vector", "native_vectors")
+m("values_[node.index] = b_.getInt64(static_cast<std::uint64_t>(«first»));", "std::int64_t{0}")
+m("lane_sums_[x->scalar] = {b_.CreateInsertElement(zero, «before», std::uint64_t{0}), zero, zero, zero};", "llvm::Constant::getNullValue(element)")
+m("«!(shape.parallel || only_adds)»", "false")
+m("return varies(sum->left) ? runs_along(sum->left) && «!varies(sum->right)» : runs_along(sum->right);", "true")

@@ -1,0 +1,205 @@
+// Loops whose turns are whole vectors, one or a few: they are emitted as vectors, which spares the vectoriser a loop to
+// look through, copy and take away again. Lanes of items are made of such loops.
+#include <llvm/IR/IRBuilder.h>
+
+#include <algorithm>
+
+#include "compiler/loops/facts.h"
+#include "compiler/loops/walk.h"
+#include "compiler/native/function_lowering.h"
+
+namespace lehr::native {
+namespace {
+
+using namespace loops;
+
+/// The index, or that and something else.
+bool has_index(const Program& program, ExprId id, ScalarId index) {
+  if (is_scalar(program, id, index)) return true;
+  const auto* sum = std::get_if<Binary>(&program[id].node);
+  return sum && sum->op == BinaryOp::add &&
+         (has_index(program, sum->left, index) || has_index(program, sum->right, index));
+}
+
+/// Whether each statement of a loop is one of vectors.
+class Turns {
+ public:
+  /// `picked`: arrays of which no vectors are to be made.
+  Turns(const Program& program, const For& loop, const std::set<BufferId>& picked)
+      : program_(program), picked_(picked), index_(loop.index), own_{loop.index} {}
+
+  bool are_lanes(const Block& body) {
+    return std::ranges::all_of(body, [&](const Stmt& s) { return is_lane(s); }) &&
+           std::ranges::none_of(sums_, [&](ScalarId s) { return read_.contains(s); });
+  }
+
+ private:
+  bool is_lane(const Stmt& s) {
+    if (const auto scalar = declared(s)) own_.insert(*scalar);
+    if (const auto* x = std::get_if<Accumulate>(&s.node)) {
+      sums_.insert(x->scalar);
+      return is_value(x->value) && !own_.contains(x->scalar);
+    }
+    if (const auto* x = std::get_if<Let>(&s.node)) return is_value(x->value);
+    const auto* x = std::get_if<Store>(&s.node);
+    return x && is_value(x->value) && is_place(x->buffer, x->indices) && varies(x->indices.back());
+  }
+
+  bool varies(ExprId id) {
+    bool found = false;
+    Walk{program_, [](ExprId) {}, [](BufferId, bool) {},
+         [&](ScalarId s, Mention) {
+           found = found || own_.contains(s);
+           read_.insert(s);
+         }}
+        .expr(id);
+    return found;
+  }
+
+  /// The index, or that and what is the same in all turns.
+  bool runs_along(ExprId id) {
+    if (is_scalar(program_, id, index_)) return true;
+    const auto* sum = std::get_if<Binary>(&program_[id].node);
+    if (!sum || sum->op != BinaryOp::add) return false;
+    return varies(sum->left) ? runs_along(sum->left) && !varies(sum->right) : runs_along(sum->right);
+  }
+
+  /// In every turn next to that of the turn before, or the same.
+  bool is_place(BufferId buffer, const std::vector<ExprId>& at) {
+    if (at.empty()) return true;
+    if (std::any_of(at.begin(), at.end() - 1, [&](ExprId e) { return varies(e); })) return false;
+    return !varies(at.back()) || (runs_along(at.back()) && !picked_.contains(buffer));
+  }
+
+  bool is_value(ExprId id) {
+    const auto& node = program_[id].node;
+    if (const auto* x = std::get_if<Get>(&node)) read_.insert(x->scalar);
+    if (const auto* x = std::get_if<Load>(&node)) return is_place(x->buffer, x->indices);
+    if (const auto* x = std::get_if<Unary>(&node)) return is_value(x->operand);
+    if (const auto* x = std::get_if<Binary>(&node)) return is_value(x->left) && is_value(x->right);
+    if (const auto* x = std::get_if<Select>(&node))
+      return is_value(x->condition) && is_value(x->if_true) && is_value(x->if_false);
+    return !std::holds_alternative<Random>(node);
+  }
+
+  const Program& program_;
+  const std::set<BufferId>& picked_;
+  const ScalarId index_;
+  std::set<ScalarId> own_, read_, sums_;
+};
+
+}  // namespace
+
+std::set<BufferId> picked_arrays(const Program& program, const Function& function) {
+  const std::set<BufferId> own(function.local_arrays.begin(), function.local_arrays.end());
+  std::set<BufferId> out;
+  const auto on_place = [&](BufferId b, const std::vector<ExprId>& at) {
+    if (!at.empty() && literal(program, at.back()) && own.contains(b)) out.insert(b);
+  };
+  each_statement(function.body, [&](const Stmt& s) {
+    if (const auto* x = std::get_if<Store>(&s.node)) on_place(x->buffer, x->indices);
+  });
+  const auto on_expr = [&](ExprId e) {
+    if (const auto* x = std::get_if<Load>(&program[e].node)) on_place(x->buffer, x->indices);
+  };
+  Walk{program, on_expr, [](BufferId, bool) {}}.block(function.body);
+  return out;
+}
+
+int FunctionLowering::width_of(const For& node, const LoopShape& shape) const {
+  const std::int64_t trips = shape.trips.value_or(0);
+  if (little_ || !shape.innermost || trips == 0 || shape.tail > 0 || literal(program_, node.begin) != 0) return 0;
+  const int width = trips % shape.lanes == 0 ? shape.lanes : lanes_;
+  const bool few = trips == width || (trips % width == 0 && shape.unroll_later);
+  const bool only_adds =
+      std::ranges::none_of(node.body, [](const Stmt& s) { return std::holds_alternative<Store>(s.node); });
+  if (!few || node.body.size() > kWholeBlock || !(shape.parallel || only_adds)) return 0;
+  return Turns(program_, node, picked_).are_lanes(node.body) ? width : 0;
+}
+
+void FunctionLowering::lower_as_vectors(const For& node, std::int64_t trips, int width) {
+  width_ = static_cast<unsigned>(width);
+  begin_sums(node.body);
+  turn_ = node.index;
+  for (std::int64_t first = 0; first < trips; first += width) {
+    values_[node.index] = b_.getInt64(static_cast<std::uint64_t>(first));
+    lower(node.body);
+    for (auto& [scalar, sums] : lane_sums_)
+      std::ranges::rotate(sums, sums.begin() + 1);
+  }
+  turn_ = {};
+  end_sums();
+}
+
+bool FunctionLowering::is_of_turn(const std::vector<ExprId>& indices) const {
+  return turn_.valid() && !indices.empty() && has_index(program_, indices.back(), turn_);
+}
+
+/// The place of a vector is that of its first lane.
+void FunctionLowering::enter_place() {
+  is_place_ = true;
+  evaluated_.swap(evaluated_elsewhere_);
+}
+
+void FunctionLowering::leave_place() {
+  is_place_ = false;
+  evaluated_.swap(evaluated_elsewhere_);
+}
+
+llvm::Value* FunctionLowering::numbers_of_turns() {
+  llvm::Value* first = b_.CreateVectorSplat(width_, values_.at(turn_));
+  return b_.CreateNSWAdd(first, b_.CreateStepVector(first->getType()));
+}
+
+/// The first lane goes on with what is there. Vectors that come after one another are added apart, a few at a time, so
+/// that they need not wait.
+void FunctionLowering::begin_sums(const Block& body) {
+  for (const Stmt& s : body) {
+    const auto* x = std::get_if<Accumulate>(&s.node);
+    if (!x || lane_sums_.contains(x->scalar)) continue;
+    llvm::Type* element = type(program_[x->scalar].type);
+    llvm::Value* zero = llvm::Constant::getNullValue(lanes_of_turns(element));
+    llvm::Value* before = b_.CreateLoad(element, values_.at(x->scalar));
+    lane_sums_[x->scalar] = {b_.CreateInsertElement(zero, before, std::uint64_t{0}), zero, zero, zero};
+  }
+}
+
+void FunctionLowering::add_to_lanes(ScalarId scalar, llvm::Value* value) {
+  llvm::Value*& lanes = lane_sums_.at(scalar).front();
+  make_alike(lanes, value);
+  lanes = sum(lanes, value);
+}
+
+void FunctionLowering::end_sums() {
+  for (const auto& [scalar, sums] : lane_sums_) {
+    llvm::Value* lanes = sum(sum(sums[0], sums[1]), sum(sums[2], sums[3]));
+    llvm::Value* zero = llvm::Constant::getNullValue(lanes->getType()->getScalarType());
+    const bool real = zero->getType()->isFloatingPointTy();
+    llvm::Value* total = real ? b_.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(zero->getType()), lanes)
+                              : b_.CreateAddReduce(lanes);
+    b_.CreateStore(total, values_.at(scalar));
+  }
+  lane_sums_.clear();
+}
+
+/// A factor of all lanes and one of all turns of a loop around stay apart, for else their product is formed in each of
+/// these.
+llvm::Value* FunctionLowering::product(llvm::Value* a, llvm::Value* b) {
+  llvm::Value* value = b_.CreateFMul(a, b);
+  auto* made = llvm::dyn_cast<llvm::Instruction>(value);
+  if (made && turn_.valid()) made->setHasAllowReassoc(false);
+  return value;
+}
+
+llvm::Type* FunctionLowering::lanes_of_turns(llvm::Type* element) const {
+  return llvm::FixedVectorType::get(element, width_);
+}
+
+void FunctionLowering::make_alike(llvm::Value*& a, llvm::Value*& b) {
+  const bool wide = a->getType()->isVectorTy();
+  if (wide == b->getType()->isVectorTy()) return;
+  llvm::Value*& narrow = wide ? b : a;
+  narrow = b_.CreateVectorSplat(width_, narrow);
+}
+
+}  // namespace lehr::native
