@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Cost of a sweep by the number of items: CPU seconds a sweep and an item, in multiples of those of the largest, one thread; medians of
-interleaved rounds, without an ELBO and, as it is by default, with one in every sweep and a row of trace.csv, which cost some
-microseconds whatever the number of items.
+interleaved rounds, without an ELBO and, as it is by default, with one in every sweep and a row of trace.csv. What does not depend on
+the number of items, updates of globals and their ELBO, costs some microseconds: of the items beyond the first thousand, those that a
+size has more than the one before, the seconds are printed as well.
 
 usage: linear.py LEHR [FILE.svg]
 """
@@ -45,6 +46,10 @@ def drawn(found):
             f'<path d="M60 20V220H300" fill="none" stroke="#888"/><text x="30" y="124">1</text>{axes}{"".join(lines)}</svg>\n')
 
 
+def shown(multiples):
+    return ", ".join(f"{n:,}: {c:.2f}" for n, c in multiples.items())
+
+
 def main():
     found = {}
     for model, (options, make) in MODELS.items():
@@ -56,7 +61,8 @@ def main():
             costs = {n: statistics.median(r[n][k] for r in rounds) / n for n in SIZES}
             relative = {n: c / costs[SIZES[-1]] for n, c in costs.items()}
             found.setdefault(model, relative)
-            print(f"{model}, {what}:", ", ".join(f"{n:,}: {c:.2f}" for n, c in relative.items()), flush=True)
+            slopes = {n: (n * costs[n] - m * costs[m]) / (n - m) / costs[SIZES[-1]] for m, n in zip(SIZES, SIZES[1:])}
+            print(f"{model}, {what}:", shown(relative), "beyond the size before:", shown(slopes), flush=True)
     if len(sys.argv) > 2:
         with open(sys.argv[2], "w") as f:
             f.write(drawn(found))

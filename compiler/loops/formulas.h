@@ -22,6 +22,9 @@ struct Formulas {
   std::int32_t fail_code = 0;                   // of a matrix that is not positive definite; 0: it gives NaN
 };
 
+/// Matrices of which a formula has the log determinant and no entries of the inverse.
+std::vector<std::string> log_determinants(const math::Expr& e);
+
 class FormulaLoops : Part {
  public:
   explicit FormulaLoops(Shared& shared) : Part(shared) {}

@@ -42,6 +42,15 @@ void matrices(const math::Expr& e, std::map<std::string, bool>& out) {
 
 }  // namespace
 
+std::vector<std::string> log_determinants(const math::Expr& e) {
+  std::map<std::string, bool> names;
+  matrices(e, names);
+  std::vector<std::string> out;
+  for (const auto& [name, with_entries] : names)
+    if (!with_entries) out.push_back(name);
+  return out;
+}
+
 ExprId FormulaLoops::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event) {
   if (auto it = f.hoisted.find(&*e); it != f.hoisted.end()) return it->second;
   const auto rec = [&](const math::Expr& x) { return formula(x, f, event); };
@@ -143,6 +152,7 @@ SpdInverse FormulaLoops::spd_inverse(const std::string& name, const Quantity& en
   const BufferId chol = work_array("chol." + tag, {extent, extent});
   const BufferId root = work_array("root." + tag, {extent, extent});
   const BufferId inv = work_array("inverse." + tag, {extent, extent});
+  const BufferId pivots = work_array("pivots." + tag, {extent});
   const ScalarId logdet = b_.local("logdet." + tag, b_.f(0));
   const ExprId n = b_.extent(extent), one = b_.i(1);
   b_.comment("Cholesky factor, inverse and log determinant of " + name);
@@ -154,7 +164,7 @@ SpdInverse FormulaLoops::spd_inverse(const std::string& name, const Quantity& en
     });
     if (code != 0) b_.fail_if(b_.logical_not(b_.greater(b_.get(d), b_.f(0))), code);
     const ExprId diag = b_.let(b_.fresh("diag"), b_.sqrt(b_.get(d)));
-    b_.accumulate(logdet, b_.log(b_.get(d)));
+    b_.store(pivots, {j}, b_.get(d));
     b_.store(chol, {j, j}, diag);
     b_.for_range("i", b_.add(j, one), n, [&](ExprId i) {
       const ScalarId s = b_.local(b_.fresh("s"), entry({i, j}));
@@ -164,6 +174,7 @@ SpdInverse FormulaLoops::spd_inverse(const std::string& name, const Quantity& en
       b_.store(chol, {i, j}, b_.div(b_.get(s), diag));
     });
   });
+  b_.for_range("j", b_.i(0), n, [&](ExprId j) { b_.accumulate(logdet, b_.log(b_.load(pivots, {j}))); });
   // root = inverse of the factor (lower triangular), by columns
   b_.for_range("j", b_.i(0), n, [&](ExprId j) {
     b_.store(root, {j, j}, b_.div(b_.f(1), b_.load(chol, {j, j})));

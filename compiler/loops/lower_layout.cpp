@@ -1,4 +1,5 @@
 // Where everything is in memory: sizes, and buffers for data, factors, tables and sums.
+#include "compiler/loops/formulas.h"
 #include "compiler/loops/lowering.h"
 
 #include <fmt/format.h>
@@ -178,6 +179,10 @@ void Lowering::declare_blocks() {
           b_.buffer(fmt::format("E.{}.{}", var.name, math::natural_name(row.stat).substr(2)), Role::expectation,
                     packed(with_axes(rank)));
     }
+    if (s_.stage_of[k] || block.chain || var.clamped || !block.has_entropy()) continue;
+    for (const std::string& matrix : log_determinants(block.factor->entropy))
+      at_.logdet[{b, matrix}] =
+          b_.buffer(fmt::format("logdet.{}.{}", var.name, matrix), Role::expectation, packed(with_axes(0)));
   }
 }
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/math/walk.h"
+
 namespace lehr::loops {
 namespace {
 
@@ -385,6 +387,32 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
                            b_.store(it->second, parameter_address(b, element, event), value);
                          });
   }
+  for (const std::string& matrix : log_determinants(block.factor->entropy)) {
+    const auto it = at_.logdet.find({b, matrix});
+    if (it == at_.logdet.end()) continue;
+    formulas_.components(math::logdet(matrix), 0, f, [&](const std::vector<ExprId>&, ExprId value) {
+      b_.store(it->second, parameter_address(b, element, {}), value);
+    });
+  }
+}
+
+/// Of a global variable: what its update has formed.
+void Updates::know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
+  if (s_.stage_of[b.index()] || clamps_.any(b)) return;
+  const math::Factor& factor = *s_.conditionals[b].factor;
+  const auto at = [&](BufferId buffer) { return b_.load(buffer, parameter_address(b, element, {})); };
+  for (const std::string& matrix : log_determinants(factor.entropy)) {
+    const auto known = at_.logdet.find({b, matrix});
+    if (known != at_.logdet.end()) f.inverses[matrix] = {{}, {}, {}, at(known->second)};
+  }
+  for (const math::StatisticRow& row : factor.statistics) {
+    const auto known = at_.expectation.find({b, row.stat});
+    const bool is_parameter = std::holds_alternative<math::Symbol>(row.expectation->form);
+    const bool is_number = rank_of(m_[s_.conditionals[b].variable], row.stat) == 0;
+    if (known == at_.expectation.end() || is_parameter || !is_number) continue;
+    for (const math::Node* same : math::equal_parts(factor.entropy, row.expectation))
+      f.hoisted[same] = at(known->second);
+  }
 }
 
 ExprId Updates::entropy(BlockId b, const std::vector<ExprId>& element) {
@@ -392,6 +420,7 @@ ExprId Updates::entropy(BlockId b, const std::vector<ExprId>& element) {
   const bool entries =
       clamps_.any(b) && s_.conditionals[b].has_entropy() && !m_[s_.conditionals[b].variable].event.empty();
   const ExprId known = entries ? clamps_.stand_in(b, element, f) : b_.f(0);
+  know_entropy(b, element, f);
   ExprId out = b_.f(0);
   formulas_.components(s_.conditionals[b].factor->entropy, 0, f,
                        [&](const std::vector<ExprId>&, ExprId value) { out = value; });

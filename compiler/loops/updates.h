@@ -69,6 +69,7 @@ class Updates : Part {
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
 
  private:
+  void know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f);
   /// A term in two: what the data multiply the values of an element with, by `parts`, and the values themselves.
   struct ByParts {
     Solved solved;

@@ -15,4 +15,15 @@ inline std::vector<Expr> children_of(const Expr& e) {
   return {};
 }
 
+/// The parts of a formula that are the same as another; the outermost alone.
+inline std::vector<const Node*> equal_parts(const Expr& e, const Expr& to) {
+  if (e == to) return {&*e};
+  std::vector<const Node*> out;
+  for (const Expr& part : children_of(e)) {
+    const std::vector<const Node*> in_it = equal_parts(part, to);
+    out.insert(out.end(), in_it.begin(), in_it.end());
+  }
+  return out;
+}
+
 }  // namespace lehr::math

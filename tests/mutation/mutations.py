@@ -138,7 +138,7 @@ m("b_.add_to(at_.array.at(r.sums), terms_.array_indices(r.sums, r.at, env), «ba
 m("return b_.mul(b_.f(0.5), «b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]})))»);", "b_.add(x, x)",
   "oracles|posterior_evidence|posterior_random_models|posterior_unseen")
 m("return b.select(positive, «b.mul(x, b.log(b.select(positive, x, b.f(1))))», b.f(0));", "b.log(b.select(positive, x, b.f(1)))")
-m("b_.accumulate(logdet, «b_.log(b_.get(d))»);", "b_.mul(b_.f(2), b_.log(b_.get(d)))")
+m("b_.accumulate(logdet, «b_.log(b_.load(pivots, {j}))»);", "b_.mul(b_.f(2), b_.log(b_.load(pivots, {j})))")
 
 m = area("exp factoring", "annealing_one_sweep|oracles|posterior_unseen|posterior_random_models")
 m("b_.store(shift, row, b_.mul(local, «b_.get(top)»));", "b_.f(0)")
@@ -601,3 +601,6 @@ m("values_[node.index] = b_.getInt64(static_cast<std::uint64_t>(«first»));", "
 m("lane_sums_[x->scalar] = {b_.CreateInsertElement(zero, «before», std::uint64_t{0}), zero, zero, zero};", "llvm::Constant::getNullValue(element)")
 m("«!(shape.parallel || only_adds)»", "false")
 m("return varies(sum->left) ? runs_along(sum->left) && «!varies(sum->right)» : runs_along(sum->right);", "true")
+
+m = area("what entropies of globals take from updates", "oracles|posterior_evidence|math_test")
+m("if (known != at_.logdet.end()) f.inverses[matrix] = {{}, {}, {}, «at(known->second)»};", "b_.f(0)")
