@@ -28,6 +28,13 @@ bool calls_function(const Program& program, ExprId e) {
   return out;
 }
 
+bool mentions(const Program& program, ExprId e, const std::set<ScalarId>& scalars) {
+  bool out = false;
+  Walk{program, [](ExprId) {}, [](BufferId, bool) {}, [&](ScalarId s, Mention) { out = out || scalars.contains(s); }}
+      .expr(e);
+  return out;
+}
+
 bool loads(const Program& program, ExprId e) {
   bool out = false;
   Walk{program, [](ExprId) {}, [&](BufferId, bool) { out = true; }}.expr(e);

@@ -21,6 +21,8 @@ bool is_function_call(const Program& program, ExprId e);
 /// Whether it is one, or is made of one.
 bool calls_function(const Program& program, ExprId e);
 
+/// Whether one of these scalars is read to form it.
+bool mentions(const Program& program, ExprId e, const std::set<ScalarId>& scalars);
 /// Whether something is loaded to form it.
 bool loads(const Program& program, ExprId e);
 

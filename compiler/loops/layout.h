@@ -59,7 +59,7 @@ struct Layout {
   std::map<density::DataSource, InverseLookup> inverse;
   std::map<std::pair<BlockId, std::string>, BufferId> parameter;
   std::map<std::pair<BlockId, math::Stat>, BufferId> expectation;
-  std::map<std::pair<BlockId, std::string>, BufferId> logdet;  // of parameters, where entropies of globals have them
+  std::map<BlockId, std::map<std::string, BufferId>> logdet;  // of parameters, where entropies of globals have them
   std::map<BlockId, Chain> chains;
   std::map<BlockId, BufferId> picks;
   std::map<BlockId, BufferId> marginal;  // probabilities of the chains of the item at hand, by step, while it is summed

@@ -1,11 +1,11 @@
 // Where everything is in memory: sizes, and buffers for data, factors, tables and sums.
-#include "compiler/loops/formulas.h"
 #include "compiler/loops/lowering.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "compiler/loops/formulas.h"
 #include "compiler/model/roles.h"
 
 namespace lehr::loops {
@@ -181,7 +181,7 @@ void Lowering::declare_blocks() {
     }
     if (s_.stage_of[k] || block.chain || var.clamped || !block.has_entropy()) continue;
     for (const std::string& matrix : log_determinants(block.factor->entropy))
-      at_.logdet[{b, matrix}] =
+      at_.logdet[b][matrix] =
           b_.buffer(fmt::format("logdet.{}.{}", var.name, matrix), Role::expectation, packed(with_axes(0)));
   }
 }

@@ -387,11 +387,9 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
                            b_.store(it->second, parameter_address(b, element, event), value);
                          });
   }
-  for (const std::string& matrix : log_determinants(block.factor->entropy)) {
-    const auto it = at_.logdet.find({b, matrix});
-    if (it == at_.logdet.end()) continue;
-    formulas_.components(math::logdet(matrix), 0, f, [&](const std::vector<ExprId>&, ExprId value) {
-      b_.store(it->second, parameter_address(b, element, {}), value);
+  for (const auto& [matrix, buffer] : at_.logdet[b]) {
+    formulas_.components(math::logdet(matrix), 0, f, [&, buffer = buffer](const std::vector<ExprId>&, ExprId value) {
+      b_.store(buffer, parameter_address(b, element, {}), value);
     });
   }
 }
@@ -401,10 +399,8 @@ void Updates::know_entropy(BlockId b, const std::vector<ExprId>& element, Formul
   if (s_.stage_of[b.index()] || clamps_.any(b)) return;
   const math::Factor& factor = *s_.conditionals[b].factor;
   const auto at = [&](BufferId buffer) { return b_.load(buffer, parameter_address(b, element, {})); };
-  for (const std::string& matrix : log_determinants(factor.entropy)) {
-    const auto known = at_.logdet.find({b, matrix});
-    if (known != at_.logdet.end()) f.inverses[matrix] = {{}, {}, {}, at(known->second)};
-  }
+  for (const auto& [matrix, buffer] : at_.logdet[b])
+    f.inverses[matrix] = {{}, {}, {}, at(buffer)};
   for (const math::StatisticRow& row : factor.statistics) {
     const auto known = at_.expectation.find({b, row.stat});
     const bool is_parameter = std::holds_alternative<math::Symbol>(row.expectation->form);

@@ -128,8 +128,7 @@ class FunctionLowering {
   int width_of(const loops::For& node, const LoopShape& shape) const;
   void lower_as_vectors(const loops::For& node, std::int64_t trips, int width);
   bool is_of_turn(const std::vector<loops::ExprId>& indices) const;
-  void enter_place();
-  void leave_place();
+  void switch_place();
   llvm::Value* numbers_of_turns();
   void begin_sums(const loops::Block& body);
   void add_to_lanes(loops::ScalarId scalar, llvm::Value* value);

@@ -154,12 +154,7 @@ bool runs_along(const Program& program, const For& loop) {
   for (const Stmt& s : loop.body)
     if (const auto scalar = declared(s)) own.insert(*scalar);
   bool along = true;
-  const auto is_same = [&](ExprId at) {
-    bool same = true;
-    Walk{program, [](ExprId) {}, [](BufferId, bool) {}, [&](ScalarId x, Mention) { same = same && !own.contains(x); }}
-        .expr(at);
-    return same;
-  };
+  const auto is_same = [&](ExprId at) { return !mentions(program, at, own); };
   const auto visit = [&](const std::vector<ExprId>& at) {
     for (std::size_t k = 0; k < at.size(); ++k)
       along = along && (is_same(at[k]) || (k + 1 == at.size() && is_scalar(program, at[k], loop.index)));

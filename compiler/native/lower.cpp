@@ -314,14 +314,14 @@ llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::Exp
 
 llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::ExprId>& indices, llvm::Value* base) {
   const bool of_lanes = turn_.valid() && !is_place_;
-  if (of_lanes) enter_place();
+  if (of_lanes) switch_place();
   llvm::Value* at = nullptr;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
     llvm::Value* index = eval(indices[axis]);
     if (at) at = b_.CreateMul(at, stored_extent(id, axis), "", true, true);
     at = at ? b_.CreateAdd(at, index, "", true, true) : index;
   }
-  if (of_lanes) leave_place();
+  if (of_lanes) switch_place();
   return at ? element(id, at, base) : base;
 }
 

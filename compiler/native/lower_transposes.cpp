@@ -8,7 +8,6 @@
 #include <array>
 
 #include "compiler/loops/facts.h"
-#include "compiler/loops/walk.h"
 #include "compiler/native/function_lowering.h"
 
 namespace lehr::native {
@@ -36,14 +35,6 @@ void transpose(llvm::IRBuilderBase& b, Rows& rows) {
   }
 }
 
-bool mentions(const loops::Program& program, loops::ExprId e, loops::ScalarId scalar) {
-  bool found = false;
-  loops::Walk walk{program, [](loops::ExprId) {}, [](loops::BufferId, bool) {},
-                   [&](loops::ScalarId s, loops::Mention) { found = found || s == scalar; }};
-  walk.expr(e);
-  return found;
-}
-
 /// The last two indices: [along, turn].
 bool is_straight(const loops::Program& p, const std::vector<loops::ExprId>& at, loops::ScalarId along,
                  loops::ScalarId turn) {
@@ -56,7 +47,7 @@ bool is_turned(const loops::Program& p, const std::vector<loops::ExprId>& at, lo
   const loops::ExprId row = at[at.size() - 2];
   const auto* sum = std::get_if<loops::Binary>(&p[row].node);
   const bool shifted = sum && sum->op == loops::BinaryOp::add && loops::is_scalar(p, sum->right, turn) &&
-                       !mentions(p, sum->left, along) && !mentions(p, sum->left, turn);
+                       !mentions(p, sum->left, {along, turn});
   return (shifted || loops::is_scalar(p, row, turn)) && loops::is_scalar(p, at.back(), along);
 }
 
@@ -73,7 +64,7 @@ std::optional<FunctionLowering::Transpose> FunctionLowering::transpose_of(const 
                     element == program_[load->buffer].element;
   const auto others = [&](const std::vector<loops::ExprId>& at) {
     return std::none_of(at.begin(), at.end() - 2, [&](loops::ExprId e) {
-      return mentions(program_, e, node.index) || mentions(program_, e, inner->index);
+      return mentions(program_, e, {node.index, inner->index});
     });
   };
   if (!fits || !others(store->indices) || !others(load->indices)) return std::nullopt;

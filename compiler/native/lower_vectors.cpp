@@ -13,14 +13,6 @@ namespace {
 
 using namespace loops;
 
-/// The index, or that and something else.
-bool has_index(const Program& program, ExprId id, ScalarId index) {
-  if (is_scalar(program, id, index)) return true;
-  const auto* sum = std::get_if<Binary>(&program[id].node);
-  return sum && sum->op == BinaryOp::add &&
-         (has_index(program, sum->left, index) || has_index(program, sum->right, index));
-}
-
 /// Whether each statement of a loop is one of vectors.
 class Turns {
  public:
@@ -29,8 +21,12 @@ class Turns {
       : program_(program), picked_(picked), index_(loop.index), own_{loop.index} {}
 
   bool are_lanes(const Block& body) {
-    return std::ranges::all_of(body, [&](const Stmt& s) { return is_lane(s); }) &&
-           std::ranges::none_of(sums_, [&](ScalarId s) { return read_.contains(s); });
+    bool good = std::ranges::all_of(body, [&](const Stmt& s) { return is_lane(s); });
+    const auto on_scalar = [&](ScalarId s, Mention how) {
+      good = good && (how != Mention::read || !sums_.contains(s));
+    };
+    Walk{program_, [](ExprId) {}, [](BufferId, bool) {}, on_scalar}.block(body);
+    return good;
   }
 
  private:
@@ -45,19 +41,10 @@ class Turns {
     return x && is_value(x->value) && is_place(x->buffer, x->indices) && varies(x->indices.back());
   }
 
-  bool varies(ExprId id) {
-    bool found = false;
-    Walk{program_, [](ExprId) {}, [](BufferId, bool) {},
-         [&](ScalarId s, Mention) {
-           found = found || own_.contains(s);
-           read_.insert(s);
-         }}
-        .expr(id);
-    return found;
-  }
+  bool varies(ExprId id) const { return mentions(program_, id, own_); }
 
   /// The index, or that and what is the same in all turns.
-  bool runs_along(ExprId id) {
+  bool runs_along(ExprId id) const {
     if (is_scalar(program_, id, index_)) return true;
     const auto* sum = std::get_if<Binary>(&program_[id].node);
     if (!sum || sum->op != BinaryOp::add) return false;
@@ -65,15 +52,14 @@ class Turns {
   }
 
   /// In every turn next to that of the turn before, or the same.
-  bool is_place(BufferId buffer, const std::vector<ExprId>& at) {
+  bool is_place(BufferId buffer, const std::vector<ExprId>& at) const {
     if (at.empty()) return true;
     if (std::any_of(at.begin(), at.end() - 1, [&](ExprId e) { return varies(e); })) return false;
     return !varies(at.back()) || (runs_along(at.back()) && !picked_.contains(buffer));
   }
 
-  bool is_value(ExprId id) {
+  bool is_value(ExprId id) const {
     const auto& node = program_[id].node;
-    if (const auto* x = std::get_if<Get>(&node)) read_.insert(x->scalar);
     if (const auto* x = std::get_if<Load>(&node)) return is_place(x->buffer, x->indices);
     if (const auto* x = std::get_if<Unary>(&node)) return is_value(x->operand);
     if (const auto* x = std::get_if<Binary>(&node)) return is_value(x->left) && is_value(x->right);
@@ -85,7 +71,7 @@ class Turns {
   const Program& program_;
   const std::set<BufferId>& picked_;
   const ScalarId index_;
-  std::set<ScalarId> own_, read_, sums_;
+  std::set<ScalarId> own_, sums_;
 };
 
 }  // namespace
@@ -132,17 +118,12 @@ void FunctionLowering::lower_as_vectors(const For& node, std::int64_t trips, int
 }
 
 bool FunctionLowering::is_of_turn(const std::vector<ExprId>& indices) const {
-  return turn_.valid() && !indices.empty() && has_index(program_, indices.back(), turn_);
+  return turn_.valid() && !indices.empty() && mentions(program_, indices.back(), {turn_});
 }
 
 /// The place of a vector is that of its first lane.
-void FunctionLowering::enter_place() {
-  is_place_ = true;
-  evaluated_.swap(evaluated_elsewhere_);
-}
-
-void FunctionLowering::leave_place() {
-  is_place_ = false;
+void FunctionLowering::switch_place() {
+  is_place_ = !is_place_;
   evaluated_.swap(evaluated_elsewhere_);
 }
 

@@ -15,8 +15,7 @@ struct Arrangement {
   bool written_out = false;
   std::int64_t fewest = 3;  // fewer are taken one by one
   /// Rows that items have in arrays of the data are turned over first, so that lanes read them side by side. All that
-  /// is made has 64 bits: such rows are squared and added up as the data are; what is left over
-  /// is compiled small.
+  /// is made has 64 bits: such rows are squared and added up as the data are; what is left over is compiled small.
   bool rows_ahead = false;
   /// So many of those that are written out at a time, where they do not wait for functions; 0: all of them.
   std::int64_t together = 0;

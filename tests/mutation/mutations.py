@@ -603,4 +603,4 @@ m("«!(shape.parallel || only_adds)»", "false")
 m("return varies(sum->left) ? runs_along(sum->left) && «!varies(sum->right)» : runs_along(sum->right);", "true")
 
 m = area("what entropies of globals take from updates", "oracles|posterior_evidence|math_test")
-m("if (known != at_.logdet.end()) f.inverses[matrix] = {{}, {}, {}, «at(known->second)»};", "b_.f(0)")
+m("f.inverses[matrix] = {{}, {}, {}, «at(buffer)»};", "b_.f(0)")

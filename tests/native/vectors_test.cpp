@@ -4,7 +4,6 @@
 #include "tests/native/harness.h"
 
 using namespace lehr;
-using loops::BinaryOp;
 using loops::BufferId;
 using loops::Builder;
 using loops::ExprId;
@@ -23,8 +22,7 @@ struct Turns {
   std::int64_t width;
   Type type;
   Builder b;
-  const SizeId n = b.runtime_size("N"), k = b.constant_size("K", width), twice = b.constant_size("2K", 2 * width),
-               one = b.constant_size("one", 1);
+  const SizeId n = b.runtime_size("N"), k = b.constant_size("K", width), twice = b.constant_size("2K", 2 * width);
   const BufferId x = b.buffer("x", Role::data, {n, twice}, type), y = b.buffer("y", Role::table, {n, twice}, type),
                  turned = b.buffer("turned", Role::data, {twice, n}, type),
                  whole = b.buffer("whole", Role::data, {n, k}, Type::i64), sums = b.buffer("sums", Role::table, {n}),
