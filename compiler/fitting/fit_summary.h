@@ -1,6 +1,7 @@
 // fit.json: what was fitted, how, and what came of it.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -38,7 +39,7 @@ struct TraceRow {
 
 /// One run and what is written of it besides its posterior.
 struct TracedRun : FitRun {
-  std::vector<TraceRow> trace;
+  std::deque<TraceRow> trace;
   std::optional<double> held_out;  // of --test: nats an observation at the end
   std::optional<LeftToGain> left;  // of coordinate ascent that --max-iter stopped
   bool started = true;             // false: a numerical failure before the first sweep, and nothing to write

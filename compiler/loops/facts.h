@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "compiler/loops/loops.h"
 
@@ -39,5 +40,8 @@ std::optional<ScalarId> declared(const Stmt& statement);
 
 /// The arrays that statements of the block, and of those in it, fill with something that is not the constant 0.
 std::set<BufferId> filled_with_numbers(const Program& program, const Block& block);
+
+/// What a range of turns of a phase works in, and a call has not for itself.
+std::vector<BufferId> scratch_of(const Program& program, const Phase& phase);
 
 }  // namespace lehr::loops

@@ -231,8 +231,7 @@ struct Scalar {
 struct Phase {
   std::size_t function = 0;
   ExprId turns;
-  BufferId sums;                  // [numbers], to be zero before and added up; invalid: there are none
-  std::vector<BufferId> scratch;  // that a range at work needs for itself
+  BufferId sums;  // [numbers], to be zero before and added up; invalid: there are none
 };
 
 /// Sums that a function reads: where `fresh` is 0, `function`, which has no parameters and sets it to 1, comes before.

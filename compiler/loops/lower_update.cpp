@@ -408,6 +408,21 @@ void Updates::know_entropy(BlockId b, const std::vector<ExprId>& element, Formul
     if (known == at_.expectation.end() || is_parameter || !is_number) continue;
     for (const math::Node* same : math::equal_parts(factor.entropy, row.expectation))
       f.hoisted[same] = at(known->second);
+    know_summand(factor.entropy, row.expectation, at(known->second), f);
+  }
+}
+
+void Updates::know_summand(const math::Expr& e, const math::Expr& sum, ExprId value, Formulas& f) {
+  const auto* x = std::get_if<math::Add>(&sum->form);
+  if (!x) return;
+  for (const auto& [summand, rest] : {std::pair(x->left, x->right), std::pair(x->right, x->left)}) {
+    if (!std::holds_alternative<math::Apply>(summand->form) || !math::calls_no_others(rest, e)) continue;
+    const std::vector<const math::Node*> found = math::equal_parts(e, summand);
+    if (found.empty()) continue;
+    formulas_.components(rest, 0, f, [&](const std::vector<ExprId>&, ExprId other) { value = b_.sub(value, other); });
+    for (const math::Node* same : found)
+      f.hoisted[same] = value;
+    return;
   }
 }
 

@@ -70,6 +70,9 @@ class Updates : Part {
 
  private:
   void know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f);
+  /// In a formula, a function that is the one summand of a sum with this value, where all functions of the other are
+  /// called for in any case.
+  void know_summand(const math::Expr& e, const math::Expr& sum, ExprId value, Formulas& f);
   /// A term in two: what the data multiply the values of an element with, by `parts`, and the values themselves.
   struct ByParts {
     Solved solved;

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "compiler/conditionals/shared_terms.h"
+#include "compiler/loops/facts.h"
 #include "compiler/machine/component_rows.h"
 #include "compiler/machine/minibatch.h"
 #include "compiler/machine/subjects.h"
@@ -413,7 +414,7 @@ class Writer {
         row.first_sum = static_cast<std::int64_t>(t_.statistics.size());
         row.sums = phase.sums.valid() ? write_list({phase.sums}) : 0;
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
-        row.scratch = write_list(phase.scratch);
+        row.scratch = write_list(loops::scratch_of(p_, phase));
         row.operations = 1 + std::llround(std::min(operations_of_turn(m_, l_, phase), kMostOperations));
         t_.phases.push_back(row);
       }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 
 namespace lehr {
@@ -178,8 +179,11 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
 double operations_of_turn(const model::Model& m, const loops::Lowered& l, const loops::Phase& phase) {
   Count count(m, l, l.program);
   double out = 0;
-  for (const loops::Stmt& s : l.program.functions[phase.function].body) {
-    if (const auto* loop = std::get_if<loops::For>(&s.node)) out += count.block(loop->body);
+  const loops::Function& f = l.program.functions[phase.function];
+  for (const loops::Stmt& s : f.body) {
+    const auto* loop = std::get_if<loops::For>(&s.node);
+    if (loop && loops::is_scalar(l.program, loop->end, f.parameters[1]))
+      out += count.block(loop->body) / static_cast<double>(loop->step);
   }
   return out;
 }

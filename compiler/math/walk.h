@@ -26,4 +26,13 @@ inline std::vector<const Node*> equal_parts(const Expr& e, const Expr& to) {
   return out;
 }
 
+/// Whether all functions that are called for a formula are so for another.
+inline bool calls_no_others(const Expr& e, const Expr& other) {
+  if (std::holds_alternative<Apply>(e->form)) return !equal_parts(other, e).empty();
+  for (const Expr& part : children_of(e)) {
+    if (!calls_no_others(part, other)) return false;
+  }
+  return true;
+}
+
 }  // namespace lehr::math

@@ -87,10 +87,14 @@ llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
   return call_special(exp_digamma_function(module_, shift->getType()), {at, shift});
 }
 
-/// Where little is made of a function, it calls what is inlined elsewhere.
+/// Where little is made of a function, it calls what is inlined elsewhere; both know the same vectors then.
 llvm::Value* FunctionLowering::call_special(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments) {
   llvm::CallInst* call = b_.CreateCall(function, arguments);
-  if (little_) call->setIsNoInline();
+  if (!little_) return call;
+  call->setIsNoInline();
+  for (const char* attribute : {"target-cpu", "target-features", "prefer-vector-width"}) {
+    if (const llvm::Attribute own = function_.getFnAttribute(attribute); own.isValid()) function->addFnAttr(own);
+  }
   return call;
 }
 

@@ -105,6 +105,7 @@ void FunctionLowering::lower(const loops::For& node) {
     ahead_.clear();
   }
   LoopShape shape = shape_of(program_, node, lanes_, little_ ? nullptr : &spare_);
+  if (const int width = width_of(node, shape)) return lower_as_vectors(node, *shape.trips, width);
   if (little_) shape = small(shape, lanes_);
   shape.masked = shape.masked && loop_exit_;  // rows may be short, and a loop over all items is not
   if (shape.unroll_now) {
@@ -112,7 +113,6 @@ void FunctionLowering::lower(const loops::For& node) {
     if (*shape.trips > 0) emit_unrolled(node, begin, *shape.trips);
     return;
   }
-  if (const int width = width_of(node, shape)) return lower_as_vectors(node, *shape.trips, width);
   llvm::Value* begin = eval(node.begin);
   llvm::Value* end =
       shape.trips ? b_.CreateAdd(begin, b_.getInt64(static_cast<std::uint64_t>(*shape.trips))) : eval(node.end);

@@ -1,6 +1,6 @@
 // Loops that turn a square of an array over, which otherwise read or write one number of a line of memory at a time:
-//   for k: for l in 0 .. lanes: to[l, k] = from[..., k, l]
-//   for k: for l in 0 .. lanes: to[k, l] = from[..., l, k]
+//   for k: for l in 0 .. lanes: to[..., l, ..., k] = from[..., k, l]
+//   for k: for l in 0 .. lanes: to[..., k, l] = from[..., l, ..., k]
 // becomes loads, permutations and stores of whole vectors.
 #include <llvm/IR/IRBuilder.h>
 
@@ -14,6 +14,7 @@ namespace lehr::native {
 namespace {
 
 constexpr int kLanes = 8;
+constexpr std::int64_t kFewest = 2;  // numbers of a row
 using Rows = std::array<llvm::Value*, kLanes>;
 
 /// Number i of vector l is number l of vector i.
@@ -35,20 +36,38 @@ void transpose(llvm::IRBuilderBase& b, Rows& rows) {
   }
 }
 
-/// The last two indices: [along, turn].
-bool is_straight(const loops::Program& p, const std::vector<loops::ExprId>& at, loops::ScalarId along,
-                 loops::ScalarId turn) {
-  return loops::is_scalar(p, at[at.size() - 2], along) && loops::is_scalar(p, at.back(), turn);
+/// The first `count` numbers of a vector, in one of `width`.
+llvm::Value* resized(llvm::IRBuilderBase& b, llvm::Value* vector, unsigned count, unsigned width) {
+  const auto* from = llvm::cast<llvm::FixedVectorType>(vector->getType());
+  if (from->getNumElements() == width) return vector;
+  std::vector<int> mask(width, -1);
+  for (unsigned k = 0; k < count; ++k)
+    mask[k] = static_cast<int>(k);
+  return b.CreateShuffleVector(vector, mask);
 }
 
-/// The last two indices: [turn, along], or [something + turn, along].
+/// [..., along, turn], and neither before.
+bool is_straight(const loops::Program& p, const std::vector<loops::ExprId>& at, loops::ScalarId along,
+                 loops::ScalarId turn) {
+  return at.size() >= 2 && loops::is_scalar(p, at[at.size() - 2], along) && loops::is_scalar(p, at.back(), turn) &&
+         std::none_of(at.begin(), at.end() - 2, [&](loops::ExprId e) {
+           return mentions(p, e, {along, turn});
+         });
+}
+
+/// [..., turn, ..., along], or [..., something + turn, ..., along].
 bool is_turned(const loops::Program& p, const std::vector<loops::ExprId>& at, loops::ScalarId along,
                loops::ScalarId turn) {
-  const loops::ExprId row = at[at.size() - 2];
-  const auto* sum = std::get_if<loops::Binary>(&p[row].node);
-  const bool shifted = sum && sum->op == loops::BinaryOp::add && loops::is_scalar(p, sum->right, turn) &&
-                       !mentions(p, sum->left, {along, turn});
-  return (shifted || loops::is_scalar(p, row, turn)) && loops::is_scalar(p, at.back(), along);
+  const auto is_turn = [&](loops::ExprId e) {
+    const auto* sum = std::get_if<loops::Binary>(&p[e].node);
+    return loops::is_scalar(p, e, turn) ||
+           (sum && sum->op == loops::BinaryOp::add && loops::is_scalar(p, sum->right, turn) &&
+            !mentions(p, sum->left, {along, turn}));
+  };
+  const auto others = [&](loops::ExprId e) { return mentions(p, e, {along, turn}); };
+  if (at.size() < 2 || !loops::is_scalar(p, at.back(), along)) return false;
+  const auto row = std::find_if(at.begin(), at.end() - 1, others);
+  return row != at.end() - 1 && is_turn(*row) && std::none_of(row + 1, at.end() - 1, others);
 }
 
 }  // namespace
@@ -57,30 +76,23 @@ std::optional<FunctionLowering::Transpose> FunctionLowering::transpose_of(const 
   const auto* inner = node.body.size() == 1 ? std::get_if<loops::For>(&node.body[0].node) : nullptr;
   const auto* store = inner && inner->body.size() == 1 ? std::get_if<loops::Store>(&inner->body[0].node) : nullptr;
   const auto* load = store && !store->accumulate ? std::get_if<loops::Load>(&program_[store->value].node) : nullptr;
-  if (!load || lanes_ != kLanes || store->indices.size() < 2 || load->indices.size() < 2) return std::nullopt;
+  if (!load || lanes_ != kLanes) return std::nullopt;
   const auto trips = shape_of(program_, node, lanes_).trips, turns = shape_of(program_, *inner, lanes_).trips;
   const loops::Type element = program_[store->buffer].element;
-  const bool fits = turns && *turns > 0 && *turns % kLanes == 0 && trips && loops::is_real(element) &&
-                    element == program_[load->buffer].element;
-  const auto others = [&](const std::vector<loops::ExprId>& at) {
-    return std::none_of(at.begin(), at.end() - 2, [&](loops::ExprId e) {
-      return mentions(program_, e, {node.index, inner->index});
-    });
-  };
-  if (!fits || !others(store->indices) || !others(load->indices)) return std::nullopt;
+  const bool fits = turns && *turns > 0 && *turns % kLanes == 0 && trips && *trips >= kFewest &&
+                    loops::is_real(element) && element == program_[load->buffer].element;
+  if (!fits) return std::nullopt;
   const bool to_rows = is_turned(program_, store->indices, node.index, inner->index) &&
                        is_straight(program_, load->indices, node.index, inner->index);
   const bool from_rows = is_straight(program_, store->indices, node.index, inner->index) &&
                          is_turned(program_, load->indices, node.index, inner->index);
-  // Local rows end in what nothing reads; those of up to half a vector do not.
-  const bool padded = to_rows && is_local_array_[store->buffer.index()] && *trips > kLanes / 2;
-  if (!(to_rows || from_rows) || !(padded || *trips % kLanes == 0)) return std::nullopt;
+  if (!to_rows && !from_rows) return std::nullopt;
   return Transpose{*store, *load, node.index, inner->index, *trips, *turns, to_rows};
 }
 
 void FunctionLowering::lower(const Transpose& t) {
-  auto* vector = llvm::FixedVectorType::get(type(program_[t.store.buffer].element), kLanes);
-  const llvm::Align align(vector->getScalarSizeInBits() / 8);
+  llvm::Type* element = type(program_[t.store.buffer].element);
+  const llvm::Align align(element->getScalarSizeInBits() / 8);
   const auto at = [&](loops::BufferId buffer, const std::vector<loops::ExprId>& indices, std::int64_t k,
                       std::int64_t turn) {
     evaluated_.clear();
@@ -94,19 +106,23 @@ void FunctionLowering::lower(const Transpose& t) {
     const auto place = [&](bool across, std::int64_t r) {
       return across ? std::pair(first, turn + r) : std::pair(first + r, turn);
     };
+    const auto width = static_cast<unsigned>(count);
     Rows rows;
-    rows.fill(llvm::PoisonValue::get(vector));
+    rows.fill(llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes)));
     for (std::int64_t r = 0; r < (t.to_rows ? count : kLanes); ++r) {
       const auto [k, l] = place(!t.to_rows, r);
+      auto* vector = llvm::FixedVectorType::get(element, t.to_rows ? kLanes : width);
       auto* loaded = b_.CreateAlignedLoad(vector, at(t.load.buffer, t.load.indices, k, l), align);
       annotate(t.load.buffer, *loaded);
-      rows[static_cast<std::size_t>(r)] = loaded;
+      rows[static_cast<std::size_t>(r)] = resized(b_, loaded, width, kLanes);
     }
     transpose(b_, rows);
     for (std::int64_t r = 0; r < (t.to_rows ? kLanes : count); ++r) {
       const auto [k, l] = place(t.to_rows, r);
-      annotate(t.store.buffer, *b_.CreateAlignedStore(rows[static_cast<std::size_t>(r)],
-                                                      at(t.store.buffer, t.store.indices, k, l), align));
+      llvm::Value* row = rows[static_cast<std::size_t>(r)];
+      if (t.to_rows && !(is_local_array_[t.store.buffer.index()] && count > kLanes / 2))
+        row = resized(b_, row, width, width);
+      annotate(t.store.buffer, *b_.CreateAlignedStore(row, at(t.store.buffer, t.store.indices, k, l), align));
     }
   };
   for (std::int64_t first = 0; first < t.trips; first += kLanes) {

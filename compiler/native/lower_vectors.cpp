@@ -94,7 +94,8 @@ std::set<BufferId> picked_arrays(const Program& program, const Function& functio
 
 int FunctionLowering::width_of(const For& node, const LoopShape& shape) const {
   const std::int64_t trips = shape.trips.value_or(0);
-  if (little_ || !shape.innermost || trips == 0 || shape.tail > 0 || literal(program_, node.begin) != 0) return 0;
+  if (!shape.innermost || shape.unroll_now || trips == 0 || shape.tail > 0 || literal(program_, node.begin) != 0)
+    return 0;
   const int width = trips % shape.lanes == 0 ? shape.lanes : lanes_;
   const bool few = trips == width || (trips % width == 0 && shape.unroll_later);
   const bool only_adds =

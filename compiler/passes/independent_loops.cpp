@@ -4,17 +4,19 @@
 #include <iterator>
 #include <utility>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/rewrite.h"
+#include "compiler/passes/turn_places.h"
 
 namespace lehr::loops {
 namespace {
 
-/// Whether turns declare the scalars that they assign, keep nothing but their own rows and sums, which they do not
-/// read, and neither leave a loop early nor begin it at different numbers. `outside`: arrays that the function mentions
-/// elsewhere.
+/// Whether turns declare the scalars that they assign or add to them only, keep nothing but their own rows and sums,
+/// which they do not read, and neither leave a loop early nor begin it at different numbers. `outside`: arrays that the
+/// function mentions elsewhere.
 bool can_be_side_by_side(const Program& p, const For& loop, const Varying& varying, const FewIds<BufferId>& outside) {
-  FewIds<ScalarId> declared, assigned;
+  FewIds<ScalarId> declared, assigned, read;
   FewIds<BufferId> loaded, added;
   Walk walk{p, [](ExprId) {},
             [&](BufferId b, bool stored) {
@@ -23,11 +25,14 @@ bool can_be_side_by_side(const Program& p, const For& loop, const Varying& varyi
             [&](ScalarId s, Mention how) {
               if (how == Mention::declared) declared.insert(s);
               if (how == Mention::assigned) assigned.insert(s);
+              if (how == Mention::read) read.insert(s);
             }};
   walk.block(loop.body);
   bool good = true;
+  const auto is_sum = [&](ScalarId s) { return declared.contains(s) || (p[s].type == Type::f64 && !read.contains(s)); };
   each_statement(loop.body, [&](const Stmt& s) {
     if (std::holds_alternative<BreakIf>(s.node)) good = false;
+    if (const auto* x = std::get_if<Assign>(&s.node)) good = good && declared.contains(x->scalar);
     if (const auto* x = std::get_if<For>(&s.node)) good = good && !varying.holds(p, x->begin);
     if (const auto* x = std::get_if<Fill>(&s.node)) good = good && is_scratch(p[x->buffer]);
     const auto* x = std::get_if<Store>(&s.node);
@@ -35,7 +40,7 @@ bool can_be_side_by_side(const Program& p, const For& loop, const Varying& varyi
     if (x->accumulate && p[x->buffer].role == Role::statistic) added.insert(x->buffer);
     else good = good && std::ranges::any_of(x->indices, [&](ExprId e) { return varying.holds(p, e); });
   });
-  return good && std::ranges::includes(declared, assigned) &&
+  return good && std::ranges::all_of(assigned, is_sum) &&
          std::ranges::none_of(added, [&](BufferId b) { return loaded.contains(b); }) &&
          std::ranges::none_of(varying.scalars, [&](ScalarId s) { return p[s].type == Type::boolean; }) &&
          std::ranges::none_of(varying.arrays, [&](BufferId b) { return outside.contains(b); });
@@ -58,21 +63,60 @@ class Functions {
       }
       auto* loop = std::get_if<For>(&b[k].node);
       if (loop && loop->step > 1 && !loop->side_by_side) block(loop->body, all);
-      if (!loop || !loop->independent || loop->step != 1 || !choice_.is_candidate(p_, *loop)) continue;
-      const For taken = std::get<For>(std::exchange(b[k], Stmt{Comment{}}).node);
-      FewIds<BufferId> outside;
-      Walk{p_, [](ExprId) {}, [&](BufferId x, bool) { outside.insert(x); }}.block(all);
-      const Varying varying = varying_in(p_, taken);
-      const std::optional<Arrangement> how = choice_.arrange(p_, taken, varying);
-      if (!how || !can_be_side_by_side(p_, taken, varying, outside)) {
-        b[k] = Stmt{taken};
-        continue;
-      }
-      Block made = side_by_side(p_, taken, varying, *how, arrays_);
-      const auto at = b.erase(b.begin() + static_cast<std::ptrdiff_t>(k));
-      k += made.size() - 1;
-      b.insert(at, std::make_move_iterator(made.begin()), std::make_move_iterator(made.end()));
+      if (!is_candidate(b[k])) continue;
+      std::size_t count = turns_of_range(p_, *loop) ? count_of_range(b, k) : 1;
+      std::optional<Block> made = count > 1 ? taken(b, k, count, all) : std::nullopt;
+      if (!made) made = taken(b, k, count = 1, all);
+      if (!made) continue;
+      const auto first = b.begin() + static_cast<std::ptrdiff_t>(k);
+      const auto at = b.erase(first, first + static_cast<std::ptrdiff_t>(count));
+      k += made->size() - 1;
+      b.insert(at, std::make_move_iterator(made->begin()), std::make_move_iterator(made->end()));
     }
+  }
+
+  bool is_candidate(const Stmt& s) const {
+    const auto* loop = std::get_if<For>(&s.node);
+    return loop && loop->independent && loop->step == 1;
+  }
+
+  /// Loops that follow one another, over the same range.
+  std::size_t count_of_range(const Block& b, std::size_t k) const {
+    const ScalarId range = std::get<Get>(p_[std::get<For>(b[k].node).end].node).scalar;
+    const auto is_other = [&](const Stmt& s) {
+      return !is_candidate(s) || !is_scalar(p_, std::get<For>(s.node).end, range);
+    };
+    const auto first = b.begin() + static_cast<std::ptrdiff_t>(k);
+    return static_cast<std::size_t>(std::find_if(first, b.end(), is_other) - first);
+  }
+  For joined(const Block& loops) {
+    For out = std::get<For>(loops[0].node);
+    for (std::size_t k = 1; k < loops.size(); ++k) {
+      const auto& loop = std::get<For>(loops[k].node);
+      const Names names{{{loop.index, out.index}}, {}};
+      for (const Stmt& s : loop.body)
+        out.body.push_back(with_names(p_, names, s));
+    }
+    return out;
+  }
+
+  /// What stands in the place of so many loops, joined, if that is taken.
+  std::optional<Block> taken(Block& b, std::size_t k, std::size_t count, const Block& all) {
+    Block loops;
+    for (std::size_t i = 0; i < count; ++i)
+      loops.push_back(std::exchange(b[k + i], Stmt{Comment{}}));
+    std::optional<Block> made = taken(joined(loops), all);
+    if (!made) std::ranges::move(loops, b.begin() + static_cast<std::ptrdiff_t>(k));
+    return made;
+  }
+  std::optional<Block> taken(const For& loop, const Block& all) {
+    if (!choice_.is_candidate(p_, loop)) return {};
+    FewIds<BufferId> outside;
+    Walk{p_, [](ExprId) {}, [&](BufferId x, bool) { outside.insert(x); }}.block(all);
+    const Varying varying = varying_in(p_, loop);
+    const std::optional<Arrangement> how = choice_.arrange(p_, loop, varying);
+    if (!how || !can_be_side_by_side(p_, loop, varying, outside)) return {};
+    return side_by_side(p_, loop, varying, *how, arrays_);
   }
 
   Program& p_;

@@ -8,7 +8,8 @@
 namespace lehr::loops {
 
 /// Every loop of independent turns, in no other loop but one over windows of several turns, that is a candidate, can be
-/// side by side and is given an arrangement. Functions that run once a fit stay as they are.
+/// side by side and is given an arrangement; loops over the range of such a phase that follow one another are one, if
+/// that is. Functions that run once a fit stay as they are.
 struct Choice {
   bool (*is_candidate)(const Program& program, const For& loop);
   std::optional<Arrangement> (*arrange)(const Program& program, const For& loop, const Varying& varying);

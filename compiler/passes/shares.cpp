@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <numeric>
 #include <optional>
+#include <ranges>
+#include <set>
 #include <utility>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/operators.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
+#include "compiler/passes/outermost.h"
 #include "compiler/passes/rewrite.h"
 
 namespace lehr::loops {
@@ -55,6 +60,13 @@ bool is_worth_it(const Program& p, const For& loop) {
   return out;
 }
 
+/// The array that a nest of loops around one statement stores to.
+BufferId stored_by(const Stmt& s) {
+  if (const auto* loop = std::get_if<For>(&s.node)) return stored_by(loop->body[0]);
+  const auto* store = std::get_if<Store>(&s.node);
+  return store ? store->buffer : BufferId();
+}
+
 /// Loops that become one function of a range.
 struct Draft {
   ExprId turns;
@@ -71,6 +83,12 @@ class Shares {
 
   void run() {
     Block body = std::move(p_.functions[f_].body);
+    for (Stmt& s : body) {
+      if (std::optional<Stmt> turned = with_rows_outermost(p_, s)) {
+        s = std::move(*turned);
+        by_last_.insert(stored_by(s));
+      }
+    }
     for (const Stmt& s : body)
       note(s);
     erase_if(numbers_, [&](ScalarId s) { return !only_adds(body, s); });
@@ -93,6 +111,9 @@ class Shares {
     for (const BufferId b : mentioned)
       ++mentions_[b];
     stored_.insert(x.stores.begin(), x.stores.end());
+    const auto* loop = std::get_if<For>(&s.node);
+    const auto turns = loop ? turns_of(*loop) : std::nullopt;
+    if (turns && loops::is_worth_it(p_, *loop)) worthy_.insert(literal(p_, *turns).value_or(0));
     if (const auto* let = std::get_if<Let>(&s.node)) lets_[let->scalar] = let->value;
     if (const auto* local = std::get_if<Local>(&s.node); local && p_[local->scalar].type == Type::f64)
       numbers_.insert(local->scalar);
@@ -127,10 +148,17 @@ class Shares {
     return std::get<Extent>(p_[a].node).size == std::get<Extent>(p_[b].node).size;
   }
 
+  /// So many turns can be worked on together, and are elsewhere in the function.
+  bool are_many(std::int64_t turns) const { return turns >= kManyTurns && worthy_.contains(turns); }
+  bool is_worth_it(const For& loop, ExprId turns) const {
+    return are_many(literal(p_, turns).value_or(0)) || loops::is_worth_it(p_, loop);
+  }
+
   /// The same as loops, of an array of rows.
   std::optional<Stmt> filled_by_loops(const Stmt& s) {
     const auto* fill = std::get_if<Fill>(&s.node);
-    if (!fill || p_[fill->buffer].axes.size() < 2) return std::nullopt;
+    if (!fill || p_[fill->buffer].axes.empty()) return std::nullopt;
+    if (p_[fill->buffer].axes.size() < 2 && !are_many(p_[p_[fill->buffer].axes[0]].constant)) return std::nullopt;
     std::vector<ExprId> at;
     std::vector<ScalarId> indices;
     for (std::size_t k = 0; k < p_[fill->buffer].axes.size(); ++k) {
@@ -138,7 +166,10 @@ class Shares {
       at.push_back(expr(Type::i64, Get{indices.back()}));
     }
     Stmt out{Store{fill->buffer, at, fill->value}};
-    for (std::size_t k = indices.size(); k-- > 0;) {
+    std::vector<std::size_t> order(indices.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (by_last_.contains(fill->buffer)) std::ranges::rotate(order, order.end() - 1);
+    for (const std::size_t k : order | std::views::reverse) {
       const SizeId size = p_[fill->buffer].axes[k];
       const std::int64_t constant = p_[size].constant;
       const ExprId end = constant >= 0 ? expr(Type::i64, ConstI{constant}) : expr(Type::i64, Extent{size});
@@ -237,7 +268,7 @@ class Shares {
   bool join_phase(const Stmt& s) {
     const auto* loop = std::get_if<For>(&s.node);
     const auto turns = loop && !stops_ ? turns_of(*loop) : std::nullopt;
-    if (!turns || !is_worth_it(p_, *loop) || std::ranges::any_of(loop->body, leaves)) return false;
+    if (!turns || !is_worth_it(*loop, *turns) || std::ranges::any_of(loop->body, leaves)) return false;
     const Effects x = effects_of(p_, s);
     if (conflict(x, before_)) return false;
     for (std::size_t k = drafts_.size(); k-- > 0;) {
@@ -260,7 +291,7 @@ class Shares {
   }
   void finish(const Draft& d) {
     Function out{fmt::format("{}.{}", p_.functions[f_].name, p_.functions[f_].phases.size()), {}, {}, {}};
-    Phase phase{p_.functions.size(), d.turns, {}, {}};
+    Phase phase{p_.functions.size(), d.turns, {}};
     const ScalarId begin = scalar("begin"), end = scalar("end");
     out.parameters = {begin, end};
     for (const ScalarId s : d.lets)
@@ -272,6 +303,7 @@ class Shares {
       auto& loop = std::get<For>(out.body.back().node);
       loop.begin = expr(Type::i64, Get{begin});
       loop.end = expr(Type::i64, Get{end});
+      loop.independent = literal(p_, d.turns).value_or(0) >= kManyTurns;
     }
     if (!d.sums.empty()) phase.sums = sums_of(out.name, d.sums.size());
     for (std::size_t k = 0; k < d.sums.size(); ++k) {
@@ -282,7 +314,6 @@ class Shares {
     std::vector<BufferId>& own = p_.functions[f_].local_arrays;
     for (const BufferId b : d.scratch) {
       if (std::erase(own, b) > 0) out.local_arrays.push_back(b);
-      else phase.scratch.push_back(b);
     }
     p_.functions[f_].phases.push_back(std::move(phase));
     p_.functions.push_back(std::move(out));
@@ -312,6 +343,8 @@ class Shares {
   const std::size_t f_;
   std::map<BufferId, int> mentions_;  // by statements of the body
   FewIds<BufferId> stored_;
+  FewIds<BufferId> by_last_;       // added to in loops over their last axis
+  std::set<std::int64_t> worthy_;  // known numbers of turns of loops that are worth it
   std::map<ScalarId, ExprId> lets_;
   FewIds<ScalarId> numbers_;  // declared by the body, and only added to
   std::vector<Draft> drafts_;

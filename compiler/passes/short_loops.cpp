@@ -26,19 +26,21 @@ constexpr double kLong = 32;       // of so many turns, is one on vectors
 /// Operations of an item on vectors along its own loops, and along lanes of items.
 class Estimate {
  public:
-  Estimate(const Program& p, const For& loop) : p_(p) { block(loop.body, {}); }
+  Estimate(const Program& p, const For& loop) : p_(p), turns_(turns_of_range(p, loop)) { block(loop.body, {}); }
 
+  /// Whether the turns are those of a phase, and how many is known.
+  bool of_phase() const { return turns_.has_value(); }
   /// `numbers`: of an item's rows, to be turned over.
   bool gains(double numbers) const {
-    return fits_ && loops_ && sums_ && is_hard_ && lanes_ + kTurned * numbers <= kGain * rows_;
+    return fits_ && ((loops_ && sums_ && is_hard_) || turns_) && lanes_ + kTurned * numbers <= kGain * rows_;
   }
 
  private:
   struct Around {
-    double times = 1;    // that a statement is done for an item
-    double vectors = 1;  // that it is done, on vectors
-    double length = 1;   // of the loop around
-    bool along = false;  // vectors lie along that loop, or one around it
+    double times = 1;               // that a statement is done for an item
+    double vectors = 1;             // that it is done, on vectors
+    double length = 1;              // of the loop around
+    std::optional<ScalarId> along;  // index of the loop that vectors lie along
   };
 
   void block(const Block& b, const Around& around) {
@@ -58,9 +60,11 @@ class Estimate {
   void statement(const Stmt& s, const Around& around) {
     const auto* x = std::get_if<Store>(&s.node);
     sums_ = sums_ || (x && x->accumulate && p_[x->buffer].role == Role::statistic);
-    is_hard_ = is_hard_ || calls_function(p_, s) || std::holds_alternative<Fail>(s.node);
-    const double work = calls_function(p_, s) ? kFunction : 1;
+    const int calls = count(s, [&](ExprId e) { return is_function_call(p_, e); });
+    is_hard_ = is_hard_ || calls > 0 || std::holds_alternative<Fail>(s.node);
+    const double work = calls > 0 ? kFunction * calls : 1;
     rows_ += work * around.vectors;
+    if (turns_ && around.along) rows_ += apart(s, *around.along) * around.times;
     lanes_ += work * around.times / kLanes;
   }
 
@@ -92,10 +96,30 @@ class Estimate {
     if (length == 1 || around.along || !is_innermost(x, length))
       return block(x.body, {times, around.vectors * length, length, around.along});
     const double vectors = known(x) ? std::ceil(length / kLanes) : length / kLanes + kLeftOver;
-    block(x.body, {times, around.vectors * vectors, length, true});
+    // Little is made of loops over so few turns: vectors that are not full are none.
+    const bool none = turns_ && std::fmod(length, kLanes) != 0;
+    block(x.body, {times, around.vectors * (none ? length : vectors), length, x.index});
+  }
+
+  template <class What>
+  int count(const Stmt& s, const What& what) const {
+    int out = 0;
+    Walk walk{p_, [&](ExprId e) { out += what(e); }, [](BufferId, bool) {}};
+    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+    return out;
+  }
+  /// Numbers that lie apart for vectors along this index.
+  int apart(const Stmt& s, ScalarId index) const {
+    return count(s, [&](ExprId e) {
+      const auto* x = std::get_if<Load>(&p_[e].node);
+      return x && !x->indices.empty() && std::any_of(x->indices.begin(), x->indices.end() - 1, [&](ExprId at) {
+               return mentions(p_, at, {index});
+             });
+    });
   }
 
   const Program& p_;
+  const std::optional<std::int64_t> turns_;  // of a phase, where they are known
   double rows_ = 0, lanes_ = 0;
   bool fits_ = true, loops_ = false, sums_ = false;
   bool is_hard_ = false;  // for vectors of items that LLVM makes: loops in loops, functions, failures
@@ -120,10 +144,11 @@ bool looks_rows_up(const Program& p, const For& loop) {
 bool is_short(const Program& p, const For& loop) { return !looks_rows_up(p, loop) && Estimate(p, loop).gains(0); }
 
 std::optional<Arrangement> in_lanes(const Program& p, const For& loop, const Varying& varying) {
+  const Estimate estimate(p, loop);
   double numbers = 0;
-  for (const BufferId b : rows_of_items(p, varying, loop))
-    numbers += static_cast<double>(constant_extents(p, b));
-  if (!fits_in_lanes(p, varying) || wait_in_blocks(p, loop, varying) || !Estimate(p, loop).gains(numbers)) return {};
+  for (const TurnRow& row : rows_of_turns(p, varying, loop))
+    numbers += static_cast<double>(row_of_turn(p, row.array) * (row.is_there + (row.is_stored && estimate.of_phase())));
+  if (!fits_in_lanes(p, varying) || wait_in_blocks(p, loop, varying) || !estimate.gains(numbers)) return {};
   return Arrangement{.turns = kTogether, .written_out = false, .fewest = kTogether, .rows_ahead = true};
 }
 

@@ -1,9 +1,12 @@
 #include "compiler/passes/side_by_side.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
+#include "compiler/loops/facts.h"
+#include "compiler/loops/walk.h"
 #include "compiler/passes/turn_statements.h"
 
 namespace lehr::loops {
@@ -17,8 +20,7 @@ class SideBySide : TurnStatements {
 
   Block take(std::vector<BufferId>& arrays) {
     Block together = are_full() ? Block{} : open_lanes();
-    if (how_.rows_ahead) turn_items_over(together);
-    append(together, in_groups(loop_.body));
+    append(together, how_.rows_ahead ? in_rows() : in_groups(loop_.body));
 
     const ScalarId rest = scalar(p_[loop_.index].name, Type::i64);
     Block single{Stmt{Let{loop_.index, get(rest)}}};
@@ -28,11 +30,22 @@ class SideBySide : TurnStatements {
     Block body{Stmt{If{few, std::move(singles), std::move(together), how_.rows_ahead}}};
 
     Block out;
+    const std::vector<ScalarId> numbers = added_numbers();
+    for (const ScalarId s : numbers)
+      out.emplace_back().node = Fill{copies(s), f(0)};
     for (const auto& [sum, apart] : sums_)
       out.emplace_back().node = Fill{apart, f(0)};
     out.push_back(Stmt{For{first_, loop_.begin, loop_.end, std::move(body), false, how_.turns, true}});
     for (const auto& [sum, apart] : sums_)
       append(out, added_up(sum, apart));
+    for (const ScalarId s : numbers) {
+      turns(
+          out,
+          [&](Block& turn) {
+            turn.emplace_back().node = Accumulate{s, of_turn(copies(s))};
+          },
+          false);
+    }
     arrays.insert(arrays.end(), on_stack_.begin(), on_stack_.end());
     return out;
   }
@@ -49,6 +62,39 @@ class SideBySide : TurnStatements {
       lane.push_back(put(active_, {}, select(less(ahead, loop_.end), i(1), i(0))));
       lane.push_back(put(of_scalar_.at(loop_.index), {}, binary(BinaryOp::minimum, ahead, last)));
     });
+    return out;
+  }
+
+  /// Scalars outside that turns add to.
+  std::vector<ScalarId> added_numbers() const {
+    FewIds<ScalarId> declares, adds;
+    each_statement(loop_.body, [&](const Stmt& s) {
+      if (const auto scalar = declared(s)) declares.insert(*scalar);
+      if (const auto* x = std::get_if<Accumulate>(&s.node)) adds.insert(x->scalar);
+    });
+    std::vector<ScalarId> out;
+    std::ranges::copy_if(adds, std::back_inserter(out), [&](ScalarId s) { return !declares.contains(s); });
+    return out;
+  }
+
+  /// The body, where rows of the turns are kept from the statements on that need them.
+  Block in_rows() {
+    const std::vector<TurnRow> rows = rows_of_turns(p_, varying_, loop_);
+    Block out;
+    auto from = loop_.body.begin();
+    for (std::size_t k = 0; k < loop_.body.size(); ++k) {
+      for (const TurnRow& row : rows) {
+        if (row.from != k) continue;
+        const auto here = loop_.body.begin() + static_cast<std::ptrdiff_t>(k);
+        append(out, in_groups(Block(from, here)));
+        from = here;
+        keep_row(row, out);
+      }
+    }
+    append(out, in_groups(Block(from, loop_.body.end())));
+    for (const TurnRow& row : rows) {
+      if (row.is_stored) copy_row(row.array, true, out);
+    }
     return out;
   }
 

@@ -114,7 +114,7 @@ bool TurnStatements::puts_away(const For& x) const {
   FewIds<BufferId> stored, loaded;
   const bool stores = std::ranges::all_of(x.body, [&](const Stmt& s) {
     const auto* store = std::get_if<Store>(&s.node);
-    return store && !is_scratch(p_[store->buffer]) && !is_sum(*store);
+    return store && !is_scratch(p_[store->buffer]) && !is_own(s) && !is_next(store->indices);
   });
   Walk{p_, [](ExprId) {}, [&](BufferId b, bool is_stored) { (is_stored ? stored : loaded).insert(b); }}.block(x.body);
   return stores && std::ranges::none_of(loaded, [&](BufferId b) { return stored.contains(b); });

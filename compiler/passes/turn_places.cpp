@@ -5,6 +5,7 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
+#include "compiler/passes/outermost.h"
 #include "compiler/passes/side_by_side.h"
 
 namespace lehr::loops {
@@ -21,6 +22,78 @@ void each_of_constant_loops(const Program& p, const Block& b, const Body& body) 
     }
   }
 }
+
+/// What the turns of a loop load and store of arrays that are not their own, statement by statement.
+class Accesses {
+ public:
+  struct Row {
+    bool fits = true;
+    std::optional<std::size_t> first_store;  // the statement
+    bool is_covered = false;                 // by that: it stores the whole row, and loads nothing of it
+  };
+
+  Accesses(const Program& p, const Varying& varying, ScalarId turn) : p_(p), varying_(varying), turn_(turn) {}
+
+  void note(const Stmt& s, std::size_t number) {
+    FewIds<BufferId> loaded, stored;
+    const auto on_expr = [&](ExprId e) {
+      const auto* x = std::get_if<Load>(&p_[e].node);
+      if (!x) return;
+      loaded.insert(x->buffer);
+      access(x->buffer, x->indices);
+    };
+    const auto on_buffer = [&](BufferId b, bool is_stored) {
+      if (is_stored) stored.insert(b);
+    };
+    Walk walk{p_, on_expr, on_buffer};
+    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+    each_statement({s}, [&](const Stmt& inner) {
+      if (const auto* x = std::get_if<Store>(&inner.node)) access(x->buffer, x->indices);
+      if (const auto* x = std::get_if<Fill>(&inner.node)) found_[x->buffer].fits = false;
+    });
+    for (const BufferId b : stored) {
+      Row& row = found_[b];
+      if (row.first_store) continue;
+      row.first_store = number;
+      row.is_covered = !loaded.contains(b) && covers(s, b, {});
+    }
+  }
+
+  const std::map<BufferId, Row>& found() const { return found_; }
+
+ private:
+  void access(BufferId b, const std::vector<ExprId>& at) {
+    const std::vector<SizeId>& axes = p_[b].axes;
+    const bool fits = at.size() > 1 && !is_scratch(p_[b]) && is_scalar(p_, at[0], turn_) &&
+                      std::none_of(at.begin() + 1, at.end(), [&](ExprId e) { return varying_.holds(p_, e); }) &&
+                      std::all_of(axes.begin() + 1, axes.end(), [&](SizeId s) { return p_[s].constant > 0; }) &&
+                      row_of_turn(p_, b) <= kWidestRow;
+    Row& row = found_[b];
+    row.fits = row.fits && fits;
+  }
+
+  /// Whether it is one store in loops over all of a row.
+  bool covers(const Stmt& s, BufferId b, std::vector<const For*> loops) const {
+    if (const auto* loop = std::get_if<For>(&s.node)) {
+      loops.push_back(loop);
+      return loop->step == 1 && literal(p_, loop->begin) == 0 &&
+             std::ranges::any_of(loop->body, [&](const Stmt& x) { return covers(x, b, loops); });
+    }
+    const auto* store = std::get_if<Store>(&s.node);
+    if (!store || store->buffer != b || store->accumulate || loops.size() + 1 != store->indices.size()) return false;
+    for (std::size_t k = 1; k < store->indices.size(); ++k) {
+      const auto along = [&](const For* loop) { return is_scalar(p_, store->indices[k], loop->index); };
+      const auto loop = std::ranges::find_if(loops, along);
+      if (loop == loops.end() || literal(p_, (*loop)->end) != p_[p_[b].axes[k]].constant) return false;
+    }
+    return true;
+  }
+
+  const Program& p_;
+  const Varying& varying_;
+  const ScalarId turn_;
+  std::map<BufferId, Row> found_;
+};
 
 }  // namespace
 
@@ -68,29 +141,31 @@ std::vector<ExprId> loaded_places(const Program& p, const Varying& varying, cons
   return found;
 }
 
-std::vector<BufferId> rows_of_items(const Program& p, const Varying& varying, const For& loop) {
-  constexpr std::int64_t kWidest = 256;  // numbers
-  std::map<BufferId, bool> found;
-  const auto on_expr = [&](ExprId e) {
-    const auto* x = std::get_if<Load>(&p[e].node);
-    if (!x || x->indices.size() < 2 || is_scratch(p[x->buffer])) return;
-    const std::vector<SizeId>& axes = p[x->buffer].axes;
-    const bool fits =
-        is_scalar(p, x->indices[0], loop.index) &&
-        std::none_of(x->indices.begin() + 1, x->indices.end(), [&](ExprId at) { return varying.holds(p, at); }) &&
-        std::all_of(axes.begin() + 1, axes.end(), [&](SizeId s) { return p[s].constant > 0; }) &&
-        constant_extents(p, x->buffer) <= kWidest;
-    const auto [it, is_new] = found.try_emplace(x->buffer, fits);
-    it->second = it->second && fits;
-  };
-  Walk{p, on_expr,
-       [&](BufferId b, bool stored) {
-         if (stored) found[b] = false;
-       }}
-      .block(loop.body);
-  std::vector<BufferId> out;
-  for (const auto& [b, fits] : found) {
-    if (fits) out.push_back(b);
+std::optional<std::int64_t> turns_of_range(const Program& p, const For& loop) {
+  for (const Function& f : p.functions) {
+    for (const Phase& phase : f.phases) {
+      if (is_scalar(p, loop.end, p.functions[phase.function].parameters[1])) return literal(p, phase.turns);
+    }
+  }
+  return std::nullopt;
+}
+
+std::int64_t row_of_turn(const Program& p, BufferId array) {
+  std::int64_t out = 1;
+  for (std::size_t k = 1; k < p[array].axes.size(); ++k)
+    out *= p[p[array].axes[k]].constant;
+  return out;
+}
+
+std::vector<TurnRow> rows_of_turns(const Program& p, const Varying& varying, const For& loop) {
+  Accesses all(p, varying, loop.index);
+  std::vector<TurnRow> out;
+  for (std::size_t k = 0; k < loop.body.size(); ++k)
+    all.note(loop.body[k], k);
+  const bool of_phase = turns_of_range(p, loop).has_value();
+  for (const auto& [b, row] : all.found()) {
+    if (!row.fits || (row.first_store && !row.is_covered && !of_phase)) continue;
+    out.push_back({b, row.is_covered ? *row.first_store : 0, !row.is_covered, row.first_store.has_value()});
   }
   return out;
 }

@@ -15,8 +15,21 @@ bool has_turns(const Program& program, const For& loop);
 std::vector<ExprId> loaded_places(const Program& program, const Varying& varying, const For& loop,
                                   std::optional<ScalarId> index, bool all);
 
-/// Arrays that are not the turns' own, of which a turn loads its row alone, of constant extents, and stores nothing to.
-std::vector<BufferId> rows_of_items(const Program& program, const Varying& varying, const For& loop);
+/// The turns of a range that is worked on, of a phase whose turns are written out.
+std::optional<std::int64_t> turns_of_range(const Program& program, const For& loop);
+
+/// Numbers of a row of an array: of all its axes but the first, which are constant.
+std::int64_t row_of_turn(const Program& program, BufferId array);
+
+/// An array that is not the turns' own, of which a turn loads and stores its row alone, of constant extents. Items
+/// store nothing to it, or the whole row before anything of it.
+struct TurnRow {
+  BufferId array;
+  std::size_t from = 0;   // the statement of the body from which on it can be kept for all turns together
+  bool is_there = false;  // before that
+  bool is_stored = false;
+};
+std::vector<TurnRow> rows_of_turns(const Program& program, const Varying& varying, const For& loop);
 
 /// An innermost loop that does nothing but add up functions of what is in memory, for each turn by itself: nothing is
 /// gained where it is written out for all.

@@ -53,20 +53,23 @@ bool TurnValues::runs_along(const For& x, ExprId e) const {
   });
 }
 
-void TurnValues::turn_items_over(Block& out) {
-  for (const BufferId b : rows_of_items(p_, varying_, loop_)) {
-    const std::vector<SizeId> axes(p_[b].axes.begin() + 1, p_[b].axes.end());
-    const BufferId row = array(p_[b].name + ".row", axes, p_[b].element);
-    const Nest nest = over(axes);
-    Block column;
-    turns(column, [&](Block& turn) {
-      std::vector<ExprId> at{value(get(loop_.index), {})};
-      at.insert(at.end(), nest.place.begin(), nest.place.end());
-      turn.push_back(put(row, nest.place, load(b, std::move(at))));
-    });
-    append(out, nested(nest, std::move(column)));
-    of_item_[b] = row;
-  }
+void TurnValues::keep_row(const TurnRow& row, Block& out) {
+  const std::vector<SizeId> axes(p_[row.array].axes.begin() + 1, p_[row.array].axes.end());
+  of_item_[row.array] = array(p_[row.array].name + ".row", axes, p_[row.array].element);
+  if (row.is_there) copy_row(row.array, false, out);
+}
+
+void TurnValues::copy_row(BufferId b, bool back, Block& out) {
+  const std::vector<SizeId> axes(p_[b].axes.begin() + 1, p_[b].axes.end());
+  const BufferId row = of_item_.at(b);
+  const Nest nest = over(axes);
+  Block column;
+  turns(column, [&](Block& turn) {
+    std::vector<ExprId> at{value(get(loop_.index), {})};
+    at.insert(at.end(), nest.place.begin(), nest.place.end());
+    turn.push_back(back ? Stmt{Store{b, at, of_turn(row, nest.place), false}} : put(row, nest.place, load(b, at)));
+  });
+  append(out, nested(nest, std::move(column)));
 }
 
 void TurnValues::lay_out_rows(const For& x, const Mask& m, Block& out) {

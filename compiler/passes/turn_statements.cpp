@@ -97,6 +97,10 @@ Stmt TurnStatements::changed(ScalarId s, ExprId to, bool accumulate, const Mask&
 Stmt TurnStatements::stored(const Store& x, const Mask& m) {
   if (const auto row = turned_.find(x.buffer); row != turned_.end())
     return put(row->second, {x.indices.back()}, value(x.value, m), x.accumulate);
+  if (const auto row = of_item_.find(x.buffer); row != of_item_.end()) {
+    const std::vector<ExprId> at(x.indices.begin() + 1, x.indices.end());
+    return masked(row->second, at, value(x.value, m), x.accumulate, all_come(m), m);
+  }
   if (varying_.arrays.contains(x.buffer)) {
     return masked(copies(x.buffer, of_array_), place(x.indices, m), value(x.value, m), x.accumulate, is_unread(x, m),
                   m);
@@ -183,7 +187,7 @@ void TurnStatements::of(const Store& x, const Mask& m, Block& out) {
       [&](Block& turn) {
         if_in(m, Stmt{Store{x.buffer, place(x.indices, m), value(x.value, m), x.accumulate}}, turn);
       },
-      are_full() && !x.accumulate);
+      are_full() && (!x.accumulate || is_next(x.indices)));
 }
 
 void TurnStatements::of(const Fill& x, const Mask& m, Block& out) {

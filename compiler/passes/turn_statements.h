@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/loops/facts.h"
 #include "compiler/passes/turn_values.h"
 #include "compiler/passes/waiting.h"
 
@@ -30,8 +31,10 @@ class TurnStatements : public TurnValues {
   /// Turns that are written out call functions together, in a loop that is one on vectors.
   void call_for_all(ExprId call, const Mask& m, Block& out);
   /// An array that every turn has for itself, here.
-  bool is_row(BufferId b) const { return varying_.arrays.contains(b) || turned_.contains(b); }
+  bool is_row(BufferId b) const { return varying_.arrays.contains(b) || turned_.contains(b) || of_item_.contains(b); }
   bool is_sum(const Store& x) const;
+  /// At a place next to that of the turn before.
+  bool is_next(const std::vector<ExprId>& at) const { return !at.empty() && is_scalar(p_, at.back(), loop_.index); }
   std::optional<Stmt> own(const Stmt& s, const Mask& m);
   Stmt changed(ScalarId s, ExprId to, bool accumulate, const Mask& m);
   Stmt stored(const Store& x, const Mask& m);

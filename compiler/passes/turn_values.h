@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "compiler/passes/turn_places.h"
 #include "compiler/passes/turns.h"
 
 namespace lehr::loops {
@@ -47,8 +48,10 @@ class TurnValues : public Turns {
   /// which are read until it is `forget_layout`.
   void lay_out_rows(const For& x, const Mask& m, Block& out);
   void forget_layout() { laid_out_.clear(); }
-  /// The rows of arrays that belong to the turns, and that these do not change, with the turns last.
-  void turn_items_over(Block& out);
+  /// A row that every turn has in an array of all is kept with the turns last, from here on.
+  void keep_row(const TurnRow& row, Block& out);
+  /// From such an array into the rows, or `back`.
+  void copy_row(BufferId array, bool back, Block& out);
 
  protected:
   const For& loop_;
@@ -56,8 +59,9 @@ class TurnValues : public Turns {
   BufferId active_;  // turns that are not beyond the end; invalid: there are no others
   std::map<ScalarId, BufferId> of_scalar_;
   std::map<BufferId, BufferId> of_array_;
-  std::map<BufferId, BufferId> turned_;  // rows of the turns, with these last
-  std::map<ExprId, BufferId> called_;    // values that all turns have formed
+  std::map<BufferId, BufferId> of_item_;  // rows of arrays of all, with the turns last
+  std::map<BufferId, BufferId> turned_;   // rows of the turns, with these last
+  std::map<ExprId, BufferId> called_;     // values that all turns have formed
 
  private:
   struct Row {
@@ -71,7 +75,6 @@ class TurnValues : public Turns {
   /// A load of a turn's own array along the index of the loop, at places that nothing else moves.
   bool runs_along(const For& x, ExprId e) const;
 
-  std::map<BufferId, BufferId> of_item_;                               // rows of arrays, with the turns last
   std::map<ExprId, BufferId> laid_out_;                                // loads whose rows are in arrays of their own
   std::map<ExprId, Row> rows_;                                         // places that are known, by turn
   std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId> made_;  // by expression, mask and turn

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/support/overloaded.h"
 
@@ -33,7 +34,9 @@ class Spread {
   bool of(const Let& x, bool) { return !down_.contains(x.scalar) && add(x.scalar, varies(x.value)); }
   bool of(const Local& x, bool) { return add(x.scalar, varies(x.initial)); }
   bool of(const Assign& x, bool apart) { return add(x.scalar, apart || varies(x.value)); }
-  bool of(const Accumulate& x, bool apart) { return add(x.scalar, apart || varies(x.value)); }
+  bool of(const Accumulate& x, bool apart) {
+    return add(x.scalar, apart || varies(x.value) || !declared_.contains(x.scalar));
+  }
   bool of(const Store& x, bool apart) {
     return add(x.buffer,
                apart || varies(x.value) || std::ranges::any_of(x.indices, [&](ExprId e) { return varies(e); }));
@@ -52,7 +55,8 @@ class Spread {
   Varying& found_;
 
  public:
-  FewIds<ScalarId> down_;  // lets that count down
+  FewIds<ScalarId> down_;      // lets that count down
+  FewIds<ScalarId> declared_;  // by the body
 };
 
 }  // namespace
@@ -119,6 +123,9 @@ Varying varying_in(const Program& program, const For& loop) {
   out.scalars.insert(loop.index);
   Spread spread(program, out);
   find_countdowns(program, loop.body, spread.down_);
+  each_statement(loop.body, [&](const Stmt& s) {
+    if (const auto scalar = declared(s)) spread.declared_.insert(*scalar);
+  });
   while (spread.block(loop.body, false)) {
   }
   return out;

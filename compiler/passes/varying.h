@@ -17,7 +17,8 @@ struct Varying {
 /// Written before it is read, wherever it is used; turns may each have their own.
 bool is_scratch(const Buffer& buffer);
 
-/// Of the loop's body, beside the index itself: what is computed from it, or where not all turns come to.
+/// Of the loop's body, beside the index itself: what is computed from it, or where not all turns come to, and scalars
+/// outside that turns add to.
 Varying varying_in(const Program& program, const For& loop);
 
 /// The let at the beginning of a loop's body that counts down to 0, `end - 1 - index`, if the index has no other use.

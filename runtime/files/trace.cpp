@@ -16,7 +16,6 @@
 namespace lehr {
 namespace {
 
-constexpr int kDigits = 17;
 constexpr double kSecondsBetweenWrites = 0.001;
 constexpr std::size_t kMostWaiting = 4096;  // bytes
 
@@ -38,12 +37,10 @@ std::string earlier_rows(const std::string& path, const std::string& header, std
   return kept;
 }
 
-/// Appends `x` as %.17g.
+/// Appends the fewest digits that are read as `x`.
 void put(std::string& row, double x) {
   std::array<char, 32> digits;  // a sign, 17 digits, a point and an exponent of four are 24
-  const auto end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), x, std::chars_format::general, kDigits).ptr;
-  row.append(digits.data(), end);
+  row.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), x).ptr);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace lehr {
 
-/// Appends rows `iteration,seconds,elbo,temperature` and further columns, numbers as %.17g. A row that comes a
-/// millisecond or more after those on disk goes there at once, with all before it.
+/// Appends rows `iteration,seconds,elbo,temperature` and further columns, numbers in the fewest digits that are read as
+/// the same. A row that comes a millisecond or more after those on disk goes there at once, with all before it.
 class Trace {
  public:
   /// Makes `directory` if need be and begins the file with its header. Rows of an existing trace with the

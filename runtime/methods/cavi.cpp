@@ -1,8 +1,9 @@
 // The stopping rule, and the loop of sweeps.
 #include "runtime/methods/cavi.h"
 
+#include <Eigen/Core>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -28,26 +29,27 @@ std::string_view name_of(Status s) {
 Settling::Settling(const Engine& e, const CaviOptions& options)
     : engine_(e), tolerance_(options.tolerance), slack_(options.slack), before_(e.keep_parameters()) {}
 
-/// Largest, over the arrays, of the mean absolute change relative to the mean absolute value.
+/// Largest, over the arrays, of the mean absolute change relative to the mean absolute value of what is no point.
 double movement_between(const Parameters& before, const Parameters& now) {
-  constexpr std::size_t kTogether = 4;  // sums that do not wait for each other
+  using Numbers = Eigen::Map<const Eigen::ArrayXd>;
   double largest = 0;
   for (std::size_t k = 0; k < now.size(); ++k) {
-    std::array<double, kTogether> moved{}, size{};
-    for (std::size_t i = 0; i < now[k].size(); ++i) {
-      const double x = std::abs(now[k][i]);
-      moved[i % kTogether] += std::abs(now[k][i] - before[k][i]);
-      size[i % kTogether] += x < kPointPrecision ? x : 0;
-    }
-    const double all = (moved[0] + moved[1]) + (moved[2] + moved[3]), of = (size[0] + size[1]) + (size[2] + size[3]);
-    if (all > 0) largest = std::max(largest, all / (of + 1e-12 * static_cast<double>(now[k].size())));
+    const auto count = static_cast<Eigen::Index>(now[k].size());
+    const Numbers x(before[k].data(), count), y(now[k].data(), count);
+    const double moved = (y - x).abs().sum();
+    if (!(moved > 0)) continue;
+    double size = y.abs().sum();
+    if (!(size < kPointPrecision)) size = (y.abs() < kPointPrecision).select(y.abs(), 0).sum();
+    largest = std::max(largest, moved / (size + 1e-12 * static_cast<double>(count)));
   }
   return largest;
 }
 
 double Settling::movement() {
-  const Held before = std::exchange(before_, engine_.keep_parameters());
-  return engine_.seen([&] { return movement_between(*before, *before_); });
+  const std::shared_ptr<Arrays> before = std::exchange(before_, engine_.keep_parameters(std::move(room_)));
+  const double out = engine_.seen([&] { return movement_between(*before, *before_); });
+  room_ = std::move(*before);
+  return out;
 }
 
 /// The tail of the geometric series that the movements of the last sweeps suggest. Ratios near 1 count as 1 -

@@ -72,8 +72,9 @@ class Settling {
   Slack slack_;
   double previous_ = 0;
   bool first_ = true;
-  Held before_;                 // global parameters
-  std::vector<double> recent_;  // movements of the last sweeps
+  std::shared_ptr<Arrays> before_;  // global parameters
+  Arrays room_;                     // for those that come
+  std::vector<double> recent_;      // movements of the last sweeps
 };
 
 /// Puts the weights of the engine back to 1 when a run ends, however it does.

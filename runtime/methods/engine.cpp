@@ -200,13 +200,16 @@ std::vector<std::int64_t> Engine::global_buffers() const {
   return out;
 }
 
-Parameters Engine::global_parameters() const {
-  Parameters out;
-  for (const std::int64_t b : global_buffers()) {
-    const std::span<const double> x = reals(b);
-    out.emplace_back(x.begin(), x.end());
+Parameters Engine::global_parameters(Arrays room) const {
+  std::size_t count = 0;
+  for (const machine::ParameterRow& row : machine::parameters_of(model())) {
+    if (row.of_items) continue;
+    const std::span<const double> x = reals(row.buffer);
+    if (room.size() == count) room.emplace_back();
+    room[count++].assign(x.begin(), x.end());
   }
-  return out;
+  room.resize(count);
+  return room;
 }
 
 std::int32_t Engine::random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const {

@@ -122,13 +122,14 @@ class Engine {
   Held keep() const {
     return held([&] { return save(); });
   }
-  Held keep_parameters() const {
-    return held([&] { return global_parameters(); });
+  /// `room`: arrays of others, in whose place these may be.
+  std::shared_ptr<Arrays> keep_parameters(Arrays room = {}) const {
+    return held([&] { return global_parameters(std::move(room)); });
   }
   void load(const Held& kept) const;
   /// Buffers of the global parameters, in the order of the interface.
   std::vector<std::int64_t> global_buffers() const;
-  Parameters global_parameters() const;
+  Parameters global_parameters(Arrays room = {}) const;
   /// Those of a fresh random start; what is in place stays. 0, or a status of the generated code.
   std::int32_t random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const;
 

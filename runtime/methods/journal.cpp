@@ -5,14 +5,23 @@
 namespace lehr {
 
 Journal::Journal(Past past)
-    : seen_(std::move(past.seen)), memory_(std::move(past.memory)), found_(std::move(past.kept)) {}
+    : past_(std::move(past.seen)), memory_(std::move(past.memory)), found_(std::move(past.kept)) {}
 
 Journal::Past Journal::past(std::string memory) const {
-  Past out{seen_, {}, std::move(memory)};
+  Past out{past_, {}, std::move(memory)};
+  for (const std::string& part : earlier_)
+    out.seen += part;
+  out.seen += seen_;
   for (const auto& [number, arrays] : kept_) {
     if (const std::shared_ptr<Arrays> still = arrays.lock()) out.kept.emplace(number, *still);
   }
   return out;
+}
+
+void Journal::put_away() {
+  earlier_.push_back(std::move(seen_));
+  seen_.clear();
+  seen_.reserve(kTogether + kTogether / 8);
 }
 
 void Journal::arrive() {

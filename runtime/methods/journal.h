@@ -45,7 +45,7 @@ class Journal {
   /// Everything until now. Not within `seen`.
   Past past(std::string memory) const;
   /// On the way back.
-  bool replays() const { return at_ < seen_.size(); }
+  bool replays() const { return at_ < past_.size(); }
   /// Called where the way back ends, with the memory of the past.
   std::function<void(const std::string& memory)> arrived;
 
@@ -59,7 +59,7 @@ class Journal {
     T out = f();
     Writer to(seen_);
     to(out);
-    at_ = seen_.size();
+    if (seen_.size() >= kTogether) put_away();
     return out;
   }
 
@@ -81,10 +81,10 @@ class Journal {
 
   template <class T>
   T again() {
-    Reader from(std::string_view(seen_).substr(at_));
+    Reader from(std::string_view(past_).substr(at_));
     try {
       T out = from.take<T>();
-      at_ = seen_.size() - from.left();
+      at_ = past_.size() - from.left();
       if (!replays()) arrive();
       return out;
     } catch (const std::out_of_range&) {
@@ -99,8 +99,12 @@ class Journal {
   void arrive();
   Arrays found();
   void keep(const std::shared_ptr<Arrays>& arrays);
+  void put_away();
 
-  std::string seen_, memory_;
+  static constexpr std::size_t kTogether = 1 << 16;  // bytes: what has been learnt is not moved when there is more
+  std::string past_, memory_;
+  std::vector<std::string> earlier_;
+  std::string seen_;
   std::size_t at_ = 0;
   std::map<std::uint64_t, Arrays> found_;  // that the run on the way back has not asked for yet
   std::vector<std::pair<std::uint64_t, std::weak_ptr<Arrays>>> kept_;

@@ -85,6 +85,10 @@ bool Cut::operator==(const Cut& o) const {
   return begin == o.begin && std::ranges::equal(runs, o.runs, same);
 }
 
+bool is_one_share(const Machine& m, const Shareable& what, std::span<const ItemRange> runs, const ShareSize& least) {
+  return count_shares(m, what, runs, least) < 2;
+}
+
 Cut cut_into_shares(const Machine& m, const Shareable& what, std::span<const ItemRange> runs, const ShareSize& least,
                     const machine::Supply* supply) {
   const auto parts = static_cast<std::size_t>(count_shares(m, what, runs, least));

@@ -29,6 +29,10 @@ struct Cut {
   bool operator==(const Cut& o) const;
 };
 
+/// Whether these runs are one share.
+bool is_one_share(const machine::Machine& m, const machine::Shareable& what, std::span<const machine::ItemRange> runs,
+                  const ShareSize& least);
+
 /// These runs of items in shares of about as much work. With a supply, the runs are of all items, and not of those that
 /// are there.
 Cut cut_into_shares(const machine::Machine& m, const machine::Shareable& what, std::span<const machine::ItemRange> runs,

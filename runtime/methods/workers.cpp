@@ -18,6 +18,11 @@ bool are_all(const Machine& m, const Shareable& what, std::span<const ItemRange>
   return runs.size() == 1 && runs[0].begin == 0 && runs[0].end == m.whole().extent(what.items);
 }
 
+std::int32_t work_alone(const Machine& m, std::span<const ItemRange> runs, const ItemWork& work) {
+  if (work.formed) machine::place(m, runs);
+  return machine::work_on(m, 0, runs, work);
+}
+
 }  // namespace
 
 std::span<double> rows_of(const Machine& m, machine::Extent items, ItemRange run, std::int64_t buffer) {
@@ -46,15 +51,13 @@ Workers::Workers(std::size_t threads, const ShareSize& least, Group* group, Spil
 std::int32_t Workers::run(const Machine& m, const Shareable& what, std::span<const ItemRange> runs,
                           const ItemWork& work) {
   if (m.supply && m.supply->by_shares && what.of_stage && are_all(m, what, runs)) return run_supplied(m, what, work);
+  if (!group_ && is_one_share(m, what, runs, least_)) return work_alone(m, runs, work);
   const Cut shares = cut_into_shares(m, what, runs, least_);
   Group* const group = what.of_stage ? group_ : nullptr;  // what is outside the items is worked on everywhere
   const bool spread = group && shares.count() > 1 && !m.window, all = are_all(m, what, runs);
   const auto is_same = [&] { return spread_ && spread_->items == what.items && spread_->shares == shares; };
   if (what.of_stage && !(spread && is_same())) gather(m);
-  if (shares.count() == 1) {
-    if (work.formed) machine::place(m, runs);
-    return machine::work_on(m, 0, runs, work);
-  }
+  if (shares.count() == 1) return work_alone(m, runs, work);
   if (work.formed) machine::place(m, shares.runs);
   SumTree sums = tree(what, shares.count());
   const std::size_t part = group ? group->rank() : 0, parts = group ? group->size() : 1;

@@ -116,6 +116,7 @@ TEST_CASE("built samplers and the JIT draw the same bits") {
   REQUIRE(drawn);
   p->front = std::move(*drawn);
   Instance jit(p->front, p->data, {.save_locals = true}, Backend::native);
+  jit.engine().work_with(1, {.operations = 1e18, .outside = 1e18});  // as above
   REQUIRE(jit.start(7, 0));
   test::Library library(*p, true);
   test::State state(library, library.sizes()), second(library, library.sizes());

@@ -558,7 +558,7 @@ m("for (const BufferId b : «mentioned.stored») turn_over(b, mentioned, true, m
 m("for (from_ = «0»; from_ < how_.turns; from_ = to_)", "how_.together")
 m("return std::ranges::all_of(x.stores, is_own) && «std::ranges::all_of(x.assigns, is_inside)»;", "true")
 m("return across ? std::pair(first, «turn + r») : std::pair(first + r, turn);", "r", "native_lowering")
-m("if (!(to_rows || from_rows) || !(padded || «*trips % kLanes == 0»)) return std::nullopt;", "true", "native_lowering")
+m("const std::int64_t count = std::min<std::int64_t>(kLanes, «t.trips - first»);", "std::int64_t{kLanes}", "native_lowering")
 m("return «is_vector» && count < lanes ? count : 0;", "count > 0", "native_lowering")
 
 m = area("choices, roots and what is little", "posterior_spike_and_slab")
@@ -588,13 +588,13 @@ m('b_.let(b_.fresh("logdet"), «b_.neg(f.inverses.at(entry->matrix).logdet)»)',
 m("if («same == x») f.hoisted[&*same] = value;", "true", "oracles|posterior_evidence")
 m("return «!terms_.goes_over_those_before(*use.first.term, use.second)»;", "true", "test_golden")
 m("|| «!ahead_.insert({data, *turns.begin()}).second») continue;", "false", "native_lowering")
-m("const double all = «(moved[0] + moved[1])» + (moved[2] + moved[3])", "moved[0]", "annealing_stops")
+m("const double moved = «(y - x).abs().sum()»;", "(y - x).abs().head(count - count / 4).sum()", "annealing_stops")
 
 m = area("items in lanes", "passes")
 m("if (b.element != Type::f64 || «b.exact» || shared_.contains(id)) return false;", "false", "passes_every_model")
 m("return value && «zeros.contains(value->scalar)»;", "true")
-m("const bool fits = «is_scalar(p, x->indices[0], loop.index)» &&", "true")
-m("if («stored») found[b] = false;", "false")
+m("at.size() > 1 && !is_scratch(p_[b]) && «is_scalar(p_, at[0], turn_)» &&", "true")
+m("row.is_covered ? *row.first_store : 0, «!row.is_covered», row.first_store.has_value()", "false")
 
 m = area("turns that are lanes of a vector", "native_vectors")
 m("values_[node.index] = b_.getInt64(static_cast<std::uint64_t>(«first»));", "std::int64_t{0}")
@@ -604,3 +604,11 @@ m("return varies(sum->left) ? runs_along(sum->left) && «!varies(sum->right)» :
 
 m = area("what entropies of globals take from updates", "oracles|posterior_evidence|math_test")
 m("f.inverses[matrix] = {{}, {}, {}, «at(buffer)»};", "b_.f(0)")
+
+m = area("turns of phases that are lanes", "passes")
+m("for (const ScalarId s : numbers) out.emplace_back().node = Fill{copies(s), «f(0)»};", "f(1)")
+m("if (loop == loops.end() || «literal(p_, (*loop)->end) != p_[p_[b].axes[k]].constant») return false;", "false")
+m("places.elsewhere || places.rows == 0 || «places.rows < places.columns»", "false")
+m("const Names names{{{loop.index, «out.index»}}, {}};", "loop.index")
+m("[&](const std::vector<ExprId>&, ExprId other) { value = «b_.sub(value, other)»; }", "b_.add(value, other)", "oracles|posterior_evidence|math_test")
+m("for (const std::string& part : earlier_) out.seen += «part»;", "std::string()", "test_runtime_output")

@@ -503,7 +503,7 @@ TEST_CASE("Rows that end in half a vector, or a quarter, go without a mask") {
 
 TEST_CASE("Rows are turned over into lanes, and back") {
   constexpr std::int64_t kRows = 40, kFirst = 3;
-  for (const std::int64_t width : {3, 5, 8, 10, 16, 19}) {
+  for (const std::int64_t width : {1, 2, 3, 4, 5, 8, 10, 16, 19}) {
     for (const std::int64_t lanes : {4, 8, 16}) {
       Builder b;
       const auto n = b.constant_size("N", kRows), k = b.constant_size("K", width), turns = b.constant_size("T", lanes);
@@ -532,6 +532,37 @@ TEST_CASE("Rows are turned over into lanes, and back") {
         const bool mine = e >= kFirst * width && e < (kFirst + lanes) * width;
         CHECK(after.reals(y)[e] == (mine ? static_cast<double>(e) : 0));
       }
+    }
+  }
+}
+
+TEST_CASE("Squares that lanes have each are turned over, and back") {
+  constexpr std::int64_t kRows = 20, kFirst = 5;
+  for (const std::int64_t width : {2, 4, 9}) {
+    Builder b;
+    const auto n = b.constant_size("N", kRows), k = b.constant_size("K", width), turns = b.constant_size("T", 8);
+    const auto x = b.buffer("x", Role::data, {n, k, k}), y = b.buffer("y", Role::parameter, {n, k, k});
+    b.function("f", {{"first", Type::i64}}, [&](const Builder::Indices& p) {
+      const auto own = b.local_array("own", {k, k, turns});
+      const auto squares = [&](const std::function<void(ExprId, ExprId, ExprId)>& body) {
+        b.for_each(b.fresh("i"), k, [&](ExprId i) {
+          b.for_each(b.fresh("j"), k,
+                     [&](ExprId j) { b.for_each(b.fresh("t"), turns, [&](ExprId t) { body(i, j, t); }); });
+        });
+      };
+      squares([&](ExprId i, ExprId j, ExprId t) { b.store(own, {i, j, t}, b.load(x, {b.add(p[0], t), i, j})); });
+      squares([&](ExprId i, ExprId j, ExprId t) { b.store(own, {i, j, t}, b.add(b.load(own, {i, j, t}), b.f(1))); });
+      squares([&](ExprId i, ExprId j, ExprId t) { b.store(y, {b.add(p[0], t), i, j}, b.load(own, {i, j, t})); });
+    });
+    const auto numbers = static_cast<std::size_t>(kRows * width * width);
+    Memory memory({numbers, numbers, 0});
+    for (std::size_t e = 0; e < numbers; ++e)
+      memory.reals(x)[e] = static_cast<double>(e);
+    Memory after = run_both(b.program(), memory, {}, {kFirst}, {}, 0);
+    const std::int64_t row = width * width;
+    for (std::int64_t e = 0; e < kRows * row; ++e) {
+      const bool mine = e >= kFirst * row && e < (kFirst + 8) * row;
+      CHECK(after.reals(y)[e] == (mine ? static_cast<double>(e) + 1 : 0));
     }
   }
 }

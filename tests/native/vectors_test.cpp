@@ -156,3 +156,26 @@ TEST_CASE("turns that are no lanes remain a loop") {
   }));
   CHECK_FALSE(rest.are_vectors([&](ExprId r, ExprId t) { rest.b.accumulate(rest.sum, rest.b.load(rest.x, {r, t})); }));
 }
+
+TEST_CASE("functions of vectors are called where little is made of a function") {
+  Builder b;
+  const SizeId k = b.constant_size("K", 16);
+  const BufferId x = b.buffer("x", Role::data, {k}), y = b.buffer("y", Role::table, {k}),
+                 sum = b.buffer("sum", Role::table, {b.constant_size("one", 1)});
+  b.function("f", [&] {
+    const loops::ScalarId all = b.local("all", b.f(0));
+    b.for_each(
+        "turn", k, [&](ExprId t) { b.store(y, {t}, b.lgamma(b.load(x, {t}))); }, true);
+    b.for_each("turn2", k,
+               [&](ExprId t) { b.accumulate(all, b.mul(b.digamma(b.load(x, {t})), b.log(b.load(x, {t})))); });
+    b.store(sum, {b.i(0)}, b.get(all));
+  });
+  const loops::Program p = b.take();
+  test::Memory memory({16, 16, 1});
+  for (std::size_t e = 0; e < 16; ++e)
+    memory.reals(x)[e] = 0.3 * static_cast<double>(e) + 0.1;
+  for (const char* cpu : {"", "x86-64-v2", "x86-64-v3"})
+    test::run_both(p, memory, {}, {}, {}, 1e-12, {.cpu = cpu});
+  const std::string text = native::llvm_text(p, {.cpu = "x86-64-v4", .level = 0});
+  CHECK(text.find("call reassoc nsz arcp contract <8 x double> @lehr.lgamma.v8") != std::string::npos);
+}

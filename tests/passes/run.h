@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/interpret.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
@@ -38,7 +39,7 @@ inline std::int32_t run_phases(const loops::Program& p, Buffers& buffers, std::v
     };
     if (phase.sums.valid()) own(phase.sums, 0);
     while (turn-- > 0) {
-      for (const loops::BufferId b : phase.scratch)
+      for (const loops::BufferId b : loops::scratch_of(p, phase))
         own(b, NAN);
       const std::int64_t range[] = {turn, turn + 1};
       if (const std::int32_t status = loops::interpret(p, phase.function, table.data(), sizes.data(), range, nullptr))

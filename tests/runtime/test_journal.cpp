@@ -1,6 +1,7 @@
 // Values as bytes, and a run that goes on from what its journal has.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -51,6 +52,29 @@ TEST_CASE("a run goes on from its journal without the work") {
     CHECK(made == 9 - stop);
     CHECK_FALSE(again.replays());
   }
+}
+
+TEST_CASE("a journal of many parts is one when it is told") {
+  const auto learn = [](Journal& j, int steps, int& made) {
+    std::vector<double> all;
+    for (int k = 0; k < steps; ++k) {
+      const std::vector<double> x = j.seen([&] { return std::vector<double>(3000, ++made); });
+      all.insert(all.end(), x.begin(), x.end());
+    }
+    return all;
+  };
+  Journal first;
+  int made = 0;
+  const std::vector<double> want = learn(first, 10, made);
+  Journal second(first.past(""));
+  CHECK(learn(second, 10, made) == want);
+  CHECK(made == 10);
+  learn(second, 5, made);
+  Journal third(second.past(""));
+  const std::vector<double> more = learn(third, 15, made);
+  CHECK(made == 15);
+  CHECK(more.back() == 15);
+  CHECK(std::equal(want.begin(), want.end(), more.begin()));
 }
 
 TEST_CASE("what is asked for within what is seen is part of it") {

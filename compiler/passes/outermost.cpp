@@ -1,0 +1,75 @@
+#include "compiler/passes/outermost.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compiler/loops/facts.h"
+#include "compiler/loops/walk.h"
+#include "compiler/passes/side_by_side.h"
+#include "compiler/passes/turn_places.h"
+
+namespace lehr::loops {
+namespace {
+
+/// Where an index is in what a statement loads and stores.
+struct Places {
+  int rows = 0, columns = 0;  // arrays of more axes than one with it as the first, and as the last
+  bool elsewhere = false;
+
+  void note(const Program& p, BufferId b, const std::vector<ExprId>& at, ScalarId index) {
+    const auto mentioned = std::ranges::count_if(at, [&](ExprId e) { return mentions(p, e, {index}); });
+    if (mentioned == 0) return;
+    const bool first = is_scalar(p, at.front(), index), last = is_scalar(p, at.back(), index);
+    if (mentioned > 1 || !(first || last)) elsewhere = true;
+    else if (at.size() > 1 && last) ++columns;
+    else if (at.size() > 1) is_row(p, b) ? ++rows : ++columns;
+  }
+
+ private:
+  static bool is_row(const Program& p, BufferId b) {
+    return has_constant_extents(p, p[b]) && row_of_turn(p, b) <= kWidestRow;
+  }
+};
+
+Places places_of(const Program& p, const Stmt& sum, ScalarId index) {
+  Places out;
+  const auto on_expr = [&](ExprId e) {
+    if (const auto* x = std::get_if<Load>(&p[e].node)) out.note(p, x->buffer, x->indices, index);
+  };
+  Walk walk{p, on_expr, [](BufferId, bool) {}};
+  std::visit([&](const auto& node) { walk.statement(node); }, sum.node);
+  if (const auto* x = std::get_if<Store>(&sum.node)) out.note(p, x->buffer, x->indices, index);
+  return out;
+}
+
+bool is_sum(const Stmt& s) {
+  const auto* store = std::get_if<Store>(&s.node);
+  return std::holds_alternative<Accumulate>(s.node) || (store && store->accumulate);
+}
+
+}  // namespace
+
+std::optional<Stmt> with_rows_outermost(const Program& p, const Stmt& nest) {
+  std::vector<const For*> loops;
+  const Stmt* inner = &nest;
+  while (const auto* loop = std::get_if<For>(&inner->node)) {
+    if (loop->step != 1 || literal(p, loop->begin) != 0 || !literal(p, loop->end) || loop->body.size() != 1) return {};
+    loops.push_back(loop);
+    inner = &loop->body[0];
+  }
+  if (loops.size() < 2 || !is_sum(*inner) || *literal(p, loops.back()->end) < kManyTurns) return {};
+  const Places places = places_of(p, *inner, loops.back()->index);
+  if (places.elsewhere || places.rows == 0 || places.rows < places.columns) return {};
+  std::ranges::rotate(loops, loops.end() - 1);
+  Stmt out = *inner;
+  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+    For around{(*loop)->index, (*loop)->begin, (*loop)->end, {}, (*loop)->independent};
+    around.body.push_back(std::move(out));
+    out.node = std::move(around);
+  }
+  return out;
+}
+
+}  // namespace lehr::loops
