@@ -558,7 +558,7 @@ m("for (const BufferId b : «mentioned.stored») turn_over(b, mentioned, true, m
 m("for (from_ = «0»; from_ < how_.turns; from_ = to_)", "how_.together")
 m("return std::ranges::all_of(x.stores, is_own) && «std::ranges::all_of(x.assigns, is_inside)»;", "true")
 m("return across ? std::pair(first, «turn + r») : std::pair(first + r, turn);", "r", "native_lowering")
-m("const std::int64_t count = std::min<std::int64_t>(kLanes, «t.trips - first»);", "std::int64_t{kLanes}", "native_lowering")
+m("const std::int64_t count = std::min<std::int64_t>(kLanes, «t.trips - first»);", "kLanes + std::int64_t{0}", "native_lowering")
 m("return «is_vector» && count < lanes ? count : 0;", "count > 0", "native_lowering")
 
 m = area("choices, roots and what is little", "posterior_spike_and_slab")
@@ -611,4 +611,4 @@ m("if (loop == loops.end() || «literal(p_, (*loop)->end) != p_[p_[b].axes[k]].c
 m("places.elsewhere || places.rows == 0 || «places.rows < places.columns»", "false")
 m("const Names names{{{loop.index, «out.index»}}, {}};", "loop.index")
 m("[&](const std::vector<ExprId>&, ExprId other) { value = «b_.sub(value, other)»; }", "b_.add(value, other)", "oracles|posterior_evidence|math_test")
-m("for (const std::string& part : earlier_) out.seen += «part»;", "std::string()", "test_runtime_output")
+m("for (const std::string& part : earlier_) out.seen += «part»;", "part.substr(8)", "test_runtime_output")
