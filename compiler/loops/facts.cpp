@@ -83,13 +83,14 @@ std::set<BufferId> filled_with_numbers(const Program& program, const Block& bloc
   return out;
 }
 
+bool is_scratch(const Buffer& b) { return b.role == Role::scratch || b.role == Role::natural; }
+
 std::vector<BufferId> scratch_of(const Program& p, const Phase& phase) {
   const Function& f = p.functions[phase.function];
   const std::set<BufferId> own(f.local_arrays.begin(), f.local_arrays.end());
   std::set<BufferId> out;
   const auto on_buffer = [&](BufferId b, bool) {
-    if (!own.contains(b) && b != phase.sums && (p[b].role == Role::scratch || p[b].role == Role::natural))
-      out.insert(b);
+    if (!own.contains(b) && b != phase.sums && is_scratch(p[b])) out.insert(b);
   };
   Walk{p, [](ExprId) {}, on_buffer}.block(f.body);
   return {out.begin(), out.end()};

@@ -41,6 +41,8 @@ std::optional<ScalarId> declared(const Stmt& statement);
 /// The arrays that statements of the block, and of those in it, fill with something that is not the constant 0.
 std::set<BufferId> filled_with_numbers(const Program& program, const Block& block);
 
+/// Written before it is read, wherever it is used; turns may each have their own.
+bool is_scratch(const Buffer& buffer);
 /// What a range of turns of a phase works in, and a call has not for itself.
 std::vector<BufferId> scratch_of(const Program& program, const Phase& phase);
 

@@ -162,8 +162,7 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
                        const loops::Buffer& buffer = p[b];
                        if (std::ranges::find(own, b) != own.end()) return;
                        if (sums.contains(b)) out.divisible = out.divisible && stored;
-                       else if (buffer.role == loops::Role::scratch || buffer.role == loops::Role::natural)
-                         scratch.insert(b);
+                       else if (loops::is_scratch(buffer)) scratch.insert(b);
                        else if (stored && (buffer.axes.empty() || !items.contains(buffer.axes[0])))
                          out.divisible = false;
                      }};

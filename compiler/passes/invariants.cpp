@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "compiler/loops/facts.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/rewrite.h"
 
@@ -45,7 +46,7 @@ class Invariants {
     const Effects& x = effects_[k];
     // What scratch holds when the first turn begins means nothing, so every turn fills what it reads.
     const auto is_own = [&](BufferId b) {
-      const bool scratch = p_[b].role == Role::scratch || p_[b].role == Role::natural;
+      const bool scratch = is_scratch(p_[b]);
       return slices_.contains(b) || (scratch && !around_.contains(b));
     };
     return std::ranges::all_of(x.stores, is_own) &&

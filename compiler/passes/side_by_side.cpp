@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/turn_statements.h"
 
@@ -67,9 +66,9 @@ class SideBySide : TurnStatements {
 
   /// Scalars outside that turns add to.
   std::vector<ScalarId> added_numbers() const {
-    FewIds<ScalarId> declares, adds;
+    const FewIds<ScalarId> declares = declared_in(loop_.body);
+    FewIds<ScalarId> adds;
     each_statement(loop_.body, [&](const Stmt& s) {
-      if (const auto scalar = declared(s)) declares.insert(*scalar);
       if (const auto* x = std::get_if<Accumulate>(&s.node)) adds.insert(x->scalar);
     });
     std::vector<ScalarId> out;

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
-
-bool is_scratch(const Buffer& b) { return b.role == Role::scratch || b.role == Role::natural; }
 
 namespace {
 
@@ -118,14 +115,20 @@ void find_countdowns(const Program& p, const Block& b, FewIds<ScalarId>& out) {
 
 }  // namespace
 
+FewIds<ScalarId> declared_in(const Block& block) {
+  FewIds<ScalarId> out;
+  each_statement(block, [&](const Stmt& s) {
+    if (const auto scalar = declared(s)) out.insert(*scalar);
+  });
+  return out;
+}
+
 Varying varying_in(const Program& program, const For& loop) {
   Varying out;
   out.scalars.insert(loop.index);
   Spread spread(program, out);
   find_countdowns(program, loop.body, spread.down_);
-  each_statement(loop.body, [&](const Stmt& s) {
-    if (const auto scalar = declared(s)) spread.declared_.insert(*scalar);
-  });
+  spread.declared_ = declared_in(loop.body);
   while (spread.block(loop.body, false)) {
   }
   return out;

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/few_ids.h"
 #include "compiler/loops/loops.h"
 
@@ -14,8 +15,8 @@ struct Varying {
   bool holds(const Program& program, ExprId expr) const;
 };
 
-/// Written before it is read, wherever it is used; turns may each have their own.
-bool is_scratch(const Buffer& buffer);
+/// Scalars that statements of a block, and of those in it, declare, but for indices of loops.
+FewIds<ScalarId> declared_in(const Block& block);
 
 /// Of the loop's body, beside the index itself: what is computed from it, or where not all turns come to, and scalars
 /// outside that turns add to.

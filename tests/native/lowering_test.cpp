@@ -445,33 +445,6 @@ TEST_CASE("functions in 32 bits take the tiniest numbers for zero, and leave the
 }
 #endif
 
-TEST_CASE("Squares of lanes are turned over as whole vectors") {
-  // Rows of any length, taken from the middle of an array; short ones and those of other loops are left to the
-  // optimiser.
-  for (const std::int64_t width : {3, 5, 8, 10, 17}) {
-    Builder b;
-    const auto steps = b.runtime_size("steps"), k = b.constant_size("K", width), lanes = b.constant_size("lanes", 8);
-    const auto x = b.buffer("x", Role::scratch, {steps, k, lanes});
-    const auto y = b.buffer("y", Role::table, {steps, lanes, k});
-    b.function("f", [&] {
-      const auto rows = b.local_array("rows", {lanes, k});
-      b.for_each("t", steps, [&](ExprId t) {
-        b.for_each("k", k, [&](ExprId i) {
-          b.for_each("l", lanes, [&](ExprId l) { b.store(rows, {l, i}, b.load(x, {t, i, l})); });
-        });
-        b.for_each("l", lanes, [&](ExprId l) {
-          b.for_each("k", k, [&](ExprId i) { b.store(y, {t, l, i}, b.load(rows, {l, i})); });
-        });
-      });
-    });
-    const std::size_t numbers = static_cast<std::size_t>(3 * 8 * width);
-    Memory memory({numbers, numbers, numbers});
-    for (std::size_t i = 0; i < numbers; ++i)
-      memory.reals(x)[i] = static_cast<double>(i);
-    run_both(b.program(), memory, {3}, {}, {}, 0);
-  }
-}
-
 TEST_CASE("Rows that end in half a vector, or a quarter, go without a mask") {
   for (const std::int64_t width : {10, 12, 20, 21, 100}) {
     Builder b;
@@ -498,72 +471,6 @@ TEST_CASE("Rows that end in half a vector, or a quarter, go without a mask") {
     const std::string text = native::llvm_text(b.program(), {.cpu = "skylake-avx512"});
     INFO(width << "\n" << text);
     CHECK((text.find("call void @llvm.masked.store") == std::string::npos) == (width != 21));
-  }
-}
-
-TEST_CASE("Rows are turned over into lanes, and back") {
-  constexpr std::int64_t kRows = 40, kFirst = 3;
-  for (const std::int64_t width : {1, 2, 3, 4, 5, 8, 10, 16, 19}) {
-    for (const std::int64_t lanes : {4, 8, 16}) {
-      Builder b;
-      const auto n = b.constant_size("N", kRows), k = b.constant_size("K", width), turns = b.constant_size("T", lanes);
-      const auto x = b.buffer("x", Role::data, {n, k}), y = b.buffer("y", Role::parameter, {n, k}),
-                 z = b.buffer("z", Role::parameter, {k, turns});
-      b.function("f", {{"first", Type::i64}}, [&](const Builder::Indices& p) {
-        const auto own = b.local_array("own", {k, turns});
-        const auto row = [&](ExprId turn) { return b.add(p[0], turn); };
-        b.for_each("e", k, [&](ExprId e) {
-          b.for_each("t", turns, [&](ExprId t) { b.store(own, {e, t}, b.load(x, {row(t), e})); });
-        });
-        b.for_each("e2", k, [&](ExprId e) {
-          b.for_each("t2", turns, [&](ExprId t) { b.add_to(z, {e, t}, b.load(own, {e, t})); });
-        });
-        b.for_each("e3", k, [&](ExprId e) {
-          b.for_each("t3", turns, [&](ExprId t) { b.store(y, {row(t), e}, b.load(own, {e, t})); });
-        });
-      });
-      INFO(width << " numbers, " << lanes << " lanes");
-      const auto rows = static_cast<std::size_t>(kRows * width);
-      Memory memory({rows, rows, static_cast<std::size_t>(width * lanes), 0});
-      for (std::size_t e = 0; e < rows; ++e)
-        memory.reals(x)[e] = static_cast<double>(e);
-      Memory after = run_both(b.program(), memory, {}, {kFirst});
-      for (std::int64_t e = 0; e < kRows * width; ++e) {
-        const bool mine = e >= kFirst * width && e < (kFirst + lanes) * width;
-        CHECK(after.reals(y)[e] == (mine ? static_cast<double>(e) : 0));
-      }
-    }
-  }
-}
-
-TEST_CASE("Squares that lanes have each are turned over, and back") {
-  constexpr std::int64_t kRows = 20, kFirst = 5;
-  for (const std::int64_t width : {2, 4, 9}) {
-    Builder b;
-    const auto n = b.constant_size("N", kRows), k = b.constant_size("K", width), turns = b.constant_size("T", 8);
-    const auto x = b.buffer("x", Role::data, {n, k, k}), y = b.buffer("y", Role::parameter, {n, k, k});
-    b.function("f", {{"first", Type::i64}}, [&](const Builder::Indices& p) {
-      const auto own = b.local_array("own", {k, k, turns});
-      const auto squares = [&](const std::function<void(ExprId, ExprId, ExprId)>& body) {
-        b.for_each(b.fresh("i"), k, [&](ExprId i) {
-          b.for_each(b.fresh("j"), k,
-                     [&](ExprId j) { b.for_each(b.fresh("t"), turns, [&](ExprId t) { body(i, j, t); }); });
-        });
-      };
-      squares([&](ExprId i, ExprId j, ExprId t) { b.store(own, {i, j, t}, b.load(x, {b.add(p[0], t), i, j})); });
-      squares([&](ExprId i, ExprId j, ExprId t) { b.store(own, {i, j, t}, b.add(b.load(own, {i, j, t}), b.f(1))); });
-      squares([&](ExprId i, ExprId j, ExprId t) { b.store(y, {b.add(p[0], t), i, j}, b.load(own, {i, j, t})); });
-    });
-    const auto numbers = static_cast<std::size_t>(kRows * width * width);
-    Memory memory({numbers, numbers, 0});
-    for (std::size_t e = 0; e < numbers; ++e)
-      memory.reals(x)[e] = static_cast<double>(e);
-    Memory after = run_both(b.program(), memory, {}, {kFirst}, {}, 0);
-    const std::int64_t row = width * width;
-    for (std::int64_t e = 0; e < kRows * row; ++e) {
-      const bool mine = e >= kFirst * row && e < (kFirst + 8) * row;
-      CHECK(after.reals(y)[e] == (mine ? static_cast<double>(e) + 1 : 0));
-    }
   }
 }
 
