@@ -43,8 +43,6 @@ std::string_view mathml_of(math::Function f) {
       return "<mi>log</mi><mo>&#8289;</mo><mrow><mo>(</mo><mn>1</mn><mo>−</mo>{2}<mo>)</mo></mrow>";
     case exp:
       return "<mi>exp</mi><mo>&#8289;</mo>{1}";
-    case expm1:
-      return "<mi>expm1</mi><mo>&#8289;</mo>{1}";
     case sqrt:
       return "<msqrt>{0}</msqrt>";
     case reciprocal:
@@ -57,6 +55,8 @@ std::string_view mathml_of(math::Function f) {
       return "<msub><mi>ψ</mi><mn>1</mn></msub>{1}";
     case tanh:
       return "<mi>tanh</mi><mo>&#8289;</mo>{1}";
+    case logit_curvature:
+      return "<mi>λ</mi>{1}";
     case log_cosh:
       return "<mi>log</mi><mo>&#8289;</mo><mi>cosh</mi><mo>&#8289;</mo>{1}";
     case xlogx:

@@ -72,9 +72,9 @@ class Builder {
   ExprId to_f64(ExprId a) { return unary(UnaryOp::to_f64, a); }
   ExprId to_f32(ExprId a) { return unary(UnaryOp::to_f32, a); }
   ExprId exp(ExprId a) { return unary(UnaryOp::exp, a); }
-  ExprId expm1(ExprId a) { return unary(UnaryOp::expm1, a); }
   ExprId log(ExprId a) { return unary(UnaryOp::log, a); }
   ExprId log1p(ExprId a) { return unary(UnaryOp::log1p, a); }
+  ExprId logit_curvature(ExprId a) { return unary(UnaryOp::logit_curvature, a); }
   ExprId sqrt(ExprId a) { return unary(UnaryOp::sqrt, a); }
   ExprId digamma(ExprId a) { return unary(UnaryOp::digamma, a); }
   ExprId trigamma(ExprId a) { return unary(UnaryOp::trigamma, a); }

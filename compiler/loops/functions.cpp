@@ -45,8 +45,6 @@ ExprId apply(Builder& b, math::Function f, ExprId x) {
       return b.log1p(b.neg(x));
     case Function::exp:
       return b.exp(x);
-    case Function::expm1:
-      return b.expm1(x);
     case Function::sqrt:
       return b.sqrt(x);
     case Function::reciprocal:
@@ -59,6 +57,8 @@ ExprId apply(Builder& b, math::Function f, ExprId x) {
       return b.trigamma(x);
     case Function::tanh:
       return b.sub(b.f(1), b.div(b.f(2), b.add(b.exp(b.mul(b.f(2), x)), b.f(1))));
+    case Function::logit_curvature:
+      return b.logit_curvature(x);
     case Function::log_cosh: {
       const ExprId y = b.abs(x);
       return b.sub(b.add(y, b.log1p(b.exp(b.mul(b.f(-2), y)))), b.f(0.69314718055994530942));

@@ -25,6 +25,8 @@ Value to_f32(Value x, bool is_real) { return real(is_real ? static_cast<float>(x
 Value logical_not(Value x, bool) { return integer(!x.i); }
 Value is_nan(Value x, bool) { return integer(std::isnan(x.f)); }
 
+double logit_curvature(double x) { return x == 0 ? 0.125 : std::tanh(0.5 * x) / (4 * x); }
+
 double minimum(double a, double b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b); }
 double maximum(double a, double b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b); }
 
@@ -34,9 +36,9 @@ constexpr std::array kUnary{
     UnaryRow{UnaryOp::to_f64, "f64", kAtom, Takes::number, Gives::real, to_f64},
     UnaryRow{UnaryOp::to_f32, "f32", kAtom, Takes::number, Gives::single, to_f32},
     UnaryRow{UnaryOp::exp, "exp", kAtom, Takes::real, Gives::same, of_real<std::exp>},
-    UnaryRow{UnaryOp::expm1, "expm1", kAtom, Takes::real, Gives::same, of_real<std::expm1>},
     UnaryRow{UnaryOp::log, "log", kAtom, Takes::real, Gives::same, of_real<std::log>},
     UnaryRow{UnaryOp::log1p, "log1p", kAtom, Takes::real, Gives::same, of_real<std::log1p>},
+    UnaryRow{UnaryOp::logit_curvature, "logit_curvature", kAtom, Takes::real, Gives::same, of_real<logit_curvature>},
     UnaryRow{UnaryOp::sqrt, "sqrt", kAtom, Takes::real, Gives::same, of_real<std::sqrt>},
     UnaryRow{UnaryOp::digamma, "digamma", kAtom, Takes::real, Gives::same, of_real<digamma>},
     UnaryRow{UnaryOp::trigamma, "trigamma", kAtom, Takes::real, Gives::same, of_real<trigamma>},

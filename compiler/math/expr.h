@@ -118,13 +118,13 @@ Expr operator/(Expr a, Expr b);  // a * reciprocal(b)
 Expr apply(Function f, Expr a);
 inline Expr log(Expr a) { return apply(Function::log, std::move(a)); }
 inline Expr exp(Expr a) { return apply(Function::exp, std::move(a)); }
-inline Expr expm1(Expr a) { return apply(Function::expm1, std::move(a)); }
 inline Expr sqrt(Expr a) { return apply(Function::sqrt, std::move(a)); }
 inline Expr lgamma(Expr a) { return apply(Function::lgamma, std::move(a)); }
 inline Expr digamma(Expr a) { return apply(Function::digamma, std::move(a)); }
 inline Expr log1m(Expr a) { return apply(Function::log1m, std::move(a)); }
 inline Expr xlogx(Expr a) { return apply(Function::xlogx, std::move(a)); }
 inline Expr tanh(Expr a) { return apply(Function::tanh, std::move(a)); }
+inline Expr logit_curvature(Expr a) { return apply(Function::logit_curvature, std::move(a)); }
 inline Expr log_cosh(Expr a) { return apply(Function::log_cosh, std::move(a)); }
 inline Expr abs(Expr a) { return apply(Function::abs, std::move(a)); }
 inline Expr log_tail(Expr a) { return apply(Function::log_tail, std::move(a)); }

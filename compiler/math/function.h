@@ -6,21 +6,22 @@
 
 namespace lehr::math {
 
-/// log1m(x) = log(1 - x); expm1(x) = exp(x) - 1; step(x) = 1 where x > 0, else 0; xlogx(x) = x log x with xlogx(0) = 0
-/// (entropies of discrete factors only); multigamma terms are written out as sums. probit(x) is the probability that a
-/// standard Normal number is below x, log_tail(x) the logarithm of the one that it is above. What follows logdet stands
-/// for statistics of variables (family.h) in printed formulas and has no value here.
+/// log1m(x) = log(1 - x); logit_curvature(x) = tanh(x / 2) / (4 x), 1/8 at 0: of the bound of log logistic(x); step(x)
+/// = 1 where x > 0, else 0; xlogx(x) = x log x with xlogx(0) = 0 (entropies of discrete factors only); multigamma terms
+/// are written out as sums. probit(x) is the probability that a standard Normal number is below x, log_tail(x) the
+/// logarithm of the one that it is above. What follows logdet stands for statistics of variables (family.h) in printed
+/// formulas and has no value here.
 enum class Function {
   log,
   log1m,
   exp,
-  expm1,
   sqrt,
   reciprocal,
   lgamma,
   digamma,
   trigamma,
   tanh,
+  logit_curvature,
   log_cosh,
   xlogx,
   step,

@@ -141,9 +141,7 @@ std::string_view name_of(Noise n) {
 const FamilyRow& logistic_bound() {
   static const FamilyRow kRow = [] {
     const Expr xi = symbol("value");
-    // lambda = tanh(xi / 2) / (4 xi) is 1/8 at 0, where a little more than 0, in 32 bits as well, gives the quotient.
-    const Expr safe = xi + 1e-30, less = expm1(-safe);
-    const Expr lambda = less / ((-8.0 - 4.0 * less) * safe);
+    const Expr lambda = logit_curvature(xi);
     FamilyRow row{.name = "LogisticBound",
                   .summary = "where the bound of a logistic link touches it",
                   .support = Support::positive};
@@ -163,8 +161,9 @@ const FamilyRow& logistic_bound() {
     w.noise_second = natural_symbol(Stat::offset);
     f.draw = {w, drawn_value(0, symbol("w"))};
     f.drawn_statistics = {{Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * root)}};
+    // log(1 + exp(-xi)) = log 2 - log(1 + tanh(xi / 2)).
     f.statistics = {{Stat::curvature, lambda, 0.0},
-                    {Stat::offset, lambda * square(xi) - 0.5 * xi - log(2.0 + less), 0.0}};
+                    {Stat::offset, lambda * square(xi) - 0.5 * xi - kLog2 + log(1.0 + 4.0 * xi * lambda), 0.0}};
     row.factor = std::move(f);
     return row;
   }();

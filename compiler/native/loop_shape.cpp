@@ -38,8 +38,9 @@ std::int64_t own_nodes(const Program& program, ExprId id) {
   const auto* call = std::get_if<Unary>(&program[id].node);
   if (!call) return 1;
   switch (call->op) {
+    case UnaryOp::logit_curvature:
+      return 20;
     case UnaryOp::exp:
-    case UnaryOp::expm1:
       return 25;
     case UnaryOp::log:
       return 35;

@@ -122,9 +122,9 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Unary
     case UnaryOp::is_nan:
       return b_.CreateFCmpUNO(x, x);
     case UnaryOp::exp:
-    case UnaryOp::expm1:
     case UnaryOp::log:
     case UnaryOp::log1p:
+    case UnaryOp::logit_curvature:
     case UnaryOp::digamma:
     case UnaryOp::trigamma:
     case UnaryOp::lgamma:

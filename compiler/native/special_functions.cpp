@@ -34,6 +34,7 @@ Real operator-(Real x, double y) { return x - x.constant(y); }
 Real operator*(Real x, double y) { return x * x.constant(y); }
 Real operator+(double x, Real y) { return y.constant(x) + y; }
 Real operator*(double x, Real y) { return y.constant(x) * y; }
+Real operator-(double x, Real y) { return y.constant(x) - y; }
 Real operator/(double x, Real y) { return y.constant(x) / y; }
 
 /// x * y + z, fused where the machine can.
@@ -56,19 +57,21 @@ Value* bits(Real x) {
 Value* like(Value* i, std::uint64_t constant) { return llvm::ConstantInt::get(i->getType(), constant); }
 Real from_bits(Real like, Value* i) { return {like.b, like.b->CreateBitCast(i, like.v->getType())}; }
 
+/// c[first] + c[first + step] x + c[first + 2 step] x^2 ...
+Real chain(Real x, std::initializer_list<double> c, std::size_t first = 0, std::size_t step = 1) {
+  std::size_t last = first;
+  while (last + step < c.size())
+    last += step;
+  Real sum = x.constant(c.begin()[last]);
+  while (last > first)
+    sum = fma(sum, x, c.begin()[last -= step]);
+  return sum;
+}
+
 /// c0 + c1 x + c2 x^2 ..., as two interleaved chains to halve the latency.
 Real polynomial(Real x, std::initializer_list<double> c) {
-  const auto chain = [&](Real z, std::size_t first) {
-    std::size_t last = first;
-    while (last + 2 < c.size())
-      last += 2;
-    Real sum = x.constant(c.begin()[last]);
-    for (std::size_t k = last; k > first;)
-      sum = fma(sum, z, c.begin()[k -= 2]);
-    return sum;
-  };
   const Real square = x * x;
-  return fma(chain(square, 1), x, chain(square, 0));
+  return fma(chain(square, c, 1, 2), x, chain(square, c, 0, 2));
 }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -99,14 +102,39 @@ Real exp_of(Real x, const Reduced& e, double lowest, double highest) {
   return select(less(x, lowest), 0, select(greater(x, highest), kInfinity, y));
 }
 
-/// 2^n (exp(r) - 1) + 2^n - 1, half of it first, since 2^n may be too large.
-Real expm1_of(Real x, const Reduced& e, double lowest, double highest) {
-  const Real half = fma(e.expm1, e.half_scale, e.half_scale - 0.5);
-  return select(less(x, lowest), -1, select(greater(x, highest), kInfinity, half * 2));
+Real exp_of(Real x) { return exp_of(x, reduced(x), -708, 709.782712893384); }
+
+/// What the formula of logit_curvature takes from the width of its numbers.
+struct CurvatureForm {
+  double tiny;   // for numbers below it, so that 0 / 0 is 1/8
+  double far;    // from here tanh(x / 2) is 1
+  double round;  // added, puts the exponent of 2^-n into the low bits
+  unsigned mantissa;
+  std::initializer_list<double> coth;  // r coth(r / 2) in r^2, |r| <= ln 2 / 2, fitted at Chebyshev nodes
+};
+
+/// tanh(x / 2) / (4 x) of |x| = n ln 2 + r: exp(-r) = (h - r) / (h + r) for h = r coth(r / 2), so that with s = 2^-n
+/// tanh(x / 2) = (h (1 - s) + r (1 + s)) / (h (1 + s) + r (1 - s)). One division, and nothing cancels near 0.
+Real logit_curvature_of(Real x, const CurvatureForm& f) {
+  auto& b = *x.b;
+  constexpr double kLn2 = 0.69314718055994530942;
+  const Real magnitude = {&b, b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x.v)};
+  const Real positive = select(less(magnitude, f.tiny), f.tiny, magnitude);
+  const Real y = select(greater(positive, f.far), f.far, positive);
+  const Real shifted = fma(y, -1 / kLn2, x.constant(f.round));
+  const Real r = fma(shifted - f.round, kLn2, y), h = chain(r * r, f.coth);
+  const Real s = from_bits(x, b.CreateShl(bits(shifted), f.mantissa)), sum = 1.0 + s, difference = 1.0 - s;
+  return fma(h, difference, r * sum) / (4.0 * positive * fma(h, sum, r * difference));
 }
 
-Real exp_of(Real x) { return exp_of(x, reduced(x), -708, 709.782712893384); }
-Real expm1_of(Real x) { return expm1_of(x, reduced(x), -708, 709.782712893384); }
+Real logit_curvature_of(Real x) {
+  return logit_curvature_of(x, {1e-300,
+                                80,
+                                kRound + 1023,
+                                52,
+                                {2, 0.1666666666666666, -0.0027777777777564486, 6.613756471665357e-05,
+                                 -1.653406009991112e-06, 4.143769423035882e-08}});
+}
 
 /// log of x > 0 that is normal and finite: x = 2^e m, m in [sqrt(1/2), sqrt(2)), f = m - 1, s = f / (2 + f).
 /// `bias` is subtracted from e.
@@ -257,7 +285,10 @@ Reduced reduced(Real x) {
 }
 
 Real exp_of(Real x) { return native::exp_of(x, single::reduced(x), -87, 88.72); }
-Real expm1_of(Real x) { return native::expm1_of(x, single::reduced(x), -87, 88.72); }
+Real logit_curvature_of(Real x) {
+  return native::logit_curvature_of(
+      x, {1e-30, 40, kRound + 127, 23, {2, 0.1666666665775072, -0.0027777644155528923, 6.584065000375607e-05}});
+}
 
 Real log_of(Real x) {
   Value* subnormal = less(x, 0x1p-126);
@@ -283,12 +314,12 @@ const char* symbol(loops::UnaryOp op) {
   switch (op) {
     case loops::UnaryOp::exp:
       return "lehr.exp";
-    case loops::UnaryOp::expm1:
-      return "lehr.expm1";
     case loops::UnaryOp::log:
       return "lehr.log";
     case loops::UnaryOp::log1p:
       return "lehr.log1p";
+    case loops::UnaryOp::logit_curvature:
+      return "lehr.logit_curvature";
     case loops::UnaryOp::digamma:
       return "lehr.digamma";
     case loops::UnaryOp::trigamma:
@@ -320,7 +351,7 @@ Real formula(llvm::Module& module, loops::UnaryOp op, Real x) {
     return Real{y.b, y.b->CreateCall(special_function(module, loops::UnaryOp::log, y.v->getType()), {y.v})};
   };
   if (op == loops::UnaryOp::exp) return exp_of(x);
-  if (op == loops::UnaryOp::expm1) return expm1_of(x);
+  if (op == loops::UnaryOp::logit_curvature) return logit_curvature_of(x);
   if (op == loops::UnaryOp::log) return log_of(x);
   if (op == loops::UnaryOp::log1p) return log1p_of(x, log_call(1 + x));
   if (op == loops::UnaryOp::trigamma) return trigamma_of(x);
@@ -333,7 +364,7 @@ Real formula(llvm::Module& module, loops::UnaryOp op, Real x) {
 /// Those that no inner loop is about are rounded results of f64.
 Real single_formula(llvm::Module& module, loops::UnaryOp op, Real x) {
   if (op == loops::UnaryOp::exp) return single::exp_of(x);
-  if (op == loops::UnaryOp::expm1) return single::expm1_of(x);
+  if (op == loops::UnaryOp::logit_curvature) return single::logit_curvature_of(x);
   if (op == loops::UnaryOp::log) return single::log_of(x);
   if (op == loops::UnaryOp::digamma) return single::digamma_of(x);
   llvm::Type* real = x.v->getType()->getWithNewType(x.b->getDoubleTy());

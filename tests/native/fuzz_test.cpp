@@ -200,7 +200,7 @@ class ProgramMaker {
       case 15:
         return b_.exp(b_.sub(b_.digamma(positive(1.5)), b_.add(b_.f(2), b_.abs(squash(expr(depth + 1))))));
       case 16:
-        return b_.expm1(squash(a));
+        return b_.logit_curvature(squash(a));
       default:
         return b_.neg(a);
     }

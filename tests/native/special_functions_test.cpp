@@ -70,22 +70,21 @@ double worst(UnaryOp op, const std::vector<double>& in, double floor, Exact exac
 }
 
 long double exact_exp(double x) { return std::exp(static_cast<long double>(x)); }
-long double exact_expm1(double x) { return std::expm1(static_cast<long double>(x)); }
 long double exact_log(double x) { return std::log(static_cast<long double>(x)); }
 long double exact_log1p(double x) { return std::log1p(static_cast<long double>(x)); }
+long double exact_curvature(double x) {
+  return x == 0 ? 0.125L : std::tanh(0.5L * x) / (4 * static_cast<long double>(x));
+}
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE("exp and expm1 are accurate to 2e-15") {
+TEST_CASE("exp is accurate to 2e-15") {
   CHECK(worst(UnaryOp::exp, uniform(-707.9, 709.78, 200000), 0, exact_exp) < 5e-16);
   CHECK(worst(UnaryOp::exp, uniform(-1, 1, 100000), 0, exact_exp) < 5e-16);
   CHECK(worst(UnaryOp::exp, log_uniform(1e-300, 1, 10000), 0, exact_exp) < 5e-16);
-  CHECK(worst(UnaryOp::expm1, uniform(-750, 709.78, 200000), 0, exact_expm1) < 5e-16);
-  CHECK(worst(UnaryOp::expm1, uniform(-1, 1, 100000), 0, exact_expm1) < 5e-16);
-  CHECK(worst(UnaryOp::expm1, log_uniform(1e-300, 1, 100000), 0, exact_expm1) < 5e-16);
 }
 
 TEST_CASE("log and log1p are accurate to 2e-15") {
@@ -95,6 +94,20 @@ TEST_CASE("log and log1p are accurate to 2e-15") {
   CHECK(worst(UnaryOp::log, {5e-324, 1e-310, 2.2e-308}, 0, exact_log) < 1e-15);
   CHECK(worst(UnaryOp::log1p, log_uniform(1e-300, 1e300, 100000), 0, exact_log1p) < 1e-15);
   CHECK(worst(UnaryOp::log1p, uniform(-0.9999, 1, 100000), 0, exact_log1p) < 1e-15);
+}
+
+TEST_CASE("The curvature of the bound of a logit is accurate to 1e-15") {
+  for (const double sign : {1.0, -1.0}) {
+    for (std::vector<double> points : {uniform(0, 2, 200000),
+                                       uniform(0, 100, 200000),
+                                       log_uniform(1e-320, 1, 100000),
+                                       log_uniform(1, 1e300, 100000),
+                                       {0, 1e-301, 1e-300, 79.9, 80, 80.1}}) {
+      for (double& x : points)
+        x *= sign;
+      CHECK(worst(UnaryOp::logit_curvature, points, 0, exact_curvature) < 1e-15);
+    }
+  }
 }
 
 TEST_CASE("digamma, trigamma and lgamma are accurate to 1e-13") {
@@ -138,9 +151,6 @@ TEST_CASE("In 32 bits all are accurate to 1e-6, and most to 3e-7") {
   };
   CHECK(worst(UnaryOp::exp, rounded(uniform(-86.9, 88.7, 100000)), 0, exact_exp, true) < 2e-7);
   CHECK(worst(UnaryOp::exp, rounded(uniform(-1, 1, 100000)), 0, exact_exp, true) < 2e-7);
-  CHECK(worst(UnaryOp::expm1, rounded(uniform(-100, 88.7, 100000)), 0, exact_expm1, true) < 2e-7);
-  CHECK(worst(UnaryOp::expm1, rounded(uniform(-1, 1, 100000)), 0, exact_expm1, true) < 3e-7);
-  CHECK(worst(UnaryOp::expm1, rounded(log_uniform(1e-30, 1, 100000)), 0, exact_expm1, true) < 3e-7);
   for (const auto& points : {log_uniform(1e-37, 1e37, 100000), uniform(0.5, 2, 100000)})
     CHECK(worst(UnaryOp::log, rounded(points), 0, exact_log, true) < 2e-7);
   for (const auto& points : {log_uniform(1e-12, 1e15, 100000), uniform(0.5, 12, 100000), uniform(7.9, 8.1, 10000)}) {
@@ -149,6 +159,8 @@ TEST_CASE("In 32 bits all are accurate to 1e-6, and most to 3e-7") {
   }
   CHECK(worst(UnaryOp::trigamma, rounded(uniform(0.5, 12, 100000)), 0, loops::trigamma, true) < 1e-7);
   CHECK(worst(UnaryOp::log1p, rounded(uniform(-0.9, 9, 100000)), 0, exact_log1p, true) < 1e-7);
+  for (const auto& points : {uniform(-2, 2, 100000), uniform(-100, 100, 100000), log_uniform(1e-44, 1e37, 100000)})
+    CHECK(worst(UnaryOp::logit_curvature, rounded(points), 0, exact_curvature, true) < 4e-7);
 }
 
 TEST_CASE("The reference functions agree with known values") {
@@ -170,8 +182,8 @@ TEST_CASE("Special values") {
   is(UnaryOp::exp, -kInfinity, 0), is(UnaryOp::exp, kInfinity, kInfinity), is(UnaryOp::exp, kNaN, kNaN);
   is(UnaryOp::exp, loops::kLogZero, 0), is(UnaryOp::exp, 710, kInfinity), is(UnaryOp::exp, 0, 1);
   is(UnaryOp::exp, -708.5, 0), is(UnaryOp::exp, 1e300, kInfinity);
-  is(UnaryOp::expm1, -kInfinity, -1), is(UnaryOp::expm1, kInfinity, kInfinity), is(UnaryOp::expm1, kNaN, kNaN);
-  is(UnaryOp::expm1, 710, kInfinity), is(UnaryOp::expm1, 0, 0), is(UnaryOp::expm1, -708.5, -1);
+  is(UnaryOp::logit_curvature, 0, 0.125), is(UnaryOp::logit_curvature, kNaN, kNaN);
+  is(UnaryOp::logit_curvature, kInfinity, 0), is(UnaryOp::logit_curvature, -kInfinity, 0);
   is(UnaryOp::log, 0, -kInfinity), is(UnaryOp::log, kInfinity, kInfinity), is(UnaryOp::log, -1, kNaN);
   is(UnaryOp::log, kNaN, kNaN), is(UnaryOp::log, 1, 0), is(UnaryOp::log, -kInfinity, kNaN);
   is(UnaryOp::log1p, -1, -kInfinity), is(UnaryOp::log1p, kInfinity, kInfinity), is(UnaryOp::log1p, kNaN, kNaN);
