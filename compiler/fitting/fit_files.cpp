@@ -7,8 +7,7 @@
 namespace lehr {
 namespace {
 
-void seal(nlohmann::json& summary, const std::string& name, std::string_view bytes) {
-  const FileSeal s = seal_of(bytes);
+void seal(nlohmann::json& summary, const std::string& name, const FileSeal& s) {
   summary["files"][name] = {{"size", s.size}, {"crc32", s.crc}};
 }
 
@@ -20,13 +19,14 @@ std::string text_of(const nlohmann::json& summary) {
 
 Result<bool> write_sealed(const std::string& directory, nlohmann::json& summary, const std::string& name,
                           const std::string& bytes) {
-  seal(summary, name, bytes);
+  seal(summary, name, seal_of(bytes));
   return write_file(directory + "/" + name, bytes);
 }
 
 Result<bool> write_results(const std::string& directory, const std::vector<NamedArray>& posterior,
                            nlohmann::json& summary) {
-  const Result<std::string> bytes = format_npz(posterior), trace = read_file(directory + "/trace.csv");
+  const Result<std::string> bytes = format_npz(posterior);
+  const Result<FileSeal> trace = seal_of_file(directory + "/trace.csv");
   if (!bytes) return bytes.error();
   if (!trace) return trace.error();
   seal(summary, "trace.csv", *trace);

@@ -112,15 +112,33 @@ bool Terms::mentions_observed(CoefId c) const {
       a_[c]);
 }
 
+std::optional<double> Terms::number(CoefId c) const {
+  const auto folded = [&](const std::vector<CoefId>& parts, math::BinaryOp op) -> std::optional<double> {
+    std::optional<double> out = number(parts[0]);
+    for (std::size_t k = 1; out && k < parts.size(); ++k) {
+      const std::optional<double> next = number(parts[k]);
+      out = next ? math::value_of(op, *out, *next) : next;
+    }
+    return out;
+  };
+  using Number = std::optional<double>;
+  return std::visit(
+      Overloaded{
+          [](const density::CoefNumber& n) -> Number { return n.value; },
+          [&](const density::CoefConstant& k) -> Number { return shared_.data.constants.at(k.constant.index()); },
+          [&](const density::CoefAdd& s) { return folded(s.parts, math::BinaryOp::add); },
+          [&](const density::CoefMultiply& p) { return folded(p.parts, math::BinaryOp::multiply); },
+          [](const auto&) -> Number { return std::nullopt; }},
+      a_[c]);
+}
+
 bool Terms::is_zero(CoefId c) const {
   const auto is_zero = [this](CoefId part) { return this->is_zero(part); };
-  return std::visit(
-      Overloaded{[](const density::CoefNumber& n) { return n.value == 0; },
-                 [&](const density::CoefConstant& k) { return shared_.data.constants.at(k.constant.index()) == 0; },
-                 [&](const density::CoefAdd& s) { return std::ranges::all_of(s.parts, is_zero); },
-                 [&](const density::CoefMultiply& p) { return std::ranges::any_of(p.parts, is_zero); },
-                 [](const auto&) { return false; }},
-      a_[c]);
+  if (const auto* sum = std::get_if<density::CoefAdd>(&a_[c]); sum && std::ranges::all_of(sum->parts, is_zero))
+    return true;
+  if (const auto* product = std::get_if<density::CoefMultiply>(&a_[c]))
+    return std::ranges::any_of(product->parts, is_zero);
+  return number(c) == 0.0;
 }
 
 ExprId Terms::sum(const std::vector<CoefId>& parts, const Env& env) {
@@ -190,8 +208,9 @@ ExprId Terms::coef(CoefId c, const Env& env) {
                    return log ? b_.max(y, b_.f(kLogZero)) : y;
                  },
                  [&](const density::CoefSum& s) {
-                   const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
                    const auto [begin, end] = range(s.bound, env);
+                   if (const auto each = number(s.body)) return b_.mul(b_.f(*each), b_.to_f64(b_.sub(end, begin)));
+                   const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
                    b_.for_range(a_[s.bound].name, begin, end, [&](ExprId i) {
                      Env inner = env;
                      inner[s.bound] = i;

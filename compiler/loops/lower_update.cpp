@@ -395,21 +395,31 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
 }
 
 /// Of a global variable: what its update has formed.
-void Updates::know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
-  if (s_.stage_of[b.index()] || clamps_.any(b)) return;
+bool Updates::know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
+  if (s_.stage_of[b.index()] || clamps_.any(b)) return false;
   const math::Factor& factor = *s_.conditionals[b].factor;
   const auto at = [&](BufferId buffer) { return b_.load(buffer, parameter_address(b, element, {})); };
   for (const auto& [matrix, buffer] : at_.logdet[b])
     f.inverses[matrix] = {{}, {}, {}, at(buffer)};
+  bool all = true;
   for (const math::StatisticRow& row : factor.statistics) {
     const auto known = at_.expectation.find({b, row.stat});
     const bool is_parameter = std::holds_alternative<math::Symbol>(row.expectation->form);
+    if (known == at_.expectation.end()) {
+      all = false;
+      continue;
+    }
+    f.quantities[math::expected_name(row.stat)] = [this, b, element,
+                                                   buffer = known->second](const std::vector<ExprId>& event) {
+      return b_.load(buffer, parameter_address(b, element, event));
+    };
     const bool is_number = rank_of(m_[s_.conditionals[b].variable], row.stat) == 0;
-    if (known == at_.expectation.end() || is_parameter || !is_number) continue;
+    if (is_parameter || !is_number) continue;
     for (const math::Node* same : math::equal_parts(factor.entropy, row.expectation))
       f.hoisted[same] = at(known->second);
     know_summand(factor.entropy, row.expectation, at(known->second), f);
   }
+  return all;
 }
 
 void Updates::know_summand(const math::Expr& e, const math::Expr& sum, ExprId value, Formulas& f) {
@@ -431,9 +441,10 @@ ExprId Updates::entropy(BlockId b, const std::vector<ExprId>& element) {
   const bool entries =
       clamps_.any(b) && s_.conditionals[b].has_entropy() && !m_[s_.conditionals[b].variable].event.empty();
   const ExprId known = entries ? clamps_.stand_in(b, element, f) : b_.f(0);
-  know_entropy(b, element, f);
+  const math::Factor& factor = *s_.conditionals[b].factor;
+  const bool known_better = know_entropy(b, element, f) && factor.known_entropy;
   ExprId out = b_.f(0);
-  formulas_.components(s_.conditionals[b].factor->entropy, 0, f,
+  formulas_.components(known_better ? *factor.known_entropy : factor.entropy, 0, f,
                        [&](const std::vector<ExprId>&, ExprId value) { out = value; });
   if (entries) out = b_.sub(out, b_.mul(b_.f(kUnitNormalEntropy), known));
   else out = clamps_.unless_known(b, element, {}, out, b_.f(0));

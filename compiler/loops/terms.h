@@ -80,6 +80,8 @@ class Terms : Part {
  private:
   struct Nest;
   bool is_zero(CoefId c) const;
+  /// Of a coefficient of numbers and constants alone.
+  std::optional<double> number(CoefId c) const;
   ExprId coef(CoefId c, const Env& env);
   /// An observed bit, or 1 less one.
   bool is_bit(CoefId c) const;

@@ -69,7 +69,8 @@ class Updates : Part {
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
 
  private:
-  void know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f);
+  /// Whether all expected statistics are known: not where they are formed beside the items, or clamped.
+  bool know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f);
   /// In a formula, a function that is the one summand of a sum with this value, where all functions of the other are
   /// called for in any case.
   void know_summand(const math::Expr& e, const math::Expr& sum, ExprId value, Formulas& f);

@@ -82,6 +82,8 @@ int event_rank(Stat s) { return row_of(s).event_rank; }
 std::string_view name_of(Stat s) { return row_of(s).name; }
 std::string natural_name(Stat s) { return std::string(row_of(s).natural); }
 
+std::string expected_name(Stat s) { return "E" + natural_name(s).substr(1); }
+Expr expected_symbol(Stat s, Index i) { return symbol(expected_name(s), i); }
 Expr natural_symbol(Stat s) { return symbol(natural_name(s)); }
 Expr natural_symbol(Stat s, Index i) { return symbol(natural_name(s), i); }
 Expr natural_symbol(Stat s, Index i, Index j) { return symbol(natural_name(s), i, j); }

@@ -287,6 +287,7 @@ FamilyRow dirichlet() {
   f.log_normaliser = sum(kA, lgamma(c_a)) - lgamma(total);
   f.entropy =
       sum(kA, lgamma(c_a)) - lgamma(total) + (total - extent()) * digamma(total) - sum(kA, (c_a - 1.0) * digamma(c_a));
+  f.known_entropy = f.log_normaliser - sum(kA, (c_a - 1.0) * expected_symbol(Stat::log_comp, kA));
   f.valid = {c_j};
   // Where all values are equally probable, the middle.
   const Expr peaked = step(total - extent());

@@ -93,9 +93,10 @@ enum class Stat {
   slope
 };
 
-int event_rank(Stat s);            // number of event indices it carries; weighted: 1, but 0 in NormalGamma
-std::string_view name_of(Stat s);  // "x", "x^2", "log x", ...
-std::string natural_name(Stat s);  // "n_value", "n_square", ...: the symbol of its natural parameter
+int event_rank(Stat s);             // number of event indices it carries; weighted: 1, but 0 in NormalGamma
+std::string_view name_of(Stat s);   // "x", "x^2", "log x", ...
+std::string natural_name(Stat s);   // "n_value", "n_square", ...: the symbol of its natural parameter
+std::string expected_name(Stat s);  // "E_value", "E_square", ...: of its expectation
 
 /// One sufficient statistic of a family as a variational factor. Formulas are over the factor's exported
 /// parameters (by name, at the event indices kFirst, kSecond as far as the statistic carries them).
@@ -152,6 +153,8 @@ struct Factor {
   std::vector<StatisticRow> statistics;
   Expr log_normaliser = 0.0;  // A(eta), over the parameters
   Expr entropy = 0.0;         // of q, in nats, over the parameters; finite also where a probability is 0 or 1
+  /// The same by expected statistics, where these are known: with fewer functions to call.
+  std::optional<Expr> known_entropy = {};
   /// Categorical: probs from naturals by softmax, and A = log sum exp of the naturals (log_normaliser is that of the
   /// naturals log probs, 0). from_natural is the softmax without the shift that keeps it from overflowing.
   bool softmax = false;
@@ -180,6 +183,7 @@ struct Factor {
 const FactorParameter* find_role(const Factor& factor, ParameterRole role);
 
 /// The natural parameter that belongs to a statistic, in FactorParameter::from_natural.
+Expr expected_symbol(Stat s, Index i);
 Expr natural_symbol(Stat s);  // rank 0
 Expr natural_symbol(Stat s, Index i);
 Expr natural_symbol(Stat s, Index i, Index j);  // symmetrised by the caller: eta_jl = eta_lj

@@ -88,6 +88,7 @@ Expr statistic_at_value(Stat s, Support support) {
 Factor point(const FamilyRow& row) {
   Factor f = *row.factor;
   f.entropy = f.log_normaliser = 0.0;
+  f.known_entropy.reset();
   f.moments = mean_alone;
   if (f.softmax) {
     f.hard = true;
@@ -104,6 +105,7 @@ Factor point(const FamilyRow& row) {
 Factor sample(const FamilyRow& row) {
   Factor f = *row.factor;
   f.entropy = f.log_normaliser = 0.0;
+  f.known_entropy.reset();
   f.moments = mean_alone;
   f.drawn = true;
   if (f.softmax) return f;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/file_bytes.h"
 #include "runtime/files/npy.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/zip.h"
@@ -118,6 +119,19 @@ const NamedArray* SavedVariable::find(const std::string& parameter) const { retu
 const SavedVariable* SavedFit::find(const std::string& variable) const { return named(variables, variable); }
 
 FileSeal seal_of(std::string_view bytes) { return {bytes.size(), checksum(bytes)}; }
+
+Result<FileSeal> seal_of_file(const std::string& path) {
+  constexpr std::uint64_t kTogether = 1 << 16;  // bytes
+  const Result<FileBytes> file = FileBytes::open(path);
+  if (!file) return file.error();
+  FileSeal out{file->size(), 0};
+  std::string bytes;
+  for (std::uint64_t at = 0; at < out.size; at += bytes.size()) {
+    if (std::optional<Error> failed = file->read(at, std::min(kTogether, out.size - at), bytes)) return *failed;
+    out.crc = checksum(bytes, out.crc);
+  }
+  return out;
+}
 
 std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& arrays) {
   std::map<std::string, SavedVariable> out;
