@@ -292,10 +292,6 @@ m("return std::pair(mean, p[0] > 2 ? mean / «std::sqrt(p[0] - 2)» : kInfinite)
 m("return std::pair(mean, std::sqrt(mean * (1 - mean) / («p[0] + p[1] + 1»)));", "p[0] + p[1]")
 m("const double mean = «p[0] > 1 ? p[1] / (p[0] - 1) : kInfinite»;", "p[1] / (p[0] - 1)")
 
-m = area("numbers that are known", "loops|math_test")
-m("if (const auto each = number(s.body)) return b_.mul(b_.f(*each), «b_.to_f64(b_.sub(end, begin))»);", "b_.f(2)")
-m("f.known_entropy = f.log_normaliser - sum(kA, «(c_a - 1.0)» * expected_symbol(Stat::log_comp, kA));", "c_a")
-
 m = area("special functions", "native_special_functions|math_test")
 m("z * polynomial(z, {1.0 / 12, «-1.0 / 120», 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12});", "-1.0 / 124")
 m("z, {1.0 / 6, «-1.0 / 30», 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510});", "-1.0 / 31")
@@ -616,3 +612,7 @@ m("places.elsewhere || places.rows == 0 || «places.rows < places.columns»", "f
 m("const Names names{{{loop.index, «out.index»}}, {}};", "loop.index")
 m("[&](const std::vector<ExprId>&, ExprId other) { value = «b_.sub(value, other)»; }", "b_.add(value, other)", "oracles|posterior_evidence|math_test")
 m("for (const std::string& part : earlier_) out.seen += «part»;", "part.substr(8)", "test_runtime_output")
+
+m = area("numbers that are known", "loops|math_test")
+m("if (const auto each = number(s.body)) return b_.mul(b_.f(*each), «b_.to_f64(b_.sub(end, begin))»);", "b_.f(2)")
+m("f.known_entropy = f.log_normaliser - sum(kA, «(c_a - 1.0)» * expected_symbol(Stat::log_comp, kA));", "c_a")
