@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <csignal>
-#include <limits>
 
 #include "runtime/files/trace.h"
 #include "runtime/terminal/printable.h"
@@ -56,6 +56,11 @@ TracedRun failed_start(const FitArguments& o, std::uint64_t restart, const std::
   return run;
 }
 
+template <class T>
+bool same_bits(T a, T b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
 /// Notes down the sweeps of a run.
 class Sweeps {
  public:
@@ -84,15 +89,9 @@ class Sweeps {
 
  private:
   void note(const SweepReport& r, bool again) {
-    struct Seen {
-      std::int64_t iteration;
-      double seconds;
-    };
-    Journal& journal = x_.checkpoints.journal();
-    const Seen seen = journal.seen([&] { return Seen{r.iteration, seconds_since(x_.begin)}; });
-    if (seen.iteration != r.iteration) throw OtherRun();
-    TraceRow row{r.iteration, seen.seconds, r.elbo, r.temperature, r.objective};
-    if (is_tested(r)) row.held_out = journal.seen([&] { return held_out_now(); });
+    const TraceRow row = x_.checkpoints.journal().seen([&] { return measured(r); });
+    if (row.iteration != r.iteration || !same_bits(row.elbo, r.elbo) || !same_bits(row.objective, r.objective))
+      throw OtherRun();
     run_.trace.push_back(row);
     if (well_) well_ = append(trace_, x_.options, row);
     progress_.update({row.iteration, row.seconds, row.elbo, row.temperature});
@@ -107,15 +106,13 @@ class Sweeps {
       x_.unwritten = r.error();
   }
 
-  bool is_tested(const SweepReport& r) const {
-    return x_.test && x_.options.test_every != 0 && r.iteration % x_.options.test_every == 0;
-  }
-
-  double held_out_now() {
+  TraceRow measured(const SweepReport& r) {
+    TraceRow row{r.iteration, seconds_since(x_.begin), r.elbo, r.temperature, r.objective};
+    if (!x_.test || x_.options.test_every == 0 || r.iteration % x_.options.test_every != 0) return row;
     const Result<double> score = held_out(*x_.test, fitting_.instance());
-    if (score) return *score;
-    if (score.error().code != ExitCode::numerical) well_ = score.error();
-    return std::numeric_limits<double>::quiet_NaN();
+    if (score) row.held_out = *score;
+    else if (score.error().code != ExitCode::numerical) well_ = score.error();
+    return row;
   }
 
   const Fitting& fitting_;

@@ -113,32 +113,30 @@ bool Terms::mentions_observed(CoefId c) const {
 }
 
 std::optional<double> Terms::number(CoefId c) const {
-  const auto folded = [&](const std::vector<CoefId>& parts, math::BinaryOp op) -> std::optional<double> {
-    std::optional<double> out = number(parts[0]);
-    for (std::size_t k = 1; out && k < parts.size(); ++k) {
-      const std::optional<double> next = number(parts[k]);
-      out = next ? math::value_of(op, *out, *next) : next;
+  using Number = std::optional<double>;
+  const auto sum = [&](const density::CoefAdd& s) {
+    Number out = 0.0;
+    for (const CoefId part : s.parts) {
+      const Number x = number(part);
+      out = out && x ? Number(*out + *x) : std::nullopt;
     }
     return out;
   };
-  using Number = std::optional<double>;
-  return std::visit(
-      Overloaded{
-          [](const density::CoefNumber& n) -> Number { return n.value; },
-          [&](const density::CoefConstant& k) -> Number { return shared_.data.constants.at(k.constant.index()); },
-          [&](const density::CoefAdd& s) { return folded(s.parts, math::BinaryOp::add); },
-          [&](const density::CoefMultiply& p) { return folded(p.parts, math::BinaryOp::multiply); },
-          [](const auto&) -> Number { return std::nullopt; }},
-      a_[c]);
-}
-
-bool Terms::is_zero(CoefId c) const {
-  const auto is_zero = [this](CoefId part) { return this->is_zero(part); };
-  if (const auto* sum = std::get_if<density::CoefAdd>(&a_[c]); sum && std::ranges::all_of(sum->parts, is_zero))
-    return true;
-  if (const auto* product = std::get_if<density::CoefMultiply>(&a_[c]))
-    return std::ranges::any_of(product->parts, is_zero);
-  return number(c) == 0.0;
+  const auto product = [&](const density::CoefMultiply& p) {
+    Number out = 1.0;
+    for (const CoefId part : p.parts) {
+      const Number x = number(part);
+      if (x == 0.0) return x;
+      out = out && x ? Number(*out * *x) : std::nullopt;
+    }
+    return out;
+  };
+  return std::visit(Overloaded{[](const density::CoefNumber& n) -> Number { return n.value; },
+                               [&](const density::CoefConstant& k) -> Number {
+                                 return shared_.data.constants.at(k.constant.index());
+                               },
+                               sum, product, [](const auto&) -> Number { return std::nullopt; }},
+                    a_[c]);
 }
 
 ExprId Terms::sum(const std::vector<CoefId>& parts, const Env& env) {

@@ -398,7 +398,9 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
 bool Updates::know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
   if (s_.stage_of[b.index()] || clamps_.any(b)) return false;
   const math::Factor& factor = *s_.conditionals[b].factor;
-  const auto at = [&](BufferId buffer) { return b_.load(buffer, parameter_address(b, element, {})); };
+  const auto at = [this, b, element](BufferId buffer, const std::vector<ExprId>& event = {}) {
+    return b_.load(buffer, parameter_address(b, element, event));
+  };
   for (const auto& [matrix, buffer] : at_.logdet[b])
     f.inverses[matrix] = {{}, {}, {}, at(buffer)};
   bool all = true;
@@ -409,9 +411,8 @@ bool Updates::know_entropy(BlockId b, const std::vector<ExprId>& element, Formul
       all = false;
       continue;
     }
-    f.quantities[math::expected_name(row.stat)] = [this, b, element,
-                                                   buffer = known->second](const std::vector<ExprId>& event) {
-      return b_.load(buffer, parameter_address(b, element, event));
+    f.quantities[math::expected_name(row.stat)] = [at, buffer = known->second](const std::vector<ExprId>& event) {
+      return at(buffer, event);
     };
     const bool is_number = rank_of(m_[s_.conditionals[b].variable], row.stat) == 0;
     if (is_parameter || !is_number) continue;

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "compiler/loops/special.h"
+#include "compiler/math/function.h"
 #include "compiler/support/table.h"
 
 namespace lehr::loops {
@@ -25,7 +26,7 @@ Value to_f32(Value x, bool is_real) { return real(is_real ? static_cast<float>(x
 Value logical_not(Value x, bool) { return integer(!x.i); }
 Value is_nan(Value x, bool) { return integer(std::isnan(x.f)); }
 
-double logit_curvature(double x) { return x == 0 ? 0.125 : std::tanh(0.5 * x) / (4 * x); }
+double logit_curvature(double x) { return math::value_of(math::Function::logit_curvature, x); }
 
 double minimum(double a, double b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b); }
 double maximum(double a, double b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b); }

@@ -38,7 +38,7 @@ class Terms : Part {
   ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
   bool mentions_observed(CoefId c) const;
   /// Its coefficient is 0 whatever the data are, as that of a prior mean of 0.
-  bool is_nothing(const Term& t) const { return is_zero(t.coef); }
+  bool is_nothing(const Term& t) const { return number(t.coef) == 0.0; }
   /// Of log(1 - p) - log(1 - p) y and the like, y observed, the logarithm once, times 0 or not: where it is that of 0,
   /// native code may add up what else there is between two parts that cancel, and lose it.
   ExprId sum(const std::vector<CoefId>& parts, const Env& env);
@@ -79,8 +79,7 @@ class Terms : Part {
 
  private:
   struct Nest;
-  bool is_zero(CoefId c) const;
-  /// Of a coefficient of numbers and constants alone.
+  /// The coefficient where it is that number whatever the data are.
   std::optional<double> number(CoefId c) const;
   ExprId coef(CoefId c, const Env& env);
   /// An observed bit, or 1 less one.

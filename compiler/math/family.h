@@ -182,8 +182,9 @@ struct Factor {
 /// The parameter of that role, or null.
 const FactorParameter* find_role(const Factor& factor, ParameterRole role);
 
-/// The natural parameter that belongs to a statistic, in FactorParameter::from_natural.
+/// The expectation of a statistic, in Factor::known_entropy.
 Expr expected_symbol(Stat s, Index i);
+/// The natural parameter that belongs to a statistic, in FactorParameter::from_natural.
 Expr natural_symbol(Stat s);  // rank 0
 Expr natural_symbol(Stat s, Index i);
 Expr natural_symbol(Stat s, Index i, Index j);  // symmetrised by the caller: eta_jl = eta_lj

@@ -8,6 +8,7 @@
 
 #include <initializer_list>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -117,12 +118,11 @@ struct CurvatureForm {
 /// tanh(x / 2) = (h (1 - s) + r (1 + s)) / (h (1 + s) + r (1 - s)). One division, and nothing cancels near 0.
 Real logit_curvature_of(Real x, const CurvatureForm& f) {
   auto& b = *x.b;
-  constexpr double kLn2 = 0.69314718055994530942;
   const Real magnitude = {&b, b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x.v)};
   const Real positive = select(less(magnitude, f.tiny), f.tiny, magnitude);
   const Real y = select(greater(positive, f.far), f.far, positive);
-  const Real shifted = fma(y, -1 / kLn2, x.constant(f.round));
-  const Real r = fma(shifted - f.round, kLn2, y), h = chain(r * r, f.coth);
+  const Real shifted = fma(y, -std::numbers::log2e, x.constant(f.round));
+  const Real r = fma(shifted - f.round, std::numbers::ln2, y), h = chain(r * r, f.coth);
   const Real s = from_bits(x, b.CreateShl(bits(shifted), f.mantissa)), sum = 1.0 + s, difference = 1.0 - s;
   return fma(h, difference, r * sum) / (4.0 * positive * fma(h, sum, r * difference));
 }

@@ -75,6 +75,7 @@ struct SavedFit {
 std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& arrays);
 
 FileSeal seal_of(std::string_view bytes);
+/// Read piece by piece.
 Result<FileSeal> seal_of_file(const std::string& path);
 
 /// A fit that is in memory: the text of its fit.json and its posterior. The text is well-formed.

@@ -11,8 +11,7 @@
 
 namespace lehr {
 
-/// CRC-32 as in ZIP and gzip.
-/// CRC-32 of these bytes, behind those of which `so_far` is the checksum.
+/// CRC-32 as in ZIP and gzip, of these bytes behind those of which `so_far` is the checksum.
 std::uint32_t checksum(std::string_view bytes, std::uint32_t so_far = 0);
 
 struct ZipMember {
