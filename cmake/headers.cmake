@@ -12,7 +12,7 @@ if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
 endif()
 
 # Libraries share one file.
-file(WRITE ${CMAKE_BINARY_DIR}/headers.cpp "")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/headers.cpp CONTENT "")
 add_library(lehr_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
 target_link_libraries(lehr_headers PRIVATE lehr_flags fmt::fmt)
 target_precompile_headers(lehr_headers PRIVATE ${lehr_headers_of_all})
