@@ -47,6 +47,8 @@ Result<native::Options> native_options(const BuildOptions& o) {
   } else if (o.cpu == "native") {
     if (!o.target.empty())
       return usage_error("--cpu", "native is this machine, not " + o.target, {"name the processor, or --cpu generic"});
+    if (const std::optional<native::Refusal> no = native::refusal_of_processor())
+      return usage_error("LEHR_CPU", no->text, {no->note});
   } else {
     out.cpu = o.cpu;
   }

@@ -87,6 +87,11 @@ Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const
 Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const BoundData& data,
                                                  loops::Lowered lowered, const CodeSource& code, std::int64_t window,
                                                  ItemSource source) {
+  const auto* const backend = std::get_if<Backend>(&code);
+  if (backend && *backend != Backend::interpreter) {
+    if (const std::optional<native::Refusal> no = native::refusal_of_processor())
+      return Error{ExitCode::usage, "LEHR_CPU", no->text, {no->note}};
+  }
   std::vector<SizedArray> arrays;
   try {
     return std::make_unique<Instance>(analysed, data, std::move(lowered), code, window, std::move(source));

@@ -4,6 +4,7 @@
 #include "compiler/native/code.h"
 #include "compiler/native/generator.h"
 #include "compiler/native/object_cache.h"
+#include "compiler/native/processor.h"
 #include "runtime/plugin.h"
 
 namespace lehr::native {
@@ -17,6 +18,11 @@ const Generator& generator() {
 }  // namespace
 
 std::optional<Refusal> refusal(const Options& options) { return generator().refusal(options); }
+
+std::optional<Refusal> refusal_of_processor() {
+  if (chosen_processor().empty()) return std::nullopt;  // without LLVM
+  return generator().refusal({});
+}
 
 std::string fingerprint() { return ObjectCache("anywhere", 0).key({}); }
 

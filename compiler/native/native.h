@@ -17,7 +17,8 @@
 namespace lehr::native {
 
 struct Options {
-  std::string cpu = {};     // LLVM's name ("x86-64-v3", "skylake-avx512"); empty: this machine
+  std::string cpu =
+      {};  // LLVM's name ("x86-64-v3", "skylake-avx512"); empty: this machine, or that of LEHR_CPU (processor.h)
   std::string triple = {};  // empty: this machine
   int level = 3;            // 0: no optimisation at all, for debugging; otherwise the full pipeline
   std::string prefix = {};  // put before the name of every function
@@ -45,6 +46,10 @@ struct Refusal {
   std::string text, note;
 };
 std::optional<Refusal> refusal(const Options& options);
+
+/// Null, or why no code can be made for that of LEHR_CPU (processor.h): LLVM does not know it, or it has instructions
+/// that this machine lacks.
+std::optional<Refusal> refusal_of_processor();
 
 /// Of what code for this machine depends on besides the program: this compiler, and the processor; empty where that
 /// cannot be told from others.

@@ -12,6 +12,8 @@
 #include <iterator>
 #include <vector>
 
+#include "compiler/native/processor.h"
+
 namespace lehr::native {
 namespace {
 
@@ -40,6 +42,11 @@ std::string processor() {
   return out;
 }
 
+std::string set_thresholds() {
+  const char* const set = std::getenv("LEHR_THRESHOLDS");
+  return set ? set : "";
+}
+
 std::string folder_of_user() {
   const char* const named = std::getenv("LEHR_CACHE");
   if (named && *named) return std::string_view(named) == "off" ? "" : named;
@@ -56,7 +63,8 @@ ObjectCache ObjectCache::of_user(std::uintmax_t most_bytes) { return {folder_of_
 
 std::string ObjectCache::key(std::initializer_list<std::string_view> parts) const {
   const std::string machine = folder_.empty() ? "" : processor();
-  return machine.empty() ? "" : digest({generator_digest(), machine, digest(parts)});
+  return machine.empty() ? ""
+                         : digest({generator_digest(), machine, chosen_processor(), set_thresholds(), digest(parts)});
 }
 
 std::optional<std::string> ObjectCache::find(const std::string& key) const {

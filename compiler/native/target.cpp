@@ -19,6 +19,7 @@
 #include <stdexcept>
 
 #include "compiler/native/lower.h"
+#include "compiler/native/processor.h"
 
 namespace lehr::native {
 namespace {
@@ -58,6 +59,20 @@ void initialise_llvm(bool all) {
   (void)others;
 }
 
+/// The processor that the options name, or the environment where they ask for this machine; empty: the one that runs.
+std::string processor_of(const Options& options) {
+  return options.cpu.empty() && options.triple.empty() ? chosen_processor() : options.cpu;
+}
+
+/// The instructions of a processor that this machine cannot run.
+std::vector<std::string> missing_here(const llvm::MCSubtargetInfo& processor) {
+  std::vector<std::string> out;
+  for (const auto& [name, is_here] : llvm::sys::getHostCPUFeatures())
+    if (!is_here && processor.checkFeatures("+" + name.str())) out.push_back(name.str());
+  std::ranges::sort(out);
+  return out;
+}
+
 std::string features_of(const std::string& cpu, bool host) {
   llvm::SubtargetFeatures features;
   if (host) {
@@ -89,13 +104,23 @@ std::optional<Refusal> refusal(const Options& options) {
     return Refusal{why + triple + "'",
                    "machines are those of x86_64 and aarch64 (arm64): x86_64-linux-gnu, aarch64-linux-gnu, "
                    "arm64-apple-darwin, x86_64-pc-windows-gnu, ..."};
+  const std::string cpu = processor_of(options);
+  if (cpu.empty()) return std::nullopt;
   const std::unique_ptr<llvm::MCSubtargetInfo> machine(target->createMCSubtargetInfo(triple, "", ""));
-  if (options.cpu.empty() || (machine && machine->isCPUStringValid(options.cpu))) return std::nullopt;
-  llvm::SmallVector<llvm::StringRef> processors;
-  for (const llvm::SubtargetSubTypeKV& cpu : machine->getAllProcessorDescriptions())
-    processors.push_back(cpu.Key);
-  return Refusal{"LLVM knows no processor '" + options.cpu + "' of '" + triple + "'",
-                 "processors are " + llvm::join(processors, ", ")};
+  if (!machine->isCPUStringValid(cpu)) {
+    llvm::SmallVector<llvm::StringRef> processors;
+    for (const llvm::SubtargetSubTypeKV& known_cpu : machine->getAllProcessorDescriptions())
+      processors.push_back(known_cpu.Key);
+    return Refusal{"LLVM knows no processor '" + cpu + "' of '" + triple + "'",
+                   "processors are " + llvm::join(processors, ", ")};
+  }
+  if (!options.cpu.empty()) return std::nullopt;  // of another machine, perhaps
+  const std::unique_ptr<llvm::MCSubtargetInfo> named(target->createMCSubtargetInfo(triple, cpu, ""));
+  const std::vector<std::string> missing = missing_here(*named);
+  if (missing.empty()) return std::nullopt;
+  return Refusal{
+      "code for the processor '" + cpu + "' does not run here: this machine has no " + llvm::join(missing, ", "),
+      "this machine is '" + llvm::sys::getHostCPUName().str() + "'; it runs code for older processors"};
 }
 
 std::unique_ptr<llvm::TargetMachine> make_target(const Options& options) {
@@ -104,8 +129,9 @@ std::unique_ptr<llvm::TargetMachine> make_target(const Options& options) {
   std::string message;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
   if (!target) throw std::runtime_error("native: " + message);
-  const bool host = options.cpu.empty();
-  const std::string cpu = host ? llvm::sys::getHostCPUName().str() : options.cpu;
+  const std::string named = processor_of(options);
+  const bool host = named.empty();
+  const std::string cpu = host ? llvm::sys::getHostCPUName().str() : named;
   llvm::TargetOptions target_options;
   target_options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   const auto level = options.level == 0 ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
