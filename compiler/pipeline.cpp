@@ -13,6 +13,7 @@
 #include "compiler/density/print_density.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
+#include "compiler/loops/verify_regions.h"
 #include "compiler/model/print_model.h"
 #include "compiler/native/native.h"
 #include "compiler/passes/passes.h"
@@ -123,8 +124,8 @@ loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOp
   lowered.before = std::make_shared<const loops::Program>(lowered.program);
   lowered.program = loops::optimise(std::move(lowered.program));
 #ifndef NDEBUG
-  if (const std::vector<std::string> problems = loops::verify(lowered.program); !problems.empty())
-    throw std::logic_error(fmt::format("lowering: {}", fmt::join(problems, "; ")));
+  for (const auto& problems : {loops::verify(lowered.program), loops::verify_regions(lowered.program)})
+    if (!problems.empty()) throw std::logic_error(fmt::format("lowering: {}", fmt::join(problems, "; ")));
 #endif
   return lowered;
 }

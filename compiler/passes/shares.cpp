@@ -15,11 +15,12 @@
 #include "compiler/passes/effects.h"
 #include "compiler/passes/outermost.h"
 #include "compiler/passes/rewrite.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kFewTurns = 4;
+constexpr Threshold<std::int64_t> kFewTurns("shares.few_turns", 4);
 
 /// Calls f(buffer, indices) for every access of a statement to an element.
 template <class F>
@@ -101,6 +102,8 @@ class Shares {
     };
     if (std::ranges::all_of(rest_, is_declaration)) rest_.clear();
     p_.functions[f_].body = std::move(rest_);
+    for (const BufferId b : handed_over_)
+      make_table(b);
   }
 
  private:
@@ -254,11 +257,40 @@ class Shares {
     for (const BufferId b : touched) {
       const bool local = std::ranges::find(own, b) != own.end();
       if (!local && own_rows(b, d.loops)) continue;
-      if ((p_[b].role != Role::scratch && p_[b].role != Role::natural) || mentions_.at(b) > 1) return false;
+      if (!is_scratch(p_[b]) || mentions_.at(b) > 1) return false;
       if (leaves_rows(b, d.loops)) return false;
       d.scratch.push_back(b);
     }
     return true;
+  }
+
+  /// Scratch is private to whoever runs a phase: what a phase leaves in rows of its own for the rest of the function,
+  /// or for other phases, is a table. Where other functions have the same scratch, this one gets an array of its own.
+  void make_table(BufferId b) {
+    std::vector<std::size_t> here{f_};
+    for (const Phase& phase : p_.functions[f_].phases)
+      here.push_back(phase.function);
+    const auto is_mentioned = [&](const Function& f) {
+      return std::ranges::any_of(f.body, [&](const Stmt& s) { return mentions(p_, s, b); });
+    };
+    bool elsewhere = false;
+    for (std::size_t k = 0; k < p_.functions.size() && !elsewhere; ++k)
+      elsewhere = std::ranges::find(here, k) == here.end() && is_mentioned(p_.functions[k]);
+    if (!elsewhere) {
+      p_.buffers[b.index()].role = Role::table;
+      return;
+    }
+    p_.buffers.push_back(p_[b]);
+    p_.buffers.back().name = fmt::format("{}.{}", p_[b].name, p_.functions[f_].name);
+    p_.buffers.back().role = Role::table;
+    Names names;
+    names.arrays[b] = BufferId(p_.buffers.size() - 1);
+    for (const std::size_t k : here) {
+      Block renamed;
+      for (const Stmt& s : p_.functions[k].body)
+        renamed.push_back(with_names(p_, names, s));
+      p_.functions[k].body = std::move(renamed);
+    }
   }
 
   static bool conflict(const Effects& a, const Effects& b) {
@@ -315,6 +347,9 @@ class Shares {
     for (const BufferId b : d.scratch) {
       if (std::erase(own, b) > 0) out.local_arrays.push_back(b);
     }
+    for (const BufferId b : d.effects.stores) {
+      if (is_scratch(p_[b]) && std::ranges::find(d.scratch, b) == d.scratch.end()) handed_over_.insert(b);
+    }
     p_.functions[f_].phases.push_back(std::move(phase));
     p_.functions.push_back(std::move(out));
   }
@@ -348,6 +383,7 @@ class Shares {
   std::map<ScalarId, ExprId> lets_;
   FewIds<ScalarId> numbers_;  // declared by the body, and only added to
   std::vector<Draft> drafts_;
+  FewIds<BufferId> handed_over_;  // scratch whose rows phases leave for what comes after them
   Block rest_;
   Effects before_;  // of the rest so far
   bool stops_ = false;

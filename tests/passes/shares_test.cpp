@@ -2,6 +2,7 @@
 #include "compiler/passes/shares.h"
 
 #include "compiler/loops/builder.h"
+#include "compiler/loops/verify_regions.h"
 #include "tests/passes/run.h"
 
 using namespace lehr;
@@ -166,4 +167,37 @@ TEST_CASE("loops with nothing to do, and of few turns, stay") {
               });
             },
             2) == 0);
+}
+
+TEST_CASE("what a phase leaves in scratch for the rest of the function is a table, which all workers share") {
+  const bool elsewhere = GENERATE(true, false), two_phases = GENERATE(true, false);
+  Rows x;
+  Builder& b = x.b;
+  const BufferId natural = b.buffer("l", Role::scratch, {x.n, x.k});
+  if (elsewhere) b.function("other", [&] { b.store(natural, {b.i(0), b.i(0)}, b.f(1)); });
+  const auto form = [&] {
+    x.rows([&](ExprId n) {
+      x.each([&](ExprId k) { b.store(natural, {n, k}, b.mul(b.f(2), b.load(x.from, {n, k}))); });
+    });
+    if (two_phases)
+      x.each([&](ExprId k) {
+        x.rows([&](ExprId n) { b.store(x.other, {n, k}, b.load(natural, {n, b.sub(b.i(kWidth - 1), k)})); });
+      });
+    b.store(x.one, {b.i(0)}, b.load(natural, {b.i(3), b.i(2)}));
+  };
+  b.function("f", form);
+  loops::Program before = b.take();
+  if (elsewhere) std::swap(before.functions[0], before.functions[1]);  // run() runs the first
+  const loops::Program after = loops::share_loops(before);
+  INFO(loops::print(after));
+  CHECK(loops::verify_regions(after).empty());
+  CHECK(after.functions[0].phases.size() == (two_phases ? 2 : 1));
+  CHECK(after[natural].role == (elsewhere ? Role::scratch : Role::table));
+  test::Buffers numbers(before.buffers.size(), std::vector<double>(kRows * kWidth));
+  for (std::size_t m = 0; m < numbers.size(); ++m) {
+    for (std::size_t e = 0; e < numbers[m].size(); ++e)
+      numbers[m][e] = static_cast<double>((7 * e + 3 * m) % 11);
+  }
+  numbers.resize(after.buffers.size(), std::vector<double>(kRows * kWidth));
+  test::check_same(before, after, numbers, {kRows});
 }

@@ -1,0 +1,179 @@
+// What functions of a range of items or iterations may touch, as several of them run at the same time: every worker has
+// a copy of its own of scratch and of sums, and shares everything else with the others (runtime/methods/workers.h).
+//
+// A place is a function's own when one of its indices is formed from the range. This is a fixed point over the scalars
+// and the private arrays of the function: what is computed from the range, or stands in an array at a value formed from
+// it, is formed from the range.
+#include "compiler/loops/verify_regions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/loops/facts.h"
+#include "compiler/loops/walk.h"
+
+namespace lehr::loops {
+namespace {
+
+/// The arrays that the statements of a function load, and those that they store to.
+struct Touched {
+  std::set<BufferId> loads, stores;
+
+  bool contains(BufferId b) const { return loads.contains(b) || stores.contains(b); }
+};
+
+void touch(const Program& p, const Function& f, Touched& out) {
+  Walk{p, [](ExprId) {}, [&](BufferId b, bool stored) { (stored ? out.stores : out.loads).insert(b); }}.block(f.body);
+}
+
+/// The scalars and private arrays of a function that are formed from the range it is called with.
+class FromRange {
+ public:
+  FromRange(const Program& p, const Function& f) : p_(p) {
+    scalars_.insert(f.parameters[0]);
+    scalars_.insert(f.parameters[1]);
+    do {
+      more_ = false;
+      known_.assign(p.exprs.size(), -1);
+      block(f.body);
+    } while (more_);
+  }
+
+  bool holds(ExprId e) const {
+    signed char& known = known_[e.index()];
+    if (known < 0) known = std::visit([&](const auto& node) { return of(node); }, p_[e].node) ? 1 : 0;
+    return known > 0;
+  }
+  bool holds_any(const std::vector<ExprId>& all) const {
+    return std::ranges::any_of(all, [&](ExprId e) { return holds(e); });
+  }
+
+ private:
+  template <class Id>
+  void add(std::set<Id>& to, Id id, bool formed) {
+    if (formed) more_ = to.insert(id).second || more_;
+  }
+  void block(const Block& b) {
+    each_statement(b, [&](const Stmt& s) {
+      if (const auto* x = std::get_if<For>(&s.node)) add(scalars_, x->index, holds_any({x->begin, x->end}));
+      if (const auto* x = std::get_if<Let>(&s.node)) add(scalars_, x->scalar, holds(x->value));
+      if (const auto* x = std::get_if<Local>(&s.node)) add(scalars_, x->scalar, holds(x->initial));
+      if (const auto* x = std::get_if<Assign>(&s.node)) add(scalars_, x->scalar, holds(x->value));
+      if (const auto* x = std::get_if<Accumulate>(&s.node)) add(scalars_, x->scalar, holds(x->value));
+      if (const auto* x = std::get_if<Store>(&s.node); x && is_scratch(p_[x->buffer]))
+        add(arrays_, x->buffer, holds(x->value) || holds_any(x->indices));
+    });
+  }
+
+  bool of(const Get& x) const { return scalars_.contains(x.scalar); }
+  bool of(const Load& x) const { return arrays_.contains(x.buffer) || holds_any(x.indices); }
+  bool of(const Unary& x) const { return holds(x.operand); }
+  bool of(const Binary& x) const { return holds_any({x.left, x.right}); }
+  bool of(const Select& x) const { return holds_any({x.condition, x.if_true, x.if_false}); }
+  bool of(const Random& x) const { return holds_any({x.element, x.component, x.a, x.b}); }
+  template <class Constant>
+  bool of(const Constant&) const {
+    return false;
+  }
+
+  const Program& p_;
+  std::set<ScalarId> scalars_;
+  std::set<BufferId> arrays_;
+  mutable std::vector<signed char> known_;  // by expression, as far as the sets go: -1 not asked yet
+  bool more_ = false;
+};
+
+class Regions {
+ public:
+  explicit Regions(const Program& p) : p_(p) {}
+
+  std::vector<std::string> run() {
+    std::set<std::size_t> phases;
+    for (const Function& f : p_.functions) {
+      for (const Phase& phase : f.phases) {
+        phases.insert(phase.function);
+        where_ = p_.functions[phase.function].name;
+        check_private(f, phase);
+        check_shared(p_.functions[phase.function], [&](BufferId b) { return b == phase.sums; });
+      }
+      where_ = f.name;
+      check_scratch(f);
+    }
+    for (std::size_t k = 0; k < p_.functions.size(); ++k) {
+      where_ = p_.functions[k].name;
+      if (p_.functions[k].parameters.size() > 1 && !phases.contains(k))
+        check_shared(p_.functions[k], [&](BufferId b) { return !is_scratch(p_[b]); });
+    }
+    return std::move(problems_);
+  }
+
+ private:
+  void problem(BufferId b, std::string_view text) {
+    problems_.push_back(fmt::format("{}: `{}` {}", where_, p_[b].name, text));
+  }
+
+  /// What a worker has a copy of is lost when the region ends.
+  void check_private(const Function& owner, const Phase& phase) {
+    Touched here, outside;
+    touch(p_, p_.functions[phase.function], here);
+    touch(p_, owner, outside);
+    for (const Phase& other : owner.phases)
+      if (other.function != phase.function) touch(p_, p_.functions[other.function], outside);
+    for (const BufferId b : here.stores)
+      if (is_scratch(p_[b]) && b != phase.sums && outside.contains(b))
+        problem(b, "is private to a parallel region, and touched outside of it");
+  }
+
+  /// Scratch has no meaning between calls: what a call reads of it, the same call has stored.
+  void check_scratch(const Function& f) {
+    Touched all;
+    touch(p_, f, all);
+    for (const Phase& phase : f.phases) {
+      touch(p_, p_.functions[phase.function], all);
+      if (phase.sums.valid()) all.stores.insert(phase.sums);
+    }
+    const bool is_phase = std::ranges::any_of(p_.functions, [&](const Function& owner) {
+      return std::ranges::any_of(owner.phases, [&](const Phase& x) { return &p_.functions[x.function] == &f; });
+    });
+    for (const BufferId b : all.loads)
+      if (!is_phase && is_scratch(p_[b]) && !all.stores.contains(b))
+        problem(b, "is scratch that is read and never stored in the same call");
+  }
+
+  /// Others work on their own places at the same time; a sum is added to and not read. `may_be_sum`: arrays of which
+  /// every worker has a copy of its own, if they are added to alone.
+  template <class MayBeSum>
+  void check_shared(const Function& f, const MayBeSum& may_be_sum) {
+    const FromRange from_range(p_, f);
+    std::set<BufferId> stored, added;
+    each_statement(f.body, [&](const Stmt& s) {
+      const auto* fill = std::get_if<Fill>(&s.node);
+      if (fill && !is_scratch(p_[fill->buffer])) problem(fill->buffer, "is filled as a whole in a parallel region");
+      const auto* store = std::get_if<Store>(&s.node);
+      if (!store || (is_scratch(p_[store->buffer]) && !may_be_sum(store->buffer))) return;
+      if (from_range.holds_any(store->indices)) stored.insert(store->buffer);
+      else if (store->accumulate && may_be_sum(store->buffer)) added.insert(store->buffer);
+      else problem(store->buffer, "is stored in a parallel region at a place that is not its own");
+    });
+    const auto on_expr = [&](ExprId e) {
+      const auto* load = std::get_if<Load>(&p_[e].node);
+      if (!load) return;
+      if (added.contains(load->buffer)) problem(load->buffer, "is a sum of a parallel region that it reads");
+      if (stored.contains(load->buffer) && !from_range.holds_any(load->indices))
+        problem(load->buffer, "is stored in a parallel region that reads places of others");
+    };
+    Walk{p_, on_expr, [](BufferId, bool) {}}.block(f.body);
+  }
+
+  const Program& p_;
+  std::vector<std::string> problems_;
+  std::string where_;
+};
+
+}  // namespace
+
+std::vector<std::string> verify_regions(const Program& program) { return Regions(program).run(); }
+
+}  // namespace lehr::loops
