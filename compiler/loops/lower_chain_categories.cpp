@@ -10,14 +10,19 @@
 // pair potentials at every step: they are kept, and their exponentials formed, once a sequence.
 #include <algorithm>
 
+#include "compiler/support/threshold.h"
+
 #include "compiler/loops/messages.h"
 
 namespace lehr::loops {
 
 namespace {
-constexpr double kLeastSum = 1e-125;       // below it, what is lost to underflow may matter
-constexpr std::int64_t kSumsAtOnce = 25;   // that registers hold, one vector each
-constexpr std::int64_t kStepsAtOnce = 24;  // whose messages stay near while all rows of sums go over them
+constexpr Threshold<double> kLeastSum("lower_chain_categories.least_sum",
+                                      1e-125);  // below it, what is lost to underflow may matter
+constexpr Threshold<std::int64_t> kSumsAtOnce("lower_chain_categories.sums_at_once",
+                                              25);  // that registers hold, one vector each
+constexpr Threshold<std::int64_t> kStepsAtOnce("lower_chain_categories.steps_at_once",
+                                               24);  // whose messages stay near while all rows of sums go over them
 
 /// Rows of a square matrix of sums that are added up together; `values`: not positive if it is not known.
 std::int64_t rows_at_once(std::int64_t values) {

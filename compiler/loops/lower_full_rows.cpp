@@ -6,6 +6,7 @@
 #include "compiler/loops/stages.h"
 #include "compiler/loops/stream_element.h"
 #include "compiler/model/roles.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 
@@ -18,7 +19,8 @@ constexpr std::int64_t kTile = 16;  // elements of each at a time: two vectors
 constexpr std::int64_t kLanes = 8;  // in which sums over elements are kept apart
 // Share of counts above zero, from which on the others cost less than to find them, and number of values of which all
 // have to be: what is added up for four items is then more than the first cache holds.
-constexpr double kFull = 0.4, kMostValues = 128;
+constexpr Threshold<double> kFull("lower_full_rows.full", 0.4);
+constexpr Threshold<double> kMostValues("lower_full_rows.most_values", 128);
 
 }  // namespace
 
@@ -45,7 +47,7 @@ bool Streams::can_have_full_rows(const Stream& s) const {
   if (!row || !own || row->bound != own->bound) return false;
   const std::vector<double>& counts = shared_.data.observed[var.auxiliary->host.index()].values;
   const auto some = static_cast<double>(std::ranges::count_if(counts, [](double x) { return x > 0; }));
-  const double least = std::max(kFull, static_cast<double>(b_.program()[s.values].constant) / kMostValues);
+  const double least = std::max<double>(kFull, static_cast<double>(b_.program()[s.values].constant) / kMostValues);
   return !counts.empty() && some >= least * static_cast<double>(counts.size());
 }
 

@@ -4,6 +4,7 @@
 
 #include "compiler/loops/lowering.h"
 #include "compiler/model/roles.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 
@@ -11,7 +12,8 @@ using schedule::Statistic;
 
 namespace {
 
-constexpr std::int64_t kFewLanes = 4, kMostLanes = 64;
+constexpr Threshold<std::int64_t> kFewLanes("lower_kept.few_lanes", 4);
+constexpr Threshold<std::int64_t> kMostLanes("lower_kept.most_lanes", 64);
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 
 #include "compiler/loops/formulas.h"
 #include "compiler/model/roles.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 
@@ -17,7 +18,7 @@ namespace {
 
 /// Numbers that the work arrays of one function may have on its stack: a thread may have little of it. What
 /// no longer fits is in scratch buffers.
-constexpr std::int64_t kStackEntries = 4096;
+constexpr Threshold<std::int64_t> kStackEntries("lower_layout.stack_entries", 4096);
 
 }  // namespace
 

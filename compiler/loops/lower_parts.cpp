@@ -1,12 +1,14 @@
 // What data add to the naturals of an element, where the values of the element are the last to be looked at.
 #include <algorithm>
 
+#include "compiler/support/threshold.h"
+
 #include "compiler/loops/updates.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kMostParts = 256;
+constexpr Threshold<std::int64_t> kMostParts("lower_parts.most_parts", 256);
 
 bool disjoint(const std::set<BoundId>& a, const std::set<BoundId>& b) {
   return std::ranges::none_of(a, [&](BoundId x) { return b.contains(x); });

@@ -7,6 +7,7 @@
 
 #include "compiler/model/roles.h"
 #include "compiler/support/overloaded.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 
@@ -17,7 +18,8 @@ using schedule::Statistic;
 namespace {
 
 /// More sums of data over the same plates than this share loops, so many each.
-constexpr std::size_t kSumsApart = 64, kSumsTogether = 16;
+constexpr Threshold<std::size_t> kSumsApart("lower_program.sums_apart", 64);
+constexpr Threshold<std::size_t> kSumsTogether("lower_program.sums_together", 16);
 
 void data_matrices(const Algebra& a, CoefId c, std::set<density::DataSource>& out) {
   std::visit(Overloaded{[&](const density::CoefInverse& x) { out.insert(x.matrix); },

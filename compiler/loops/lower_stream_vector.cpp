@@ -3,13 +3,15 @@
 // off, and the expectations wait for the last pass.
 #include <algorithm>
 
+#include "compiler/support/threshold.h"
+
 #include "compiler/loops/stream_element.h"
 
 namespace lehr::loops {
 namespace {
 
 /// Of the mean of x: exp(digamma()) of the largest is 1e-22 then, which is far from the ends of 32 bits.
-constexpr double kLeastMean = 0.02;
+constexpr Threshold<double> kLeastMean("lower_stream_vector.least_mean", 0.02);
 
 /// x, of an expected statistic digamma(x_k) + c.
 std::optional<std::string> under_digamma(const math::Expr& e) {

@@ -1,11 +1,14 @@
 #include <algorithm>
 
+#include "compiler/support/threshold.h"
+
 #include "compiler/loops/sums_ahead.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kMostElements = 256, kFewestParts = 8;
+constexpr Threshold<std::int64_t> kMostElements("lower_sums_ahead.most_elements", 256);
+constexpr Threshold<std::int64_t> kFewestParts("lower_sums_ahead.fewest_parts", 8);
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include "compiler/loops/functions.h"
 #include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
@@ -418,7 +419,8 @@ struct Terms::Nest {
 
 namespace {
 
-constexpr std::size_t kWorthABranch = 2;  // loops inside one, of which a zero leaves nothing
+constexpr Threshold<std::size_t> kWorthABranch("lower_terms.worth_a_branch",
+                                               2);  // loops inside one, of which a zero leaves nothing
 
 }  // namespace
 

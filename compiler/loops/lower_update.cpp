@@ -9,11 +9,12 @@
 #include <limits>
 
 #include "compiler/math/walk.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kMostScattered = 4096;
+constexpr Threshold<std::int64_t> kMostScattered("lower_update.most_scattered", 4096);
 
 /// What stands for a random number at the start: a value is then near the mean of its factor.
 ExprId typical(Builder& b, math::Noise noise, ExprId argument) {

@@ -7,6 +7,7 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::native {
 namespace {
@@ -14,19 +15,22 @@ namespace {
 using namespace loops;
 
 // A loop of few trips is unrolled at once if that makes at most this many nodes.
-constexpr std::int64_t kUnrollNowNodes = 400;
+constexpr Threshold<std::int64_t> kUnrollNowNodes("native.loop_shape.unroll_now_nodes", 400);
 // More vectors than this do not fit in registers, and unrolling would spill the accumulators of every loop
 // around.
-constexpr std::int64_t kUnrolledVectors = 16;
+constexpr Threshold<std::int64_t> kUnrolledVectors("native.loop_shape.unrolled_vectors", 16);
 // Independent turns with a function in them go together, where they are half a vector and not fewer than these.
-constexpr std::int64_t kFewestTogether = 4, kFunctionNodes = 25;
+constexpr Threshold<std::int64_t> kFewestTogether("native.loop_shape.fewest_together", 4);
+constexpr Threshold<std::int64_t> kFunctionNodes("native.loop_shape.function_nodes", 25);
 // The vectoriser works on up to four vectors at a time, on one where there is much to do for each. There a mask of
 // the last ones costs less than a copy of the body for them.
-constexpr std::int64_t kLongBodyNodes = 40;
+constexpr Threshold<std::int64_t> kLongBodyNodes("native.loop_shape.long_body_nodes", 40);
 // So many nodes are some microseconds, whatever is made of them.
-constexpr std::int64_t kLittleWork = 64'000, kLittleOfStatement = 6'400, kMuchWork = 1'000'000;
+constexpr Threshold<std::int64_t> kLittleWork("native.loop_shape.little_work", 64'000);
+constexpr Threshold<std::int64_t> kLittleOfStatement("native.loop_shape.little_of_statement", 6'400);
+constexpr std::int64_t kMuchWork = 1'000'000;
 // After vectorisation a nest is unrolled if that makes at most this many nodes.
-constexpr std::int64_t kUnrollLaterNodes = 600;
+constexpr Threshold<std::int64_t> kUnrollLaterNodes("native.loop_shape.unroll_later_nodes", 600);
 
 std::optional<std::int64_t> trip_count(const Program& program, const For& loop) {
   const auto begin = literal(program, loop.begin), end = literal(program, loop.end);

@@ -9,6 +9,7 @@
 
 #include "compiler/loops/loops.h"
 #include "compiler/native/spare_turns.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::native {
 
@@ -40,7 +41,7 @@ LoopShape tail_part(LoopShape shape);
 
 /// A block of more statements than this becomes several functions: what the optimiser and the code generator
 /// do grows faster than the size of a function.
-inline constexpr std::size_t kWholeBlock = 80;
+inline constexpr Threshold<std::size_t> kWholeBlock("native.loop_shape.whole_block", 80);
 
 /// What statements touch.
 struct Uses {

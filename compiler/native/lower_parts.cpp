@@ -12,14 +12,15 @@
 #include "compiler/native/buffer_aliases.h"
 #include "compiler/native/function_lowering.h"
 #include "compiler/native/lower.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::native {
 namespace {
 
-constexpr std::size_t kPartStatements = 48;
+constexpr Threshold<std::size_t> kPartStatements("native.lower_parts.part_statements", 48);
 constexpr std::uint32_t kLeft = static_cast<std::uint32_t>(-1);
 // No array of more bytes is held in registers.
-constexpr std::uint64_t kInRegisters = 1024;
+constexpr Threshold<std::uint64_t> kInRegisters("native.lower_parts.in_registers", 1024);
 
 using Part = std::span<const loops::Stmt>;
 

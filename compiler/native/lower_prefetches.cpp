@@ -11,13 +11,15 @@
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/native/function_lowering.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::native {
 namespace {
 
-constexpr std::int64_t kLine = 64;        // bytes
-constexpr std::int64_t kAhead = 1 << 11;  // bytes of one table that are under way, but one row at least
-constexpr std::int64_t kTurns = 12;       // that are under way at most
+constexpr std::int64_t kLine = 64;  // bytes
+constexpr Threshold<std::int64_t> kAhead("native.lower_prefetches.ahead",
+                                         1 << 11);  // bytes of one table that are under way, but one row at least
+constexpr Threshold<std::int64_t> kTurns("native.lower_prefetches.turns", 12);  // that are under way at most
 
 /// A row of one axis of constant length: table[data[...turn...], ...].
 struct Row {

@@ -9,12 +9,13 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/native/function_lowering.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::native {
 namespace {
 
 constexpr int kLanes = 8;
-constexpr std::int64_t kFewest = 2;  // numbers of a row
+constexpr Threshold<std::int64_t> kFewest("native.lower_transposes.fewest", 2);  // numbers of a row
 using Rows = std::array<llvm::Value*, kLanes>;
 
 /// Number i of vector l is number l of vector i.

@@ -11,10 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/support/threshold.h"
+
 namespace lehr::native {
 namespace {
 
-constexpr std::size_t kFewest = 2;  // products for which it pays to make what they share 0
+constexpr Threshold<std::size_t> kFewest("native.zero_lanes.fewest",
+                                         2);  // products for which it pays to make what they share 0
 
 /// sum + factor * row in the lanes of the row, the others from `sum`.
 struct Tail {

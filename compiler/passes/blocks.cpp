@@ -8,15 +8,19 @@
 #include "compiler/loops/walk.h"
 #include "compiler/passes/independent_loops.h"
 #include "compiler/passes/waiting.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kInRegisters = 128;   // numbers that are worked on: half of 32 vectors
-constexpr std::int64_t kUnknownLength = 64;  // rows of a table that only the data count, or more
-constexpr std::int64_t kMost = 4;
-constexpr std::int64_t kMostWaiting = 8;  // where one number of an item waits for the function of another
-constexpr std::int64_t kInLanes = 16;     // that wait together: two vectors
+constexpr Threshold<std::int64_t> kInRegisters("blocks.in_registers",
+                                               128);  // numbers that are worked on: half of 32 vectors
+constexpr Threshold<std::int64_t> kUnknownLength("blocks.unknown_length",
+                                                 64);  // rows of a table that only the data count, or more
+constexpr Threshold<std::int64_t> kMost("blocks.most", 4);
+constexpr Threshold<std::int64_t> kMostWaiting("blocks.most_waiting",
+                                               8);  // where one number of an item waits for the function of another
+constexpr Threshold<std::int64_t> kInLanes("blocks.in_lanes", 16);  // that wait together: two vectors
 
 /// Loops whose length is that of all items alike.
 bool has_common_loops_only(const Program& p, const For& loop) {
@@ -47,7 +51,7 @@ std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Va
   };
   Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
   for (const BufferId b : tables)
-    shared += constant_extents(p, b) * (has_constant_extents(p, p[b]) ? 1 : kUnknownLength);
+    shared += constant_extents(p, b) * (has_constant_extents(p, p[b]) ? 1 : std::int64_t{kUnknownLength});
   each_statement(loop.body, [&](const Stmt& s) {
     const auto* x = std::get_if<Store>(&s.node);
     if (x && x->accumulate && varying.arrays.contains(x->buffer)) own = std::max(own, constant_extents(p, x->buffer));
@@ -58,7 +62,7 @@ std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Va
     waits = true;
     in_lanes = in_lanes && item_rows(p, varying, loop.index, std::get<For>(s.node));
   }
-  const std::int64_t turns = std::min(waits ? kMostWaiting : kMost, kInRegisters / own);
+  const std::int64_t turns = std::min<std::int64_t>(waits ? kMostWaiting : kMost, kInRegisters / own);
   if (branches || shared <= 2 * kInRegisters || turns < 2) return {};
   if (!waits || !in_lanes) return Arrangement{.turns = turns, .written_out = true, .fewest = turns};
   const auto together = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(turns)));

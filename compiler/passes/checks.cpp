@@ -8,11 +8,12 @@
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/rewrite.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kLong = 8;  // turns
+constexpr Threshold<std::int64_t> kLong("checks.long", 8);  // turns
 
 /// The code of a statement that does nothing but fail under a condition; 0: of any other.
 std::int32_t code_of(const Stmt& s) {

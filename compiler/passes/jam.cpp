@@ -15,14 +15,17 @@
 #include "compiler/passes/rewrite.h"
 #include "compiler/passes/side_by_side.h"
 #include "compiler/passes/slices.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
 constexpr std::int64_t kTurns = 8;
-constexpr std::int64_t kLong = 8;       // a shorter loop is no vector
-constexpr std::int64_t kShortRow = 64;  // of sums of each turn; longer ones are fetched early, turn by turn
-constexpr std::int64_t kLongest = 256;  // of a longer one a turn that is left over is better gone through alone
+constexpr Threshold<std::int64_t> kLong("jam.long", 8);  // a shorter loop is no vector
+constexpr Threshold<std::int64_t> kShortRow("jam.short_row",
+                                            64);  // of sums of each turn; longer ones are fetched early, turn by turn
+constexpr Threshold<std::int64_t> kLongest(
+    "jam.longest", 256);  // of a longer one a turn that is left over is better gone through alone
 
 /// A body in two parts, with a condition between them.
 struct Parts {

@@ -10,12 +10,13 @@
 #include "compiler/passes/factors.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/support/overloaded.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr int kMostLoads = 2;
-constexpr std::int64_t kKept = 128;  // bytes of a row that stay in registers at most
+constexpr Threshold<int> kMostLoads("recompute.most_loads", 2);
+constexpr Threshold<std::int64_t> kKept("recompute.kept", 128);  // bytes of a row that stay in registers at most
 
 /// Loads of an expression of products and sums; nothing of any other.
 std::optional<int> loads_of(const Program& p, ExprId e) {

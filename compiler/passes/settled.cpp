@@ -11,14 +11,15 @@
 #include "compiler/passes/effects.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/passes/side_by_side.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kMostKeys = 1024;     // numbers to compare
-constexpr std::int64_t kWorthIt = 4;         // operations for each of them, at least
-constexpr std::int64_t kSlowOperation = 10;  // a division, a root, a logarithm; in others
-constexpr std::int64_t kUnknownTurns = 2;    // of a loop over part of a row
+constexpr Threshold<std::int64_t> kMostKeys("settled.most_keys", 1024);  // numbers to compare
+constexpr Threshold<std::int64_t> kWorthIt("settled.worth_it", 4);       // operations for each of them, at least
+constexpr std::int64_t kSlowOperation = 10;                              // a division, a root, a logarithm; in others
+constexpr std::int64_t kUnknownTurns = 2;                                // of a loop over part of a row
 
 bool is_state(const Program& p, BufferId b) {
   return p[b].role == Role::scratch && p[b].element == Type::f64 && has_constant_extents(p, p[b]);

@@ -10,18 +10,19 @@
 #include "compiler/passes/blocks.h"
 #include "compiler/passes/independent_loops.h"
 #include "compiler/passes/turn_places.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
 constexpr std::int64_t kTogether = 8;  // items
 constexpr double kLanes = kTogether;
-constexpr double kGain = 0.6;      // of the operations, or less
-constexpr double kFunction = 10;   // operations
-constexpr double kTurned = 0.5;    // for a number of a row that is turned over
+constexpr Threshold<double> kGain("short_loops.gain", 0.6);  // of the operations, or less
+constexpr double kFunction = 10;                             // operations
+constexpr double kTurned = 0.5;                              // for a number of a row that is turned over
 constexpr double kLeftOver = 3.5;  // turns that vectors leave to be done one by one, where the length is an index
 constexpr double kUnrolled = 3;    // turns of a loop, so that the one around it
-constexpr double kLong = 32;       // of so many turns, is one on vectors
+constexpr Threshold<double> kLong("short_loops.long", 32);  // of so many turns, is one on vectors
 
 /// Operations of an item on vectors along its own loops, and along lanes of items.
 class Estimate {

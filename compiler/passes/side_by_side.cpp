@@ -7,11 +7,13 @@
 
 #include "compiler/loops/walk.h"
 #include "compiler/passes/turn_statements.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kWidest = 1024;  // numbers of an array of a lane beside axes of unknown size
+constexpr Threshold<std::int64_t> kWidest("side_by_side.widest",
+                                          1024);  // numbers of an array of a lane beside axes of unknown size
 
 class SideBySide : TurnStatements {
  public:

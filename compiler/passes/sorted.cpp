@@ -12,11 +12,13 @@
 #include "compiler/passes/effects.h"
 #include "compiler/passes/recurrence.h"
 #include "compiler/passes/rewrite.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kWindow = 256;  // turns that are sorted together; places are found by counting
+constexpr Threshold<std::int64_t> kWindow("sorted.window",
+                                          256);  // turns that are sorted together; places are found by counting
 
 /// What says how long a turn is.
 struct Length {

@@ -10,12 +10,13 @@
 #include "compiler/passes/effects.h"
 #include "compiler/passes/own_arrays.h"
 #include "compiler/passes/rewrite.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
 constexpr std::int64_t kSteps = 4;
-constexpr int kDeep = 3;  // loops around a sum, lanes among them: fewer are over too soon
+constexpr Threshold<int> kDeep("steps.deep", 3);  // loops around a sum, lanes among them: fewer are over too soon
 
 /// Not inlined: g++ 12 takes parts of what it moves for uninitialised otherwise.
 [[gnu::noinline]] void put(Block& to, Stmt s) { to.push_back(std::move(s)); }

@@ -6,11 +6,13 @@
 #include "compiler/loops/walk.h"
 #include "compiler/passes/turn_places.h"
 #include "compiler/passes/turn_statements.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kFewestLanes = 8;  // of turns that are written out else: a vector
+constexpr Threshold<std::int64_t> kFewestLanes("turn_loops.fewest_lanes",
+                                               8);  // of turns that are written out else: a vector
 
 }  // namespace
 

@@ -6,11 +6,12 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/support/overloaded.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kWidestSum = 1024;  // numbers
+constexpr Threshold<std::int64_t> kWidestSum("turn_statements.widest_sum", 1024);  // numbers
 
 }  // namespace
 

@@ -7,11 +7,12 @@
 #include <utility>
 
 #include "compiler/passes/rewrite.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kOnStack = 4096;  // numbers of all arrays together
+constexpr Threshold<std::int64_t> kOnStack("turns.on_stack", 4096);  // numbers of all arrays together
 
 }  // namespace
 

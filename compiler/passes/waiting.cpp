@@ -7,11 +7,12 @@
 #include "compiler/passes/effects.h"
 #include "compiler/passes/independent_loops.h"
 #include "compiler/passes/own_arrays.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kLongest = 128;  // numbers of a row
+constexpr Threshold<std::int64_t> kLongest("waiting.longest", 128);  // numbers of a row
 
 class Rows {
  public:

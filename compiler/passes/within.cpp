@@ -7,11 +7,12 @@
 
 #include "compiler/passes/effects.h"
 #include "compiler/passes/rewrite.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kMostNumbers = 1024;
+constexpr Threshold<std::int64_t> kMostNumbers("within.most_numbers", 1024);
 
 FewIds<BufferId> candidates_in(const Program& p) {
   FewIds<BufferId> out;

@@ -18,6 +18,7 @@
 #include "compiler/model/roles.h"
 #include "compiler/schedule/residual.h"
 #include "compiler/support/overloaded.h"
+#include "compiler/support/threshold.h"
 
 namespace lehr::schedule {
 namespace {
@@ -31,7 +32,7 @@ using density::Guard;
 using density::IndexId;
 
 /// A model of more terms than this is large.
-constexpr std::size_t kLargeModel = 250;
+constexpr Threshold<std::size_t> kLargeModel("regroup.large_model", 250);
 
 class Splitter {
  public:

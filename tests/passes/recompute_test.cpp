@@ -47,7 +47,7 @@ struct Products {
     const loops::Program before = b.take(), done = loops::recompute(before);
     test::Buffers numbers(before.buffers.size());
     for (std::vector<double>& all : numbers) {
-      for (std::size_t e = 0; e < 3 * (loops::kInMemory + 3); ++e)
+      for (std::size_t e = 0; e < 3 * static_cast<std::size_t>(loops::kInMemory + 3); ++e)
         all.push_back(0.25 * static_cast<double>((7 * e) % 11));
     }
     test::check_same(before, done, numbers, {3});
@@ -118,7 +118,7 @@ TEST_CASE("what all parts of a sum are multiplied by is multiplied by once") {
   const loops::Program before = b.take(), done = loops::recompute(before);
   test::Buffers numbers(before.buffers.size());
   for (std::vector<double>& all : numbers) {
-    for (std::size_t e = 0; e < 3 * (loops::kInMemory + 3); ++e)
+    for (std::size_t e = 0; e < 3 * static_cast<std::size_t>(loops::kInMemory + 3); ++e)
       all.push_back(0.25 * static_cast<double>((7 * e) % 11));
   }
   test::check_same(before, done, numbers, {3});

@@ -1,0 +1,304 @@
+// Every number that chooses between two ways of doing the same thing, on small data: models are compiled with each of
+// them moved to where their data take the one way and the other, and compute what the interpreter makes of the program
+// that no pass has touched.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "compiler/instance/instance.h"
+#include "compiler/loops/print_loops.h"
+#include "compiler/loops/verify.h"
+#include "compiler/loops/verify_regions.h"
+#include "compiler/passes/passes.h"
+#include "runtime/methods/cavi.h"
+#include "tests/posterior/every_model.h"
+
+namespace {
+
+using namespace lehr;
+namespace fs = std::filesystem;
+
+/// Values of a threshold for small data: one below what models have, some among them, one above.
+struct Moved {
+  const char* name;
+  std::vector<double> values;
+  std::string also = "";  // others that are moved as well, so that small data come to this one
+};
+
+constexpr const char* kInBlocks = "blocks.in_registers=16";  // tables of more than 32 numbers are too large for them
+
+/// Those of the lowering to Loops and of the passes.
+const std::vector<Moved> kOfLoops{
+    {"blocks.in_registers", {0, 1, 2, 4, 16, 1e6}},
+    {"blocks.in_lanes", {8, 32}, kInBlocks},
+    {"checks.long", {1, 2, 3, 1e9}},
+    {"jam.long", {1, 2, 3, 1e9}},
+    {"jam.longest", {0, 2, 3, 1e9}},
+    {"lower_chain_categories.sums_at_once", {1, 2, 3, 1000}},
+    {"lower_chain_categories.steps_at_once", {1, 2, 3, 1000}},
+    {"lower_chain_categories.least_sum", {1e-3, 1}},
+    {"lower_kept.few_lanes", {1, 2, 1000}},
+    {"lower_kept.most_lanes", {1, 2, 1000}},
+    {"lower_layout.stack_entries", {0, 4, 20, 1e6}},
+    {"lower_parts.most_parts", {1, 2, 1e6}},
+    {"lower_program.sums_apart", {0, 1, 2, 1e6}},
+    {"lower_program.sums_together", {1, 2, 1e6}, "lower_program.sums_apart=0"},
+    {"lower_stream_vector.least_mean", {0, 1e6}},
+    {"lower_sums_ahead.fewest_parts", {1, 2, 1e6}},
+    {"lower_sums_ahead.most_elements", {0, 1, 4, 1e6}},
+    {"lower_terms.worth_a_branch", {0, 1, 1e6}},
+    {"lower_update.most_scattered", {0, 1, 4, 1e6}},
+    {"outermost.many_turns", {1, 2, 3, 1e9}},
+    {"outermost.widest_row", {0, 1, 2, 1e9}},
+    {"recompute.in_memory", {0, 1, 3, 1e9}},
+    {"recompute.most_loads", {0, 1, 100}},
+    {"regroup.large_model", {0, 1, 10, 1e9}},
+    {"settled.most_keys", {0, 1, 3, 1e9}},
+    {"settled.worth_it", {0, 1, 1e9}},
+    {"shares.few_turns", {0, 1, 2, 3, 1e9}},
+    {"short_loops.gain", {0, 1e9}},
+    {"short_loops.long", {0, 2, 1e9}},
+    {"side_by_side.widest", {0, 1, 3, 1e9}},
+    {"sorted.window", {8, 16, 1024}},
+    {"steps.deep", {1, 2, 100}},
+    {"turn_loops.fewest_lanes", {1, 4, 1000}, kInBlocks},
+    {"turn_statements.widest_sum", {0, 1, 3, 1e9}},
+    {"turns.on_stack", {0, 10, 100, 1e9}},
+    {"waiting.longest", {0, 1, 3, 1e9}, kInBlocks},
+    {"within.most_numbers", {0, 1, 3, 1e9}},
+};
+
+/// Those of the code generation, which shows in LLVM's text.
+const std::vector<Moved> kOfCode{
+    {"native.loop_shape.unroll_now_nodes", {0, 1e9}},
+    {"native.loop_shape.unrolled_vectors", {1, 1e6}},
+    {"native.loop_shape.function_nodes", {1, 1e6}},
+    {"native.loop_shape.long_body_nodes", {1, 1e6}},
+    {"native.loop_shape.little_work", {0, 1e12}},
+    {"native.loop_shape.little_of_statement", {0, 1e12}},
+    {"native.loop_shape.unroll_later_nodes", {0, 2000}},
+    {"native.loop_shape.whole_block", {1, 4, 1e6}},
+    {"native.lower_parts.part_statements", {1, 4, 1e6}, "native.loop_shape.whole_block=1"},
+    {"native.lower_parts.in_registers", {0, 1e9}},
+    {"native.lower_prefetches.ahead", {64, 1e6}},
+    {"native.lower_prefetches.turns", {1, 100}},
+    {"native.lower_transposes.fewest", {1, 1e6}},
+    {"native.zero_lanes.fewest", {1, 1e6}},
+};
+
+/// Those that no model of models/ comes to with the data that are here: programs of the unit tests do.
+const std::set<std::string> kOfUnitTests{
+    "blocks.unknown_length",              // blocks_test.cpp
+    "blocks.most",                        // blocks_test.cpp
+    "blocks.most_waiting",                // blocks_test.cpp
+    "jam.short_row",                      // jam_test.cpp
+    "lower_full_rows.full",               // native/full_rows_test.cpp
+    "lower_full_rows.most_values",        // native/full_rows_test.cpp
+    "recompute.kept",                     // recompute_test.cpp
+    "native.loop_shape.fewest_together",  // native/vectors_test.cpp
+};
+
+/// Numbers that are no thresholds: file and name, and what they are.
+const std::set<std::string> kConstants{
+    // Widths of what is laid out together, and units: one way, at a size that the code is written for.
+    "passes/pad.kLine", "passes/steps.kSteps", "passes/short_loops.kTogether", "passes/short_loops.kLanes",
+    "passes/jam.kTurns", "loops/lower_full_rows.kItems", "loops/lower_full_rows.kTile", "loops/lower_full_rows.kLanes",
+    "native/lower_transposes.kLanes", "native/lower_prefetches.kLine", "native/lower.kBufferAlignment",
+    "native/lower.kDataAlignment", "native/half_vectors.kLeastBits", "native/joint_sums.kFewest",
+    "native/joint_sums.kMost", "native/object_cache.kDigest", "native/lower_parts.kLeft", "native/loop_shape.kMuchWork",
+    // Costs of operations, which the thresholds are compared with.
+    "passes/settled.kSlowOperation", "passes/settled.kUnknownTurns", "passes/short_loops.kFunction",
+    "passes/short_loops.kTurned", "passes/short_loops.kLeftOver", "passes/short_loops.kUnrolled",
+    // Numbers of the mathematics, of formats and of the machine.
+    "passes/narrow.kSingleLogZero", "passes/narrow.kSingleLeast", "loops/lower_chain_gaussian.kLog2Pi",
+    "native/lower.kDenormalsAreZero", "native/special_functions.kLn2High", "native/special_functions.kLn2Low",
+    "passes/narrow.kLargest", "loops/special.kShiftTo", "loops/special.kHalfLogTwoPi", "loops/draws.kKinds",
+    "loops/loops.kLogZero", "loops/lower_update.kUnitNormalEntropy", "loops/interpret.kPoison",
+    "loops/lower.kFailBlock", "loops/lower.kFailData", "loops/stream_element.kUnderflow", "native/lower.kFlushToZero",
+    "native/special_functions.kInfinity", "native/special_functions.kNaN", "native/special_functions.kRound",
+    "native/special_functions.kSmallest", "native/special_functions.kHalfLogTwoPi"};
+
+/// While it lives, a threshold has another value.
+class Set {
+ public:
+  Set(const Moved& moved, double value) {
+    std::ostringstream text;
+    text << moved.name << "=" << value << "," << moved.also;
+    ::setenv("LEHR_THRESHOLDS", text.str().c_str(), 1);
+  }
+  ~Set() { ::unsetenv("LEHR_THRESHOLDS"); }
+  Set(const Set&) = delete;
+  Set& operator=(const Set&) = delete;
+};
+
+std::vector<std::vector<double>> swept(const test::Prepared& p, Backend backend) {
+  Instance instance(p.front, p.data, {.save_locals = true, .batches = true}, backend);
+  // Loops outside the items are cut into as many shares as they have iterations, as they are for large data.
+  instance.engine().work_with(2, ShareSize{1e300, 0, 1});
+  REQUIRE(instance.start(3, 0));
+  CaviOptions o;
+  o.max_iterations = 2;
+  o.leap_after = 0;
+  o.local_iterations = 4;
+  const Outcome out = run_cavi(instance.engine(), o, [](const SweepReport&) { return true; });
+  std::vector<std::vector<double>> all;
+  for (const machine::ParameterRow& row : machine::parameters_of(instance.engine().model())) {
+    const std::span<const double> numbers = instance.engine().machine().view().reals(row.buffer);
+    all.emplace_back(numbers.begin(), numbers.end());
+  }
+  all.push_back({out.elbo});
+  return all;
+}
+
+/// Of few iterations in each loop, for an interpreter.
+const std::vector<std::string> kModels{"models/crossed_random_effects.lehr",
+                                       "models/lda.lehr",
+                                       "models/gmm_normal_wishart.lehr",
+                                       "models/hmm_gaussian.lehr",
+                                       "models/hmm_discrete.lehr",
+                                       "models/poisson_factorisation.lehr",
+                                       "models/matrix_factorisation.lehr",
+                                       "models/ppca_ard.lehr",
+                                       "models/linear_regression_ard.lehr",
+                                       "models/stochastic_block_model.lehr",
+                                       "models/dawid_skene.lehr",
+                                       "models/logistic_regression.lehr",
+                                       "models/local_level.lehr",
+                                       "models/gmm_diagonal.lehr",
+                                       "models/factorial_mixture.lehr",
+                                       "models/nested_random_effects.lehr"};
+
+/// A model, what the interpreter makes of the program that no pass has touched, and the program as it is else.
+struct Ready {
+  std::string path;
+  std::unique_ptr<test::Prepared> model;
+  std::vector<std::vector<double>> right;
+};
+
+loops::Program program_of(const test::Prepared& p) {
+  loops::Lowered l = generate(p.front, p.data, {.save_locals = true, .batches = true});
+  for (const auto& problems : {loops::verify(l.program), loops::verify_regions(l.program)}) {
+    for (const std::string& problem : problems)
+      UNSCOPED_INFO(problem);
+    CHECK(problems.empty());
+  }
+  return std::move(l.program);
+}
+
+std::string all_passes() {
+  std::string out;
+  for (const loops::Pass& pass : loops::passes())
+    out += (out.empty() ? "" : ",") + std::string(pass.name);
+  return out;
+}
+
+/// The k-th model: those above first, then all others.
+Ready* ready(std::size_t k) {
+  static const std::vector<std::string> paths = [] {
+    std::vector<std::string> out = kModels;
+    for (const fs::path& path : test::models())
+      if (std::ranges::find(kModels, path.string()) == kModels.end()) out.push_back(path.string());
+    return out;
+  }();
+  static std::vector<std::unique_ptr<Ready>> made;
+  if (k == paths.size()) return nullptr;
+  if (k == made.size()) {
+    auto r = std::make_unique<Ready>(Ready{paths[k], test::prepare(paths[k]), {}});
+    ::setenv("LEHR_NO_OPT", all_passes().c_str(), 1);
+    r->right = swept(*r->model, Backend::interpreter);
+    ::unsetenv("LEHR_NO_OPT");
+    made.push_back(std::move(r));
+  }
+  return made[k].get();
+}
+
+/// Moves a threshold over its values in one model after the other, until enough models have had other code of it, and
+/// compares what all code computes. `text` is the code; `all`: where the first models have the same code, others
+/// follow.
+template <class Text>
+void move(const Moved& moved, int enough, bool all, const Text& text) {
+  int differ = 0;
+  std::size_t k = 0;
+  for (Ready* r = ready(0); r && (k < kModels.size() ? differ < enough : all && differ == 0); r = ready(++k)) {
+    std::set<std::string> codes;
+    for (const double value : moved.values) {
+      INFO(r->path << " with " << moved.name << " = " << value);
+      const Set set(moved, value);
+      // Before there are Loops, terms are grouped by one of them.
+      const auto again = std::string_view(moved.name).starts_with("regroup.") ? test::prepare(r->path) : nullptr;
+      const test::Prepared& model = again ? *again : *r->model;
+      if (!codes.insert(text(model)).second) continue;
+      if (codes.size() > 1) CHECK(test::difference(swept(model, Backend::native), r->right) < 1e-8);
+    }
+    if (codes.size() > 1) ++differ;
+  }
+  CHECK(differ > 0);
+}
+
+/// Calls f(place, name, whether it is a threshold) for every number that the sources declare at the level of files and
+/// classes: `place` is folder and file without its ending, `name` that of the threshold or of the constant.
+void each_number(const std::function<void(const std::string&, const std::string&, bool)>& f) {
+  const std::regex threshold(R"x(constexpr Threshold<[\w:]+>\s+k\w+\(\s*"([\w.]+)")x");
+  const std::regex constants(R"x(\n\s*(?:static |inline )*constexpr )x"
+                             R"x((?:std::)?(?:u?int\d*_t|size_t|int|unsigned|(?:long )?double) (k[A-Z][^;]*);)x");
+  const std::regex name(R"x((?:^|, )(k[A-Z]\w*)(?: = |\{))x");
+  for (const char* folder : {"passes", "loops", "native", "schedule"}) {
+    for (const auto& entry : fs::directory_iterator(std::string("compiler/") + folder)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      std::stringstream all;
+      all << std::ifstream(entry.path()).rdbuf();
+      const std::string text = all.str(), place = std::string(folder) + "/" + entry.path().stem().string();
+      for (std::sregex_iterator it(text.begin(), text.end(), threshold), end; it != end; ++it)
+        f(place, (*it)[1].str(), true);
+      for (std::sregex_iterator it(text.begin(), text.end(), constants), end; it != end; ++it) {
+        const std::string declared = (*it)[1].str();
+        for (std::sregex_iterator one(declared.begin(), declared.end(), name), none; one != none; ++one)
+          f(place, (*one)[1].str(), false);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every number of the passes, the lowering and the code generation is a threshold that is tried or a constant") {
+  std::set<std::string> tried = kOfUnitTests;
+  for (const auto* all : {&kOfLoops, &kOfCode})
+    for (const Moved& m : *all)
+      tried.insert(m.name);
+  std::set<std::string> found;
+  each_number([&](const std::string& place, const std::string& name, bool threshold) {
+    INFO(place << ": " << name);
+    if (threshold) CHECK(tried.contains(name));
+    else CHECK(kConstants.contains(place + "." + name));
+    found.insert(threshold ? name : place + "." + name);
+  });
+  for (const std::set<std::string>& all : {tried, kConstants}) {
+    for (const std::string& name : all) {
+      INFO(name);
+      CHECK(found.contains(name));
+    }
+  }
+}
+
+TEST_CASE("wherever a threshold of Loops lies, models compute the same") {
+  for (const Moved& moved : kOfLoops) {
+    DYNAMIC_SECTION(moved.name) {
+      move(moved, 6, true, [](const test::Prepared& p) { return print(program_of(p)); });
+    }
+  }
+}
+
+TEST_CASE("wherever a threshold of the code generation lies, models compute the same") {
+  for (const Moved& moved : kOfCode) {
+    DYNAMIC_SECTION(moved.name) {
+      move(moved, 2, false, [](const test::Prepared& p) { return native::llvm_text(program_of(p)); });
+    }
+  }
+}
