@@ -1,15 +1,21 @@
 #include "compiler/native/object_cache.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/nil_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "compiler/native/processor.h"
@@ -47,17 +53,160 @@ std::string set_thresholds() {
   return set ? set : "";
 }
 
+/// A path without the slashes at its end, which would make a link be followed.
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/'))
+    path.pop_back();
+  return path;
+}
+
+/// Relative folders of the system's two variables are not valid, and are passed over.
 std::string folder_of_user() {
   const char* const named = std::getenv("LEHR_CACHE");
-  if (named && *named) return std::string_view(named) == "off" ? "" : named;
-  if (const char* const cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return std::string(cache) + "/lehr";
-  if (const char* const home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/lehr";
+  if (named && *named) return std::string_view(named) == "off" ? "" : without_slashes(named);
+  if (const char* const cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+    return std::string(cache) + "/lehr";
+  if (const char* const home = std::getenv("HOME"); home && *home == '/') return std::string(home) + "/.cache/lehr";
   return "";
 }
 
-}  // namespace
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  operator int() const { return number_; }
+  bool ok() const { return number_ >= 0; }
 
-std::string ObjectCache::path_of(const std::string& key) const { return folder_ + "/" + key + ".code"; }
+ private:
+  int number_;
+};
+
+constexpr std::string_view kEnding = ".code";
+constexpr const char* kInside = "lehr-code";  // the name of a folder of its own in a folder with other files
+
+/// Names of entries, and of those that are being written: a key, and `.code` or `.` and six characters.
+bool is_own(std::string_view name) {
+  constexpr std::string_view kKey = "00000000-0000-0000-0000-000000000000", kHex = "0123456789abcdef";
+  if (name.size() <= kKey.size()) return false;
+  for (std::size_t k = 0; k < kKey.size(); ++k)
+    if (kKey[k] == '-' ? name[k] != '-' : kHex.find(name[k]) == std::string_view::npos) return false;
+  const std::string_view rest = name.substr(kKey.size());
+  constexpr std::size_t kUnfinished = 7;
+  return rest == kEnding ||
+         (rest.size() == kUnfinished && rest[0] == '.' && std::all_of(rest.begin() + 1, rest.end(), [](char c) {
+            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+          }));
+}
+
+/// Whether it belongs to this user, and nobody else may write to it.
+bool is_private(const struct stat& about) {
+  return about.st_uid == ::geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// The names in a folder, without the two that every folder has.
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> out;
+  const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const listing = again < 0 ? nullptr : ::fdopendir(again);
+  if (!listing) return out;
+  while (const dirent* const entry = ::readdir(listing))
+    if (const std::string_view name = entry->d_name; name != "." && name != "..") out.emplace_back(name);
+  ::closedir(listing);
+  return out;
+}
+
+/// A folder that is this user's alone, with nothing else in it.
+bool is_own_folder(int folder) {
+  struct stat about = {};
+  return ::fstat(folder, &about) == 0 && is_private(about) && std::ranges::all_of(names_in(folder), is_own);
+}
+
+Descriptor open_folder(int in, const char* name) {
+  return Descriptor(::openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+/// Where entries are: in this folder, or in one of their own inside of it. None where others could write there.
+Descriptor open_cache(const std::string& path, bool makes) {
+  if (path.empty()) return Descriptor(-1);
+  if (makes) {
+    std::error_code failed;
+    fs::create_directories(fs::path(path).parent_path(), failed);
+    ::mkdir(path.c_str(), S_IRWXU);
+  }
+  Descriptor named = open_folder(AT_FDCWD, path.c_str());
+  struct stat about = {};
+  if (!named.ok() || is_own_folder(named)) return named;
+  if (::fstat(named, &about) != 0 || (about.st_uid != ::geteuid() && about.st_uid != 0)) return Descriptor(-1);
+  if (makes) ::mkdirat(named, kInside, S_IRWXU);
+  Descriptor inside = open_folder(named, kInside);
+  return inside.ok() && is_own_folder(inside) ? std::move(inside) : Descriptor(-1);
+}
+
+/// The bytes of a file that is an entry by its kind, owner, mode and size; nothing otherwise.
+std::optional<std::string> read_entry(int file, std::uintmax_t most) {
+  struct stat about = {};
+  if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || !is_private(about)) return std::nullopt;
+  const auto size = static_cast<std::uintmax_t>(about.st_size);
+  if (size <= kDigest || size - kDigest > most) return std::nullopt;
+  std::string out(size, '\0');
+  for (std::size_t done = 0; done < out.size();) {
+    const ssize_t got = ::read(file, out.data() + done, out.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    done += static_cast<std::size_t>(got);
+  }
+  return out;
+}
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// The name of an entry while it is being written.
+std::string unfinished(const std::string& key) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::string out = key + ".";
+  for (int k = 0; k < 6; ++k)
+    out += kLetters[random() % kLetters.size()];
+  return out;
+}
+
+/// Of entries alone, the oldest go.
+void make_room(int folder, std::uintmax_t most) {
+  struct File {
+    std::pair<std::int64_t, std::int64_t> used;
+    std::uintmax_t size;
+    std::string name;
+  };
+  std::vector<File> files;
+  std::uintmax_t all = 0;
+  for (const std::string& name : names_in(folder)) {
+    struct stat about = {};
+    const bool is_there = ::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!is_there || !is_own(name) || !S_ISREG(about.st_mode) || about.st_uid != ::geteuid()) continue;
+    files.push_back({{about.st_mtim.tv_sec, about.st_mtim.tv_nsec}, static_cast<std::uintmax_t>(about.st_size), name});
+    all += files.back().size;
+  }
+  if (all <= most) return;
+  std::ranges::sort(files, {}, &File::used);
+  for (const File& file : files) {
+    if (all <= most / 2) break;
+    if (::unlinkat(folder, file.name.c_str(), 0) == 0) all -= file.size;  // another process makes room as well
+  }
+}
+
+}  // namespace
 
 ObjectCache ObjectCache::of_user(std::uintmax_t most_bytes) { return {folder_of_user(), most_bytes}; }
 
@@ -69,58 +218,31 @@ std::string ObjectCache::key(std::initializer_list<std::string_view> parts) cons
 
 std::optional<std::string> ObjectCache::find(const std::string& key) const {
   if (key.empty()) return std::nullopt;
-  const fs::path path = path_of(key);
-  std::ifstream file(path, std::ios::binary);
-  std::string object(std::istreambuf_iterator<char>(file), {});
-  if (object.size() <= kDigest || digest({std::string_view(object).substr(kDigest)}) != object.substr(0, kDigest))
+  const Descriptor folder = open_cache(folder_, false);
+  if (!folder.ok()) return std::nullopt;
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;  // a pipe would keep it waiting
+  const Descriptor file(::openat(folder, (key + std::string(kEnding)).c_str(), flags));
+  if (!file.ok()) return std::nullopt;
+  std::optional<std::string> object = read_entry(file, most_);
+  if (!object || digest({key, std::string_view(*object).substr(kDigest)}) != object->substr(0, kDigest))
     return std::nullopt;
-  object.erase(0, kDigest);
-  std::error_code ignored;
-  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+  object->erase(0, kDigest);
+  ::futimens(file, nullptr);
   return object;
 }
 
 void ObjectCache::keep(const std::string& key, std::string_view object) const {
   if (key.empty() || object.size() > most_) return;
-  std::error_code failed;
-  if (!fs::is_directory(folder_, failed)) {
-    fs::create_directories(folder_, failed);
-    fs::permissions(folder_, fs::perms::owner_all, failed);
-  }
-  std::string beside = (fs::path(folder_) / (key + ".XXXXXX")).string();
-  const int file = ::mkstemp(beside.data());
-  if (file < 0) return;
-  const std::string bytes = digest({object}) + std::string(object);
-  const bool written = ::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
-  ::close(file);
-  if (written) fs::rename(beside, path_of(key), failed);
-  if (!written || failed) fs::remove(beside, failed);
-  make_room();
-}
-
-void ObjectCache::make_room() const {
-  struct File {
-    fs::file_time_type used;
-    std::uintmax_t size;
-    fs::path path;
-  };
-  std::vector<File> files;
-  std::uintmax_t all = 0;
-  std::error_code failed;
-  for (fs::directory_iterator it(folder_, failed), end; !failed && it != end; it.increment(failed)) {
-    std::error_code gone;  // another process makes room as well
-    const File file{it->last_write_time(gone), it->file_size(gone), it->path()};
-    if (gone) continue;
-    all += file.size;
-    files.push_back(file);
-  }
-  if (all <= most_) return;
-  std::ranges::sort(files, {}, &File::used);
-  for (const File& file : files) {
-    if (all <= most_ / 2) break;
-    std::error_code gone;
-    if (fs::remove(file.path, gone)) all -= file.size;
-  }
+  const Descriptor folder = open_cache(folder_, true);
+  if (!folder.ok()) return;
+  const std::string beside = unfinished(key);
+  const Descriptor file(
+      ::openat(folder, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!file.ok()) return;
+  const bool kept = write_all(file, digest({key, object})) && write_all(file, object) &&
+                    ::renameat(folder, beside.c_str(), folder, (key + std::string(kEnding)).c_str()) == 0;
+  if (!kept) ::unlinkat(folder, beside.c_str(), 0);
+  make_room(folder, most_);
 }
 
 }  // namespace lehr::native

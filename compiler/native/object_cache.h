@@ -1,8 +1,13 @@
 // Linked code of programs that were compiled before, on disk: a program is compiled once on a machine.
 //
 // They are in the folder that LEHR_CACHE names, or in `lehr` below XDG_CACHE_HOME or ~/.cache; LEHR_CACHE=off: nowhere.
-// Files are written beside their place and renamed into it, and begin with a digest of what follows, so that any number
-// of processes may use the folder, and what is damaged counts as not there. The oldest go when there are too many.
+// Files are written beside their place and renamed into it, and begin with a digest of their key and of what follows,
+// so that any number of processes may use the folder, and what is damaged counts as not there. The oldest go when there
+// are too many.
+//
+// What is read is run. So the folder and its entries must belong to this user, and nobody else may write to them; links
+// are not followed. Where the folder has other files, or others may write to it, entries are in a folder `lehr-code`
+// of their own inside. Nothing but entries is ever removed.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -29,9 +34,6 @@ class ObjectCache {
   void keep(const std::string& key, std::string_view object) const;
 
  private:
-  std::string path_of(const std::string& key) const;
-  void make_room() const;
-
   std::string folder_;  // empty: none
   std::uintmax_t most_;
 };

@@ -73,6 +73,22 @@ def elsewhere(folder, first):
     environment["XDG_CACHE_HOME"] = home + "/x"
     assert fit("", environment=environment) == first and len(os.listdir(home + "/x/lehr")) == 1
     assert fit("/dev/null/no") == first, "a folder that cannot be made"
+    environment["XDG_CACHE_HOME"] = os.path.relpath(home + "/y")  # not valid: the other place counts
+    assert fit("", environment=environment) == first and not os.path.exists(home + "/y")
+
+
+def among_others(folder, first):
+    """Files that are not the cache's stay where they are, and links are not followed."""
+    others = os.path.join(folder, "others")
+    os.mkdir(others)
+    for name in "thesis.tex", "notes.code":
+        with open(os.path.join(others, name), "w") as f:
+            f.truncate(300 << 20)
+    assert fit(others + "/") == first and sorted(os.listdir(others)) == ["lehr-code", "notes.code", "thesis.tex"]
+    assert len(files(os.path.join(others, "lehr-code"))) == 1
+    os.symlink(os.path.join(others, "lehr-code"), os.path.join(folder, "link"))
+    once = files(os.path.join(others, "lehr-code"))
+    assert fit(os.path.join(folder, "link/"), "--set", "K=6") and files(os.path.join(others, "lehr-code")) == once
 
 
 def loads(library, *command, cache="off"):
@@ -99,5 +115,6 @@ with tempfile.TemporaryDirectory() as folder:
     damaged(cache, numbers)
     by_many(folder)
     elsewhere(folder, numbers)
+    among_others(folder, numbers)
     what_is_loaded(folder, cache)
     print("ok")

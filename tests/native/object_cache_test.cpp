@@ -1,9 +1,13 @@
-// Objects on disk: what is kept is found, what is too much goes, the oldest first.
+// Objects on disk: what is kept is found, what is too much goes, the oldest first. What others may have written is
+// not read, and what is no entry stays.
 #include <catch2/catch.hpp>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <set>
 #include <thread>
 
 #include "compiler/native/object_cache.h"
@@ -17,6 +21,15 @@ struct Folder {
   fs::path path = fs::temp_directory_path() / ("lehr-cache-" + std::to_string(::getpid()));
   ~Folder() { fs::remove_all(path); }
 };
+
+std::set<std::string> names_in(const fs::path& folder) {
+  std::set<std::string> out;
+  for (const fs::directory_entry& e : fs::directory_iterator(folder))
+    out.insert(e.path().filename().string());
+  return out;
+}
+
+void write(const fs::path& path, std::size_t bytes) { std::ofstream(path) << std::string(bytes, 'x'); }
 
 }  // namespace
 
@@ -49,4 +62,92 @@ TEST_CASE("objects come back, and those not used for longest go when there are t
   const std::string large = cache.key({"large"});
   cache.keep(large, std::string(2000, 'x'));
   CHECK_FALSE(cache.find(large));
+}
+
+TEST_CASE("files of others stay, however much there is") {
+  const Folder folder;
+  fs::create_directory(folder.path);
+  const std::string key = ObjectCache("/nowhere", 1000).key({"a"});
+  const std::set<std::string> others{"thesis.tex", "notes.code",        key + ".txt",
+                                     key,          "x" + key + ".code", key + ".co-de"};
+  for (const std::string& name : others) {
+    write(folder.path / name, 600);
+    fs::last_write_time(folder.path / name, fs::file_time_type::clock::now() - std::chrono::hours(1000));
+  }
+  const ObjectCache cache(folder.path.string(), 1000);
+  for (const char name : {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'})
+    cache.keep(cache.key({std::string(1, name)}), std::string(100, name));
+  CHECK(cache.find(cache.key({"i"})) == std::string(100, 'i'));
+  CHECK_FALSE(cache.find(cache.key({"a"})));
+  std::set<std::string> left = names_in(folder.path);
+  CHECK(left.erase("lehr-code") == 1);
+  CHECK(left == others);
+  for (const std::string& name : others)
+    CHECK(fs::file_size(folder.path / name) == 600);
+}
+
+TEST_CASE("a folder of the name inside that is another's is left alone") {
+  const Folder folder;
+  fs::create_directories(folder.path / "lehr-code");
+  write(folder.path / "thesis.tex", 600);
+  write(folder.path / "lehr-code" / "main.c", 600);
+  const ObjectCache cache(folder.path.string(), 1000);
+  cache.keep(cache.key({"a"}), std::string(100, 'a'));
+  CHECK_FALSE(cache.find(cache.key({"a"})));
+  CHECK(names_in(folder.path / "lehr-code") == std::set<std::string>{"main.c"});
+}
+
+TEST_CASE("what others may have written is not read") {
+  const Folder folder;
+  const ObjectCache cache(folder.path.string(), 1000);
+  const std::string key = cache.key({"a"}), other = cache.key({"b"}), object(100, 'a');
+  const fs::path entry = folder.path / (key + ".code"), aside = folder.path.string() + "-aside";
+  const auto kept = [&] {
+    fs::remove_all(entry);
+    cache.keep(key, object);
+    return cache.find(key) == object;
+  };
+  REQUIRE(kept());
+  for (const fs::perms shared : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(entry, shared, fs::perm_options::add);
+    CHECK_FALSE(cache.find(key));
+    REQUIRE(kept());
+  }
+  if (::geteuid() == 0) {
+    REQUIRE(::chown(entry.c_str(), 65534, 65534) == 0);
+    CHECK_FALSE(cache.find(key));
+    REQUIRE(kept());
+  }
+  fs::copy(entry, folder.path / (other + ".code"));  // code of another program
+  CHECK_FALSE(cache.find(other));
+  fs::remove(folder.path / (other + ".code"));
+  fs::rename(entry, aside);
+  fs::create_symlink(aside, entry);
+  CHECK_FALSE(cache.find(key));
+  fs::remove(entry);
+  REQUIRE(::mkfifo(entry.c_str(), 0600) == 0);
+  CHECK_FALSE(cache.find(key));
+  fs::remove(entry);
+  fs::create_directory(entry);
+  CHECK_FALSE(cache.find(key));
+  cache.keep(key, object);
+  CHECK(names_in(folder.path) == std::set<std::string>{key + ".code"});
+  fs::remove(aside);
+}
+
+TEST_CASE("a folder that others may write to, or that is a link, is not used") {
+  const Folder folder;
+  const std::string link = folder.path.string() + "-link";
+  const ObjectCache cache(folder.path.string(), 1000), linked(link, 1000);
+  const std::string key = cache.key({"a"}), object(100, 'a');
+  cache.keep(key, object);
+  fs::create_directory_symlink(folder.path, link);
+  CHECK_FALSE(linked.find(key));
+  fs::remove(link);
+  fs::permissions(folder.path, fs::perms::others_write, fs::perm_options::add);
+  CHECK_FALSE(cache.find(key));
+  cache.keep(key, object);
+  CHECK(cache.find(key) == object);
+  CHECK(fs::exists(folder.path / "lehr-code" / (key + ".code")));
+  CHECK((fs::status(folder.path / "lehr-code").permissions() & fs::perms::all) == fs::perms::owner_all);
 }
