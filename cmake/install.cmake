@@ -5,6 +5,13 @@ set(development COMPONENT development)
 set(lehr_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Lehr)
 set(lehr_share_dir ${CMAKE_INSTALL_DATADIR}/lehr)
 
+# What is installed finds its plugins by where it is itself, here and there. For an RPATH that is taken out on the way, CMake
+# ends the one of the build tree with an empty element, which is the current directory.
+set(lehr_installed lehr liblehr lehr_generator lehr_netcdf lehr_hdf5)
+if(TARGET lehr_mpi)
+  list(APPEND lehr_installed lehr_mpi)
+endif()
+set_target_properties(${lehr_installed} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "")
 set_target_properties(lehr PROPERTIES EXPORT_NAME compiler)
 install(TARGETS lehr EXPORT LehrTargets RUNTIME ${runtime})
 install(TARGETS liblehr EXPORT LehrTargets LIBRARY ${runtime} NAMELINK_COMPONENT development

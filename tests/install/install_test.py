@@ -14,6 +14,8 @@ import tempfile
 
 import numpy as np
 
+import dynamic_test
+
 BUILD = os.path.abspath(sys.argv[1])
 ROOT = os.getcwd()
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -182,7 +184,11 @@ def no_traces(prefix):
         for name in names:
             with open(os.path.join(folder, name), "rb") as f:
                 assert BUILD.encode() not in f.read(), os.path.join(folder, name)
-    assert not re.search("RPATH|RUNPATH", run("readelf", "-d", f"{prefix}/bin/lehr"))
+    loaded = dynamic_test.loaded_in(prefix)
+    assert len(loaded) >= 4, loaded  # the command, the library, and what they load
+    dynamic_test.check(loaded)
+    for path in loaded:
+        assert not re.search("RPATH|RUNPATH", run("readelf", "-d", path)), path
 
 
 def prefix():

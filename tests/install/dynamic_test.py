@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Where programs and libraries look for libraries: never where their caller happens to be. The dynamic sections of all that a
+build tree holds, and of a library that `lehr build` makes. Exit code 77: there is no readelf.
+
+usage: dynamic_test.py BUILD, from the root of the repository
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+EXECUTABLE, SHARED = 2, 3  # e_type
+
+
+def is_loaded(path):
+    """Whether the dynamic linker works on it: an object file is none of these."""
+    if os.path.islink(path) or not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        head = file.read(18)
+    return head[:4] == b"\x7fELF" and len(head) == 18 and int.from_bytes(head[16:18], sys.byteorder) in (EXECUTABLE, SHARED)
+
+
+def loaded_in(folder):
+    return sorted(os.path.join(at, name) for at, _, names in os.walk(folder) for name in names if is_loaded(os.path.join(at, name)))
+
+
+def faults(path):
+    """What the dynamic section has that depends on the current directory."""
+    text = subprocess.run(["readelf", "-d", "-W", path], capture_output=True, text=True, check=True).stdout
+    out = []
+    for kind, value in re.findall(r"\((RPATH|RUNPATH|NEEDED|AUXILIARY|FILTER)\)[^\[]*\[(.*?)\]", text):
+        if kind in ("RPATH", "RUNPATH"):
+            out += [f"{kind} [{value}]" for place in value.split(":") if not re.match(r"/|\$ORIGIN(/|$)|\$\{ORIGIN\}(/|$)", place)]
+        elif "/" in value and not value.startswith("/"):
+            out.append(f"{kind} [{value}]")
+    return out
+
+
+def check(paths):
+    wrong = [f"{path}: {fault}" for path in paths for fault in faults(path)]
+    assert not wrong, "\n".join(wrong)
+
+
+def planted(lehr, folder):
+    """A library of the name of one that the program needs, in the current directory, is not loaded."""
+    needed = re.findall(r"\(NEEDED\)[^\[]*\[(.*?)\]", subprocess.run(["readelf", "-d", "-W", lehr], capture_output=True, text=True).stdout)
+    assert needed
+    for name in needed:
+        with open(os.path.join(folder, name), "w") as file:
+            file.write("not a library")
+    done = subprocess.run([lehr, "--version"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+if __name__ == "__main__":
+    if not shutil.which("readelf"):
+        print("no readelf here")
+        sys.exit(77)
+    build = os.path.abspath(sys.argv[1])
+    lehr = os.path.join(build, "lehr")
+    paths = loaded_in(build)
+    assert lehr in paths and sum(path.endswith(".so") for path in paths) >= 3, paths
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([lehr, "build", "models/coin.lehr", "-o", os.path.join(folder, "coin"), "--shared"], check=True)
+        check([*paths, os.path.join(folder, "coin.so")])
+        planted(lehr, folder)
+    print(f"ok, {len(paths) + 1} files")
