@@ -63,6 +63,13 @@ bool is_of_model(const model::Model& m, const model::Given& g) {
   return !is_carried(g) && std::ranges::none_of(g.axes, lies_on);
 }
 
+/// The coordinates of a joint variable, which the model does not name.
+bool is_of_joint(const model::Model& m, model::PlateId plate) {
+  return std::ranges::any_of(m.variables, [&](const model::Variable& v) {
+    return v.auxiliary && !v.auxiliary->members.empty() && std::ranges::find(v.event, plate) != v.event.end();
+  });
+}
+
 }  // namespace
 
 json to_json(const std::vector<Caution>& cautions) {
@@ -80,7 +87,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
                  FitTimes times) {
   json sizes = json::object(), constants = json::object(), labels = json::object(), restarts = json::array();
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
-    if (m.plates[k].set != model::PlateId(k)) continue;
+    if (m.plates[k].set != model::PlateId(k) || is_of_joint(m, model::PlateId(k))) continue;
     sizes[m.plates[k].name] = data.sizes[k];
     if (!data.labels[k].empty()) labels[m.plates[k].name] = data.labels[k];
   }

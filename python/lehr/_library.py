@@ -170,23 +170,36 @@ class Ragged:
     """Rows end to end; row i is values[offsets[i]:offsets[i + 1]]. DataError where offsets do not go from 0 to the end."""
 
     def __init__(self, values: Any, offsets: Any):
-        self.values, self.offsets = np.asarray(values), np.asarray(offsets, np.int64)
-        if self.values.ndim != 1 or self.offsets.ndim != 1 or self.offsets.size == 0:
+        self.values, self.offsets = np.asarray(values), np.asarray(offsets)
+        self.checked()
+
+    def checked(self) -> tuple[np.ndarray, np.ndarray]:
+        """The values, and offsets that fit to them and that nobody else can change."""
+        values, given = np.asarray(self.values), np.asarray(self.offsets)
+        if values.ndim != 1 or given.ndim != 1 or given.size == 0:
             raise DataError("ragged: error: values and offsets have one axis, and offsets a number more than there are rows")
-        if self.offsets[0] != 0 or self.offsets[-1] != len(self.values) or np.any(np.diff(self.offsets) < 0):
-            raise DataError(f"ragged: error: offsets go from 0 to the number of values, {len(self.values)}, and do not fall")
+        if given.dtype.kind not in "iu" and not (given.dtype.kind == "f" and np.all(given == np.trunc(given))):
+            raise DataError("ragged: error: offsets are whole numbers")
+        offsets = np.array(given, np.int64)
+        if offsets[0] != 0 or offsets[-1] != len(values) or np.any(offsets[1:] < offsets[:-1]):
+            raise DataError(f"ragged: error: offsets go from 0 to the number of values, {len(values)}, and do not fall")
+        return values, offsets
 
 
-_TEXT = "number its values: np.unique(x, return_inverse=True)"
+_TEXT = "number its values: names, x = np.unique(x, return_inverse=True)"
 _DATES = "count from some day: (x - x.min()) / np.timedelta64(1, 'D')"
 _CURES = {"S": _TEXT, "U": _TEXT, "m": "divide by a unit: x / np.timedelta64(1, 's')", "M": _DATES,
-          "c": "give the real and the imaginary part by themselves", "V": "give its fields by themselves"}
+          "T": _TEXT, "c": "give the real and the imaginary part by themselves", "V": "give its fields by themselves"}
+
+
+def _has_text(array: np.ndarray) -> bool:
+    return array.dtype.kind == "O" and any(isinstance(x, (str, bytes)) for x in array.flat)
 
 
 def _readable(name: str, value: Any) -> np.ndarray:
     """The array itself where the library can read it, else a copy that it can. DataError where it has no numbers."""
     array = np.asarray(value)
-    if array.dtype.kind in "mMcSUV":
+    if array.dtype.kind in "mMcSUVT":
         raise DataError(f"{name}: error: an array of {array.dtype} is none of numbers\n  note: {_CURES[array.dtype.kind]}")
     if np.ma.isMaskedArray(value):
         array = np.ma.filled(np.ma.asarray(value, np.float64), np.nan)
@@ -196,20 +209,21 @@ def _readable(name: str, value: Any) -> np.ndarray:
     try:
         return np.ascontiguousarray(array, np.float64)
     except (TypeError, ValueError) as e:
-        raise DataError(f"{name}: error: not an array of numbers: {e}") from e
+        note = f"\n  note: {_TEXT}" if _has_text(array) else ""
+        raise DataError(f"{name}: error: not an array of numbers: {e}{note}") from e
 
 
 def _describe(name: str, value: Any, keep: list[Any]) -> _Data:
     ragged = isinstance(value, Ragged)
     if "\0" in name:
         raise DataError(f"{name!r}: error: not a name: it has a NUL in it")
-    array = _readable(name, value.values if ragged else value)
     if ragged:
-        array = np.ascontiguousarray(array)
-        offsets = np.ascontiguousarray(value.offsets)
+        values, offsets = value.checked()
+        array = np.ascontiguousarray(_readable(name, values))
         keep += [array, offsets]
         rows = offsets.ctypes.data_as(c.POINTER(c.c_int64))
         return _Data(name.encode(), array.ctypes.data, _TYPES[array.dtype], 0, None, None, len(offsets) - 1, rows)
+    array = _readable(name, value)
     extents = c.c_int64 * max(array.ndim, 1)
     shape = extents(*array.shape)
     strides = None if array.flags.c_contiguous else extents(*(s // array.itemsize for s in array.strides))

@@ -27,6 +27,12 @@ def _is_rows(value: Any) -> bool:
         len({np.shape(row) for row in value}) > 1
 
 
+def _no_labels(y: Any) -> None:
+    """What scikit-learn passes besides X is None for models without labels."""
+    if y is not None:
+        raise UsageError("y: error: there is no second array\n  note: several arrays are a dictionary by name: fit({...})")
+
+
 class Model:
     """A model of the language of Lehr.
 
@@ -98,10 +104,14 @@ class Model:
         iteration, elbo, temperature) after every sweep; False ends the fit, which keeps what it has. So does
         KeyboardInterrupt, which is raised again.
         """
+        _no_labels(y)
         data = self._weighted(X, sample_weight)
         start = init._fitted() if isinstance(init, Model) else None
         if isinstance(init, str):
             options["init"] = init
+        elif init is not None and start is None:
+            raise UsageError(f"init: error: {type(init).__name__} is no start\n"
+                             f"  note: a start is a fitted lehr.Model, lehr.load(directory), or the name of a kind of start")
         return self._ended(*self._program.fit(data, options, start, on_sweep))
 
     def partial_fit(self, X: Data = None, y: None = None, *, forget: float = 1.0, sample_weight: Any = None,
@@ -112,6 +122,7 @@ class Model:
         not data are those of the first fit. DataError or ModelError where a factor is no prior: those of chains, of
         points, of several variables together.
         """
+        _no_labels(y)
         if self._fit is None:
             return self.fit(X, sample_weight=sample_weight, on_sweep=on_sweep, **options)
         data = self._weighted(X, sample_weight)
@@ -196,6 +207,7 @@ class Model:
 
         options: holdout, seed. DataError where nothing is observed.
         """
+        _no_labels(y)
         scored = self._program.score(self._fitted(), self._bind(X), options).values()
         return float(scored["total"]) / float(scored["observations"])
 
@@ -266,8 +278,9 @@ class Model:
         """Sizes that the fit knows, of plates that neither constants nor the drawn arrays size."""
         sized = {plate for v in self._program.description["variables"] if v["name"] in known
                  for plate in v["axes"] + v["event"]}
+        named = {p["name"] for p in self._program.description["plates"]}
         return {plate: size for plate, size in self.summary_["sizes"].items()
-                if plate not in sized and plate != self._items()}
+                if plate in named and plate not in sized and plate != self._items()}
 
     def _bind(self, X: Data) -> dict[str, Any]:
         """Arrays by name."""

@@ -6,6 +6,7 @@ usage: model_test.py LEHR, from the root of the repository
 import gc
 import json
 import os
+import pathlib
 import pickle
 import signal
 import sys
@@ -131,6 +132,70 @@ class ModelTest(unittest.TestCase):
             model.fit([1, 0], seed=2**64)
         with self.assertRaisesRegex(lehr.DataError, "nothing is observed"):
             model.fit([1, 0]).score([np.nan, np.nan])
+
+    def test_nothing_is_passed_over(self):
+        m = mixture(search="none", max_iter=3)
+        known = {"x": X, "weight": np.ones(len(X))}
+        for start in ({"mu.mean": np.zeros(2)}, pathlib.Path("nowhere"), m.posterior_, np.zeros(3), 42, ["seeds"], (), False):
+            with self.assertRaisesRegex(lehr.UsageError, "init: error: .* is no start\n  note: a start is a fitted"):
+                lehr.Model(MIXTURE).fit(known, init=start)
+        with self.assertRaisesRegex(lehr.UsageError, "not fitted"):
+            lehr.Model(MIXTURE).fit(known, init=lehr.Model(MIXTURE))
+        for call in (lehr.Model(COIN).fit, lehr.Model(COIN).partial_fit, lehr.Model(COIN).fit([1, 0]).score):
+            with self.assertRaisesRegex(lehr.UsageError, "y: error: there is no second array"):
+                call([1, 0], [0, 1])
+        for text in (np.array(["a", "b"], object), ["a", None], np.array([b"a", b"b"], object)):
+            with self.assertRaisesRegex(lehr.DataError, "np.unique"):
+                lehr.Model(COIN).fit(text)
+
+    def test_ragged_rows_are_looked_at_again(self):
+        def lda(change):
+            values, offsets = np.array([0, 1, 2, 3]), np.array([0, 2, 4])
+            words, counts = lehr.Ragged(values, offsets), lehr.Ragged(np.ones(4), np.array([0, 2, 4]))
+            change(words, values, offsets)
+            return lehr.Model("models/lda.lehr", K=2).fit({"w": words, "count": counts}, max_iter=2, search="none")
+
+        def larger(words, values, offsets):
+            offsets[2] = 10**8
+
+        def falling(words, values, offsets):
+            offsets[1] = 5
+
+        def negative(words, values, offsets):
+            offsets[0] = -1
+
+        def others(words, values, offsets):
+            words.offsets = np.array([0, 2, 4, 10**6])
+
+        def fewer(words, values, offsets):
+            words.values = values[:3]
+
+        def nested(words, values, offsets):
+            words.values = values.reshape(2, 2)
+
+        def parts(words, values, offsets):
+            words.offsets = np.array([0, 1.5, 4])
+
+        lda(lambda *_: None)
+        for change in (larger, falling, negative, others, fewer, nested, parts):
+            with self.assertRaisesRegex(lehr.DataError, "ragged: error"):
+                lda(change)
+
+    def test_sample_of_a_joint_factor(self):
+        text = """model effects {
+          plate n; plate g = 3; data group[n] : g;
+          mu ~ Normal(mean = 0, sd = 10);
+          theta[g] ~ Normal(mean = 0, sd = 0.1);
+          observe y[n] ~ Normal(mean = mu + theta[group[n]], sd = 1);
+          guide joint(mu, theta);
+        }"""
+        group = np.arange(300) % 3
+        m = lehr.Model(text).fit({"group": group, "y": 5 + np.random.default_rng(1).normal(size=300)})
+        self.assertEqual(set(m.summary_["sizes"]), {"n", "g"})
+        new = m.sample(600, data={"group": np.arange(600) % 3})
+        self.assertEqual(new["y"].shape, (600,))
+        np.testing.assert_allclose(new["y"].mean(), 5, atol=0.4)
+        np.testing.assert_allclose(new["y"].std(), 1, atol=0.15)
 
     def test_sizes_that_are_further(self):
         grown = lehr.Model("model m { plate t ordered; z[t] ~ Normal(mean = z[t-1], sd = 1) start Normal(mean = 0, sd = 1);"
