@@ -40,12 +40,18 @@ void say(const std::string& text, char** message) {
 std::string text_of(const char* s) { return s ? s : ""; }
 std::string name_of(const lehr_program* p) { return p ? p->program.impl().source.name : ""; }
 
+/// Pointers that a call cannot do without, by their names in lehr_c.h.
+using Needed = std::vector<std::pair<const char*, const void*>>;
+
 /// Runs what may fail. An error without a place is about `where`; exceptions stay on this side.
 template <class Work>
-int32_t guarded(char** message, const std::string& where, const Work& work) {
+int32_t guarded(char** message, const std::string& where, const Needed& needed, const Work& work) {
   if (message) *message = nullptr;
   try {
-    MaybeError e = work();
+    const auto missing = std::ranges::find(needed, nullptr, &Needed::value_type::second);
+    MaybeError e = missing == needed.end()
+                       ? work()
+                       : Error{ExitCode::usage, "", fmt::format("the pointer '{}' is null", missing->first), {}};
     if (!e) return LEHR_OK;
     if (e->where.empty()) e->where = where;
     // A model with errors has the text of its diagnostics.
@@ -78,10 +84,16 @@ std::optional<std::size_t> reach(const lehr_data& d) {
 
 /// Why C has not described an array; empty when it has.
 std::string fault(const lehr_data& d) {
+  if (!d.name) return "it has no name";
   if (d.type < LEHR_DOUBLE || d.type > LEHR_INT32) return fmt::format("{} is no type", d.type);
   if (d.rank < 0 || (d.rank > 0 && !d.shape)) return fmt::format("there is no shape of rank {}", d.rank);
-  if (!d.row_offsets) return reach(d) ? "" : "it is too large";
-  return d.rows < 0 || d.row_offsets[d.rows] < 0 ? "the number of its rows, or of what is in them, is negative" : "";
+  if (d.row_offsets) {
+    if (d.rows < 0 || d.row_offsets[d.rows] < 0) return "the number of its rows, or of what is in them, is negative";
+    return !d.values && d.row_offsets[d.rows] > 0 ? "its values are null" : "";
+  }
+  const std::optional<std::size_t> numbers = reach(d);
+  if (!numbers) return "it is too large";
+  return !d.values && *numbers > 0 ? "its values are null" : "";
 }
 
 lehr::DataView view_of(const lehr_data& d) {
@@ -107,6 +119,8 @@ lehr::DataView view_of(const lehr_data& d) {
 
 Result<Views> views_of(const lehr_data* data, int64_t count) {
   Views out;
+  if (count < 0 || (count > 0 && !data))
+    return Error{ExitCode::usage, "data", fmt::format("there are no {} arrays", count), {}};
   for (int64_t k = 0; k < count; ++k) {
     if (const std::string why = fault(data[k]); !why.empty())
       return Error{ExitCode::data, text_of(data[k].name), "the view does not describe an array: " + why, {}};
@@ -210,7 +224,7 @@ json describe(const lehr::model::Model& m) {
 const char* lehr_version(void) { return LEHR_VERSION; }
 
 int32_t lehr_compile(const char* text, const char* settings, lehr_program** program, char** message) {
-  return guarded(message, "model", [&] {
+  return guarded(message, "model", {{"text", text}, {"program", program}}, [&] {
     return with(lehr::parse_object(settings, "settings"), [&](const json& object) {
       return with(lehr::compile_options(object), [&](const lehr::CompileOptions& options) -> MaybeError {
         lehr::Compilation made = lehr::compile(text, options);
@@ -224,11 +238,11 @@ int32_t lehr_compile(const char* text, const char* settings, lehr_program** prog
   });
 }
 
-const char* lehr_program_describe(const lehr_program* program) { return program->description.c_str(); }
+const char* lehr_program_describe(const lehr_program* program) { return program ? program->description.c_str() : ""; }
 
 int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                          const lehr_fit* from, lehr_on_sweep on_sweep, void* user, lehr_fit** fit, char** message) {
-  return guarded(message, name_of(program), [&] {
+  return guarded(message, name_of(program), {{"program", program}, {"fit", fit}}, [&] {
     return with_fit_options(options, data, count, [&](lehr::FitOptions& how, const Views& views) {
       if (from) {
         for (const lehr::NamedArray& a : from->fit.impl().global)
@@ -242,7 +256,7 @@ int32_t lehr_program_fit(const lehr_program* program, const lehr_data* data, int
 int32_t lehr_program_update(const lehr_program* program, const lehr_fit* prior, double forget, const lehr_data* data,
                             int64_t count, const char* options, lehr_on_sweep on_sweep, void* user, lehr_fit** fit,
                             char** message) {
-  return guarded(message, name_of(program), [&] {
+  return guarded(message, name_of(program), {{"program", program}, {"prior", prior}, {"fit", fit}}, [&] {
     return with_fit_options(options, data, count, [&](const lehr::FitOptions& how, const Views& views) {
       return give(program->program.update(prior->fit, views, forget, how, callback_of(on_sweep, user)), fit);
     });
@@ -250,12 +264,13 @@ int32_t lehr_program_update(const lehr_program* program, const lehr_fit* prior, 
 }
 
 int32_t lehr_program_load(const lehr_program* program, const char* directory, lehr_fit** fit, char** message) {
-  return guarded(message, text_of(directory), [&] { return give(program->program.load(directory), fit); });
+  return guarded(message, text_of(directory), {{"program", program}, {"directory", directory}, {"fit", fit}},
+                 [&] { return give(program->program.load(directory), fit); });
 }
 
 int32_t lehr_program_infer(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                            lehr_fit** inferred, char** message) {
-  return guarded(message, name_of(program), [&] {
+  return guarded(message, name_of(program), {{"program", program}, {"fit", fit}, {"inferred", inferred}}, [&] {
     return with(views_of(data, count),
                 [&](const Views& views) { return give(program->program.infer(fit->fit, views), inferred); });
   });
@@ -263,7 +278,7 @@ int32_t lehr_program_infer(const lehr_program* program, const lehr_fit* fit, con
 
 int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                              const char* options, lehr_arrays** predictions, char** message) {
-  return guarded(message, name_of(program), [&] {
+  return guarded(message, name_of(program), {{"program", program}, {"fit", fit}, {"predictions", predictions}}, [&] {
     return with(lehr::parse_object(options, "options"), [&](const json& object) {
       return with(lehr::predict_options(object), [&](const lehr::PredictOptions& how) {
         return with(views_of(data, count), [&](const Views& views) {
@@ -277,7 +292,7 @@ int32_t lehr_program_predict(const lehr_program* program, const lehr_fit* fit, c
 
 int32_t lehr_program_score(const lehr_program* program, const lehr_fit* fit, const lehr_data* data, int64_t count,
                            const char* options, lehr_arrays** score, char** message) {
-  return guarded(message, name_of(program), [&] {
+  return guarded(message, name_of(program), {{"program", program}, {"fit", fit}, {"score", score}}, [&] {
     return with(lehr::parse_object(options, "options"), [&](const json& object) {
       return with(lehr::score_options(object), [&](const lehr::ScoreOptions& how) {
         return with(views_of(data, count), [&](const Views& views) {
@@ -291,7 +306,7 @@ int32_t lehr_program_score(const lehr_program* program, const lehr_fit* fit, con
 
 int32_t lehr_program_simulate(const lehr_program* program, const lehr_data* data, int64_t count, const char* options,
                               lehr_arrays** drawn, char** message) {
-  return guarded(message, name_of(program), [&] {
+  return guarded(message, name_of(program), {{"program", program}, {"drawn", drawn}}, [&] {
     return with(lehr::parse_object(options, "options"), [&](const json& object) {
       return with(lehr::draw_options(object), [&](const lehr::DrawOptions& how) {
         return with(views_of(data, count), [&](const Views& views) {
@@ -304,10 +319,10 @@ int32_t lehr_program_simulate(const lehr_program* program, const lehr_data* data
   });
 }
 
-const char* lehr_fit_summary(const lehr_fit* fit) { return fit->summary.c_str(); }
+const char* lehr_fit_summary(const lehr_fit* fit) { return fit ? fit->summary.c_str() : ""; }
 
 int32_t lehr_fit_write(const lehr_fit* fit, const char* directory, char** message) {
-  return guarded(message, text_of(directory), [&]() -> MaybeError {
+  return guarded(message, text_of(directory), {{"fit", fit}, {"directory", directory}}, [&]() -> MaybeError {
     const Result<bool> written = fit->fit.write(directory);
     return written ? MaybeError() : lehr::plain(written.error());
   });
@@ -315,7 +330,7 @@ int32_t lehr_fit_write(const lehr_fit* fit, const char* directory, char** messag
 
 int32_t lehr_fit_arrays(const lehr_fit* fit, const char* what, const char* options, lehr_arrays** arrays,
                         char** message) {
-  return guarded(message, text_of(what), [&] {
+  return guarded(message, text_of(what), {{"fit", fit}, {"what", what}, {"arrays", arrays}}, [&] {
     return with(lehr::parse_object(options, "options"), [&](const json& object) {
       return with(lehr::draw_options(object), [&](const lehr::DrawOptions& how) -> MaybeError {
         const std::string_view name = what;
@@ -329,15 +344,17 @@ int32_t lehr_fit_arrays(const lehr_fit* fit, const char* what, const char* optio
   });
 }
 
-int64_t lehr_arrays_count(const lehr_arrays* arrays) { return std::ssize(arrays->entries); }
+int64_t lehr_arrays_count(const lehr_arrays* arrays) { return arrays ? std::ssize(arrays->entries) : 0; }
 
 lehr_array lehr_arrays_at(const lehr_arrays* arrays, int64_t position) {
+  if (position < 0 || position >= lehr_arrays_count(arrays)) return {};
   const lehr_arrays::Entry& e = arrays->entries[static_cast<std::size_t>(position)];
   return {e.name.c_str(), e.values,       static_cast<int32_t>(e.shape.size()),
           e.integer,      e.shape.data(), e.axes.empty() ? nullptr : e.axes.data()};
 }
 
 lehr_array lehr_arrays_find(const lehr_arrays* arrays, const char* name) {
+  if (!arrays || !name) return {};
   const auto it = std::ranges::find(arrays->entries, name, &lehr_arrays::Entry::name);
   return it == arrays->entries.end() ? lehr_array{} : lehr_arrays_at(arrays, it - arrays->entries.begin());
 }

@@ -182,6 +182,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
 }
 
 Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const {
+  if (std::optional<Error> e = other_model(*impl_, fit.impl())) return *e;
   Result<Bound> bound = bound_to(*impl_, data, fit.impl().settings);
   if (!bound) return bound.error();
   auto out = std::make_shared<Fit::Impl>();
@@ -212,6 +213,7 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
                                     std::uint64_t seed) const {
   if (holdout && !contains(kPartRange, *holdout))
     return wrong("holdout", fmt::format("{} is not {}", *holdout, describe(kPartRange)));
+  if (std::optional<Error> e = other_model(*impl_, fit.impl())) return *e;
   const Result<Dataset> dataset = dataset_of(data);
   if (!dataset) return dataset.error();
   HeldOutOptions options;

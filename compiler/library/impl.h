@@ -1,5 +1,6 @@
 // What the values of lehr.h hold. Only compiler/library/*.cpp include this.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct Fit::Impl {
   std::string summary = {};   // what fit.json says, without seals
   LabelledArrays draws = {};  // of a sampler
 };
+
+/// Why a fit is none of this program's model.
+std::optional<Error> other_model(const Program::Impl& program, const Fit::Impl& fit);
 
 /// Options have the names that they have here.
 inline Error plain(Error e) { return spelled(std::move(e), ""); }

@@ -98,8 +98,8 @@ int32_t lehr_fit_arrays(const lehr_fit* fit, const char* what, const char* optio
                         char** message);
 
 int64_t lehr_arrays_count(const lehr_arrays* arrays);
+/* The array at a position, or of a name; its `name` and `values` are null where there is none. */
 lehr_array lehr_arrays_at(const lehr_arrays* arrays, int64_t position);
-/* The array of that name; its `values` are null where there is none. */
 lehr_array lehr_arrays_find(const lehr_arrays* arrays, const char* name);
 
 /* Null is freed, too. */

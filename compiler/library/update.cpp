@@ -12,6 +12,7 @@ Result<Fit> Program::update(const Fit& prior, std::span<const DataView> data, do
                             const Callback& callback) const {
   if (!contains(kPartOrAllRange, forget))
     return Error{ExitCode::usage, "forget", fmt::format("{} is not {}", forget, describe(kPartOrAllRange)), {}};
+  if (std::optional<Error> e = other_model(*impl_, prior.impl())) return *e;
   const SavedFit fit = saved_fit(prior.impl().summary, prior.impl().global);
   const Result<Carried> carried = carry(impl_->resolved, impl_->complete, fit, forget);
   if (!carried) return plain(carried.error());

@@ -137,9 +137,62 @@ static void a_fit_that_is_stopped(void) {
   lehr_program_free(program);
 }
 
+/* Pointers that are missing are told, and a fit of another model is not taken for one of this. */
+static void what_does_not_belong(void) {
+  const double x[] = {1, 0, 1};
+  const int64_t shape[] = {3};
+  const lehr_data data = {"x", x, LEHR_DOUBLE, 1, shape, NULL, 0, NULL};
+  lehr_data odd[] = {data, data};
+  lehr_program *coin = compiled(kCoin), *mixture = compiled(kMixture), *none = NULL;
+  lehr_fit *fit = NULL, *out = NULL;
+  lehr_arrays* arrays = NULL;
+  char* m = NULL;
+  int32_t status = LEHR_OK;
+  CHECK(lehr_program_fit(coin, &data, 1, NULL, NULL, NULL, NULL, &fit, NULL) == LEHR_OK);
+#define NULL_POINTER(call) status = call, CHECK(refused(status, m, LEHR_USAGE, "is null") && !out && !arrays && !none)
+  NULL_POINTER(lehr_compile(NULL, NULL, &none, &m));
+  NULL_POINTER(lehr_compile(kCoin, NULL, NULL, &m));
+  NULL_POINTER(lehr_program_fit(NULL, &data, 1, NULL, NULL, NULL, NULL, &out, &m));
+  NULL_POINTER(lehr_program_fit(coin, &data, 1, NULL, NULL, NULL, NULL, NULL, &m));
+  NULL_POINTER(lehr_program_update(coin, NULL, 1, &data, 1, NULL, NULL, NULL, &out, &m));
+  NULL_POINTER(lehr_program_load(coin, NULL, &out, &m));
+  NULL_POINTER(lehr_program_infer(coin, NULL, &data, 1, &out, &m));
+  NULL_POINTER(lehr_program_predict(NULL, fit, &data, 1, NULL, &arrays, &m));
+  NULL_POINTER(lehr_program_score(coin, NULL, &data, 1, NULL, &arrays, &m));
+  NULL_POINTER(lehr_program_simulate(coin, NULL, 0, NULL, NULL, &m));
+  NULL_POINTER(lehr_fit_write(NULL, "nowhere", &m));
+  NULL_POINTER(lehr_fit_write(fit, NULL, &m));
+  NULL_POINTER(lehr_fit_arrays(fit, NULL, NULL, &arrays, &m));
+  status = lehr_program_fit(coin, NULL, 1, NULL, NULL, NULL, NULL, &out, &m);
+  CHECK(refused(status, m, LEHR_USAGE, "there are no 1"));
+  status = lehr_program_fit(coin, &data, -1, NULL, NULL, NULL, NULL, &out, &m);
+  CHECK(refused(status, m, LEHR_USAGE, "there are no -1"));
+  odd[0].name = NULL, odd[1].values = NULL;
+  for (int k = 0; k < 2; ++k) {
+    status = lehr_program_fit(coin, &odd[k], 1, NULL, NULL, NULL, NULL, &out, &m);
+    CHECK(refused(status, m, LEHR_DATA, "error: the view"));
+  }
+  CHECK(*lehr_program_describe(NULL) == 0 && *lehr_fit_summary(NULL) == 0 && lehr_arrays_count(NULL) == 0);
+  CHECK(!lehr_arrays_at(NULL, 0).name && !lehr_arrays_find(NULL, "x").values);
+  CHECK(lehr_fit_arrays(fit, "posterior", NULL, &arrays, NULL) == LEHR_OK);
+  CHECK(!lehr_arrays_at(arrays, -1).name && !lehr_arrays_at(arrays, 2).name && !lehr_arrays_find(arrays, NULL).name);
+  lehr_arrays_free(arrays);
+  arrays = NULL;
+#define OTHER_MODEL(call) \
+  status = call, CHECK(refused(status, m, LEHR_DATA, "another model, 'coin'") && !out && !arrays)
+  OTHER_MODEL(lehr_program_infer(mixture, fit, &data, 1, &out, &m));
+  OTHER_MODEL(lehr_program_predict(mixture, fit, &data, 1, NULL, &arrays, &m));
+  OTHER_MODEL(lehr_program_score(mixture, fit, &data, 1, NULL, &arrays, &m));
+  OTHER_MODEL(lehr_program_update(mixture, fit, 1, &data, 1, NULL, NULL, NULL, &out, &m));
+  lehr_fit_free(fit);
+  lehr_program_free(coin);
+  lehr_program_free(mixture);
+}
+
 int main(void) {
   throws_of_a_coin();
   refusals();
+  what_does_not_belong();
   a_fit_that_is_stopped();
   printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;
