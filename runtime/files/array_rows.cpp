@@ -1,4 +1,5 @@
 // Rows of NumPy's arrays, in files of their own and as stored members of an archive.
+#include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>
@@ -53,13 +54,26 @@ Result<std::unique_ptr<RowFile>> rows_of(ReadBytes read, std::uint64_t size, con
   return std::unique_ptr<RowFile>(std::make_unique<ArrayRows>(std::move(*where), std::move(read)));
 }
 
-Result<std::shared_ptr<zip_t>> open_archive(const std::string& path) {
+Result<std::shared_ptr<zip_t>> open_archive(const FileBytes& bytes) {
   int why = 0;
-  zip_t* archive = zip_open(path.c_str(), ZIP_RDONLY, &why);
-  if (!archive)
-    return data_error(path, why == ZIP_ER_NOENT ? "cannot read: there is no such file"
-                                                : "not a ZIP archive, or one that was cut off");
+  const int file = bytes.duplicate();
+  zip_t* archive = file < 0 ? nullptr : zip_fdopen(file, 0, &why);  // which takes the descriptor
+  if (!archive && file >= 0) ::close(file);
+  if (!archive) return data_error(bytes.path(), "not a ZIP archive, or one that was cut off");
   return std::shared_ptr<zip_t>(archive, zip_discard);
+}
+
+/// The names of all members that are arrays; an error where there are two of one name.
+Result<std::vector<std::string>> names_of(zip_t* archive, const std::string& path) {
+  std::vector<std::string> out;
+  for (zip_int64_t i = 0; i < zip_get_num_entries(archive, 0); ++i) {
+    const char* name = zip_get_name(archive, static_cast<zip_uint64_t>(i), 0);
+    const std::string_view text = name ? name : "";
+    if (!text.ends_with(kEnding)) continue;
+    out.emplace_back(text.substr(0, text.size() - kEnding.size()));
+    if (std::count(out.begin(), out.end(), out.back()) > 1) return two_members(path, out.back());
+  }
+  return out;
 }
 
 }  // namespace
@@ -80,20 +94,21 @@ Result<std::unique_ptr<RowFile>> open_array(const std::string& path) {
 }
 
 Result<std::vector<std::string>> list_members(const std::string& path) {
-  const Result<std::shared_ptr<zip_t>> archive = open_archive(path);
+  const Result<FileBytes> bytes = FileBytes::open(path);
+  if (!bytes) return bytes.error();
+  const Result<std::shared_ptr<zip_t>> archive = open_archive(*bytes);
   if (!archive) return archive.error();
-  std::vector<std::string> out;
-  for (zip_int64_t i = 0; i < zip_get_num_entries(archive->get(), 0); ++i) {
-    const char* name = zip_get_name(archive->get(), static_cast<zip_uint64_t>(i), 0);
-    const std::string_view text = name ? name : "";
-    if (text.ends_with(kEnding)) out.emplace_back(text.substr(0, text.size() - kEnding.size()));
-  }
-  return out;
+  return names_of(archive->get(), path);
 }
 
 Result<std::unique_ptr<RowFile>> open_member(const std::string& path, const std::string& name) {
-  const Result<std::shared_ptr<zip_t>> archive = open_archive(path);
+  Result<FileBytes> bytes = FileBytes::open(path);
+  if (!bytes) return bytes.error();
+  const auto file = std::make_shared<FileBytes>(std::move(*bytes));
+  const Result<std::shared_ptr<zip_t>> archive = open_archive(*file);
   if (!archive) return archive.error();
+  const Result<std::vector<std::string>> names = names_of(archive->get(), path);
+  if (!names) return names.error();
   const std::string place = fmt::format("{}:{}", path, printable(name)), full = name + std::string(kEnding);
   zip_stat_t about = {};
   if (zip_stat(archive->get(), full.c_str(), 0, &about) != 0)
@@ -106,7 +121,7 @@ Result<std::unique_ptr<RowFile>> open_member(const std::string& path, const std:
                                              if (m) zip_fclose(m);
                                            });
   if (!member) return data_error(place, "is not where the directory says");
-  const auto read = [member, place](std::uint64_t at, std::uint64_t n, std::string& to) -> std::optional<Error> {
+  const auto read = [file, member, place](std::uint64_t at, std::uint64_t n, std::string& to) -> std::optional<Error> {
     to.resize(n);
     std::uint64_t done = 0;
     zip_int64_t got = zip_fseek(member.get(), static_cast<zip_int64_t>(at), SEEK_SET) == 0 ? 1 : -1;
@@ -114,6 +129,7 @@ Result<std::unique_ptr<RowFile>> open_member(const std::string& path, const std:
       got = zip_fread(member.get(), to.data() + done, n - done);
       if (got > 0) done += static_cast<std::uint64_t>(got);
     }
+    if (std::optional<Error> e = file->changed()) return e;
     return done == n ? std::nullopt : std::optional(data_error(place, "cannot be read: the archive is damaged"));
   };
   return rows_of(read, about.size, place);

@@ -18,16 +18,20 @@ Result<FileBytes> FileBytes::open(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return data_error(path, fmt::format("cannot read: {}", std::strerror(errno)));
   struct stat about = {};
-  FileBytes out(path, file, 0);
+  FileBytes out(path, file);
   if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
     return data_error(path, "cannot be read in pieces: it is not a regular file",
                       {"write it to a file, or leave out " + option("stream")});
   out.size_ = static_cast<std::uint64_t>(about.st_size);
+  out.written_ = about.st_mtim;
   return out;
 }
 
 FileBytes::FileBytes(FileBytes&& other) noexcept
-    : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)), size_(other.size_) {}
+    : path_(std::move(other.path_)),
+      file_(std::exchange(other.file_, -1)),
+      size_(other.size_),
+      written_(other.written_) {}
 
 FileBytes::~FileBytes() {
   if (file_ >= 0) ::close(file_);
@@ -42,7 +46,17 @@ std::optional<Error> FileBytes::read(std::uint64_t at, std::uint64_t count, std:
     if (got == 0) return data_error(path_, "the file has become shorter while it was read");
     done += static_cast<std::uint64_t>(got);
   }
-  return std::nullopt;
+  return changed();
 }
+
+std::optional<Error> FileBytes::changed() const {
+  struct stat about = {};
+  const bool same = ::fstat(file_, &about) == 0 && static_cast<std::uint64_t>(about.st_size) == size_ &&
+                    about.st_mtim.tv_sec == written_.tv_sec && about.st_mtim.tv_nsec == written_.tv_nsec;
+  if (same) return std::nullopt;
+  return data_error(path_, "the file has changed while it was read", {"begin again, with a file that stays as it is"});
+}
+
+int FileBytes::duplicate() const { return ::fcntl(file_, F_DUPFD_CLOEXEC, 0); }
 
 }  // namespace lehr

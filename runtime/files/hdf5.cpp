@@ -1,9 +1,11 @@
 // HDF5, and AnnData's files, which are HDF5 of a known layout: what a part of a file is as an array of a model.
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include <fmt/format.h>
 
+#include "runtime/files/file_bytes.h"
 #include "runtime/files/hdf5_codec.h"
 #include "runtime/files/npy.h"
 #include "runtime/files/readers.h"
@@ -21,6 +23,16 @@ const Hdf5Codec& codec() {
   return *loaded;
 }
 
+/// Whole numbers from 0 to `last` that do not fall.
+bool are_offsets(const std::vector<double>& pointers, double last) {
+  double before = 0;
+  for (const double p : pointers) {
+    if (!(p >= before && p <= last && p == std::trunc(p))) return false;  // NaN is none of these
+    before = p;
+  }
+  return !pointers.empty() && pointers.front() == 0 && pointers.back() == last;
+}
+
 /// Pointers that rise from 0 to the number of entries, and indices inside.
 std::optional<Error> fault_of(const CompressedMatrix& m, const std::string& where) {
   const auto wrong = [&](const char* text) { return data_error(where, text, {"the sparse matrix is damaged"}); };
@@ -29,13 +41,23 @@ std::optional<Error> fault_of(const CompressedMatrix& m, const std::string& wher
   if (!is_count(rows) || !is_count(columns)) return wrong("its shape is not two whole numbers");
   if (static_cast<double>(m.pointers.size()) != (m.by_columns ? columns : rows) + 1)
     return wrong("'indptr' has not one number more than there are rows");
-  if (m.pointers.front() != 0 || m.pointers.back() != static_cast<double>(m.values.size()) ||
-      m.indices.size() != m.values.size() || !std::is_sorted(m.pointers.begin(), m.pointers.end()))
+  if (m.indices.size() != m.values.size() || !are_offsets(m.pointers, static_cast<double>(m.values.size())))
     return wrong("'indptr', 'indices' and 'data' do not belong together");
+  // By columns, nothing else accounts for the rows.
+  if (rows > static_cast<double>(kMostRowsPerByte) * static_cast<double>(m.values.size() + m.pointers.size()))
+    return wrong("its shape has more rows than its entries account for");
   const double most = m.by_columns ? rows : columns;
   if (!std::all_of(m.indices.begin(), m.indices.end(), [&](double i) { return is_count(i) && i < most; }))
     return wrong("an index is outside of the shape");
   return std::nullopt;
+}
+
+/// Whether there are as many elements as the shape has.
+bool is_filled(const std::vector<std::int64_t>& shape, std::size_t elements) {
+  double count = 1;
+  for (const std::int64_t n : shape)
+    count *= static_cast<double>(n);
+  return count == static_cast<double>(elements);
 }
 
 SparseMatrix matrix_of(const CompressedMatrix& m, const std::string& where) {
@@ -65,6 +87,8 @@ Result<DataArray> data_of(Hdf5Array array, const std::string& where, const std::
   out.source = where;
   out.shape = std::move(array.shape);
   out.values = std::move(array.values);
+  if (!is_filled(out.shape, std::max(out.values.size(), array.texts.size())))
+    return data_error(where, "it has not as many elements as its shape");
   for (const std::optional<std::string>& text : array.texts)
     if (text && not_utf8(*text)) return data_error(where, fmt::format("'{}' is not UTF-8", printable(*text)));
   if (!array.texts.empty()) set_levels(out, array.texts);
@@ -105,7 +129,7 @@ Result<DataArray> read_part(std::string_view bytes, const std::string& path, con
 
 class RowsOfHdf5 : public RowFile {
  public:
-  explicit RowsOfHdf5(std::shared_ptr<const Hdf5Rows> from) : from_(std::move(from)) {}
+  RowsOfHdf5(FileBytes file, std::shared_ptr<const Hdf5Rows> from) : file_(std::move(file)), from_(std::move(from)) {}
 
   std::int64_t rows() const override { return from_->shape()[0]; }
   std::int64_t lines_before(std::int64_t) const override { return 0; }
@@ -114,19 +138,23 @@ class RowsOfHdf5 : public RowFile {
     part.shape[0] = count_rows(runs);
     for (const RowRange& run : runs)
       if (std::optional<Error> e = from_->read(run.begin, run.end, part.values)) return *e;
+    if (std::optional<Error> e = file_.changed()) return *e;
     return format_npy(part);
   }
 
  private:
+  FileBytes file_;
   std::shared_ptr<const Hdf5Rows> from_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<RowFile>> open_hdf5(const std::string& path, const std::string& part) {
+  Result<FileBytes> file = FileBytes::open(path);
+  if (!file) return file.error();
   Result<std::shared_ptr<const Hdf5Rows>> rows = codec().rows(path, part);
   if (!rows) return rows.error();
-  return std::unique_ptr<RowFile>(std::make_unique<RowsOfHdf5>(std::move(*rows)));
+  return std::unique_ptr<RowFile>(std::make_unique<RowsOfHdf5>(std::move(*file), std::move(*rows)));
 }
 
 Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, const std::string& name,

@@ -1,16 +1,19 @@
 // By the C library of HDF5, from bytes in memory. Groups are read as AnnData writes them: sparse matrices, categories
-// with their codes, numbers with a mask.
+// with their codes, numbers with a mask. A file can name other files for parts of itself; they are never opened.
 #include "runtime/files/hdf5_codec.h"
 
 #include <hdf5.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "runtime/files/hdf5_outside.h"
 #include "runtime/host.h"
 
 namespace lehr {
@@ -43,6 +46,28 @@ void check(herr_t status) {
   if (status < 0) throw Failure{kDamaged, {}};
 }
 
+Failure outside() { return {"its numbers are in another file, which is not read", {"copy them into this file"}}; }
+
+/// Opens objects of a file by their names; links to other files are errors.
+class Inside {
+ public:
+  Inside() : access_(H5Pcreate(H5P_LINK_ACCESS), H5Pclose) {
+    const auto refuse = [](const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) -> herr_t {
+      return -1;
+    };
+    check(H5Pset_elink_cb(access_, refuse, nullptr));
+  }
+  bool has(hid_t group, const std::string& name) const { return H5Lexists(group, name.c_str(), access_) > 0; }
+  hid_t open(hid_t group, const std::string& name) const {
+    H5L_info_t about = {};
+    if (H5Lget_info(group, name.c_str(), &about, access_) >= 0 && about.type == H5L_TYPE_EXTERNAL) throw outside();
+    return H5Oopen(group, name.c_str(), access_);
+  }
+
+ private:
+  Handle access_;
+};
+
 class File {
  public:
   explicit File(std::string_view bytes) : access_(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), file_(open(bytes), H5Fclose) {}
@@ -69,21 +94,33 @@ class File {
   Handle access_, file_;
 };
 
-bool has(hid_t group, const std::string& name) { return H5Lexists(group, name.c_str(), H5P_DEFAULT) > 0; }
+bool has(hid_t group, const std::string& name) { return Inside().has(group, name); }
 
-/// The extents of a space, and how many elements they make.
-std::size_t extents(hid_t space, std::vector<std::int64_t>& shape) {
+void check_memory(double bytes) {
+  const auto memory = static_cast<double>(memory_of_machine());
+  if (bytes > memory)
+    throw Failure{fmt::format("it needs {}, more than the memory of {}", as_bytes(bytes), as_bytes(memory)), {}};
+}
+
+/// The extents of a space; a space without elements has one of 0.
+std::vector<std::int64_t> extents(hid_t space) {
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0};
   std::vector<hsize_t> sizes(H5S_MAX_RANK);
   const int rank = H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
   check(rank);
+  constexpr auto kMost = static_cast<hsize_t>(std::numeric_limits<std::int64_t>::max());
+  if (std::any_of(sizes.begin(), sizes.begin() + rank, [](hsize_t n) { return n > kMost; }))
+    throw Failure{kDamaged, {}};
+  return {sizes.begin(), sizes.begin() + rank};
+}
+
+/// How many elements there are, of so many bytes in memory.
+std::size_t count_of(std::span<const std::int64_t> shape, std::size_t bytes_each) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   double count = 1;
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
-    shape.push_back(static_cast<std::int64_t>(sizes[axis]));
-    count *= static_cast<double>(sizes[axis]);
-  }
-  const auto memory = static_cast<double>(memory_of_machine());
-  if (8 * count > memory)
-    throw Failure{fmt::format("it needs {}, more than the memory of {}", as_bytes(8 * count), as_bytes(memory)), {}};
+  for (const std::int64_t n : shape)
+    count *= static_cast<double>(n);
+  check_memory(count * static_cast<double>(bytes_each));
   return static_cast<std::size_t>(count);
 }
 
@@ -91,8 +128,9 @@ std::size_t extents(hid_t space, std::vector<std::int64_t>& shape) {
 template <class Read>
 Hdf5Array read_elements(hid_t type, hid_t space, const Read& read) {
   Hdf5Array out;
-  const std::size_t count = extents(space, out.shape);
+  out.shape = extents(space);
   const H5T_class_t kind = H5Tget_class(type);
+  const std::size_t count = count_of(out.shape, std::max(sizeof(double), H5Tget_size(type)));
   if (kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM) {
     out.values.resize(count);
     if (count > 0) check(read(H5T_NATIVE_DOUBLE, out.values.data()));
@@ -115,6 +153,7 @@ Hdf5Array read_elements(hid_t type, hid_t space, const Read& read) {
 }
 
 Hdf5Array read_dataset(hid_t id) {
+  if (is_outside(id)) throw outside();  // before anything is asked of it
   const Handle type(H5Dget_type(id), H5Tclose), space(H5Dget_space(id), H5Sclose);
   return read_elements(type, space,
                        [&](hid_t as, void* to) { return H5Dread(id, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, to); });
@@ -135,39 +174,52 @@ std::string attribute_text(hid_t object, const char* name) {
 
 Hdf5Array member(hid_t group, const char* name) {
   if (!has(group, name)) throw Failure{fmt::format("it has no '{}'", name), {}};
-  const Handle id(H5Dopen2(group, name, H5P_DEFAULT), H5Dclose);
+  const Handle id(Inside().open(group, name), H5Oclose);
+  if (H5Iget_type(id) != H5I_DATASET) throw Failure{fmt::format("its '{}' is no array", name), {}};
   return read_dataset(id);
+}
+
+std::vector<double> numbers(hid_t group, const char* name) {
+  Hdf5Array out = member(group, name);
+  if (!out.texts.empty()) throw Failure{fmt::format("its '{}' are no numbers", name), {}};
+  return std::move(out.values);
 }
 
 Hdf5Array read_sparse(hid_t group, bool by_columns) {
   std::vector<double> shape = read_attribute(group, "shape").values;
   if (shape.empty()) shape = read_attribute(group, "h5sparse_shape").values;
-  CompressedMatrix matrix{by_columns, std::move(shape), member(group, "indptr").values, member(group, "indices").values,
-                          member(group, "data").values};
+  CompressedMatrix matrix{by_columns, std::move(shape), numbers(group, "indptr"), numbers(group, "indices"),
+                          numbers(group, "data")};
   Hdf5Array out;
   out.sparse = std::move(matrix);
   return out;
 }
 
-/// Codes from 0, negative where a value is missing.
+/// Codes from 0, and -1 where a value is missing.
 Hdf5Array read_categories(hid_t group) {
   Hdf5Array out = member(group, "codes");
+  if (!out.texts.empty()) throw Failure{"its 'codes' are no numbers", {}};
   const Hdf5Array names = member(group, "categories");
   const std::size_t count = std::max(names.texts.size(), names.values.size());
   const std::vector<double> codes = std::exchange(out.values, {});
   for (const double code : codes) {
-    if (code >= static_cast<double>(count)) throw Failure{"a code has no category", {}};
-    const auto k = static_cast<std::size_t>(std::max(code, 0.0));
+    const bool missing = code == -1;
+    if (!missing && !(code >= 0 && code < static_cast<double>(count) && code == std::trunc(code)))
+      throw Failure{fmt::format("the code {:.10g} has no category", code),
+                    {"codes are whole numbers from 0, and -1 where a value is missing"}};
+    const auto k = missing ? 0 : static_cast<std::size_t>(code);
     if (!names.values.empty())
-      out.values.push_back(code < 0 ? std::numeric_limits<double>::quiet_NaN() : names.values[k]);
-    else out.texts.push_back(code < 0 ? std::nullopt : names.texts[k]);
+      out.values.push_back(missing ? std::numeric_limits<double>::quiet_NaN() : names.values[k]);
+    else out.texts.push_back(missing ? std::nullopt : names.texts[k]);
   }
   return out;
 }
 
 Hdf5Array read_masked(hid_t group) {
   Hdf5Array out = member(group, "values");
-  const std::vector<double> mask = member(group, "mask").values;
+  const std::vector<double> mask = numbers(group, "mask");
+  if (mask.size() != std::max(out.values.size(), out.texts.size()))
+    throw Failure{"its 'mask' and its 'values' do not belong together", {}};
   for (std::size_t k = 0; k < mask.size(); ++k) {
     if (mask[k] == 0) continue;
     if (k < out.values.size()) out.values[k] = std::numeric_limits<double>::quiet_NaN();
@@ -198,10 +250,12 @@ std::vector<std::string> names_in(hid_t group) {
   return out;
 }
 
-/// Links on the way to a part are looked for one by one: the library takes a missing one for an error.
+/// Links on the way to a part are looked for one by one: the library takes a missing one for an error. The root is
+/// there.
 bool exists(hid_t file, const std::string& part) {
+  if (part.find_first_not_of('/') == std::string::npos) return !part.empty();
   for (std::size_t slash = part.find('/', 1); slash != std::string::npos; slash = part.find('/', slash + 1))
-    if (!has(file, part.substr(0, slash))) return false;
+    if (part.find_first_not_of('/') < slash && !has(file, part.substr(0, slash))) return false;
   return has(file, part);
 }
 
@@ -209,7 +263,7 @@ Failure missing(hid_t file, const std::string& part) {
   const std::size_t slash = part.rfind('/');
   std::string folder = slash == std::string::npos ? "/" : part.substr(0, slash);
   if (!exists(file, folder) && folder != "/") folder = "/";
-  const Handle group(H5Gopen2(file, folder.c_str(), H5P_DEFAULT), H5Gclose);
+  const Handle group(folder == "/" ? H5Gopen2(file, "/", H5P_DEFAULT) : Inside().open(file, folder), H5Oclose);
   return {"it is not in the file", {fmt::format("in {} there are: {}", folder, fmt::join(names_in(group), ", "))}};
 }
 
@@ -222,7 +276,7 @@ Result<std::map<std::string, Hdf5Array>> read(std::string_view bytes, const std:
     for (const std::string& part : parts.empty() ? names_in(file) : parts) {
       now = part;
       if (!exists(file, part)) throw missing(file, part);
-      const Handle id(H5Oopen(file, part.c_str(), H5P_DEFAULT), H5Oclose);
+      const Handle id(Inside().open(file, part), H5Oclose);
       std::optional<Hdf5Array> array = read_object(id);
       if (array) out[part] = std::move(*array);
       else if (!parts.empty()) throw Failure{"it is no array", {"name one inside of it: `x=file.h5:group/array`"}};
@@ -236,14 +290,11 @@ Result<std::map<std::string, Hdf5Array>> read(std::string_view bytes, const std:
 class RowsOfDataset : public Hdf5Rows {
  public:
   RowsOfDataset(const std::string& path, const std::string& part)
-      : place_(fmt::format("{}:{}", path, part)), file_(path), id_(open(part), H5Dclose) {
+      : place_(fmt::format("{}:{}", path, part)), file_(path), id_(open(part), H5Oclose) {
     const Handle type(H5Dget_type(id_), H5Tclose), space(H5Dget_space(id_), H5Sclose);
-    std::vector<hsize_t> sizes(H5S_MAX_RANK);
-    const int rank = H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
-    check(rank);
-    shape_.assign(sizes.begin(), sizes.begin() + rank);
+    shape_ = extents(space);
     const H5T_class_t kind = H5Tget_class(type);
-    if (rank == 0 || (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM)) throw Failure{kNoRows, {}};
+    if (shape_.empty() || (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM)) throw Failure{kNoRows, {}};
   }
 
   const std::vector<std::int64_t>& shape() const override { return shape_; }
@@ -251,9 +302,7 @@ class RowsOfDataset : public Hdf5Rows {
     std::vector<hsize_t> from(shape_.size(), 0), count(shape_.begin(), shape_.end());
     from[0] = static_cast<hsize_t>(begin);
     count[0] = static_cast<hsize_t>(end - begin);
-    std::size_t numbers = 1;
-    for (const hsize_t n : count)
-      numbers *= n;
+    const std::size_t numbers = count_of(std::vector<std::int64_t>(count.begin(), count.end()), sizeof(double));
     if (numbers == 0) return std::nullopt;
     const Handle space(H5Dget_space(id_), H5Sclose);
     const Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
@@ -270,9 +319,11 @@ class RowsOfDataset : public Hdf5Rows {
 
   hid_t open(const std::string& part) const {
     if (!exists(file_, part)) throw missing(file_, part);
-    const Handle object(H5Oopen(file_, part.c_str(), H5P_DEFAULT), H5Oclose);
-    if (H5Iget_type(object) != H5I_DATASET) throw Failure{kNoRows, {}};
-    return H5Dopen2(file_, part.c_str(), H5P_DEFAULT);
+    const hid_t object = Inside().open(file_, part);
+    const bool wrong = H5Iget_type(object) != H5I_DATASET;
+    if (!wrong && !is_outside(object)) return object;
+    if (object >= 0) H5Oclose(object);
+    throw wrong ? Failure{kNoRows, {}} : outside();
   }
 
   std::string place_;
@@ -291,7 +342,7 @@ Result<std::vector<std::string>> read_index(std::string_view bytes, const std::s
   try {
     const File file(bytes);
     if (!has(file, table)) return std::vector<std::string>();
-    const Handle group(H5Oopen(file, table.c_str(), H5P_DEFAULT), H5Oclose);
+    const Handle group(Inside().open(file, table), H5Oclose);
     std::string name = attribute_text(group, "_index");
     if (H5Iget_type(group) != H5I_GROUP || name.empty() || !has(group, name)) return std::vector<std::string>();
     std::vector<std::string> out;

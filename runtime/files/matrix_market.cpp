@@ -9,9 +9,6 @@
 namespace lehr {
 namespace {
 
-/// Rows without entries take no bytes of a file; more than this for each of its bytes are a damaged number.
-constexpr std::int64_t kMostRowsPerByte = 256;
-
 /// What the first line says.
 struct Banner {
   bool sparse = false, pattern = false;

@@ -13,6 +13,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "runtime/files/hdf5_outside.h"
+#include "runtime/host.h"
+
 namespace lehr {
 namespace {
 
@@ -142,14 +145,16 @@ void read_variable(int group, int id, const std::vector<std::string>& others, Ar
   check(nc_inq_varndims(group, id, &rank));
   std::vector<int> axes(static_cast<std::size_t>(rank));
   check(nc_inq_vardimid(group, id, axes.data()));
-  std::size_t size = 1;
+  double numbers = 1;
   for (const int axis : axes) {
     std::size_t extent = 0;
     check(nc_inq_dimlen(group, axis, &extent));
     a.axes.push_back(name_of(group, nc_inq_dimname, axis));
     a.shape.push_back(static_cast<std::int64_t>(extent));
-    size *= extent;
+    numbers *= static_cast<double>(extent);
   }
+  if (8 * numbers > static_cast<double>(memory_of_machine())) throw Failure{NC_ENOMEM};
+  const auto size = static_cast<std::size_t>(numbers);
   const bool coordinate = a.axes.size() == 1 && (a.axes[0] == a.name || std::ranges::count(others, a.name) > 0);
   if (coordinate && type == NC_STRING) {
     to.coordinates.push_back({a.name, a.axes[0], read_labels(group, id, size), {}});
@@ -196,6 +201,8 @@ Result<std::string> format(const LabelledArrays& arrays) {
 }
 
 Result<LabelledArrays> parse(std::string_view bytes, const std::string& path) {
+  if (leads_outside(bytes.data(), bytes.size()))
+    return Error{ExitCode::data, path, "not a file of draws: parts of it are in another file", {}};
   try {
     Open file;
     std::string copy(bytes);  // the library wants it writable

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -266,6 +267,10 @@ Result<DataArray> npy_data(std::string_view bytes, const std::string& path) {
   return array;
 }
 
+Error two_members(const std::string& path, const std::string& name) {
+  return data_error(path, fmt::format("there are two arrays of the name '{}'", printable(name)));
+}
+
 namespace {
 
 /// The arrays of an archive; `parse` makes each of the bytes of its file.
@@ -278,9 +283,12 @@ Result<std::vector<Array>> parse_members(std::string_view bytes, const std::stri
     return fmt::format("{}:{}", path, printable(name.substr(0, name.size() - kEnding.size())));
   };
   double needed = 0;
+  std::set<std::string, std::less<>> names;
   const auto filter = [&](std::string_view name, std::uint64_t size, std::string_view begin) -> Result<bool> {
     if (!name.ends_with(kEnding)) return false;
     if (not_utf8(name)) return data_error(named(name), "the name of the member is not UTF-8");
+    if (!names.emplace(name).second)
+      return two_members(path, std::string(name.substr(0, name.size() - kEnding.size())));
     const Result<Layout> layout = read_layout(begin, size, named(name));
     if (!layout) return layout.error();
     if (std::optional<Error> e = too_large(*layout, named(name))) return *e;

@@ -29,6 +29,9 @@ struct NpyRows {
 /// From the first bytes of a file of `size` bytes. Fortran order is an error.
 Result<NpyRows> npy_rows(std::string_view begin, std::uint64_t size, const std::string& path);
 
+/// The error of an archive with two arrays of one name: others take the first, or the last.
+Error two_members(const std::string& path, const std::string& name);
+
 /// The members of an NPZ archive by name, without `.npy`; anything else in the archive is passed over.
 Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::string& path);
 

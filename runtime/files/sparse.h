@@ -13,6 +13,9 @@ namespace lehr {
 /// Rows, columns and counts are no larger: others would make plates of absurd size.
 inline constexpr std::int64_t kLargestIndex = 2147483647;
 
+/// Rows without entries take no bytes of a file; more than this for each of its bytes are a damaged number.
+inline constexpr std::int64_t kMostRowsPerByte = 256;
+
 /// The entries of row i stand from row_offsets[i] to row_offsets[i + 1], in the order of the file.
 struct SparseMatrix {
   std::int64_t columns = 0;

@@ -4,10 +4,16 @@ by columns, dense), a table with commas, semicolons, tabs, decimal commas and fr
 
 Usage: formats_test.py LEHR, from the root of the repository
 """
+import ctypes
+import ctypes.util
+import json
 import os
 import subprocess
 import sys
 import tempfile
+import warnings
+import zipfile
+import zlib
 
 import netCDF4
 import numpy
@@ -17,7 +23,7 @@ ROOT = os.getcwd()
 
 
 def lehr(*words, code=0, **how):
-    done = subprocess.run([LEHR, *words], capture_output=True, text=True, timeout=300, **how)
+    done = subprocess.run([LEHR, *words], capture_output=True, text=True, timeout=100, **how)
     assert done.returncode == code, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
     return done
 
@@ -141,6 +147,136 @@ def sparse():
         assert f"broken.h5ad: error: {wanted}" in error, error
 
 
+def damaged():
+    """Numbers of a file that others are found by are looked at first, NaN among them."""
+    write("kinds.lehr", ["model m { plate n; plate k; p ~ Dirichlet(concentration = 1) over k; observe kind[n] ~ Categorical(p); }"])
+    nan, inf = numpy.nan, numpy.inf
+    matrices = {"pointers": [[0, nan, 2], [nan, 1, 2], [0, 1, nan], [0, 2, 1], [0, -1, 2], [0, 0.5, 2], [0, inf, 2], [0, 3, 2], [0, 2], []],
+                "indices": [[0, nan], [0, 2], [-1, 0], [0.5, 1], [0, inf], [0]],
+                "values": [[1], [1, 2, 3], [nan, 1], [-1, 1]],
+                "shape": [[nan, 2], [2, nan], [1e300, 2], [-1, 2], [2], [2, 2, 2]]}
+    whole = {"kind": "csr_matrix", "shape": [2, 2], "pointers": [0, 1, 2], "indices": [0, 1], "values": [1, 1]}
+    cases = [{**whole, part: value} for part, values in matrices.items() for value in values]
+    cases += [{**whole, "kind": "csc_matrix", "shape": [2**31 - 1, 2]}, {**whole, "pointers": ["a", "b", "c"]}]
+    for case in cases:
+        with netCDF4.Dataset("bad.h5ad", "w") as file:
+            group = file.createGroup("X")
+            group.setncattr("encoding-type", case["kind"])
+            group.setncattr("shape", numpy.array(case["shape"], float))
+            for name, part in (("indptr", "pointers"), ("indices", "indices"), ("data", "values")):
+                text = case[part] and isinstance(case[part][0], str)
+                put(group, name, numpy.array(case[part], None if text else float))
+        for data in "w=bad.h5ad", "w=bad.h5ad:dense":
+            if not (data.endswith("dense") and case["values"] in matrices["values"][2:]):  # any numbers are well there
+                error = lehr("fit", f"{ROOT}/models/lda.lehr", "--set", "K=2", "--data", data, "--out", "x", code=4).stderr
+                assert error.startswith("bad.h5ad:X: error: ") or error.startswith("bad.h5ad: error: "), (case, error)
+    for codes in ([0, nan, 1], [0, 2], [0, 0.5], [-2, 0], [inf], [-inf], ["a"]):
+        for categories in [["a", "b"], [10.0, 20.0]]:
+            with netCDF4.Dataset("bad.h5ad", "w") as file:
+                kinds = file.createGroup("obs/kind")
+                kinds.setncattr("encoding-type", "categorical")
+                put(kinds, "categories", categories)
+                put(kinds, "codes", numpy.array(codes))
+            error = lehr("fit", "kinds.lehr", "--data", "kind=bad.h5ad:obs/kind", "--out", "x", code=4).stderr
+            assert "bad.h5ad:obs/kind: error: " in error and ("has no category" in error or "no numbers" in error), error
+    with netCDF4.Dataset("bad.h5ad", "w") as file:
+        masked = file.createGroup("obs/kind")
+        put(masked, "values", numpy.arange(3))
+        masked.createDimension("short", 2)
+        masked.createVariable("mask", "i1", ("short",))[:] = 0
+    error = lehr("fit", "kinds.lehr", "--data", "kind=bad.h5ad:obs/kind", "--out", "x", code=4).stderr
+    assert "'mask' and its 'values' do not belong together" in error, error
+
+
+def twice():
+    """An archive with two arrays of one name is refused, however it is read."""
+    write("two.lehr", ["model m { plate n; plate k = 2; m[k] ~ Normal(mean = 0, precision = 1); z[n] ~ Uniform() over k;"
+                       " observe y[n] ~ Normal(mean = m[z[n]], precision = 1); }"])
+    numpy.savez("y.npz", y=numpy.arange(5.0))
+    lehr("fit", "two.lehr", "--data", "y.npz", "--out", "x")
+    with zipfile.ZipFile("y.npz") as archive:
+        member = archive.read("y.npy")
+    with warnings.catch_warnings(), zipfile.ZipFile("y.npz", "a") as archive:
+        warnings.simplefilter("ignore")
+        archive.writestr("y.npy", member)
+    for options in ([], ["--stream", "--method", "svi"]):
+        for data in "y.npz", "y=y.npz:y":
+            error = lehr("fit", "two.lehr", "--data", data, "--out", "x", *options, code=4).stderr
+            assert "y.npz: error: there are two arrays of the name 'y'" in error, error
+
+
+class Hdf5:
+    """What files of HDF5 can say and netCDF4 cannot write, by the library itself: numbers that are in other files."""
+
+    def __init__(self):
+        self.library = ctypes.CDLL(ctypes.util.find_library("hdf5_serial") or "libhdf5_serial.so.103")
+        self.library.H5open()
+
+    def call(self, function, *arguments):
+        f = getattr(self.library, function)
+        f.restype = ctypes.c_int64
+        out = f(*[ctypes.c_int64(a) if isinstance(a, int) else a for a in arguments])
+        assert out >= 0, function
+        return out
+
+    def known(self, name):
+        return ctypes.c_int64.in_dll(self.library, name).value
+
+    def write(self, path, kind, name, other, numbers=3):
+        """A dataset, or a link to one, whose numbers are in the file `other`."""
+        file = self.call("H5Fcreate", path.encode(), 2, 0, 0)
+        double, size = self.known("H5T_IEEE_F64LE_g"), (ctypes.c_uint64 * 1)(numbers)
+        if kind in ("link", "link on the way"):
+            self.call("H5Lcreate_external", other.encode(), b"/x", file, name.encode(), 0, 0)
+        else:
+            space = self.call("H5Screate_simple", 1, size, None)
+            made = self.call("H5Pcreate", self.known("H5P_CLS_DATASET_CREATE_ID_g"))
+            if kind == "external":
+                self.call("H5Pset_external", made, other.encode(), 0, ctypes.c_uint64(8 * numbers))
+            elif kind == "virtual":
+                self.call("H5Pset_virtual", made, space, other.encode(), b"/x", space)
+            self.call("H5Dclose", self.call("H5Dcreate2", file, name.encode(), double, space, 0, made, 0))
+        self.call("H5Fclose", file)
+
+
+def outside():
+    """No file of HDF5 makes another file be read, or waited for."""
+    hdf5 = Hdf5()
+    with open("secret", "wb") as file:
+        file.write(numpy.array([42.0, 43, 44]).tobytes())
+    with netCDF4.Dataset("secret.h5", "w") as file:
+        put(file, "x", numpy.array([42.0, 43, 44]))
+    for name in "pipe", "pipe.h5", "pipe.npz":
+        os.mkfifo(name)
+    write("two.lehr", ["model m { plate n; plate k = 2; m[k] ~ Normal(mean = 0, precision = 1); z[n] ~ Uniform() over k;"
+                       " observe y[n] ~ Normal(mean = m[z[n]], precision = 1); }"])
+    ways = [[], ["--stream", "--method", "svi"]]
+    hdf5.write("plain.h5", "plain", "x", "")
+    for options in ways:
+        lehr("fit", "two.lehr", "--data", "y=plain.h5:x", "--out", "x", *options)
+    for kind, other in (("external", "secret"), ("external", f"{os.getcwd()}/secret"), ("external", "pipe"), ("virtual", "secret.h5"),
+                        ("virtual", "pipe"), ("link", "secret.h5"), ("link", "pipe"), ("link on the way", "secret.h5")):
+        path = "link/x" if kind == "link on the way" else "x"
+        hdf5.write("outside.h5", kind, path.partition("/")[0], other)
+        for options in ways:
+            for data in ["y=outside.h5:" + path] + ["y=outside.h5"] * (not options and path == "x"):
+                error = lehr("fit", "two.lehr", "--data", data, "--out", "x", *options, code=4).stderr
+                assert "error: its numbers are in another file, which is not read" in error, (kind, other, options, error)
+    assert "regular file" in lehr("fit", "two.lehr", "--data", "y=pipe.h5:x", "--stream", "--method", "svi", "--out", "x", code=4).stderr
+    assert "regular file" in lehr("fit", "two.lehr", "--data", "y=pipe.npz", "--stream", "--method", "svi", "--out", "x", code=4).stderr
+    lehr("fit", "two.lehr", "--data", "y=plain.h5:x", "--method", "gibbs", "--max-iter", "4", "--out", "chains")
+    hdf5.write("chains/draws.nc", "external", "x", f"{os.getcwd()}/pipe")
+    with open("chains/draws.nc", "rb") as file:
+        content = file.read()
+    with open("chains/fit.json", encoding="utf-8") as file:
+        text = json.load(file)
+    text["files"]["draws.nc"] = {"size": len(content), "crc32": zlib.crc32(content)}
+    with open("chains/fit.json", "w", encoding="utf-8") as file:
+        json.dump(text, file)
+    error = lehr("show", "chains", "m", "--format", "csv", code=4).stderr
+    assert "draws.nc: error: not a file of draws: parts of it are in another file" in error, error
+
+
 def tables():
     with open(f"{ROOT}/models/starters/gmm.csv", encoding="utf-8") as file:
         text = file.read()
@@ -242,6 +378,6 @@ def gaps():
 
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
-    for test in [tables, single_column, columns, sparse, gaps]:
+    for test in [tables, single_column, columns, sparse, gaps, damaged, outside, twice]:
         test()
 print("ok")
