@@ -26,6 +26,11 @@ Error refused(std::string why, std::vector<std::string> notes = {}) {
   return {ExitCode::data, option("stream"), std::move(why), std::move(notes)};
 }
 
+Error changed(const std::string& where) {
+  return data_error(where, "the data have changed while they were read",
+                    {"begin again, with files that stay as they are"});
+}
+
 struct ArrayOfModel {
   const std::string& name;
   const std::vector<PlateId>& axes;
@@ -123,21 +128,46 @@ Result<Dataset> StreamedData::arrays_of(std::span<const ItemRange> runs) const {
   return out;
 }
 
-void StreamedData::complete(Dataset& arrays) const {
+std::optional<Error> StreamedData::complete(Dataset& arrays) const {
+  const std::vector<std::string> none;
   for (auto& [name, array] : arrays) {
     const auto seen = known_.arrays.find(name);
     if (seen != known_.arrays.end()) array.largest = seen->second.largest;
-    const auto levels = levels_.find(name);
-    if (levels == levels_.end()) continue;
+    const auto found = levels_.find(name);
+    const std::vector<std::string>& levels = found == levels_.end() ? none : found->second;
+    if (!std::ranges::includes(levels, array.levels)) return changed(array.source);
     for (double& x : array.values) {
-      if (std::isnan(x)) continue;
+      if (std::isnan(x) || levels.empty()) continue;
+      if (array.levels.empty()) return changed(array.source);
       const std::string& text = array.levels[static_cast<std::size_t>(x)];
-      x = static_cast<double>(std::ranges::lower_bound(levels->second, text) - levels->second.begin());
+      x = static_cast<double>(std::ranges::lower_bound(levels, text) - levels.begin());
     }
-    array.levels = levels->second;
+    array.levels = levels;
   }
   for (const auto& [name, array] : rest_)
     arrays.emplace(name, array);
+  return std::nullopt;
+}
+
+bool StreamedData::is_as_before(const BoundData& part) const {
+  for (std::size_t k = 0; k < model_.plates.size(); ++k) {
+    const PlateId set = model_.plates[k].set;
+    if (!is_on(model_, {set}, plate_)) {
+      if (part.sizes[k] != whole_.sizes[k]) return false;
+      continue;
+    }
+    const std::vector<std::int64_t>& rows = part.offsets[k];
+    for (std::size_t r = 0; r + 1 < rows.size(); ++r)
+      if (rows[r + 1] - rows[r] > known_.longest[set.index()]) return false;
+  }
+  const auto misses_more = [&](const BoundArray& a, const BoundArray& whole) {
+    return a.has_missing && !whole.has_missing;
+  };
+  for (std::size_t k = 0; k < model_.givens.size(); ++k)
+    if (misses_more(part.givens[k], whole_.givens[k])) return false;
+  for (std::size_t k = 0; k < model_.variables.size(); ++k)
+    if (model_.variables[k].observed && misses_more(part.observed[k], whole_.observed[k])) return false;
+  return std::ranges::find(part.clamped, true) == part.clamped.end();
 }
 
 Result<BoundData> StreamedData::bind(Dataset arrays, const Settings& settings) const {
@@ -146,7 +176,7 @@ Result<BoundData> StreamedData::bind(Dataset arrays, const Settings& settings) c
 }
 
 Result<BoundData> StreamedData::bind_part(Dataset arrays, std::int64_t first) const {
-  complete(arrays);
+  if (std::optional<Error> e = complete(arrays)) return *e;
   Settings settings = settings_;
   settings.first = first;
   return bind(std::move(arrays), settings);
@@ -363,14 +393,19 @@ BoundData StreamedData::read(std::span<const ItemRange> runs) const {
   Result<Dataset> arrays = arrays_of(runs);
   if (!arrays) throw Unreadable(arrays.error());
   Result<BoundData> part = bind_part(std::move(*arrays), runs[0].begin);
-  if (!part) throw Unreadable(part.error());
+  if (!part) {  // all were well when they were read first
+    Error now = changed(part.error().where);
+    if (part.error().text != now.text) now.notes.push_back("now: " + part.error().text);
+    throw Unreadable(std::move(now));
+  }
+  if (!is_as_before(*part)) throw Unreadable(changed(files_[0].path()));
   return std::move(*part);
 }
 
 Result<std::pair<Dataset, Settings>> StreamedData::part(ItemRange items) const {
   Result<Dataset> arrays = arrays_of({&items, 1});
   if (!arrays) return arrays.error();
-  complete(*arrays);
+  if (std::optional<Error> e = complete(*arrays)) return *e;
   Settings settings = settings_;
   settings.first = items.begin;
   return std::pair(std::move(*arrays), std::move(settings));

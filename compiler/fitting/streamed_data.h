@@ -70,8 +70,11 @@ class StreamedData {
   std::optional<Error> far_column() const;
   std::optional<Error> make_whole();
   Result<Dataset> arrays_of(std::span<const machine::ItemRange> runs) const;
-  /// With labels and largest values of all, and with what does not lie on the items.
-  void complete(Dataset& arrays) const;
+  /// With labels and largest values of all, and with what does not lie on the items. An error where there is text that
+  /// there was not when all was read.
+  std::optional<Error> complete(Dataset& arrays) const;
+  /// Whether items are as they were then, in all that memory was measured by.
+  bool is_as_before(const BoundData& part) const;
   Result<BoundData> bind_part(Dataset arrays, std::int64_t first) const;
 
   model::Model model_;

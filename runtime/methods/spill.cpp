@@ -1,6 +1,8 @@
 #include "runtime/methods/spill.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -56,20 +58,44 @@ std::size_t each_row(const File& file, const Transfer& transfer, std::size_t at,
   return at;
 }
 
+/// In a directory that is a Spill's.
+constexpr const char* kMark = "lehr-spill";
+
+/// Removes directories whose processes did not live to do so: those with the mark, on which nobody has a lock.
+void remove_leftovers(const std::filesystem::path& inside) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  for (fs::directory_iterator entry(inside, ignored), end; entry != end; entry.increment(ignored)) {
+    if (!entry->path().filename().string().starts_with("lehr-")) continue;
+    const int left = ::open(entry->path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat directory = {}, mark = {};
+    const bool own = left >= 0 && ::fstat(left, &directory) == 0 && directory.st_uid == ::geteuid() &&
+                     ::fstatat(left, kMark, &mark, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(mark.st_mode);
+    if (own && ::flock(left, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry->path(), ignored);
+    if (left >= 0) ::close(left);
+  }
+}
+
 }  // namespace
 
 Spill::Spill(const std::string& inside) {
   std::error_code ignored;
   std::filesystem::create_directories(inside, ignored);
+  remove_leftovers(inside);
   directory_ = (std::filesystem::path(inside) / "lehr-XXXXXX").string();
   if (!::mkdtemp(directory_.data()))
     throw SpillFailure(
         {ExitCode::usage, inside, std::string("cannot make a directory in it: ") + std::strerror(errno), {}});
+  lock_ = ::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Where there can be no lock there is no mark, and nobody takes it for left over.
+  if (lock_ >= 0 && ::flock(lock_, LOCK_EX) == 0)
+    ::close(::openat(lock_, kMark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
 Spill::~Spill() {
   std::error_code ignored;
   std::filesystem::remove_all(directory_, ignored);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 std::string Spill::path(std::size_t share) const { return directory_ + "/" + std::to_string(share); }

@@ -1,5 +1,5 @@
 // Factors of items whose data come from elsewhere, between visits: a file for each share of the items, in a directory
-// of their own that is removed at the end.
+// of their own that is removed at the end; that of a process that was killed, by the next one in the same place.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -33,6 +33,7 @@ class Spill {
   std::string path(std::size_t share) const;
 
   std::string directory_;
+  int lock_ = -1;  // on the directory, as long as there is one of this process
 };
 
 }  // namespace lehr

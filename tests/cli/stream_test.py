@@ -7,9 +7,12 @@ usage: stream_test.py LEHR
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import netCDF4
 import numpy as np
@@ -320,6 +323,90 @@ def memory(folder):
     print(f"ok memory of predictions: {streamed} MiB more for twenty times the items, which take {whole:.0f}", flush=True)
 
 
+def changed_meanwhile(folder, path, change, model, data, *options, quietly):
+    """A fit whose file is written over while it runs; quietly: with the time that it was written at before. What it says."""
+    out = os.path.join(folder, "changed")
+    shutil.rmtree(out, ignore_errors=True)
+    command = [LEHR, "fit", model, "--data", data, "--stream", "--out", out, "--quiet", "--max-iter", "100000", "--tol", "0", *options]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while time.monotonic() < until:  # a few sweeps are done
+        if os.path.exists(f"{out}/trace.csv") and os.path.getsize(f"{out}/trace.csv") > 200:
+            break
+        time.sleep(0.01)
+    before = os.stat(path)
+    change()
+    if quietly:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    try:
+        said = running.communicate(timeout=60)[1]
+    finally:
+        running.kill()
+    assert running.returncode == 4 and "changed while" in said, (path, quietly, running.returncode, said)
+
+
+def changes(folder):
+    """What a file says is looked at whenever it is read; a fit of one that has changed ends with an error."""
+    def over(path, text):
+        def change():
+            with open(path, "r+b") as f:
+                f.write(text)
+        return change
+
+    svi = ["--method", "svi", "--epochs", "1000000", "--batch-size", "20"]
+    lines = [f"2 {w:07d}:1 {w + 1:08d}:1" for w in range(40)] * 50
+    corpus, longer = os.path.join(folder, "changing.ldac"), "5 0:1 1:1 2:1 3:1 04:1"
+    assert len(longer) == len(lines[0])
+    worse = {"larger": "\n".join(line.replace(" 0", " 9") for line in lines), "longer": "\n".join([longer] * 2000)}
+    for kind, text in worse.items():
+        for options in (svi, ["--method", "cavi", "--spill", os.path.join(folder, "spill")]):
+            for quietly in (False, True):
+                write(folder, "changing.ldac", "\n".join(lines) + "\n")
+                changed_meanwhile(folder, corpus, over(corpus, text.encode()), "models/lda.lehr", f"w={corpus}", "--set", "K=3", *options,
+                                  quietly=quietly)
+        print("ok changes:", kind, flush=True)
+    table = os.path.join(folder, "kinds_then.csv")
+    rows = "c,y\n" + "oak,0.5\nash,1.5\nelm,2.5\n" * 500
+    for text in (rows.replace("oak", "fir"), rows.replace("0.5", "NA ").replace("ash", "NA "), rows.replace("oak", "123").replace("ash", "123").replace("elm", "123")):
+        write(folder, "kinds_then.csv", rows)
+        changed_meanwhile(folder, table, over(table, text.encode()), f"{folder}/kinds.lehr", table, *svi, quietly=True)
+    array, group = os.path.join(folder, "s_then.npy"), np.load(os.path.join(folder, "s.npy"))
+    np.save(array, group)
+    changed_meanwhile(folder, array, lambda: np.save(array, group + 100), f"{folder}/sequences.lehr", f"x={array}", *svi, quietly=True)
+    print("ok changes: text and arrays", flush=True)
+
+
+def left_behind(folder):
+    """What a killed fit leaves in --spill goes with the next one there, and nothing else does."""
+    spill, corpus = os.path.join(folder, "left"), os.path.join(folder, "many.ldac")
+    command = [LEHR, "fit", "models/lda.lehr", "--data", f"w={corpus}", "--set", "K=3", "--stream", "--spill", spill, "--quiet", "--tol", "0"]
+    others = [os.path.join(spill, name) for name in ("lehr-photos", "lehr-notes")]
+    for other in others:
+        os.makedirs(other)
+        with open(os.path.join(other, "1"), "w") as f:
+            f.write("precious")
+
+    def start(name):
+        out = os.path.join(folder, name)
+        running = subprocess.Popen([*command, "--max-iter", "100000", "--out", out], stderr=subprocess.DEVNULL)
+        while not (os.path.exists(f"{out}/trace.csv") and os.path.getsize(f"{out}/trace.csv") > 200):
+            assert running.poll() is None
+            time.sleep(0.01)
+        return running
+
+    killed, goes_on = start("killed"), start("goes_on")
+    killed.kill()
+    killed.wait()
+    assert len(os.listdir(spill)) == 4, os.listdir(spill)
+    subprocess.run([*command, "--max-iter", "2", "--out", os.path.join(folder, "next")], check=True, stderr=subprocess.DEVNULL)
+    assert len(os.listdir(spill)) == 3, os.listdir(spill)
+    assert goes_on.poll() is None, "a fit that runs lost its files"
+    goes_on.send_signal(signal.SIGINT)
+    goes_on.wait()
+    assert all(os.listdir(other) == ["1"] for other in others) and len(os.listdir(spill)) == 2, os.listdir(spill)
+    print("ok left behind", flush=True)
+
+
 def refusals(folder):
     lines = documents(200)
     bad = write(folder, "bad.ldac", "\n".join(lines[:150] + ["2 3:1"] + lines[150:]) + "\n")
@@ -346,4 +433,6 @@ with tempfile.TemporaryDirectory() as here:
     scores(here)
     predictions(here)
     memory(here)
+    changes(here)
+    left_behind(here)
     refusals(here)
