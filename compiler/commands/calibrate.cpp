@@ -12,7 +12,7 @@
 #include "compiler/fitting/calibration.h"
 #include "compiler/fitting/uniformity.h"
 #include "compiler/options/fit_settings.h"
-#include "runtime/files/atomic_file.h"
+#include "runtime/files/member_file.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -104,7 +104,7 @@ Result<Table> run(const CalibrateOptions& o, const CalibrationProblem& problem, 
   const Result<Ranks> ranks = rank_calibration(problem, fit, o.calibration);
   if (!ranks) return ranks.error();
   if (!o.out.empty()) {
-    if (Result<bool> r = write_file(o.out + "/ranks.csv", ranks_csv(*ranks)); !r) return r.error();
+    if (Result<bool> r = write_member(o.out + "/ranks.csv", ranks_csv(*ranks)); !r) return r.error();
   }
   return Table{"chi-square p", "KS p", rows_of(*ranks), ranks->skipped};
 }
@@ -128,7 +128,7 @@ ExitCode calibrate(const CalibrateOptions& o) {
   const Result<Table> table = run(o, {*resolved, *complete, std::move(*dataset), std::move(*settings)}, *fit);
   if (!table) return complain_of(table.error(), o.model);
   if (!o.out.empty()) {
-    if (Result<bool> r = write_file(o.out + "/calibration.csv", csv(*table)); !r) return complain(r.error());
+    if (Result<bool> r = write_member(o.out + "/calibration.csv", csv(*table)); !r) return complain(r.error());
   }
   fmt::print("{}: {} simulations, {}\n", resolved->name, o.calibration.simulations,
              o.joint ? fmt::format("{} rounds of new data each", o.calibration.draws)

@@ -12,6 +12,7 @@
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/carried.h"
 #include "compiler/fitting/solution.h"
+#include "runtime/files/member_file.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -65,7 +66,6 @@ Result<bool> put_prior(const SavedFit& fit, model::Model& resolved, Analysed& co
 }
 
 ExitCode diagnose(DiagnoseOptions o) {
-  if (o.out.empty()) o.out = (std::filesystem::path(o.directory) / "diagnosis.json").string();
   std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
   auto& [fit, source, resolved, complete] = std::get<FittedModel>(opened);
@@ -98,7 +98,9 @@ ExitCode diagnose(DiagnoseOptions o) {
   }
   d.predictive = predictive_checks(*solution, o.replicates, o.seed);
   const std::string json = to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  if (Result<bool> r = write_output(o.out, json); !r) return complain(r.error());
+  const std::string named = (std::filesystem::path(o.directory) / "diagnosis.json").string();
+  if (Result<bool> r = o.out.empty() ? write_member(named, json) : write_output(o.out, json); !r)
+    return complain(r.error());
   fmt::print("{}", to_text(d));
   return ExitCode::done;
 }

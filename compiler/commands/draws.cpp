@@ -12,6 +12,7 @@
 #include "compiler/fitting/saved_draws.h"
 #include "compiler/fitting/thinned.h"
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/member_file.h"
 #include "runtime/files/writers.h"
 #include "runtime/terminal/printable.h"
 
@@ -47,7 +48,8 @@ std::size_t count_draws(const LabelledArrays& arrays) {
 }
 
 ExitCode draws(DrawsOptions o) {
-  if (o.out.empty()) o.out = (std::filesystem::path(o.directory) / "drawn.nc").string();
+  const bool named_here = o.out.empty();
+  if (named_here) o.out = (std::filesystem::path(o.directory) / "drawn.nc").string();
   const Result<DrawFormat> written = draw_format(option("out"), o.out);
   if (!written) return complain(written.error());
   const Result<SavedFit> fit = read_fit(o.directory);
@@ -62,7 +64,8 @@ ExitCode draws(DrawsOptions o) {
     return complain(Error{ExitCode::data, o.directory, "there is nothing to draw", {}});
   const Result<std::string> bytes = written->format(*arrays);
   if (!bytes) return complain(bytes.error());
-  if (Result<bool> r = write_output(o.out, *bytes); !r) return complain(r.error());
+  if (Result<bool> r = named_here ? write_member(o.out, *bytes) : write_output(o.out, *bytes); !r)
+    return complain(r.error());
   fmt::print("{}: {} draws {} in {}\n", printable(fit->model), count_draws(*arrays),
              sampled ? "of the sampler" : "from the factors", printable(o.out));
   return ExitCode::done;

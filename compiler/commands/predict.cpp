@@ -12,6 +12,7 @@
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/carried.h"
 #include "compiler/fitting/prediction_arrays.h"
+#include "runtime/files/member_file.h"
 #include "runtime/files/writers.h"
 #include "runtime/terminal/printable.h"
 
@@ -52,7 +53,7 @@ Result<Predicted> predict_whole(const PredictOptions& o, const FittedModel& f, c
   if (!p) return p.error();
   const Result<std::string> bytes = format ? format->format(prediction_arrays(*p)) : prediction_csv(*p);
   if (!bytes) return bytes.error();
-  if (Result<bool> r = write_output(path, *bytes); !r) return r.error();
+  if (Result<bool> r = o.out.empty() ? write_member(path, *bytes) : write_output(path, *bytes); !r) return r.error();
   Predicted out{{}, p->draws > 0, p->notes};
   for (const PredictedVariable& v : p->variables)
     out.variables.emplace_back(p->model[v.variable].name, v.elements.size());
@@ -90,8 +91,9 @@ ExitCode predict(const PredictOptions& o) {
   const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
   const auto& fitted = std::get<FittedModel>(opened);
-  const Result<Predicted> done =
-      o.stream ? predict_in_parts(fitted, o.data, o.prediction, path) : predict_whole(o, fitted, path, *format);
+  const Result<Predicted> done = o.stream ? predict_in_parts(fitted, o.data, o.prediction, path,
+                                                             o.out.empty() ? Existing::replaced : Existing::followed)
+                                          : predict_whole(o, fitted, path, *format);
   if (!done) return complain_of(told_by(fitted.fit, done.error(), plates_of(o.sizes)), fitted.source.name);
   for (const std::string& note : done->notes)
     tell("note: {}\n", printable(note, note.size()));

@@ -23,7 +23,7 @@ std::int64_t items_at_once(const StreamedData& data, std::int64_t draws) {
 }  // namespace
 
 Result<Predicted> predict_in_parts(const FittedModel& f, const std::vector<std::string>& data,
-                                   const PredictionOptions& options, const std::string& path) {
+                                   const PredictionOptions& options, const std::string& path, Existing existing) {
   if (const std::optional<model::PlateId> items = plate_of_items(f.complete)) {
     if (std::optional<Error> e = inferred_together(f.source, f.complete, *items)) return *e;
     if (std::optional<Error> e = reads_other_items(f.source, f.complete.model, *items)) return *e;
@@ -33,7 +33,7 @@ Result<Predicted> predict_in_parts(const FittedModel& f, const std::vector<std::
   const Result<std::shared_ptr<const StreamedData>> streamed = StreamedData::open(
       f.complete, data, fitted_settings(f.complete, f.fit), nullptr, constants, StreamedData::Gaps::predicted);
   if (!streamed) return streamed.error();
-  Result<SectionedFile> file = SectionedFile::begin(path);
+  Result<SectionedFile> file = SectionedFile::begin(path, existing);
   if (!file) return file.error();
   Predicted out;
   const std::int64_t items = (*streamed)->items(), at_once = items_at_once(**streamed, options.draws),

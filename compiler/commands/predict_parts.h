@@ -6,6 +6,7 @@
 
 #include "compiler/commands/fitted_model.h"
 #include "compiler/fitting/prediction.h"
+#include "runtime/files/new_file.h"
 
 namespace lehr::commands {
 
@@ -19,6 +20,6 @@ struct Predicted {
 /// Writes the table of all items to `path`, in the bytes of prediction_csv() of all of them together. ExitCode::model
 /// where an item cannot be predicted without the others.
 Result<Predicted> predict_in_parts(const FittedModel& f, const std::vector<std::string>& data,
-                                   const PredictionOptions& options, const std::string& path);
+                                   const PredictionOptions& options, const std::string& path, Existing existing);
 
 }  // namespace lehr::commands

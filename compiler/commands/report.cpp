@@ -14,6 +14,7 @@
 #include "compiler/pipeline.h"
 #include "compiler/report/report.h"
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/member_file.h"
 #include "runtime/files/readers.h"
 #include "runtime/terminal/printable.h"
 
@@ -158,7 +159,9 @@ ExitCode report_on(const ReportOptions& o) {
   for (const std::string& missing : {contents.no_model, contents.no_data})
     if (!missing.empty()) tell("{}: warning: {}\n", o.directory, missing);
   const std::string out = o.out.empty() ? (directory / "report.html").string() : o.out;
-  if (Result<bool> r = write_output(out, report::write(contents, options)); !r) return complain(r.error());
+  const std::string page = report::write(contents, options);
+  if (Result<bool> r = o.out.empty() ? write_member(out, page) : write_output(out, page); !r)
+    return complain(r.error());
   fmt::print("{}: the report is in {}\n", contents.fit.model, out);
   return ExitCode::done;
 }

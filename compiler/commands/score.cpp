@@ -14,7 +14,7 @@
 #include "compiler/fitting/carried.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/fitting/streamed_data.h"
-#include "runtime/files/atomic_file.h"
+#include "runtime/files/member_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/terminal/printable.h"
 
@@ -105,11 +105,13 @@ ExitCode score(ScoreOptions o) {
   if (!found) return complain_of(told_by(fitted.fit, found.error()), fitted.source.name);
   const std::filesystem::path base(o.directory);
   if (o.save && found->completes) {
-    if (Result<bool> r = write_npz((base / "heldout.npz").string(), found->split); !r) return complain(r.error());
+    const Result<std::string> split = format_npz(found->split);
+    if (!split) return complain(split.error());
+    if (Result<bool> r = write_member((base / "heldout.npz").string(), *split); !r) return complain(r.error());
   }
   const nlohmann::json json = summary(o, *found);
-  if (Result<bool> r = write_file((base / "score.json").string(),
-                                  json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  if (Result<bool> r = write_member((base / "score.json").string(),
+                                    json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
       !r)
     return complain(r.error());
   const Score& score = found->score;

@@ -1,6 +1,10 @@
 #include "compiler/fitting/fit_files.h"
 
-#include "runtime/files/atomic_file.h"
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "runtime/files/member_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/files/saved_fit.h"
 
@@ -11,6 +15,22 @@ void seal(nlohmann::json& summary, const std::string& name, const FileSeal& s) {
   summary["files"][name] = {{"size", s.size}, {"crc32", s.crc}};
 }
 
+/// Held while files are written that belong together: of fits into the same directory, one has its own set in the end.
+class Locked {
+ public:
+  explicit Locked(const std::string& directory)
+      : folder_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (folder_ >= 0) ::flock(folder_, LOCK_EX);  // some file systems have no locks
+  }
+  Locked(const Locked&) = delete;
+  ~Locked() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+
+ private:
+  int folder_;
+};
+
 }  // namespace
 
 std::string text_of(const nlohmann::json& summary) {
@@ -20,18 +40,19 @@ std::string text_of(const nlohmann::json& summary) {
 Result<bool> write_sealed(const std::string& directory, nlohmann::json& summary, const std::string& name,
                           const std::string& bytes) {
   seal(summary, name, seal_of(bytes));
-  return write_file(directory + "/" + name, bytes);
+  return write_member(directory + "/" + name, bytes);
 }
 
 Result<bool> write_results(const std::string& directory, const std::vector<NamedArray>& posterior,
                            nlohmann::json& summary) {
+  const Locked together(directory);
   const Result<std::string> bytes = format_npz(posterior);
   const Result<FileSeal> trace = seal_of_file(directory + "/trace.csv");
   if (!bytes) return bytes.error();
   if (!trace) return trace.error();
   seal(summary, "trace.csv", *trace);
   if (Result<bool> r = write_sealed(directory, summary, "posterior.npz", *bytes); !r) return r;
-  return write_file(directory + "/fit.json", text_of(summary));
+  return write_member(directory + "/fit.json", text_of(summary));
 }
 
 }  // namespace lehr

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/files/member_file.h"
 #include "runtime/files/new_file.h"
 #include "runtime/files/zip.h"
 #include "runtime/host.h"
@@ -84,6 +85,12 @@ void remove_leftovers(const std::filesystem::path& folder, const std::string& be
   }
 }
 
+/// Whether another writer has taken the file for a leftover, before there was a lock on it.
+bool is_removed(int descriptor) {
+  struct stat about = {};
+  return ::fstat(descriptor, &about) == 0 && about.st_nlink == 0;
+}
+
 }  // namespace
 
 struct NewFile::Open {
@@ -99,27 +106,32 @@ NewFile::NewFile(std::unique_ptr<Open> open) : open_(std::move(open)) {}
 NewFile::NewFile(NewFile&&) noexcept = default;
 NewFile::~NewFile() = default;
 
-Result<NewFile> NewFile::begin(const std::string& path, unsigned mode) {
+Result<NewFile> NewFile::begin(const std::string& path, unsigned mode, Existing existing) {
   std::error_code ignored;
-  const bool exists = std::filesystem::exists(path, ignored);
+  const bool follows = existing == Existing::followed;
+  const bool exists =
+      follows ? std::filesystem::exists(path, ignored)
+              : std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::regular;
   if (exists && !std::filesystem::is_regular_file(path, ignored)) {
     std::unique_ptr<Open> open(new Open{path, path, "", Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC))});
     if (!open->out.ok()) return write_failure(path);
     return NewFile(std::move(open));
   }
-  const std::string target = exists ? std::filesystem::canonical(path, ignored).string() : path;
+  const std::string target = exists && follows ? std::filesystem::canonical(path, ignored).string() : path;
   const std::filesystem::path parent = std::filesystem::path(target).parent_path(),
                               folder = parent.empty() ? "." : parent;
   remove_leftovers(folder, begun(target));
   std::random_device random;
-  const std::string beside =
-      (folder / fmt::format("{}{:08x}{:08x}{}", begun(target), random(), random(), kUnfinished)).string();
-  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  std::unique_ptr<Open> open(
-      new Open{path, target, beside, Descriptor(::open(beside.c_str(), flags, static_cast<mode_t>(mode)))});
+  std::unique_ptr<Open> open;
+  do {
+    const std::string beside =
+        (folder / fmt::format("{}{:08x}{:08x}{}", begun(target), random(), random(), kUnfinished)).string();
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    open.reset(new Open{path, target, beside, Descriptor(::open(beside.c_str(), flags, static_cast<mode_t>(mode)))});
+    if (!open->out.ok()) return write_failure(path);
+    ::flock(open->out.number(), LOCK_EX);
+  } while (is_removed(open->out.number()));
   struct stat before = {};
-  if (!open->out.ok()) return write_failure(path);
-  ::flock(open->out.number(), LOCK_EX);
   if (exists && (::stat(target.c_str(), &before) != 0 || ::fchmod(open->out.number(), before.st_mode & 07777) != 0))
     return write_failure(path);
   return NewFile(std::move(open));
@@ -139,11 +151,22 @@ Result<bool> NewFile::finish() {
   return true;
 }
 
-Result<bool> write_file(const std::string& path, std::string_view bytes, unsigned mode) {
-  Result<NewFile> file = NewFile::begin(path, mode);
+namespace {
+
+Result<bool> write_whole(Result<NewFile> file, std::string_view bytes) {
   if (!file) return file.error();
   const Result<bool> appended = file->append(bytes);
   return appended ? file->finish() : appended;
+}
+
+}  // namespace
+
+Result<bool> write_file(const std::string& path, std::string_view bytes, unsigned mode) {
+  return write_whole(NewFile::begin(path, mode), bytes);
+}
+
+Result<bool> write_member(const std::string& path, std::string_view bytes) {
+  return write_whole(NewFile::begin(path, 0666, Existing::replaced), bytes);
 }
 
 Result<std::string> read_file(const std::string& path) {

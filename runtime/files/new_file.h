@@ -8,10 +8,13 @@
 
 namespace lehr {
 
+/// What becomes of a link, a pipe or a device that has the name.
+enum class Existing { followed, replaced };
+
 /// As write_file() does it. The file is there once it is finished; what is not finished is removed.
 class NewFile {
  public:
-  static Result<NewFile> begin(const std::string& path, unsigned mode = 0666);
+  static Result<NewFile> begin(const std::string& path, unsigned mode = 0666, Existing existing = Existing::followed);
   NewFile(NewFile&&) noexcept;
   ~NewFile();
 

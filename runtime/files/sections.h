@@ -14,7 +14,7 @@ class SectionedFile {
  public:
   /// Makes the folder where there is none. Errors here and below are those of write_file(). The first section goes
   /// where it belongs; the others wait on disk, in files without a name in the same folder.
-  static Result<SectionedFile> begin(const std::string& path);
+  static Result<SectionedFile> begin(const std::string& path, Existing existing = Existing::followed);
 
   Result<bool> append(std::size_t section, std::string_view bytes);
   /// Puts them together; nothing can be appended any more.

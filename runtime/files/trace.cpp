@@ -1,6 +1,8 @@
 // The trace of a fit as CSV.
 #include "runtime/files/trace.h"
 
+#include <fcntl.h>
+
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -12,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/member_file.h"
 
 namespace lehr {
 namespace {
@@ -58,9 +61,10 @@ Result<Trace> Trace::open(const std::string& directory, const std::vector<std::s
   for (const std::string& column : extra_columns)
     header += "," + column;
   header += "\n";
-  const Result<bool> begun = write_file(trace.path_, header + earlier_rows(trace.path_, header, keep_until));
+  const Result<bool> begun = write_member(trace.path_, header + earlier_rows(trace.path_, header, keep_until));
   if (!begun) return begun.error();
-  trace.file_.reset(std::fopen(trace.path_.c_str(), "a"));
+  const int file = ::open(trace.path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+  trace.file_.reset(file < 0 ? nullptr : ::fdopen(file, "a"));
   if (!trace.file_)
     return Error{ExitCode::usage, trace.path_, fmt::format("cannot write: {}", std::strerror(errno)), {}};
   std::setvbuf(trace.file_.get(), nullptr, _IONBF, 0);  // no half rows

@@ -4,6 +4,7 @@ starts that fail.
 
 Usage: outputs_test.py LEHR, from the root of the repository.
 """
+import csv
 import json
 import os
 import resource
@@ -114,6 +115,62 @@ def links(d):
     assert set(os.listdir(d)) == fresh, os.listdir(d)
 
 
+def planted(d):
+    """In a directory that is named, files are written that the program names: nothing that was put in their place is followed,
+    or waited for."""
+    victim = f"{d}/victim"
+    with open(victim, "w") as f:
+        f.write("precious")
+    commands = {"fit": (["fit.json", "posterior.npz", "trace.csv"], lambda out: [*COIN, "--out", out]),
+                "chains": (["fit.json", "draws.nc", "summary.csv", "trace.csv"],
+                           lambda out: [*COIN, "--method", "gibbs", "--draws", "20", "--out", out]),
+                "diagnosis.json": (["diagnosis.json"], lambda out: ["diagnose", out, "--data", COIN[-1], "--draws", "100"]),
+                "report.html": (["report.html"], lambda out: ["report", out]), "drawn.nc": (["drawn.nc"], lambda out: ["draws", out]),
+                "score.json": (["score.json"], lambda out: ["score", out, "--data", COIN[-1]]),
+                "predicted.csv": (["predicted.csv"], lambda out: ["predict", out, "--sizes", "throw=1"])}
+    plants = {"link": lambda path: os.symlink(victim, path), "dangling": lambda path: os.symlink(f"{d}/nowhere", path), "pipe": os.mkfifo}
+    for command, (names, words) in commands.items():
+        for kind, plant in plants.items():
+            out = f"{d}/{command}-{kind}"
+            if len(names) == 1:
+                lehr(*COIN, "--out", out, "--quiet")
+            os.makedirs(out, exist_ok=True)
+            for name in names:
+                plant(f"{out}/{name}")
+            lehr(*words(out))
+            for name in names:
+                assert stat.S_ISREG(os.lstat(f"{out}/{name}").st_mode), (command, kind, name)
+            assert open(victim).read() == "precious" and not os.path.exists(f"{d}/nowhere"), (command, kind)
+
+
+def many_at_once(d):
+    """Fits into one directory do not disturb each other; the set of one of them is there at the end."""
+    running = [subprocess.Popen([LEHR, *COIN, "--quiet", "--seed", str(k), "--out", f"{d}/one"], stderr=subprocess.PIPE, text=True)
+               for k in range(40)]
+    said = [(p.communicate()[1], p.returncode) for p in running]
+    assert all(code == 0 for _, code in said), said
+    lehr("show", f"{d}/one")
+    assert not [name for name in os.listdir(f"{d}/one") if name.startswith(".")], os.listdir(f"{d}/one")
+
+
+def formulas(d):
+    """Names that a spreadsheet would work out are text in tables."""
+    names = ["=1+1", "@SUM(A1)", "+x", "-y", "-1.5", "+2", "plain", '=HYPERLINK("a")']
+    with open(f"{d}/m.lehr", "w") as f:
+        f.write("model m { plate n; plate k; p ~ Dirichlet(concentration = 1) over k; observe x[n] ~ Categorical(p); }")
+    with open(f"{d}/x.csv", "w", newline="") as f:
+        csv.writer(f).writerows([["x"]] + [[name] for name in names])
+    lehr("fit", f"{d}/m.lehr", "--data", f"{d}/x.csv", "--out", f"{d}/o", "--quiet")
+    lehr("predict", f"{d}/o", "--sizes", "n=1", "--out", f"{d}/p.csv")
+    shown = subprocess.run([LEHR, "show", f"{d}/o", "--format", "csv"], capture_output=True, text=True).stdout
+    with open(f"{d}/p.csv") as f:
+        predicted = f.read()
+    for text in (shown, predicted):
+        fields = {field for row in csv.reader(text.splitlines()) for field in row}
+        assert {"'" + name for name in names if name not in ("-1.5", "+2", "plain")} <= fields, fields
+        assert {"-1.5", "+2", "plain"} <= fields, fields
+
+
 def no_room(d):
     """A limit on the size of files stands for a full disk: the error names the file, and no half of it remains."""
     def limit():
@@ -205,7 +262,7 @@ def profile(d):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for test in [streams, one_set, killed, links, no_room, restarts, held_out, profile]:
+    for test in [streams, one_set, killed, links, planted, many_at_once, formulas, no_room, restarts, held_out, profile]:
         os.mkdir(f"{folder}/{test.__name__}")
         test(f"{folder}/{test.__name__}")
         print(test.__name__, "ok")
