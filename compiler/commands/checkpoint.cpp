@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <stdexcept>
 
 #include "compiler/commands/commands.h"
 #include "compiler/native/native.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/atomic_file.h"
+#include "runtime/files/member_file.h"
 #include "runtime/files/zip.h"
 #include "runtime/terminal/printable.h"
 
@@ -99,6 +102,38 @@ std::string digest_of(const BoundData& data) {
 
 /// Where one is, or will be; --resume names the same directory.
 std::string checkpoint_of(const FitArguments& o) { return (o.out.empty() ? o.resume : o.out) + "/checkpoint.bin"; }
+
+/// As many numbers as the shape has, over so many draws if there are any.
+bool is_filled(const NamedArray& a, std::optional<std::size_t> draws) {
+  double count = 1;
+  for (const std::int64_t n : a.shape)
+    count *= static_cast<double>(n);
+  const bool over_draws = !draws || (!a.shape.empty() && a.shape[0] == static_cast<std::int64_t>(*draws));
+  return over_draws && count == static_cast<double>(a.values.size());
+}
+
+void check(bool as_written) {
+  if (!as_written) throw std::out_of_range("what no fit has written");
+}
+
+/// Throws std::out_of_range where a run of a checkpoint cannot be one.
+void check_run(const TracedRun& run) {
+  check(run.outcome.status >= Status::converged && run.outcome.status <= Status::interrupted);
+  for (const NamedArray& a : run.posterior)
+    check(is_filled(a, std::nullopt));
+  const auto* chain = std::get_if<GibbsReport>(&run.report);
+  if (!chain) return;
+  for (const NamedArray& a : chain->draws)
+    check(is_filled(a, chain->log_joint.size()));
+  for (const std::vector<NamedArray>* arrays : {&chain->predictive.log_likelihood, &chain->predictive.replicated})
+    for (const NamedArray& a : *arrays)
+      check(is_filled(a, chain->predictive.draws.size()));
+}
+
+bool same_shapes(const std::vector<NamedArray>& a, const std::vector<NamedArray>& b) {
+  return std::ranges::equal(
+      a, b, [](const NamedArray& x, const NamedArray& y) { return x.name == y.name && x.shape == y.shape; });
+}
 
 }  // namespace
 
@@ -201,9 +236,10 @@ Result<bool> Checkpoints::resume() {
       return wrong("the checkpoint is of another fit: " + other, {"what goes on from it is `" + command + "`"});
     Journal::Past past;
     from(past, runs_);
+    std::ranges::for_each(runs_, check_run);
     journal_ = Journal(std::move(past));
   } catch (const std::out_of_range&) {
-    return wrong("a checkpoint of another program", {});
+    return wrong("a checkpoint of another program, or a damaged one", {});
   }
   return true;
 }
@@ -221,6 +257,7 @@ void Checkpoints::put_draws(TracedRun& run) {
 void Checkpoints::put_results(TracedRun& run) {
   if (run.restart >= runs_.size()) throw OtherRun();
   TracedRun& had = runs_[run.restart];
+  if (!had.posterior.empty() && !run.posterior.empty() && !same_shapes(had.posterior, run.posterior)) throw OtherRun();
   run.outcome.status = had.outcome.status;
   run.outcome.failure = had.outcome.failure;
   run.posterior = std::move(had.posterior);
@@ -247,7 +284,7 @@ Result<bool> Checkpoints::write(const Engine& engine, const std::vector<TracedRu
   to(now);
   const std::uint32_t crc = checksum(bytes);
   bytes.append(reinterpret_cast<const char*>(&crc), sizeof crc);
-  return write_file(path(), bytes);
+  return write_member(path(), bytes);
 }
 
 void Checkpoints::remove() const {

@@ -16,6 +16,7 @@
 #include "compiler/model/walk.h"
 #include "runtime/machine/random.h"
 #include "runtime/methods/cavi.h"
+#include "runtime/methods/journal.h"
 #include "runtime/rng.h"
 #include "runtime/terminal/printable.h"
 
@@ -409,6 +410,19 @@ std::vector<std::string> Instance::equal_components() const {
   return out;
 }
 
+namespace {
+
+/// The array that takes the next draw of a variable. Throws OtherRun where draws of a checkpoint are others.
+NamedArray& next_draw(std::vector<NamedArray>& draws, std::size_t& at, const std::string& name, std::size_t numbers) {
+  if (at >= draws.size() || draws[at].name != name || draws[at].shape.empty()) throw OtherRun();
+  NamedArray& out = draws[at++];
+  if (out.values.size() != static_cast<std::size_t>(out.shape[0]) * numbers) throw OtherRun();
+  ++out.shape[0];
+  return out;
+}
+
+}  // namespace
+
 void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin origin) const {
   std::size_t at = 0;
   const bool first = draws.empty();
@@ -423,8 +437,7 @@ void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin orig
           member.shape.insert(member.shape.begin(), 0);
           draws.push_back({name, member.shape, {}, is_discrete(of->support)});
         }
-        NamedArray& to = draws[at++];
-        ++to.shape[0];
+        NamedArray& to = next_draw(draws, at, name, member.values.size());
         to.values.insert(to.values.end(), member.values.begin(), member.values.end());
       }
     }
@@ -437,8 +450,7 @@ void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin orig
       extents.insert(extents.begin(), 0);
       draws.push_back({v.name, std::move(extents), {}, is_discrete(v.support)});
     }
-    NamedArray& to = draws[at++];
-    ++to.shape[0];
+    NamedArray& to = next_draw(draws, at, v.name, x.size() / values);
     for (std::size_t i = 0; i < x.size(); i += values) {
       const auto element = static_cast<std::int64_t>(i / values);
       to.values.push_back(values == 1 ? x[i]

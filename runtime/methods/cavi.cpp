@@ -9,6 +9,7 @@
 
 #include "runtime/abi.h"
 #include "runtime/methods/geometric.h"
+#include "runtime/methods/held_shapes.h"
 
 namespace lehr {
 
@@ -32,6 +33,7 @@ Settling::Settling(const Engine& e, const CaviOptions& options)
 /// Largest, over the arrays, of the mean absolute change relative to the mean absolute value of what is no point.
 double movement_between(const Parameters& before, const Parameters& now) {
   using Numbers = Eigen::Map<const Eigen::ArrayXd>;
+  expect_alike(before, now);
   double largest = 0;
   for (std::size_t k = 0; k < now.size(); ++k) {
     const auto count = static_cast<Eigen::Index>(now[k].size());

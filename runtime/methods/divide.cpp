@@ -112,9 +112,14 @@ Shares shares_of(const Engine& e, const SweepOptions& o, const Components& c, co
   return out;
 }
 
-std::vector<std::int64_t> members_of(const Shares& shares, std::size_t k) {
+std::size_t elements_of(const Engine& e, const Components& c, const Allocation& a) {
+  return a.step < 0 ? e.reals(a.buffer).size() / c.count : static_cast<std::size_t>(e.extent(stage(e, a).items));
+}
+
+std::vector<std::int64_t> members_of(const Shares& shares, std::size_t k, const Components& c, std::size_t elements) {
   std::vector<std::int64_t> out;
   for (const std::vector<double>& row : shares) {
+    if (row.size() != c.count + 1 || !(row[0] >= 0 && row[0] < static_cast<double>(elements))) throw OtherRun();
     const double share = row[k + 1];
     if (share > 0 && share >= kMember * std::accumulate(row.begin() + 1, row.end(), 0.0))
       out.push_back(static_cast<std::int64_t>(row[0]));

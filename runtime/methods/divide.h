@@ -18,7 +18,9 @@ using Shares = Arrays;
 Shares shares_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng);
 
 /// Those of which a component has a share worth moving, ascending.
-std::vector<std::int64_t> members_of(const Shares& shares, std::size_t k);
+/// Throws OtherRun where the shares are those of other components, or of more elements (`elements_of`).
+std::vector<std::int64_t> members_of(const Shares& shares, std::size_t k, const Components& c, std::size_t elements);
+std::size_t elements_of(const Engine& e, const Components& c, const Allocation& a);
 
 /// A component that is free, or is left free by a merge.
 struct Room {

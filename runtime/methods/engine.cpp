@@ -180,8 +180,11 @@ Arrays Engine::save() const {
 }
 
 void Engine::load(const Arrays& saved) const {
+  const std::vector<std::int64_t> buffers = state_buffers();
+  const auto fits = [&](const std::vector<double>& x, std::int64_t b) { return x.size() == reals(b).size(); };
+  if (!std::ranges::equal(saved, buffers, fits)) throw OtherRun();  // of a checkpoint
   auto from = saved.begin();
-  for (const std::int64_t b : state_buffers())
+  for (const std::int64_t b : buffers)
     std::ranges::copy(*from++, reals(b).begin());
   forget_parts();
   forget_sums();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/methods/geometric.h"
+#include "runtime/methods/held_shapes.h"
 
 namespace lehr {
 namespace {
@@ -14,6 +15,7 @@ constexpr double kLonger = 8;
 
 /// The length of a step, arrays of every size counting alike.
 double length_of(const Parameters& from, const Parameters& to) {
+  expect_alike(from, to);
   double out = 0;
   for (std::size_t k = 0; k < from.size(); ++k) {
     double moved = 0, size = 0;
@@ -46,6 +48,8 @@ void Leap::saw() {
 
 double Leap::length() const {
   const Parameters &a = *last_[kBetween - 2], &b = *last_[kBetween - 1], &c = *last_[kBetween];
+  expect_alike(a, b);
+  expect_alike(b, c);
   Parameters turned = c;  // a + (c - b) - (b - a) against b: the change of the step
   for (std::size_t k = 0; k < c.size(); ++k) {
     for (std::size_t i = 0; i < c[k].size(); ++i)
@@ -71,6 +75,9 @@ bool Leap::ahead(const Elbo& elbo) {
 bool Leap::move(double length) {
   const Parameters &a = *last_[kBetween - 2], &b = *last_[kBetween - 1], &c = *last_[kBetween];
   const std::vector<std::int64_t> buffers = e_.global_buffers();
+  const Parameters now = e_.global_parameters();
+  for (const Parameters* x : {&a, &b, &c})
+    expect_alike(*x, now);
   for (; length > 1; length /= 2) {
     bool inside = true;
     for (std::size_t k = 0; k < buffers.size(); ++k) {

@@ -289,7 +289,7 @@ class Mover {
     };
     const Drawn drawn = e_.seen([&] {
       Rng rng = rng_;
-      part = part_of(members_of(*shares_[&a], k), features(a), division, rng);
+      part = part_of(members_of(*shares_[&a], k, c_, elements_of(e_, c_, a)), features(a), division, rng);
       return Drawn{!part.empty(), rng};
     });
     rng_ = drawn.rng;

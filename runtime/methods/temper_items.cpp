@@ -3,9 +3,18 @@
 #include <cmath>
 #include <numeric>
 
+#include "runtime/methods/held_shapes.h"
 #include "runtime/methods/temper.h"
 
 namespace lehr {
+namespace {
+
+void check(const Arrays& r, const Arrays& added, std::size_t items, const ItemGrid& grid) {
+  expect_lengths(r, items, grid.temperatures.size());
+  expect_lengths(added, 1, items);
+}
+
+}  // namespace
 
 ItemTemperatures::ItemTemperatures(const Engine& engine, const ItemGrid& grid) : engine_(engine), grid_(grid) {
   const auto n = engine.reals(engine.model().item_energies).size();
@@ -24,6 +33,7 @@ std::int32_t ItemTemperatures::update(std::span<const std::int64_t> items, const
 
 std::int32_t ItemTemperatures::update_now(std::span<const std::int64_t> items, const SweepOptions& options) {
   const std::span<double> energies = engine_.reals(engine_.model().item_energies), b = inverse();
+  check(*r_, *added_, b.size(), grid_);
   std::ranges::fill(energies, 0.0);
   if (const std::int32_t status = sweep(engine_, options, {.items_only = true, .batch = items})) return status;
   const std::vector<std::vector<double>> log_c = grid_.log_normaliser(items);
@@ -50,13 +60,17 @@ std::int32_t ItemTemperatures::pause() {
 }
 
 std::int32_t ItemTemperatures::resume() {
+  if (!r_->empty()) check(*r_, *added_, inverse().size(), grid_);
   for (std::size_t i = 0; i < r_->size(); ++i)
     inverse()[i] = mean_inverse((*r_)[i], grid_.temperatures);
   return engine_.prepare();
 }
 
 double ItemTemperatures::objective() const {
-  return engine_.seen([&] { return std::accumulate((*added_)[0].begin(), (*added_)[0].end(), 0.0); });
+  return engine_.seen([&] {
+    expect_lengths(*added_, 1, inverse().size());
+    return std::accumulate((*added_)[0].begin(), (*added_)[0].end(), 0.0);
+  });
 }
 
 double ItemTemperatures::temperature() const {
@@ -70,6 +84,7 @@ double ItemTemperatures::all_copies() const { return std::accumulate(grid_.copie
 
 std::vector<double> ItemTemperatures::posterior() const {
   return engine_.seen([&] {
+    expect_lengths(*r_, inverse().size(), grid_.temperatures.size());
     const double all = all_copies();
     std::vector<double> out(grid_.temperatures.size());
     for (std::size_t i = 0; i < r_->size(); ++i) {

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 import numpy as np
 
@@ -171,8 +172,32 @@ def refusals(tmp):
     assert not os.path.exists(nowhere)
 
 
+def impossible(tmp, times):
+    """Content that no fit has written, with the checksum of it: whatever becomes of the fit, the program does not crash, and reads
+    no number of elements that there are not."""
+    for name in ("restarts", "gibbs", "parts", "cavi", "leaps", "tempered items", "search"):
+        out = f"{tmp}/impossible"
+        shutil.rmtree(out, ignore_errors=True)
+        command = [LEHR, "fit", *METHODS[name], "--quiet", "--out", out]
+        stop([*command, "--checkpoint-every", "1"], out, signal.SIGKILL, 5)
+        with open(f"{out}/checkpoint.bin", "rb") as f:
+            whole = f.read()[:-4]
+        counts = [k for k in range(len(whole) - 8) if 0 < int.from_bytes(whole[k:k + 8], "little") < 1 << 16]
+        for _ in range(times):
+            body, at = bytearray(whole), R.choice(counts)
+            was = int.from_bytes(body[at:at + 8], "little")
+            body[at:at + 8] = R.choice([0, was + 1, was - 1, 1 << 20, 1 << 62, (1 << 64) - 1]).to_bytes(8, "little")
+            with open(f"{out}/checkpoint.bin", "wb") as f:
+                f.write(body + zlib.crc32(body).to_bytes(4, "little"))
+            done = subprocess.run([*command, "--resume", out], capture_output=True, text=True, timeout=300)
+            assert done.returncode in (0, 1, 4, 5), (name, at, was, done.returncode, done.stderr)
+            assert "internal error" not in done.stderr, (name, at, was, done.stderr)
+        print("ok impossible:", name, flush=True)
+
+
 with tempfile.TemporaryDirectory() as tmp:
     refusals(tmp)
+    impossible(tmp, 6 * MOMENTS)
     for name in sys.argv[3:] or (METHODS if len(sys.argv) > 2 else QUICK):
         for number in (signal.SIGINT, signal.SIGKILL):
             print(f"ok {name}, {number.name}: stopped {check(name, number, tmp)} times", flush=True)
