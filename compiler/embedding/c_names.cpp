@@ -1,5 +1,5 @@
 // Keywords of C11 to C23 and C++17 to C++23, what GNU C predefines, and names of <stddef.h>, <stdint.h> and
-// the library that a structure, a function or a namespace cannot have.
+// the library that a structure, a function or a namespace cannot have; macros of their headers.
 #include "compiler/embedding/c_names.h"
 
 #include <fmt/format.h>
@@ -23,6 +23,32 @@ constexpr const char* kWords =
     "virtual void volatile wchar_t while xor xor_eq linux unix NULL EOF errno assert offsetof size_t "
     "ptrdiff_t int32_t int64_t uint64_t abi";
 
+/// Macros of the headers that a program may include beside these, and their extremes by their endings.
+constexpr const char* kMacros =
+    "BIG_ENDIAN BUFSIZ BYTE_ORDER CHAR_BIT CLOCKS_PER_SEC DECIMAL_DIG E2BIG EACCES EADDRINUSE EADDRNOTAVAIL "
+    "EADV EAFNOSUPPORT EAGAIN EALREADY EBADE EBADF EBADFD EBADMSG EBADR EBADRQC EBADSLT EBFONT EBUSY ECANCELED "
+    "ECHILD ECHRNG ECOMM ECONNABORTED ECONNREFUSED ECONNRESET EDEADLK EDEADLOCK EDESTADDRREQ EDOM EDOTDOT "
+    "EDQUOT EEXIST EFAULT EFBIG EHOSTDOWN EHOSTUNREACH EHWPOISON EIDRM EILSEQ EINPROGRESS EINTR EINVAL EIO "
+    "EISCONN EISDIR EISNAM EKEYEXPIRED EKEYREJECTED EKEYREVOKED EL2HLT EL2NSYNC EL3HLT EL3RST ELIBACC ELIBBAD "
+    "ELIBEXEC ELIBMAX ELIBSCN ELNRNG ELOOP EMEDIUMTYPE EMFILE EMLINK EMSGSIZE EMULTIHOP ENAMETOOLONG ENAVAIL "
+    "ENETDOWN ENETRESET ENETUNREACH ENFILE ENOANO ENOBUFS ENOCSI ENODATA ENODEV ENOENT ENOEXEC ENOKEY ENOLCK "
+    "ENOLINK ENOMEDIUM ENOMEM ENOMSG ENONET ENOPKG ENOPROTOOPT ENOSPC ENOSR ENOSTR ENOSYS ENOTBLK ENOTCONN "
+    "ENOTDIR ENOTEMPTY ENOTNAM ENOTRECOVERABLE ENOTSOCK ENOTSUP ENOTTY ENOTUNIQ ENXIO EOF EOPNOTSUPP EOVERFLOW "
+    "EOWNERDEAD EPERM EPFNOSUPPORT EPIPE EPROTO EPROTONOSUPPORT EPROTOTYPE ERANGE EREMCHG EREMOTE EREMOTEIO "
+    "ERESTART ERFKILL EROFS ESHUTDOWN ESOCKTNOSUPPORT ESPIPE ESRCH ESRMNT ESTALE ESTRPIPE ETIME ETIMEDOUT "
+    "ETOOMANYREFS ETXTBSY EUCLEAN EUNATCH EUSERS EWOULDBLOCK EXDEV EXFULL EXIT_FAILURE EXIT_SUCCESS FD_SETSIZE "
+    "FLT_EVAL_METHOD FLT_RADIX FLT_ROUNDS FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL FP_ZERO F_OK HUGE_VAL "
+    "HUGE_VALF HUGE_VALL I INFINITY LC_ALL LC_COLLATE LC_CTYPE LC_MONETARY LC_NUMERIC LC_TIME LITTLE_ENDIAN "
+    "LONG_BIT L_tmpnam MAXFLOAT M_1_PI M_2_PI M_2_SQRTPI M_E M_LN10 M_LN2 M_LOG10E M_LOG2E M_PI M_PI_2 M_PI_4 "
+    "M_SQRT1_2 M_SQRT2 NAN NSIG PIPE_BUF P_tmpdir R_OK SEEK_CUR SEEK_END SEEK_SET SIGABRT SIGALRM SIGBUS "
+    "SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE SIGPOLL SIGPROF SIGPWR "
+    "SIGQUIT SIGRTMAX SIGRTMIN SIGSEGV SIGSTKFLT SIGSTKSZ SIGSTOP SIGSYS SIGTERM SIGTRAP SIGTSTP SIGTTIN "
+    "SIGTTOU SIGURG SIGUSR1 SIGUSR2 SIGVTALRM SIGWINCH SIGXCPU SIGXFSZ SNAN TIME_UTC TMP_MAX WEOF WNOHANG "
+    "WORD_BIT W_OK X_OK alloca bool complex environ false fpclassify i386 imaginary isalnum isalpha isascii "
+    "isblank iscntrl isdigit isfinite isgraph isgreater isgreaterequal isinf isless islessequal islessgreater "
+    "islower isnan isnormal isprint ispunct isspace isunordered isupper isxdigit iszero math_errhandling "
+    "noreturn setjmp signbit sigsetjmp stderr stdin stdout toascii true va_arg va_copy va_end va_start";
+
 constexpr const char* kLibrary =
     "abs acos asin atan atof atoi atol bsearch calloc cbrt ceil clock cos cosh div drem erf erfc "
     "exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod free frexp gamma getc gets hypot index "
@@ -40,6 +66,14 @@ std::set<std::string> set_of(std::string_view words) {
     words.remove_prefix(std::min(end + 1, words.size()));
   }
   return out;
+}
+
+/// INT_MAX, UINT_FAST16_WIDTH, DBL_MIN_EXP and their like.
+bool is_extreme(std::string_view name) {
+  if (std::ranges::any_of(name, [](char c) { return c >= 'a' && c <= 'z'; })) return false;
+  const auto ends = [&](std::string_view end) { return name.ends_with(end); };
+  const bool of_floats = name.starts_with("FLT_") || name.starts_with("DBL_") || name.starts_with("LDBL_");
+  return of_floats || ends("_MAX") || ends("_MIN") || ends("_WIDTH");
 }
 
 constexpr std::array<std::string_view, 25> kGreek{
@@ -87,9 +121,9 @@ std::string in_ascii(const std::string& name) {
 }
 
 std::string NameScope::add(const std::string& name) {
-  static const std::set<std::string> kReserved = set_of(kWords);
+  static const std::set<std::string> kReserved = set_of(kWords), kDefined = set_of(kMacros);
   std::string out = in_ascii(name);
-  while (kReserved.contains(out) || !taken_.insert(out).second)
+  while (kReserved.contains(out) || kDefined.contains(out) || is_extreme(out) || !taken_.insert(out).second)
     out += '_';
   return out;
 }

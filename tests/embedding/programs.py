@@ -147,7 +147,8 @@ model int {
 def names():
     """Keywords, macros and types of C and C++, other scripts, and names that are alike: legal headers, all different."""
     library = "model gamma { plate time; p ~ Beta(1, 1); observe x[time] ~ Bernoulli(p); }"
-    for name, text in (("int", NASTY), ("gamma", library), ("std", library.replace("gamma", "std"))):
+    for name, text in (("int", NASTY), ("gamma", library), ("std", library.replace("gamma", "std")), ("INT_MAX", library.replace("gamma", "INT_MAX")),
+                       ("stdin", library.replace("gamma", "stdin").replace("time", "EAGAIN").replace("x[", "stdout["))):
         with open("m.lehr", "w") as f:
             f.write(text)
         run(LEHR, "build", "m.lehr", "-o", "m")
@@ -159,7 +160,7 @@ def names():
         declared = declared_in("m.h", name)
         assert given == declared and all(s.isascii() for s in given), given ^ declared
         with open("use.cpp", "w") as f:
-            f.write(f'#include <cmath>\n#include <ctime>\n#include "m.hpp"\nint main() {{ return {name}_abi() == 0; }}\n')
+            f.write(f'#include <cerrno>\n#include <climits>\n#include <cmath>\n#include <cstdio>\n#include <ctime>\n#include "m.hpp"\nint main() {{ return {name}_abi() == 0; }}\n')
         run("c++", "-std=c++20", "-Wall", "-Wextra", "-pedantic", "-Werror", "use.cpp", "m.o", "-o", "use")
         run("./use")
 
