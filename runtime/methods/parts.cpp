@@ -78,8 +78,8 @@ void Parts::merge(const Machine& m, const StepRow& stage, std::int64_t part) {
 std::int32_t Parts::pass(const Machine& m, machine::Plan plan) {
   const StepRow& stage = *machine::batch_stage(*m.model);
   const auto as_total = [&](const std::vector<double>& s) { return s.size() == total_.size(); };
-  const bool sweep = !known_ || std::ssize(sums_) != count_ || !std::ranges::all_of(sums_, as_total) ||
-                     !are_total(m, stage);
+  const bool sweep =
+      !known_ || std::ssize(sums_) != count_ || !std::ranges::all_of(sums_, as_total) || !are_total(m, stage);
   known_ = false;
   if (sweep) {
     total_.assign(static_cast<std::size_t>(numbers(m, stage)), 0.0);
