@@ -83,7 +83,7 @@ LostDigits lost_squares(const model::Model& m, const schedule::Schedule& s, cons
     if (!found || found->sd.size() != found->mean.size()) continue;
     std::vector<double> far;
     for (std::size_t k = 0; k < found->mean.size(); ++k)
-      far.push_back(std::abs(found->mean[k]) / found->sd[k]);
+      far.push_back(found->sd[k] > 0 ? std::abs(found->mean[k]) / found->sd[k] : 0);  // known: not from a factor
     std::vector<std::int64_t> shape = found->elements;
     shape.insert(shape.end(), found->event.begin(), found->event.end());
     add(out, lost_in_square, v.name, shape, far);

@@ -305,8 +305,7 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
 }
 
 void take_copies(Binder& b, const Slot& slot, DataArray& a) {
-  // Of some items there may be none.
-  const bool no_elements = b.settings.part_of && a.ragged() && a.values.empty();
+  const bool no_elements = a.ragged() && a.values.empty();
   if (a.multiplicity.empty() && !no_elements) return;
   if (slot.axes.size() == 2 && !b.model[slot.axes[1]].parent && !slot.value_plate) {
     make_dense(b, a, slot.axes[1]);

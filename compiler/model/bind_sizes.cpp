@@ -187,8 +187,8 @@ void settle_sizes(Binder& b) {
       continue;
     }
     b.out.sizes[i] = *size;
-    // Of some items nothing may be nested in any.
-    if (*size < 1 && set == PlateId(i) && !(b.settings.part_of && m.plates[i].parent)) {
+    // Nothing may be nested in any of the elements: documents without words are data like others.
+    if (*size < 1 && set == PlateId(i) && !m.plates[i].parent) {
       const auto claims = b.claims.find(set);
       const bool known = claims != b.claims.end() && !claims->second.empty();
       problem(b, ExitCode::data, known ? claims->second.front().source : option("data"),

@@ -10,6 +10,7 @@
 #include "compiler/model/binder.h"
 #include "compiler/model/print_model.h"
 #include "compiler/model/roles.h"
+#include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::model {
@@ -226,6 +227,9 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     Error& e = problem(
         b, ExitCode::data, a.source,
         fmt::format("'{}' is text here ('{}', ...), but it must be a number", slot.name, printable(a.levels.front())));
+    if (const auto word = std::ranges::find_if(a.levels, looks_missing); word != a.levels.end())
+      e.notes.push_back(
+          fmt::format("if '{}' stands for a missing value: that is an empty field, NA or NaN", printable(*word)));
     if (bits)
       e.notes.push_back(
           fmt::format("two words would be 0 and 1; here {}",
@@ -276,6 +280,15 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
   out.values = std::move(a.values);
 }
 
+void note_occurring(const std::vector<double>& values, std::vector<bool>& occurring) {
+  for (const double x : values) {
+    if (!(x >= 0) || x >= static_cast<double>(kLargestImplied)) continue;
+    const auto k = static_cast<std::size_t>(x);
+    if (k >= occurring.size()) occurring.resize(k + 1);
+    occurring[k] = true;
+  }
+}
+
 /// Text levels of all columns over one plate become its labels, unless --labels named them already.
 void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& columns) {
   std::vector<std::string> names = given_names(b, plate);
@@ -306,7 +319,12 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
     for (double& v : a->values) {
       if (!std::isnan(v)) v = codes[static_cast<std::size_t>(v)];
     }
+    note_occurring(a->values, b.occurring[plate]);
   }
+  if (const auto word = std::ranges::find_if(names, looks_missing); !given && word != names.end())
+    b.out.remarks.push_back(
+        fmt::format("'{}' is an element of plate '{}' as other words are: a missing value is an empty field, NA or NaN",
+                    printable(*word), b.model[plate].name));
   auto& largest = b.largest[plate];
   if (static_cast<std::int64_t>(names.size()) > largest && !given) {
     largest = static_cast<std::int64_t>(names.size());
@@ -371,19 +389,6 @@ std::string element_name(const Binder& b, const Slot& slot, std::size_t position
     index[k] += b.model[b.model[slot.axes[k]].set].from;
   return fmt::format("{}[{}]", slot.name, fmt::join(index, ", "));
 }
-
-namespace {
-
-void note_occurring(const std::vector<double>& values, std::vector<bool>& occurring) {
-  for (const double x : values) {
-    if (!(x >= 0) || x >= static_cast<double>(kLargestImplied)) continue;
-    const auto k = static_cast<std::size_t>(x);
-    if (k >= occurring.size()) occurring.resize(k + 1);
-    occurring[k] = true;
-  }
-}
-
-}  // namespace
 
 void claim_values(Binder& b) {
   b.out.labels.resize(b.model.plates.size());

@@ -267,7 +267,8 @@ Result<std::vector<std::size_t>> select(const Table& table, const std::vector<st
 Error not_a_number(const Table& table, const Cell& cell, const std::string& column, const char* otherwise) {
   return data_error(table.place_of(cell),
                     fmt::format("'{}' is not a number, in column '{}'", printable(text_of(cell)), printable(column)),
-                    {fmt::format("a missing value is an empty field, NA or NaN; {}", otherwise)});
+                    {fmt::format("{}a missing value is an empty field, NA or NaN; {}",
+                                 looks_missing(text_of(cell)) ? "if it stands for a missing value: " : "", otherwise)});
 }
 
 /// Whether there is text in the columns, and no number.

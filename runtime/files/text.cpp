@@ -76,6 +76,12 @@ std::optional<double> parse_number(std::string_view text) {
 
 bool is_missing(std::string_view text) { return text.empty() || text == "NA" || equals_ignoring_case(text, "nan"); }
 
+bool looks_missing(std::string_view text) {
+  constexpr std::string_view kWords[] = {"n/a",  "na",      "#n/a", "<na>", "n.a.", "null", "nil",
+                                         "none", "missing", "?",    "-",    "--",   "."};
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return equals_ignoring_case(text, word); });
+}
+
 std::string place(const std::string& path, std::string_view bytes, std::size_t offset) {
   offset = std::min(offset, bytes.size());
   const std::string_view before = bytes.substr(0, offset);

@@ -21,6 +21,9 @@ std::optional<double> parse_number(std::string_view text);
 /// Whether a field of a table stands for "no value": empty, `NA`, or `NaN` in any case.
 bool is_missing(std::string_view text);
 
+/// Whether it may be meant so, though it is text: `N/A`, `NULL`, `-` and the like.
+bool looks_missing(std::string_view text);
+
 /// `path:line:column` of a byte, both from 1; the column counts characters of UTF-8.
 std::string place(const std::string& path, std::string_view bytes, std::size_t offset);
 

@@ -263,8 +263,44 @@ def not_files(d):
         subprocess.run(["bash", "-c", labelled + path], check=True, timeout=600)
 
 
+def words(d):
+    """Words are names of elements, and nothing is said of them as of numbers; one that means a missing value is named."""
+    model = write(f"{d}/m.lehr", """model m { plate n; plate user; data who[n] : user; bu[user] ~ Normal(mean = 0, sd = 1);
+      observe y[n] ~ Normal(mean = bu[who[n]], sd = 1); }""")
+    table = "who,y\n" + "".join(f"u{k:03},{k / 7}\n" for k in range(120))
+    fit = ["fit", model, "--quiet", "--out", f"{d}/fit"]
+    assert lehr(*fit, "--data", write(f"{d}/words.csv", table)).stderr == ""
+    names = write(f"{d}/names.txt", "".join(f"u{k:03}\n" for k in range(120)))
+    assert lehr(*fit, "--data", f"{d}/words.csv", "--labels", f"user={names}").stderr == ""
+    said = lehr(*fit, "--data", write(f"{d}/missing.csv", table + "N/A,1\n")).stderr
+    assert "'N/A' is an element of plate 'user'" in said and "an empty field" in said, said
+
+
+def known_among_unknown(d):
+    """A number that is known has no digits to lose."""
+    model = write(f"{d}/m.lehr", """model gaps { plate n; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
+      observe m[n] ~ Normal(mean = a, sd = 1); observe y[n] ~ Normal(mean = b * m[n], sd = 1); }""")
+    data = write(f"{d}/x.json", '{"m": [0.4, null], "y": [0.3, 0.5]}')
+    for more in ([], ["--save-locals"]):
+        said = lehr("fit", model, "--data", data, "--quiet", "--out", f"{d}/fit", *more).stderr
+        assert "nats" not in said, said
+
+
+def no_tokens(d):
+    """Documents without words are data like others: they add nothing."""
+    fit = ["fit", "models/lda.lehr", "--set", "K=2", "--labels", "term=" + write(f"{d}/v.txt", "a\nb\nc\n"), "--quiet", "--search", "none"]
+    elbo = {}
+    for name, text in {"some": "2 0:3 1:1\n1 2:4\n", "more": "2 0:3 1:1\n0\n1 2:4\n0\n", "none": "0\n"}.items():
+        lehr(*fit, "--init", "flat", "--data", "w=" + write(f"{d}/{name}.ldac", text), "--out", f"{d}/{name}")
+        elbo[name] = json.load(open(f"{d}/{name}/fit.json"))["elbo"]
+    assert abs(elbo["none"]) < 1e-9 and abs(elbo["more"] - elbo["some"]) < 1e-9, elbo
+    lehr("update", f"{d}/some", "--data", f"w={d}/none.ldac", "--quiet", "--out", f"{d}/updated")
+    with numpy.load(f"{d}/some/posterior.npz") as a, numpy.load(f"{d}/updated/posterior.npz") as b:
+        assert numpy.allclose(a["beta.concentration"], b["beta.concentration"])
+
+
 with tempfile.TemporaryDirectory() as folder:
-    for test in [symmetric, totals, encodings, terminal, decompression, sizes, odd, not_files]:
+    for test in [symmetric, totals, encodings, terminal, decompression, sizes, odd, not_files, words, known_among_unknown, no_tokens]:
         os.mkdir(f"{folder}/{test.__name__}")
         if test in [decompression, sizes] and "ASAN_OPTIONS" in os.environ:
             print(test.__name__, "skipped: memory has no limit under the sanitizer")
