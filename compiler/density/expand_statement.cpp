@@ -18,6 +18,7 @@ Poly Expander::value(std::vector<IndexId> at) {
 }
 
 Poly Expander::argument(const Argument& arg, std::vector<IndexId> at) {
+  if (arg.instead) return *arg.instead;
   if (!arg.spelling->convert) {
     Poly p = component(arg.value, std::move(at));
     if (p.size() > largest_.terms) largest_ = {arg.value, p.size()};
@@ -128,7 +129,8 @@ Poly Expander::distribution(const model::Distribution& d, const math::Expr& form
   Arguments arguments;
   for (const model::Parameter& p : d.parameters)
     arguments[p.spelling->canonical] = {p.spelling, p.value};
-  return density(formula, arguments, {});
+  Poly never = within_total(arguments);
+  return add(density(formula, arguments, {}), never);
 }
 
 Poly Expander::of_part(model::ExprId part, std::size_t k, Poly p) {

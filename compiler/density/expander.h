@@ -35,6 +35,7 @@ class Expander {
   struct Argument {
     const math::Spelling* spelling = nullptr;
     model::ExprId value;
+    std::optional<Poly> instead = {};  // of its value
   };
   using Arguments = std::map<std::string, Argument>;  // by canonical name
 
@@ -79,6 +80,20 @@ class Expander {
   Poly reciprocal(const Poly& p);
   Poly opaque(Function f, const Poly& p);
   std::string text(const Poly& p) const;
+
+  // impossible.cpp: values without mass
+  /// Logarithms of a number that data give, or of 1 less it; of the number 0 never() stands in its place.
+  Poly log_of_data(CoefId c);
+  Poly log1m_of_data(CoefId c);
+  /// What is never drawn where the coefficient is 1 (elsewhere it is 0): the latent choices that it depends on have no
+  /// mass there. What depends on none is data, which the binding has checked.
+  Poly never(CoefId where);
+  /// The latent variables that choose what a coefficient of the statement is.
+  std::set<model::VariableId> choosing(CoefId c) const;
+  /// Whether some latent variable may choose what an expression of the statement is.
+  bool is_chosen(model::ExprId e) const;
+  /// Totals that a latent variable chooses: of a count above one, the total is the count, and the choice has no mass.
+  Poly within_total(Arguments& arguments);
 
   // augment.cpp: auxiliary variables
   /// Logarithm of a rate or probability of the statement's counts, which may be a sum: c log sum_k m_k >=

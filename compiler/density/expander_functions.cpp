@@ -36,7 +36,7 @@ Poly Expander::fail(std::string why, std::vector<std::string> notes) {
 }
 
 Poly Expander::log(const Poly& p) {
-  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(Function::log, *c));
+  if (auto c = as_coefficient(a_, m_, p)) return log_of_data(*c);
   // log(1 - x) with x on (0, 1)
   if (p.size() == 2) {
     for (int k = 0; k < 2; ++k) {
@@ -56,7 +56,7 @@ Poly Expander::log(const Poly& p) {
                  "give each summand its own variable"});
   }
   const Term& t = p[0];
-  Poly out = constant(a_.apply(Function::log, t.coef));
+  Poly out = log_of_data(t.coef);
   for (const Atom& atom : t.atoms) {
     Term s{a_.number(1), {}, {atom}, {}, {}, 0};
     Atom& x = s.atoms[0];
@@ -92,7 +92,7 @@ bool Expander::is_improper_zero(const Poly& p) {
 Poly Expander::prior_log(const Poly& p) { return is_improper_zero(p) ? Poly{} : family_log(p); }
 
 Poly Expander::log1m(const Poly& p) {
-  if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(Function::log1m, *c));
+  if (auto c = as_coefficient(a_, m_, p)) return log1m_of_data(*c);
   if (p.size() == 1 && p[0].bounds.empty() && p[0].atoms.size() == 1 && a_.literal(p[0].coef) == 1.0) {
     Poly out = p;
     Atom& x = out[0].atoms[0];

@@ -326,7 +326,7 @@ std::optional<Term> split(const Algebra& a, Term& t) {
 }  // namespace
 
 bool owns(const model::Model& m, model::VariableId v, const Multiplicity& x) {
-  if (const auto* owner = std::get_if<model::VariableId>(&x.owner)) return *owner == v;
+  if (const auto* owner = std::get_if<model::VariableId>(&x.owner)) return *owner == v || m[*owner].joint == v;
   const model::PlateId copies = m[std::get<model::PlateId>(x.owner)].set;
   return std::any_of(m[v].axes.begin(), m[v].axes.end(), [&](model::PlateId p) { return m[p].set == copies; });
 }

@@ -120,7 +120,7 @@ std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Po
   std::vector<CoefId> summands;
   for (const Term& raw : p) {
     for (const Term& t : normalise(a, m, raw)) {
-      if (!t.atoms.empty() || !t.guards.empty()) return std::nullopt;
+      if (!t.atoms.empty() || !t.guards.empty() || !t.multiplicities.empty()) return std::nullopt;
       CoefId c = t.coef;
       for (auto b = t.bounds.rbegin(); b != t.bounds.rend(); ++b)
         c = a.coef(CoefSum{*b, c});
@@ -131,7 +131,7 @@ std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Po
 }
 
 Poly gathered(Algebra& a, const model::Model& m, const Poly& p) {
-  const auto is_data = [](const Term& t) { return t.atoms.empty() && t.guards.empty(); };
+  const auto is_data = [](const Term& t) { return t.atoms.empty() && t.guards.empty() && t.multiplicities.empty(); };
   Poly data, out;
   std::copy_if(p.begin(), p.end(), std::back_inserter(data), is_data);
   const std::optional<CoefId> known = as_coefficient(a, m, data);

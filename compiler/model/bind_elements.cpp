@@ -18,8 +18,7 @@ std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds
   return std::nullopt;
 }
 
-std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
-                              const Bounds& at) {
+std::optional<std::size_t> place_of(Binder& b, const std::vector<Index>& indices, const Bounds& at) {
   std::int64_t packed = 0;
   for (const Index& index : indices) {
     const std::optional<std::int64_t> i = position(b, index, at);
@@ -29,9 +28,14 @@ std::optional<double> element(Binder& b, const std::vector<double>& values, cons
     else if (packed >= 0 && packed + 1 < std::ssize(offsets)) packed = offsets[static_cast<std::size_t>(packed)] + *i;
     else return std::nullopt;
   }
-  if (packed < 0 || packed >= std::ssize(values) || std::isnan(values[static_cast<std::size_t>(packed)]))
-    return std::nullopt;
-  return values[static_cast<std::size_t>(packed)];
+  return packed < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(packed));
+}
+
+std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
+                              const Bounds& at) {
+  const std::optional<std::size_t> i = place_of(b, indices, at);
+  if (!i || *i >= values.size() || std::isnan(values[*i])) return std::nullopt;
+  return values[*i];
 }
 
 Bounds bounds_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position) {
@@ -70,6 +74,34 @@ std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at) {
     return element(b, b.out.givens[g->given.index()].values, indices, at);
   }
   return evaluate(b, id);
+}
+
+std::vector<double> values_at(Binder& b, const GivenRef& given, const Bounds& at) {
+  std::vector<std::vector<Index>> choices = {{}};
+  for (const Index& index : given.indices) {
+    const auto* lookup = std::get_if<Index::Lookup>(&index.form);
+    const auto* by = lookup ? std::get_if<VariableRef>(&b.model[lookup->category].node) : nullptr;
+    const bool latent = by && !b.model[by->variable].observed;
+    if (latent && b.model[index.set].parent) return {};
+    std::vector<std::vector<Index>> longer;
+    for (std::int64_t k = 0; k < (latent ? b.out.sizes[index.set.index()] : 1); ++k) {
+      for (std::vector<Index> choice : choices) {
+        choice.push_back(latent ? Index{Index::Constant{k}, index.set, index.span} : index);
+        longer.push_back(std::move(choice));
+      }
+    }
+    choices = std::move(longer);
+  }
+  std::vector<double> out;
+  for (const std::vector<Index>& choice : choices)
+    if (const auto value = element(b, b.out.givens[given.given.index()].values, choice, at)) out.push_back(*value);
+  return out;
+}
+
+std::vector<double> values_at(Binder& b, ExprId id, const Bounds& at) {
+  if (const auto* given = std::get_if<GivenRef>(&b.model[id].node)) return values_at(b, *given, at);
+  const std::optional<double> value = value_at(b, id, at);
+  return value ? std::vector{*value} : std::vector<double>();
 }
 
 }  // namespace lehr::model

@@ -1,16 +1,28 @@
 // Counts against their totals: of counts of several categories the sum, of a count the largest it can be. The
 // density of a row need not mention its total, so that data that contradict it would go unnoticed.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/model/binder.h"
+#include "compiler/model/walk.h"
 
 namespace lehr::model {
 namespace {
 
-void check(Binder& b, const Slot& slot, const Statement& s, const Parameter& total) {
+/// The totals that a distribution may have at an element; none: it has no total, or one that is not known.
+std::vector<double> totals_of(Binder& b, const Distribution& d, const Bounds& at) {
+  for (const Parameter& p : d.parameters)  // a count of what is counted
+    if (p.spelling->domain == math::Support::count) return values_at(b, p.value, at);
+  return {};
+}
+
+void check(Binder& b, const Slot& slot, const Statement& s) {
   const std::vector<double>& x = b.out.observed[slot.variable->index()].values;
+  const std::vector<const Distribution*> parts =
+      s.others.empty() ? std::vector<const Distribution*>{&s.main} : distributions_of(s);
   std::size_t width = 1;
   for (std::size_t k = s.bounds.size(); k < slot.axes.size(); ++k)
     width *= static_cast<std::size_t>(b.out.sizes[slot.axes[k].index()]);
@@ -19,13 +31,22 @@ void check(Binder& b, const Slot& slot, const Statement& s, const Parameter& tot
     for (std::size_t i = 0; i < width; ++i)
       sum += x[first + i];
     if (std::isnan(sum)) continue;
-    const std::optional<double> n = value_at(b, total.value, bounds_at(b, slot, s, first));
-    if (!n || (slot.event_rank > 0 ? sum == *n : sum <= *n)) continue;
+    const Bounds at = bounds_at(b, slot, s, first);
+    const auto fits = [&](double n) { return slot.event_rank > 0 ? sum == n : sum <= n; };
+    std::set<double> all;
+    const bool possible = std::ranges::any_of(parts, [&](const Distribution* d) {
+      const std::vector<double> totals = totals_of(b, *d, at);
+      all.insert(totals.begin(), totals.end());
+      return totals.empty() || std::ranges::any_of(totals, fits);
+    });
+    if (possible) continue;
+    const bool most = all.size() > 1 && slot.event_rank == 0;
     problem(b, ExitCode::data, b.arrays.at(slot.name).source,
-            fmt::format("{} {:.10g}, but the {} of {} is {:.10g}",
+            fmt::format("{} {:.10g}, but the n of {} is {}{:.10g}",
                         slot.event_rank > 0 ? fmt::format("the entries from {} on sum to", element_name(b, slot, first))
                                             : element_name(b, slot, first) + " is",
-                        sum, total.spelling->name, as_written(s.main).family->name, *n));
+                        sum, as_written(s.main).family->name, most ? "at most " : "",
+                        fmt::join(most ? std::set{*all.rbegin()} : all, " or ")));
     return;
   }
 }
@@ -36,11 +57,8 @@ void check_totals(Binder& b) {
   for (const Slot& slot : b.slots) {
     if (!slot.variable || !b.arrays.contains(slot.name)) continue;
     const math::Support support = b.model[*slot.variable].support;
-    if (support != math::Support::count && support != math::Support::counts) continue;
-    const Statement& s = b.model[b.model[*slot.variable].statement];
-    for (const Parameter& p : s.main.parameters) {
-      if (p.spelling->domain == math::Support::count) check(b, slot, s, p);  // a count of what is counted
-    }
+    if (support == math::Support::count || support == math::Support::counts)
+      check(b, slot, b.model[b.model[*slot.variable].statement]);
   }
 }
 

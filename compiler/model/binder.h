@@ -144,6 +144,12 @@ std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at);
 /// The element of a data array that the indices name, nothing where it is missing, or its place is not known.
 std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
                               const Bounds& at);
+/// The position of that element among the packed values.
+std::optional<std::size_t> place_of(Binder& b, const std::vector<Index>& indices, const Bounds& at);
+/// What an element of data is under each choice of the latent categories that name it; of other expressions value_at(),
+/// if there is one.
+std::vector<double> values_at(Binder& b, const GivenRef& given, const Bounds& at);
+std::vector<double> values_at(Binder& b, ExprId id, const Bounds& at);
 /// The position that an index names.
 std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds& at);
 

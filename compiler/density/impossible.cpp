@@ -1,0 +1,79 @@
+// Values without mass under some of the choices of a latent variable: a count above the number of trials, a category
+// whose probability is the number 0. Log odds leave the choice no mass there, and nothing else reads them: the term
+// counts for the factor of the choice alone, so that the ELBO has no large numbers that cancel.
+#include <algorithm>
+#include <variant>
+
+#include "compiler/density/expander.h"
+#include "compiler/model/walk.h"
+
+namespace lehr::density {
+namespace {
+
+/// Log odds beside which all others are small.
+constexpr double kNever = -1e15;
+
+}  // namespace
+
+std::set<model::VariableId> Expander::choosing(CoefId c) const {
+  std::set<model::VariableId> out;
+  for (const Scope& scope : scopes_) {
+    for (const Selector& s : scope.selectors)
+      if (a_.mentions(c, s.bound)) out.insert(s.variable);
+  }
+  const model::Statement& s = m_[*statement_];
+  if (s.part) out.insert(std::get<model::VariableRef>(m_[*s.part].node).variable);
+  return out;
+}
+
+bool Expander::is_chosen(model::ExprId e) const {
+  if (m_[*statement_].part) return true;
+  return std::ranges::any_of(model::nodes_under(m_, {e}), [&](model::ExprId id) {
+    const auto* v = std::get_if<model::VariableRef>(&m_[id].node);
+    return v && !m_[v->variable].observed;
+  });
+}
+
+Poly Expander::never(CoefId where) {
+  const std::set<model::VariableId> by = choosing(where);
+  if (by.empty()) return {};
+  Poly out = constant(a_.multiply(a_.number(kNever), where));
+  // A choice of several together is none of any factor alone: the bound shows what mass it has.
+  for (Term& t : out)
+    if (by.size() == 1) t.multiplicities.push_back({*by.begin(), a_.number(0)});
+  return out;
+}
+
+Poly Expander::log_of_data(CoefId c) {
+  if (statement_ && a_.literal(c) == 0.0) return never(a_.number(1));
+  return constant(a_.apply(Function::log, c));
+}
+
+Poly Expander::log1m_of_data(CoefId c) {
+  if (statement_ && a_.literal(c) == 1.0) return never(a_.number(1));
+  return constant(a_.apply(Function::log1m, c));
+}
+
+Poly Expander::within_total(Arguments& arguments) {
+  const model::Variable& v = m_[m_[*statement_].variable];
+  if (!v.observed || (v.support != math::Support::count && v.support != math::Support::counts)) return {};
+  const auto minus = [&](CoefId l, CoefId r) { return a_.add(l, a_.multiply(a_.number(-1), r)); };
+  const auto above = [&](CoefId x) { return a_.apply(Function::step, a_.add(x, a_.number(0.5))); };
+  Poly out;
+  for (auto& [name, argument] : arguments) {
+    if (argument.spelling->domain != math::Support::count || !is_chosen(argument.value)) continue;
+    const auto total = as_coefficient(a_, m_, this->argument(argument, {}));
+    if (!total || choosing(*total).empty()) continue;
+    const bool several = v.support == math::Support::counts;
+    const Poly all = several ? sum_over(m_[v.event.at(0)].set, [&](IndexId j) { return value({j}); }) : value({});
+    const auto count = as_coefficient(a_, m_, all);
+    if (!count) continue;
+    const CoefId fits = above(minus(*total, *count));
+    const CoefId possible = several ? a_.multiply(fits, above(minus(*count, *total))) : fits;
+    if (!several) argument.instead = constant(a_.add(*count, a_.multiply(fits, minus(*total, *count))));
+    out = add(std::move(out), never(minus(a_.number(1), possible)));
+  }
+  return out;
+}
+
+}  // namespace lehr::density
