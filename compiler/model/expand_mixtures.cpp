@@ -51,9 +51,39 @@ void expand_statement(Resolver& r, StatementId id, ExprId weights) {
   m.statements[id.index()].part = ExprId(m.exprs.size() - 1);
 }
 
+bool is_random_probability(const Model& m, ExprId id) {
+  const auto* v = std::get_if<VariableRef>(&m[id].node);
+  return v && m[id].shape.empty() && !m[v->variable].observed && m[v->variable].support == math::Support::unit;
+}
+
+/// A bit with the probability a * b is 1 where a bit of probability a is, and 0 or a bit of probability b: the mixture
+/// of Bernoulli(b) and Bernoulli(0) with the weight a.
+void expand_products(Resolver& r) {
+  Model& m = r.model;
+  const math::FamilyRow* bernoulli = &math::family_of_parts(false);
+  for (std::size_t k = 0; k < m.statements.size(); ++k) {
+    Statement& s = m.statements[k];
+    if (s.main.family != bernoulli || !m[s.variable].observed || s.start || s.limits.any() || !s.others.empty())
+      continue;
+    Parameter& p = s.main.parameters.at(0);
+    const auto* product = std::get_if<Binary>(&m[p.value].node);
+    if (!product || product->op != BinaryOp::multiply || !is_random_probability(m, product->left) ||
+        !is_random_probability(m, product->right))
+      continue;
+    const ExprId weight = product->left;
+    Distribution never = s.main;
+    p.value = product->right;
+    never.parameters[0].value = ExprId(m.exprs.size());
+    s.others.push_back(std::move(never));
+    m.exprs.push_back({Number{0}, {}, std::nullopt, s.main.span});
+    r.mixtures.emplace(StatementId(k), weight);
+  }
+}
+
 }  // namespace
 
 void expand_mixtures(Resolver& r) {
+  expand_products(r);
   for (const auto& [id, weights] : r.mixtures)
     expand_statement(r, id, weights);
 }

@@ -196,4 +196,19 @@ def compound_counts():
     return finite(f) and not f.posterior["z.probs"][v > n].any() and close(g.posterior["z.mean"], want, 0.03)
 
 
+@holds
+def product_of_two_chances():
+    """A click needs both: examined, and attractive. By quadrature."""
+    c = np.array([1, 0, 0, 1, 0, 0, 0, 1, 0, 0])
+    model = """model m { plate n; gamma ~ Beta(4, 2); alpha ~ Beta(2, 3); observe c[n] ~ Bernoulli(gamma * alpha); }"""
+    g, a = GRID[::10, None], GRID[None, ::10]
+    log_p = log_beta_pdf(g, 4, 2) + log_beta_pdf(a, 2, 3) + c.sum() * np.log(g * a) + (1 - c).sum() * np.log1p(-g * a)
+    weight = np.exp(log_p - log_p.max())
+    weight /= weight.sum()
+    f, d = fit(model, {"c": c}, *PLAIN), fit(model, {"c": c}, *GIBBS, monotone=False)
+    bound = logsumexp(log_p) - 2 * np.log(len(a[0]))
+    want = [weight.sum(axis=1) @ g[:, 0], weight.sum(axis=0) @ a[0]]
+    return finite(f) and bound - 1 < f.elbo < bound and close([d.posterior["gamma.mean"], d.posterior["alpha.mean"]], want, 0.02)
+
+
 finish()
