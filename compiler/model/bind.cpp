@@ -93,9 +93,11 @@ Result<BoundData> bind_arrays(model::Binder b) {
   if (b.problems.empty()) model::check_named_elements(b);
   if (b.problems.empty()) model::check_masses(b);
   if (b.problems.empty()) model::check_parameters(b);
+  if (b.problems.empty()) model::check_products(b);
   if (b.problems.empty()) model::check_limits(b);
   if (b.problems.empty()) model::symmetrise_parameters(b);
   if (b.problems.empty() && b.observed_needed) model::check_totals(b);
+  if (b.problems.empty() && b.observed_needed) model::check_impossible(b);
   return model::finish(b);
 }
 
@@ -123,6 +125,9 @@ Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings
   model::Binder b = model::make_binder(model, settings, nullptr);
   model::read_settings(b);
   model::settle_sizes(b);
+  if (b.problems.empty()) model::check_constant_indices(b);
+  if (b.problems.empty()) model::check_parameters(b);
+  if (b.problems.empty()) model::check_limits(b);
   return model::finish(b);
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/model/binder.h"
 #include "compiler/model/roles.h"
+#include "compiler/model/table_rows.h"
 
 namespace lehr::model {
 
@@ -17,13 +18,14 @@ void add_clamped_slots(Binder& b) {
     if (!is_latent(v) || it == b.data->end()) continue;
     const DataArray& a = it->second;
     const bool gaps = std::ranges::any_of(a.values, [](double x) { return std::isnan(x); });
-    if (!gaps && a.by_name) {
+    if (!gaps && (a.by_name || is_column(a))) {
       problem(b, ExitCode::data, a.source,
               fmt::format("the data have all values of '{}', which the model does not observe", v.name))
           .notes = {
           fmt::format("`observe {} ~ ...` makes it data; where values are missing, a latent variable keeps "
                       "those that are there",
                       v.name)};
+      if (!a.by_name) b.problems.back().notes.push_back("without that column the variable is inferred");
     }
     // A file may well have more than is asked for, as that of `simulate` has.
     if (!gaps) continue;

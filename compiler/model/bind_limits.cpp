@@ -32,7 +32,7 @@ Error& contradiction(Binder& b, const Limits& limits, std::string text) {
 /// Reports what is wrong with the limits of one element; whether nothing is.
 bool check_element(Binder& b, const Statement& s, const Slot& slot, std::size_t i) {
   const Variable& v = b.model[s.variable];
-  const Bounds at = bounds_at(b, slot, s, i);
+  const Bounds at = b.data ? bounds_at(b, slot, s, i) : Bounds();
   std::vector<double> values;
   for (const auto& limit : {s.limits.above, s.limits.below}) {
     const auto value = limit ? value_at(b, *limit, at) : std::nullopt;
@@ -64,8 +64,8 @@ void check_limits(Binder& b) {
     const Variable& v = b.model[s.variable];
     const bool against = s.limits.above && s.limits.below, whole = v.support == math::Support::count && s.limits.any();
     if (!against && !whole) continue;
-    const Slot slot{v.name, v.axes, 0, std::nullopt, std::nullopt, s.variable};
-    const std::size_t count = expected_count(b, slot);
+    const Slot slot{v.name, b.data ? v.axes : std::vector<PlateId>(), 0, std::nullopt, std::nullopt, s.variable};
+    const std::size_t count = expected_count(b, slot);  // without data those of the constants: 1
     for (std::size_t i = 0; i < count && check_element(b, s, slot, i);)
       ++i;
   }

@@ -332,25 +332,6 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
   }
 }
 
-void check_constant_indices(Binder& b) {
-  for (const Expr& e : b.model.exprs) {
-    const auto* given = std::get_if<GivenRef>(&e.node);
-    const auto* variable = std::get_if<VariableRef>(&e.node);
-    if (!given && !variable) continue;
-    for (const Index& index : given ? given->indices : variable->indices) {
-      const auto* constant = std::get_if<Index::Constant>(&index.form);
-      if (!constant) continue;
-      const std::int64_t size = shortest_row(b.out, index.set);
-      if (size < 0 || constant->value < size) continue;
-      problem(b, ExitCode::data, option("data"),
-              fmt::format("{} is indexed by {}, but plate '{}' has {} elements",
-                          given ? b.model[given->given].name : b.model[variable->variable].name, print(b.model, index),
-                          b.model[index.set].name, size));
-      return;
-    }
-  }
-}
-
 }  // namespace
 
 std::size_t expected_count(const Binder& b, const Slot& slot) {
@@ -419,6 +400,25 @@ void claim_values(Binder& b) {
   for (auto& [plate, columns] : text)
     number_levels(b, plate, columns);
   claim_named_rows(b);
+}
+
+void check_constant_indices(Binder& b) {
+  for (const Expr& e : b.model.exprs) {
+    const auto* given = std::get_if<GivenRef>(&e.node);
+    const auto* variable = std::get_if<VariableRef>(&e.node);
+    if (!given && !variable) continue;
+    for (const Index& index : given ? given->indices : variable->indices) {
+      const auto* constant = std::get_if<Index::Constant>(&index.form);
+      if (!constant) continue;
+      const std::int64_t size = shortest_row(b.out, index.set);
+      if (size < 0 || constant->value < size) continue;
+      problem(b, ExitCode::data, option("data"),
+              fmt::format("{} is indexed by {}, but plate '{}' has {} elements",
+                          given ? b.model[given->given].name : b.model[variable->variable].name, print(b.model, index),
+                          b.model[index.set].name, size));
+      return;
+    }
+  }
 }
 
 void store_values(Binder& b) {

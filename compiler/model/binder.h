@@ -124,6 +124,8 @@ void name_elements(Binder& b, const Slot& slot, DataArray& a);
 inline constexpr std::int64_t kLargestImplied = 20'000'000;
 /// Largest values and names of categories.
 void claim_values(Binder& b);
+/// Indices that are numbers, against the sizes of their plates.
+void check_constant_indices(Binder& b);
 /// Moves values into BoundData in the model's order and checks them against their supports.
 void store_values(Binder& b);
 /// The position along each axis of a slot's packed values; sizes must be settled.
@@ -168,6 +170,15 @@ void remark_on_ends(Binder& b, const Slot& slot, const DataArray& a);
 void claim_named_rows(Binder& b);
 /// Named elements of nested plates must lie inside their rows.
 void check_named_elements(Binder& b);
+
+// bind_impossible.cpp
+/// Observed values against parameters that constants and data give: some part of the statement, under some choice of
+/// the latent categories in it, can have made each.
+void check_impossible(Binder& b);
+
+// bind_products.cpp
+/// Parameters that are products of data and latent variables: what the data leave of them is in the domain.
+void check_products(Binder& b);
 
 // bind_limits.cpp
 /// Limits of values against each other: something must lie between them.

@@ -17,6 +17,8 @@ std::string_view file_of(std::string_view source) { return source.substr(0, sour
 
 }  // namespace
 
+bool is_column(const DataArray& a) { return !a.by_name && a.source.find(", column '") != std::string::npos; }
+
 bool of_one_file(const DataArray& a, const DataArray& b) { return file_of(a.source) == file_of(b.source); }
 
 std::vector<const DataArray*> all_of(const DataArray& first) {

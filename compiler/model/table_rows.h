@@ -21,6 +21,9 @@ struct Places {
   std::vector<std::string> names;
 };
 
+/// Whether the array is a column of a table, under the name that the table has for it.
+bool is_column(const DataArray& a);
+
 bool of_one_file(const DataArray& a, const DataArray& b);
 
 /// All arrays of a name.
