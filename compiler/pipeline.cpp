@@ -15,6 +15,7 @@
 #include "compiler/loops/verify.h"
 #include "compiler/loops/verify_regions.h"
 #include "compiler/model/print_model.h"
+#include "compiler/model/roles.h"
 #include "compiler/native/native.h"
 #include "compiler/passes/passes.h"
 #include "compiler/schedule/temper_items.h"
@@ -79,8 +80,8 @@ std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics)
 
 density::ExpandOptions expand_options(const BoundData& data) {
   density::ExpandOptions out;
-  for (const BoundArray& a : data.observed)
-    out.may_be_missing.push_back(a.has_missing);
+  for (std::size_t k = 0; k < data.observed.size(); ++k)
+    out.may_be_missing.push_back(data.observed[k].has_missing && !(k < data.clamped.size() && data.clamped[k]));
   out.clamped = data.clamped;
   for (const BoundArray& a : data.givens)
     out.with_zeros.push_back(a.has_zeros);
@@ -115,7 +116,9 @@ Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering) {
   auto drawn = conditionals::with_draws(a.model, a.schedule.conditionals);
   if (const auto* why = std::get_if<std::string>(&drawn))
     return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", *why), {}};
-  return Analysed{a.model, plan(a.model, std::move(std::get<conditionals::Conditionals>(drawn)), tempering)};
+  // What is drawn of barren elements has its distribution given their parents: they narrow nothing.
+  model::Model model = model::without_masks(a.model);
+  return Analysed{model, plan(model, std::move(std::get<conditionals::Conditionals>(drawn)), tempering)};
 }
 
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options) {

@@ -84,6 +84,11 @@ bool weigh_mixtures(const model::Model& m, Conditionals& c) {
 }  // namespace
 
 std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c) {
+  for (density::Term& t : c.density.terms)
+    std::erase_if(t.multiplicities, [&](const density::Multiplicity& x) {
+      const auto* owner = std::get_if<model::VariableId>(&x.owner);
+      return owner && model::mask_of(m, m[*owner]);
+    });
   if (std::string why = random_trials(m, c); !why.empty()) return why;
   if (!weigh_mixtures(m, c))
     return "there are no draws where the rate of a Laplace is a sum or a power, or the Laplace a part of a mixture";

@@ -4,6 +4,7 @@
 
 #include "compiler/density/expander.h"
 #include "compiler/density/zeros.h"
+#include "compiler/math/entries.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
@@ -212,9 +213,35 @@ Poly Expander::with_gaps(Poly p, model::VariableId v, model::VariableId teller) 
   return add(std::move(out), scale(a_, a_.number(-1), std::move(values)));
 }
 
+Poly Expander::masked(Poly p, model::VariableId v, model::GivenId mask) {
+  const CoefId count = a_.coef(CoefData{mask, own_});
+  for (Term& t : p)
+    t.multiplicities.push_back({v, count});
+  return p;
+}
+
+Poly Expander::masked_entries(const model::Distribution& d, model::VariableId v, model::GivenId mask) {
+  const math::Entries entries = math::independent_entries(*d.family);
+  Arguments arguments;
+  for (const model::Parameter& p : d.parameters) {
+    const auto* diagonal = std::get_if<model::Diag>(&m_[p.value].node);
+    arguments[p.spelling->canonical] = {entries.spelled.at(p.spelling->name), diagonal ? diagonal->vector : p.value};
+  }
+  return sum_over(m_[m_[v].event[0]].set, [&](IndexId j) {
+    std::vector<IndexId> entry = own_;
+    entry.push_back(j);
+    Poly p = density(entries.log_density, arguments, {{math::kFirst.id, j}});
+    const CoefId count = a_.coef(CoefData{mask, std::move(entry)});
+    for (Term& t : p)
+      t.multiplicities.push_back({v, count});
+    return p;
+  });
+}
+
 void Expander::statement(model::StatementId id) {
   const model::Statement& s = m_[id];
   const model::Variable var = m_[s.variable];  // a copy: auxiliaries are added below
+  const auto mask = model::mask_of(m_, var);
   statement_ = id;
   bool improper = false;
   too_large_ = false;
@@ -235,6 +262,7 @@ void Expander::statement(model::StatementId id) {
     if (s.limits.any() && var.clamped)
       fail("a value with limits cannot be latent where it is missing, and others depend on " + var.name);
     const auto density = [&](const model::Distribution& each) {
+      if (mask && !m_[*mask].event.empty()) return masked_entries(each, s.variable, *mask);
       return s.limits.any() && var.observed ? censored(each, s.limits) : distribution(each);
     };
     Poly p = s.part ? mixture(s, density) : density(d);
@@ -245,6 +273,7 @@ void Expander::statement(model::StatementId id) {
     // Of a density without a normaliser nothing constant is left.
     if (improper_) std::erase_if(p, [](const Term& t) { return t.atoms.empty(); });
     if (const auto teller = told_by(s.variable)) p = with_gaps(std::move(p), s.variable, *teller);
+    else if (mask && m_[*mask].event.empty()) p = masked(std::move(p), s.variable, *mask);
     for (Term& t : p) {
       own_copies(t);
       t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
@@ -301,6 +330,10 @@ std::optional<Expanded> expand(const model::Model& model, const density::ExpandO
     out.model.variables[k].observed = false;
     out.model.variables[k].clamped = true;
   }
+  for (std::size_t k = 0; k < options.may_be_missing.size() && k < model.variables.size(); ++k) {
+    const model::Variable& v = out.model.variables[k];
+    if (options.may_be_missing[k] && is_latent(v)) out.model.givens.push_back(model::mask(out.model, v));
+  }
   density::Expander expander(out.model, out.density, options, diagnostics);
   for (std::size_t k = 0; k < model.statements.size(); ++k)
     expander.statement(model::StatementId(k));
@@ -313,7 +346,7 @@ std::optional<Expanded> expand(const model::Model& model, const density::ExpandO
 
 bool density::ExpandOptions::any() const {
   const auto some = [](const std::vector<bool>& of) { return std::ranges::count(of, true) > 0; };
-  return some(may_be_missing) || some(with_zeros);
+  return some(may_be_missing) || some(clamped) || some(with_zeros);
 }
 
 }  // namespace lehr

@@ -178,6 +178,10 @@ class Expander {
   /// The terms of `v` where `teller` has a value. Elsewhere a part is one of all with equal probabilities: the weights
   /// learn nothing from it, and with its entropy it adds nothing to the ELBO.
   Poly with_gaps(Poly p, model::VariableId v, model::VariableId teller);
+  /// The terms of a statement whose variable has a mask: they count for all others where it is 1 alone.
+  Poly masked(Poly p, model::VariableId v, model::GivenId mask);
+  /// An MvNormal of independent entries, as a sum of theirs, each with its entry of the mask.
+  Poly masked_entries(const model::Distribution& d, model::VariableId v, model::GivenId mask);
   void finish(Poly p, const Origin& origin);
 
   Poly fail(std::string why, std::vector<std::string> notes = {});

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/fitting/barren.h"
 #include "compiler/fitting/chain_start.h"
 #include "compiler/fitting/rounding.h"
 #include "compiler/fitting/unbounded_points.h"
@@ -23,7 +24,8 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
                                               const Settings& settings, Diagnostics& diagnostics) {
   Result<BoundData> data = lehr::bind(complete.model, std::move(dataset), settings);
   if (!data) return data.error();
-  const density::ExpandOptions options = expand_options(*data);
+  const Masks masks = find_barren(resolved, *data);
+  const density::ExpandOptions options = with_masks(expand_options(*data), masks);
   std::optional<AboutReferences> moved = about_references(resolved, *data);
   if (!moved && !options.any()) return std::optional<Bound>(Bound{complete, std::move(*data), {}, resolved});
   std::optional<Analysed> analysed = analyse(moved ? moved->model : resolved, options, diagnostics);
@@ -34,6 +36,7 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
   }
   if (!analysed) return std::optional<Bound>();
   data->observed.resize(analysed->model.variables.size());
+  add_masks(analysed->model, masks, moved ? moved->data : *data);
   if (!moved) return std::optional<Bound>(Bound{std::move(*analysed), std::move(*data), {}, resolved});
   return std::optional<Bound>(
       Bound{std::move(*analysed), std::move(moved->data), std::move(moved->references), std::move(moved->model)});
@@ -41,12 +44,15 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
 
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
                                               std::shared_ptr<const StreamedData> streamed, Diagnostics& diagnostics) {
-  const density::ExpandOptions options = expand_options(streamed->whole());
+  density::ExpandOptions options = expand_options(streamed->whole());
+  for (const model::VariableId v : streamed->with_barren_items())
+    options.may_be_missing[v.index()] = true;
   BoundData data = streamed->whole();
   std::optional<Analysed> analysed = complete;
   if (options.any()) analysed = analyse(resolved, options, diagnostics);
   if (!analysed) return std::optional<Bound>();
   data.observed.resize(analysed->model.variables.size());
+  data.givens.resize(analysed->model.givens.size());
   return std::optional<Bound>(Bound{std::move(*analysed), std::move(data), {}, resolved, std::move(streamed)});
 }
 
@@ -92,9 +98,10 @@ std::optional<Error> Fitting::not_streamed(const Needs& needs) const {
 ItemSource Fitting::item_source(const Needs& needs) const {
   if (!bound_.streamed) return {};
   return {needs.window > 0 ? needs.window : settings_.at_a_time, bound_.streamed->plate(),
-          [s = bound_.streamed, variables = model().variables.size()](auto runs) {
+          [s = bound_.streamed, model = model()](auto runs) {
             BoundData out = s->read(runs);
-            out.observed.resize(variables);
+            add_masks(model, s->barren(out), out);
+            out.observed.resize(model.variables.size());
             return out;
           },
           [s = bound_.streamed](model::PlateId nested, std::int64_t item) { return s->row(nested, item); }};
@@ -188,6 +195,7 @@ std::optional<Error> Fitting::compile() {
 
 Result<bool> Fitting::replace(BoundData data) {
   bound_.data = std::move(data);
+  add_masks(model(), find_barren(bound_.resolved, bound_.data), bound_.data);
   return instance_->replace(bound_.data);
 }
 

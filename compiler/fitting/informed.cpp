@@ -40,11 +40,11 @@ Together joint_states(const Analysed& analysed, const Forward& forward) {
 
 class Reach {
  public:
-  Reach(const Analysed& analysed, const Forward& forward, const std::vector<std::vector<bool>>& seen)
-      : analysed_(analysed),
-        forward_(forward),
-        seen_(seen),
-        together_(joint_states(analysed, forward)),
+  /// `open`: by VariableId, of which some elements may not be informed.
+  Reach(const Forward& forward, std::vector<bool> open, Together together)
+      : forward_(forward),
+        open_(std::move(open)),
+        together_(std::move(together)),
         touches_(forward.model().exprs.size(), false) {
     const Model& m = model();
     for (std::size_t k = 0; k < m.exprs.size(); ++k) {
@@ -57,25 +57,43 @@ class Reach {
       const Variable& v = m.variables[k];
       const std::size_t n = v.auxiliary ? 0 : forward.elements(VariableId(k));
       informed_.emplace_back(n, !is_open(VariableId(k)));
-      if (!seen_[k].empty()) informed_.back() = seen_[k];
     }
   }
 
-  std::vector<std::vector<bool>> run() {
+  /// Elements that are informed whatever the data are.
+  void begin_with(const std::vector<std::vector<bool>>& seen) {
+    for (std::size_t k = 0; k < seen.size(); ++k)
+      if (!seen[k].empty()) informed_[k] = seen[k];
+  }
+
+  /// What it knows by itself informs an element, or does not.
+  std::vector<std::vector<bool>> run(bool by_itself) {
     const Model& m = model();
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const Variable& v = m.variables[k];
       if (v.auxiliary) continue;
       if (!has_data(v) && m[v.statement].limits.any()) mark(VariableId(k), 0, informed_[k].size());
-      if (!has_data(v)) continue;
+      if (!has_data(v) || (!v.clamped && !touches(v))) continue;
       for (std::size_t e = 0; e < informed_[k].size(); ++e) {
-        if (v.clamped && has_value(VariableId(k), e)) informed_[k][e] = true;
+        if (by_itself && v.clamped && has_value(VariableId(k), e)) informed_[k][e] = true;
         if (has_value(VariableId(k), e)) todo_.push_back({VariableId(k), e});
       }
     }
     for (const Potential& p : m.potentials)
       for (const ExprId id : nodes_under(m, {p.value}))
         if (const auto* ref = std::get_if<VariableRef>(&m[id].node)) mark(ref->variable, 0, size(ref->variable));
+    return spread();
+  }
+
+  /// What others than data depend on is informed by them.
+  void add_all_of(VariableId v) {
+    for (std::size_t e = 0; touches(model()[v]) && e < size(v); ++e)
+      todo_.push_back({v, e});
+  }
+
+ private:
+  std::vector<std::vector<bool>> spread() {
+    const Model& m = model();
     while (!todo_.empty()) {
       const Element e = todo_.back();
       todo_.pop_back();
@@ -89,15 +107,14 @@ class Reach {
     return std::move(informed_);
   }
 
- private:
   const Model& model() const { return forward_.model(); }
   std::size_t size(VariableId v) const { return informed_[v.index()].size(); }
 
-  /// Whether some elements may not be informed.
-  bool is_open(VariableId v) const {
-    if (model()[v].observed || !seen_[v.index()].empty()) return !model()[v].observed;
-    const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[v.index()];
-    return b.valid() && analysed_.schedule.stage_of[b.index()].has_value();
+  bool is_open(VariableId v) const { return open_[v.index()]; }
+
+  /// Whether the statement names a variable with open elements.
+  bool touches(const Variable& v) const {
+    return std::ranges::any_of(roots_of(model()[v.statement]), [&](ExprId id) { return touches_[id.index()]; });
   }
 
   /// Of a vector any entry.
@@ -150,11 +167,10 @@ class Reach {
       visit(child, at);
   }
 
-  const Analysed& analysed_;
   const Forward& forward_;
-  const std::vector<std::vector<bool>>& seen_;
+  const std::vector<bool> open_;
   const Together together_;
-  std::vector<bool> touches_;  // by ExprId: a local variable stands under it
+  std::vector<bool> touches_;  // by ExprId: an open variable stands under it
   std::vector<std::vector<bool>> informed_;
   std::vector<Element> todo_;
 };
@@ -163,7 +179,24 @@ class Reach {
 
 std::vector<std::vector<bool>> informed_elements(const Analysed& analysed, const Forward& forward,
                                                  const std::vector<std::vector<bool>>& seen) {
-  return Reach(analysed, forward, seen).run();
+  const conditionals::Conditionals& c = analysed.schedule.conditionals;
+  std::vector<bool> open;
+  for (std::size_t k = 0; k < forward.model().variables.size(); ++k) {
+    const bool block = k < c.block_of.size() && c.block_of[k].valid();
+    const bool local = block && analysed.schedule.stage_of[c.block_of[k].index()];
+    open.push_back(!forward.model().variables[k].observed && (!seen[k].empty() || local));
+  }
+  Reach reach(forward, std::move(open), joint_states(analysed, forward));
+  reach.begin_with(seen);
+  return reach.run(true);
+}
+
+std::vector<std::vector<bool>> informed_by_data(const Forward& forward, const std::vector<bool>& open) {
+  const Model& m = forward.model();
+  Reach reach(forward, open, {});
+  for (std::size_t k = 0; k < m.variables.size(); ++k)
+    if (is_latent(m.variables[k]) && !open[k]) reach.add_all_of(VariableId(k));
+  return reach.run(false);
 }
 
 }  // namespace lehr

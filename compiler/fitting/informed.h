@@ -16,4 +16,8 @@ namespace lehr {
 std::vector<std::vector<bool>> informed_elements(const Analysed& analysed, const Forward& forward,
                                                  const std::vector<std::vector<bool>>& seen);
 
+/// Of the variables that are `open`, by VariableId, the elements on which others depend that have data or depend on
+/// none of these; what they know by themselves does not count. All elements of the others.
+std::vector<std::vector<bool>> informed_by_data(const Forward& forward, const std::vector<bool>& open);
+
 }  // namespace lehr

@@ -226,6 +226,9 @@ std::optional<Error> StreamedData::check(const BoundData& part) {
     const bool real = v.support == math::Support::real || v.support == math::Support::vector;
     if (v.observed && is_on(model_, v.axes, plate_)) add(known_.observed[k], part.observed[k], v.axes, v.event, real);
   }
+  const Masks masks = barren(part);
+  for (std::size_t k = 0; k < masks.size(); ++k)
+    known_.observed[k].has_barren = known_.observed[k].has_barren || !masks[k].empty();
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const std::vector<std::int64_t>& rows = part.offsets[k];
     if (!model_.plates[k].parent || !is_on(model_, {PlateId(k)}, plate_)) continue;
@@ -387,6 +390,15 @@ Result<std::shared_ptr<const StreamedData>> StreamedData::open(const Analysed& a
   if (std::optional<Error> e = out->survey_with(group)) return *e;
   if (std::optional<Error> e = out->make_whole()) return *e;
   return std::shared_ptr<const StreamedData>(std::move(out));
+}
+
+Masks StreamedData::barren(const BoundData& part) const { return find_barren(model_, part, plate_); }
+
+std::vector<VariableId> StreamedData::with_barren_items() const {
+  std::vector<VariableId> out;
+  for (std::size_t k = 0; k < known_.observed.size(); ++k)
+    if (known_.observed[k].has_barren) out.push_back(VariableId(k));
+  return out;
 }
 
 BoundData StreamedData::read(std::span<const ItemRange> runs) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/fitting/barren.h"
 #include "compiler/fitting/survey.h"
 #include "compiler/model/bind.h"
 #include "compiler/pipeline.h"
@@ -49,6 +50,9 @@ class StreamedData {
   const BoundData& whole() const { return whole_; }
   /// The data of these items, as if there were no others. Throws Unreadable.
   BoundData read(std::span<const machine::ItemRange> runs) const;
+  /// Of such data, which elements are barren; the variables of which some are anywhere.
+  Masks barren(const BoundData& part) const;
+  std::vector<model::VariableId> with_barren_items() const;
   /// The same as it is before it is bound, with what does not lie on the items, and how it is bound.
   Result<std::pair<Dataset, Settings>> part(machine::ItemRange items) const;
 

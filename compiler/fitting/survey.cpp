@@ -24,6 +24,7 @@ void add(std::vector<CheckedArray>& to, const std::vector<CheckedArray>& more) {
   for (std::size_t k = 0; k < to.size(); ++k) {
     to[k].moments.add(more[k].moments);
     to[k].has_missing = to[k].has_missing || more[k].has_missing;
+    to[k].has_barren = to[k].has_barren || more[k].has_barren;
   }
 }
 

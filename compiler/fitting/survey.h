@@ -23,6 +23,7 @@ struct SurveyedArray {
 struct CheckedArray {
   RunningMoments moments;
   bool has_missing = false;
+  bool has_barren = false;  // elements on which no data depend
 };
 
 struct Survey {
@@ -53,7 +54,7 @@ void fields(Archive& a, SurveyedArray& x) {
 
 template <class Archive>
 void fields(Archive& a, CheckedArray& x) {
-  a(x.moments, x.has_missing);
+  a(x.moments, x.has_missing, x.has_barren);
 }
 
 template <class Archive>

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "compiler/math/walk.h"
+#include "compiler/model/roles.h"
 #include "compiler/support/threshold.h"
 
 namespace lehr::loops {
@@ -453,6 +454,20 @@ ExprId Updates::entropy(BlockId b, const std::vector<ExprId>& element) {
   return b_.mul(owned_multiplicity(m_[s_.conditionals[b].variable], element), out);
 }
 
+ExprId Updates::informed(const model::Variable& v, model::GivenId mask, const std::vector<ExprId>& element) {
+  const std::vector<ExprId> at = terms_.address(v.axes, element);
+  const BufferId buffer = at_.data.givens[mask.index()];
+  if (m_[mask].event.empty()) return b_.load(buffer, at);
+  // Of independent entries those without a value tell nothing: what is left has none.
+  const ScalarId all = b_.local(b_.fresh("informed"), b_.f(1));
+  terms_.each_event(v, 1, [&](const std::vector<ExprId>& event) {
+    std::vector<ExprId> entry = at;
+    entry.insert(entry.end(), event.begin(), event.end());
+    b_.assign(all, b_.mul(b_.get(all), b_.load(buffer, entry)));
+  });
+  return b_.get(all);
+}
+
 ExprId Updates::owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element) {
   ExprId out = b_.f(1);
   for (std::size_t x = 0; x < v.axes.size(); ++x) {
@@ -463,6 +478,7 @@ ExprId Updates::owned_multiplicity(const model::Variable& v, const std::vector<E
     const std::vector<ExprId> at(element.begin() + first, element.begin() + static_cast<std::ptrdiff_t>(x + 1));
     out = b_.mul(out, b_.load(at_.data.givens[times->index()], terms_.address(g.axes, at)));
   }
+  if (const auto mask = model::mask_of(m_, v)) out = b_.mul(out, informed(v, *mask, element));
   if (!v.auxiliary || v.auxiliary->kind != model::Auxiliary::Kind::source) return out;
   const model::Variable& host = m_[v.auxiliary->host];
   if (host.support == math::Support::category) return out;

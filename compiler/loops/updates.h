@@ -69,6 +69,8 @@ class Updates : Part {
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
 
  private:
+  /// 1 where data depend on the element, else 0.
+  ExprId informed(const model::Variable& v, model::GivenId mask, const std::vector<ExprId>& element);
   /// Whether all expected statistics are known: not where they are formed beside the items, or clamped.
   bool know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f);
   /// In a formula, a function that is the one summand of a sum with this value, where all functions of the other are

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "compiler/model/walk.h"
 
@@ -57,6 +58,41 @@ std::string not_clamped(const Model& m, VariableId variable) {
   return fmt::format(
       "'{}' is a {}: single values are kept of Normal and MvNormal variables, categories, bits and spins", v.name,
       name_of(v.support));
+}
+
+bool has_independent_entries(const Model& m, const Variable& v) {
+  if (v.support != math::Support::vector || v.auxiliary) return false;
+  const Statement& s = m[v.statement];
+  if (!s.main.family->gaussian || s.start || !s.others.empty()) return false;
+  return std::ranges::all_of(s.main.parameters, [&](const Parameter& p) {
+    const Expr& e = m[p.value];
+    const bool diagonal = std::holds_alternative<Diag>(e.node) && !p.spelling->convert;
+    return p.spelling->domain != math::Support::spd_matrix || e.shape.empty() || diagonal;
+  });
+}
+
+namespace {
+constexpr std::string_view kMask = ".informed";
+}
+
+std::optional<GivenId> mask_of(const Model& m, const Variable& v) {
+  const auto is_it = [&](const Given& g) {
+    return g.name.size() == v.name.size() + kMask.size() && g.name.starts_with(v.name) && g.name.ends_with(kMask);
+  };
+  const auto found = std::ranges::find_if(m.givens, is_it);
+  if (found == m.givens.end()) return std::nullopt;
+  return GivenId(static_cast<std::size_t>(found - m.givens.begin()));
+}
+
+Given mask(const Model& m, const Variable& v) {
+  const std::vector<PlateId> event = has_independent_entries(m, v) ? v.event : std::vector<PlateId>();
+  return {v.name + std::string(kMask), v.span, v.axes, event, event.empty() ? GivenType::real : GivenType::vector, {}};
+}
+
+Model without_masks(Model m) {
+  while (!m.givens.empty() && m.givens.back().name.ends_with(kMask))
+    m.givens.pop_back();
+  return m;
 }
 
 bool is_item_plate(const Model& model, PlateId set) {

@@ -21,6 +21,18 @@ bool is_bound(const Variable& variable);
 /// The share of a count that each summand of its rate has.
 bool is_source(const Variable& variable);
 
+/// Whether entries of the vector are independent of each other given the parameters: an MvNormal whose precision or
+/// variance is a number, or whose precision is a diagonal.
+bool has_independent_entries(const Model& model, const Variable& variable);
+
+/// The data array that is 1 for the elements (of independent entries: the entries) of the variable on which data depend
+/// and 0 for the others, which are integrated out; nothing where there are no others.
+std::optional<GivenId> mask_of(const Model& model, const Variable& variable);
+/// Its declaration: the name is none of the language.
+Given mask(const Model& model, const Variable& variable);
+/// The model without such arrays, which are its last ones.
+Model without_masks(Model model);
+
 /// The first axis of an observed variable, or one of a clamped variable that the data size: how many elements there are
 /// is a matter of each data set.
 bool is_item_plate(const Model& model, PlateId set);

@@ -1,0 +1,143 @@
+#include "compiler/fitting/barren.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/evaluate/forward.h"
+#include "compiler/evaluate/packed.h"
+#include "compiler/fitting/informed.h"
+#include "compiler/model/roles.h"
+#include "compiler/model/walk.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+class Search {
+ public:
+  Search(const Model& m, const BoundData& data, std::optional<PlateId> items) : m_(m), data_(data), items_(items) {}
+
+  Masks run() const {
+    Masks out(m_.variables.size());
+    std::vector<bool> open;
+    for (std::size_t k = 0; k < m_.variables.size(); ++k)
+      open.push_back(is_apart(VariableId(k)) && depends_on_latent(m_.variables[k]) && !is_informed(VariableId(k)));
+    if (std::ranges::find(open, true) == open.end()) return out;
+    // What has values for some elements is latent here.
+    Model known = m_;
+    for (std::size_t k = 0; k < m_.variables.size(); ++k) {
+      known.variables[k].observed = m_.variables[k].observed && !is_clamped(VariableId(k));
+      known.variables[k].clamped = is_clamped(VariableId(k));
+    }
+    const Forward forward(known, data_);
+    const std::vector<std::vector<bool>> informed = informed_by_data(forward, open);
+    for (std::size_t k = 0; k < open.size(); ++k)
+      if (open[k]) out[k] = mask(VariableId(k), informed[k], forward.width(VariableId(k)));
+    return out;
+  }
+
+ private:
+  bool is_clamped(VariableId v) const { return v.index() < data_.clamped.size() && data_.clamped[v.index()]; }
+  bool is_latent_here(VariableId v) const { return !m_[v].observed || is_clamped(v); }
+
+  /// Whether its elements have factors of their own, which nothing but their own statement gives.
+  bool is_apart(VariableId id) const {
+    const Variable& v = m_[id];
+    if (!is_latent_here(id) || v.auxiliary || v.joint) return false;
+    const Statement& s = m_[v.statement];
+    const auto names_it = [&](const auto& group) { return std::ranges::find(group, id) != group.end(); };
+    if (s.start || s.lagged || s.limits.any() || std::ranges::any_of(m_.guide.joint, names_it)) return false;
+    if (items_ && (v.axes.empty() || m_[v.axes[0]].set != *items_)) return false;
+    // The part of an observation that is missing is left out by a guard.
+    return std::ranges::none_of(m_.statements, [&](const Statement& host) {
+      const auto* part = host.part ? std::get_if<VariableRef>(&m_[*host.part].node) : nullptr;
+      return part && part->variable == id && !is_latent_here(host.variable);
+    });
+  }
+
+  bool depends_on_latent(const Variable& v) const {
+    return std::ranges::any_of(nodes_under(m_, roots_of(m_[v.statement])), [&](ExprId id) {
+      const auto* ref = std::get_if<VariableRef>(&m_[id].node);
+      return ref && is_latent_here(ref->variable);
+    });
+  }
+
+  /// Whether all elements are informed, as can be told without a look at each: a statement of complete data names all
+  /// of them.
+  bool is_informed(VariableId v) const {
+    return std::ranges::any_of(m_.statements, [&](const Statement& s) {
+      const Variable& x = m_[s.variable];
+      if (!x.observed || is_clamped(s.variable) || data_.observed[s.variable.index()].has_missing || s.start)
+        return false;
+      return std::ranges::any_of(nodes_under(m_, roots_of(s)), [&](ExprId id) {
+        const auto* ref = std::get_if<VariableRef>(&m_[id].node);
+        return ref && ref->variable == v && names_all(s, *ref);
+      });
+    });
+  }
+
+  bool names_all(const Statement& s, const VariableRef& ref) const {
+    std::vector<BoundId> free = s.bounds;
+    std::vector<BoundId> named;
+    for (const Index& index : ref.indices) {
+      const auto* bound = std::get_if<Index::Shifted>(&index.form);
+      if (!bound || bound->offset != 0 || std::ranges::find(named, bound->bound) != named.end()) return false;
+      named.push_back(bound->bound);
+      std::erase(free, bound->bound);
+    }
+    return std::ranges::all_of(free, [&](BoundId b) { return shortest_row(data_, m_[m_[b].plate].set) > 0; });
+  }
+
+  /// `informed`: elements on which others depend.
+  std::vector<double> mask(VariableId id, const std::vector<bool>& informed, std::size_t width) const {
+    const std::vector<double>& x = data_.observed[id.index()].values;
+    const auto has_value = [&](std::size_t i) { return is_clamped(id) && !std::isnan(x[i]); };
+    const bool entries = has_independent_entries(m_, m_[id]);
+    std::vector<double> out;
+    for (std::size_t e = 0; e < informed.size(); ++e) {
+      bool any = false;
+      for (std::size_t i = e * width; i < (e + 1) * width; ++i) {
+        if (entries) out.push_back(informed[e] || has_value(i) ? 1 : 0);
+        any = any || has_value(i);
+      }
+      if (!entries) out.push_back(informed[e] || any ? 1 : 0);
+    }
+    return std::ranges::find(out, 0.0) == out.end() ? std::vector<double>() : out;
+  }
+
+  const Model& m_;
+  const BoundData& data_;
+  std::optional<PlateId> items_;
+};
+
+}  // namespace
+
+Masks find_barren(const Model& m, const BoundData& data, std::optional<PlateId> items) {
+  return Search(m, data, items).run();
+}
+
+density::ExpandOptions with_masks(density::ExpandOptions options, const Masks& masks) {
+  options.may_be_missing.resize(std::max(options.may_be_missing.size(), masks.size()));
+  for (std::size_t k = 0; k < masks.size(); ++k)
+    if (!masks[k].empty()) options.may_be_missing[k] = true;
+  return options;
+}
+
+void add_masks(const Model& m, const Masks& masks, BoundData& data) {
+  for (std::size_t k = 0; k < m.variables.size(); ++k) {
+    const Variable& v = m.variables[k];
+    const auto id = mask_of(m, v);
+    if (!id) continue;
+    data.givens.resize(std::max(data.givens.size(), id->index() + 1));
+    std::vector<double>& values = data.givens[id->index()].values;
+    if (k < masks.size() && !masks[k].empty()) values = masks[k];
+    if (!values.empty()) continue;
+    std::size_t n = 1;
+    for (const std::int64_t extent : packed_shape(m, data, v.axes, m[*id].event))
+      n *= static_cast<std::size_t>(extent);
+    values.assign(n, 1.0);
+  }
+}
+
+}  // namespace lehr

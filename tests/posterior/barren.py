@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Rows, groups and entries without data narrow no posterior: the fit is that without them, and where the posterior has a formula, that.
+
+usage: barren.py LEHR
+"""
+import numpy as np
+from scipy.stats import multivariate_normal
+
+from fitting import close, finish, fit, holds
+
+RNG = np.random.default_rng(3)
+TIGHT = ["--search", "none", "--tol", "1e-12", "--max-iter", "5000"]
+EMPTY = 300
+
+
+def same_without(text, data, rows, *names, init=None):
+    """Whether the factors are those of the fit of the first rows alone."""
+    a = fit(text, data, *TIGHT, init=init)
+    b = fit(text, {k: v[:rows] if np.ndim(v) and len(v) > rows else v for k, v in data.items()}, *TIGHT, init=init)
+    for name in names:
+        if not close(a.posterior[name], b.posterior[name], 1e-6):
+            return print(name, a.posterior[name], b.posterior[name])
+    return close(a.elbo, b.elbo, 1e-8) or print(a.elbo, b.elbo)
+
+
+def with_empty(x):
+    return np.concatenate([x, np.full((EMPTY, *x.shape[1:]), np.nan)])
+
+
+@holds
+def rows_of_independent_entries():
+    """Two full rows, a partial one and empty ones: each mean has the precision of its own numbers, and the ELBO is the evidence."""
+    x = with_empty(np.array([[1, 2], [2, np.nan], [3, 1]]))
+    for precision in ("precision = 1", "covariance = 1", "precision = diag(v)"):
+        given = "data v : vector over d; " if "diag" in precision else ""
+        text = f"""model m {{ plate n; plate d; {given}mu ~ MvNormal(mean = 0, precision = 0.01) over d;
+          observe x[n] ~ MvNormal(mean = mu, {precision}) over d; }}"""
+        f = fit(text, {"x": x, **({"v": [1.0, 1.0]} if given else {})}, *TIGHT)
+        sd = np.sqrt(np.diag(np.linalg.inv(f.posterior["mu.precision"])))
+        evidence = multivariate_normal.logpdf([1, 2, 3], np.zeros(3), np.eye(3) + 100)
+        evidence += multivariate_normal.logpdf([2, 1], np.zeros(2), np.eye(2) + 100)
+        if not (close(sd, [3.01**-0.5, 2.01**-0.5], 1e-8) and close(f.elbo, evidence, 1e-8)):
+            return print(precision, sd, f.elbo, evidence)
+    return True
+
+
+@holds
+def rows_of_a_full_precision():
+    """Empty rows beside partial ones of a Wishart precision."""
+    x = RNG.normal(size=(12, 2)) @ np.array([[1, 0.5], [0, 1]])
+    x[3, 1] = np.nan
+    text = """model m { plate n; plate d; mu ~ MvNormal(mean = 0, precision = 0.01) over d; L ~ Wishart(df = 4, scale = 1) over d;
+      observe x[n] ~ MvNormal(mean = mu, precision = L) over d; }"""
+    return same_without(text, {"x": with_empty(x)}, 12, "mu.mean", "mu.precision", "L.df", "L.scale")
+
+
+@holds
+def components_of_rows_without_data():
+    """The weights of a mixture do not count rows of which nothing was observed, whether some rows are partial or not."""
+    x = np.concatenate([RNG.normal(-3, 1, (15, 2)), RNG.normal(3, 1, (10, 2))])
+    text = """model m { plate n; plate d; plate k = 2; pi ~ Dirichlet(concentration = 1) over k;
+      mu[k] ~ MvNormal(mean = 0, precision = 0.01) over d; z[n] ~ Categorical(pi);
+      observe x[n] ~ MvNormal(mean = mu[z[n]], precision = 1) over d; }"""
+    for partial in (False, True):
+        if partial:
+            x[4, 0] = x[20, 1] = np.nan
+        if not same_without(text, {"x": with_empty(x)}, 25, "pi.concentration", "mu.mean", "mu.precision",
+                            init={"mu.mean": [[-3, -3], [3, 3]], "mu.precision": [np.eye(2)] * 2}):
+            return False
+    return True
+
+
+@holds
+def covariates_and_answers_both_missing():
+    """A covariate that is missing where its answer is missing too says nothing of its own distribution."""
+    m, y = RNG.normal(1, 1, 20), RNG.normal(2, 1, 20)
+    m[5], y[9] = np.nan, np.nan
+    text = """model g { plate n; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10); t ~ Gamma(shape = 1, rate = 1);
+      observe m[n] ~ Normal(mean = a, precision = t); observe y[n] ~ Normal(mean = b * m[n], sd = 1); }"""
+    data = {"m": with_empty(m), "y": with_empty(y)}
+    return same_without(text, data, 20, "a.mean", "a.precision", "b.mean", "b.precision", "t.shape", "t.rate")
+
+
+@holds
+def groups_without_members():
+    """Groups that no datum names, on two levels: mean and precision of groups are those of the ones that have members."""
+    y, of = RNG.normal(size=30), RNG.integers(0, 4, 30)
+    text = """model h { plate n; plate g = %d; data of[n] : g; mu ~ Normal(mean = 0, sd = 10); t ~ Gamma(shape = 2, rate = 1);
+      u[g] ~ Normal(mean = mu, precision = t); theta[g] ~ Normal(mean = u[g], sd = 1);
+      observe y[n] ~ Normal(mean = theta[of[n]], sd = 0.5); }"""
+    a, b = (fit(text % g, {"y": y, "of": of}, *TIGHT) for g in (60, 4))
+    names = ["mu.mean", "mu.precision", "t.shape", "t.rate"]
+    return close(a.elbo, b.elbo, 1e-8) and all(close(a.posterior[k], b.posterior[k], 1e-6) for k in names)
+
+
+@holds
+def latent_numbers_of_empty_rows():
+    """Scores of items of which nothing was observed: those of factor analysis with a latent mean, and counts with a latent shape."""
+    y = RNG.normal(size=(20, 3))
+    y[2, 1] = np.nan
+    scores = """model f { plate n; plate d; m ~ Normal(mean = 0, sd = 3); w[d] ~ Normal(mean = 1, sd = 1); tau ~ Gamma(shape = 2, rate = 2);
+      z[n] ~ Normal(mean = m, precision = tau); observe y[n, d] ~ Normal(mean = w[d] * z[n], sd = 0.7); }"""
+    start = {"w.mean": [1.0, 1.0, 1.0]}
+    a, b = (fit(scores, {"y": x}, *TIGHT, init=start) for x in (with_empty(y), y))
+    ok = all(close(a.posterior[k], b.posterior[k], 1e-4) for k in ("m.precision", "w.precision", "tau.shape", "tau.rate"))
+    count = RNG.poisson(3, 15).astype(float)
+    counts = """model c { plate n; r ~ Gamma(shape = 2, rate = 1); mu ~ Gamma(shape = 2, rate = 1);
+      observe y[n] ~ GammaPoisson(mean = mu, r = r); guide point(r); }"""
+    return ok and same_without(counts, {"y": with_empty(count)}, 15, "mu.shape", "mu.rate", "r.value")
+
+
+@holds
+def what_is_left_out_is_there_to_read():
+    """The factor of an empty row is its distribution given the means of its parents."""
+    x = with_empty(np.array([[1, 2], [2, np.nan], [3, 1]]))
+    text = """model m { plate n; plate d; mu ~ MvNormal(mean = 0, precision = 0.01) over d;
+      observe x[n] ~ MvNormal(mean = mu, precision = 1) over d; }"""
+    f = fit(text, {"x": x}, *TIGHT)
+    return close(f.posterior["x.mean"][5], f.posterior["mu.mean"], 1e-6) and close(f.posterior["x.precision"][5], np.eye(2), 1e-9)
+
+
+@holds
+def methods():
+    """Stochastic steps and draws know of no empty rows either."""
+    x = with_empty(np.array([[1, 2], [2, np.nan], [3, 1]]))
+    text = """model m { plate n; plate d; mu ~ MvNormal(mean = 0, precision = 0.01) over d;
+      observe x[n] ~ MvNormal(mean = mu, precision = 1) over d; }"""
+    sd = [3.01**-0.5, 2.01**-0.5]
+    f = fit(text, {"x": x}, "--method", "svi", "--batch-size", "50", monotone=False)
+    svi = np.sqrt(np.diag(np.linalg.inv(f.posterior["mu.precision"])))
+    few = np.concatenate([x[:3], x[-3:]])
+    g = fit(text, {"x": few}, "--method", "gibbs", "--draws", "20000", monotone=False)
+    return close(svi, sd, 0.05) and close(g.posterior["mu.sd"], sd, 0.05)
+
+
+finish()
