@@ -11,6 +11,7 @@
 #include "compiler/evaluate/marginal.h"
 #include "compiler/fitting/factor_source.h"
 #include "compiler/math/factor_draw.h"
+#include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -87,6 +88,16 @@ bool has_copies(const Model& m, const Variable& v) {
   return std::ranges::any_of(v.axes, [&](PlateId p) { return m[m[p].set].times.has_value(); });
 }
 
+/// Whether no data depend on any of the element: it is integrated out.
+bool is_barren(const Solution& s, const Drawn& d, std::size_t element) {
+  const auto mask = d.members.size() == 1 ? mask_of(s.model(), s.model()[d.members[0]]) : std::nullopt;
+  if (!mask) return false;
+  const std::vector<double>& informed = s.data().givens[mask->index()].values;
+  const std::size_t width = informed.size() / d.draws.size();
+  const auto begin = informed.begin() + static_cast<std::ptrdiff_t>(element * width);
+  return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(width), [](double x) { return x == 0; });
+}
+
 /// The joint density of what is observed and drawn.
 class Joint {
  public:
@@ -158,6 +169,7 @@ Result<ImportanceRatios> importance_ratios(const Solution& s, std::int64_t draws
     double density = 0;
     for (const Drawn& d : blocks) {
       for (std::size_t e = 0; e < d.draws.size(); ++e) {
+        if (is_barren(s, d, e)) continue;
         const std::vector<double> x = d.draws[e](rng);
         if (!d.point) density += log_q(d, e, joint.forward(), x);
         auto from = x.begin();

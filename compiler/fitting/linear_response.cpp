@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "compiler/evaluate/packed.h"
+#include "compiler/fitting/barren.h"
 #include "compiler/fitting/moments.h"
 
 namespace lehr {
@@ -141,6 +142,8 @@ Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOp
   // The model without auxiliary variables, which the pulled one gets anew.
   Model model = s.bound->resolved;
   BoundData data = s.data();
+  data.givens.resize(model.givens.size());  // without masks, which the pulled one gets anew too
+  const Masks masks = find_barren(model, data);
   std::vector<Pulled> pulled;
   const schedule::Schedule& schedule = s.analysed().schedule;
   for (std::size_t k = 0; k < schedule.conditionals.blocks.size(); ++k) {
@@ -154,8 +157,9 @@ Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOp
   }
   if (pulled.empty()) return out;
   Diagnostics diagnostics;
-  const std::optional<Analysed> analysed = analyse(model, expand_options(data), diagnostics);
+  const std::optional<Analysed> analysed = analyse(model, with_masks(expand_options(data), masks), diagnostics);
   if (!analysed) return Error{ExitCode::model, "", "the model with a pull has no conditionals", {}};
+  add_masks(analysed->model, masks, data);
   Result<std::unique_ptr<Instance>> made = Instance::make(*analysed, data, {}, Backend::native, 0);
   if (!made) return made.error();
   Instance& instance = **made;

@@ -86,7 +86,7 @@ std::optional<GivenId> mask_of(const Model& m, const Variable& v) {
 
 Given mask(const Model& m, const Variable& v) {
   const std::vector<PlateId> event = has_independent_entries(m, v) ? v.event : std::vector<PlateId>();
-  return {v.name + std::string(kMask), v.span, v.axes, event, event.empty() ? GivenType::real : GivenType::vector, {}};
+  return {v.name + std::string(kMask), v.span, v.axes, event, GivenType::count, {}};
 }
 
 Model without_masks(Model m) {

@@ -6,7 +6,7 @@ usage: barren.py LEHR
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from fitting import close, finish, fit, holds
+from fitting import Folder, close, finish, fit, holds
 
 RNG = np.random.default_rng(3)
 TIGHT = ["--search", "none", "--tol", "1e-12", "--max-iter", "5000"]
@@ -117,6 +117,21 @@ def what_is_left_out_is_there_to_read():
       observe x[n] ~ MvNormal(mean = mu, precision = 1) over d; }"""
     f = fit(text, {"x": x}, *TIGHT)
     return close(f.posterior["x.mean"][5], f.posterior["mu.mean"], 1e-6) and close(f.posterior["x.precision"][5], np.eye(2), 1e-9)
+
+
+@holds
+def checks_of_the_fit():
+    """What is said of a fit is said of it without its empty rows: k-hat and the standard deviations of linear response."""
+    x = RNG.normal(1, 2, size=(12, 2))
+    x[3, 1] = np.nan
+    text = """model m { plate n; plate d; mu ~ MvNormal(mean = 0, precision = 0.01) over d; t ~ Gamma(shape = 2, rate = 2);
+      observe x[n] ~ MvNormal(mean = mu, precision = t) over d; }"""
+    said = []
+    for data in (with_empty(x), x):
+        f = Folder(text, {"x": data}, *TIGHT)
+        said.append(f.run("diagnose", f.at("fit"), "--data", f.at("train.json")))
+    few, all_rows = ([line for line in s.splitlines() if "k-hat" in line or line.strip().startswith(("mu", "t "))] for s in said)
+    return len(few) > 0 and few == all_rows or print(few, all_rows)
 
 
 @holds
