@@ -4,6 +4,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "compiler/fitting/method.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/files/saved_fit.h"
@@ -46,7 +51,13 @@ Result<bool> write_sealed(const std::string& directory, nlohmann::json& summary,
 Result<bool> write_results(const std::string& directory, const std::vector<NamedArray>& posterior,
                            nlohmann::json& summary) {
   const Locked together(directory);
-  const Result<std::string> bytes = format_npz(posterior);
+  // A fit that failed may have numbers that are none: they are no posterior to be read.
+  std::vector<NamedArray> numbers;
+  const bool failed = summary.value("status", "") == name_of(Status::numerical_failure);
+  std::ranges::copy_if(posterior, std::back_inserter(numbers), [&](const NamedArray& a) {
+    return !failed || std::ranges::all_of(a.values, [](double x) { return std::isfinite(x); });
+  });
+  const Result<std::string> bytes = format_npz(numbers);
   const Result<FileSeal> trace = seal_of_file(directory + "/trace.csv");
   if (!bytes) return bytes.error();
   if (!trace) return trace.error();

@@ -299,8 +299,20 @@ def no_tokens(d):
         assert numpy.allclose(a["beta.concentration"], b["beta.concentration"])
 
 
+def not_finite(d):
+    """A fit that fails writes no number that is none."""
+    model = write(f"{d}/m.lehr", """model e { plate n; data x[n] : real; r ~ Gamma(shape = 1, rate = 1);
+      observe y[n] ~ Poisson(r * exp(x[n])); }""")
+    data = write(f"{d}/x.json", '{"x": [710, 1], "y": [1, 2]}')
+    said = lehr("fit", model, "--data", data, "--quiet", "--search", "none", "--out", f"{d}/fit", code=5).stderr
+    assert "r.rate is not finite" in said, said
+    with numpy.load(f"{d}/fit/posterior.npz") as posterior:
+        assert "r.rate" not in posterior.files and all(numpy.isfinite(posterior[k]).all() for k in posterior.files), posterior.files
+    assert "r: Gamma" in lehr("show", f"{d}/fit").stdout
+
+
 with tempfile.TemporaryDirectory() as folder:
-    for test in [symmetric, totals, encodings, terminal, decompression, sizes, odd, not_files, words, known_among_unknown, no_tokens]:
+    for test in [symmetric, totals, encodings, terminal, decompression, sizes, odd, not_files, words, known_among_unknown, no_tokens, not_finite]:
         os.mkdir(f"{folder}/{test.__name__}")
         if test in [decompression, sizes] and "ASAN_OPTIONS" in os.environ:
             print(test.__name__, "skipped: memory has no limit under the sanitizer")
