@@ -47,7 +47,8 @@ struct Guard {
 };
 
 /// A multiplicity: it counts for every variable except those that have a factor for each copy, which live on the
-/// plate (`times`) or are the variable (the source of each count).
+/// plate (`times`) or are the variable (the source of each count; one with a mask, model::mask_of; a choice that is
+/// impossible where the count is 0).
 struct Multiplicity {
   std::variant<model::PlateId, model::VariableId> owner;
   CoefId count;
@@ -80,7 +81,7 @@ struct Density {
 
 /// What the data decide about the shape of the density.
 struct ExpandOptions {
-  std::vector<bool> may_be_missing;  // by VariableId: observed variables with missing values
+  std::vector<bool> may_be_missing;  // by VariableId: observed with missing values, or latent with a mask
   std::vector<bool> clamped;         // by VariableId: latent where values are missing, see model::Variable::clamped
   std::vector<bool> with_zeros;      // by GivenId: concentrations, some of which are 0
 

@@ -64,7 +64,8 @@ std::int64_t shortest_row(const BoundData& data, model::PlateId plate);
 /// lehr::bind: a Dataset is a std::map, so that the bare name finds std::bind as well. Arrays are moved from `data`.
 /// An observed variable with gaps that cannot be left out of the likelihood (others depend on it, or single entries of
 /// a vector are missing), and a latent one of which the data have some values, are BoundData::clamped; a latent one of
-/// which they have all values is an error where it was bound by its own name, and not used otherwise.
+/// which they have all values is an error where it was bound by its own name or as a column of a table, and not used
+/// otherwise.
 Result<BoundData> bind(const model::Model& model, Dataset data, const Settings& settings);
 
 /// As bind, for drawing from the model: observed variables need not be bound (those bound still give sizes),
@@ -73,7 +74,8 @@ Result<BoundData> bind(const model::Model& model, Dataset data, const Settings& 
 Result<BoundData> bind_givens(const model::Model& model, Dataset data, const Settings& settings);
 
 /// Sizes and constants without data (`emit`, `build`): plates that nothing sizes keep -1, constants without a
-/// value are NaN, `givens` and `observed` are empty arrays.
+/// value are NaN, `givens` and `observed` are empty arrays. Constants, limits and constant indices are checked as by
+/// bind.
 Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings);
 
 /// Lengths of the rows of nested plates whose elements data name: new data name elements of the same.
