@@ -412,7 +412,7 @@ void check_constant_indices(Binder& b) {
       if (!constant) continue;
       const std::int64_t size = shortest_row(b.out, index.set);
       if (size < 0 || constant->value < size) continue;
-      problem(b, ExitCode::data, option("data"),
+      problem(b, b.data ? ExitCode::data : ExitCode::model, b.data ? option("data") : "",
               fmt::format("{} is indexed by {}, but plate '{}' has {} elements",
                           given ? b.model[given->given].name : b.model[variable->variable].name, print(b.model, index),
                           b.model[index.set].name, size));

@@ -110,6 +110,37 @@ def latent_numbers_of_empty_rows():
 
 
 @holds
+def kinds_of_factors():
+    """Bits, points, rates, latent classes and vectors of scores: against the fit of the rows with data."""
+    y, count = RNG.normal(size=12), RNG.integers(0, 9, 12).astype(float)
+    answers, scores = RNG.integers(0, 3, (10, 4)).astype(float), RNG.normal(size=(15, 2)) @ RNG.normal(size=(2, 4))
+    scores[2, 1] = scores[5, 3] = np.nan
+    levels = "m ~ Normal(mean = 0, sd = 3); t ~ Gamma(shape = 2, rate = 2); u[n] ~ Normal(mean = m, precision = t); "
+    cases = [
+        ("p ~ Beta(2, 3); s[n] ~ Bernoulli(p); observe y[n] ~ Normal(mean = 2 * s[n], sd = 1);", {"y": y}, ["p.a", "p.b"], None),
+        (levels + "observe y[n] ~ Normal(mean = u[n], sd = 1); guide point(m, t);", {"y": y}, ["m.value", "t.value"], None),
+        (levels + "observe y[n] ~ Normal(mean = u[n], sd = 1); guide point(u);", {"y": y}, ["m.mean", "t.shape", "t.rate"], None),
+        ("a ~ Gamma(shape = 2, rate = 1); r[n] ~ Gamma(shape = 2, rate = a); observe y[n] ~ Poisson(r[n]);", {"y": count},
+         ["a.shape", "a.rate"], None),
+        ("a ~ Gamma(shape = 2, rate = 1); b ~ Gamma(shape = 2, rate = 1); observe y[n] ~ BetaBinomial(9, a, b); guide point(a, b);",
+         {"y": count}, ["a.value", "b.value"], None),
+        ("""plate q; plate v = 3; plate k = 2; pi ~ Dirichlet(concentration = 1) over k;
+            th[k, q] ~ Dirichlet(concentration = 1) over v; z[n] ~ Categorical(pi); observe x[n, q] ~ Categorical(th[z[n], q]);""",
+         {"x": answers}, ["pi.concentration", "th.concentration"],
+         {"pi.concentration": [3, 2], "th.concentration": RNG.gamma(2, 1, (2, 4, 3)) + 1}),
+        ("""plate d; plate k = 2; W[d] ~ MvNormal(mean = 0, precision = 1) over k; tau ~ Gamma(shape = 2, rate = 1);
+            z[n] ~ MvNormal(mean = 0, precision = 1) over k; observe x[n] ~ MvNormal(mean = W * z[n], precision = tau) over d;""",
+         {"x": scores}, ["W.precision", "tau.shape", "tau.rate"], {"W.mean": RNG.normal(size=(4, 2))}),
+    ]
+    for text, data, names, init in cases:
+        rows = len(next(iter(data.values())))
+        full = {k: with_empty(v) for k, v in data.items()}
+        if not same_without(f"model m {{ plate n; {text} }}", full, rows, *names, init=init):
+            return print(text)
+    return True
+
+
+@holds
 def what_is_left_out_is_there_to_read():
     """The factor of an empty row is its distribution given the means of its parents."""
     x = with_empty(np.array([[1, 2], [2, np.nan], [3, 1]]))
