@@ -116,7 +116,7 @@ std::optional<Predictive> MixtureSum::gaussian(const Polynomial& mean, const Pol
       if (laws_.element(a) != laws_.element(b)) continue;
       const std::optional<Atom> inverse = laws_.tied_inverse(laws_.element(a), laws_.component(a), laws_.component(b));
       if (!inverse) return std::nullopt;
-      all.push_back({by_a * by_b * laws_.find(a)->spread.tie, {*inverse}});
+      all.push_back({by_a * by_b * laws_.find(a)->spread().tie, {*inverse}});
     }
   }
   all = with_points(all);
@@ -136,16 +136,16 @@ std::optional<Predictive> MixtureSum::gaussian(const Polynomial& mean, const Pol
   if (!of) return math::normal_mixture(*about, variance, 0, 0, 0);
   const Law* law = laws_.find(*of);
   if (!law) return std::nullopt;
-  double shape = law->spread.inverse_shape, scale = 0;
+  double shape = law->spread().inverse_shape, scale = 0;
   if (of->kind == Kind::value) {
     const Margin& m = law->margins[laws_.component(*of)];
     if (m.kind != Margin::Kind::inverse_gamma) return std::nullopt;
     shape = m.first;
     scale = m.second;
   } else {
-    const std::size_t n = law->spread.inverse_scale.size(), c = laws_.component(*of);
+    const std::size_t n = law->spread().inverse_scale.size(), c = laws_.component(*of);
     if (n == 0 || c % (n + 1) != 0 || c / (n + 1) >= n) return std::nullopt;  // off the diagonal
-    scale = law->spread.inverse_scale[c / (n + 1)];
+    scale = law->spread().inverse_scale[c / (n + 1)];
   }
   return math::normal_mixture(*about, variance, spread, shape, scale);
 }

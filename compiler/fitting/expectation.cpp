@@ -89,8 +89,8 @@ AveragedElement Expectation::of_known_parameters(Element e) {
   if (!std::ranges::all_of(law->mean, [](double x) { return std::isfinite(x); })) return out;
   out.mean = law->mean;
   const std::size_t n = out.mean.size();
-  for (std::size_t j = 0; j < n && law->spread.covariance.size() == n * n; ++j)
-    out.sd.push_back(std::sqrt(law->spread.covariance[j * n + j]));
+  for (std::size_t j = 0; j < n && law->spread().covariance.size() == n * n; ++j)
+    out.sd.push_back(std::sqrt(law->spread().covariance[j * n + j]));
   return out;
 }
 

@@ -43,12 +43,13 @@ std::optional<Law> law_of(const math::FamilyRow& row, const math::Factor& factor
     if (it == parameters.end()) return std::nullopt;
     flat.insert(flat.end(), it->second.values.begin(), it->second.values.end());
   }
-  Law out;
   if (&factor != &*row.factor) {
-    out = {flat, spread_of_point(flat, event_rank(row.support), extent), {}, true};
+    std::vector<math::Margin> margins;
     for (const double x : flat)
-      out.margins.push_back({math::Margin::Kind::value, x});
-    return flat.size() == width ? std::optional(out) : std::nullopt;
+      margins.push_back({math::Margin::Kind::value, x});
+    if (flat.size() != width) return std::nullopt;
+    return Law(flat, std::move(margins), true,
+               [flat, rank = event_rank(row.support), extent] { return spread_of_point(flat, rank, extent); });
   }
   if (!factor.moments || !row.spread) return std::nullopt;
   const auto own = [&](auto all) {
@@ -57,12 +58,14 @@ std::optional<Law> law_of(const math::FamilyRow& row, const math::Factor& factor
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
     return All(begin, begin + static_cast<std::ptrdiff_t>(width));
   };
-  out.mean = own(factor.moments(flat, extent).mean);
-  out.spread = row.spread(flat, extent);
-  if (width == 1 && out.spread.root.empty() && out.spread.covariance.size() == 1)
-    out.spread.root = {std::sqrt(out.spread.covariance[0])};
-  out.margins = row.margins ? own(row.margins(flat, extent)) : std::vector<math::Margin>(width);
-  return out.mean.size() == width ? std::optional(out) : std::nullopt;
+  std::vector<double> mean = own(factor.moments(flat, extent).mean);
+  std::vector<math::Margin> margins = row.margins ? own(row.margins(flat, extent)) : std::vector<math::Margin>(width);
+  if (mean.size() != width) return std::nullopt;
+  return Law(std::move(mean), std::move(margins), false, [&row, flat, extent, width] {
+    math::Spread out = row.spread(flat, extent);
+    if (width == 1 && out.root.empty() && out.covariance.size() == 1) out.root = {std::sqrt(out.covariance[0])};
+    return out;
+  });
 }
 
 Maybe finite_or_infinite(double x) { return std::isnan(x) ? std::nullopt : Maybe(x); }
@@ -168,14 +171,15 @@ Maybe Laws::moment(const Atoms& atoms) {
     const Law* law = find(atoms[0]);
     const std::size_t c = component(atoms[0]);
     if (!law) return std::nullopt;
-    const std::vector<double>& inverse = law->spread.inverse;
     switch (atoms[0].kind) {
       case Kind::value:
         return finite_or_infinite(law->mean[c]);
       case Kind::complement:
         return finite_or_infinite(1 - law->mean[c]);
-      default:
+      default: {
+        const std::vector<double>& inverse = law->spread().inverse;
         return c < inverse.size() ? finite_or_infinite(inverse[c]) : std::nullopt;
+      }
     }
   }
   double product = 1;
@@ -222,8 +226,8 @@ std::pair<const std::vector<double>*, std::size_t> Laws::root_of(const Monomial&
     return joint ? joint->root_at(a.variable, a.number) : std::pair<const std::vector<double>*, std::size_t>();
   }
   const Law* law = find(a);
-  if (!law || law->fixed || law->spread.root.size() != law->mean.size() * law->mean.size()) return {};
-  return {&law->spread.root, component(a)};
+  if (!law || law->fixed || law->spread().root.size() != law->mean.size() * law->mean.size()) return {};
+  return {&law->spread().root, component(a)};
 }
 
 Maybe Laws::pair(const Atom& a, const Atom& b) {
@@ -239,7 +243,7 @@ Maybe Laws::pair(const Atom& a, const Atom& b) {
   const Law* law = find(a);
   if (a.number != b.number || a.kind == Kind::matrix_inverse || b.kind == Kind::matrix_inverse) return std::nullopt;
   if (a.kind == Kind::inverse && b.kind == Kind::inverse)
-    return law->spread.inverse_square.empty() ? std::nullopt : finite_or_infinite(law->spread.inverse_square[0]);
+    return law->spread().inverse_square.empty() ? std::nullopt : finite_or_infinite(law->spread().inverse_square[0]);
   if (a.kind == Kind::value || b.kind == Kind::value) return 1.0;
   const Maybe inverse = moment(Atoms{a.kind == Kind::inverse ? a : b});
   return inverse ? Maybe(*inverse - 1) : std::nullopt;
@@ -253,8 +257,8 @@ Maybe Laws::centred(const Atoms& a, const Atoms& b) {
     if (!law) return std::nullopt;
     if (law->fixed) return 0.0;
     const std::size_t n = law->mean.size(), at = component(a[0]) * n + component(b[0]);
-    if (law->spread.covariance.size() != n * n) return std::nullopt;
-    return finite_or_infinite((a[0].kind == b[0].kind ? 1 : -1) * law->spread.covariance[at]);
+    if (law->spread().covariance.size() != n * n) return std::nullopt;
+    return finite_or_infinite((a[0].kind == b[0].kind ? 1 : -1) * law->spread().covariance[at]);
   }
   if (is_plain(a) && is_plain(b))
     if (const Maybe apart = within_factor(a[0], b[0])) return apart;

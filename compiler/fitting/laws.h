@@ -1,5 +1,6 @@
 // What is known of the numbers of latent elements, and averages over them.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,11 +16,25 @@
 namespace lehr {
 
 /// The distribution of an element by itself.
-struct Law {
+class Law {
+ public:
+  Law(std::vector<double> of_mean, std::vector<math::Margin> of_margins, bool is_fixed,
+      std::function<math::Spread()> spread)
+      : mean(std::move(of_mean)), margins(std::move(of_margins)), fixed(is_fixed), form_(std::move(spread)) {}
+
   std::vector<double> mean;           // of its numbers
-  math::Spread spread;                // of joint factors that of both members
   std::vector<math::Margin> margins;  // of its numbers
   bool fixed = false;                 // a point: every number is its mean
+
+  /// Of joint factors that of both members. Formed when it is asked for: its memory is the square of the numbers.
+  const math::Spread& spread() const {
+    if (!spread_) spread_ = form_();
+    return *spread_;
+  }
+
+ private:
+  std::function<math::Spread()> form_;
+  mutable std::optional<math::Spread> spread_;
 };
 
 /// Elements of one factor depend on each other; a chain is one, and so are the members of a joint one.

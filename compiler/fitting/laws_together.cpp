@@ -63,7 +63,7 @@ std::optional<StepCovariance> Laws::steps_from_model(conditionals::BlockId id) {
     for (std::size_t e = 0; e < symbolic_.forward().elements(b.variable); ++e) {
       const Law* law = is_informed({b.variable, e}) ? find(Element{b.variable, e}) : nullptr;
       means.push_back(law ? law->mean : std::vector<double>());
-      roots.push_back(law ? law->spread.root : std::vector<double>());
+      roots.push_back(law ? law->spread().root : std::vector<double>());
     }
   }
   const std::optional<StepLinks> links =
